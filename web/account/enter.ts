@@ -1,10 +1,8 @@
 import { type Field, formOf } from '../parts/form.ts'
 import { send } from '../shell/api.ts'
 import { element } from '../shell/element.ts'
-import { TEXTS } from '../texts/en.ts'
+import { account } from '../texts/en.ts'
 import { newName, type Session } from './session.ts'
-
-const { account } = TEXTS
 
 const EMAIL = {
   name: 'email',
@@ -233,7 +231,6 @@ export async function withFreshLogin<Result>(session: Session, work: () => Promi
  * @throws {Error} where somebody gives it up
  */
 function askPassword(session: Session): Promise<void> {
-  const { account } = TEXTS
   return new Promise((resolve, reject) => {
     const form = formOf({
       fields: [

@@ -3,10 +3,9 @@ import type { HistoryItem } from '#schemas/history.ts'
 import type { Catalog } from '../api-types.ts'
 import { formOf } from '../parts/form.ts'
 import { element } from '../shell/element.ts'
-import { TEXTS } from '../texts/en.ts'
+import { feedback } from '../texts/en.ts'
 import { newName, type Session } from './session.ts'
 
-const { feedback } = TEXTS
 const RATINGS = ['1', '2', '3', '4', '5']
 
 /** What its caller says of an item of the history; what was said before is filled in, and is replaced. */

@@ -7,12 +7,11 @@ import type { Page } from '../parts/start.ts'
 import { startPage } from '../parts/start.ts'
 import { valuesText } from '../parts/values.ts'
 import { element } from '../shell/element.ts'
-import { TEXTS } from '../texts/en.ts'
+import { history, TEXTS } from '../texts/en.ts'
 import { entrance } from './enter.ts'
 import { feedbackForm } from './feedback.ts'
 import type { Session } from './session.ts'
 
-const { history } = TEXTS
 const FILTERS = ['product', 'kind', 'country_code', 'from', 'to']
 const ITEMS_A_PAGE = 20
 
@@ -144,4 +143,4 @@ function itemOf(session: Session, item: HistoryItem, catalog: Catalog) {
   return row
 }
 
-startPage('account', TEXTS.history.title, open)
+startPage('account', history.title, open)

@@ -2,7 +2,7 @@ import { workButton } from '../parts/blocks.ts'
 import type { Page } from '../parts/start.ts'
 import { startPage } from '../parts/start.ts'
 import { element } from '../shell/element.ts'
-import { TEXTS } from '../texts/en.ts'
+import { account, history, operations } from '../texts/en.ts'
 import { entrance } from './enter.ts'
 import { keysSection } from './keys.ts'
 import {
@@ -13,8 +13,6 @@ import {
   sessionsSection,
 } from './profile.ts'
 import { subscriptionsSection } from './subscriptions.ts'
-
-const { account } = TEXTS
 
 /** The account: the ways in for whom is not logged in, else all that belongs to it. */
 async function open(page: Page) {
@@ -34,8 +32,8 @@ async function open(page: Page) {
     element(
       'p',
       { class: 'actions' },
-      element('a', { href: 'account/history' }, TEXTS.history.title),
-      user.role === 'admin' && element('a', { href: 'operations' }, TEXTS.operations.title),
+      element('a', { href: 'account/history' }, history.title),
+      user.role === 'admin' && element('a', { href: 'operations' }, operations.title),
     ),
     keysSection(session),
     subscriptionsSection(page),
@@ -47,4 +45,4 @@ async function open(page: Page) {
   )
 }
 
-startPage('account', TEXTS.account.title, open)
+startPage('account', account.title, open)

@@ -3,11 +3,9 @@ import type { RecoveryCodes, TwoFactorSecret, TwoFactorStatus } from '#schemas/t
 import { loaded, section, shownOnce, timeText, workButton } from '../parts/blocks.ts'
 import { formOf } from '../parts/form.ts'
 import { element } from '../shell/element.ts'
-import { TEXTS } from '../texts/en.ts'
+import { account, factor, profile } from '../texts/en.ts'
 import { codeOf, newPasswordField, withFreshLogin } from './enter.ts'
 import type { Session } from './session.ts'
-
-const { account, factor, profile } = TEXTS
 
 export function profileSection(session: Session) {
   const user = session.user()

@@ -6,7 +6,7 @@ import { type Field, formOf, mark } from '../parts/form.ts'
 import { type Series, seriesChoosers, seriesIn } from '../parts/series.ts'
 import type { Page } from '../parts/start.ts'
 import { element } from '../shell/element.ts'
-import { TEXTS } from '../texts/en.ts'
+import { field, subscriptions, TEXTS } from '../texts/en.ts'
 import { allItems, newName, type Session } from './session.ts'
 
 type NewSubscription = SubscriptionAnswer & { secret: string }
@@ -15,8 +15,6 @@ interface Layer {
   input: string | null
   scenario: string | null
 }
-
-const { subscriptions } = TEXTS
 
 /**
  * Where, of what and from which change on somebody wants to be told.
@@ -180,8 +178,8 @@ function placeFields(view: URLSearchParams): Field[] {
     { name: 'lng', label: subscriptions.lng, ...number('lng') },
     {
       name: 'geometry',
-      label: TEXTS.field.corners,
-      hint: TEXTS.field.cornersHint,
+      label: field.corners,
+      hint: field.cornersHint,
       type: 'textarea',
       attributes: { rows: 5, value: view.get('outline') ?? '' },
     },

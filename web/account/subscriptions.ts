@@ -3,12 +3,10 @@ import type { Catalog } from '../api-types.ts'
 import { loaded, section, shownOnce, timeText, workButton } from '../parts/blocks.ts'
 import type { Page } from '../parts/start.ts'
 import { element } from '../shell/element.ts'
-import { TEXTS } from '../texts/en.ts'
+import { subscriptions } from '../texts/en.ts'
 import { nameOfMonth, nameOfProduct } from '../texts/names.ts'
 import { newName } from './session.ts'
 import { subscriptionForm } from './subscription-form.ts'
-
-const { subscriptions } = TEXTS
 
 /**
  * Where changes are sent to: made here, with a secret that is shown once, renewed, enabled again and deleted.

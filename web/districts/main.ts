@@ -7,10 +7,8 @@ import { seriesChoosers, seriesIn } from '../parts/series.ts'
 import type { Page } from '../parts/start.ts'
 import { startPage } from '../parts/start.ts'
 import { element, labelled, select } from '../shell/element.ts'
-import { TEXTS } from '../texts/en.ts'
+import { districts } from '../texts/en.ts'
 import { districtsShown } from './shown.ts'
-
-const { districts } = TEXTS
 
 /** All areas of a level of a country, each with the advice for the whole of it: a map and a table. */
 async function open({ session, view, remember, note, left }: Page) {
@@ -77,4 +75,4 @@ function levelsOf({ boundaries }: Catalog, country: string) {
     .map(({ level, areas }) => ({ value: String(level), text: districts.level(level, areas) }))
 }
 
-startPage('districts', TEXTS.districts.title, open)
+startPage('districts', districts.title, open)

@@ -7,7 +7,7 @@ import { NO_VALUE } from '../parts/features-map.ts'
 import { element, labelled, select } from '../shell/element.ts'
 import { type Found, figureTable, loadFigures } from '../table/table.ts'
 import { type Row, rowsOf } from '../table/values.ts'
-import { TEXTS } from '../texts/en.ts'
+import { districts, TEXTS } from '../texts/en.ts'
 
 interface Wanted {
   catalog: Catalog
@@ -18,8 +18,6 @@ interface Wanted {
   areasOf: AreasOf
   left: AbortSignal
 }
-
-const { districts } = TEXTS
 
 /**
  * What is shown of areas: the means of a layer as colours, which its legend explains, and any figure in the table.

@@ -2,11 +2,9 @@ import type { Map as MapLibreMap } from 'maplibre-gl'
 import { workButton } from '../parts/blocks.ts'
 import type { FeaturesMap } from '../parts/features-map.ts'
 import { element } from '../shell/element.ts'
-import { TEXTS } from '../texts/en.ts'
+import { field } from '../texts/en.ts'
 import { wholeText } from '../texts/names.ts'
 import type { Shape } from './shape.ts'
-
-const { field } = TEXTS
 
 /** A device that has just been switched on takes half a minute outside. */
 const LONGEST_MS = 30_000

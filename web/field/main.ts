@@ -7,13 +7,11 @@ import { placeChoosers, type Series, seriesIn } from '../parts/series.ts'
 import type { Page } from '../parts/start.ts'
 import { startPage } from '../parts/start.ts'
 import { element } from '../shell/element.ts'
-import { TEXTS } from '../texts/en.ts'
+import { field } from '../texts/en.ts'
 import { fieldAdvice } from './advice.ts'
 import { drawer, mapCard } from './drawing.ts'
 import { fieldReport } from './report.ts'
 import { fieldText, readField, readOrSay } from './shape.ts'
-
-const { field } = TEXTS
 
 /** A longer outline is not put into the address. */
 const LONGEST_LINK = 2000
@@ -146,4 +144,4 @@ async function textIn(file: File) {
   return file.text()
 }
 
-startPage('field', TEXTS.field.title, open)
+startPage('field', field.title, open)

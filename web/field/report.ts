@@ -12,12 +12,10 @@ import {
 } from '../parts/values.ts'
 import { BAG_KG } from '../place/quantities.ts'
 import { element } from '../shell/element.ts'
-import { TEXTS } from '../texts/en.ts'
+import { field } from '../texts/en.ts'
 import { nameOfProduct } from '../texts/names.ts'
 import type { ProductAdvice } from './advice.ts'
 import { boundsOf, type Shape } from './shape.ts'
-
-const { field } = TEXTS
 
 /** How the total of an entry is called, and its unit. */
 const TOTALS = { total_kg: 'kg', total_tons: 't' }
@@ -216,7 +214,6 @@ const SEASON = 'Normal'
  * @param crop its name
  */
 function summaryOf(advice: ProductAdvice[], crop: string) {
-  const { field } = TEXTS
   const answers = advice.flatMap((one) =>
     'answer' in one && one.product.unit === 'kg/ha' ? [{ ...one, area: one.answer.location.area_ha }] : [],
   )

@@ -1,5 +1,5 @@
 import type { Bounds } from '../api-types.ts'
-import { TEXTS } from '../texts/en.ts'
+import { field } from '../texts/en.ts'
 
 // What somebody pastes or drops as the shape of a field.
 
@@ -136,7 +136,7 @@ export function readOrSay(text: string, name: string) {
     return readField(text)
   } catch (error) {
     if (!(error instanceof NoShape)) throw error
-    const message = TEXTS.field.wrong[error.reason](error.line ?? 0)
+    const message = field.wrong[error.reason](error.line ?? 0)
     throw Object.assign(new Error(message), { details: [{ field: name, message }] })
   }
 }

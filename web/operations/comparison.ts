@@ -5,10 +5,8 @@ import { section } from '../parts/blocks.ts'
 import { formOf } from '../parts/form.ts'
 import { tableOf } from '../parts/table.ts'
 import { element } from '../shell/element.ts'
-import { TEXTS } from '../texts/en.ts'
+import { comparison } from '../texts/en.ts'
 import { numberText } from '../texts/names.ts'
-
-const { comparison } = TEXTS
 
 /**
  * What changes from one release to another, before it is published or after. Codes are typed, or taken over from the

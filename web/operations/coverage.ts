@@ -6,7 +6,7 @@ import type { Page } from '../parts/start.ts'
 import { tableOf } from '../parts/table.ts'
 import { csvText } from '../points/csv.ts'
 import { element } from '../shell/element.ts'
-import { TEXTS } from '../texts/en.ts'
+import { coverage, TEXTS } from '../texts/en.ts'
 import { nameOfProduct, numberText } from '../texts/names.ts'
 
 interface Covered {
@@ -32,8 +32,6 @@ interface Wanted {
   level: string
   product: string
 }
-
-const { coverage } = TEXTS
 
 /** As the API names the columns of its table. */
 const COLUMNS = [

@@ -7,7 +7,7 @@ import { formOf } from '../parts/form.ts'
 import { type Page, startPage } from '../parts/start.ts'
 import { tableOf } from '../parts/table.ts'
 import { element } from '../shell/element.ts'
-import { TEXTS } from '../texts/en.ts'
+import { history, operations, slowCalls } from '../texts/en.ts'
 import { nameOfProduct, wholeText } from '../texts/names.ts'
 import { releaseComparison } from './comparison.ts'
 import { coverageSection } from './coverage.ts'
@@ -15,8 +15,6 @@ import { loadsSection, releasesSection } from './releases.ts'
 
 type AllStats = Stats & { service: ServiceStats }
 type Traffic = Pick<ServiceStats, 'requests' | 'errors' | 'latency'>
-
-const { operations, slowCalls } = TEXTS
 
 /**
  * What admins look at: what is published, what there was and will be, what is not loaded completely, what changes with a
@@ -73,10 +71,10 @@ function periodForm(
 ) {
   const form = formOf({
     fields: [
-      { name: 'from', label: TEXTS.history.from, type: 'date', attributes: { value: from ?? '' } },
-      { name: 'to', label: TEXTS.history.to, type: 'date', attributes: { value: to ?? '' } },
+      { name: 'from', label: history.from, type: 'date', attributes: { value: from ?? '' } },
+      { name: 'to', label: history.to, type: 'date', attributes: { value: to ?? '' } },
     ],
-    action: TEXTS.history.apply,
+    action: history.apply,
     submit: async (values) => remember(values),
   })
   form.classList.add('filters')
@@ -164,4 +162,4 @@ function tableOfCalls(items: SlowCallsAnswer['items']) {
   })
 }
 
-startPage(null, TEXTS.operations.title, open)
+startPage(null, operations.title, open)

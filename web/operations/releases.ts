@@ -3,7 +3,7 @@ import { allItems, type Session } from '../account/session.ts'
 import { loaded, section, timeText } from '../parts/blocks.ts'
 import { tableOf } from '../parts/table.ts'
 import { element, labelled, select } from '../shell/element.ts'
-import { TEXTS } from '../texts/en.ts'
+import { loads, releases } from '../texts/en.ts'
 import { agoText, nameOfProduct, numberText } from '../texts/names.ts'
 
 interface Release {
@@ -25,7 +25,6 @@ type Described = Release & { periods: ReleasePeriod[]; layers: ReleaseLayer[] }
 
 type Choose = (side: 'after' | 'before', release: string) => void
 
-const { releases } = TEXTS
 const STATES = ['unpublished', 'published', 'replaced', 'deleted']
 
 /**
@@ -147,8 +146,6 @@ function description(release: Described, choose: Choose) {
 }
 
 type Load = Release & { load: 'running' | 'cut_off' | 'unknown' }
-
-const { loads } = TEXTS
 
 /** Releases that are not complete: being loaded, or left by loads that were cut off. */
 export function loadsSection(session: Session, left: AbortSignal) {

@@ -1,5 +1,5 @@
 import { copyButton, element } from '../shell/element.ts'
-import { TEXTS } from '../texts/en.ts'
+import { subscriptions, TEXTS } from '../texts/en.ts'
 
 /** A part of a page, under a heading of its own. */
 export function section(title: string, ...content: (Node | string | null | undefined | false)[]) {
@@ -92,7 +92,7 @@ const LONGEST = 60_000
 export function watchLink(wanted: Record<string, string | null | undefined>): HTMLElement | false {
   const said = Object.entries(wanted).filter(([, value]) => value)
   const hash = new URLSearchParams(said as [string, string][]).toString()
-  return hash.length <= LONGEST && element('a', { href: `account#${hash}` }, TEXTS.subscriptions.link)
+  return hash.length <= LONGEST && element('a', { href: `account#${hash}` }, subscriptions.link)
 }
 
 /** Has the browser save a file. */

@@ -3,12 +3,12 @@ import { boundsOf, contains, createAreas, orNone } from '../geo/areas.ts'
 import { releaseIn } from '../map/choices.ts'
 import type { Series } from '../parts/series.ts'
 import { element } from '../shell/element.ts'
-import { TEXTS } from '../texts/en.ts'
+import { points } from '../texts/en.ts'
 import { nameOfProduct } from '../texts/names.ts'
 import type { Point } from './batches.ts'
 import { pauses } from './csv.ts'
 
-const { where } = TEXTS.points
+const { where } = points
 
 /**
  * How many points lie in each country, the most first. Near a border it may be the neighbour: outlines are simplified.

@@ -5,12 +5,11 @@ import { seriesChoosers, seriesIn } from '../parts/series.ts'
 import type { Page } from '../parts/start.ts'
 import { startPage } from '../parts/start.ts'
 import { element, labelled, select } from '../shell/element.ts'
-import { TEXTS } from '../texts/en.ts'
+import { points } from '../texts/en.ts'
 import { type Columns, columnsOf, NoTable, pointOf, readTable, type Table } from './csv.ts'
 import { createElsewhere } from './elsewhere.ts'
 import { createRun } from './run.ts'
 
-const { points } = TEXTS
 const LARGEST_FILE = 30_000_000
 const KINDS = ['lat', 'lng', 'name', 'id'] as const
 
@@ -102,4 +101,4 @@ function columnChoosers(header: string[], columns: Columns, choose: (columns: Co
   return element('div', { class: 'choosers' }, ...controls)
 }
 
-startPage('points', TEXTS.points.title, open)
+startPage('points', points.title, open)

@@ -6,7 +6,7 @@ import { classesOf, colorOf, NO_VALUE } from '../parts/features-map.ts'
 import { tableOf } from '../parts/table.ts'
 import { seasonNote, valueColumns, valueFormat } from '../parts/values.ts'
 import { element, labelled, select } from '../shell/element.ts'
-import { TEXTS } from '../texts/en.ts'
+import { points } from '../texts/en.ts'
 import type { Answer, Point } from './batches.ts'
 import { csvText } from './csv.ts'
 
@@ -17,8 +17,6 @@ export interface Done {
   values: Map<string, number>
   record: string[]
 }
-
-const { points } = TEXTS
 
 interface Work {
   header: string[]

@@ -4,13 +4,11 @@ import type { FeaturesMap } from '../parts/features-map.ts'
 import type { Series } from '../parts/series.ts'
 import { valuesOf } from '../parts/values.ts'
 import { element } from '../shell/element.ts'
-import { TEXTS } from '../texts/en.ts'
+import { points } from '../texts/en.ts'
 import { adviseAll } from './batches.ts'
 import type { Columns } from './csv.ts'
 import { pointOf, type Table } from './csv.ts'
 import { type Done, resultsOf } from './results.ts'
-
-const { points } = TEXTS
 
 interface Surroundings {
   session: Session

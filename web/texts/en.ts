@@ -1,12 +1,12 @@
-import { account, factor, feedback, history, keys, profile } from './en/account.ts'
-import { districts, field, points } from './en/fields.ts'
-import { comparison, coverage, loads, operations, releases, slowCalls } from './en/operations.ts'
-import { subscriptions } from './en/subscriptions.ts'
+// All texts of the pages. Elsewhere there are none: another language is another file like this. A page has its own groups of
+// texts alone.
+export { account, factor, feedback, history, keys, profile } from './en/account.ts'
+export { districts, field, points } from './en/fields.ts'
+export { comparison, coverage, loads, operations, releases, slowCalls } from './en/operations.ts'
+export { subscriptions } from './en/subscriptions.ts'
 
-/** All texts of the pages. Elsewhere there are none: another language is another file like this. */
+/** Texts that several pages have, and those of the map. */
 export const TEXTS = {
-  ...{ account, profile, factor, keys, subscriptions, history, feedback },
-  ...{ field, points, districts, operations, comparison, coverage, releases, loads, slowCalls },
   name: 'Agricultural advisory service',
   skip: 'Skip to the content',
   nav: {
