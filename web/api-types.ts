@@ -1,6 +1,6 @@
 import type { Cut } from '#schemas/map.ts'
 
-/** What the pages read of the answers of the API; all of it is in the OpenAPI document. */
+// The members of answers that pages read; the OpenAPI document has all of them.
 
 export interface Catalog {
   countries: { code: string; name: string; crops: string[] }[]

@@ -273,7 +273,7 @@ function askPassword(session: Session): Promise<void> {
   })
 }
 
-/** What is typed as a code is one of the app, or a recovery code. */
+/** A typed code is one of the app, or a recovery code. */
 export function codeOf(typed: string) {
   const code = typed.trim()
   if (code === '') return {}

@@ -8,7 +8,7 @@ import { newName, type Session } from './session.ts'
 
 const RATINGS = ['1', '2', '3', '4', '5']
 
-/** What its caller says of an item of the history; what was said before is filled in, and is replaced. */
+/** The caller's feedback on an item of the history; the form begins with the former one, and replaces it. */
 export function feedbackForm(session: Session, item: HistoryItem, catalog: Catalog) {
   const given = item.feedback
   const summary = element('summary', {}, titleOf(given))

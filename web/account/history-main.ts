@@ -15,7 +15,7 @@ import type { Session } from './session.ts'
 const FILTERS = ['product', 'kind', 'country_code', 'from', 'to']
 const ITEMS_A_PAGE = 20
 
-/** What the caller was answered: a list and a map of it, with filters, and all of it as a file. */
+/** The answers to the caller: a list and a map with filters, and all of them as a file. */
 async function open({ session, view, remember, left }: Page) {
   if (!(await session.resume())) return entrance(session, history.login)
   const catalog = await session.get<Catalog>('catalog')

@@ -2,7 +2,7 @@ import type { LoginRequest, Tokens } from '#schemas/auth.ts'
 import type { UserProfile as User } from '#schemas/user.ts'
 import { ApiFailure, addressOf, ask, type Init, type Query, send } from '../shell/api.ts'
 
-// Who is logged in in this window.
+// The login of this window.
 //
 // The access token is kept in memory alone. The refresh token is in the storage of the tab, so that a reload goes
 // on; it is changed for a new one at each use, and the service ends the session where an old one is used again.
@@ -79,7 +79,7 @@ export function createSession(storage: TokenStorage, announce: (user: User | nul
   }
 }
 
-/** What a login has given, and how it is gone on with. */
+/** Keeps the tokens of a login, and renews them. */
 function createTokens(storage: TokenStorage, announce: (user: User | null) => void) {
   let current: { token: string; endsAt: number; user: User } | null = null
   let refreshing: Promise<void> | null = null

@@ -56,7 +56,7 @@ export function subscriptionForm(
     const chosen = seriesChoosers(series, wanted, choose)
     release = chosen.release
     choosers.replaceChildren(chosen.place)
-    // Who chooses by the keyboard goes on where the choice was made.
+    // The keyboard's focus stays at the choice.
     const again = [...choosers.querySelectorAll('select')].find(({ name }) => name === focused)
     again?.focus()
     const unit = catalog.products.find(({ product }) => product === release?.product)?.unit ?? ''
@@ -125,7 +125,7 @@ function optionsOf(names: (string | null)[]) {
   return [{ value: '', text: subscriptions.all }, ...different.map((name) => ({ value: name, text: name }))]
 }
 
-/** What is left empty is not sent, so that the service says what is missing. */
+/** Empty fields are not sent, so that the service says which are missing. */
 function wantedBy(values: Record<string, string>, { product, country_code, crop }: CatalogRelease) {
   const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''))
   const { name, input, scenario, url } = given
@@ -241,7 +241,7 @@ function placeRows(form: HTMLFormElement, { session, catalog, view, left }: Sour
       return []
     })
     if (wanted !== offered) return
-    // What cannot be had now is asked for again.
+    // The next choice asks again.
     if (areas.length === 0) offered = ''
     const options = areas.map((one) => ({ value: one.code, text: nameOf(one) }))
     fill(

@@ -71,7 +71,7 @@ export function subscriptionsSection({ session, view, note, left }: Page) {
 
   const form = loaded(async () => {
     const catalog = await session.get<Catalog>('catalog')
-    // Who comes for it is brought to it, once it stands.
+    // A link to the form leads to it, once it stands.
     if (view.toString() !== '') requestAnimationFrame(() => heading?.focus())
     return subscriptionForm(session, catalog, { view, left }, async (made) => {
       // Opened again, the page does not ask for the same once more.

@@ -20,7 +20,7 @@ interface Wanted {
 }
 
 /**
- * What is shown of areas: the means of a layer as colours, which its legend explains, and any figure in the table.
+ * The areas of a level: the means of a layer as colours with a legend, and any statistic in the table.
  *
  * @param view the input, the season and the area that are chosen
  */

@@ -45,7 +45,7 @@ function operationsOf({ paths }: Document) {
 }
 
 /**
- * What a reference of a document names.
+ * The target of a reference of a document.
  *
  * @param value which may be one
  */
@@ -64,7 +64,7 @@ function folded(description: string) {
 }
 
 /**
- * What stands at a path of a document, with what its references name in their place. Like Swagger UI's own, it notes
+ * Makes a reader of paths of a document, with the targets of references in their place. Like Swagger UI's own, it notes
  * each reference in `$$ref`, and leaves alone those that lead back to where they are. Swagger UI reads the whole document
  * anew for each operation that is opened, which takes seconds.
  *
@@ -81,7 +81,7 @@ export function createResolver(document: Untyped, address: string): (path: strin
     if (typeof $ref !== 'string' || !$ref.startsWith('#/')) return resolveMembers(value, above)
     if (above.includes($ref)) return value
     const named = resolved.get($ref) ?? { ...resolve(at($ref), [...above, $ref]), $$ref: address + $ref }
-    // What is below others may have left a reference to one of them alone.
+    // A value below others may have left a reference to one of them alone.
     if (above.length === 0) resolved.set($ref, named)
     return { ...named, ...resolveMembers(beside, above) }
   }

@@ -58,7 +58,7 @@ function begin(system: Untyped) {
   })
 }
 
-/** What a link names is drawn in a moment. */
+/** The target of a link is drawn a few frames later. */
 function scrollToOpened() {
   const [, tag, operation] = location.hash.split('/')
   const id = operation ? `operations-${tag}-${operation}` : `operations-tag-${tag}`

@@ -8,7 +8,7 @@ const NDJSON = 'application/x-ndjson'
 /** The tags that are open at first: the others are for later. */
 const OPEN_TAGS = ['advisory', 'places', 'catalog']
 
-/** What Swagger UI does otherwise here. */
+/** The changes to Swagger UI. */
 export function docsPlugins(onReady: (system: Untyped) => void) {
   // Called once the settings are there, before anything is drawn or asked for.
   const loaded =
@@ -35,7 +35,7 @@ export function docsPlugins(onReady: (system: Untyped) => void) {
   return [...changes, namedParts, followingAnswers, ready]
 }
 
-/** What most come for stands at the top; all else as the document has it. */
+/** Points stand at the top; the rest has the order of the document. */
 function pointsFirst(one: Untyped, other: Untyped) {
   const rank = ({ path, method }: Untyped) =>
     method === 'post' && /^\/advisory\/\w+\/point$/.test(path) ? 0 : 1

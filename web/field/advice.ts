@@ -55,7 +55,7 @@ export async function fieldAdvice(
   )
 }
 
-/** What says of one product alone that it has no value there. */
+/** Codes that say of one product alone why it has no value. */
 const REASONS = ['NO_RELEASE', 'CROP_NOT_AVAILABLE', 'OUTSIDE_COUNTRY', 'NO_DATA']
 
 function isReason(error: unknown) {

@@ -96,7 +96,7 @@ async function drawingOn(map: MapLibreMap, drawn: (shape: Shape) => void) {
   }
 }
 
-/** What draws on the map. */
+/** Makes the button that begins a drawing, and its hint. */
 export function drawer(map: FeaturesMap, drawn: (shape: Shape) => void) {
   const said = element('p', { role: 'status', class: 'hint' })
   let drawing: Promise<{ begin(): void; end(): void }> | undefined

@@ -1,7 +1,7 @@
 import type { Bounds } from '../api-types.ts'
 import { field } from '../texts/en.ts'
 
-// What somebody pastes or drops as the shape of a field.
+// The shape of a field, as a visitor pastes or drops it.
 
 export type Shape =
   | { type: 'Polygon'; coordinates: number[][][] }

@@ -33,7 +33,7 @@ function operatorTiles() {
   return meta && { url: meta.content, attribution: meta.dataset.attribution ?? '' }
 }
 
-/** What lies below values. */
+/** Layers below values. */
 export function layersBelow({ lake }: Colours): LayerSpecification[] {
   if (operatorTiles()) return [{ id: 'tiles', type: 'raster', source: 'basemap' }]
   return [
@@ -41,7 +41,7 @@ export function layersBelow({ lake }: Colours): LayerSpecification[] {
   ]
 }
 
-/** What lies on values, under the borders of areas. */
+/** Layers on values, under the borders of areas. */
 export function layersAbove({ river }: Colours): LayerSpecification[] {
   if (operatorTiles()) return []
   return [

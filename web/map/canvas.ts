@@ -13,7 +13,7 @@ export function canDraw() {
 
 interface Options {
   camera: Camera | null
-  /** What is seen where there is no camera. */
+  /** The view without a camera. */
   bounds: Bounds | undefined
   /** Called with the place that was clicked. */
   choose: (place: Place) => void

@@ -5,7 +5,7 @@ import { cacheOf, get } from '../shell/api.ts'
 import { nameOfMonth } from '../texts/names.ts'
 import type { View } from './view.ts'
 
-/** What can be chosen, and what is chosen: of each kind that which the view says, where there is such, else the first. */
+/** The options of each kind, and the chosen release: the view's option where it exists, else the first. */
 export interface Choices {
   products: string[]
   countries: string[]
@@ -13,7 +13,6 @@ export interface Choices {
   crops: string[]
   /** The newest first; none where the product has none. */
   months: string[]
-  /** What is chosen. */
   release: CatalogRelease
 }
 
@@ -25,7 +24,7 @@ export function choicesOf(
   const published = products
     .map(({ product }) => product)
     .filter((code) => releases.some((one) => one.product === code))
-  // Who goes to a country keeps the product, where the country has it.
+  // A change of the country keeps the product, where the country has it.
   const product = oneOf(published, view.product)
   if (product === undefined) return undefined
   const ofProduct = releases.filter((one) => one.product === product)
@@ -66,8 +65,8 @@ export function releaseIn(
 }
 
 /**
- * What can be chosen where advice on all products is asked for: countries that have any of them, and the crops of those
- * that need one; none where no product of the country does.
+ * The options for advice on all products: countries that have any of them, and the crops of products that need one; none
+ * where no product of the country does.
  */
 export function placeChoicesOf({ countries, releases }: Catalog, view: Pick<View, 'country' | 'crop'>) {
   const offered = countries

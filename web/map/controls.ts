@@ -126,7 +126,7 @@ export function choosers(
   )
 }
 
-/** What a layer can be compared with: its other scenarios, and other releases of the same series. */
+/** Options to compare a layer with: its other scenarios, and other releases of the same series. */
 function comparable({ months, release }: Choices, { layer, scenarios }: Layers) {
   const texts = TEXTS.choosers
   const others = [

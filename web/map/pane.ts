@@ -20,7 +20,7 @@ export interface Shown {
 
 const VALUES = 'values'
 
-/** What a service answers that is busy, such as with the first map of a release, and how it is asked again. */
+/** The answer of a busy service, such as to the first map of a release, and its retries. */
 const BUSY = 503
 const AGAIN_MS = 3000
 const MOST_ATTEMPTS = 10

@@ -93,7 +93,7 @@ export function searchForm({ areas, showArea, showPlace }: Actions) {
       return []
     }
     const all = await areas()
-    // Somebody has typed on meanwhile.
+    // The visitor has typed on meanwhile.
     if (wanted !== input.value) return []
     const { found, isNear } = areasCalled(all, wanted)
     const named = byFullName(found, all)
@@ -104,7 +104,7 @@ export function searchForm({ areas, showArea, showPlace }: Actions) {
         element('li', {}, element('button', { type: 'button', onclick: () => choose(area) }, text)),
       ),
     )
-    // Nobody is taken to a place that only might be meant.
+    // A guess takes the visitor nowhere.
     return isNear ? [] : found
   }
   input.addEventListener('input', find)

@@ -28,7 +28,7 @@ const COLOURS = {
   },
 }
 
-/** What is chosen on the map stands out from every colour of values. */
+/** The chosen place stands out from every colour of values. */
 const MARK = '#d5006d'
 
 const nothing = () => collectionOf([])

@@ -6,7 +6,7 @@ export interface Camera extends Place {
   zoom: number
 }
 
-/** What is shown, as the address of the page says it: a link opens the same again. */
+/** The state of the page in its address: a link opens the same again. */
 export interface View {
   product: string | null
   country: string | null

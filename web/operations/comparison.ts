@@ -9,7 +9,7 @@ import { comparison } from '../texts/en.ts'
 import { numberText } from '../texts/names.ts'
 
 /**
- * What changes from one release to another, before it is published or after. Codes are typed, or taken over from the
+ * The changes from one release to another, before it is published or after. Codes are typed, or taken over from the
  * list of releases by `choose`.
  */
 export function releaseComparison(session: Session, published: CatalogRelease[], left: AbortSignal) {

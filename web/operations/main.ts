@@ -17,8 +17,8 @@ type AllStats = Stats & { service: ServiceStats }
 type Traffic = Pick<ServiceStats, 'requests' | 'errors' | 'latency'>
 
 /**
- * What admins look at: what is published, what there was and will be, what is not loaded completely, what changes with a
- * release, what is covered, how the service is used, and what was slow.
+ * The page of admins: published releases, all releases, incomplete loads, the changes with a release, the coverage, the use
+ * of the service, and slow calls.
  */
 async function open({ session, view, remember, note, left }: Page) {
   const user = await session.resume()
@@ -27,7 +27,7 @@ async function open({ session, view, remember, note, left }: Page) {
   const catalog = await session.get<Catalog>('catalog')
   const period = { from: view.get('from'), to: view.get('to') }
   const comparison = releaseComparison(session, catalog.releases, left)
-  // What one part puts into the address leaves what the others have put there.
+  // A part of the page leaves the others' state in the address.
   const said = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)))
   return element(
     'div',

@@ -78,7 +78,7 @@ export function featuresMap(
   function goTo(map: MapLibreMap) {
     const bounds = boundsOf(features) ?? around
     if (!bounds) return
-    // What has no place in the page yet has no size.
+    // A map outside of the page has no size.
     if (place.clientWidth === 0) map.once('resize', () => goTo(map))
     else map.fitBounds(bounds, { padding: 40, maxZoom: 13, animate: false })
   }

@@ -92,7 +92,7 @@ export function mark(form: HTMLFormElement, name: string, message: string) {
   document.getElementById(`${input.id}-wrong`)?.replaceChildren(message)
 }
 
-/** What is filled in, by name: texts, and `on` of what is ticked. */
+/** Texts of the fields by name, and `on` of a ticked box. */
 function valuesIn(form: HTMLFormElement) {
   const values: Record<string, string> = {}
   for (const [name, value] of new FormData(form)) if (typeof value === 'string') values[name] = value

@@ -70,7 +70,7 @@ function nameIn(named: { code: string; name: string }[], code: string) {
   return named.find((one) => one.code === code)?.name ?? code
 }
 
-/** What the address of a page says of a series. */
+/** The series in the address of a page. */
 export function seriesIn(view: URLSearchParams): Series {
   const [product = null, country = null, crop = null, month = null] = [
     'product',

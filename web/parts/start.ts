@@ -4,13 +4,12 @@ import { frame } from '../shell/frame.ts'
 import { TEXTS } from '../texts/en.ts'
 import { problem } from './blocks.ts'
 
-/** What an address says of a page; null is left out. */
+/** The state of a page in its address; null is left out. */
 type Shown = { [name: string]: string | null }
 
-/** What a page is given. */
 export interface Page {
   session: Session
-  /** What the address says is shown. */
+  /** The state in the address. */
   view: URLSearchParams
   /** Puts it there, which makes the page anew. */
   remember: (view: Shown) => void

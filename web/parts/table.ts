@@ -25,7 +25,7 @@ interface Column {
 
 interface Row {
   cells: Cell[]
-  /** What stands in the cells, where it is not their value. */
+  /** The content of cells that do not show their value. */
   shown?: (Node | string | undefined)[]
   /** A class of the row. */
   mark?: string
@@ -109,7 +109,7 @@ function rowOf({ cells, shown, mark }: Row, columns: Column[], numberText: Numbe
   return element('tr', { class: mark }, ...filled)
 }
 
-/** What has no value comes last, whichever way it is sorted. */
+/** Cells without a value come last in both orders. */
 function compare(a: Cell, b: Cell, descending: boolean) {
   const [noA, noB] = [(a ?? '') === '', (b ?? '') === '']
   if (noA || noB) return Number(noA) - Number(noB)

@@ -78,7 +78,7 @@ export function entriesOf(answer: object): Entry[] {
   return normalFirst(entries, ({ scenario, ...entry }) => ({ input: labelOf(entry), scenario }))
 }
 
-/** What an entry is of, such as Urea and Normal, in one text. */
+/** The labels of an entry in one text, such as Urea and Normal. */
 export function labelOf(entry: Entry) {
   return Object.values(entry)
     .filter((value) => typeof value === 'string')

@@ -103,7 +103,7 @@ interface PlaceShown {
   /** The one on the map. */
   product: string | null
   sections: Section[]
-  /** What was asked. */
+  /** The query of the answer. */
   query: Query
   catalog: Catalog
   /** Of the pixel that is outlined. */
@@ -113,12 +113,12 @@ interface PlaceShown {
   synthetic: boolean
 }
 
-/** What the panel says where no place is chosen. */
+/** The panel without a place. */
 export function emptyPanel() {
   return [element('h2', {}, TEXTS.place.title), element('p', { className: 'small' }, TEXTS.place.empty)]
 }
 
-/** What is known of a place. */
+/** The panel of a place. */
 export function placePanel(
   { place, areas, product, sections, query, catalog, grid, hectares, synthetic }: PlaceShown,
   { close, setHectares }: { close: () => void; setHectares: (hectares: number | null) => void },

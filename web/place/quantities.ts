@@ -7,13 +7,13 @@ import type { Section } from './sections.ts'
 /** Where nothing else is typed. */
 export const BAG_KG = 50
 
-/** What a rate per hectare comes to is in these, and how many kilograms they are. */
+/** Units of totals by units of rates, with their kilograms. */
 const PER_HECTARE: Record<string, { unit: string; kilograms: number }> = {
   'kg/ha': { unit: 'kg', kilograms: 1 },
   't/ha': { unit: 't', kilograms: 1000 },
 }
 
-/** What rates come to on an area. */
+/** Rates times an area. */
 export function quantitiesOf({ unit, entries }: Section, hectares: number, bagKilograms: number) {
   const per = PER_HECTARE[unit]
   if (!per) return []

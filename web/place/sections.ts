@@ -2,7 +2,7 @@ import type { Catalog, CatalogProduct } from '../api-types.ts'
 import { normalFirst } from '../parts/values.ts'
 import { ApiFailure, get, type Query } from '../shell/api.ts'
 
-/** What a product says at a place, in a form that is the same for all products. */
+/** The answer of a product at a place, in the same form for all products. */
 export interface Section {
   product: string
   unit: string
@@ -16,7 +16,7 @@ export interface Section {
   reason: string | null
 }
 
-/** What an answer about all products says of one. */
+/** A product's part of an answer about all products. */
 interface Answered {
   release?: string
   forecast_period?: string

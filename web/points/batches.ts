@@ -18,7 +18,7 @@ export interface Answer {
   code?: string
 }
 
-/** What the service takes of anybody at once. */
+/** The service's limit for callers without an account. */
 const POINTS_A_CALL = 1000
 
 /** Calls that are refused with these are sent again; 0 is no answer. */

@@ -4,7 +4,7 @@ import type { Point } from './batches.ts'
 
 type Reason = 'empty' | 'openQuote' | 'noRows' | 'tooMany'
 
-/** What somebody's file has that no table has. */
+/** Why a file is no table: the key of its sentence. */
 export class NoTable extends Error {
   declare readonly reason: Reason
   /** From 1. */
@@ -37,7 +37,7 @@ export function* recordsOf(text: string, delimiter: string): Generator<string[]>
     if (text[at] === '"') {
       const close = closingQuote(text, at)
       cell.lastIndex = close + 1
-      // What follows a closing quote belongs to the cell: `"6" pipe`.
+      // The text after a closing quote belongs to the cell: `"6" pipe`.
       const rest = cell.exec(text)?.[0] ?? ''
       record.push(text.slice(at + 1, close).replaceAll('""', '"') + rest)
       at = cell.lastIndex
@@ -68,7 +68,7 @@ function closingQuote(text: string, open: number) {
   }
 }
 
-/** What columns are called, in any case. */
+/** Names of columns, in lower case. */
 const NAMES = {
   lat: ['lat', 'latitude', 'y', 'gps_lat', 'gps_latitude', 'lat_dd'],
   lng: ['lng', 'lon', 'long', 'longitude', 'x', 'gps_lng', 'gps_lon', 'gps_longitude', 'lng_dd', 'lon_dd'],

@@ -25,7 +25,7 @@ interface Work {
   catalog: Catalog
 }
 
-/** What has come of a file: a table, a map, and the file with the values behind. */
+/** The result of a file: a table, a map, and the file with the values behind. */
 export function resultsOf(
   { header, done, product, catalog }: Work,
   map: FeaturesMap | null,

@@ -58,7 +58,7 @@ export function createRun({ session, catalog, map, mapCard, left }: Surroundings
         signal.aborted ? points.stopped(done.length) : points.failed(done.length, (error as Error).message),
       )
     }
-    // What is shown by now is another run, or another page.
+    // The page shows another run, or another page is open.
     if (left.aborted || running.signal !== signal) return
     if (done.length > 0)
       result.replaceChildren(resultsOf({ header: table.header, done, product, catalog }, map, mapCard))

@@ -4,7 +4,7 @@ import { TEXTS } from '../texts/en.ts'
 /** Null and undefined are left out. */
 export type Query = Record<string, string | number | null | undefined>
 
-/** What the service answers where it cannot do what was asked; `code` is for programs, the message for people. */
+/** An error of the service; `code` is for programs, the message for people. */
 export class ApiFailure extends Error {
   /** 0 without an answer. */
   declare readonly status: number

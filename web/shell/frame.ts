@@ -7,7 +7,7 @@ export const ROOT = new URL('../../../', import.meta.url)
 const KEY = 'agro.theme'
 const THEMES = ['auto', 'light', 'dark'] as const
 
-/** What the visitor has chosen; `auto` is what the system says. */
+/** The visitor's choice; `auto` follows the system. */
 function chosen() {
   try {
     return localStorage.getItem(KEY) ?? 'auto'

@@ -16,7 +16,7 @@ interface LayerShown {
   areasOf: AreasOf
 }
 
-/** What a layer shows, area by area: for those who cannot see the map, or would rather have numbers. */
+/** A layer area by area: for visitors who cannot see the map, or prefer numbers. */
 export async function showTable(
   container: HTMLElement,
   { catalog, product, release, layers, areasOf }: LayerShown,

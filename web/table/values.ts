@@ -28,7 +28,7 @@ interface FigurePage {
 }
 
 /**
- * What a release comes to in each area of a level, by the codes of areas. Pages end early where they have to be computed
+ * The statistics of a release in each area of a level, by the codes of areas. Pages end early where they have to be computed
  * first.
  *
  * @param areas of one level

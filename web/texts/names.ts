@@ -11,7 +11,7 @@ export function nameOfMonth(month: string) {
   return first.toLocaleDateString('en', { month: 'long', year: 'numeric', timeZone: 'UTC' })
 }
 
-/** What a layer shows, in words. */
+/** A layer in words. */
 export function nameOfLayer(
   product: string,
   { input, scenario }: { input: string | null; scenario: string | null },
