@@ -128,7 +128,7 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points and districts, in a brow
     const hectares = answer.location.area_ha
     const tons = (Number(normal(grain.yield_data)?.yield_kg_ha) * hectares) / 1000
     expect(await page.locator('.summary').innerText()).toBe(
-      `For ${text(amount(hectares))} ha in a normal season: ${bags('Urea')} bags of Urea, ${bags('DAP')} of DAP, about ${text(amount(tons))} t of wheat. A bag has 50 kg.`,
+      `For ${text(amount(hectares))} ha in a normal season: ${bags('Urea')} bags of Urea, ${bags('DAP')} of DAP, about ${text(Number(tons.toPrecision(3)))} t of wheat. A bag has 50 kg.`,
     )
     expect(await page.locator('.report h4').count()).toBe(4)
     expect(await page.locator('.report h3').innerText()).toBe('Upper field')

@@ -5,6 +5,7 @@ import {
   amountFormat,
   type Entry,
   entriesOf,
+  estimateText,
   labelOf,
   type NumberText,
   seasonNote,
@@ -235,7 +236,7 @@ function summaryOf(advice: ProductAdvice[], crop: string) {
       const count = amountText(bags)
       return at > 0 ? field.more(count, input) : bags === 1 ? field.bag(input) : field.bags(count, input)
     }),
-    harvest && field.harvest(amountText(harvest.kilograms / 1000), crop.toLowerCase()),
+    harvest && field.harvest(estimateText(harvest.kilograms / 1000), crop.toLowerCase()),
   ].filter((part) => part !== undefined)
   if (parts.length === 0) return false
   return element(

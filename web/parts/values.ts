@@ -50,6 +50,16 @@ export function amountFormat(column: Iterable<unknown>, form?: { grouped?: boole
   return (value) => text(roundedAmount(value))
 }
 
+/** An estimate in a sentence: three digits of it say enough. */
+export const estimateText = (value: number) => {
+  const rounded = Number(value.toPrecision(3))
+  return valueFormat([rounded])(rounded)
+}
+
+/** About how long something is. */
+export const lengthText = (metres: number) =>
+  metres < 1000 ? `${Number(metres.toPrecision(2))} m` : `${Number((metres / 1000).toPrecision(2))} km`
+
 /** @param value as JSON writes it */
 function writtenDecimals(value: number) {
   const [digits = '', exponent = '0'] = String(value).split('e')

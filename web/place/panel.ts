@@ -1,7 +1,7 @@
 import type { Area, Catalog, Grid, Place } from '../api-types.ts'
 import { short } from '../geo/areas.ts'
 import { syntheticNotice, watchLink } from '../parts/blocks.ts'
-import { type NumberText, seasonNote, valueFormat } from '../parts/values.ts'
+import { lengthText, type NumberText, seasonNote, valueFormat } from '../parts/values.ts'
 import { addressOf, type Query } from '../shell/api.ts'
 import { copyButton, element, labelled, select } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
@@ -151,7 +151,9 @@ export function placePanel(
       ),
     districtsLink(areas[0], product),
     element('p', { className: 'small' }, texts.coordinates(lat, lng)),
-    across !== null && down !== null && element('p', { className: 'small' }, texts.pixel(across, down)),
+    across !== null &&
+      down !== null &&
+      element('p', { className: 'small' }, texts.pixel(lengthText(across), lengthText(down))),
     !synthetic && sections.some((section) => section.synthetic) && syntheticNotice(true),
     seasonNote(
       catalog,

@@ -110,8 +110,8 @@ export const TEXTS = {
     empty: 'Choose a place on the map, or find one by name: what is known of it is shown here.',
     at: (lat: string, lng: string) => `${lat}, ${lng}`,
     coordinates: (lat: string, lng: string) => `Latitude ${lat}, longitude ${lng}`,
-    pixel: (across: number, down: number) =>
-      `The outline on the map is the pixel that answers: about ${across} × ${down} m.`,
+    pixel: (across: string, down: string) =>
+      `The values are for the square on the map, about ${across} × ${down}.`,
     noValue: 'No value',
     season: 'Season',
     licence: (licence: string) => `Licence: ${licence}.`,

@@ -1,7 +1,14 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import * as service from '#src/lib/round.ts'
-import { amountFormat, roundedAmount, valueFormat, valuesText } from '../../../web/parts/values.ts'
+import {
+  amountFormat,
+  estimateText,
+  lengthText,
+  roundedAmount,
+  valueFormat,
+  valuesText,
+} from '../../../web/parts/values.ts'
 import { CALLS } from '../../../web/place/panel.ts'
 import { quantitiesOf } from '../../../web/place/quantities.ts'
 import { sectionsOf, sectionsOfFailure } from '../../../web/place/sections.ts'
@@ -53,6 +60,19 @@ test.each([
 ])('numbers of a column have the same decimals, as many as say something: %#', (format, column, texts) => {
   const text = format(column)
   expect(column.filter((value) => value !== null).map(text)).toEqual(texts)
+})
+
+test.each([
+  [estimateText, 237.057, '237'],
+  [estimateText, 1234.5, '1,230'],
+  [estimateText, 2.3456, '2.35'],
+  [lengthText, 5496, '5.5 km'],
+  [lengthText, 27_830, '28 km'],
+  [lengthText, 996.4, '1000 m'],
+  [lengthText, 247, '250 m'],
+  [lengthText, 30.9, '31 m'],
+])('an estimate has the digits that say something: %#', (text, value, expected) => {
+  expect(text(value)).toBe(expected)
 })
 
 test('a rounded amount is off by a thousandth at most, on pages as in text messages', () => {
