@@ -130,12 +130,15 @@ async function bundleInto(outdir, entry) {
 }
 
 /** Modules that begin a page. */
-const BEGINS_A_PAGE = /(^|-)main\.js$/
+const BEGINS_A_PAGE = /(^|-)main\.ts$/
+
+/** A bundle lies beside the module that it begins with, and finds files from there. */
+const PAGE_ENDING = '.bundle.js'
 
 /**
  * The modules of each page in one text.
  *
- * @returns {Promise<Map<string, string>>} by the names of the modules that begin them, such as `map/main.js`
+ * @returns {Promise<Map<string, string>>} by the names of bundles, such as `map/main.bundle.js`
  */
 export async function pageTexts() {
   const outdir = join(ROOT, 'web')
@@ -163,11 +166,13 @@ function buildPages(options) {
     absWorkingDir: ROOT,
     entryPoints,
     outbase: 'web',
+    outExtension: { '.js': PAGE_ENDING },
     bundle: true,
     minify: true,
     format: 'esm',
     platform: 'browser',
     target: 'es2023',
+    tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
     // Libraries are loaded by their names, when they are needed.
     packages: 'external',
     logLevel: 'silent',
@@ -209,10 +214,10 @@ const packagesOutside = {
 const keepingSources = (sources) => ({
   name: 'keeping sources',
   setup({ onLoad }) {
-    onLoad({ filter: /\.js$/, namespace: 'file' }, ({ path }) => {
+    onLoad({ filter: /\.ts$/, namespace: 'file' }, ({ path }) => {
       const source = readFileSync(path)
       sources.set(relative(ROOT, path), source)
-      return { contents: source, loader: 'js' }
+      return { contents: source, loader: 'ts' }
     })
   },
 })

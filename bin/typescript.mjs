@@ -51,18 +51,15 @@ export async function bundleOf(path) {
 }
 
 /**
- * The modules of each page in one text: as they are kept, where that is of these sources, or else made anew.
+ * The modules of each page in one text, by the names of bundles, such as `map/main.bundle.js`: the stored ones of these
+ * sources, or else new ones.
  *
- * @returns {Promise<Map<string, string> | undefined>} by the names of the modules that begin them, such as `map/main.js`;
- * undefined where none is kept and none can be made
+ * @returns {Promise<Map<string, string>>}
+ * @throws where none is stored and esbuild fails
  */
 export async function bundledPages() {
-  try {
-    const folder = await keepPages()
-    return folder ? textsIn(folder) : await (await import('./bundle.mjs')).pageTexts()
-  } catch {
-    return undefined
-  }
+  const folder = await keepPages()
+  return folder ? textsIn(folder) : (await import('./bundle.mjs')).pageTexts()
 }
 
 /**

@@ -106,6 +106,7 @@ export const LayerChange = Type.Object(
     description: 'What becomes of a layer in all areas together. Percentages are of the area.',
   },
 )
+export type LayerChange = Static<typeof LayerChange>
 
 export const AreaChange = Type.Object(
   {
@@ -116,6 +117,7 @@ export const AreaChange = Type.Object(
   },
   { $id: 'AreaChange', description: 'What becomes of a layer in an area. Percentages are of the area.' },
 )
+export type AreaChange = Static<typeof AreaChange>
 
 export const ReleaseChanges = Type.Object(
   {
@@ -138,6 +140,7 @@ export const ReleaseChanges = Type.Object(
   },
   { $id: 'ReleaseChanges' },
 )
+export type ReleaseChanges = Static<typeof ReleaseChanges>
 
 export const ChangesCsv = Type.String({
   $id: 'ReleaseChangesCsv',

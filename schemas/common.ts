@@ -86,7 +86,7 @@ export const COUNTRY_CODES = '{country codes}'
 export const COUNTRY_NAMES = '{country names}'
 
 /** A picture: bytes, of which a schema says nothing. */
-export const Picture = Type.Unsafe<Buffer>({
+export const Picture = Type.Unsafe<Uint8Array>({
   $id: 'Picture',
   type: 'string',
   format: 'binary',
@@ -94,7 +94,7 @@ export const Picture = Type.Unsafe<Buffer>({
 })
 
 /** A raster: bytes, of which a schema says nothing. */
-export const GeoTiff = Type.Unsafe<Buffer>({
+export const GeoTiff = Type.Unsafe<Uint8Array>({
   $id: 'GeoTiff',
   type: 'string',
   format: 'binary',

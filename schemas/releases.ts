@@ -17,7 +17,7 @@ const LISTED_STATES = [...RELEASE_STATES, 'incomplete'] as const
 
 const LISTED_STATE = `${STATE} \`incomplete\`: it is being loaded, or its load was cut off; admins alone see it, where they ask for it.`
 
-const nullable = (schema: TSchema, description?: string) =>
+const nullable = <Schema extends TSchema>(schema: Schema, description?: string) =>
   Type.Union([schema, Type.Null()], { ...(description !== undefined && { description }) })
 
 const Text = (maxLength: number, description: string, example?: string) =>
@@ -93,11 +93,13 @@ export const ReleaseLayer = Type.Object(
   },
   { $id: 'ReleaseLayer', description: 'A layer of a release.' },
 )
+export type ReleaseLayer = Static<typeof ReleaseLayer>
 
 export const ReleasePeriod = Type.Object(
   { from: Time, to: nullable(Time, 'Null while it is published.') },
   { $id: 'ReleasePeriod', description: 'When a release was published.' },
 )
+export type ReleasePeriod = Static<typeof ReleasePeriod>
 
 function membersOf(products: readonly ProductContract[]) {
   const none = ofSeasonless(products, (names) => ` None for ${names}.`)

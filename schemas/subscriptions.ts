@@ -244,5 +244,6 @@ export function subscriptionSchemasOf(products: readonly ProductContract[]): Sub
   return { request, subscription, made, list, components }
 }
 
+export type SubscriptionAnswer = Static<ReturnType<typeof subscriptionOf>>
 export type Subscription = WithoutNulls<Static<ReturnType<typeof subscriptionOf>>>
 const subscriptionOf = (products: readonly ProductContract[]) => Type.Object(described(products))

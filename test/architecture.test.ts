@@ -50,10 +50,10 @@ function sourceFiles(folder: string): string[] {
     .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)))
 }
 
-/** The modules of the pages, which browsers run as they are. */
+/** The modules of the pages. */
 function webModules(): string[] {
   return readdirSync(join(ROOT, 'web'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.js'))
+    .filter((name) => name.endsWith('.ts'))
     .map((name) => join('web', name))
 }
 
@@ -61,17 +61,21 @@ function textOf(file: string): string {
   return readFileSync(join(ROOT, file), 'utf8')
 }
 
-function importsOf(file: string): string[] {
-  return [...textOf(file).matchAll(/(?:from|import)\s+'([^']+)'/g)].map(([, specifier]) => {
+/** Types are erased before a module runs. */
+const TYPE_IMPORT = /^(?:import|export) type [^']*'[^']*'/gm
+
+const importsOf = (file: string) => specifiersIn(textOf(file), file)
+
+function specifiersIn(text: string, file: string): string[] {
+  return [...text.matchAll(/(?:from|import)\s+'([^']+)'/g)].map(([, specifier]) => {
     if (specifier?.startsWith('#')) return specifier.slice(1)
     if (specifier?.startsWith('.')) return relative(ROOT, resolve(ROOT, dirname(file), specifier))
     return `package:${specifier}`
   })
 }
 
-/** Types are erased before a module runs. */
 function packagesOf(file: string): string[] {
-  const text = textOf(file).replaceAll(/^(?:import|export) type [^']*'[^']*'/gm, '')
+  const text = textOf(file).replaceAll(TYPE_IMPORT, '')
   const found = text.matchAll(/\b(?:from|import|resolve)[\s(]+'(?!node:)((?:@[\w.-]+\/)?[a-z][\w.-]*)[/']/g)
   return [...found].map(([, name]) => name as string)
 }
@@ -162,10 +166,14 @@ describe('the source', () => {
     expect(breaches).toEqual([])
   })
 
-  test('modules of pages import nothing but each other: what they know of the service its interface says', () => {
-    const targets = new Set(webModules().flatMap(importsOf))
-    const others = [...targets].filter((target) => !target.startsWith('web/'))
-    expect(others).toEqual([])
+  test('modules of pages import each other, and of schemas and libraries nothing but types', () => {
+    const others = webModules()
+      .flatMap((file) => specifiersIn(textOf(file).replaceAll(TYPE_IMPORT, ''), file))
+      .filter((target) => !target.startsWith('web/'))
+    const types = webModules()
+      .flatMap(importsOf)
+      .filter((target) => !/^(web|schemas|package:(geojson|maplibre-gl)$)/.test(target))
+    expect([others, types]).toEqual([[], []])
   })
 
   test('rasters stand on nothing but themselves and Node', () => {

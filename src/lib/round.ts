@@ -74,7 +74,7 @@ export function roundVisibly(value: number, decimals: number): number {
 
 /**
  * An area or a total as people read it: with three digits, or four where it begins with 1 to 4. What is left out is at most
- * a thousandth of it. `web/parts/numbers.js` has the same rule for pages.
+ * a thousandth of it. `web/parts/values.ts` has the same rule for pages.
  */
 export function roundedAmount(value: number): number {
   const exponent = Number(value.toExponential().split('e')[1])

@@ -208,10 +208,18 @@ test.each([
   ['in memory where nothing can be kept', () => write('node_modules/.cache', 'not a folder')],
 ])('the modules of each page are one text: %s', async (_, prepare) => {
   await prepare()
-  await write('web/page/main.js', "import { said } from '../said.js'\nimport 'library'\nconsole.log(said)\n")
-  await write('web/said.js', "export const said = 'one'\n")
+  await write('web/page/main.ts', "import { said } from '../said.ts'\nimport 'library'\nconsole.log(said)\n")
+  await write('web/said.ts', "export const said: string = 'one'\n")
   const { bundledPages } = await import(join(project, 'bin/typescript.mjs'))
   const pages: Map<string, string> = await bundledPages()
-  expect([...pages.keys()]).toEqual(['page/main.js'])
-  expect(pages.get('page/main.js')?.trim()).toBe('import"library";console.log("one");')
+  expect([...pages.keys()]).toEqual(['page/main.bundle.js'])
+  expect(pages.get('page/main.bundle.js')?.trim()).toBe('import"library";console.log("one");')
+})
+
+test('modules of a page with a mistake have it named, and are bundled once it is mended', async () => {
+  const { bundledPages } = await import(join(project, 'bin/typescript.mjs'))
+  await write('web/page/main.ts', "console.log('one)\n")
+  await expect(bundledPages()).rejects.toThrow('web/page/main.ts:1')
+  await write('web/page/main.ts', "console.log('one')\n")
+  expect([...(await bundledPages()).keys()]).toEqual(['page/main.bundle.js'])
 })

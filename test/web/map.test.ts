@@ -5,7 +5,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
 import { testOnServer } from '#test/setup/on-server.ts'
-import { numberText } from '../../web/texts/names.js'
 import { faultsOf } from './looks.ts'
 import {
   DESKTOP,
@@ -17,6 +16,9 @@ import {
   type Visit,
   type Visitors,
 } from './pages.ts'
+
+/** A number as pages write it. */
+const numberText = (value: number) => value.toLocaleString('en', { maximumFractionDigits: 4 })
 
 /** What the first view may take, compressed, without the library that draws maps. */
 const FIRST_VIEW_BYTES = 100_000

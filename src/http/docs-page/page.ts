@@ -1,7 +1,6 @@
 import { SERVICE_DESCRIPTION, SERVICE_NAME } from '#schemas/service.ts'
 import type { App } from '../app.ts'
-import { bundleNameOf } from '../web-pages/bundles.ts'
-import { DOCS_ENTRY } from '../web-pages/page.ts'
+import { DOCS_SCRIPT } from '../web-pages/page.ts'
 import type { Chapter, Reading } from './markdown.ts'
 
 /** What stands above the operations. */
@@ -37,7 +36,7 @@ export function headOf(app: App, root: string): string {
   <meta name="color-scheme" content="light dark">
   <meta name="description" content="${SERVICE_DESCRIPTION}">
   <link rel="icon" type="image/svg+xml" href="${file('mark.svg')}">
-${styles.map((name) => `  <link rel="stylesheet" href="${file(name)}">\n`).join('')}  <script type="module" src="${file(bundleNameOf(DOCS_ENTRY))}"></script>`
+${styles.map((name) => `  <link rel="stylesheet" href="${file(name)}">\n`).join('')}  <script type="module" src="${file(DOCS_SCRIPT)}"></script>`
 }
 
 /** The first calls, the guide and the way to the other documents. */

@@ -7,9 +7,9 @@ import type { App } from '../app.ts'
 import { entityTag, isCurrent } from '../entity-tags.ts'
 import { prefersText } from '../negotiation.ts'
 import { varyBy } from '../vary.ts'
-import { bundleNameOf, createBundles } from '../web-pages/bundles.ts'
+import { createBundles } from '../web-pages/bundles.ts'
 import { readWebFiles } from '../web-pages/files.ts'
-import { createPageWriter, DOCS_ENTRY, WEB_PAGES, type WebPage } from '../web-pages/page.ts'
+import { createPageWriter, WEB_PAGES, type WebPage } from '../web-pages/page.ts'
 import { allowCaching } from './caching.ts'
 
 declare module 'fastify' {
@@ -48,13 +48,13 @@ const LIBRARIES = Object.fromEntries([
 ])
 
 /**
- * The pages of the service in a browser, and their files: those of `web`, as they are, and a few of libraries. They use
- * the API as any client does. Addresses of files have a version in them, so that they can be kept.
+ * The pages of the service in a browser, and their files: bundles of modules, other files of `web` as they are, and a few of
+ * libraries. They use the API as any client does. Addresses of files have a version in them, so that they can be kept.
  */
 export const webPages = fp(
   async (app: App) => {
     const { version, files } = readWebFiles(LIBRARIES)
-    const bundleOf = createBundles([...WEB_PAGES.map(({ entry }) => entry), DOCS_ENTRY])
+    const bundleOf = createBundles()
     app.decorate('webFile', (name: string) => `web/${version}/${name}`)
     const { BASEMAP_URL: url, BASEMAP_ATTRIBUTION: attribution = '' } = app.config
     const writer = createPageWriter(version, url === undefined ? undefined : { url, attribution })
@@ -98,7 +98,7 @@ export const webPages = fp(
         const worker = readFileSync(files.get(SERVICE_WORKER)?.path as string, 'utf8')
         open.get(`/web/${SERVICE_WORKER}`, async (request, reply) => {
           const base = request.basePath
-          const own = new Set(WEB_PAGES.flatMap(({ entry, styles }) => [bundleNameOf(entry), ...styles]))
+          const own = new Set(WEB_PAGES.flatMap(({ script, styles }) => [script, ...styles]))
           const shell = {
             base,
             version,
@@ -119,10 +119,8 @@ export const webPages = fp(
             const file = bundle ? { ...bundle, mediaType: SCRIPT } : files.get(name)
             if (!file) return reply.callNotFound()
             const known = allowCaching(request, reply, file.tag)
-            // While versions change places, one answers to the addresses of the other: it is not to be kept as such. Nor is
-            // what stands for a bundle that may be there soon.
-            if (request.params.version !== version || bundle?.isWhole === false)
-              reply.header('cache-control', 'no-cache')
+            // While versions change places, one answers to the addresses of the other: it is not to be kept as such.
+            if (request.params.version !== version) reply.header('cache-control', 'no-cache')
             if (known) return reply.code(304).send()
             reply.header('content-security-policy', WORKER_POLICY)
             return reply.type(file.mediaType).send('text' in file ? file.text : createReadStream(file.path))

@@ -1,57 +1,36 @@
 import { createHash } from 'node:crypto'
-import { basename } from 'node:path'
 
 /** The modules of a page in one text. */
 export interface Bundle {
   text: string
-  /** The entity tag of its content. */
+  /** The entity tag of the text. */
   tag: string
-  /** Whether the modules are in it; else it imports them. */
-  isWhole: boolean
 }
-
-const ENDING = '.bundle.js'
-
-/** By its name a bundle lies beside the module that it begins with: what that finds from its own address is found. */
-export const bundleNameOf = (entry: string): string => entry.replace(/\.js$/, ENDING)
 
 /**
- * Reads the modules of pages, those of each page in one text: a phone far away waits for each round of requests. They are
- * made when somebody asks for the first of them, by what bundles the service itself, and kept beside that. From then on they
- * are in memory: an upgrade removes files under a service that still runs.
+ * Reads the modules of pages, one text a page: a phone far away waits for each round of requests. The first request reads or
+ * makes all of them. Then they are in memory, since an upgrade removes files under a running service.
  *
- * @param entries the modules that begin pages
- * @returns what reads a bundle by its name; undefined where none has that name
+ * @returns a reader of bundles by name, which throws where none is stored and none can be made
  */
-export function createBundles(entries: readonly string[]): (name: string) => Promise<Bundle | undefined> {
-  const entryOf = new Map(entries.map((entry) => [bundleNameOf(entry), entry]))
-  let bundles: Promise<Map<string, Bundle> | undefined> | undefined
-
-  async function read(): Promise<Map<string, Bundle> | undefined> {
-    const texts = await readTexts()
-    // Neither kept nor to be made just now: it may be later.
-    if (!texts) bundles = undefined
-    return texts && new Map([...texts].map(([entry, text]) => [entry, bundleOf(text, true)]))
-  }
-
+export function createBundles(): (name: string) => Promise<Bundle | undefined> {
+  let bundles: Promise<Map<string, Bundle>> | undefined
   return async (name) => {
-    const entry = entryOf.get(name)
-    if (entry === undefined) return undefined
-    bundles ??= read()
-    // The modules are there one by one, too, which takes a round of requests for each that imports others.
-    return (await bundles)?.get(entry) ?? bundleOf(`import './${basename(entry)}'\n`, false)
+    if (!name.endsWith('.bundle.js')) return undefined
+    bundles ??= readBundles().catch((error: unknown) => {
+      // The next request tries again.
+      bundles = undefined
+      throw error
+    })
+    return (await bundles).get(name)
   }
 }
 
-function bundleOf(text: string, isWhole: boolean): Bundle {
-  return { text, isWhole, tag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"` }
-}
-
-/** What bundles is JavaScript of its own, which no bundle has in it. */
-async function readTexts(): Promise<Map<string, string> | undefined> {
+async function readBundles(): Promise<Map<string, Bundle>> {
+  // The bundler is JavaScript of its own, outside of all bundles.
   const bundler = new URL('../../../bin/typescript.mjs', import.meta.url).href
-  const { bundledPages } = (await import(bundler)) as {
-    bundledPages: () => Promise<Map<string, string> | undefined>
-  }
-  return bundledPages()
+  const { bundledPages } = (await import(bundler)) as { bundledPages: () => Promise<Map<string, string>> }
+  return new Map([...(await bundledPages())].map(([name, text]) => [name, { text, tag: tagOf(text) }]))
 }
+
+const tagOf = (text: string) => `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`

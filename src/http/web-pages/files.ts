@@ -33,10 +33,11 @@ export function readWebFiles(libraries: Readonly<Record<string, string>>): WebFi
   const version = createHash('sha256')
   const files = new Map<string, WebFile>()
   for (const [name, path] of [...ourFiles(), ...Object.entries(libraries)].sort()) {
+    const content = readFileSync(path)
+    // Modules, too, which bundles are made of.
+    version.update(name).update(content)
     const mediaType = MEDIA_TYPES[extname(name)]
     if (mediaType === undefined) continue
-    const content = readFileSync(path)
-    version.update(name).update(content)
     const tag = `"${createHash('sha256').update(content).digest('base64url').slice(0, 27)}"`
     files.set(name, { path, mediaType, tag })
   }

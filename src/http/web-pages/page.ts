@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto'
 import { SERVICE_DESCRIPTION, SERVICE_NAME } from '#schemas/service.ts'
 import { escaped } from '../plain-page.ts'
-import { bundleNameOf } from './bundles.ts'
 
 /** A page of the service in a browser. Its texts are in `web/texts`. */
 export interface WebPage {
   /** Its path, below what all paths of the service begin with. */
   path: string
-  /** The module that makes it. */
-  entry: string
+  /** The bundle of its modules. */
+  script: string
   styles: readonly string[]
   /** Whether it begins by asking for the catalog: then that is under way with its script. */
   needsCatalog: boolean
@@ -16,24 +15,29 @@ export interface WebPage {
 
 /** All pages. The first one is answered where the API has its links: to those who would rather have HTML. */
 export const WEB_PAGES = [
-  { path: '/', entry: 'map/main.js', styles: ['styles/page.css', 'styles/map.css'], needsCatalog: true },
+  {
+    path: '/',
+    script: 'map/main.bundle.js',
+    styles: ['styles/page.css', 'styles/map.css'],
+    needsCatalog: true,
+  },
   ...(
     [
-      ['/account', 'account/main.js', false],
-      ['/account/history', 'account/history-main.js', false],
-      ['/districts', 'districts/main.js', true],
-      ['/field', 'field/main.js', true],
-      ['/operations', 'operations/main.js', false],
-      ['/points', 'points/main.js', true],
+      ['/account', 'account/main.bundle.js', false],
+      ['/account/history', 'account/history-main.bundle.js', false],
+      ['/districts', 'districts/main.bundle.js', true],
+      ['/field', 'field/main.bundle.js', true],
+      ['/operations', 'operations/main.bundle.js', false],
+      ['/points', 'points/main.bundle.js', true],
     ] as const
-  ).map(([path, entry, needsCatalog]) => {
+  ).map(([path, script, needsCatalog]) => {
     const styles = ['styles/page.css', 'styles/pages.css']
-    return { path, entry, styles, needsCatalog }
+    return { path, script, styles, needsCatalog }
   }),
 ] as const satisfies readonly WebPage[]
 
-/** The module of the pages of the documentation. */
-export const DOCS_ENTRY = 'docs/main.js'
+/** The script of the pages of the documentation. */
+export const DOCS_SCRIPT = 'docs/main.bundle.js'
 
 /** Libraries by the names that modules import them by. */
 export const IMPORTS: Readonly<Record<string, string>> = {
@@ -70,7 +74,7 @@ export function createPageWriter(version: string, basemap: Basemap | undefined) 
     policy: policyOf(importMap, basemap && new URL(basemap.url).origin),
 
     /** @param base what stands before the paths of the service */
-    write({ entry, styles, needsCatalog }: WebPage, base: string): string {
+    write({ script, styles, needsCatalog }: WebPage, base: string): string {
       const asked = needsCatalog ? '  <link rel="preload" as="fetch" href="catalog" crossorigin>\n' : ''
       return `<!DOCTYPE html>
 <html lang="en">
@@ -83,7 +87,7 @@ export function createPageWriter(version: string, basemap: Basemap | undefined) 
   <title>${SERVICE_NAME}</title>
   <link rel="icon" type="image/svg+xml" href="${file('mark.svg')}">
 ${styles.map((name) => `  <link rel="stylesheet" href="${file(name)}">\n`).join('')}  <script type="importmap">${importMap}</script>
-  <script type="module" src="${file(bundleNameOf(entry))}"></script>
+  <script type="module" src="${file(script)}"></script>
 ${tiles}${asked}</head>
 <body>
   <noscript>

@@ -11,6 +11,7 @@ import { CHROMIUM } from '#test/setup/chromium.ts'
 import { type MailServer, startMailServer } from '#test/setup/mail-server.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { HEADINGS, seriousFindings } from '#test/web/pages.ts'
+import { createResolver } from '../../../web/docs/document.ts'
 
 interface Operation {
   method: string
@@ -100,16 +101,15 @@ describe.skipIf(!CHROMIUM)('the page of the documentation, in a browser', () => 
   })
 
   test('puts what references name in their place as Swagger UI does', async () => {
-    const [theirs, ours] = await page.evaluate<unknown[]>(`(async () => {
-      const path = ['paths', '/advisory/yield', 'post']
+    const path = ['paths', '/advisory/yield', 'post']
+    const [spec, address, theirs] = await page.evaluate<[object, string, unknown]>(`(async () => {
       const baseDoc = document.baseURI.replace(/#.*/, '')
       const spec = await (await fetch('docs/json')).json()
-      const [script] = document.querySelectorAll('script[type=module]')
-      const { createResolver } = await import(script.src.replace('main.bundle', 'resolve'))
       const { fn } = SwaggerUIBundle({ spec, domNode: document.createElement('div') }).getSystem()
-      const resolved = await fn.resolveSubtree(spec, path, { baseDoc })
-      return [resolved.spec, createResolver(spec, baseDoc)(path)]
+      const resolved = await fn.resolveSubtree(spec, ${JSON.stringify(path)}, { baseDoc })
+      return [spec, baseDoc, resolved.spec]
     })()`)
+    const ours = createResolver(spec, address)(path)
     expect(JSON.stringify(ours)).toContain('$$ref')
     expect(ours).toEqual(theirs)
   })

@@ -1,0 +1,281 @@
+import { type Field, formOf } from '../parts/form.ts'
+import { send } from '../shell/api.ts'
+import { element } from '../shell/element.ts'
+import { account } from '../texts/en.ts'
+import { newName, type Session } from './session.ts'
+
+const EMAIL = {
+  name: 'email',
+  label: account.email,
+  type: 'email',
+  attributes: { autocomplete: 'username', required: true, maxlength: 254 },
+}
+
+/**
+ * The ways in: log in, make an account, choose a new password.
+ *
+ * @param why what is asked for that takes an account
+ * @param entered called when somebody is logged in
+ */
+export function entrance(session: Session, why?: string, entered: () => void = () => {}): HTMLElement {
+  const place = element('section', { class: 'card narrow', 'aria-live': 'polite' })
+  const ways: Record<string, () => HTMLElement[]> = {
+    login: () => [
+      element('h2', { tabindex: -1 }, account.login),
+      ...(why === undefined ? [] : [element('p', {}, why)]),
+      loginForm(session, entered),
+      others(['register', account.register], ['forgotten', account.forgotten]),
+    ],
+    register: () => [
+      element('h2', { tabindex: -1 }, account.register),
+      registration(session, show, entered),
+      others(['login', account.haveAccount]),
+    ],
+    confirm: () => [
+      element('h2', { tabindex: -1 }, account.confirmTitle),
+      element('p', {}, account.confirmWhy),
+      confirmation(show),
+      others(['login', account.login]),
+    ],
+    forgotten: () => [
+      element('h2', { tabindex: -1 }, account.forgotten),
+      element('p', {}, account.forgottenWhy),
+      forgottenForm(show),
+      others(['login', account.login], ['reset', account.haveToken]),
+    ],
+    reset: () => [
+      element('h2', { tabindex: -1 }, account.newPassword),
+      resetForm(show),
+      others(['login', account.login]),
+    ],
+  }
+
+  function show(way: string) {
+    place.replaceChildren(...(ways[way]?.() ?? []))
+    place.querySelector('h2')?.focus()
+  }
+
+  function others(...choices: [way: string, label: string][]) {
+    const buttons = choices.map(([way, label]) =>
+      element('button', { type: 'button', class: 'link', onclick: () => show(way) }, label),
+    )
+    return element('p', { class: 'actions' }, ...buttons)
+  }
+
+  place.replaceChildren(...(ways.login?.() ?? []))
+  return place
+}
+
+function loginForm(session: Session, entered: () => void) {
+  const form: HTMLFormElement = formOf({
+    fields: [
+      EMAIL,
+      {
+        name: 'password',
+        label: account.password,
+        type: 'password',
+        attributes: { autocomplete: 'current-password', required: true },
+      },
+      {
+        name: 'code',
+        label: account.code,
+        hint: account.codeHint,
+        attributes: { autocomplete: 'one-time-code' },
+      },
+    ],
+    action: account.login,
+    async submit({ email = '', password = '', code = '' }) {
+      try {
+        await session.login({ email, password, ...codeOf(code) })
+      } catch (error) {
+        if ((error as { code?: string }).code === 'TWO_FACTOR_REQUIRED') askCode()
+        throw error
+      }
+      entered()
+    },
+  })
+  const code = form.elements.namedItem('code') as HTMLInputElement
+  const row = code.parentElement as HTMLElement
+  row.hidden = true
+  function askCode() {
+    row.hidden = false
+    code.focus()
+  }
+  return form
+}
+
+function registration(session: Session, show: (way: string) => void, entered: () => void) {
+  const name = newName()
+  return formOf({
+    fields: [
+      {
+        name: 'name',
+        label: account.name,
+        attributes: { autocomplete: 'name', required: true, maxlength: 200 },
+      },
+      { name: 'organisation', label: account.organisation, attributes: { autocomplete: 'organization' } },
+      EMAIL,
+      newPasswordField('password'),
+    ],
+    action: account.register,
+    async submit({ name: called = '', organisation = '', email = '', password = '' }) {
+      const wanted = { name: called, email, password, ...(organisation !== '' && { organisation }) }
+      await send('auth/register', wanted, { headers: { 'idempotency-key': name } })
+      try {
+        await session.login({ email, password })
+      } catch (error) {
+        // The e-mail has to be confirmed first, where the service asks for that.
+        if ((error as { code?: string }).code !== 'INVALID_CREDENTIALS') throw error
+        return show('confirm')
+      }
+      entered()
+    },
+  })
+}
+
+function confirmation(show: (way: string) => void) {
+  return formOf({
+    fields: [
+      { name: 'token', label: account.token, attributes: { autocomplete: 'off', required: true } },
+      {
+        name: 'password',
+        label: account.password,
+        hint: account.confirmPasswordHint,
+        type: 'password',
+        attributes: { autocomplete: 'current-password' },
+      },
+    ],
+    action: account.confirm,
+    async submit({ token = '', password = '' }) {
+      await send('auth/confirm', { token: token.trim(), ...(password !== '' && { password }) })
+      show('login')
+    },
+  })
+}
+
+function forgottenForm(show: (way: string) => void) {
+  return formOf({
+    fields: [EMAIL],
+    action: account.sendMail,
+    async submit({ email = '' }) {
+      await send('auth/password/forgot', { email })
+      show('reset')
+    },
+  })
+}
+
+function resetForm(show: (way: string) => void) {
+  return formOf({
+    fields: [
+      { name: 'token', label: account.token, attributes: { autocomplete: 'off', required: true } },
+      newPasswordField('password'),
+    ],
+    action: account.changePassword,
+    async submit({ token = '', password = '' }) {
+      await send('auth/password/reset', { token: token.trim(), password })
+      show('login')
+    },
+  })
+}
+
+export function newPasswordField(name: string): Field {
+  return {
+    name,
+    label: account.newPassword,
+    hint: account.passwordHint,
+    type: 'password',
+    attributes: { autocomplete: 'new-password', required: true, minlength: 10, maxlength: 256 },
+  }
+}
+
+/**
+ * Has somebody log in before the work goes on; at once where somebody is logged in.
+ *
+ * @returns whether somebody is logged in now
+ */
+export async function loginFirst(session: Session, why: string): Promise<boolean> {
+  if (await session.resume()) return true
+  const dialog = element('dialog', { 'aria-label': account.login })
+  const close = element(
+    'button',
+    { type: 'button', class: 'quiet', onclick: () => dialog.close() },
+    account.cancel,
+  )
+  dialog.append(
+    entrance(session, why, () => dialog.close()),
+    close,
+  )
+  document.body.append(dialog)
+  return new Promise((resolve) => {
+    dialog.addEventListener('close', () => {
+      dialog.remove()
+      resolve(session.user() !== null)
+    })
+    dialog.showModal()
+  })
+}
+
+/** Does what takes a password that was given lately: where it was not, asks for it and does it again. */
+export async function withFreshLogin<Result>(session: Session, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'REAUTHENTICATION_REQUIRED') throw error
+  }
+  await askPassword(session)
+  return work()
+}
+
+/**
+ * @returns when the service knows that it is still the same person
+ * @throws {Error} where somebody gives it up
+ */
+function askPassword(session: Session): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const form = formOf({
+      fields: [
+        {
+          name: 'password',
+          label: account.password,
+          type: 'password',
+          attributes: { autocomplete: 'current-password', required: true },
+        },
+        {
+          name: 'totp',
+          label: account.codeIfAny,
+          hint: account.codeHint,
+          attributes: { autocomplete: 'one-time-code' },
+        },
+      ],
+      action: account.goOn,
+      async submit({ password = '', totp = '' }) {
+        await session.send('auth/reauthenticate', { password, ...codeOf(totp) })
+        resolve()
+        dialog.close()
+      },
+      beside: [
+        element('button', { type: 'button', class: 'quiet', onclick: () => dialog.close() }, account.cancel),
+      ],
+    })
+    const dialog = element(
+      'dialog',
+      { 'aria-labelledby': 'fresh-login' },
+      element('h2', { id: 'fresh-login' }, account.passwordAgain),
+      element('p', {}, account.passwordAgainWhy),
+      form,
+    )
+    dialog.addEventListener('close', () => {
+      dialog.remove()
+      reject(new Error(account.givenUp))
+    })
+    document.body.append(dialog)
+    dialog.showModal()
+  })
+}
+
+/** A typed code is one of the app, or a recovery code. */
+export function codeOf(typed: string) {
+  const code = typed.trim()
+  if (code === '') return {}
+  return /^\d{3} ?\d{3}$/.test(code) ? { totp: code } : { recovery_code: code }
+}

@@ -1,0 +1,192 @@
+import type { LoginRequest, Tokens } from '#schemas/auth.ts'
+import type { UserProfile as User } from '#schemas/user.ts'
+import { ApiFailure, addressOf, ask, type Init, type Query, send } from '../shell/api.ts'
+
+// The login of this window.
+//
+// The access token is kept in memory alone. The refresh token is in the storage of the tab, so that a reload goes
+// on; it is changed for a new one at each use, and the service ends the session where an old one is used again.
+
+type TokenStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
+
+export interface Session {
+  user: () => User | null
+  /** Takes up the session of this tab, if it has one. */
+  resume: () => Promise<User | null>
+  login: (credentials: LoginRequest) => Promise<User>
+  /** Ends the session at the service, too. */
+  logout: () => Promise<void>
+  /** Takes over what was changed of the account. */
+  changed: (user: User) => void
+  /** Drops the tokens, where the service has ended the session. */
+  forget: () => void
+  get: <Answer>(path: string, query?: Query, init?: RequestInit) => Promise<Answer>
+  send: <Answer>(path: string, body: unknown, init?: Init) => Promise<Answer>
+  remove: (path: string) => Promise<void>
+}
+
+const STORED = 'agro.refresh'
+
+/** A token that ends sooner is changed before it is used, in milliseconds. */
+const MARGIN = 30_000
+
+/** @param announce called when somebody has logged in, or nobody is any more */
+export function createSession(storage: TokenStorage, announce: (user: User | null) => void): Session {
+  const tokens = createTokens(storage, announce)
+
+  function askOnce<Answer>(address: URL, init: Init) {
+    const headers = new Headers(init.headers)
+    const token = tokens.current()?.token
+    if (token !== undefined) headers.set('authorization', `Bearer ${token}`)
+    return ask<Answer>(address, { ...init, headers })
+  }
+
+  async function askAsUser<Answer>(address: URL, init: Init = {}): Promise<Answer> {
+    const token = tokens.current()
+    if (token && token.endsAt - Date.now() < MARGIN) await tokens.refresh()
+    try {
+      return await askOnce(address, init)
+    } catch (error) {
+      if (!token || !isRefusal(error)) throw error
+    }
+    await tokens.refresh()
+    return askOnce(address, init)
+  }
+
+  return {
+    user: () => tokens.current()?.user ?? null,
+    async resume() {
+      if (!tokens.current()) await tokens.refresh()
+      return tokens.current()?.user ?? null
+    },
+    async login(credentials) {
+      const user = tokens.keep(await send('auth/login', credentials))
+      announce(user)
+      return user
+    },
+    async logout() {
+      try {
+        if (tokens.current()) await askAsUser(addressOf('auth/logout'), { method: 'POST' })
+      } finally {
+        tokens.forget()
+      }
+    },
+    changed: tokens.changed,
+    forget: tokens.forget,
+    get: (path, query, init) => askAsUser(addressOf(path, query), init),
+    send: (path, body, init = {}) => askAsUser(addressOf(path), asJson(body, init)),
+    remove: (path) => askAsUser(addressOf(path), { method: 'DELETE' }),
+  }
+}
+
+/** Keeps the tokens of a login, and renews them. */
+function createTokens(storage: TokenStorage, announce: (user: User | null) => void) {
+  let current: { token: string; endsAt: number; user: User } | null = null
+  let refreshing: Promise<void> | null = null
+
+  function keep({ access_token, expires_in, refresh_token, user }: Tokens) {
+    current = { token: access_token, endsAt: Date.now() + expires_in * 1000, user }
+    storage.setItem(STORED, refresh_token)
+    return user
+  }
+
+  function forget() {
+    const was = current
+    current = null
+    storage.removeItem(STORED)
+    if (was) announce(null)
+  }
+
+  async function refreshNow() {
+    const refresh_token = storage.getItem(STORED)
+    if (refresh_token === null) return
+    try {
+      keep(await send('auth/refresh', { refresh_token }))
+    } catch (error) {
+      // A token that is refused for now is tried again by the next who asks.
+      if (!isRefusal(error)) throw error
+      forget()
+    }
+  }
+
+  return {
+    current: () => current,
+    keep,
+    forget,
+    changed(user: User) {
+      if (current) current = { ...current, user }
+    },
+    /** Changes the refresh token for new tokens, once for all who wait for it. */
+    refresh() {
+      refreshing ??= refreshNow().finally(() => {
+        refreshing = null
+      })
+      return refreshing
+    },
+  }
+}
+
+/** Whether a token was refused: it has ended, or is none. */
+function isRefusal(error: unknown) {
+  return error instanceof ApiFailure && error.status === 401 && error.code === 'UNAUTHORIZED'
+}
+
+/** @param body texts go as they are */
+function asJson(body: unknown, init: Init): Init {
+  const headers = new Headers(init.headers)
+  if (!headers.has('content-type')) headers.set('content-type', 'application/json')
+  return { method: 'POST', ...init, headers, body: typeof body === 'string' ? body : JSON.stringify(body) }
+}
+
+/** The storage of the tab; memory, where the browser refuses to keep anything. */
+export function tabStorage(): TokenStorage {
+  try {
+    sessionStorage.getItem(STORED)
+    return sessionStorage
+  } catch {
+    const memory = new Map<string, string>()
+    return {
+      getItem: (name) => memory.get(name) ?? null,
+      setItem: (name, value) => void memory.set(name, value),
+      removeItem: (name) => void memory.delete(name),
+    }
+  }
+}
+
+/** A name for a request, so that it is done once however often it is sent. */
+export function newName() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+/** Items of a page, the most that any list gives. */
+const LIMIT = 1000
+
+interface Listed<Item> {
+  items: Item[]
+  next_cursor: string | null
+}
+
+/**
+ * All items of a list that comes in pages.
+ *
+ * @param progress told how many there are, while there are more
+ */
+export async function allItems<Item>(
+  session: Session,
+  path: string,
+  query: Record<string, string | null>,
+  left: AbortSignal,
+  progress: (count: number) => void = () => {},
+): Promise<Item[]> {
+  const all: Item[] = []
+  let cursor: string | null = null
+  do {
+    const wanted = { ...query, limit: LIMIT, cursor }
+    const page: Listed<Item> = await session.get(path, wanted, { signal: left })
+    all.push(...page.items)
+    cursor = page.next_cursor
+    if (cursor !== null) progress(all.length)
+  } while (cursor !== null)
+  return all
+}

@@ -1,0 +1,294 @@
+import type { AdminArea } from '#schemas/areas.ts'
+import type { SubscriptionAnswer } from '#schemas/subscriptions.ts'
+import type { Catalog, CatalogRelease } from '../api-types.ts'
+import { readOrSay } from '../field/shape.ts'
+import { type Field, formOf, mark } from '../parts/form.ts'
+import { type Series, seriesChoosers, seriesIn } from '../parts/series.ts'
+import type { Page } from '../parts/start.ts'
+import { element } from '../shell/element.ts'
+import { field, subscriptions, TEXTS } from '../texts/en.ts'
+import { allItems, newName, type Session } from './session.ts'
+
+type NewSubscription = SubscriptionAnswer & { secret: string }
+
+interface Layer {
+  input: string | null
+  scenario: string | null
+}
+
+/**
+ * Where, of what and from which change on somebody wants to be told.
+ *
+ * @param page of which the address may say what is wanted
+ */
+export function subscriptionForm(
+  session: Session,
+  catalog: Catalog,
+  { view, left }: Pick<Page, 'view' | 'left'>,
+  done: (made: NewSubscription) => Promise<void>,
+) {
+  // No month is chosen: the newest is watched at any time.
+  const series = {
+    ...catalog,
+    releases: catalog.releases.map((one) => ({ ...one, forecast_period: null })),
+  }
+  const choosers = element('div')
+  let release: CatalogRelease | undefined
+  // Of one subscription that is wanted, however often its request is sent.
+  let request = newName()
+  const form = formOf({
+    fields: fieldsOf(view),
+    action: subscriptions.make,
+    async submit(values) {
+      if (!release) return
+      const made = await session.send<NewSubscription>('subscriptions', wantedBy(values, release), {
+        headers: { 'idempotency-key': request },
+      })
+      request = newName()
+      await done(made)
+    },
+  })
+
+  const place = placeRows(form, { session, catalog, view, left })
+
+  function choose(wanted: Series) {
+    const focused = choosers.contains(document.activeElement) && document.activeElement?.getAttribute('name')
+    const chosen = seriesChoosers(series, wanted, choose)
+    release = chosen.release
+    choosers.replaceChildren(chosen.place)
+    // The keyboard's focus stays at the choice.
+    const again = [...choosers.querySelectorAll('select')].find(({ name }) => name === focused)
+    again?.focus()
+    const unit = catalog.products.find(({ product }) => product === release?.product)?.unit ?? ''
+    fill('threshold.kind', [
+      { value: 'relative', text: subscriptions.percent },
+      { value: 'absolute', text: subscriptions.unit(unit) },
+    ])
+    if (release) place.setCountry(release.country_code)
+    void offerLayers(release)
+  }
+
+  async function offerLayers(wanted: typeof release) {
+    fill('input', optionsOf([]))
+    fill('scenario', optionsOf([]))
+    if (!wanted) return
+    const { layers } = await session
+      .get<{ layers: Layer[] }>(`releases/${encodeURIComponent(wanted.release)}`)
+      .catch(() => ({ layers: [] }))
+    if (wanted !== release) return
+    fill('input', optionsOf(layers.map(({ input }) => input)))
+    fill('scenario', optionsOf(layers.map(({ scenario }) => scenario)))
+  }
+
+  function fill(name: string, options: { value: string; text: string }[]) {
+    const control = form.elements.namedItem(name) as HTMLSelectElement
+    control.replaceChildren(...options.map(({ text, ...option }) => element('option', option, text)))
+  }
+
+  form.prepend(choosers)
+  choose({ ...seriesIn(view), month: null })
+  return form
+}
+
+function fieldsOf(view: URLSearchParams) {
+  return [
+    {
+      name: 'name',
+      label: subscriptions.name,
+      hint: subscriptions.nameHint,
+      attributes: { maxlength: 200, value: view.get('name') ?? '' },
+    },
+    ...placeFields(view),
+    { name: 'input', label: subscriptions.input, type: 'select' },
+    { name: 'scenario', label: subscriptions.scenario, type: 'select' },
+    {
+      name: 'threshold.value',
+      label: subscriptions.thresholdValue,
+      hint: subscriptions.thresholdHint,
+      type: 'number',
+      attributes: { value: '10', min: 0, step: 'any', required: true },
+    },
+    { name: 'threshold.kind', label: subscriptions.thresholdKind, type: 'select' },
+    {
+      name: 'url',
+      label: subscriptions.url,
+      hint: subscriptions.urlHint,
+      type: 'url',
+      attributes: { required: true, maxlength: 2000, autocomplete: 'off' },
+    },
+  ]
+}
+
+/** All, and each that there is. */
+function optionsOf(names: (string | null)[]) {
+  const different = [...new Set(names.filter((name) => name !== null))]
+  return [{ value: '', text: subscriptions.all }, ...different.map((name) => ({ value: name, text: name }))]
+}
+
+/** Empty fields are not sent, so that the service says which are missing. */
+function wantedBy(values: Record<string, string>, { product, country_code, crop }: CatalogRelease) {
+  const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''))
+  const { name, input, scenario, url } = given
+  const value = given['threshold.value']
+  return {
+    ...{ product, country_code, name, input, scenario, url },
+    ...(crop !== null && { crop }),
+    ...placeIn(given, country_code),
+    threshold: {
+      kind: given['threshold.kind'],
+      ...(value !== undefined && { value: Number(value) }),
+    },
+  }
+}
+
+type Kind = 'point' | 'polygon' | 'area'
+
+/** The fields of each kind of place, by the names that the service has for them. */
+const FIELDS = {
+  point: ['lat', 'lng'],
+  polygon: ['geometry'],
+  area: ['admin.level', 'admin.code'],
+} as const
+
+const KINDS = Object.keys(FIELDS) as Kind[]
+
+/**
+ * The fields that say where: a point, an outline, or an administrative area.
+ *
+ * @param view what is filled in
+ */
+function placeFields(view: URLSearchParams): Field[] {
+  const chosen = view.has('outline') ? 'polygon' : view.has('area') ? 'area' : 'point'
+  const number = (name: string) => ({
+    type: 'number',
+    attributes: { required: true, step: 'any', value: view.get(name) ?? '' },
+  })
+  return [
+    {
+      name: 'kind',
+      label: subscriptions.where,
+      type: 'select',
+      options: KINDS.map((kind) => ({
+        value: kind,
+        text: subscriptions.kinds[kind],
+        selected: kind === chosen,
+      })),
+    },
+    { name: 'lat', label: subscriptions.lat, ...number('lat') },
+    { name: 'lng', label: subscriptions.lng, ...number('lng') },
+    {
+      name: 'geometry',
+      label: field.corners,
+      hint: field.cornersHint,
+      type: 'textarea',
+      attributes: { rows: 5, value: view.get('outline') ?? '' },
+    },
+    { name: 'admin.level', label: subscriptions.level, type: 'select' },
+    { name: 'admin.code', label: subscriptions.areaOf, type: 'select' },
+  ]
+}
+
+interface Source {
+  session: Session
+  catalog: Catalog
+  view: URLSearchParams
+  left: AbortSignal
+}
+
+/** Has a form show the fields of the kind that is chosen, and offer the areas of a country. */
+function placeRows(form: HTMLFormElement, { session, catalog, view, left }: Source) {
+  const control = (name: string) => form.elements.namedItem(name) as HTMLSelectElement
+  const [kind, level, code] = ['kind', 'admin.level', 'admin.code'].map(control)
+  let country = ''
+  let offered = ''
+
+  function show() {
+    for (const one of KINDS) {
+      for (const name of FIELDS[one])
+        control(name)
+          .closest('.row')
+          ?.toggleAttribute('hidden', one !== kind?.value)
+    }
+    if (kind?.value === 'area') void offerAreas()
+  }
+
+  function offerLevels() {
+    const levels = catalog.boundaries
+      .filter((one) => one.country_code === country && one.level > 0)
+      .map((one) => String(one.level))
+      .sort()
+    fill(
+      level,
+      levels.map((value) => ({ value, text: value })),
+      view.get('level'),
+    )
+  }
+
+  async function offerAreas() {
+    const wanted = `${country} ${level?.value}`
+    if (wanted === offered) return
+    offered = wanted
+    fill(code, [])
+    mark(form, 'admin.code', '')
+    if (!level?.value) return
+    const areas = await allItems<AdminArea>(
+      session,
+      'admin',
+      { admin0: country, level: level.value },
+      left,
+    ).catch((error) => {
+      mark(form, 'admin.code', TEXTS.failed(error.message))
+      return []
+    })
+    if (wanted !== offered) return
+    // The next choice asks again.
+    if (areas.length === 0) offered = ''
+    const options = areas.map((one) => ({ value: one.code, text: nameOf(one) }))
+    fill(
+      code,
+      options.sort((a, b) => a.text.localeCompare(b.text)),
+      view.get('area'),
+    )
+  }
+
+  kind?.addEventListener('change', show)
+  level?.addEventListener('change', show)
+  return {
+    /** @param of whose areas are offered from now on */
+    setCountry(of: string) {
+      if (of !== country) {
+        country = of
+        offerLevels()
+      }
+      show()
+    },
+  }
+}
+
+function fill(
+  control: HTMLSelectElement | undefined,
+  options: { value: string; text: string }[],
+  chosen: string | null = null,
+) {
+  control?.replaceChildren(
+    ...options.map(({ value, text }) => element('option', { value, selected: value === chosen }, text)),
+  )
+}
+
+/** Many areas have a name of their own only within the one above. */
+function nameOf({ name, parents }: AdminArea) {
+  const above = parents.at(-1)
+  return above && above.level > 0 ? TEXTS.search.within(name, above.name) : name
+}
+
+/** The place as the service takes it. What is left empty is not sent, so that the service says what is missing. */
+function placeIn(values: Record<string, string>, country: string) {
+  const { kind, lat, lng, geometry = '' } = values
+  if (kind === 'polygon') return { geometry: readOrSay(geometry, 'geometry').shape }
+  if (kind === 'area') {
+    const code = values['admin.code']
+    const level = values['admin.level']
+    return { admin: { country_code: country, ...(code && { code }), ...(level && { level: Number(level) }) } }
+  }
+  return { ...(lat && { lat: Number(lat) }), ...(lng && { lng: Number(lng) }) }
+}

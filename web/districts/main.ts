@@ -1,0 +1,78 @@
+import type { Catalog, CatalogProduct } from '../api-types.ts'
+import { createAreas } from '../geo/areas.ts'
+import { createLayers } from '../map/choices.ts'
+import { loaded, syntheticNotice } from '../parts/blocks.ts'
+import { featuresMap } from '../parts/features-map.ts'
+import { seriesChoosers, seriesIn } from '../parts/series.ts'
+import type { Page } from '../parts/start.ts'
+import { startPage } from '../parts/start.ts'
+import { element, labelled, select } from '../shell/element.ts'
+import { districts } from '../texts/en.ts'
+import { districtsShown } from './shown.ts'
+
+/** All areas of a level of a country, each with the advice for the whole of it: a map and a table. */
+async function open({ session, view, remember, note, left }: Page) {
+  const catalog: Catalog = await session.get('catalog')
+  const series = seriesIn(view)
+  const { release, place } = seriesChoosers(catalog, series, (chosen) =>
+    remember({ ...chosen, level: view.get('level'), scenario: view.get('scenario') }),
+  )
+  if (!release) return place
+  const levels = levelsOf(catalog, release.country_code)
+  const level = (levels.find(({ value }) => value === view.get('level')) ?? levels[0])?.value
+  if (level === undefined)
+    return element('div', { class: 'column' }, place, element('p', {}, districts.noAreas))
+  const said = {
+    product: release.product,
+    country: release.country_code,
+    crop: release.crop,
+    month: release.forecast_period,
+  }
+  let shown: Record<string, string | null> = {
+    level,
+    input: view.get('input'),
+    scenario: view.get('scenario'),
+    area: view.get('area'),
+  }
+
+  function keep(changes: Record<string, string | null>) {
+    shown = { ...shown, ...changes }
+    note({ ...said, ...shown })
+  }
+
+  const chooser = select(levels, level, (other) => remember({ ...said, ...shown, level: other, area: null }))
+  chooser.name = 'level'
+  place.append(labelled(districts.levelOf, chooser))
+  keep({})
+  const map = featuresMap(catalog, { label: districts.map, left })
+  const product = catalog.products.find((one) => one.product === release.product)
+  const wanted = {
+    catalog,
+    product: product as CatalogProduct,
+    release,
+    level: Number(level),
+    tilesets: await createLayers()(release.release, 'quantiles'),
+    areasOf: createAreas(catalog),
+    left,
+  }
+  const parts = districtsShown(wanted, shown, map, keep)
+  place.append(...parts.choosers)
+  return element(
+    'div',
+    { class: 'column' },
+    element('p', {}, districts.why),
+    syntheticNotice(release.synthetic),
+    element('section', { class: 'card' }, place),
+    map && element('section', { class: 'card map-card' }, map.place, parts.legend),
+    element('section', { class: 'card' }, loaded(parts.load)),
+  )
+}
+
+/** The levels of which areas are loaded. */
+function levelsOf({ boundaries }: Catalog, country: string) {
+  return boundaries
+    .filter((one) => one.country_code === country && one.level > 0)
+    .map(({ level, areas }) => ({ value: String(level), text: districts.level(level, areas) }))
+}
+
+startPage('districts', districts.title, open)

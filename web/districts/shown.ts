@@ -1,0 +1,150 @@
+import type { Catalog, CatalogProduct, CatalogRelease, Tileset } from '../api-types.ts'
+import type { AreasOf } from '../geo/areas.ts'
+import { layerOf } from '../map/choices.ts'
+import { legend } from '../map/controls.ts'
+import type { FeaturesMap } from '../parts/features-map.ts'
+import { NO_VALUE } from '../parts/features-map.ts'
+import { element, labelled, select } from '../shell/element.ts'
+import { type Found, figureTable, loadFigures } from '../table/table.ts'
+import { type Row, rowsOf } from '../table/values.ts'
+import { districts, TEXTS } from '../texts/en.ts'
+
+interface Wanted {
+  catalog: Catalog
+  product: CatalogProduct
+  release: CatalogRelease
+  level: number
+  tilesets: Tileset[]
+  areasOf: AreasOf
+  left: AbortSignal
+}
+
+/**
+ * The areas of a level: the means of a layer as colours with a legend, and any statistic in the table.
+ *
+ * @param view the input, the season and the area that are chosen
+ */
+export function districtsShown(
+  wanted: Wanted,
+  view: Record<string, string | null>,
+  map: FeaturesMap | null,
+  keep: (changes: Record<string, string | null>) => void,
+) {
+  const { catalog, product, release, level, tilesets, areasOf, left } = wanted
+  let { area = null } = view
+  let layers = layerOf(tilesets, { input: view.input ?? null, scenario: view.scenario ?? null })
+  let found: Found | undefined
+  const key = element('div', { class: 'legends' })
+  const table = element('div')
+  const figureChooser = select([], null, draw)
+  figureChooser.name = 'figure'
+
+  function choose(chosen: Parameters<typeof layerOf>[1]) {
+    layers = layerOf(tilesets, chosen)
+    keep({ input: layers.layer?.input ?? null, scenario: layers.layer?.scenario ?? null })
+    drawLegend()
+    draw()
+    drawMap(false)
+  }
+
+  const drawLegend = () => layers.layer && key.replaceChildren(legend(layers.layer, release, catalog))
+
+  function draw() {
+    if (!found) return
+    const chosen = figureChooser.value || product.value.key
+    const figure = { key: chosen, note: noteOf(chosen, product.unit) }
+    table.replaceChildren(
+      ...figureTable(found, { catalog, release, layers, figure, chosen: area }, (row) => mark(row.area.code)),
+    )
+  }
+
+  function mark(code: string | null) {
+    area = code
+    keep({ area })
+    draw()
+    drawMap(false)
+    table.querySelector('.chosen')?.scrollIntoView({ block: 'nearest' })
+  }
+
+  /** @param whole whether all areas are to be seen */
+  function drawMap(whole: boolean) {
+    const { layer } = layers
+    if (!found || !layer) return
+    const rows = rowsOf(found.areas, found.figures, product.value.key, layer.input, [layer.scenario])
+    map?.show(featuresOf(rows, layer, area), whole).catch(() => {})
+  }
+
+  drawLegend()
+  map?.ready.then(
+    (drawn) =>
+      drawn.on('click', 'feature-fill', ({ features }) => mark(features?.[0]?.properties.code ?? null)),
+    () => {},
+  )
+  return {
+    legend: key,
+    choosers: [
+      chooserOf('input', layers.inputs, layers.layer?.input ?? null, (input) =>
+        choose({ input, scenario: layers.layer?.scenario ?? null }),
+      ),
+      chooserOf('scenario', layers.scenarios, layers.layer?.scenario ?? null, (scenario) =>
+        choose({ input: layers.layer?.input ?? null, scenario }),
+      ),
+    ].filter((one) => one !== undefined),
+    async load() {
+      found = await loadFigures(table, { release, level, areasOf }, () => !left.aborted)
+      if (!found) return table
+      map?.outline(found.areas)
+      figureChooser.replaceChildren(...figureOptions(found, product))
+      draw()
+      drawMap(true)
+      return element('div', {}, labelled(districts.figure, figureChooser), table)
+    },
+  }
+}
+
+/** The figures that any area has. */
+function figureOptions({ figures }: Found, { value, unit }: CatalogProduct) {
+  const names = [...new Set([...figures.values()].flatMap((one) => Object.keys(one)))]
+  return [value.key, 'min', 'max', 'stddev', 'covered_percent', 'total_kg', 'total_tons']
+    .filter((figure) => names.some((name) => name === figure || name.startsWith(`${figure} `)))
+    .map((figure) => element('option', { value: figure }, nameOf(figure, unit)))
+}
+
+/** @param chosen the code of an area */
+function featuresOf(rows: Row[], layer: Tileset, chosen: string | null) {
+  return rows.map(({ area: { code, geometry }, values: [value] }) => ({
+    type: 'Feature' as const,
+    geometry,
+    properties: { code, color: colorIn(layer, value ?? null), chosen: code === chosen },
+  }))
+}
+
+function chooserOf(
+  name: 'input' | 'scenario',
+  values: string[],
+  chosen: string | null,
+  choose: (value: string) => void,
+) {
+  if (values.length === 0) return undefined
+  const control = select(
+    values.map((value) => ({ value, text: value })),
+    chosen,
+    choose,
+  )
+  control.name = name
+  return labelled(TEXTS.choosers[name], control)
+}
+
+/** @returns as the map has it */
+function colorIn({ classes }: Tileset, value: number | null): string {
+  if (value === null) return NO_VALUE
+  return classes.findLast(({ from }) => value >= from)?.color ?? classes[0]?.color ?? NO_VALUE
+}
+
+function nameOf(figure: string, unit: string) {
+  return districts.figures[figure] ?? districts.mean(unit)
+}
+
+function noteOf(figure: string, unit: string) {
+  return districts.figures[figure] ? districts.note(nameOf(figure, unit)) : TEXTS.table.note
+}

@@ -1,0 +1,131 @@
+import type { Map as MapLibreMap } from 'maplibre-gl'
+import { workButton } from '../parts/blocks.ts'
+import type { FeaturesMap } from '../parts/features-map.ts'
+import { element } from '../shell/element.ts'
+import { field } from '../texts/en.ts'
+import { wholeText } from '../texts/names.ts'
+import type { Shape } from './shape.ts'
+
+/** A device that has just been switched on takes half a minute outside. */
+const LONGEST_MS = 30_000
+
+/** A button that shows on the map where the visitor is. */
+function positionButton(map: FeaturesMap) {
+  return workButton(field.position, async () => {
+    const { latitude: lat, longitude: lng, accuracy } = await position()
+    await map.mark({ lat, lng })
+    return field.positionFound(wholeText(Math.max(1, Math.round(accuracy))))
+  })
+}
+
+function position(): Promise<GeolocationCoordinates> {
+  return new Promise((resolve, reject) => {
+    const options = { enableHighAccuracy: true, timeout: LONGEST_MS }
+    navigator.geolocation.getCurrentPosition(
+      ({ coords }) => resolve(coords),
+      // Browsers say the same of pages that did not come by HTTPS.
+      ({ code }) => reject(new Error(code === 1 ? field.positionDenied : field.positionUnknown)),
+      options,
+    )
+  })
+}
+
+/** Stands out from every colour of values. */
+const COLOR = '#d5006d'
+
+/**
+ * Has a map be drawn on: a corner a click, done by a click on the first one or by Enter. What is done can be pulled
+ * at its corners.
+ *
+ * @param drawn called with each change
+ */
+async function drawingOn(map: MapLibreMap, drawn: (shape: Shape) => void) {
+  const [{ TerraDraw, TerraDrawPolygonMode, TerraDrawSelectMode }, { TerraDrawMapLibreGLAdapter }] =
+    await Promise.all([import('terra-draw'), import('terra-draw-maplibre-gl-adapter')])
+  const draw = new TerraDraw({
+    adapter: new TerraDrawMapLibreGLAdapter({ map }),
+    modes: [
+      new TerraDrawPolygonMode({
+        styles: {
+          fillColor: COLOR,
+          fillOpacity: 0.2,
+          outlineColor: COLOR,
+          outlineWidth: 2,
+          closingPointColor: COLOR,
+        },
+      }),
+      new TerraDrawSelectMode({
+        styles: {
+          selectedPolygonColor: COLOR,
+          selectedPolygonFillOpacity: 0.2,
+          selectedPolygonOutlineColor: COLOR,
+          selectionPointColor: COLOR,
+          midPointColor: COLOR,
+        },
+        flags: {
+          polygon: {
+            feature: { draggable: true, coordinates: { midpoints: true, draggable: true, deletable: true } },
+          },
+        },
+      }),
+    ],
+  })
+
+  function tell() {
+    const shapes = draw.getSnapshot().filter(({ geometry }) => geometry.type === 'Polygon')
+    const geometry = shapes.at(-1)?.geometry as Shape | undefined
+    if (geometry) drawn({ type: 'Polygon', coordinates: geometry.coordinates as number[][][] })
+  }
+
+  draw.on('finish', (id, { action }) => {
+    tell()
+    if (action !== 'draw') return
+    draw.setMode('select')
+    draw.selectFeature(id)
+  })
+
+  return {
+    begin() {
+      if (!draw.enabled) draw.start()
+      draw.clear()
+      draw.setMode('polygon')
+    },
+    end() {
+      if (draw.enabled) draw.stop()
+    },
+  }
+}
+
+/** Makes the button that begins a drawing, and its hint. */
+export function drawer(map: FeaturesMap, drawn: (shape: Shape) => void) {
+  const said = element('p', { role: 'status', class: 'hint' })
+  let drawing: Promise<{ begin(): void; end(): void }> | undefined
+  const button = workButton(field.draw, async () => {
+    const ready = await map.ready
+    drawing ??= drawingOn(ready, (shape) => {
+      said.textContent = field.drawn(shape.coordinates.flat().length - 1)
+      drawn(shape)
+    })
+    void map.show([], false)
+    const { begin } = await drawing
+    begin()
+    said.textContent = field.drawing
+  })
+  return {
+    button,
+    said,
+    /** Takes what is drawn away: something else is shown. */
+    end() {
+      said.textContent = ''
+      drawing?.then(
+        ({ end }) => end(),
+        () => {},
+      )
+    },
+  }
+}
+
+export function mapCard(map: FeaturesMap, { button, said }: ReturnType<typeof drawer>) {
+  const actions = element('div', { class: 'actions' }, button, positionButton(map))
+  return element('section', { class: 'card map-card' }, map.place, actions, said)
+}

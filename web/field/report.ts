@@ -1,0 +1,262 @@
+import type { Catalog, CatalogProduct } from '../api-types.ts'
+import { syntheticNotice } from '../parts/blocks.ts'
+import { sourceText } from '../parts/series.ts'
+import {
+  amountFormat,
+  type Entry,
+  entriesOf,
+  estimateText,
+  labelOf,
+  type NumberText,
+  seasonNote,
+  valueFormat,
+} from '../parts/values.ts'
+import { BAG_KG } from '../place/quantities.ts'
+import { element } from '../shell/element.ts'
+import { field } from '../texts/en.ts'
+import { nameOfProduct } from '../texts/names.ts'
+import type { ProductAdvice } from './advice.ts'
+import { boundsOf, type Shape } from './shape.ts'
+
+/** How the total of an entry is called, and its unit. */
+const TOTALS = { total_kg: 'kg', total_tons: 't' }
+
+interface Asked {
+  shape: Shape
+  /** Empty where it has none. */
+  name: string
+  catalog: Catalog
+  /** Its code. */
+  crop: string | null
+}
+
+/**
+ * All that the service says of a field, as one sheet that can be printed.
+ *
+ * @param watch the way to be told when it changes
+ */
+export function fieldReport(
+  advice: ProductAdvice[],
+  { shape, name, catalog, crop }: Asked,
+  watch: HTMLElement | false,
+) {
+  const answers = advice.flatMap((one) => ('answer' in one ? [one.answer] : []))
+  const location = answers[0]?.location
+  const releases = catalog.releases.filter(({ release }) =>
+    answers.some((answer) => answer.release === release),
+  )
+  return element(
+    'article',
+    { class: 'card report', 'aria-label': field.report },
+    element('h3', { tabIndex: -1 }, name || field.report),
+    syntheticNotice(answers.some(({ synthetic }) => synthetic)),
+    summaryOf(advice, catalog.crops.find(({ code }) => code === crop)?.name ?? ''),
+    element(
+      'div',
+      { class: 'facts' },
+      sketch(shape, field.outline),
+      location &&
+        element(
+          'p',
+          {},
+          field.area(amountFormat([location.area_ha])(location.area_ha)),
+          element('br'),
+          field.inside(String(location.lat), String(location.lng)),
+          element('br'),
+          field.on(new Date().toLocaleDateString(undefined, { dateStyle: 'long' })),
+        ),
+    ),
+    seasonNote(
+      catalog,
+      answers.flatMap((answer) => entriesOf(answer).map(({ scenario }) => scenario)),
+    ),
+    ...advice.map(productPart),
+    element(
+      'footer',
+      {},
+      ...releases.map((release) => element('p', { class: 'small' }, sourceText(release))),
+    ),
+    element(
+      'div',
+      { class: 'actions' },
+      element('button', { type: 'button', class: 'primary', onclick: () => print() }, field.print),
+      watch,
+    ),
+  )
+}
+
+function productPart(one: ProductAdvice) {
+  const { product } = one
+  if (!('answer' in one)) {
+    return element(
+      'section',
+      {},
+      element('h4', {}, nameOfProduct(product.product)),
+      element('p', {}, one.reason),
+    )
+  }
+  const entries = entriesOf(one.answer)
+  const total = Object.keys(TOTALS).find((key) => entries.some((entry) => key in entry)) as
+    | keyof typeof TOTALS
+    | undefined
+  const key = product.value.key
+  // A field in one pixel has one value.
+  const differs = entries.some((entry) => quantilesOf(entry).some((value) => value !== entry[key]))
+  // The number to buy comes first: a phone shows two.
+  const columns = [
+    ...(total ? [field.total(TOTALS[total])] : []),
+    `${field.mean} (${product.unit})`,
+    ...(differs ? field.quantiles : []),
+    field.covered,
+  ]
+  const cells = (entry: Entry) => [
+    ...(total ? [entry[total]] : []),
+    entry[key],
+    ...(differs ? quantilesOf(entry) : []),
+    entry.covered_percent,
+  ]
+  const rows = entries.map((entry) => cells(entry))
+  // Means and quantiles are of one layer, and stand beside each other.
+  const value = valueFormat(entries.flatMap((entry) => [entry[key], ...(differs ? quantilesOf(entry) : [])]))
+  const covered = valueFormat(entries.map((entry) => entry.covered_percent))
+  const amount = amountFormat(total ? entries.map((entry) => entry[total]) : [])
+  const texts = [
+    ...(total ? [amount] : []),
+    value,
+    ...(differs ? field.quantiles.map(() => value) : []),
+    covered,
+  ]
+  const title = [nameOfProduct(product.product), one.answer.forecast_period].filter(Boolean).join(', ')
+  return element(
+    'section',
+    {},
+    element('h4', {}, title),
+    element(
+      'div',
+      { class: 'scroll', tabIndex: 0, role: 'region', 'aria-label': title },
+      element(
+        'table',
+        {},
+        element('caption', { class: 'unseen' }, title),
+        element(
+          'thead',
+          {},
+          element(
+            'tr',
+            {},
+            element('th', { scope: 'col' }, field.of),
+            ...columns.map((name) => element('th', { scope: 'col', class: 'number' }, name)),
+          ),
+        ),
+        element('tbody', {}, ...entries.map((entry, at) => rowOf(labelOf(entry), rows[at] ?? [], texts))),
+      ),
+    ),
+  )
+}
+
+function quantilesOf({ quantiles }: Entry) {
+  return ((quantiles ?? []) as { value: number }[]).map(({ value }) => value)
+}
+
+/** @param texts how each is written */
+function rowOf(label: string, values: unknown[], texts: NumberText[]) {
+  return element(
+    'tr',
+    {},
+    element('th', { scope: 'row' }, label),
+    ...values.map((value, at) =>
+      element('td', { class: 'number' }, typeof value === 'number' ? texts[at]?.(value) : ''),
+    ),
+  )
+}
+
+const SVG = 'http://www.w3.org/2000/svg'
+const SIZE = 220
+const EDGE = 8
+
+/** The outline of a field as a drawing, which prints as well. */
+function sketch(shape: Shape, label: string) {
+  const [west, south, east, north] = boundsOf(shape)
+  // A degree of longitude is shorter than one of latitude, but on the equator.
+  const narrow = Math.cos((((south + north) / 2) * Math.PI) / 180)
+  const scale = (SIZE - 2 * EDGE) / Math.max((east - west) * narrow, north - south, 1e-9)
+  const rings = shape.type === 'Polygon' ? shape.coordinates : shape.coordinates.flat()
+  const path = rings
+    .map((ring) => {
+      const corners = ring.map(([lng = 0, lat = 0]) => {
+        const x = EDGE + (lng - west) * narrow * scale
+        const y = EDGE + (north - lat) * scale
+        return `${x.toFixed(1)},${y.toFixed(1)}`
+      })
+      return `M${corners.join('L')}Z`
+    })
+    .join('')
+  const drawing = document.createElementNS(SVG, 'svg')
+  const height = Math.ceil((north - south) * scale) + 2 * EDGE
+  const width = Math.ceil((east - west) * narrow * scale) + 2 * EDGE
+  drawing.setAttribute('viewBox', `0 0 ${width} ${height}`)
+  drawing.setAttribute('width', String(width))
+  drawing.setAttribute('height', String(height))
+  drawing.setAttribute('role', 'img')
+  drawing.setAttribute('aria-label', label)
+  const outline = document.createElementNS(SVG, 'path')
+  outline.setAttribute('d', path)
+  outline.setAttribute('fill-rule', 'evenodd')
+  drawing.append(outline)
+  return element('figure', { class: 'sketch' }, drawing)
+}
+
+/** The season that the answer is about: neither the best case nor the worst. */
+const SEASON = 'Normal'
+
+/**
+ * How much to buy, and how much to expect, in a sentence; false where no product is in kilograms per hectare.
+ *
+ * @param crop its name
+ */
+function summaryOf(advice: ProductAdvice[], crop: string) {
+  const answers = advice.flatMap((one) =>
+    'answer' in one && one.product.unit === 'kg/ha' ? [{ ...one, area: one.answer.location.area_ha }] : [],
+  )
+  const [first] = answers
+  if (!first) return false
+  const amounts = answers.flatMap(({ product, answer, area }) =>
+    entriesOf(answer)
+      .filter(({ scenario }) => scenario === SEASON)
+      .map((entry) => ({ input: inputOf(entry), kilograms: kilogramsOf(entry, product, area) })),
+  )
+  const bought = amounts
+    .flatMap(({ input, kilograms }) =>
+      input === undefined ? [] : [{ input, bags: Math.ceil(Number((kilograms / BAG_KG).toFixed(6))) }],
+    )
+    .sort((one, other) => other.bags - one.bags)
+  const harvest = amounts.find(({ input }) => input === undefined)
+  const parts = [
+    ...bought.map(({ input, bags }, at) => {
+      const count = amountText(bags)
+      return at > 0 ? field.more(count, input) : bags === 1 ? field.bag(input) : field.bags(count, input)
+    }),
+    harvest && field.harvest(estimateText(harvest.kilograms / 1000), crop.toLowerCase()),
+  ].filter((part) => part !== undefined)
+  if (parts.length === 0) return false
+  return element(
+    'p',
+    { class: 'summary' },
+    field.summary(amountText(first.area), parts.join(', ')),
+    bought.length > 0 && element('span', { class: 'small' }, ` ${field.bagOf(BAG_KG)}`),
+  )
+}
+
+/** @returns such as Urea; undefined of a harvest */
+function inputOf(entry: Entry): string | undefined {
+  const [, input] =
+    Object.entries(entry).find(([key, value]) => key !== 'scenario' && typeof value === 'string') ?? []
+  return input as string | undefined
+}
+
+function kilogramsOf(entry: Entry, { value }: CatalogProduct, hectares: number) {
+  const [total, rate, covered] = [entry.total_kg, entry[value.key], entry.covered_percent].map(Number)
+  return total || (Number(rate) * hectares * Number(covered)) / 100
+}
+
+const amountText = (value: number) => amountFormat([value])(value)

@@ -1,0 +1,161 @@
+import type { Area, Bounds, Catalog, Grid, Place, Position } from '../api-types.ts'
+import { ApiFailure, addressOf, ask, cacheOf, get, withRetries } from '../shell/api.ts'
+
+/** The levels of areas, from the country down. */
+export const LEVELS = [0, 1, 2, 3]
+
+/** How far shapes may be from what they are: half a pixel of a map of a country. */
+const COARSE_DEGREES = 0.01
+
+/** The same where nobody looks at shapes: names of areas come with some. */
+export const ROUGH_DEGREES = 5
+
+const PAGE = 1000
+
+/**
+ * Makes a cache of the areas of a level of a country.
+ *
+ * @param catalog says which levels are loaded
+ * @param degrees how far shapes may be from what they are
+ */
+export function createAreas({ boundaries }: Catalog, degrees = COARSE_DEGREES) {
+  const cached = cacheOf<Area[]>()
+  const isLoaded = (country: string, level: number) =>
+    boundaries.some((one) => one.country_code === country && one.level === level)
+
+  /** @param level 0 is the country */
+  return (country: string, level: number) => {
+    const key = `${country}-${level}`
+    return cached(key, async () => (isLoaded(country, level) ? load(key, degrees) : []))
+  }
+}
+
+export type AreasOf = ReturnType<typeof createAreas>
+
+/** The area itself, of one that is known roughly. */
+export async function areaItself({ country_code, level, code }: Area): Promise<Area> {
+  const path = `ogc/collections/areas-${country_code}-${level}/items/${encodeURIComponent(code)}`
+  return areaOf(await get<AreaFeature>(path, { 'max-allowable-offset': COARSE_DEGREES }))
+}
+
+async function load(key: string, degrees: number): Promise<Area[]> {
+  const areas: Area[] = []
+  const path = `ogc/collections/areas-${key}/items`
+  try {
+    let address = addressOf(path, { limit: PAGE, 'max-allowable-offset': degrees })
+    for (;;) {
+      const asked = address
+      // Tiles of a service that is busy are asked for again; borders are to come with them.
+      const page = await withRetries(() => ask<AreaPage>(asked))
+      areas.push(...page.features.map(areaOf))
+      const next = page.links?.find(({ rel }) => rel === 'next')
+      if (!next) return areas
+      // The host may have another name for the service itself.
+      address = new URL(new URL(next.href).search, addressOf(path))
+    }
+  } catch (error) {
+    // Whatever is not there is not on the map.
+    if (error instanceof ApiFailure && error.status === 404) return []
+    throw error
+  }
+}
+
+/** Areas, or none where they cannot be had: what lies on top of values may be missing. */
+export const orNone = (areas: Promise<Area[]>): Promise<Area[]> => areas.catch(() => [])
+
+interface AreaFeature {
+  properties: Omit<Area, 'geometry'>
+  geometry: Area['geometry']
+}
+
+interface AreaPage {
+  features: AreaFeature[]
+  links?: { rel: string; href: string }[]
+}
+
+const areaOf = ({ properties, geometry }: AreaFeature): Area => ({ ...properties, geometry })
+
+function polygonsOf(geometry: Area['geometry']): Position[][][] {
+  return geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates
+}
+
+export function boundsOf({ geometry }: Area): Bounds {
+  const positions = polygonsOf(geometry).flatMap(([outer = []]) => outer)
+  const lngs = positions.map(([lng]) => lng)
+  const lats = positions.map(([, lat]) => lat)
+  return [Math.min(...lngs), Math.min(...lats), Math.max(...lngs), Math.max(...lats)]
+}
+
+/** Whether a place lies in an area: a line to the east crosses its border an odd number of times. */
+export function contains({ geometry }: Area, { lat, lng }: Place) {
+  return polygonsOf(geometry).some((rings) => crossings(rings, lat).filter((at) => at > lng).length % 2 === 1)
+}
+
+/** A place inside of an area: the middle of its widest part, halfway up. */
+export function placeInside({ geometry }: Area): Place {
+  let best = { lat: 0, lng: 0, width: -1 }
+  for (const rings of polygonsOf(geometry)) {
+    const lats = (rings[0] ?? []).map(([, lat]) => lat)
+    const lat = (Math.min(...lats) + Math.max(...lats)) / 2
+    const ends = crossings(rings, lat).sort((a, b) => a - b)
+    for (let at = 0; at + 1 < ends.length; at += 2) {
+      const [west = 0, east = 0] = ends.slice(at, at + 2)
+      if (east - west > best.width) best = { lat, lng: (west + east) / 2, width: east - west }
+    }
+  }
+  return { lat: best.lat, lng: best.lng }
+}
+
+/** Where the rings of a polygon cross a latitude. */
+function crossings(rings: Position[][], latitude: number) {
+  const found = []
+  for (const ring of rings) {
+    for (let at = 0; at + 1 < ring.length; at++) {
+      const [[lng1, lat1], [lng2, lat2]] = [ring[at], ring[at + 1]] as [Position, Position]
+      if (lat1 > latitude === lat2 > latitude) continue
+      found.push(lng1 + ((latitude - lat1) / (lat2 - lat1)) * (lng2 - lng1))
+    }
+  }
+  return found
+}
+
+/**
+ * The pixel of a grid that a place lies in, as a ring; undefined where that cannot be said from its extent alone.
+ */
+export function pixelAt(grids: Grid[], { lat, lng }: Place): Position[] | undefined {
+  const [grid] = grids
+  if (!grid || grids.length > 1 || grid.srid !== 4326) return undefined
+  const [west, south, east, north] = grid.extent
+  const across = (east - west) / grid.width
+  const down = (north - south) / grid.height
+  const column = Math.floor((lng - west) / across)
+  const row = Math.floor((north - lat) / down)
+  if (column < 0 || row < 0 || column >= grid.width || row >= grid.height) return undefined
+  const [left, right] = [west + column * across, west + (column + 1) * across]
+  const [top, bottom] = [north - row * down, north - (row + 1) * down]
+  return [
+    [left, bottom],
+    [right, bottom],
+    [right, top],
+    [left, top],
+    [left, bottom],
+  ]
+}
+
+/** Of coordinates: about a metre. */
+const DECIMALS = 5
+
+export const short = (degrees: number) => Number(degrees.toFixed(DECIMALS))
+
+/** A place as links and calls name it. */
+export const shortPlace = ({ lat, lng }: Place) => ({ lat: short(lat), lng: short(lng) })
+
+/** Whether there is such a place. */
+export const isPlace = (lat: number, lng: number) => Math.abs(lat) <= 90 && Math.abs(lng) <= 180
+
+/** Reads coordinates that somebody has typed: latitude, then longitude. */
+export function placeIn(text: string): Place | null {
+  const [, lat = '', lng = ''] = /^\s*(-?\d+(?:\.\d+)?)\s*[,;\s]\s*(-?\d+(?:\.\d+)?)\s*$/.exec(text) ?? []
+  if (lat === '' || !isPlace(Number(lat), Number(lng))) return null
+  return { lat: Number(lat), lng: Number(lng) }
+}

@@ -1,0 +1,135 @@
+import type {
+  ExpressionSpecification,
+  GeoJSONSource,
+  LayerSpecification,
+  Map as MapLibreMap,
+  SourceSpecification,
+  SymbolLayerSpecification,
+} from 'maplibre-gl'
+
+/** Rivers, lakes and towns by Natural Earth, as this service has them. */
+const FEATURES = new URL('../basemap/africa.geojson', import.meta.url).href
+
+/** From which zoom on they are shown: in a whole country, borders and values say enough. */
+const LEAST_ZOOM = 5.5
+
+/** The nearer, the smaller towns. */
+const TOWNS: ExpressionSpecification = [
+  'all',
+  ofKind('town'),
+  ['<=', ['get', 'rank'], ['step', ['zoom'], 4, 6, 6, 7, 7, 8, 10]],
+]
+
+interface Colours {
+  river: string
+  lake: string
+  label: string
+  halo: string
+}
+
+/** The tiles that the operator has set, and who is to be named for them; null where there are none. */
+function operatorTiles() {
+  const meta = document.querySelector('meta[name=basemap]') as HTMLMetaElement | null
+  return meta && { url: meta.content, attribution: meta.dataset.attribution ?? '' }
+}
+
+/** Layers below values. */
+export function layersBelow({ lake }: Colours): LayerSpecification[] {
+  if (operatorTiles()) return [{ id: 'tiles', type: 'raster', source: 'basemap' }]
+  return [
+    { id: 'lakes', type: 'fill', source: 'basemap', filter: ofKind('lake'), paint: { 'fill-color': lake } },
+  ]
+}
+
+/** Layers on values, under the borders of areas. */
+export function layersAbove({ river }: Colours): LayerSpecification[] {
+  if (operatorTiles()) return []
+  return [
+    {
+      id: 'rivers',
+      type: 'line',
+      source: 'basemap',
+      filter: ofKind('river'),
+      paint: { 'line-color': river, 'line-width': ['interpolate', ['linear'], ['zoom'], 7, 0.8, 12, 2.4] },
+    },
+  ]
+}
+
+/** The names of rivers and towns, under those of areas. */
+export function nameLayers({ river, label, halo }: Colours): LayerSpecification[] {
+  if (operatorTiles()) return []
+  const text: SymbolLayerSpecification['layout'] = {
+    'text-field': ['get', 'name'],
+    'text-font': ['sans-serif'],
+    'text-size': 12,
+  }
+  const around = { 'text-halo-color': halo, 'text-halo-width': 1.4 }
+  return [
+    {
+      id: 'river-names',
+      type: 'symbol',
+      source: 'basemap',
+      minzoom: 8,
+      filter: ofKind('river'),
+      layout: { ...text, 'symbol-placement': 'line' },
+      paint: { 'text-color': river, ...around },
+    },
+    {
+      id: 'town-dots',
+      type: 'circle',
+      source: 'basemap',
+      filter: TOWNS,
+      paint: {
+        'circle-radius': 2.5,
+        'circle-color': label,
+        'circle-stroke-color': halo,
+        'circle-stroke-width': 1,
+      },
+    },
+    {
+      id: 'town-names',
+      type: 'symbol',
+      source: 'basemap',
+      filter: TOWNS,
+      layout: { ...text, 'text-anchor': 'left', 'text-offset': [0.5, 0], 'symbol-sort-key': ['get', 'rank'] },
+      paint: { 'text-color': label, ...around },
+    },
+  ]
+}
+
+function ofKind(kind: string): ExpressionSpecification {
+  return ['==', ['get', 'kind'], kind]
+}
+
+export function basemapSource(): SourceSpecification {
+  const tiles = operatorTiles()
+  if (tiles)
+    return { type: 'raster', tiles: [tiles.url], tileSize: 256, attribution: escaped(tiles.attribution) }
+  return {
+    type: 'geojson',
+    data: { type: 'FeatureCollection', features: [] },
+    attribution: 'Natural Earth',
+  }
+}
+
+/** MapLibre takes attributions for HTML. */
+function escaped(text: string) {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
+}
+
+/** Has the features loaded as soon as they are to be seen. */
+export function loadBasemap(map: MapLibreMap) {
+  let loaded = operatorTiles() !== null
+  function load() {
+    if (loaded || map.getZoom() < LEAST_ZOOM) return
+    const source = map.getSource('basemap') as GeoJSONSource | undefined
+    loaded = source !== undefined
+    source?.setData(FEATURES)
+  }
+  map.on('zoom', load)
+  map.on('style.load', () => {
+    // Another style begins without them.
+    loaded = operatorTiles() !== null
+    load()
+  })
+}

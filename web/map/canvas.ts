@@ -1,0 +1,130 @@
+import type * as MapLibre from 'maplibre-gl'
+import type { Bounds, Place } from '../api-types.ts'
+import { element } from '../shell/element.ts'
+import { onThemeChange } from '../shell/frame.ts'
+import { TEXTS } from '../texts/en.ts'
+import { createPane, type Pane, type Shown } from './pane.ts'
+import type { Camera } from './view.ts'
+
+/** Whether this browser can draw the map. */
+export function canDraw() {
+  return document.createElement('canvas').getContext('webgl2') !== null
+}
+
+interface Options {
+  camera: Camera | null
+  /** The view without a camera. */
+  bounds: Bounds | undefined
+  /** Called with the place that was clicked. */
+  choose: (place: Place) => void
+  moved: (camera: Camera) => void
+}
+
+/** The map, and beside it another one to compare with: both are of the same place, and a slider says where they meet. */
+export async function createCanvas(container: HTMLElement, { camera, bounds, choose, moved }: Options) {
+  addStyles()
+  const maplibre = await import('maplibre-gl')
+  const room = element('div', { className: 'pane' })
+  container.append(room)
+  const start = camera ?? { zoom: 4, lat: 4, lng: 37 }
+  const first = createPane(maplibre, room, { center: [start.lng, start.lat], zoom: start.zoom })
+  first.map.addControl(new maplibre.NavigationControl({ showCompass: false }), 'top-right')
+  first.map.addControl(new maplibre.ScaleControl({}), 'bottom-left')
+  if (!camera && bounds) first.map.fitBounds(bounds, { padding: 24, animate: false })
+  listen(first)
+  let second: ReturnType<typeof createSwipe> | undefined
+  onThemeChange(() => {
+    first.restyle()
+    second?.pane.restyle()
+  })
+
+  function listen({ map }: Pane) {
+    map.on('click', ({ lngLat: { lat, lng } }) => choose({ lat, lng }))
+    map.getCanvas().addEventListener('keydown', ({ key }) => {
+      if (key === 'Enter') choose({ lat: map.getCenter().lat, lng: map.getCenter().lng })
+    })
+    map.on('moveend', ({ originalEvent }) => {
+      const { lat, lng } = map.getCenter()
+      if (originalEvent !== FOLLOWING) moved({ zoom: map.getZoom(), lat, lng })
+    })
+  }
+
+  return {
+    /** @param compared what is on the right, where two are compared */
+    show(shown: Shown, compared?: Shown, names: { left: string; right: string } = { left: '', right: '' }) {
+      first.show(shown)
+      if (!compared) {
+        second?.remove()
+        second = undefined
+        return
+      }
+      if (!second) {
+        second = createSwipe(maplibre, container, first)
+        listen(second.pane)
+      }
+      second.pane.show(compared)
+      second.name(names.left, names.right)
+    },
+    /** @param opacity in percent */
+    setOpacity(opacity: number) {
+      first.setOpacity(opacity)
+      second?.pane.setOpacity(opacity)
+    },
+    fit: (to: Bounds) => first.map.fitBounds(to, { padding: 24, maxZoom: 11 }),
+    goTo: ({ lat, lng }: Place) =>
+      first.map.easeTo({ center: [lng, lat], zoom: Math.max(first.map.getZoom(), 7) }),
+  }
+}
+
+function addStyles() {
+  const href = new URL('../lib/maplibre-gl/maplibre-gl.css', import.meta.url).href
+  document.head.prepend(element('link', { rel: 'stylesheet', href }))
+}
+
+/** Said of movements that follow another map's. */
+const FOLLOWING = new Event('following')
+
+/** Another map over one, of the same place: a slider says where the two meet. */
+function createSwipe(maplibre: typeof MapLibre, container: HTMLElement, { map }: Pane) {
+  const over = element('div', { className: 'pane over' })
+  const divider = element('div', { className: 'divider' })
+  const slider = element('input', { type: 'range', min: '0', max: '100', value: '50', className: 'swipe' })
+  slider.setAttribute('aria-label', TEXTS.map.swipe)
+  const left = element('p', { className: 'left' })
+  const right = element('p', { className: 'right' })
+  const all = [over, divider, left, right, slider]
+  container.append(...all)
+  const { lng, lat } = map.getCenter()
+  const pane = createPane(maplibre, over, { center: [lng, lat], zoom: map.getZoom() })
+  const follow = following(map, pane.map)
+  const lead = following(pane.map, map)
+  const place = () => {
+    over.style.clipPath = `inset(0 0 0 ${slider.value}%)`
+    divider.style.left = `${slider.value}%`
+  }
+  slider.addEventListener('input', place)
+  place()
+  return {
+    pane,
+    name(one: string, other: string) {
+      left.textContent = one
+      right.textContent = other
+    },
+    remove() {
+      follow()
+      lead()
+      pane.remove()
+      for (const part of all) part.remove()
+    },
+  }
+}
+
+/** Has a map move as another one does. */
+function following(leader: MapLibre.Map, follower: MapLibre.Map) {
+  const follow = ({ originalEvent }: { originalEvent?: Event }) => {
+    if (originalEvent === FOLLOWING) return
+    follower.jumpTo({ center: leader.getCenter(), zoom: leader.getZoom() }, { originalEvent: FOLLOWING })
+  }
+  leader.on('move', follow)
+  return () => leader.off('move', follow)
+}

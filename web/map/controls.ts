@@ -1,0 +1,188 @@
+import type { Cut } from '#schemas/map.ts'
+import type { Catalog, CatalogRelease, Tileset } from '../api-types.ts'
+import { syntheticNotice } from '../parts/blocks.ts'
+import { seasonNote } from '../parts/values.ts'
+import { element, labelled, select } from '../shell/element.ts'
+import { TEXTS } from '../texts/en.ts'
+import { nameOfLayer, nameOfMonth, nameOfProduct, nameOfSource, numberText } from '../texts/names.ts'
+import type { Choices, Layers } from './choices.ts'
+import type { View } from './view.ts'
+
+/** Narrower ones show the map first, and what to choose below it. */
+const WIDE = '(min-width: 60rem)'
+
+/** The parts of the page, each to be filled. */
+export function layout(main: HTMLElement) {
+  const part = (className: string) => element('div', { className })
+  const [search, mode, choosers, legend] = [part('part'), part('part'), part('part'), part('legends')]
+  const canvas = part('canvas')
+  const table = part('table-room')
+  const message = element('p', { className: 'message', role: 'status' })
+  const notice = syntheticNotice(false)
+  const place = element('section', { className: 'place', 'aria-label': TEXTS.place.title })
+  const chooserRoom = element(
+    'details',
+    { className: 'choosing', open: matchMedia(WIDE).matches },
+    element('summary', {}, TEXTS.choosers.title),
+    choosers,
+  )
+  main.className = 'map-page'
+  main.replaceChildren(
+    element('div', { className: 'side' }, search, mode, chooserRoom),
+    element('div', { className: 'stage' }, message, notice, canvas, legend, table),
+    place,
+  )
+  return { search, mode, choosers, legend, canvas, table, message, notice, place }
+}
+
+/** Puts new controls where others are; whoever was at one of them is at the new one of its name. */
+export function replaceControls(room: HTMLElement, content: HTMLElement) {
+  const active = document.activeElement
+  const name = active && room.contains(active) ? active.getAttribute('name') : null
+  room.replaceChildren(content)
+  const again =
+    name &&
+    [...room.querySelectorAll('[name]')].find(
+      (one) =>
+        one.getAttribute('name') === name &&
+        !(one instanceof HTMLInputElement && one.type === 'radio' && !one.checked),
+    )
+  if (again instanceof HTMLElement) again.focus()
+}
+
+/** A choice between the map and the table. */
+export function modeChooser(chosen: 'map' | 'table', choose: (mode: 'map' | 'table') => void) {
+  const options = (['map', 'table'] as const).map((mode) => {
+    const input = element('input', { type: 'radio', name: 'mode', checked: mode === chosen })
+    input.addEventListener('change', () => choose(mode))
+    return element('label', {}, input, element('span', {}, TEXTS.choosers[mode]))
+  })
+  return element(
+    'fieldset',
+    { className: 'mode' },
+    element('legend', { className: 'unseen' }, TEXTS.choosers.mode),
+    ...options,
+  )
+}
+
+interface State {
+  catalog: Catalog
+  view: View
+  choices: Choices
+  layers: Layers
+}
+
+/** @param setOpacity called while the slider is drawn */
+export function choosers(
+  { catalog, view, choices, layers }: State,
+  change: (changes: Partial<View>) => void,
+  setOpacity: (opacity: number) => void,
+) {
+  const { release } = choices
+  const { layer, inputs, scenarios } = layers
+  const texts = TEXTS.choosers
+  const chooser = (
+    label: string,
+    options: readonly { value: string; text: string }[],
+    chosen: string | null | undefined,
+    choose: (value: string) => void,
+  ) => {
+    if (options.length === 0) return false
+    const control = select(options, chosen ?? null, choose)
+    control.name = label
+    return labelled(label, control)
+  }
+  const named = (values: string[], name: (value: string) => string = (value) => value) =>
+    values.map((value) => ({ value, text: name(value) }))
+  const cropName = (code: string) => catalog.crops.find((crop) => crop.code === code)?.name ?? code
+  const countryName = (code: string) =>
+    catalog.countries.find((country) => country.code === code)?.name ?? code
+
+  return element(
+    'div',
+    { className: 'choosers' },
+    chooser(texts.product, named(choices.products, nameOfProduct), release.product, (product) =>
+      change({ product, input: null, compare: null }),
+    ),
+    chooser(texts.country, named(choices.countries, countryName), release.country_code, (country) =>
+      change({ country, crop: null, month: null, compare: null, camera: null, at: null }),
+    ),
+    chooser(texts.crop, named(choices.crops, cropName), release.crop, (crop) => change({ crop })),
+    chooser(texts.month, named(choices.months, nameOfMonth), release.forecast_period, (month) =>
+      change({ month }),
+    ),
+    chooser(texts.input, named(inputs), layer?.input, (input) => change({ input })),
+    chooser(texts.scenario, named(scenarios), layer?.scenario, (scenario) => change({ scenario })),
+    chooser(texts.compare, comparable(choices, layers), view.compare ?? '', (compare) =>
+      change({ compare: compare || null }),
+    ),
+    chooser(
+      texts.cut,
+      named(['quantiles', 'equal'], (cut) => texts.cuts[cut as Cut]),
+      view.cut,
+      (cut) => change({ cut: cut as Cut }),
+    ),
+    labelled(texts.opacity, opacity(view.opacity, setOpacity)),
+  )
+}
+
+/** Options to compare a layer with: its other scenarios, and other releases of the same series. */
+function comparable({ months, release }: Choices, { layer, scenarios }: Layers) {
+  const texts = TEXTS.choosers
+  const others = [
+    ...scenarios
+      .filter((scenario) => scenario !== layer?.scenario)
+      .map((scenario) => ({ value: `scenario:${scenario}`, text: texts.otherScenario(scenario) })),
+    ...months
+      .filter((month) => month !== release.forecast_period)
+      .map((month) => ({ value: `month:${month}`, text: texts.otherRelease(nameOfMonth(month)) })),
+  ]
+  return others.length > 0 ? [{ value: '', text: texts.nothing }, ...others] : []
+}
+
+function opacity(chosen: number, set: (opacity: number) => void) {
+  const slider = element('input', {
+    type: 'range',
+    min: '0',
+    max: '100',
+    step: '5',
+    value: String(chosen),
+    name: TEXTS.choosers.opacity,
+  })
+  slider.addEventListener('input', () => set(Number(slider.value)))
+  return slider
+}
+
+/** The legend of a layer: unit, classes and how they were cut. */
+export function legend(layer: Tileset, release: CatalogRelease, catalog: Catalog) {
+  const texts = TEXTS.legend
+  const rows = layer.classes.map(({ from, to, color }, at) => {
+    const swatch = element('span', { className: 'swatch' })
+    swatch.style.backgroundColor = color
+    const range = element('span', { className: 'unseen' }, texts.range(numberText(from), numberText(to)))
+    const ends = [numberText(from), ...(at === layer.classes.length - 1 ? [numberText(to)] : [])]
+    const ticks = ends.map((end) => element('span', {}, end))
+    return element(
+      'li',
+      {},
+      swatch,
+      range,
+      element('span', { className: 'ticks', 'aria-hidden': 'true' }, ...ticks),
+    )
+  })
+  const said = [texts[layer.cut], layer.scenario !== null && texts.shared, texts.none].filter(Boolean)
+  return element(
+    'section',
+    { className: 'legend', 'aria-label': texts.title },
+    element(
+      'h2',
+      {},
+      nameOfLayer(release.product, layer),
+      element('span', { className: 'unit' }, ` ${layer.unit}`),
+    ),
+    rows.length > 0 ? element('ol', {}, ...rows) : element('p', {}, texts.empty),
+    element('p', { className: 'small' }, said.join(' ')),
+    seasonNote(catalog, [layer.scenario]),
+    element('p', { className: 'small' }, nameOfSource(release)),
+  )
+}

@@ -1,0 +1,194 @@
+import type { Area, Catalog, Place } from '../api-types.ts'
+import {
+  type AreasOf,
+  areaItself,
+  boundsOf,
+  createAreas,
+  LEVELS,
+  orNone,
+  placeInside,
+  ROUGH_DEGREES,
+  shortPlace,
+} from '../geo/areas.ts'
+import { createPlaceRoom } from '../place/room.ts'
+import { get } from '../shell/api.ts'
+import { element } from '../shell/element.ts'
+import { frame } from '../shell/frame.ts'
+import { TEXTS } from '../texts/en.ts'
+import {
+  type Choices,
+  type Compared,
+  choicesOf,
+  comparedWith,
+  createLayers,
+  type Layers,
+  layerOf,
+  releaseIn,
+} from './choices.ts'
+import { choosers, layout, legend, modeChooser, replaceControls } from './controls.ts'
+import { searchForm } from './search.ts'
+import { createStage } from './stage.ts'
+import { readView, type View, writeView } from './view.ts'
+
+/** The page with the map: the address says what it shows, and follows what is chosen. */
+async function createMapPage(main: HTMLElement, catalog: Catalog) {
+  const source = { catalog, areasOf: createAreas(catalog) }
+  const parts = layout(main)
+  const page = new MapPage(parts, source)
+  // A map that moves may have written another hash since.
+  addEventListener('hashchange', ({ newURL }) => page.change(readView(new URL(newURL).hash)))
+  await page.update()
+}
+
+class MapPage {
+  #view = readView(location.hash)
+  #updates = 0
+  #layersOf = createLayers()
+  #parts
+  #source
+  #namesOf
+  #room
+  #stage
+
+  constructor(parts: ReturnType<typeof layout>, source: { catalog: Catalog; areasOf: AreasOf }) {
+    this.#parts = parts
+    this.#source = source
+    this.#namesOf = createAreas(source.catalog, ROUGH_DEGREES)
+    this.#room = createPlaceRoom(parts.place, source, {
+      close: () => this.change({ at: null }),
+      setHectares: (hectares) => this.#say({ hectares }),
+    })
+    this.#stage = createStage(parts, source, {
+      camera: this.#view.camera,
+      moved: (camera) => this.#say({ camera }),
+      choose: async (at) => {
+        await this.change({ at })
+        this.#room.reveal()
+      },
+      open: (at) => this.#showPlace(at),
+    })
+    const actions = {
+      areas: () => this.#searched(),
+      showArea: (area: Area) => this.#showArea(area),
+      showPlace: (at: Place) => this.#showPlace(at),
+    }
+    parts.search.replaceChildren(searchForm(actions))
+  }
+
+  async change(changes: Partial<View>) {
+    this.#say(changes)
+    await this.update()
+  }
+
+  /** Shows what the view says. */
+  async update() {
+    const mine = ++this.#updates
+    const { catalog } = this.#source
+    const choices = choicesOf(catalog, this.#view)
+    if (!choices) {
+      this.#parts.message.textContent = TEXTS.nothingPublished
+      return
+    }
+    const { release, months } = choices
+    const { product, country_code: country, crop, forecast_period: month } = release
+    // The newest month stays the newest: a link does not say it, unless somebody has chosen it.
+    this.#say({ product, country, crop, month: month === months[0] ? null : month })
+    try {
+      const tilesets = await this.#layersOf(release.release, this.#view.cut)
+      const layers = layerOf(tilesets, this.#view)
+      const compared = await comparedWith(catalog, this.#view, layers.layer, this.#layersOf)
+      if (mine !== this.#updates) return
+      this.#say({ input: layers.layer?.input ?? null, scenario: layers.layer?.scenario ?? null })
+      this.#draw(choices, layers, compared)
+      const staged = this.#stage.show({ view: this.#view, release, layers, compared })
+      await Promise.all([staged, this.#drawPlace()])
+    } catch (error) {
+      this.#parts.message.textContent = TEXTS.failed((error as Error).message)
+    }
+  }
+
+  #draw(choices: Choices, layers: Layers, compared: Compared | undefined) {
+    const { release } = choices
+    const view = this.#view
+    const { catalog } = this.#source
+    const change = (changes: Partial<View>) => this.change(changes)
+    replaceControls(
+      this.#parts.mode,
+      modeChooser(view.mode, (mode) => change({ mode })),
+    )
+    replaceControls(
+      this.#parts.choosers,
+      choosers({ catalog, view, choices, layers }, change, (opacity) => {
+        this.#say({ opacity })
+        this.#stage.setOpacity(opacity)
+      }),
+    )
+    const legends = layers.layer ? [legend(layers.layer, release, catalog)] : []
+    // Layers of one release share their classes, those of two do not.
+    if (compared && compared.release !== release)
+      legends.push(legend(compared.layer, compared.release, catalog))
+    this.#parts.legend.replaceChildren(...legends)
+    this.#parts.notice.hidden = !(release.synthetic || compared?.release.synthetic)
+  }
+
+  async #drawPlace() {
+    const { at } = this.#view
+    if (at) await this.#room.show({ ...this.#view, at }, !this.#parts.notice.hidden)
+    else this.#room.clear()
+  }
+
+  async #showPlace(at: Place) {
+    await this.change({ at })
+    this.#stage.goTo(at)
+    this.#room.focus()
+  }
+
+  /** Goes to an area, and to what its country has where that is another one. */
+  async #showArea(found: Area) {
+    // Boundaries may have been replaced since the search.
+    const area = await areaItself(found).catch(() => found)
+    const at = placeInside(area)
+    const country = area.country_code
+    const other = country !== this.#view.country && releaseIn(this.#source.catalog, country, this.#view)
+    if (other) {
+      const { product, crop } = other
+      await this.change({ product, country, crop, month: null, compare: null, camera: null, at })
+    } else await this.change({ at })
+    this.#stage.fit(boundsOf(area))
+    this.#room.focus()
+  }
+
+  /** The areas of all countries, those of the country that is shown first. */
+  async #searched() {
+    const { country } = this.#view
+    const codes = this.#source.catalog.countries.map(({ code }) => code)
+    const ownFirst = [
+      ...codes.filter((code) => code === country),
+      ...codes.filter((code) => code !== country),
+    ]
+    const areas = ownFirst.flatMap((code) => LEVELS.map((level) => orNone(this.#namesOf(code, level))))
+    return (await Promise.all(areas)).flat()
+  }
+
+  /** @param changes what the address is to say from now on */
+  #say(changes: Partial<View>) {
+    const at = changes.at && shortPlace(changes.at)
+    this.#view = { ...this.#view, ...changes, ...(at && { at }) }
+    history.replaceState(null, '', writeView(this.#view))
+  }
+}
+
+const main = frame('map')
+await open()
+
+async function open() {
+  main.replaceChildren(element('p', { className: 'message', role: 'status' }, TEXTS.loading))
+  try {
+    await createMapPage(main, await get<Catalog>('catalog'))
+  } catch (error) {
+    main.replaceChildren(
+      element('p', { className: 'message', role: 'alert' }, TEXTS.failed((error as Error).message)),
+      element('button', { type: 'button', onclick: open }, TEXTS.again),
+    )
+  }
+}

@@ -1,0 +1,77 @@
+import type { AreaChange, LayerChange, ReleaseChanges } from '#schemas/changes.ts'
+import type { Session } from '../account/session.ts'
+import type { CatalogRelease } from '../api-types.ts'
+import { section } from '../parts/blocks.ts'
+import { formOf } from '../parts/form.ts'
+import { tableOf } from '../parts/table.ts'
+import { element } from '../shell/element.ts'
+import { comparison } from '../texts/en.ts'
+import { numberText } from '../texts/names.ts'
+
+/**
+ * The changes from one release to another, before it is published or after. Codes are typed, or taken over from the
+ * list of releases by `choose`.
+ */
+export function releaseComparison(session: Session, published: CatalogRelease[], left: AbortSignal) {
+  const place = element('div', { 'aria-live': 'polite' })
+  const codes = element(
+    'datalist',
+    { id: 'releases' },
+    ...published.map(({ release }) => element('option', { value: release })),
+  )
+  const attributes = { required: true, list: 'releases', autocomplete: 'off' }
+  const form = formOf({
+    fields: [
+      { name: 'after', label: comparison.after, hint: comparison.afterHint, attributes },
+      { name: 'before', label: comparison.before, attributes },
+      {
+        name: 'threshold',
+        label: comparison.threshold,
+        type: 'number',
+        attributes: { value: '10', min: 0, step: 'any' },
+      },
+    ],
+    action: comparison.compare,
+    async submit({ after = '', before = '', threshold = '' }) {
+      const path = `releases/${encodeURIComponent(before.trim())}/diff/${encodeURIComponent(after.trim())}`
+      const { layers, worst } = await session.get<ReleaseChanges>(path, { threshold }, { signal: left })
+      place.replaceChildren(changeTable(comparison.layers, layers), changeTable(comparison.worst, worst))
+    },
+  })
+
+  function choose(side: 'after' | 'before', release: string) {
+    const input = form.elements.namedItem(side) as HTMLInputElement
+    input.value = release
+    input.focus()
+  }
+
+  return {
+    place: section(comparison.title, element('p', {}, comparison.why), codes, form, place),
+    choose,
+  }
+}
+
+function changeTable(caption: string, changes: (LayerChange & Partial<AreaChange>)[]) {
+  const { area, layer, ...numbers } = comparison.columns
+  return tableOf({
+    caption,
+    columns: [
+      { title: area },
+      { title: layer },
+      ...Object.values(numbers).map((title) => ({ title, number: true })),
+    ],
+    rows: changes.map((one) => ({
+      cells: [
+        one.name ?? comparison.all,
+        [one.input, one.scenario].filter(Boolean).join(', '),
+        one.mean_before,
+        one.mean_after,
+        one.change_percent,
+        one.changed_percent,
+        one.gained_percent,
+        one.lost_percent,
+      ],
+    })),
+    numberText,
+  })
+}

@@ -1,0 +1,165 @@
+import type { ServiceStats, SlowCallsAnswer, Stats } from '#schemas/stats.ts'
+import { entrance } from '../account/enter.ts'
+import type { Session } from '../account/session.ts'
+import type { Catalog, CatalogRelease } from '../api-types.ts'
+import { loaded, section, timeText } from '../parts/blocks.ts'
+import { formOf } from '../parts/form.ts'
+import { type Page, startPage } from '../parts/start.ts'
+import { tableOf } from '../parts/table.ts'
+import { element } from '../shell/element.ts'
+import { history, operations, slowCalls } from '../texts/en.ts'
+import { nameOfProduct, wholeText } from '../texts/names.ts'
+import { releaseComparison } from './comparison.ts'
+import { coverageSection } from './coverage.ts'
+import { loadsSection, releasesSection } from './releases.ts'
+
+type AllStats = Stats & { service: ServiceStats }
+type Traffic = Pick<ServiceStats, 'requests' | 'errors' | 'latency'>
+
+/**
+ * The page of admins: published releases, all releases, incomplete loads, the changes with a release, the coverage, the use
+ * of the service, and slow calls.
+ */
+async function open({ session, view, remember, note, left }: Page) {
+  const user = await session.resume()
+  if (!user) return entrance(session, operations.login)
+  if (user.role !== 'admin') return element('p', {}, operations.adminsOnly)
+  const catalog = await session.get<Catalog>('catalog')
+  const period = { from: view.get('from'), to: view.get('to') }
+  const comparison = releaseComparison(session, catalog.releases, left)
+  // A part of the page leaves the others' state in the address.
+  const said = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)))
+  return element(
+    'div',
+    { class: 'column' },
+    section(operations.published, publishedTable(catalog.releases)),
+    releasesSection(session, left, comparison.choose),
+    loadsSection(session, left),
+    comparison.place,
+    coverageSection({ session, view, left, note: (wanted) => note({ ...said(), ...wanted }) }, catalog),
+    section(
+      operations.usage,
+      periodForm(period, (chosen) => remember({ ...said(), ...chosen })),
+      loaded(async () => usage(await session.get<AllStats>('stats', { ...period, scope: 'all' }))),
+    ),
+    slowCallsSection(session, left),
+  )
+}
+
+function publishedTable(releases: CatalogRelease[]) {
+  return tableOf({
+    caption: operations.publishedCaption,
+    columns: Object.values(operations.releaseColumns).map((title) => ({ title })),
+    rows: releases.map((one) => ({
+      cells: [
+        one.release,
+        nameOfProduct(one.product),
+        one.country_code,
+        one.crop,
+        one.forecast_period,
+        one.valid_until,
+        one.source,
+      ],
+      mark: one.stale ? 'wrong' : '',
+    })),
+  })
+}
+
+function periodForm(
+  { from, to }: { from: string | null; to: string | null },
+  remember: (view: Record<string, string>) => void,
+) {
+  const form = formOf({
+    fields: [
+      { name: 'from', label: history.from, type: 'date', attributes: { value: from ?? '' } },
+      { name: 'to', label: history.to, type: 'date', attributes: { value: to ?? '' } },
+    ],
+    action: history.apply,
+    submit: async (values) => remember(values),
+  })
+  form.classList.add('filters')
+  return form
+}
+
+function usage({ from, to, advisories, service }: AllStats) {
+  const { users, requests, errors, by_error, by_operation, by_day } = service
+  const daysWithRequests = by_day.filter((day) => day.requests > 0).reverse()
+  return element(
+    'div',
+    {},
+    element(
+      'p',
+      {},
+      operations.summary({ from, to, advisories: advisories.total, requests, errors, ...users }),
+    ),
+    tableOf({
+      caption: operations.byOperation,
+      columns: trafficColumns(operations.operation),
+      rows: by_operation.map(({ operation, ...traffic }) => ({
+        cells: [operation, ...trafficCells(traffic)],
+      })),
+      numberText: wholeText,
+    }),
+    element('p', { class: 'hint' }, operations.slowNote),
+    tableOf({
+      caption: operations.byError,
+      columns: [
+        { title: operations.code },
+        { title: operations.status, number: true },
+        { title: operations.requests, number: true },
+      ],
+      rows: by_error.map(({ code, status, requests: count }) => ({ cells: [code, status, count] })),
+      numberText: wholeText,
+    }),
+    tableOf({
+      caption: operations.byDay,
+      columns: trafficColumns(operations.day),
+      rows: daysWithRequests.map(({ day, ...traffic }) => ({ cells: [day, ...trafficCells(traffic)] })),
+      numberText: wholeText,
+    }),
+  )
+}
+
+function trafficColumns(first: string) {
+  const { requests, errors, latencies } = operations
+  return [{ title: first }, ...[requests, errors, ...latencies].map((title) => ({ title, number: true }))]
+}
+
+function trafficCells({ requests, errors, latency: { p50, p95, p99, max } }: Traffic) {
+  return [requests, errors, p50, p95, p99, max]
+}
+
+/** The slowest calls lately, one by one. */
+function slowCallsSection(session: Session, left: AbortSignal) {
+  return section(
+    slowCalls.title,
+    loaded(async () => {
+      const { since, items } = await session.get<SlowCallsAnswer>('stats/calls', {}, { signal: left })
+      return element('div', {}, element('p', {}, slowCalls.why(timeText(since))), tableOfCalls(items))
+    }),
+  )
+}
+
+function tableOfCalls(items: SlowCallsAnswer['items']) {
+  const numbers = [slowCalls.columns.milliseconds, slowCalls.columns.status]
+  return tableOf({
+    caption: slowCalls.caption,
+    columns: Object.values(slowCalls.columns).map((title) => ({ title, number: numbers.includes(title) })),
+    rows: items.map(({ milliseconds, operation, status, code, ended_at, request_id }) => ({
+      cells: [milliseconds, operation, status, code, ended_at, request_id],
+      shown: [
+        undefined,
+        undefined,
+        String(status),
+        undefined,
+        timeText(ended_at),
+        element('code', {}, request_id),
+      ],
+      mark: status >= 500 ? 'wrong' : '',
+    })),
+    rowsAPage: 25,
+    numberText: wholeText,
+  })
+}
+
+startPage(null, operations.title, open)

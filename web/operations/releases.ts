@@ -1,0 +1,185 @@
+import type { ReleaseLayer, ReleasePeriod } from '#schemas/releases.ts'
+import { allItems, type Session } from '../account/session.ts'
+import { loaded, section, timeText } from '../parts/blocks.ts'
+import { tableOf } from '../parts/table.ts'
+import { element, labelled, select } from '../shell/element.ts'
+import { loads, releases } from '../texts/en.ts'
+import { agoText, nameOfProduct, numberText } from '../texts/names.ts'
+
+interface Release {
+  release: string
+  product: string
+  country_code: string
+  crop: string | null
+  forecast_period: string | null
+  state: string
+  source: string
+  licence: string
+  checksum: string
+  loaded_at: string
+  published_from: string | null
+  published_to: string | null
+}
+
+type Described = Release & { periods: ReleasePeriod[]; layers: ReleaseLayer[] }
+
+type Choose = (side: 'after' | 'before', release: string) => void
+
+const STATES = ['unpublished', 'published', 'replaced', 'deleted']
+
+/**
+ * All releases, also those that are not published yet, and what there is of the one that is chosen.
+ *
+ * @param choose takes one of the two that are compared
+ */
+export function releasesSection(session: Session, left: AbortSignal, choose: Choose) {
+  let state = ''
+  const details = element('div', { 'aria-live': 'polite' })
+  const list = loaded(async () =>
+    tableOfReleases(await allItems(session, 'releases', { state: state || null }, left), (release) =>
+      details.replaceChildren(loaded(() => describe(release))),
+    ),
+  )
+  const options = [
+    { value: '', text: releases.every },
+    ...STATES.map((value) => ({ value, text: releases.states[value] ?? value })),
+  ]
+  const chooser = select(options, state, (chosen) => {
+    state = chosen
+    void list.reload()
+  })
+  chooser.name = 'state'
+
+  async function describe(code: string) {
+    return description(
+      await session.get(`releases/${encodeURIComponent(code)}`, {}, { signal: left }),
+      choose,
+    )
+  }
+
+  return section(
+    releases.title,
+    element('p', {}, releases.why),
+    labelled(releases.state, chooser),
+    list,
+    details,
+  )
+}
+
+function tableOfReleases(items: Release[], open: (release: string) => void) {
+  return tableOf({
+    caption: releases.caption,
+    columns: Object.values(releases.columns).map((title) => ({ title })),
+    rows: items.map((one) => ({
+      cells: [
+        one.release,
+        releases.states[one.state] ?? one.state,
+        one.published_from,
+        one.published_to,
+        nameOfProduct(one.product),
+        one.country_code,
+        one.crop,
+        one.forecast_period,
+        one.source,
+        one.licence,
+      ],
+      shown: [
+        element(
+          'button',
+          {
+            type: 'button',
+            class: 'link',
+            'aria-label': releases.open(one.release),
+            onclick: () => open(one.release),
+          },
+          one.release,
+        ),
+        undefined,
+        one.published_from === null ? '' : timeText(one.published_from),
+        one.published_to === null ? '' : timeText(one.published_to),
+      ],
+    })),
+  })
+}
+
+function description(release: Described, choose: Choose) {
+  const { release: code, periods, layers, source, licence, checksum, loaded_at, state } = release
+  const chooseAs = (side: 'after' | 'before', label: string) =>
+    element('button', { type: 'button', class: 'quiet', onclick: () => choose(side, code) }, label)
+  return element(
+    'div',
+    {},
+    element('h4', {}, code),
+    element('p', {}, releases.from(source, licence)),
+    element('p', {}, releases.loaded(timeText(loaded_at))),
+    ...periods.map(({ from, to }) =>
+      element('p', {}, releases.period(timeText(from), to === null ? null : timeText(to))),
+    ),
+    element('p', { class: 'hint' }, releases.checksum, ' ', element('code', {}, checksum)),
+    state !== 'deleted' &&
+      element(
+        'p',
+        { class: 'actions' },
+        chooseAs('after', releases.asAfter),
+        chooseAs('before', releases.asBefore),
+      ),
+    tableOf({
+      caption: releases.layersOf(code),
+      columns: [
+        { title: releases.layer },
+        { title: releases.unit },
+        ...releases.numbers.map((title) => ({ title, number: true })),
+      ],
+      rows: layers.map((one) => ({
+        cells: [
+          [one.input, one.scenario].filter(Boolean).join(', ') || String(one.layer),
+          one.unit,
+          one.pixels,
+          one.minimum,
+          one.mean,
+          one.maximum,
+        ],
+      })),
+      numberText,
+    }),
+  )
+}
+
+type Load = Release & { load: 'running' | 'cut_off' | 'unknown' }
+
+/** Releases that are not complete: being loaded, or left by loads that were cut off. */
+export function loadsSection(session: Session, left: AbortSignal) {
+  return section(
+    loads.title,
+    element('p', {}, loads.why),
+    loaded(async () => {
+      const items: Load[] = await allItems(session, 'releases', { state: 'incomplete' }, left)
+      return items.length === 0 ? element('p', {}, loads.none) : tableOfLoads(items)
+    }),
+  )
+}
+
+function tableOfLoads(items: Load[]) {
+  return tableOf({
+    caption: loads.caption,
+    columns: Object.values(loads.columns).map((title) => ({ title })),
+    rows: items.map((one) => {
+      const begun = Date.parse(one.loaded_at)
+      return {
+        cells: [
+          one.release,
+          loads.states[one.load],
+          Date.now() - begun,
+          one.loaded_at,
+          nameOfProduct(one.product),
+          one.country_code,
+          one.crop,
+          one.forecast_period,
+          one.source,
+        ],
+        shown: [undefined, undefined, agoText(begun), timeText(one.loaded_at)],
+        mark: one.load === 'cut_off' ? 'wrong' : '',
+      }
+    }),
+  })
+}

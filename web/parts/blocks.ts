@@ -1,0 +1,107 @@
+import { copyButton, element } from '../shell/element.ts'
+import { subscriptions, TEXTS } from '../texts/en.ts'
+
+/** A part of a page, under a heading of its own. */
+export function section(title: string, ...content: (Node | string | null | undefined | false)[]) {
+  return element('section', { class: 'card' }, element('h3', {}, title), ...content)
+}
+
+/**
+ * A place whose content has to be asked for: says that it is loading, then what is there or why it is not, with a
+ * button to try again.
+ */
+export function loaded(load: () => Promise<Node>): HTMLElement & { reload: () => Promise<void> } {
+  const place = element('div', { class: 'loaded', 'aria-busy': 'true' }, TEXTS.loading)
+  async function reload() {
+    place.setAttribute('aria-busy', 'true')
+    try {
+      place.replaceChildren(await load())
+    } catch (error) {
+      if ((error as Error).name !== 'AbortError') place.replaceChildren(problem(error, reload))
+    }
+    place.removeAttribute('aria-busy')
+  }
+  void reload()
+  return Object.assign(place, { reload })
+}
+
+export function problem(error: unknown, again: () => unknown) {
+  return element(
+    'p',
+    { class: 'problem', role: 'alert' },
+    TEXTS.failed((error as Error).message),
+    ' ',
+    element('button', { type: 'button', class: 'quiet', onclick: again }, TEXTS.again),
+  )
+}
+
+/** A button that says in a line beside it how it went. */
+export function workButton(
+  label: string,
+  work: () => Promise<string | undefined> | Promise<void>,
+  attributes: { class?: string; 'aria-label'?: string } = {},
+) {
+  const said = element('span', { role: 'status' })
+  const button = element('button', { type: 'button', class: 'quiet', ...attributes }, label)
+  button.addEventListener('click', async () => {
+    if (button.getAttribute('aria-disabled') === 'true') return
+    button.setAttribute('aria-disabled', 'true')
+    said.replaceChildren()
+    try {
+      said.replaceChildren((await work()) ?? '')
+    } catch (error) {
+      said.replaceChildren((error as Error).message)
+    }
+    button.removeAttribute('aria-disabled')
+  })
+  return element('span', { class: 'work' }, button, ' ', said)
+}
+
+/** A time as the visitor writes it. */
+export function timeText(time: string | null) {
+  return time === null
+    ? TEXTS.never
+    : new Date(time).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+}
+
+/** Where something that a page shows is made up. A page says so once. */
+export function syntheticNotice(isSynthetic: boolean) {
+  return element('p', { className: 'notice', hidden: !isSynthetic }, TEXTS.synthetic)
+}
+
+/** Something that is shown once, with a button that copies it. */
+export function shownOnce(label: string, text: string) {
+  const shown = element('output', { class: 'secret', 'aria-label': label, tabindex: 0 }, text)
+  return element(
+    'div',
+    { class: 'once' },
+    shown,
+    copyButton(TEXTS.copy, () => text),
+  )
+}
+
+/** A browser may cut off longer addresses. */
+const LONGEST = 60_000
+
+/**
+ * The way to the form that has changes at a place told, filled in. What a hash says is sent to nobody.
+ *
+ * @param wanted as that form reads it
+ * @returns none where the place is too much for an address
+ */
+export function watchLink(wanted: Record<string, string | null | undefined>): HTMLElement | false {
+  const said = Object.entries(wanted).filter(([, value]) => value)
+  const hash = new URLSearchParams(said as [string, string][]).toString()
+  return hash.length <= LONGEST && element('a', { href: `account#${hash}` }, subscriptions.link)
+}
+
+/** Has the browser save a file. */
+export function save(content: BlobPart, name: string, type = 'text/csv;charset=utf-8') {
+  const address = URL.createObjectURL(new Blob([content], { type }))
+  const link = document.createElement('a')
+  link.href = address
+  link.download = name
+  link.click()
+  // The download has begun by then.
+  setTimeout(() => URL.revokeObjectURL(address), 1000)
+}

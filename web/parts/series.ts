@@ -1,0 +1,86 @@
+import type { Catalog, CatalogRelease } from '../api-types.ts'
+import { choicesOf, placeChoicesOf } from '../map/choices.ts'
+import { element, labelled, select } from '../shell/element.ts'
+import { TEXTS } from '../texts/en.ts'
+import { nameOfMonth, nameOfProduct, nameOfSource } from '../texts/names.ts'
+
+/** An address has it, so it is no interface: those are not indexed by names. */
+export type Series = Record<'product' | 'country' | 'crop' | 'month', string | null>
+
+/** The choosers of what advice is wanted on. */
+export function seriesChoosers(catalog: Catalog, wanted: Series, choose: (chosen: Series) => void) {
+  const choices = choicesOf(catalog, wanted)
+  if (!choices) return { release: undefined, place: element('p', {}, TEXTS.nothingPublished) }
+  const { release, products, countries, crops, months } = choices
+  const chosen = {
+    product: release.product,
+    country: release.country_code,
+    crop: release.crop,
+    month: release.forecast_period,
+  }
+  const place = choosersOf(
+    catalog,
+    { product: products, country: countries, crop: crops, month: months },
+    chosen,
+    choose,
+  )
+  return { release, place }
+}
+
+/** The choosers of where and for which crop advice on all products is wanted. */
+export function placeChoosers(catalog: Catalog, wanted: Series, choose: (chosen: Series) => void) {
+  const choices = placeChoicesOf(catalog, wanted)
+  const chosen = { ...wanted, country: choices?.country ?? null, crop: choices?.crop ?? null }
+  const place = choices
+    ? choosersOf(catalog, { country: choices.countries, crop: choices.crops }, chosen, choose)
+    : element('p', {}, TEXTS.nothingPublished)
+  return { chosen, place, extent: choices?.releases[0]?.grids[0]?.extent }
+}
+
+/** A chooser of each kind that has any values. */
+function choosersOf(
+  catalog: Catalog,
+  offered: Partial<Record<keyof Series, string[]>>,
+  chosen: Series,
+  choose: (chosen: Series) => void,
+) {
+  const texts = TEXTS.choosers
+  const kinds = {
+    product: { label: texts.product, name: nameOfProduct },
+    country: {
+      label: texts.country,
+      name: (code: string) => nameIn(catalog.countries, code),
+    },
+    crop: { label: texts.crop, name: (code: string) => nameIn(catalog.crops, code) },
+    month: { label: texts.month, name: nameOfMonth },
+  }
+  const controls = (Object.keys(offered) as (keyof Series)[]).map((kind) => {
+    const { label, name } = kinds[kind]
+    const values = offered[kind] ?? []
+    if (values.length === 0) return false
+    const options = values.map((value) => ({ value, text: name(value) }))
+    const control = select(options, chosen[kind], (value) => choose({ ...chosen, [kind]: value }))
+    control.name = kind
+    return labelled(label, control)
+  })
+  return element('div', { class: 'choosers' }, ...controls)
+}
+
+function nameIn(named: { code: string; name: string }[], code: string) {
+  return named.find((one) => one.code === code)?.name ?? code
+}
+
+/** The series in the address of a page. */
+export function seriesIn(view: URLSearchParams): Series {
+  const [product = null, country = null, crop = null, month = null] = [
+    'product',
+    'country',
+    'crop',
+    'month',
+  ].map((name) => view.get(name))
+  return { product, country, crop, month }
+}
+
+export function sourceText(release: CatalogRelease) {
+  return `${release.release}: ${nameOfSource(release)}`
+}

@@ -1,0 +1,118 @@
+import { element } from '../shell/element.ts'
+import { TEXTS } from '../texts/en.ts'
+import type { NumberText } from './values.ts'
+
+/** As people sort: A2 before A10. */
+const ORDER = new Intl.Collator('en', { numeric: true })
+
+interface Wanted {
+  caption: string
+  columns: Column[]
+  rows: Row[]
+  rowsAPage?: number
+  /** For columns without one. */
+  numberText?: NumberText
+}
+
+type Cell = string | number | null | undefined
+
+/** Numbers stand at the right, as `text` writes them. */
+interface Column {
+  title: string
+  number?: boolean
+  text?: NumberText
+}
+
+interface Row {
+  cells: Cell[]
+  /** The content of cells that do not show their value. */
+  shown?: (Node | string | undefined)[]
+  /** A class of the row. */
+  mark?: string
+}
+
+/** A table that is sorted by a press on a heading, a page at a time. */
+export function tableOf({ caption, columns, rows, rowsAPage = 100, numberText = String }: Wanted) {
+  const { sheet } = TEXTS
+  const pages = Math.max(1, Math.ceil(rows.length / rowsAPage))
+  let order = { column: -1, descending: false }
+  let page = 0
+  const body = element('tbody')
+  const headings = columns.map(({ title, number }, place) =>
+    element(
+      'th',
+      { scope: 'col', class: number && 'number' },
+      element('button', { type: 'button', class: 'sort', onclick: () => sortBy(place) }, title),
+    ),
+  )
+  const where = element('span', { role: 'status' })
+  const turns = element(
+    'div',
+    { class: 'actions', hidden: pages === 1 },
+    element('button', { type: 'button', class: 'quiet', onclick: () => turn(-1) }, sheet.before),
+    where,
+    element('button', { type: 'button', class: 'quiet', onclick: () => turn(1) }, sheet.next),
+  )
+
+  function sortBy(column: number) {
+    order = { column, descending: order.column === column && !order.descending }
+    for (const [place, heading] of headings.entries()) {
+      if (place === column) heading.setAttribute('aria-sort', order.descending ? 'descending' : 'ascending')
+      else heading.removeAttribute('aria-sort')
+    }
+    page = 0
+    show()
+  }
+
+  function turn(step: number) {
+    page = Math.min(pages - 1, Math.max(0, page + step))
+    show()
+  }
+
+  function show() {
+    const { column, descending } = order
+    const sorted =
+      column === -1 ? rows : [...rows].sort((a, b) => compare(a.cells[column], b.cells[column], descending))
+    const some = sorted.slice(page * rowsAPage, (page + 1) * rowsAPage)
+    const nothing = element('tr', {}, element('td', { colspan: columns.length }, sheet.none))
+    body.replaceChildren(
+      ...(rows.length === 0 ? [nothing] : some.map((row) => rowOf(row, columns, numberText))),
+    )
+    where.replaceChildren(pages === 1 ? '' : sheet.page(page + 1, pages))
+  }
+
+  show()
+  return element(
+    'div',
+    { class: 'sheet' },
+    element(
+      'div',
+      { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': caption },
+      element(
+        'table',
+        {},
+        element('caption', {}, caption),
+        element('thead', {}, element('tr', {}, ...headings)),
+        body,
+      ),
+    ),
+    turns,
+  )
+}
+
+function rowOf({ cells, shown, mark }: Row, columns: Column[], numberText: NumberText) {
+  const filled = cells.map((cell, place) => {
+    const text = columns[place]?.text ?? numberText
+    const content = shown?.[place] ?? (typeof cell === 'number' ? text(cell) : cell)
+    return element('td', { class: columns[place]?.number && 'number' }, content)
+  })
+  return element('tr', { class: mark }, ...filled)
+}
+
+/** Cells without a value come last in both orders. */
+function compare(a: Cell, b: Cell, descending: boolean) {
+  const [noA, noB] = [(a ?? '') === '', (b ?? '') === '']
+  if (noA || noB) return Number(noA) - Number(noB)
+  const order = typeof a === 'number' && typeof b === 'number' ? a - b : ORDER.compare(String(a), String(b))
+  return descending ? -order : order
+}

@@ -1,0 +1,214 @@
+import type { Area, Catalog, Grid, Place } from '../api-types.ts'
+import { short } from '../geo/areas.ts'
+import { syntheticNotice, watchLink } from '../parts/blocks.ts'
+import { lengthText, type NumberText, seasonNote, valueFormat } from '../parts/values.ts'
+import { addressOf, type Query } from '../shell/api.ts'
+import { copyButton, element, labelled, select } from '../shell/element.ts'
+import { TEXTS } from '../texts/en.ts'
+import { nameOfProduct, nameOfSource } from '../texts/names.ts'
+import { quantities } from './quantities.ts'
+import type { Section } from './sections.ts'
+
+/** A table of the values of a product, each with a bar: what a chart shows is read from the same place. */
+function chart({ product, unit, entries }: Section) {
+  const most = Math.max(...entries.map(({ value }) => value), 0)
+  const text = valueFormat(entries.map(({ value }) => value))
+  const seasonal = entries.some(({ scenario }) => scenario !== null)
+  const inputs = [...new Set(entries.map(({ input }) => input))]
+  // Without seasons, inputs are what is compared.
+  const groups = seasonal ? inputs : [null]
+  const bodies = groups.map((group) =>
+    element(
+      'tbody',
+      {},
+      group !== null && element('tr', {}, element('th', { colSpan: 3, scope: 'rowgroup' }, group)),
+      ...entries
+        .filter(({ input }) => !seasonal || input === group)
+        .map(({ input, scenario, value }) => row(scenario ?? input ?? '', value, most, text)),
+    ),
+  )
+  const caption = element('caption', { className: 'unseen' }, `${nameOfProduct(product)}, ${unit}`)
+  const head = [seasonal ? TEXTS.place.season : TEXTS.choosers.input, '', unit].map((text) =>
+    text ? element('th', { scope: 'col' }, text) : element('td', {}),
+  )
+  return element(
+    'table',
+    { className: 'chart' },
+    caption,
+    element('thead', { className: 'unseen' }, element('tr', {}, ...head)),
+    ...bodies,
+  )
+}
+
+/** @param most the value whose bar is as long as can be */
+function row(name: string, value: number, most: number, text: NumberText) {
+  const bar = element('span', { className: 'bar' })
+  bar.style.inlineSize = `${most > 0 ? (Math.max(value, 0) / most) * 100 : 0}%`
+  return element(
+    'tr',
+    {},
+    element('th', { scope: 'row' }, name),
+    element('td', { className: 'bars', 'aria-hidden': 'true' }, bar),
+    element('td', { className: 'number' }, text(value)),
+  )
+}
+
+/** The same call in the languages that people copy it in. */
+export const CALLS: Record<string, (url: string) => string> = {
+  curl: (url) => `curl '${url}'`,
+  JavaScript: (url) => `const response = await fetch('${url}')
+const advice = await response.json()
+if (!response.ok) throw new Error(advice.error)
+console.log(advice)`,
+  Python: (url) => `import json
+from urllib.request import urlopen
+
+with urlopen('${url}') as response:
+    advice = json.load(response)
+print(advice)`,
+  R: (url) => `library(jsonlite)
+
+advice <- fromJSON('${url}')
+str(advice)`,
+}
+
+/** The address of what all products say at a place. */
+function addressOfPlace(query: Query) {
+  // No language needs another way to write a quote then.
+  return addressOf('advisory/point', query).href.replaceAll("'", '%27')
+}
+
+function calls(url: string) {
+  const code = element('code')
+  const languages = Object.keys(CALLS)
+  const show = (language: string) => {
+    code.textContent = CALLS[language]?.(url) ?? ''
+  }
+  show('curl')
+  const options = languages.map((value) => ({ value, text: value }))
+  return element(
+    'details',
+    { className: 'calls' },
+    element('summary', {}, TEXTS.calls.title),
+    labelled(TEXTS.calls.language, select(options, 'curl', show)),
+    element('pre', { tabIndex: 0, 'aria-label': TEXTS.calls.title, role: 'region' }, code),
+    copyButton(TEXTS.copy, () => code.textContent ?? ''),
+  )
+}
+
+interface PlaceShown {
+  place: Place
+  /** From the smallest up, the country last. */
+  areas: Area[]
+  /** The one on the map. */
+  product: string | null
+  sections: Section[]
+  /** The query of the answer. */
+  query: Query
+  catalog: Catalog
+  /** Of the pixel that is outlined. */
+  grid: Grid | undefined
+  hectares: number | null
+  /** Whether the page says already that values are made up. */
+  synthetic: boolean
+}
+
+/** The panel without a place. */
+export function emptyPanel() {
+  return [element('h2', {}, TEXTS.place.title), element('p', { className: 'small' }, TEXTS.place.empty)]
+}
+
+/** The panel of a place. */
+export function placePanel(
+  { place, areas, product, sections, query, catalog, grid, hectares, synthetic }: PlaceShown,
+  { close, setHectares }: { close: () => void; setHectares: (hectares: number | null) => void },
+) {
+  const texts = TEXTS.place
+  const [lat, lng] = [String(short(place.lat)), String(short(place.lng))]
+  const { country_code: country, crop } = query
+  const watched = {
+    ...{ lat, lng, product },
+    country: asText(country),
+    crop: asText(crop),
+    name: areas[0]?.name,
+  }
+  const { metres_x: across, metres_y: down } = grid?.resolution ?? { metres_x: null, metres_y: null }
+  return [
+    element(
+      'header',
+      { className: 'place-head' },
+      element('h2', { tabIndex: -1 }, areas[0]?.name ?? texts.at(lat, lng)),
+      element('button', { type: 'button', className: 'quiet', onclick: close }, TEXTS.close),
+    ),
+    areas.length > 1 &&
+      element(
+        'p',
+        { className: 'areas' },
+        areas
+          .slice(1)
+          .map(({ name }) => name)
+          .join(', '),
+      ),
+    districtsLink(areas[0], product),
+    element('p', { className: 'small' }, texts.coordinates(lat, lng)),
+    across !== null &&
+      down !== null &&
+      element('p', { className: 'small' }, texts.pixel(lengthText(across), lengthText(down))),
+    !synthetic && sections.some((section) => section.synthetic) && syntheticNotice(true),
+    seasonNote(
+      catalog,
+      sections.flatMap(({ entries }) => entries.map(({ scenario }) => scenario)),
+    ),
+    ...sections.map((section) => sectionOf(section, catalog)),
+    quantities(sections, hectares, setHectares),
+    calls(addressOfPlace(query)),
+    element('p', { className: 'small' }, watchLink(watched)),
+    copyButton(texts.link, () => location.href),
+  ].filter((part) => part !== false)
+}
+
+const asText = (value: Query[string]) => (value === undefined || value === null ? null : String(value))
+
+/** The way to the table of all areas like this one. */
+function districtsLink(area: Area | undefined, product: string | null): HTMLElement | false {
+  if (!area || area.level === 0) return false
+  const { country_code, level, code, name } = area
+  const wanted = new URLSearchParams({ country: country_code, level: String(level), area: code })
+  if (product) wanted.set('product', product)
+  return element(
+    'p',
+    { className: 'small' },
+    element('a', { href: `districts#${wanted}` }, TEXTS.place.districts(name)),
+  )
+}
+
+function sectionOf(section: Section, { releases }: Catalog) {
+  const texts = TEXTS.place
+  const { product, unit, period, entries, reason, stale } = section
+  const release = releases.find((one) => one.release === section.release)
+  const title = element('h3', {}, nameOfProduct(product), element('span', { className: 'unit' }, ` ${unit}`))
+  if (entries.length === 0) {
+    return element(
+      'section',
+      { className: 'product none' },
+      title,
+      element('p', {}, element('strong', {}, texts.noValue), reason ? `: ${reason}` : ''),
+    )
+  }
+  const said = [period, release?.valid_until && texts.validUntil(release.valid_until)].filter(Boolean)
+  return element(
+    'section',
+    { className: 'product' },
+    title,
+    chart(section),
+    stale && element('p', { className: 'small notice' }, texts.stale),
+    element('p', { className: 'small' }, said.join(', ')),
+    element(
+      'p',
+      { className: 'small source' },
+      `${texts.release} `,
+      element('code', {}, section.release ?? ''),
+      release ? `. ${nameOfSource(release)}` : '',
+    ),
+  )
+}

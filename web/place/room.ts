@@ -1,0 +1,86 @@
+import type { Catalog, Place } from '../api-types.ts'
+import { type AreasOf, contains, LEVELS, orNone } from '../geo/areas.ts'
+import type { View } from '../map/view.ts'
+import { element } from '../shell/element.ts'
+import { TEXTS } from '../texts/en.ts'
+import { emptyPanel, placePanel } from './panel.ts'
+import { askAt } from './sections.ts'
+
+/** Shows the place that is chosen. */
+export function createPlaceRoom(
+  container: HTMLElement,
+  { catalog, areasOf }: { catalog: Catalog; areasOf: AreasOf },
+  actions: { close: () => void; setHectares: (hectares: number | null) => void },
+) {
+  let asking = new AbortController()
+  let shown = ''
+  let hectares: number | null = null
+
+  /** The area of a link that differs in it alone: no value is asked for again, and prices stay. */
+  function fillHectares() {
+    const field = container.querySelector('[name=hectares]') as HTMLInputElement | null
+    if (!field || Number(field.value) === (hectares ?? 0)) return
+    field.value = String(hectares ?? '')
+    field.dispatchEvent(new Event('input'))
+    field.closest('details')?.toggleAttribute('open', true)
+  }
+
+  /** @param country where it lies in none of ours */
+  async function areasAt(place: Place, country: string | null) {
+    const outlines = (await Promise.all(catalog.countries.map(({ code }) => orNone(areasOf(code, 0))))).flat()
+    const code = outlines.find((area) => contains(area, place))?.country_code ?? country
+    const levels = await Promise.all(LEVELS.map((level) => orNone(areasOf(code ?? '', level))))
+    const areas = levels.flatMap((level) => level.find((area) => contains(area, place)) ?? [])
+    return { country: code, areas: areas.reverse() }
+  }
+
+  async function load(view: View & { at: Place }) {
+    const { at: place, month } = view
+    const { country, areas } = await areasAt(place, view.country)
+    const crops = catalog.countries.find(({ code }) => code === country)?.crops ?? []
+    const crop = crops.find((one) => one === view.crop) ?? crops[0]
+    const query = { lat: place.lat, lng: place.lng, country_code: country, crop, forecast_period: month }
+    const sections = await askAt(catalog, query, asking.signal)
+    const release = sections.find(({ product }) => product === view.product)?.release
+    const grid = catalog.releases.find((one) => one.release === release)?.grids[0]
+    return { place, areas, product: view.product, sections, query, catalog, grid }
+  }
+
+  return {
+    /** @param synthetic whether the page says so */
+    async show(view: View & { at: Place }, synthetic: boolean) {
+      const { at, country, crop, month, product } = view
+      const wanted = JSON.stringify([at, country, crop, month, product, synthetic])
+      hectares = view.hectares
+      if (wanted === shown && container.querySelector('.place-head')) return fillHectares()
+      shown = wanted
+      asking.abort()
+      asking = new AbortController()
+      container.setAttribute('aria-busy', 'true')
+      try {
+        const found = await load(view)
+        if (wanted !== shown) return
+        container.replaceChildren(...placePanel({ ...found, hectares, synthetic }, actions))
+      } catch (error) {
+        if (wanted !== shown) return
+        const { message } = error as Error
+        container.replaceChildren(element('p', { role: 'alert' }, TEXTS.failed(message)))
+      }
+      if (wanted === shown) container.removeAttribute('aria-busy')
+    },
+    /** Shows none, and gives up one that is still being asked for. */
+    clear() {
+      shown = ''
+      asking.abort()
+      container.removeAttribute('aria-busy')
+      container.replaceChildren(...emptyPanel())
+    },
+    /** Brings it into view, where it lies below the map. */
+    reveal() {
+      container.scrollIntoView({ block: 'nearest' })
+    },
+    focus() {
+      container.querySelector('h2')?.focus()
+    },
+  }
+}

@@ -1,0 +1,90 @@
+import type { Area, Catalog } from '../api-types.ts'
+import { boundsOf, contains, createAreas, orNone } from '../geo/areas.ts'
+import { releaseIn } from '../map/choices.ts'
+import type { Series } from '../parts/series.ts'
+import { element } from '../shell/element.ts'
+import { points } from '../texts/en.ts'
+import { nameOfProduct } from '../texts/names.ts'
+import type { Point } from './batches.ts'
+import { pauses } from './csv.ts'
+
+const { where } = points
+
+/**
+ * How many points lie in each country, the most first. Near a border it may be the neighbour: outlines are simplified.
+ *
+ * @param outlines of the countries
+ */
+async function countByCountry(points: Iterable<Point>, outlines: Area[]) {
+  const counts = new Map<string, number>()
+  const countries = outlines.map((area) => ({ area, bounds: boundsOf(area) }))
+  const pause = pauses()
+  for (const { lat, lng } of points) {
+    await pause()
+    if (typeof lat !== 'number' || typeof lng !== 'number') continue
+    const country = countries.find(
+      ({ area, bounds: [west, south, east, north] }) =>
+        lng >= west && lng <= east && lat >= south && lat <= north && contains(area, { lat, lng }),
+    )
+    const code = country?.area.country_code
+    if (code) counts.set(code, (counts.get(code) ?? 0) + 1)
+  }
+  return [...counts].sort(([, a], [, b]) => b - a).map(([country, count]) => ({ country, count }))
+}
+
+/** Says where points lie that do not lie in the country that is chosen, and offers to choose theirs. */
+export function createElsewhere(catalog: Catalog, choose: (series: Series) => void) {
+  const place = element('div', { role: 'status' })
+  const areasOf = createAreas(catalog)
+  let counts: { country: string; count: number }[] = []
+  let chosen: Series = { product: null, country: null, crop: null, month: null }
+  let all = 0
+  let locates = 0
+
+  /** @param series what is chosen */
+  function offer(series: Series) {
+    chosen = series
+    const others = counts.filter(({ country }) => country !== series.country)
+    place.replaceChildren(
+      ...(others.length > 0
+        ? [element('div', { class: 'notice' }, element('p', {}, said()), actionsOf(others))]
+        : []),
+    )
+  }
+
+  function said() {
+    const [first, second] = counts.map(({ country, count }) => ({ count, name: nameOf(country) }))
+    if (first && !second) return where.one(first.count, all, first.name)
+    return where.several(counts.map(({ country, count }) => ({ count, name: nameOf(country) })))
+  }
+
+  function actionsOf(others: { country: string }[]) {
+    const offers = others.flatMap(({ country }) => {
+      const release = releaseIn(catalog, country, chosen)
+      if (!release) return []
+      const { product, crop } = release
+      const cropName = catalog.crops.find(({ code }) => code === crop)?.name ?? crop
+      const text = where.use(nameOf(country), cropName ?? nameOfProduct(product))
+      const onclick = () => choose({ product, country, crop, month: null })
+      return element('button', { type: 'button', onclick }, text)
+    })
+    return element('div', { class: 'actions' }, ...offers)
+  }
+
+  const nameOf = (code: string) => catalog.countries.find((country) => country.code === code)?.name ?? code
+
+  async function locate(points: Point[]) {
+    const mine = ++locates
+    counts = []
+    offer(chosen)
+    const outlines = await Promise.all(catalog.countries.map(({ code }) => orNone(areasOf(code, 0))))
+    const found = await countByCountry(points, outlines.flat())
+    // Another file may have been dropped meanwhile, or other columns chosen.
+    if (mine !== locates) return
+    counts = found
+    all = points.length
+    offer(chosen)
+  }
+
+  return { place, offer, locate }
+}

@@ -1,5 +1,0 @@
-import { startPage } from '../parts/start.js'
-import { TEXTS } from '../texts/en.js'
-import { open } from './page.js'
-
-startPage('points', TEXTS.points.title, open)

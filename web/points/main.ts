@@ -1,0 +1,104 @@
+import type { Catalog } from '../api-types.ts'
+import { featuresMap } from '../parts/features-map.ts'
+import { dropZone } from '../parts/form.ts'
+import { seriesChoosers, seriesIn } from '../parts/series.ts'
+import type { Page } from '../parts/start.ts'
+import { startPage } from '../parts/start.ts'
+import { element, labelled, select } from '../shell/element.ts'
+import { points } from '../texts/en.ts'
+import { type Columns, columnsOf, NoTable, pointOf, readTable, type Table } from './csv.ts'
+import { createElsewhere } from './elsewhere.ts'
+import { createRun } from './run.ts'
+
+const LARGEST_FILE = 30_000_000
+const KINDS = ['lat', 'lng', 'name', 'id'] as const
+
+/** A file of points, and the advice for all of them. */
+async function open({ session, view, note, left }: Page) {
+  const catalog: Catalog = await session.get('catalog')
+  await session.resume().catch(() => null)
+  const map = featuresMap(catalog, { label: points.map, left })
+  const mapCard = element('section', { class: 'card map-card', hidden: true }, map?.place)
+  let table: Table | undefined
+  let columns: Columns = { lat: -1, lng: -1, id: -1, name: -1 }
+  let series = seriesIn(view)
+  const choosers = element('div')
+  const found = element('div')
+  const elsewhere = createElsewhere(catalog, choose)
+  const run = createRun({ session, catalog, map, mapCard, left })
+
+  function choose(chosen: typeof series) {
+    const { release, place } = seriesChoosers(catalog, chosen, choose)
+    choosers.replaceChildren(place)
+    series = {
+      product: release?.product ?? null,
+      country: release?.country_code ?? null,
+      crop: release?.crop ?? null,
+      month: release?.forecast_period ?? null,
+    }
+    note(series)
+    elsewhere.offer(series)
+  }
+
+  async function take(file: File) {
+    if (file.size > LARGEST_FILE) throw new Error(points.tooLarge)
+    try {
+      table = await readTable(await file.text())
+    } catch (error) {
+      throw error instanceof NoTable ? new Error(points.wrong[error.reason](error.line ?? 0)) : error
+    }
+    columns = columnsOf(table.header)
+    showColumns(table)
+    return points.taken(file.name, table.rows.length)
+  }
+
+  function showColumns(read: Table) {
+    const choosing = columnChoosers(read.header, columns, (chosen) => {
+      columns = chosen
+      showColumns(read)
+    })
+    const ready = columns.lat !== -1 && columns.lng !== -1
+    const start = element('button', { type: 'button', class: 'primary' }, points.ask(read.rows.length))
+    start.addEventListener('click', () => run.start(read, columns, series))
+    void elsewhere.locate(read.rows.map((record, index) => pointOf(record, columns, index + 1)))
+    found.replaceChildren(
+      choosing,
+      elsewhere.place,
+      ready ? start : element('p', { class: 'problem', role: 'alert' }, points.noPlaces),
+    )
+  }
+
+  choose(series)
+  return element(
+    'div',
+    { class: 'column', 'data-goes-on': '' },
+    element('p', {}, points.why),
+    element(
+      'section',
+      { class: 'card' },
+      choosers,
+      dropZone(points.drop, '.csv,.tsv,.txt', take),
+      found,
+      run.progress,
+    ),
+    mapCard,
+    run.result,
+  )
+}
+
+function columnChoosers(header: string[], columns: Columns, choose: (columns: Columns) => void) {
+  const options = [
+    { value: '-1', text: points.noColumn },
+    ...header.map((text, place) => ({ value: String(place), text })),
+  ]
+  const controls = KINDS.map((kind) => {
+    const control = select(options, String(columns[kind]), (place) =>
+      choose({ ...columns, [kind]: Number(place) }),
+    )
+    control.name = kind
+    return labelled(points.columns[kind], control)
+  })
+  return element('div', { class: 'choosers' }, ...controls)
+}
+
+startPage('points', points.title, open)

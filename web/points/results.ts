@@ -1,0 +1,122 @@
+import type { Catalog, CatalogProduct } from '../api-types.ts'
+import { short } from '../geo/areas.ts'
+import { save, syntheticNotice } from '../parts/blocks.ts'
+import type { FeaturesMap } from '../parts/features-map.ts'
+import { classesOf, colorOf, NO_VALUE } from '../parts/features-map.ts'
+import { tableOf } from '../parts/table.ts'
+import { seasonNote, valueColumns, valueFormat } from '../parts/values.ts'
+import { element, labelled, select } from '../shell/element.ts'
+import { points } from '../texts/en.ts'
+import type { Answer, Point } from './batches.ts'
+import { csvText } from './csv.ts'
+
+/** A row that is answered. */
+export interface Done {
+  point: Point
+  answer: Answer
+  values: Map<string, number>
+  record: string[]
+}
+
+interface Work {
+  header: string[]
+  done: Done[]
+  product: CatalogProduct
+  catalog: Catalog
+}
+
+/** The result of a file: a table, a map, and the file with the values behind. */
+export function resultsOf(
+  { header, done, product, catalog }: Work,
+  map: FeaturesMap | null,
+  mapCard: HTMLElement,
+) {
+  const names = valueColumns(done.map(({ values }) => values))
+  let shown = names[0] ?? ''
+  const draw = () => void map?.show(featuresOf(done, shown))
+  const chooser = select(
+    names.map((value) => ({ value, text: value })),
+    shown,
+    (value) => {
+      shown = value
+      draw()
+    },
+  )
+  const text = valueFormat(done.flatMap(({ values }) => [...values.values()]))
+  const degrees = (value: number) => String(short(value))
+  const table = tableOf({
+    caption: points.caption(product.unit),
+    columns: [
+      { title: points.columns.id },
+      { title: points.columns.name },
+      { title: points.columns.lat, number: true, text: degrees },
+      { title: points.columns.lng, number: true, text: degrees },
+      ...names.map((title) => ({ title: title || product.unit, number: true, text })),
+      { title: points.reason },
+    ],
+    rows: done.map(({ point, answer, values }) => ({
+      cells: [
+        point.id,
+        point.name,
+        point.lat,
+        point.lng,
+        ...names.map((name) => values.get(name)),
+        answer.error,
+      ],
+      mark: answer.error === undefined ? '' : 'wrong',
+    })),
+    rowsAPage: 25,
+  })
+  const download = element('button', { type: 'button', class: 'primary' }, points.download)
+  download.addEventListener('click', () =>
+    save(csvText(fileRows(header, done, names, product)), 'advice.csv'),
+  )
+  mapCard.hidden = map === null
+  if (map) mapCard.replaceChildren(names.length > 1 ? labelled(points.shown, chooser) : '', map.place)
+  draw()
+  return element(
+    'section',
+    { class: 'card' },
+    syntheticNotice(done.some(({ answer }) => answer.synthetic === true)),
+    element('div', { class: 'actions' }, download),
+    seasonNote(
+      catalog,
+      names.flatMap((name) => name.split(', ')),
+    ),
+    table,
+  )
+}
+
+function featuresOf(done: Done[], shown: string) {
+  const classes = classesOf(done.flatMap(({ values }) => values.get(shown) ?? []))
+  return done.flatMap(({ point, answer, values }) => {
+    const value = values.get(shown)
+    const { lat, lng } = answer.location ?? point
+    if (typeof lat !== 'number' || typeof lng !== 'number') return []
+    return {
+      type: 'Feature' as const,
+      geometry: { type: 'Point' as const, coordinates: [lng, lat] },
+      properties: { color: value === undefined ? NO_VALUE : colorOf(classes, value) },
+    }
+  })
+}
+
+/** The file as it was, with the values behind. */
+function fileRows(header: string[], done: Done[], names: string[], { value }: CatalogProduct) {
+  const added = [
+    ...names.map((name) => `${value.key} ${name}`.trim()),
+    'release',
+    'synthetic',
+    'error',
+    'code',
+  ]
+  const rows = done.map(({ record, answer, values }) => [
+    ...header.map((_, place) => record[place]),
+    ...names.map((name) => values.get(name)),
+    answer.release,
+    answer.synthetic,
+    answer.error,
+    answer.code,
+  ])
+  return [[...header, ...added], ...rows]
+}

@@ -1,0 +1,137 @@
+import type { ErrorBody } from '#schemas/common.ts'
+import { TEXTS } from '../texts/en.ts'
+
+/** Null and undefined are left out. */
+export type Query = Record<string, string | number | null | undefined>
+
+/** An error of the service; `code` is for programs, the message for people. */
+export class ApiFailure extends Error {
+  /** 0 without an answer. */
+  declare readonly status: number
+  declare readonly code: string
+  declare readonly details: NonNullable<ErrorBody['details']>
+  /** Seconds to wait, where the service says so. */
+  declare readonly retryAfter: number
+
+  constructor(status: number, body: Partial<ErrorBody>, retryAfter = 0) {
+    super(body.error ?? TEXTS.unreachable)
+    this.status = status
+    this.code = body.code ?? 'UNREACHABLE'
+    this.details = body.details ?? []
+    this.retryAfter = retryAfter
+  }
+}
+
+/**
+ * The address of a path of the API, wherever the service lies.
+ *
+ * @param path without a slash in front
+ */
+export function addressOf(path: string, query: Query = {}) {
+  const address = new URL(path, document.baseURI)
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== null && value !== undefined) address.searchParams.set(name, String(value))
+  }
+  return address
+}
+
+/** `onText` is told the pieces of a text as they come. */
+export type Init = RequestInit & { onText?: (piece: string) => void }
+
+/**
+ * Asks the service.
+ *
+ * @returns the body, where it is JSON
+ * @throws {ApiFailure}
+ */
+export async function ask<Answer>(address: URL, { onText, ...init }: Init = {}): Promise<Answer> {
+  const headers = new Headers(init.headers)
+  if (!headers.has('accept')) headers.set('accept', 'application/json, application/geo+json')
+  const response = await fetch(address, { ...init, headers }).catch(unanswered)
+  const isJson = /[/+]json/.test(response.headers.get('content-type') ?? '')
+  const body = isJson ? await response.json() : await textOf(response, onText)
+  if (!response.ok) {
+    const retryAfter = Number(response.headers.get('retry-after')) || 0
+    throw new ApiFailure(response.status, isJson ? body : {}, retryAfter)
+  }
+  return body
+}
+
+/** Nothing has come, or not all of it, unless it is not wanted any more. */
+function unanswered(error: unknown): never {
+  if (error instanceof DOMException && error.name === 'AbortError') throw error
+  throw new ApiFailure(0, {})
+}
+
+async function textOf(response: Response, onText: Init['onText']) {
+  if (!onText || !response.body) return response.text()
+  let text = ''
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
+  const next = () => reader.read().catch(unanswered)
+  for (let piece = await next(); !piece.done; piece = await next()) {
+    onText(piece.value)
+    text += piece.value
+  }
+  return text
+}
+
+export const get = <Answer>(path: string, query?: Query, init?: RequestInit) =>
+  ask<Answer>(addressOf(path, query), init)
+
+/**
+ * Sends a body of JSON.
+ *
+ * @param init with another `method` than POST, or a token in `headers`
+ */
+export function send<Answer>(path: string, body: unknown, init: RequestInit = {}) {
+  const headers = new Headers(init.headers)
+  headers.set('content-type', 'application/json')
+  return ask<Answer>(addressOf(path), { method: 'POST', ...init, headers, body: JSON.stringify(body) })
+}
+
+/** How often what is refused for now is asked again. */
+const ATTEMPTS = 5
+
+/** Before the first of them, in milliseconds; before each further one it is twice as long. */
+const FIRST_WAIT = 1000
+
+/** However long the service says. */
+const LONGEST_WAIT = 60_000
+
+interface Retries {
+  /** Which of its answers are for now; 0 is none. */
+  statuses?: number[]
+  wait?: (milliseconds: number) => Promise<unknown>
+}
+
+/** Asks again where the service refuses for now, later each time, and as late as it says. */
+export async function withRetries<T>(
+  work: () => Promise<T>,
+  { statuses = [503], wait = pause }: Retries = {},
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof ApiFailure) || !statuses.includes(error.status) || attempt === ATTEMPTS)
+        throw error
+      const least = FIRST_WAIT * 2 ** (attempt - 1)
+      await wait(Math.min(Math.max(least, error.retryAfter * 1000), LONGEST_WAIT))
+    }
+  }
+}
+
+function pause(milliseconds: number) {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds))
+}
+
+/** Makes a cache of answers by key; a failed one is asked for again. */
+export function cacheOf<Answer>() {
+  const known = new Map<string, Promise<Answer>>()
+  return (key: string, load: () => Promise<Answer>) => {
+    const answer = known.get(key) ?? load()
+    known.set(key, answer)
+    answer.catch(() => known.delete(key))
+    return answer
+  }
+}

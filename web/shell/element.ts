@@ -1,0 +1,68 @@
+import { TEXTS } from '../texts/en.ts'
+
+/**
+ * Makes an element.
+ *
+ * @param properties of the element where it has one of that name (`onclick`, `className`), else attributes
+ * (`aria-label`); undefined, null and false are left out
+ */
+export function element<Tag extends keyof HTMLElementTagNameMap>(
+  tag: Tag,
+  properties: Record<string, unknown> = {},
+  ...children: (Node | string | null | undefined | false)[]
+): HTMLElementTagNameMap[Tag] {
+  const made = document.createElement(tag)
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === undefined || value === null || value === false) continue
+    if (name in made && !name.startsWith('aria-') && name !== 'list') Reflect.set(made, name, value)
+    else made.setAttribute(name, value === true ? '' : String(value))
+  }
+  made.append(...children.filter((child) => child !== null && child !== undefined && child !== false))
+  return made
+}
+
+/** A label with the control that it is for. */
+export function labelled(text: string, control: HTMLElement) {
+  return element('label', { className: 'field' }, element('span', {}, text), control)
+}
+
+export function select(
+  options: readonly { value: string; text: string }[],
+  chosen: string | null,
+  choose: (value: string) => void,
+) {
+  const made = element(
+    'select',
+    {},
+    ...options.map(({ value, text }) => element('option', { value, selected: value === chosen }, text)),
+  )
+  made.addEventListener('change', () => choose(made.value))
+  return made
+}
+
+/** A button that copies, and says that it has. */
+export function copyButton(label: string, text: () => string) {
+  const button = element('button', { type: 'button', className: 'quiet' }, label)
+  const said = element('span', { role: 'status', className: 'small' })
+  button.addEventListener('click', async () => {
+    await copy(text())
+    said.textContent = TEXTS.copied
+  })
+  return element('p', { className: 'copy' }, button, ' ', said)
+}
+
+/** Browsers have a clipboard where the address is a safe one alone; elsewhere what is selected is copied. */
+async function copy(text: string) {
+  if (navigator.clipboard) {
+    const copied = await navigator.clipboard.writeText(text).then(
+      () => true,
+      () => false,
+    )
+    if (copied) return
+  }
+  const area = element('textarea', { className: 'unseen', value: text })
+  document.body.append(area)
+  area.select()
+  document.execCommand('copy')
+  area.remove()
+}

@@ -1,0 +1,195 @@
+import type { Area, Catalog, CatalogProduct, CatalogRelease, Place } from '../api-types.ts'
+import type { AreasOf } from '../geo/areas.ts'
+import type { Layers } from '../map/choices.ts'
+import { save } from '../parts/blocks.ts'
+import { seasonNote } from '../parts/values.ts'
+import { element, labelled, select } from '../shell/element.ts'
+import { TEXTS } from '../texts/en.ts'
+import { nameOfLayer } from '../texts/names.ts'
+import { csvOf, type Figures, figuresIn, formatOf, type Row, rowsOf, sorted } from './values.ts'
+
+interface LayerShown {
+  catalog: Catalog
+  product: CatalogProduct
+  release: CatalogRelease
+  layers: Layers
+  areasOf: AreasOf
+}
+
+/** A layer area by area: for visitors who cannot see the map, or prefer numbers. */
+export async function showTable(
+  container: HTMLElement,
+  { catalog, product, release, layers, areasOf }: LayerShown,
+  open: (place: Place) => void,
+) {
+  const texts = TEXTS.table
+  const country = release.country_code
+  const levels = catalog.boundaries
+    .filter((one) => one.country_code === country && one.level > 0)
+    .map(({ level }) => level)
+    .sort()
+  const results = element('div', { className: 'results-table' })
+  let loads = 0
+  const load = async (level: number) => {
+    const mine = ++loads
+    const isMine = () => mine === loads
+    const found = await loadFigures(results, { release, level, areasOf }, isMine)
+    if (!found) return
+    const figure = { key: product.value.key, note: texts.note }
+    results.replaceChildren(
+      ...figureTable(found, { catalog, release, layers, figure }, ({ place }) => open(place)),
+    )
+  }
+  const title = nameOfLayer(release.product, { input: layers.layer?.input ?? null, scenario: null })
+  const countryName = catalog.countries.find(({ code }) => code === country)?.name ?? country
+  const options = levels.map((level) => ({ value: String(level), text: String(level) }))
+  container.replaceChildren(
+    element(
+      'h2',
+      {},
+      texts.caption(title, countryName),
+      element('span', { className: 'unit' }, ` ${product.unit}`),
+    ),
+    ...(levels.length > 0
+      ? [
+          labelled(
+            texts.level,
+            select(options, String(levels[0]), (level) => load(Number(level))),
+          ),
+          results,
+        ]
+      : [element('p', {}, texts.noAreas)]),
+  )
+  if (levels[0] !== undefined) await load(levels[0])
+}
+
+export interface Found {
+  areas: Area[]
+  /** By the codes of areas. */
+  figures: Figures
+  /** The names of the areas above, by their codes. */
+  parents: Map<string, string>
+}
+
+/**
+ * Loads all that is known of the areas of a level, and says meanwhile how far it is, or why it is not there.
+ *
+ * @param isWanted whether nothing else is, by now
+ */
+export async function loadFigures(
+  container: HTMLElement,
+  { release, level, areasOf }: { release: CatalogRelease; level: number; areasOf: AreasOf },
+  isWanted: () => boolean,
+): Promise<Found | undefined> {
+  const status = element('p', { role: 'status' }, TEXTS.loading)
+  container.replaceChildren(status)
+  try {
+    const areas = await areasOf(release.country_code, level)
+    const figures = await figuresIn(areas, release, (found, all) => {
+      status.textContent = TEXTS.table.progress(found, all)
+    })
+    const parents = new Map(
+      (await areasOf(release.country_code, level - 1)).map(({ code, name }) => [code, name]),
+    )
+    return isWanted() ? { areas, figures, parents } : undefined
+  } catch (error) {
+    const { message } = error as Error
+    if (isWanted()) container.replaceChildren(element('p', { role: 'alert' }, TEXTS.failed(message)))
+    return undefined
+  }
+}
+
+interface FigureShown {
+  catalog: Catalog
+  release: CatalogRelease
+  /** Of which the input is shown. */
+  layers: Layers
+  /** The name of its properties, and what is said of it. */
+  figure: { key: string; note: string }
+  /** The code of an area that is marked. */
+  chosen?: string | null
+}
+
+/** One figure of all areas: a table with a column for each season, and the same as a file. */
+export function figureTable(
+  { areas, figures, parents }: Found,
+  { catalog, release, layers, figure, chosen }: FigureShown,
+  open: (row: Row) => void,
+) {
+  const texts = TEXTS.table
+  const input = layers.layer?.input ?? null
+  const scenarios = layers.scenarios.length > 0 ? layers.scenarios : [null]
+  const rows = rowsOf(areas, figures, figure.key, input, scenarios)
+  const columns = scenarios.map((scenario) => scenario ?? input ?? layers.layer?.unit ?? '')
+  const download = () => save(csvOf(columns, rows), `${release.release}.csv`)
+  return [
+    element('p', { className: 'small' }, figure.note),
+    ...[seasonNote(catalog, scenarios)].filter((note) => note !== false),
+    element(
+      'div',
+      { className: 'scrolling', tabIndex: 0, role: 'region', 'aria-label': texts.title },
+      tableOf(rows, columns, parents, chosen ?? null, open),
+    ),
+    element(
+      'p',
+      {},
+      element('button', { type: 'button', className: 'quiet', onclick: download }, texts.download),
+    ),
+  ]
+}
+
+function tableOf(
+  rows: Row[],
+  columns: string[],
+  parents: Map<string, string>,
+  chosen: string | null,
+  open: (row: Row) => void,
+) {
+  const texts = TEXTS.table
+  const text = formatOf(rows)
+  let by = -1
+  let descending = false
+  const body = element('tbody')
+  const heads = [texts.area, ...columns].map((name, at) => {
+    const button = element('button', { type: 'button', title: texts.sort(name) }, name)
+    const head = element('th', { scope: 'col', className: at === 0 ? '' : 'number' }, button)
+    button.addEventListener('click', () => {
+      descending = by === at - 1 ? !descending : at > 0
+      by = at - 1
+      draw()
+    })
+    return head
+  })
+  const within = element('th', { scope: 'col' }, texts.within)
+  const draw = () => {
+    for (const [at, head] of heads.entries()) {
+      head.setAttribute('aria-sort', at - 1 !== by ? 'none' : descending ? 'descending' : 'ascending')
+    }
+    body.replaceChildren(...sorted(rows, by, descending).map(rowOf))
+  }
+  const rowOf = (row: Row) => {
+    const { area, values } = row
+    const name = element(
+      'button',
+      { type: 'button', className: 'link', title: texts.open(area.name) },
+      area.name,
+    )
+    name.addEventListener('click', () => open(row))
+    return element(
+      'tr',
+      { className: area.code === chosen ? 'chosen' : '' },
+      element('th', { scope: 'row' }, name),
+      ...values.map((value) =>
+        element('td', { className: 'number' }, value === null ? texts.none : text(value)),
+      ),
+      element('td', {}, (area.parent && parents.get(area.parent)) ?? ''),
+    )
+  }
+  draw()
+  return element(
+    'table',
+    { className: 'areas-table' },
+    element('thead', {}, element('tr', {}, ...heads, within)),
+    body,
+  )
+}
