@@ -20,7 +20,6 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ['scorecard', async () => (await import('./scorecard.ts')).scorecardCommand],
   ['compositions', async () => (await import('./compositions.ts')).compositionsCommand],
   ['demo', async () => (await import('./demo.ts')).demoCommand],
-  ['tour', async () => (await import('./tour/index.ts')).tourCommand],
   ['users', async () => (await import('./users.ts')).usersCommand],
   ['audit', async () => (await import('./audit.ts')).auditCommand],
   ['export', async () => (await import('./export.ts')).exportCommand],
