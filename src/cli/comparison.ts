@@ -2,7 +2,6 @@ import { InvalidArgumentError, Option } from 'commander'
 import { MAX_LEVEL } from '#schemas/areas.ts'
 import type { Database } from '#src/database/client.ts'
 import { ReplacedMeanwhile } from '#src/domains/advisory/lookup/replaced.ts'
-import type { ComparedCodes } from '#src/domains/advisory/polygon/changes/answer.ts'
 import {
   DEFAULT_THRESHOLD,
   TooManyAreas,
@@ -11,8 +10,7 @@ import {
 } from '#src/domains/advisory/polygon/changes/comparable.ts'
 import { type Comparison, compareReleases } from '#src/domains/advisory/polygon/changes/compare.ts'
 import { computingAlone } from '#src/domains/advisory/polygon/changes/computing-alone.ts'
-import { changesMap, layerToDraw } from '#src/domains/advisory/polygon/changes/map.ts'
-import { type ComparedLayer, findLevels } from '#src/domains/advisory/polygon/changes/queries.ts'
+import { findLevels } from '#src/domains/advisory/polygon/changes/queries.ts'
 import type { ReleaseRow } from '#src/domains/releases/queries.ts'
 import { noAreas, OperatorError } from '#src/errors.ts'
 import { progressLine } from './progress.ts'
@@ -72,30 +70,6 @@ export async function compareForOperator(
     { level: level ?? usualLevel(levels), threshold, exact },
     progressLine('comparing'),
   ).catch(refuse)
-}
-
-/**
- * Draws a comparison for an operator.
- *
- * @param number of the layer, from 1; of the one that changes most, when left out
- * @throws {OperatorError} where there is no layer of the number
- */
-export async function mapForOperator(
-  database: Database,
-  codes: ComparedCodes,
-  comparison: Comparison,
-  number: number | undefined,
-): Promise<{ png: Buffer; layer: ComparedLayer }> {
-  const { layers } = comparison
-  const place = layerToDraw(comparison, number)
-  if (place === undefined) {
-    throw new OperatorError(`There is no layer ${number}: the comparison has ${layers.length}.`, {
-      code: 'NOT_FOUND',
-    })
-  }
-  const computation = computingAlone(database)
-  const png = await changesMap(computation, codes, comparison, place).catch(refuse)
-  return { png, layer: layers[place] as ComparedLayer }
 }
 
 /** @throws {OperatorError} where that is too much, or something is no longer what it was when it was found */
