@@ -240,7 +240,7 @@ describe('the source', () => {
       'src/database/migrate.ts',
       'src/database/transaction.ts',
       // Only looks.
-      'src/cli/doctor/examination.ts',
+      'src/cli/doctor/index.ts',
       // Needs an isolation of its own, and has written a file.
       'src/database/transfer/export.ts',
       // Reads from a stream, which cannot be read twice.
