@@ -13,11 +13,10 @@ import { findPredecessor } from '#src/domains/releases/predecessor-queries.ts'
 import { type ReleaseRow, requireComplete } from '#src/domains/releases/queries.ts'
 import { OperatorError } from '#src/errors.ts'
 import { shortNumber } from '#src/lib/round.ts'
-import { changeText, numberText } from './change-texts.ts'
 import { type ComparingOptions, compareForOperator, levelOption, thresholdOption } from './comparison.ts'
 import { lookInDatabase } from './database.ts'
-import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
-import { table } from './table.ts'
+import { changeText, numberText, table } from './table.ts'
+import { JSON_OPTION, type Output, print, withExamples } from './terminal.ts'
 
 export const diffCommand = new Command('diff')
   .description('Show the changes from one release to another, area by area.')

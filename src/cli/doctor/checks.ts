@@ -8,20 +8,9 @@ import { isDatabaseUnavailable } from '#src/database/failures.ts'
 import { codeOf, messageOf } from '#src/lib/caught.ts'
 import { tryMailServer } from '#src/lib/mailer.ts'
 import { VERSION } from '#src/lib/version.ts'
+import { sizeText, someNames, spanText } from '../table.ts'
 import * as data from './data-checks.ts'
-import {
-  type Check,
-  error,
-  type Finding,
-  type Found,
-  note,
-  ok,
-  type Patient,
-  sizeText,
-  someNames,
-  spanText,
-  warning,
-} from './finding.ts'
+import { type Check, error, type Finding, type Found, note, ok, type Patient, warning } from './finding.ts'
 import * as queries from './queries.ts'
 
 /** All checks, in the order of the report. Each names what it needs: the settings, a database, a server or a replica. */

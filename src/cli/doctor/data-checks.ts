@@ -22,20 +22,8 @@ import { messageOf } from '#src/lib/caught.ts'
 import { isoMonth } from '#src/lib/month.ts'
 import { isStale } from '#src/products/season.ts'
 import { FileMissing, type FileStore, StorageUnavailable } from '#src/storage/store.ts'
-import { timeText } from '../time.ts'
-import {
-  error,
-  type Finding,
-  type Found,
-  note,
-  ok,
-  type Patient,
-  sizeText,
-  someNames,
-  spanText,
-  unknown,
-  warning,
-} from './finding.ts'
+import { sizeText, someNames, spanText, timeText } from '../table.ts'
+import { error, type Finding, type Found, note, ok, type Patient, unknown, warning } from './finding.ts'
 import { findSizes, findTransactionAge, listBloat, listReleaseSizes } from './queries.ts'
 
 export async function migrations({ ask }: Patient): Promise<Found> {

@@ -82,28 +82,6 @@ export function worstOf(levels: Level[]): Level {
   return LEVELS[Math.max(0, ...levels.map((level) => LEVELS.indexOf(level)))] as Level
 }
 
-/** Some names in a sentence, of which there may be many. */
-export function someNames(names: string[], shown = 5): string {
-  const more = names.length - shown
-  return more > 0 ? `${names.slice(0, shown).join(', ')} and ${more} more` : names.join(', ')
-}
-
-/** Bytes as people say them. */
-export function sizeText(bytes: number): string {
-  const units = ['bytes', 'kB', 'MB', 'GB', 'TB']
-  const step = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(bytes, 1)) / 3)))
-  const value = bytes / 1000 ** step
-  return `${step === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[step]}`
-}
-
-/** A time span as people say it. */
-export function spanText(seconds: number): string {
-  if (seconds < 120) return `${Math.round(seconds)} s`
-  if (seconds < 7200) return `${Math.round(seconds / 60)} minutes`
-  if (seconds < 172_800) return `${Math.round(seconds / 3600)} hours`
-  return `${Math.round(seconds / 86_400)} days`
-}
-
 const COLOURS: Record<Level, Parameters<typeof styleText>[0]> = {
   ok: 'green',
   note: 'cyan',
