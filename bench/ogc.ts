@@ -40,7 +40,6 @@ const CALLS: [string, () => string][] = [
     () => `/ogc/collections/advisory-${RELEASE}-1/items?limit=10&bbox=33,3,${place(45)},15`,
   ],
   ['a tile, as XYZ', () => `/releases/${RELEASE}/layers/2/tiles/6/38/30`],
-  ['a tile, as OGC API', () => `/ogc/maps/collections/${RELEASE}-2/map/tiles/WebMercatorQuad/6/30/38`],
 ]
 
 const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })

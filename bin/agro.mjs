@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 // The operator's tool, from wherever its user stands: node bin/agro.mjs COMMAND [PARAMETER...]
 import { join } from 'node:path'
-import { importTypeScript, ROOT } from './typescript.mjs'
+import { ROOT } from './kept.mjs'
+import { importTypeScript } from './typescript.mjs'
 
 // `npm run agro` has gone to the folder of the service, and says where its user stands. Another script of npm that calls this
 // says where that was started.

@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { build, stop } from 'esbuild'
-import { digestOf, LATEST, ROOT } from './typescript.mjs'
+import { digestOf, LATEST, ROOT } from './kept.mjs'
 
 /** Packages of hundreds of small files. The others stay outside: what instruments them finds them where they are. */
 const BUNDLED_PACKAGES = ['kysely', 'typebox']

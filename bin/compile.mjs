@@ -1,6 +1,7 @@
 // Makes the bundles of what is started, where the service itself may not write to its folder: node bin/compile.mjs
 import { join } from 'node:path'
-import { bundleOf, keepPages, ROOT } from './typescript.mjs'
+import { ROOT } from './kept.mjs'
+import { bundleOf, keepPages } from './typescript.mjs'
 
 for (const file of [
   'src/server.ts',

@@ -1,20 +1,14 @@
 // Imports TypeScript, each thread anew: as JavaScript that was bundled once and is kept, since hundreds of files would take
 // a second or two to read and compile. Where nothing can be kept, as it is: Node 22.18 and later strip the types
 // themselves, tsx does on Node 20.
-import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import module from 'node:module'
 import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-
-/** The folder of the project. */
-export const ROOT = dirname(import.meta.dirname)
+import { keptIn, ROOT } from './kept.mjs'
 
 /** Not in the folder for everybody, where others may have put something. */
 const CACHE = join(ROOT, 'node_modules/.cache')
-
-/** The file of a folder that says which of its bundles is the latest. */
-export const LATEST = 'latest.json'
 
 /**
  * Imports a TypeScript file, with all that it imports.
@@ -108,39 +102,4 @@ function isOurs(folder) {
   } catch {
     return false
   }
-}
-
-/**
- * What a folder says of its latest bundle: `inputs` are files of the project and `outputs` those of the bundle, both with
- * what they come to. The files themselves are read, which takes some ten milliseconds and is never wrong about an edit.
- */
-function keptIn(folder) {
-  try {
-    const { bundle, entry, inputs, outputs } = JSON.parse(readFileSync(join(folder, LATEST), 'utf8'))
-    const files = join(folder, bundle)
-    // The bundle finds the sources by where it lies: a link to somewhere else would lead it astray.
-    const isSame = realpathSync(files) === files && isDigestOf(inputs, ROOT) && isDigestOf(outputs, files)
-    return isSame ? join(files, entry) : undefined
-  } catch {
-    return undefined
-  }
-}
-
-function isDigestOf({ files, digest }, folder) {
-  return digestOf(files, (file) => readFileSync(join(folder, file))) === digest
-}
-
-/**
- * What files come to, by their names and contents.
- *
- * @param {string[]} files
- * @param {(file: string) => Buffer} read
- */
-export function digestOf(files, read) {
-  const hash = createHash('sha256')
-  for (const file of files) {
-    const content = read(file)
-    hash.update(`${file} ${content.length}\n`).update(content)
-  }
-  return hash.digest('hex')
 }

@@ -3,7 +3,7 @@ import { MAX_LEVEL } from './areas.ts'
 import { oneOf, ref } from './common.ts'
 
 /** In what forms two releases are compared. */
-export const CHANGE_FORMATS = ['json', 'csv', 'png'] as const
+export const CHANGE_FORMATS = ['json', 'csv'] as const
 
 const Code = Type.String({ minLength: 1, maxLength: 200, format: 'text' })
 
@@ -45,14 +45,6 @@ export const ChangesQuery = Type.Object({
     ...oneOf(CHANGE_FORMATS, 'What to answer with. `Accept` asks for it, too.'),
     default: 'json',
   }),
-  layer: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 512,
-      description:
-        'Which of `layers` a map shows, from 1; when left out, the one of which a mean changes most, rather one that both releases have. JSON and CSV have all.',
-    }),
-  ),
 })
 export type ChangesQuery = Static<typeof ChangesQuery>
 

@@ -35,7 +35,7 @@ import { tracing } from '#src/http/plugins/tracing.ts'
 import { unknownPaths } from '#src/http/plugins/unknown-paths.ts'
 import { webPages } from '#src/http/plugins/web-pages.ts'
 import { createServer } from '#src/http/server.ts'
-import { EVERYBODY, sharedWork } from '#src/lib/fair-line.ts'
+import { EVERYBODY } from '#src/lib/fair-line.ts'
 import { createTurns } from '#src/lib/turns.ts'
 import type { Config } from './config.ts'
 import type { Database } from './database/client.ts'
@@ -45,8 +45,6 @@ import { advisory } from './domains/advisory/index.ts'
 import { location } from './domains/advisory/location/index.ts'
 import { createLookup, type Lookup } from './domains/advisory/lookup/lookup.ts'
 import { map } from './domains/advisory/map/index.ts'
-import { createLayerMaps } from './domains/advisory/map/layer-maps.ts'
-import { createMaps, type Maps } from './domains/advisory/map/maps.ts'
 import { mcp } from './domains/advisory/mcp/index.ts'
 import { ogc } from './domains/advisory/ogc/index.ts'
 import { createAdvisors } from './domains/advisory/polygon/advisors.ts'
@@ -156,16 +154,14 @@ export async function buildApp(
       await guarded.register(limitedRate)
       await guarded.register(overload)
       // Operations stand in the document in this order.
-      const pause = () => app.turns.next(sharedWork('maps'))
-      const maps = createMaps({ db: database.reader, stores: app.tiles }, pause)
-      const isTaken = await registerAdvice(guarded, lookup, maps, logged('advisory'))
+      const isTaken = await registerAdvice(guarded, lookup, logged('advisory'))
       await guarded.register(location, { ...logged('location'), lookup })
       await guarded.register(admin, logged('areas'))
       await guarded.register(catalog, logged('catalog'))
       await guarded.register(changes, logged('advisory'))
       await guarded.register(feed, logged('catalog'))
       await guarded.register(scorecard, logged('feedback'))
-      await guarded.register(map, { ...logged('advisory'), lookup, maps })
+      await guarded.register(map, { ...logged('advisory'), lookup })
       await guarded.register(stac, logged('catalog'))
       await guarded.register(history, { prefix: '/history', ...logged('history') })
       await guarded.register(citations, { ...logged('history'), isTaken })
@@ -196,15 +192,14 @@ async function registerPages(app: App): Promise<void> {
  *
  * @returns tells of what was answered once whether it may be asked again
  */
-async function registerAdvice(guarded: App, lookup: Lookup, maps: Maps, logged: object): Promise<StillTaken> {
+async function registerAdvice(guarded: App, lookup: Lookup, logged: object): Promise<StillTaken> {
   const record = historyRecorderOf(guarded)
   const advisors = createAdvisors(guarded, lookup)
   const readRules = createRuleReader(guarded, lookup)
   await guarded.register(advisory, { prefix: '/advisory', ...logged, lookup, advisors, record, readRules })
   const figures = createRegionFigures(guarded, advisors)
   await guarded.register(coverage, { ...logged, lookup, figures })
-  const layers = createLayerMaps(guarded, lookup, maps)
-  await guarded.register(ogc, { prefix: '/ogc', ...logged, lookup, figures, layers })
+  await guarded.register(ogc, { prefix: '/ogc', ...logged, lookup, figures })
   const desk = createAdviceDesk(guarded, lookup, advisors, readRules)
   await guarded.register(mcp, { prefix: '/mcp', ...logged, lookup, desk })
   const throttle = createThrottle(guarded.database.writer)

@@ -1,6 +1,6 @@
 import { codeOf } from '#src/lib/caught.ts'
-import { interrupt } from './interrupt.ts'
 import { operate } from './program.ts'
+import { interrupt } from './terminal.ts'
 
 // As PID 1 of a container, a process without listeners would not end.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {

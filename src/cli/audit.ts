@@ -6,9 +6,8 @@ import { type AuditRecord, listRecords } from '#src/domains/audit/queries.ts'
 import { findCredentials, noAccount } from '#src/domains/user/queries.ts'
 import { isUuid } from '#src/lib/uuid.ts'
 import { lookInDatabase } from './database.ts'
-import { withExamples } from './output.ts'
-import { printable } from './table.ts'
-import { readTime } from './time.ts'
+import { printable, readTime } from './table.ts'
+import { withExamples } from './terminal.ts'
 
 interface AuditOptions {
   user?: string

@@ -1,18 +1,77 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { LEVELS_BELOW, MAX_LEVEL } from '#schemas/areas.ts'
 import { CODE_RULES, type CodeRule } from '#src/ingest/boundaries/codes.ts'
+import { givenEncoding } from '#src/ingest/boundaries/encoding.ts'
+import type { Reading } from '#src/ingest/boundaries/feature.ts'
+import { type Inspection, inspectFile } from '#src/ingest/boundaries/inspect.ts'
 import { type FileReport, loadBoundaries } from '#src/ingest/boundaries/load.ts'
 import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
 import { MAX_REPAIR } from '#src/ingest/boundaries/replace.ts'
 import type { Finding } from '#src/ingest/boundaries/staging-queries.ts'
-import { inspectCommand } from './boundaries-inspect.ts'
-import { ENCODING_OPTION, FILES, LAYER_OPTION, type ReadingOptions, readingOf } from './boundaries-reading.ts'
 import { readPercent } from './comparison.ts'
 import { lookInDatabase, withDatabase } from './database.ts'
-import { pathNamed } from './files.ts'
-import { JSON_OPTION, type Output, print, say, withExamples } from './output.ts'
 import { progressIfLong, whileShown } from './progress.ts'
 import { table } from './table.ts'
+import { JSON_OPTION, type Output, pathNamed, print, say, withExamples } from './terminal.ts'
+
+/** What files of boundaries may be. */
+export const FILES =
+  'GeoJSON FeatureCollections, shapefiles (.shp), zip archives of one of them, or GeoPackages (.gpkg)'
+
+export const LAYER_OPTION = ['--layer <name>', 'which layer of a GeoPackage, or file of an archive'] as const
+
+export const ENCODING_OPTION = [
+  '--encoding <name>',
+  'what the texts of a shapefile are in, such as windows-1252; by its label when left out',
+] as const
+
+/** What is said about how files are to be read. */
+export interface ReadingOptions {
+  encoding?: string
+  layer?: string
+}
+
+/** @throws {OperatorError} where the encoding is not known */
+export function readingOf({ encoding, layer }: ReadingOptions): Reading {
+  return {
+    ...(layer !== undefined && { layer }),
+    ...(encoding !== undefined && { encoding: givenEncoding(encoding) }),
+  }
+}
+
+export const inspectCommand = new Command('inspect')
+  .description('List the properties in files, and which of them would be taken for code, name and parent.')
+  .argument('<file...>', FILES)
+  .option(...ENCODING_OPTION)
+  .option(...LAYER_OPTION)
+  .option(...JSON_OPTION)
+  .action(async (paths: string[], options: ReadingOptions & Output) => {
+    const inspections: Inspection[] = []
+    for (const path of paths) {
+      const file = await openBoundaryFile(pathNamed(path), readingOf(options))
+      inspections.push(await inspectFile(file, (note) => say('note', note)))
+    }
+    print(options, inspections, inspections.map(inspectionText).join('\n\n'))
+  })
+withExamples(
+  inspectCommand,
+  'agro boundaries inspect regions.gpkg',
+  'agro boundaries inspect regions.zip --json',
+)
+
+function inspectionText({ file, features, source, level, properties, columns }: Inspection): string {
+  const areas = `${file} has ${features} ${features === 1 ? 'feature' : 'features'}`
+  const rows = columns.map(({ name, example, blank }) => [`  ${name}`, example ?? '', String(blank)])
+  const list = table(['  PROPERTY', 'FIRST VALUE', 'BLANK'], rows)
+  if (!source) {
+    return `${areas} with properties of no source that is known: give --code-property and --name-property.\n${list}`
+  }
+  const roles = Object.entries(properties ?? {}).map(
+    ([role, names]) => `${role} ${names.join(' or ') || 'none'}`,
+  )
+  const ofLevel = level === null ? '' : ` of level ${level}`
+  return `${areas}${ofLevel} with properties of ${source}: ${roles.join(', ')}.\n${list}`
+}
 
 interface LoadOptions extends Output, ReadingOptions {
   country: string

@@ -11,8 +11,8 @@ import {
 import { recordOperation } from '#src/domains/audit/queries.ts'
 import { OperatorError } from '#src/errors.ts'
 import { lookInDatabase, withDatabase } from './database.ts'
-import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
 import { table } from './table.ts'
+import { JSON_OPTION, type Output, print, withExamples } from './terminal.ts'
 
 const LONGEST_NAME = 100
 

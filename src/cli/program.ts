@@ -4,27 +4,26 @@ import { isDatabaseUnavailable, isDiskFull } from '#src/database/failures.ts'
 import { type OperatorCode, OperatorError } from '#src/errors.ts'
 import { messageOf } from '#src/lib/caught.ts'
 import { VERSION } from '#src/lib/version.ts'
-import { EXIT, ExitWith } from './exit.ts'
+import { EXIT, ExitWith } from './terminal.ts'
 
 /** In the order of the help. Each is loaded when it is called: it does not wait for what others need. */
 const COMMANDS = new Map<string, () => Promise<Command>>([
   ['doctor', async () => (await import('./doctor/index.ts')).doctorCommand],
-  ['migrate', async () => (await import('./migrate.ts')).migrateCommand],
-  ['grants', async () => (await import('./grants.ts')).grantsCommand],
+  ['migrate', async () => (await import('./database-commands.ts')).migrateCommand],
+  ['grants', async () => (await import('./database-commands.ts')).grantsCommand],
   ['ingest', async () => (await import('./ingest.ts')).ingestCommand],
   ['releases', async () => (await import('./releases.ts')).releasesCommand],
   ['boundaries', async () => (await import('./boundaries.ts')).boundariesCommand],
-  ['countries', async () => (await import('./countries.ts')).countriesCommand],
-  ['crops', async () => (await import('./crops.ts')).cropsCommand],
+  ['countries', async () => (await import('./reference.ts')).countriesCommand],
+  ['crops', async () => (await import('./reference.ts')).cropsCommand],
   ['ranges', async () => (await import('./ranges.ts')).rangesCommand],
   ['scorecard', async () => (await import('./scorecard.ts')).scorecardCommand],
   ['compositions', async () => (await import('./compositions.ts')).compositionsCommand],
-  ['demo', async () => (await import('./demo.ts')).demoCommand],
-  ['tour', async () => (await import('./tour/index.ts')).tourCommand],
+  ['demo', async () => (await import('./database-commands.ts')).demoCommand],
   ['users', async () => (await import('./users.ts')).usersCommand],
   ['audit', async () => (await import('./audit.ts')).auditCommand],
-  ['export', async () => (await import('./export.ts')).exportCommand],
-  ['import', async () => (await import('./import.ts')).importCommand],
+  ['export', async () => (await import('./database-commands.ts')).exportCommand],
+  ['import', async () => (await import('./database-commands.ts')).importCommand],
 ])
 
 /**

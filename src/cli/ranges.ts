@@ -14,8 +14,8 @@ import { OperatorError } from '#src/errors.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import { PRODUCTS } from '#src/products/index.ts'
 import { lookInDatabase, withDatabase } from './database.ts'
-import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
 import { table } from './table.ts'
+import { JSON_OPTION, type Output, print, withExamples } from './terminal.ts'
 
 interface RangeOptions extends Output {
   crop?: string

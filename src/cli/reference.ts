@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import type { Kysely, Transaction } from 'kysely'
+import { ofSeasonless } from '#schemas/product.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { inTransaction } from '#src/database/transaction.ts'
 import { recordOperation } from '#src/domains/audit/queries.ts'
@@ -12,10 +13,25 @@ import {
   renameEntry,
   withdrawCrop,
 } from '#src/domains/reference/changes.ts'
-import type { ReferenceList } from '#src/domains/reference/lists.ts'
+import { COUNTRIES, CROPS, type ReferenceList } from '#src/domains/reference/lists.ts'
+import {
+  type CountryEntry,
+  type CropEntry,
+  listCountryEntries,
+  listCropEntries,
+} from '#src/domains/reference/queries.ts'
+import { PRODUCTS } from '#src/products/index.ts'
 import { lookInDatabase, withDatabase } from './database.ts'
-import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
-import { type Consent, confirm, YES_OPTION } from './terminal.ts'
+import { table } from './table.ts'
+import {
+  type Consent,
+  confirm,
+  JSON_OPTION,
+  type Output,
+  print,
+  withExamples,
+  YES_OPTION,
+} from './terminal.ts'
 
 /** A list as the command line has it. */
 export interface ReferenceGroup {
@@ -153,4 +169,59 @@ function change<Result>(
     })
     print(output, result, textOf(result))
   })
+}
+
+export const countriesCommand = new Command('countries').description(
+  'List, add, rename and remove countries, and set the crops of each.',
+)
+
+const COUNTRY: ReferenceGroup = {
+  list: COUNTRIES,
+  command: 'countries',
+  example: { code: 'tza', name: 'Tanzania', otherName: 'Tanganyika' },
+}
+const COUNTRY_COMMANDS = [
+  listCommand(COUNTRY, 'List all countries, and what there is of them.', listCountryEntries, countriesText),
+  ...changeCommands(COUNTRY),
+  ...offerCommands(COUNTRY),
+]
+for (const command of COUNTRY_COMMANDS) countriesCommand.addCommand(command)
+
+function countriesText(countries: CountryEntry[]): string {
+  if (countries.length === 0) return 'There are no countries.'
+  const rows = countries.map(({ code, name, crops, levels, aliases }) => [
+    code,
+    name,
+    crops.join(', ') || `none${ofSeasonless(PRODUCTS.list, (names) => `, only ${names}`)}`,
+    levels.join(', ') || 'none',
+    aliases.join(', '),
+  ])
+  return table(['CODE', 'NAME', 'CROPS', 'BOUNDARIES', 'ALSO FOUND BY'], rows)
+}
+
+export const cropsCommand = new Command('crops').description(
+  'List, add, rename and remove crops, and set the countries of each.',
+)
+
+const CROP: ReferenceGroup = {
+  list: CROPS,
+  command: 'crops',
+  example: { code: 'maize', name: 'Maize', otherName: 'Corn' },
+}
+const CROP_COMMANDS = [
+  listCommand(CROP, 'List all crops, and which countries offer them.', listCropEntries, cropsText),
+  ...changeCommands(CROP),
+  ...offerCommands(CROP),
+]
+for (const command of CROP_COMMANDS) cropsCommand.addCommand(command)
+
+function cropsText(crops: CropEntry[]): string {
+  if (crops.length === 0) return 'There are no crops.'
+  const rows = crops.map(({ code, name, countries, aliases }) => [
+    code,
+    name,
+    countries.join(', ') || 'nobody',
+    aliases.join(', '),
+  ])
+  return table(['CODE', 'NAME', 'OFFERED BY', 'ALSO FOUND BY'], rows)
 }

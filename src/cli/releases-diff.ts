@@ -1,5 +1,4 @@
-import { writeFile } from 'node:fs/promises'
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command } from 'commander'
 import { comparisonBody, comparisonCsv, WORST_AREAS } from '#src/domains/advisory/polygon/changes/answer.ts'
 import type { Comparison } from '#src/domains/advisory/polygon/changes/compare.ts'
 import {
@@ -13,20 +12,11 @@ import {
 import { findPredecessor } from '#src/domains/releases/predecessor-queries.ts'
 import { type ReleaseRow, requireComplete } from '#src/domains/releases/queries.ts'
 import { OperatorError } from '#src/errors.ts'
-import { messageOf } from '#src/lib/caught.ts'
 import { shortNumber } from '#src/lib/round.ts'
-import { changeText, numberText } from './change-texts.ts'
-import {
-  type ComparingOptions,
-  compareForOperator,
-  levelOption,
-  mapForOperator,
-  thresholdOption,
-} from './comparison.ts'
+import { type ComparingOptions, compareForOperator, levelOption, thresholdOption } from './comparison.ts'
 import { lookInDatabase } from './database.ts'
-import { pathNamed } from './files.ts'
-import { JSON_OPTION, type Output, print, say, withExamples } from './output.ts'
-import { table } from './table.ts'
+import { changeText, numberText, table } from './table.ts'
+import { JSON_OPTION, type Output, print, withExamples } from './terminal.ts'
 
 export const diffCommand = new Command('diff')
   .description('Show the changes from one release to another, area by area.')
@@ -39,13 +29,6 @@ export const diffCommand = new Command('diff')
   .addOption(thresholdOption())
   .option('--exact', 'compare every pixel instead of summaries; slower')
   .option('--csv', 'answer in CSV: a row for each layer in each area')
-  .option('--png <file>', 'draw a map of how a mean changes into this file, too')
-  .addOption(
-    new Option(
-      '--layer <number>',
-      'the layer that --png draws, from 1 in the order of the answer; the one that changes most, when left out',
-    ).argParser(readLayerNumber),
-  )
   .option(...JSON_OPTION)
   .action((code: string, second: string | undefined, options: DiffOptions) =>
     lookInDatabase(async (database) => {
@@ -53,19 +36,11 @@ export const diffCommand = new Command('diff')
       const { before, after, reason } = second
         ? { before: named, after: await requireComplete(database.writer, second), reason: undefined }
         : { ...(await predecessorOf(named)), after: named }
-      if (options.layer !== undefined && options.png === undefined) {
-        throw new OperatorError('--layer says which layer is drawn: it goes with --png FILE.')
-      }
       const comparison = await compareForOperator(database, before, after, options)
       const codes = { before: before.code, after: after.code }
       const text = options.csv
         ? [...comparisonCsv(comparison)].join('').trimEnd()
         : comparisonText(codes, reason, comparison)
-      if (options.png !== undefined) {
-        const { png, layer } = await mapForOperator(database, codes, comparison, options.layer)
-        await writePicture(options.png, png)
-        say('note', `${options.png} is a map of how the mean of ${layerName(layer)} changes.`)
-      }
       print(options, comparisonBody(codes, comparison), text)
 
       async function predecessorOf(release: ReleaseRow) {
@@ -82,26 +57,10 @@ withExamples(
   'agro releases diff yield-eth-wheat-2026-08-v2',
   'agro releases diff yield-eth-wheat-2026-07-v1 yield-eth-wheat-2026-08-v2 --level 1 --exact',
   'agro releases diff yield-eth-wheat-2026-08-v2 --csv > changes.csv',
-  'agro releases diff yield-eth-wheat-2026-08-v2 --png changes.png --layer 2',
 )
 
 interface DiffOptions extends Output, ComparingOptions {
   csv?: boolean
-  png?: string
-  /** From 1. */
-  layer?: number
-}
-
-function readLayerNumber(text: string): number {
-  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text)
-  throw new InvalidArgumentError('It must be a number from 1.')
-}
-
-/** @throws {OperatorError} where the file cannot be written */
-async function writePicture(file: string, png: Buffer): Promise<void> {
-  await writeFile(pathNamed(file), png).catch((error) => {
-    throw new OperatorError(`${file} cannot be written: ${messageOf(error)}.`)
-  })
 }
 
 function comparisonText(

@@ -12,10 +12,10 @@ import {
 import { OperatorError } from '#src/errors.ts'
 import { inspectAgain } from '#src/ingest/checks/index.ts'
 import { type Leniency, refusingChecks } from '#src/ingest/checks/judgement.ts'
-import { allowOption, STRICT_OPTION, sayFindings } from './checks.ts'
+import { allowOption, STRICT_OPTION, sayFindings } from './comparison.ts'
 import { withDatabase } from './database.ts'
-import { JSON_OPTION, type Output, print, refuse, withExamples } from './output.ts'
-import { readTime, timeText } from './time.ts'
+import { readTime, timeText } from './table.ts'
+import { JSON_OPTION, type Output, print, refuse, withExamples } from './terminal.ts'
 
 interface ScheduleOptions extends Output {
   at: Date

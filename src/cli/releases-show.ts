@@ -7,14 +7,35 @@ import { type ReleaseRow, requireRelease } from '#src/domains/releases/queries.t
 import { findSchedule, type Schedule } from '#src/domains/releases/schedule-queries.ts'
 import { findTileStore } from '#src/ingest/move-queries.ts'
 import { shortNumber } from '#src/lib/round.ts'
-import { isStale, lastDayOf } from '#src/products/season.ts'
+import { isStale, lastDayOf, type Validity } from '#src/products/season.ts'
 import { lookInDatabase } from './database.ts'
-import { sizeText } from './doctor/finding.ts'
-import { listReleaseSizes } from './doctor/table-queries.ts'
-import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
-import { stateOf, stateText, storeText } from './releases-state.ts'
-import { printable, table } from './table.ts'
-import { timeText } from './time.ts'
+import { listReleaseSizes } from './doctor/queries.ts'
+import { printable, sizeText, table, timeText } from './table.ts'
+import { JSON_OPTION, type Output, print, withExamples } from './terminal.ts'
+
+type ReleaseFacts = Pick<ReleaseRow, 'publishedAt' | 'status' | 'loader'>
+
+/** What a release is called that is published or not, is being loaded, or of which the load was cut off. */
+export function stateOf({ publishedAt, status, loader }: ReleaseFacts): string {
+  if (publishedAt) return 'published'
+  if (status === 'ready') return 'not published'
+  return loader === null ? 'incomplete' : 'loading'
+}
+
+/** The state of a release for people: whether its season is over, and when it is to be published. */
+export function stateText(release: ReleaseFacts & Validity & { schedule: Schedule | null }): string {
+  const { schedule } = release
+  const parts = [stateOf(release)]
+  if (isStale(release, Date.now())) parts.push('stale')
+  if (schedule?.refusedAt) parts.push(`refused ${timeText(schedule.refusedAt)}`)
+  else if (schedule) parts.push(`scheduled for ${timeText(schedule.publishAt)}`)
+  return parts.join(', ')
+}
+
+/** Where the tiles of a release are, for people. */
+export function storeText(store: TileStoreName): string {
+  return store === 'files' ? 'the files of TILE_STORE' : 'the database'
+}
 
 export const showCommand = new Command('show')
   .description(

@@ -12,23 +12,32 @@ import { refusingChecks } from '#src/ingest/checks/judgement.ts'
 import { listTileStores } from '#src/ingest/move-queries.ts'
 import { rollBackChecked } from '#src/ingest/publish.ts'
 import { isStale } from '#src/products/season.ts'
-import { allowOption, STRICT_OPTION, sayFindings } from './checks.ts'
+import {
+  allowOption,
+  type LimitedPublishing,
+  maxChangeOption,
+  publishWithin,
+  STRICT_OPTION,
+  sayFindings,
+} from './comparison.ts'
 import { lookInDatabase, withDatabase } from './database.ts'
-import { sizeText } from './doctor/finding.ts'
-import { listReleaseSizes } from './doctor/table-queries.ts'
-import { type LimitedPublishing, maxChangeOption, publishWithin } from './max-change.ts'
-import { JSON_OPTION, type Output, print, refuse, withExamples } from './output.ts'
+import { listReleaseSizes } from './doctor/queries.ts'
 import { progressIfLong } from './progress.ts'
 import { diffCommand } from './releases-diff.ts'
-import { moveCommand } from './releases-move.ts'
-import { pruneCommand } from './releases-prune.ts'
 import { scheduleCommand, unscheduleCommand } from './releases-schedule.ts'
-import { showCommand } from './releases-show.ts'
-import { stateOf, stateText } from './releases-state.ts'
-import { sweepCommand } from './releases-sweep.ts'
-import { printable, table } from './table.ts'
-import { type Consent, confirm, YES_OPTION } from './terminal.ts'
-import { timeText } from './time.ts'
+import { showCommand, stateOf, stateText } from './releases-show.ts'
+import { moveCommand, pruneCommand, sweepCommand } from './releases-storage.ts'
+import { printable, sizeText, table, timeText } from './table.ts'
+import {
+  type Consent,
+  confirm,
+  JSON_OPTION,
+  type Output,
+  print,
+  refuse,
+  withExamples,
+  YES_OPTION,
+} from './terminal.ts'
 
 export const releasesCommand = new Command('releases').description(
   'List, show, compare, publish, schedule, roll back, delete, prune and move releases, and sweep unused files.',

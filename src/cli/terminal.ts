@@ -1,7 +1,98 @@
+import { resolve } from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
 import { Writable } from 'node:stream'
+import type { Command } from 'commander'
 import { OperatorError } from '#src/errors.ts'
-import { EXIT, ExitWith } from './exit.ts'
+
+/** What the exit codes of commands say; those of `agro doctor` are its own. */
+export const EXIT = {
+  done: 0,
+  /** Something is the operator's to mend, which a sentence has said. */
+  refused: 1,
+  /** The command was called wrongly. */
+  usage: 2,
+  /** A mistake of ours (EX_SOFTWARE of sysexits.h). */
+  unexpected: 70,
+  /** Ended by Ctrl-C, as shells say it. */
+  interrupted: 130,
+} as const
+
+/** Ends a command with an exit code, once it has said all that there is to say. */
+export class ExitWith extends Error {
+  readonly code: number
+
+  constructor(code: number) {
+    super(`exit code ${code}`)
+    this.code = code
+  }
+}
+
+/** What a command tells goes to stdout, for people or for programs; whatever else there is to say to stderr. */
+export interface Output {
+  json?: boolean
+}
+
+export const JSON_OPTION = ['--json', 'answer in JSON, for programs'] as const
+
+/** Prints what a program or else what a person is told. */
+export function print({ json }: Output, value: unknown, text: string): void {
+  console.log(json ? JSON.stringify(value, null, 2) : text)
+}
+
+/**
+ * Ends a command that is refused and has something to tell all the same: of JSON, both make one document.
+ *
+ * @param text for people; nothing where it is left out
+ */
+export function refuse({ json }: Output, value: object, refusal: OperatorError, text?: string): never {
+  if (json) refusal.told = value
+  else if (text !== undefined) console.log(text)
+  throw refusal
+}
+
+/** Says something beside what was asked for, which no program should take for a part of it. */
+export function say(kind: 'note' | 'error' | 'allowed', sentence: string): void {
+  console.error(`${kind}: ${sentence}`)
+}
+
+/** Shows below the help of a command how it is called. */
+export function withExamples(command: Command, ...examples: string[]): Command {
+  return command.addHelpText('after', ['', 'Examples:', ...examples.map((line) => `  ${line}`)].join('\n'))
+}
+
+/** What undoes itself when the command is to end; else a command ends at once. */
+let undoing: AbortController | undefined
+
+/**
+ * Does work that undoes what it has done when its signal is aborted, by Ctrl-C or SIGTERM, before the command ends.
+ *
+ * @throws {ExitWith} where it was interrupted
+ */
+export async function undoneByInterrupt<Result>(
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const controller = new AbortController()
+  undoing = controller
+  try {
+    return await work(controller.signal)
+  } finally {
+    undoing = undefined
+  }
+}
+
+/**
+ * Ends the command by a signal, when what it has begun is undone; a second one ends it at once.
+ *
+ * @param number of the signal
+ */
+export function interrupt(number: number): void {
+  const code = 128 + number
+  // What is said next does not begin behind a bar of progress.
+  if (process.stderr.isTTY) process.stderr.write('\n')
+  if (!undoing || undoing.signal.aborted) process.exit(code)
+  console.error('Ending: what was begun is undone first (once more ends it at once).')
+  undoing.abort(new ExitWith(code))
+}
 
 /** Whether there is somebody to ask; questions go to stderr, so that stdout can be a file. */
 export function isInteractive(): boolean {
@@ -82,4 +173,13 @@ function answerTo(lines: Interface): Promise<string> {
     lines.once('SIGINT', () => reject(new ExitWith(EXIT.interrupted)))
     lines.once('close', () => reject(new OperatorError('Nothing was done.')))
   })
+}
+
+/**
+ * The path of a file that is named on the command line: relative to where its user stands, which `bin/agro.mjs` says before
+ * it goes to the folder of the service.
+ */
+export function pathNamed(file: string): string {
+  const standing = process.env.AGRO_STANDS_IN
+  return standing === undefined || standing === process.cwd() ? file : resolve(standing, file)
 }

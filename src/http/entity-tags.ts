@@ -1,11 +1,8 @@
 import { createHash } from 'node:crypto'
 
-/** Changes with what the same data are answered as: to be counted up with the form of the answers. */
-const FORM = 3
-
-/** The entity tag of an answer: of the data behind it and how they are represented. */
+/** The entity tag of what is named by its parts, such as its text. */
 export function entityTag(...parts: string[]): string {
-  const hash = createHash('sha256').update(JSON.stringify([FORM, ...parts]))
+  const hash = createHash('sha256').update(JSON.stringify(parts))
   return `"${hash.digest('base64url').slice(0, 27)}"`
 }
 
@@ -13,4 +10,25 @@ export function entityTag(...parts: string[]): string {
 export function isCurrent(header: string | undefined, tag: string): boolean {
   if (header === undefined) return false
   return header.split(',').some((entry) => entry.trim() === '*' || entry.trim().replace(/^W\//, '') === tag)
+}
+
+/**
+ * A digest of the schema of an answer, with the components that it refers to.
+ *
+ * @param components all that there are, by their names
+ */
+export function answerDigest(schema: object | undefined, components: Record<string, unknown>): string {
+  const texts = new Map<string, string>()
+  const open = [JSON.stringify(schema) ?? '']
+  for (let text = open.pop(); text !== undefined; text = open.pop()) {
+    for (const [, name] of text.matchAll(/"\$ref":"([^"#]+)#?"/g) as IterableIterator<[string, string]>) {
+      if (texts.has(name)) continue
+      const component = JSON.stringify(components[name]) ?? ''
+      texts.set(name, component)
+      open.push(component)
+    }
+  }
+  const hash = createHash('sha256').update(JSON.stringify(schema) ?? '')
+  for (const name of [...texts.keys()].sort()) hash.update(texts.get(name) as string)
+  return hash.digest('base64url')
 }

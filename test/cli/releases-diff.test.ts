@@ -1,9 +1,6 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isBeyond } from '#src/raster/change.ts'
 import { ellipsoidArea } from '#src/raster/rings.ts'
-import { readPng } from '#test/domains/advisory/map/palette-png.ts'
 import { HEIGHT, smooth, type ValueAt, WIDTH, writeField } from '#test/ingest/checks/rasters.ts'
 import { manifestText, writeManifest } from '#test/ingest/fixtures.ts'
 import { boundaryFile, feature, rectangle } from '#test/setup/boundaries.ts'
@@ -196,40 +193,6 @@ describe('agro releases diff', () => {
     ])
   })
 
-  test('draws a map of a layer of both releases, or of the one that is asked for, beside what it says', async () => {
-    const file = join(folder, 'changes.png')
-    const coloursOf = async (...more: string[]) => {
-      const { code, stdout, stderr } = await agro('releases', 'diff', SECOND, '--png', file, ...more)
-      expect([code, stdout.split('\n')[1]]).toEqual([0, '3 areas of level 1; from summaries'])
-      const { colourAt } = readPng(await readFile(file))
-      // The middles of the areas: the map is 1120 pixels wide from column 20 on, for 15 degrees.
-      const middles = BORDERS.map(([, west, east]) => 20 + Math.round(((west + east) / 2 - 33) * (1120 / 15)))
-      return [stderr.split('\n').at(-2), ...middles.map((column) => colourAt(column, 500))]
-    }
-    expect(await coloursOf()).toEqual([
-      `note: ${file} is a map of how the mean of Normal changes.`,
-      '#f5f5f5',
-      '#01665e',
-      '#5ab4ac',
-    ])
-    const { stdout } = await agro('releases', 'diff', SECOND, '--json')
-    const normal = JSON.parse(stdout).areas.filter((row: { scenario: string }) => row.scenario === 'Normal')
-    const changes = Object.fromEntries(
-      normal.map((row: { code: string; change_percent: number }) => [row.code, row.change_percent]),
-    )
-    expect([Math.abs(changes.W) < 2, changes.M > 25, changes.E > 10 && changes.E < 25]).toEqual([
-      true,
-      true,
-      true,
-    ])
-    expect(await coloursOf('--layer', '2')).toEqual([
-      `note: ${file} is a map of how the mean of Dominant changes.`,
-      '#404040',
-      '#404040',
-      '#404040',
-    ])
-  })
-
   test('says what the second release changes from the first, as a diff of files does', async () => {
     const ask = async (...codes: string[]) =>
       JSON.parse((await agro('releases', 'diff', ...codes, '--json')).stdout)
@@ -267,10 +230,6 @@ describe('agro releases diff', () => {
     [[SECOND, '--level', '3'], 'No areas of level 3 are loaded for Ethiopia; there are some of level 1.'],
     [[SECOND, '--level', '4'], "argument '4' is invalid. It must be from 0 to 3."],
     [[SECOND, '--threshold', 'much'], 'It must be a percentage, such as 25%.'],
-    [[SECOND, '--layer', '1'], '--layer says which layer is drawn: it goes with --png FILE.'],
-    [[SECOND, '--png', 'map.png', '--layer', '0'], "argument '0' is invalid. It must be a number from 1."],
-    [[SECOND, '--png', 'map.png', '--layer', '3'], 'There is no layer 3: the comparison has 2.'],
-    [[SECOND, '--png', 'nowhere/map.png'], 'nowhere/map.png cannot be written: ENOENT'],
   ])('refuses %j', async (parameters, sentence) => {
     const { code, stderr } = await agro('releases', 'diff', ...parameters)
     expect([code === 0, stderr]).toEqual([false, expect.stringContaining(sentence)])

@@ -1,6 +1,7 @@
 // Runs on both databases: every operation is asked, with the statements of each.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { loadRelease } from '#src/ingest/load.ts'
 import { mistakesOfAnswer, namedHeaders, ownHeaders } from '#test/setup/answers.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import {
@@ -14,6 +15,10 @@ import {
 import { asSomebody, examplesOf } from '#test/setup/example-requests.ts'
 import { type MailServer, startMailServer } from '#test/setup/mail-server.ts'
 import { newPerson } from '#test/setup/people.ts'
+import { PIXEL_CENTRE, realYield } from '#test/setup/releases.ts'
+
+const LAST_DAY = '2999-12-31'
+const AT = { lat: String(PIXEL_CENTRE.lat), lng: String(PIXEL_CENTRE.lng) }
 
 let service: TestApp
 let mailServer: MailServer
@@ -23,9 +28,11 @@ beforeAll(async () => {
   mailServer = await startMailServer()
   service = await createTestApp({
     settings: { SMTP_URL: mailServer.url, MAIL_FROM: 'noreply@example.org' },
+    // Some members are said of releases alone that are not synthetic, or have a last day.
+    prepare: (database) => loadRelease(database, realYield({ validUntil: LAST_DAY })),
   })
   document = await documentOf(service.app, 'all')
-  validator = validatorOf(document)
+  validator = validatorOf(document, true)
 })
 afterAll(async () => {
   await service.close()
@@ -57,6 +64,14 @@ const WORKS_ONCE = new Set([
   'confirmTwoFactor',
   'disableTwoFactor',
 ])
+
+test('the examples are answered by a release that is not synthetic', async () => {
+  const { app } = service
+  const { synthetic, release } = (await app.inject({ url: '/advisory/yield/point', query: AT })).json()
+  expect(synthetic).toBe(false)
+  const { releases } = (await app.inject('/catalog')).json()
+  expect(releases.find((one: { release: string }) => one.release === release).valid_until).toBe(LAST_DAY)
+})
 
 describe('what the document says of answers', () => {
   test('is what every operation answers, and nothing of it is made up', async () => {

@@ -19,16 +19,6 @@ const OGC = [
   '/ogc/edr/collections/:collection/locations/:location',
   '/ogc/edr/collections/:collection/position',
   '/ogc/edr/conformance',
-  '/ogc/maps',
-  '/ogc/maps/',
-  '/ogc/maps/collections',
-  '/ogc/maps/collections/:collection',
-  '/ogc/maps/collections/:collection/map/tiles',
-  '/ogc/maps/collections/:collection/map/tiles/:set',
-  '/ogc/maps/collections/:collection/map/tiles/:set/:matrix/:row/:column',
-  '/ogc/maps/conformance',
-  '/ogc/maps/tileMatrixSets',
-  '/ogc/maps/tileMatrixSets/:set',
 ]
 
 const ofOgc = (method: 'GET' | 'HEAD') => OGC.map((path) => `${method} ${path}`)

@@ -64,8 +64,10 @@ export function bodiesOf({ requestBody, responses }: Operation): [where: string,
 /**
  * Validates by a document and the standard formats alone, as a gateway does. Whatever the validator complains of
  * in a schema is an error.
+ *
+ * @param isClosed whether a member that no schema names is wrong, which a gateway does not mind
  */
-export function validatorOf(document: Document) {
+export function validatorOf(document: Document, isClosed = false) {
   const complain = (...complaints: unknown[]) => {
     throw new Error(complaints.join(' '))
   }
@@ -79,8 +81,10 @@ export function validatorOf(document: Document) {
   )
   // The one keyword of OpenAPI in the schemas; `oneOf` has the rule.
   ajv.addVocabulary(['discriminator'])
-  const local = (value: unknown) =>
-    JSON.parse(JSON.stringify(value).replaceAll('"#/components/schemas/', '"')) as AnySchemaObject
+  const local = (value: unknown) => {
+    const schema = JSON.parse(JSON.stringify(value).replaceAll('"#/components/schemas/', '"'))
+    return (isClosed ? closed(schema) : schema) as AnySchemaObject
+  }
   for (const [name, schema] of Object.entries(document.components?.schemas ?? {})) {
     ajv.addSchema(local(schema), name)
   }
@@ -92,7 +96,19 @@ export function validatorOf(document: Document) {
       const validate = compiled.get(schema) ?? ajv.compile(local(schema))
       compiled.set(schema, validate)
       validate(value)
-      return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`)
+      return (validate.errors ?? []).map(
+        ({ instancePath, message, params: { unevaluatedProperty: extra } }) =>
+          `${instancePath} ${message}${extra === undefined ? '' : `: ${extra}`}`,
+      )
     },
   }
+}
+
+/** A schema that takes no member which it does not name, unless it says of the others what they are. */
+function closed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(closed)
+  if (value === null || typeof value !== 'object') return value
+  const schema = Object.fromEntries(Object.entries(value).map(([key, part]) => [key, closed(part)]))
+  const isOpen = 'additionalProperties' in schema || !('properties' in schema)
+  return isOpen ? schema : { ...schema, unevaluatedProperties: false }
 }

@@ -71,6 +71,20 @@ export function onePixelRelease(
   }
 }
 
+/** A yield that agronomists might have published, which answers before the demo's where the examples ask. */
+export function realYield(changes: Partial<ReleaseDescription> = {}): ReleaseSource {
+  const { description, coverages } = onePixelRelease({ '': 2464 }, { product: 'yield', ...changes })
+  const scenarios = ['Above Normal', 'Normal', 'Below Normal', 'Dominant'] as const
+  return {
+    description,
+    coverages: coverages.map((coverage) => ({
+      ...coverage,
+      layers: scenarios.map((scenario) => ({ ...layerOf(''), input: null, scenario })),
+      read: async () => scenarios.map(() => Float32Array.of(2464)),
+    })),
+  }
+}
+
 /** The height of {@link rowOfTiles}, and the width of each of its tiles, in degrees. */
 const SMALL_TILE_DEGREES = 0.016
 

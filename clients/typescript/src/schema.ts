@@ -4626,9 +4626,7 @@ export interface operations {
                 /** @description Whether to look at every pixel, and not only at summaries. */
                 exact?: "true" | "false";
                 /** @description What to answer with. `Accept` asks for it, too. */
-                format?: "json" | "csv" | "png";
-                /** @description Which of `layers` a map shows, from 1; when left out, the one of which a mean changes most, rather one that both releases have. JSON and CSV have all. */
-                layer?: number;
+                format?: "json" | "csv";
             };
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */

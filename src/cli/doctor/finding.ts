@@ -1,4 +1,11 @@
+import { styleText } from 'node:util'
+import type { Transaction } from 'kysely'
 import { type Static, Type } from 'typebox'
+import type { Config } from '#src/config.ts'
+import type { Database } from '#src/database/client.ts'
+import type { Tables } from '#src/database/tables.ts'
+import type { FileStore } from '#src/storage/store.ts'
+import { printable } from '../table.ts'
 
 /** How bad something is. `unknown` is what could not be looked at, which may be well or not. */
 export const LEVELS = ['ok', 'note', 'unknown', 'warning', 'error'] as const
@@ -7,12 +14,33 @@ export type Level = (typeof LEVELS)[number]
 /** What monitoring is told, as by plugins of Nagios: it reads 0, 1, 2 and 3 as OK, WARNING, CRITICAL and UNKNOWN. */
 export const EXIT_OF_LEVEL: Record<Level, number> = { ok: 0, note: 0, warning: 1, error: 2, unknown: 3 }
 
-/** What a question has found: a sentence and, where something is to be done, what. */
+/** The result of a check: a sentence and, where something is to be done, what. */
 export interface Finding {
   level: Level
   sentence: string
   advice: string | null
 }
+
+/** A database that is looked at, and what it belongs to. */
+export interface Patient {
+  config: Config
+  kind: Database['kind']
+  /** Asks the database something that changes nothing: it would refuse to. */
+  ask: <Answer>(query: (trx: Transaction<Tables>) => Promise<Answer>) => Promise<Answer>
+  /** The same of the replica, where there is one. */
+  askReplica: Patient['ask']
+  /** Those of TILE_STORE, where it names any. */
+  files: FileStore | undefined
+}
+
+export type Found = Finding | Finding[]
+
+/** A row of the table of checks: its group and name, as monitoring knows them, and what it looks at. */
+export type Check = { name: `${string}.${string}` } & (
+  | { needs: 'nothing'; look: () => Found }
+  | { needs: 'settings'; look: (config: Config) => Found | Promise<Found> }
+  | { needs: 'database' | 'server' | 'replica'; look: (patient: Patient) => Promise<Found> }
+)
 
 /** What programs read: the report, of which fields stay as they are and new ones may come. */
 export const DoctorReport = Type.Object(
@@ -35,44 +63,51 @@ export const DoctorReport = Type.Object(
   { additionalProperties: false },
 )
 export type DoctorReport = Static<typeof DoctorReport>
+export type NamedFinding = DoctorReport['findings'][number]
 
-export const ok = (sentence: string): Finding => ({ level: 'ok', sentence, advice: null })
-export const note = (sentence: string, advice: string | null = null): Finding => ({
-  level: 'note',
+const finding = (level: Level, sentence: string, advice: string | null = null): Finding => ({
+  level,
   sentence,
   advice,
 })
-export const warning = (sentence: string, advice: string): Finding => ({ level: 'warning', sentence, advice })
-export const error = (sentence: string, advice: string): Finding => ({ level: 'error', sentence, advice })
-export const unknown = (sentence: string, advice: string | null = null): Finding => ({
-  level: 'unknown',
-  sentence,
-  advice,
-})
+
+export const ok = (sentence: string) => finding('ok', sentence)
+export const note = (sentence: string, advice?: string) => finding('note', sentence, advice)
+export const unknown = (sentence: string, advice?: string) => finding('unknown', sentence, advice)
+export const warning = (sentence: string, advice: string) => finding('warning', sentence, advice)
+export const error = (sentence: string, advice: string) => finding('error', sentence, advice)
 
 /** The worst of some levels. */
 export function worstOf(levels: Level[]): Level {
   return LEVELS[Math.max(0, ...levels.map((level) => LEVELS.indexOf(level)))] as Level
 }
 
-/** Some names in a sentence, of which there may be many. */
-export function someNames(names: string[], shown = 5): string {
-  const more = names.length - shown
-  return more > 0 ? `${names.slice(0, shown).join(', ')} and ${more} more` : names.join(', ')
+const COLOURS: Record<Level, Parameters<typeof styleText>[0]> = {
+  ok: 'green',
+  note: 'cyan',
+  unknown: 'magenta',
+  warning: 'yellow',
+  error: 'red',
 }
 
-/** Bytes as people say them. */
-export function sizeText(bytes: number): string {
-  const units = ['bytes', 'kB', 'MB', 'GB', 'TB']
-  const step = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(bytes, 1)) / 3)))
-  const value = bytes / 1000 ** step
-  return `${step === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[step]}`
-}
+const WIDTH = Math.max(...LEVELS.map((level) => level.length))
 
-/** A time span as people say it. */
-export function spanText(seconds: number): string {
-  if (seconds < 120) return `${Math.round(seconds)} s`
-  if (seconds < 7200) return `${Math.round(seconds / 60)} minutes`
-  if (seconds < 172_800) return `${Math.round(seconds / 3600)} hours`
-  return `${Math.round(seconds / 86_400)} days`
+/** A report for people, group by group; what there is to do stands below what was found. */
+export function reportText({ status, findings }: DoctorReport, coloured: boolean): string {
+  const styled = (level: Level, text: string) => (coloured ? styleText(COLOURS[level], text) : text)
+  const groups = [...new Set(findings.map(({ group }) => group))]
+  const blocks = groups.map((name) => {
+    const lines = findings
+      .filter(({ group }) => group === name)
+      .flatMap(({ level, sentence, advice }) => [
+        `  ${styled(level, level.padEnd(WIDTH))}  ${printable(sentence)}`,
+        ...(advice ? [`  ${' '.repeat(WIDTH)}  > ${printable(advice)}`] : []),
+      ])
+    return [name, ...lines].join('\n')
+  })
+  const counts = LEVELS.flatMap((level) => {
+    const count = findings.filter((one) => one.level === level).length
+    return count > 0 ? [`${count} ${level}`] : []
+  })
+  return [...blocks, `${styled(status, status)}: ${counts.join(', ')}`].join('\n\n')
 }

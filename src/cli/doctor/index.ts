@@ -5,31 +5,29 @@ import { Kysely, PostgresDialect } from 'kysely'
 import { type Config, loadConfig, loadEnvironmentFile } from '#src/config.ts'
 import { type Cluster, openCluster } from '#src/database/client.ts'
 import { FolderInUse } from '#src/database/embedded/lock.ts'
+import { isDatabaseUnavailable } from '#src/database/failures.ts'
+import type { Tables } from '#src/database/tables.ts'
 import { DatabaseUnreachable } from '#src/database/unreachable.ts'
 import { OperatorError } from '#src/errors.ts'
-import { messageOf } from '#src/lib/caught.ts'
+import { codeOf, messageOf } from '#src/lib/caught.ts'
 import { openFolderApart } from '#src/storage/apart/store.ts'
-import { ExitWith } from '../exit.ts'
-import { JSON_OPTION, type Output, print, withExamples } from '../output.ts'
 import { whileShown } from '../progress.ts'
-import { areas } from './areas.ts'
-import { clock } from './clock.ts'
-import { connections } from './connections.ts'
-import { disk } from './disk.ts'
-import { examine, type NamedFinding, type Patient, readingFrom } from './examination.ts'
-import { ANSWER_MS, files } from './files.ts'
-import { type DoctorReport, EXIT_OF_LEVEL, error, type Finding, unknown, worstOf } from './finding.ts'
-import { history } from './history.ts'
-import { mail } from './mail.ts'
-import { releases } from './releases.ts'
-import { replica } from './replica.ts'
-import { schema } from './schema.ts'
-import { secrets } from './secrets.ts'
-import { settings } from './settings.ts'
-import { subscriptions } from './subscriptions.ts'
-import { tables } from './tables.ts'
-import { reportText } from './text.ts'
-import { databaseVersions, programVersions } from './versions.ts'
+import { ExitWith, JSON_OPTION, type Output, print, withExamples } from '../terminal.ts'
+import { CHECKS } from './checks.ts'
+import { ANSWER_MS } from './data-checks.ts'
+import {
+  type Check,
+  type DoctorReport,
+  EXIT_OF_LEVEL,
+  error,
+  type Finding,
+  type Found,
+  type NamedFinding,
+  type Patient,
+  reportText,
+  unknown,
+  worstOf,
+} from './finding.ts'
 
 /** How long the database may think about one question. */
 const QUESTION_MS = 10_000
@@ -56,32 +54,24 @@ monitoring takes them: 2 there is an error, 1 a warning, 3 something is unknown,
 withExamples(doctorCommand, 'agro doctor', 'agro doctor --json')
 
 async function examination(): Promise<NamedFinding[]> {
-  const program = await examine([programVersions], undefined)
+  const program = await examine(CHECKS.filter(needing('nothing')), undefined)
   let config: Config
   try {
     loadEnvironmentFile()
     config = loadConfig()
   } catch (caught) {
     const finding = error(messageOf(caught), 'Mend this setting: the service does not start before.')
-    return [...program, { group: 'settings', check: 'configuration', ...finding }]
+    return [...program, ...named('settings.configuration', finding)]
   }
-  const outside = await examine([settings, secrets, mail, disk], config)
+  const outside = await examine(CHECKS.filter(needing('settings')), config)
   return [...program, ...outside, ...(await databaseFindings(config))]
 }
 
 async function databaseFindings(config: Config): Promise<NamedFinding[]> {
-  const named = { group: 'database', check: 'open' }
   // Opening it would make one.
   if (config.DATABASE_URL === undefined && !existsSync(join(config.DATA_DIR, 'postgres'))) {
-    return [
-      {
-        ...named,
-        ...unknown(
-          `There is no embedded database in ${config.DATA_DIR}.`,
-          'Start the service, or set DATA_DIR.',
-        ),
-      },
-    ]
+    const sentence = `There is no embedded database in ${config.DATA_DIR}.`
+    return named('database.open', unknown(sentence, 'Start the service, or set DATA_DIR.'))
   }
   let cluster: Cluster
   try {
@@ -89,15 +79,14 @@ async function databaseFindings(config: Config): Promise<NamedFinding[]> {
     cluster = await openCluster({ ...config, DATABASE_POOL_SIZE: 1, STATEMENT_TIMEOUT_MS: QUESTION_MS })
   } catch (caught) {
     if (!(caught instanceof OperatorError)) throw caught
-    return [{ ...named, ...notOpened(caught) }]
+    return named('database.open', notOpened(caught))
   }
   return examineCluster(config, cluster)
 }
 
 function notOpened(caught: OperatorError): Finding {
-  if (caught instanceof FolderInUse) {
+  if (caught instanceof FolderInUse)
     return unknown(caught.message, 'What is in the database can be looked at while it is stopped.')
-  }
   const step = caught instanceof DatabaseUnreachable ? caught.step : 'Do what the sentence says.'
   return error(caught.message, step)
 }
@@ -117,25 +106,75 @@ async function examineCluster(config: Config, cluster: Cluster): Promise<NamedFi
     files: apart ?? database.files,
     askReplica: readingFrom(new Kysely({ dialect: new PostgresDialect({ pool: database.readPool }) })),
   }
-  const onServer = [connections, ...(config.DATABASE_READ_URL === undefined ? [] : [replica]), clock]
+  const isServer = database.kind === 'server'
+  const needs = [
+    'database' as const,
+    ...(isServer ? ['server' as const] : []),
+    ...(isServer && config.DATABASE_READ_URL !== undefined ? ['replica' as const] : []),
+  ]
   try {
-    return await examine(
-      [
-        databaseVersions,
-        schema,
-        ...(database.kind === 'server' ? onServer : []),
-        tables,
-        history,
-        releases,
-        files,
-        areas,
-        subscriptions,
-      ],
-      patient,
-    )
+    return await examine(CHECKS.filter(needing(...needs)), patient)
   } finally {
     apart?.end()
     await database.close()
     await cluster.close()
+  }
+}
+
+type Needing<Need> = Check & { needs: Need }
+
+function needing<Need extends Check['needs']>(...needs: Need[]) {
+  return (check: Check): check is Needing<Need> => (needs as string[]).includes(check.needs)
+}
+
+/** Has a database answer questions in transactions that can only read. */
+export function readingFrom(db: Kysely<Tables>): Patient['ask'] {
+  return (query) => db.transaction().setAccessMode('read only').execute(query)
+}
+
+interface Looking<Subject> {
+  name: string
+  look: (subject: Subject) => Found | Promise<Found>
+}
+
+/**
+ * Makes some checks, one after the other. One that fails keeps no other from being made, unless the database has gone: then
+ * each would wait for its deadline in vain.
+ */
+async function examine<Subject>(checks: Looking<Subject>[], subject: Subject): Promise<NamedFinding[]> {
+  const findings: NamedFinding[] = []
+  let isGone = false
+  for (const { name, look } of checks) {
+    const found: Found = isGone
+      ? unknown('This could not be looked at either.')
+      : await answersTo(look, subject)
+    isGone ||= found === GONE
+    findings.push(...named(name, found))
+  }
+  return findings
+}
+
+function named(name: string, found: Found): NamedFinding[] {
+  const [group, check] = name.split('.') as [string, string]
+  return [found].flat().map((finding) => ({ group, check, ...finding }))
+}
+
+const STATEMENT_TIMEOUT = '57014'
+
+/** A function, a column or a table that is not there: those of migrations that are not applied. */
+const NOT_THERE = ['42883', '42703', '42P01']
+
+const GONE = error('The database answers no more.', 'Look at its log and at the network between.')
+
+async function answersTo<Subject>(look: Looking<Subject>['look'], subject: Subject): Promise<Found> {
+  try {
+    return await look(subject)
+  } catch (caught) {
+    if (codeOf(caught) === STATEMENT_TIMEOUT) return unknown('The database took too long to answer this.')
+    if (isDatabaseUnavailable(caught)) return GONE
+    const sentence = `This could not be looked at: ${messageOf(caught).replace(/\.$/, '')}.`
+    return NOT_THERE.includes(codeOf(caught) ?? '')
+      ? unknown(sentence, 'Do first what is said of the schema.')
+      : unknown(sentence)
   }
 }

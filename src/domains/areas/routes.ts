@@ -11,10 +11,9 @@ import { queryOf } from '#schemas/point-request.ts'
 import { ApiError, errorResponses, noAreas, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { cursorAfter, placeOf } from '#src/http/cursor.ts'
-import { entityTag } from '#src/http/entity-tags.ts'
 import { negotiate } from '#src/http/negotiation.ts'
 import { readQuery } from '#src/http/parameters.ts'
-import { allowCaching } from '#src/http/plugins/caching.ts'
+import { allowCaching, dataTag } from '#src/http/plugins/caching.ts'
 import { inTime } from '#src/http/plugins/patience.ts'
 import type { Wait } from '#src/lib/patience.ts'
 import { areaList, featureCollection } from './answer.ts'
@@ -95,7 +94,7 @@ async function answerFrom(source: AreaSource, request: Call, reply: FastifyReply
   if (parent !== undefined) await refuseUnknownParent(source, country, level, parent.trim())
 
   // What is wrong with the request has been said: there is an answer, and the client may have it.
-  const tag = entityTag(country.version, asGeoJson ? 'geojson' : 'json')
+  const tag = dataTag(request, country.version, asGeoJson ? 'geojson' : 'json')
   if (allowCaching(request, reply, tag)) return reply.code(304).send()
 
   const rows = await source.page({

@@ -92,7 +92,7 @@ export function createHistoryRecorder(
         await setTimeout(pauseMs)
       } else if (codeOf(failure) === FOREIGN_KEY_VIOLATION && entry === first) {
         templates.forget(record, stored)
-        entry = { ...entry, ...(await templates.of(record)) }
+        entry = { ...entry, ...(await templates.find(record)) }
       } else {
         throw failure
       }
@@ -108,9 +108,9 @@ export function createHistoryRecorder(
   const record: RecordAdvisory = (record, party) => {
     // Ids are in the order in which was asked, whatever has to be waited for.
     const id = newId()
-    const template = templates.of(record)
-    if (template instanceof Promise) return template.then((stored) => keep(record, stored, id, party))
-    return keep(record, template, id, party)
+    const known = templates.known(record)
+    if (known) return keep(record, known, id, party)
+    return templates.find(record).then((stored) => keep(record, stored, id, party))
   }
   return { record, state: insert.state }
 }

@@ -1,13 +1,15 @@
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
 import type { App } from '../app.ts'
-import { isCurrent } from '../entity-tags.ts'
+import { answerDigest, entityTag, isCurrent } from '../entity-tags.ts'
 import { varyBy } from '../vary.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** What caches may do with the answers; without it, whatever HTTP says of the method and the status. */
     caching?: Caching
+    /** Changes with the schema of the answer. */
+    answerDigest?: { text: string }
   }
 }
 
@@ -54,11 +56,23 @@ const WITH_TAG: Record<Caching, string> = {
 /** Sets what is known before the handler runs. Routes without a policy have no hook of it. */
 export const caching = fp(
   async (app: App) => {
-    app.addHook('onRoute', (route) => {
+    const digests: (() => void)[] = []
+    app.addHook('onRoute', function (route) {
       const hooks = [route.onRequest ?? []].flat()
       // Whoever is refused is told so, too; who may share an answer is known once the caller is.
       if (route.config?.caching === 'never') route.onRequest = [forbid, ...hooks]
       if (route.config?.caching === 'shared') route.onRequest = [...hooks, forbidUntilTagged]
+      if (route.config?.caching === undefined) return
+      const digest = { text: '' }
+      route.config = { ...route.config, answerDigest: digest }
+      const response = (route.schema?.response as { 200?: object } | undefined)?.[200]
+      // Routes are registered before some of the components that they refer to.
+      digests.push(() => {
+        digest.text = answerDigest(response, this.getSchemas())
+      })
+    })
+    app.addHook('onReady', async () => {
+      for (const compute of digests) compute()
     })
   },
   { name: 'caching', dependencies: ['authentication'] },
@@ -87,6 +101,14 @@ export function allowAsset(
 ): void {
   if (reply.hasHeader('etag')) reply.header('cache-control', WITH_TAG.asset)
   done()
+}
+
+/**
+ * The tag of an answer by the data behind it, which can be told before the answer is made. It changes with the schema of
+ * the answer: nobody is told 304 for a body of before.
+ */
+export function dataTag({ routeOptions: { config } }: FastifyRequest, ...parts: string[]): string {
+  return entityTag(config.answerDigest?.text ?? '', ...parts)
 }
 
 /**

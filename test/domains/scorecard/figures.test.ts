@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readObservations } from '#src/cli/observations.ts'
+import { readObservations } from '#src/cli/scorecard.ts'
 import { scoresOf } from '#src/domains/scorecard/figures.ts'
 import { isLarge, type Observed, shownAt } from '#src/domains/scorecard/groups.ts'
 

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Cut, LayersParams, LayersQuery, TilesetParams } from '#schemas/map.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { entityTag } from '#src/http/entity-tags.ts'
+import { dataTag } from '#src/http/plugins/caching.ts'
 import { inTime } from '#src/http/plugins/patience.ts'
 import type { Lookup } from '../lookup/lookup.ts'
 import type { PublishedRelease } from '../lookup/published-release.ts'
@@ -89,5 +89,5 @@ function noLayer({ published: { code }, release: { layers } }: FoundRelease, num
 
 /** A release never changes: its name and what is asked for tell answers apart, and where they are asked for. */
 export function tagOf(request: FastifyRequest, { code }: PublishedRelease): string {
-  return entityTag(code, request.rootUrl, request.url)
+  return dataTag(request, code, request.rootUrl, request.url)
 }

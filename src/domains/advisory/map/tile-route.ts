@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Picture, ref } from '#schemas/common.ts'
 import { LayersQuery, TileParams } from '#schemas/map.ts'
 import { queryOf } from '#schemas/point-request.ts'
@@ -6,8 +6,8 @@ import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { readPath, readQuery } from '#src/http/parameters.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
-import { type Finder, tagOf } from './finder.ts'
-import { tileOf } from './layer-maps.ts'
+import type { MapTile } from '#src/raster/web-mercator.ts'
+import { existing, type Finder, type FoundSubject, tagOf } from './finder.ts'
 import type { Maps } from './maps.ts'
 
 const PNG = 'image/png'
@@ -50,6 +50,23 @@ export function tileRoute(app: App, find: Finder, maps: Maps): void {
       return reply.type(PNG).send(png)
     },
   )
+}
+
+/**
+ * A tile as PNG: from memory, or drawn in the turn of a request.
+ *
+ * @throws {ApiError} NOT_FOUND where the release has been deleted since it was found
+ */
+function tileOf(
+  app: App,
+  maps: Maps,
+  { published, subject }: FoundSubject,
+  tile: MapTile,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Buffer> {
+  const drawNow = () => app.inTurn(request, reply, () => maps.tile(subject, tile))
+  return existing(published, () => maps.shared(subject, tile, drawNow))
 }
 
 /** @throws {ApiError} INVALID_PARAMETERS where a zoom has no such column or row */

@@ -50,13 +50,13 @@ function roundDown(value: number, decimals: number): number {
 }
 
 /** What of a layer is shown: west, south, east and north in decimal degrees. */
-export function boundsOf({ coverage }: MapLayer): number[] {
+function boundsOf({ coverage }: MapLayer): number[] {
   const { west, south, east, north } = shownOf(coverage)
   return [west, south, east, north].map(roundDegrees)
 }
 
 /** The first zoom at which a pixel of the layer takes two or more of the map. */
-export function highestZoomOf({ coverage: { west, east, width } }: MapLayer): number {
+function highestZoomOf({ coverage: { west, east, width } }: MapLayer): number {
   const degrees = (east - west) / width
   let zoom = 0
   while (zoom < HIGHEST_ZOOM && degreesOfPixel(zoom) > degrees / 2) zoom++

@@ -23,9 +23,6 @@ export function openRoute() {
   }
 }
 
-/** Relations that the OGC has registered begin with it. */
-export const OGC_REL = 'http://www.opengis.net/def/rel/ogc/1.0'
-
 export interface Link {
   href: string
   rel: string
@@ -80,16 +77,6 @@ export function mapsLink(root: string, release: string): Link {
     rel: 'related',
     type: JSON_TYPE,
     title: 'Its layers as maps: TileJSON of PNG tiles, with legends',
-  }
-}
-
-/** Where what the colours of a layer say is: its legend, in its TileJSON. */
-export function legendLink(root: string, release: string, layer: number): Link {
-  return {
-    href: `${root.slice(0, -OGC_PATH.length)}/releases/${encodeURIComponent(release)}/layers/${layer}/tiles.json`,
-    rel: `${OGC_REL}/legend`,
-    type: JSON_TYPE,
-    title: 'Its legend: the classes of TileJSON',
   }
 }
 

@@ -24,71 +24,7 @@ const feature = {
   links,
 }
 
-const wholeNumber = { type: 'integer', minimum: 0 }
-
-const tileset = { title: text, dataType: text, crs: text, tileMatrixSetURI: text, links }
-
-const limits = object({
-  tileMatrix: text,
-  minTileRow: wholeNumber,
-  maxTileRow: wholeNumber,
-  minTileCol: wholeNumber,
-  maxTileCol: wholeNumber,
-})
-
-const tileMatrixSet = { id: text, title: text, uri: text, crs: text, links }
-
-const pair = { type: 'array', minItems: 2, maxItems: 2, items: { type: 'number' } }
-
-const tileMatrix = object(
-  {
-    id: text,
-    scaleDenominator: { type: 'number' },
-    cellSize: { type: 'number' },
-    cornerOfOrigin: text,
-    pointOfOrigin: pair,
-    tileWidth: wholeNumber,
-    tileHeight: wholeNumber,
-    matrixWidth: wholeNumber,
-    matrixHeight: wholeNumber,
-  },
-  ['id', 'scaleDenominator', 'cellSize', 'pointOfOrigin', 'tileWidth', 'tileHeight'],
-)
-
-const TILE_SCHEMAS = {
-  TileSets: object(
-    { links, tilesets: { type: 'array', items: object(tileset, ['dataType', 'crs', 'links']) } },
-    ['tilesets'],
-  ),
-  TileSet: object(
-    {
-      ...tileset,
-      description: text,
-      attribution: text,
-      license: text,
-      mediaTypes: { type: 'array', items: text },
-      boundingBox: object({ lowerLeft: pair, upperRight: pair, crs: text }, ['lowerLeft', 'upperRight']),
-      tileMatrixSetLimits: { type: 'array', items: limits },
-    },
-    ['dataType', 'crs', 'links'],
-  ),
-  TileMatrixSets: object({
-    links,
-    tileMatrixSets: { type: 'array', items: object(tileMatrixSet, ['links']) },
-  }),
-  TileMatrixSet: object(
-    {
-      ...tileMatrixSet,
-      orderedAxes: { type: 'array', items: text },
-      wellKnownScaleSet: text,
-      tileMatrices: { type: 'array', items: tileMatrix },
-    },
-    ['crs', 'tileMatrices'],
-  ),
-}
-
 export const SCHEMAS = {
-  ...TILE_SCHEMAS,
   Error: object({ error: text, code: text, request_id: text }, ['error', 'code']),
   Link: object({ href: text, rel: text, type: text, title: text, templated: { type: 'boolean' } }, [
     'href',

@@ -14,7 +14,6 @@ import {
 } from './document-parts.ts'
 import { SCHEMAS } from './document-schemas.ts'
 import { EDR_PARAMETERS, EDR_PATHS } from './edr/document-paths.ts'
-import { MAPS_PARAMETERS, MAPS_PATHS } from './maps/document-paths.ts'
 import { DEFAULT_LIMIT, MOST_FEATURES } from './parameters.ts'
 
 const CRS_SCHEMA = {
@@ -125,7 +124,7 @@ export function documentOf(root: string) {
       title: `${SERVICE_NAME}: OGC API`,
       version: VERSION,
       description:
-        'Administrative areas and what releases come to in them as features (OGC API Features), releases at points and in polygons (OGC API EDR), and their layers as maps (OGC API Tiles). All of it is open to all.',
+        'Administrative areas and what releases come to in them as features (OGC API Features), and releases at points and in polygons (OGC API EDR). All of it is open to all.',
       license: { name: 'Apache-2.0' },
     },
     servers: [{ url: root }],
@@ -133,11 +132,10 @@ export function documentOf(root: string) {
       { name: 'Capabilities', description: 'What there is.' },
       { name: 'Data', description: 'Features.' },
       { name: 'EDR', description: 'Values.' },
-      { name: 'Maps', description: 'Tiles.' },
     ],
-    paths: { ...PATHS, ...EDR_PATHS, ...MAPS_PATHS },
+    paths: { ...PATHS, ...EDR_PATHS },
     components: {
-      parameters: { ...PARAMETERS, ...EDR_PARAMETERS, ...MAPS_PARAMETERS },
+      parameters: { ...PARAMETERS, ...EDR_PARAMETERS },
       schemas: SCHEMAS,
     },
   }

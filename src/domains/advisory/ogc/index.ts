@@ -1,5 +1,4 @@
 import type { App } from '#src/http/app.ts'
-import type { LayerMaps } from '../lookup/layer-maps.ts'
 import type { Lookup } from '../lookup/lookup.ts'
 import type { RegionFigures } from '../lookup/region-figures.ts'
 import { edrCollectionRoutes, edrLandingRoutes } from './edr/collection-routes.ts'
@@ -11,17 +10,14 @@ import { createFinder } from './features/finder.ts'
 import { itemRoute } from './features/item-route.ts'
 import { itemsRoute } from './features/items-route.ts'
 import { conformanceRoute, documentRoute, landingRoute } from './landing-routes.ts'
-import { mapsCollectionRoutes, mapsLandingRoutes } from './maps/collection-routes.ts'
-import { ogcTileRoute, tileMatrixSetRoutes, tilesetRoutes } from './maps/tileset-routes.ts'
 
 export interface OgcOptions {
   lookup: Lookup
   figures: RegionFigures
-  layers: LayerMaps
 }
 
 /** The OGC API: for programs that draw maps. Its document is one of its own, at `/ogc/api`. */
-export async function ogc(app: App, { lookup, figures, layers }: OgcOptions): Promise<void> {
+export async function ogc(app: App, { lookup, figures }: OgcOptions): Promise<void> {
   const find = createFinder(app, lookup, figures)
   landingRoute(app)
   documentRoute(app)
@@ -38,10 +34,4 @@ export async function ogc(app: App, { lookup, figures, layers }: OgcOptions): Pr
   areaRoute(app, releases, figures)
   locationsRoute(app, releases, find)
   locationRoute(app, releases, find)
-
-  mapsLandingRoutes(app)
-  mapsCollectionRoutes(app, releases)
-  tileMatrixSetRoutes(app)
-  tilesetRoutes(app, releases, layers)
-  ogcTileRoute(app, releases, layers)
 }

@@ -8,6 +8,7 @@ import {
   isCached,
   JSON_TYPE,
   type Link,
+  OGC_PATH,
   openRoute,
   rootOf,
   selfLinks,
@@ -40,7 +41,12 @@ export function landingRoute(app: App): void {
     const root = rootOf(request)
     const links = [...selfLinks(root, query, form, JSON_TYPE), ...landingLinks(root)]
     if (form.isHtml) {
-      return sendPage(reply, { title: 'OGC API', above: [], parts: [paragraph(DESCRIPTION)], links })
+      return sendPage(reply, {
+        title: 'OGC API',
+        above: [],
+        parts: [paragraph(DESCRIPTION)],
+        links: links.filter(({ templated }) => !templated),
+      })
     }
     return reply
       .type(form.type)
@@ -71,7 +77,13 @@ function landingLinks(root: string): Link[] {
       type: JSON_TYPE,
       title: 'Releases at points and in areas: OGC API EDR',
     },
-    { href: `${root}/maps`, rel: 'related', type: JSON_TYPE, title: 'Layers as maps: OGC API Tiles' },
+    {
+      href: `${root.slice(0, -OGC_PATH.length)}/releases/{release}/layers/{layer}/tiles.json`,
+      rel: 'related',
+      type: JSON_TYPE,
+      title: 'Layers as maps: TileJSON of XYZ tiles',
+      templated: true,
+    },
   ]
 }
 

@@ -87,7 +87,7 @@ export async function isUnchanged(
   const find = () => versionsOf(endpoint, lookup, request)
   const versions = tags === undefined ? undefined : await inTime(call, reply, find)
   if (!versions) return false
-  const tag = tagOfReleases(endpoint.path, request, versions)
+  const tag = tagOfReleases(call, endpoint.path, request, versions)
   return isCurrent(tags, tag) && allowCaching(call, reply, tag)
 }
 

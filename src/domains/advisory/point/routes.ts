@@ -179,7 +179,8 @@ function getRoute(endpoint: PointEndpoint, { lookup, record }: Point) {
       const answer = await answerTo(endpoint, lookup, query, call, reply)
       const kept =
         call.user === null ? answer : await recordForCaller(record, call, reply, endpoint, query, answer)
-      if (shared && allowCaching(call, reply, tagOf(named.path, query, answer))) return reply.code(304).send()
+      if (shared && allowCaching(call, reply, tagOf(call, named.path, query, answer)))
+        return reply.code(304).send()
       citeIn(reply, call)
       return isTable ? sendTable(answer, reply) : send(kept, reply)
     },

@@ -1,8 +1,13 @@
 // Runs on a server alone: it is about what GDAL makes of the answers.
 import { execFile, spawnSync } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { newFolder } from '#test/setup/folders.ts'
+
+const run = promisify(execFile)
 
 const hasGdal = spawnSync('ogrinfo', ['--version']).status === 0
 
@@ -15,17 +20,14 @@ describe.runIf(hasGdal)('GDAL', () => {
   })
   afterAll(() => service.close())
 
-  test('draws a layer from its tiles, in the colours of its legend', async () => {
-    const root = source.slice('OAPIF:'.length)
-    const layer = `${root}/maps/collections/synthetic-yield-eth-wheat-2026-07-v1-2`
-    const run = (...parameters: string[]) => promisify(execFile)('gdalinfo', parameters)
-    const listed = await run(`OGCAPI:${root}/maps`)
-    expect(listed.stdout).toContain(`OGCAPI:${layer}?f=json`)
-    // GDAL 3.6 takes the degrees of the extent for metres.
-    const [minx, miny, maxx, maxy] = ['3670000', '380000', '5340000', '1680000']
-    const extent = [`MINX=${minx}`, `MINY=${miny}`, `MAXX=${maxx}`, `MAXY=${maxy}`, 'CACHE=NO']
-    const options = extent.flatMap((option) => ['-oo', option])
-    const { stdout } = await run('-json', '-checksum', `OGCAPI:${layer}`, ...options)
+  test('draws a layer from its XYZ tiles, as the guide describes', async () => {
+    const guide = await readFile('docs/guide/gis.md', 'utf8')
+    const [, described] = /```xml\n(.*?)```/s.exec(guide) as RegExpExecArray
+    const [, window] = /gdal_translate (-projwin .*) map\.xml/.exec(guide) as RegExpExecArray
+    const tiles = (described as string).replace('http://127.0.0.1:3000', new URL(source.slice(6)).origin)
+    const file = join(await newFolder(), 'map.tif')
+    await run('gdal_translate', [...(window as string).split(' '), tiles, file])
+    const { stdout } = await run('gdalinfo', ['-json', '-checksum', file])
     const { bands, size, coordinateSystem } = JSON.parse(stdout)
     expect(coordinateSystem.wkt).toContain('WGS 84 / Pseudo-Mercator')
     // Pixels of 2,446 metres: those of zoom 6, which is the last one.
@@ -33,8 +35,7 @@ describe.runIf(hasGdal)('GDAL', () => {
     expect(bands.every(({ checksum }: { checksum: number }) => checksum > 0)).toBe(true)
   })
 
-  const ogrinfo = async (...parameters: string[]) =>
-    (await promisify(execFile)('ogrinfo', ['-ro', ...parameters])).stdout
+  const ogrinfo = async (...parameters: string[]) => (await run('ogrinfo', ['-ro', ...parameters])).stdout
 
   test('lists the collections', async () => {
     const listed = await ogrinfo(source)

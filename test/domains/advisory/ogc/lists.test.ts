@@ -57,7 +57,6 @@ const CODES = Array.from({ length: RELEASES }, (_, at) => `r${String(at).padStar
 const LISTS: [path: string, ids: string[]][] = [
   ['/collections', ['areas-eth-0', ...CODES.map((code) => `advisory-${code}-0`)]],
   ['/edr/collections', CODES],
-  ['/maps/collections', CODES.map((code) => `${code}-1`)],
 ]
 
 test.each(LISTS)('%s has all that is published, however much that is', async (path, ids) => {

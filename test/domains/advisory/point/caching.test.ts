@@ -1,7 +1,10 @@
 import { parse } from 'csv-parse/sync'
 import type { InjectOptions } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { buildApp } from '#src/app.ts'
 import { loadRelease } from '#src/ingest/load.ts'
+import { productsOf } from '#src/products/define.ts'
+import { PRODUCTS } from '#src/products/index.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson } from '#test/setup/people.ts'
@@ -256,4 +259,20 @@ describe('Server-Timing', () => {
       expect(response.headers).not.toHaveProperty('timing-allow-origin')
     }
   })
+})
+
+test('an answer with another member has another tag; no other answer has', async () => {
+  const renamed = PRODUCTS.list.map((product) =>
+    product.code === 'yield' ? { ...product, value: { ...product.value, key: 'predicted_kg_ha' } } : product,
+  )
+  const other = await buildApp(service.testDatabase.config, service.database, productsOf(renamed))
+  const changed: string[] = []
+  for (const path of PATHS) {
+    const { body, headers } = await get(path + FIELD)
+    const { body: otherBody, headers: otherHeaders } = await other.inject(path + FIELD)
+    expect(headers.etag === otherHeaders.etag, path).toBe(body === otherBody)
+    if (body !== otherBody) changed.push(path)
+  }
+  await other.close()
+  expect(changed).toEqual(['/advisory/yield/point', '/advisory/point'])
 })

@@ -7,8 +7,6 @@ export interface ReleaseFacts {
   id: number
   /** Of all its coverages, in decimal degrees. */
   extent: Rectangle
-  /** Of each coverage, by its id. */
-  extents: Record<number, Rectangle>
   source: string
   licence: string
 }
@@ -19,7 +17,6 @@ export async function listReleaseFacts(db: Kysely<Tables>, ids: number[]): Promi
     select
       release.id,
       json_build_array(min(west), min(south), max(east), max(north)) as extent,
-      json_object_agg(coverage.id, json_build_array(west, south, east, north)) as extents,
       source,
       licence
     from release

@@ -28,8 +28,6 @@ export interface Comparison extends Comparing {
   level: number | null
   layers: LayerPair[]
   areas: { area: ComparedArea; layers: LayerChange[] }[]
-  /** The rectangle that all of the later release lies in. */
-  extent: Rings
 }
 
 /** Two releases by their ids, and the country of both. */
@@ -83,7 +81,7 @@ export async function compareReleases(
     const store = await findStore(ask, release)
     if (grids.some((grid) => grid.store !== store) || !store) throw new ReplacedMeanwhile()
   }
-  return { ...comparing, level, layers, areas, extent }
+  return { ...comparing, level, layers, areas }
 }
 
 /** What a layer comes to in all areas together. */

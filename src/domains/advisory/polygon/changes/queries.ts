@@ -1,5 +1,4 @@
 import { type Kysely, sql } from 'kysely'
-import type { Ask } from '#src/database/cancellable.ts'
 import type { Tables } from '#src/database/tables.ts'
 
 /** A layer of a release, as it is told from others. */
@@ -57,14 +56,4 @@ export async function findLevels(
     from country
     where code = ${countryCode}`.execute(db)
   return rows[0] ?? { name: countryCode, levels: [] }
-}
-
-/** The shapes of areas for maps, as well-known binary, in their order; null where there is no such area now. */
-export async function listSimplifiedShapes(ask: Ask, areaIds: number[]): Promise<(Buffer | null)[]> {
-  const rows = await ask<{ wkb: Buffer | null }>(sql`
-    select st_asbinary(simplified, 'NDR') as wkb
-    from unnest(${areaIds}::bigint[]) with ordinality as asked (id, ordinal)
-    left join admin_area on admin_area.id = asked.id
-    order by ordinal`)
-  return rows.map(({ wkb }) => wkb)
 }

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ChangesCsv, ChangesParams, ChangesQuery, ReleaseChanges } from '#schemas/changes.ts'
-import { Picture, ref } from '#schemas/common.ts'
+import { ref } from '#schemas/common.ts'
 import { queryOf } from '#schemas/point-request.ts'
 import { findRelease, type ReleaseRow } from '#src/domains/releases/queries.ts'
 import { ApiError, errorResponses, noAreas } from '#src/errors.ts'
@@ -13,25 +13,21 @@ import { readQuery } from '#src/http/parameters.ts'
 import { partyOf } from '#src/http/party.ts'
 import { ReplacedMeanwhile } from '../../lookup/replaced.ts'
 import type { Computation } from '../computing.ts'
-import { type ComparedCodes, comparisonCsv, comparisonJson } from './answer.ts'
+import { comparisonCsv, comparisonJson } from './answer.ts'
 import { DEFAULT_THRESHOLD, TooManyAreas, usualLevel, whyIncomparable } from './comparable.ts'
 import { type Comparison, compareReleases } from './compare.ts'
 import { createComparing } from './comparing.ts'
-import { changesMap, layerToDraw } from './map.ts'
 import { findLevels } from './queries.ts'
 
 const JSON_TYPE = 'application/json'
 const CSV = 'text/csv'
-const PNG = 'image/png'
-const MEDIA_TYPES = [JSON_TYPE, CSV, PNG] as const
-const TYPE_OF = { json: JSON_TYPE, csv: CSV, png: PNG } as const
+const MEDIA_TYPES = [JSON_TYPE, CSV] as const
+const TYPE_OF = { json: JSON_TYPE, csv: CSV } as const
 
 const DESCRIPTION = `
 What release \`b\` changes from release \`a\`, area by area: means, how much of an area has values, and how much of it changes by more than a threshold. For admins.
 
-Means and cover are exact, as in advice for polygons. What is gained, lost and changed is exact on the borders of areas; inside it is told from the summaries of tiles, with bounds, unless \`exact\` has every pixel looked at. A process makes one comparison at a time; what takes longer than a minute is given up with 503 \`QUERY_TIMEOUT\`.
-
-As PNG it is a map of one layer, in longitude and latitude, at most 1600 x 1600 pixels: areas are filled by the relative change of their mean, in steps of 2, 10 and 25 %, from brown (less) to blue-green (more). What is gained as a whole is striped, what is lost as a whole dark, and what has no values grey. The legend has the number of areas of each class.`
+Means and cover are exact, as in advice for polygons. What is gained, lost and changed is exact on the borders of areas; inside it is told from the summaries of tiles, with bounds, unless \`exact\` has every pixel looked at. A process makes one comparison at a time; what takes longer than a minute is given up with 503 \`QUERY_TIMEOUT\`.`
 
 type Call = FastifyRequest<{ Params: ChangesParams; Querystring: ChangesQuery }>
 
@@ -56,7 +52,6 @@ export function changesRoutes(app: App): void {
             content: {
               [JSON_TYPE]: { schema: ref(ReleaseChanges) },
               [CSV]: { schema: ref(ChangesCsv) },
-              [PNG]: { schema: ref(Picture) },
             },
           },
           ...errorResponses(
@@ -78,12 +73,6 @@ export function changesRoutes(app: App): void {
       const { format } = request.query
       const mediaType = format ? TYPE_OF[format] : negotiate(request, reply, MEDIA_TYPES)
       const codes = { before: request.params.a, after: request.params.b }
-      if (mediaType === PNG) {
-        const png = await compareInTime(request, reply, (computation) =>
-          draw(app, request, computation, codes),
-        )
-        return reply.type(PNG).send(png)
-      }
       const comparison = await compareInTime(request, reply, (computation) =>
         compare(app, request, computation),
       )
@@ -140,16 +129,6 @@ async function compare(
   }
   const releases = { before: before.id, after: after.id, country: { code: after.countryCode, name } }
   return compareReleases(computation, reader, releases, comparing).catch(refuse)
-}
-
-/** @throws {ApiError} as `compare` does, and where there is no such layer */
-async function draw(app: App, call: Call, computation: Computation, codes: ComparedCodes): Promise<Buffer> {
-  const comparison = await compare(app, call, computation)
-  const layer = layerToDraw(comparison, call.query.layer)
-  if (layer === undefined) {
-    throw ApiError.invalid('layer', `must be at most ${comparison.layers.length}`)
-  }
-  return changesMap(computation, codes, comparison, layer).catch(refuse)
 }
 
 /** @throws {ApiError} where that is too much, or something is no longer what it was when it was found */
