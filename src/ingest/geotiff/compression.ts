@@ -18,6 +18,8 @@ export interface Compression {
   undo: Decompress
   /** The same without the memory of a whole block, where that can be. */
   stream?: DecompressStream
+  /** What a pixel takes while it is decompressed, where that may be more than its samples. */
+  pixelBytes?: number
 }
 
 export const NOT_COMPRESSED = 1
@@ -42,7 +44,7 @@ export const OTHER_COMPRESSIONS: Record<number, string> = {
   3: 'CCITT',
   4: 'CCITT',
   6: 'JPEG of an older form',
-  7: 'JPEG of other pixels than bytes',
+  7: 'JPEG of pixels other than one or three bytes',
   34712: 'JPEG 2000',
   34887: 'LERC, big-endian or in an unknown compression',
   34925: 'LZMA',
