@@ -1,12 +1,11 @@
-import { open, stat } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { OperatorError } from '#src/errors.ts'
 import { messageOf } from '#src/lib/caught.ts'
 import { type FeatureFile, MAX_POSITIONS, type RawFeature, type Reading } from './feature.ts'
 import { geometryOf } from './geopackage-geometry.ts'
 import { chooseLayer } from './layers.ts'
-import { openSqliteFile, type SqliteFile } from './sqlite/file.ts'
-import { type Row, rowsOf } from './sqlite/tables.ts'
+import { openSqlite, type Row, type SqliteFile } from './sqlite.ts'
 import { isWgs84Wkt } from './wgs84.ts'
 
 /** A row of the tables that describe the others: texts of some kB. */
@@ -29,10 +28,16 @@ interface Layer {
   srsId: number
 }
 
-/**
- * A layer of a GeoPackage, an SQLite file. It is read row by row by a reader of our own: the libraries that run on
- * any Node have the whole file in memory.
- */
+/** SQLite has the whole file in memory; commands stay below 512 MB. */
+const MAX_FILE_BYTES = 256 * 2 ** 20
+
+/** For the messages of SQLite about whole files. */
+const REASONS: Record<string, string> = {
+  'file is not a database': 'it is no SQLite file',
+  'database disk image is malformed': 'it is cut off or damaged',
+}
+
+/** A layer of a GeoPackage, an SQLite file. */
 export function geoPackage(path: string, reading: Reading): FeatureFile {
   const name = basename(path)
   return {
@@ -41,14 +46,17 @@ export function geoPackage(path: string, reading: Reading): FeatureFile {
     reading: reading.layer === undefined ? [] : ['layer', reading.layer],
     async *features() {
       await refuseUnmerged(path, name)
-      const handle = await open(path)
+      await refuseLarge(path, name)
+      let file: SqliteFile | undefined
       try {
-        yield* featuresOf(name, await openSqliteFile(handle), reading)
+        file = await openSqlite(await readFile(path))
+        yield* featuresOf(name, file, reading)
       } catch (error) {
         if (error instanceof OperatorError) throw error
-        throw new OperatorError(`${name} is not a GeoPackage that can be read: ${messageOf(error)}.`)
+        const reason = REASONS[messageOf(error)] ?? messageOf(error)
+        throw new OperatorError(`${name} is not a GeoPackage that can be read: ${reason}.`)
       } finally {
-        await handle.close()
+        file?.close()
       }
     },
   }
@@ -65,20 +73,29 @@ async function refuseUnmerged(path: string, name: string): Promise<void> {
   }
 }
 
-async function* featuresOf(name: string, file: SqliteFile, reading: Reading): AsyncGenerator<RawFeature> {
-  const layers = await layersOf(file)
+async function refuseLarge(path: string, name: string): Promise<void> {
+  const { size } = await stat(path)
+  if (size <= MAX_FILE_BYTES) return
+  throw new OperatorError(
+    `${name} has ${Math.ceil(size / 2 ** 20)} MB; GeoPackages of at most 256 MB are read: \`ogr2ogr -t_srs EPSG:4326 areas.geojson ${name} LAYER\` makes a file of any size of one layer.`,
+  )
+}
+
+function* featuresOf(name: string, file: SqliteFile, reading: Reading): Generator<RawFeature> {
+  const layers = layersOf(file)
   if (layers.length === 0) throw new OperatorError(`${name} has no layers.`)
   const tables = layers.map(({ table }) => table)
   const table = chooseLayer(name, tables, reading)
   const { column, srsId } = layers.find((layer) => layer.table === table) as Layer
-  await refuseOtherSrs(name, file, table, srsId)
+  refuseOtherSrs(name, file, table, srsId)
   let number = 0
-  for await (const { [column]: geometry, ...properties } of rowsOf(file, table, MAX_FEATURE_BYTES)) {
+  for (const { row, read } of file.rows(table, MAX_FEATURE_BYTES)) {
+    const { [column]: geometry, ...properties } = row
     number++
     if (geometry === undefined) throw new Error(`its table ${table} has no column ${column}`)
     yield {
       number,
-      read: file.pagesRead() / file.pageCount,
+      read,
       properties,
       geometry: Buffer.isBuffer(geometry) ? geometryOf(geometry, number) : null,
     }
@@ -86,9 +103,9 @@ async function* featuresOf(name: string, file: SqliteFile, reading: Reading): As
   if (number === 0) throw new OperatorError(`${name} has no features.`)
 }
 
-async function layersOf(file: SqliteFile): Promise<Layer[]> {
+function layersOf(file: SqliteFile): Layer[] {
   const layers: Layer[] = []
-  for await (const row of rowsOf(file, 'gpkg_geometry_columns', MAX_DESCRIPTION_BYTES)) {
+  for (const { row } of file.rows('gpkg_geometry_columns', MAX_DESCRIPTION_BYTES)) {
     if (layers.length === MAX_LAYERS) throw new Error(`it has more than ${MAX_LAYERS} layers`)
     layers.push({
       table: textIn(row, 'table_name'),
@@ -108,9 +125,9 @@ function textIn(row: Row, column: string): string {
   throw new Error(`its gpkg_geometry_columns has no ${column}`)
 }
 
-async function refuseOtherSrs(name: string, file: SqliteFile, table: string, srsId: number): Promise<void> {
+function refuseOtherSrs(name: string, file: SqliteFile, table: string, srsId: number): void {
   if (UNKNOWN_SRS.includes(srsId)) return
-  for await (const row of rowsOf(file, 'gpkg_spatial_ref_sys', MAX_DESCRIPTION_BYTES)) {
+  for (const { row } of file.rows('gpkg_spatial_ref_sys', MAX_DESCRIPTION_BYTES)) {
     if (row.srs_id !== srsId) continue
     const isEpsg = String(row.organization).toUpperCase() === 'EPSG'
     if ((isEpsg && row.organization_coordsys_id === 4326) || isWgs84Wkt(String(row.definition))) return
