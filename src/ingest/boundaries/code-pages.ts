@@ -1,24 +1,12 @@
+import iconv from 'iconv-lite'
+
 /** Turns the bytes of a text into the text. */
 export type Decode = (bytes: Buffer) => string
 
-/** The characters of bytes from 0x80 on that TextDecoder does not know, or not in each version of Node. */
-const HIGH_CHARACTERS: Record<number, string> = {
-  437:
-    'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐' +
-    '└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u00a0',
-  850:
-    'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø×ƒáíóúñÑªº¿®¬½¼¡«»░▒▓│┤ÁÂÀ©╣║╗╝¢¥┐' +
-    '└┴┬├─┼ãÃ╚╔╩╦╠═╬¤ðÐÊËÈıÍÎÏ┘┌█▄¦Ì▀ÓßÔÒõÕµþÞÚÛÙýÝ¯´\u00ad±‗¾¶§÷¸°¨·¹³²■\u00a0',
-  // From 0xa0 on it is Latin-1. Node 20 decodes all of it as that.
-  1252: '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ',
-}
-
 const UTF_8_PAGE = 65001
 
-/** Names that TextDecoder has for code pages, but for those of the form windows-125x. */
+/** Pages that are read as browsers read them. */
 const DECODER_NAMES: Record<number, string> = {
-  866: 'ibm866',
-  874: 'windows-874',
   932: 'shift_jis',
   936: 'gbk',
   949: 'euc-kr',
@@ -82,11 +70,14 @@ export function encodingNamed(label: string): Encoding | undefined {
 export function encodingOfPage(page: number | undefined): Encoding | undefined {
   if (page === undefined) return undefined
   if (page === UTF_8_PAGE) return UTF_8
-  const high = HIGH_CHARACTERS[page]
-  if (high === undefined) return encodingOfDecoder(DECODER_NAMES[page] ?? `windows-${page}`)
+  const decoder = DECODER_NAMES[page]
+  if (decoder !== undefined) return encodingOfDecoder(decoder)
+  // TextDecoder lacks pages of DOS, and takes Windows-1252 for Latin-1 on Node 20.
+  const name = `cp${page}`
+  if (!iconv.encodingExists(name)) return undefined
   return {
     name: page === 1252 ? 'Windows-1252' : `code page ${page}`,
-    decode: (bytes) => decodeSingleBytes(bytes, high),
+    decode: (bytes) => iconv.decode(bytes, name),
   }
 }
 
@@ -116,10 +107,4 @@ function textDecoder(label: string) {
   } catch {
     return undefined
   }
-}
-
-function decodeSingleBytes(bytes: Buffer, high: string): string {
-  return bytes
-    .toString('latin1')
-    .replace(/[\x80-\xff]/g, (character) => high[character.charCodeAt(0) - 0x80] ?? character)
 }

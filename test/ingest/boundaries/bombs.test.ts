@@ -128,7 +128,7 @@ const BOMBS: [what: string, write: () => Promise<string>, says: string | RegExp]
   [
     'a GeoPackage of 200,000 columns',
     async () => {
-      const said = `CREATE TABLE areas (geom${',c'.repeat(200_000)})`
+      const said = `CREATE TABLE areas (geom${Array.from({ length: 200_000 }, (_, index) => `, c${index}`).join('')})`
       return boundaryFile(await geoPackageOf({ sql: 'CREATE TABLE areas (geom)', said }), 'areas.gpkg')
     },
     'areas.gpkg is not a GeoPackage that can be read: malformed database schema (areas) - too many columns on areas.\n',
@@ -149,7 +149,7 @@ const BOMBS: [what: string, write: () => Promise<string>, says: string | RegExp]
         "CREATE TABLE areas (geom BLOB, name TEXT); INSERT INTO areas VALUES (NULL, format('%.*c', 30000, 'x'))"
       return boundaryFile(await geoPackageOf({ sql, times: 15_000 }), 'areas.gpkg')
     },
-    /^areas\.gpkg is not a GeoPackage that can be read: its table areas is damaged \(.+\)\.\n$/,
+    'areas.gpkg is not a GeoPackage that can be read: it is cut off or damaged.\n',
   ],
   [
     'GeoJSON of a million lists in each other',
