@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
 import { OperatorError } from '#src/errors.ts'
+import { KINDS, refuseOtherKind } from '../other-formats.ts'
 import { refuseEncoding } from './encoding.ts'
 import type { FeatureFile, Reading } from './feature.ts'
 import { geoJsonFile } from './geojson.ts'
 import { geoPackage } from './geopackage.ts'
-import { KINDS, refuseOtherKind } from './other-kinds.ts'
 import { shapefile } from './shapefile.ts'
 import { zippedFile } from './zipped.ts'
 

@@ -1,12 +1,18 @@
 import { type GeoTIFFImage, registerTag } from 'geotiff'
 import { OperatorError } from '#src/errors.ts'
 import { bytesOf, nearestPixel } from '#src/raster/pixels.ts'
+import { conversion } from '../other-formats.ts'
 import { nodataOf, type SampleType } from './bands.ts'
-import type { FileBytes } from './bytes.ts'
-import { COMPRESSIONS, type Compression, LOSSY, NOT_COMPRESSED, OTHER_COMPRESSIONS } from './compression.ts'
+import {
+  COMPRESSIONS,
+  type Compression,
+  LOSSY,
+  lercOf,
+  NOT_COMPRESSED,
+  OTHER_COMPRESSIONS,
+} from './compression.ts'
+import type { FileBytes } from './directories.ts'
 import { DECODED_PIXEL_BYTES, decodeJpeg, sharedTablesOf } from './jpeg.ts'
-import { lercOf } from './lerc.ts'
-import { conversion } from './other-formats.ts'
 import { bytesOfRow, PREDICTORS, type SampleLayout } from './samples.ts'
 
 // geotiff leaves large tags until they are asked for, and then takes them for little-endian: have it
