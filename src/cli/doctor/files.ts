@@ -1,11 +1,10 @@
-import { lookForFiles } from '#src/ingest/file-presence.ts'
 import {
   findFileTotals,
   listSomeGranules,
   listUsedFiles,
   type NamedGranule,
 } from '#src/ingest/move-queries.ts'
-import { unusedFiles } from '#src/ingest/unused-files.ts'
+import { lookForFiles, unusedFiles } from '#src/ingest/unused-files.ts'
 import { messageOf } from '#src/lib/caught.ts'
 import { FileMissing, type FileStore, StorageUnavailable } from '#src/storage/store.ts'
 import type { Group, Patient } from './examination.ts'

@@ -8,7 +8,7 @@ import { OperatorError } from '#src/errors.ts'
 import { messageOf } from '#src/lib/caught.ts'
 import { type Archive, isArchive, openArchive } from '../archive.ts'
 import { download, shown } from '../download.ts'
-import { isAddress } from '../manifest-paths.ts'
+import { isAddress } from '../manifest-file.ts'
 import { openRaster, type RasterFile } from './file.ts'
 import type { LayerFiles } from './layers.ts'
 
