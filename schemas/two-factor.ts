@@ -29,7 +29,7 @@ export const TwoFactorSecret = Type.Object(
     uri: Type.String({
       description: 'For apps that read QR codes: show it as one.',
       examples: [
-        'otpauth://totp/Agricultural%20advisory%20service:amina%40example.org?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Agricultural%20advisory%20service&algorithm=SHA1&digits=6&period=30',
+        'otpauth://totp/Agricultural%20advisory%20service:amina%40example.org?issuer=Agricultural%20advisory%20service&secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&algorithm=SHA1&digits=6&period=30',
       ],
     }),
   },

@@ -3,6 +3,7 @@ import { nameOfCrs } from '#src/database/crs.ts'
 import { FOREIGN_KEY_VIOLATION } from '#src/database/failures.ts'
 import type { Finding } from '#src/database/findings.ts'
 import { inTransaction } from '#src/database/transaction.ts'
+import { lockWork } from '#src/database/work-lock.ts'
 import { keepFindings, publishRelease } from '#src/domains/releases/queries.ts'
 import { OperatorError } from '#src/errors.ts'
 import { codeOf } from '#src/lib/caught.ts'
@@ -10,16 +11,29 @@ import type { Extent } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
 import { type StoredRun, SummaryPyramid } from '#src/raster/pyramid.ts'
 import { allowedChecks, refusingChecks } from './checks/judgement.ts'
-import { deletedMeanwhile, deleteLoad, insertRelease, markReady } from './load-queries.ts'
-import { type LoadingOptions, whileLoading } from './loading.ts'
+import {
+  deletedMeanwhile,
+  deleteLoad,
+  insertRelease,
+  listDeadLoads,
+  loadLockOf,
+  markReady,
+} from './load-queries.ts'
 import { storeForLoads, writingPixels } from './pixel-writing.ts'
 import { extentOf, insertCoverage, insertLayers, isGeographic, markSummarised } from './queries.ts'
-import { type CoverageSource, compareLayers, type LayerSource, type ReleaseSource } from './source.ts'
+import {
+  type CoverageSource,
+  compareLayers,
+  type LayerSource,
+  type ReleaseDescription,
+  type ReleaseSource,
+} from './source.ts'
 import { type CoverageStatistics, layerCollector } from './statistics.ts'
 import { writingSummaries } from './tile-queries.ts'
+import { FILES_LOCK } from './unused-files.ts'
 
 /** Told how much of a release is done, from 0 to 1. */
-export type Progress = (done: number) => void
+type Progress = (done: number) => void
 
 export interface LoadedRelease {
   code: string
@@ -202,4 +216,47 @@ async function writeTiles(
     }),
   )
   return { tiles, statistics: collector.result() }
+}
+
+interface LoadingOptions {
+  /** Ends the load, of which nothing is left then. */
+  signal?: AbortSignal
+  /** Told in a sentence what is waited for, and what others have left. */
+  tell?: (sentence: string) => void
+  /** Shows which part of what a load has left is deleted, from 0 to 1. */
+  clearing?: (code: string) => (part: number) => void
+}
+
+/**
+ * Does what nobody else does with the same data meanwhile: whoever wants to waits. What is left of loads that were
+ * cut off is cleared away before.
+ *
+ * @param work is to end when the signal is aborted: somebody wants that, or the lock is lost, and others take what
+ * has been begun for dead
+ */
+export async function whileLoading<Result>(
+  database: Database,
+  description: ReleaseDescription,
+  work: (signal: AbortSignal) => Promise<Result>,
+  { signal, tell = () => {}, clearing = () => () => {} }: LoadingOptions = {},
+): Promise<Result> {
+  const lock = loadLockOf(description)
+  const onWait = (isForShared: boolean) =>
+    tell(
+      isForShared
+        ? 'Files that no release has are being swept: waiting for that.'
+        : 'The same data are being loaded by another process: waiting for it.',
+    )
+  const shared = database.files && FILES_LOCK
+  const { lost, unlock } = await lockWork(database, lock, { shared, onWait, signal })
+  try {
+    for (const { id, code } of await listDeadLoads(database.writer, lock)) {
+      if (await deleteLoad(database.writer, id, clearing(code))) {
+        tell(`The load of ${code} was cut off: what it left is deleted.`)
+      }
+    }
+    return await work(signal ? AbortSignal.any([lost, signal]) : lost)
+  } finally {
+    unlock()
+  }
 }

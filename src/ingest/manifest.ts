@@ -12,8 +12,8 @@ import {
   type ManifestFile,
   type ManifestLayer,
   manifestFileOf,
+  pathsOf,
 } from './manifest-file.ts'
-import { pathsOf } from './manifest-paths.ts'
 
 const AJV = { allErrors: true, useDefaults: true, allowUnionTypes: true }
 

@@ -1,10 +1,9 @@
-import type { Window } from '#src/raster/grid.ts'
+import { BLOCK_FACTOR } from '#src/raster/blocks.ts'
+import type { GridSize, Window } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
-import { AlikeLayers } from './alike.ts'
-import { Frame } from './frame.ts'
-import { Presence } from './presence.ts'
+import { TILE_SIZE } from '#src/raster/tiles.ts'
 import type { CoverageSource, LayerSource } from './source.ts'
-import { Tally } from './tally.ts'
+import { Frame, Tally } from './tally.ts'
 
 /** Statistics of a layer's valid pixels, in the layer's unit; null where there is none. */
 export interface Statistics {
@@ -32,7 +31,7 @@ export interface CoverageStatistics {
 }
 
 /** Collects the statistics of the layers of a coverage, window by window. */
-export interface LayerCollector {
+interface LayerCollector {
   /** @param pixels of each layer, in the order of the layers */
   add(window: Window, pixels: Pixels[]): void
   result(): CoverageStatistics
@@ -73,4 +72,107 @@ function statisticsOf({ count, sum, low, high }: Tally, { scale, offset }: Layer
     maximum: Math.max(...ends),
     mean: (sum / count) * scale + offset,
   }
+}
+
+/** Tells, window by window, of which inputs all layers have the same values. */
+class AlikeLayers {
+  /** The places of an input's layers. */
+  #groups: { input: string | null; members: number[] }[]
+
+  constructor(layers: LayerSource[]) {
+    const inputs = [...new Set(layers.map(({ input }) => input))]
+    this.#groups = inputs
+      .map((input) => ({
+        input,
+        members: layers.flatMap((layer, index) => (layer.input === input ? index : [])),
+      }))
+      .filter(
+        ({ members: [first, ...others] }) =>
+          others.length > 0 &&
+          others.every((other) =>
+            haveSameMeaning(layers[first as number] as LayerSource, layers[other] as LayerSource),
+          ),
+      )
+  }
+
+  /** @param pixels of each layer, in the order of the layers */
+  add(pixels: Pixels[]): void {
+    this.#groups = this.#groups.filter(({ members: [first, ...others] }) => {
+      const bytes = bytesIn(pixels[first as number] as Pixels)
+      return others.every((other) => bytes.equals(bytesIn(pixels[other] as Pixels)))
+    })
+  }
+
+  /** The inputs that have more than one layer, all of them alike so far; null stands for none. */
+  get inputs(): (string | null)[] {
+    return this.#groups.map(({ input }) => input)
+  }
+}
+
+/** Whether the same pixels are the same values. */
+function haveSameMeaning(a: LayerSource, b: LayerSource): boolean {
+  return a.pixelType === b.pixelType && a.nodata === b.nodata && a.scale === b.scale && a.offset === b.offset
+}
+
+function bytesIn({ buffer, byteOffset, byteLength }: Pixels): Buffer {
+  return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength)
+}
+
+/** Collects which tiles of a grid have a value in any layer, window by window: a bit a tile. */
+class Presence {
+  readonly #nodata: (number | undefined)[]
+  readonly #columns: number
+  readonly #rows: number
+  readonly #tiles: Uint8Array
+
+  /** @param layers of the grid, in the order in which their pixels come */
+  constructor({ width, height }: GridSize, layers: { nodata: number | undefined }[]) {
+    this.#nodata = layers.map(({ nodata }) => nodata)
+    this.#columns = Math.ceil(width / TILE_SIZE)
+    this.#rows = Math.ceil(height / TILE_SIZE)
+    this.#tiles = new Uint8Array(Math.ceil((this.#columns * this.#rows) / 8))
+  }
+
+  /** @param pixels of each layer */
+  add({ column, row, width, height }: Window, pixels: Pixels[]): void {
+    for (let top = 0; top < height; top += TILE_SIZE) {
+      const end = Math.min(height, top + TILE_SIZE) * width
+      for (let left = 0; left < width; left += TILE_SIZE) {
+        const across = Math.min(TILE_SIZE, width - left)
+        const start = top * width + left
+        if (!pixels.some((band, index) => hasValue(band, this.#nodata[index], start, end, width, across))) {
+          continue
+        }
+        const tile = ((row + top) / TILE_SIZE) * this.#columns + (column + left) / TILE_SIZE
+        this.#tiles[tile >> 3] = (this.#tiles[tile >> 3] as number) | (1 << (tile & 7))
+      }
+    }
+  }
+
+  /** Whether a block has a value; those of level 0 are the tiles. */
+  has(level: number, row: number, column: number): boolean {
+    const side = BLOCK_FACTOR ** level
+    const [lastRow, lastColumn] = [(row + 1) * side, (column + 1) * side]
+    for (let tileRow = row * side; tileRow < Math.min(lastRow, this.#rows); tileRow++) {
+      for (let at = column * side; at < Math.min(lastColumn, this.#columns); at++) {
+        const tile = tileRow * this.#columns + at
+        if ((this.#tiles[tile >> 3] as number) & (1 << (tile & 7))) return true
+      }
+    }
+    return false
+  }
+}
+
+function hasValue(
+  pixels: Pixels,
+  nodata: number | undefined,
+  start: number,
+  end: number,
+  stride: number,
+  width: number,
+): boolean {
+  for (let row = start; row < end; row += stride) {
+    for (let at = row; at < row + width; at++) if (pixels[at] !== nodata) return true
+  }
+  return false
 }

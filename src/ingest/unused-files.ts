@@ -3,11 +3,15 @@ import { inTransaction } from '#src/database/transaction.ts'
 import { lockWork } from '#src/database/work-lock.ts'
 import { recordOperation } from '#src/domains/audit/queries.ts'
 import { OperatorError } from '#src/errors.ts'
-import type { FileStore, ListedFile } from '#src/storage/store.ts'
-import { listUsedFiles, namesFiles } from './move-queries.ts'
+import { rangesOf } from '#src/storage/ranges.ts'
+import { type FileStore, type ListedFile, StorageUnavailable } from '#src/storage/store.ts'
+import { isHeaderOf } from '#src/tiles/decode-granule.ts'
+import { isUnreadable } from '#src/tiles/failures.ts'
+import { fileNameOf } from '#src/tiles/granule-reader.ts'
+import { listUsedFiles, type NamedGranule, namesFiles } from './move-queries.ts'
 
 /** Tells which of some files coverages have. */
-export type UsedFiles = (names: string[]) => Promise<Set<string>>
+type UsedFiles = (names: string[]) => Promise<Set<string>>
 
 /**
  * What writes files shares it, and what removes them has it alone: a file that nobody has may be written again while its
@@ -22,14 +26,14 @@ const KEPT_MS = 24 * 3_600_000
 const FILES_A_QUESTION = 500
 
 /** What was removed. */
-export interface RemovedFiles {
+interface RemovedFiles {
   files: number
   bytes: number
   /** How many of them were not written to their end. */
   unfinished: number
 }
 
-export interface SweepOptions {
+interface SweepOptions {
   /** Counts what would be removed, and removes nothing. */
   dryRun?: boolean
   /** Removes files although the database names none at all. */
@@ -107,4 +111,44 @@ export async function* unusedFiles(
     old = []
   }
   yield* await unused()
+}
+
+/** What was found of some of the files that a database names. */
+interface FilePresence {
+  looked: number
+  /** The names of those that are not there as they were written, with why. */
+  absent: { name: string; reason: string }[]
+}
+
+/** Files that are looked for at the same time. */
+const AT_A_TIME = 8
+
+/**
+ * Looks whether granules are in a store: reads what each begins with, which its name is the sum of, and its last byte.
+ *
+ * @throws {StorageUnavailable} where it does not answer
+ */
+export async function lookForFiles(files: FileStore, granules: NamedGranule[]): Promise<FilePresence> {
+  const ranges = rangesOf(files)
+  const absent: FilePresence['absent'] = []
+  const left = granules.values()
+
+  async function look(granule: NamedGranule): Promise<void> {
+    const name = fileNameOf(granule)
+    const isWhole = (bytes: Buffer) => isHeaderOf(granule.name, bytes)
+    try {
+      await ranges.read({ name, offset: 0, length: granule.headerBytes, isWhole })
+      await files.read(name, granule.bytes - 1, 1)
+    } catch (error) {
+      if (!isUnreadable(error) || (error instanceof StorageUnavailable && !error.hasAnswered)) throw error
+      absent.push({ name, reason: (error as Error).message })
+    }
+  }
+
+  async function lane(): Promise<void> {
+    for (const granule of left) await look(granule)
+  }
+
+  await Promise.all(Array.from({ length: AT_A_TIME }, lane))
+  return { looked: granules.length, absent }
 }

@@ -1,3 +1,5 @@
+import geographic from 'geographiclib-geodesic'
+
 /** A position in degrees. */
 export interface SpherePosition {
   longitude: number
@@ -88,4 +90,13 @@ export function nearestOnSphere(
     latitude: Math.atan2(z, Math.hypot(x, y)) / RADIANS,
     angle: 2 * Math.asin(Math.min(1, Math.sqrt(least) / 2)),
   }
+}
+
+const { Geodesic } = geographic
+
+/** The length of the shortest line on the WGS 84 ellipsoid between two positions in degrees, in metres (Karney, 2013). */
+export function geodesicLength(from: SpherePosition, to: SpherePosition): number {
+  const { latitude, longitude } = from
+  const line = Geodesic.WGS84.Inverse(latitude, longitude, to.latitude, to.longitude, Geodesic.DISTANCE)
+  return line.s12 as number
 }

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import { AwsV4Signer } from 'aws4fetch'
 import { inAttempts, PAUSES_MS } from './attempts.ts'
 import {
   askServer,
@@ -8,8 +10,14 @@ import {
   readRange,
 } from './http.ts'
 import { type ListPage, pageOf } from './list-page.ts'
-import { type Credentials, signed } from './signature.ts'
 import { type FileStore, pathOf, StorageUnavailable } from './store.ts'
+
+/** Who signs, and for which part of a provider. */
+export interface Credentials {
+  accessKeyId: string
+  secretAccessKey: string
+  region: string
+}
 
 export interface Bucket {
   /** Of the provider; the bucket is the first part of its paths. */
@@ -40,16 +48,16 @@ export function openBucket(
     method: FileRequest['method'],
     name: string,
     more: Partial<FileRequest> = {},
-  ): FileRequest {
+  ): Promise<FileRequest> {
     const path = `${below}${pathOf(name)}`.split('/').map(encodeURIComponent).join('/')
     const request = { method, url: new URL(`${root}/${path}`), headers: {}, ...more }
     return signed(request, credentials)
   }
 
   /** Asks for what an operator waits for; it is signed anew each time. */
-  function ask(request: () => FileRequest, expected: Omit<Expected, 'signal'>, waitMs = timeoutMs) {
+  function ask(request: () => Promise<FileRequest>, expected: Omit<Expected, 'signal'>, waitMs = timeoutMs) {
     return inAttempts(
-      () => askServer(place, request(), { ...expected, signal: AbortSignal.timeout(waitMs) }),
+      async () => askServer(place, await request(), { ...expected, signal: AbortSignal.timeout(waitMs) }),
       pausesMs,
     )
   }
@@ -66,8 +74,10 @@ export function openBucket(
 
   return {
     place,
-    read: (name, offset, length, signal = AbortSignal.timeout(timeoutMs)) =>
-      readRange(place, requestFor('GET', name, { headers: rangeHeader(offset, length) }), length, signal),
+    async read(name, offset, length, signal = AbortSignal.timeout(timeoutMs)) {
+      const request = await requestFor('GET', name, { headers: rangeHeader(offset, length) })
+      return readRange(place, request, length, signal)
+    },
     async write(name, bytes) {
       const expected = { statuses: [200, 201, 204], mostBytes: MOST_ERROR_BYTES }
       await ask(() => requestFor('PUT', name, { body: bytes }), expected, WRITE_TIMEOUT_MS)
@@ -93,3 +103,31 @@ const WRITE_TIMEOUT_MS = 120_000
 
 /** A page has a thousand names at most, of a kilobyte at most. */
 const MOST_LIST_BYTES = 8 * 2 ** 20
+
+/** One a day. */
+const signingKeys = new Map<string, ArrayBuffer>()
+
+/** Signs a request to a bucket: Signature Version 4, with the sum of its body. */
+export async function signed(
+  request: FileRequest,
+  credentials: Credentials,
+  now = new Date(),
+): Promise<FileRequest> {
+  const { method, url, body } = request
+  const sum = createHash('sha256')
+    .update(body ?? '')
+    .digest('hex')
+  const signer = new AwsV4Signer({
+    ...credentials,
+    service: 's3',
+    method,
+    url: url.href,
+    headers: { ...request.headers, 'x-amz-content-sha256': sum },
+    datetime: now.toISOString().replace(/[-:]|\.\d{3}/g, ''),
+    // Else a range is not signed.
+    allHeaders: true,
+    cache: signingKeys,
+  })
+  const { headers } = await signer.sign()
+  return { ...request, headers: Object.fromEntries(headers) }
+}

@@ -1,6 +1,6 @@
-import { codeOfStep, stepAt } from '#src/lib/totp.ts'
 import { bytesOf, codeNow } from '#test/domains/auth/two-factor.ts'
 import type { Operation } from '#test/setup/document.ts'
+import { codeOfStep, stepAt } from '#test/setup/totp.ts'
 import { type Ask, type Caller, type Callers, type NextToken, newAccount } from './callers.ts'
 
 const FIELD = { lat: 9.5, lng: 38.5 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { crsOfText } from '#src/ingest/geotiff/crs-text.ts'
+import { crsOfText } from '#src/ingest/geotiff/crs.ts'
 
 test.each(['longlat', 'latlong', 'latlon', 'lonlat'])(
   'a PROJ string of +proj=%s is one of longitude and latitude',

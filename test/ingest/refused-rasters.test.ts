@@ -265,7 +265,7 @@ describe('bands that cannot be used', () => {
 
   test.each([
     [6, 'JPEG of an older form', ', and may have changed its values'],
-    [7, 'JPEG of other pixels than bytes', ', and may have changed its values'],
+    [7, 'JPEG of pixels other than one or three bytes', ', and may have changed its values'],
     [50001, 'WebP', ', and may have changed its values'],
     [34925, 'LZMA', ''],
     [40000, 'method 40000', ''],
@@ -275,4 +275,25 @@ describe('bands that cannot be used', () => {
       `compressed.tif is compressed with ${name}, which is not read here${loss}: gdal_translate -co COMPRESS=DEFLATE compressed.tif compressed-deflate.tif makes a file that is.`,
     )
   })
+
+  test.each([
+    ['of 2 bytes', 2, 1],
+    ['of 4 bytes', 4, 1],
+    ['of luminance alone', 1, 6],
+  ])('JPEG whose pixels are %s', async (_, samples, photometric) => {
+    const row = () => new Uint8Array(20 * samples)
+    const ofEach = (value: number): ['short', number[]] => ['short', Array(samples).fill(value)]
+    const tags = {
+      258: ofEach(8),
+      339: ofEach(1),
+      277: ofOne(samples),
+      259: ofOne(7),
+      262: ofOne(photometric),
+    }
+    expect(await ingest.refusalOfFile(await raster('compressed.tif', { bits: 8, row, tags }))).toBe(
+      'compressed.tif is compressed with JPEG of pixels other than one or three bytes, which is not read here, and may have changed its values: gdal_translate -co COMPRESS=DEFLATE compressed.tif compressed-deflate.tif makes a file that is.',
+    )
+  })
 })
+
+const ofOne = (value: number): ['short', number[]] => ['short', [value]]

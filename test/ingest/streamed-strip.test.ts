@@ -2,9 +2,9 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { FileBytes } from '#src/ingest/geotiff/bytes.ts'
+import { StreamedStrip } from '#src/ingest/geotiff/blocks.ts'
 import { COMPRESSIONS, type DecompressStream } from '#src/ingest/geotiff/compression.ts'
-import { StreamedStrip } from '#src/ingest/geotiff/streamed-strip.ts'
+import { FileBytes } from '#src/ingest/geotiff/directories.ts'
 import { newFolder } from '#test/setup/folders.ts'
 
 const PIECE = 100_000

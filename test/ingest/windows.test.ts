@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { windowsOf } from '#src/ingest/geotiff/windows.ts'
+import { windowsOf } from '#src/ingest/geotiff/source.ts'
 import type { Grid, Window } from '#src/raster/grid.ts'
 
 const grid: Grid = {

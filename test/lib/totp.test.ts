@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { base32, codeOfStep, otpauthUri, stepAt, stepOfCode } from '#src/lib/totp.ts'
+import { base32, otpauthUri, stepOfCode } from '#src/lib/totp.ts'
+import { codeOfStep, stepAt } from '#test/setup/totp.ts'
 
 /** The secret of the examples in RFC 4226 and RFC 6238. */
 const SECRET = Buffer.from('12345678901234567890')
@@ -14,6 +15,7 @@ test.each([
   [20000000000, '353130'],
 ])('at %d s the code is %s', (seconds, code) => {
   expect(codeOfStep(SECRET, stepAt(seconds * 1000))).toBe(code)
+  expect(stepOfCode(SECRET, code, seconds * 1000)).toBe(stepAt(seconds * 1000))
 })
 
 // RFC 4226, appendix D.

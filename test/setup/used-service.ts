@@ -3,8 +3,8 @@ import { buildApp } from '#src/app.ts'
 import type { Config } from '#src/config.ts'
 import { openCluster } from '#src/database/client.ts'
 import type { App } from '#src/http/app.ts'
-import { codeOfStep, stepAt } from '#src/lib/totp.ts'
 import { turnOn } from '#test/domains/auth/two-factor.ts'
+import { codeOfStep, stepAt } from '#test/setup/totp.ts'
 import { newPerson, type Person } from './people.ts'
 
 /** What somebody who has used a service for a while has there, and in hand. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { signed } from '#src/storage/signature.ts'
+import { signed } from '#src/storage/bucket.ts'
 
 /** Of the examples in Amazon's documentation of Signature Version 4 for S3. */
 const CREDENTIALS = {
@@ -31,7 +31,7 @@ test.each([
     { method: 'GET', url: `${BUCKET}/?prefix=J&max-keys=2`, headers: {} },
     '34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7',
   ],
-] as const)('a request for %s is signed as Amazon does', (_, { url, ...request }, signature) => {
-  const { headers } = signed({ ...request, url: new URL(url) }, CREDENTIALS, NOW)
+] as const)('a request for %s is signed as Amazon does', async (_, { url, ...request }, signature) => {
+  const { headers } = await signed({ ...request, url: new URL(url) }, CREDENTIALS, NOW)
   expect(headers.authorization).toMatch(new RegExp(`Signature=${signature}$`))
 })

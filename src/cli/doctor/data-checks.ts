@@ -9,7 +9,6 @@ import { listCountryEntries, listCropEntries } from '#src/domains/reference/quer
 import { listReleases, type ReleaseRow } from '#src/domains/releases/queries.ts'
 import { listSchedules, type Schedule } from '#src/domains/releases/schedule-queries.ts'
 import { findDeliveryState } from '#src/domains/subscriptions/state-queries.ts'
-import { lookForFiles } from '#src/ingest/file-presence.ts'
 import {
   findFileTotals,
   listSomeGranules,
@@ -17,7 +16,7 @@ import {
   type NamedGranule,
 } from '#src/ingest/move-queries.ts'
 import { listUnsummarised } from '#src/ingest/queries.ts'
-import { unusedFiles } from '#src/ingest/unused-files.ts'
+import { lookForFiles, unusedFiles } from '#src/ingest/unused-files.ts'
 import { messageOf } from '#src/lib/caught.ts'
 import { isoMonth } from '#src/lib/month.ts'
 import { isStale } from '#src/products/season.ts'

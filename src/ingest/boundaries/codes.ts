@@ -1,8 +1,7 @@
 import type { Transaction } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
 import { OperatorError } from '#src/errors.ts'
-import { countUncoded, dropShared, giveCodes } from './codes-queries.ts'
-import type { Finding } from './staging-queries.ts'
+import { countUncoded, dropShared, type Finding, giveCodes } from './staging-queries.ts'
 
 /** What becomes of areas without a code of their own: one is made from the name, or they are left out. */
 export const CODE_RULES = ['from-names', 'skip'] as const

@@ -1,6 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer'
-import type { ByteReader } from './byte-reader.ts'
-import { type Decode, withoutCutCharacter } from './code-pages.ts'
+import type { Readable } from 'node:stream'
+import { type Decode, type Texts, withoutCutCharacter } from './encoding.ts'
 
 const HEADER_BYTES = 32
 const FIELD_BYTES = 32
@@ -33,12 +33,6 @@ export async function* recordsIn(file: ByteReader, decode: Decode): AsyncGenerat
     yield recordOf(await exactly(file, recordBytes), fields, decode)
   }
 }
-
-/**
- * What the bytes of all texts of a file are. Cut: what is not ASCII may be nothing but beginnings of characters
- * in UTF-8 that had no room in their fields, as well as single bytes of something else.
- */
-export type Texts = 'ASCII' | 'UTF-8' | 'cut' | 'other'
 
 /**
  * Looks at the texts of a .dbf file.
@@ -117,4 +111,39 @@ function typed(text: string, type: string): unknown {
   if (type === 'N' || type === 'F') return Number.parseFloat(text)
   if (type === 'L') return /^[yt]$/i.test(text)
   return text
+}
+
+/** The bytes of a stream, as many at a time as are asked for. What is asked for is all that is held. */
+export class ByteReader {
+  readonly #chunks: AsyncIterator<Buffer>
+  #rest: Buffer = Buffer.alloc(0)
+
+  constructor(stream: Readable) {
+    // It may fail before it is read: whoever reads it is told then.
+    stream.on('error', () => {})
+    this.#chunks = stream[Symbol.asyncIterator]()
+  }
+
+  /** The next bytes; fewer where the stream ends. */
+  async read(length: number): Promise<Buffer> {
+    const parts: Buffer[] = []
+    let missing = length
+    while (missing > 0) {
+      if (this.#rest.length === 0) {
+        const { value, done } = await this.#chunks.next()
+        if (done) break
+        this.#rest = value
+      }
+      const part = this.#rest.subarray(0, missing)
+      this.#rest = this.#rest.subarray(part.length)
+      missing -= part.length
+      parts.push(part)
+    }
+    return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts)
+  }
+
+  /** Ends the stream, wherever it is. */
+  async close(): Promise<void> {
+    await this.#chunks.return?.()
+  }
 }

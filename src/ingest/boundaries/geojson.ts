@@ -4,8 +4,8 @@ import { basename } from 'node:path'
 import type { Readable } from 'node:stream'
 import { JSONParser, TokenType } from '@streamparser/json'
 import { OperatorError } from '#src/errors.ts'
+import { refuseOtherKind, TOPOJSON } from '../other-formats.ts'
 import { type FeatureFile, MAX_POSITIONS, type RawFeature } from './feature.ts'
-import { refuseOtherKind, TOPOJSON } from './other-kinds.ts'
 
 /** Bytes read at a time: the features that end in them are in memory together. */
 const CHUNK_BYTES = 64 * 1024

@@ -1,13 +1,18 @@
-import { open, stat } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
+import type { Database } from 'sql.js'
+import initSqlJs from 'sql.js'
 import { OperatorError } from '#src/errors.ts'
 import { messageOf } from '#src/lib/caught.ts'
-import { type FeatureFile, MAX_POSITIONS, type RawFeature, type Reading } from './feature.ts'
+import {
+  chooseLayer,
+  type FeatureFile,
+  isWgs84Wkt,
+  MAX_POSITIONS,
+  type RawFeature,
+  type Reading,
+} from './feature.ts'
 import { geometryOf } from './geopackage-geometry.ts'
-import { chooseLayer } from './layers.ts'
-import { openSqliteFile, type SqliteFile } from './sqlite/file.ts'
-import { type Row, rowsOf } from './sqlite/tables.ts'
-import { isWgs84Wkt } from './wgs84.ts'
 
 /** A row of the tables that describe the others: texts of some kB. */
 const MAX_DESCRIPTION_BYTES = 2 ** 20
@@ -29,10 +34,16 @@ interface Layer {
   srsId: number
 }
 
-/**
- * A layer of a GeoPackage, an SQLite file. It is read row by row by a reader of our own: the libraries that run on
- * any Node have the whole file in memory.
- */
+/** SQLite has the whole file in memory; commands stay below 512 MB. */
+const MAX_FILE_BYTES = 256 * 2 ** 20
+
+/** For the messages of SQLite about whole files. */
+const REASONS: Record<string, string> = {
+  'file is not a database': 'it is no SQLite file',
+  'database disk image is malformed': 'it is cut off or damaged',
+}
+
+/** A layer of a GeoPackage, an SQLite file. */
 export function geoPackage(path: string, reading: Reading): FeatureFile {
   const name = basename(path)
   return {
@@ -41,14 +52,17 @@ export function geoPackage(path: string, reading: Reading): FeatureFile {
     reading: reading.layer === undefined ? [] : ['layer', reading.layer],
     async *features() {
       await refuseUnmerged(path, name)
-      const handle = await open(path)
+      await refuseLarge(path, name)
+      let file: SqliteFile | undefined
       try {
-        yield* featuresOf(name, await openSqliteFile(handle), reading)
+        file = await openSqlite(await readFile(path))
+        yield* featuresOf(name, file, reading)
       } catch (error) {
         if (error instanceof OperatorError) throw error
-        throw new OperatorError(`${name} is not a GeoPackage that can be read: ${messageOf(error)}.`)
+        const reason = REASONS[messageOf(error)] ?? messageOf(error)
+        throw new OperatorError(`${name} is not a GeoPackage that can be read: ${reason}.`)
       } finally {
-        await handle.close()
+        file?.close()
       }
     },
   }
@@ -65,20 +79,29 @@ async function refuseUnmerged(path: string, name: string): Promise<void> {
   }
 }
 
-async function* featuresOf(name: string, file: SqliteFile, reading: Reading): AsyncGenerator<RawFeature> {
-  const layers = await layersOf(file)
+async function refuseLarge(path: string, name: string): Promise<void> {
+  const { size } = await stat(path)
+  if (size <= MAX_FILE_BYTES) return
+  throw new OperatorError(
+    `${name} has ${Math.ceil(size / 2 ** 20)} MB; GeoPackages of at most 256 MB are read: \`ogr2ogr -t_srs EPSG:4326 areas.geojson ${name} LAYER\` makes a file of any size of one layer.`,
+  )
+}
+
+function* featuresOf(name: string, file: SqliteFile, reading: Reading): Generator<RawFeature> {
+  const layers = layersOf(file)
   if (layers.length === 0) throw new OperatorError(`${name} has no layers.`)
   const tables = layers.map(({ table }) => table)
   const table = chooseLayer(name, tables, reading)
   const { column, srsId } = layers.find((layer) => layer.table === table) as Layer
-  await refuseOtherSrs(name, file, table, srsId)
+  refuseOtherSrs(name, file, table, srsId)
   let number = 0
-  for await (const { [column]: geometry, ...properties } of rowsOf(file, table, MAX_FEATURE_BYTES)) {
+  for (const { row, read } of file.rows(table, MAX_FEATURE_BYTES)) {
+    const { [column]: geometry, ...properties } = row
     number++
     if (geometry === undefined) throw new Error(`its table ${table} has no column ${column}`)
     yield {
       number,
-      read: file.pagesRead() / file.pageCount,
+      read,
       properties,
       geometry: Buffer.isBuffer(geometry) ? geometryOf(geometry, number) : null,
     }
@@ -86,9 +109,9 @@ async function* featuresOf(name: string, file: SqliteFile, reading: Reading): As
   if (number === 0) throw new OperatorError(`${name} has no features.`)
 }
 
-async function layersOf(file: SqliteFile): Promise<Layer[]> {
+function layersOf(file: SqliteFile): Layer[] {
   const layers: Layer[] = []
-  for await (const row of rowsOf(file, 'gpkg_geometry_columns', MAX_DESCRIPTION_BYTES)) {
+  for (const { row } of file.rows('gpkg_geometry_columns', MAX_DESCRIPTION_BYTES)) {
     if (layers.length === MAX_LAYERS) throw new Error(`it has more than ${MAX_LAYERS} layers`)
     layers.push({
       table: textIn(row, 'table_name'),
@@ -108,9 +131,9 @@ function textIn(row: Row, column: string): string {
   throw new Error(`its gpkg_geometry_columns has no ${column}`)
 }
 
-async function refuseOtherSrs(name: string, file: SqliteFile, table: string, srsId: number): Promise<void> {
+function refuseOtherSrs(name: string, file: SqliteFile, table: string, srsId: number): void {
   if (UNKNOWN_SRS.includes(srsId)) return
-  for await (const row of rowsOf(file, 'gpkg_spatial_ref_sys', MAX_DESCRIPTION_BYTES)) {
+  for (const { row } of file.rows('gpkg_spatial_ref_sys', MAX_DESCRIPTION_BYTES)) {
     if (row.srs_id !== srsId) continue
     const isEpsg = String(row.organization).toUpperCase() === 'EPSG'
     if ((isEpsg && row.organization_coordsys_id === 4326) || isWgs84Wkt(String(row.definition))) return
@@ -120,4 +143,151 @@ async function refuseOtherSrs(name: string, file: SqliteFile, table: string, srs
     )
   }
   throw new Error(`its layer ${table} has a CRS that it does not have`)
+}
+
+/** A value of a row. Whole numbers beyond 2^53 are texts. */
+type Value = null | number | string | Buffer
+
+/** A row by the names of its columns. */
+type Row = Record<string, Value>
+
+/** A row with its share of the table, from 0 to 1. */
+interface PlacedRow {
+  row: Row
+  read: number
+}
+
+/** An SQLite file in memory, of which whole tables are read. */
+interface SqliteFile {
+  /**
+   * The rows of a table, one after the other, in the order of their ids.
+   *
+   * @param maxBytes of a row
+   * @throws {Error} where the table is missing or damaged, or has a larger row
+   */
+  rows(table: string, maxBytes: number): Generator<PlacedRow>
+  close(): void
+}
+
+/** Columns that were added after the rows take no bytes of the file, and all of the time. */
+const MAX_MISSING_VALUES = 5_000_000
+
+/** The versions of the file format for writers and readers: 2 would need a log of changes beside the file. */
+const VERSIONS = [18, 19]
+
+const ENCODINGS: Record<string, string> = { 'UTF-8': 'utf-8', 'UTF-16le': 'utf-16le', 'UTF-16be': 'utf-16be' }
+
+/** What SQLite puts in the place of bytes that are no text. */
+const NO_TEXT = '\uFFFD'
+
+/** @param bytes of the file, which are changed */
+async function openSqlite(bytes: Buffer): Promise<SqliteFile> {
+  for (const version of VERSIONS) if (bytes[version] === 2) bytes[version] = 1
+  const { Database } = await initSqlJs()
+  const database = new Database(bytes)
+  return {
+    *rows(table, maxBytes) {
+      // Of a file that others made, no expression is computed.
+      database.run('PRAGMA trusted_schema = OFF; PRAGMA ignore_check_constraints = ON')
+      const columns = columnsOf(database, table)
+      const count = measured(database, table, columns, maxBytes)
+      if (count * columns.length > bytes.length + MAX_MISSING_VALUES) {
+        throw new Error(
+          `the rows of its ${table} are from before most of its ${columns.length} columns: \`ogr2ogr\` writes them anew`,
+        )
+      }
+      yield* rowsOf(database, table, count)
+    },
+    close: () => database.close(),
+  }
+}
+
+/** The columns of a table of its own: a view or a virtual table would run SQL of the file. */
+function columnsOf(database: Database, table: string): string[] {
+  const [entry] = query(database, 'SELECT type, rootpage FROM sqlite_schema WHERE name = ? COLLATE NOCASE', [
+    table,
+  ])
+  if (!entry) throw new Error(`it has no table ${table}`)
+  if (entry.type !== 'table' || entry.rootpage === 0) throw new Error(`its ${table} is no table of its own`)
+  const columns = query(database, 'SELECT name, hidden FROM pragma_table_xinfo(?)', [table])
+  if (columns.some(({ hidden }) => hidden !== 0)) throw new Error(`the columns of its ${table} are computed`)
+  return columns.map(({ name }) => String(name))
+}
+
+/** The number of the rows of a table, whose pages are checked. */
+function measured(database: Database, table: string, columns: string[], maxBytes: number): number {
+  const [check] = query(database, `PRAGMA quick_check(${quoted(table)})`)
+  if (check?.quick_check !== 'ok') {
+    throw new Error(`its table ${table} is damaged (${String(check?.quick_check).split('\n').at(-1)})`)
+  }
+  const [counted] = query(database, `SELECT count(*) AS count FROM ${quoted(table)}`)
+  const lengths = columns.map((column) => `max(octet_length(${quoted(column)}))`)
+  const [longest = {}] = query(database, `SELECT ${lengths} FROM ${quoted(table)}`)
+  const bytes = Object.values(longest).reduce<number>((sum, length) => sum + Number(length), 0)
+  if (bytes > maxBytes) {
+    throw new Error(`its ${table} has values of ${bytes} bytes in a row; at most ${maxBytes} are read`)
+  }
+  return Number(counted?.count)
+}
+
+function* rowsOf(database: Database, table: string, count: number): Generator<PlacedRow> {
+  const statement = database.prepare(`SELECT * FROM ${quoted(table)} ORDER BY rowid`)
+  // Beside the others: a table may have as many columns as a result.
+  const ids = database.prepare(`SELECT rowid FROM ${quoted(table)} ORDER BY rowid`)
+  try {
+    const columns = statement.getColumnNames()
+    for (let number = 1; statement.step() && ids.step(); number++) {
+      const values = valuesIn(statement)
+      for (const [index, value] of values.entries()) {
+        if (typeof value !== 'string' || !value.includes(NO_TEXT)) continue
+        refuseNoText(database, table, columns[index] as string, valuesIn(ids)[0] as number)
+      }
+      const row = Object.fromEntries(columns.map((column, index) => [column, values[index] as Value]))
+      yield { row, read: number / count }
+    }
+  } finally {
+    statement.free()
+    ids.free()
+  }
+}
+
+/** A text may have the character itself. */
+function refuseNoText(database: Database, table: string, column: string, rowid: number): void {
+  const [pragma] = query(database, 'PRAGMA encoding')
+  const text = `SELECT CAST(${quoted(column)} AS BLOB) AS bytes FROM ${quoted(table)} WHERE rowid = ${rowid}`
+  const [row] = query(database, text)
+  new TextDecoder(ENCODINGS[String(pragma?.encoding)], { fatal: true }).decode(row?.bytes as Buffer)
+}
+
+function query(database: Database, sql: string, parameters: string[] = []): Row[] {
+  const statement = database.prepare(sql, parameters)
+  try {
+    const names = statement.getColumnNames()
+    const rows: Row[] = []
+    while (statement.step()) {
+      const values = valuesIn(statement)
+      rows.push(Object.fromEntries(names.map((name, index) => [name, values[index] as Value])))
+    }
+    return rows
+  } finally {
+    statement.free()
+  }
+}
+
+/** The types of the library lack this option. */
+type Get = (
+  parameters: null,
+  options: { useBigInt: true },
+) => (null | number | bigint | string | Uint8Array)[]
+
+function valuesIn(statement: { get: unknown }): Value[] {
+  return (statement.get as Get).call(statement, null, { useBigInt: true }).map((value) => {
+    if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.length)
+    if (typeof value !== 'bigint') return value
+    return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
+  })
+}
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
 }

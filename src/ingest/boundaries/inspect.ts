@@ -1,6 +1,5 @@
 import type { FeatureFile, Noted } from './feature.ts'
-import { levelOf, textOf } from './properties.ts'
-import { type PropertyNames, recognise, recogniseAny } from './sources.ts'
+import { levelOf, type PropertyNames, recognise, recogniseAny, textOf } from './properties.ts'
 
 /** A property of the features of a file. */
 export interface InspectedColumn {

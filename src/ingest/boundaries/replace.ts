@@ -5,8 +5,7 @@ import { recordOperation } from '#src/domains/audit/queries.ts'
 import { OperatorError } from '#src/errors.ts'
 import { round } from '#src/lib/round.ts'
 import { type CodeRule, settleCodes } from './codes.ts'
-import { linkParents, someOf } from './parents.ts'
-import type { CountryPlace } from './place.ts'
+import { type CountryPlace, linkParents, someOf } from './place.ts'
 import {
   analyzeBoundaries,
   type BoundarySet,

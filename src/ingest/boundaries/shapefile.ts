@@ -4,12 +4,16 @@ import { basename, dirname, extname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { OperatorError } from '#src/errors.ts'
 import { messageOf } from '#src/lib/caught.ts'
-import { ByteReader } from './byte-reader.ts'
-import { recordsIn, surveyTexts } from './dbf.ts'
+import { ByteReader, recordsIn, surveyTexts } from './dbf.ts'
 import { chooseEncoding } from './encoding.ts'
-import type { FeatureFile, Noted, RawFeature, Reading } from './feature.ts'
-import { CutOff, shapesIn } from './shp.ts'
-import { isWgs84Wkt } from './wgs84.ts'
+import {
+  type FeatureFile,
+  isWgs84Wkt,
+  MAX_POSITIONS,
+  type Noted,
+  type RawFeature,
+  type Reading,
+} from './feature.ts'
 
 /** The files that make up a shapefile, by their endings; .cpg names the encoding, .prj the CRS. */
 const PARTS = ['shp', 'dbf', 'prj', 'cpg'] as const
@@ -131,4 +135,185 @@ function refuseOtherCrs(name: string, wkt: string): void {
   throw new OperatorError(
     `${name} is in the CRS ${crs}, not in WGS 84: convert it with \`ogr2ogr -t_srs EPSG:4326 OUT.geojson IN.shp\`.`,
   )
+}
+
+/** A file that ends before it says that it does. */
+class CutOff extends Error {}
+
+/** A geometry as GeoJSON has it. Of what is no polygon, the type alone is read. */
+type ShapeGeometry =
+  | { type: 'Polygon'; coordinates: Position[][] }
+  | { type: 'MultiPolygon'; coordinates: Position[][][] }
+  | { type: 'Point' | 'LineString' | 'MultiPoint' | 'MultiPatch' }
+
+type Position = [x: number, y: number]
+
+const HEADER_BYTES = 100
+const FILE_CODE = 9994
+/** Where the header says how long the file is, in 16-bit words. */
+const LENGTH_OFFSET = 24
+const RECORD_HEADER_BYTES = 8
+
+/** Positions with their heights and measures, and half as much for where the rings begin. */
+const MAX_RECORD_BYTES = 48 * MAX_POSITIONS
+
+const POLYGONS = [5, 15, 25]
+const OTHER_TYPES: Record<number, 'Point' | 'LineString' | 'MultiPoint' | 'MultiPatch'> = {
+  1: 'Point',
+  11: 'Point',
+  21: 'Point',
+  3: 'LineString',
+  13: 'LineString',
+  23: 'LineString',
+  8: 'MultiPoint',
+  18: 'MultiPoint',
+  28: 'MultiPoint',
+  31: 'MultiPatch',
+}
+
+/**
+ * Reads the shapes of a .shp file one after the other (ESRI Shapefile Technical Description, 1998).
+ *
+ * @yields each shape, null where a record has none, and which part of the file has been read with it
+ * @throws {CutOff} where the file ends too early
+ * @throws {Error} where it is damaged, or a shape is too large
+ */
+export async function* shapesIn(
+  file: ByteReader,
+): AsyncGenerator<{ shape: ShapeGeometry | null; read: number }> {
+  const header = await exactly(file, HEADER_BYTES)
+  if (header.readInt32BE(0) !== FILE_CODE) throw new Error('it does not begin as a .shp file does')
+  const bytes = header.readInt32BE(LENGTH_OFFSET) * 2
+  let left = bytes - HEADER_BYTES
+  for (let number = 1; left > 0; number++) {
+    const length = (await exactly(file, RECORD_HEADER_BYTES)).readInt32BE(4) * 2
+    if (length < 0) throw new Error(`shape ${number} has less than no bytes`)
+    if (length > MAX_RECORD_BYTES) {
+      throw new Error(`shape ${number} has ${length} bytes; at most ${MAX_RECORD_BYTES} are read`)
+    }
+    left -= RECORD_HEADER_BYTES + length
+    yield { shape: geometryOf(await exactly(file, length), number), read: 1 - left / bytes }
+  }
+}
+
+async function exactly(file: ByteReader, length: number): Promise<Buffer> {
+  const bytes = await file.read(length)
+  if (bytes.length < length) throw new CutOff()
+  return bytes
+}
+
+const COUNTS_OFFSET = 36
+const PARTS_OFFSET = 44
+const PART_BYTES = 4
+const POSITION_BYTES = 16
+
+function geometryOf(record: Buffer, number: number): ShapeGeometry | null {
+  const type = record.length < 4 ? 0 : record.readInt32LE(0)
+  if (type === 0) return null
+  if (!POLYGONS.includes(type)) {
+    const other = OTHER_TYPES[type]
+    if (other) return { type: other }
+    throw new Error(`shape ${number} is of type ${type}, which there is not`)
+  }
+  const damaged = new Error(`shape ${number} is damaged`)
+  if (record.length < PARTS_OFFSET) throw damaged
+  const parts = record.readInt32LE(COUNTS_OFFSET)
+  const positions = record.readInt32LE(COUNTS_OFFSET + 4)
+  const start = PARTS_OFFSET + parts * PART_BYTES
+  if (parts < 0 || positions < 0 || parts > positions || start + positions * POSITION_BYTES > record.length)
+    throw damaged
+  if (positions > MAX_POSITIONS) {
+    throw new Error(`shape ${number} has ${positions} positions; at most ${MAX_POSITIONS} are read`)
+  }
+  const starts = Array.from({ length: parts }, (_, part) =>
+    record.readInt32LE(PARTS_OFFSET + part * PART_BYTES),
+  )
+  const ends = [...starts.slice(1), positions]
+  // Each position is of one ring: else a few bytes could say that they are millions of rings.
+  if (starts.some((from, ring) => from < 0 || from > (ends[ring] as number))) throw damaged
+  const rings = starts
+    .map((from, ring) => ringOf(record, start + from * POSITION_BYTES, (ends[ring] as number) - from))
+    .filter((ring) => ring.length > 0)
+  return polygonsOf(rings)
+}
+
+function ringOf(record: Buffer, start: number, count: number): Position[] {
+  return Array.from({ length: count }, (_, index): Position => {
+    const at = start + index * POSITION_BYTES
+    return [record.readDoubleLE(at), record.readDoubleLE(at + 8)]
+  })
+}
+
+/** A ring, and the rectangle it lies in. */
+interface Ring {
+  positions: Position[]
+  clockwise: boolean
+  west: number
+  south: number
+  east: number
+  north: number
+}
+
+/**
+ * Outer rings run clockwise, and holes against it. A hole is of the smallest ring around it; where one has none,
+ * the file may have them the other way round, and else it is no hole.
+ */
+function polygonsOf(positions: Position[][]): ShapeGeometry | null {
+  const rings = positions.map(measured)
+  const polygons = assembled(rings, true) ?? assembled(rings, false) ?? rings.map((ring) => [ring.positions])
+  const [only] = polygons
+  if (!only) return null
+  return polygons.length === 1
+    ? { type: 'Polygon', coordinates: only }
+    : { type: 'MultiPolygon', coordinates: polygons }
+}
+
+/** @returns the polygons, outer ring first; undefined where a hole lies in none of them */
+function assembled(rings: Ring[], outersClockwise: boolean): Position[][][] | undefined {
+  const outers = rings.filter((ring) => ring.clockwise === outersClockwise)
+  const polygons = new Map(outers.map((outer) => [outer, [outer.positions]]))
+  for (const hole of rings) {
+    if (hole.clockwise === outersClockwise) continue
+    let around: Ring | undefined
+    for (const outer of outers) {
+      if (contains(outer, hole) && (!around || contains(around, outer))) around = outer
+    }
+    if (!around) return undefined
+    polygons.get(around)?.push(hole.positions)
+  }
+  return [...polygons.values()]
+}
+
+function contains(outer: Ring, inner: Ring): boolean {
+  return (
+    outer.west <= inner.west &&
+    outer.south <= inner.south &&
+    outer.east >= inner.east &&
+    outer.north >= inner.north
+  )
+}
+
+function measured(positions: Position[]): Ring {
+  const ring: Ring = {
+    positions,
+    clockwise: false,
+    west: Number.POSITIVE_INFINITY,
+    south: Number.POSITIVE_INFINITY,
+    east: Number.NEGATIVE_INFINITY,
+    north: Number.NEGATIVE_INFINITY,
+  }
+  // Twice the area, by the trapezes between each side and the x axis.
+  let area = 0
+  let [beforeX, beforeY] = positions[0] as Position
+  for (const [x, y] of positions) {
+    area += (x - beforeX) * (y + beforeY)
+    ring.west = Math.min(ring.west, x)
+    ring.south = Math.min(ring.south, y)
+    ring.east = Math.max(ring.east, x)
+    ring.north = Math.max(ring.north, y)
+    beforeX = x
+    beforeY = y
+  }
+  ring.clockwise = area > 0
+  return ring
 }

@@ -2,9 +2,8 @@ import type { Finding } from '#src/database/findings.ts'
 import type { Series } from '#src/products/series.ts'
 import type { Extent } from '#src/raster/grid.ts'
 import type { PixelType } from '#src/raster/pixels.ts'
-import type { Frame } from '../frame.ts'
 import type { Statistics } from '../statistics.ts'
-import type { Tally } from '../tally.ts'
+import type { Frame, Tally } from '../tally.ts'
 
 /** What is known of a layer before its pixels are read. */
 export interface LayerFacts {

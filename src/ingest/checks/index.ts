@@ -8,8 +8,6 @@ import type { Extent } from '#src/raster/grid.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
 import type { ReleaseSource } from '../source.ts'
 import type { CoverageStatistics } from '../statistics.ts'
-import { empty } from './empty.ts'
-import { extent, spread } from './extent.ts'
 import type {
   Check,
   CoverageFacts,
@@ -21,14 +19,8 @@ import type {
   Surroundings,
 } from './facts.ts'
 import { judged, type Leniency } from './judgement.ts'
-import { month } from './month.ts'
-import { names } from './names.ts'
-import { notHonoured } from './not-honoured.ts'
-import { findSurroundings, listCoverageFacts } from './queries.ts'
-import { range } from './range.ts'
-import { reading } from './reading.ts'
-import { scenariosAlike } from './scenarios-alike.ts'
-import { partWithValues } from './spread-queries.ts'
+import { findSurroundings, listCoverageFacts, partWithValues } from './queries.ts'
+import { empty, extent, month, names, notHonoured, range, reading, scenariosAlike, spread } from './rules.ts'
 import { undeclaredNodata } from './undeclared-nodata.ts'
 
 /** What needs no pixels, so that a mistake costs a second and not a load. */

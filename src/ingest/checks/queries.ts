@@ -5,9 +5,10 @@ import { listCountryExtents } from '#src/domains/reference/queries.ts'
 import { OperatorError } from '#src/errors.ts'
 import type { Products } from '#src/products/define.ts'
 import type { Series } from '#src/products/series.ts'
+import { BLOCK_FACTOR } from '#src/raster/blocks.ts'
+import type { Extent, Geotransform, Grid, GridSize } from '#src/raster/grid.ts'
+import { RUN_LENGTH, SUMMARY_VERSION, SummaryRun } from '#src/raster/summary-run.ts'
 import type { CoverageFacts, MeasuredLayer, Surroundings } from './facts.ts'
-import type { Block } from './spread.ts'
-import { type CountryPlace, countStoredBlocks, partWithValues } from './spread-queries.ts'
 
 /** What the checks compare a release of a series with. */
 export async function findSurroundings(
@@ -116,4 +117,151 @@ export async function listCoverageFacts(
     })
   }
   return coverages
+}
+
+/** Places are looked at in so many columns and rows of a country's extent. */
+const PLACES_A_SIDE = 48
+
+/** A country, as far as the places in it are concerned. */
+interface CountryPlace {
+  code: string
+  extent: Extent | null
+}
+
+/** A grid, where it lies, and which of its blocks have a value; null where that is not known. */
+interface SpreadGrid {
+  grid: Grid
+  extent: Extent
+  tileSize: number
+  countBlocks(level: number, blocks: Block[]): number | null | Promise<number | null>
+}
+
+/**
+ * How much of a country has values around, from 0 to 1: of places all over it, those in whose block there is any.
+ *
+ * @returns null where nothing is known of the country, or of the values
+ */
+export async function partWithValues(
+  db: Kysely<Tables>,
+  country: CountryPlace,
+  { grid, extent, tileSize, countBlocks }: SpreadGrid,
+): Promise<number | null> {
+  if (country.extent === null) return null
+  const { places, count } = await findPlaces(db, country.code, country.extent, grid.srid, extent)
+  if (count === 0) return null
+  const level = spreadLevel(country.extent, extent, grid, tileSize)
+  const found = await countBlocks(level, blocksAt(places, grid, tileSize, level))
+  return found === null ? null : found / count
+}
+
+/**
+ * Places at even distances in a country: within its outline, or its extent where no boundaries are loaded.
+ *
+ * @param srid of the CRS that places are told in
+ * @param within what is far from a grid may not be transformed into its CRS: it is counted, and not told
+ */
+async function findPlaces(
+  db: Kysely<Tables>,
+  countryCode: string,
+  { west, south, east, north }: Extent,
+  srid: number,
+  within: Extent,
+): Promise<{ places: Place[]; count: number }> {
+  const { rows } = await sql<Place | { x: null; y: null }>`
+    with place as (
+      select st_setsrid(st_makepoint(
+        ${west}::float8 + ${(east - west) / PLACES_A_SIDE}::float8 * (place_column + 0.5),
+        ${south}::float8 + ${(north - south) / PLACES_A_SIDE}::float8 * (place_row + 0.5)
+      ), 4326) as point
+      from generate_series(0, ${PLACES_A_SIDE - 1}::integer) as place_column
+      cross join generate_series(0, ${PLACES_A_SIDE - 1}::integer) as place_row
+    ), outline as (
+      select id from admin_area where country_code = ${countryCode} and level = 0
+    ), transformed as (
+      select case
+        when st_x(point) between ${within.west}::float8 and ${within.east}::float8
+          and st_y(point) between ${within.south}::float8 and ${within.north}::float8
+        then st_transform(point, ${srid}::integer)
+      end as point
+      from place
+      where not exists (select from outline) or exists (
+        select from admin_area_piece as piece
+        join outline on outline.id = piece.admin_area_id
+        where st_covers(piece.geom, place.point)
+      )
+    )
+    select st_x(point) as x, st_y(point) as y from transformed`.execute(db)
+  return { places: rows.filter((row): row is Place => row.x !== null), count: rows.length }
+}
+
+/** Counts those of blocks of a stored coverage that have a value, each as often as it is given. */
+async function countStoredBlocks(
+  db: Kysely<Tables>,
+  coverageId: number,
+  level: number,
+  blocks: Block[],
+): Promise<number | null> {
+  const columns = [...new Set(blocks.map(runOf))]
+  const { rows } = await sql<{ row: number; column: number; bands: Buffer } | { row: null }>`
+    select block_row as row, block_column as column, bands
+    from coverage
+    left join tile_summary
+      on coverage_id = coverage.id and level = ${level}
+      and block_row = any(${[...new Set(blocks.map(({ row }) => row))]}::integer[])
+      and block_column = any(${columns}::integer[])
+    where coverage.id = ${coverageId} and summarised and summary_version = ${SUMMARY_VERSION}`.execute(db)
+  if (rows.length === 0) return null
+  const runs = new Map<string, SummaryRun>()
+  for (const run of rows)
+    if (run.row !== null) runs.set(`${run.row} ${run.column}`, new SummaryRun(run.bands))
+  return blocks.filter((block) => runs.get(`${block.row} ${runOf(block)}`)?.has(block.column % RUN_LENGTH))
+    .length
+}
+
+function runOf({ column }: Block): number {
+  return Math.floor(column / RUN_LENGTH)
+}
+
+/** Blocks are at most so much of the country wide and high: what is masked to fields is there where a field is. */
+const BLOCK_PART = 1 / 32
+
+/** A place in a country, in the CRS of a grid. */
+interface Place {
+  x: number
+  y: number
+}
+
+/** A block of a grid: on level 0 it is a tile. */
+interface Block {
+  row: number
+  column: number
+}
+
+/** The level of the largest blocks that are small beside a country. */
+function spreadLevel(
+  country: Extent,
+  { west, south, east, north }: Extent,
+  { width, height }: GridSize,
+  tileSize: number,
+): number {
+  const acrossTiles = ((country.east - country.west) * BLOCK_PART * width) / (east - west) / tileSize
+  const downTiles = ((country.north - country.south) * BLOCK_PART * height) / (north - south) / tileSize
+  const tiles = Math.min(acrossTiles, downTiles)
+  return Math.max(0, Math.floor(Math.log(tiles) / Math.log(BLOCK_FACTOR)))
+}
+
+/** The block that each place lies in; those outside of the grid are left out. */
+function blocksAt(
+  places: Place[],
+  { originX, originY, pixelWidth, pixelHeight, width, height }: Geotransform & GridSize,
+  tileSize: number,
+  level: number,
+): Block[] {
+  const side = tileSize * BLOCK_FACTOR ** level
+  return places.flatMap(({ x, y }) => {
+    const column = Math.floor((x - originX) / pixelWidth)
+    const row = Math.floor((y - originY) / pixelHeight)
+    if (!(column >= 0 && row >= 0 && column < width && row < height)) return []
+    return { row: Math.floor(row / side), column: Math.floor(column / side) }
+  })
 }

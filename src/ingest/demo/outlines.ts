@@ -2,7 +2,6 @@ import { createRequire } from 'node:module'
 import type { MultiPolygon } from 'geojson'
 import { feature } from 'topojson-client'
 import type { GeometryCollection, Topology } from 'topojson-specification'
-import { DEMO_COUNTRIES } from './countries.ts'
 
 /** Where the outlines come from: Natural Earth at 1:10 million, as packed by world-atlas. */
 export const OUTLINE_SOURCE = {
@@ -63,4 +62,22 @@ export function crossings(outline: MultiPolygon, latitude: number): number[] {
     }
   }
   return longitudes.sort((a, b) => a - b)
+}
+
+/** A country that there are demo data for. */
+export interface DemoCountry {
+  /** ISO 3166-1, by which world-atlas knows it. */
+  numericCode: string
+  /** The crop that there are formulas for; null where there are none but those of forage. */
+  crop: string | null
+  /** Pixel size: about 5 km, and 1 km for Rwanda, which is small. */
+  pixelDegrees: number
+}
+
+/** The demo has these, and of others nothing: it needs their seats, outlines and formulas. */
+export const DEMO_COUNTRIES: Record<string, DemoCountry> = {
+  eth: { numericCode: '231', crop: 'wheat', pixelDegrees: 0.05 },
+  gha: { numericCode: '288', crop: null, pixelDegrees: 0.05 },
+  ken: { numericCode: '404', crop: null, pixelDegrees: 0.05 },
+  rwa: { numericCode: '646', crop: 'potato', pixelDegrees: 0.01 },
 }

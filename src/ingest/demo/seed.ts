@@ -1,9 +1,18 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { Readable } from 'node:stream'
 import type { Database } from '#src/database/client.ts'
 import { lockWork } from '#src/database/work-lock.ts'
-import { listCountryEntries } from '#src/domains/reference/queries.ts'
+import { listCountryEntries, listCountryExtents } from '#src/domains/reference/queries.ts'
 import { listReleases } from '#src/domains/releases/queries.ts'
+import { type Shape, shapeOf } from '../boundaries/geometry.ts'
+import type { CountryPlace } from '../boundaries/place.ts'
+import { type BoundarySet, findBoundarySets } from '../boundaries/queries.ts'
+import { replaceBoundaries } from '../boundaries/replace.ts'
+import type { StagedArea } from '../boundaries/staging-queries.ts'
 import { loadRelease } from '../load.ts'
-import { seedAreas } from './areas.ts'
+import { countryOutline, DEMO_COUNTRIES, OUTLINE_SOURCE } from './outlines.ts'
+import { cutByNearestSeat, type SeatPlace } from './queries.ts'
 import { DEMO_RELEASES, demoSource } from './source.ts'
 
 /** Any constant will do, as long as every process that seeds uses the same. */
@@ -47,4 +56,111 @@ export async function seedDemo(
   } finally {
     unlock()
   }
+}
+
+/** Towns and the areas they are the seats of, by country: facts, rounded to about a kilometre or worse. */
+const SEATS = readFileSync(new URL('seats.csv', import.meta.url), 'utf8')
+
+const APPROXIMATE = {
+  source:
+    'Approximate: nearest-seat areas made by this project from the names and coordinates of towns. Not boundaries.',
+  licence: 'CC0-1.0',
+}
+
+/** Those of seats.csv. */
+const LEVELS = [1, 2, 3]
+
+/**
+ * Gives every country of the demo an outline and approximate areas, where it has none. What an operator has
+ * loaded is left alone, and approximate areas are not put beside it.
+ */
+export async function seedAreas(database: Database): Promise<void> {
+  const countries = await listCountryExtents(database.writer)
+  for (const { code, name, stated: bounds } of countries.filter((known) => known.code in DEMO_COUNTRIES)) {
+    const country = { code, name, bounds }
+    const sets = await findBoundarySets(database.writer, country.code)
+    if (!sets.has(0)) await seedOutline(database, country)
+    if (LEVELS.some((level) => sets.get(level)?.approximate === false)) continue
+    if (LEVELS.every((level) => sets.has(level))) continue
+    await seedLevels(database, country)
+  }
+}
+
+async function seedOutline(database: Database, country: CountryPlace): Promise<void> {
+  const { wkb } = shapeOf(countryOutline(country.code)) as Shape
+  const code = country.code.toUpperCase()
+  await seedLevel(
+    database,
+    country,
+    { ...OUTLINE_SOURCE, countryCode: country.code, level: 0, approximate: false, checksum: 'world-atlas' },
+    [{ origin: 'world-atlas', code, name: country.name, parentCode: null, wkb }],
+  )
+}
+
+async function seedLevels(database: Database, country: CountryPlace): Promise<void> {
+  const { seats, names } = seatsOf(country.code)
+  const areas = await cutByNearestSeat(database.writer, country.code, seats, LEVELS)
+  const checksum = createHash('sha256').update(SEATS).digest('hex')
+  for (const level of LEVELS) {
+    const set = { ...APPROXIMATE, countryCode: country.code, level, approximate: true, checksum }
+    const staged = areas
+      .filter((area) => area.level === level)
+      .map(({ code, wkb }) => ({
+        origin: 'seats.csv',
+        code,
+        name: names.get(code) ?? null,
+        parentCode: code.slice(0, code.lastIndexOf('-')),
+        wkb,
+      }))
+    await seedLevel(database, country, set, staged)
+  }
+}
+
+async function seedLevel(
+  database: Database,
+  country: CountryPlace,
+  set: BoundarySet,
+  areas: StagedArea[],
+): Promise<void> {
+  await replaceBoundaries(database, set, Readable.from(areas), {
+    country,
+    strict: false,
+    dryRun: false,
+    dropped: [],
+    notes: [],
+  })
+}
+
+/**
+ * The seats of a country, and the names of the areas of all levels by code. Codes count the areas within
+ * the one above in the order of the file: RWA-01-02-03. They are this project's own.
+ */
+export function seatsOf(countryCode: string): { seats: SeatPlace[]; names: Map<string, string> } {
+  const names = new Map<string, string>()
+  const codes = new Map<string, string>()
+  const counts = new Map<string, number>()
+  const codeOf = (above: string, name: string): string => {
+    const key = `${above} ${name}`
+    const known = codes.get(key)
+    if (known) return known
+    const number = (counts.get(above) ?? 0) + 1
+    const code = `${above}-${String(number).padStart(2, '0')}`
+    counts.set(above, number)
+    codes.set(key, code)
+    names.set(code, name)
+    return code
+  }
+  const seats = SEATS.trim()
+    .split('\n')
+    .map((line) => line.split(','))
+    .filter(([country]) => country === countryCode)
+    .map(([country, first, second, third, latitude, longitude]) => {
+      const above = codeOf(codeOf(String(country).toUpperCase(), String(first)), String(second))
+      return {
+        code: codeOf(above, String(third)),
+        latitude: Number(latitude),
+        longitude: Number(longitude),
+      }
+    })
+  return { seats, names }
 }

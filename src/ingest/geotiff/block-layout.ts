@@ -1,13 +1,18 @@
 import { type GeoTIFFImage, registerTag } from 'geotiff'
 import { OperatorError } from '#src/errors.ts'
 import { bytesOf, nearestPixel } from '#src/raster/pixels.ts'
+import { conversion } from '../other-formats.ts'
 import { nodataOf, type SampleType } from './bands.ts'
-import type { FileBytes } from './bytes.ts'
-import { COMPRESSIONS, type Compression, LOSSY, NOT_COMPRESSED, OTHER_COMPRESSIONS } from './compression.ts'
-import { decodeJpeg } from './jpeg/decode.ts'
-import { sharedTablesOf } from './jpeg/headers.ts'
-import { lercOf } from './lerc.ts'
-import { conversion } from './other-formats.ts'
+import {
+  COMPRESSIONS,
+  type Compression,
+  LOSSY,
+  lercOf,
+  NOT_COMPRESSED,
+  OTHER_COMPRESSIONS,
+} from './compression.ts'
+import type { FileBytes } from './directories.ts'
+import { DECODED_PIXEL_BYTES, decodeJpeg, sharedTablesOf } from './jpeg.ts'
 import { bytesOfRow, PREDICTORS, type SampleLayout } from './samples.ts'
 
 // geotiff leaves large tags until they are asked for, and then takes them for little-endian: have it
@@ -136,10 +141,14 @@ function methodOf(
   if (compression === LERC && image.littleEndian) {
     return lercOf(pixelType, room, tag('LercParameters') as ArrayLike<number> | undefined)
   }
-  if (compression === JPEG && pixelType === '8BUI' && !packed) {
+  const isLuminance = tag('PhotometricInterpretation') === YCBCR
+  const depths = isLuminance ? [3] : [1, 3]
+  if (compression === JPEG && pixelType === '8BUI' && !packed && depths.includes(room.depth)) {
     const tables = sharedTablesOf(Uint8Array.from((tag('JPEGTables') ?? []) as ArrayLike<number>))
-    const isLuminance = tag('PhotometricInterpretation') === YCBCR
-    return { undo: (bytes) => decodeJpeg(bytes, tables, { ...room, isLuminance }) }
+    return {
+      undo: (bytes) => decodeJpeg(bytes, tables, { ...room, isLuminance }),
+      pixelBytes: DECODED_PIXEL_BYTES,
+    }
   }
   return COMPRESSIONS.get(compression)
 }
@@ -179,9 +188,10 @@ function refuseTruncated(layout: BlockLayout, file: FileBytes, path: string): vo
  */
 export const MAX_BLOCK_BYTES = 64 * 2 ** 20
 
-/** The pixels of a block in memory; half-precision floats become larger there. */
-export function blockBytes({ block, stride, samples }: BlockLayout): number {
-  return block.width * block.height * stride * bytesOf(samples.pixelType)
+/** What the pixels of a block take; half-precision floats become larger in memory. */
+export function blockBytes({ block, stride, samples, compression }: BlockLayout): number {
+  const pixelBytes = Math.max(stride * bytesOf(samples.pixelType), compression.pixelBytes ?? 0)
+  return block.width * block.height * pixelBytes
 }
 
 function refuseLargeBlocks(layout: BlockLayout, path: string): void {

@@ -1,15 +1,16 @@
 import { pipeline, Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { createInflate, type InputType, inflate, type ZlibOptions } from 'node:zlib'
+import { decode, type LercData, load } from 'lerc'
 import { ZSTDDecoder } from 'zstddec'
 import { codeOf } from '#src/lib/caught.ts'
-import { decompressLzw, streamLzw } from './lzw.ts'
+import type { PixelType } from '#src/raster/pixels.ts'
 
 /**
  * Turns the bytes of a block into at least `size` bytes of samples, or fewer if there are no more. Never takes
  * memory for more than `most`: the last strip of an image may be filled up to the height of the others.
  */
-export type Decompress = (bytes: Uint8Array, size: number, most: number) => Uint8Array | Promise<Uint8Array>
+type Decompress = (bytes: Uint8Array, size: number, most: number) => Uint8Array | Promise<Uint8Array>
 
 /** Turns the bytes of a block, which come in pieces, into its samples, in pieces of any size. */
 export type DecompressStream = (pieces: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>
@@ -18,6 +19,8 @@ export interface Compression {
   undo: Decompress
   /** The same without the memory of a whole block, where that can be. */
   stream?: DecompressStream
+  /** What a pixel takes while it is decompressed, where that may be more than its samples. */
+  pixelBytes?: number
 }
 
 export const NOT_COMPRESSED = 1
@@ -42,7 +45,7 @@ export const OTHER_COMPRESSIONS: Record<number, string> = {
   3: 'CCITT',
   4: 'CCITT',
   6: 'JPEG of an older form',
-  7: 'JPEG of other pixels than bytes',
+  7: 'JPEG of pixels other than one or three bytes',
   34712: 'JPEG 2000',
   34887: 'LERC, big-endian or in an unknown compression',
   34925: 'LZMA',
@@ -125,4 +128,216 @@ async function decompressZstd(bytes: Uint8Array, size: number): Promise<Uint8Arr
   const zstd = new ZSTDDecoder()
   await zstd.init()
   return zstd.decode(bytes, size)
+}
+
+const CLEAR = 256
+const END = 257
+const FIRST = 258
+const NARROWEST = 9
+const WIDEST = 12
+const CODES = 1 << WIDEST
+
+/** Bytes that an output has to have left: no string is longer, since each is one byte longer than one before it. */
+const LONGEST = CODES
+
+/** Bytes to decode, and how far that has come. */
+interface Input {
+  bytes: Uint8Array
+  at: number
+}
+
+/**
+ * Undoes LZW as TIFF has it: codes with the high bit first, which grow wider one code early (TIFF 6.0,
+ * section 13). A string of the table is kept as the code of the one before it and one more byte.
+ */
+class LzwDecoder {
+  readonly #before = new Uint16Array(CODES)
+  readonly #last = new Uint8Array(CODES)
+  readonly #first = new Uint8Array(CODES)
+  readonly #lengths = new Uint16Array(CODES)
+  #next = FIRST
+  #width = NARROWEST
+  /** The code before the next one; CLEAR where the table is new. */
+  #previous = CLEAR
+  #bits = 0
+  #bitCount = 0
+  /** Whether the end was among the codes. */
+  #ended = false
+
+  constructor() {
+    for (let byte = 0; byte < CLEAR; byte++) {
+      this.#last[byte] = byte
+      this.#first[byte] = byte
+      this.#lengths[byte] = 1
+    }
+  }
+
+  /**
+   * Decodes until the input ends, or the output has no room left for the longest of strings.
+   *
+   * @returns how many bytes were written
+   */
+  decode(input: Input, output: Uint8Array): number {
+    const { bytes } = input
+    const [before, last, first, lengths] = [this.#before, this.#last, this.#first, this.#lengths]
+    const room = output.length - LONGEST
+    let [next, width, previous] = [this.#next, this.#width, this.#previous]
+    let [bits, bitCount, position] = [this.#bits, this.#bitCount, input.at]
+    let written = 0
+    while (written < room && !this.#ended) {
+      while (bitCount < width && position < bytes.length) {
+        bits = ((bits << 8) | (bytes[position++] as number)) & 0xffffff
+        bitCount += 8
+      }
+      if (bitCount < width) break
+      bitCount -= width
+      const code = (bits >>> bitCount) & ((1 << width) - 1)
+      if (code === END) {
+        this.#ended = true
+        break
+      }
+      if (code === CLEAR) {
+        next = FIRST
+        width = NARROWEST
+        previous = CLEAR
+        continue
+      }
+      const grows = previous !== CLEAR && next < CODES
+      if (code >= next + (grows ? 1 : 0)) throw new Error('its LZW data are damaged')
+      if (grows) {
+        before[next] = previous
+        first[next] = first[previous] as number
+        lengths[next] = (lengths[previous] as number) + 1
+        // The string of the code may be this one, whose last byte is then its own first.
+        last[next] = first[code] as number
+        next++
+      }
+      written += lengths[code] as number
+      for (let at = written, string = code, left = lengths[code] as number; left > 0; left--) {
+        output[--at] = last[string] as number
+        string = before[string] as number
+      }
+      previous = code
+      if (next >= (1 << width) - 1 && width < WIDEST) width++
+    }
+    input.at = position
+    this.#next = next
+    this.#width = width
+    this.#previous = previous
+    this.#bits = bits
+    this.#bitCount = bitCount
+    return written
+  }
+}
+
+/** @returns `size` bytes, or fewer if there are no more */
+function decompressLzw(bytes: Uint8Array, size: number): Uint8Array {
+  const output = new Uint8Array(size + LONGEST)
+  const written = new LzwDecoder().decode({ bytes, at: 0 }, output)
+  return output.subarray(0, Math.min(written, size))
+}
+
+/** Decompresses what comes in pieces, in pieces. */
+async function* streamLzw(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const decoder = new LzwDecoder()
+  for await (const bytes of pieces) {
+    const input = { bytes, at: 0 }
+    for (;;) {
+      const output = new Uint8Array(PIECE_BYTES + LONGEST)
+      const written = decoder.decode(input, output)
+      if (written === 0) break
+      yield output.subarray(0, written)
+    }
+  }
+}
+
+/** The compression of the blobs, by the second number of the LercParameters tag. */
+const AROUND: Record<number, number> = { 0: NOT_COMPRESSED, 1: 8, 2: 50000 }
+
+/** LERC's pixel types, by the numbers that it has for them. */
+const TYPES: PixelType[] = ['8BSI', '8BUI', '16BSI', '16BUI', '32BSI', '32BUI', '32BF', '64BF']
+
+/** A blob has a head and a mask besides its pixels, and is hardly ever larger than they are. */
+const SPARE_BYTES = 1024
+
+/** What the head of a blob says of it. */
+interface Head {
+  rows: number
+  columns: number
+  depth: number
+  blobBytes: number
+  type: PixelType | undefined
+}
+
+/** What a block of the file has room for. */
+interface Room {
+  width: number
+  height: number
+  /** Samples a pixel. */
+  depth: number
+}
+
+/**
+ * Decompresses LERC: a blob a block, which may itself be compressed. What the blob has no value for comes as NaN.
+ *
+ * @param parameters the LercParameters tag
+ * @returns undefined where the blobs are compressed by something unknown
+ */
+export function lercOf(
+  pixelType: PixelType,
+  block: Room,
+  parameters: ArrayLike<number> | undefined,
+): Compression | undefined {
+  const around = COMPRESSIONS.get(AROUND[parameters?.[1] ?? 0] as number)
+  if (!around) return undefined
+  const undo: Compression['undo'] = async (bytes, size, most) => {
+    const room = Math.ceil(1.25 * most) + SPARE_BYTES
+    const blob = await around.undo(bytes, room, room)
+    const { rows, columns, depth, blobBytes, type } = headOf(blob)
+    // Its decoder takes memory for what the head says. The last strip may be as high as the others, or lower.
+    if (type !== pixelType || columns !== block.width || rows > block.height || depth !== block.depth) {
+      throw new Error(
+        `its LERC data say that they are ${columns} x ${rows} pixels of ${depth} x ${type}, and the block has ${block.width} x ${block.height} of ${block.depth} x ${pixelType}`,
+      )
+    }
+    await load()
+    const { pixels, mask } = decoded(blob.slice(0, blobBytes))
+    const samples = pixels[0]
+    if (!samples || samples.byteLength < size) throw new Error('its LERC data are damaged')
+    if (mask && (samples instanceof Float32Array || samples instanceof Float64Array)) {
+      for (let at = 0; at < samples.length; at++) {
+        if (mask[Math.floor(at / depth)] === 0) samples[at] = Number.NaN
+      }
+    }
+    return new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength)
+  }
+  return { undo }
+}
+
+/** The decoder compares a checksum, and says no more than a number where it differs. */
+function decoded(blob: Uint8Array): LercData {
+  try {
+    return decode(blob, { returnInterleaved: true })
+  } catch {
+    throw new Error('its LERC data are damaged')
+  }
+}
+
+/** Esri's Lerc2, whose versions from 3 have a checksum, and from 4 several samples a pixel. */
+function headOf(blob: Uint8Array): Head {
+  const view = new DataView(blob.buffer, blob.byteOffset, blob.byteLength)
+  const damaged = () => new Error('its LERC data are damaged, or of another version')
+  if (blob.length < 50 || Buffer.from(blob.subarray(0, 6)).toString('latin1') !== 'Lerc2 ') throw damaged()
+  const version = view.getInt32(6, true)
+  if (version < 2 || version > 6) throw damaged()
+  let at = version >= 3 ? 14 : 10
+  const next = () => {
+    at += 4
+    return view.getInt32(at - 4, true)
+  }
+  const [rows, columns, depth] = [next(), next(), version >= 4 ? next() : 1]
+  at += 8 // How many pixels are valid, and the size of its own blocks.
+  const [blobBytes, type] = [next(), TYPES[next()]]
+  if (rows < 1 || columns < 1 || depth < 1 || blobBytes < 50) throw damaged()
+  return { rows, columns, depth, blobBytes, type }
 }

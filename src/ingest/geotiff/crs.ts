@@ -1,6 +1,6 @@
 import type { GeoTIFFImage } from 'geotiff'
-import { crsOfText, type FileCrs } from './crs-text.ts'
-import { earthIn, type GeoKeys, projectionIn } from './projections.ts'
+import type { CrsText } from '#src/database/crs.ts'
+import { hasRotatedPole } from '../rotated-pole.ts'
 
 const MODEL_PROJECTED = 1
 const MODEL_GEOGRAPHIC = 2
@@ -91,4 +91,223 @@ function isWgs84(keys: GeoKeys): boolean {
 
 function near(value: number | string | undefined, expected: number, tolerance: number): boolean {
   return typeof value === 'number' && Math.abs(value - expected) <= tolerance
+}
+
+/** The keys of a GeoTIFF, by their names. */
+type GeoKeys = Record<string, number | string>
+
+/** What the keys of a projection without a code come to: a PROJ string but for the ellipsoid, or why there is none. */
+type Projection = { proj: string } | { reason: string }
+
+type Parameter = 'lon_0' | 'lat_0' | 'lat_1' | 'lat_2' | 'lat_ts' | 'k_0'
+
+/** PROJ's projections by the values of ProjCoordTransGeoKey (GeoTIFF 1.0, section 6.3.3.3), and what they need. */
+const PROJECTIONS: Record<number, [name: string, ...Parameter[]]> = {
+  1: ['tmerc', 'lat_0', 'lon_0', 'k_0'],
+  7: ['merc', 'lon_0', 'k_0'],
+  8: ['lcc', 'lat_1', 'lat_2', 'lat_0', 'lon_0'],
+  10: ['laea', 'lat_0', 'lon_0'],
+  11: ['aea', 'lat_1', 'lat_2', 'lat_0', 'lon_0'],
+  13: ['eqdc', 'lat_1', 'lat_2', 'lat_0', 'lon_0'],
+  17: ['eqc', 'lat_ts', 'lat_0', 'lon_0'],
+  24: ['sinu', 'lon_0'],
+  28: ['cea', 'lat_ts', 'lon_0'],
+}
+
+/** Writers call one and the same thing by different keys. */
+const KEYS: Record<Parameter | 'x_0' | 'y_0', string[]> = {
+  lon_0: ['ProjNatOriginLongGeoKey', 'ProjFalseOriginLongGeoKey', 'ProjCenterLongGeoKey'],
+  lat_0: ['ProjNatOriginLatGeoKey', 'ProjFalseOriginLatGeoKey', 'ProjCenterLatGeoKey'],
+  lat_1: ['ProjStdParallel1GeoKey'],
+  lat_2: ['ProjStdParallel2GeoKey'],
+  lat_ts: ['ProjStdParallel1GeoKey'],
+  k_0: ['ProjScaleAtNatOriginGeoKey', 'ProjScaleAtCenterGeoKey'],
+  x_0: ['ProjFalseEastingGeoKey', 'ProjFalseOriginEastingGeoKey', 'ProjCenterEastingGeoKey'],
+  y_0: ['ProjFalseNorthingGeoKey', 'ProjFalseOriginNorthingGeoKey', 'ProjCenterNorthingGeoKey'],
+}
+
+/** Mercator is given by its scale, or by the parallel that is true to scale, which GDAL takes where both are there. */
+const MERCATOR = 7
+const MERCATOR_BY_PARALLEL: [name: string, ...Parameter[]] = ['merc', 'lat_ts', 'lon_0']
+
+/** Others by their values, and how PROJ calls them. */
+const UNREAD: Record<number, [name: string, proj: string]> = {
+  2: ['a transverse Mercator of Alaska', 'alsk'],
+  3: ['oblique Mercator', 'omerc'],
+  4: ["Laborde's oblique Mercator", 'labrd'],
+  5: ["Rosenmund's oblique Mercator", 'somerc'],
+  6: ['spherical oblique Mercator', 'omerc'],
+  9: ['Lambert conformal conic of one parallel', 'lcc'],
+  12: ['azimuthal equidistant', 'aeqd'],
+  14: ['stereographic', 'stere'],
+  15: ['polar stereographic', 'stere'],
+  16: ['oblique stereographic', 'sterea'],
+  18: ['Cassini-Soldner', 'cass'],
+  19: ['gnomonic', 'gnom'],
+  20: ['Miller cylindrical', 'mill'],
+  21: ['orthographic', 'ortho'],
+  22: ['polyconic', 'poly'],
+  23: ['Robinson', 'robin'],
+  25: ['Van der Grinten', 'vandg'],
+  26: ['the map grid of New Zealand', 'nzmg'],
+  27: ['south-oriented transverse Mercator', 'tmerc +axis=wsu'],
+  9815: ['oblique Mercator', 'omerc'],
+}
+
+/** ProjectionGeoKey of UTM's zones, north and south: 160zz and 161zz. */
+const UTM = { north: 16_000, south: 16_100, zones: 60 }
+
+const METRE = 9001
+
+/** @returns the projection, as PROJ has it, without what it is a projection of */
+function projectionIn(keys: GeoKeys): Projection {
+  const zone = utmZoneIn(keys)
+  if (zone) return { proj: `+proj=utm ${zone} +units=m` }
+  const method = Number(keys.ProjCoordTransGeoKey)
+  const byParallel = method === MERCATOR && typeof keys.ProjStdParallel1GeoKey === 'number'
+  const [name, ...parameters] = (byParallel ? MERCATOR_BY_PARALLEL : PROJECTIONS[method]) ?? []
+  if (!name) {
+    const [unread, proj] = UNREAD[method] ?? []
+    if (unread) return { reason: `is ${unread}, whose keys are not read (PROJ has it as +proj=${proj})` }
+    return {
+      reason: Number.isNaN(method) ? 'has no EPSG code' : `is method ${method}, which is not known here`,
+    }
+  }
+  if ((keys.ProjLinearUnitsGeoKey ?? METRE) !== METRE) return { reason: 'is not in metres' }
+  if ((keys.GeogAngularUnitsGeoKey ?? DEGREE) !== DEGREE) return { reason: 'has angles that are not degrees' }
+  const values = [...parameters, 'x_0' as const, 'y_0' as const].map((parameter) => {
+    const key = KEYS[parameter].find((candidate) => typeof keys[candidate] === 'number')
+    return `+${parameter}=${key ? keys[key] : parameter === 'k_0' ? 1 : 0}`
+  })
+  return { proj: `+proj=${name} ${values.join(' ')} +units=m` }
+}
+
+/** A zone of UTM, which is in metres; undefined for any other projection. */
+function utmZoneIn({ ProjectionGeoKey: key }: GeoKeys): string | undefined {
+  const isZone = (first: number) => Number(key) > first && Number(key) <= first + UTM.zones
+  if (isZone(UTM.north)) return `+zone=${Number(key) - UTM.north}`
+  return isZone(UTM.south) ? `+zone=${Number(key) - UTM.south} +south` : undefined
+}
+
+/**
+ * The Earth of a CRS that has no code, as PROJ has it, by its ellipsoid and its shift to WGS 84; undefined where
+ * the keys do not say it. A datum that has only a name cannot be followed: GDAL does not either.
+ */
+function earthIn(keys: GeoKeys): string | undefined {
+  const meridian = keys.GeogPrimeMeridianGeoKey ?? GREENWICH
+  if (
+    (keys.GeogPrimeMeridianLongGeoKey ?? 0) !== 0 ||
+    ![GREENWICH, USER_DEFINED].includes(Number(meridian))
+  ) {
+    return undefined
+  }
+  if (keys.GeogGeodeticDatumGeoKey === WGS84.datum) return '+datum=WGS84'
+  const ellipsoid = ellipsoidIn(keys)
+  const shift = (keys as Record<string, unknown>).GeogTOWGS84GeoKey as ArrayLike<number> | undefined
+  return ellipsoid && shift ? `${ellipsoid} +towgs84=${Array.from(shift).join()}` : ellipsoid
+}
+
+function ellipsoidIn(keys: GeoKeys): string | undefined {
+  const {
+    GeogSemiMajorAxisGeoKey: major,
+    GeogSemiMinorAxisGeoKey: minor,
+    GeogInvFlatteningGeoKey: inverse,
+  } = keys
+  if (typeof major === 'number') {
+    if (typeof inverse === 'number') return inverse === 0 ? `+R=${major}` : `+a=${major} +rf=${inverse}`
+    if (typeof minor === 'number') return `+a=${major} +b=${minor}`
+  }
+  return keys.GeogEllipsoidGeoKey === WGS84.ellipsoid ? '+ellps=WGS84' : undefined
+}
+
+/** The CRS that a GeoTIFF names, describes or leaves out. */
+export type FileCrs =
+  /** A code of EPSG or ESRI. */
+  | { kind: 'epsg'; code: number }
+  | ({ kind: 'text' } & CrsText)
+  /** A projection without a code of what has one. */
+  | { kind: 'projection'; proj: string; of: number }
+  | { kind: 'unnamed-wgs84' }
+  /** Degrees, though none of longitude and latitude. */
+  | { kind: 'rotated-pole' }
+  | { kind: 'unknown'; reason: string }
+
+/** Keywords that WKT of a CRS begins with, of its versions 1 and 2, by whether it is in degrees. */
+const GEOGRAPHIC_WKT = /^(GEOGCS|GEOGCRS|GEODCRS|GEODETICCRS|GEOGRAPHICCRS)\s*\[/i
+const PROJECTED_WKT = /^(PROJCS|PROJCRS|PROJECTEDCRS)\s*\[/i
+/** What is around another CRS, with heights or a transformation; what it is around decides. */
+const WRAPPED_WKT = /^(BOUNDCRS|COMPD_CS|COMPOUNDCRS)\s*\[/i
+const AROUND_PROJECTED = /\b(PROJCS|PROJCRS|PROJECTEDCRS)\s*\[/i
+const QUOTED = /"[^"]*"/g
+const CODE = /^(EPSG|ESRI):(\d{1,9})$/i
+
+/** The code at the end of WKT, which is that of the CRS as a whole. */
+const OUTER_CODE = /(?:AUTHORITY|ID)\s*\[\s*"(?:EPSG|ESRI)"\s*,\s*"?(\d+)"?\s*\]\s*\]$/i
+
+/** PROJ's other names of longitude and latitude; statements ask for "longlat" where they ask for degrees. */
+const LONGLAT = /\+proj=(?:latlong|latlon|lonlat)(?=\s|$)/
+
+/** WGS 84 as ESRI's software and GDAL write it, without a code. */
+const WGS84_GEOGCS =
+  /GEOGCS\["[^"]*",DATUM\["(?:D_)?WGS_1984",SPHEROID\["WGS[_ ](?:19)?84",6378137(?:\.0*)?,298\.2572235\d*(?:,AUTHORITY\["EPSG","7030"\])?\](?:,AUTHORITY\["EPSG","6326"\])?\],PRIMEM\["Greenwich",0(?:\.0*)?(?:,AUTHORITY\["EPSG","8901"\])?\],UNIT\["[Dd]egree",0\.01745329\d*(?:,AUTHORITY\["EPSG","9122"\])?\](?:,AXIS\["Lat[a-z]*",NORTH\],AXIS\["Lon[a-z]*",EAST\])?\]/
+const WGS84_WKT = new RegExp(`^${WGS84_GEOGCS.source}$`)
+
+/** A transverse Mercator of WGS 84 in metres, as ESRI's software writes it: its parameters in any order. */
+const ESRI_TMERC = new RegExp(
+  `^PROJCS\\["[^"]*",${WGS84_GEOGCS.source},PROJECTION\\["Transverse_Mercator"\\],((?:PARAMETER\\["\\w+",-?[\\d.]+\\],)+)UNIT\\["Met(?:er|re)",1(?:\\.0*)?\\]\\]$`,
+  'i',
+)
+const PARAMETER = /"(\w+)",(-?[\d.]+)/g
+
+/** Codes of EPSG before those of the zones of UTM on WGS 84. */
+const UTM_CODES = { north: 32_600, south: 32_700 }
+
+/** What a text says that should be a CRS: a code, a PROJ string, or WKT; undefined where it is none of them. */
+export function crsOfText(text: string): FileCrs | undefined {
+  const trimmed = text.trim()
+  const code = CODE.exec(trimmed)?.[2] ?? (isWkt(trimmed) ? OUTER_CODE.exec(trimmed)?.[1] : undefined)
+  if (code) return { kind: 'epsg', code: Number(code) }
+  if (hasRotatedPole(trimmed)) return { kind: 'rotated-pole' }
+  if (WGS84_WKT.test(trimmed)) return { kind: 'epsg', code: 4326 }
+  const utm = utmCodeOf(trimmed)
+  if (utm) return { kind: 'epsg', code: utm }
+  if (isWkt(trimmed)) return crsOfWkt(trimmed)
+  return /^\+proj=\w/.test(trimmed)
+    ? { kind: 'text', wkt: '', proj: trimmed.replace(LONGLAT, '+proj=longlat') }
+    : undefined
+}
+
+/** The code of a zone of UTM that is written out; undefined where a text is of anything else. */
+function utmCodeOf(wkt: string): number | undefined {
+  const parameters = ESRI_TMERC.exec(wkt)?.[1]
+  if (parameters === undefined) return undefined
+  const found = new Map<string, number>()
+  for (const [, name, value] of parameters.matchAll(PARAMETER))
+    found.set(String(name).toLowerCase(), Number(value))
+  const zone = ((found.get('central_meridian') ?? Number.NaN) + 183) / 6
+  const northing = found.get('false_northing')
+  const isUtm =
+    found.size === 5 &&
+    found.get('scale_factor') === 0.9996 &&
+    found.get('false_easting') === 500_000 &&
+    found.get('latitude_of_origin') === 0 &&
+    (northing === 0 || northing === 10_000_000) &&
+    Number.isInteger(zone) &&
+    zone >= 1 &&
+    zone <= 60
+  return isUtm ? (northing === 0 ? UTM_CODES.north : UTM_CODES.south) + zone : undefined
+}
+
+function isWkt(text: string): boolean {
+  return GEOGRAPHIC_WKT.test(text) || PROJECTED_WKT.test(text) || WRAPPED_WKT.test(text)
+}
+
+function crsOfWkt(wkt: string): FileCrs {
+  if (WRAPPED_WKT.test(wkt) && !AROUND_PROJECTED.test(wkt.replace(QUOTED, ''))) {
+    return {
+      kind: 'unknown',
+      reason: 'its WKT is of a compound or bound CRS without a code that is not projected',
+    }
+  }
+  return { kind: 'text', wkt, proj: GEOGRAPHIC_WKT.test(wkt) ? '+proj=longlat' : '' }
 }

@@ -3,11 +3,9 @@ import { OperatorError } from '#src/errors.ts'
 import { codeOf } from '#src/lib/caught.ts'
 import type { Window } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
-import type { SampleType } from './bands.ts'
+import { refuseInflated, type SampleType } from './bands.ts'
 import { type Blocks, blocksOf } from './blocks.ts'
-import { FileBytes } from './bytes.ts'
-import { examineDirectories } from './directories.ts'
-import { refuseInflated } from './size.ts'
+import { examineDirectories, FileBytes } from './directories.ts'
 
 /** What says which pixels of an image have no value: those where it is 0. */
 export interface Mask {

@@ -4,17 +4,18 @@ import { pipeline } from 'node:stream/promises'
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
 import { OperatorError } from '#src/errors.ts'
-import { sameGrid } from '#src/raster/grid.ts'
-import type { Pixels } from '#src/raster/pixels.ts'
+import { type Grid, sameGrid, type Window } from '#src/raster/grid.ts'
+import { markMasked, markNodata, type Pixels, pixelsOf, withType } from '#src/raster/pixels.ts'
+import { TILE_SIZE } from '#src/raster/tiles.ts'
 import type { Manifest } from '../manifest-file.ts'
 import { type CoverageSource, compareLayers, type ReleaseSource } from '../source.ts'
+import type { RasterFile } from './file.ts'
 import { type FileLayer, type LayerFiles, openLayer } from './layers.ts'
+import { type Piece, pieceIn } from './mosaic.ts'
 import { OpenFiles } from './open-files.ts'
-import { readLayers } from './read-layers.ts'
-import { windowsOf } from './windows.ts'
 
 /** A release in GeoTIFFs, with what an operator should know of them. */
-export interface GeoTiffRelease extends ReleaseSource {
+interface GeoTiffRelease extends ReleaseSource {
   notes: string[]
   /** What the files say of their pixels and is not read, in sentences. */
   notHonoured: string[]
@@ -138,4 +139,203 @@ async function checksumOfFile(path: string): Promise<string> {
   const hash = createHash('sha256')
   await pipeline(createReadStream(path), hash)
   return hash.digest('hex')
+}
+
+/** Pixels are read in windows of about this many bytes over all layers of a coverage. */
+const WINDOW_BYTES = 48 * 2 ** 20
+const SMALLEST_WINDOW_HEIGHT = 128
+
+/** Rows of a window are held whole, with all bands, of files that are one strip, however narrow the windows are. */
+const MAX_HELD_BYTES = 128 * 2 ** 20
+
+/**
+ * Windows of what the files have of a grid: sparse ones leave out what has no value.
+ *
+ * @param release all its layers, on other grids too: their single strips hold rows until the files are closed
+ * @throws {OperatorError} where files would take too much memory
+ */
+export function windowsOf(grid: Grid, layers: FileLayer[], release: FileLayer[]): Window[] {
+  const tallest = tallestWindowOf(release)
+  const step = inTiles(largestBlockOf(layers).width)
+  return wholeWindowsOf(grid, layers, tallest).flatMap((window) => writtenParts(window, step, layers))
+}
+
+/** How many rows single strips may hold. They hold those of the last window that they were in, wherever the next one is. */
+function tallestWindowOf(release: FileLayer[]): number {
+  const files = filesOf(release)
+  const heldByRow = files.reduce((sum, { heldBytes, grid }) => sum + heldBytes * grid.width, 0)
+  const held = heldByRow * TILE_SIZE
+  if (held <= MAX_HELD_BYTES) return wholeTiles(MAX_HELD_BYTES / heldByRow)
+  const first = files.find(({ heldBytes }) => heldBytes > 0)
+  throw new OperatorError(
+    `${first?.path} and what is loaded with it are compressed as single strips so wide that ${TILE_SIZE} rows take ${held} bytes; at most ${MAX_HELD_BYTES} are held: convert them with gdal_translate -co TILED=YES -co COMPRESS=DEFLATE.`,
+  )
+}
+
+/** The parts of a window side by side in which a layer has something. */
+function writtenParts(window: Window, step: number, layers: FileLayer[]): Window[] {
+  const parts: Window[] = []
+  const end = window.column + window.width
+  for (let column = window.column; column < end; column += step) {
+    const part = { ...window, column, width: Math.min(step, end - column) }
+    if (layers.every((layer) => layer.isBlank(part))) continue
+    const before = parts.at(-1)
+    if (before && before.column + before.width === column) before.width += part.width
+    else parts.push(part)
+  }
+  return parts
+}
+
+/**
+ * Windows of whole blocks of the files, as wide as the grid where memory allows: a block that two
+ * windows share is decompressed twice. Where one block of each layer is too much, or so high that single strips would
+ * hold too many rows beside it, it is, piece by piece.
+ */
+function wholeWindowsOf(grid: Grid, layers: FileLayer[], tallest: number): Window[] {
+  const bytes = layers.reduce((sum, { pixelBytes }) => sum + pixelBytes, 0)
+  const most = Math.floor(WINDOW_BYTES / bytes)
+  const block = largestBlockOf(layers)
+  let height = Math.min(inTiles(Math.max(block.height, SMALLEST_WINDOW_HEIGHT)), tallest)
+  let width = grid.width
+  if (width * height > most) height = Math.min(inTiles(block.height), tallest)
+  if (width * height > most) {
+    const across = Math.floor(most / height / block.width)
+    width = inTiles(block.width * Math.max(across, 1))
+  }
+  if (width * height > most) height = wholeTiles(most / width)
+  if (width * height > most) width = wholeTiles(most / height)
+  const windows: Window[] = []
+  for (let row = 0; row < grid.height; row += height) {
+    for (let column = 0; column < grid.width; column += width) {
+      windows.push({
+        column,
+        row,
+        width: Math.min(width, grid.width - column),
+        height: Math.min(height, grid.height - row),
+      })
+    }
+  }
+  return windows
+}
+
+/** The sides that no block of the files is longer than. */
+function largestBlockOf(layers: FileLayer[]): { width: number; height: number } {
+  const blocks = filesOf(layers).map(({ block }) => block)
+  return {
+    width: Math.max(...blocks.map(({ width }) => width)),
+    height: Math.max(...blocks.map(({ height }) => height)),
+  }
+}
+
+/** Each file once, however many layers are in it. */
+function filesOf(layers: FileLayer[]): RasterFile[] {
+  return [...new Set(layers.flatMap(({ files }) => files))]
+}
+
+/** As many pixels as make whole tiles, one of them at least. */
+function wholeTiles(pixels: number): number {
+  return Math.max(1, Math.floor(pixels / TILE_SIZE)) * TILE_SIZE
+}
+
+function inTiles(pixels: number): number {
+  return Math.ceil(pixels / TILE_SIZE) * TILE_SIZE
+}
+
+/** Reads layers of the same files together: their bands come out of the same blocks, which are decompressed once. */
+async function readLayers(layers: FileLayer[], window: Window): Promise<Pixels[]> {
+  const [{ pieces }] = layers as [FileLayer]
+  if (pieces.length === 1) return readPiece(layers, { ...window, file: 0, from: window })
+  const whole = layers.map(({ layer: { pixelType, nodata } }) =>
+    pixelsOf(pixelType, window.width * window.height).fill(nodata as number),
+  )
+  for (const piece of pieces) {
+    const part = pieceIn(window, piece)
+    if (!part) continue
+    const pixels = await readPiece(layers, part)
+    layers.forEach((layer, index) => {
+      const at = paste(pixels[index] as Pixels, part, whole[index] as Pixels, window, layer)
+      if (at) refuseOverlap(layer, piece, at)
+    })
+  }
+  return whole
+}
+
+/** The pixels that a piece has of layers, nodata marked. */
+async function readPiece(
+  layers: FileLayer[],
+  { file: number, from, width, height }: Piece,
+): Promise<Pixels[]> {
+  const file = (layers[0] as FileLayer).files[number] as FileLayer['files'][number]
+  const window = { ...from, width, height }
+  const found = await file.read(
+    window,
+    layers.map(({ bands }) => bands[number] as number),
+  )
+  const pixels = found.map((band, index) => {
+    const { layer, fileNodata } = layers[index] as FileLayer
+    const stored = withType(band, layer.pixelType)
+    markNodata(stored, layer.pixelType, fileNodata)
+    return stored
+  })
+  const masked = layers.filter((layer) => layer.masked)
+  if (masked.length === 0) return pixels
+  for (const mask of file.masks) {
+    const masks = await mask.read(
+      window,
+      masked.map(({ bands }) => bands[number] as number),
+    )
+    masked.forEach((layer, index) => {
+      markMasked(
+        pixels[layers.indexOf(layer)] as Pixels,
+        masks[index] as Pixels,
+        layer.layer.nodata as number,
+      )
+    })
+  }
+  return pixels
+}
+
+/** A pixel of a grid where two files have different values. */
+interface Disagreement {
+  column: number
+  row: number
+  values: [number, number]
+}
+
+/** Puts the pixels of a piece where none are yet; where there are, they have to be the same. */
+function paste(
+  from: Pixels,
+  piece: Window,
+  to: Pixels,
+  window: Window,
+  { layer: { nodata } }: FileLayer,
+): Disagreement | undefined {
+  for (let row = 0, source = 0; row < piece.height; row++) {
+    let target = (piece.row - window.row + row) * window.width + piece.column - window.column
+    for (let column = 0; column < piece.width; column++, source++, target++) {
+      const [value, there] = [from[source] as number, to[target] as number]
+      if (value === nodata || value === there) continue
+      if (there !== nodata) {
+        return { column: piece.column + column, row: piece.row + row, values: [there, value] }
+      }
+      to[target] = value
+    }
+  }
+  return undefined
+}
+
+function refuseOverlap({ files, pieces, grid, bands }: FileLayer, piece: Piece, at: Disagreement): never {
+  const pixel = { ...at, width: 1, height: 1 }
+  const before = pieces.slice(0, pieces.indexOf(piece)).filter((other) => pieceIn(pixel, other))
+  const others = [...new Set(before.map(({ file }) => files[file]?.path))].join(' or ')
+  const [there, value] = at.values
+  throw new OperatorError(
+    `${files[piece.file]?.path} has ${value} in band ${bands[piece.file]} at ${placeOf(grid, at)}, where ${others} has ${there}: files of one layer overlap only where they are equal or one has no value.`,
+  )
+}
+
+/** The centre of a pixel, in the units of the CRS. */
+function placeOf({ originX, originY, pixelWidth, pixelHeight }: Grid, { column, row }: Disagreement): string {
+  const [x, y] = [originX + (column + 0.5) * pixelWidth, originY + (row + 0.5) * pixelHeight]
+  return [x, y].map((number) => Number(number.toPrecision(9))).join(', ')
 }

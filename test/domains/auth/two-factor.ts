@@ -1,6 +1,6 @@
 import type { App } from '#src/http/app.ts'
-import { codeOfStep, stepAt } from '#src/lib/totp.ts'
 import type { Person } from '#test/setup/people.ts'
+import { codeOfStep, stepAt } from '#test/setup/totp.ts'
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 

@@ -6,7 +6,7 @@ import { deflatedZeros, zipOfPacked } from '#test/ingest/bombs.ts'
 import { boundaryFile, feature, rectangle } from '#test/setup/boundaries.ts'
 import { measureAgro } from '#test/setup/cli.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
-import { geoPackageOf, rowOf, varint } from '#test/setup/geopackage.ts'
+import { geoPackageOf } from '#test/setup/geopackage.ts'
 import { type ShapeRecord, shapefileParts, writeShapefile, zipOf } from '#test/setup/shapefile.ts'
 
 /** What a command may take, whatever it is given. */
@@ -126,30 +126,30 @@ const BOMBS: [what: string, write: () => Promise<string>, says: string | RegExp]
     'areas.gpkg is not a GeoPackage that can be read: feature 2: it has more than 500000 positions and rings.\n',
   ],
   [
-    'a GeoPackage with a row of 20 million values',
-    () => {
-      const [length, values] = [varint(20e6 + 4), Buffer.alloc(20e6, 12)]
-      const sql = 'CREATE TABLE areas (geom BLOB, code TEXT, name TEXT)'
-      return boundaryFile(geoPackageOf({ sql, rows: [Buffer.concat([length, values])] }), 'areas.gpkg')
+    'a GeoPackage of 200,000 columns',
+    async () => {
+      const said = `CREATE TABLE areas (geom${Array.from({ length: 200_000 }, (_, index) => `, c${index}`).join('')})`
+      return boundaryFile(await geoPackageOf({ sql: 'CREATE TABLE areas (geom)', said }), 'areas.gpkg')
     },
-    'areas.gpkg is not a GeoPackage that can be read: feature 1: its geometry is damaged.\n',
+    'areas.gpkg is not a GeoPackage that can be read: malformed database schema (areas) - too many columns on areas.\n',
   ],
   [
-    'a GeoPackage of 200,000 columns',
-    () => {
-      const sql = `CREATE TABLE areas (geom${',c'.repeat(200_000)})`
-      return boundaryFile(geoPackageOf({ sql, rows: Array(30).fill(rowOf([null])) }), 'areas.gpkg')
+    'a GeoPackage with a row of 200 MB',
+    async () => {
+      const sql =
+        'CREATE TABLE areas (geom BLOB, code TEXT); INSERT INTO areas VALUES (zeroblob(200000000), NULL)'
+      return boundaryFile(await geoPackageOf({ sql }), 'areas.gpkg')
     },
-    'areas.gpkg is not a GeoPackage that can be read: its table areas cannot be read: it has more than 2000 columns.\n',
+    'areas.gpkg is not a GeoPackage that can be read: its areas has values of 200000000 bytes in a row; at most 24000000 are read.\n',
   ],
   [
     'a GeoPackage whose page names a row of 30 kB 15,000 times',
-    () => {
-      const sql = 'CREATE TABLE areas (geom BLOB, code TEXT, name TEXT)'
-      const rows = [rowOf([null, 'A', 'x'.repeat(30_000)])]
-      return boundaryFile(geoPackageOf({ sql, rows, times: 15_000 }), 'areas.gpkg')
+    async () => {
+      const sql =
+        "CREATE TABLE areas (geom BLOB, name TEXT); INSERT INTO areas VALUES (NULL, format('%.*c', 30000, 'x'))"
+      return boundaryFile(await geoPackageOf({ sql, times: 15_000 }), 'areas.gpkg')
     },
-    'areas.gpkg is not a GeoPackage that can be read: rows of page 3 overlap.\n',
+    'areas.gpkg is not a GeoPackage that can be read: it is cut off or damaged.\n',
   ],
   [
     'GeoJSON of a million lists in each other',

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { seatsOf, seedAreas } from '#src/ingest/demo/areas.ts'
+import { seatsOf, seedAreas } from '#src/ingest/demo/seed.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 
 const COUNTRIES = ['eth', 'gha', 'ken', 'rwa']

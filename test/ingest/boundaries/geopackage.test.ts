@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { OperatorError } from '#src/errors.ts'
 import type { RawFeature } from '#src/ingest/boundaries/feature.ts'
 import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
 import { boundaryFile } from '#test/setup/boundaries.ts'
-import { geoPackageOf, rowOf } from '#test/setup/geopackage.ts'
+import { geoPackageOf } from '#test/setup/geopackage.ts'
 
 const FOLDER = join(import.meta.dirname, '../../fixtures/boundaries')
 
@@ -106,49 +106,33 @@ test('a GeoPackage that a program still writes to is refused', async () => {
   )
 })
 
-/** The properties of the only feature of a table. */
-async function propertiesIn(columns: string, row: Parameters<typeof rowOf>[0]): Promise<unknown> {
-  const bytes = geoPackageOf({ sql: `CREATE TABLE areas (geom BLOB, ${columns})`, rows: [rowOf(row)] })
-  return (await read(await boundaryFile(bytes, 'areas.gpkg')))[0]?.properties
-}
-
-/** What SQLite reads where `ALTER TABLE ADD COLUMN added` had this behind it. */
-test.each<[behind: string, value: unknown]>([
-  ['', null],
-  ['DEFAULT NULL', null],
-  ["NOT NULL DEFAULT 'it''s'", "it's"],
-  ['DEFAULT "quoted"', 'quoted'],
-  ['DEFAULT -1.5', -1.5],
-  ['DEFAULT + 5', 5],
-  ['DEFAULT - 5', -5],
-])('a row from before a column was added has its default: %s', async (behind, value) => {
-  expect(await propertiesIn(`code TEXT, added ${behind}`, [null, 'A'])).toEqual({ code: 'A', added: value })
-  expect(await propertiesIn(`code TEXT, added ${behind}`, [null, 'A', 'B'])).toEqual({
-    code: 'A',
-    added: 'B',
-  })
+test.each<[text: string, says: string | undefined]>([
+  ["'\uFFFD'", undefined],
+  ["CAST(x'41ff42' AS TEXT)", 'The encoded data was not valid for encoding utf-8'],
+])('a text is what the file has, and no bytes are taken for a text: %s', async (text, says) => {
+  const sql = `CREATE TABLE areas (geom BLOB, code TEXT); INSERT INTO areas VALUES (NULL, ${text})`
+  const features = read(await boundaryFile(await geoPackageOf({ sql }), 'areas.gpkg'))
+  if (says === undefined) expect(await features).toMatchObject([{ properties: { code: '\uFFFD' } }])
+  else await expect(features).rejects.toThrow(`areas.gpkg is not a GeoPackage that can be read: ${says}.`)
 })
 
-test.each(["x'00'", '(1)', 'unquoted', '1.2.3'])(
-  'a row is refused that lacks a column whose default is not read: %s',
-  async (value) => {
-    await expect(propertiesIn(`code TEXT, added TEXT DEFAULT ${value}`, [null, 'A'])).rejects.toThrow(
-      'areas.gpkg is not a GeoPackage that can be read: its areas has rows from before column added, whose default is not read: `ogr2ogr` writes it into them.',
-    )
-    expect(await propertiesIn(`added TEXT DEFAULT ${value}`, [null, 'A'])).toEqual({ added: 'A' })
-  },
-)
+test('whole numbers beyond 2^53 keep their digits', async () => {
+  const sql =
+    'CREATE TABLE areas (geom BLOB, code); INSERT INTO areas VALUES (NULL, 9007199254740993), (NULL, 5)'
+  const features = await read(await boundaryFile(await geoPackageOf({ sql }), 'areas.gpkg'))
+  expect(features.map(({ properties }) => properties.code)).toEqual(['9007199254740993', 5])
+})
 
-/** The first row has the id 1, which is not stored where it is a column. */
-test.each<[columns: string, fid: number | null]>([
-  ['fid INTEGER PRIMARY KEY', 1],
-  ['fid INTEGER, code TEXT, PRIMARY KEY (fid)', 1],
-  ['fid INTEGER, code TEXT, CONSTRAINT "key" PRIMARY KEY ("FID" DESC)', 1],
-  ['fid INTEGER, code TEXT, UNIQUE (code), PRIMARY KEY (fid AUTOINCREMENT)', 1],
-  ['fid INTEGER PRIMARY KEY DESC', null],
-  ['fid INT, code TEXT, PRIMARY KEY (fid)', null],
-  ['fid INTEGER, code TEXT, PRIMARY KEY (fid, code)', null],
-  ['fid INTEGER, code TEXT, UNIQUE (fid)', null],
-])('a column is the id of its rows where it is one to SQLite: %s', async (columns, fid) => {
-  expect(await propertiesIn(columns, [null, null, 'A'])).toMatchObject({ fid })
+test('a GeoPackage of a program that keeps a log of changes is read once that is merged', async () => {
+  const bytes = await readFile(LAYERS)
+  bytes.set([2, 2], 18)
+  expect(await read(await boundaryFile(bytes, 'merged.gpkg'))).toHaveLength(1)
+})
+
+test('a GeoPackage of more than 256 MB is refused with what makes GeoJSON of it', async () => {
+  const path = await boundaryFile(await readFile(LAYERS), 'large.gpkg')
+  await truncate(path, 300 * 2 ** 20)
+  await expect(read(path)).rejects.toThrow(
+    'large.gpkg has 300 MB; GeoPackages of at most 256 MB are read: `ogr2ogr -t_srs EPSG:4326 areas.geojson large.gpkg LAYER` makes a file of any size of one layer.',
+  )
 })

@@ -1,8 +1,7 @@
 import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
-import { ByteReader } from '#src/ingest/boundaries/byte-reader.ts'
-import { recordsIn } from '#src/ingest/boundaries/dbf.ts'
-import { shapesIn } from '#src/ingest/boundaries/shp.ts'
+import { ByteReader, recordsIn } from '#src/ingest/boundaries/dbf.ts'
+import { shapesIn } from '#src/ingest/boundaries/shapefile.ts'
 import { shapefileParts } from '#test/setup/shapefile.ts'
 
 type Ring = [number, number][]

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isWgs84Wkt } from '#src/ingest/boundaries/wgs84.ts'
+import { isWgs84Wkt } from '#src/ingest/boundaries/feature.ts'
 import { WGS84_PRJ } from '#test/setup/shapefile.ts'
 
 const WGS84 = '"WGS 84",DATUM["World Geodetic System 1984",ELLIPSOID["WGS 84",6378137,298.257223563]]'

@@ -1,6 +1,5 @@
 import { roundVisibly } from '#src/lib/round.ts'
-import { geodesicLength } from '#src/raster/geodesic.ts'
-import { type NearestOnSphere, nearestOnSphere, onSphere } from '#src/raster/great-circles.ts'
+import { geodesicLength, type NearestOnSphere, nearestOnSphere, onSphere } from '#src/raster/great-circles.ts'
 import { squaredDistanceTo } from '#src/raster/rings.ts'
 import type { Outlines, Piece } from '../lookup/outlines.ts'
 import type { Position } from '../lookup/queries.ts'
@@ -32,7 +31,6 @@ export function nearestFromMemory(outlines: Outlines, position: Position): Neare
   if (outlines.pieces.length === 0) return null
   const { certain, doubtful } = nearestPieces(outlines, position)
   const all = measured([...certain, ...doubtful], position)
-  if (!all) return undefined
   const least = Math.min(...all.map(({ metres }) => metres))
   const nearest = all.filter(({ metres }) => metres - least <= METRES_IN_DOUBT)
   const [{ countryCode }] = nearest.map(({ piece }) => piece) as [Piece]
@@ -70,25 +68,21 @@ function nearestPieces(
   }
 }
 
-/**
- * How far away pieces are, without those that are farther than others in any case; undefined where one is so far
- * that there is no telling.
- */
-function measured(pieces: Piece[], position: Position): { piece: Piece; metres: number }[] | undefined {
+/** How far away pieces are, without those that are farther than others in any case. */
+function measured(pieces: Piece[], position: Position): { piece: Piece; metres: number }[] {
   const byAngle = pieces
     .map((piece) => ({ piece, ...nearestOnSphere(vectors(piece), position) }))
     .sort((a, b) => a.angle - b.angle)
   const found: { piece: Piece; metres: number }[] = []
   let least = Number.POSITIVE_INFINITY
   let before: NearestOnSphere | undefined
-  let metres: number | undefined
+  let metres = 0
   for (const near of byAngle) {
     if (near.angle * LEAST_METRES_A_RADIAN > least + METRES_IN_DOUBT) break
     // Areas of all levels share their borders.
     if (before?.longitude !== near.longitude || before.latitude !== near.latitude) {
-      metres = geodesicLength(position.longitude, position.latitude, near.longitude, near.latitude)
+      metres = geodesicLength(position, near)
     }
-    if (metres === undefined) return undefined
     before = near
     least = Math.min(least, metres)
     found.push({ piece: near.piece, metres })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { DEMO_QUANTITIES, demoValue, SCENARIOS } from '#src/ingest/demo/formula.ts'
+import { DEMO_QUANTITIES, demoValue, SCENARIOS } from '#src/ingest/demo/source.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { FIELD, postPoint } from './ask.ts'
 

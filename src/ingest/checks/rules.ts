@@ -1,0 +1,251 @@
+import { SCENARIOS } from '#schemas/glossary.ts'
+import { editDistance } from '#src/lib/edit-distance.ts'
+import { isoMonth, monthsBetween } from '#src/lib/month.ts'
+import { nameKey } from '#src/lib/name-key.ts'
+import { percentText, shortNumber } from '#src/lib/round.ts'
+import type { Extent } from '#src/raster/grid.ts'
+import {
+  type Check,
+  type CoverageFacts,
+  type FileFacts,
+  type Found,
+  type LayerFacts,
+  labelsOf,
+  layersOf,
+  type MeasuredLayer,
+  type ReadFacts,
+  type ReleaseFacts,
+} from './facts.ts'
+
+/** Layers with values in a smaller part of their pixels hold hardly any advice. */
+const SMALLEST_PART_WITH_VALUES = 0.001
+
+/** Whether a layer has no values, or hardly any. */
+function isEmpty({ statistics }: MeasuredLayer, pixels: number): boolean {
+  return statistics.validCount < pixels * SMALLEST_PART_WITH_VALUES
+}
+
+/** Layers with no values, or hardly any: where they are published, everybody gets 404. */
+export const empty: Check<ReleaseFacts<MeasuredLayer>> = ({ coverages }) =>
+  coverages.flatMap(({ pixels, layers }) =>
+    layers
+      .filter((layer) => isEmpty(layer, pixels))
+      .map((layer) => {
+        const { validCount } = layer.statistics
+        const sentence =
+          validCount === 0
+            ? `${layer.origin} has no value at all.`
+            : `${layer.origin} has a value in ${validCount} of ${pixels} pixels (${percentText(validCount / pixels)}), which is hardly any (at least ${percentText(SMALLEST_PART_WITH_VALUES)}).`
+        return {
+          check: 'empty',
+          level: 'error',
+          sentence,
+          layer: labelsOf(layer),
+          figures: { valid: validCount, pixels },
+        }
+      }),
+  )
+
+/** A grid over less of its country is most likely one of another place. */
+const SMALLEST_PART = 0.1
+
+/** Grids that do not lie in the country of the release, or cover little of it. */
+export const extent: Check<ReleaseFacts> = ({ coverages }, { country }) => {
+  const { extent: ofCountry } = country
+  if (ofCountry === null) return []
+  return coverages.flatMap((coverage) => {
+    const part = partCovered(ofCountry, coverage.extent)
+    if (part >= SMALLEST_PART) return []
+    const which = `The grid of ${originsIn(coverage)} (${text(coverage.extent)})`
+    const where = `${country.name} (${text(ofCountry)})`
+    const meets = part === 0 ? 'does not meet' : `covers ${percentText(part)} of the extent of`
+    const swapped = partCovered(ofCountry, swap(coverage.extent)) >= SMALLEST_PART
+    return {
+      check: 'extent',
+      level: 'error',
+      sentence: `${which} ${meets} ${where}${part === 0 ? '' : ', less than a tenth'}${swapped ? '; with its axes the other way round it would: are they swapped?' : '.'}`,
+      ...(coverage.layers.length === 1 && { layer: labelsOf(coverage.layers[0] as LayerFacts) }),
+      figures: { ...coverage.extent, covered: part },
+    }
+  })
+}
+
+/** Values that lie outside of the country of the release, in little of it, or nobody knows where, though the grid lies there. */
+export const spread: Check<ReleaseFacts<MeasuredLayer>> = ({ coverages }, { country }) =>
+  coverages.flatMap((coverage) => {
+    const { spread: part, layers, pixels } = coverage
+    if (part !== null && part >= SMALLEST_PART) return []
+    // The other checks say so.
+    if (country.extent === null || partCovered(country.extent, coverage.extent) < SMALLEST_PART) return []
+    if (layers.every((layer) => isEmpty(layer, pixels))) return []
+    const layer = layers.length === 1 && { layer: labelsOf(layers[0] as LayerFacts) }
+    if (part === null) {
+      return {
+        check: 'extent',
+        level: 'note',
+        sentence: `Where values of ${originsIn(coverage)} are is not known: it has no summaries, which \`agro migrate\` makes, or none of the places that are looked at is in ${country.name}.`,
+        ...layer,
+      }
+    }
+    const where = part === 0 ? 'no values in' : `values in ${percentText(part)} of`
+    return {
+      check: 'extent',
+      level: 'error',
+      sentence: `${originsIn(coverage)} has ${where} ${country.name}${part === 0 ? ', in whose extent its grid lies' : ', less than a tenth'}.`,
+      ...layer,
+      figures: { covered: part },
+    }
+  })
+
+/** How much of one rectangle lies in another, from 0 to 1. */
+function partCovered(whole: Extent, by: Extent): number {
+  const width = Math.min(whole.east, by.east) - Math.max(whole.west, by.west)
+  const height = Math.min(whole.north, by.north) - Math.max(whole.south, by.south)
+  const area = (whole.east - whole.west) * (whole.north - whole.south)
+  return (Math.max(width, 0) * Math.max(height, 0)) / area
+}
+
+function swap({ west, south, east, north }: Extent): Extent {
+  return { west: south, south: west, east: north, north: east }
+}
+
+function originsIn({ layers: [first, ...others] }: CoverageFacts<LayerFacts>): string {
+  return `${first?.origin}${others.length > 0 ? ` and ${others.length} more` : ''}`
+}
+
+function text({ west, south, east, north }: Extent): string {
+  return [west, south, east, north].map((degrees) => Number(degrees.toFixed(2))).join(', ')
+}
+
+/** No season is forecast earlier than so many months ahead. */
+const FARTHEST_MONTHS = 18
+
+/** A month that answers everybody too early, or that hardly anybody will ask for. */
+export const month: Check<ReleaseFacts> = ({ series: { forecastPeriod } }, { today, newestMonth }) => {
+  if (forecastPeriod === null) return []
+  const found = (sentence: string, figures: Found['figures']): Found[] => [
+    { check: 'month', level: 'error', sentence, figures },
+  ]
+  const ahead = monthsBetween(today.toISOString(), forecastPeriod)
+  const own = isoMonth(forecastPeriod)
+  if (ahead > FARTHEST_MONTHS) {
+    return found(
+      `The month ${own} is ${ahead} months ahead, more than ${FARTHEST_MONTHS}: as the newest month it would answer everybody who names none.`,
+      { month: own, monthsAhead: ahead },
+    )
+  }
+  if (newestMonth !== null && newestMonth > forecastPeriod) {
+    const newest = isoMonth(newestMonth)
+    return found(
+      `The month ${own} is older than ${newest}, which is published: only who asks for ${own} would get these values.`,
+      { month: own, newestPublished: newest },
+    )
+  }
+  return []
+}
+
+const STANDARD_SCENARIOS: readonly string[] = SCENARIOS.map(({ scenario }) => scenario)
+
+/** Inputs and scenarios that are spelled almost as others: whoever asks for one of them misses the other. */
+export const names: Check<ReleaseFacts> = (release, surroundings) => {
+  const layers = layersOf(release)
+  return [
+    ...misspelled(
+      'input',
+      layers.map(({ input }) => input),
+      surroundings.names.inputs,
+    ),
+    ...misspelled(
+      'scenario',
+      layers.map(({ scenario }) => scenario),
+      [...STANDARD_SCENARIOS, ...surroundings.names.scenarios],
+    ),
+  ]
+}
+
+function misspelled(kind: 'input' | 'scenario', given: (string | null)[], known: string[]): Found[] {
+  const unknown = new Set(given.filter((name) => name !== null).filter((name) => !known.includes(name)))
+  return [...unknown].flatMap((name) => {
+    const meant = known.find((other) => sameLetters(name, other)) ?? known.find((other) => close(name, other))
+    if (meant === undefined) return []
+    const why = sameLetters(name, meant)
+      ? 'differs only by case, spaces or hyphens'
+      : 'differs by a letter or two'
+    return {
+      check: 'names',
+      level: 'error',
+      sentence: `The ${kind} ${JSON.stringify(name)} ${why} from ${JSON.stringify(meant)}${STANDARD_SCENARIOS.includes(meant) ? '' : ', which is published'}: is it the same?`,
+      figures: { [kind]: name, known: meant },
+    }
+  })
+}
+
+/** What is left of a name without case, accents, spaces, hyphens and the like. */
+function lettersOf(name: string): string {
+  return nameKey(name).replace(/[^\p{Letter}\p{Number}]/gu, '')
+}
+
+function sameLetters(a: string, b: string): boolean {
+  return lettersOf(a) === lettersOf(b)
+}
+
+/** Short names are their own words: NPS is not NPK. Of long ones, two letters may be wrong. */
+const ONE_WRONG = 5
+const TWO_WRONG = 9
+
+/** Whether a name is probably another one with a letter or two wrong. Numbers are never taken for each other. */
+function close(a: string, b: string): boolean {
+  const [left, right] = [lettersOf(a), lettersOf(b)]
+  const length = Math.min(left.length, right.length)
+  if (length < ONE_WRONG || digitsOf(left) !== digitsOf(right)) return false
+  return editDistance(left, right) <= (length < TWO_WRONG ? 1 : 2)
+}
+
+function digitsOf(text: string): string {
+  return text.replace(/\P{Number}/gu, '')
+}
+
+/** What files say of their pixels, and was not read: pixels that they hide may count as values. */
+export const notHonoured: Check<FileFacts> = (release) =>
+  release.notHonoured.map((sentence) => ({ check: 'not-honoured', level: 'error', sentence }))
+
+/** Values that no field has: of another unit, without their scale, or a nodata value that counts as one. */
+export const range: Check<ReleaseFacts<MeasuredLayer>> = (release, { plausible }) =>
+  layersOf(release).flatMap((layer) => {
+    const { minimum, maximum } = layer.statistics
+    if (minimum === null || maximum === null) return []
+    if (minimum >= plausible.minimum && maximum <= plausible.maximum) return []
+    const { product, cropCode } = release.series
+    const found = `${shortNumber(minimum)} to ${shortNumber(maximum)} ${layer.unit}`
+    const expected = `${shortNumber(plausible.minimum)} to ${shortNumber(plausible.maximum)}`
+    return {
+      check: 'range',
+      level: 'error',
+      sentence: `${layer.origin} has values of ${found}, but ${[product, cropCode].filter(Boolean).join(' of ')} is plausible from ${expected}: is its nodata value missing, or its scale or unit wrong?`,
+      layer: labelsOf(layer),
+      figures: {
+        minimum,
+        maximum,
+        plausibleMinimum: plausible.minimum,
+        plausibleMaximum: plausible.maximum,
+      },
+    }
+  })
+
+/** What had to be assumed to read the files. */
+export const reading: Check<FileFacts> = ({ notes }) =>
+  notes.map((sentence) => ({ check: 'reading', level: 'note', sentence }))
+
+/** Inputs of which each scenario has the same values: one file was probably given for all of them. */
+export const scenariosAlike: Check<ReadFacts> = (release) =>
+  release.alikeInputs.map((input) => {
+    const scenarios = layersOf(release)
+      .filter((layer) => layer.input === input)
+      .map(({ scenario }) => scenario)
+    return {
+      check: 'scenarios-alike',
+      level: 'error',
+      sentence: `All ${scenarios.length} scenarios${input === null ? '' : ` of ${input}`} have the same values (${scenarios.join(', ')}): is each layer of its own file or band?`,
+      figures: { input, scenarios: scenarios.length },
+    }
+  })
