@@ -28,7 +28,7 @@ export function performancePage(results: Results): string {
     points &&
       `\`POST /advisory/fertilizer/point\` has 8 values an answer. Its ${figure(results.data.tiles ?? 0)} tiles are of ${results.data.description}. "Uniform" and "Zipf" points have values; "anywhere" covers the whole extent, also without values.`,
     points && images('points-uniform', 'points-zipf', 'latency', 'cold'),
-    points && tablesText(pointsTables(results)),
+    points && tablesText(pointsTables(results).slice(0, 1)),
     calls && '## Other calls',
     calls &&
       `"Raw" is \`node:http\` with a constant answer. Points with a key or a token are stored first. A call for all products costs ${figure(calls.allProductsCost)} of a call for each.`,
