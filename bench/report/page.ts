@@ -28,7 +28,7 @@ export function performancePage(results: Results): string {
     points &&
       `\`POST /advisory/fertilizer/point\` has 8 values an answer. Its ${figure(results.data.tiles ?? 0)} tiles are of ${results.data.description}. "Uniform" and "Zipf" points have values; "anywhere" covers the whole extent, also without values.`,
     points && images('points-uniform', 'points-zipf', 'latency', 'cold'),
-    points && tablesText(pointsTables(results).slice(0, 1)),
+    points && tablesText(pointsTables(results).slice(0, 1).map(ratiosOf)),
     calls && '## Other calls',
     calls &&
       `"Raw" is \`node:http\` with a constant answer. Points with a key or a token are stored first. A call for all products costs ${figure(calls.allProductsCost)} of a call for each.`,
@@ -100,6 +100,16 @@ function quietLine({ loadBefore, machine }: Results): string {
 function machineLine({ cpu, cores, memoryGiB, system, node, postgresql, postgis }: Machine): string {
   const database = postgresql ? `, PostgreSQL ${postgresql} with PostGIS ${postgis}` : ''
   return `${cpu}, ${cores} cores, ${memoryGiB} GiB of memory; ${system}; Node ${node}${database}.`
+}
+
+/** The columns that no chart draws. */
+function ratiosOf({ title, head, rows }: Table): Table {
+  const narrow = (cells: string[]) => [...cells.slice(0, 2), ...cells.slice(-3)]
+  return {
+    title: title.replace(', and p99 in ms', ', as ratios'),
+    head: narrow(head),
+    rows: rows.map(narrow),
+  }
 }
 
 function images(...names: string[]): string {
