@@ -16,7 +16,7 @@ export function performancePage(results: Results): string {
     `One process of the service, measured on ${results.at.slice(0, 10)} in one ${results.mode} run. Beside it ran a bare Fastify route and a service with one query a request. Ratios hold elsewhere; absolute figures belong to this machine. Charts show what no table repeats; [results.json](performance/results.json) has all figures.`,
     quietLine(results),
     '## Repeat it',
-    `\`npm run bench\` takes half an hour and 20 GB of disk; [CONTRIBUTING.md](../CONTRIBUTING.md#measure-it) has the options. The bench starts PostgreSQL from Debian's packages (\`postgresql-15-postgis-3\`) with \`fsync = off\`: a server that waits for its disk stores more slowly. Data come from the folder \`BENCH_DATA\` (default \`../shared/data\`), or are generated in the same size. Run nothing else meanwhile.`,
+    `\`npm run bench\` takes half an hour and 20 GB of disk; [CONTRIBUTING.md](../CONTRIBUTING.md#measure-it) has the options. The bench starts Debian's PostgreSQL with \`fsync = off\`: a server that waits for its disk stores more slowly. Data come from the folder \`BENCH_DATA\` (default \`../shared/data\`), or are generated in the same size. Run nothing else meanwhile.`,
     '## The machine',
     machineLine(results.machine),
     '## Limits',
@@ -55,7 +55,7 @@ export function performancePage(results: Results): string {
     history &&
       `2,000 accounts over two years. The calling one has ${figure(history.large.itemsOfAccount)} of ${figure(history.large.items)} items; rounds with ${figure(history.small.itemsOfAccount)} of ${figure(history.small.items)} alternate. The larger history takes ${figure(history.large.gigabytes)} GB in ${history.large.months} partitions. Figures are medians of calls, one at a time unless stated. The limit is 1.5 times, a goal for statistics of all.`,
     history && images('history'),
-    history && tablesText(historyTables(results).slice(0, 1)),
+    history && tablesText(historyTables(results).slice(0, 1).map(withoutSmall)),
     embedded && '## The embedded database',
     embedded && images('embedded'),
     '## Start-up and memory',
@@ -72,9 +72,9 @@ const HOW = `- **bare Fastify route**: the same schemas, a constant answer, no p
 - **one query a request**: the same route with one prepared query of ST_Value a layer, over the table of \`raster2pgsql -t 32x32 -I\`; 10 connections. **One query, the service's tiles** reads the service's tables instead. The limit refers to the first.
 - **service**: \`npm start\` with default settings, and with \`TILE_CACHE_MB=0\`. "Tiles in memory": each tile has answered a point before.
 - Each is one process. Targets alternate; ratios are taken within a round, figures are medians of rounds.
-- Points a second are answers in a fixed time over kept-alive connections, one request at a time each. Other clients see higher latencies near the limit.
+- Points a second are answers over kept-alive connections, one request at a time each. Other clients see higher latencies near the limit.
 - The load generator sends prepared requests and counts. \`wrk\` with one thread reached the same on the bare route.
-- Load generator, PostgreSQL and service share the cores and the loopback interface. A network is slower; a separate database server leaves more to the service.`
+- Load generator, PostgreSQL and service share the cores and the loopback interface.`
 
 function workersLine({ rows }: NonNullable<Results['workers']>): string {
   const rates = rows.map(
@@ -100,6 +100,12 @@ function quietLine({ loadBefore, machine }: Results): string {
 function machineLine({ cpu, cores, memoryGiB, system, node, postgresql, postgis }: Machine): string {
   const database = postgresql ? `, PostgreSQL ${postgresql} with PostGIS ${postgis}` : ''
   return `${cpu}, ${cores} cores, ${memoryGiB} GiB of memory; ${system}; Node ${node}${database}.`
+}
+
+/** Without the times of the smaller history, which the ratio tells. */
+function withoutSmall({ title, head, rows }: Table): Table {
+  const narrow = ([first = '', , ...others]: string[]) => [first, ...others]
+  return { title, head: narrow(head), rows: rows.map(narrow) }
 }
 
 /** The columns that no chart draws. */

@@ -61,16 +61,16 @@ export function zonalPage(results: ZonalResults): string {
 
 Made by \`node bin/run.mjs bench/zonal/run.ts --report\` on ${at.slice(0, 10)} from its [results](zonal-statistics/results.json). ${machine}. The machine had other work: compare times with each other.
 
-The same polygons (${sizes.map(({ name, polygons }) => `${polygons} of ${name}`).join(', ')}) on ${data}:
+Polygons: ${sizes.map(({ name, polygons }) => `${polygons} of ${name}`).join(', ')}. Data: ${data}.
 
-- **${NAMES.exact}** (the reference, without code of the service): polyclip-ts cuts border pixels; parts weigh by their area on the WGS 84 ellipsoid.
+- **${NAMES.exact}** (the reference, without code of the service): polyclip-ts cuts border pixels. Parts weigh by their area on the WGS 84 ellipsoid.
 - **${NAMES.centres}**: pixels whose centre lies inside count whole, as in rasterio; in memory.
 - **${NAMES.st_clip}**: \`ST_SummaryStatsAgg(ST_Clip(...))\` on the service's tiles with a GiST index; eight layers.
 - **${NAMES.service}**: \`POST /advisory/fertilizer\` with a token over HTTP, uncached, eight layers, validity and history included. Hectares and percentages have four decimals, which limits the accuracy of totals.
 
-exactextract weighs pixels as the service does; it was not measured. Squares have any angle and lie around points with a value; a district is a star of nine spikes of 33 km. A pixel has about nine hectares.
+exactextract weighs pixels as the service does; it was not measured. Squares have any angle and lie around points with a value. A district is a star of nine spikes of 33 km, a pixel has about nine hectares.
 
-Each cell has the error of the mean, the error of the total (median and 95th percentile, in per cent) and the time in ms. In brackets: polygons in which a method finds nothing.
+Each cell has the error of the mean, the error of the total, and the time in ms. Errors are the median and 95th percentile in per cent. In brackets: polygons in which a method finds nothing.
 
 | polygons | ${COMPARED.map((method) => NAMES[method]).join(' | ')} | ${NAMES.exact} |
 |---|${'---|'.repeat(COMPARED.length + 1)}

@@ -146,7 +146,7 @@ test('the page shows every table of a run that neither a chart nor a line stands
   const page = performancePage(whole)
   const drawn =
     /^(Points a second|The first|10,000 points|Polygons by|p50 in ms|Items that|Points on the embedded)/
-  const told = /^(Workers|A publication|Many polygons)/
+  const told = /^(Histories|Workers|A publication|Many polygons)/
   for (const { title, head, rows } of allTables(whole)) {
     if (drawn.test(title)) continue
     for (const cells of [head, ...rows]) {
@@ -154,7 +154,7 @@ test('the page shows every table of a run that neither a chart nor a line stands
     }
     // A line has the last figures of its table.
     if (told.test(title))
-      expect(page, title).toContain(rows.at(-1)?.[title === 'Many polygons in one call' ? 2 : 1])
+      expect(page, title).toContain(rows.at(-1)?.[/^(Histories|Many)/.test(title) ? 2 : 1])
   }
 })
 
