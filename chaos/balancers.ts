@@ -14,11 +14,13 @@ const START_TIMEOUT_MS = 10_000
 /** What a balancer is started with, in a folder that is its own. */
 const COMMANDS = {
   haproxy: {
+    configuration: '../ops/haproxy/balancer.cfg',
     file: 'haproxy.cfg',
     command: ['haproxy', '-q', '-db', '-f', 'haproxy.cfg'],
     around: (text: string) => text,
   },
   nginx: {
+    configuration: '../ops/nginx/balancer.conf',
     file: 'nginx.conf',
     command: ['nginx', '-p', '.', '-c', 'nginx.conf', '-g', 'daemon off;'],
     around: (text: string) => `
@@ -40,18 +42,18 @@ ${text}
 export type Balancer = keyof typeof COMMANDS
 
 /**
- * Starts a balancer that is installed here, with the configuration beside this file.
+ * Starts a balancer that is installed here, with the configuration that operators copy.
  *
  * @param ports of two processes of the service
  * @returns the port that it listens at
  */
 export async function startBalancer(cleanup: Cleanup, balancer: Balancer, ports: number[]): Promise<number> {
-  const { file, command, around } = COMMANDS[balancer]
+  const { configuration, file, command, around } = COMMANDS[balancer]
   const folder = mkdtempSync(join(tmpdir(), `agro-chaos-${balancer}-`))
   cleanup.add(() => rmSync(folder, { recursive: true, force: true }))
   const port = await freePort()
   const used = [port, ...ports]
-  const written = readFileSync(new URL(file, import.meta.url), 'utf8')
+  const written = readFileSync(new URL(configuration, import.meta.url), 'utf8')
   const text = written.replace(/(?<=127\.0\.0\.1:)\d+/g, (was) =>
     String(used[WRITTEN_PORTS.indexOf(Number(was))]),
   )

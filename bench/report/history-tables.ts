@@ -8,10 +8,9 @@ export function historyTables({ history }: Results): Table[] {
   return [
     {
       title: 'Histories',
-      head: ['', 'call', `ms with ${figure(small.items)} items`, `ms with ${figure(large.items)}`, 'times'],
+      head: ['call', `ms with ${figure(small.items)} items`, `ms with ${figure(large.items)}`, 'times'],
       rows: rows.map(({ what, small, large, times }, index) => [
-        `${index + 1}`,
-        what,
+        `${index + 1} ${what}`,
         ...[small, large, times].map(figure),
       ]),
     },

@@ -4,18 +4,7 @@ import type { Results } from '../results.ts'
 import { historyTables } from './history-tables.ts'
 import { processTable } from './process-table.ts'
 import type { Table } from './table.ts'
-import {
-  batchTable,
-  bulkTable,
-  callsTable,
-  embeddedTable,
-  growthTable,
-  limitsTable,
-  pointsTables,
-  polygonsTable,
-  publicationTable,
-  workersTable,
-} from './tables.ts'
+import { callsTable, limitsTable, pointsTables } from './tables.ts'
 
 /** docs/performance.md: text and figures, made from the results of one run. */
 export function performancePage(results: Results): string {
@@ -24,100 +13,109 @@ export function performancePage(results: Results): string {
   return sections(
     '# Performance',
     `<!-- Made by \`npm run bench -- --report\` from performance/results.json: do not edit. -->`,
-    `One process of the service, measured on ${results.at.slice(0, 10)} in one ${results.mode} run beside a bare Fastify route and a service with one query a request. Ratios hold elsewhere; absolute figures belong to this machine.`,
+    `One process of the service, measured on ${results.at.slice(0, 10)} in one ${results.mode} run. Beside it ran a bare Fastify route and a service with one query a request. Ratios hold elsewhere; absolute figures belong to this machine. Charts show what no table repeats; [results.json](performance/results.json) has all figures.`,
     quietLine(results),
     '## Repeat it',
-    `\`\`\`sh
-npm run bench                  # half an hour, 20 GB of disk
-npm run bench -- --quick       # minutes, without growth and histories
-npm run bench -- --only points # a part
-npm run bench -- --strict      # fail on missed limits
-npm run bench -- --report      # write this page
-\`\`\``,
-    `The bench starts PostgreSQL from Debian's packages (\`postgresql-15-postgis-3\`) with \`fsync = off\`: a server that waits for its disk stores more slowly. Otherwise it uses the server in \`BENCH_DATABASE_URL\`, or the embedded database alone. Data come from the folder \`BENCH_DATA\` (default \`../shared/data\`), or are generated in the same size. The bench removes all of it. Run nothing else meanwhile.`,
+    `\`npm run bench\` takes half an hour and 20 GB of disk; [CONTRIBUTING.md](../CONTRIBUTING.md#measure-it) has the options. The bench starts Debian's PostgreSQL with \`fsync = off\`: a server that waits for its disk stores more slowly. Data come from the folder \`BENCH_DATA\` (default \`../shared/data\`), or are generated in the same size. Run nothing else meanwhile.`,
     '## The machine',
     machineLine(results.machine),
     '## Limits',
     LIMITS,
     tableText(limitsTable(results)),
     answers &&
-      `${figure(answers.points)} points were answered on each path (${answers.paths.join(', ')}) and compared with the rasters. Answers that differed: ${answers.different}.`,
+      `On each of ${answers.paths.length} paths ${figure(answers.points)} points were answered and compared with the rasters. Answers that differed: ${answers.different}.`,
     points && '## Points',
     points &&
-      `\`POST /advisory/fertilizer/point\`, 8 values an answer, from ${results.data.description}: ${figure(results.data.tiles ?? 0)} tiles. "Uniform" and "Zipf" points have values; "anywhere" covers the whole extent, with 404 for points without a value.`,
+      `\`POST /advisory/fertilizer/point\` has 8 values an answer. Its ${figure(results.data.tiles ?? 0)} tiles are of ${results.data.description}. "Uniform" and "Zipf" points have values; "anywhere" covers the whole extent, also without values.`,
     points && images('points-uniform', 'points-zipf', 'latency', 'cold'),
-    points && tablesText(pointsTables(results)),
+    points && tablesText(pointsTables(results).slice(0, 1).map(ratiosOf)),
     calls && '## Other calls',
     calls &&
       `"Raw" is \`node:http\` with a constant answer. Points with a key or a token are stored first. A call for all products costs ${figure(calls.allProductsCost)} of a call for each.`,
     calls && tablesText(callsTable(results)),
     workers && '## Workers',
-    workers &&
-      '`WORKERS=2` on two cores, one of which the load generator may use. More cores gain more; [operations.md](operations.md#all-cores) has a model of 16.',
-    workers && tablesText(workersTable(results)),
+    workers && workersLine(workers),
     publication && '## A publication',
-    publication && 'A release of the same size, with new tiles, is published under load:',
-    publication && tablesText(publicationTable(results)),
+    publication && publicationLine(publication),
     batch && '## Many points in one call',
     batch &&
-      '`POST /advisory/fertilizer/points` with a token, one call at a time, from the first byte sent to the last received; with gzip, decompressed.',
+      '`POST /advisory/fertilizer/points` with a token, one call at a time, from the first byte sent to the last received:',
     batch && images('batch'),
-    batch && tablesText(batchTable(results)),
     polygons && '## Polygons',
     polygons &&
-      `\`POST /advisory/fertilizer\` with a token, one request at a time, all 8 layers; [limits](#limits) has the median of ${polygons.zones} zones. ST_Clip took ${figure(polygons.timesFasterThanClip)} times as long for ${polygons.region} (${figure(polygons.regionCold)} ms, then ${figure(polygons.regionWarm)} ms). Pixels count one by one along the boundary alone:`,
+      `\`POST /advisory/fertilizer\` with a token, one request at a time, all 8 layers; [limits](#limits) has the median of ${polygons.zones} zones. Pixels count one by one along the boundary alone:`,
     polygons && images('polygons'),
-    polygons && tablesText(polygonsTable(results)),
-    bulk && '## Many polygons in one call',
-    bulk && '`POST /advisory/fertilizer/polygons` with a token, one call at a time, answered as NDJSON.',
-    bulk && tablesText(bulkTable(results)),
+    bulk &&
+      `\`POST /advisory/fertilizer/polygons\` answered ${figure(bulk.fields)} new fields of 1 ha as NDJSON in ${figure(bulk.fieldsCold)} ms.`,
     growth && '## Growth',
     growth &&
-      `${growth.description} 20,000 places, whose tiles fit into memory at every stage; with \`TILE_CACHE_MB=0\` each is looked up in the database.`,
+      `${growth.description} The tiles of 20,000 places fit into memory at every stage; \`TILE_CACHE_MB=0\` looks each up in the database.`,
     growth && images('growth'),
-    growth && tablesText(growthTable(results)),
     history && '## Large histories',
     history &&
-      `2,000 accounts over two years. The calling one has ${figure(history.large.itemsOfAccount)} of ${figure(history.large.items)} items; rounds with ${figure(history.small.itemsOfAccount)} of ${figure(history.small.items)} alternate. The larger history takes ${figure(history.large.gigabytes)} GB in ${history.large.months} partitions. Figures are median times of a call, one at a time unless stated. The limit is 1.5 times, a goal for statistics of all.`,
+      `2,000 accounts over two years. The calling one has ${figure(history.large.itemsOfAccount)} of ${figure(history.large.items)} items; rounds with ${figure(history.small.itemsOfAccount)} of ${figure(history.small.items)} alternate. The larger history takes ${figure(history.large.gigabytes)} GB in ${history.large.months} partitions. Figures are medians of calls, one at a time unless stated. The limit is 1.5 times, a goal for statistics of all.`,
     history && images('history'),
-    history && tablesText(historyTables(results)),
+    history && tablesText(historyTables(results).slice(0, 1).map(withoutSmall)),
     embedded && '## The embedded database',
     embedded && images('embedded'),
-    embedded && tablesText(embeddedTable(results)),
     '## Start-up and memory',
-    tablesText(processTable(results)),
+    ...processTable(results).map(tableText),
     '## How it is measured',
     HOW,
     `The load generator used at most ${figure(results.generatorLoad)} of a core.`,
-    '## What the figures do not say',
-    CAVEATS,
   )
 }
 
 const LIMITS = `A run fails on errors under load and on differing answers. \`--strict\` also fails on a missed **limit** (MISSED); a **goal** fails nothing. An empty last cell means met. [Histories](#large-histories) have more limits.`
 
-const HOW = `- **bare Fastify route**: the same schemas for request and answer, a constant answer, no plugins.
+const HOW = `- **bare Fastify route**: the same schemas, a constant answer, no plugins, no authentication.
 - **one query a request**: the same route with one prepared query of ST_Value a layer, over the table of \`raster2pgsql -t 32x32 -I\`; 10 connections. **One query, the service's tiles** reads the service's tables instead. The limit refers to the first.
 - **service**: \`npm start\` with default settings, and with \`TILE_CACHE_MB=0\`. "Tiles in memory": each tile has answered a point before.
 - Each is one process. Targets alternate; ratios are taken within a round, figures are medians of rounds.
-- Points a second are answers in a fixed time over kept-alive connections, one request at a time each.
-- The load generator writes requests beforehand, and only sends and counts. \`wrk\` with one thread reached the same on the bare route.`
+- Points a second are answers over kept-alive connections, one request at a time each. Other clients see higher latencies near the limit.
+- The load generator sends prepared requests and counts. \`wrk\` with one thread reached the same on the bare route.
+- Load generator, PostgreSQL and service share the cores and the loopback interface.`
 
-const CAVEATS = `- Load generator, PostgreSQL and service share the cores and the loopback interface. A network is slower; a separate database server leaves more to the service.
-- The bare route lacks authentication, security headers and error handling.
-- Clients wait for an answer before the next request. Other clients see higher latencies near the limit.`
+function workersLine({ rows }: NonNullable<Results['workers']>): string {
+  const rates = rows.map(
+    ({ workers, rate, p99 }) => `${workers}: ${figure(rate)} points/s, p99 ${figure(p99)} ms`,
+  )
+  return `\`WORKERS\` on two cores, one of which the load generator may use: ${rates.join('; ')}. More cores gain more; [operations.md](operations.md#all-cores) has a model of 16.`
+}
+
+function publicationLine({ seconds, before, after }: NonNullable<Results['publication']>): string {
+  const told = ({ rate, p50, p99 }: typeof before) =>
+    `${figure(rate)} points/s, p50 ${figure(p50)} and p99 ${figure(p99)} ms`
+  return `A release of the same size, with new tiles, is published under load of 64 connections. The ${seconds} seconds before: ${told(before)}. The ${seconds} seconds after: ${told(after)}.`
+}
 
 /** Whether the figures can be believed: what else ran took from all of them, but not from all alike. */
 function quietLine({ loadBefore, machine }: Results): string {
   const load = `load ${figure(loadBefore)} on ${machine.cores} cores in the minute before`
   return isBusy(loadBefore)
-    ? `> **The machine was busy with other work** (${load}): measure again before relying on these figures.`
+    ? `> **The machine was busy with other work** (${load}). Measure again before relying on these figures.`
     : `The machine was quiet: ${load}.`
 }
 
 function machineLine({ cpu, cores, memoryGiB, system, node, postgresql, postgis }: Machine): string {
   const database = postgresql ? `, PostgreSQL ${postgresql} with PostGIS ${postgis}` : ''
   return `${cpu}, ${cores} cores, ${memoryGiB} GiB of memory; ${system}; Node ${node}${database}.`
+}
+
+/** Without the times of the smaller history, which the ratio tells. */
+function withoutSmall({ title, head, rows }: Table): Table {
+  const narrow = ([first = '', , ...others]: string[]) => [first, ...others]
+  return { title, head: narrow(head), rows: rows.map(narrow) }
+}
+
+/** The columns that no chart draws. */
+function ratiosOf({ title, head, rows }: Table): Table {
+  const narrow = (cells: string[]) => [...cells.slice(0, 2), ...cells.slice(-3)]
+  return {
+    title: title.replace(', and p99 in ms', ', as ratios'),
+    head: narrow(head),
+    rows: rows.map(narrow),
+  }
 }
 
 function images(...names: string[]): string {

@@ -101,13 +101,12 @@ export function callsTable({ calls }: Results): Table[] {
   return [
     {
       title: `Calls, ${calls.connections} connections, tiles in memory`,
-      head: ['call', 'calls/s', 'p50 ms', 'p99 ms', 'of raw', 'of bare', 'of anonymous'],
+      head: ['call', 'calls/s', 'p50 ms', 'p99 ms', 'of bare', 'of anonymous'],
       rows: calls.rows.map(({ call, rate, p50, p99, ...ratios }) => [
         CALL_NAMES[call],
         figure(rate),
         figure(p50),
         figure(p99),
-        figure(ratios.rateToRaw),
         figure(ratios.rateToBare),
         figure(ratios.rateToAnonymous),
       ]),

@@ -61,18 +61,20 @@ export function zonalPage(results: ZonalResults): string {
 
 Made by \`node bin/run.mjs bench/zonal/run.ts --report\` on ${at.slice(0, 10)} from its [results](zonal-statistics/results.json). ${machine}. The machine had other work: compare times with each other.
 
-The same polygons (${sizes.map(({ name, polygons }) => `${polygons} of ${name}`).join(', ')}) on ${data}:
+Polygons: ${sizes.map(({ name, polygons }) => `${polygons} of ${name}`).join(', ')}. Data: ${data}.
 
-- **${NAMES.exact}** (the reference): polyclip-ts cuts border pixels; parts weigh by their area on the WGS 84 ellipsoid. It shares no code with the service.
+- **${NAMES.exact}** (the reference, without code of the service): polyclip-ts cuts border pixels. Parts weigh by their area on the WGS 84 ellipsoid.
 - **${NAMES.centres}**: pixels whose centre lies inside count whole, as in rasterio; in memory.
 - **${NAMES.st_clip}**: \`ST_SummaryStatsAgg(ST_Clip(...))\` on the service's tiles with a GiST index; eight layers.
 - **${NAMES.service}**: \`POST /advisory/fertilizer\` with a token over HTTP, uncached, eight layers, validity and history included. Hectares and percentages have four decimals, which limits the accuracy of totals.
 
-exactextract weighs pixels as the service does; it was not measured. Squares have any angle and lie around points with a value; a district is a star of nine spikes of 33 km. A pixel has about nine hectares. Errors are the median and 95th percentile in per cent.
+exactextract weighs pixels as the service does; it was not measured. Squares have any angle and lie around points with a value. A district is a star of nine spikes of 33 km, a pixel has about nine hectares.
 
-| polygons | method | nothing found | mean | total | ms |
-|---|---|---|---|---|---|
-${sizes.flatMap(rowsOf).join('\n')}
+Each cell has the error of the mean, the error of the total, and the time in ms. Errors are the median and 95th percentile in per cent. In brackets: polygons in which a method finds nothing.
+
+| polygons | ${COMPARED.map((method) => NAMES[method]).join(' | ')} | ${NAMES.exact} |
+|---|${'---|'.repeat(COMPARED.length + 1)}
+${sizes.map(rowOf).join('\n')}
 
 ![the error of the mean](zonal-statistics/mean-error.svg)
 
@@ -82,15 +84,13 @@ ${sizes.flatMap(rowsOf).join('\n')}
 `
 }
 
-function rowsOf({ name, methods }: SizeResult): string[] {
-  return methods.map(
-    ({ method, missed, meanError, meanError95, totalError, totalError95, ms }) =>
-      `| ${name} | ${NAMES[method]} | ${percent(missed)} | ${errors(method, meanError, meanError95)} | ${errors(method, totalError, totalError95)} | ${figure(ms)} |`,
-  )
-}
-
-function errors(method: Method, middle: number, most: number): string {
-  return method === 'exact' ? '' : `${percent(middle)}, ${percent(most)}`
+function rowOf(size: SizeResult): string {
+  const cells = COMPARED.map((method) => {
+    const { missed, meanError, meanError95, totalError, totalError95, ms } = resultOf(size, method)
+    const errors = `${percent(meanError)}, ${percent(meanError95)}; ${percent(totalError)}, ${percent(totalError95)}; ${figure(ms)}`
+    return missed > 0 ? `${errors} (${percent(missed)} %)` : errors
+  })
+  return `| ${[size.name, ...cells, figure(resultOf(size, 'exact').ms)].join(' | ')} |`
 }
 
 /** Below it, what is left is rounding. */
