@@ -163,6 +163,19 @@ function replay(reply: FastifyReply, fingerprint: string, answer: StoredAnswer):
     )
   }
   reply.code(answer.status).headers({ ...answer.headers, 'idempotency-replayed': 'true' })
+  // An answer that an older version stored may lack newer members, without which the schema writes nothing.
+  const status = String(answer.status)
+  const write =
+    reply.getSerializationFunction(status, 'application/json') ?? reply.getSerializationFunction(status)
+  // A serializer of its own leaves the type to its reply.
+  if (!reply.hasHeader('content-type')) reply.type('application/json; charset=utf-8')
+  reply.serializer((body) => {
+    try {
+      return write?.(body) ?? JSON.stringify(body)
+    } catch {
+      return JSON.stringify(body)
+    }
+  })
   return answer.body
 }
 

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { loadSecrets } from '#src/http/jwt-secret.ts'
+import { createSeal } from '#src/http/sealed-answers.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson } from '#test/setup/people.ts'
 import { type CalledService, createCalledService, expectReplayed, FIELD, POINT } from './idempotent-calls.ts'
@@ -33,6 +35,25 @@ describe('what is kept of requests with an Idempotency-Key', () => {
     }
     await vi.waitFor(async () => expect(await service.records()).toEqual([]), PATIENCE)
     await app.close()
+  })
+
+  test('by an older version, without newer members, is given again as it was', async () => {
+    const call = { url: '/advisory/yield/point', key: randomUUID(), payload: POINT }
+    const first = await service.post(call)
+    const [secret] = await loadSecrets(service.testDatabase.config)
+    const { idOf, seal, unseal } = createSeal(secret)
+    const id = idOf(call.key, 'yieldAtPoint', service.person.user.id, null)
+    const stored = await sql<{
+      answer: Buffer
+    }>`select answer from idempotency_record where id = ${id}`.execute(service.database.writer)
+    const answer = unseal(id, call.key, stored.rows[0]?.answer as Buffer)
+    const { country_code: _, ...body } = answer.body as Record<string, unknown>
+    await sql`update idempotency_record set answer = ${seal(id, call.key, { ...answer, body })} where id = ${id}`.execute(
+      service.database.writer,
+    )
+    const again = await service.post(call)
+    expect([again.statusCode, again.json()]).toEqual([200, body])
+    expect(first.json()).toEqual({ ...body, country_code: 'eth' })
   })
 
   test('of a process that died is waited for, and done anew after that', async () => {
