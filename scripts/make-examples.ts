@@ -8,8 +8,8 @@ import type { MultiPolygon, Position } from 'geojson'
 import { intersection } from 'polyclip-ts'
 import { randomNumbers } from '#bench/load/random.ts'
 import { writeGeoTiff } from '#bench/rasters/geotiff.ts'
-import { type DemoQuantity, demoValue, SCENARIOS } from '#src/ingest/demo/source.ts'
 import { boundsOf, crossings, outlineOf } from '#src/ingest/demo/outlines.ts'
+import { type DemoQuantity, demoValue, SCENARIOS } from '#src/ingest/demo/source.ts'
 import type { PixelGrid } from '#src/raster/grid.ts'
 
 const FARMS = 500
