@@ -188,5 +188,13 @@ export const PolygonQuantityFields = {
   ),
 }
 
+const { area: _, ...sharedFields } = QuantityFields
+
+/** The fields that all requests with quantities have; the forms of `area` differ. */
+export const QuantityParameters = Type.Object(sharedFields, {
+  $id: 'QuantityParameters',
+  description: 'Bags, prices and weights that turn rates into quantities.',
+})
+
 const Fields = Type.Object(QuantityFields)
 export type QuantityRequest = WithoutNulls<Static<typeof Fields>>

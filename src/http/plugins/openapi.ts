@@ -9,6 +9,7 @@ import { Feedback, observedSchemaOf } from '#schemas/feedback.ts'
 import { geometrySchemas } from '#schemas/geojson.ts'
 import { AdminSelection, PolygonGeometry } from '#schemas/polygon.ts'
 import { listOf } from '#schemas/product.ts'
+import { QuantityParameters } from '#schemas/quantities.ts'
 import { SERVICE_NAME } from '#schemas/service.ts'
 import { UserProfile } from '#schemas/user.ts'
 import { errorCodeSchema } from '#src/errors.ts'
@@ -94,6 +95,7 @@ export const openapi = fp(
       AdvisedArea,
       AdminSelection,
       PolygonGeometry,
+      QuantityParameters,
       Picture,
       ...geometrySchemas,
     ]
