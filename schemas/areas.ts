@@ -78,7 +78,7 @@ const Level = Type.Integer({
 export const AdminReference = Type.Object(
   {
     level: Level,
-    code: Type.String({ description: 'Stable: what to ask for it by.', examples: ['RWA-02'] }),
+    code: Type.String({ description: 'The stable code of the area, for requests.', examples: ['RWA-02'] }),
     name: Type.String({ examples: ['Southern Province'] }),
   },
   { $id: 'AdminReference', description: 'An administrative area by its name.' },
@@ -117,7 +117,7 @@ const Geometry = Type.Unsafe<object>(
 
 export const AdminArea = Type.Object(
   {
-    code: Type.String({ description: 'Stable: what to ask for it by.' }),
+    code: Type.String({ description: 'The stable code of the area, for requests.' }),
     name: Type.String(),
     level: Level,
     country_code: Type.String(),

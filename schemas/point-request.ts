@@ -53,7 +53,7 @@ const Release = Type.String({
   maxLength: 300,
   format: 'text',
   description:
-    'A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then.',
+    'The code of a release, as in answers: it alone answers, also after its replacement. Its country, crop and month apply, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; other products have no answer then.',
 })
 
 const Provenance = Type.Boolean({
@@ -85,7 +85,7 @@ export type PointRequest = WithoutNulls<Static<typeof PointRequest>>
 
 /** A request that says as well in which form it is to be answered, for whoever can send nothing but an address. */
 export function withFormat(request: TObject): TObject {
-  const format = oneOf(['json', 'csv'], 'The form of the answer: JSON where it is left out.')
+  const format = oneOf(['json', 'csv'], 'The format of the answer, by default JSON.')
   return Type.Object({ ...request.properties, format: optional(format) })
 }
 

@@ -116,10 +116,7 @@ type FormName = keyof typeof ANSWER_FORMS
 /** How the answer is written. */
 const AnswerParameters = {
   format: optional(
-    oneOf(
-      Object.keys(ANSWER_FORMS) as FormName[],
-      'The form of the answer, for whoever cannot send `Accept`; it wins over that.',
-    ),
+    oneOf(Object.keys(ANSWER_FORMS) as FormName[], 'The format of the answer. It wins over `Accept`.'),
   ),
   dhis2: optional(ref(Dhis2Mapping)),
 }

@@ -28,7 +28,7 @@ export function shortened(document) {
 }
 
 /** @param {Document} document */
-export function operationsOf({ paths }) {
+export function operationsOf({ paths = {} }) {
   return Object.values(paths).flatMap((methods) => Object.values(methods))
 }
 

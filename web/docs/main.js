@@ -3,6 +3,7 @@ import { element, labelled, select } from '../shell/element.js'
 import { frame } from '../shell/frame.js'
 import { ROOT } from '../shell/root.js'
 import { TEXTS } from '../texts/en.js'
+import { operationsOf } from './document.js'
 import { docsPlugins } from './swagger.js'
 import { withAddressesOfVisitor } from './visitor.js'
 
@@ -48,19 +49,46 @@ function showOneLanguage(card) {
 /** @param {import('./swagger.js').System} system */
 function begin(system) {
   const box = element('input', { type: 'search', placeholder: TEXTS.docs.searchHint })
-  box.addEventListener('input', () => system.layoutActions.updateFilter(box.value.trim()))
+  box.addEventListener('input', () => {
+    if (box.value.trim()) chooseWhole()
+    system.layoutActions.updateFilter(box.value.trim())
+  })
   document
     .querySelector('#swagger-ui')
     ?.before(element('div', { className: 'search', role: 'search' }, labelled(TEXTS.docs.search, box)))
   // Swagger UI looks at the address once, when it has loaded.
   addEventListener('hashchange', () => {
-    if (!location.hash.startsWith('#/')) return
+    const { hash } = location
+    if (!hash.startsWith('#/')) return
     box.value = ''
     system.layoutActions.updateFilter('')
-    system.layoutActions.parseDeepLinkHash(location.hash)
+    if (!hasLinked(system.specSelectors.specJS(), hash)) chooseWhole()
+    system.layoutActions.parseDeepLinkHash(hash)
     scrollToOpened()
   })
 }
+
+/** Loads the document of all operations, the last in the chooser. */
+function chooseWhole() {
+  const chooser = /** @type {HTMLSelectElement | null} */ (document.querySelector('.topbar select'))
+  if (!chooser || chooser.selectedIndex === chooser.options.length - 1) return
+  chooser.selectedIndex = chooser.options.length - 1
+  chooser.dispatchEvent(new Event('change', { bubbles: true }))
+}
+
+/**
+ * Whether a document has the operation of a link.
+ *
+ * @param {import('./document.js').Document} document
+ * @param {string} hash
+ */
+function hasLinked(document, hash) {
+  const [, , id] = hash.split('/')
+  return operationsOf(document).some(({ operationId }) => operationId === id)
+}
+
+/** Frames until the largest document is drawn. */
+const MOST_FRAMES = 600
 
 /** What a link names is drawn in a moment. */
 function scrollToOpened() {
@@ -71,7 +99,7 @@ function scrollToOpened() {
     if (found) found.scrollIntoView()
     else if (frames > 0) requestAnimationFrame(() => look(frames - 1))
   }
-  requestAnimationFrame(() => look(60))
+  requestAnimationFrame(() => look(MOST_FRAMES))
 }
 
 /** A chapter that is folded lies elsewhere once it is open. */

@@ -58,17 +58,17 @@ export interface paths {
     /** Forage suitability in many polygons */
     post: operations["forageInPolygons"];
   };
-  "/coverage": { /** What is covered, and why not */ get: operations["getCoverage"]; };
+  "/coverage": { /** Coverage of areas, with reasons for gaps */ get: operations["getCoverage"]; };
   "/subscriptions": {
-    /** The own subscriptions */
+    /** List your subscriptions */
     get: operations["listSubscriptions"];
-    /** Be told when values at a place change */
+    /** Subscribe to changes at a place */
     post: operations["createSubscription"];
   };
   "/subscriptions/{id}": {
-    /** An own subscription */
+    /** Get a subscription */
     get: operations["getSubscription"];
-    /** Delete an own subscription */
+    /** Delete a subscription */
     delete: operations["deleteSubscription"];
   };
   "/subscriptions/{id}/enable": {
@@ -84,20 +84,17 @@ export interface paths {
     post: operations["testSubscription"];
   };
   "/validate_location": {
-    /** Where a point lies, and what is known there */
+    /** The country and areas of a point, and its products */
     post: operations["validateLocation"];
   };
   "/admin": { /** Administrative areas of a country */ get: operations["listAdminAreas"]; };
-  "/catalog": { /** What is offered and published */ get: operations["getCatalog"]; };
-  "/releases": { /** Releases, now and before */ get: operations["listReleases"]; };
-  "/releases/{release}": { /** A release */ get: operations["getRelease"]; };
-  "/releases/{a}/diff/{b}": {
-    /** What changes from one release to another */
-    get: operations["compareReleases"];
-  };
-  "/changes": { /** What has changed */ get: operations["listChanges"]; };
+  "/catalog": { /** The catalog of offered and published data */ get: operations["getCatalog"]; };
+  "/releases": { /** List releases, published and earlier */ get: operations["listReleases"]; };
+  "/releases/{release}": { /** Get a release */ get: operations["getRelease"]; };
+  "/releases/{a}/diff/{b}": { /** Compare two releases */ get: operations["compareReleases"]; };
+  "/changes": { /** List changes of published data */ get: operations["listChanges"]; };
   "/releases/{code}/scorecard": {
-    /** How well a release has predicted what was observed */
+    /** Compare predictions with observations */
     get: operations["getScorecard"];
   };
   "/releases/{release}/layers": { /** The layers of a release as maps */ get: operations["listLayers"]; };
@@ -113,7 +110,7 @@ export interface paths {
     /** A layer of a release as a GeoTIFF */
     get: operations["getGeotiff"];
   };
-  "/stac": { /** What is published, as a STAC catalog */ get: operations["getStacCatalog"]; };
+  "/stac": { /** The published data as a STAC catalog */ get: operations["getStacCatalog"]; };
   "/stac/collections/{collection}": {
     /** The releases of a product in a country, as a STAC collection */
     get: operations["getStacCollection"];
@@ -122,48 +119,48 @@ export interface paths {
     /** A release as a STAC item */
     get: operations["getStacItem"];
   };
-  "/history/my": { /** The own history */ get: operations["listHistory"]; };
+  "/history/my": { /** List your history */ get: operations["listHistory"]; };
   "/history/{id}": {
-    /** An item of the own history */
+    /** Get an item of your history */
     get: operations["getHistoryItem"];
-    /** Delete an item of the own history */
+    /** Delete an item of your history */
     delete: operations["deleteHistoryItem"];
   };
   "/history/{id}/share": {
-    /** Where an item of the own history is shared */
+    /** Get the address of a shared item */
     get: operations["getShare"];
-    /** Share an item of the own history */
+    /** Share an item of your history */
     post: operations["shareHistoryItem"];
-    /** Take the sharing of an item back */
+    /** Stop sharing an item */
     delete: operations["unshareHistoryItem"];
   };
-  "/cite/{id}": { /** An advisory that was shared */ get: operations["getCitation"]; };
-  "/history/{id}/feedback": { /** Say how good an advisory was */ post: operations["giveFeedback"]; };
-  "/stats": { /** How much was asked, and how it went */ get: operations["getStats"]; };
-  "/stats/calls": { /** The slowest calls lately */ get: operations["listSlowCalls"]; };
+  "/cite/{id}": { /** Get a shared advisory */ get: operations["getCitation"]; };
+  "/history/{id}/feedback": { /** Give feedback on an advisory */ post: operations["giveFeedback"]; };
+  "/stats": { /** Usage statistics */ get: operations["getStats"]; };
+  "/stats/calls": { /** The slowest recent calls */ get: operations["listSlowCalls"]; };
   "/user/profile": {
-    /** The own account */
+    /** Get your account */
     get: operations["getProfile"];
-    /** Delete the own account */
+    /** Delete your account */
     delete: operations["deleteProfile"];
-    /** Change the own account */
+    /** Change your account */
     patch: operations["changeProfile"];
   };
-  "/auth/register": { /** Make an account */ post: operations["register"]; };
-  "/auth/login": { /** Get tokens for e-mail and password */ post: operations["login"]; };
-  "/auth/refresh": { /** Change a refresh token for new tokens */ post: operations["refresh"]; };
+  "/auth/register": { /** Create an account */ post: operations["register"]; };
+  "/auth/login": { /** Log in with e-mail and password */ post: operations["login"]; };
+  "/auth/refresh": { /** Refresh the tokens */ post: operations["refresh"]; };
   "/auth/password": { /** Change the password */ post: operations["changePassword"]; };
-  "/auth/reauthenticate": { /** Give the password again */ post: operations["reauthenticate"]; };
+  "/auth/reauthenticate": { /** Confirm the password again */ post: operations["reauthenticate"]; };
   "/auth/logout": { /** End the session */ post: operations["logout"]; };
   "/auth/sessions": {
-    /** The own sessions */
+    /** List your sessions */
     get: operations["listSessions"];
     /** End all other sessions */
     delete: operations["endOtherSessions"];
   };
   "/auth/sessions/{id}": { /** End a session */ delete: operations["endSession"]; };
   "/auth/two-factor": {
-    /** Whether the account has a second factor */
+    /** The state of the second factor */
     get: operations["getTwoFactor"];
     /** Begin to set up a second factor */
     post: operations["beginTwoFactor"];
@@ -174,32 +171,32 @@ export interface paths {
   };
   "/auth/two-factor/disable": { /** Turn the second factor off */ post: operations["disableTwoFactor"]; };
   "/auth/password/forgot": {
-    /** Ask for a mail to choose a new password with */
+    /** Request a mail to reset the password */
     post: operations["forgotPassword"];
   };
   "/auth/confirm/resend": {
-    /** Ask for another mail to confirm the e-mail with */
+    /** Request another confirmation mail */
     post: operations["resendConfirmation"];
   };
   "/auth/password/reset": { /** Choose a new password with a token */ post: operations["resetPassword"]; };
   "/auth/confirm": { /** Confirm the e-mail with a token */ post: operations["confirmEmail"]; };
   "/auth/keys": {
-    /** The own keys */
+    /** List your keys */
     get: operations["listKeys"];
-    /** Make a key for a server */
+    /** Create a key for a server */
     post: operations["createKey"];
   };
   "/auth/keys/{id}": { /** Delete a key */ delete: operations["deleteKey"]; };
   "/": { /** Links to the documentation and the catalog */ get: operations["getServiceLinks"]; };
-  "/health/live": { /** Whether the process runs */ get: operations["getLiveness"]; };
-  "/health/ready": { /** Whether requests can be answered */ get: operations["getReadiness"]; };
+  "/health/live": { /** Liveness of the process */ get: operations["getLiveness"]; };
+  "/health/ready": { /** Readiness for requests */ get: operations["getReadiness"]; };
 }
 export type webhooks = Record<string, never>;
 export interface components {
   schemas: {
-    /** @description What went wrong, for programs. Stable; later versions of the service may have others. */
+    /** @description The error, for programs. Codes are stable; later versions may add some. */
     ErrorCode: "INVALID_PARAMETERS" | "MALFORMED_JSON" | "MALFORMED_BODY" | "MALFORMED_REQUEST" | "INVALID_GEOMETRY" | "CROP_NOT_AVAILABLE" | "UNKNOWN_COUNTRY" | "INVALID_TOKEN" | "UNAUTHORIZED" | "INVALID_CREDENTIALS" | "TWO_FACTOR_REQUIRED" | "INVALID_CODE" | "FORBIDDEN" | "INSUFFICIENT_SCOPE" | "LOGIN_REQUIRED" | "REAUTHENTICATION_REQUIRED" | "TWO_FACTOR_SETUP_REQUIRED" | "EMAIL_NOT_CONFIRMED" | "NOT_FOUND" | "MAIL_NOT_CONFIGURED" | "UNKNOWN_AREA" | "NO_AREAS" | "NO_RELEASE" | "OUTSIDE_COUNTRY" | "NO_DATA" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "RELEASE_GONE" | "REQUEST_TIMEOUT" | "EMAIL_TAKEN" | "REQUEST_IN_PROGRESS" | "TWO_FACTOR_ON" | "TOO_MANY_SUBSCRIPTIONS" | "TOO_MANY_KEYS" | "TOO_MANY_SHARES" | "BODY_TOO_LARGE" | "TOO_MANY_POINTS" | "TOO_MANY_POLYGONS" | "UNSUPPORTED_MEDIA_TYPE" | "RANGE_NOT_SATISFIABLE" | "IDEMPOTENCY_KEY_REUSED" | "TOO_MANY_REQUESTS" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "OVERLOADED" | "QUERY_TIMEOUT" | "DATABASE_UNAVAILABLE" | "DATABASE_READ_ONLY";
-    /** @description What is wrong with one parameter, or, with a `code`, why one product has no value. */
+    /** @description A mistake in one parameter, or, with a `code`, the reason why one product has no value. */
     ErrorDetail: {
       /** @description The parameter, as a dotted path; or the product. */
       field: string;
@@ -223,15 +220,15 @@ export interface components {
       email: string;
       name: string;
       organisation: string | null;
-      /** @description False until the e-mail is confirmed, where the service asks for that (`POST /auth/confirm`); it is true of whom it has not asked. */
+      /** @description Whether the e-mail is confirmed (`POST /auth/confirm`); true where the service asks for no confirmation. */
       email_confirmed: boolean;
-      /** @description What the account may do. Only an operator changes it. */
+      /** @description The rights of the account. Only an operator changes them. */
       role: "user" | "admin";
       created_at: components["schemas"]["CreatedAt"];
     };
-    /** @description What was seen in the field. */
+    /** @description Observations in the field. */
     Observed: {
-      /** @description What was harvested, in kg/ha. */
+      /** @description The harvest, in kg/ha. */
       yield_kg_ha?: number;
       /** @description Inorganic fertilizer applied, in kg/ha. */
       rate_kg_ha?: number;
@@ -264,19 +261,19 @@ export interface components {
       /** @description Its level, 0 for the country. Where it is left out, the highest that has the code. */
       level?: number | null;
     };
-    /** @description A GeoJSON Polygon or MultiPolygon, a Feature of one, or a FeatureCollection of one Feature, in longitude and latitude (WGS 84). At most 10,000 vertices. Edges are straight in longitude and latitude. Heights are ignored, a `crs` of another system is refused, and nothing is repaired: what is not closed, crosses itself, has no area or has holes outside is refused with its place. */
+    /** @description A GeoJSON Polygon or MultiPolygon, a Feature of one, or a FeatureCollection of one Feature, in longitude and latitude (WGS 84). At most 10,000 vertices. Edges are straight in longitude and latitude. Heights are ignored. A `crs` of another system is refused. The service repairs nothing: it refuses a shape that is open, crosses itself, has no area or has holes outside, and names the place. */
     PolygonGeometry: components["schemas"]["Polygon"] | components["schemas"]["MultiPolygon"] | components["schemas"]["Feature"] | components["schemas"]["FeatureCollection"];
     /** @description Bags, prices and weights that turn rates into quantities. */
     QuantityParameters: {
       bags?: { [key: string]: number; } | null;
       prices?: {
         currency: components["schemas"]["Currency"];
-        /** @description What a kilogram costs, by what it is. */
+        /** @description The price of a kilogram, by input. */
         per_kg?: { [key: string]: number; };
-        /** @description What a bag of those in `bags` costs, by what it is. */
+        /** @description The price of a bag of those in `bags`, by input. */
         per_bag?: { [key: string]: number; };
       } | null;
-      /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. */
+      /** @description The money for the inputs of one product, in the currency of `prices`. Refused where inputs of two products have prices. */
       budget?: number | null;
       produce_price?: { currency: components["schemas"]["Currency"]; per_kg: number; } | null;
       scenario_weights?: { [key: string]: number; } | null;
@@ -366,7 +363,7 @@ export interface components {
     ProvenanceLayer: {
       /** @description Its number, as in `GET /releases/{release}/layers`. */
       layer: number;
-      /** @description What is applied or grown; null where the product has none. */
+      /** @description The input or species; null where the product has none. */
       input: string | null;
       scenario: components["schemas"]["ProvenanceLayerScenario"];
       /** @description The number that is stored of the pixel, unrounded. The value is `raw` * `scale` + `offset`, rounded. */
@@ -403,7 +400,7 @@ export interface components {
     /** @description Which pixels of a release were read for an answer, and whose they are. */
     Provenance: {
       release: string;
-      /** @description Who made its values. */
+      /** @description The maker of its values. */
       source: string;
       licence: string;
       checksum: components["schemas"]["Checksum"];
@@ -421,7 +418,7 @@ export interface components {
       /** @description Sulphur. */
       S: number;
     };
-    /** @description What the value of an entry comes to on the area. */
+    /** @description The amount on the area. */
     Quantity: {
       /** @description Kilograms, to the gram. */
       kg?: number;
@@ -429,16 +426,16 @@ export interface components {
       t?: number;
       /** @description Whole bags: as many as it takes. */
       bags?: number;
-      /** @description What a bag has. */
+      /** @description The kilograms of a bag. */
       bag_kg?: number;
-      /** @description What is left in the last bag. */
+      /** @description The rest in the last bag, in kilograms. */
       rest_kg?: number;
-      /** @description What it costs: of whole bags, where there are bags. To the hundredth, in `currency`. */
+      /** @description The cost, of whole bags where there are bags. To the hundredth, in `currency`. */
       cost?: number;
       return?: components["schemas"]["Return"];
       nutrients_kg?: components["schemas"]["Nutrients"];
     };
-    /** @description What the answer comes to on the area. Only there where quantities were asked for. */
+    /** @description Amounts on the area, where the request asks for quantities. */
     Quantities: {
       /** @description The area that the quantities are for. */
       area: {
@@ -458,7 +455,7 @@ export interface components {
         return?: components["schemas"]["Return"];
         /** @description The largest share of every rate that the budget pays for, rounded down to four decimals. */
         share?: number;
-        /** @description What that share costs. To the hundredth, in `currency`. */
+        /** @description The cost of that share. To the hundredth, in `currency`. */
         share_cost?: number;
       }[];
       /** @description The scenario with the least yield, or the least cost. */
@@ -572,7 +569,7 @@ export interface components {
       history_id?: components["schemas"]["HistoryId"];
       ignored?: components["schemas"]["Ignored"];
     };
-    /** @description What `POST /advisory/yield/point` answers, or `error` and `code` where that has no answer. */
+    /** @description The answer of `POST /advisory/yield/point`, or `error` and `code`. */
     YieldSection: {
       country_code?: components["schemas"]["YieldResponseCountryCode"];
       crop?: components["schemas"]["YieldResponseCrop"];
@@ -587,7 +584,7 @@ export interface components {
       code?: components["schemas"]["ErrorCode"];
       details?: components["schemas"]["Details"];
     };
-    /** @description What `POST /advisory/fertilizer/point` answers, or `error` and `code` where that has no answer. */
+    /** @description The answer of `POST /advisory/fertilizer/point`, or `error` and `code`. */
     FertilizerSection: {
       country_code?: components["schemas"]["YieldResponseCountryCode"];
       crop?: components["schemas"]["YieldResponseCrop"];
@@ -602,7 +599,7 @@ export interface components {
       code?: components["schemas"]["ErrorCode"];
       details?: components["schemas"]["Details"];
     };
-    /** @description What `POST /advisory/isfm/point` answers, or `error` and `code` where that has no answer. */
+    /** @description The answer of `POST /advisory/isfm/point`, or `error` and `code`. */
     IsfmSection: {
       country_code?: components["schemas"]["YieldResponseCountryCode"];
       crop?: components["schemas"]["YieldResponseCrop"];
@@ -617,7 +614,7 @@ export interface components {
       code?: components["schemas"]["ErrorCode"];
       details?: components["schemas"]["Details"];
     };
-    /** @description What `POST /advisory/forage/point` answers, or `error` and `code` where that has no answer. */
+    /** @description The answer of `POST /advisory/forage/point`, or `error` and `code`. */
     ForageSection: {
       country_code?: components["schemas"]["YieldResponseCountryCode"];
       crop?: components["schemas"]["YieldResponseCrop"];
@@ -842,9 +839,9 @@ export interface components {
       /** @description With `lng`, a point inside. */
       lat: number;
       lng: number;
-      /** @description What was asked about. */
+      /** @description The kind of place. */
       type: "polygon";
-      /** @description Hectares, on the WGS 84 ellipsoid, to the square metre; what is small has three digits. */
+      /** @description Hectares, on the WGS 84 ellipsoid, to the square metre; small areas have three digits. */
       area_ha: number;
       admin?: components["schemas"]["AdvisedArea"];
     };
@@ -1002,13 +999,13 @@ export interface components {
       /** @description Only areas within this one: the code of an area of any level above. */
       parent?: string | null;
     };
-    /** @description What places and columns are called in a DHIS2. Identifiers are its UIDs, or what else it is told to take them for. */
+    /** @description The names of places and columns in a DHIS2. Identifiers are its UIDs, or those of its identifier scheme. */
     Dhis2Mapping: {
-      /** @description Which columns are wanted. What has no value is left out. */
+      /** @description The columns to send. Missing values are left out. */
       data_elements: {
         /** @description A column of the answer as CSV. */
         column: string;
-        /** @description What its numbers are there. */
+        /** @description The data element of its numbers. */
         data_element: string;
         /** @description Left out of the values where it is left out. */
         category_option_combo?: string | null;
@@ -1023,7 +1020,7 @@ export interface components {
       period?: string | null;
       /** @description Named in the set where it is sent. */
       data_set?: string | null;
-      /** @description That of all values. Left out where it is left out. */
+      /** @description The combination of all values, if any. */
       attribute_option_combo?: string | null;
     };
     /** @description Polygons or the administrative areas of a level, one of the two, and what to answer for. Fields that are not listed are ignored. */
@@ -1197,7 +1194,7 @@ export interface components {
     };
     /** @description How much of an area has values of a release. */
     CoverageOfProduct: {
-      /** @description What it is advice on. */
+      /** @description The subject of the advice. */
       product: "yield" | "fertilizer" | "isfm" | "forage";
       crop: components["schemas"]["CoverageOfProductCrop"];
       /** @description Null where none is published. */
@@ -1211,7 +1208,7 @@ export interface components {
       /** @description The same as a sentence. */
       reason?: string;
     };
-    /** @description What there is for an administrative area. */
+    /** @description The coverage of an administrative area. */
     CoverageOfArea: {
       country_code: string;
       level: number;
@@ -1233,7 +1230,7 @@ export interface components {
       value: number;
     };
     SubscribedPlace: {
-      /** @description What kind of place it is. */
+      /** @description The kind of place. */
       type: "point" | "polygon" | "area";
       /** @description Of a point. */
       lat?: number;
@@ -1246,7 +1243,7 @@ export interface components {
       /** @description Of an area; null where it was not said. */
       level?: number | null;
     };
-    /** @description What was told of a layer last. */
+    /** @description The last value of a layer that was sent. */
     WatchedValue: {
       /** @description The input or variety; null where layers differ in their scenario alone. */
       input: string | null;
@@ -1256,7 +1253,7 @@ export interface components {
     };
     /** @description A new secret; deliveries are signed with the one before, too, for a day. */
     WebhookSecret: { secret: components["schemas"]["Secret"]; };
-    /** @description A place - a point, a polygon or an administrative area - and which changes of its values are told to whom. */
+    /** @description A place (a point, a polygon or an administrative area), the changes to report, and the address. */
     SubscriptionRequest: {
       lat: components["schemas"]["Lat"];
       lng: components["schemas"]["Lng"];
@@ -1292,7 +1289,7 @@ export interface components {
       threshold: components["schemas"]["ChangeThreshold"];
       url: components["schemas"]["Url"];
     };
-    /** @description Who is told of which changes, without the secret. */
+    /** @description A subscription, without its secret. */
     Subscription: {
       /** Format: uuid */
       id: string;
@@ -1339,12 +1336,12 @@ export interface components {
       values: components["schemas"]["Values"];
       secret: components["schemas"]["Secret"];
     };
-    /** @description The own subscriptions, the newest first. */
+    /** @description List your subscriptions, the newest first. */
     SubscriptionList: {
       items: components["schemas"]["Subscription"][];
       next_cursor: components["schemas"]["SubscriptionListNextCursor"];
     };
-    /** @description What came of a test delivery. */
+    /** @description The result of a test delivery. */
     WebhookTest: {
       /** Format: uuid @description The `webhook-id` of the test message. */
       id: string;
@@ -1405,7 +1402,7 @@ export interface components {
       hint?: string;
     };
     AdminArea: {
-      /** @description Stable: what to ask for it by. */
+      /** @description The stable code of the area, for requests. */
       code: string;
       name: string;
       level: components["schemas"]["Level"];
@@ -1432,7 +1429,7 @@ export interface components {
       crops: string[];
     };
     CatalogCrop: { code: string; name: string; };
-    /** @description What the values of a product say. */
+    /** @description The meaning of the values of a product. */
     CatalogValue: {
       /** @description Its name in an entry of an answer. */
       key: string;
@@ -1448,9 +1445,9 @@ export interface components {
       /** @description Its point endpoint. */
       path: string;
     };
-    /** @description What a scenario says of the season. */
+    /** @description The season of a scenario. */
     CatalogScenario: { scenario: string; description: string; };
-    /** @description What a word of the answers means. */
+    /** @description The meaning of a word in answers. */
     CatalogTerm: { term: string; description: string; };
     /** @description A grid that layers of the release are on. */
     CatalogGrid: {
@@ -1460,7 +1457,7 @@ export interface components {
       width: number;
       /** @description Pixels. */
       height: number;
-      /** @description How large a pixel of a grid is. The answer for a point is the value of the pixel that it lies in, so nothing smaller than a pixel can be told apart. */
+      /** @description The size of a pixel. A point has the value of its pixel, so answers cannot tell places within a pixel apart. */
       resolution: {
         x: number;
         y: number;
@@ -1480,7 +1477,7 @@ export interface components {
       product: components["schemas"]["CatalogProductProduct"];
       country_code: string;
       crop: components["schemas"]["CoverageOfProductCrop"];
-      /** @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. As `YYYY-MM`: what to ask for it by. None for forage. */
+      /** @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. As `YYYY-MM`, for requests. None for forage. */
       forecast_period: string | null;
       /** @description Counts the releases for the same product, country, crop and month. */
       version: number;
@@ -1553,7 +1550,7 @@ export interface components {
       /** @description Null while it is published. */
       to: string | null;
     };
-    /** @description What is known of a release. */
+    /** @description A release. */
     ReleaseSummary: {
       release: string;
       product: components["schemas"]["ReleaseSummaryProduct"];
@@ -1610,7 +1607,7 @@ export interface components {
       items: components["schemas"]["ReleaseSummary"][];
       next_cursor: components["schemas"]["CoverageListNextCursor"];
     };
-    /** @description What becomes of a layer in all areas together. Percentages are of the area. */
+    /** @description The change of a layer in all areas together. Percentages are of the area. */
     LayerChange: {
       input: components["schemas"]["LayerChangeInput"];
       scenario: components["schemas"]["ProvenanceLayerScenario"];
@@ -1627,7 +1624,7 @@ export interface components {
       changed_percent_least: components["schemas"]["ChangedPercentLeast"];
       changed_percent_most: components["schemas"]["ChangedPercentMost"];
     };
-    /** @description What becomes of a layer in an area. Percentages are of the area. */
+    /** @description The change of a layer in an area. Percentages are of the area. */
     AreaChange: {
       code: string;
       name: string;
@@ -1671,7 +1668,7 @@ export interface components {
       release: string | null;
       /** @description The code of the release that answered before it; null where none did. */
       replaced: string | null;
-      /** @description What it is on; null for boundaries. */
+      /** @description The product; null for boundaries. */
       product: string | null;
       country_code: string;
       /** @description Null where the product needs none, and for boundaries. */
@@ -1683,7 +1680,7 @@ export interface components {
       /** @description Of the boundaries; null for releases. */
       level: number | null;
     };
-    /** @description What has changed, in the order in which it did. */
+    /** @description Changes, the oldest first. */
     ChangeFeed: {
       /** @description The newest last. */
       items: components["schemas"]["ChangeEntry"][];
@@ -1712,7 +1709,7 @@ export interface components {
       mae: components["schemas"]["Mae"];
       rank_correlation: components["schemas"]["RankCorrelation"];
     };
-    /** @description What a release has predicted, held against what was observed. */
+    /** @description The predictions of a release against observations. */
     Scorecard: {
       release: string;
       product: string;
@@ -1734,7 +1731,7 @@ export interface components {
       /** @description How many scenarios of areas have too few, or would give away those that have. */
       withheld_groups: number;
     };
-    /** @description What a colour of the map says. */
+    /** @description The meaning of a colour of the map. */
     MapClass: {
       /** @description Where it begins. */
       from: number;
@@ -1819,9 +1816,9 @@ export interface components {
       statistics?: { minimum: number; maximum: number; };
       /** @description A value is that of the whole of its pixel. */
       "raster:sampling": "area";
-      /** @description What a pixel is multiplied by. */
+      /** @description The factor of a pixel. */
       "raster:scale"?: number;
-      /** @description What is added then. */
+      /** @description The summand after it. */
       "raster:offset"?: number;
     };
     StacAsset: {
@@ -1854,7 +1851,7 @@ export interface components {
       geometry: { /** @enum {string} */ type: "Polygon"; coordinates: number[][][]; };
       properties: {
         title: string;
-        /** @description When it was loaded, for what is of no time; null for all else, which begins and ends. */
+        /** @description The time of loading, for releases without a season; null for others, which have a beginning and an end. */
         datetime: string | null;
         /** Format: date-time */
         start_datetime?: string;
@@ -1897,7 +1894,7 @@ export interface components {
       forecast_period?: string;
       forecast_month?: components["schemas"]["YieldHistoryItemForecastMonth"];
       request: components["schemas"]["Request"];
-      /** @description What was answered, without its `history_id`. It never changes. */
+      /** @description The answer, without its `history_id`. It never changes. */
       answer: {
         location: components["schemas"]["HistoryLocation"];
         country_code?: components["schemas"]["YieldResponseCountryCode"];
@@ -1925,7 +1922,7 @@ export interface components {
       forecast_period?: string;
       forecast_month?: components["schemas"]["YieldHistoryItemForecastMonth"];
       request: components["schemas"]["Request"];
-      /** @description What was answered, without its `history_id`. It never changes. */
+      /** @description The answer, without its `history_id`. It never changes. */
       answer: {
         location: components["schemas"]["HistoryLocation"];
         country_code?: components["schemas"]["YieldResponseCountryCode"];
@@ -1953,7 +1950,7 @@ export interface components {
       forecast_period?: string;
       forecast_month?: components["schemas"]["YieldHistoryItemForecastMonth"];
       request: components["schemas"]["Request"];
-      /** @description What was answered, without its `history_id`. It never changes. */
+      /** @description The answer, without its `history_id`. It never changes. */
       answer: {
         location: components["schemas"]["HistoryLocation"];
         country_code?: components["schemas"]["YieldResponseCountryCode"];
@@ -1980,9 +1977,9 @@ export interface components {
       location: components["schemas"]["HistoryLocation"];
       forecast_period?: string;
       forecast_month?: components["schemas"]["YieldHistoryItemForecastMonth"];
-      /** @description What was asked, as the endpoint took it: its parameters, and of a polygon the type, the longitudes and the latitudes. */
+      /** @description The request as the endpoint took it: its parameters, and the type, longitudes and latitudes of a polygon. */
       request: components["schemas"]["ForagePointRequest"] | components["schemas"]["ForagePolygonRequest"];
-      /** @description What was answered, without its `history_id`. It never changes. */
+      /** @description The answer, without its `history_id`. It never changes. */
       answer: {
         location: components["schemas"]["HistoryLocation"];
         country_code?: components["schemas"]["YieldResponseCountryCode"];
@@ -2008,7 +2005,7 @@ export interface components {
       forecast_period?: string;
       forecast_month?: components["schemas"]["YieldHistoryItemForecastMonth"];
       request: components["schemas"]["PointRequest"];
-      /** @description What was answered, without its `history_id`. It never changes. */
+      /** @description The answer, without its `history_id`. It never changes. */
       answer: {
         location: components["schemas"]["Location"];
         country_code?: components["schemas"]["YieldResponseCountryCode"];
@@ -2029,7 +2026,7 @@ export interface components {
     };
     /** @description Where an item of the history is shown to everybody who knows the address. */
     Share: {
-      /** @description The end of its address. Nobody can guess it. */
+      /** @description The end of its address. It cannot be guessed. */
       id: string;
       url: components["schemas"]["ShareUrl"];
       shared_at: components["schemas"]["CreatedAt"];
@@ -2037,50 +2034,50 @@ export interface components {
     /** @description A release that the cited answer was computed from. */
     CitedRelease: {
       release: string;
-      /** @description What has become of it; see `GET /releases/{release}`. */
+      /** @description The state of the release; see `GET /releases/{release}`. */
       state: "published" | "replaced" | "unpublished" | "deleted";
       source: components["schemas"]["Source"];
       licence: string;
       checksum: string;
     };
-    /** @description How to see that the answer is what the releases say: the request, sent with these headers, is answered with these bytes, as long as the releases are there. Of products without a value it says that no release of theirs is named: why they had none is not verified. */
+    /** @description How to verify the answer. The request with these headers gets these bytes, as long as the releases exist. Reasons for missing values are not verified. */
     Verification: {
       /** @enum {string} */
       method: "POST";
       url: string;
       /** @description The headers to send with it. */
       headers: { [key: string]: string; };
-      /** @description What to send as JSON: the request, with the releases that answered it. */
+      /** @description The JSON to send: the request, with the releases that answered it. */
       body: { [key: string]: unknown; };
       /** @description Whether it takes a token, as polygons do. */
       token: boolean;
       /** @description Of the bytes of the answer, in hexadecimal. */
       sha256: string;
     };
-    /** @description An advisory that somebody has shared, without who that is. */
+    /** @description A shared advisory, without the person. */
     Citation: {
       id: string;
       url: components["schemas"]["ShareUrl"];
       shared_at: components["schemas"]["CreatedAt"];
       answered_at: components["schemas"]["CreatedAt"];
       kind: components["schemas"]["Type"];
-      /** @description What was asked for; `all` is every product in one call. */
+      /** @description The product; `all` is every product in one call. */
       product: "yield" | "fertilizer" | "isfm" | "forage" | "all";
       releases: components["schemas"]["CitedRelease"][];
-      /** @description What was asked. */
+      /** @description The request. */
       request: { [key: string]: unknown; };
-      /** @description What was answered. */
+      /** @description The answer. */
       answer: { [key: string]: unknown; };
-      /** @description Null where nutrients were asked for: what inputs consist of is what the operator knows today. So it is where a version before has answered what is refused now: a `budget` for several products, or bags of less than a gram. */
+      /** @description Null where the request asks for nutrients: compositions of inputs may change. Also null where this version refuses a request that an earlier one answered: a `budget` for several products, or bags of less than a gram. */
       verify: components["schemas"]["Verification"] | null;
     };
-    /** @description What the caller says of an advisory. Fields that are not listed are ignored. */
+    /** @description Feedback on an advisory. Fields that are not listed are ignored. */
     FeedbackRequest: {
       rating: components["schemas"]["Rating"];
       comment?: string | null;
-      /** @description What was seen in the field. Fields that are not listed are ignored. */
+      /** @description Observations in the field. Fields that are not listed are ignored. */
       observed?: {
-        /** @description What was harvested, in kg/ha. */
+        /** @description The harvest, in kg/ha. */
         yield_kg_ha?: number | null;
         /** @description Inorganic fertilizer applied, in kg/ha. */
         rate_kg_ha?: number | null;
@@ -2090,7 +2087,7 @@ export interface components {
         harvested_on?: string | null;
       } | null;
     };
-    /** @description Advisories that were given to callers with a token: those of the history, including items that have been deleted since. */
+    /** @description Answers to callers with a token, including deleted items of the history. */
     AdvisoryCounts: {
       total: number;
       by_product: {
@@ -2139,7 +2136,7 @@ export interface components {
       }[];
     };
     Stats: {
-      /** @description Of whom. */
+      /** @description The users in the counts. */
       scope: "own" | "all";
       /** Format: date */
       from: string;
@@ -2167,27 +2164,27 @@ export interface components {
         request_id: string;
       }[];
     };
-    /** @description What to change. Fields that are left out stay as they are; others are ignored. */
+    /** @description The changes. Other fields stay as they are; unknown ones are ignored. */
     ProfileChanges: {
-      /** @description What to call the person. */
+      /** @description The name of the person. */
       name?: string | null;
-      /** @description Who the person works for; null for nobody. */
+      /** @description The employer of the person; null for none. */
       organisation?: string | null;
     };
-    /** @description What the deletion of an account did. */
+    /** @description The result of the deletion of an account. */
     DeletionReport: {
       /** @description How many records of each kind are gone. */
       removed: { [key: string]: number; };
       /** @description How many records of each kind are kept with nothing that leads to the person. */
       anonymised: { [key: string]: number; };
     };
-    /** @description Who wants an account. Fields that are not listed are ignored. */
+    /** @description A new account. Fields that are not listed are ignored. */
     RegisterRequest: {
       email: components["schemas"]["Email"];
       password: components["schemas"]["Password"];
-      /** @description What to call the person. */
+      /** @description The name of the person. */
       name: string;
-      /** @description Who the person works for. */
+      /** @description The employer of the person. */
       organisation?: string | null;
     };
     /** @description An account with a second factor needs `totp` or `recovery_code` as well; with others they are ignored. */
@@ -2197,7 +2194,7 @@ export interface components {
       totp?: components["schemas"]["Totp"];
       recovery_code?: components["schemas"]["RecoveryCode"];
     };
-    /** @description What a client keeps after a login, until the next refresh. */
+    /** @description The tokens of a login, until the next refresh. */
     Tokens: {
       /** @description Send it as `Authorization: Bearer <access_token>`. */
       access_token: string;
@@ -2222,12 +2219,12 @@ export interface components {
       totp?: components["schemas"]["Totp"];
       recovery_code?: components["schemas"]["RecoveryCode"];
     };
-    /** @description Whom to write to. */
+    /** @description The address of the mail. */
     MailRequest: { email: components["schemas"]["Email"]; };
     PasswordReset: {
       token: components["schemas"]["Token"];
       password: components["schemas"]["Password"];
-      /** @description Whether the keys of the account end: they do when left out, since whoever had got in may have made or copied some. False for who has only forgotten the password. */
+      /** @description Whether the keys of the account end, by default true: an intruder may have made or copied some. Send false after a forgotten password. */
       end_keys?: boolean | null;
     };
     EmailConfirmation: {
@@ -2264,7 +2261,7 @@ export interface components {
       recovery_codes: number;
     };
     TwoFactorRequest: { password: components["schemas"]["LoginRequestPassword"]; };
-    /** @description What the authenticator app needs. It is shown once. */
+    /** @description The secret of the authenticator app. It is shown once. */
     TwoFactorSecret: {
       /** @description For apps into which it has to be typed: base32. */
       secret: string;
@@ -2276,7 +2273,7 @@ export interface components {
       totp: string;
     };
     RecoveryCodes: {
-      /** @description Ten codes for whoever has lost the app. They are shown once: print them, or write them down. */
+      /** @description Ten codes in case the app is lost. They are shown once: print them, or write them down. */
       recovery_codes: string[];
     };
     /** @description The password, and `totp` or `recovery_code`. */
@@ -2286,7 +2283,7 @@ export interface components {
       recovery_code?: components["schemas"]["RecoveryCode"];
     };
     ApiKeyRequest: {
-      /** @description What the key is for. */
+      /** @description The purpose of the key. */
       name: string;
       /** @description How long the key is valid. Until it is deleted when left out. */
       expires_in_days?: number | null;
@@ -2304,7 +2301,7 @@ export interface components {
       created_at: components["schemas"]["CreatedAt"];
       expires_at: components["schemas"]["ExpiresAt"];
       last_used_at: components["schemas"]["LastUsedAt"];
-      /** @description How many requests came with the key on each of the last 30 days (UTC) on which there were any, in order. Those that were refused count, too. */
+      /** @description The number of requests with the key on each of the last 30 days (UTC) with any, refused ones included. */
       usage: { /** Format: date */ day: string; requests: number; }[];
     };
     /** @description A key that was just made. */
@@ -2332,6 +2329,8 @@ export interface components {
       docs: string;
       /** @description The OpenAPI document. */
       openapi: string;
+      /** @description The documents for one purpose: `points`, `fields`, `account` and `operations`. */
+      openapi_parts: { [key: string]: string; };
       /** @description What is published. */
       catalog: string;
       /** @description The same as a STAC catalog. */
@@ -2353,14 +2352,14 @@ export interface components {
       };
       /** @description The files that rasters are in, where they are not in the database. */
       files?: {
-        /** @description `unavailable`: they do not answer; what is in memory or on a disk nearby is answered, all else 503. */
+        /** @description `unavailable`: the store does not answer. Values in memory or in the disk cache are answered; all else is 503. */
         state: "used" | "unavailable";
       };
     };
     /**
      * @description How the season turns out:
      *
-     *     - `Above Normal`: The season turns out above normal: in the upper third (tercile) of past seasons, as seasonal outlooks count them. What is measured, rainfall as a rule, is as published by the source.
+     *     - `Above Normal`: The season turns out above normal: in the upper third (tercile) of past seasons, as seasonal outlooks count them. The source publishes the measure, rainfall as a rule.
      *     - `Normal`: The season turns out normal: in the middle third of past seasons.
      *     - `Below Normal`: The season turns out below normal: in the lower third of past seasons.
      *     - `Dominant`: The most likely of the other three seasons at each place. Each pixel has the value of that season; the mean of an area may mix several. The source of the release decides which season is most likely.
@@ -2370,10 +2369,10 @@ export interface components {
     Scenario: string;
     /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. */
     ForecastPeriod: string | null;
-    /** @description What else of the points is given back with their answers: at most 20 columns or properties by their names; in the query several times, or separated by commas. Texts of at most 1000 characters, numbers, true, false and null are passed; a point with anything else there is refused. A name that the answer has anyway is refused, and so is one that a table has no column of. */
-    Pass: string[] | null;
     Area: { value: components["schemas"]["Value"]; unit?: components["schemas"]["Unit"]; } | null;
-    /** @description Of a point that is not valid: what was sent, as it was sent. What is no text, number or boolean, or a text of more than 200 characters, is left out. */
+    /** @description Of which month; the newest at any time when left out. */
+    SubscriptionRequestForecastPeriod: string | null;
+    /** @description The fields of an invalid point, as they were sent, without objects, lists and texts over 200 characters. */
     Sent: {
       /** @description Its name. */
       name?: string | number | boolean;
@@ -2382,13 +2381,13 @@ export interface components {
       /** @description Its longitude. */
       lng?: string | number | boolean;
     };
-    /** @description Of which month; the newest at any time when left out. */
-    SubscriptionRequestForecastPeriod: string | null;
-    /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
-    Release: string | null;
+    /** @description Columns or properties to copy to the answers: at most 20 names, repeated in the query or separated by commas. Values are texts up to 1000 characters, numbers, true, false and null; others are refused. Names of own members of the answer and of missing columns are refused. */
+    Pass: string[] | null;
     PolygonRequestArea: { unit: components["schemas"]["Unit"]; } | null;
-    /** @description What the key may do. */
+    /** @description The scopes of the key. */
     Scopes: ("advisory" | "history" | "account" | "admin")[];
+    /** @description The code of a release, as in answers: it alone answers, also after its replacement. Its country, crop and month apply, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; other products have no answer then. */
+    Release: string | null;
     /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. When left out, `eth`; for all products at a point, many points and polygons the one that the place lies in. With `admin` it is that of the areas. */
     CountryCode: string | null;
     /** @description The crop, in any case. Which ones a country offers is in `GET /catalog`. When left out, `wheat`, or the one of the country that the place lies in, where that is answered for. */
@@ -2413,8 +2412,6 @@ export interface components {
     PolygonRequestCountryCode: string | null;
     /** @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas. */
     Quantiles: number[] | null;
-    /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
-    Stale: true;
     /** @description The crop that the products are wanted for. The first one of the country when left out. */
     LocationRequestCrop: string | null;
     /** @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. As `YYYY-MM`. None for forage. */
@@ -2427,14 +2424,12 @@ export interface components {
     TilesetRelease: string;
     /** @description A recovery code, in the place of that of the app. It works once. */
     RecoveryCode: string | null;
-    /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
-    YieldResponseStale: boolean;
     /** @description How much of the area has values and had none; at least, where `exact` is false. Null where the releases have the layer on different grids. */
     GainedPercent: number | null;
     /** @description How much of the area had values and has none; at least, where `exact` is false. Null where the releases have the layer on different grids. */
     LostPercent: number | null;
-    /** @description What was asked, as the endpoint took it: its parameters, and of a polygon the type, the longitudes and the latitudes. */
-    Request: components["schemas"]["PointRequest"] | components["schemas"]["PolygonRequest"];
+    /** @description True where the release is older than its season, else left out. The source publishes the end of validity; by default it is a year after the forecast month. Demonstration data are never stale. */
+    Stale: true;
     /** @description A label for the place, given back in `location.name`. `Point` when left out. */
     PointRequestName: string | null;
     /** @description How much of the area has values that differ by more than the threshold. Null where the releases have the layer on different grids. */
@@ -2445,10 +2440,16 @@ export interface components {
     Input: string | null;
     /** Format: date-time @description Since when deliveries have failed; null where the last one arrived. Why they fail is not told: the log of the target knows. */
     FailingSince: string | null;
+    /** @description True where the release is older than its season, else left out. The source publishes the end of validity; by default it is a year after the forecast month. Demonstration data are never stale. */
+    YieldResponseStale: boolean;
     /** @description Which scenario alone is watched; all when left out. */
     SubscriptionRequestScenario: string | null;
+    /** @description The request as the endpoint took it: its parameters, and the type, longitudes and latitudes of a polygon. */
+    Request: components["schemas"]["PointRequest"] | components["schemas"]["PolygonRequest"];
     /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. */
     AdminSelectionCountryCode: string;
+    /** @description The columns or properties of `pass`, as they were sent. Missing ones are left out. */
+    YieldItemPass: { [key: string]: string | number | boolean | null; };
     /** @description When it was first published; null where it never was. */
     PublishedFrom: string | null;
     /** @description How well the species suits the place: higher is more suitable. The ends of the scale are as published by the source; `range` in `GET /catalog` says between which values a release lies. */
@@ -2457,24 +2458,18 @@ export interface components {
     RankCorrelation: number | null;
     /** @description The e-mail address; upper and lower case are the same. */
     Email: string;
-    /** @description What `pass` named, as it was sent; what the point does not have is left out. */
-    YieldItemPass: { [key: string]: string | number | boolean | null; };
     /** @description Null where it is there, or that was not recorded. */
     DeletedAt: string | null;
     /** @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. In English. */
     YieldResponseForecastPeriod: string;
-    /** @description What deliveries are signed with (Standard Webhooks). Keep it now: it is never shown again, and can be renewed. */
-    Secret: string;
-    /** @description What was told last, or answered when it was subscribed: changes are measured from there, so that small steps add up. */
-    Values: components["schemas"]["WatchedValue"][];
-    /** @description Only there, and true, where the release is made of rasters that were compressed with loss, such as JPEG: values may differ from those of its source. */
-    Lossy: true;
     /** @description SHA-256 of the definitions of its layers and of the files that it was loaded from. */
     Checksum: string;
     /** @description One for each release that answered, where the request has `provenance: true` or `Prefer: return=provenance`. */
     YieldResponseProvenance: components["schemas"]["Provenance"][];
     /** @description A label, which is sent along. */
     SubscriptionRequestName: string | null;
+    /** @description The values that were sent last, or the first ones. Changes are measured from them, so small steps add up. */
+    Values: components["schemas"]["WatchedValue"][];
     /** @description A bound of that: no more. Null where the releases have the layer on different grids. */
     ChangedPercentMost: number | null;
     /** @description A bound of that: no less. Null where the releases have the layer on different grids. */
@@ -2485,12 +2480,12 @@ export interface components {
     PointRequestProvenance: boolean | null;
     /** @description The code that the authenticator app shows: six digits, for 30 seconds. It works once. */
     Totp: string | null;
+    /** @description The secret that signs deliveries (Standard Webhooks). It is shown once; it can be renewed. */
+    Secret: string;
     /** @description The release that the values were last compared with; null where none answered. */
     SubscriptionRelease: string | null;
     /** @description Where everybody finds it: a page for browsers, and JSON for programs. */
     ShareUrl: string;
-    /** @description The form of the answer, for whoever cannot send `Accept`; it wins over that. */
-    Format: "json" | "ndjson" | "csv" | "geojson" | "dhis2" | null;
     /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. */
     MaxSegments: number | null;
     /** @description The code of the crop that was answered for; null where the answer is of no crop. */
@@ -2501,6 +2496,8 @@ export interface components {
     Points: components["schemas"]["BatchPoint"][];
     /** @description West, south, east and north in decimal degrees. */
     Extent: number[];
+    /** @description True where its rasters were compressed with loss, such as JPEG, else left out: values may differ from the source. */
+    Lossy: true;
     /** @description The token of the mail. It works once. */
     Token: string;
     /** @description Null where there is no value: see `error`. */
@@ -2520,8 +2517,8 @@ export interface components {
     CountrySource: "place";
     /** @description The `cursor` of the next page; null where this is the last one. */
     NextCursor: string | null;
-    /** @description The same month as `YYYY-MM`, for programs: what `forecast_period` of a request takes. */
-    ForecastMonth: string;
+    /** @description The format of the answer. It wins over `Accept`. */
+    Format: "json" | "ndjson" | "csv" | "geojson" | "dhis2" | null;
     /** @description The mean, weighted by area; null where there was no value. */
     MeanBefore: number | null;
     /** @description Answer with a histogram of so many bins, or classes. */
@@ -2540,6 +2537,8 @@ export interface components {
     PolygonYieldItemSent: { name?: string; };
     /** @description The mean of predicted minus observed: above 0 where too much is predicted. */
     Bias: number;
+    /** @description The same month as `YYYY-MM`, as requests take it in `forecast_period`. */
+    ForecastMonth: string;
     /** @description From the smallest values to the largest. */
     PolygonYieldEntryHistogram: components["schemas"]["HistogramBin"][];
     /** @description The `cursor` of the next page; null where this is the last one. */
@@ -2566,8 +2565,6 @@ export interface components {
     Product: "yield" | "fertilizer" | "isfm" | "forage";
     /** @description Counts the releases for the same product, country, crop and month. */
     Version: number;
-    /** @description What the caller has said of it. */
-    YieldHistoryItemFeedback: components["schemas"]["Feedback"] | null;
     /** @description An ISO 4217 code. Nothing is converted. */
     Currency: string;
     /** @description Latitude in decimal degrees (WGS 84). */
@@ -2576,10 +2573,10 @@ export interface components {
     Stddev: number;
     /** @description The root of the mean square of these differences. */
     Rmse: number;
+    /** @description The feedback of the caller. */
+    YieldHistoryItemFeedback: components["schemas"]["Feedback"] | null;
     /** @description The recommended rate, in metric tons per hectare. 0 is a recommendation, too. */
     RateTonsHa: number;
-    /** @description What a release gives advice on. */
-    CatalogProductProduct: "yield" | "fertilizer" | "isfm" | "forage";
     /** @description How much of the area had values. */
     CoveredBeforePercent: number;
     /** @description How much of the area has values. */
@@ -2590,12 +2587,12 @@ export interface components {
     YieldResponseSynthetic: boolean;
     /** @description As `YYYY-MM`; null for the newest at any time. */
     SubscriptionForecastMonth: string | null;
+    /** @description The product of a release. */
+    CatalogProductProduct: "yield" | "fertilizer" | "isfm" | "forage";
     /** @description The releases that answered, as they were then. */
     Releases: string[];
     /** @description 1 is useless, 5 is just right. */
     Rating: number;
-    /** @description What it gives advice on. */
-    ReleaseSummaryProduct: "yield" | "fertilizer" | "isfm" | "forage";
     /** @description How much of the polygon’s area has values. */
     CoveredPercent: number;
     /** @description How much: at most 1000000 ha. */
@@ -2604,14 +2601,18 @@ export interface components {
     YieldResponseCountryCode: string;
     /** @description Of the values, and of an absolute threshold. */
     SubscriptionUnit: string;
-    /** @description What the harvest is sold for. To the hundredth, in `currency`. */
-    Return: number;
+    /** @description The stable code of the area, for requests. */
+    Code: string;
     /** @description The largest of them. Pixels that it only touches do not count. */
     Max: number;
     /** @description The label; empty where none was given. */
     SubscriptionName: string;
+    /** @description The proceeds of the harvest. To the hundredth, in `currency`. */
+    Return: number;
     /** @description The smallest value of the pixels that the polygon overlaps. */
     Min: number;
+    /** @description Its product. */
+    ReleaseSummaryProduct: "yield" | "fertilizer" | "isfm" | "forage";
     /** @description 0 is the country. */
     Level: number;
     /** @description The cost of all inputs. To the hundredth, in `currency`. */
@@ -2622,30 +2623,28 @@ export interface components {
     Status: "active" | "disabled";
     /** @description Always `ok`; anything else is an error. */
     HealthStatus: "ok";
-    /** @description Stable: what to ask for it by. */
-    Code: string;
     /** @description How many observations. */
     Count: number;
     /** @description The beginning of the key. */
     Hint: string;
-    /** @description What was asked about. */
-    Type: "point" | "polygon";
     /** @description The predicted yield, in kilograms per hectare. */
     YieldKgHa: number;
+    /** @description The kind of place. */
+    Type: "point" | "polygon";
     /** @description The same as `YYYY-MM`. */
     YieldHistoryItemForecastMonth: string;
     /** @description None for forage. */
     YieldHistoryItemCrop: string | null;
-    /** @description What went wrong, as a sentence for people. */
-    ErrorError: string;
     Source: string;
+    /** @description Requests answered 4xx or 5xx. */
+    Errors: number;
     /** @description Null for all. */
     SubscriptionInput: string | null;
     /** @description For example `Compost` or `Vermicompost`. */
     IsfmType: string;
-    /** @description Those answered 4xx or 5xx. */
-    Errors: number;
     Dhis2: components["schemas"]["Dhis2Mapping"] | null;
+    /** @description The error, as a sentence for people. */
+    ErrorError: string;
     Providers: components["schemas"]["StacProvider"][];
     Details: components["schemas"]["ErrorDetail"][];
     ProvenanceLayerScenario: string | null;
@@ -2679,19 +2678,19 @@ export interface components {
     NotModified: { content?: never; };
   };
   parameters: {
-    /** @description The `ETag` of an answer that the client has: where it is still the same, the answer is 304. */
+    /** @description The `ETag` of an earlier answer: an unchanged answer is 304. */
     IfNoneMatch: string;
-    /** @description What the client would like (RFC 7240), separated by commas: `handling=strict` to have fields and parameters refused that the operation does not know; `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
+    /** @description Preferences (RFC 7240), separated by commas. `handling=strict` refuses unknown fields and parameters. `history=none` stores nothing in the history. At a point, `server-timing` measures the call. `Preference-Applied` lists the applied ones. */
     Prefer: string;
-    /** @description Any text that names this request among those of the account, or of the key that it is sent with, such as `8e03978e-40d5-43dd-bc93-6894a57f9324`. Sent again with it within a day, the request is answered the same, with `Idempotency-Replayed: true`, and nothing is done twice. */
+    /** @description A text that names this request within the account or the key, such as `8e03978e-40d5-43dd-bc93-6894a57f9324`. A repetition within a day gets the same answer, with `Idempotency-Replayed: true`, and changes nothing. */
     IdempotencyKey: string;
-    /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
+    /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. Otherwise the service makes one. */
     XRequestId: string;
     /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. */
     ForecastPeriod: string;
-    /** @description What else of the points is given back with their answers: at most 20 columns or properties by their names; in the query several times, or separated by commas. Texts of at most 1000 characters, numbers, true, false and null are passed; a point with anything else there is refused. A name that the answer has anyway is refused, and so is one that a table has no column of. */
+    /** @description Columns or properties to copy to the answers: at most 20 names, repeated in the query or separated by commas. Values are texts up to 1000 characters, numbers, true, false and null; others are refused. Names of own members of the answer and of missing columns are refused. */
     Pass: string[];
-    /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
+    /** @description The code of a release, as in answers: it alone answers, also after its replacement. Its country, crop and month apply, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; other products have no answer then. */
     Release: string;
     /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. When left out, `eth`; for all products at a point, many points and polygons the one that the place lies in. With `admin` it is that of the areas. */
     CountryCode: string;
@@ -2699,7 +2698,7 @@ export interface components {
     Crop: string;
     /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. When left out, `eth`; for all products at a point, many points and polygons the one that the place lies in. */
     YieldAtPointCountryCode: string;
-    /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. */
+    /** @description The currency and the prices of inputs, by the kilogram or, with `/bag`, by the bag, such as `ETB Urea:2250/bag,Compost:4.5`. */
     Prices: string;
     /** @description A label for the place, given back in `location.name`. When left out, that of the Feature or of the administrative area, or `Polygon`. */
     Name: string;
@@ -2711,18 +2710,18 @@ export interface components {
     ListLayersRelease: string;
     /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. With `admin` it is that of the area. */
     YieldInPolygonCountryCode: string;
-    /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. */
-    ProducePrice: string;
     /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. */
     ScenarioWeights: string;
+    /** @description The currency and the price of a kilogram of the harvest, such as `ETB 38.5`. */
+    ProducePrice: string;
     /** @description A label for the place, given back in `location.name`. `Point` when left out. */
     YieldAtPointName: string;
-    /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. */
-    Budget: number;
     /** @description How values are cut into classes: such that each has about as much of the area, or such that all are equally wide. */
     Cut: "quantiles" | "equal";
     /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. */
     Bags: string;
+    /** @description The money for the inputs of one product, in the currency of `prices`. Refused where inputs of two products have prices. */
+    Budget: number;
     /** @description In which unit the area is told as well, such as `timad`. */
     YieldInPolygonArea: string;
     /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. */
@@ -2731,24 +2730,24 @@ export interface components {
     GetYieldAtPointArea: string;
     /** @description Only this country, in any case. */
     ListReleasesCountryCode: string;
-    /** @description The form of the answer, for whoever cannot send `Accept`; it wins over that. */
-    Format: "json" | "ndjson" | "csv" | "geojson" | "dhis2";
     /** @description Only this crop, in any case. */
     GetCoverageCrop: string;
     /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. */
     MaxSegments: number;
     /** @description Where to go on: the `next_cursor` of the page before, with the same other parameters. */
     Cursor: string;
+    /** @description The format of the answer. It wins over `Accept`. */
+    Format: "json" | "ndjson" | "csv" | "geojson" | "dhis2";
     /** @description The id of a collection: a product and a country, as `GET /stac` links them. */
     Collection: string;
     /** @description Whether to tell the nutrients of products whose composition the service knows. */
     Nutrients: boolean;
     /** @description Answer with a histogram of so many bins, or classes. */
     Histogram: number;
-    /** @description The form of the answer: JSON where it is left out. */
-    GetYieldAtPointFormat: "json" | "csv";
     /** @description Only this product. */
     Product: "yield" | "fertilizer" | "isfm" | "forage";
+    /** @description The format of the answer, by default JSON. */
+    GetYieldAtPointFormat: "json" | "csv";
     /** @description Longitude in decimal degrees (WGS 84). */
     Lng: number;
     /** @description Longitude in decimal degrees (WGS 84). */

@@ -26,7 +26,7 @@ export function scorecardRoutes(app: App): void {
       config: { role: 'admin', scope: 'advisory', caching: 'never' },
       schema: {
         operationId: 'getScorecard',
-        summary: 'How well a release has predicted what was observed',
+        summary: 'Compare predictions with observations',
         description: DESCRIPTION.trim(),
         tags: ['catalog'],
         params: ScorecardParams,

@@ -42,15 +42,15 @@ declare module 'fastify' {
 /** @param advice what the service gives, as a list */
 const descriptionOf = (advice: string) =>
   `
-What the season's science says about a place in ${COUNTRY_NAMES}: ${advice}, from the rasters that agronomists publish.
+Advice for places in ${COUNTRY_NAMES}: ${advice}, from the rasters that agronomists publish.
 
-What is optional is left out by \`null\` in a body, by an empty parameter in a query and by an empty cell in a table.
+A \`null\` in a body, an empty parameter in a query and an empty cell in a table leave an optional value out.
 
-Errors are JSON with an \`error\` sentence for people, a stable \`code\` for programs, and the \`request_id\` that is in \`X-Request-Id\`, too. Beside those that an operation lists, any request may be answered 404 \`NOT_FOUND\` for a path that there is not, and 405 \`METHOD_NOT_ALLOWED\` with \`Allow\` for a method that a path does not take; \`OPTIONS\` of a path says \`Allow\`, too.
+Errors are JSON with an \`error\` sentence for people, a stable \`code\` for programs, and the \`request_id\` of \`X-Request-Id\`. Unknown paths are 404 \`NOT_FOUND\`. Other methods are 405 \`METHOD_NOT_ALLOWED\`, and \`Allow\` lists the right ones; \`OPTIONS\` of a path lists them as well.
 
-\`Accept-Encoding: gzip\` has answers above 1 kB compressed (\`Content-Encoding\`; answers to \`GET\` then say so in \`Vary\`), and an \`ETag\` is a weak one there. Bodies may be sent with a \`Content-Encoding\` of gzip, deflate or br; a 415 for another one names these in \`Accept-Encoding\`.
+With \`Accept-Encoding: gzip\`, answers above 1 kB are compressed, with a weak \`ETag\`; answers to \`GET\` have \`Vary\`. Bodies may have a \`Content-Encoding\` of gzip, deflate or br; a 415 lists these in \`Accept-Encoding\`.
 
-New fields may be added to answers, and new values to those that are listed; what is deprecated says so in \`Deprecation\` and \`Sunset\` headers, a year before it is gone.`.trim()
+Later versions may add fields to answers and values to lists. Deprecated operations have \`Deprecation\` and \`Sunset\` headers for a year.`.trim()
 
 /** The rules that all operations of advice share. */
 const ADVISORY = `
@@ -148,7 +148,7 @@ function headOf(products: Products['list'], basePath: string): Partial<OpenAPIV3
       title: SERVICE_NAME,
       version: VERSION,
       description: descriptionOf(listOf(products.map(({ names }) => names.advice))),
-      contact: { name: 'Whoever operates this service' },
+      contact: { name: 'The operator of this service' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     // Paths are told without it.
@@ -167,13 +167,13 @@ function headOf(products: Products['list'], basePath: string): Partial<OpenAPIV3
     // In the order of the page: what everybody came for first, what few need last.
     tags: [
       { name: 'advisory', description: ADVISORY },
-      { name: 'places', description: 'Administrative areas, and which of them a point lies in.' },
-      { name: 'catalog', description: 'What is published.' },
-      { name: 'subscriptions', description: 'Who is told, at an address of theirs, when values change.' },
-      { name: 'history', description: 'What callers with a token were answered, and what they say of it.' },
+      { name: 'places', description: 'Administrative areas, and the areas of a point.' },
+      { name: 'catalog', description: 'The published data.' },
+      { name: 'subscriptions', description: 'Messages to your own address when values change.' },
+      { name: 'history', description: 'Earlier answers to callers with a token, and their feedback.' },
       { name: 'service', description: 'The service itself: its links and its health.' },
-      { name: 'user', description: 'What is kept of a person.' },
-      { name: 'auth', description: 'Accounts: who calls, and how they prove it.' },
+      { name: 'user', description: 'The account of the caller.' },
+      { name: 'auth', description: 'Registration, logins, passwords and keys.' },
     ],
   }
 }
@@ -254,8 +254,8 @@ function inferredFrom(schema: FastifySchema, config: FastifyContextConfig) {
 
 function ruleOf(config: FastifyContextConfig): string {
   if (config.login === undefined) return `A key needs the scope \`${scopeOf(config)}\`.`
-  if (config.login === 'any') return 'For logins alone: no key may do it.'
-  return 'For logins alone whose password was given within the last ten minutes, at `POST /auth/login` or `POST /auth/reauthenticate`: no key may do it.'
+  if (config.login === 'any') return 'Logins only: keys are refused.'
+  return 'Logins only, with the password given within ten minutes (`POST /auth/login`, `POST /auth/reauthenticate`).'
 }
 
 function mediaOf(forms: Record<string, unknown>): Record<string, { schema: unknown }> {

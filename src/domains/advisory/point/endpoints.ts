@@ -91,11 +91,11 @@ function allProductsEndpoint(
     response,
     summary: 'Everything for a point',
     description: `
-${subjects.charAt(0).toUpperCase()}${subjects.slice(1)} in one call: each what its own endpoint answers, with the release that it comes from, or, where that has no answer, null and the \`error\` and \`code\` that say why. So does a crop that the country does not offer${plain}.
+${subjects.charAt(0).toUpperCase()}${subjects.slice(1)} in one call. Each product has the answer of its own endpoint, or null with \`error\` and \`code\`, as for a crop that the country does not offer${plain}.
 
-Where \`country_code\` and \`release\` are left out, the country is the one that the point lies in, by its outline (\`country_source\`), and a \`crop\` that is left out the one that is offered there; a point in none of the countries is asked about with the defaults.
+Without \`country_code\` and \`release\`, the country of the point applies, by its outline (\`country_source\`), and by default its crop. Points outside of all countries get the defaults.
 
-Where none of them has a value, the answer is a 404 with the reason that says most about the place, and each product's own in \`details\`.`.trim(),
+If no product has a value, the answer is a 404 with the most telling reason; \`details\` has the reason of each product.`.trim(),
     ...allProductsAnswerer(products, readRules),
   }
 }
