@@ -39,14 +39,14 @@ export const AdminQuery = Type.Object({
   geometry: Type.Optional({
     ...oneOf(
       GEOMETRIES,
-      'Whether to give the shapes of the areas: not at all, with fewer vertices for a map (each area for itself, so neighbours may not touch exactly), or as they were loaded. A page of full shapes ends early where they become many megabytes.',
+      'The shapes of the areas: none, simplified for maps (neighbours may not touch exactly), or full. A page of full shapes may end early.',
     ),
     default: ADMIN_DEFAULTS.geometry,
   }),
   format: Type.Optional({
     ...oneOf(
       FORMATS,
-      'What to answer with: a list, or a GeoJSON FeatureCollection. `Accept: application/geo+json` asks for the latter, too.',
+      'The format: a list, or a GeoJSON FeatureCollection, as with `Accept: application/geo+json`.',
     ),
     default: 'json',
   }),

@@ -50,7 +50,7 @@ export const ChangesQuery = Type.Object({
       minimum: 1,
       maximum: 512,
       description:
-        'Which of `layers` a map shows, from 1; when left out, the one of which a mean changes most, rather one that both releases have. JSON and CSV have all.',
+        'The layer of the map, by its number in `layers`; by default the one with the largest change. JSON and CSV have all.',
     }),
   ),
 })

@@ -51,15 +51,13 @@ export function historyQueryOf(products: readonly ProductContract[]) {
     from: Type.Optional(
       Type.String({
         format: 'moment',
-        description:
-          'Only what was answered then or later: a date (from its beginning in UTC), or a date and time.',
+        description: 'Only later answers: from the beginning of a date (UTC), or from a date and time.',
       }),
     ),
     to: Type.Optional(
       Type.String({
         format: 'moment',
-        description:
-          'Only what was answered earlier: a date (to its end in UTC, so the whole day is in), or a date and time (which itself is out).',
+        description: 'Only earlier answers: up to the end of a date (UTC), or before a date and time.',
       }),
     ),
   })

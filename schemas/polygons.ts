@@ -224,7 +224,7 @@ function itemOf(polygon: PolygonSchemas): TObject {
     Object.fromEntries(Object.entries(members).map(([name, schema]) => [name, Type.Optional(schema)])),
     {
       $id: `Polygon${componentOf(polygon.product)}Item`,
-      description: `What \`POST /advisory/${code}\` answers, with the polygon's \`id\`, or the code of the area. Where there is no value, \`${entries}\` is null, and \`error\` and \`code\` say why; what is not valid or took too long has these alone.`,
+      description: `The answer of \`POST /advisory/${code}\` with the polygon's \`id\` or the area's code. Without a value \`${entries}\` is null, with \`error\` and \`code\`; other failures have these alone.`,
       examples: [{ id: 'field-1', ...example }],
     },
   )

@@ -60,7 +60,7 @@ const AreaValue = Type.Number({
 
 export const AreaUnit = oneOf(
   AREA_UNIT_NAMES,
-  'A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad, here a quarter of a hectare by definition. Plurals and full names, such as `hectares`, are understood, too. `ha` when left out.',
+  'Hectare, square metre, are (100 m²), international acre (4,046.8564224 m²), or timad (a quarter of a hectare). Plurals and full names are understood. By default `ha`.',
 )
 
 const Area = objectOrText<AreaRequest>(
@@ -90,7 +90,7 @@ const Prices = objectOrText<{ currency?: string; per_kg?: object; per_bag?: obje
     {
       currency: Currency,
       per_kg: Type.Optional(PriceList('a kilogram', { Compost: 4.5 })),
-      per_bag: Type.Optional(PriceList('a bag of those in `bags`', { Urea: 2250, DAP: 2600 })),
+      per_bag: Type.Optional(PriceList('a bag in `bags`', { Urea: 2250, DAP: 2600 })),
     },
     { description: 'The prices of inputs. Inputs in bags are bought in whole bags.' },
   ),

@@ -19,7 +19,7 @@ export const ServiceLinks = Type.Object(
       description: 'The documents for one purpose: `points`, `fields`, `account` and `operations`.',
       examples: [{ points: '/openapi/points.json' }],
     }),
-    catalog: Type.String({ description: 'What is published.', examples: ['/catalog'] }),
+    catalog: Type.String({ description: 'The published data.', examples: ['/catalog'] }),
     stac: Type.String({ description: 'The same as a STAC catalog.', examples: ['/stac'] }),
     ogc: Type.String({ description: 'The OGC API, for GIS.', examples: ['/ogc'] }),
     mcp: Type.String({ description: 'The tools for AI agents (MCP).', examples: ['/mcp'] }),

@@ -4,7 +4,7 @@ import { OperatorError } from '#src/errors.ts'
 import { refusingChecks } from '#src/ingest/checks/judgement.ts'
 import { say } from './output.ts'
 
-export const STRICT_OPTION = ['--strict', 'refuse it for what would be noted as well'] as const
+export const STRICT_OPTION = ['--strict', 'refuse it for notes as well as errors'] as const
 
 /** Lets an operator allow what checks refuse. */
 export function allowOption(): Option {

@@ -25,7 +25,7 @@ import { compareForOperator, readPercent } from './comparison.ts'
 export function maxChangeOption(): Option {
   return new Option(
     '--max-change <percent>',
-    'publish it only if the mean of no layer changes by more in any area, from what it takes the place of',
+    'publish it only if the mean of no layer changes by more in any area',
   ).argParser(readPercent)
 }
 

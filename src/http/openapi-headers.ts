@@ -45,7 +45,7 @@ export const HEADERS = {
     'corp',
   ),
   'Server-Timing': header(
-    'Milliseconds, where `Prefer: server-timing` asked for them.',
+    'Milliseconds for the release, the values and the request, with `Prefer: server-timing`.',
     'release;dur=0.020, values;dur=0.150, total;dur=0.410',
   ),
   Deprecation: header('Since when the operation is deprecated (RFC 9745).', '@1782864000'),

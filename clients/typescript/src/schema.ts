@@ -270,7 +270,7 @@ export interface components {
         currency: components["schemas"]["Currency"];
         /** @description The price of a kilogram, by input. */
         per_kg?: { [key: string]: number; };
-        /** @description The price of a bag of those in `bags`, by input. */
+        /** @description The price of a bag in `bags`, by input. */
         per_bag?: { [key: string]: number; };
       } | null;
       /** @description The money for the inputs of one product, in the currency of `prices`. Refused where inputs of two products have prices. */
@@ -668,7 +668,7 @@ export interface components {
       release?: components["schemas"]["Release"];
       pass?: components["schemas"]["Pass"];
     };
-    /** @description What `POST /advisory/yield/point` answers, with the point's `id`. A point without a value has `yield_data` null, and `error` and `code` say why; one that is not valid has these and what was `sent`. */
+    /** @description The answer of `POST /advisory/yield/point` with the point's `id`. Without a value `yield_data` is null, with `error` and `code`; an invalid point has these and `sent`. */
     YieldItem: {
       id?: components["schemas"]["YieldItemId"];
       location?: components["schemas"]["Location"];
@@ -688,7 +688,7 @@ export interface components {
       details?: components["schemas"]["Details"];
       pass?: components["schemas"]["YieldItemPass"];
     };
-    /** @description What `POST /advisory/fertilizer/point` answers, with the point's `id`. A point without a value has `fertilizer_data` null, and `error` and `code` say why; one that is not valid has these and what was `sent`. */
+    /** @description The answer of `POST /advisory/fertilizer/point` with the point's `id`. Without a value `fertilizer_data` is null, with `error` and `code`; an invalid point has these and `sent`. */
     FertilizerItem: {
       id?: components["schemas"]["YieldItemId"];
       location?: components["schemas"]["Location"];
@@ -708,7 +708,7 @@ export interface components {
       details?: components["schemas"]["Details"];
       pass?: components["schemas"]["YieldItemPass"];
     };
-    /** @description What `POST /advisory/isfm/point` answers, with the point's `id`. A point without a value has `isfm_data` null, and `error` and `code` say why; one that is not valid has these and what was `sent`. */
+    /** @description The answer of `POST /advisory/isfm/point` with the point's `id`. Without a value `isfm_data` is null, with `error` and `code`; an invalid point has these and `sent`. */
     IsfmItem: {
       id?: components["schemas"]["YieldItemId"];
       location?: components["schemas"]["Location"];
@@ -728,7 +728,7 @@ export interface components {
       details?: components["schemas"]["Details"];
       pass?: components["schemas"]["YieldItemPass"];
     };
-    /** @description What `POST /advisory/forage/point` answers, with the point's `id`. A point without a value has `forage_data` null, and `error` and `code` say why; one that is not valid has these and what was `sent`. */
+    /** @description The answer of `POST /advisory/forage/point` with the point's `id`. Without a value `forage_data` is null, with `error` and `code`; an invalid point has these and `sent`. */
     ForageItem: {
       id?: components["schemas"]["YieldItemId"];
       location?: components["schemas"]["Location"];
@@ -1065,7 +1065,7 @@ export interface components {
       format?: components["schemas"]["Format"];
       dhis2?: components["schemas"]["Dhis2"];
     };
-    /** @description What `POST /advisory/yield` answers, with the polygon's `id`, or the code of the area. Where there is no value, `yield_data` is null, and `error` and `code` say why; what is not valid or took too long has these alone. */
+    /** @description The answer of `POST /advisory/yield` with the polygon's `id` or the area's code. Without a value `yield_data` is null, with `error` and `code`; other failures have these alone. */
     PolygonYieldItem: {
       id?: components["schemas"]["YieldItemId"];
       sent?: components["schemas"]["PolygonYieldItemSent"];
@@ -1085,7 +1085,7 @@ export interface components {
       code?: components["schemas"]["ErrorCode"];
       details?: components["schemas"]["Details"];
     };
-    /** @description What `POST /advisory/fertilizer` answers, with the polygon's `id`, or the code of the area. Where there is no value, `fertilizer_data` is null, and `error` and `code` say why; what is not valid or took too long has these alone. */
+    /** @description The answer of `POST /advisory/fertilizer` with the polygon's `id` or the area's code. Without a value `fertilizer_data` is null, with `error` and `code`; other failures have these alone. */
     PolygonFertilizerItem: {
       id?: components["schemas"]["YieldItemId"];
       sent?: components["schemas"]["PolygonYieldItemSent"];
@@ -1105,7 +1105,7 @@ export interface components {
       code?: components["schemas"]["ErrorCode"];
       details?: components["schemas"]["Details"];
     };
-    /** @description What `POST /advisory/isfm` answers, with the polygon's `id`, or the code of the area. Where there is no value, `isfm_data` is null, and `error` and `code` say why; what is not valid or took too long has these alone. */
+    /** @description The answer of `POST /advisory/isfm` with the polygon's `id` or the area's code. Without a value `isfm_data` is null, with `error` and `code`; other failures have these alone. */
     PolygonIsfmItem: {
       id?: components["schemas"]["YieldItemId"];
       sent?: components["schemas"]["PolygonYieldItemSent"];
@@ -1125,7 +1125,7 @@ export interface components {
       code?: components["schemas"]["ErrorCode"];
       details?: components["schemas"]["Details"];
     };
-    /** @description What `POST /advisory/forage` answers, with the polygon's `id`, or the code of the area. Where there is no value, `forage_data` is null, and `error` and `code` say why; what is not valid or took too long has these alone. */
+    /** @description The answer of `POST /advisory/forage` with the polygon's `id` or the area's code. Without a value `forage_data` is null, with `error` and `code`; other failures have these alone. */
     PolygonForageItem: {
       id?: components["schemas"]["YieldItemId"];
       sent?: components["schemas"]["PolygonYieldItemSent"];
@@ -2331,7 +2331,7 @@ export interface components {
       openapi: string;
       /** @description The documents for one purpose: `points`, `fields`, `account` and `operations`. */
       openapi_parts: { [key: string]: string; };
-      /** @description What is published. */
+      /** @description The published data. */
       catalog: string;
       /** @description The same as a STAC catalog. */
       stac: string;
@@ -2367,11 +2367,11 @@ export interface components {
      *     Or another by its name, as published by the source.
      */
     Scenario: string;
-    /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. */
+    /** @description The month of an older forecast, such as `2026-07`, `July 2026` or `Jul 2026`, in any case. By default the newest. */
     ForecastPeriod: string | null;
-    Area: { value: components["schemas"]["Value"]; unit?: components["schemas"]["Unit"]; } | null;
     /** @description Of which month; the newest at any time when left out. */
     SubscriptionRequestForecastPeriod: string | null;
+    Area: { value: components["schemas"]["Value"]; unit?: components["schemas"]["Unit"]; } | null;
     /** @description The fields of an invalid point, as they were sent, without objects, lists and texts over 200 characters. */
     Sent: {
       /** @description Its name. */
@@ -2383,31 +2383,29 @@ export interface components {
     };
     /** @description Columns or properties to copy to the answers: at most 20 names, repeated in the query or separated by commas. Values are texts up to 1000 characters, numbers, true, false and null; others are refused. Names of own members of the answer and of missing columns are refused. */
     Pass: string[] | null;
-    PolygonRequestArea: { unit: components["schemas"]["Unit"]; } | null;
     /** @description The scopes of the key. */
     Scopes: ("advisory" | "history" | "account" | "admin")[];
-    /** @description The code of a release, as in answers: it alone answers, also after its replacement. Its country, crop and month apply, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; other products have no answer then. */
+    PolygonRequestArea: { unit: components["schemas"]["Unit"]; } | null;
+    /** @description The code of a release, as in answers: it alone answers, also after its replacement. Its country, crop and month apply, and may be left out. For all products: a code of each, separated by commas as in `Advisory-Release`; others have no answer then. */
     Release: string | null;
-    /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. When left out, `eth`; for all products at a point, many points and polygons the one that the place lies in. With `admin` it is that of the areas. */
+    /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. By default `eth`; for all products, many points and polygons, the country of the place. With `admin` it is that of the areas. */
     CountryCode: string | null;
-    /** @description The crop, in any case. Which ones a country offers is in `GET /catalog`. When left out, `wheat`, or the one of the country that the place lies in, where that is answered for. */
-    Crop: string | null;
-    /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. When left out, `eth`; for all products at a point, many points and polygons the one that the place lies in. */
-    PointRequestCountryCode: string | null;
     /** @description `gone`: the target answered 410. `failing`: something could not be delivered for a day. `secret_lost`: the service cannot read the secret any more; have it renewed. `POST /subscriptions/{id}/enable` enables it again. Null while it is active. */
     DisabledReason: "gone" | "failing" | "secret_lost" | null;
     /** @description Whatever tells the points of a call apart, given back as it was sent. */
     Id: string | number | null;
+    /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. By default `eth`; for all products, many points and polygons, the country of the place. */
+    PointRequestCountryCode: string | null;
     /** @description Whatever tells the points of a call apart, given back as it was sent. */
     YieldItemId: string | number;
     /** @description Where changes are sent: an `https` address at port 443, of a host that is public. Redirects are not followed. */
     Url: string;
-    /** @description A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad, here a quarter of a hectare by definition. Plurals and full names, such as `hectares`, are understood, too. `ha` when left out. */
-    Unit: "ha" | "m2" | "are" | "acre" | "timad";
     /** @description A label for the place, given back in `location.name`. When left out, that of the Feature or of the administrative area, or `Polygon`. */
     Name: string | null;
     /** @description The country that the point should lie in, in any case: one of `eth`, `rwa`, `ken`, `gha`. The one it lies in when left out. */
     LocationRequestCountryCode: string | null;
+    /** @description The crop, in any case; `GET /catalog` lists those of a country. By default `wheat`, or the crop of the place's country. */
+    Crop: string | null;
     /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. With `admin` it is that of the area. */
     PolygonRequestCountryCode: string | null;
     /** @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas. */
@@ -2428,10 +2426,10 @@ export interface components {
     GainedPercent: number | null;
     /** @description How much of the area had values and has none; at least, where `exact` is false. Null where the releases have the layer on different grids. */
     LostPercent: number | null;
+    /** @description Hectare, square metre, are (100 m²), international acre (4,046.8564224 m²), or timad (a quarter of a hectare). Plurals and full names are understood. By default `ha`. */
+    Unit: "ha" | "m2" | "are" | "acre" | "timad";
     /** @description True where the release is older than its season, else left out. The source publishes the end of validity; by default it is a year after the forecast month. Demonstration data are never stale. */
     Stale: true;
-    /** @description A label for the place, given back in `location.name`. `Point` when left out. */
-    PointRequestName: string | null;
     /** @description How much of the area has values that differ by more than the threshold. Null where the releases have the layer on different grids. */
     ChangedPercent: number | null;
     /** @description The fields and parameters that the operation does not know, ten at most; left out where there are none. `Prefer: handling=strict` has them refused. */
@@ -2448,6 +2446,8 @@ export interface components {
     Request: components["schemas"]["PointRequest"] | components["schemas"]["PolygonRequest"];
     /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. */
     AdminSelectionCountryCode: string;
+    /** @description A label for the place, for `location.name`. By default `Point`. */
+    PointRequestName: string | null;
     /** @description The columns or properties of `pass`, as they were sent. Missing ones are left out. */
     YieldItemPass: { [key: string]: string | number | boolean | null; };
     /** @description When it was first published; null where it never was. */
@@ -2476,8 +2476,6 @@ export interface components {
     ChangedPercentLeast: number | null;
     /** @description As it was loaded, where that may be a code of SPDX; `other` where it is a text, which `GET /catalog` has. */
     License: string;
-    /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. */
-    PointRequestProvenance: boolean | null;
     /** @description The code that the authenticator app shows: six digits, for 30 seconds. It works once. */
     Totp: string | null;
     /** @description The secret that signs deliveries (Standard Webhooks). It is shown once; it can be renewed. */
@@ -2502,6 +2500,8 @@ export interface components {
     Token: string;
     /** @description Null where there is no value: see `error`. */
     FertilizerData: components["schemas"]["FertilizerEntry"][] | null;
+    /** @description Whether the answer has the pixels and sources of its values (`provenance`), as with `Prefer: return=provenance`. */
+    PointRequestProvenance: boolean | null;
     /** Format: date-time @description When something arrived last; null where nothing did. */
     DeliveredAt: string | null;
     /** @description Null where there is no value: see `error`. */
@@ -2659,19 +2659,19 @@ export interface components {
   };
   responses: {
     /**
-     * @description `MALFORMED_REQUEST`: The request is not HTTP, names no host or two, or its URL cannot be read.
+     * @description `MALFORMED_REQUEST`: The request is not HTTP, has no host or two, or an unreadable URL.
      *
      *     `REQUEST_TIMEOUT`: The request did not arrive in time.
      *
      *     `HEADERS_TOO_LARGE`: The URL or the headers are larger than the limit.
      *
-     *     `INTERNAL`: The service failed; the request may be right.
+     *     `INTERNAL`: Internal error; the request may be valid.
      *
      *     `OVERLOADED`: The service is busy; try again after `Retry-After` seconds.
      *
      *     `DATABASE_UNAVAILABLE`: The database does not answer; try again later.
      *
-     *     `DATABASE_READ_ONLY`: The database stores nothing at present; what only reads is answered.
+     *     `DATABASE_READ_ONLY`: The database is read-only at present; requests that only read are answered.
      */
     AnyError: { content: { "application/json": components["schemas"]["Error"]; }; };
     /** @description The answer is the one that `If-None-Match` names. */
@@ -2686,22 +2686,22 @@ export interface components {
     IdempotencyKey: string;
     /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. Otherwise the service makes one. */
     XRequestId: string;
-    /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. */
+    /** @description The month of an older forecast, such as `2026-07`, `July 2026` or `Jul 2026`, in any case. By default the newest. */
     ForecastPeriod: string;
     /** @description Columns or properties to copy to the answers: at most 20 names, repeated in the query or separated by commas. Values are texts up to 1000 characters, numbers, true, false and null; others are refused. Names of own members of the answer and of missing columns are refused. */
     Pass: string[];
-    /** @description The code of a release, as in answers: it alone answers, also after its replacement. Its country, crop and month apply, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; other products have no answer then. */
+    /** @description The code of a release, as in answers: it alone answers, also after its replacement. Its country, crop and month apply, and may be left out. For all products: a code of each, separated by commas as in `Advisory-Release`; others have no answer then. */
     Release: string;
-    /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. When left out, `eth`; for all products at a point, many points and polygons the one that the place lies in. With `admin` it is that of the areas. */
+    /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. By default `eth`; for all products, many points and polygons, the country of the place. With `admin` it is that of the areas. */
     CountryCode: string;
-    /** @description The crop, in any case. Which ones a country offers is in `GET /catalog`. When left out, `wheat`, or the one of the country that the place lies in, where that is answered for. */
-    Crop: string;
-    /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. When left out, `eth`; for all products at a point, many points and polygons the one that the place lies in. */
+    /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. By default `eth`; for all products, many points and polygons, the country of the place. */
     YieldAtPointCountryCode: string;
     /** @description The currency and the prices of inputs, by the kilogram or, with `/bag`, by the bag, such as `ETB Urea:2250/bag,Compost:4.5`. */
     Prices: string;
     /** @description A label for the place, given back in `location.name`. When left out, that of the Feature or of the administrative area, or `Polygon`. */
     Name: string;
+    /** @description The crop, in any case; `GET /catalog` lists those of a country. By default `wheat`, or the crop of the place's country. */
+    Crop: string;
     /** @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas. */
     Quantiles: number[];
     /** @description How large all fields are, such as `2.5 ha`, or where each point says how large its own is: `from:area_ha ha`. */
@@ -2714,18 +2714,16 @@ export interface components {
     ScenarioWeights: string;
     /** @description The currency and the price of a kilogram of the harvest, such as `ETB 38.5`. */
     ProducePrice: string;
-    /** @description A label for the place, given back in `location.name`. `Point` when left out. */
-    YieldAtPointName: string;
     /** @description How values are cut into classes: such that each has about as much of the area, or such that all are equally wide. */
     Cut: "quantiles" | "equal";
+    /** @description A label for the place, for `location.name`. By default `Point`. */
+    YieldAtPointName: string;
     /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. */
     Bags: string;
     /** @description The money for the inputs of one product, in the currency of `prices`. Refused where inputs of two products have prices. */
     Budget: number;
     /** @description In which unit the area is told as well, such as `timad`. */
     YieldInPolygonArea: string;
-    /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. */
-    Provenance: boolean;
     /** @description How large the field is, such as `2.5 ha`. */
     GetYieldAtPointArea: string;
     /** @description Only this country, in any case. */
@@ -2734,6 +2732,8 @@ export interface components {
     GetCoverageCrop: string;
     /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. */
     MaxSegments: number;
+    /** @description Whether the answer has the pixels and sources of its values (`provenance`), as with `Prefer: return=provenance`. */
+    Provenance: boolean;
     /** @description Where to go on: the `next_cursor` of the page before, with the same other parameters. */
     Cursor: string;
     /** @description The format of the answer. It wins over `Accept`. */

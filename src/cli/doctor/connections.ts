@@ -48,7 +48,7 @@ export const connections: Group<Patient> = {
     },
     locks: async ({ ask }) => {
       const blocked = await ask(listBlocked)
-      return blocked.length === 0 ? [ok('Nobody waits for a lock.')] : blocked.map(blockedFinding)
+      return blocked.length === 0 ? [ok('No query waits for a lock.')] : blocked.map(blockedFinding)
     },
     encryption: async ({ ask, config }) => {
       const { host } = new pg.Client({ connectionString: config.DATABASE_URL })
@@ -78,7 +78,7 @@ function transactionFinding({ pid, application, idle, seconds }: OpenTransaction
   if (!idle) return note(`${sentence}, and works.`)
   return warning(
     `${sentence}, and does nothing: it keeps dead rows from being cleaned up, and may hold locks.`,
-    `End it where nobody needs it: select pg_terminate_backend(${pid}).`,
+    `If it is not needed, end it: select pg_terminate_backend(${pid}).`,
   )
 }
 

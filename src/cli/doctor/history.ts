@@ -34,7 +34,7 @@ export const history: Group<Patient> = {
         return [ok(`Histories hold ${sizeText(bytes)}; HISTORY_TOTAL_MB sets no limit.`)]
       const sentence = `Histories hold ${sizeText(bytes)} of the ${sizeText(limit)} of HISTORY_TOTAL_MB.`
       if (bytes < NEARLY * limit) return [ok(sentence)]
-      const remedy = 'Raise HISTORY_TOTAL_MB, set HISTORY_MONTHS, or delete accounts that nobody uses.'
+      const remedy = 'Raise HISTORY_TOTAL_MB, set HISTORY_MONTHS, or delete unused accounts.'
       if (bytes < limit) return [warning(sentence, remedy)]
       return [warning(`${sentence} New answers are not kept.`, remedy)]
     },

@@ -12,7 +12,7 @@ export const mail: Group<Config> = {
       if (SMTP_URL === undefined) {
         return [
           note(
-            'There is no mail server: nobody can reset a password alone.',
+            'No mail server is set: users cannot reset their passwords.',
             'Set SMTP_URL and MAIL_FROM, or help with `agro users reset`.',
           ),
         ]

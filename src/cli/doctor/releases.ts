@@ -98,12 +98,12 @@ function incompleteFinding({ code, createdAt, loader, lockless }: ReleaseRow): F
   if (loader !== null) return note(`${begun}, and is being loaded: process ${loader} of the database.`)
   if (lockless) {
     return warning(
-      `${begun}. An older version has begun it, so that nobody can say whether it is being loaded.`,
+      `${begun}, by an older version. Its load may still run.`,
       `Where it is not, delete it with \`agro releases delete ${code}\`, and ingest it again.`,
     )
   }
   return warning(
-    `${begun}, and nobody loads it: its load was cut off.`,
+    `${begun}. Its load was interrupted.`,
     'Ingest it again: the next load clears away what is left.',
   )
 }
@@ -137,7 +137,7 @@ function seasonFindings(rows: ReleaseRow[], now: Date): Finding[] {
   const advice = 'Load the newest with `agro ingest`.'
   const old = [...newest].filter(([, { stale }]) => stale)
   if (old.length > 0) {
-    return [warning(`Whoever names no month is answered by a release that is stale: ${names(old)}.`, advice)]
+    return [warning(`Requests without a month get a stale release: ${names(old)}.`, advice)]
   }
   const present = isoMonth(now.toISOString())
   const over = [...newest].filter(([, { month }]) => month !== '' && month < present)

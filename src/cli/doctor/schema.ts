@@ -60,14 +60,14 @@ export const schema: Group<Patient> = {
           ? [
               error(
                 `These are missing: ${someNames(missing)}.`,
-                'Somebody has dropped them: put back a backup.',
+                'They were dropped by hand: restore a backup.',
               ),
             ]
           : []),
         ...disabled.map((defect) =>
           warning(
             `The ${defect}.`,
-            'Somebody has done that by hand, or it was cut off: undo it, or make it anew.',
+            'It was changed by hand or interrupted: undo the change, or create it again.',
           ),
         ),
       ]

@@ -57,7 +57,7 @@ function tokenSecret(secret: string | undefined, isServer: boolean): Finding[] {
   }
   const bytes = Buffer.byteLength(secret)
   if (PLACEHOLDER.test(secret) || new Set(secret).size < FEW_CHARACTERS) {
-    return [warning(`JWT_SECRET has ${bytes} bytes, and looks as if somebody had typed it.`, advice)]
+    return [warning(`JWT_SECRET has ${bytes} bytes, and looks like a typed text.`, advice)]
   }
   return [ok(`JWT_SECRET has ${bytes} bytes.`)]
 }

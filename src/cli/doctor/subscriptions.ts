@@ -22,7 +22,7 @@ export const subscriptions: Group<Patient> = {
       if (isOpen) {
         return [
           warning(
-            'WEBHOOK_ALLOW_PRIVATE lets whoever has an account send requests to hosts of this network.',
+            'WEBHOOK_ALLOW_PRIVATE lets every account send requests to hosts of this network.',
             'Leave it out wherever others have accounts.',
           ),
         ]

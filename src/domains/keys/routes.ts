@@ -35,7 +35,7 @@ function createRoute({ database, once }: App) {
     schema: {
       operationId: 'createKey',
       summary: 'Create a key for a server',
-      description: `A key is sent as the Bearer token in the place of an access token, and may do for its owner what its scopes say: ${DEFAULT_SCOPES.join(' and ')} where nothing else is asked for. It is shown once, and only its hash is kept; for a day, whoever has the \`Idempotency-Key\` of the request can be shown it again. A user has at most ${KEYS_PER_USER}.`,
+      description: `Send the key as the Bearer token instead of an access token. Its scopes limit its rights, by default to ${DEFAULT_SCOPES.join(' and ')}. It is shown once, and only its hash is stored; a repetition with the same \`Idempotency-Key\` shows it again for a day. A user has at most ${KEYS_PER_USER}.`,
       tags: ['auth'],
       body: ref(ApiKeyRequest),
       response: {

@@ -110,7 +110,7 @@ function createRoute(app: App, { reader, rules, seal, schemas }: SubscriptionDes
           throw new ApiError(
             'TOO_MANY_SUBSCRIPTIONS',
             limit === 0
-              ? 'This service lets nobody subscribe.'
+              ? 'Subscriptions are off on this service.'
               : `You have ${limit} subscriptions: delete one that is not needed.`,
           )
         }

@@ -56,19 +56,17 @@ Later versions may add fields to answers and values to lists. Deprecated operati
 const ADVISORY = `
 Advice of the published releases for a place.
 
-**Values.** A point is answered by the values of the pixel that it lies in, never by a neighbour's. Layers without a value there are left out; a 0 is a value. A point without any value is a 404 whose \`code\` says why.
+**Values.** A point has the values of its pixel, never of a neighbour. Layers without a value are left out; 0 is a value. A point without any value is a 404 with the reason in \`code\`.
 
-**Parameters.** Body and query are merged field by field, and the body wins. The query takes each member of the body, in the form that \`GET\` shows. An answer to \`GET\` is fresh for a minute, and then valid by \`If-None-Match\` as long as the release is the same. With a valid token only the caller's own cache stores it.
+**Parameters.** Body and query are merged field by field, and the body wins. The query takes each member of the body, in the form that \`GET\` shows. Caches keep an answer to \`GET\` for a minute; then \`If-None-Match\` renews it while the release is the same. With a token, only private caches store it.
 
-**Quantities.** With \`area\`, \`bags\`, \`prices\`, \`budget\`, \`produce_price\`, \`scenario_weights\` or \`nutrients\` each entry of a rate or a yield has its \`quantity\`: the amount on the area, in whole bags and in money. The answer has \`quantities\`: the least, the most and the expected over the scenarios, and the share of the rates that a budget pays for. The rules of the API (\`/docs/rules\`) say how amounts are rounded.
+**Quantities.** With \`area\`, \`bags\`, \`prices\`, \`budget\`, \`produce_price\`, \`scenario_weights\` or \`nutrients\` each entry of a rate or a yield has its \`quantity\`: the amount on the area, in whole bags and in money. \`quantities\` has the least, the most and the expected amounts over the scenarios, and the share that a budget pays for. \`/docs/rules\` has the rules of rounding.
 
-**Text messages.** With \`Accept: text/plain\` a point is answered in one text message, or in \`max_segments\` segments, in the language of \`Accept-Language\` where it is served. A longer answer leaves out the name of the place first, then scenarios, products and entries. A missing value (404) is a text as well; all other errors are JSON.
+**Text messages.** With \`Accept: text/plain\` a point is answered in one text message, or in \`max_segments\` segments, in a served language of \`Accept-Language\`. Longer answers drop the name of the place, then scenarios, products and entries. A missing value (404) is a text as well; other errors are JSON.
 
 **History.** With a valid token the answer is stored in the caller's history, and has the \`history_id\` for feedback. \`Prefer: history=none\`, or a key without the scope \`history\`, stores nothing. At a point or a batch an invalid token, or a key without the scope \`advisory\`, gets the anonymous answer, with \`WWW-Authenticate\`.
 
-**Many points.** Points are sent as JSON, as NDJSON (a point a line), as CSV or as GeoJSON. \`Accept\` chooses the form of the answer; without it, the answer has the form of the request. Each point is answered for the \`country_code\` of the call, or for the country that it lies in (\`country_source\`). Parameters of all points stand in the query; a JSON body may have them as well, and wins. \`pass=area_ha,farmer\` copies columns or properties to the answers. Long answers are streamed: an answer is whole when its transfer ends properly. Long bodies wait in a queue; a full queue is 503 \`OVERLOADED\`. Batches are not stored in the history.
-
-**Timing.** \`Prefer: server-timing\` at a point adds a \`Server-Timing\` header: milliseconds for the release, the values, and the whole request.`.trim()
+**Many points.** Points are sent as JSON, as NDJSON (a point a line), as CSV or as GeoJSON. \`Accept\` chooses the form of the answer; without it, the answer has the form of the request. Each point is answered for the \`country_code\` of the call, or for the country that it lies in (\`country_source\`). Parameters of all points stand in the query; a JSON body may have them as well, and wins. \`pass=area_ha,farmer\` copies columns or properties to the answers. Long answers are streamed: an answer is whole when its transfer ends properly. Batches are not stored in the history.`.trim()
 
 const BEARER = 'bearerAuth'
 

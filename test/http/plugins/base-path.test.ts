@@ -33,7 +33,7 @@ describe('what names a path begins with', () => {
   test('BASE_PATH', async () => {
     expect((await ask(prefixed, '/agro/')).docs).toBe('/agro/docs')
     expect((await ask(prefixed, '/agro/nowhere')).error).toBe(
-      'There is no GET /agro/nowhere. GET /agro/docs lists all paths.',
+      'Path not found: GET /agro/nowhere. See /agro/docs.',
     )
     expect((await ask(prefixed, '/agro/user/profile')).error).toContain(
       'log in with POST /agro/auth/login and',

@@ -29,9 +29,9 @@ const TYPE_OF = { json: JSON_TYPE, csv: CSV, png: PNG } as const
 const DESCRIPTION = `
 The changes from release \`a\` to release \`b\`, area by area: means, coverage, and the share that changes by more than a threshold. For admins.
 
-Means and cover are exact, as in advice for polygons. What is gained, lost and changed is exact on the borders of areas; inside it is told from the summaries of tiles, with bounds, unless \`exact\` has every pixel looked at. A process makes one comparison at a time; what takes longer than a minute is given up with 503 \`QUERY_TIMEOUT\`.
+Means and cover are exact, as in advice for polygons. Gains, losses and changes are exact on the borders of areas. Inside they come from the summaries of tiles, with bounds; \`exact\` compares every pixel. A process makes one comparison at a time; after a minute the answer is 503 \`QUERY_TIMEOUT\`.
 
-As PNG it is a map of one layer, in longitude and latitude, at most 1600 x 1600 pixels: areas are filled by the relative change of their mean, in steps of 2, 10 and 25 %, from brown (less) to blue-green (more). What is gained as a whole is striped, what is lost as a whole dark, and what has no values grey. The legend has the number of areas of each class.`
+As PNG it is a map of one layer, in longitude and latitude, at most 1600 x 1600 pixels: areas are filled by the relative change of their mean, in steps of 2, 10 and 25 %, from brown (less) to blue-green (more). Areas with new values are striped, areas without values any more dark, and areas never with values grey. The legend counts the areas of each class.`
 
 type Call = FastifyRequest<{ Params: ChangesParams; Querystring: ChangesQuery }>
 
