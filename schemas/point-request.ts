@@ -45,7 +45,7 @@ const ForecastPeriod = Type.String({
   maxLength: 40,
   pattern: MONTH_PATTERN,
   description:
-    'The month of an older forecast, such as `2026-07`, `July 2026` or `Jul 2026`, in any case. By default the newest.',
+    'The month of an older forecast, such as `2026-07`, `July 2026` or `jul 2026`. By default the newest.',
 })
 
 const Release = Type.String({

@@ -2367,7 +2367,7 @@ export interface components {
      *     Or another by its name, as published by the source.
      */
     Scenario: string;
-    /** @description The month of an older forecast, such as `2026-07`, `July 2026` or `Jul 2026`, in any case. By default the newest. */
+    /** @description The month of an older forecast, such as `2026-07`, `July 2026` or `jul 2026`. By default the newest. */
     ForecastPeriod: string | null;
     /** @description Of which month; the newest at any time when left out. */
     SubscriptionRequestForecastPeriod: string | null;
@@ -2686,7 +2686,7 @@ export interface components {
     IdempotencyKey: string;
     /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. Otherwise the service makes one. */
     XRequestId: string;
-    /** @description The month of an older forecast, such as `2026-07`, `July 2026` or `Jul 2026`, in any case. By default the newest. */
+    /** @description The month of an older forecast, such as `2026-07`, `July 2026` or `jul 2026`. By default the newest. */
     ForecastPeriod: string;
     /** @description Columns or properties to copy to the answers: at most 20 names, repeated in the query or separated by commas. Values are texts up to 1000 characters, numbers, true, false and null; others are refused. Names of own members of the answer and of missing columns are refused. */
     Pass: string[];

@@ -50,7 +50,7 @@ describe('what names a path begins with', () => {
       stac: '/farm/stac',
       ogc: '/farm/ogc',
     })
-    expect((await ask(behind, '/nowhere', way)).error).toContain('GET /farm/docs lists')
+    expect((await ask(behind, '/nowhere', way)).error).toContain('See /farm/docs.')
     expect((await ask(behind, '/catalog', way)).products[0].path).toMatch(/^\/farm\/advisory\//)
     expect((await ask(behind, '/openapi.json', way)).servers).toEqual([{ url: '/farm' }])
     expect((await ask(behind, '/openapi.json')).servers).toEqual([{ url: '/' }])
