@@ -14,7 +14,7 @@ export const Location = Type.Object(
     name: Type.String({ description: 'The label of the request.', examples: ['My field'] }),
     lat: Type.Number({ examples: [9.5] }),
     lng: Type.Number({ examples: [38.5] }),
-    type: oneOf(['point', 'polygon'], 'What was asked about.'),
+    type: oneOf(['point', 'polygon'], 'The kind of place.'),
   },
   { $id: 'Location' },
 )
@@ -32,7 +32,7 @@ const Period = Type.String({
 })
 
 const Month = Type.String({
-  description: 'The same month as `YYYY-MM`, for programs: what `forecast_period` of a request takes.',
+  description: 'The same month as `YYYY-MM`, as requests take it in `forecast_period`.',
   examples: ['2026-07'],
 })
 

@@ -17,7 +17,7 @@ function sectionOf(point: PointSchemas): TObject {
   const { product } = point
   return Type.Object(dataOrReason(point), {
     $id: `${componentOf(product)}Section`,
-    description: `What \`POST /advisory/${product.code}/point\` answers, or \`error\` and \`code\` where that has no answer.`,
+    description: `The answer of \`POST /advisory/${product.code}/point\`, or \`error\` and \`code\`.`,
   })
 }
 

@@ -39,14 +39,14 @@ export const AdminQuery = Type.Object({
   geometry: Type.Optional({
     ...oneOf(
       GEOMETRIES,
-      'Whether to give the shapes of the areas: not at all, with fewer vertices for a map (each area for itself, so neighbours may not touch exactly), or as they were loaded. A page of full shapes ends early where they become many megabytes.',
+      'The shapes of the areas: none, simplified for maps (neighbours may not touch exactly), or full. A page of full shapes may end early.',
     ),
     default: ADMIN_DEFAULTS.geometry,
   }),
   format: Type.Optional({
     ...oneOf(
       FORMATS,
-      'What to answer with: a list, or a GeoJSON FeatureCollection. `Accept: application/geo+json` asks for the latter, too.',
+      'The format: a list, or a GeoJSON FeatureCollection, as with `Accept: application/geo+json`.',
     ),
     default: 'json',
   }),
@@ -78,7 +78,7 @@ const Level = Type.Integer({
 export const AdminReference = Type.Object(
   {
     level: Level,
-    code: Type.String({ description: 'Stable: what to ask for it by.', examples: ['RWA-02'] }),
+    code: Type.String({ description: 'The stable code of the area, for requests.', examples: ['RWA-02'] }),
     name: Type.String({ examples: ['Southern Province'] }),
   },
   { $id: 'AdminReference', description: 'An administrative area by its name.' },
@@ -117,7 +117,7 @@ const Geometry = Type.Unsafe<object>(
 
 export const AdminArea = Type.Object(
   {
-    code: Type.String({ description: 'Stable: what to ask for it by.' }),
+    code: Type.String({ description: 'The stable code of the area, for requests.' }),
     name: Type.String(),
     level: Level,
     country_code: Type.String(),

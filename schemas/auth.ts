@@ -19,7 +19,7 @@ export const RegisterRequest = Type.Object(
   },
   {
     $id: 'RegisterRequest',
-    description: 'Who wants an account. Fields that are not listed are ignored.',
+    description: 'A new account. Fields that are not listed are ignored.',
     examples: [
       {
         email: 'amina@example.org',
@@ -62,7 +62,7 @@ export const Tokens = Type.Object(
     }),
     user: ref(UserProfile),
   },
-  { $id: 'Tokens', description: 'What a client keeps after a login, until the next refresh.' },
+  { $id: 'Tokens', description: 'The tokens of a login, until the next refresh.' },
 )
 export type Tokens = Static<typeof Tokens>
 
@@ -120,7 +120,7 @@ const MailedToken = Type.String({
 
 export const MailRequest = Type.Object(
   { email: Email },
-  { $id: 'MailRequest', description: 'Whom to write to.', examples: [{ email: 'amina@example.org' }] },
+  { $id: 'MailRequest', description: 'The address of the mail.', examples: [{ email: 'amina@example.org' }] },
 )
 export type MailRequest = Static<typeof MailRequest>
 
@@ -131,7 +131,7 @@ export const PasswordReset = Type.Object(
     end_keys: optional(
       Type.Boolean({
         description:
-          'Whether the keys of the account end: they do when left out, since whoever had got in may have made or copied some. False for who has only forgotten the password.',
+          'Whether the keys of the account end, by default true: an intruder may have made or copied some. Send false after a forgotten password.',
         examples: [true],
       }),
     ),

@@ -30,7 +30,7 @@ export const PASS_LIMITS = { names: 20, characters: 1000 } as const
 export const Pass = Type.Array(Type.String({ minLength: 1, maxLength: 100, format: 'text' }), {
   maxItems: PASS_LIMITS.names,
   uniqueItems: true,
-  description: `What else of the points is given back with their answers: at most ${PASS_LIMITS.names} columns or properties by their names; in the query several times, or separated by commas. Texts of at most ${PASS_LIMITS.characters} characters, numbers, true, false and null are passed; a point with anything else there is refused. A name that the answer has anyway is refused, and so is one that a table has no column of.`,
+  description: `Columns or properties to copy to the answers: at most ${PASS_LIMITS.names} names, repeated in the query or separated by commas. Values are texts up to ${PASS_LIMITS.characters} characters, numbers, true, false and null; others are refused. Names of own members of the answer and of missing columns are refused.`,
   examples: [['area_ha', 'farmer']],
 })
 
@@ -46,7 +46,7 @@ export const SentLabels = Type.Object(
   },
   {
     description:
-      'Of a point that is not valid: what was sent, as it was sent. What is no text, number or boolean, or a text of more than 200 characters, is left out.',
+      'The fields of an invalid point, as they were sent, without objects, lists and texts over 200 characters.',
     examples: [{ name: 'My field', lat: 'nine', lng: 38.5 }],
   },
 )
@@ -55,7 +55,7 @@ export type SentLabels = Static<typeof SentLabels>
 export const PassedMembers = Type.Unsafe<Record<string, string | number | boolean | null>>({
   type: 'object',
   additionalProperties: Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]),
-  description: 'What `pass` named, as it was sent; what the point does not have is left out.',
+  description: 'The columns or properties of `pass`, as they were sent. Missing ones are left out.',
 })
 
 export const BatchPoint = Type.Object(

@@ -121,7 +121,7 @@ function itemOf(point: PointSchemas): TObject {
     Object.fromEntries(Object.entries(members).map(([name, schema]) => [name, Type.Optional(schema)])),
     {
       $id: `${componentOf(point.product)}Item`,
-      description: `What \`POST /advisory/${code}/point\` answers, with the point's \`id\`. A point without a value has \`${entries}\` null, and \`error\` and \`code\` say why; one that is not valid has these and what was \`sent\`.`,
+      description: `The answer of \`POST /advisory/${code}/point\` with the point's \`id\`. Without a value \`${entries}\` is null, with \`error\` and \`code\`; an invalid point has these and \`sent\`.`,
       examples: [{ id: examplePlaceOf(point.product).id, ...answer }],
     },
   )

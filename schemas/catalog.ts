@@ -48,17 +48,17 @@ export const CatalogValue = Type.Object(
     unit: Type.String({ examples: ['kg/ha'] }),
     description: Type.String({ examples: ['The predicted yield, in kilograms per hectare.'] }),
   },
-  { $id: 'CatalogValue', description: 'What the values of a product say.' },
+  { $id: 'CatalogValue', description: 'The meaning of the values of a product.' },
 )
 
 export const CatalogScenario = Type.Object(
   { scenario: Type.String({ examples: ['Normal'] }), description: Type.String() },
-  { $id: 'CatalogScenario', description: 'What a scenario says of the season.' },
+  { $id: 'CatalogScenario', description: 'The season of a scenario.' },
 )
 
 export const CatalogTerm = Type.Object(
   { term: Type.String({ examples: ['forecast_month'] }), description: Type.String() },
-  { $id: 'CatalogTerm', description: 'What a word of the answers means.' },
+  { $id: 'CatalogTerm', description: 'The meaning of a word in answers.' },
 )
 
 export const CatalogRange = Type.Object(
@@ -79,7 +79,7 @@ export const CatalogBoundaries = Type.Object(
   { $id: 'CatalogBoundaries', description: 'The administrative areas of one level of a country.' },
 )
 
-const ON = 'What a release gives advice on.'
+const ON = 'The product of a release.'
 
 function countryOf(products: readonly ProductContract[]) {
   const crops = ofSeasonless(products, (names, needs) => `; ${names} ${needs} none`)
@@ -118,7 +118,7 @@ function releaseOf(products: readonly ProductContract[]) {
       country_code: Type.String({ examples: ['eth'] }),
       crop: Nullable(Type.String({ examples: ['wheat'] })),
       forecast_period: Type.Union([Type.String(), Type.Null()], {
-        description: `${FORECAST_MONTH} As \`YYYY-MM\`: what to ask for it by.${noMonth}`,
+        description: `${FORECAST_MONTH} As \`YYYY-MM\`, for requests.${noMonth}`,
         examples: ['2026-07'],
       }),
       version: Type.Integer({

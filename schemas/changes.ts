@@ -34,7 +34,7 @@ export const ChangesQuery = Type.Object({
       minimum: 0,
       maximum: 1_000_000,
       default: 10,
-      description: 'By how many percent of what it was a value has to differ to count as changed.',
+      description: 'The percentage of its old value by which a value must differ to count as changed.',
     }),
   ),
   exact: Type.Optional({
@@ -42,7 +42,7 @@ export const ChangesQuery = Type.Object({
     default: 'false',
   }),
   format: Type.Optional({
-    ...oneOf(CHANGE_FORMATS, 'What to answer with. `Accept` asks for it, too.'),
+    ...oneOf(CHANGE_FORMATS, 'The format of the answer, as with `Accept`.'),
     default: 'json',
   }),
 })
@@ -95,7 +95,7 @@ export const LayerChange = Type.Object(
   { ...Layer, ...Figures },
   {
     $id: 'LayerChange',
-    description: 'What becomes of a layer in all areas together. Percentages are of the area.',
+    description: 'The change of a layer in all areas together. Percentages are of the area.',
   },
 )
 export type LayerChange = Static<typeof LayerChange>
@@ -107,7 +107,7 @@ export const AreaChange = Type.Object(
     ...Layer,
     ...Figures,
   },
-  { $id: 'AreaChange', description: 'What becomes of a layer in an area. Percentages are of the area.' },
+  { $id: 'AreaChange', description: 'The change of a layer in an area. Percentages are of the area.' },
 )
 export type AreaChange = Static<typeof AreaChange>
 

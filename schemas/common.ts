@@ -108,7 +108,7 @@ export const ErrorCode = Type.Unsafe<string>({ $ref: 'ErrorCode#' })
 export function errorCodeSchemaOf(codes: readonly string[]): TSchema {
   return Type.Unsafe({
     $id: 'ErrorCode',
-    ...oneOf(codes, 'What went wrong, for programs. Stable; later versions of the service may have others.'),
+    ...oneOf(codes, 'The error, for programs. Codes are stable; later versions may add some.'),
   })
 }
 
@@ -126,7 +126,7 @@ export const ErrorDetail = Type.Object(
   },
   {
     $id: 'ErrorDetail',
-    description: 'What is wrong with one parameter, or, with a `code`, why one product has no value.',
+    description: 'A mistake in one parameter, or, with a `code`, the reason why one product has no value.',
   },
 )
 export type ErrorDetail = Static<typeof ErrorDetail>
@@ -136,7 +136,7 @@ export const EXAMPLE_REQUEST_ID = 'u3Vb0fJX2kQe-5k'
 
 export const ErrorBody = Type.Object(
   {
-    error: Type.String({ description: 'What went wrong, as a sentence for people.' }),
+    error: Type.String({ description: 'The error, as a sentence for people.' }),
     code: ErrorCode,
     details: Type.Optional(Type.Array(ref(ErrorDetail))),
     request_id: Type.String({

@@ -63,7 +63,7 @@ export type CoverageQuery = Static<ReturnType<typeof coverageQueryOf>>
 export function coverageSchemasOf(products: readonly ProductContract[]) {
   const ofProduct = Type.Object(
     {
-      product: productSchema(products, 'What it is advice on.'),
+      product: productSchema(products, 'The subject of the advice.'),
       crop: nullable(Type.String({ examples: ['wheat'] })),
       release: nullable(
         Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
@@ -99,7 +99,7 @@ export function coverageSchemasOf(products: readonly ProductContract[]) {
       name: Type.String(),
       products: Type.Array(ref(ofProduct), { description: 'By product and crop; the newest month first.' }),
     },
-    { $id: 'CoverageOfArea', description: 'What there is for an administrative area.' },
+    { $id: 'CoverageOfArea', description: 'The coverage of an administrative area.' },
   )
   const list = Type.Object(
     {

@@ -21,14 +21,14 @@ export const Dhis2Mapping = Type.Object(
         }),
         data_element: Type.Unsafe<string>({
           ...Identifier,
-          description: 'What its numbers are there.',
+          description: 'The data element of its numbers.',
           examples: ['fbfJHSPpUQD'],
         }),
         category_option_combo: optional(
           Type.Unsafe<string>({ ...Identifier, description: 'Left out of the values where it is left out.' }),
         ),
       }),
-      { minItems: 1, maxItems: 500, description: 'Which columns are wanted. What has no value is left out.' },
+      { minItems: 1, maxItems: 500, description: 'The columns to send. Missing values are left out.' },
     ),
     org_units: optional(
       Type.Array(
@@ -64,14 +64,14 @@ export const Dhis2Mapping = Type.Object(
     attribute_option_combo: optional(
       Type.Unsafe<string>({
         ...Identifier,
-        description: 'That of all values. Left out where it is left out.',
+        description: 'The combination of all values, if any.',
       }),
     ),
   },
   {
     $id: 'Dhis2Mapping',
     description:
-      'What places and columns are called in a DHIS2. Identifiers are its UIDs, or what else it is told to take them for.',
+      'The names of places and columns in a DHIS2. Identifiers are its UIDs, or those of its identifier scheme.',
   },
 )
 export type Dhis2Mapping = Static<typeof Dhis2Mapping>

@@ -18,7 +18,7 @@ export const FeedQuery = Type.Object({
       minimum: 0,
       maximum: LARGEST_ID,
       description:
-        'What came after the entry with this id: `next_since` of the last answer. From the beginning when left out.',
+        'The id of the last known entry: `next_since` of the last answer. By default, all entries.',
       examples: [0],
     }),
   ),
@@ -31,7 +31,7 @@ export const FeedQuery = Type.Object({
     }),
   ),
   format: Type.Optional({
-    ...oneOf(FEED_FORMATS, 'What to answer with. `Accept` asks for it, too.'),
+    ...oneOf(FEED_FORMATS, 'The format of the answer, as with `Accept`.'),
     default: 'json',
   }),
 })
@@ -52,7 +52,7 @@ export const ChangeEntry = Type.Object(
     replaced: orNull('The code of the release that answered before it; null where none did.', [
       'yield-eth-wheat-2026-07-v1',
     ]),
-    product: orNull('What it is on; null for boundaries.', ['yield']),
+    product: orNull('The product; null for boundaries.', ['yield']),
     country_code: Type.String({ examples: ['eth'] }),
     crop: orNull('Null where the product needs none, and for boundaries.', ['wheat']),
     forecast_month: orNull('As `YYYY-MM`; null where the product has no seasons, and for boundaries.', [
@@ -79,7 +79,7 @@ export const ChangeFeed = Type.Object(
     }),
     more: Type.Boolean({ description: 'Whether there are more already.' }),
   },
-  { $id: 'ChangeFeed', description: 'What has changed, in the order in which it did.' },
+  { $id: 'ChangeFeed', description: 'Changes, the oldest first.' },
 )
 export type ChangeFeed = Static<typeof ChangeFeed>
 

@@ -17,7 +17,7 @@ export function observedSchemaOf(products: readonly ProductContract[]): TObject 
   const fields = observedFieldsOf(products).map(([key, field]) => [key, Type.Optional(field)])
   return Type.Object(Object.fromEntries(fields), {
     $id: OBSERVED,
-    description: 'What was seen in the field.',
+    description: 'Observations in the field.',
     examples: [observedExample(products)],
   })
 }
@@ -27,7 +27,7 @@ function observedRequestOf(products: readonly ProductContract[]) {
   const fields = observedFieldsOf(products).map(([key, field]) => [key, optional(field)])
   return Type.Unsafe<{ [Key in keyof Observed]: Observed[Key] | null }>(
     Type.Object(Object.fromEntries(fields), {
-      description: 'What was seen in the field. Fields that are not listed are ignored.',
+      description: 'Observations in the field. Fields that are not listed are ignored.',
     }),
   )
 }
@@ -76,7 +76,7 @@ export function feedbackRequestOf(products: readonly ProductContract[]) {
     },
     {
       $id: 'FeedbackRequest',
-      description: 'What the caller says of an advisory. Fields that are not listed are ignored.',
+      description: 'Feedback on an advisory. Fields that are not listed are ignored.',
       examples: [
         {
           rating: 4,

@@ -8,7 +8,7 @@ export const SCENARIOS: readonly { scenario: string; description: string }[] = [
   {
     scenario: 'Above Normal',
     description:
-      'The season turns out above normal: in the upper third (tercile) of past seasons, as seasonal outlooks count them. What is measured, rainfall as a rule, is as published by the source.',
+      'The season turns out above normal: in the upper third (tercile) of past seasons, as seasonal outlooks count them. The source publishes the measure, rainfall as a rule.',
   },
   {
     scenario: 'Normal',
@@ -35,15 +35,15 @@ const SEASON =
   'The growing season that a forecast is about. Which months it has in a country, and which past seasons it is compared with, is as published by the source.'
 
 export const RESOLUTION =
-  'How large a pixel of a grid is. The answer for a point is the value of the pixel that it lies in, so nothing smaller than a pixel can be told apart.'
+  'The size of a pixel. A point has the value of its pixel, so answers cannot tell places within a pixel apart.'
 
 export const SYNTHETIC = 'Whether the release is demonstration data, made by a formula. Not advice.'
 
 export const LOSSY =
-  'Only there, and true, where the release is made of rasters that were compressed with loss, such as JPEG: values may differ from those of its source.'
+  'True where its rasters were compressed with loss, such as JPEG, else left out: values may differ from the source.'
 
 export const STALE =
-  'Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are.'
+  'True where the release is older than its season, else left out. The source publishes the end of validity; by default it is a year after the forecast month. Demonstration data are never stale.'
 
 /** Words that no list has; the names are those of members of answers, where there is one. */
 export const GLOSSARY: readonly { term: string; description: string }[] = [

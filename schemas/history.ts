@@ -51,15 +51,13 @@ export function historyQueryOf(products: readonly ProductContract[]) {
     from: Type.Optional(
       Type.String({
         format: 'moment',
-        description:
-          'Only what was answered then or later: a date (from its beginning in UTC), or a date and time.',
+        description: 'Only later answers: from the beginning of a date (UTC), or from a date and time.',
       }),
     ),
     to: Type.Optional(
       Type.String({
         format: 'moment',
-        description:
-          'Only what was answered earlier: a date (to its end in UTC, so the whole day is in), or a date and time (which itself is out).',
+        description: 'Only earlier answers: up to the end of a date (UTC), or before a date and time.',
       }),
     ),
   })
@@ -71,7 +69,7 @@ const HistoryLocation = Type.Object(
     name: Type.String(),
     lat: Type.Number(),
     lng: Type.Number(),
-    type: oneOf(['point', 'polygon'], 'What was asked about.'),
+    type: oneOf(['point', 'polygon'], 'The kind of place.'),
     area_ha: Type.Optional(Type.Number({ description: 'Hectares, of a polygon.' })),
     admin: Type.Optional(ref(AdvisedArea)),
   },
@@ -86,8 +84,8 @@ function historyItemOf(products: readonly ProductContract[]) {
     {
       id: Type.String({ format: 'uuid' }),
       created_at: Time,
-      kind: oneOf(['point', 'polygon'], 'What was asked about.'),
-      product: recordedProductSchema(products, 'What was asked for; `all` is every product in one call.'),
+      kind: oneOf(['point', 'polygon'], 'The kind of place.'),
+      product: recordedProductSchema(products, 'The product; `all` is every product in one call.'),
       country_code: Type.String({ examples: ['eth'] }),
       crop: Type.Union([Type.String(), Type.Null()], {
         description: ofSeasonless(products, (names) => `None for ${names}.`),
@@ -105,10 +103,10 @@ function historyItemOf(products: readonly ProductContract[]) {
         Type.String({ description: 'The same as `YYYY-MM`.', examples: ['2026-07'] }),
       ),
       request: AsItWas(
-        'What was asked, as the endpoint took it: its parameters, and of a polygon the type, the longitudes and the latitudes.',
+        'The request as the endpoint took it: its parameters, and the type, longitudes and latitudes of a polygon.',
       ),
-      answer: AsItWas('What was answered, without its `history_id`. It never changes.'),
-      feedback: Type.Union([ref(Feedback), Type.Null()], { description: 'What the caller has said of it.' }),
+      answer: AsItWas('The answer, without its `history_id`. It never changes.'),
+      feedback: Type.Union([ref(Feedback), Type.Null()], { description: 'The feedback of the caller.' }),
     },
     {
       $id: 'HistoryItem',

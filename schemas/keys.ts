@@ -13,14 +13,14 @@ export const USAGE_DAYS = 30
 
 const ScopeName = oneOf(
   SCOPES,
-  '`advisory`: advice and places. `history`: what was answered is kept, and can be read, rated, counted and deleted. `account`: the profile and the list of keys can be read, and subscriptions made, read and deleted. `admin`: what the role admin may do, as far as the other scopes reach; only an admin may give it.',
+  '`advisory`: advice and places. `history`: answers are stored, and can be read, rated, counted and deleted. `account`: the profile and the list of keys can be read, and subscriptions made, read and deleted. `admin`: the rights of an admin, within the other scopes; only an admin may give it.',
 )
 
 const KeyName = Type.String({
   minLength: 1,
   maxLength: 100,
   format: 'text',
-  description: 'What the key is for.',
+  description: 'The purpose of the key.',
   examples: ['Dashboard of the ministry'],
 })
 
@@ -56,7 +56,7 @@ const described = {
   id: Type.String({ format: 'uuid' }),
   name: Type.String({ examples: ['Dashboard of the ministry'] }),
   hint: Type.String({ description: 'The beginning of the key.', examples: ['agro_Zk3v'] }),
-  scopes: Type.Array(ScopeName, { description: 'What the key may do.' }),
+  scopes: Type.Array(ScopeName, { description: 'The scopes of the key.' }),
   made_by: Type.Unsafe<string | null>({
     type: ['string', 'null'],
     format: 'uuid',
@@ -74,7 +74,7 @@ const Usage = Type.Array(
     requests: Type.Integer({ minimum: 1 }),
   }),
   {
-    description: `How many requests came with the key on each of the last ${USAGE_DAYS} days (UTC) on which there were any, in order. Those that were refused count, too.`,
+    description: `The number of requests with the key on each of the last ${USAGE_DAYS} days (UTC) with any, refused ones included.`,
   },
 )
 

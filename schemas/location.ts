@@ -61,7 +61,9 @@ export function locationSchemasOf(products: readonly ProductContract[]) {
           'Whether the point lies in the country that was asked for, or else in any that the service answers for.',
       }),
       country_code: Nullable(
-        Type.String({ description: 'The country that it lies in; null for none of ours.' }),
+        Type.String({
+          description: 'The country of the point; null outside of all countries of the service.',
+        }),
       ),
       country: Nullable(Type.String({ description: 'Its name.' })),
       admin: Type.Array(ref(AdminReference), {

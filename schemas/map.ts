@@ -72,7 +72,7 @@ export const MapClass = Type.Object(
     }),
     color: Type.String({ pattern: '^#[0-9a-f]{6}$', examples: ['#21918c'] }),
   },
-  { $id: 'MapClass', description: 'What a colour of the map says.' },
+  { $id: 'MapClass', description: 'The meaning of a colour of the map.' },
 )
 
 const Bounds = Type.Array(Type.Number(), {

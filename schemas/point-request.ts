@@ -22,7 +22,7 @@ const Crop = Type.String({
   minLength: 1,
   maxLength: 100,
   format: 'text',
-  description: `The crop, in any case. Which ones a country offers is in \`GET /catalog\`. When left out, \`${POINT_DEFAULTS.crop}\`, or the one of the country that the place lies in, where that is answered for.`,
+  description: `The crop, in any case; \`GET /catalog\` lists those of a country. By default \`${POINT_DEFAULTS.crop}\`, or the crop of the place's country.`,
   examples: ['wheat'],
 })
 
@@ -30,14 +30,14 @@ const CountryCode = Type.String({
   minLength: 1,
   maxLength: 100,
   format: 'text',
-  description: `The country, in any case: one of ${COUNTRY_CODES}. When left out, \`${POINT_DEFAULTS.country_code}\`; for all products at a point, many points and polygons the one that the place lies in.`,
+  description: `The country, in any case: one of ${COUNTRY_CODES}. By default \`${POINT_DEFAULTS.country_code}\`; for all products, many points and polygons, the country of the place.`,
   examples: ['eth'],
 })
 
 const Name = Type.String({
   maxLength: 200,
   format: 'text',
-  description: `A label for the place, given back in \`location.name\`. \`${POINT_DEFAULTS.name}\` when left out.`,
+  description: `A label for the place, for \`location.name\`. By default \`${POINT_DEFAULTS.name}\`.`,
   examples: ['Point'],
 })
 
@@ -45,7 +45,7 @@ const ForecastPeriod = Type.String({
   maxLength: 40,
   pattern: MONTH_PATTERN,
   description:
-    'The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out.',
+    'The month of an older forecast, such as `2026-07`, `July 2026` or `jul 2026`. By default the newest.',
 })
 
 const Release = Type.String({
@@ -53,12 +53,12 @@ const Release = Type.String({
   maxLength: 300,
   format: 'text',
   description:
-    'A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then.',
+    'The code of a release, as in answers: it alone answers, also after its replacement. Its country, crop and month apply, and may be left out. For all products: a code of each, separated by commas as in `Advisory-Release`; others have no answer then.',
 })
 
 const Provenance = Type.Boolean({
   description:
-    'Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`.',
+    'Whether the answer has the pixels and sources of its values (`provenance`), as with `Prefer: return=provenance`.',
 })
 
 export const PointRequest = Type.Object(
@@ -85,7 +85,7 @@ export type PointRequest = WithoutNulls<Static<typeof PointRequest>>
 
 /** A request that says as well in which form it is to be answered, for whoever can send nothing but an address. */
 export function withFormat(request: TObject): TObject {
-  const format = oneOf(['json', 'csv'], 'The form of the answer: JSON where it is left out.')
+  const format = oneOf(['json', 'csv'], 'The format of the answer, by default JSON.')
   return Type.Object({ ...request.properties, format: optional(format) })
 }
 

@@ -10,9 +10,9 @@ export const PolygonLocation = Type.Object(
     name: Type.String({ description: 'The label of the request, or the name of the area.' }),
     lat: Type.Number({ description: 'With `lng`, a point inside.' }),
     lng: Type.Number(),
-    type: oneOf(['polygon'], 'What was asked about.'),
+    type: oneOf(['polygon'], 'The kind of place.'),
     area_ha: Type.Number({
-      description: 'Hectares, on the WGS 84 ellipsoid, to the square metre; what is small has three digits.',
+      description: 'Hectares, on the WGS 84 ellipsoid, to the square metre; small areas have three digits.',
     }),
     admin: Type.Optional(ref(AdvisedArea)),
   },

@@ -17,7 +17,7 @@ export const PolygonGeometry = Type.Unsafe<Record<string, unknown>>({
     Type.Object({ type: Type.Unknown() }),
     geoJsonOf(
       [Polygon, MultiPolygon, Feature, FeatureCollection],
-      'A GeoJSON Polygon or MultiPolygon, a Feature of one, or a FeatureCollection of one Feature, in longitude and latitude (WGS 84). At most 10,000 vertices. Edges are straight in longitude and latitude. Heights are ignored, a `crs` of another system is refused, and nothing is repaired: what is not closed, crosses itself, has no area or has holes outside is refused with its place.',
+      'A GeoJSON Polygon or MultiPolygon, a Feature of one, or a FeatureCollection of one Feature, in longitude and latitude (WGS 84). At most 10,000 vertices. Edges are straight in longitude and latitude. Heights are ignored. A `crs` of another system is refused. The service repairs nothing: it refuses a shape that is open, crosses itself, has no area or has holes outside, and names the place.',
     ),
   ),
 })

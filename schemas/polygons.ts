@@ -116,10 +116,7 @@ type FormName = keyof typeof ANSWER_FORMS
 /** How the answer is written. */
 const AnswerParameters = {
   format: optional(
-    oneOf(
-      Object.keys(ANSWER_FORMS) as FormName[],
-      'The form of the answer, for whoever cannot send `Accept`; it wins over that.',
-    ),
+    oneOf(Object.keys(ANSWER_FORMS) as FormName[], 'The format of the answer. It wins over `Accept`.'),
   ),
   dhis2: optional(ref(Dhis2Mapping)),
 }
@@ -227,7 +224,7 @@ function itemOf(polygon: PolygonSchemas): TObject {
     Object.fromEntries(Object.entries(members).map(([name, schema]) => [name, Type.Optional(schema)])),
     {
       $id: `Polygon${componentOf(polygon.product)}Item`,
-      description: `What \`POST /advisory/${code}\` answers, with the polygon's \`id\`, or the code of the area. Where there is no value, \`${entries}\` is null, and \`error\` and \`code\` say why; what is not valid or took too long has these alone.`,
+      description: `The answer of \`POST /advisory/${code}\` with the polygon's \`id\` or the area's code. Without a value \`${entries}\` is null, with \`error\` and \`code\`; other failures have these alone.`,
       examples: [{ id: 'field-1', ...example }],
     },
   )

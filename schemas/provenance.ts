@@ -14,7 +14,7 @@ export const ProvenanceLayer = Type.Object(
       examples: [2],
     }),
     input: Type.Union([Type.String(), Type.Null()], {
-      description: 'What is applied or grown; null where the product has none.',
+      description: 'The input or species; null where the product has none.',
       examples: [null],
     }),
     scenario: Type.Union([Type.String(), Type.Null()], { examples: ['Normal'] }),
@@ -57,7 +57,7 @@ export const Provenance = Type.Object(
   {
     release: Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
     source: Type.String({
-      description: 'Who made its values.',
+      description: 'The maker of its values.',
       examples: ['Ministry of Agriculture, agronomy model 4.2'],
     }),
     licence: Type.String({ examples: ['CC BY 4.0'] }),

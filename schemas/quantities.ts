@@ -60,7 +60,7 @@ const AreaValue = Type.Number({
 
 export const AreaUnit = oneOf(
   AREA_UNIT_NAMES,
-  'A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad, here a quarter of a hectare by definition. Plurals and full names, such as `hectares`, are understood, too. `ha` when left out.',
+  'Hectare, square metre, are (100 m²), international acre (4,046.8564224 m²), or timad (a quarter of a hectare). Plurals and full names are understood. By default `ha`.',
 )
 
 const Area = objectOrText<AreaRequest>(
@@ -76,25 +76,25 @@ const Area = objectOrText<AreaRequest>(
 const Bags = objectOrText<Record<string, number>>(
   numbersByName(
     QUANTITY_LIMITS.bagKilograms,
-    'How many kilograms a bag has, by what is in it. The answer says how many bags are bought, and what is left of the last.',
+    'The kilograms of a bag, by input. The answer has the number of bags, and the rest of the last one.',
     { Urea: 50, DAP: 50 },
   ),
   'The kilograms of a bag, such as `Urea:50,DAP:50`.',
 )
 
 const PriceList = (per: string, example: object) =>
-  numbersByName(QUANTITY_LIMITS.price, `What ${per} costs, by what it is.`, example)
+  numbersByName(QUANTITY_LIMITS.price, `The price of ${per}, by input.`, example)
 
 const Prices = objectOrText<{ currency?: string; per_kg?: object; per_bag?: object }>(
   Type.Object(
     {
       currency: Currency,
       per_kg: Type.Optional(PriceList('a kilogram', { Compost: 4.5 })),
-      per_bag: Type.Optional(PriceList('a bag of those in `bags`', { Urea: 2250, DAP: 2600 })),
+      per_bag: Type.Optional(PriceList('a bag in `bags`', { Urea: 2250, DAP: 2600 })),
     },
-    { description: 'What inputs cost: what is in bags is bought in whole ones.' },
+    { description: 'The prices of inputs. Inputs in bags are bought in whole bags.' },
   ),
-  'What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`.',
+  'The currency and the prices of inputs, by the kilogram or, with `/bag`, by the bag, such as `ETB Urea:2250/bag,Compost:4.5`.',
 )
 
 const Budget = optional(
@@ -102,7 +102,7 @@ const Budget = optional(
     minimum: 0,
     maximum: QUANTITY_LIMITS.budget,
     description:
-      'How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices.',
+      'The money for the inputs of one product, in the currency of `prices`. Refused where inputs of two products have prices.',
   }),
 )
 
@@ -110,17 +110,17 @@ const ProducePrice = objectOrText<{ currency?: string; per_kg?: number }>(
   Type.Object(
     { currency: Currency, per_kg: Type.Number({ minimum: 0, maximum: QUANTITY_LIMITS.price }) },
     {
-      description: 'What a kilogram of the harvest is sold for: for yields.',
+      description: 'The price of a kilogram of the harvest, for yields.',
       examples: [{ currency: 'ETB', per_kg: 38.5 }],
     },
   ),
-  'What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`.',
+  'The currency and the price of a kilogram of the harvest, such as `ETB 38.5`.',
 )
 
 const ScenarioWeights = objectOrText<Record<string, number>>(
   numbersByName(
     QUANTITY_LIMITS.weight,
-    'How likely the scenarios are taken to be, in relation to each other: those that are not named have 0. When left out, all have the same but `Dominant`, which has 0: it repeats one of the others.',
+    'The relative weights of the scenarios; others have 0. By default all are equal but `Dominant`, which repeats another scenario and has 0.',
     { 'Above Normal': 1, Normal: 2, 'Below Normal': 1 },
   ),
   'The weights of scenarios, such as `Normal:2,Below Normal:1`.',
@@ -187,6 +187,14 @@ export const PolygonQuantityFields = {
     'In which unit the area is told as well, such as `timad`.',
   ),
 }
+
+const { area: _, ...sharedFields } = QuantityFields
+
+/** The fields that all requests with quantities have; the forms of `area` differ. */
+export const QuantityParameters = Type.Object(sharedFields, {
+  $id: 'QuantityParameters',
+  description: 'Bags, prices and weights that turn rates into quantities.',
+})
 
 const Fields = Type.Object(QuantityFields)
 export type QuantityRequest = WithoutNulls<Static<typeof Fields>>

@@ -40,15 +40,15 @@ export const Quantity = Type.Object(
     kg: Type.Optional(Mass('kg')),
     t: Type.Optional(Mass('t')),
     bags: Type.Optional(Type.Integer({ description: 'Whole bags: as many as it takes.' })),
-    bag_kg: Type.Optional(Type.Number({ description: 'What a bag has.' })),
-    rest_kg: Type.Optional(Type.Number({ description: 'What is left in the last bag.' })),
-    cost: Type.Optional(Money('What it costs: of whole bags, where there are bags.')),
-    return: Type.Optional(Money('What the harvest is sold for.')),
+    bag_kg: Type.Optional(Type.Number({ description: 'The kilograms of a bag.' })),
+    rest_kg: Type.Optional(Type.Number({ description: 'The rest in the last bag, in kilograms.' })),
+    cost: Type.Optional(Money('The cost, of whole bags where there are bags.')),
+    return: Type.Optional(Money('The proceeds of the harvest.')),
     nutrients_kg: Type.Optional(Type.Unsafe<Static<typeof Nutrient>>({ $ref: 'Nutrients#' })),
   },
   {
     $id: 'Quantity',
-    description: 'What the value of an entry comes to on the area.',
+    description: 'The amount on the area.',
     examples: [{ kg: 375, bags: 8, bag_kg: 50, rest_kg: 25, cost: 18000 }],
   },
 )
@@ -57,7 +57,7 @@ const Amounts = {
   kg: Type.Optional(Mass('kg')),
   t: Type.Optional(Mass('t')),
   cost: Type.Optional(Money('The cost of all inputs.')),
-  return: Type.Optional(Money('What the harvest is sold for.')),
+  return: Type.Optional(Money('The proceeds of the harvest.')),
 }
 const OfScenario = (description: string, more = {}) =>
   Type.Object({ scenario: Type.Union([Type.String(), Type.Null()]), ...Amounts, ...more }, { description })
@@ -81,7 +81,7 @@ export const Quantities = Type.Object(
                 'The largest share of every rate that the budget pays for, rounded down to four decimals.',
             }),
           ),
-          share_cost: Type.Optional(Money('What that share costs.')),
+          share_cost: Type.Optional(Money('The cost of that share.')),
         }),
       ),
     ),
@@ -98,7 +98,7 @@ export const Quantities = Type.Object(
   },
   {
     $id: 'Quantities',
-    description: 'What the answer comes to on the area. Only there where quantities were asked for.',
+    description: 'Amounts on the area, where the request asks for quantities.',
     examples: [
       {
         area: { value: 2.5, unit: 'ha', ha: 2.5 },

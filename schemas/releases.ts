@@ -105,7 +105,7 @@ function membersOf(products: readonly ProductContract[]) {
   const none = ofSeasonless(products, (names) => ` None for ${names}.`)
   return {
     release: Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
-    product: productSchema(products, 'What it gives advice on.'),
+    product: productSchema(products, 'Its product.'),
     country_code: Type.String({ examples: ['eth'] }),
     crop: nullable(Type.String({ examples: ['wheat'] })),
     forecast_period: nullable(
@@ -153,7 +153,7 @@ export function releasesSchemasOf(products: readonly ProductContract[]) {
         ),
       ),
     },
-    { $id: 'ReleaseSummary', description: 'What is known of a release.' },
+    { $id: 'ReleaseSummary', description: 'A release.' },
   )
   const release = Type.Object(
     {

@@ -86,7 +86,7 @@ export const Scorecard = Type.Object(
     districts: Type.Array(ref(DistrictScore), { description: 'In the order of their codes.' }),
     withheld_groups: Count('How many scenarios of areas have too few, or would give away those that have.'),
   },
-  { $id: 'Scorecard', description: 'What a release has predicted, held against what was observed.' },
+  { $id: 'Scorecard', description: 'The predictions of a release against observations.' },
 )
 export type Scorecard = Static<typeof Scorecard>
 

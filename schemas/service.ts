@@ -15,7 +15,11 @@ export const ServiceLinks = Type.Object(
       examples: ['/docs'],
     }),
     openapi: Type.String({ description: 'The OpenAPI document.', examples: ['/openapi.json'] }),
-    catalog: Type.String({ description: 'What is published.', examples: ['/catalog'] }),
+    openapi_parts: Type.Record(Type.String(), Type.String(), {
+      description: 'The documents for one purpose: `points`, `fields`, `account` and `operations`.',
+      examples: [{ points: '/openapi/points.json' }],
+    }),
+    catalog: Type.String({ description: 'The published data.', examples: ['/catalog'] }),
     stac: Type.String({ description: 'The same as a STAC catalog.', examples: ['/stac'] }),
     ogc: Type.String({ description: 'The OGC API, for GIS.', examples: ['/ogc'] }),
     mcp: Type.String({ description: 'The tools for AI agents (MCP).', examples: ['/mcp'] }),
@@ -52,7 +56,7 @@ export const Readiness = Type.Object(
         {
           state: Type.Enum(['used', 'unavailable'], {
             description:
-              '`unavailable`: they do not answer; what is in memory or on a disk nearby is answered, all else 503.',
+              '`unavailable`: the store does not answer. Values in memory or in the disk cache are answered; all else is 503.',
           }),
         },
         { description: 'The files that rasters are in, where they are not in the database.' },

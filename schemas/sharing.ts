@@ -12,7 +12,7 @@ const Address = Type.String({
 
 export const Share = Type.Object(
   {
-    id: Type.String({ description: 'The end of its address. Nobody can guess it.', examples: [TOKEN] }),
+    id: Type.String({ description: 'The end of its address. It cannot be guessed.', examples: [TOKEN] }),
     url: Address,
     shared_at: Time,
   },
@@ -20,13 +20,13 @@ export const Share = Type.Object(
 )
 
 export const CitationParams = Type.Object({
-  id: Type.String({ description: 'What `POST /history/{id}/share` has given.' }),
+  id: Type.String({ description: 'The id from `POST /history/{id}/share`.' }),
 })
 
 export const CitedRelease = Type.Object(
   {
     release: Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
-    state: oneOf(RELEASE_STATES, 'What has become of it; see `GET /releases/{release}`.'),
+    state: oneOf(RELEASE_STATES, 'The state of the release; see `GET /releases/{release}`.'),
     source: Type.String({ examples: ['Ministry of Agriculture, agronomy model 4.2'] }),
     licence: Type.String({ examples: ['CC BY 4.0'] }),
     checksum: Type.String({
@@ -49,7 +49,7 @@ export const Verification = Type.Object(
       description: 'The headers to send with it.',
       examples: [{ 'Content-Type': 'application/json', Accept: 'application/json', Prefer: 'history=none' }],
     }),
-    body: AsItWas('What to send as JSON: the request, with the releases that answered it.'),
+    body: AsItWas('The JSON to send: the request, with the releases that answered it.'),
     token: Type.Boolean({ description: 'Whether it takes a token, as polygons do.' }),
     sha256: Type.String({
       description: 'Of the bytes of the answer, in hexadecimal.',
@@ -59,7 +59,7 @@ export const Verification = Type.Object(
   {
     $id: 'Verification',
     description:
-      'How to see that the answer is what the releases say: the request, sent with these headers, is answered with these bytes, as long as the releases are there. Of products without a value it says that no release of theirs is named: why they had none is not verified.',
+      'How to verify the answer. The request with these headers gets these bytes, as long as the releases exist. Reasons for missing values are not verified.',
   },
 )
 
@@ -70,19 +70,19 @@ export function sharingSchemasOf(products: readonly ProductContract[]) {
       url: Address,
       shared_at: Time,
       answered_at: Time,
-      kind: oneOf(['point', 'polygon'], 'What was asked about.'),
-      product: recordedProductSchema(products, 'What was asked for; `all` is every product in one call.'),
+      kind: oneOf(['point', 'polygon'], 'The kind of place.'),
+      product: recordedProductSchema(products, 'The product; `all` is every product in one call.'),
       releases: Type.Array(ref(CitedRelease)),
-      request: AsItWas('What was asked.'),
-      answer: AsItWas('What was answered.'),
+      request: AsItWas('The request.'),
+      answer: AsItWas('The answer.'),
       verify: Type.Union([ref(Verification), Type.Null()], {
         description:
-          'Null where nutrients were asked for: what inputs consist of is what the operator knows today. So it is where a version before has answered what is refused now: a `budget` for several products, or bags of less than a gram.',
+          'Null where the request asks for nutrients: compositions of inputs may change. Also null where this version refuses a request that an earlier one answered: a `budget` for several products, or bags of less than a gram.',
       }),
     },
     {
       $id: 'Citation',
-      description: 'An advisory that somebody has shared, without who that is.',
+      description: 'A shared advisory, without the person.',
     },
   )
   return { citation, components: [CitedRelease, Verification, citation, CitationPage] }

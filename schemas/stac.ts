@@ -41,7 +41,7 @@ export type StacLink = Static<typeof StacLink>
 export const StacProvider = Type.Object(
   {
     name: Type.String({ examples: ['CIAT'] }),
-    roles: Type.Array(oneOf(['producer', 'licensor', 'host'], 'What the provider does.')),
+    roles: Type.Array(oneOf(['producer', 'licensor', 'host'], 'The role of the provider.')),
     url: Type.Optional(Type.String({ format: 'uri', examples: ['https://advice.example.org'] })),
   },
   { $id: 'StacProvider' },
@@ -122,10 +122,8 @@ export const StacBand = Type.Object(
       Type.Object({ minimum: Type.Number({ examples: [412] }), maximum: Type.Number({ examples: [5230] }) }),
     ),
     'raster:sampling': Type.Literal('area', { description: 'A value is that of the whole of its pixel.' }),
-    'raster:scale': Type.Optional(
-      Type.Number({ description: 'What a pixel is multiplied by.', examples: [0.1] }),
-    ),
-    'raster:offset': Type.Optional(Type.Number({ description: 'What is added then.', examples: [0] })),
+    'raster:scale': Type.Optional(Type.Number({ description: 'The factor of a pixel.', examples: [0.1] })),
+    'raster:offset': Type.Optional(Type.Number({ description: 'The summand after it.', examples: [0] })),
   },
   { $id: 'StacBand' },
 )
@@ -186,7 +184,8 @@ export const StacItem = Type.Object(
     properties: Type.Object({
       title: Type.String({ examples: ['Predicted yield of wheat in Ethiopia, July 2026'] }),
       datetime: Type.Union([Moment, Type.Null()], {
-        description: 'When it was loaded, for what is of no time; null for all else, which begins and ends.',
+        description:
+          'The time of loading, for releases without a season; null for others, which have a beginning and an end.',
         examples: [null],
       }),
       start_datetime: Type.Optional(Moment),

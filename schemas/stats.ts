@@ -16,7 +16,7 @@ export const StatsQuery = Type.Object({
   scope: Type.Optional({
     ...oneOf(
       ['own', 'all'],
-      'Of whom: the caller, or everybody together with how the service does, for admins.',
+      '`own`: the caller. `all`, for admins: all users, and the state of the service.',
     ),
     default: 'own',
   }),
@@ -51,8 +51,7 @@ function advisoryCountsOf(products: readonly ProductContract[]) {
     },
     {
       $id: 'AdvisoryCounts',
-      description:
-        'Advisories that were given to callers with a token: those of the history, including items that have been deleted since.',
+      description: 'Answers to callers with a token, including deleted items of the history.',
     },
   )
 }
@@ -88,7 +87,7 @@ const Errors = Type.Array(
 
 const Traffic = {
   requests: Count,
-  errors: Type.Integer({ minimum: 0, description: 'Those answered 4xx or 5xx.' }),
+  errors: Type.Integer({ minimum: 0, description: 'Requests answered 4xx or 5xx.' }),
   latency: ref(Latency),
 }
 
@@ -155,7 +154,7 @@ export function statsSchemasOf(products: readonly ProductContract[]) {
   const advisories = advisoryCountsOf(products)
   const stats = Type.Object(
     {
-      scope: oneOf(['own', 'all'], 'Of whom.'),
+      scope: oneOf(['own', 'all'], 'The users in the counts.'),
       from: Day,
       to: Day,
       advisories: ref(advisories),

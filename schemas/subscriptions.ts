@@ -117,7 +117,7 @@ function requestOf(products: readonly ProductContract[]): TObject {
     Type.Unsafe({
       oneOf: [at({ lat: Latitude, lng: Longitude }), at({ geometry: Geometry }), at({ admin: Area })],
       description:
-        'A place - a point, a polygon or an administrative area - and which changes of its values are told to whom.',
+        'A place (a point, a polygon or an administrative area), the changes to report, and the address.',
       examples: [
         { ...EXAMPLE, lat: 9.5, lng: 38.5, country_code: 'eth' },
         { ...EXAMPLE, admin: { country_code: 'eth', code: 'ETH-01' } },
@@ -134,7 +134,7 @@ const timeOrNull = (description: string) =>
 
 export const SubscribedPlace = Type.Object(
   {
-    type: oneOf(PLACE_KINDS, 'What kind of place it is.'),
+    type: oneOf(PLACE_KINDS, 'The kind of place.'),
     lat: Type.Optional(Type.Number({ description: 'Of a point.', examples: [9.5] })),
     lng: Type.Optional(Type.Number({ description: 'Of a point.', examples: [38.5] })),
     geometry: Type.Optional(
@@ -158,7 +158,7 @@ export const WatchedValue = Type.Object(
     scenario: textOrNull('Null where the product has none.', ['Normal']),
     value: Type.Number({ description: 'Of a polygon or an area it is the mean.', examples: [2464] }),
   },
-  { $id: 'WatchedValue', description: 'What was told of a layer last.' },
+  { $id: 'WatchedValue', description: 'The last value of a layer that was sent.' },
 )
 export type WatchedValue = Static<typeof WatchedValue>
 
@@ -192,13 +192,12 @@ const described = (products: readonly ProductContract[]) => ({
   ]),
   values: Type.Array(ref(WatchedValue), {
     description:
-      'What was told last, or answered when it was subscribed: changes are measured from there, so that small steps add up.',
+      'The values that were sent last, or the first ones. Changes are measured from them, so small steps add up.',
   }),
 })
 
 const SECRET = Type.String({
-  description:
-    'What deliveries are signed with (Standard Webhooks). Keep it now: it is never shown again, and can be renewed.',
+  description: 'The secret that signs deliveries (Standard Webhooks). It is shown once; it can be renewed.',
   examples: ['whsec_bWFkZSBmb3IgdGhlIGRvY3VtZW50YXRpb24h'],
 })
 
@@ -224,7 +223,7 @@ export function subscriptionSchemasOf(products: readonly ProductContract[]): Sub
   const members = described(products)
   const subscription = Type.Object(members, {
     $id: 'Subscription',
-    description: 'Who is told of which changes, without the secret.',
+    description: 'A subscription, without its secret.',
   })
   const made = Type.Object(
     { ...members, secret: SECRET },
@@ -238,7 +237,7 @@ export function subscriptionSchemasOf(products: readonly ProductContract[]): Sub
         description: 'Always null: there are never more.',
       }),
     },
-    { $id: 'SubscriptionList', description: 'The own subscriptions, the newest first.' },
+    { $id: 'SubscriptionList', description: 'List your subscriptions, the newest first.' },
   )
   const components = [Threshold, SubscribedPlace, WatchedValue, NewSecret, request, subscription, made, list]
   return { request, subscription, made, list, components }

@@ -33,7 +33,7 @@ export const TwoFactorSecret = Type.Object(
       ],
     }),
   },
-  { $id: 'TwoFactorSecret', description: 'What the authenticator app needs. It is shown once.' },
+  { $id: 'TwoFactorSecret', description: 'The secret of the authenticator app. It is shown once.' },
 )
 export type TwoFactorSecret = Static<typeof TwoFactorSecret>
 
@@ -46,8 +46,7 @@ export type TwoFactorConfirmation = Static<typeof TwoFactorConfirmation>
 export const RecoveryCodes = Type.Object(
   {
     recovery_codes: Type.Array(RecoveryCode, {
-      description:
-        'Ten codes for whoever has lost the app. They are shown once: print them, or write them down.',
+      description: 'Ten codes in case the app is lost. They are shown once: print them, or write them down.',
     }),
   },
   { $id: 'RecoveryCodes' },

@@ -8,7 +8,7 @@ export const PersonName = Type.String({
   minLength: 1,
   maxLength: 200,
   format: 'text',
-  description: 'What to call the person.',
+  description: 'The name of the person.',
   examples: ['Amina Bekele'],
 })
 
@@ -16,7 +16,7 @@ export const Organisation = Type.String({
   minLength: 1,
   maxLength: 200,
   format: 'text',
-  description: 'Who the person works for.',
+  description: 'The employer of the person.',
   examples: ['Oromia Extension Service'],
 })
 
@@ -28,9 +28,9 @@ export const UserProfile = Type.Object(
     organisation: Type.Union([Type.String(), Type.Null()]),
     email_confirmed: Type.Boolean({
       description:
-        'False until the e-mail is confirmed, where the service asks for that (`POST /auth/confirm`); it is true of whom it has not asked.',
+        'Whether the e-mail is confirmed (`POST /auth/confirm`); true where the service asks for no confirmation.',
     }),
-    role: oneOf(ROLES, 'What the account may do. Only an operator changes it.'),
+    role: oneOf(ROLES, 'The rights of the account. Only an operator changes them.'),
     created_at: Time,
   },
   {
@@ -58,13 +58,13 @@ export const ProfileChanges = Type.Object(
       Type.Unsafe<string | null>({
         ...Organisation,
         type: ['string', 'null'],
-        description: 'Who the person works for; null for nobody.',
+        description: 'The employer of the person; null for none.',
       }),
     ),
   },
   {
     $id: 'ProfileChanges',
-    description: 'What to change. Fields that are left out stay as they are; others are ignored.',
+    description: 'The changes. Other fields stay as they are; unknown ones are ignored.',
     examples: [{ name: 'Amina B. Bekele', organisation: null }],
   },
 )
@@ -81,7 +81,7 @@ export const DeletionReport = Type.Object(
   },
   {
     $id: 'DeletionReport',
-    description: 'What the deletion of an account did.',
+    description: 'The result of the deletion of an account.',
     examples: [
       {
         removed: { accounts: 1, sessions: 2, keys: 1, history: 40, feedback: 3, usage: 12 },

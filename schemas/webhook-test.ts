@@ -16,5 +16,5 @@ export const WebhookTest = Type.Object(
       examples: [204],
     }),
   },
-  { $id: 'WebhookTest', description: 'What came of a test delivery.' },
+  { $id: 'WebhookTest', description: 'The result of a test delivery.' },
 )

@@ -16,6 +16,12 @@ const CLIENT = fileURLToPath(new URL('../clients/typescript', import.meta.url))
 
 const HEAD = '// Written by `npm run gen` from openapi.yaml: change the routes, not this.\n\n'
 
+/** Tags that repeat the type beside them, and a note of the generator. */
+const SAYS_NOTHING = /^@(enum|constant)\b|discriminator enum property/
+
+/** Of lines that hold several members, as in biome.json. */
+const WIDTH = 110
+
 type Response = OpenAPIV3_1.ResponseObject
 type Operation = OpenAPIV3_1.OperationObject & { responses: Record<string, Response> }
 
@@ -37,7 +43,7 @@ const nodes = await openapiTypeScript(JSON.stringify(document), { silent: true }
 const DECLARED_TWICE = 'schema.d.ts'
 
 const sources = {
-  'src/schema.ts': `${HEAD}${withoutUnused(astToString(nodes))}`,
+  'src/schema.ts': `${HEAD}${withSharedParameters(folded(withoutUnused(withShortComments(withoutEmpty(astToString(nodes))))))}`,
   'src/idempotent-posts.ts': `${HEAD}/** The paths whose POST takes an \`Idempotency-Key\`. */
 export const IDEMPOTENT_POSTS: readonly string[] = ${JSON.stringify(idempotent, null, 2)};
 `,
@@ -103,9 +109,57 @@ function withoutExamples(key: string, value: unknown): unknown {
   return rest
 }
 
-/** The types without the members that every path and operation has, and none uses. */
+/**
+ * The types without the members that every path and operation has, and none uses. Parameters have their comments in
+ * `components`, where operations refer to.
+ */
 function withoutUnused(types: string): string {
+  const [head = '', operations = ''] = types.split(/(?=^export interface operations )/m)
+  return head + operations.replace(/^ +\/\*\*.*\n/gm, '').replace(/^ +requestBody\?: never;\n/gm, '')
+}
+
+function withoutEmpty(types: string): string {
   return types
     .replace(/^ +(get|put|post|delete|options|head|patch|trace|query|header|path|cookie)\?: never;\n/gm, '')
     .replace(/^ +(headers|parameters): \{\n( +\[name: string\]: unknown;\n)? +\};\n/gm, '')
+}
+
+/** Comments of several lines as one line. */
+function withShortComments(types: string): string {
+  return types.replace(/^( *)\/\*\*\n((?: *\* .*\n)+) *\*\/\n/gm, (_, indent: string, comment: string) => {
+    const lines = comment.split('\n').map((line) => line.replace(/^ *\* ?/, ''))
+    const said = lines.filter((line) => line !== '' && !SAYS_NOTHING.test(line))
+    return said.length > 0 ? `${indent}/** ${said.join(' ')} */\n` : ''
+  })
+}
+
+/** The types in the indentation of the house, with objects on one line where they fit. */
+function folded(types: string): string {
+  const lines: string[] = []
+  const opened: number[] = []
+  for (const line of types.replace(/^(?: {4})+/gm, (indent) => ' '.repeat(indent.length / 2)).split('\n')) {
+    lines.push(line)
+    if (line.endsWith('{')) opened.push(lines.length - 1)
+    if (!/^ *\}/.test(line)) continue
+    const [first = '', ...rest] = lines.slice(opened.pop())
+    const text = [first, ...rest.map((one) => one.trim())].join(' ')
+    if (text.length <= WIDTH && first.startsWith(' ')) lines.splice(-1 - rest.length, rest.length + 1, text)
+  }
+  return lines.join('\n')
+}
+
+/** The types in which operations with the same parameters name those of the first. */
+function withSharedParameters(types: string): string {
+  const known = new Map<string, string>()
+  let operation = ''
+  return types.replace(
+    /^ {2}(\w+): \{$|^ {4}parameters: (\{\n[\s\S]*?\n {4}\});$/gm,
+    (text, name?: string, parameters = '') => {
+      if (name) operation = name
+      const first = known.get(parameters)
+      if (!name && first) return `    parameters: operations["${first}"]["parameters"];`
+      if (!name) known.set(parameters, operation)
+      return text
+    },
+  )
 }

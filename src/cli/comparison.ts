@@ -37,7 +37,7 @@ import { progressLine } from './progress.ts'
 import { changeText, numberText } from './table.ts'
 import { say } from './terminal.ts'
 
-export const STRICT_OPTION = ['--strict', 'refuse it for what would be noted as well'] as const
+export const STRICT_OPTION = ['--strict', 'refuse it for notes as well as errors'] as const
 
 /** Lets an operator allow what checks refuse. */
 export function allowOption(): Option {
@@ -139,7 +139,7 @@ function refuse(error: unknown): never {
 export function maxChangeOption(): Option {
   return new Option(
     '--max-change <percent>',
-    'publish it only if the mean of no layer changes by more in any area, from what it takes the place of',
+    'publish it only if the mean of no layer changes by more in any area',
   ).argParser(readPercent)
 }
 

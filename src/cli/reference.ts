@@ -220,7 +220,7 @@ function cropsText(crops: CropEntry[]): string {
   const rows = crops.map(({ code, name, countries, aliases }) => [
     code,
     name,
-    countries.join(', ') || 'nobody',
+    countries.join(', ') || 'none',
     aliases.join(', '),
   ])
   return table(['CODE', 'NAME', 'OFFERED BY', 'ALSO FOUND BY'], rows)

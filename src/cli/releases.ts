@@ -128,7 +128,7 @@ withExamples(
 const rollback = releasesCommand
   .command('rollback <release>')
   .description(
-    'Publish again what a published release took the place of; done again, it returns. The first one is withdrawn.',
+    'Publish the predecessor of a published release again; a second rollback undoes the first. A release without predecessor is withdrawn.',
   )
   .addOption(allowOption())
   .option(...YES_OPTION)

@@ -109,7 +109,7 @@ give them away.`,
       const release = await requireComplete(database.writer, code)
       const product = PRODUCTS.of(release.product)
       if (!isObservable(product)) {
-        throw new OperatorError(`${code} is of ${product.code}, which nobody observes by itself.`)
+        throw new OperatorError(`Product ${product.code} has no observations: ${code} has no scorecard.`)
       }
       const { given, errors } =
         file === undefined ? { given: [], errors: [] } : await givenIn(database, release, product, file)

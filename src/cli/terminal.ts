@@ -117,7 +117,9 @@ export interface Consent {
 export async function confirm(deed: string, { yes }: Consent): Promise<void> {
   if (yes) return
   if (!isInteractive())
-    throw new OperatorError(`${deed}, and nobody can be asked here: add --yes.`, { code: 'CONFIRMATION' })
+    throw new OperatorError(`${deed}: there is no terminal to confirm it. Add --yes.`, {
+      code: 'CONFIRMATION',
+    })
   const answer = await question(`${deed}. Go on? [y/N] `)
   if (!/^y(es)?$/i.test(answer.trim())) throw new OperatorError('Nothing was done.')
 }

@@ -31,7 +31,7 @@ declare module 'fastify' {
     tiles: TileStores
     /** The files that some of them lie in; null where all are in the database. */
     files: ServedFiles | null
-    /** What it gives advice on. */
+    /** Its product. */
     products: Products
     /** What takes long is done by turns, a slice in each turn of the event loop. */
     turns: Turns

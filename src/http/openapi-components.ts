@@ -31,6 +31,44 @@ export function shareComponents(document: OpenAPIV3_1.Document): OpenAPIV3_1.Doc
   return document
 }
 
+/** Components whose members other schemas have among theirs. */
+const GROUPS = ['QuantityParameters']
+
+/** A document in which schemas refer to groups of members by `allOf`. */
+export function withGroups(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
+  const schemas = (document.components?.schemas ?? {}) as Record<string, Part | undefined>
+  const groups = GROUPS.flatMap((name) => {
+    const members = schemas[name]?.properties as Part | undefined
+    return members ? [{ name, members: Object.entries(members) }] : []
+  })
+  return JSON.parse(JSON.stringify(document), (_key, value) => {
+    if (value?.type !== 'object' || !value.properties) return value
+    const group = groups.find(({ members }) => hasAll(value.properties, members))
+    return group ? grouped(value, group) : value
+  })
+}
+
+interface Group {
+  name: string
+  members: [string, unknown][]
+}
+
+/** Whether an object has the members and others. */
+function hasAll(properties: Part, members: Group['members']): boolean {
+  if (Object.keys(properties).length === members.length) return false
+  return members.every(([name, member]) => JSON.stringify(properties[name]) === JSON.stringify(member))
+}
+
+function grouped({ description, examples, properties, ...schema }: Part, { name, members }: Group): Part {
+  const own = { ...(properties as Part) }
+  for (const [member] of members) delete own[member]
+  return {
+    ...(description !== undefined && { description }),
+    allOf: [{ ...schema, properties: own }, refTo('schemas', name)],
+    ...(examples !== undefined && { examples }),
+  }
+}
+
 function share(kind: string, slots: Slot[], components: Part): void {
   const repeats = new Repeats()
   for (const slot of slots) if (!isRef(slot.value)) repeats.add(slot)

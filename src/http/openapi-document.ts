@@ -2,7 +2,7 @@ import type { OpenAPIV3_1 } from 'openapi-types'
 import { isCollection, visit, Document as YamlDocument } from 'yaml'
 import { COUNTRY_CODES, COUNTRY_NAMES, DOCUMENTED_AS } from '#schemas/common.ts'
 import type { App } from './app.ts'
-import { shareComponents } from './openapi-components.ts'
+import { shareComponents, withGroups } from './openapi-components.ts'
 import { withOperations } from './openapi-operations.ts'
 import { withParameterExamples } from './openapi-parameters.ts'
 import { type DocumentPart, withPaths } from './openapi-parts.ts'
@@ -86,10 +86,10 @@ export function documentOf(
   }
   const served = { ...app.swagger(), servers: [{ url: basePath || '/' }] }
   const whole = withOperations(JSON.parse(JSON.stringify(served), asDocumented))
-  const document = part === undefined ? whole : withPaths(whole, part)
   const ofMedia =
-    media === 'all' ? document : JSON.parse(JSON.stringify(withParameterExamples(document)), withJsonAlone)
-  return shareComponents(withoutUnused(ofMedia))
+    media === 'all' ? whole : JSON.parse(JSON.stringify(withParameterExamples(whole)), withJsonAlone)
+  const document = part === undefined ? ofMedia : withPaths(ofMedia, part)
+  return shareComponents(withoutUnused(withGroups(document)))
 }
 
 /** A document without the components that nothing in it refers to. */

@@ -22,30 +22,30 @@ export const HEADERS = {
   },
   'Retry-After': header('The seconds to wait before the next attempt.', 1),
   RateLimit: header(
-    'How many requests are left to the caller, and for how many seconds, where the operator limits them: then all answers have it.',
+    'The requests left to the caller, and the seconds, where the operator limits them.',
     '"caller";r=0;t=8',
   ),
   'RateLimit-Policy': header(
-    'How many requests a caller may send in how many seconds, where the operator limits them.',
+    'The limit of requests and its seconds, where the operator limits them.',
     '"caller";q=600;w=60',
   ),
   'WWW-Authenticate': header(
-    'How to authenticate (RFC 6750). Where no token is needed: that the one that was sent is of no use.',
+    'How to authenticate (RFC 6750). On public operations: the sent token is invalid.',
     'Bearer realm="agro-advisory", error="invalid_token"',
   ),
   'Accept-Encoding': header('The encodings in which bodies are read (RFC 9110).', 'gzip, deflate, br'),
-  'Cache-Control': header('What caches may do with the answer (RFC 9111).', 'no-store'),
-  ETag: header('Names the answer: it is the same as long as the answer is.', '"3q2-7wEXAMPLE"'),
-  Vary: header('The headers of the request that the answer depends on.', 'Accept'),
-  Location: header('The path of what was made.', '/user/profile'),
+  'Cache-Control': header('The rules for caches (RFC 9111).', 'no-store'),
+  ETag: header('The tag of the answer; it changes with the answer.', '"3q2-7wEXAMPLE"'),
+  Vary: header('The request headers that change the answer.', 'Accept'),
+  Location: header('The path of the new resource.', '/user/profile'),
   'Idempotency-Replayed': header('`true` where the answer is that of an earlier attempt.', 'true'),
-  'Preference-Applied': header('What of `Prefer` was heeded (RFC 7240).', 'history=none'),
+  'Preference-Applied': header('The preferences that were applied (RFC 7240).', 'history=none'),
   'Advisory-Ignored': header(
-    'The fields and parameters that the operation does not know, at most ten, separated by commas and encoded as in addresses.',
+    'Unknown fields and parameters, at most ten, separated by commas and percent-encoded.',
     'corp',
   ),
   'Server-Timing': header(
-    'Milliseconds, where `Prefer: server-timing` asked for them.',
+    'Milliseconds for the release, the values and the request, with `Prefer: server-timing`.',
     'release;dur=0.020, values;dur=0.150, total;dur=0.410',
   ),
   Deprecation: header('Since when the operation is deprecated (RFC 9745).', '@1782864000'),
@@ -58,29 +58,28 @@ export const HEADER_PARAMETERS = {
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
-    description:
-      'The `ETag` of an answer that the client has: where it is still the same, the answer is 304.',
+    description: 'The `ETag` of an earlier answer: an unchanged answer is 304.',
     schema: { type: 'string' },
   },
   Prefer: {
     name: 'Prefer',
     in: 'header',
     description:
-      'What the client would like (RFC 7240), separated by commas: `handling=strict` to have fields and parameters refused that the operation does not know; `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded.',
+      'Preferences (RFC 7240), separated by commas. `handling=strict` refuses unknown fields and parameters. `history=none` stores nothing in the history. At a point, `server-timing` measures the call. `Preference-Applied` lists the applied ones.',
     schema: { type: 'string' },
   },
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
     description:
-      'Any text that names this request among those of the account, or of the key that it is sent with, such as `8e03978e-40d5-43dd-bc93-6894a57f9324`. Sent again with it within a day, the request is answered the same, with `Idempotency-Replayed: true`, and nothing is done twice.',
+      'A text that names this request within the account or the key, such as `8e03978e-40d5-43dd-bc93-6894a57f9324`. A repetition within a day gets the same answer, with `Idempotency-Replayed: true`, and changes nothing.',
     schema: { type: 'string', pattern: IDEMPOTENCY_KEY.source },
   },
   XRequestId: {
     name: 'X-Request-Id',
     in: 'header',
     description:
-      "Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own.",
+      'Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. Otherwise the service makes one.',
     schema: { type: 'string' },
   },
 } satisfies Record<string, OpenAPIV3_1.ParameterObject>

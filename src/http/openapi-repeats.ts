@@ -47,7 +47,7 @@ export class Repeats {
   #slotsByText = new Map<string, Slot[]>()
 
   add(slot: Slot): void {
-    const text = JSON.stringify(slot.value)
+    const text = JSON.stringify(slot.value, inOrderOfKeys)
     const slots = this.#slotsByText.get(text)
     if (slots) slots.push(slot)
     else this.#slotsByText.set(text, [slot])
@@ -68,6 +68,12 @@ export class Repeats {
       yield { name: freeName(first, components), value: first.value, slots }
     }
   }
+}
+
+/** For `JSON.stringify`: parts are alike in whichever order they name their members. */
+function inOrderOfKeys(_key: string, value: unknown): unknown {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 function markAll(part: unknown, marked: WeakSet<object>): void {

@@ -43,7 +43,7 @@ const MAX_LAYERS = 256
 export function manifestFileOf(products: readonly ProductDefinition[]) {
   return Type.Object(
     {
-      product: productSchema(products, 'What it gives advice on.'),
+      product: productSchema(products, 'Its product.'),
       country_code: Type.String({ pattern: '^[a-z]{3}$' }),
       crop: Type.Optional(Type.String({ pattern: '^[a-z][a-z0-9-]*$' })),
       forecast_period: Type.Optional(Type.String({ pattern: '^[0-9]{4}-(0[1-9]|1[0-2])$' })),

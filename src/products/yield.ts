@@ -24,7 +24,7 @@ export const yieldPrediction = defineProduct({
   observed: {
     key: 'yield_kg_ha',
     maximum: 200_000,
-    description: 'What was harvested, in kg/ha.',
+    description: 'The harvest, in kg/ha.',
     example: 3100,
   },
   descriptions: {

@@ -62,7 +62,7 @@ describe.skipIf(EMBEDDED)('the doctor', () => {
     await mail.close()
     expect(of('settings configuration').map(([level]) => level)).toEqual(['warning'])
     expect(of('secrets jwt_secret')).toEqual([
-      ['warning', 'JWT_SECRET has 39 bytes, and looks as if somebody had typed it.'],
+      ['warning', 'JWT_SECRET has 39 bytes, and looks like a typed text.'],
       ['warning', 'JWT_SECRET_PREVIOUS is the same as JWT_SECRET: tokens of before the change are refused.'],
     ])
     expect(of('mail server')).toEqual([['ok', 'The mail server lets the service in.']])

@@ -162,7 +162,7 @@ describe('the embedded database, of a service that runs,', () => {
     expect([answer.statusCode, answer.json()]).toEqual([
       500,
       {
-        error: 'The service failed to answer; the request may well be right.',
+        error: 'Internal error. The request may be valid.',
         code: 'INTERNAL',
         request_id: expect.any(String),
       },

@@ -44,7 +44,7 @@ describe('every error is JSON with an error and a code', () => {
     expect(response.statusCode).toBe(404)
     expect(response.headers['content-type']).toBe('application/json; charset=utf-8')
     expect(response.json()).toEqual({
-      error: 'There is no GET /nowhere. GET /docs lists all paths.',
+      error: 'Path not found: GET /nowhere. See /docs.',
       code: 'NOT_FOUND',
       request_id: expect.any(String),
     })
@@ -230,7 +230,7 @@ describe('every error is JSON with an error and a code', () => {
       const response = await broken.app.inject({ method: 'GET', url: '/broken' })
       expect(response.statusCode).toBe(500)
       expect(response.json()).toEqual({
-        error: 'The service failed to answer; the request may well be right.',
+        error: 'Internal error. The request may be valid.',
         code: 'INTERNAL',
         request_id: expect.any(String),
       })

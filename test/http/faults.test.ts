@@ -138,7 +138,7 @@ describe('a statement that fails', () => {
     expect([answer.statusCode, answer.json()]).toEqual([
       500,
       {
-        error: 'The service failed to answer; the request may well be right.',
+        error: 'Internal error. The request may be valid.',
         code: 'INTERNAL',
         request_id: expect.any(String),
       },

@@ -220,7 +220,8 @@ test('an empty cell is left out, whatever its column', async () => {
 
 test('the document lets through what the service takes', async () => {
   const document = await documentOf(service.app, 'json')
-  const { properties, required } = schemaAt(document, { $ref: '#/components/schemas/PointRequest' })
+  const { allOf } = schemaAt(document, { $ref: '#/components/schemas/PointRequest' })
+  const [{ properties, required }] = allOf as [{ properties: object; required: string[] }]
   const typeOf = (name: string) => schemaAt(document, (properties as Record<string, object>)[name]).type
   expect(required).toEqual(['lat', 'lng'])
   const optional = ['crop', 'country_code', 'name', 'forecast_period', 'release']

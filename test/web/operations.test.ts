@@ -72,7 +72,7 @@ describe.skipIf(!CHROMIUM)('the page of operations, in a browser', () => {
     await row.waitFor()
     expect((await row.locator('td').allInnerTexts()).slice(0, 3)).toEqual([
       code,
-      'cut off: nobody loads it',
+      'interrupted',
       '3 hours ago',
     ])
     await writer.deleteFrom('release').where('id', '=', id).execute()

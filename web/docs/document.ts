@@ -10,9 +10,9 @@ interface Operation {
   requestBody?: Untyped
 }
 
-interface Document {
+export interface Document {
   info: { description?: string }
-  paths: Record<string, Record<string, Operation>>
+  paths?: Record<string, Record<string, Operation>>
   components: Untyped
 }
 
@@ -40,7 +40,7 @@ export function shortened(document: Document) {
   return document
 }
 
-function operationsOf({ paths }: Document) {
+export function operationsOf({ paths = {} }: Document) {
   return Object.values(paths).flatMap((methods) => Object.values(methods))
 }
 

@@ -1,7 +1,7 @@
 import { copyButton, element, labelled, select } from '../shell/element.ts'
 import { frame, ROOT } from '../shell/frame.ts'
 import { TEXTS } from '../texts/en.ts'
-import type { Untyped } from './document.ts'
+import { type Document, operationsOf, type Untyped } from './document.ts'
 import { withAddressesOfVisitor } from './following.ts'
 import { docsPlugins } from './swagger.ts'
 
@@ -44,19 +44,41 @@ function showOneLanguage(card: Element) {
 
 function begin(system: Untyped) {
   const box = element('input', { type: 'search', placeholder: TEXTS.docs.searchHint })
-  box.addEventListener('input', () => system.layoutActions.updateFilter(box.value.trim()))
+  box.addEventListener('input', () => {
+    if (box.value.trim()) chooseWhole()
+    system.layoutActions.updateFilter(box.value.trim())
+  })
   document
     .querySelector('#swagger-ui')
     ?.before(element('div', { className: 'search', role: 'search' }, labelled(TEXTS.docs.search, box)))
   // Swagger UI looks at the address once, when it has loaded.
   addEventListener('hashchange', () => {
-    if (!location.hash.startsWith('#/')) return
+    const { hash } = location
+    if (!hash.startsWith('#/')) return
     box.value = ''
     system.layoutActions.updateFilter('')
-    system.layoutActions.parseDeepLinkHash(location.hash)
+    if (!hasLinked(system.specSelectors.specJS(), hash)) chooseWhole()
+    system.layoutActions.parseDeepLinkHash(hash)
     scrollToOpened()
   })
 }
+
+/** Loads the document of all operations, the last in the chooser. */
+function chooseWhole() {
+  const chooser = document.querySelector('.topbar select') as HTMLSelectElement | null
+  if (!chooser || chooser.selectedIndex === chooser.options.length - 1) return
+  chooser.selectedIndex = chooser.options.length - 1
+  chooser.dispatchEvent(new Event('change', { bubbles: true }))
+}
+
+/** Whether a document has the operation of a link. */
+function hasLinked(document: Document, hash: string) {
+  const [, , id] = hash.split('/')
+  return operationsOf(document).some(({ operationId }) => operationId === id)
+}
+
+/** Frames until the largest document is drawn. */
+const MOST_FRAMES = 600
 
 /** The target of a link is drawn a few frames later. */
 function scrollToOpened() {
@@ -67,7 +89,7 @@ function scrollToOpened() {
     if (found) found.scrollIntoView()
     else if (frames > 0) requestAnimationFrame(() => look(frames - 1))
   }
-  requestAnimationFrame(() => look(60))
+  requestAnimationFrame(() => look(MOST_FRAMES))
 }
 
 /** A chapter that is folded lies elsewhere once it is open. */

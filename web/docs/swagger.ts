@@ -16,6 +16,8 @@ export function docsPlugins(onReady: (system: Untyped) => void) {
     (...given: Untyped[]) => {
       const settings = system.getConfigs()
       for (const document of settings.urls) document.url = new URL(document.url, ROOT).href
+      // A link may lead to any operation.
+      if (location.hash.startsWith('#/')) settings.urls.primaryName = settings.urls.at(-1).name
       settings.operationsSorter = pointsFirst
       settings.requestInterceptor = createSender(system)
       onReady(system)
@@ -31,6 +33,7 @@ export function docsPlugins(onReady: (system: Untyped) => void) {
     unchangedTexts,
     bodyFirst,
     padlocks,
+    keptToken,
   ]
   return [...changes, namedParts, followingAnswers, ready]
 }
@@ -146,6 +149,11 @@ function padlocks() {
     statePlugins: { auth: { wrapSelectors: { isAuthorized } } },
     wrapComponents: { authorizeOperationBtn: inverted, authorizeBtn: inverted },
   }
+}
+
+/** The token stays when another document is chosen: Swagger UI would put back the one that it has stored, which is none. */
+function keptToken() {
+  return { statePlugins: { auth: { wrapActions: { restoreAuthorization: () => () => ({ type: 'none' }) } } } }
 }
 
 /** Swagger UI gives the chooser of a server a label without a text, and its title comes after headings of the second level. */

@@ -163,7 +163,7 @@ function tokenSecret(secret: string | undefined, isServer: boolean): Finding {
     return ok(`JWT_SECRET has ${bytes} bytes.`)
   const advice =
     'Make one with `openssl rand -base64 48`, and change to it in the steps of docs/operations.md.'
-  return warning(`JWT_SECRET has ${bytes} bytes, and looks as if somebody had typed it.`, advice)
+  return warning(`JWT_SECRET has ${bytes} bytes, and looks like a typed text.`, advice)
 }
 
 function databasePassword({ DATABASE_URL: connectionString }: Config): Found {
@@ -223,7 +223,7 @@ async function readableFiles(paths: string[]): Promise<string[]> {
 async function mailServer({ SMTP_URL }: Config): Promise<Found> {
   if (SMTP_URL === undefined) {
     return note(
-      'There is no mail server: nobody can reset a password alone.',
+      'No mail server is set: users cannot reset their passwords.',
       'Set SMTP_URL and MAIL_FROM, or help with `agro users reset`.',
     )
   }
@@ -332,14 +332,14 @@ async function openTransactions({ ask }: Patient): Promise<Found> {
     if (!idle) return note(`${sentence}, and works.`)
     return warning(
       `${sentence}, and does nothing: it keeps dead rows from being cleaned up, and may hold locks.`,
-      `End it where nobody needs it: select pg_terminate_backend(${pid}).`,
+      `If it is not needed, end it: select pg_terminate_backend(${pid}).`,
     )
   })
 }
 
 async function locks({ ask }: Patient): Promise<Found> {
   const blocked = await ask(queries.listBlocked)
-  if (blocked.length === 0) return ok('Nobody waits for a lock.')
+  if (blocked.length === 0) return ok('No query waits for a lock.')
   return blocked.map(({ pid, application, seconds, blockers }) => {
     const by = blockers.map((one) => `${one.application} (process ${one.pid}, ${one.state ?? 'unknown'})`)
     const sentence = `${application} (process ${pid}) has waited for ${spanText(seconds)} for a lock of ${someNames(by)}.`

@@ -65,8 +65,8 @@ export async function schemaObjects({ ask }: Patient): Promise<Found> {
   if (applied.length === 0) return []
   const { missing, disabled } = await ask(schemaDefects)
   if (missing.length + disabled.length === 0) return ok('All tables and functions are there.')
-  const advice = 'Somebody has done that by hand, or it was cut off: undo it, or make it anew.'
-  const dropped = 'Somebody has dropped them: put back a backup.'
+  const advice = 'It was changed by hand or interrupted: undo the change, or create it again.'
+  const dropped = 'They were dropped by hand: restore a backup.'
   return [
     ...(missing.length > 0 ? [error(`These are missing: ${someNames(missing)}.`, dropped)] : []),
     ...disabled.map((defect) => warning(`The ${defect}.`, advice)),
@@ -150,7 +150,7 @@ export async function historyTotal({ ask, config }: Patient): Promise<Found> {
   if (limit === undefined) return ok(`Histories hold ${sizeText(bytes)}; HISTORY_TOTAL_MB sets no limit.`)
   const sentence = `Histories hold ${sizeText(bytes)} of the ${sizeText(limit)} of HISTORY_TOTAL_MB.`
   if (bytes < NEARLY * limit) return ok(sentence)
-  const remedy = 'Raise HISTORY_TOTAL_MB, set HISTORY_MONTHS, or delete accounts that nobody uses.'
+  const remedy = 'Raise HISTORY_TOTAL_MB, set HISTORY_MONTHS, or delete unused accounts.'
   return warning(bytes < limit ? sentence : `${sentence} New answers are not kept.`, remedy)
 }
 
@@ -183,12 +183,12 @@ function incompleteFinding({ code, createdAt, loader, lockless }: ReleaseRow): F
   if (loader !== null) return note(`${begun}, and is being loaded: process ${loader} of the database.`)
   if (lockless) {
     return warning(
-      `${begun}. An older version has begun it, so that nobody can say whether it is being loaded.`,
+      `${begun}, by an older version. Its load may still run.`,
       `Where it is not, delete it with \`agro releases delete ${code}\`, and ingest it again.`,
     )
   }
   return warning(
-    `${begun}, and nobody loads it: its load was cut off.`,
+    `${begun}. Its load was interrupted.`,
     'Ingest it again: the next load clears away what is left.',
   )
 }
@@ -238,10 +238,7 @@ export async function seasons({ ask }: Patient): Promise<Found> {
   const advice = 'Load the newest with `agro ingest`.'
   const old = namesWhere(({ stale }) => stale)
   if (old.length > 0)
-    return warning(
-      `Whoever names no month is answered by a release that is stale: ${someNames(old)}.`,
-      advice,
-    )
+    return warning(`Requests without a month get a stale release: ${someNames(old)}.`, advice)
   const over = namesWhere(({ month }) => month !== '' && month < present)
   if (over.length > 0) return note(`The month of the newest release is over for ${someNames(over)}.`, advice)
   return ok('The newest release of each series is for this month or a later one.')
@@ -461,7 +458,7 @@ export async function deliveries({ ask, config }: Patient): Promise<Found> {
   }
   if (config.WEBHOOK_ALLOW_PRIVATE) {
     return warning(
-      'WEBHOOK_ALLOW_PRIVATE lets whoever has an account send requests to hosts of this network.',
+      'WEBHOOK_ALLOW_PRIVATE lets every account send requests to hosts of this network.',
       'Leave it out wherever others have accounts.',
     )
   }

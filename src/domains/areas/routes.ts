@@ -30,9 +30,9 @@ const MEDIA_TYPES = [JSON_TYPE, GEOJSON] as const
 const AREA_CODE = /^[^\0]+$/
 
 const DESCRIPTION = `
-The areas of one level of a country in the order of their codes: code, name, the areas above, size, extent and centre, and their shapes on request.
+The areas of one level of a country, in the order of their codes: code, name, parents, size, extent and centre. Shapes are optional.
 
-Send the \`ETag\` of an answer as \`If-None-Match\`: as long as the boundaries are the same, the answer is a 304 without a body. In the demo, areas of level 1 to ${MAX_LEVEL} are approximate; \`GET /catalog\` says which ones.`
+With its \`ETag\` in \`If-None-Match\`, an unchanged answer is a 304 without a body. In the demo, areas of level 1 to ${MAX_LEVEL} are approximate; \`GET /catalog\` says which ones.`
 
 export function adminRoutes(app: App): void {
   const stored = storedAreas(app.database.reader)

@@ -105,7 +105,7 @@ function wordingsOf(config: Config): Record<TokenPurpose | 'several', Wording> {
       subject: `${SERVICE_NAME}: a new password`,
       text: ({ token }) =>
         paragraphs(
-          `Somebody, probably you, has forgotten the password of your account with the\n${SERVICE_NAME}. To choose a new one, you have an hour.`,
+          `We received a request to reset the password of your account with the\n${SERVICE_NAME}. The request is valid for an hour.`,
           usageOf(token, {
             page: PASSWORD_RESET_URL,
             path: `${BASE_PATH}/auth/password/reset`,
@@ -136,7 +136,7 @@ function confirmationWording(
         `Somebody, probably you, has made an account with the\n${SERVICE_NAME} for this address. To confirm that it is\nyours, you have a day.`,
         usageOf(token, { page: EMAIL_CONFIRMATION_URL, path: `${BASE_PATH}/auth/confirm`, body }),
         ...notes,
-        'If it was not you, you need to do nothing: nobody can log in to it.',
+        'If it was not you, do nothing: the account stays closed.',
       ),
   }
 }

@@ -19,7 +19,7 @@ export function mailRoutes(app: App, mail: AccountMail, desk: TokenDesk): void {
     askingRoute(mail, 'password_reset', {
       url: '/password/forgot',
       operationId: 'forgotPassword',
-      summary: 'Ask for a mail to choose a new password with',
+      summary: 'Request a mail to reset the password',
       description: `Sends a token to the e-mail, for \`POST /auth/password/reset\` within an hour. ${SAME_ANSWER}`,
     }),
   )
@@ -27,7 +27,7 @@ export function mailRoutes(app: App, mail: AccountMail, desk: TokenDesk): void {
     askingRoute(mail, 'email_confirmation', {
       url: '/confirm/resend',
       operationId: 'resendConfirmation',
-      summary: 'Ask for another mail to confirm the e-mail with',
+      summary: 'Request another confirmation mail',
       description: `Sends a token to the e-mail, for \`POST /auth/confirm\` within a day, unless it is confirmed. ${SAME_ANSWER}`,
     }),
   )

@@ -48,13 +48,13 @@ function registerRoute(app: App, desk: RegistrationDesk) {
     config: { public: true, caching: 'never', idempotent: true, ownTurns: true },
     schema: {
       operationId: 'register',
-      summary: 'Make an account',
+      summary: 'Create an account',
       description:
-        'Then log in with `POST /auth/login`. An e-mail has one account, however it is written. Where the service asks for it, there is an account only when the e-mail is confirmed, with the token of a mail (`POST /auth/confirm`); the answer is the same then, and comes in the same time, whether or not there is an account with the e-mail: the mail says so.',
+        'Then log in with `POST /auth/login`. An e-mail has one account, in upper or lower case. Where the service asks for confirmation, the account exists after `POST /auth/confirm` with the token of a mail. The answer is then the same for known and unknown e-mails.',
       tags: ['auth'],
       body: ref(RegisterRequest),
       response: {
-        201: { ...ref(UserProfile), description: 'The account, or what it will be.' },
+        201: { ...ref(UserProfile), description: 'The account, also before its confirmation.' },
         ...errorResponses(...THROTTLED_ERRORS, 'EMAIL_TAKEN', ...IDEMPOTENCY_ERRORS),
       },
     },
@@ -79,9 +79,9 @@ function loginRoute(app: App, desk: CredentialDesk, secondFactor: SecondFactor) 
     config: { public: true, caching: 'never', secret: true, ownTurns: true },
     schema: {
       operationId: 'login',
-      summary: 'Get tokens for e-mail and password',
+      summary: 'Log in with e-mail and password',
       description:
-        'Send the access token with other requests, and change the refresh token for new ones before it expires. The answer to a wrong e-mail is the same as to a wrong password; repeated failures are slowed down. Where the account has a second factor, a right password alone is answered with `TWO_FACTOR_REQUIRED`: ask for the code then, and send it with e-mail and password.',
+        'Send the access token with other requests, and refresh the tokens before they expire. A wrong e-mail and a wrong password have the same answer; repeated failures are slowed down. With a second factor, a right password alone gets `TWO_FACTOR_REQUIRED`: send e-mail and password again, with the code.',
       tags: ['auth'],
       body: ref(LoginRequest),
       response: {
@@ -121,9 +121,9 @@ function refreshRoute(app: App, throttle: Throttle) {
     config: { public: true, caching: 'never', secret: true },
     schema: {
       operationId: 'refresh',
-      summary: 'Change a refresh token for new tokens',
+      summary: 'Refresh the tokens',
       description:
-        'A refresh token works once. Where the answer was lost or was a 503, it can be sent again and gives the same successor: for two minutes while nobody has used that, for 10 seconds in any case. After that a second use ends the session, since somebody else may have the token. A session is continued sixty times in ten minutes at most.',
+        'A refresh token works once. After a lost answer or a 503, send it again within 10 seconds, or within two minutes while the new token is unused. A later use ends the session, since the token may be stolen. The limit is sixty refreshes in ten minutes.',
       tags: ['auth'],
       body: ref(RefreshRequest),
       response: {

@@ -33,9 +33,9 @@ function reauthenticateRoute(app: App, desk: CredentialDesk, secondFactor: Secon
     config: { login: 'any', caching: 'never', ownTurns: true },
     schema: {
       operationId: 'reauthenticate',
-      summary: 'Give the password again',
+      summary: 'Confirm the password again',
       description:
-        'What could do lasting harm (making a key, deleting the account) takes a login that is younger than ten minutes. This makes the session as good as one that has just begun; refreshing it does not. Where the account has a second factor, it takes a code as well, as a login does.',
+        'Some operations, such as creating a key, need a password given within ten minutes. This call renews that time; a refresh does not. An account with a second factor also needs a code.',
       tags: ['auth'],
       body: ref(Reauthentication),
       response: {
@@ -95,8 +95,8 @@ function listRoute(app: App) {
     config: { login: 'any', caching: 'never' },
     schema: {
       operationId: 'listSessions',
-      summary: 'The own sessions',
-      description: 'Where somebody is logged in to the account, since when, and by what.',
+      summary: 'List your sessions',
+      description: 'The logins of the account, with their times and programs.',
       tags: ['auth'],
       response: {
         200: { ...ref(SessionList), description: 'The sessions.' },

@@ -55,11 +55,11 @@ function statusRoute({ config, database }: App) {
     config: { scope: 'account', caching: 'never' },
     schema: {
       operationId: 'getTwoFactor',
-      summary: 'Whether the account has a second factor',
+      summary: 'The state of the second factor',
       description: 'And how many recovery codes are left.',
       tags: ['auth'],
       response: {
-        200: { ...ref(TwoFactorStatus), description: 'What a login needs.' },
+        200: { ...ref(TwoFactorStatus), description: 'The state of the second factor.' },
         ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE'),
       },
     },
@@ -91,7 +91,7 @@ function beginRoute(app: App, desk: CredentialDesk, seal: AccountSeal) {
       tags: ['auth'],
       body: ref(TwoFactorRequest),
       response: {
-        200: { ...ref(TwoFactorSecret), description: 'What the app needs.' },
+        200: { ...ref(TwoFactorSecret), description: 'The secret for the app.' },
         ...errorResponses(
           ...THROTTLED_ERRORS,
           'UNAUTHORIZED',
@@ -131,11 +131,11 @@ function confirmRoute(app: App, secondFactor: SecondFactor) {
       operationId: 'confirmTwoFactor',
       summary: 'Turn the second factor on, with a code of the app',
       description:
-        'From now on a login needs a code as well. Answers with ten recovery codes for whoever has lost the app. All other sessions of the account end; its keys go on working.',
+        'From now on a login needs a code. The answer has ten recovery codes in case the app is lost. Other sessions of the account end; keys continue.',
       tags: ['auth'],
       body: ref(TwoFactorConfirmation),
       response: {
-        200: { ...ref(RecoveryCodes), description: 'It is on.' },
+        200: { ...ref(RecoveryCodes), description: 'The second factor is on.' },
         ...errorResponses(...THROTTLED_ERRORS, 'UNAUTHORIZED', 'LOGIN_REQUIRED', 'FORBIDDEN', 'NOT_FOUND'),
       },
     },

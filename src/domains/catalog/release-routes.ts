@@ -38,7 +38,7 @@ function listRoute(app: App, { query, list }: ReleaseRoutesSchemas) {
     config: { public: true, caching: 'own', onlyReads: true },
     schema: {
       operationId: 'listReleases',
-      summary: 'Releases, now and before',
+      summary: 'List releases, published and earlier',
       description: LIST_DESCRIPTION.trim(),
       tags: ['catalog'],
       querystring: queryOf(query),
@@ -80,9 +80,9 @@ function itemRoute(app: App, { release }: ReleaseRoutesSchemas) {
     config: { public: true, caching: 'own', onlyReads: true },
     schema: {
       operationId: 'getRelease',
-      summary: 'A release',
+      summary: 'Get a release',
       description:
-        'Its layers, grids, source, licence and checksum, and when it was published. Of one that is deleted, what is left to be said.',
+        'The layers, grids, source, licence and checksum of a release, and its publications. A deleted release has the rest of its record.',
       tags: ['catalog'],
       params: ReleaseParams,
       response: {

@@ -19,9 +19,9 @@ export function catalogRoutes(app: App, catalog: TSchema): void {
       config: { public: true, caching: 'own', onlyReads: true },
       schema: {
         operationId: 'getCatalog',
-        summary: 'What is offered and published',
+        summary: 'The catalog of offered and published data',
         description:
-          'Countries, crops and products; what the scenarios and other words mean; and each published release with its inputs, scenarios, units, range, month, grids, source, licence and version; and the administrative boundaries that are loaded, with their source and licence.',
+          'Countries, crops and products, and the meaning of scenarios and other words. Each published release has its inputs, scenarios, units, range, month, grids, source, licence and version. Boundaries have their source and licence.',
         tags: ['catalog'],
         response: {
           200: { ...ref(catalog), description: 'The catalog.' },

@@ -17,7 +17,7 @@ const MEDIA_TYPES = [JSON_TYPE, ATOM] as const
 const TYPE_OF = { json: JSON_TYPE, atom: ATOM } as const
 
 const DESCRIPTION = `
-Which releases were published, rolled back, withdrawn and deleted, and for which levels administrative boundaries were loaded, since an entry that the client knows: who asks with the \`next_since\` of the last answer misses nothing and is told nothing twice. An entry is written in the transaction that changes what is answered; points and polygons are answered so within two seconds, as \`GET /catalog\` is.
+Publications, rollbacks, withdrawals and deletions of releases, and loads of boundaries, after an entry that the client knows. With the \`next_since\` of the last answer, no entry is missed or repeated. Answers follow an entry within two seconds.
 
 \`format=atom\` or \`Accept: application/atom+xml\` gives the same as a feed for feed readers, the newest entry first; without \`since\` it has the newest of all.
 
@@ -51,7 +51,7 @@ export function feedRoutes(app: App): void {
       config: { public: true, caching: 'own', onlyReads: true },
       schema: {
         operationId: 'listChanges',
-        summary: 'What has changed',
+        summary: 'List changes of published data',
         description: DESCRIPTION.trim(),
         tags: ['catalog'],
         querystring: queryOf(FeedQuery),

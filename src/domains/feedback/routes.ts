@@ -21,14 +21,14 @@ export function feedbackRoutes(app: App, body: TSchema): void {
       config: { scope: 'history', caching: 'never', idempotent: true },
       schema: {
         operationId: 'giveFeedback',
-        summary: 'Say how good an advisory was',
+        summary: 'Give feedback on an advisory',
         description:
-          'Keeps a rating, and if you like a comment and what was observed in the field, with an item of the own history. Sent again, it takes the place of what there was.',
+          'Stores a rating, and optionally a comment and observations, with an item of your history. New feedback replaces the old.',
         tags: ['history'],
         params: Type.Object({ id: Type.String({ description: 'The id of the item.' }) }),
         body: ref(body),
         response: {
-          200: { ...ref(Feedback), description: 'What is kept.' },
+          200: { ...ref(Feedback), description: 'The stored feedback.' },
           ...errorResponses(
             'INVALID_PARAMETERS',
             'UNAUTHORIZED',

@@ -12,7 +12,7 @@ export function sendCitation(reply: FastifyReply, citation: Citation): FastifyRe
     above: [],
     parts: [
       paragraph(
-        `At latitude ${location.lat}, longitude ${location.lng}, as answered at ${answered_at}. Somebody who was given this answer has shared it.`,
+        `At latitude ${location.lat}, longitude ${location.lng}, as answered at ${answered_at}. Its owner shared it.`,
       ),
       ...Object.entries(answer).flatMap(([name, part]) => sectionOf(name, part)),
       table(

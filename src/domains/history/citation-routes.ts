@@ -30,14 +30,14 @@ export function citationRoute(app: App, citation: TObject, isTaken: StillTaken):
       config: { public: true, caching: 'own' },
       schema: {
         operationId: 'getCitation',
-        summary: 'An advisory that was shared',
+        summary: 'Get a shared advisory',
         description:
-          'What somebody was answered and has shared with everybody who knows the address: the request, the answer, the releases that it comes from, and how to see that it is what they say. A page for those who would rather have HTML. Search engines are asked to leave it out.',
+          'A shared advisory: the request, the answer, its releases, and the way to verify it. Browsers get a page. Search engines are asked to leave it out.',
         tags: ['history'],
         params: CitationParams,
         response: {
           200: {
-            description: 'What was shared.',
+            description: 'The shared advisory.',
             headers: {
               Link: CITE_AS,
               'X-Robots-Tag': { type: 'string', description: '`noindex`, for search engines.' },

@@ -35,7 +35,7 @@ const CSV = 'text/csv'
 const MEDIA_TYPES = [JSON_TYPE, CSV, GEOJSON] as const
 
 const LIST_DESCRIPTION = `
-The advisories that the caller was given, the newest first: calls of the point endpoints with a token, and advice for polygons and areas. They stay until their owner deletes them, or has been given so many newer ones that the service keeps no more of an account, or they are older than the service keeps any; they never change when something new is published.
+Advisories of the caller, the newest first: points with a token, polygons and areas. They stay until you delete them or the limits of the service (number, age) remove them. New releases do not change them.
 
 \`Accept: text/csv\` and \`Accept: application/geo+json\` give the same page as a file. Its next page is in \`next_cursor\` and in the \`Link\` header; each page of CSV has a header line of its own. With \`all=true\` the file has all pages and one header line. It is streamed: if the service fails midway, the connection is cut, and a file is whole when its transfer ends properly. An account may have two such exports under way; more are answered 503 \`OVERLOADED\`.
 
@@ -78,7 +78,7 @@ function listRoute({ database, inTurn }: App, formOf: FormOf, { query, list }: H
     config: { scope: 'history', caching: 'never', ownTurns: true },
     schema: {
       operationId: 'listHistory',
-      summary: 'The own history',
+      summary: 'List your history',
       description: LIST_DESCRIPTION.trim(),
       tags: ['history'],
       querystring: queryOf(query),
@@ -143,7 +143,7 @@ function itemRoute(db: Kysely<Tables>, formOf: FormOf, { item }: HistorySchemas)
     config: { scope: 'history', caching: 'never' },
     schema: {
       operationId: 'getHistoryItem',
-      summary: 'An item of the own history',
+      summary: 'Get an item of your history',
       description:
         'An advisory as it was given. `Accept: text/csv` and `Accept: application/geo+json` give it as a file.',
       tags: ['history'],
@@ -180,7 +180,7 @@ function deleteRoute(db: Kysely<Tables>) {
     config: { scope: 'history', caching: 'never' },
     schema: {
       operationId: 'deleteHistoryItem',
-      summary: 'Delete an item of the own history',
+      summary: 'Delete an item of your history',
       description: 'Deletes it with its feedback. It stays in the counts of `GET /stats`.',
       tags: ['history'],
       params: ItemParams,

@@ -38,9 +38,9 @@ export function shareRoutes(app: App): void {
     method: 'POST',
     schema: {
       operationId: 'shareHistoryItem',
-      summary: 'Share an item of the own history',
+      summary: 'Share an item of your history',
       description:
-        'Shows the request and the answer, with the label and the place, to everybody who knows an address that nobody can guess; and nothing of who has shared them. It ends with `DELETE`, with the item and with the account. Sent again, the address is the same.',
+        'Publishes the request and the answer, with the label and the place, at an address that cannot be guessed. The person is not named. Sharing ends with `DELETE`, with the item and with the account. A repetition gets the same address.',
       tags: ['history'],
       params: ItemParams,
       response: {
@@ -68,8 +68,8 @@ export function shareRoutes(app: App): void {
     method: 'GET',
     schema: {
       operationId: 'getShare',
-      summary: 'Where an item of the own history is shared',
-      description: 'What `POST` has answered.',
+      summary: 'Get the address of a shared item',
+      description: 'The answer of `POST`.',
       tags: ['history'],
       params: ItemParams,
       response: {
@@ -86,12 +86,12 @@ export function shareRoutes(app: App): void {
     method: 'DELETE',
     schema: {
       operationId: 'unshareHistoryItem',
-      summary: 'Take the sharing of an item back',
+      summary: 'Stop sharing an item',
       description: 'Its address shows nothing from then on, and is never given to anything else.',
       tags: ['history'],
       params: ItemParams,
       response: {
-        204: { type: 'null', description: 'It is not shared any more.' },
+        204: { type: 'null', description: 'The item is no longer shared.' },
         ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'NOT_FOUND', ...BODY_ERRORS),
       },
     },

@@ -34,8 +34,8 @@ function createRoute({ database, once }: App) {
     config: { login: 'fresh', caching: 'never', idempotent: true, secret: true },
     schema: {
       operationId: 'createKey',
-      summary: 'Make a key for a server',
-      description: `A key is sent as the Bearer token in the place of an access token, and may do for its owner what its scopes say: ${DEFAULT_SCOPES.join(' and ')} where nothing else is asked for. It is shown once, and only its hash is kept; for a day, whoever has the \`Idempotency-Key\` of the request can be shown it again. A user has at most ${KEYS_PER_USER}.`,
+      summary: 'Create a key for a server',
+      description: `Send the key as the Bearer token instead of an access token. Its scopes limit its rights, by default to ${DEFAULT_SCOPES.join(' and ')}. It is shown once, and only its hash is stored; a repetition with the same \`Idempotency-Key\` shows it again for a day. A user has at most ${KEYS_PER_USER}.`,
       tags: ['auth'],
       body: ref(ApiKeyRequest),
       response: {
@@ -93,9 +93,9 @@ function listRoute(app: App) {
     config: { scope: 'account', caching: 'never' },
     schema: {
       operationId: 'listKeys',
-      summary: 'The own keys',
+      summary: 'List your keys',
       description:
-        'What they are for, how they begin, what they may do, and when and how often they were used; never the keys. Other processes of the service may be 10 seconds behind.',
+        'The name, beginning, scopes and use of each key, never the key itself. Other processes of the service may be 10 seconds behind.',
       tags: ['auth'],
       response: {
         200: { ...ref(ApiKeyList), description: 'The keys.' },
@@ -117,7 +117,7 @@ function deleteRoute(app: App) {
     schema: {
       operationId: 'deleteKey',
       summary: 'Delete a key',
-      description: 'It stops working, and so do the keys that were made with it.',
+      description: 'The key stops working, and so do the keys that it made.',
       tags: ['auth'],
       params: Type.Object({ id: Type.String({ description: 'The id of the key.' }) }),
       response: {

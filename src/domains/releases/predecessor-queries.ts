@@ -23,7 +23,7 @@ export async function findPredecessor(
   const published = await findPublished(db, release)
   if (published) return { release: published, reason: 'which it would take the place of' }
   const answering = await findAnswering(db, release)
-  return answering && { release: answering, reason: 'which answers whoever names no month' }
+  return answering && { release: answering, reason: 'which answers requests without a month' }
 }
 
 /** What a published release took the place of, where that is still there. */

@@ -10,7 +10,7 @@ import { SMALLEST_GROUP } from './groups.ts'
 import { isObservable, scorecardOf } from './scorecard.ts'
 
 const DESCRIPTION = `
-Holds what callers observed in the field (\`observed\` of feedback) against what the release had told them there: the number of observations, bias, RMSE, MAE and Spearman's rank correlation, for each scenario in all and in each area of a level. For admins. Groups of fewer than ${SMALLEST_GROUP} accounts are not shown, nor are areas that would give them away; of feedback the newest 50,000 count.
+Compares observations (\`observed\` of feedback) with the predictions of the release: their number, bias, RMSE, MAE and Spearman's rank correlation, by scenario and area of a level. For admins. Groups of fewer than ${SMALLEST_GROUP} accounts, and areas that would reveal them, are left out. The newest 50,000 feedbacks count.
 
 Only products whose layers differ in their scenario alone can be observed, such as yields. \`agro scorecard\` also takes observations from a file.`
 
@@ -26,7 +26,7 @@ export function scorecardRoutes(app: App): void {
       config: { role: 'admin', scope: 'advisory', caching: 'never' },
       schema: {
         operationId: 'getScorecard',
-        summary: 'How well a release has predicted what was observed',
+        summary: 'Compare predictions with observations',
         description: DESCRIPTION.trim(),
         tags: ['catalog'],
         params: ScorecardParams,

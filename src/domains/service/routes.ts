@@ -4,6 +4,7 @@ import { ref } from '#schemas/common.ts'
 import { Health, Readiness, SERVICE_NAME, ServiceLinks } from '#schemas/service.ts'
 import { ApiError, unlimitedErrorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
+import { DOCUMENT_PARTS } from '#src/http/openapi-parts.ts'
 import { inTime } from '#src/http/plugins/patience.ts'
 import { ping } from './queries.ts'
 
@@ -15,7 +16,7 @@ export function serviceRoutes(app: App): void {
       schema: {
         operationId: 'getServiceLinks',
         summary: 'Links to the documentation and the catalog',
-        description: 'Where to go from here.',
+        description: 'The entry points of the service.',
         tags: ['service'],
         response: {
           200: {
@@ -41,8 +42,8 @@ export function serviceRoutes(app: App): void {
       config: { public: true, caching: 'never' },
       schema: {
         operationId: 'getLiveness',
-        summary: 'Whether the process runs',
-        description: 'For a supervisor that restarts processes that hang. Does not ask the database.',
+        summary: 'Liveness of the process',
+        description: 'For supervisors. The database is not asked.',
         tags: ['service'],
         response: {
           200: { ...ref(Health), description: 'The process runs.' },
@@ -65,9 +66,9 @@ export function serviceRoutes(app: App): void {
       ...asked,
       schema: {
         operationId: 'getReadiness',
-        summary: 'Whether requests can be answered',
+        summary: 'Readiness for requests',
         description:
-          'For a load balancer: 503 while the database does not answer, and from the moment the process begins to stop. `GET /health` answers the same.',
+          'For load balancers: 503 while the database does not answer or the process stops. `GET /health` answers the same.',
         tags: ['service'],
         response: {
           200: { ...ref(Readiness), description: 'Requests can be answered.' },
@@ -86,6 +87,9 @@ function linksBelow(base: string): Static<typeof ServiceLinks> {
     name: SERVICE_NAME,
     docs: `${base}/docs`,
     openapi: `${base}/openapi.json`,
+    openapi_parts: Object.fromEntries(
+      Object.keys(DOCUMENT_PARTS).map((part) => [part, `${base}/openapi/${part}.json`]),
+    ),
     catalog: `${base}/catalog`,
     stac: `${base}/stac`,
     ogc: `${base}/ogc`,

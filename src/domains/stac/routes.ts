@@ -34,9 +34,9 @@ function catalogRoute(app: App): void {
       config: CONFIG,
       schema: {
         operationId: 'getStacCatalog',
-        summary: 'What is published, as a STAC catalog',
+        summary: 'The published data as a STAC catalog',
         description:
-          'Where programs begin that know the SpatioTemporal Asset Catalog (1.1.0): a collection for each product and country, in it an item for each published release, with its layers as GeoTIFF and as maps.',
+          'The root of the SpatioTemporal Asset Catalog (1.1.0): a collection for each product and country, with an item for each published release and its layers as GeoTIFF and as maps.',
         tags: ['catalog'],
         response: {
           200: { ...ref(StacCatalog), description: 'The catalog.' },

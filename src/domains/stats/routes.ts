@@ -12,9 +12,9 @@ import { daysBetween } from './period.ts'
 import { countErrors, countFeedback, countRequests, countUsage, countUsers } from './queries.ts'
 
 const DESCRIPTION = `
-How many advisories the caller was given, by product, country, crop and day, and how the own feedback was. Days are those of UTC, the first and the last included; at most 366.
+Advisories of the caller by product, country, crop and day, and the feedback on them. Days are in UTC, first and last included; at most 366.
 
-Admins may ask for \`scope=all\`: the same of all users, and in \`service\` how many requests there were with which errors, and how long they took. Other processes of the service may be 10 seconds behind.`
+Admins may ask for \`scope=all\`: all users, and in \`service\` the requests, errors and times of the service. Other processes may be 10 seconds behind.`
 
 const FOR_ADMINS = 'scope=all is for callers with the role admin.'
 
@@ -29,7 +29,7 @@ export function statsRoutes(app: App, response: TSchema): void {
       config: { scope: 'history', caching: 'never' },
       schema: {
         operationId: 'getStats',
-        summary: 'How much was asked, and how it went',
+        summary: 'Usage statistics',
         description: DESCRIPTION.trim(),
         tags: ['history'],
         querystring: StatsQuery,

@@ -5,9 +5,9 @@ import type { App } from '#src/http/app.ts'
 import { round } from '#src/lib/round.ts'
 
 const DESCRIPTION = `
-The slowest calls of the last 12 to 24 hours, the five slowest of each operation, for admins. Each is told by its operation and outcome, and by its \`X-Request-Id\`, by which a log of the same time has it, where \`ACCESS_LOG\` is on: nothing is kept of who asked, or for what. A call that its client gave up before the end of the answer is not among them.
+The five slowest calls of each operation in the last 12 to 24 hours, for admins. Each has its operation, outcome and \`X-Request-Id\`, which finds it in the log (\`ACCESS_LOG\`). Callers and requests are not stored. Calls that the client ended are left out.
 
-They are those of the process that answers: each process of the service has its own, from its start on. \`GET /stats\` has the percentiles of all of them.`
+Each process has its own list, from its start. \`GET /stats\` has the percentiles of all processes.`
 
 export function slowCallsRoute(app: App): void {
   app.get(
@@ -16,7 +16,7 @@ export function slowCallsRoute(app: App): void {
       config: { role: 'admin', scope: 'history', caching: 'never' },
       schema: {
         operationId: 'listSlowCalls',
-        summary: 'The slowest calls lately',
+        summary: 'The slowest recent calls',
         description: DESCRIPTION.trim(),
         tags: ['history'],
         response: {

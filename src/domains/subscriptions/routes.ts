@@ -35,11 +35,11 @@ export interface SubscriptionDesk {
 }
 
 const DESCRIPTION = `
-Has changes of the values at a place sent to an address of yours: after each publication, rollback, withdrawal and deletion what is answered there is compared with what was told last, and what differs by more than the threshold is posted within a few minutes.
+Sends changes of the values at a place to your address. After each publication, rollback, withdrawal and deletion the service compares the values with the last ones sent. Differences over the threshold are posted within a few minutes.
 
-The place is a point (\`lat\`, \`lng\`), a polygon (\`geometry\`) or an administrative area (\`admin\`), of which the means are watched. \`input\` and \`scenario\` watch one of several layers.
+The place is a point (\`lat\`, \`lng\`), a polygon (\`geometry\`) or an administrative area (\`admin\`); polygons and areas are watched by their means. \`input\` and \`scenario\` watch one of several layers.
 
-**What comes** is a POST in the format of Standard Webhooks, with an event of CloudEvents as \`application/cloudevents+json\`: verify \`webhook-signature\` with the \`secret\`, which is shown once, and answer with any 2xx within 10 seconds. What fails is tried again with growing pauses for a day, with the same \`webhook-id\`: an event may come twice, and has the same id then. 410 disables the subscription at once, a day of failures does so, too.
+**Deliveries** are POSTs in the format of Standard Webhooks, with a CloudEvents event as \`application/cloudevents+json\`. Verify \`webhook-signature\` with the \`secret\`, which is shown once, and answer 2xx within 10 seconds. Failed deliveries are repeated for a day with the same \`webhook-id\`, so an event may come twice. A 410, or a day of failures, disables the subscription.
 
 Targets are public \`https\` addresses; redirects are not followed. The rules for receivers are in the guide.`
 
@@ -62,7 +62,7 @@ function createRoute(app: App, { reader, rules, seal, schemas }: SubscriptionDes
     config: { scope: 'account', caching: 'never', idempotent: true, secret: true, ownTurns: true },
     schema: {
       operationId: 'createSubscription',
-      summary: 'Be told when values at a place change',
+      summary: 'Subscribe to changes at a place',
       description: DESCRIPTION.trim(),
       tags: ['subscriptions'],
       body: ref(schemas.request),
@@ -110,7 +110,7 @@ function createRoute(app: App, { reader, rules, seal, schemas }: SubscriptionDes
           throw new ApiError(
             'TOO_MANY_SUBSCRIPTIONS',
             limit === 0
-              ? 'This service lets nobody subscribe.'
+              ? 'Subscriptions are off on this service.'
               : `You have ${limit} subscriptions: delete one that is not needed.`,
           )
         }
@@ -127,8 +127,9 @@ function listRoute(app: App, { schemas }: SubscriptionDesk) {
     config: { scope: 'account', caching: 'never' },
     schema: {
       operationId: 'listSubscriptions',
-      summary: 'The own subscriptions',
-      description: 'All of them, the newest first, with what was told last and whether deliveries arrive.',
+      summary: 'List your subscriptions',
+      description:
+        'All subscriptions, the newest first, with the last values sent and the state of deliveries.',
       tags: ['subscriptions'],
       response: {
         200: { ...ref(schemas.list), description: 'The subscriptions.' },
@@ -149,8 +150,8 @@ function getRoute(app: App, { schemas }: SubscriptionDesk) {
     config: { scope: 'account', caching: 'never' },
     schema: {
       operationId: 'getSubscription',
-      summary: 'An own subscription',
-      description: 'What is watched, what was told last, and whether deliveries arrive.',
+      summary: 'Get a subscription',
+      description: 'The subscription, with the last values sent and the state of deliveries.',
       tags: ['subscriptions'],
       params: SubscriptionParams,
       response: {
@@ -173,7 +174,7 @@ function deleteRoute(app: App) {
     config: { scope: 'account', caching: 'never' },
     schema: {
       operationId: 'deleteSubscription',
-      summary: 'Delete an own subscription',
+      summary: 'Delete a subscription',
       description: 'Nothing more is sent, and what is on its way is not tried again.',
       tags: ['subscriptions'],
       params: SubscriptionParams,

@@ -61,7 +61,7 @@ export function testRoute(app: App, { rules, seal, admitTest }: TestDesk) {
       tags: ['subscriptions'],
       params: SubscriptionParams,
       response: {
-        200: { ...ref(WebhookTest), description: 'What came of it.' },
+        200: { ...ref(WebhookTest), description: 'The result.' },
         ...errorResponses(
           'UNAUTHORIZED',
           'INSUFFICIENT_SCOPE',

@@ -19,8 +19,8 @@ export function userRoutes(app: App): void {
       config: { scope: 'account', caching: 'never' },
       schema: {
         operationId: 'getProfile',
-        summary: 'The own account',
-        description: 'What is kept of the caller.',
+        summary: 'Get your account',
+        description: 'The account of the caller.',
         tags: ['user'],
         response: {
           200: { ...ref(UserProfile), description: 'The account.' },
@@ -37,7 +37,7 @@ export function userRoutes(app: App): void {
       config: { login: 'any', caching: 'never' },
       schema: {
         operationId: 'changeProfile',
-        summary: 'Change the own account',
+        summary: 'Change your account',
         description: 'Changes the name and the organisation. E-mail, role and id stay as they are.',
         tags: ['user'],
         body: ref(ProfileChanges),
@@ -57,12 +57,12 @@ export function userRoutes(app: App): void {
       config: { login: 'fresh', caching: 'never' },
       schema: {
         operationId: 'deleteProfile',
-        summary: 'Delete the own account',
+        summary: 'Delete your account',
         description:
-          'Removes the account with everything that belongs to it, for good: the history with its feedback, and the counts of what was asked for; all tokens and keys stop working, and the e-mail is free. That is so for everybody at once; rows of a long history are then deleted in the background. What the audit record says of the account stays until its time is over: ids, times and networks, and no name or e-mail. The answer counts what was removed, and what was kept without any trace of the person.',
+          'Deletes the account for good, with its history, feedback and counts. All tokens and keys stop working, and the e-mail is free. A long history is deleted in the background. The audit record keeps ids, times and networks until it expires, and no name or e-mail. The answer counts deleted and anonymous rows.',
         tags: ['user'],
         response: {
-          200: { ...ref(DeletionReport), description: 'What was done.' },
+          200: { ...ref(DeletionReport), description: 'The result.' },
           ...errorResponses('UNAUTHORIZED', 'LOGIN_REQUIRED', 'REAUTHENTICATION_REQUIRED', ...BODY_ERRORS),
         },
       },

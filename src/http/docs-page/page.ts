@@ -1,5 +1,6 @@
 import { SERVICE_DESCRIPTION, SERVICE_NAME } from '#schemas/service.ts'
 import type { App } from '../app.ts'
+import { DOCUMENT_PARTS } from '../openapi-parts.ts'
 import { DOCS_SCRIPT } from '../web-pages/page.ts'
 import type { Chapter, Reading } from './markdown.ts'
 
@@ -62,13 +63,22 @@ export function contentOf({ folder, root, product, calls, guide, synthetic }: Pa
       ${guide.chapters.map(folded).join('\n')}
       <p>
         More to read: ${document('rules')}the rules</a>, ${document('agents')}agents (MCP)</a>, ${document('gis')}GIS</a>,
-        ${document('clients')}clients</a>, ${document('changelog')}the changelog</a>. The document is there as
-        <a href="${root}openapi.yaml">YAML</a> and <a href="${root}openapi.json">JSON</a>.
+        ${document('clients')}clients</a>, ${document('changelog')}the changelog</a>. The document of all
+        operations: <a href="${root}openapi.yaml">YAML</a>, <a href="${root}openapi.json">JSON</a>; of one purpose:
+        ${parts(root)}.
       </p>
     </section>
     <noscript>The operations are shown by a script; the document has them, too.</noscript>
     </div>
     `
+}
+
+function parts(root: string): string {
+  const links = Object.keys(DOCUMENT_PARTS).map((part) => {
+    const link = (kind: string) => `<a href="${root}openapi/${part}.${kind}">${kind.toUpperCase()}</a>`
+    return `${part} (${link('yaml')}, ${link('json')})`
+  })
+  return links.join(', ')
 }
 
 /** A page to read, of its own. */

@@ -8,6 +8,7 @@ import { createClientFiles } from '../docs-page/clients.ts'
 import { contentOf, headOf, readingPageOf } from '../docs-page/page.ts'
 import { READING_PATHS, rememberedReadings } from '../docs-page/readings.ts'
 import { isCurrent } from '../entity-tags.ts'
+import { DOCUMENT_PARTS } from '../openapi-parts.ts'
 import { allowAsset } from './caching.ts'
 
 /** What the page may load and do; the styles of Swagger UI are partly written in place. */
@@ -26,8 +27,14 @@ const PAGE_POLICY = [
 
 const HTML = 'text/html; charset=utf-8'
 
-/** The documents that the page offers, the first of them at first, by their paths below the address of the service. */
-const DOCUMENTS = [{ name: 'All operations', path: 'openapi.json?media=all' }]
+/** The documents of the page's chooser, by their paths below the address of the service: the points come first. */
+const DOCUMENTS = [
+  ...Object.entries(DOCUMENT_PARTS).map(([part, { title }]) => ({
+    name: title,
+    path: `openapi/${part}.json`,
+  })),
+  { name: 'All operations', path: 'openapi.json' },
+]
 
 /** What the browser has when these settings are read: Swagger UI, and what our script has left there. */
 declare const SwaggerUIBundle: { plugins: { DownloadUrl: unknown } }
@@ -91,7 +98,7 @@ export const docsPage = fp(
         theme: { title: SERVICE_NAME, favicon: [] },
         logo: undefined,
         uiConfig: {
-          urls: DOCUMENTS.map(({ name, path }) => ({ name, url: path })),
+          urls: DOCUMENTS.map(({ name, path }) => ({ name, url: `${path}?media=all` })),
           // biome-ignore lint/suspicious/noExplicitAny: functions here are texts for the browser
           plugins: [() => SwaggerUIBundle.plugins.DownloadUrl, () => docsPlugins] as any,
           deepLinking: true,

@@ -127,7 +127,7 @@ export function toApiError(error: FastifyError, request: FastifyRequest): ApiErr
   if (error.statusCode === 400) return new ApiError('MALFORMED_JSON', 'The body is not valid JSON.')
   const ofDatabase = databaseError(error)
   if (ofDatabase) return ofDatabase
-  return new ApiError('INTERNAL', 'The service failed to answer; the request may well be right.')
+  return new ApiError('INTERNAL', 'Internal error. The request may be valid.')
 }
 
 /** Errors of the HTTP parser, before there is a request. */

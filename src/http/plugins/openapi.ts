@@ -9,6 +9,7 @@ import { Feedback, observedSchemaOf } from '#schemas/feedback.ts'
 import { geometrySchemas } from '#schemas/geojson.ts'
 import { AdminSelection, PolygonGeometry } from '#schemas/polygon.ts'
 import { listOf } from '#schemas/product.ts'
+import { QuantityParameters } from '#schemas/quantities.ts'
 import { SERVICE_NAME } from '#schemas/service.ts'
 import { UserProfile } from '#schemas/user.ts'
 import { errorCodeSchema } from '#src/errors.ts'
@@ -41,33 +42,31 @@ declare module 'fastify' {
 /** @param advice what the service gives, as a list */
 const descriptionOf = (advice: string) =>
   `
-What the season's science says about a place in ${COUNTRY_NAMES}: ${advice}, from the rasters that agronomists publish.
+Advice for places in ${COUNTRY_NAMES}: ${advice}, from the rasters that agronomists publish.
 
-What is optional is left out by \`null\` in a body, by an empty parameter in a query and by an empty cell in a table.
+A \`null\` in a body, an empty parameter in a query and an empty cell in a table leave an optional value out.
 
-Errors are JSON with an \`error\` sentence for people, a stable \`code\` for programs, and the \`request_id\` of \`X-Request-Id\`. An unknown path is 404 \`NOT_FOUND\`, another method 405 \`METHOD_NOT_ALLOWED\` with \`Allow\`; \`OPTIONS\` says \`Allow\`, too.
+Errors are JSON with an \`error\` sentence for people, a stable \`code\` for programs, and the \`request_id\` of \`X-Request-Id\`. Unknown paths are 404 \`NOT_FOUND\`. Other methods are 405 \`METHOD_NOT_ALLOWED\`, and \`Allow\` lists the right ones; \`OPTIONS\` of a path lists them as well.
 
-With \`Accept-Encoding: gzip\`, answers above 1 kB are compressed, and their \`ETag\` is weak. Bodies may have a \`Content-Encoding\` of gzip, deflate or br; another one is 415.
+With \`Accept-Encoding: gzip\`, answers above 1 kB are compressed, with a weak \`ETag\`; answers to \`GET\` have \`Vary\`. Bodies may have a \`Content-Encoding\` of gzip, deflate or br; a 415 lists these in \`Accept-Encoding\`.
 
-Answers may get new fields, and lists new values. The headers \`Deprecation\` and \`Sunset\` announce a removal a year before.`.trim()
+Later versions may add fields to answers and values to lists. Deprecated operations have \`Deprecation\` and \`Sunset\` headers for a year.`.trim()
 
 /** The rules that all operations of advice share. */
 const ADVISORY = `
 Advice of the published releases for a place.
 
-**Values.** A point is answered by the values of the pixel that it lies in, never by a neighbour's. Layers without a value there are left out; a 0 is a value. A point without any value is a 404 whose \`code\` says why.
+**Values.** A point has the values of its pixel, never of a neighbour. Layers without a value are left out; 0 is a value. A point without any value is a 404 with the reason in \`code\`.
 
-**Parameters.** The query takes each field of the body, in the form that \`GET\` shows; the body wins. An answer to \`GET\` is fresh for a minute, then valid by \`If-None-Match\` while the release is the same. With a token only the caller's own cache stores it.
+**Parameters.** Body and query are merged field by field, and the body wins. The query takes each member of the body, in the form that \`GET\` shows. Caches keep an answer to \`GET\` for a minute; then \`If-None-Match\` renews it while the release is the same. With a token, only private caches store it.
 
-**Quantities.** With \`area\`, \`bags\`, \`prices\`, \`budget\`, \`produce_price\`, \`scenario_weights\` or \`nutrients\` each entry of a rate or a yield has its \`quantity\`: the amount on the area, in whole bags and in money. The answer has \`quantities\`: the least, the most and the expected over the scenarios, and the share of the rates that a budget pays for. The rules of the API (\`/docs/rules\`) say how amounts are rounded.
+**Quantities.** With \`area\`, \`bags\`, \`prices\`, \`budget\`, \`produce_price\`, \`scenario_weights\` or \`nutrients\` each entry of a rate or a yield has its \`quantity\`: the amount on the area, in whole bags and in money. \`quantities\` has the least, the most and the expected amounts over the scenarios, and the share that a budget pays for. \`/docs/rules\` has the rules of rounding.
 
-**Text messages.** With \`Accept: text/plain\` a point is answered in one text message, or in \`max_segments\` segments, in the language of \`Accept-Language\` if served. A longer answer leaves out the place's name, then scenarios, products and entries. A missing value (404) is a text, too; other errors are JSON.
+**Text messages.** With \`Accept: text/plain\` a point is answered in one text message, or in \`max_segments\` segments, in a served language of \`Accept-Language\`. Longer answers drop the name of the place, then scenarios, products and entries. A missing value (404) is a text as well; other errors are JSON.
 
 **History.** With a valid token the answer is stored in the caller's history, and has the \`history_id\` for feedback. \`Prefer: history=none\`, or a key without the scope \`history\`, stores nothing. At a point or a batch an invalid token, or a key without the scope \`advisory\`, gets the anonymous answer, with \`WWW-Authenticate\`.
 
-**Many points.** Points are sent as JSON, NDJSON (a point a line), CSV or GeoJSON. \`Accept\` chooses the form of the answer; without it, it is that of the request. Each point is answered for the \`country_code\` of the call, or for the country that it lies in (\`country_source\`). Parameters of all points stand in the query or in a JSON body. \`pass=area_ha,farmer\` copies columns or properties to the answers. Long answers are streamed: an answer is whole when its transfer ends properly. A full queue of long bodies is 503 \`OVERLOADED\`. The history stores no batches.
-
-**Timing.** \`Prefer: server-timing\` at a point adds a \`Server-Timing\` header: milliseconds for the release, the values, and the whole request.`.trim()
+**Many points.** Points are sent as JSON, as NDJSON (a point a line), as CSV or as GeoJSON. \`Accept\` chooses the form of the answer; without it, the answer has the form of the request. Each point is answered for the \`country_code\` of the call, or for the country that it lies in (\`country_source\`). Parameters of all points stand in the query; a JSON body may have them as well, and wins. \`pass=area_ha,farmer\` copies columns or properties to the answers. Long answers are streamed: an answer is whole when its transfer ends properly. Batches are not stored in the history.`.trim()
 
 const BEARER = 'bearerAuth'
 
@@ -94,6 +93,7 @@ export const openapi = fp(
       AdvisedArea,
       AdminSelection,
       PolygonGeometry,
+      QuantityParameters,
       Picture,
       ...geometrySchemas,
     ]
@@ -146,7 +146,7 @@ function headOf(products: Products['list'], basePath: string): Partial<OpenAPIV3
       title: SERVICE_NAME,
       version: VERSION,
       description: descriptionOf(listOf(products.map(({ names }) => names.advice))),
-      contact: { name: 'Whoever operates this service' },
+      contact: { name: 'The operator of this service' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     // Paths are told without it.
@@ -165,13 +165,13 @@ function headOf(products: Products['list'], basePath: string): Partial<OpenAPIV3
     // In the order of the page: what everybody came for first, what few need last.
     tags: [
       { name: 'advisory', description: ADVISORY },
-      { name: 'places', description: 'Administrative areas, and which of them a point lies in.' },
-      { name: 'catalog', description: 'What is published.' },
-      { name: 'subscriptions', description: 'Who is told, at an address of theirs, when values change.' },
-      { name: 'history', description: 'What callers with a token were answered, and what they say of it.' },
+      { name: 'places', description: 'Administrative areas, and the areas of a point.' },
+      { name: 'catalog', description: 'The published data.' },
+      { name: 'subscriptions', description: 'Messages to your own address when values change.' },
+      { name: 'history', description: 'Earlier answers to callers with a token, and their feedback.' },
       { name: 'service', description: 'The service itself: its links and its health.' },
-      { name: 'user', description: 'What is kept of a person.' },
-      { name: 'auth', description: 'Accounts: who calls, and how they prove it.' },
+      { name: 'user', description: 'The account of the caller.' },
+      { name: 'auth', description: 'Registration, logins, passwords and keys.' },
     ],
   }
 }
@@ -252,8 +252,8 @@ function inferredFrom(schema: FastifySchema, config: FastifyContextConfig) {
 
 function ruleOf(config: FastifyContextConfig): string {
   if (config.login === undefined) return `A key needs the scope \`${scopeOf(config)}\`.`
-  if (config.login === 'any') return 'For logins alone: no key may do it.'
-  return 'For logins alone whose password was given within the last ten minutes, at `POST /auth/login` or `POST /auth/reauthenticate`: no key may do it.'
+  if (config.login === 'any') return 'Logins only: keys are refused.'
+  return 'Logins only, with the password given within ten minutes (`POST /auth/login`, `POST /auth/reauthenticate`).'
 }
 
 function mediaOf(forms: Record<string, unknown>): Record<string, { schema: unknown }> {

@@ -59,7 +59,7 @@ function refusalOf(app: App, { method, url }: FastifyRequest): ApiError {
   const methods = app.methodsOf(path)
   // A route may have found that there is no such file.
   if (methods.length === 0 || methods.includes(method)) {
-    return new ApiError('NOT_FOUND', `There is no ${method} ${path}. GET ${BASE}/docs lists all paths.`)
+    return new ApiError('NOT_FOUND', `Path not found: ${method} ${path}. See ${BASE}/docs.`)
   }
   const named = methods.filter((name) => name !== 'HEAD' && name !== 'OPTIONS').join(', ')
   return new ApiError('METHOD_NOT_ALLOWED', `${path} does not take ${method}, but ${named}.`).withHeader(

@@ -117,7 +117,7 @@ async function* refusingOthers(
   if (count === 0) return
   const features =
     count === 1 ? 'One feature is of another country' : `${count} features are of other countries`
-  throw new OperatorError(`${features}, which --strict does not let pass.`)
+  throw new OperatorError(`${features}: rejected by --strict.`)
 }
 
 async function targetOf({ writer }: Database, request: LoadRequest): Promise<Target> {

@@ -131,7 +131,7 @@ function someFindings(findings: Finding[]): string {
 function refuseFindings(what: string, findings: Finding[]): void {
   if (findings.length === 0) return
   const areas = findings.length === 1 ? 'One area is' : `${findings.length} areas are`
-  throw new OperatorError(`${areas} ${what} (${someFindings(findings)}), which --strict does not let pass.`)
+  throw new OperatorError(`${areas} ${what} (${someFindings(findings)}): rejected by --strict.`)
 }
 
 /** Loops and holes that were drawn by mistake are small; where an area becomes another one, somebody has to look. */

@@ -74,9 +74,7 @@ function maskIn(mask: GeoTIFFImage, of: GeoTIFFImage, file: FileBytes, path: str
   refuseInflated(mask, type, file.fileSize, path)
   const blocks = blocksOf(mask, type, file, path)
   if (blocks.lossy) {
-    throw new OperatorError(
-      `${path} has ${kind} that is compressed with loss, so that nobody knows where it is 0.`,
-    )
+    throw new OperatorError(`${path} has ${kind} that is compressed with loss: its zeros are not reliable.`)
   }
   const { heldBytes } = blocks
   if (count > 1) return { path, heldBytes, read: blocks.read }

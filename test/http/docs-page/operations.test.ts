@@ -62,6 +62,9 @@ const CODE_OF_AN_APP = ['confirmTwoFactor', 'disableTwoFactor']
 
 const DESKTOP = { width: 1000, height: 700 }
 
+/** The page with the document of all operations, as its chooser writes it. */
+const WHOLE = '?urls.primaryName=All+operations'
+
 let service: TestApp
 let mailServer: MailServer
 let watched: WatchedPage
@@ -92,7 +95,7 @@ describe.skipIf(!CHROMIUM)('the page of the documentation, in a browser', () => 
         secretOfApp = (await response.json()).secret
       }
     })
-    await page.goto(url)
+    await page.goto(url + WHOLE)
   })
   afterAll(async () => {
     await watched?.close()
@@ -129,7 +132,7 @@ describe.skipIf(!CHROMIUM)('the page of the documentation, in a browser', () => 
     expect(
       await page.evaluate('document.querySelector("#a-key").getBoundingClientRect().top < innerHeight'),
     ).toBe(true)
-    await page.goto(url)
+    await page.goto(url + WHOLE)
   })
 
   test('fits a phone, with the form and the answer of an operation', async () => {

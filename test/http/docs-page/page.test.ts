@@ -6,6 +6,7 @@ import { openWatchedPage, type WatchedPage } from '#test/setup/browser.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
 import { documentOf, operationsOf } from '#test/setup/document.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
+import { newPerson } from '#test/setup/people.ts'
 
 const DESKTOP = { width: 1000, height: 700 }
 
@@ -32,8 +33,50 @@ describe.skipIf(!CHROMIUM)('the page of the documentation, before anything is ex
     await service?.close()
   })
 
+  test('opens the points, and its chooser has the other documents', async () => {
+    await page.locator('.opblock').first().waitFor()
+    const points = (await service.app.inject('/openapi/points.json')).json()
+    const shownPaths = await page
+      .locator('.opblock-summary-path')
+      .evaluateAll((all) => all.map((path) => path.dataset.path))
+    expect(new Set(shownPaths)).toEqual(new Set(Object.keys(points.paths)))
+    const chooser = page.locator('.topbar select')
+    const names = await chooser.locator('option').allInnerTexts()
+    expect(names.map((name) => name.split(':')[0])).toEqual([
+      'Points',
+      'Fields',
+      'Account',
+      'Operations',
+      'All operations',
+    ])
+    await chooser.selectOption({ index: 2 })
+    // Tags of accounts are closed at first.
+    await page.locator('.opblock-tag[data-tag="auth"]').click()
+    await page.locator('#operations-auth-login').waitFor()
+    expect(await page.locator('#operations-advisory-yieldAtPoint').count()).toBe(0)
+    await page.locator('.opblock-tag[data-tag="auth"]').click()
+  })
+
+  test('keeps the token where another document is chosen', async () => {
+    const { headers } = await newPerson(service.app)
+    await page.locator('.btn.authorize').click()
+    await page.locator('.auth-container input').fill(headers.authorization.replace('Bearer ', ''))
+    await page.locator('.auth-container').getByRole('button', { name: 'Apply credentials' }).click()
+    await page.locator('.modal-ux').getByRole('button', { name: 'Close' }).click()
+    await page.locator('.topbar select').selectOption({ index: 1 })
+    const block = page.locator('#operations-advisory-yieldInPolygon')
+    await block.locator('.opblock-summary-control').click()
+    await block.getByRole('button', { name: 'Execute' }).click()
+    expect(await block.locator('.live-responses-table .response-col_status').first().innerText()).toContain(
+      '200',
+    )
+    await page.goto(url)
+  })
+
   test('shows what people come for first, and accounts last', async () => {
     await page.locator('.opblock').first().waitFor()
+    await page.locator('.topbar select').selectOption({ label: 'All operations' })
+    await page.locator('.opblock-tag[data-tag="auth"]').waitFor()
     const tags = await page.locator('.opblock-tag').evaluateAll((all) => all.map((tag) => tag.dataset.tag))
     expect(tags).toEqual([
       'advisory',

@@ -33,7 +33,7 @@ describe('what names a path begins with', () => {
   test('BASE_PATH', async () => {
     expect((await ask(prefixed, '/agro/')).docs).toBe('/agro/docs')
     expect((await ask(prefixed, '/agro/nowhere')).error).toBe(
-      'There is no GET /agro/nowhere. GET /agro/docs lists all paths.',
+      'Path not found: GET /agro/nowhere. See /agro/docs.',
     )
     expect((await ask(prefixed, '/agro/user/profile')).error).toContain(
       'log in with POST /agro/auth/login and',
@@ -50,7 +50,7 @@ describe('what names a path begins with', () => {
       stac: '/farm/stac',
       ogc: '/farm/ogc',
     })
-    expect((await ask(behind, '/nowhere', way)).error).toContain('GET /farm/docs lists')
+    expect((await ask(behind, '/nowhere', way)).error).toContain('See /farm/docs.')
     expect((await ask(behind, '/catalog', way)).products[0].path).toMatch(/^\/farm\/advisory\//)
     expect((await ask(behind, '/openapi.json', way)).servers).toEqual([{ url: '/farm' }])
     expect((await ask(behind, '/openapi.json')).servers).toEqual([{ url: '/' }])

@@ -132,7 +132,7 @@ describe('X-Request-Id', () => {
       const logged = lines.map((line) => JSON.parse(line))
       expect(logged.map(({ reqId, msg }) => [reqId, msg])).toEqual([
         ['mine', 'incoming request'],
-        ['mine', 'The service failed to answer; the request may well be right.'],
+        ['mine', 'Internal error. The request may be valid.'],
         ['mine', 'request completed'],
       ])
     } finally {

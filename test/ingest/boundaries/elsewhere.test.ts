@@ -65,10 +65,10 @@ describe('a file of several countries', () => {
     const strict = { strict: true }
     const [of, other] = [gaul('Ethiopia', 3, WEST), gaul('Uganda', 4, ELSEWHERE)]
     await expect(load([of, other], strict)).rejects.toThrow(
-      'One feature is of another country, which --strict does not let pass.',
+      'One feature is of another country: rejected by --strict.',
     )
     await expect(load([other, of, other], strict)).rejects.toThrow(
-      '2 features are of other countries, which --strict does not let pass.',
+      '2 features are of other countries: rejected by --strict.',
     )
     expect(await codes()).toEqual(['2'])
     expect(await load([of], strict)).toMatchObject({ added: 1, elsewhere: 0 })

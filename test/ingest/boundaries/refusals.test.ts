@@ -243,13 +243,13 @@ const CASES: Case[] = [
     what: 'with --strict, an invalid ring',
     content: collection([region('A', { type: 'Polygon', coordinates: [BOW_TIE] })]),
     options: { strict: true },
-    says: /^One area is not valid \(A: Self-intersection\[37\.5 8\.5\], its area .*\), which --strict does not let pass\.$/,
+    says: /^One area is not valid \(A: Self-intersection\[37\.5 8\.5\], its area .*\): rejected by --strict\.$/,
   },
   {
     what: 'with --strict, a null geometry',
     content: collection([region('A'), feature({ code: 'B', name: 'B' }, null)]),
     options: { strict: true },
-    says: 'One area is not usable (B: it has no geometry), which --strict does not let pass.',
+    says: 'One area is not usable (B: it has no geometry): rejected by --strict.',
   },
 ]
 

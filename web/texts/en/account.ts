@@ -60,7 +60,7 @@ export const profile = {
 
 export const factor = {
   title: 'Second factor',
-  off: 'Off: whoever knows the password gets in.',
+  off: 'Off: the password alone opens the account.',
   required: 'Off. Admins of this service need one.',
   on: (codes: number) => `On. ${codes} recovery codes are left.`,
   begin: 'Set it up',

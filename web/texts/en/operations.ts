@@ -79,7 +79,7 @@ export const loads = {
   },
   states: {
     running: 'is being loaded',
-    cut_off: 'cut off: nobody loads it',
+    cut_off: 'interrupted',
     unknown: 'unknown: an older version has begun it',
   },
 }

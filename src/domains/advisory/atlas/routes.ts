@@ -31,9 +31,9 @@ const CHARACTERS_KEPT = 8_000_000
 const AREA = /^([a-z]{3}) ([^\0]+)$/
 
 const DESCRIPTION = `
-For each administrative area of a level, how much of it has values of each product and release; where there are none, why: nothing is published, the country offers no such crop, the area lies outside the grid, or its pixels have no value. With \`area\` it is said of one: why is my district empty?
+The share of each administrative area with values, by product and release, or the reason for none: nothing published, crop not offered, area outside the grid, or pixels without values. \`area\` asks about one area.
 
-What a release comes to in an area is computed once. A page for which much has to be computed ends early, and \`next_cursor\` goes on.`
+Coverage is computed once for each release. A page with much to compute ends early; \`next_cursor\` continues it.`
 
 export interface CoverageSchemas {
   query: TObject
@@ -101,7 +101,7 @@ export function coverageRoute(app: App, lookup: Lookup, atlas: Atlas, schemas: C
 function documentationOf({ query, list, table }: CoverageSchemas) {
   return {
     operationId: 'getCoverage',
-    summary: 'What is covered, and why not',
+    summary: 'Coverage of areas, with reasons for gaps',
     description: DESCRIPTION.trim(),
     tags: ['catalog'],
     querystring: queryOf(query),

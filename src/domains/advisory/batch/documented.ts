@@ -17,7 +17,7 @@ import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 
 const RULES = `
-Answers up to ${BATCH_LIMITS.anonymous} points, or ${BATCH_LIMITS.withToken} with a valid token, in their order. A point without a value, or a point that is not valid, has its own \`error\` and \`code\`. The tag \`advisory\` describes formats, countries and streaming.`
+Answers up to ${BATCH_LIMITS.anonymous} points, or ${BATCH_LIMITS.withToken} with a token, in their order. Each has its values, or its own \`error\` and \`code\`. The tag \`advisory\` has the rules.`
 
 /** What the operation of a product for many points takes and answers. */
 export function documentationOf(

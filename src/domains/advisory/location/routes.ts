@@ -13,7 +13,7 @@ import type { Lookup } from '../lookup/lookup.ts'
 import { createLocationValidator } from './validator.ts'
 
 const DESCRIPTION = `
-In which country and administrative areas a point lies, and for which products there is a value there; where there is none, why. Ask it before the point endpoints, or to explain their answers.
+The country and the administrative areas of a point, and the products with a value there, or the reasons without.
 
 A point on a border lies in the area of lowest code. A country code that does not match is not an error: \`valid\` is false then, and the answer says where the point lies instead.
 
@@ -30,14 +30,14 @@ export function locationRoutes(app: App, lookup: Lookup, validation: TSchema): v
       config: { scope: 'advisory', ownTurns: true },
       schema: {
         operationId: 'validateLocation',
-        summary: 'Where a point lies, and what is known there',
+        summary: 'The country and areas of a point, and its products',
         description: DESCRIPTION.trim(),
         tags: ['places'],
         queryAlternative: asQuery(LocationRequest),
         body: ref(LocationRequest),
         bodyRemainder: ref(LocationRemainder),
         response: {
-          200: { ...ref(validation), description: 'What is known about the point.' },
+          200: { ...ref(validation), description: 'The facts about the point.' },
           ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'INVALID_PARAMETERS', ...BODY_ERRORS),
         },
       },

@@ -13,7 +13,7 @@ import type { Maps } from './maps.ts'
 const PNG = 'image/png'
 
 const TILE = `
-A tile of 256 x 256 pixels in Web Mercator, counted from the north-west (XYZ). A pixel has the colour of the value at its centre; where more than four pixels of the raster lie side by side in one of the map, that of the mean of a block of them. What has no value is transparent. A layer never changes: neither do its tiles.`
+A tile of 256 x 256 pixels in Web Mercator, counted from the north-west (XYZ). A pixel has the colour of the value at its centre. From four pixels of the raster in one of the map, it has the colour of their mean. Pixels without a value are transparent. Tiles never change.`
 
 type OfTile = FastifyRequest<{ Params: TileParams; Querystring: LayersQuery }>
 

@@ -15,7 +15,7 @@ import { tilesetOf } from './tileset.ts'
 export const NO_LAYER = 'yield-eth-wheat-2026-07-v1 has 4 layers, and no layer 5.'
 
 const LAYERS = `
-Each layer of a published release as a map: where its tiles are, how far they go, its unit, and the legend. Quantiles are those of the means of blocks of pixels, weighted by area. Layers of one input share a legend, so that their scenarios compare.`
+Each layer of a published release as a map: the address of its tiles, their extent, the unit and the legend. Quantiles are those of the means of blocks of pixels, weighted by area. Layers of one input share a legend, so that their scenarios compare.`
 
 export function layerListRoute(app: App, find: Finder, maps: Maps): void {
   const tileset = tilesetWriter(app, maps)
@@ -63,7 +63,7 @@ export function tilesetRoute(app: App, find: Finder, maps: Maps): void {
       schema: {
         operationId: 'getTileset',
         summary: 'A layer of a release as a map',
-        description: `${LAYERS.trim()} Of one layer, as TileJSON: what QGIS and libraries for maps are given.`,
+        description: `${LAYERS.trim()} One layer as TileJSON, for QGIS and map libraries.`,
         tags: ['catalog'],
         params: TilesetParams,
         querystring: queryOf(LayersQuery),

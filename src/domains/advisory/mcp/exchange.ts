@@ -29,7 +29,7 @@ export function createExchange(sdk: Sdk, tools: readonly Tool[], logFailure: Log
 
   function serverOf({ requestInfo }: { requestInfo?: Request }) {
     const by = requestInfo && askers.get(requestInfo)
-    if (!by) throw new Error('a server is made for a request that nobody has sent')
+    if (!by) throw new Error('no request stands behind this call')
     return serverFor(by)
   }
 

@@ -6,10 +6,9 @@ import type { Draft } from './drafts.ts'
 export interface Tool {
   name: string
   title: string
-  /** What an agent reads to choose it: what it gives, in which unit, and an example. */
+  /** Agents choose by it: the answer, its units, and an example. */
   description: string
   input: TObject
-  output: TObject
   /**
    * @param input that the schema has found to be right
    * @throws {ApiError} which says why there is no answer

@@ -8,7 +8,7 @@ import type { PointEndpoint } from './endpoints.ts'
 /** What is said of an answer that may be a text message. */
 const OF_TEXT = {
   'Content-Language': { type: 'string', description: 'The language of a text message.' },
-  Vary: { type: 'string', description: 'The headers of the request that the answer depends on.' },
+  Vary: { type: 'string', description: 'The request headers that change the answer.' },
 }
 
 /** What is said of an answer that is found again. */

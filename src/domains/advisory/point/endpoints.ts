@@ -91,11 +91,11 @@ function allProductsEndpoint(
     response,
     summary: 'Everything for a point',
     description: `
-${subjects.charAt(0).toUpperCase()}${subjects.slice(1)} in one call: the answer of each endpoint with its release, or null with \`error\` and \`code\`, also for a crop that the country does not offer${plain}.
+${subjects.charAt(0).toUpperCase()}${subjects.slice(1)} in one call. Each product has the answer of its own endpoint, or null with \`error\` and \`code\`, as for a crop that the country does not offer${plain}.
 
-Without \`country_code\` and \`release\`, the place decides the country (\`country_source\`), and the country a \`crop\` that is left out. A place in none of the countries gets the defaults.
+Without \`country_code\` and \`release\`, the country of the point applies, by its outline (\`country_source\`), and by default its crop. Points outside of all countries get the defaults.
 
-Where none of them has a value, the answer is a 404 with the reason that says most about the place, and each product's own in \`details\`.`.trim(),
+If no product has a value, the answer is a 404 with the most telling reason; \`details\` has the reason of each product.`.trim(),
     ...allProductsAnswerer(products, readRules),
   }
 }

@@ -132,7 +132,7 @@ function postRoute(endpoint: PointEndpoint, { lookup, record, sendSoon }: Point)
 }
 
 function getRoute(endpoint: PointEndpoint, { lookup, record }: Point) {
-  const { path, name, query, summary, description } = endpoint
+  const { path, name, query, summary } = endpoint
   const { errors, success, config, operation } = commonOf(endpoint)
   const cited = { ...success, headers: { ...success.headers, Link: CITED } }
   return {
@@ -143,7 +143,7 @@ function getRoute(endpoint: PointEndpoint, { lookup, record }: Point) {
       ...operation,
       operationId: `get${name.charAt(0).toUpperCase()}${name.slice(1)}AtPoint`,
       summary: `${summary}, to be cached`,
-      description: description + GET_RULES,
+      description: GET_RULES,
       querystring: queryOf(query),
       response: {
         200: 'format' in query.properties ? alsoAsTable(cited) : cited,

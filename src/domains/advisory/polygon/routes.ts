@@ -58,15 +58,15 @@ declare module 'fastify' {
 
 const RULES = `
 
-Send \`geometry\`, a GeoJSON Polygon, MultiPolygon, Feature of one or FeatureCollection of one Feature, or \`admin\`, an administrative area of \`GET /admin\`: one of the two. The other parameters may also be sent in the query; the body wins. The polygon may also be the whole body, as \`application/geo+json\` or as \`application/json\`; the other parameters are in the query then. A Feature gives its \`properties.name\` where no \`name\` is sent.
+Send \`geometry\` (a GeoJSON Polygon, MultiPolygon, or a Feature or FeatureCollection of one) or \`admin\` (an area of \`GET /admin\`). Other parameters stand in the body or in the query; the body wins. The polygon may also be the whole body, as \`application/geo+json\` or \`application/json\`, with the parameters in the query. \`name\` defaults to the Feature's \`properties.name\`.
 
-Where \`country_code\` and \`release\` are left out, the country is the one that a point inside the polygon lies in (\`country_source\`), and a \`crop\` that is left out the one that is offered there. With \`admin\`, it is the one that its country offers.
+Without \`country_code\` and \`release\`, the country of a point inside the polygon applies (\`country_source\`), and by default its crop. An \`admin\` area has the crop of its country by default.
 
-**How it is computed.** Each pixel counts by the part of its area that lies inside: on the WGS 84 ellipsoid for rasters in degrees, in the plane of their CRS for projected ones. So fields smaller than a pixel, holes and slivers are right. The value is the mean with these weights, \`stddev\` the standard deviation of the population with the same ones; \`min\` and \`max\` are over the pixels that the polygon overlaps. \`covered_percent\` is the part of its area that has values, and totals are for that part. Layers without a value in the polygon are left out.
+**Computation.** Each pixel counts by its area inside the polygon: on the WGS 84 ellipsoid for rasters in degrees, in the plane of their CRS for projected ones. So small fields, holes and slivers are exact. The value is the mean with these weights, \`stddev\` the standard deviation of the population; \`min\` and \`max\` are those of the overlapped pixels. \`covered_percent\` is the share of the area with values; totals are for that share. Layers without a value are left out.
 
-**What is refused.** 400 \`INVALID_GEOMETRY\` says what is wrong and where: rings that are not closed or have fewer than four positions, no area, crossings, holes outside, more than 10,000 vertices, a \`crs\`, other types, coordinates that are not numbers or swapped. Nothing is repaired. Bodies over the limit are 413. What takes longer than the service's limit (5 seconds unless it is set otherwise) is given up with 503 \`QUERY_TIMEOUT\`. Two polygons of a caller are computed at a time (one, where the service computes no more than two in all): others wait for their turn, and are answered 503 \`OVERLOADED\` after half of that.
+**Refusals.** 400 \`INVALID_GEOMETRY\` names the mistake and its place: open rings, fewer than four positions, no area, crossings, holes outside, more than 10,000 vertices, a \`crs\`, other types, coordinates that are swapped or no numbers. The service repairs nothing. A computation over the deadline (5 seconds by default) is 503 \`QUERY_TIMEOUT\`. Further polygons of a caller wait for its two turns, and are 503 \`OVERLOADED\` after half of the deadline.
 
-The answer is kept in the caller's history, under \`history_id\`; with \`Prefer: history=none\`, or a key without the scope \`history\`, it is not.`
+The answer is stored in the caller's history, under \`history_id\`, except with \`Prefer: history=none\` or a key without the scope \`history\`.`
 
 export interface PolygonOptions {
   lookup: Lookup

@@ -1,4 +1,4 @@
-import { type AreaInput, AreaOutput, areaInputOf, codesOfProducts } from '#schemas/agent-tools.ts'
+import { type AreaInput, areaInputOf, codesOfProducts } from '#schemas/agent-tools.ts'
 import { ApiError } from '#src/errors.ts'
 import type { ProductDefinition, Products } from '#src/products/define.ts'
 import type { AdviceDesk, Asker, Region } from '../../lookup/advice-desk.ts'
@@ -50,9 +50,8 @@ export function adviseArea({ list, of }: Products, desk: AdviceDesk, search: Are
     name: 'advise_area',
     title: 'Advice for an area or a field',
     description:
-      'What one product comes to in an administrative area, by name or code, or in a polygon: the mean weighed by area, min, max, standard deviation, the percentage of the area that has values, and totals where the product has them (kg, t) for that part. For one farm advise_point is nearer to the field. Examples: {"product": "yield", "area": "Amhara", "country_code": "eth"}, {"product": "fertilizer", "polygon": {"type": "Polygon", "coordinates": [[[38.5, 9.5], [38.6, 9.5], [38.6, 9.6], [38.5, 9.5]]]}}',
+      'Statistics of one product in an administrative area (name or code) or in a polygon: mean weighed by area, min and max of pixels, standard deviation, percentage of the area that has values, and totals (kg, t) for that part where the product has them. For one farm advise_point is nearer to the field. Examples: {"product": "yield", "area": "Amhara", "country_code": "eth"}, {"product": "fertilizer", "polygon": {"type": "Polygon", "coordinates": [[[38.5, 9.5], [38.6, 9.5], [38.6, 9.6], [38.5, 9.5]]]}}',
     input: areaInputOf(codesOfProducts(list)),
-    output: AreaOutput,
     async run(asked, by) {
       const product = of(asked.product)
       const region = await regionOf(asked, by)

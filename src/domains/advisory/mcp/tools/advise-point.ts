@@ -1,4 +1,4 @@
-import { codesOfProducts, PointOutput, pointInputOf } from '#schemas/agent-tools.ts'
+import { codesOfProducts, pointInputOf } from '#schemas/agent-tools.ts'
 import type { ProductDefinition, Products } from '#src/products/define.ts'
 import type { AdviceBody, AdviceDesk } from '../../lookup/advice-desk.ts'
 import { leftOut, shortenedSentence } from '../drafts.ts'
@@ -14,9 +14,8 @@ export function advisePoint({ list, of }: Products, desk: AdviceDesk, origins: O
     name: 'advise_point',
     title: 'Advice for a point',
     description:
-      'What is published for one place: predicted yield (kg/ha), fertilizer rates (kg/ha), organic inputs (t/ha), forage suitability (score, higher is better), each by season scenario. Rates are per hectare: for a field and its bags call quantities. A product without a value says why in code and error: never make one up. Example: {"lat": 9.5, "lng": 38.5}',
+      'What is published for one place: predicted yield (kg/ha), fertilizer rates (kg/ha), organic inputs (t/ha), forage suitability (score, higher is better), by season scenario; 0 is a value. Rates are per hectare: for a field and its bags call quantities. A product without a value says why in code and error: never make one up. Example: {"lat": 9.5, "lng": 38.5}',
     input: pointInputOf(codesOfProducts(list)),
-    output: PointOutput,
     async run({ product: code, ...asked }, by) {
       const place = await placeMeant(desk, asked, by)
       const product = code === undefined ? null : of(code)

@@ -1,4 +1,4 @@
-import { CatalogueInput, CatalogueOutput } from '#schemas/agent-tools.ts'
+import { CatalogueInput } from '#schemas/agent-tools.ts'
 import type { Products } from '#src/products/define.ts'
 import type { Country } from '../../lookup/queries.ts'
 import type { Snapshot } from '../../lookup/snapshot.ts'
@@ -24,7 +24,6 @@ export function catalogue({ list }: Products, origins: Origins) {
     description:
       'Countries with their codes and crops, products with their units, and the newest release of each. Call it first when the country, the crop or the product is in doubt. Example: {}',
     input: CatalogueInput,
-    output: CatalogueOutput,
     async run({ country_code }, by) {
       const snapshot = await origins.snapshot(by)
       const wanted = knownCountry(snapshot, country_code)

@@ -1,4 +1,4 @@
-import { ExplainOutput, PlaceInput } from '#schemas/agent-tools.ts'
+import { PlaceInput } from '#schemas/agent-tools.ts'
 import type { LocationValidation } from '#schemas/location.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
 import type { Products } from '#src/products/define.ts'
@@ -45,7 +45,6 @@ export function explainNoData({ list }: Products, desk: AdviceDesk, origins: Ori
     description:
       'Why a product has no value at a point (outside the country, crop not offered, nothing published, no pixel there), and what to do about each. Call it when advise_point has no value for what was wanted. Example: {"lat": -1, "lng": 36.5, "country_code": "eth"}',
     input: PlaceInput,
-    output: ExplainOutput,
     async run(asked, by) {
       const found = await desk.whereIs(asked, by)
       const { country_code, crop, nearest, hint } = found

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { QuantitiesInput, QuantitiesOutput } from '#schemas/agent-tools.ts'
+import { QuantitiesInput } from '#schemas/agent-tools.ts'
 import { hasQuantities, type Quantities, type Quantity } from '#schemas/quantity-answers.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
 import { wordKey } from '#src/lib/name-key.ts'
@@ -27,9 +27,8 @@ export function quantities({ list }: Products, desk: AdviceDesk, origins: Origin
     name: 'quantities',
     title: 'Kilograms, bags and costs for a field',
     description:
-      'What the rates at a place come to on a field of a given size: kilograms or tonnes; and the predicted harvest. With bags, whole bags of each input; with prices, what they cost. 1 ha = 10,000 m2 = 2.47 acre. Example: {"lat": 9.5, "lng": 38.5, "area": "2 acre", "bags": "Urea:50,DAP:50", "prices": "ETB Urea:2250/bag,DAP:52"}',
+      'Amounts for a field of a given size, from the rates at its place: kilograms or tonnes of each input, and the predicted harvest. With bags: whole bags, rounded up; with prices: costs. 1 ha = 10,000 m2 = 2.47 acre. Example: {"lat": 9.5, "lng": 38.5, "area": "2 acre", "bags": "Urea:50,DAP:50", "prices": "ETB Urea:2250/bag,DAP:52"}',
     input: QuantitiesInput,
-    output: QuantitiesOutput,
     async run({ area, bags, prices, scenario, ...asked }, by) {
       const place = await placeMeant(desk, asked, by)
       const body = await desk.atPoint(null, { ...place, area, bags, prices }, by)

@@ -1,4 +1,4 @@
-import { codesOfProducts, ReleasesOutput, releasesInputOf } from '#schemas/agent-tools.ts'
+import { codesOfProducts, releasesInputOf } from '#schemas/agent-tools.ts'
 import { isoMonth } from '#src/lib/month.ts'
 import { wordKey } from '#src/lib/name-key.ts'
 import type { Products } from '#src/products/define.ts'
@@ -17,7 +17,6 @@ export function releases({ list }: Products, origins: Origins) {
     description:
       'Published releases, the newest first: product, country, crop, forecast month, inputs, scenarios, whether synthetic (demonstration data, not advice) or stale. Older months may be asked for by forecast_period. Example: {"country_code": "rwa"}',
     input: releasesInputOf(codesOfProducts(list)),
-    output: ReleasesOutput,
     async run({ product, country_code, crop }, by) {
       const snapshot = await origins.snapshot(by)
       const country = knownCountry(snapshot, country_code)

@@ -1,4 +1,4 @@
-import { WhereIsInput, WhereIsOutput } from '#schemas/agent-tools.ts'
+import { WhereIsInput } from '#schemas/agent-tools.ts'
 import type { LocationValidation } from '#schemas/location.ts'
 import { ApiError } from '#src/errors.ts'
 import { roundDegrees } from '#src/lib/round.ts'
@@ -45,9 +45,8 @@ export function whereIs(desk: AdviceDesk, search: AreaSearch, origins: Origins) 
     name: 'where_is',
     title: 'Where a place is',
     description:
-      'For a point: its country, its administrative areas, and which products have a value there. For a name or a part of one: the areas it may mean, with codes for advise_area and the centre of each (not a place in a field). Villages, roads and addresses are not known. Examples: {"lat": -1.95, "lng": 30.06}, {"name": "Amhara", "country_code": "eth"}',
+      'For a point: its country, its administrative areas, and which products have a value there (or why not). For a name or a part of one: areas that match, with codes for advise_area and the centre of each (not a place in a field). Villages, roads and addresses are not known. Examples: {"lat": -1.95, "lng": 30.06}, {"name": "Amhara", "country_code": "eth"}',
     input: WhereIsInput,
-    output: WhereIsOutput,
     async run({ lat, lng, name, country_code }, by) {
       if (lat !== undefined && lng !== undefined) return ofPoint(lat, lng, country_code, by)
       if (lat !== undefined || lng !== undefined) {

@@ -58,7 +58,7 @@ export const EDR_PATHS: Record<string, { get: Operation }> = {
   [EDR_PATH]: described('getEdrLandingPage', 'The landing page of EDR', ['f'], 'LandingPage'),
   [`${EDR_PATH}/conformance`]: described('getEdrConformance', 'What of EDR is kept', ['f'], 'ConfClasses'),
   [`${EDR_PATH}/collections`]: described('getReleases', 'The published releases', ['f'], 'Collections'),
-  [COLLECTION]: described('describeRelease', 'A release', ['releaseId', 'f'], 'Collection'),
+  [COLLECTION]: described('describeRelease', 'Get a release', ['releaseId', 'f'], 'Collection'),
   [`${COLLECTION}/position`]: dataOperation('getPosition', 'Values at a point', ['pointCoords']),
   [`${COLLECTION}/area`]: dataOperation('getArea', 'Means in a polygon', ['areaCoords']),
   [`${COLLECTION}/locations`]: {

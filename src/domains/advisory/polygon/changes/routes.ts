@@ -25,9 +25,9 @@ const MEDIA_TYPES = [JSON_TYPE, CSV] as const
 const TYPE_OF = { json: JSON_TYPE, csv: CSV } as const
 
 const DESCRIPTION = `
-What release \`b\` changes from release \`a\`, area by area: means, how much of an area has values, and how much of it changes by more than a threshold. For admins.
+The changes from release \`a\` to release \`b\`, area by area: means, coverage, and the share that changes by more than a threshold. For admins.
 
-Means and cover are exact, as in advice for polygons. What is gained, lost and changed is exact on the borders of areas; inside it is told from the summaries of tiles, with bounds, unless \`exact\` has every pixel looked at. A process makes one comparison at a time; what takes longer than a minute is given up with 503 \`QUERY_TIMEOUT\`.`
+Means and cover are exact, as in advice for polygons. Gains, losses and changes are exact on the borders of areas. Inside they come from the summaries of tiles, with bounds; \`exact\` compares every pixel. A process makes one comparison at a time; after a minute the answer is 503 \`QUERY_TIMEOUT\`.`
 
 type Call = FastifyRequest<{ Params: ChangesParams; Querystring: ChangesQuery }>
 
@@ -40,14 +40,14 @@ export function changesRoutes(app: App): void {
       config: { role: 'admin', scope: 'advisory', caching: 'never', ownTurns: true },
       schema: {
         operationId: 'compareReleases',
-        summary: 'What changes from one release to another',
+        summary: 'Compare two releases',
         description: DESCRIPTION.trim(),
         tags: ['catalog'],
         params: ChangesParams,
         querystring: queryOf(ChangesQuery),
         response: {
           200: {
-            description: 'What changes.',
+            description: 'The changes.',
             headers: { 'Content-Disposition': DISPOSITION },
             content: {
               [JSON_TYPE]: { schema: ref(ReleaseChanges) },
