@@ -1,8 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import type { AuditKind } from '#src/database/audit-table.ts'
+import type { AuditEvent, AuditKind, AuditOrigin } from '#src/database/audit-table.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { isoTime } from '#src/database/time.ts'
-import type { AuditEvent, AuditOrigin } from '#src/http/plugins/audit.ts'
 import { operatorName } from '#src/lib/operator.ts'
 
 /** What anybody can make happen without an account. */

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { PasswordChange } from '#schemas/auth.ts'
+import type { AuditEvent } from '#src/database/audit-table.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { inTransaction } from '#src/database/transaction.ts'
 import { deleteKeys } from '#src/domains/keys/queries.ts'
@@ -11,7 +12,6 @@ import {
   replacePasswordHash,
 } from '#src/domains/user/queries.ts'
 import { ApiError, BASE } from '#src/errors.ts'
-import type { AuditEvent } from '#src/http/plugins/audit.ts'
 import { deleteAccountToken } from './account-token-queries.ts'
 import { createComparison } from './comparison.ts'
 import type { InPlace } from './hashing.ts'

@@ -213,34 +213,3 @@ export async function deleteUsage(trx: Transaction<Tables>, userId: string, limi
   )
   return Number(numAffectedRows)
 }
-
-/**
- * Counts the items of all histories that name a country or a crop.
- *
- * @param most so many are counted; where there are none of what a template names, no item is looked at
- */
-export async function countItemsNaming(
-  db: Kysely<Tables>,
-  column: 'country_code' | 'crop_code',
-  code: string,
-  most: number,
-): Promise<number> {
-  const template = sql`select id from answer_template`
-  const ofTemplates =
-    column === 'country_code'
-      ? sql`template_id in (
-          ${template} where subject_id in (select id from history_subject where country_code = ${code})
-        )`
-      : sql`(
-          template_id in (${template} where crop_code = ${code})
-          or (crop_code = ${code} and template_id in (${template} where pieces is null))
-        )`
-  const { rows } = await sql<{ items: number }>`
-    select count(*) as items from (
-      (select from advisory_history_json where ${sql.ref(column)} = ${code} limit ${most})
-      union all
-      (select from history_item where ${ofTemplates} limit ${most})
-      limit ${most}
-    ) as item`.execute(db)
-  return rows[0]?.items ?? 0
-}

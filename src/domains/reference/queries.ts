@@ -1,6 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
-import { countItemsNaming } from '#src/domains/history/queries.ts'
 import { COUNTRIES, CROPS, type Entry, type ReferenceList } from './lists.ts'
 
 /** West, south, east and north, decimal degrees. */
@@ -245,4 +244,65 @@ export async function listReleasesOf(
     .orderBy('code')
     .execute()
   return rows.map(({ code }) => code)
+}
+
+export interface Country {
+  code: string
+  name: string
+  /** The crops it offers. */
+  crops: string[]
+}
+
+export async function listCountries(db: Kysely<Tables>): Promise<Country[]> {
+  const { rows } = await sql<Country>`
+    select
+      country.code,
+      country.name,
+      array_remove(array_agg(country_crop.crop_code order by country_crop.crop_code), null) as crops
+    from country
+    left join country_crop on country_crop.country_code = country.code
+    group by country.code
+    order by country.code`.execute(db)
+  return rows
+}
+
+/** What a crop may be called by, in lower case, and the code that it stands for. */
+export interface CropAlias {
+  alias: string
+  code: string
+}
+
+export async function listCropAliases(db: Kysely<Tables>): Promise<CropAlias[]> {
+  return db.selectFrom('crop_alias').select(['alias', 'crop_code as code']).orderBy('alias').execute()
+}
+
+/**
+ * Counts the items of all histories that name a country or a crop.
+ *
+ * @param most so many are counted; where there are none of what a template names, no item is looked at
+ */
+export async function countItemsNaming(
+  db: Kysely<Tables>,
+  column: 'country_code' | 'crop_code',
+  code: string,
+  most: number,
+): Promise<number> {
+  const template = sql`select id from answer_template`
+  const ofTemplates =
+    column === 'country_code'
+      ? sql`template_id in (
+          ${template} where subject_id in (select id from history_subject where country_code = ${code})
+        )`
+      : sql`(
+          template_id in (${template} where crop_code = ${code})
+          or (crop_code = ${code} and template_id in (${template} where pieces is null))
+        )`
+  const { rows } = await sql<{ items: number }>`
+    select count(*) as items from (
+      (select from advisory_history_json where ${sql.ref(column)} = ${code} limit ${most})
+      union all
+      (select from history_item where ${ofTemplates} limit ${most})
+      limit ${most}
+    ) as item`.execute(db)
+  return rows[0]?.items ?? 0
 }

@@ -1,31 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Kysely } from 'kysely'
-import { AUDIT_KINDS, type AuditKind } from '#src/database/audit-table.ts'
+import { AUDIT_KINDS, type AuditEvent, type AuditOrigin } from '#src/database/audit-table.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { networkOf } from '#src/lib/network.ts'
 import type { App } from '../app.ts'
-
-/** Something that concerns the security of the service. */
-export interface AuditEvent {
-  kind: AuditKind
-  /** The account that it is about; the caller's where it is left out, null where there is none. */
-  userId?: string | null
-  /** The login by which it was done; the caller's where it is left out. */
-  sessionId?: string
-  /** What depends on the kind: ids, names and reasons, never a secret. */
-  detail?: Record<string, unknown>
-}
-
-/** Who did it, and from where: a request, or an operator at the command line. */
-export interface AuditOrigin {
-  userId: string | null
-  sessionId: string | null
-  keyId: string | null
-  network: string | null
-  requestId: string | null
-  operator: string | null
-}
 
 export interface AuditRecords {
   /** Adds a record; false where there are so many like it that it is left out. */

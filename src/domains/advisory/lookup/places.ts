@@ -1,6 +1,7 @@
+import type { Country } from '#src/domains/reference/queries.ts'
 import type { Party } from '#src/lib/fair-line.ts'
 import { type AreaFinder, firstCountryOf } from './areas.ts'
-import type { Country, Position } from './queries.ts'
+import type { Position } from './queries.ts'
 import type { Snapshot, Snapshots } from './snapshot.ts'
 
 /** What a request may leave to its place. */

@@ -199,36 +199,6 @@ function numbersOf(array: string): number[] {
   return array === '{}' ? [] : array.slice(1, -1).split(',').map(Number)
 }
 
-export interface Country {
-  code: string
-  name: string
-  /** The crops it offers. */
-  crops: string[]
-}
-
-export async function listCountries(db: Kysely<Tables>): Promise<Country[]> {
-  const { rows } = await sql<Country>`
-    select
-      country.code,
-      country.name,
-      array_remove(array_agg(country_crop.crop_code order by country_crop.crop_code), null) as crops
-    from country
-    left join country_crop on country_crop.country_code = country.code
-    group by country.code
-    order by country.code`.execute(db)
-  return rows
-}
-
-/** What a crop may be called by, in lower case, and the code that it stands for. */
-export interface CropAlias {
-  alias: string
-  code: string
-}
-
-export async function listCropAliases(db: Kysely<Tables>): Promise<CropAlias[]> {
-  return db.selectFrom('crop_alias').select(['alias', 'crop_code as code']).orderBy('alias').execute()
-}
-
 /** The codes of the countries of which any boundaries are loaded. */
 export async function listBoundedCountries(db: Kysely<Tables>): Promise<string[]> {
   const rows = await db.selectFrom('boundary_set').select('country_code as code').distinct().execute()

@@ -1,11 +1,12 @@
 import { ofSeasonless } from '#schemas/product.ts'
+import type { Country } from '#src/domains/reference/queries.ts'
 import { ApiError, unknownCountry } from '#src/errors.ts'
 import type { Party } from '#src/lib/fair-line.ts'
 import { swapped } from '#src/lib/swapped.ts'
 import type { Products } from '#src/products/define.ts'
 import type { Series } from '#src/products/series.ts'
 import { type AreaFinder, countryCodesOf } from './areas.ts'
-import type { Country, PointQuery, Position } from './queries.ts'
+import type { PointQuery, Position } from './queries.ts'
 import { type Place, sayNoData, sayNotPublished, sayOutside } from './sentences.ts'
 import { codesOf, countryNamed, type Snapshot } from './snapshot.ts'
 

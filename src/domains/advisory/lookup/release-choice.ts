@@ -1,5 +1,5 @@
+import type { CropAlias } from '#src/domains/reference/queries.ts'
 import type { Series } from '#src/products/series.ts'
-import type { CropAlias } from './queries.ts'
 
 /** What the choice among releases depends on. */
 interface Candidate extends Series {

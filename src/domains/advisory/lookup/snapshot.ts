@@ -2,17 +2,15 @@ import { setTimeout } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import type { Database } from '#src/database/client.ts'
 import type { Tables } from '#src/database/tables.ts'
+import { type Country, listCountries, listCropAliases } from '#src/domains/reference/queries.ts'
 import type { Products } from '#src/products/define.ts'
 import { becomesStaleAt } from '#src/products/season.ts'
 import type { Series } from '#src/products/series.ts'
 import { createNumbering, type PublishedRelease, placedIn, renewed } from './published-release.ts'
 import {
-  type Country,
   findPublishedState,
   findReleases,
   listBoundedCountries,
-  listCountries,
-  listCropAliases,
   type PublishedState,
   type Release,
 } from './queries.ts'

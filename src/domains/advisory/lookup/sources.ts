@@ -1,9 +1,9 @@
 import type { PointRequest } from '#schemas/point-request.ts'
+import type { Country } from '#src/domains/reference/queries.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import { isLeftToPlace, type Placeable, placeIn, sourceMember } from './places.ts'
 import { type ReleaseMembers, releaseMembers } from './products.ts'
 import type { PublishedRelease } from './published-release.ts'
-import type { Country } from './queries.ts'
 import { type RequestedSeries, seriesOf } from './series.ts'
 import type { Snapshot } from './snapshot.ts'
 

@@ -1,6 +1,6 @@
 import { CatalogueInput } from '#schemas/agent-tools.ts'
+import type { Country } from '#src/domains/reference/queries.ts'
 import type { Products } from '#src/products/define.ts'
-import type { Country } from '../../lookup/queries.ts'
 import type { Snapshot } from '../../lookup/snapshot.ts'
 import { leftOut } from '../drafts.ts'
 import { knownCountry } from '../known-country.ts'
