@@ -5,8 +5,8 @@ import { bundleOf, keepPages } from './typescript.mjs'
 
 for (const file of [
   'src/server.ts',
-  'src/process/worker.ts',
-  'src/database/embedded/worker.ts',
+  'src/worker.ts',
+  'src/data/embedded/worker.ts',
   'src/cli/agro.ts',
 ]) {
   if (await bundleOf(join(ROOT, file))) continue

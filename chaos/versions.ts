@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Cleanup } from '#bench/cleanup.ts'
 import { OperatorError } from '#src/errors.ts'
-import { codeOf } from '#src/lib/caught.ts'
+import { codeOf } from '#src/lib/promises.ts'
 
 const execute = promisify(execFile)
 

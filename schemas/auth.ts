@@ -1,7 +1,40 @@
 import { type Static, Type } from 'typebox'
-import { optional, ref } from './common.ts'
-import { NewPassword, Password, RecoveryCode, Totp } from './credentials.ts'
+import { optional, ref, Time } from './common.ts'
 import { Organisation, PersonName, UserProfile } from './user.ts'
+
+/** Long enough for a passphrase, short enough that hashing it is no burden. */
+export const PASSWORD_LENGTH = { minimum: 10, maximum: 256 } as const
+
+export const NewPassword = Type.String({
+  minLength: PASSWORD_LENGTH.minimum,
+  maxLength: PASSWORD_LENGTH.maximum,
+  format: 'unicode',
+  description: 'Any characters, of any script, in any mixture. The most common passwords are refused.',
+  examples: ['teff grows at dawn'],
+})
+
+/** One to compare with: what it has to be like is told to those who choose one. */
+export const Password = Type.String({
+  minLength: 1,
+  maxLength: PASSWORD_LENGTH.maximum,
+  format: 'unicode',
+  examples: ['teff grows at dawn'],
+})
+
+/** A code of an authenticator app, as such apps show it. */
+export const Totp = Type.String({
+  pattern: '^[0-9]{3} ?[0-9]{3}$',
+  description: 'The code that the authenticator app shows: six digits, for 30 seconds. It works once.',
+  examples: ['492039'],
+})
+
+export const RecoveryCode = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  format: 'text',
+  description: 'A recovery code, in the place of that of the app. It works once.',
+  examples: ['k7mq-2xwd-v3ta-5zfe'],
+})
 
 const Email = Type.String({
   maxLength: 254,
@@ -171,4 +204,108 @@ export const authSchemas = [
   MailRequest,
   PasswordReset,
   EmailConfirmation,
+]
+
+const OrNull = (description: string, example: string) =>
+  Type.Unsafe<string | null>({ type: ['string', 'null'], description, examples: [example] })
+
+export const Session = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    created_at: Time,
+    last_used_at: Type.String({
+      ...Time,
+      description: 'When it was begun or continued last (`POST /auth/refresh`).',
+    }),
+    expires_at: Time,
+    network: OrNull(
+      'Where that came from: an IPv4 address, or the /64 of an IPv6 one. Null where it is not known.',
+      '192.0.2.17',
+    ),
+    user_agent: OrNull('How the client names itself, in 200 characters at most.', 'Mozilla/5.0 (Android 15)'),
+    current: Type.Boolean({ description: 'Whether it is the one that asks.' }),
+  },
+  { $id: 'Session', description: 'A login that has not ended.' },
+)
+export type Session = Static<typeof Session>
+
+export const SessionList = Type.Object(
+  {
+    items: Type.Array(ref(Session)),
+    next_cursor: Type.Unsafe<null>({ type: 'null', description: 'Always null: there are never more.' }),
+  },
+  { $id: 'SessionList', description: 'The sessions, the one that was used last first.' },
+)
+export type SessionList = Static<typeof SessionList>
+
+export const sessionSchemas = [Session, SessionList]
+
+export const TwoFactorStatus = Type.Object(
+  {
+    enabled: Type.Boolean({ description: 'Whether a login needs a code.' }),
+    required: Type.Boolean({
+      description: 'Whether the account needs a second factor to do what its role allows.',
+    }),
+    recovery_codes: Type.Integer({ description: 'How many recovery codes are left.', examples: [10] }),
+  },
+  { $id: 'TwoFactorStatus', examples: [{ enabled: true, required: false, recovery_codes: 10 }] },
+)
+export type TwoFactorStatus = Static<typeof TwoFactorStatus>
+
+export const TwoFactorRequest = Type.Object(
+  { password: Password },
+  { $id: 'TwoFactorRequest', examples: [{ password: 'teff grows at dawn' }] },
+)
+export type TwoFactorRequest = Static<typeof TwoFactorRequest>
+
+export const TwoFactorSecret = Type.Object(
+  {
+    secret: Type.String({
+      description: 'For apps into which it has to be typed: base32.',
+      examples: ['JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'],
+    }),
+    uri: Type.String({
+      description: 'For apps that read QR codes: show it as one.',
+      examples: [
+        'otpauth://totp/Agricultural%20advisory%20service:amina%40example.org?issuer=Agricultural%20advisory%20service&secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&algorithm=SHA1&digits=6&period=30',
+      ],
+    }),
+  },
+  { $id: 'TwoFactorSecret', description: 'The secret of the authenticator app. It is shown once.' },
+)
+export type TwoFactorSecret = Static<typeof TwoFactorSecret>
+
+export const TwoFactorConfirmation = Type.Object(
+  { totp: Totp },
+  { $id: 'TwoFactorConfirmation', examples: [{ totp: '492039' }] },
+)
+export type TwoFactorConfirmation = Static<typeof TwoFactorConfirmation>
+
+export const RecoveryCodes = Type.Object(
+  {
+    recovery_codes: Type.Array(RecoveryCode, {
+      description: 'Ten codes in case the app is lost. They are shown once: print them, or write them down.',
+    }),
+  },
+  { $id: 'RecoveryCodes' },
+)
+export type RecoveryCodes = Static<typeof RecoveryCodes>
+
+export const TwoFactorRemoval = Type.Object(
+  { password: Password, totp: optional(Totp), recovery_code: optional(RecoveryCode) },
+  {
+    $id: 'TwoFactorRemoval',
+    description: 'The password, and `totp` or `recovery_code`.',
+    examples: [{ password: 'teff grows at dawn', totp: '492039' }],
+  },
+)
+export type TwoFactorRemoval = Static<typeof TwoFactorRemoval>
+
+export const twoFactorSchemas = [
+  TwoFactorStatus,
+  TwoFactorRequest,
+  TwoFactorSecret,
+  TwoFactorConfirmation,
+  RecoveryCodes,
+  TwoFactorRemoval,
 ]

@@ -1,24 +1,215 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import { dataOrReason, Location, type PointSchemas, sharedMembers } from './advisory.ts'
-import {
-  AnswerLines,
-  BATCH_LIMITS,
-  type BatchForms,
-  BatchPoint,
-  Pass,
-  PassedMembers,
-  PointCollection,
-  PointId,
-  PointLines,
-  PointTable,
-  SentLabels,
-} from './batch-forms.ts'
-import { optional, ref, type WithoutNulls } from './common.ts'
-import { CountrySource, Ignored } from './ignored.ts'
+import { CountrySource, documentedAs, Ignored, optional, ref, type WithoutNulls } from './common.ts'
+import { Point } from './geojson.ts'
 import { PointRequest } from './point-request.ts'
-import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
-import { BatchQuantityFields } from './quantities.ts'
-import { hasQuantities } from './quantity-answers.ts'
+import { componentOf, examplePlaceOf, ofSeasonless, type ProductContract } from './product.ts'
+import { BatchQuantityFields, hasQuantities } from './quantities.ts'
+
+/** How many points one call may have. */
+export const BATCH_LIMITS = { anonymous: 1000, withToken: 20_000 } as const
+
+const TextId = Type.String({ maxLength: 200, format: 'text' })
+const NumberId = Type.Number({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })
+
+const idOptions = {
+  description: 'Whatever tells the points of a call apart, given back as it was sent.',
+  examples: ['field-1'],
+}
+
+// One schema of two types says what is wrong in one sentence; two schemas are what generators expect.
+export const PointId = documentedAs(
+  Type.Unsafe<string | number>({ ...TextId, ...NumberId, type: ['string', 'number'], ...idOptions }),
+  Type.Union([TextId, NumberId], idOptions),
+)
+
+/** How much may be passed through. */
+export const PASS_LIMITS = { names: 20, characters: 1000 } as const
+
+/** Columns and properties that are passed through. */
+export const Pass = Type.Array(Type.String({ minLength: 1, maxLength: 100, format: 'text' }), {
+  maxItems: PASS_LIMITS.names,
+  uniqueItems: true,
+  description: `Columns or properties to copy to the answers: at most ${PASS_LIMITS.names} names, repeated in the query or separated by commas. Values are texts up to ${PASS_LIMITS.characters} characters, numbers, true, false and null; others are refused. Names of own members of the answer and of missing columns are refused.`,
+  examples: [['area_ha', 'farmer']],
+})
+
+/** What is given back as it was sent. */
+const GivenBack = (description: string) =>
+  Type.Union([Type.String(), Type.Number(), Type.Boolean()], { description })
+
+export const SentLabels = Type.Object(
+  {
+    name: Type.Optional(GivenBack('Its name.')),
+    lat: Type.Optional(GivenBack('Its latitude.')),
+    lng: Type.Optional(GivenBack('Its longitude.')),
+  },
+  {
+    description:
+      'The fields of an invalid point, as they were sent, without objects, lists and texts over 200 characters.',
+    examples: [{ name: 'My field', lat: 'nine', lng: 38.5 }],
+  },
+)
+export type SentLabels = Static<typeof SentLabels>
+
+export const PassedMembers = Type.Unsafe<Record<string, string | number | boolean | null>>({
+  type: 'object',
+  additionalProperties: Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]),
+  description: 'The columns or properties of `pass`, as they were sent. Missing ones are left out.',
+})
+
+export const BatchPoint = Type.Object(
+  {
+    id: optional(PointId),
+    lat: PointRequest.properties.lat,
+    lng: PointRequest.properties.lng,
+    name: PointRequest.properties.name,
+  },
+  {
+    $id: 'BatchPoint',
+    description: 'One of many points. Fields that are not listed are ignored, unless `pass` names them.',
+  },
+)
+export type BatchPoint = WithoutNulls<Static<typeof BatchPoint>>
+
+export const PointLines = Type.String({
+  $id: 'PointLines',
+  description: 'One `BatchPoint` a line, as JSON. Empty lines are skipped.',
+  examples: ['{"id":"field-1","lat":9.5,"lng":38.5,"name":"My field"}\n{"id":2,"lat":9.6,"lng":38.6}\n'],
+})
+
+export const PointTable = Type.String({
+  $id: 'PointTable',
+  description:
+    'RFC 4180, in UTF-8. The first line names the columns, in any order and case: `lat` (or `latitude`) and `lng` (or `lon`, `long`, `longitude`), and if you like `id` and `name`. Others are ignored, unless `pass` names them; empty cells count as left out; ids are text.',
+  examples: ['id,name,lat,lng\r\nfield-1,"My field, upper part",9.5,38.5\r\nfield-2,,9.6,38.6\r\n'],
+})
+
+export const PointCollection = Type.Object(
+  {
+    type: Type.Literal('FeatureCollection'),
+    features: Type.Array(
+      Type.Object({
+        type: Type.Literal('Feature'),
+        id: optional(PointId),
+        geometry: ref(Point),
+        properties: optional(
+          Type.Object({
+            // Files of others have what they like there.
+            id: Type.Optional(
+              Type.Unknown({
+                description:
+                  'Names the point as `id` of the Feature does, where that is left out; else it is ignored.',
+              }),
+            ),
+            name: PointRequest.properties.name,
+          }),
+        ),
+      }),
+      { minItems: 1, maxItems: BATCH_LIMITS.withToken },
+    ),
+  },
+  {
+    $id: 'PointCollection',
+    description:
+      'GeoJSON points in WGS 84. Heights are ignored, and so are properties that are not listed, unless `pass` names them.',
+    examples: [
+      {
+        type: 'FeatureCollection',
+        features: [
+          {
+            type: 'Feature',
+            id: 'field-1',
+            geometry: { type: 'Point', coordinates: [38.5, 9.5] },
+            properties: { name: 'My field' },
+          },
+        ],
+      },
+    ],
+  },
+)
+
+const EXAMPLE_RELEASE = {
+  country_code: 'eth',
+  crop: 'wheat',
+  forecast_period: 'July 2026',
+  forecast_month: '2026-07',
+  release: 'yield-eth-wheat-2026-07-v1',
+  synthetic: false,
+}
+
+export const AnswerLines = Type.String({
+  $id: 'AnswerLines',
+  description: 'For each point one line, in their order: an item of the JSON answer.',
+  examples: [
+    '{"id":"field-1","location":{"name":"My field","lat":9.5,"lng":38.5,"type":"point"},"country_code":"eth","crop":"wheat","forecast_period":"July 2026","forecast_month":"2026-07","release":"yield-eth-wheat-2026-07-v1","synthetic":false,"yield_data":[{"scenario":"Normal","yield_kg_ha":3694}]}\n',
+  ],
+})
+
+/** The forms of answers that are the same for all products. */
+export interface BatchForms {
+  table: TSchema
+  collection: TSchema
+}
+
+export function batchFormsOf(products: readonly ProductContract[]): BatchForms {
+  const seasons = ofSeasonless(products, (names) => ` (not for ${names})`)
+  return { table: answerTable(seasons), collection: answerCollection(seasons) }
+}
+
+/** @param seasons for which products the answer has no month */
+function answerTable(seasons: string): TSchema {
+  return Type.String({
+    $id: 'AnswerTable',
+    description: `For each point one row, in their order: \`id\`, \`name\`, \`lat\`, \`lng\`, \`country_code\`, \`crop\`, \`forecast_period\` and \`forecast_month\`${seasons}, \`release\`, \`synthetic\`, a column a layer, such as \`rate_kg_ha Urea Normal\`, then \`error\` and \`code\`, then what \`pass\` named. A row that is not valid has its cells as they were sent. A text that a spreadsheet would take for a formula has an apostrophe before it, and so has what follows a semicolon, a tab or a line end within one.`,
+    examples: [
+      'id,name,lat,lng,country_code,crop,forecast_period,forecast_month,release,synthetic,yield_kg_ha Normal,error,code\r\nfield-1,My field,9.5,38.5,eth,wheat,July 2026,2026-07,yield-eth-wheat-2026-07-v1,false,3694,,\r\n',
+    ],
+  })
+}
+
+/** @param seasons for which products the answer has no month */
+function answerCollection(seasons: string): TSchema {
+  return Type.Object(
+    {
+      type: Type.Literal('FeatureCollection'),
+      ...sharedMembers({ seasonal: true }),
+      ignored: Ignored,
+      features: Type.Array(
+        Type.Object({
+          type: Type.Literal('Feature'),
+          id: Type.Optional(PointId),
+          geometry: Type.Union([ref(Point), Type.Null({ description: 'The point was not valid.' })]),
+          properties: Type.Record(
+            Type.String(),
+            Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]),
+            {
+              description: `\`name\`, \`country_code\`, \`crop\`, \`forecast_period\` and \`forecast_month\`${seasons}, \`release\`, \`synthetic\`, and a property a layer, such as \`rate_kg_ha Urea Normal\`, null where it has no value; \`error\` and \`code\` where there is none at all; and what \`pass\` named. A point that is not valid has \`name\`, \`lat\` and \`lng\` as they were sent.`,
+            },
+          ),
+        }),
+        { description: 'One for each point, in their order.' },
+      ),
+    },
+    {
+      $id: 'AnswerCollection',
+      examples: [
+        {
+          type: 'FeatureCollection',
+          ...EXAMPLE_RELEASE,
+          features: [
+            {
+              type: 'Feature',
+              id: 'field-1',
+              geometry: { type: 'Point', coordinates: [38.5, 9.5] },
+              properties: { name: 'My field', ...EXAMPLE_RELEASE, 'yield_kg_ha Normal': 3694 },
+            },
+          ],
+        },
+      ],
+    },
+  )
+}
 
 const { crop, country_code, forecast_period, release } = PointRequest.properties
 

@@ -1,5 +1,5 @@
-import { type TSchema, Type } from 'typebox'
-import { ref, Time } from './common.ts'
+import { type Static, type TSchema, Type } from 'typebox'
+import { oneOf, ref, Time } from './common.ts'
 import { FORECAST_MONTH, LOSSY, RESOLUTION, STALE, SYNTHETIC } from './glossary.ts'
 import { ofSeasonless, type ProductContract, productSchema } from './product.ts'
 
@@ -176,4 +176,183 @@ export function catalogSchemasOf(products: readonly ProductContract[]): CatalogS
     ...[CatalogGrid, CatalogRange, release, CatalogBoundaries, catalog],
   ]
   return { catalog, components }
+}
+
+export const RELEASE_STATES = ['published', 'replaced', 'unpublished', 'deleted'] as const
+
+const STATE =
+  '`published`: it answers now. `replaced`: it was published, and answers where it is named. `unpublished`: it never was; admins alone see it. `deleted`: its values are gone, and what is said of it is all that is left.'
+
+/** What becomes of a load, by the lock that it holds. */
+export const LOAD_STATES = ['running', 'cut_off', 'unknown'] as const
+
+/** What a list may be asked for: also what is no release yet. */
+const LISTED_STATES = [...RELEASE_STATES, 'incomplete'] as const
+
+const LISTED_STATE = `${STATE} \`incomplete\`: it is being loaded, or its load was cut off; admins alone see it, where they ask for it.`
+
+const nullable = <Schema extends TSchema>(schema: Schema, description?: string) =>
+  Type.Union([schema, Type.Null()], { ...(description !== undefined && { description }) })
+
+const Text = (maxLength: number, description: string, example?: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength,
+    format: 'text',
+    description,
+    ...(example && { examples: [example] }),
+  })
+
+export const RELEASES_DEFAULTS = { limit: 100 } as const
+
+export function releasesQueryOf(products: readonly ProductContract[]) {
+  return Type.Object({
+    product: Type.Optional(productSchema(products, 'Only this product.')),
+    country_code: Type.Optional(Text(100, 'Only this country, in any case.', 'eth')),
+    crop: Type.Optional(Text(100, 'Only this crop, in any case.')),
+    state: Type.Optional(
+      oneOf(
+        LISTED_STATES,
+        `Only such: ${LISTED_STATE} Without it, all but those that are deleted or incomplete.`,
+      ),
+    ),
+    limit: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1000,
+        default: RELEASES_DEFAULTS.limit,
+        description: 'The most items to answer with.',
+      }),
+    ),
+    cursor: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 1000,
+        description: 'Where to go on: the `next_cursor` of the page before, with the same other parameters.',
+      }),
+    ),
+  })
+}
+export type ReleasesQuery = Static<ReturnType<typeof releasesQueryOf>>
+
+export const ReleaseParams = Type.Object({
+  release: Type.String({
+    description: 'The code of a release.',
+    examples: ['synthetic-yield-eth-wheat-2026-07-v1'],
+  }),
+})
+export type ReleaseParams = Static<typeof ReleaseParams>
+
+export const ReleaseLayer = Type.Object(
+  {
+    layer: Type.Integer({ minimum: 1, description: 'Its number, in the order of answers.', examples: [1] }),
+    input: nullable(
+      Type.String(),
+      'The fertilizer, organic input or species; null where the product has none.',
+    ),
+    scenario: nullable(Type.String({ examples: ['Normal'] })),
+    unit: Type.String({ examples: ['kg/ha'] }),
+    decimals: Type.Integer({ description: 'To so many digits its values are rounded.', examples: [0] }),
+    scale: Type.Number({ description: 'Value = pixel * `scale` + `offset`.', examples: [1] }),
+    offset: Type.Number({ examples: [0] }),
+    pixel_type: Type.String({
+      description: 'How pixels are stored, in the words of PostGIS.',
+      examples: ['32BF'],
+    }),
+    grid: Type.Integer({ description: 'Which of the `grids` it is on, from 1.', examples: [1] }),
+    pixels: Type.Integer({ description: 'How many pixels have a value.', examples: [1_182_114] }),
+    minimum: nullable(Type.Number({ examples: [1200] })),
+    maximum: nullable(Type.Number({ examples: [4800] })),
+    mean: nullable(Type.Number({ examples: [2710.4] }), 'Of the pixels; null where none has a value.'),
+  },
+  { $id: 'ReleaseLayer', description: 'A layer of a release.' },
+)
+export type ReleaseLayer = Static<typeof ReleaseLayer>
+
+export const ReleasePeriod = Type.Object(
+  { from: Time, to: nullable(Time, 'Null while it is published.') },
+  { $id: 'ReleasePeriod', description: 'When a release was published.' },
+)
+export type ReleasePeriod = Static<typeof ReleasePeriod>
+
+function membersOf(products: readonly ProductContract[]) {
+  const none = ofSeasonless(products, (names) => ` None for ${names}.`)
+  return {
+    release: Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
+    product: productSchema(products, 'Its product.'),
+    country_code: Type.String({ examples: ['eth'] }),
+    crop: nullable(Type.String({ examples: ['wheat'] })),
+    forecast_period: nullable(
+      Type.String({ examples: ['2026-07'] }),
+      `${FORECAST_MONTH} As \`YYYY-MM\`.${none}`,
+    ),
+    version: Type.Integer({
+      description: 'Counts the releases for the same product, country, crop and month.',
+      examples: [1],
+    }),
+    state: oneOf(RELEASE_STATES, STATE),
+    synthetic: Type.Boolean({ description: SYNTHETIC }),
+    lossy: Type.Optional(Type.Literal(true, { description: LOSSY })),
+    valid_until: nullable(
+      Type.String({ format: 'date' }),
+      'The last day (UTC) of its season; null where it has none.',
+    ),
+    stale: Type.Optional(Type.Literal(true, { description: STALE })),
+    source: Type.String({ examples: ['Ministry of Agriculture, agronomy model 4.2'] }),
+    licence: Type.String({ examples: ['CC BY 4.0'] }),
+    checksum: Type.String({
+      description: 'SHA-256 of the definitions of its layers and of the files that it was loaded from.',
+      examples: ['2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae'],
+    }),
+    loaded_at: Time,
+    published_from: nullable(Time, 'When it was first published; null where it never was.'),
+    published_to: nullable(
+      Time,
+      'When it was last replaced, withdrawn or deleted; null where it is published or never was.',
+    ),
+    deleted_at: nullable(Time, 'Null where it is there, or that was not recorded.'),
+  }
+}
+
+export function releasesSchemasOf(products: readonly ProductContract[]) {
+  const members = membersOf(products)
+  const summary = Type.Object(
+    {
+      ...members,
+      state: oneOf(LISTED_STATES, LISTED_STATE),
+      load: Type.Optional(
+        oneOf(
+          LOAD_STATES,
+          'Of an `incomplete` one, whether a process still loads it; `loaded_at` is when that began. `cut_off`: none does, and the next load of the same data clears away what is left. `unknown`: an older version has begun it, which does not say.',
+        ),
+      ),
+    },
+    { $id: 'ReleaseSummary', description: 'A release.' },
+  )
+  const release = Type.Object(
+    {
+      ...members,
+      periods: Type.Array(ref(ReleasePeriod), {
+        description: 'When it was published, the first time first: it may have been rolled back to.',
+      }),
+      grids: Type.Array(ref(CatalogGrid), { description: 'None where it is deleted.' }),
+      layers: Type.Array(ref(ReleaseLayer), {
+        description: 'In the order of answers. None where it is deleted.',
+      }),
+    },
+    { $id: 'ReleaseDescription', description: 'All that is known of a release.' },
+  )
+  const list = Type.Object(
+    {
+      items: Type.Array(ref(summary), { description: 'In the order of their codes.' }),
+      next_cursor: nullable(Type.String(), 'The `cursor` of the next page; null where this is the last one.'),
+    },
+    { $id: 'ReleaseList' },
+  )
+  return {
+    release,
+    list,
+    /** In the order of the document. */
+    components: [ReleaseLayer, ReleasePeriod, summary, release, list],
+  }
 }

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { releaseMembers } from './advisory.ts'
-import { PointId } from './batch-forms.ts'
+import { PointId } from './batch.ts'
 import { ErrorCode, optional } from './common.ts'
 
 /** What a data value set is answered as. */

@@ -1,10 +1,116 @@
-import { type Static, Type } from 'typebox'
+import { type Static, type TObject, type TSchema, Type } from 'typebox'
+import { Location, ProvenanceMember, releaseMembers } from './advisory.ts'
 import { AdvisedArea } from './areas.ts'
-import { documentedAs, oneOf, ref, Time } from './common.ts'
+import { RELEASE_STATES } from './catalog.ts'
+import { CountrySource, documentedAs, oneOf, ref, Time } from './common.ts'
 import { Feedback } from './feedback.ts'
 import { geoJsonOf, MultiPolygon, Point } from './geojson.ts'
-import { historyItemsOf } from './history-items.ts'
-import { ofSeasonless, type ProductContract, recordedProductSchema } from './product.ts'
+import {
+  ALL_PRODUCTS,
+  componentOf,
+  ofSeasonless,
+  type ProductContract,
+  recordedProductSchema,
+} from './product.ts'
+
+/** A component of which only the name is known here. */
+const named = ($id: string) => ref(Type.Unknown({ $id }))
+
+/**
+ * What an item of the history is, by its product: its request and its answer are those of the product's
+ * operations. Only documented by this: what is kept is given back as it was.
+ *
+ * @param item what all of them have
+ */
+export function historyItemsOf(products: readonly ProductContract[], item: TObject) {
+  const variants: [code: string, variant: TSchema][] = [
+    ...products.map((product): [string, TSchema] => [product.code, itemOf(product, item)]),
+    [ALL_PRODUCTS, itemOfAll(products, item)],
+  ]
+  const components = variants.map(([, variant]) => variant)
+  const { description, examples } = item as TObject & Described
+  const documented = Type.Unsafe({
+    type: 'object',
+    oneOf: components.map((variant) => ref(variant)),
+    discriminator: {
+      propertyName: 'product',
+      mapping: Object.fromEntries(variants.map(([code, { $id }]: [string, Named]) => [code, `${$id}#`])),
+    },
+    description,
+    examples,
+  })
+  return { documented, components }
+}
+
+interface Named {
+  $id?: string
+}
+
+interface Described {
+  description: string
+  examples: unknown[]
+}
+
+function itemOf(product: ProductContract, item: TObject) {
+  const component = componentOf(product)
+  const requests = product.seasonal ? '' : component
+  return variantOf(item, component, product.code, {
+    request: Type.Union([named(`${requests}PointRequest`), named(`${requests}PolygonRequest`)]),
+    answer: answerOf(product, item),
+  })
+}
+
+/** Answers that are older than a member of the release lack it. */
+function answerOf(product: ProductContract, { properties }: TObject): TSchema {
+  const component = componentOf(product)
+  const release = Object.entries(releaseMembers(product))
+  return Type.Object({
+    location: properties.location as TSchema,
+    ...Object.fromEntries(release.map(([name, schema]) => [name, Type.Optional(schema)])),
+    [product.entries]: Type.Array(
+      Type.Union([named(`Polygon${component}Entry`), named(`${component}Entry`)]),
+    ),
+  })
+}
+
+/** Answers that are older than what says the country lack that. */
+function itemOfAll(products: readonly ProductContract[], item: TObject) {
+  const { country_code, crop } = releaseMembers({ seasonal: false })
+  return variantOf(item, 'Everything', ALL_PRODUCTS, {
+    request: named('PointRequest'),
+    answer: Type.Object({
+      location: ref(Location),
+      country_code: Type.Optional(country_code as TSchema),
+      crop: Type.Optional(crop as TSchema),
+      country_source: CountrySource,
+      ...Object.fromEntries(
+        products.map((product) => [product.code, named(`${componentOf(product)}Section`)]),
+      ),
+      provenance: ProvenanceMember,
+    }),
+  })
+}
+
+function variantOf(
+  { properties }: TObject,
+  component: string,
+  code: string,
+  { request, answer }: { request: TSchema; answer: TSchema },
+) {
+  const describedAs = (name: string, schema: TSchema): TSchema => ({
+    ...schema,
+    description: (properties[name] as { description: string }).description,
+  })
+  return Type.Object(
+    {
+      ...properties,
+      product: Type.Literal(code),
+      request: describedAs('request', request),
+      answer: describedAs('answer', answer),
+    },
+    { $id: `${component}HistoryItem` },
+  )
+}
 
 export const HISTORY_DEFAULTS = { limit: 50 } as const
 
@@ -227,3 +333,85 @@ export function historySchemasOf(products: readonly ProductContract[]) {
   }
 }
 export type HistoryList = Static<ReturnType<typeof historySchemasOf>['list']>
+
+const TOKEN = 'q3sT0mY1v9xJr8bQ2dKfLw4z'
+
+const Address = Type.String({
+  description: 'Where everybody finds it: a page for browsers, and JSON for programs.',
+  examples: [`https://advice.example.org/cite/${TOKEN}`],
+})
+
+export const Share = Type.Object(
+  {
+    id: Type.String({ description: 'The end of its address. It cannot be guessed.', examples: [TOKEN] }),
+    url: Address,
+    shared_at: Time,
+  },
+  { $id: 'Share', description: 'Where an item of the history is shown to everybody who knows the address.' },
+)
+
+export const CitationParams = Type.Object({
+  id: Type.String({ description: 'The id from `POST /history/{id}/share`.' }),
+})
+
+export const CitedRelease = Type.Object(
+  {
+    release: Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
+    state: oneOf(RELEASE_STATES, 'The state of the release; see `GET /releases/{release}`.'),
+    source: Type.String({ examples: ['Ministry of Agriculture, agronomy model 4.2'] }),
+    licence: Type.String({ examples: ['CC BY 4.0'] }),
+    checksum: Type.String({
+      examples: ['2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae'],
+    }),
+  },
+  { $id: 'CitedRelease', description: 'A release that the cited answer was computed from.' },
+)
+
+export const CitationPage = Type.String({ $id: 'CitationPage', description: 'A citation as a page.' })
+
+export const Verification = Type.Object(
+  {
+    method: Type.Literal('POST'),
+    url: Type.String({ examples: ['https://advice.example.org/advisory/yield/point'] }),
+    headers: Type.Record(Type.String(), Type.String(), {
+      description: 'The headers to send with it.',
+      examples: [{ 'Content-Type': 'application/json', Accept: 'application/json', Prefer: 'history=none' }],
+    }),
+    body: AsItWas('The JSON to send: the request, with the releases that answered it.'),
+    token: Type.Boolean({ description: 'Whether it takes a token, as polygons do.' }),
+    sha256: Type.String({
+      description: 'Of the bytes of the answer, in hexadecimal.',
+      examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
+    }),
+  },
+  {
+    $id: 'Verification',
+    description:
+      'How to verify the answer. The request with these headers gets these bytes, as long as the releases exist. Reasons for missing values are not verified.',
+  },
+)
+
+export function sharingSchemasOf(products: readonly ProductContract[]) {
+  const citation = Type.Object(
+    {
+      id: Type.String({ examples: [TOKEN] }),
+      url: Address,
+      shared_at: Time,
+      answered_at: Time,
+      kind: oneOf(['point', 'polygon'], 'The kind of place.'),
+      product: recordedProductSchema(products, 'The product; `all` is every product in one call.'),
+      releases: Type.Array(ref(CitedRelease)),
+      request: AsItWas('The request.'),
+      answer: AsItWas('The answer.'),
+      verify: Type.Union([ref(Verification), Type.Null()], {
+        description:
+          'Null where the request asks for nutrients: compositions of inputs may change. Also null where this version refuses a request that an earlier one answered: a `budget` for several products, or bags of less than a gram.',
+      }),
+    },
+    {
+      $id: 'Citation',
+      description: 'A shared advisory, without the person.',
+    },
+  )
+  return { citation, components: [CitedRelease, Verification, citation, CitationPage] }
+}

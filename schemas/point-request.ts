@@ -8,9 +8,62 @@ import {
   optional,
   type WithoutNulls,
 } from './common.ts'
-import { MONTH_PATTERN } from './month.ts'
 import { QuantityFields } from './quantities.ts'
-import { ShortTextFields } from './short-text.ts'
+
+/** The months in English, in the order of the year. */
+const MONTHS = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+] as const
+
+/** So many letters tell the months apart. */
+const SHORT_MONTH = 3
+
+const names = MONTHS.map((name) => {
+  const [start, end] = [name.slice(0, SHORT_MONTH), name.slice(SHORT_MONTH)].map(inAnyCase)
+  return end ? `${start}(?:${end})?` : start
+})
+
+/** How a month is written, `2026-07`, `July 2026` or `Jul 2026`, in the regular expressions of JSON Schema. */
+export const MONTH_PATTERN = `^\\s*(?:(?!0000)\\d{4}-(?:0[1-9]|1[0-2])|(?:${names.join('|')})\\s+(?!0000)\\d{4})\\s*$`
+
+/** These know no flags, and letters of either case have to be listed. */
+function inAnyCase(letters: string): string {
+  return [...letters].map((letter) => `[${letter.toUpperCase()}${letter.toLowerCase()}]`).join('')
+}
+
+/** More segments than a farmer is sent; networks take up to 255. */
+export const MOST_SEGMENTS = 10
+
+/** What a request for a point may say of its answer as a text message. */
+export const ShortTextFields = {
+  max_segments: optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: MOST_SEGMENTS,
+      description:
+        'Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out.',
+    }),
+  ),
+}
+
+/** An answer, or the reason for none, as a text message. */
+export const ShortText = Type.String({
+  $id: 'ShortText',
+  description:
+    'A text message of at most `max_segments` segments: 160 characters of the GSM 7-bit alphabet, or 153 in each of several; where another character is in it 70, or 67.',
+  examples: ['My field. Yield (wheat) Jul 2026: Normal 2464 kg/ha; Above Normal 2834 kg/ha.'],
+})
 
 /**
  * What a point request is taken to say where it says nothing. Descriptions tell it: generators of clients

@@ -1,15 +1,109 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import { exampleMembers, HistoryId, type PointSchemas, releaseMembers } from './advisory.ts'
-import { MAX_LEVEL } from './areas.ts'
-import { COUNTRY_CODES, documentedAs, optional, ref, type WithoutNulls } from './common.ts'
-import { DistributionMembers, DistributionParameters, HistogramBin, Quantile } from './distribution.ts'
+import { AdvisedArea, MAX_LEVEL } from './areas.ts'
+import {
+  COUNTRY_CODES,
+  CountrySource,
+  documentedAs,
+  Ignored,
+  oneOf,
+  optional,
+  ref,
+  type WithoutNulls,
+} from './common.ts'
 import { Feature, FeatureCollection, geoJsonOf, MultiPolygon, Polygon } from './geojson.ts'
-import { CountrySource, Ignored } from './ignored.ts'
 import { PointRequest } from './point-request.ts'
-import { LOCATION, PolygonLocation } from './polygon-location.ts'
 import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
-import { PolygonQuantityFields, type QuantityRequest } from './quantities.ts'
-import { quantitiesOfAnswer, quantityFieldsOf } from './quantity-answers.ts'
+import {
+  PolygonQuantityFields,
+  type QuantityRequest,
+  quantitiesOfAnswer,
+  quantityFieldsOf,
+} from './quantities.ts'
+
+/** How much may be asked of a distribution. */
+const MOST_QUANTILES = 20
+const MOST_BINS = 100
+
+/** What is asked of how the values in a polygon are distributed. */
+export const DistributionParameters = {
+  quantiles: optional(
+    Type.Array(Type.Number({ minimum: 0, maximum: 1 }), {
+      maxItems: MOST_QUANTILES,
+      uniqueItems: true,
+      description: `Quantiles of the values to answer with, from 0 to 1, ${MOST_QUANTILES} at most; in the query several times, or separated by commas.`,
+      examples: [[0.1, 0.5, 0.9]],
+    }),
+  ),
+  histogram: optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: MOST_BINS,
+      description: 'Answer with a histogram of so many bins, or classes.',
+      examples: [10],
+    }),
+  ),
+}
+
+export const Quantile = Type.Object(
+  {
+    quantile: Type.Number({ description: 'Which one: 0.5 is the median.' }),
+    value: Type.Number({
+      description:
+        'The smallest value that, together with all smaller ones, has at least that part of the covered area: the inverse of the weighted distribution function (Hyndman and Fan, 1996, definition 1; `numpy.quantile` with `weights` and `method="inverted_cdf"`).',
+    }),
+    error: Type.Number({
+      description:
+        'How far the exact quantile can lie from the value, rounding aside: 0 where it is exact. A polygon with more than 4,096 tiles (16 x 16 pixels) inside is computed from the least and greatest values of some of them, and one with very many values to a small part of their range.',
+    }),
+  },
+  { $id: 'Quantile', examples: [{ quantile: 0.5, value: 2464.18, error: 0 }] },
+)
+
+export const HistogramBin = Type.Object(
+  {
+    from: Type.Number(),
+    to: Type.Number({
+      description:
+        'Values from the one to below the other; of the last bin it is the largest one. Where there are no more different values than bins, each is a class of its own: both are the value.',
+    }),
+    percent: Type.Number({ description: 'How much of the covered area has them.' }),
+    error: Type.Number({
+      description: 'How far the exact percentage can lie from it, as for quantiles; 0 where it is exact.',
+    }),
+  },
+  { $id: 'HistogramBin', examples: [{ from: 2318, to: 2604, percent: 100, error: 0 }] },
+)
+
+/** What an entry has of a distribution, where it was asked for. */
+export const DistributionMembers = {
+  quantiles: Type.Optional(
+    Type.Array(ref(Quantile), { description: 'In the order in which they were asked for.' }),
+  ),
+  histogram: Type.Optional(
+    Type.Array(ref(HistogramBin), { description: 'From the smallest values to the largest.' }),
+  ),
+}
+
+/** The location of the examples. */
+export const LOCATION = { name: 'My farm', lat: 9.55, lng: 38.55, type: 'polygon', area_ha: 12012.5 }
+
+export const PolygonLocation = Type.Object(
+  {
+    name: Type.String({ description: 'The label of the request, or the name of the area.' }),
+    lat: Type.Number({ description: 'With `lng`, a point inside.' }),
+    lng: Type.Number(),
+    type: oneOf(['polygon'], 'The kind of place.'),
+    area_ha: Type.Number({
+      description: 'Hectares, on the WGS 84 ellipsoid, to the square metre; small areas have three digits.',
+    }),
+    admin: Type.Optional(ref(AdvisedArea)),
+  },
+  {
+    $id: 'PolygonLocation',
+    examples: [LOCATION],
+  },
+)
 
 export const PolygonGeometry = Type.Unsafe<Record<string, unknown>>({
   $id: 'PolygonGeometry',

@@ -5,9 +5,9 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { buildApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
-import { serverCluster } from '#src/database/client.ts'
-import { readReference } from '#src/database/reference.ts'
-import { openapiYaml } from '#src/http/openapi-document.ts'
+import { serverCluster } from '#src/data/client.ts'
+import { readReference } from '#src/data/reference.ts'
+import { openapiYaml } from '#src/http/openapi/document.ts'
 
 const FILE = new URL('../openapi.yaml', import.meta.url)
 

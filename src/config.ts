@@ -1,14 +1,74 @@
+import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { envSchema } from 'env-schema'
 import { type Static, Type } from 'typebox'
-import { OperatorError } from '#src/errors.ts'
-import { brokenRulesOf } from '#src/lib/broken-rules.ts'
-import { codeOf, messageOf } from '#src/lib/caught.ts'
-import { nearest } from '#src/lib/edit-distance.ts'
-import { listOf } from '#src/lib/lists.ts'
-import { LOG_LEVELS, type LogLevel, type LogModule, moduleAndLevel } from '#src/lib/log-levels.ts'
-import { isAddressOrRange, isHost } from '#src/lib/network.ts'
-import { withSecretsOfFiles } from '#src/lib/secret-files.ts'
+import { OperatorError } from './errors.ts'
+import { listOf } from './lib/collections.ts'
+import { LOG_LEVELS, type LogLevel, type LogModule, moduleAndLevel } from './lib/log-levels.ts'
+import { nearest } from './lib/names.ts'
+import { isAddressOrRange, isHost } from './lib/network.ts'
+import { codeOf, messageOf } from './lib/promises.ts'
+
+/**
+ * Adds to settings those that are in files, which their names with `_FILE` name.
+ *
+ * @throws {Error} where one is set twice, or its file cannot be read or is empty
+ */
+export function withSecretsOfFiles(set: NodeJS.ProcessEnv, names: readonly string[]): NodeJS.ProcessEnv {
+  const files = names.flatMap((name) => {
+    const file = set[`${name}_FILE`]
+    if (file === undefined) return []
+    if (set[name] !== undefined)
+      throw new Error(`${name} and ${name}_FILE are both set: leave out one of them`)
+    return [[name, secretIn(file, `${name}_FILE`)]]
+  })
+  return { ...set, ...Object.fromEntries(files) }
+}
+
+/** What a file holds, without the end of its last line, which editors and `echo` write. */
+function secretIn(file: string, variable: string): string {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new Error(`${variable} cannot be read: ${messageOf(error)}`)
+  }
+  const secret = text.replace(/(\r?\n)+$/, '')
+  if (secret === '') throw new Error(`${variable} names a file with nothing in it: ${file}`)
+  return secret
+}
+
+/** A rule of a schema that is broken, as Ajv says it. */
+interface BrokenRule {
+  /** Such as `/PORT`. */
+  instancePath: string
+  keyword: string
+  message: string
+  params: { allowedValues?: string[] }
+}
+
+/** Schemas of variables by their names. */
+type Variables = Record<string, object>
+
+/**
+ * The rules that an error of a validation of variables tells of, with the values that are allowed, and examples in the
+ * place of a pattern; undefined for other errors.
+ */
+export function brokenRulesOf(error: unknown, variables: Variables): string | undefined {
+  const { errors } = error as { errors?: BrokenRule[] }
+  return errors?.map((rule) => sentenceOf(rule, variables)).join('; ')
+}
+
+function sentenceOf(
+  { instancePath, keyword, message, params: { allowedValues } }: BrokenRule,
+  variables: Variables,
+): string {
+  const name = instancePath.slice(1)
+  const { examples } = { examples: [], ...variables[name] } as { examples: string[] }
+  if (keyword === 'pattern' && examples.length > 0) return `${name} must look like ${examples.join(' or ')}`
+  const values = allowedValues ? `: ${allowedValues.join(', ')}` : ''
+  return `${name} ${message}${values}`
+}
 
 /** A prefix of paths: nothing, or segments without anything to be escaped, which are no steps up (`..`). */
 export const BASE_PATH_PATTERN = '^(/(?!\\.{1,2}(/|$))[A-Za-z0-9._~-]+)*$'

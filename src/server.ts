@@ -1,10 +1,10 @@
-import { refuseMissingSecret } from '#src/http/jwt-secret.ts'
-import { type Announcer, announcerFor } from '#src/lib/announcer.ts'
 import { loadConfig, loadEnvironmentFile, mistypedSettings } from './config.ts'
-import { openCluster } from './database/client.ts'
-import { failWith } from './process/failing.ts'
-import type { Running } from './process/running.ts'
-import './process/v8-flags.ts'
+import { openCluster } from './data/client.ts'
+import { failWith } from './failing.ts'
+import { refuseMissingSecret } from './http/access-tokens.ts'
+import { type Announcer, announcerFor } from './lib/announcer.ts'
+import type { Running } from './start.ts'
+import './v8-flags.ts'
 
 /** Signals this close together are one: npm passes on a Ctrl-C that the terminal has sent us already. */
 const SAME_SIGNAL_MS = 300
@@ -44,7 +44,7 @@ try {
   refuseMissingSecret(config)
   // The embedded database is opened in a thread of its own: meanwhile there is time to load the rest.
   const opening = openCluster(config, announcer.say)
-  const loading = config.WORKERS > 1 ? import('./process/primary.ts') : import('./process/alone.ts')
+  const loading = config.WORKERS > 1 ? import('./primary.ts') : import('./start.ts')
   const [cluster, { run }] = await Promise.all([opening, loading])
   running = await run(config, cluster, { announcer, seconds: () => (Date.now() - started) / 1000 })
 } catch (error) {

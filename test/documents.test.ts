@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { BATCH_LIMITS } from '#schemas/batch-forms.ts'
+import { BATCH_LIMITS } from '#schemas/batch.ts'
 import { MOST_POLYGONS } from '#schemas/polygons.ts'
+import { MAX_VERTICES } from '#src/advice/polygon/geometry.ts'
 import { loadConfig } from '#src/config.ts'
-import { isWhole } from '#src/database/rights.ts'
-import { MAX_VERTICES } from '#src/domains/advisory/polygon/geometry.ts'
+import { isWhole } from '#src/data/rights.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 
 const textOf = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')

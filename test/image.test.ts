@@ -32,7 +32,7 @@ function namedIn(file: string): string[] {
 }
 
 /** The documents that the pages at /docs show. */
-const documents = [...read('src/http/docs-page/readings.ts').matchAll(/'([\w./]+\.md)'/g)].map(
+const documents = [...read('src/http/docs-page/page.ts').matchAll(/'([\w./]+\.md)'/g)].map(
   ([, name = '']) => join('docs', name),
 )
 

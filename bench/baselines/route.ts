@@ -1,10 +1,11 @@
-import Fastify, { type FastifyInstance } from 'fastify'
+import type { FastifyInstance } from 'fastify'
+import Fastify from 'fastify'
 import { pointComponentsOf, pointSchemasOf } from '#schemas/advisory.ts'
 import { ErrorBody, ErrorDetail, ref } from '#schemas/common.ts'
 import { PointRequest } from '#schemas/point-request.ts'
+import { fertilizer } from '#schemas/products/fertilizer.ts'
 import { errorCodeSchema } from '#src/errors.ts'
 import { AJV_OPTIONS } from '#src/http/validation.ts'
-import { fertilizer } from '#src/products/fertilizer.ts'
 
 export const PATH = '/advisory/fertilizer/point'
 

@@ -1,4 +1,4 @@
-import { cursorAfter } from '#src/http/cursor.ts'
+import { cursorAfter } from '#src/http/parameters.ts'
 import type { DatabaseServer } from '../postgres.ts'
 import { type HistorySize, STATISTICS_OF_ALL } from '../results.ts'
 

@@ -1,14 +1,14 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
-import type { Tables } from '#src/database/tables.ts'
-import { putFeedback } from '#src/domains/feedback/queries.ts'
-import { listHistory } from '#src/domains/history/page-queries.ts'
+import type { Tables } from '#src/data/tables.ts'
 import {
   deleteHistoryItem,
   deleteItems,
   findHistoryItem,
   type HistoryFilter,
-} from '#src/domains/history/queries.ts'
-import { deleteOldest } from '#src/domains/history/recording-queries.ts'
+  listHistory,
+  putFeedback,
+} from '#src/history/queries.ts'
+import { deleteOldest } from '#src/history/recording-queries.ts'
 import type { Landmarks } from './calls.ts'
 
 const FIRST_ID = '00000000-0000-0000-0000-000000000000'

@@ -1,4 +1,4 @@
-import { PRODUCTS } from '#src/products/index.ts'
+import { PRODUCTS } from '#schemas/products/index.ts'
 import { logIn, makeKey } from '../ask.ts'
 import { type Bench, load, medians, POINT_PATH, ratio, requestBody, say } from '../bench.ts'
 import type { LoadResult } from '../load/generator.ts'

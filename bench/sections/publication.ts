@@ -1,5 +1,5 @@
-import { inTransaction } from '#src/database/transaction.ts'
-import { publishRelease } from '#src/domains/releases/queries.ts'
+import { publishRelease } from '#src/catalog/release-queries.ts'
+import { inTransaction } from '#src/data/sql.ts'
 import type { Manifest } from '#src/ingest/manifest-file.ts'
 import { type Bench, load, medians, ratio, say, warmUp } from '../bench.ts'
 import type { LoadResult } from '../load/generator.ts'

@@ -1,11 +1,6 @@
 import type { Polygon } from 'geojson'
 import type pg from 'pg'
-import {
-  ellipsoidArea,
-  type Polygons,
-  statisticsOf,
-  weightsOf,
-} from '#test/domains/advisory/polygon/brute-force.ts'
+import { ellipsoidArea, type Polygons, statisticsOf, weightsOf } from '#test/advice/polygon/brute-force.ts'
 import { ask } from '../ask.ts'
 import type { LoadedRaster } from '../rasters/raster.ts'
 

@@ -1,4 +1,4 @@
-import { codeOf } from '#src/lib/caught.ts'
+import { codeOf } from '#src/lib/promises.ts'
 import { operate } from './program.ts'
 import { interrupt } from './terminal.ts'
 

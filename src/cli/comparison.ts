@@ -1,17 +1,14 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { MAX_LEVEL } from '#schemas/areas.ts'
-import type { Database } from '#src/database/client.ts'
-import { CHECK_NAMES, type CheckName, type Finding } from '#src/database/findings.ts'
-import { inTransaction } from '#src/database/transaction.ts'
-import { ReplacedMeanwhile } from '#src/domains/advisory/lookup/replaced.ts'
 import {
+  type Comparison,
+  compareReleases,
   DEFAULT_THRESHOLD,
   TooManyAreas,
   usualLevel,
   whyIncomparable,
-} from '#src/domains/advisory/polygon/changes/comparable.ts'
-import { type Comparison, compareReleases } from '#src/domains/advisory/polygon/changes/compare.ts'
-import { computingAlone } from '#src/domains/advisory/polygon/changes/computing-alone.ts'
+} from '#src/advice/comparison/compare.ts'
+import { computingAlone } from '#src/advice/comparison/computing-alone.ts'
 import {
   areaRows,
   type ChangeRow,
@@ -20,19 +17,23 @@ import {
   relativeChange,
   sizeOf,
   worstRows,
-} from '#src/domains/advisory/polygon/changes/figures.ts'
-import { findLevels } from '#src/domains/advisory/polygon/changes/queries.ts'
-import { findPredecessor } from '#src/domains/releases/predecessor-queries.ts'
+} from '#src/advice/comparison/figures.ts'
+import { findLevels } from '#src/advice/comparison/queries.ts'
 import {
+  findPredecessor,
   findPublished,
   findRelease,
   type ReleaseRow,
   requireComplete,
-} from '#src/domains/releases/queries.ts'
+} from '#src/catalog/release-queries.ts'
+import type { Database } from '#src/data/client.ts'
+import { CHECK_NAMES, type CheckName, type Finding } from '#src/data/rights.ts'
+import { inTransaction } from '#src/data/sql.ts'
 import { noAreas, OperatorError } from '#src/errors.ts'
 import { type Leniency, refusingChecks } from '#src/ingest/checks/judgement.ts'
 import { type Publishing, publishChecked } from '#src/ingest/publish.ts'
 import { shortNumber } from '#src/lib/round.ts'
+import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { progressLine } from './progress.ts'
 import { changeText, numberText } from './table.ts'
 import { say } from './terminal.ts'

@@ -1,14 +1,14 @@
 import { Command } from 'commander'
 import type { Transaction } from 'kysely'
-import type { Tables } from '#src/database/tables.ts'
-import { inTransaction } from '#src/database/transaction.ts'
 import {
   type Composition,
   deleteComposition,
   listCompositions,
   saveComposition,
-} from '#src/domains/advisory/quantities/queries.ts'
-import { recordOperation } from '#src/domains/audit/queries.ts'
+} from '#src/advice/quantities/queries.ts'
+import { recordOperation } from '#src/data/audit-queries.ts'
+import { inTransaction } from '#src/data/sql.ts'
+import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { lookInDatabase, withDatabase } from './database.ts'
 import { table } from './table.ts'

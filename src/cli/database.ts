@@ -1,11 +1,11 @@
 import { type Config, loadConfig } from '#src/config.ts'
-import { type Database, openCluster } from '#src/database/client.ts'
-import { migrate } from '#src/database/migrate.ts'
-import { explainRights } from '#src/database/rights.ts'
-import { refuseOlderSchema } from '#src/database/scripts.ts'
+import { type Database, openCluster } from '#src/data/client.ts'
+import { StorageUnavailable } from '#src/data/files/store.ts'
+import { migrate } from '#src/data/migrate.ts'
+import { explainRights } from '#src/data/rights.ts'
+import { refuseOlderSchema } from '#src/data/schema-state.ts'
 import { OperatorError } from '#src/errors.ts'
-import { codeOf, messageOf } from '#src/lib/caught.ts'
-import { StorageUnavailable } from '#src/storage/store.ts'
+import { codeOf, messageOf } from '#src/lib/promises.ts'
 
 /**
  * Runs the work of a command that changes something. The schema is brought up to date first, unless

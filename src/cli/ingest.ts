@@ -1,13 +1,17 @@
 import { Command, Option } from 'commander'
 import type { Kysely } from 'kysely'
-import type { Database } from '#src/database/client.ts'
-import { nameOfCrs } from '#src/database/crs.ts'
-import type { CheckName, Finding } from '#src/database/findings.ts'
-import type { Tables } from '#src/database/tables.ts'
-import { inTransaction } from '#src/database/transaction.ts'
-import { type LayerSummary, listLayers } from '#src/domains/releases/layer-queries.ts'
-import { findPublished, type ReleaseRow } from '#src/domains/releases/queries.ts'
-import { refusePast } from '#src/domains/releases/schedule-queries.ts'
+import {
+  findPublished,
+  type LayerSummary,
+  listLayers,
+  type ReleaseRow,
+} from '#src/catalog/release-queries.ts'
+import { refusePast } from '#src/catalog/schedule-queries.ts'
+import type { Database } from '#src/data/client.ts'
+import { nameOfCrs } from '#src/data/crs.ts'
+import type { CheckName, Finding } from '#src/data/rights.ts'
+import { inTransaction } from '#src/data/sql.ts'
+import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { type Inspection, inspect } from '#src/ingest/checks/index.ts'
 import { type Leniency, refusingChecks } from '#src/ingest/checks/judgement.ts'

@@ -1,8 +1,8 @@
 import { Command, CommanderError } from 'commander'
 import { loadEnvironmentFile } from '#src/config.ts'
-import { isDatabaseUnavailable, isDiskFull } from '#src/database/failures.ts'
+import { isDatabaseUnavailable, isDiskFull } from '#src/data/failures.ts'
 import { type OperatorCode, OperatorError } from '#src/errors.ts'
-import { messageOf } from '#src/lib/caught.ts'
+import { messageOf } from '#src/lib/promises.ts'
 import { VERSION } from '#src/lib/version.ts'
 import { EXIT, ExitWith } from './terminal.ts'
 

@@ -1,18 +1,18 @@
 import { Command } from 'commander'
 import type { Transaction } from 'kysely'
-import type { Tables } from '#src/database/tables.ts'
-import { inTransaction } from '#src/database/transaction.ts'
-import { recordOperation } from '#src/domains/audit/queries.ts'
+import type { ProductDefinition } from '#schemas/products/define.ts'
+import { PRODUCTS } from '#schemas/products/index.ts'
 import {
   deletePlausibleRange,
+  listCropEntries,
   listPlausibleRanges,
   type StatedRange,
   upsertPlausibleRange,
-} from '#src/domains/ranges/queries.ts'
-import { listCropEntries } from '#src/domains/reference/queries.ts'
+} from '#src/catalog/reference-queries.ts'
+import { recordOperation } from '#src/data/audit-queries.ts'
+import { inTransaction } from '#src/data/sql.ts'
+import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
-import type { ProductDefinition } from '#src/products/define.ts'
-import { PRODUCTS } from '#src/products/index.ts'
 import { lookInDatabase, withDatabase } from './database.ts'
 import { table } from './table.ts'
 import { JSON_OPTION, type Output, print, withExamples } from './terminal.ts'

@@ -1,9 +1,7 @@
 import { Command } from 'commander'
 import type { Kysely, Transaction } from 'kysely'
 import { ofSeasonless } from '#schemas/product.ts'
-import type { Tables } from '#src/database/tables.ts'
-import { inTransaction } from '#src/database/transaction.ts'
-import { recordOperation } from '#src/domains/audit/queries.ts'
+import { PRODUCTS } from '#schemas/products/index.ts'
 import {
   addAliases,
   addEntry,
@@ -12,15 +10,19 @@ import {
   removeEntry,
   renameEntry,
   withdrawCrop,
-} from '#src/domains/reference/changes.ts'
-import { COUNTRIES, CROPS, type ReferenceList } from '#src/domains/reference/lists.ts'
+} from '#src/catalog/reference-changes.ts'
 import {
+  COUNTRIES,
   type CountryEntry,
+  CROPS,
   type CropEntry,
   listCountryEntries,
   listCropEntries,
-} from '#src/domains/reference/queries.ts'
-import { PRODUCTS } from '#src/products/index.ts'
+  type ReferenceList,
+} from '#src/catalog/reference-queries.ts'
+import { recordOperation } from '#src/data/audit-queries.ts'
+import { inTransaction } from '#src/data/sql.ts'
+import type { Tables } from '#src/data/tables.ts'
 import { lookInDatabase, withDatabase } from './database.ts'
 import { table } from './table.ts'
 import {

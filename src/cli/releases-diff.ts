@@ -1,16 +1,17 @@
 import { Command } from 'commander'
-import { comparisonBody, comparisonCsv, WORST_AREAS } from '#src/domains/advisory/polygon/changes/answer.ts'
-import type { Comparison } from '#src/domains/advisory/polygon/changes/compare.ts'
+import type { Comparison } from '#src/advice/comparison/compare.ts'
 import {
   type ChangeRow,
+  comparisonBody,
+  comparisonCsv,
   figuresOf,
   layerName,
   relativeChange,
   totalRows,
+  WORST_AREAS,
   worstRows,
-} from '#src/domains/advisory/polygon/changes/figures.ts'
-import { findPredecessor } from '#src/domains/releases/predecessor-queries.ts'
-import { type ReleaseRow, requireComplete } from '#src/domains/releases/queries.ts'
+} from '#src/advice/comparison/figures.ts'
+import { findPredecessor, type ReleaseRow, requireComplete } from '#src/catalog/release-queries.ts'
 import { OperatorError } from '#src/errors.ts'
 import { shortNumber } from '#src/lib/round.ts'
 import { type ComparingOptions, compareForOperator, levelOption, thresholdOption } from './comparison.ts'

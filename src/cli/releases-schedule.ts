@@ -1,14 +1,14 @@
 import { Command } from 'commander'
 import type { Transaction } from 'kysely'
-import type { CheckName, Finding } from '#src/database/findings.ts'
-import type { Tables } from '#src/database/tables.ts'
-import { inTransaction } from '#src/database/transaction.ts'
 import {
   refusePast,
   requireUnpublished,
   scheduleRelease,
   unscheduleRelease,
-} from '#src/domains/releases/schedule-queries.ts'
+} from '#src/catalog/schedule-queries.ts'
+import type { CheckName, Finding } from '#src/data/rights.ts'
+import { inTransaction } from '#src/data/sql.ts'
+import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { inspectAgain } from '#src/ingest/checks/index.ts'
 import { type Leniency, refusingChecks } from '#src/ingest/checks/judgement.ts'

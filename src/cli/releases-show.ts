@@ -1,13 +1,17 @@
 import { Command } from 'commander'
-import type { AuditKind } from '#src/database/audit-table.ts'
-import type { TileStoreName } from '#src/database/release-tables.ts'
-import { listReleaseRecords, type ReleaseDetail, type ReleaseRecord } from '#src/domains/audit/queries.ts'
-import { type LayerSummary, listLayers } from '#src/domains/releases/layer-queries.ts'
-import { type ReleaseRow, requireRelease } from '#src/domains/releases/queries.ts'
-import { findSchedule, type Schedule } from '#src/domains/releases/schedule-queries.ts'
+import { isStale, lastDayOf, type Validity } from '#schemas/products/define.ts'
+import {
+  type LayerSummary,
+  listLayers,
+  type ReleaseRow,
+  requireRelease,
+} from '#src/catalog/release-queries.ts'
+import { findSchedule, type Schedule } from '#src/catalog/schedule-queries.ts'
+import type { AuditKind } from '#src/data/account-tables.ts'
+import { listReleaseRecords, type ReleaseDetail, type ReleaseRecord } from '#src/data/audit-queries.ts'
+import type { TileStoreName } from '#src/data/tables.ts'
 import { findTileStore } from '#src/ingest/move-queries.ts'
 import { shortNumber } from '#src/lib/round.ts'
-import { isStale, lastDayOf, type Validity } from '#src/products/season.ts'
 import { lookInDatabase } from './database.ts'
 import { listReleaseSizes } from './doctor/queries.ts'
 import { printable, sizeText, table, timeText } from './table.ts'

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import type { TileStoreName } from '#src/database/release-tables.ts'
-import { listPrunable, pruneRelease } from '#src/domains/releases/pruning-queries.ts'
+import { listPrunable, pruneRelease } from '#src/catalog/removal-queries.ts'
+import type { TileStoreName } from '#src/data/tables.ts'
 import { moveRelease } from '#src/ingest/move.ts'
 import { removeUnusedFiles } from '#src/ingest/unused-files.ts'
 import { lookInDatabase, tell, withDatabase } from './database.ts'

@@ -4,13 +4,9 @@ import { Command, Option } from 'commander'
 import type { Transaction } from 'kysely'
 import { RegisterRequest } from '#schemas/auth.ts'
 import { ROLES, type Role } from '#schemas/user.ts'
-import { type Config, loadConfig } from '#src/config.ts'
-import type { Tables } from '#src/database/tables.ts'
-import { inTransaction } from '#src/database/transaction.ts'
-import { recordOperation } from '#src/domains/audit/queries.ts'
-import { issueToken, usageOf } from '#src/domains/auth/account-tokens.ts'
-import { hashPassword, refuseGuessable } from '#src/domains/auth/passwords.ts'
-import { deleteTwoFactor } from '#src/domains/auth/two-factor-queries.ts'
+import { issueToken, usageOf } from '#src/accounts/account-mail.ts'
+import { hashPassword, refuseGuessable } from '#src/accounts/credentials.ts'
+import { deleteTwoFactor } from '#src/accounts/queries.ts'
 import {
   deleteUser,
   findCredentials,
@@ -19,7 +15,11 @@ import {
   type NewUser,
   noAccount,
   setRole,
-} from '#src/domains/user/queries.ts'
+} from '#src/accounts/user-queries.ts'
+import { type Config, loadConfig } from '#src/config.ts'
+import { recordOperation } from '#src/data/audit-queries.ts'
+import { inTransaction } from '#src/data/sql.ts'
+import type { Tables } from '#src/data/tables.ts'
 import { ApiError, OperatorError } from '#src/errors.ts'
 import { AJV_OPTIONS, validationError } from '#src/http/validation.ts'
 import { lookInDatabase, withDatabase } from './database.ts'

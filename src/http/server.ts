@@ -1,16 +1,38 @@
 import type { ServerOptions } from 'node:http'
 import { hostname } from 'node:os'
+import type { RouteDefinition, Serializer } from '@fastify/fast-json-stringify-compiler'
+import buildSerializers from '@fastify/fast-json-stringify-compiler'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { LogController } from 'fastify'
 import type { Config } from '#src/config.ts'
 import { isDebugged } from '#src/lib/log-levels.ts'
 import { isWithin } from '#src/lib/network.ts'
-import type { App } from './app.ts'
-import { logsAnyRequests } from './module-log.ts'
+import { type App, logsAnyRequests } from './app.ts'
 import { clientErrorHandler, frameworkErrors } from './plugins/error-handler.ts'
 import { requestIdOf } from './plugins/request-id.ts'
-import { serializersOncePerSchema } from './serialization.ts'
 import { AJV_OPTIONS } from './validation.ts'
+
+/**
+ * Compiles what writes answers, once for each schema: most routes answer errors by the same few. Fastify would have those of
+ * every route compiled anew, which took more than a second of a start.
+ */
+export function serializersOncePerSchema(): ReturnType<typeof buildSerializers> {
+  const build = buildSerializers()
+  /** By the schemas that others refer to, then by their own. */
+  const kept = new Map<string, Map<string, Serializer>>()
+  return (sharedSchemas, options) => {
+    const compile = build(sharedSchemas, options)
+    const shared = JSON.stringify(sharedSchemas)
+    const serializers = kept.get(shared) ?? new Map<string, Serializer>()
+    kept.set(shared, serializers)
+    return (route: RouteDefinition) => {
+      const schema = JSON.stringify(route.schema)
+      const serializer = serializers.get(schema) ?? compile(route)
+      serializers.set(schema, serializer)
+      return serializer
+    }
+  }
+}
 
 /**
  * How long idle connections are kept: longer than balancers keep them, which is a minute as a rule. Who sends requests

@@ -1,9 +1,9 @@
 import type { Options as AjvOptions } from 'ajv'
 import type { FastifySchemaValidationError } from 'fastify'
 import { DOCUMENTED_AS, type ErrorDetail, IN_QUERY, orEmpty } from '#schemas/common.ts'
-import { MONTH_PATTERN } from '#schemas/month.ts'
+import { MONTH_PATTERN } from '#schemas/point-request.ts'
 import { ApiError } from '#src/errors.ts'
-import { areSwapped } from '#src/lib/swapped.ts'
+import { areSwapped } from '#src/lib/names.ts'
 
 /** A mailbox and a domain with a dot, in any script; whether mail arrives, only mail can tell. */
 const EMAIL =

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from 'yauzl'
 import { OperatorError } from '#src/errors.ts'
-import { messageOf } from '#src/lib/caught.ts'
+import { messageOf } from '#src/lib/promises.ts'
 
 /** Files of an archive: a country has some tens of them. */
 const MAX_ENTRIES = 10_000

@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { OperatorError } from '#src/errors.ts'
-import { messageOf } from '#src/lib/caught.ts'
+import { messageOf } from '#src/lib/promises.ts'
 
 const MAX_REDIRECTS = 5
 /** A connection that breaks is made again so often, and goes on where it was. */

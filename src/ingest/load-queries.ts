@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto'
 import { type Kysely, sql, type Transaction } from 'kysely'
-import type { TileStoreName } from '#src/database/release-tables.ts'
-import type { Tables } from '#src/database/tables.ts'
-import { inTransaction } from '#src/database/transaction.ts'
-import { holderOf } from '#src/database/work-lock.ts'
-import { deleteRasters, lockReleases, type ReleaseRow } from '#src/domains/releases/queries.ts'
+import type { Series, Validity } from '#schemas/products/define.ts'
+import { deleteRasters, lockReleases, type ReleaseRow } from '#src/catalog/release-queries.ts'
+import { inTransaction } from '#src/data/sql.ts'
+import type { Tables, TileStoreName } from '#src/data/tables.ts'
+import { holderOf } from '#src/data/work-lock.ts'
 import { OperatorError } from '#src/errors.ts'
-import type { Validity } from '#src/products/season.ts'
-import type { Series } from '#src/products/series.ts'
 
 /** What a release is of, and the sum of its data. */
 type LoadedData = Series & Pick<ReleaseRow, 'synthetic' | 'checksum'>

@@ -2,10 +2,10 @@ import { readdir } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { type Static, Type } from 'typebox'
 import { productSchema } from '#schemas/product.ts'
-import { CHECK_NAMES } from '#src/database/findings.ts'
+import type { ProductDefinition } from '#schemas/products/define.ts'
+import { CHECK_NAMES } from '#src/data/rights.ts'
 import { OperatorError } from '#src/errors.ts'
-import { codeOf, messageOf } from '#src/lib/caught.ts'
-import type { ProductDefinition } from '#src/products/define.ts'
+import { codeOf, messageOf } from '#src/lib/promises.ts'
 import { isArchive, openArchive } from './archive.ts'
 
 const Label = Type.String({ minLength: 1, maxLength: 100, pattern: '^\\S(.*\\S)?$' })

@@ -2,10 +2,10 @@ import { readFile, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { Lexer, LineCounter, Parser, parseDocument } from 'yaml'
+import type { ProductDefinition, Products } from '#schemas/products/define.ts'
+import { PRODUCTS } from '#schemas/products/index.ts'
 import { OperatorError } from '#src/errors.ts'
-import { messageOf } from '#src/lib/caught.ts'
-import type { ProductDefinition, Products } from '#src/products/define.ts'
-import { PRODUCTS } from '#src/products/index.ts'
+import { messageOf } from '#src/lib/promises.ts'
 import {
   LayerEntry,
   type Manifest,

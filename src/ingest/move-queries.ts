@@ -1,8 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
-import type { TileStoreName } from '#src/database/release-tables.ts'
-import type { Tables } from '#src/database/tables.ts'
-import { recordOperation } from '#src/domains/audit/queries.ts'
-import { lockReleases, requireComplete } from '#src/domains/releases/queries.ts'
+import { lockReleases, requireComplete } from '#src/catalog/release-queries.ts'
+import { recordOperation } from '#src/data/audit-queries.ts'
+import type { Tables, TileStoreName } from '#src/data/tables.ts'
 import type { TiledGrid } from '#src/raster/grid.ts'
 
 /** A coverage that is moved. */

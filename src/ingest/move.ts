@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Database } from '#src/database/client.ts'
-import type { TileStoreName } from '#src/database/release-tables.ts'
-import { inTransaction } from '#src/database/transaction.ts'
-import { RowDigest } from '#src/database/transfer/digest.ts'
-import { lockWork } from '#src/database/work-lock.ts'
-import { requireComplete } from '#src/domains/releases/queries.ts'
+import { requireComplete } from '#src/catalog/release-queries.ts'
+import type { Database } from '#src/data/client.ts'
+import { inTransaction } from '#src/data/sql.ts'
+import type { TileStoreName } from '#src/data/tables.ts'
+import type { StoredWindow, TileStore } from '#src/data/tiles/store.ts'
+import { createTileStores } from '#src/data/tiles/stores.ts'
+import { RowDigest } from '#src/data/transfer/archive.ts'
+import { lockWork } from '#src/data/work-lock.ts'
 import { OperatorError } from '#src/errors.ts'
 import { pixelTypeOf, type StoredBand } from '#src/raster/pixels.ts'
 import { TILE_SIZE, tilesOf } from '#src/raster/tiles.ts'
-import type { StoredWindow, TileStore } from '#src/tiles/store.ts'
-import { createTileStores } from '#src/tiles/stores.ts'
 import {
   clearStore,
   findTileStore,

@@ -1,6 +1,4 @@
 import type { Transaction } from 'kysely'
-import type { Finding } from '#src/database/findings.ts'
-import type { Tables } from '#src/database/tables.ts'
 import {
   type DueOutcome,
   type DueRelease,
@@ -8,7 +6,9 @@ import {
   keepFindings,
   publishRelease,
   requireComplete,
-} from '#src/domains/releases/queries.ts'
+} from '#src/catalog/release-queries.ts'
+import type { Finding } from '#src/data/rights.ts'
+import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { inspectAgain } from './checks/index.ts'
 import { allowedChecks, type Leniency, refusalText, refusingChecks } from './checks/judgement.ts'

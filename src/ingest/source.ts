@@ -1,5 +1,5 @@
 import { SCENARIOS } from '#schemas/glossary.ts'
-import type { Series } from '#src/products/series.ts'
+import type { Series } from '#schemas/products/define.ts'
 import type { Grid, Window } from '#src/raster/grid.ts'
 import type { Pixels, StoredBand } from '#src/raster/pixels.ts'
 

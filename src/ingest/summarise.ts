@@ -1,7 +1,7 @@
-import type { Database } from '#src/database/client.ts'
-import { lockWork } from '#src/database/work-lock.ts'
+import type { Database } from '#src/data/client.ts'
+import { createTileStores } from '#src/data/tiles/stores.ts'
+import { lockWork } from '#src/data/work-lock.ts'
 import { SummaryPyramid } from '#src/raster/pyramid.ts'
-import { createTileStores } from '#src/tiles/stores.ts'
 import {
   clearSummaries,
   isGeographic,

@@ -1,4 +1,4 @@
-import { createFairLine, EVERYBODY, type Party } from './fair-line.ts'
+import { createFairLine, EVERYBODY, type Party } from './fair-queue.ts'
 
 export interface BatcherOptions<Item, Result> {
   /** Answers items together: one result for each, in their order. An error is the answer to its item alone. */

@@ -1,4 +1,4 @@
-import { isOneOf } from './lists.ts'
+import { isOneOf } from './collections.ts'
 
 export const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const
 

@@ -2,7 +2,7 @@ import { Resolver } from 'node:dns/promises'
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
-import { isPublicAddress } from './public-address.ts'
+import { isPublicAddress } from './network.ts'
 
 /** Where may be posted to. */
 export interface OutwardRules {

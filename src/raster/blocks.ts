@@ -1,7 +1,6 @@
 import type { TiledGrid } from './grid.ts'
 import type { Measure } from './pixel-area.ts'
-import type { RowCoverage } from './row-sums.ts'
-import { type GridPolygon, scan } from './scan.ts'
+import { type GridPolygon, type RowCoverage, scan } from './scan.ts'
 
 /** Runs of columns: the first one and the one after the last, by turns, ascending. */
 type Runs = number[]

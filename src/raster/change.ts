@@ -1,5 +1,5 @@
-import type { TileBand } from './raster-wkb.ts'
 import type { Summary } from './summary.ts'
+import type { TileBand } from './wkb.ts'
 
 /** A band whose pixels stand for values: value = pixel * scale + offset. */
 export interface Scaling {

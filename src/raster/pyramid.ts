@@ -1,10 +1,9 @@
 import { BLOCK_FACTOR } from './blocks.ts'
 import type { Grid, Window } from './grid.ts'
 import { type Measure, measureOf } from './pixel-area.ts'
-import type { TileBand } from './raster-wkb.ts'
-import { addSummary, emptySummary, type Summary, summaryOf } from './summary.ts'
-import { encodeRun, RUN_LENGTH } from './summary-run.ts'
+import { addSummary, emptySummary, encodeRun, RUN_LENGTH, type Summary, summaryOf } from './summary.ts'
 import { TILE_SIZE } from './tiles.ts'
+import type { TileBand } from './wkb.ts'
 
 /** A row of tile_summary: RUN_LENGTH blocks side by side. */
 export interface StoredRun {

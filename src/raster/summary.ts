@@ -1,4 +1,4 @@
-import type { TileBand } from './raster-wkb.ts'
+import type { TileBand } from './wkb.ts'
 
 /** Weighted statistics of pixels, before scale and offset: of none, the weight is 0. */
 export interface Summary {
@@ -81,4 +81,137 @@ export function summaryOf(
     }
   }
   return { ...summary, weight: total, mean, squares }
+}
+
+/** Blocks that lie side by side in a row and are stored together: on its own, each would take as much again. */
+export const RUN_LENGTH = 32
+
+/** The version of the form that summaries are stored in, and of what their numbers mean: each change counts it up. */
+export const SUMMARY_VERSION = 2
+
+const MASK_BYTES = 4
+const DOUBLE_BYTES = 8
+const FLOAT_BYTES = 4
+
+/** Of a band: whether its ends are Float32, and the blocks whose weight is not that of the one before. */
+const BAND_HEAD_BYTES = 1 + MASK_BYTES
+
+/**
+ * The summaries of a run as they are stored, little-endian. First a mask of the blocks that have any value, the first
+ * of them in its lowest bit. Then band by band: a byte that is 1 where the ends are Float32; a mask of the blocks whose
+ * weight is not that of the one before; these weights as doubles; then, block by block, mean and squares as doubles, the
+ * minimum and the maximum.
+ *
+ * @param blocks by their place in the run, each with a summary a band; those without any value are left out
+ */
+export function encodeRun(blocks: Map<number, Summary[]>): Buffer {
+  const places = [...blocks.keys()].sort((a, b) => a - b)
+  const bandCount = blocks.get(places[0] as number)?.length ?? 0
+  const parts: Buffer[] = [maskOf(places)]
+  for (let band = 0; band < bandCount; band++) {
+    parts.push(
+      encodeBand(
+        places,
+        places.map((place) => (blocks.get(place) as Summary[])[band] as Summary),
+      ),
+    )
+  }
+  return Buffer.concat(parts)
+}
+
+function encodeBand(places: number[], summaries: Summary[]): Buffer {
+  const isNew = summaries.map(({ weight }, at) => weight !== summaries[at - 1]?.weight)
+  const areFloats = summaries.every(({ minimum, maximum }) => isFloat(minimum) && isFloat(maximum))
+  const endBytes = areFloats ? FLOAT_BYTES : DOUBLE_BYTES
+  const weights = isNew.filter(Boolean).length
+  const bytes = Buffer.allocUnsafe(
+    BAND_HEAD_BYTES + weights * DOUBLE_BYTES + summaries.length * 2 * (DOUBLE_BYTES + endBytes),
+  )
+  bytes.writeUInt8(areFloats ? 1 : 0)
+  maskOf(places.filter((_, at) => isNew[at])).copy(bytes, 1)
+  let at = BAND_HEAD_BYTES
+  for (const [index, { weight }] of summaries.entries())
+    if (isNew[index]) at = bytes.writeDoubleLE(weight, at)
+  for (const { mean, squares, minimum, maximum } of summaries) {
+    at = bytes.writeDoubleLE(mean, at)
+    at = bytes.writeDoubleLE(squares, at)
+    for (const end of [minimum, maximum]) {
+      at = areFloats ? bytes.writeFloatLE(end, at) : bytes.writeDoubleLE(end, at)
+    }
+  }
+  return bytes
+}
+
+function isFloat(number: number): boolean {
+  return Math.fround(number) === number
+}
+
+function maskOf(places: number[]): Buffer {
+  const mask = Buffer.alloc(MASK_BYTES)
+  mask.writeUInt32LE(places.reduce((bits, place) => (bits | (1 << place)) >>> 0, 0))
+  return mask
+}
+
+/** Where a band is in the bytes of a run. */
+interface BandPlace {
+  areFloats: boolean
+  newWeights: number
+  weights: number
+  summaries: number
+}
+
+/** A run that is read: single summaries are decoded when they are asked for. */
+export class SummaryRun {
+  readonly #bytes: Buffer
+  readonly #blocks: number
+  readonly #bands: BandPlace[] = []
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes
+    this.#blocks = bytes.readUInt32LE(0)
+    const count = bitCount(this.#blocks)
+    for (let at = MASK_BYTES; at < bytes.length; ) {
+      const areFloats = bytes.readUInt8(at) === 1
+      const newWeights = bytes.readUInt32LE(at + 1)
+      const weights = at + BAND_HEAD_BYTES
+      const summaries = weights + bitCount(newWeights) * DOUBLE_BYTES
+      this.#bands.push({ areFloats, newWeights, weights, summaries })
+      at = summaries + count * bytesOfSummary(areFloats)
+    }
+  }
+
+  /** Whether a block, by its place in the run, has any value. */
+  has(place: number): boolean {
+    return ((this.#blocks >>> place) & 1) === 1
+  }
+
+  /** The summary of one band, from 1, of a block. */
+  summary(place: number, band: number): Summary {
+    const found = this.#bands[band - 1]
+    if (!found || !this.has(place)) return emptySummary()
+    const bytes = this.#bytes
+    const upTo = 0xffff_ffff >>> (RUN_LENGTH - 1 - place)
+    const { areFloats, newWeights, weights, summaries } = found
+    const weightAt = weights + (bitCount(newWeights & upTo) - 1) * DOUBLE_BYTES
+    const at = summaries + (bitCount(this.#blocks & upTo) - 1) * bytesOfSummary(areFloats)
+    const ends = at + 2 * DOUBLE_BYTES
+    return {
+      weight: bytes.readDoubleLE(weightAt),
+      mean: bytes.readDoubleLE(at),
+      squares: bytes.readDoubleLE(at + DOUBLE_BYTES),
+      minimum: areFloats ? bytes.readFloatLE(ends) : bytes.readDoubleLE(ends),
+      maximum: areFloats ? bytes.readFloatLE(ends + FLOAT_BYTES) : bytes.readDoubleLE(ends + DOUBLE_BYTES),
+    }
+  }
+}
+
+function bytesOfSummary(areFloats: boolean): number {
+  return 2 * (DOUBLE_BYTES + (areFloats ? FLOAT_BYTES : DOUBLE_BYTES))
+}
+
+/** How many bits of 32 are set. */
+function bitCount(bits: number): number {
+  let pairs = bits - ((bits >>> 1) & 0x5555_5555)
+  pairs = (pairs & 0x3333_3333) + ((pairs >>> 2) & 0x3333_3333)
+  return (((pairs + (pairs >>> 4)) & 0x0f0f_0f0f) * 0x0101_0101) >>> 24
 }

@@ -1,7 +1,6 @@
 // Runs on both databases: there are other things to say of the embedded one.
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { closeToOthers } from '#src/database/embedded/closed-folder.ts'
-import { lockFolder } from '#src/database/embedded/lock.ts'
+import { closeToOthers, lockFolder } from '#src/data/embedded/cluster.ts'
 import { runAgro } from '#test/setup/cli.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
 import { startMailServer } from '#test/setup/mail-server.ts'

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openCluster } from '#src/database/client.ts'
+import { openCluster } from '#src/data/client.ts'
 import { fixture, manifestText, writeManifest } from '#test/ingest/fixtures.ts'
 import { writeTiff } from '#test/ingest/tiff.ts'
 import { runAgro } from '#test/setup/cli.ts'

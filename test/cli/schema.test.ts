@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Database } from '#src/database/client.ts'
+import type { Database } from '#src/data/client.ts'
 import { runAgro } from '#test/setup/cli.ts'
 import { openOwnTestCluster, type TestCluster } from '#test/setup/database.ts'
 import { startService } from '#test/setup/service-process.ts'

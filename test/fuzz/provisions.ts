@@ -1,4 +1,4 @@
-import { bytesOf, codeNow } from '#test/domains/auth/two-factor.ts'
+import { bytesOf, codeNow } from '#test/accounts/two-factor.ts'
 import type { Operation } from '#test/setup/document.ts'
 import { codeOfStep, stepAt } from '#test/setup/totp.ts'
 import { type Ask, type Caller, type Callers, type NextToken, newAccount } from './callers.ts'

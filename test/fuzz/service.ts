@@ -1,7 +1,7 @@
-import type { Database } from '#src/database/client.ts'
-import { hashPassword } from '#src/domains/auth/passwords.ts'
-import { insertUser, setRole } from '#src/domains/user/queries.ts'
-import { tokenIn } from '#test/domains/auth/mails.ts'
+import { hashPassword } from '#src/accounts/credentials.ts'
+import { insertUser, setRole } from '#src/accounts/user-queries.ts'
+import type { Database } from '#src/data/client.ts'
+import { tokenIn } from '#test/accounts/mails.ts'
 import { type MailServer, startMailServer } from '#test/setup/mail-server.ts'
 import type { Account, NextToken } from './callers.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { byteRangeOf, isRangeOf } from '#src/http/byte-ranges.ts'
+import { byteRangeOf, isRangeOf } from '#src/standards/maps/geotiff.ts'
 
 test.each([
   ['bytes=0-0', { first: 0, last: 0 }],

@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { csvRow } from '#src/http/csv.ts'
+import { csvRow } from '#src/http/formats.ts'
 
 test.each([
   ['=1+1', "'=1+1"],

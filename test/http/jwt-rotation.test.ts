@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildApp } from '#src/app.ts'
-import type { Database } from '#src/database/client.ts'
+import type { Database } from '#src/data/client.ts'
 import type { App } from '#src/http/app.ts'
 import { openTestCluster, type TestCluster } from '#test/setup/database.ts'
 import { logIn, register } from '#test/setup/people.ts'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { loadConfig } from '#src/config.ts'
 import { OperatorError } from '#src/errors.ts'
-import { loadSecrets } from '#src/http/jwt-secret.ts'
+import { loadSecrets } from '#src/http/access-tokens.ts'
 import { newFolder } from '#test/setup/folders.ts'
 
 let folder: string

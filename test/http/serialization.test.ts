@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { serializersOncePerSchema } from '#src/http/serialization.ts'
+import { serializersOncePerSchema } from '#src/http/server.ts'
 
 const route = (schema: object) => ({ method: 'GET', url: '/', httpStatus: '200', schema })
 const holding = (type: string) => ({ type: 'object', properties: { held: { type } } })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createSlowCalls } from '#src/http/slow-calls.ts'
+import { createSlowCalls } from '#src/http/request-counter.ts'
 
 const HOUR = 3_600_000
 

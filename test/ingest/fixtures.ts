@@ -2,12 +2,12 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { stringify } from 'yaml'
-import type { Database } from '#src/database/client.ts'
+import type { Products } from '#schemas/products/define.ts'
+import type { Database } from '#src/data/client.ts'
 import { openGeoTiffs } from '#src/ingest/geotiff/source.ts'
 import { type LoadedRelease, loadRelease } from '#src/ingest/load.ts'
 import { readManifest } from '#src/ingest/manifest.ts'
 import { refuseUnknownSeries } from '#src/ingest/queries.ts'
-import type { Products } from '#src/products/define.ts'
 
 /** The path of a GeoTIFF that test/fixtures/make-rasters.py has made. */
 export function fixture(name: string): string {

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import type { Database } from '#src/database/client.ts'
+import type { Database } from '#src/data/client.ts'
 import type { App } from '#src/http/app.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import type { Person } from '#test/setup/people.ts'

@@ -2,7 +2,7 @@
 import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Database } from '#src/database/client.ts'
+import type { Database } from '#src/data/client.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { runAgro } from '#test/setup/cli.ts'
 import { newFolder } from '#test/setup/folders.ts'

@@ -1,11 +1,11 @@
-// Runs on a server alone: the statements of both stores are tried on both databases by test/tiles.
+// Runs on a server alone: the statements of both stores are tried on both databases by test/data/tiles.
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { buildApp } from '#src/app.ts'
+import { deleteRelease } from '#src/catalog/removal-queries.ts'
 import { loadConfig } from '#src/config.ts'
-import { deleteRelease } from '#src/domains/releases/deletion-queries.ts'
 import { moveRelease } from '#src/ingest/move.ts'
 import { removeUnusedFiles } from '#src/ingest/unused-files.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'

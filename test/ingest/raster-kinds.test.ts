@@ -1,7 +1,7 @@
 // Runs on a server alone: what is stored of a raster is the same on both; rasters.test.ts tries each type of pixel.
 import { readdirSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Database } from '#src/database/client.ts'
+import type { Database } from '#src/data/client.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { ingestManifest, kindFixture, type LayerText, manifestText, writeManifest } from './fixtures.ts'

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Database } from '#src/database/client.ts'
+import type { Database } from '#src/data/client.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { fixture, ingestManifest, manifestText, writeManifest } from './fixtures.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { expect } from 'vitest'
-import type { Database } from '#src/database/client.ts'
+import type { Database } from '#src/data/client.ts'
 import { createTestApp } from '#test/setup/app.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { fixture, ingestManifest, manifestText, writeManifest } from './fixtures.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { listReleases } from '#src/domains/releases/queries.ts'
+import { listReleases } from '#src/catalog/release-queries.ts'
 import { insertRelease } from '#src/ingest/load-queries.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { PATIENCE } from '#test/setup/patience.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findPublished, listReleases } from '#src/domains/releases/queries.ts'
+import { findPublished, listReleases } from '#src/catalog/release-queries.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { askFertilizer, PIXEL_CENTRE } from '#test/setup/releases.ts'
 import { createLoadingOperator, type LoadingOperator } from './operator.ts'

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createByteRoom, type Place } from '#src/lib/byte-room.ts'
-import type { Party } from '#src/lib/fair-line.ts'
+import { createByteRoom, type Place } from '#src/http/plugins/long-bodies.ts'
+import type { Party } from '#src/lib/fair-queue.ts'
 
 const FULL = new Error('full')
 const GONE = new Error('gone')

@@ -1,8 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Party } from '#src/lib/fair-line.ts'
-import { createFairQueue, type FairQueueLimits } from '#src/lib/fair-queue.ts'
+import { createFairQueue, type FairQueueLimits, type Party } from '#src/lib/fair-queue.ts'
 
 const FULL = new Error('full')
 

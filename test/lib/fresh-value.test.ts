@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { createFreshValue } from '#src/lib/fresh-value.ts'
+import { createFreshValue } from '#src/lib/promises.ts'
 
 test('all who ask within the age share one load, those after it the next', async () => {
   const now = vi.spyOn(performance, 'now').mockReturnValue(1000)

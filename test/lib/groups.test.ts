@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createGroups } from '#src/lib/groups.ts'
+import { createGroups } from '#src/lib/collections.ts'
 
 test('the largest group is the one that counting finds, whatever is added and deleted', () => {
   const change = fc.record({

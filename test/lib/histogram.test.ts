@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { bucketOf, noLatencies, quantile } from '#src/lib/histogram.ts'
+import { bucketOf, noLatencies, quantile } from '#src/http/request-counter.ts'
 
 function histogramOf(durations: number[]): number[] {
   const latencies = noLatencies()

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createIncidents, type IncidentLine } from '#src/lib/incidents.ts'
+import { createIncidents, type IncidentLine } from '#src/http/plugins/failure-log.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { createMailer, type MailerOptions } from '#src/lib/mailer.ts'
+import { createMailer, type MailerOptions } from '#src/accounts/mailer.ts'
 import { type MailServer, startMailServer } from '#test/setup/mail-server.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isoMonth, isoMonthNamed, monthAndYear } from '#src/lib/month.ts'
+import { isoMonth, isoMonthNamed, monthAndYear } from '#src/lib/dates.ts'
 
 test('a month is read back from the text that is written of it', () => {
   const months = Array.from({ length: 12 }, (_, month) => `2026-${String(month + 1).padStart(2, '0')}`)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { orientation } from '#src/lib/orientation.ts'
+import { orientation } from '#src/raster/sweep.ts'
 
 /** A number of degrees is a multiple of this. */
 const UNIT = 2n ** 200n

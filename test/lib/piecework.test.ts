@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { createPiecework } from '#src/lib/piecework.ts'
+import { createPiecework } from '#src/http/background-work.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 
 /** Pieces that end when they are told to. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isPublicAddress } from '#src/lib/public-address.ts'
+import { isPublicAddress } from '#src/lib/network.ts'
 
 test.each([
   '8.8.8.8',

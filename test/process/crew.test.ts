@@ -5,10 +5,8 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { Config } from '#src/config.ts'
-import { type Crew, startCrew } from '#src/process/crew.ts'
-import { type Front, openFront } from '#src/process/front.ts'
-import type { Pings } from '#src/process/heartbeat.ts'
-import type { Member } from '#src/process/member.ts'
+import { type Front, openFront } from '#src/primary.ts'
+import { type Crew, type Member, type Pings, startCrew } from '#src/workers.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 
 const EXEC = fileURLToPath(new URL('../setup/crew-worker.mjs', import.meta.url))

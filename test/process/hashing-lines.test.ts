@@ -1,9 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { busy, createHashing } from '#src/domains/auth/hashing.ts'
-import { createHashingLines } from '#src/domains/auth/hashing-lines.ts'
-import { createHashingDesk, type HashingDesk } from '#src/process/hashing-desk.ts'
-import { createRemoteLines } from '#src/process/remote-lines.ts'
+import { busy, createHashing, createHashingLines } from '#src/accounts/hashing.ts'
+import { createHashingDesk, type HashingDesk } from '#src/primary.ts'
+import { createRemoteLines } from '#src/worker.ts'
 
 /** Workers whose messages arrive, each later than it was sent, as those between processes do. */
 function createWorkers(count: number) {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type Heartbeat, startHeartbeat } from '#src/process/heartbeat.ts'
+import { type Heartbeat, startHeartbeat } from '#src/workers.ts'
 
 const PINGS = { everyMs: 1000, untilHanging: 5, untilGivenUp: 30 }
 

@@ -1,7 +1,7 @@
 import type { MetricObject } from 'prom-client'
 import { expect, test } from 'vitest'
-import type { Member } from '#src/process/member.ts'
-import { createScraping, type Scraping } from '#src/process/scraping.ts'
+import { createScraping, type Scraping } from '#src/primary.ts'
+import type { Member } from '#src/workers.ts'
 
 /** A counter and a gauge as a worker sends them. */
 const metricsOf = (answers: number, tiles: number): MetricObject[] =>

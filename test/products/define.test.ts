@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { defineProduct, type ProductDefinition, productsOf } from '#src/products/define.ts'
-import { PRODUCTS } from '#src/products/index.ts'
+import { defineProduct, type ProductDefinition, productsOf } from '#schemas/products/define.ts'
+import { PRODUCTS } from '#schemas/products/index.ts'
 import { lime } from './lime.ts'
 
 describe('products that cannot be told apart', () => {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { defineProduct, productsOf } from '#src/products/define.ts'
-import { PRODUCTS } from '#src/products/index.ts'
+import { defineProduct, productsOf } from '#schemas/products/define.ts'
+import { PRODUCTS } from '#schemas/products/index.ts'
 
 /** A product that the service does not have. */
 export const lime = defineProduct({

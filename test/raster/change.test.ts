@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { type BoundedArea, ChangeTally } from '#src/raster/change.ts'
-import type { TileBand } from '#src/raster/raster-wkb.ts'
 import { summaryOf } from '#src/raster/summary.ts'
-import { randomNumbers } from '#test/domains/advisory/polygon/shapes.ts'
+import type { TileBand } from '#src/raster/wkb.ts'
+import { randomNumbers } from '#test/advice/polygon/shapes.ts'
 
 const SIDE = 8
 const SIZE = { width: SIDE, height: SIDE }

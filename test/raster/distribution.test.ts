@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Distribution, type DistributionRoom, type Quantile } from '#src/raster/distribution.ts'
-import { randomNumbers } from '#test/domains/advisory/polygon/shapes.ts'
+import { randomNumbers } from '#test/advice/polygon/shapes.ts'
 
 const QUANTILES = [0, 0.1, 0.25, 0.5, 0.9, 1]
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { BoxTree } from '#src/raster/box-tree.ts'
 import { geodesicLength, nearestOnSphere, onSphere } from '#src/raster/great-circles.ts'
-import { randomNumbers } from '#test/domains/advisory/polygon/shapes.ts'
+import { randomNumbers } from '#test/advice/polygon/shapes.ts'
 
 describe('a tree of boxes', () => {
   test.each([0, 1, 15, 16, 17, 300, 5000])('of %i finds those nearest to a position', (count) => {

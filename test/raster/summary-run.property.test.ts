@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { emptySummary, type Summary } from '#src/raster/summary.ts'
-import { encodeRun, RUN_LENGTH, SummaryRun } from '#src/raster/summary-run.ts'
+import { emptySummary, encodeRun, RUN_LENGTH, type Summary, SummaryRun } from '#src/raster/summary.ts'
 
 const number = fc.double({ noNaN: true })
 /** Weights are often those of the neighbour; ends are Float32 in most releases. */

@@ -1,8 +1,8 @@
 // Runs on both databases: what a process leaves, the next one finds in the folder of the embedded one.
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
-import { openCluster } from '#src/database/client.ts'
-import { listReleases } from '#src/domains/releases/queries.ts'
+import { listReleases } from '#src/catalog/release-queries.ts'
+import { openCluster } from '#src/data/client.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
 import { addressOf, startService, type TestProcess } from '#test/setup/service-process.ts'
 

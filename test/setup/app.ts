@@ -1,7 +1,7 @@
+import type { Products } from '#schemas/products/define.ts'
 import { buildApp } from '#src/app.ts'
-import type { Cluster, Database } from '#src/database/client.ts'
+import type { Cluster, Database } from '#src/data/client.ts'
 import type { App } from '#src/http/app.ts'
-import type { Products } from '#src/products/define.ts'
 import { openOwnTestCluster, openTestCluster, type TestDatabase } from './database.ts'
 import type { Template } from './templates.ts'
 

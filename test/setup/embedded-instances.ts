@@ -1,8 +1,8 @@
 import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type EmbeddedCluster, openEmbedded } from '#src/database/embedded/cluster.ts'
-import { createPool } from '#src/database/pool.ts'
+import { type EmbeddedCluster, openEmbedded } from '#src/data/embedded/cluster.ts'
+import { createPool } from '#src/data/pool.ts'
 import { putBack, type Query, queryOf, schemaOf } from './pristine.ts'
 import type { Template } from './templates.ts'
 

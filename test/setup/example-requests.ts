@@ -1,11 +1,11 @@
-import type { TokenPurpose } from '#src/domains/auth/account-token-queries.ts'
-import { issueToken } from '#src/domains/auth/account-tokens.ts'
-import { endWaits } from '#test/domains/auth/mails.ts'
-import { beginTwoFactor, codeNow, turnOn } from '#test/domains/auth/two-factor.ts'
-import { codeOfStep, stepAt } from '#test/setup/totp.ts'
+import { issueToken } from '#src/accounts/account-mail.ts'
+import type { TokenPurpose } from '#src/accounts/token-queries.ts'
+import { endWaits } from '#test/accounts/mails.ts'
+import { beginTwoFactor, codeNow, turnOn } from '#test/accounts/two-factor.ts'
 import type { TestApp } from './app.ts'
 import type { Document, Operation } from './document.ts'
 import { logIn, makeAdmin, newPerson } from './people.ts'
+import { codeOfStep, stepAt } from './totp.ts'
 
 /** A request that the document shows. */
 export interface Example {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { inject } from 'vitest'
 import { loadConfig } from '#src/config.ts'
-import { openCluster } from '#src/database/client.ts'
+import { openCluster } from '#src/data/client.ts'
 import type { OpenTestDatabase } from './database.ts'
 import { newFolder } from './folders.ts'
 import { databaseUrl, executeOnServer } from './server.ts'

@@ -1,8 +1,8 @@
 import { buildApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
-import { type Database, openCluster } from '#src/database/client.ts'
+import { type Database, openCluster } from '#src/data/client.ts'
 import type { App } from '#src/http/app.ts'
-import { startTcpProxy, type TcpProxy } from '#test/database/tcp-proxy.ts'
+import { startTcpProxy, type TcpProxy } from '#test/data/tcp-proxy.ts'
 import { createTestDatabase } from './database.ts'
 
 export interface ProxiedApp {

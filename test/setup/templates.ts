@@ -1,7 +1,7 @@
 import type { Config } from '#src/config.ts'
-import { type Database, openCluster } from '#src/database/client.ts'
-import { migrate } from '#src/database/migrate.ts'
-import { createMonthsAhead } from '#src/domains/history/month-queries.ts'
+import { type Database, openCluster } from '#src/data/client.ts'
+import { migrate } from '#src/data/migrate.ts'
+import { createMonthsAhead } from '#src/history/queries.ts'
 import { seedDemo } from '#src/ingest/demo/seed.ts'
 
 /** Databases that test files begin with: with the schema alone, or with the demo in it as well. */

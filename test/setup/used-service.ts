@@ -1,11 +1,11 @@
 import type { LightMyRequestResponse } from 'fastify'
 import { buildApp } from '#src/app.ts'
 import type { Config } from '#src/config.ts'
-import { openCluster } from '#src/database/client.ts'
+import { openCluster } from '#src/data/client.ts'
 import type { App } from '#src/http/app.ts'
-import { turnOn } from '#test/domains/auth/two-factor.ts'
-import { codeOfStep, stepAt } from '#test/setup/totp.ts'
+import { turnOn } from '#test/accounts/two-factor.ts'
 import { newPerson, type Person } from './people.ts'
+import { codeOfStep, stepAt } from './totp.ts'
 
 /** What somebody who has used a service for a while has there, and in hand. */
 export interface Usage {

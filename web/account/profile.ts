@@ -1,5 +1,4 @@
-import type { Session as Login, SessionList } from '#schemas/sessions.ts'
-import type { RecoveryCodes, TwoFactorSecret, TwoFactorStatus } from '#schemas/two-factor.ts'
+import type { Session as Login, SessionList, RecoveryCodes, TwoFactorSecret, TwoFactorStatus } from '#schemas/auth.ts'
 import { loaded, section, shownOnce, timeText, workButton } from '../parts/blocks.ts'
 import { formOf } from '../parts/form.ts'
 import { element } from '../shell/element.ts'

@@ -1,4 +1,4 @@
-import type { ReleaseLayer, ReleasePeriod } from '#schemas/releases.ts'
+import type { ReleaseLayer, ReleasePeriod } from '#schemas/catalog.ts'
 import { allItems, type Session } from '../account/session.ts'
 import { loaded, section, timeText } from '../parts/blocks.ts'
 import { tableOf } from '../parts/table.ts'

@@ -2,9 +2,9 @@ import { styleText } from 'node:util'
 import type { Transaction } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Config } from '#src/config.ts'
-import type { Database } from '#src/database/client.ts'
-import type { Tables } from '#src/database/tables.ts'
-import type { FileStore } from '#src/storage/store.ts'
+import type { Database } from '#src/data/client.ts'
+import type { FileStore } from '#src/data/files/store.ts'
+import type { Tables } from '#src/data/tables.ts'
 import { printable } from '../table.ts'
 
 /** How bad something is. `unknown` is what could not be looked at, which may be well or not. */

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import type { Tables } from '#src/database/tables.ts'
+import type { Tables } from '#src/data/tables.ts'
 
 /** The version as the server says it, such as `PostgreSQL 16.4 on x86_64 ...`, and as a number, such as 160004. */
 export interface Versions {

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import type { Config } from '#src/config.ts'
 import { ApiError, OperatorError } from '#src/errors.ts'
-import { messageOf } from '#src/lib/caught.ts'
+import { messageOf } from '#src/lib/promises.ts'
 import type { App } from '../app.ts'
 
 const PATH = '/metrics'

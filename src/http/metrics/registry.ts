@@ -1,6 +1,5 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
-import { METRICS, type MetricDefinition } from './definitions.ts'
-import type { Metrics, ReadSamples } from './metrics.ts'
+import { METRICS, type MetricDefinition, type Metrics, type ReadSamples } from './metrics.ts'
 
 /** Numbers that go up and down, with names of counters: what checks a scrape complains of them. */
 const MISNAMED = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`)

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Kysely } from 'kysely'
-import { AUDIT_KINDS, type AuditEvent, type AuditOrigin } from '#src/database/audit-table.ts'
-import type { Tables } from '#src/database/tables.ts'
+import { AUDIT_KINDS, type AuditEvent, type AuditOrigin } from '#src/data/account-tables.ts'
+import type { Tables } from '#src/data/tables.ts'
 import { networkOf } from '#src/lib/network.ts'
 import type { App } from '../app.ts'
 

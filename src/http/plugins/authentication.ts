@@ -3,12 +3,135 @@ import fp from 'fastify-plugin'
 import type { Scope } from '#schemas/keys.ts'
 import type { Role } from '#schemas/user.ts'
 import { ApiError, BASE } from '#src/errors.ts'
-import { type AccessTokens, createAccessTokens } from '../access-tokens.ts'
+import { createFairQueue } from '#src/lib/fair-queue.ts'
+import { type AccessTokens, createAccessTokens, loadSecrets } from '../access-tokens.ts'
 import type { App } from '../app.ts'
-import { type CallerLookup, createCallerLookup } from '../caller-lookup.ts'
-import { loadSecrets } from '../jwt-secret.ts'
-import { insufficientScope, loginRequired, notAllowed, reauthenticationRequired } from '../refusals.ts'
-import { inTime } from './patience.ts'
+import { deadlineOf } from '../deadline.ts'
+import { observeQueue } from '../metrics/metrics.ts'
+import { partyOf } from '../request.ts'
+import { insufficientScope, loginRequired, notAllowed, reauthenticationRequired } from './error-handler.ts'
+import { overloaded } from './overload.ts'
+import { inTime, patienceOf, SHARE_OF_EXTRAS } from './patience.ts'
+
+/** So many tokens are cached; each takes less than a kilobyte. */
+const CACHED_TOKENS = 10_000
+
+/** What a token stands for, asked of the database at most once in a while. */
+export interface CallerCache<Caller> {
+  get(token: string): Caller | undefined
+  /** Caches a caller, from the moment at which the database was asked (`performance.now()`). */
+  set(token: string, caller: Caller, asked: number, lifetimeMs: number): void
+  /** Forgets the callers that meet a condition, so that this process refuses them at once. */
+  forget(condition: (caller: Caller) => boolean): void
+  size(): number
+}
+
+/** Makes a cache whose entries go when their time is over, or when there are too many: the oldest first. */
+export function createCallerCache<Caller>(): CallerCache<Caller> {
+  const entries = new Map<string, { caller: Caller; until: number }>()
+  let forgottenAt = Number.NEGATIVE_INFINITY
+  return {
+    get(token) {
+      const entry = entries.get(token)
+      if (!entry) return undefined
+      if (performance.now() < entry.until) return entry.caller
+      entries.delete(token)
+      return undefined
+    },
+    set(token, caller, asked, lifetimeMs) {
+      // What was asked before somebody was to be forgotten may be about them.
+      if (asked <= forgottenAt) return
+      entries.delete(token)
+      if (entries.size >= CACHED_TOKENS) entries.delete(entries.keys().next().value as string)
+      entries.set(token, { caller, until: asked + lifetimeMs })
+    },
+    forget(condition) {
+      forgottenAt = performance.now()
+      for (const [token, { caller }] of entries) if (condition(caller)) entries.delete(token)
+    },
+    size: () => entries.size,
+  }
+}
+
+/** For so long an ended session may still be taken for a living one, by another process. */
+const CACHE_MS = 5000
+
+/** So many callers are looked up at a time: each takes a fraction of a millisecond. */
+const LOOKUPS = { embedded: 1, server: 2 }
+
+/** What tokens stand for. */
+export interface CallerLookup<Caller> {
+  /** Whom a token stands for, where that is remembered. */
+  known(token: string): Caller | undefined
+  /**
+   * What is public is answered as to anybody where this fails, for which it leaves some time.
+   *
+   * @throws {ApiError} OVERLOADED where too many wait, DATABASE_UNAVAILABLE where it takes too long; else what `ask`
+   * throws
+   */
+  find(token: string, request: FastifyRequest, reply: FastifyReply): Promise<Caller | undefined>
+  /** Forgets the callers that meet a condition, so that this process asks anew. */
+  forget(condition: (caller: Caller) => boolean): void
+}
+
+/**
+ * Remembers callers for a while, and asks for the others. Anybody can make up tokens by the thousand, and each has
+ * to be asked about: they take turns.
+ *
+ * @param ask whom a token stands for, and for how many milliseconds at most; undefined where for nobody
+ */
+export function createCallerLookup<Caller>(
+  { config, database, metrics }: App,
+  ask: (token: string) => Promise<{ caller: Caller; lifetimeMs: number } | undefined>,
+): CallerLookup<Caller> {
+  const cache = createCallerCache<Caller>()
+  const limits = { running: LOOKUPS[database.kind], waiting: config.DATABASE_QUEUE_LIMIT }
+  const lookups = createFairQueue(limits, overloaded)
+  let hits = 0
+  let misses = 0
+  observeQueue(metrics, 'callers', lookups.state)
+  metrics.observe('agro_caller_cache_entries', cache.size)
+  metrics.observe('agro_caller_cache_hits_total', () => hits)
+  metrics.observe('agro_caller_cache_misses_total', () => misses)
+
+  async function askAndRemember(token: string): Promise<Caller | undefined> {
+    const asked = performance.now()
+    const found = await ask(token)
+    if (found) cache.set(token, found.caller, asked, Math.min(CACHE_MS, found.lifetimeMs))
+    return found?.caller
+  }
+
+  function known(token: string): Caller | undefined {
+    const caller = cache.get(token)
+    if (caller) hits++
+    return caller
+  }
+
+  return {
+    known,
+    async find(token, request, reply) {
+      const caller = known(token)
+      if (caller) return caller
+      misses++
+      const deadline = deadlineOf(reply, patienceOf(request, reply).left(), overloaded)
+      const answered = new AbortController()
+      const signal = AbortSignal.any([deadline.signal, answered.signal])
+      // Another request with the same token may have asked meanwhile.
+      const find = async () => cache.get(token) ?? askAndRemember(token)
+      const found = () => lookups.run(partyOf(request), find, signal)
+      try {
+        return await inTime(request, reply, found, SHARE_OF_EXTRAS)
+      } catch (error) {
+        // Who is answered without it leaves the line.
+        answered.abort(error)
+        throw error
+      } finally {
+        deadline.end()
+      }
+    },
+    forget: cache.forget,
+  }
+}
 
 /** Who a request comes from. */
 export interface Caller {

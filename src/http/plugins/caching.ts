@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fast
 import fp from 'fastify-plugin'
 import type { App } from '../app.ts'
 import { answerDigest, entityTag, isCurrent } from '../entity-tags.ts'
-import { varyBy } from '../vary.ts'
+import { varyBy } from '../request.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -7,8 +7,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { LRUCache } from 'lru-cache'
 import type { App } from '../app.ts'
-import { allowedCodings } from '../negotiation.ts'
-import { varyBy } from '../vary.ts'
+import { allowedCodings } from '../formats.ts'
+import { varyBy } from '../request.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

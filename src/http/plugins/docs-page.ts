@@ -5,10 +5,9 @@ import { SERVICE_NAME } from '#schemas/service.ts'
 import { VERSION } from '#src/lib/version.ts'
 import type { App } from '../app.ts'
 import { createClientFiles } from '../docs-page/clients.ts'
-import { contentOf, headOf, readingPageOf } from '../docs-page/page.ts'
-import { READING_PATHS, rememberedReadings } from '../docs-page/readings.ts'
+import { contentOf, headOf, READING_PATHS, readingPageOf, rememberedReadings } from '../docs-page/page.ts'
 import { isCurrent } from '../entity-tags.ts'
-import { DOCUMENT_PARTS } from '../openapi-parts.ts'
+import { DOCUMENT_PARTS } from '../openapi/document.ts'
 import { allowAsset } from './caching.ts'
 
 /** What the page may load and do; the styles of Swagger UI are partly written in place. */

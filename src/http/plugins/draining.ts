@@ -2,11 +2,8 @@ import type { ServerResponse } from 'node:http'
 import { Server, type Socket } from 'node:net'
 import { setInterval } from 'node:timers/promises'
 import fp from 'fastify-plugin'
-import { acceptWaiting } from '../accept-waiting.ts'
 import type { App } from '../app.ts'
-import type { Connection } from '../connection.ts'
-import { hangUp } from '../hang-up.ts'
-import type { OpenConnections } from '../open-connections.ts'
+import { acceptWaiting, type Connection, hangUp, type OpenConnections } from '../connections.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {

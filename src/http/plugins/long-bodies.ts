@@ -1,12 +1,233 @@
 import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { createByteRoom, type Place } from '#src/lib/byte-room.ts'
-import type { Party } from '#src/lib/fair-line.ts'
+import { ApiError } from '#src/errors.ts'
+import { isObject } from '#src/lib/collections.ts'
+import type { Party } from '#src/lib/fair-queue.ts'
 import type { App } from '../app.ts'
-import { partyOf } from '../party.ts'
+import { partyOf } from '../request.ts'
+import { NOT_UTF8, nestingError } from './body-parser.ts'
 import { refuseSlowRequest } from './error-handler.ts'
 import { overloaded } from './overload.ts'
+
+/** What is enough for every body but those that have many points, or the outline of something. */
+const SHORT_BODY_BYTES = 8192
+
+/** A character beyond the first 65,536, as those write it who send ASCII alone: `\ud83c\udf3e`. */
+const LONGEST_CHARACTER_BYTES = 12
+
+/** For what is around the texts of a body. */
+const REMAINDER_BYTES = 2048
+
+/**
+ * Holds the body of each route that says no `bodyLimit` itself to 8 kB, or to what its texts can take at their
+ * longest: what is longer is not even received.
+ */
+export const bodyLimits = fp(
+  async (app: App) => {
+    app.addHook('onRoute', function (route) {
+      if (route.bodyLimit !== undefined) return
+      const texts = LONGEST_CHARACTER_BYTES * charactersOf(route.schema?.body, (id) => this.getSchema(id))
+      const needed = Math.max(SHORT_BODY_BYTES, texts + REMAINDER_BYTES)
+      route.bodyLimit = Math.min(needed, app.config.BODY_LIMIT_BYTES)
+    })
+  },
+  { name: 'body-limits' },
+)
+
+/** How many characters all texts of a schema have together, at their longest. */
+function charactersOf(schema: unknown, schemaOf: (id: string) => unknown): number {
+  if (Array.isArray(schema)) return schema.reduce((sum, part) => sum + charactersOf(part, schemaOf), 0)
+  if (!isObject(schema)) return 0
+  const { $ref, maxLength, ...parts } = schema
+  if (typeof $ref === 'string') return charactersOf(schemaOf($ref.replace('#', '')), schemaOf)
+  return (typeof maxLength === 'number' ? maxLength : 0) + charactersOf(Object.values(parts), schemaOf)
+}
+
+export interface ByteRoomLimits {
+  /** So many bytes are held at the same time, */
+  bytes: number
+  /** of them so many for one network, */
+  bytesEachNetwork: number
+  /** and so many for one caller, from wherever it asks. Nobody may wish to hold more at once. */
+  bytesEach: number
+  /** So many more wait. */
+  waiting: number
+}
+
+/** What somebody holds of a room. */
+export interface Place {
+  /** So many bytes. */
+  readonly bytes: number
+  /** Gives back what is held beyond so many bytes. */
+  shrinkTo(bytes: number): void
+  /** Takes what is missing to so many bytes, at once; false where there is no room for it, or the place was left. */
+  growTo(bytes: number): boolean
+  /** Gives all of it back, for good. */
+  leave(): void
+}
+
+/** Bounds what is held in memory by all together, and by each of them, so that nobody can take all of it. */
+export interface ByteRoom {
+  /**
+   * Waits for room: whoever holds least comes first.
+   *
+   * @param signal ends the waiting, with its reason
+   * @throws what the room refuses with, where too many wait: the network with most waiting loses the newest
+   */
+  enter(party: Party, bytes: number, signal: AbortSignal): Promise<Place>
+  /**
+   * Whether what another holds keeps somebody from so many bytes: where a share is full, that of the same caller or
+   * network, and else that of the network that holds most.
+   */
+  isInTheWay(other: Party, party: Party, bytes: number): boolean
+}
+
+interface Waiting {
+  party: Party
+  bytes: number
+  enter(): void
+  refuse(error: unknown): void
+}
+
+/** @param refusal makes what is refused with where too many wait */
+export function createByteRoom(limits: ByteRoomLimits, refusal: () => Error): ByteRoom {
+  const held = createHoldings(limits)
+  const waiting: Waiting[] = []
+
+  function remove(one: Waiting): void {
+    waiting.splice(waiting.indexOf(one), 1)
+  }
+
+  function letIn(): void {
+    for (;;) {
+      const next = held.leastOf(waiting.filter(({ party, bytes }) => held.isWithinShare(party, bytes)))
+      // Shorter ones do not overtake it: it might wait for ever.
+      if (!next || !held.isRoomFor(next.bytes)) return
+      remove(next)
+      next.enter()
+    }
+  }
+
+  return {
+    enter(party, bytes, signal) {
+      return new Promise((resolve, reject) => {
+        if (signal.aborted) throw signal.reason
+        const leave = () => {
+          remove(one)
+          reject(signal.reason)
+          letIn()
+        }
+        const one: Waiting = {
+          party,
+          bytes,
+          enter() {
+            signal.removeEventListener('abort', leave)
+            held.add(party, bytes)
+            resolve(createPlace(party, bytes, held, letIn))
+          },
+          refuse(error) {
+            signal.removeEventListener('abort', leave)
+            reject(error)
+          },
+        }
+        signal.addEventListener('abort', leave, { once: true })
+        waiting.push(one)
+        letIn()
+        if (waiting.length <= limits.waiting) return
+        const refused = newestOfMost(waiting)
+        remove(refused)
+        refused.refuse(refusal())
+      })
+    },
+    isInTheWay: held.isInTheWay,
+  }
+}
+
+/**
+ * @param bytes that are held already
+ * @param letIn lets others in where something is given back
+ */
+function createPlace(party: Party, bytes: number, held: Holdings, letIn: () => void): Place {
+  let own = bytes
+  let left = false
+  const change = (by: number) => {
+    own += by
+    held.add(party, by)
+  }
+  return {
+    get bytes() {
+      return own
+    },
+    shrinkTo(wanted) {
+      if (wanted >= own) return
+      change(wanted - own)
+      letIn()
+    },
+    growTo(wanted) {
+      if (left) return false
+      const more = wanted - own
+      if (more <= 0) return true
+      if (!held.isWithinShare(party, more) || !held.isRoomFor(more)) return false
+      change(more)
+      return true
+    },
+    leave() {
+      left = true
+      change(-own)
+      letIn()
+    },
+  }
+}
+
+type Holdings = ReturnType<typeof createHoldings>
+
+/** Who holds how many bytes. */
+function createHoldings({ bytes: most, bytesEachNetwork, bytesEach }: ByteRoomLimits) {
+  const ofNetworks = new Map<string, number>()
+  const ofCallers = new Map<string, number>()
+  let total = 0
+  const inNetwork = ({ network }: Party) => ofNetworks.get(network) ?? 0
+  const ofCaller = ({ caller }: Party) => ofCallers.get(caller) ?? 0
+  const fitsCaller = (party: Party, bytes: number) => ofCaller(party) + bytes <= bytesEach
+  const fitsNetwork = (party: Party, bytes: number) => inNetwork(party) + bytes <= bytesEachNetwork
+  return {
+    add(party: Party, bytes: number): void {
+      total += bytes
+      addTo(ofNetworks, party.network, bytes)
+      addTo(ofCallers, party.caller, bytes)
+    },
+    isRoomFor: (bytes: number) => total + bytes <= most,
+    isWithinShare: (party: Party, bytes: number) => fitsCaller(party, bytes) && fitsNetwork(party, bytes),
+    isInTheWay(other: Party, party: Party, bytes: number): boolean {
+      if (!fitsCaller(party, bytes)) return other.caller === party.caller
+      if (!fitsNetwork(party, bytes)) return other.network === party.network
+      return inNetwork(other) === Math.max(...ofNetworks.values())
+    },
+    /** Whose network holds least, and within it who does; the first of several. */
+    leastOf(all: readonly Waiting[]): Waiting | undefined {
+      const before = (a: Party, b: Party) => inNetwork(a) - inNetwork(b) || ofCaller(a) - ofCaller(b)
+      return all.reduce<Waiting | undefined>(
+        (least, one) => (least && before(least.party, one.party) <= 0 ? least : one),
+        undefined,
+      )
+    },
+  }
+}
+
+function addTo(sums: Map<string, number>, key: string, bytes: number): void {
+  const sum = (sums.get(key) ?? 0) + bytes
+  if (sum > 0) sums.set(key, sum)
+  else sums.delete(key)
+}
+
+/** The newest of the network that has most waiting; of several networks, of the one whose newest came last. */
+function newestOfMost(waiting: readonly Waiting[]): Waiting {
+  const counts = new Map<string, number>()
+  for (const { party } of waiting) addTo(counts, party.network, 1)
+  const most = Math.max(...counts.values())
+  return waiting.findLast(({ party }) => counts.get(party.network) === most) as Waiting
+}
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -133,4 +354,86 @@ function expectedBytes({ headers }: FastifyRequest, limit: number): number {
     return Math.min(EXPECTED_BYTES, limit)
   const announced = Number(length ?? 0)
   return announced > limit ? 0 : announced
+}
+
+/** Several times as many as features of as many points as a call may have, or positions of its polygons. */
+const MOST_LISTS = 200_000
+
+/**
+ * The bytes of a long body, not more than the limit of them, nor than there is room for.
+ *
+ * @param tooLarge makes what is answered to more bytes than the limit
+ */
+export function collectBody(
+  request: FastifyRequest,
+  stream: NodeJS.ReadableStream,
+  limit: number,
+  tooLarge: (bytes: number) => Error,
+): Promise<Buffer> {
+  const announced = Number(request.headers['content-length'])
+  if (announced > limit) return Promise.reject(tooLarge(announced))
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let length = 0
+    stream.on('data', (chunk: Buffer) => {
+      length += chunk.length
+      if (length <= limit && (request.place?.growTo(length) ?? true)) {
+        chunks.push(chunk)
+      } else {
+        // What else comes is read by nobody, and thrown away by Node; what decodes it ends.
+        stream.removeAllListeners('data')
+        if (stream !== request.raw) (stream as Readable).destroy()
+        reject(length > limit ? tooLarge(length) : overloaded())
+      }
+    })
+    stream.on('end', () => resolve(Buffer.concat(chunks, length)))
+    stream.on('error', reject)
+  })
+}
+
+const UTF_8 = new TextDecoder('utf-8', { fatal: true })
+
+/** The text of a long body, without a byte order mark. */
+export function textOf(body: Buffer): string {
+  let text: string
+  try {
+    text = UTF_8.decode(body)
+  } catch {
+    throw new ApiError('MALFORMED_BODY', NOT_UTF8)
+  }
+  if (text.includes('\0')) throw new ApiError('MALFORMED_BODY', 'The body contains NUL characters.')
+  return text
+}
+
+/** Makes what parses the text of a long body, and throws what is answered where it is no JSON. */
+export function longJsonParser(app: App): (request: FastifyRequest, json: string) => unknown {
+  const jsonParser = app.getDefaultJsonParser('error', 'error')
+  return (request, json) => {
+    const excess = nestingError(json, 'body', MOST_LISTS)
+    if (excess) throw excess
+    let parsed: unknown
+    // The parser calls back before it returns.
+    void jsonParser(request, json, (error, body) => {
+      if (error) throw error
+      parsed = body
+    })
+    return parsed
+  }
+}
+
+/**
+ * Gives back what a call holds of the room as its answer is made.
+ *
+ * @param left says how much the rest of the answer is made of, in any unit
+ */
+export async function* givingBack(
+  place: Place | null,
+  left: () => number,
+  pieces: AsyncGenerator<Buffer>,
+): AsyncGenerator<Buffer> {
+  const bytesPerUnit = (place?.bytes ?? 0) / left()
+  for await (const piece of pieces) {
+    place?.shrinkTo(left() * bytesPerUnit)
+    yield piece
+  }
 }

@@ -9,26 +9,26 @@ import { Feedback, observedSchemaOf } from '#schemas/feedback.ts'
 import { geometrySchemas } from '#schemas/geojson.ts'
 import { AdminSelection, PolygonGeometry } from '#schemas/polygon.ts'
 import { listOf } from '#schemas/product.ts'
+import type { Products } from '#schemas/products/define.ts'
 import { QuantityParameters } from '#schemas/quantities.ts'
 import { SERVICE_NAME } from '#schemas/service.ts'
 import { UserProfile } from '#schemas/user.ts'
 import { errorCodeSchema } from '#src/errors.ts'
 import { VERSION } from '#src/lib/version.ts'
-import type { Products } from '#src/products/define.ts'
 import type { App } from '../app.ts'
 import { untilGone } from '../deadline.ts'
 import { entityTag } from '../entity-tags.ts'
 import {
+  DOCUMENT_PARTS,
   type DocumentCountry,
+  type DocumentPart,
   type DocumentView,
   documentOf,
   JSON_TYPE,
   openapiYaml,
-} from '../openapi-document.ts'
-import type { RouteFacts } from '../openapi-headers.ts'
-import { ROUTE_FACTS } from '../openapi-operations.ts'
-import { DOCUMENT_PARTS, type DocumentPart } from '../openapi-parts.ts'
-import { partyOf } from '../party.ts'
+} from '../openapi/document.ts'
+import { ROUTE_FACTS, type RouteFacts } from '../openapi/operations.ts'
+import { partyOf } from '../request.ts'
 import { scopeOf } from './authentication.ts'
 import { allowCaching } from './caching.ts'
 

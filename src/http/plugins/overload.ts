@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '#src/config.ts'
-import type { Database } from '#src/database/client.ts'
+import type { Database } from '#src/data/client.ts'
 import { ApiError } from '#src/errors.ts'
 import { createFairQueue, type FairQueue, type FairQueueLimits } from '#src/lib/fair-queue.ts'
 import type { App } from '../app.ts'
 import { deadlineOf } from '../deadline.ts'
-import { observeQueue } from '../metrics/observe.ts'
-import { partyOf } from '../party.ts'
+import { observeQueue } from '../metrics/metrics.ts'
+import { partyOf } from '../request.ts'
 import { inTime, patienceOf } from './patience.ts'
 
 declare module 'fastify' {

@@ -3,7 +3,7 @@ import fp from 'fastify-plugin'
 import type { ApiError } from '#src/errors.ts'
 import { createPatience, type Patience } from '#src/lib/patience.ts'
 import type { App } from '../app.ts'
-import { databaseUnavailable } from '../refusals.ts'
+import { databaseUnavailable } from './error-handler.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

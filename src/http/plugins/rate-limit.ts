@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '../app.ts'
-import { partyOf } from '../party.ts'
+import { partyOf } from '../request.ts'
 
 /** So many callers are counted at a time, in a few megabytes; then those who have not asked for longest go. */
 const COUNTED_CALLERS = 20_000

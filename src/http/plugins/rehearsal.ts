@@ -1,8 +1,7 @@
 import { once, setMaxListeners } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import fp from 'fastify-plugin'
-import type { App } from '../app.ts'
-import { logsAnyRequests } from '../module-log.ts'
+import { type App, logsAnyRequests } from '../app.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {

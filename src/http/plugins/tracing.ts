@@ -14,7 +14,7 @@ import fp from 'fastify-plugin'
 import { VERSION } from '#src/lib/version.ts'
 import type { App } from '../app.ts'
 import { whenOver } from '../deadline.ts'
-import { patternOf, UNKNOWN_PATH } from '../route-pattern.ts'
+import { patternOf, UNKNOWN_PATH } from '../request.ts'
 
 const NAME = 'agro-advisory'
 

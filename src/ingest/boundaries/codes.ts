@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import type { Tables } from '#src/database/tables.ts'
+import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { countUncoded, dropShared, type Finding, giveCodes } from './staging-queries.ts'
 

@@ -1,5 +1,5 @@
-import { encodeMultiPolygon } from '#src/raster/geometry-wkb.ts'
 import type { Rings } from '#src/raster/rings.ts'
+import { encodeMultiPolygon } from '#src/raster/wkb.ts'
 
 /** West, south, east and north, decimal degrees once they are known to be degrees. */
 export type Bounds = [west: number, south: number, east: number, north: number]

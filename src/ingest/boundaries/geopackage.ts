@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import type { Database } from 'sql.js'
 import initSqlJs from 'sql.js'
 import { OperatorError } from '#src/errors.ts'
-import { messageOf } from '#src/lib/caught.ts'
+import { messageOf } from '#src/lib/promises.ts'
 import {
   chooseLayer,
   type FeatureFile,

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
 import { OperatorError } from '#src/errors.ts'
-import { messageOf } from '#src/lib/caught.ts'
+import { messageOf } from '#src/lib/promises.ts'
 import { openArchive } from '../archive.ts'
 import { KINDS, refuseOtherKind } from '../other-formats.ts'
 import { refuseEncoding } from './encoding.ts'

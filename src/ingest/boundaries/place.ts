@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import type { Tables } from '#src/database/tables.ts'
+import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import type { Bounds } from './geometry.ts'
 import { type Finding, linkByCode, linkByOverlap } from './staging-queries.ts'

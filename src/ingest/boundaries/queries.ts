@@ -1,5 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
-import type { Tables } from '#src/database/tables.ts'
+import type { Tables } from '#src/data/tables.ts'
 import { overlap } from './staging-queries.ts'
 
 /** The areas of one level of a country, and where they come from. */

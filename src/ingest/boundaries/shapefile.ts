@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { OperatorError } from '#src/errors.ts'
-import { messageOf } from '#src/lib/caught.ts'
+import { messageOf } from '#src/lib/promises.ts'
 import { ByteReader, recordsIn, surveyTexts } from './dbf.ts'
 import { chooseEncoding } from './encoding.ts'
 import {

@@ -1,5 +1,5 @@
 import { sql, type Transaction } from 'kysely'
-import type { Tables } from '#src/database/tables.ts'
+import type { Tables } from '#src/data/tables.ts'
 import { percentText, round } from '#src/lib/round.ts'
 
 /** An area as a file has it, on its way into the database. */

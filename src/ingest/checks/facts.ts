@@ -1,5 +1,5 @@
-import type { Finding } from '#src/database/findings.ts'
-import type { Series } from '#src/products/series.ts'
+import type { Series } from '#schemas/products/define.ts'
+import type { Finding } from '#src/data/rights.ts'
 import type { Extent } from '#src/raster/grid.ts'
 import type { PixelType } from '#src/raster/pixels.ts'
 import type { Statistics } from '../statistics.ts'

@@ -1,4 +1,4 @@
-import type { CheckName, Finding } from '#src/database/findings.ts'
+import type { CheckName, Finding } from '#src/data/rights.ts'
 
 /** What an operator has said about findings beforehand. */
 export interface Leniency {

@@ -1,13 +1,11 @@
 import { type Kysely, sql } from 'kysely'
-import type { Tables } from '#src/database/tables.ts'
-import { findPlausibleRange } from '#src/domains/ranges/queries.ts'
-import { listCountryExtents } from '#src/domains/reference/queries.ts'
+import type { Products, Series } from '#schemas/products/define.ts'
+import { findPlausibleRange, listCountryExtents } from '#src/catalog/reference-queries.ts'
+import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
-import type { Products } from '#src/products/define.ts'
-import type { Series } from '#src/products/series.ts'
 import { BLOCK_FACTOR } from '#src/raster/blocks.ts'
 import type { Extent, Geotransform, Grid, GridSize } from '#src/raster/grid.ts'
-import { RUN_LENGTH, SUMMARY_VERSION, SummaryRun } from '#src/raster/summary-run.ts'
+import { RUN_LENGTH, SUMMARY_VERSION, SummaryRun } from '#src/raster/summary.ts'
 import type { CoverageFacts, MeasuredLayer, Surroundings } from './facts.ts'
 
 /** What the checks compare a release of a series with. */

@@ -1,7 +1,6 @@
 import { SCENARIOS } from '#schemas/glossary.ts'
-import { editDistance } from '#src/lib/edit-distance.ts'
-import { isoMonth, monthsBetween } from '#src/lib/month.ts'
-import { nameKey } from '#src/lib/name-key.ts'
+import { isoMonth, monthsBetween } from '#src/lib/dates.ts'
+import { editDistance, nameKey } from '#src/lib/names.ts'
 import { percentText, shortNumber } from '#src/lib/round.ts'
 import type { Extent } from '#src/raster/grid.ts'
 import {

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import type { Tables } from '#src/database/tables.ts'
+import type { Tables } from '#src/data/tables.ts'
 
 export interface SeatPlace {
   /** Of the area of the lowest level; the codes of those above are its beginnings. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { ProductDefinition } from '#src/products/define.ts'
-import { PRODUCTS } from '#src/products/index.ts'
+import type { ProductDefinition } from '#schemas/products/define.ts'
+import { PRODUCTS } from '#schemas/products/index.ts'
 import type { Grid, Window } from '#src/raster/grid.ts'
 import { type Pixels, storedNodata } from '#src/raster/pixels.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { createInflate, type InputType, inflate, type ZlibOptions } from 'node:zlib'
 import { decode, type LercData, load } from 'lerc'
 import { ZSTDDecoder } from 'zstddec'
-import { codeOf } from '#src/lib/caught.ts'
+import { codeOf } from '#src/lib/promises.ts'
 import type { PixelType } from '#src/raster/pixels.ts'
 
 /**

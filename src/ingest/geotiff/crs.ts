@@ -1,5 +1,5 @@
 import type { GeoTIFFImage } from 'geotiff'
-import type { CrsText } from '#src/database/crs.ts'
+import type { CrsText } from '#src/data/crs.ts'
 import { hasRotatedPole } from '../rotated-pole.ts'
 
 const MODEL_PROJECTED = 1

@@ -1,7 +1,7 @@
 import { access, constants, open, stat } from 'node:fs/promises'
 import { GeoTIFF, type GeoTIFFImage } from 'geotiff'
 import { OperatorError } from '#src/errors.ts'
-import { messageOf } from '#src/lib/caught.ts'
+import { messageOf } from '#src/lib/promises.ts'
 import type { PixelGrid, Window } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
 import { FORMAT_BYTES, refuseOtherFormat } from '../other-formats.ts'

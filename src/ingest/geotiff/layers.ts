@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
 import type { Kysely } from 'kysely'
-import { type CrsText, isCrs, MAX_CRS_CHARACTERS, projOf, sridOfCode, sridOfText } from '#src/database/crs.ts'
-import type { Tables } from '#src/database/tables.ts'
+import { type CrsText, isCrs, MAX_CRS_CHARACTERS, projOf, sridOfCode, sridOfText } from '#src/data/crs.ts'
+import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import type { Grid, Window } from '#src/raster/grid.ts'
 import {

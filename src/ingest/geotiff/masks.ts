@@ -1,6 +1,6 @@
 import { GeoTIFF, type GeoTIFFImage } from 'geotiff'
 import { OperatorError } from '#src/errors.ts'
-import { codeOf } from '#src/lib/caught.ts'
+import { codeOf } from '#src/lib/promises.ts'
 import type { Window } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
 import { refuseInflated, type SampleType } from './bands.ts'

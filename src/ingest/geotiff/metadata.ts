@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { parseXml, XmlElement } from '@rgrove/parse-xml'
 import type { GeoTIFFImage } from 'geotiff'
 import { OperatorError } from '#src/errors.ts'
-import { codeOf, messageOf } from '#src/lib/caught.ts'
+import { codeOf, messageOf } from '#src/lib/promises.ts'
 
 /** What GDAL keeps of a raster in a file beside it, since the raster's own format or its reader could not. */
 export interface SideMetadata {

@@ -5,8 +5,8 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
-import { serverCluster } from '#src/database/client.ts'
-import { READING_PATHS } from '#src/http/docs-page/readings.ts'
+import { serverCluster } from '#src/data/client.ts'
+import { READING_PATHS } from '#src/http/docs-page/page.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 
 let service: TestApp

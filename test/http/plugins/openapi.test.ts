@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { parse } from 'yaml'
 import { buildApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
-import { serverCluster } from '#src/database/client.ts'
+import { serverCluster } from '#src/data/client.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import {
   type Document,

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Database } from '#src/database/client.ts'
+import type { Database } from '#src/data/client.ts'
 import { seedAreas } from '#src/ingest/demo/seed.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { type OpenTestDatabase, openTestDatabase } from '#test/setup/database.ts'

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Database } from '#src/database/client.ts'
+import type { Database } from '#src/data/client.ts'
 import { boundaryFile, loadFile } from '#test/setup/boundaries.ts'
 import { type OpenTestDatabase, openTestDatabase } from '#test/setup/database.ts'
 import { type ShapeRecord, shapefileParts, writeShapefile, zipOf } from '#test/setup/shapefile.ts'

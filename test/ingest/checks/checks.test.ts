@@ -2,11 +2,11 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { CheckName } from '#src/database/findings.ts'
+import type { CheckName } from '#src/data/rights.ts'
+import { type LayerText, manifestText, writeManifest } from '#test/ingest/fixtures.ts'
 import { runAgro } from '#test/setup/cli.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
-import { type LayerText, manifestText, writeManifest } from '../fixtures.ts'
 import { HEIGHT, smooth, WIDTH, writeField } from './rasters.ts'
 
 let testDatabase: TestDatabase

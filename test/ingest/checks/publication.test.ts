@@ -1,11 +1,11 @@
 // Runs on a server alone: statements.test.ts tries the statements on both databases.
 import { userInfo } from 'node:os'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openCluster } from '#src/database/client.ts'
+import { openCluster } from '#src/data/client.ts'
+import { manifestText, writeManifest } from '#test/ingest/fixtures.ts'
 import { runAgro } from '#test/setup/cli.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
-import { manifestText, writeManifest } from '../fixtures.ts'
 import { HEIGHT, smooth, WIDTH, writeField } from './rasters.ts'
 
 let testDatabase: TestDatabase

@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { CheckName } from '#src/database/findings.ts'
+import { PRODUCTS } from '#schemas/products/index.ts'
 import {
   deletePlausibleRange,
   findPlausibleRange,
   listPlausibleRanges,
   type StatedRange,
   upsertPlausibleRange,
-} from '#src/domains/ranges/queries.ts'
-import { findPublished } from '#src/domains/releases/queries.ts'
+} from '#src/catalog/reference-queries.ts'
+import { findPublished } from '#src/catalog/release-queries.ts'
+import type { CheckName } from '#src/data/rights.ts'
 import { inspectAgain } from '#src/ingest/checks/index.ts'
 import { findSurroundings } from '#src/ingest/checks/queries.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { publishChecked } from '#src/ingest/publish.ts'
-import { PRODUCTS } from '#src/products/index.ts'
 import { type OpenTestDatabase, openTestDatabase } from '#test/setup/database.ts'
 import { onePixelRelease, releaseDescription } from '#test/setup/releases.ts'
 

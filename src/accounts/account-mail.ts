@@ -1,0 +1,199 @@
+import type { Kysely } from 'kysely'
+import { SERVICE_NAME } from '#schemas/service.ts'
+import { type Config, TOKEN_PLACE } from '#src/config.ts'
+import type { Tables } from '#src/data/tables.ts'
+import { ApiError } from '#src/errors.ts'
+import type { Mail, Mailer } from './mailer.ts'
+import { mailboxSubject, mailingSubjects } from './subjects.ts'
+import type { Throttle } from './throttle.ts'
+import { countRegistrations, putAccountToken, renewRegistration, type TokenPurpose } from './token-queries.ts'
+import { newToken, tokenHash } from './tokens.ts'
+import { emailKey, findCredentials } from './user-queries.ts'
+
+/** A token that was made for an account. */
+export interface IssuedToken {
+  token: string
+  userId: string
+  /** Where its owner reads. */
+  email: string
+}
+
+/**
+ * Makes a token for the account with an e-mail; an older one for the same purpose ends.
+ *
+ * @returns undefined where there is no such account, or nothing to confirm
+ */
+export async function issueToken(
+  db: Kysely<Tables>,
+  email: string,
+  purpose: TokenPurpose,
+  hours: number,
+): Promise<IssuedToken | undefined> {
+  const token = newToken()
+  const account = await putAccountToken(db, email, { purpose, hash: tokenHash(token), seconds: hours * 3600 })
+  return account && { token, userId: account.id, email: account.email }
+}
+
+/**
+ * What to do with a token: open the page of the app, where there is one, or else send a request.
+ *
+ * @param page the URL of the page, with the place for the token in it
+ */
+export function usageOf(
+  token: string,
+  { page, path, body }: { page: string | undefined; path: string; body: Record<string, string> },
+): string {
+  if (page !== undefined) return `Open this page:\n\n${page.replaceAll(TOKEN_PLACE, token)}`
+  // On lines of their own, so that mails need not break them.
+  return `Send this to POST ${path}, as JSON:\n\n${JSON.stringify({ token, ...body }, null, 2)}`
+}
+
+/** Mails with tokens. No answer waits until it is known whether there is an account, so none tells. */
+export interface AccountMail {
+  /** @throws {ApiError} TOO_MANY_REQUESTS where too many were asked for, for the e-mail or from the address */
+  admit(email: string, address: string): Promise<void>
+  /** Writes to an e-mail in the background, if it has an account; false where too many mails wait. */
+  write(purpose: TokenPurpose, email: string): boolean
+  /**
+   * Writes to whom has registered, in the background: with the token, or that there is an account already. False
+   * where too many mails wait.
+   */
+  answerRegistration(registration: Registration, token: string): boolean
+}
+
+/** A registration that waits to be confirmed. */
+interface Registration {
+  id: string
+  email: string
+}
+
+/** For so long an e-mail can be confirmed. */
+export const CONFIRMATION_HOURS = 24
+
+/** Nobody's name stands in a mail: it would be a way to write what one likes to whom one likes. */
+interface Wording {
+  hours: number
+  subject: string
+  text(issued: { token: string }): string
+}
+
+/** @param mailer undefined where the service sends no mail */
+export function createAccountMail(
+  db: Kysely<Tables>,
+  throttle: Throttle,
+  config: Config,
+  mailer: Mailer | undefined,
+): AccountMail {
+  const wordings = wordingsOf(config)
+
+  async function registrationMail({ id, email }: Registration, token: string): Promise<Mail> {
+    // Both are asked in any case, so that one mail is as long under way as the other.
+    const several = (await countRegistrations(db, email)) > 1
+    const account = await findCredentials(db, email)
+    if (account) {
+      const about = { user: account.id, mail: 'account_exists' }
+      return { to: account.email, ...accountExists(config), about }
+    }
+    // Of several only the owner of the e-mail knows which one counts: it is told by its password.
+    const { subject, text } = several ? wordings.several : wordings.email_confirmation
+    return {
+      to: email,
+      subject,
+      text: text({ token }),
+      about: { registration: id, mail: 'email_confirmation' },
+    }
+  }
+
+  /** The mail for a registration that waits; undefined where none does. */
+  async function renewedRegistrationMail(email: string): Promise<Mail | undefined> {
+    const token = newToken()
+    const kept = { hash: tokenHash(token), hours: CONFIRMATION_HOURS }
+    const registration = await renewRegistration(db, email, kept)
+    return registration && registrationMail(registration, token)
+  }
+
+  async function mailTo(email: string, purpose: TokenPurpose): Promise<Mail | undefined> {
+    const renewed = purpose === 'email_confirmation' && (await renewedRegistrationMail(email))
+    if (renewed) return renewed
+    const { hours, subject, text } = wordings[purpose]
+    const issued = await issueToken(db, email, purpose, hours)
+    if (!issued) return undefined
+    const about = { user: issued.userId, mail: purpose }
+    return { to: issued.email, subject, text: text(issued), about }
+  }
+
+  return {
+    async admit(email, address) {
+      if (!mailer) throw notConfigured()
+      await throttle.admit([...mailingSubjects(address), mailboxSubject(emailKey(email))])
+    },
+    answerRegistration: (registration, token) =>
+      mailer?.send(() => registrationMail(registration, token)) ?? false,
+    write: (purpose, email) => mailer?.send(() => mailTo(email, purpose)) ?? false,
+  }
+}
+
+function wordingsOf(config: Config): Record<TokenPurpose | 'several', Wording> {
+  const { BASE_PATH, PASSWORD_RESET_URL } = config
+  return {
+    password_reset: {
+      hours: 1,
+      subject: `${SERVICE_NAME}: a new password`,
+      text: ({ token }) =>
+        paragraphs(
+          `We received a request to reset the password of your account with the\n${SERVICE_NAME}. The request is valid for an hour.`,
+          usageOf(token, {
+            page: PASSWORD_RESET_URL,
+            path: `${BASE_PATH}/auth/password/reset`,
+            body: { password: 'the new password' },
+          }),
+          'It works once. All logins end then. If it was not you, you need to do\nnothing: the password stays as it is.',
+        ),
+    },
+    email_confirmation: confirmationWording(config, {}),
+    several: confirmationWording(
+      config,
+      { password: 'the password of your registration' },
+      'This address has been registered more than once. Which one counts is said by\nits password, so that nobody else can choose yours.',
+    ),
+  }
+}
+
+function confirmationWording(
+  { BASE_PATH, EMAIL_CONFIRMATION_URL }: Config,
+  body: Record<string, string>,
+  ...notes: string[]
+): Wording {
+  return {
+    hours: CONFIRMATION_HOURS,
+    subject: `${SERVICE_NAME}: confirm your e-mail`,
+    text: ({ token }) =>
+      paragraphs(
+        `Somebody, probably you, has made an account with the\n${SERVICE_NAME} for this address. To confirm that it is\nyours, you have a day.`,
+        usageOf(token, { page: EMAIL_CONFIRMATION_URL, path: `${BASE_PATH}/auth/confirm`, body }),
+        ...notes,
+        'If it was not you, do nothing: the account stays closed.',
+      ),
+  }
+}
+
+function accountExists({ BASE_PATH }: Config): { subject: string; text: string } {
+  return {
+    subject: `${SERVICE_NAME}: you have an account`,
+    text: paragraphs(
+      `Somebody, probably you, has registered this address with the\n${SERVICE_NAME}. It has an account there already, which\nis as it was: log in. If you have forgotten the password, ask for another with\nPOST ${BASE_PATH}/auth/password/forgot.`,
+      'If it was not you, you need to do nothing.',
+    ),
+  }
+}
+
+function paragraphs(...texts: string[]): string {
+  return `${texts.join('\n\n')}\n`
+}
+
+function notConfigured(): ApiError {
+  return new ApiError(
+    'MAIL_NOT_CONFIGURED',
+    'The service sends no mail: ask its operator, who can give you a token for a new password.',
+  )
+}

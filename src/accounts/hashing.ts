@@ -1,0 +1,157 @@
+import { availableParallelism } from 'node:os'
+import { ApiError } from '#src/errors.ts'
+import { createFairQueue, type FairQueue, type QueueState } from '#src/lib/fair-queue.ts'
+import { networkOf, siteOf } from '#src/lib/network.ts'
+import type { Subject, Visit } from './subjects.ts'
+import type { Throttle } from './throttle.ts'
+
+/** Where those who have passwords hashed wait. All workers of a service have the same lines. */
+export interface HashingLines {
+  /** In which passwords are hashed. */
+  places: Line
+  /** For what is asked about one account, which is called a network here. */
+  accounts: Line
+  /** Notes that something is asked about an account, until it ends. */
+  ask(account: string): Promise<Asking>
+}
+
+export type Line = Pick<FairQueue, 'run' | 'enter' | 'state'>
+
+export interface Asking {
+  /** So much is asked about the account at this moment, this included. */
+  asking: number
+  end(): void
+}
+
+/**
+ * A hash takes about 25 ms of one core and 19 MiB. One core is left to the requests that are not logins,
+ * and half of the four threads that Node has in each process to files and name look-ups.
+ */
+const RUNNING_PER_PROCESS = 2
+const WAITING = 64
+
+/** Of what is asked about one account, from however many networks. */
+export const RUNNING_PER_ACCOUNT = 2
+
+/**
+ * @param refusal makes what is refused with where too many wait
+ * @param processes which have these lines
+ */
+export function createHashingLines(refusal: () => Error, processes = 1): HashingLines {
+  const running = Math.max(1, Math.min(availableParallelism() - 1, RUNNING_PER_PROCESS * processes))
+  const asked = new Map<string, number>()
+  return {
+    places: createFairQueue({ running, waiting: WAITING }, refusal),
+    accounts: createFairQueue(
+      { running: Number.POSITIVE_INFINITY, runningEachNetwork: RUNNING_PER_ACCOUNT, waiting: WAITING },
+      refusal,
+    ),
+    async ask(account) {
+      const asking = (asked.get(account) ?? 0) + 1
+      asked.set(account, asking)
+      return {
+        asking,
+        end() {
+          const left = (asked.get(account) ?? 0) - 1
+          if (left > 0) asked.set(account, left)
+          else asked.delete(account)
+        },
+      }
+    },
+  }
+}
+
+/** Whose password is hashed, and for whom. */
+export interface HashingFor {
+  /** The key of the e-mail, whether or not it has an account. */
+  account: string
+  address: string
+  /** Whether it is known to be the owner's, such as by its network. Only asked while others want the account, too. */
+  isKnown?: () => Promise<boolean>
+}
+
+/**
+ * Hashes or compares a password when there is a place for that. Nothing else is waited for in the place, least of all
+ * the database: others would wait for it, too.
+ *
+ * @throws {ApiError} OVERLOADED, where too many wait, of whoever has most waiting
+ */
+export type InPlace = <Result>(hash: () => Promise<Result>) => Promise<Result>
+
+/** Where all passwords of a service are hashed and compared, a few at a time. */
+export interface Hashing {
+  /**
+   * Does work that hashes when its turn comes. Networks take turns, and within them accounts. What is asked for one
+   * account has two places at a time, from however many networks it comes, and there networks take turns as well; one
+   * that is known has places of its own.
+   *
+   * @throws {ApiError} OVERLOADED, where too many wait, of whoever has most waiting
+   */
+  run<Result>(whose: HashingFor, work: (inPlace: InPlace) => Promise<Result>): Promise<Result>
+  /** What is hashed, and what waits to be; what is refused of what is asked for one account counts as well. */
+  state(): QueueState
+}
+
+/** @param lines where those who hash wait: of this process, or of all workers of a service */
+export function createHashing({ places, accounts, ask }: HashingLines = createHashingLines(busy)): Hashing {
+  async function lineOf({ account, address, isKnown }: HashingFor, asking: number): Promise<string> {
+    const crowded = asking > RUNNING_PER_ACCOUNT
+    // With the kind in front: what is sent as an e-mail may look like anything.
+    return crowded && (await isKnown?.()) ? `known ${networkOf(address)} ${account}` : `account ${account}`
+  }
+
+  return {
+    async run(whose, work) {
+      const { account, address } = whose
+      const network = networkOf(address)
+      const { asking, end } = await ask(account)
+      try {
+        const inPlace: InPlace = (hash) =>
+          places.run({ network: siteOf(address), caller: `${network} ${account}` }, hash)
+        return await accounts.run({ network: await lineOf(whose, asking), caller: network }, () =>
+          work(inPlace),
+        )
+      } finally {
+        end()
+      }
+    },
+    state() {
+      const [hashed, asked] = [places.state(), accounts.state()]
+      return {
+        running: hashed.running,
+        waiting: hashed.waiting + asked.waiting,
+        refused: hashed.refused + asked.refused,
+      }
+    },
+  }
+}
+
+/** What is refused where too many wait to be hashed. */
+export function busy(): ApiError {
+  return new ApiError('OVERLOADED', 'The service is busy with other logins; try again in a second.')
+}
+
+/** Whose password is hashed, and who asks for that: see `HashingFor`. */
+export interface HashingVisit {
+  account: string
+  visit: Visit
+  isKnown?: () => Promise<boolean>
+}
+
+/**
+ * Does work that hashes when its turn comes, for those who need not wait. What is sent together comes so far
+ * together: when it has been hashed, the work looks again.
+ */
+export type InTurn = <Result>(
+  subjects: Subject[],
+  whose: HashingVisit,
+  work: (inPlace: InPlace) => Promise<Result>,
+) => Promise<Result>
+
+export function createTurns(throttle: Throttle, hashing: Hashing): InTurn {
+  return (subjects, { visit, ...whose }, work) =>
+    hashing.run({ ...whose, address: visit.address }, async (inPlace) => {
+      await visit.atDatabase(() => throttle.refuseBlocked(subjects))
+      return work(inPlace)
+    })
+}

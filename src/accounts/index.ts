@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto'
+import type { FastifyBaseLogger } from 'fastify'
+import type { Kysely } from 'kysely'
+import { authSchemas, sessionSchemas, twoFactorSchemas } from '#schemas/auth.ts'
+import { SCOPES } from '#schemas/keys.ts'
+import { deleteOldRecords, insertRecord } from '#src/data/audit-queries.ts'
+import type { Tables } from '#src/data/tables.ts'
+import { loadSecrets } from '#src/http/access-tokens.ts'
+import { createAccountSeal, renewWhenReady } from '#src/http/account-seal.ts'
+import { type App, logOf } from '#src/http/app.ts'
+import { observeQueue } from '#src/http/metrics/metrics.ts'
+import type { AuditRecords } from '#src/http/plugins/audit.ts'
+import type { Accounts, Caller } from '#src/http/plugins/authentication.ts'
+import type { LogFailure } from '#src/http/plugins/failure-log.ts'
+import { createAccountMail } from './account-mail.ts'
+import { createCredentialDesk } from './credentials.ts'
+import { createHashing, createTurns, type HashingLines } from './hashing.ts'
+import { findKeyUser, touchKey } from './key-queries.ts'
+import type { Mailer } from './mailer.ts'
+import {
+  deleteEndedSessions,
+  endExpiredSessions,
+  findSessionUser,
+  hasTwoFactor,
+  isFreshSession,
+  sealedSecretsIn,
+} from './queries.ts'
+import { createRegistrationDesk, createTokenDesk } from './registration.ts'
+import { authRoutes, mailRoutes } from './routes.ts'
+import { createSecondFactor } from './second-factor.ts'
+import { sessionRoutes, twoFactorRoutes } from './session-routes.ts'
+import { createThrottle } from './throttle.ts'
+import { deleteExpiredRegistrations } from './token-queries.ts'
+
+const EVERY_MS = 600_000
+
+/** Deletes what is over: registrations, and what ended sessions have left behind, some rows at a time. */
+export async function cleanUp(db: Kysely<Tables>, stop?: AbortSignal): Promise<void> {
+  for (const removePiece of [deleteExpiredRegistrations, endExpiredSessions, deleteEndedSessions]) {
+    while (!stop?.aborted && (await removePiece(db)) > 0);
+  }
+}
+
+/**
+ * Does so every ten minutes: nobody waits for it.
+ *
+ * @returns ends it
+ */
+export function startCleanUp(db: Kysely<Tables>, logFailure: LogFailure): () => void {
+  const stop = new AbortController()
+  let underWay = false
+
+  async function cleanUpOnce(): Promise<void> {
+    if (underWay) return
+    underWay = true
+    await cleanUp(db, stop.signal).catch((error) => logFailure(error, 'what is over was not deleted'))
+    underWay = false
+  }
+
+  const timer = setInterval(cleanUpOnce, EVERY_MS).unref()
+  return () => {
+    stop.abort()
+    clearInterval(timer)
+  }
+}
+
+/** Accounts: registration, login and the tokens that come of it. */
+export async function auth(app: App, { hashingLines }: { hashingLines?: HashingLines }): Promise<void> {
+  for (const schema of [...authSchemas, ...sessionSchemas, ...twoFactorSchemas]) app.addSchema(schema)
+  const { config, database } = app
+  const db = database.writer
+  const log = logOf(app, 'auth')
+  const throttle = createThrottle(db)
+  const hashing = createHashing(hashingLines)
+  observeQueue(app.metrics, 'passwords', hashing.state)
+  const inTurn = createTurns(throttle, hashing)
+  const mail = createAccountMail(db, throttle, config, await mailerOf(app, log))
+  const confirms = config.EMAIL_CONFIRMATION === 'required'
+  const desk = createCredentialDesk(db, throttle, inTurn, confirms)
+  const secrets = await loadSecrets(config)
+  const seal = createAccountSeal(secrets, 'two-factor secret')
+  const secondFactor = createSecondFactor(db, throttle, seal, log)
+  authRoutes(app, throttle, desk, secondFactor, createRegistrationDesk(db, throttle, inTurn, mail, confirms))
+  sessionRoutes(app, desk, secondFactor)
+  twoFactorRoutes(app, desk, secondFactor, seal)
+  mailRoutes(app, mail, createTokenDesk(db, throttle, inTurn))
+  if (secrets.length > 1) {
+    renewWhenReady(app, seal, sealedSecretsIn(db), 'secrets of second factors', log)
+  }
+  const stopCleanUp = startCleanUp(db, app.logFailure)
+  app.addHook('onClose', async () => stopCleanUp())
+}
+
+/** What sends mail until the service closes; undefined where it is not to send any. */
+async function mailerOf(app: App, log: FastifyBaseLogger): Promise<Mailer | undefined> {
+  const { SMTP_URL, MAIL_FROM } = app.config
+  if (SMTP_URL === undefined || MAIL_FROM === undefined) return undefined
+  // It takes a tenth of a second and 15 MB to load, and most services send nothing.
+  const { createMailer } = await import('./mailer.ts')
+  const mailer = createMailer({ url: SMTP_URL, from: MAIL_FROM, log })
+  app.addHook('onClose', () => mailer.close())
+  const { metrics } = app
+  metrics.observe('agro_mails_waiting', () => mailer.state().waiting)
+  metrics.observe('agro_mails_sent_total', () => mailer.state().sent)
+  metrics.observe('agro_mails_failed_total', () => mailer.state().failed)
+  return mailer
+}
+
+/**
+ * Looks up who a session or a key belongs to. It asks the database that is written to: a replica does
+ * not know the newest sessions yet, and still knows the ended ones.
+ *
+ * @param adminsNeedTwoFactor whether an admin without a second factor is an ordinary user
+ */
+export function createAccounts(
+  db: Kysely<Tables>,
+  adminsNeedTwoFactor: boolean,
+  logFailure: LogFailure,
+): Accounts {
+  async function withPresentRole(caller: Caller): Promise<Caller> {
+    if (!adminsNeedTwoFactor || caller.role !== 'admin') return caller
+    return (await hasTwoFactor(db, caller.id)) ? caller : { ...caller, role: 'user', lacksTwoFactor: true }
+  }
+
+  return {
+    async callerOfSession(sessionId, userId) {
+      const user = await findSessionUser(db, sessionId)
+      if (user?.id !== userId) return undefined
+      return withPresentRole({ ...user, sessionId, keyId: null, scopes: SCOPES })
+    },
+    async callerOfKey(key) {
+      const found = await findKeyUser(db, createHash('sha256').update(key).digest())
+      if (!found) return undefined
+      // The request goes on meanwhile; that the time could not be written is no reason to refuse it.
+      touchKey(db, found.keyId).catch((error) => logFailure(error, 'the use of a key was not noted'))
+      // A key is not its owner: what an admin may do it may where it was made for that.
+      const role = found.scopes.includes('admin') ? found.role : 'user'
+      return withPresentRole({ ...found, role, sessionId: null })
+    },
+    isFresh: (sessionId) => isFreshSession(db, sessionId),
+  }
+}
+
+/** So many are deleted at a time: others wait for as short a time. */
+const PIECE = 1000
+
+/** @param months for how long a record is kept */
+export function createAuditRecords(db: Kysely<Tables>, months: number): AuditRecords {
+  return {
+    add: insertRecord,
+    async deleteOld() {
+      while ((await deleteOldRecords(db, months, PIECE)) === PIECE);
+    },
+  }
+}

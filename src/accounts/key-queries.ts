@@ -1,0 +1,162 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import { type ApiKey, type NewApiKey, type Scope, USAGE_DAYS } from '#schemas/keys.ts'
+import type { Role } from '#schemas/user.ts'
+import { isoTime } from '#src/data/sql.ts'
+import type { Tables } from '#src/data/tables.ts'
+import type { KeyUsage } from '#src/http/plugins/key-usage.ts'
+import { isUuid } from '#src/lib/uuid.ts'
+import { holdAccount } from './user-queries.ts'
+
+/** Usage is kept for longer than it is shown, for questions that come late. */
+const USAGE_KEPT_DAYS = 90
+
+const KEY_COLUMNS = [
+  'id',
+  'name',
+  'hint',
+  'scopes',
+  'parent_id as made_by',
+  isoTime('created_at').as('created_at'),
+  isoTime<string | null>('expires_at').as('expires_at'),
+  isoTime<string | null>('last_used_at').as('last_used_at'),
+] as const
+
+export interface NewKey {
+  userId: string
+  /** The login that makes it. */
+  sessionId: string | null
+  name: string
+  hint: string
+  hash: Buffer
+  scopes: Scope[]
+  /** Null for a key that does not expire. */
+  expiresInDays: number | null
+}
+
+/**
+ * Adds a key, in the place of the user's expired ones.
+ *
+ * @returns what is in the way: the session has ended, or the user has as many as are allowed
+ */
+export async function insertKey(
+  trx: Transaction<Tables>,
+  key: NewKey,
+  limit: number,
+): Promise<Omit<NewApiKey, 'key'> | 'session ended' | 'too many'> {
+  const { userId, sessionId, name, hint, hash, scopes, expiresInDays } = key
+  // Held so that keys made at the same time count each other, and that no key is made while all end.
+  await holdAccount(trx, userId)
+  if (!(await isLiving(trx, sessionId))) return 'session ended'
+  await trx
+    .deleteFrom('api_key')
+    .where('user_id', '=', userId)
+    .where('expires_at', '<', sql<Date>`now()`)
+    .execute()
+  const { count } = await trx
+    .selectFrom('api_key')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('user_id', '=', userId)
+    .executeTakeFirstOrThrow()
+  if (count >= limit) return 'too many'
+  return trx
+    .insertInto('api_key')
+    .values({
+      user_id: userId,
+      name,
+      hint,
+      hash,
+      scopes,
+      expires_at: sql<Date | null>`now() + make_interval(days => ${expiresInDays}::integer)`,
+    })
+    .returning(KEY_COLUMNS)
+    .executeTakeFirstOrThrow()
+}
+
+/** Whether a session goes on that this process may have looked up seconds ago. */
+async function isLiving(db: Kysely<Tables>, sessionId: string | null): Promise<boolean> {
+  const { rows } = await sql`
+    select from session where id = ${sessionId} and ended_at is null and expires_at > now()`.execute(db)
+  return rows.length > 0
+}
+
+/** The keys of a user, the newest first. */
+export async function listKeys(db: Kysely<Tables>, userId: string): Promise<ApiKey[]> {
+  return db
+    .selectFrom('api_key')
+    .select([
+      ...KEY_COLUMNS,
+      sql<ApiKey['usage']>`coalesce(
+        (
+          select json_agg(json_build_object('day', day, 'requests', requests) order by day)
+          from api_key_usage
+          where key_id = api_key.id and day > (now() at time zone 'UTC')::date - ${USAGE_DAYS}::integer
+        ),
+        '[]'
+      )`.as('usage'),
+    ])
+    .where('user_id', '=', userId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .execute()
+}
+
+/** Deletes a key of a user, and those made with it; false where the user has none with this id, whatever it looks like. */
+export async function deleteKey(db: Kysely<Tables>, userId: string, id: string): Promise<boolean> {
+  if (!isUuid(id)) return false
+  const { numDeletedRows } = await db
+    .deleteFrom('api_key')
+    .where('user_id', '=', userId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return numDeletedRows > 0n
+}
+
+/** Deletes all keys of a user; returns how many. */
+export async function deleteKeys(db: Kysely<Tables>, userId: string): Promise<number> {
+  const { numDeletedRows } = await db.deleteFrom('api_key').where('user_id', '=', userId).executeTakeFirst()
+  return Number(numDeletedRows)
+}
+
+/** Who a key that has not expired belongs to. */
+export async function findKeyUser(
+  db: Kysely<Tables>,
+  hash: Buffer,
+): Promise<{ id: string; role: Role; keyId: string; scopes: Scope[] } | undefined> {
+  return db
+    .selectFrom('api_key')
+    .innerJoin('app_user', 'app_user.id', 'api_key.user_id')
+    .select(['app_user.id', 'app_user.role', 'api_key.id as keyId', 'api_key.scopes'])
+    .where('api_key.hash', '=', hash)
+    .where(({ or, eb }) =>
+      or([eb('api_key.expires_at', 'is', null), eb('api_key.expires_at', '>', sql<Date>`now()`)]),
+    )
+    .executeTakeFirst()
+}
+
+/** Notes that a key was used, unless that was noted less than a minute ago. */
+export async function touchKey(db: Kysely<Tables>, id: string): Promise<void> {
+  await sql`
+    update api_key set last_used_at = now()
+    where id = ${id} and (last_used_at is null or last_used_at < now() - interval '1 minute')`.execute(db)
+}
+
+/** Adds usage of keys to what is kept, in one order for all processes; that of deleted keys is of no use. */
+export async function addKeyUsage(db: Kysely<Tables>, usage: KeyUsage[]): Promise<void> {
+  const column = <Name extends keyof KeyUsage>(name: Name) => usage.map((one) => one[name])
+  await sql`
+    insert into api_key_usage as kept (key_id, day, requests)
+    select key_id, day, requests
+    from unnest(
+      ${column('keyId')}::uuid[], ${column('day')}::date[], ${column('requests')}::bigint[]
+    ) as arriving (key_id, day, requests)
+    join api_key on api_key.id = key_id
+    order by key_id, day
+    for key share of api_key
+    on conflict (key_id, day) do update set requests = kept.requests + excluded.requests`.execute(db)
+}
+
+export async function deleteOldUsage(db: Kysely<Tables>): Promise<void> {
+  await sql`
+    delete from api_key_usage
+    where day < (now() at time zone 'UTC')::date - ${USAGE_KEPT_DAYS}::integer`.execute(db)
+}

@@ -1,0 +1,177 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Kysely } from 'kysely'
+import { Type } from 'typebox'
+import { ref } from '#schemas/common.ts'
+import {
+  ApiKeyList,
+  ApiKeyRequest,
+  DEFAULT_SCOPES,
+  keySchemas,
+  NewApiKey,
+  SCOPES,
+  type Scope,
+} from '#schemas/keys.ts'
+import { inTransaction } from '#src/data/sql.ts'
+import type { Tables } from '#src/data/tables.ts'
+import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import { type Caller, callerOf, KEY_PREFIX } from '#src/http/plugins/authentication.ts'
+import { notAllowed } from '#src/http/plugins/error-handler.ts'
+import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
+import type { AddKeyUsage } from '#src/http/plugins/key-usage.ts'
+import { DAY_MS } from '#src/lib/dates.ts'
+import { addKeyUsage, deleteKey, deleteOldUsage, insertKey, listKeys } from './key-queries.ts'
+
+const KEYS_PER_USER = 20
+/** Several times as long as a request can be: each item of an endless list of scopes would be a mistake to tell of. */
+const BODY_LIMIT = 4096
+
+const NO_ADMIN = 'The scope admin is for keys of callers with the role admin.'
+const NO_SUCH_KEY = 'You have no key with this id.'
+/** Enough of a key to tell it from others, and nothing to guess the rest by. */
+const HINT_LENGTH = KEY_PREFIX.length + 4
+
+export function keyRoutes(app: App): void {
+  app.route(createRoute(app))
+  app.route(listRoute(app))
+  app.route(deleteRoute(app))
+}
+
+function createRoute({ database, once }: App) {
+  return {
+    method: 'POST',
+    url: '/keys',
+    bodyLimit: BODY_LIMIT,
+    config: { login: 'fresh', caching: 'never', idempotent: true, secret: true },
+    schema: {
+      operationId: 'createKey',
+      summary: 'Create a key for a server',
+      description: `Send the key as the Bearer token instead of an access token. Its scopes limit its rights, by default to ${DEFAULT_SCOPES.join(' and ')}. It is shown once, and only its hash is stored; a repetition with the same \`Idempotency-Key\` shows it again for a day. A user has at most ${KEYS_PER_USER}.`,
+      tags: ['auth'],
+      body: ref(ApiKeyRequest),
+      response: {
+        201: { ...ref(NewApiKey), description: 'The key.' },
+        ...errorResponses(
+          'INVALID_PARAMETERS',
+          'UNAUTHORIZED',
+          'LOGIN_REQUIRED',
+          'REAUTHENTICATION_REQUIRED',
+          'FORBIDDEN',
+          'TWO_FACTOR_SETUP_REQUIRED',
+          'TOO_MANY_KEYS',
+          ...IDEMPOTENCY_ERRORS,
+          ...BODY_ERRORS,
+        ),
+      },
+    },
+    handler: (request: FastifyRequest<{ Body: ApiKeyRequest }>, reply: FastifyReply) =>
+      once(request, reply, async () => {
+        const key = KEY_PREFIX + randomBytes(32).toString('base64url')
+        const { name, expires_in_days: expiresInDays = null } = request.body
+        const caller = callerOf(request)
+        const { id: userId, sessionId } = caller
+        const scopes = grantedScopes(request.body.scopes ?? DEFAULT_SCOPES, caller)
+        const made = {
+          userId,
+          sessionId,
+          name,
+          hint: key.slice(0, HINT_LENGTH),
+          hash: createHash('sha256').update(key).digest(),
+          scopes,
+          expiresInDays,
+        }
+        const row = await inTransaction(database.writer, async (trx) => {
+          const inserted = await insertKey(trx, made, KEYS_PER_USER)
+          if (typeof inserted === 'object') {
+            await request.audit(trx, { kind: 'key_made', detail: { key: inserted.id, scopes } })
+          }
+          return inserted
+        })
+        if (row === 'session ended') throw new ApiError('UNAUTHORIZED', 'The session has just ended.')
+        if (row === 'too many') {
+          throw new ApiError('TOO_MANY_KEYS', `You have ${KEYS_PER_USER} keys: delete one that is not used.`)
+        }
+        reply.code(201).header('location', `${request.basePath}/auth/keys/${row.id}`)
+        return { ...row, key }
+      }),
+  } as const
+}
+
+function listRoute(app: App) {
+  return {
+    method: 'GET',
+    url: '/keys',
+    config: { scope: 'account', caching: 'never' },
+    schema: {
+      operationId: 'listKeys',
+      summary: 'List your keys',
+      description:
+        'The name, beginning, scopes and use of each key, never the key itself. Other processes of the service may be 10 seconds behind.',
+      tags: ['auth'],
+      response: {
+        200: { ...ref(ApiKeyList), description: 'The keys.' },
+        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE'),
+      },
+    },
+    handler: async (request: FastifyRequest) => {
+      await app.flushKeyUsage()
+      return { items: await listKeys(app.database.writer, callerOf(request).id), next_cursor: null }
+    },
+  } as const
+}
+
+function deleteRoute(app: App) {
+  return {
+    method: 'DELETE',
+    url: '/keys/:id',
+    config: { login: 'any', caching: 'never' },
+    schema: {
+      operationId: 'deleteKey',
+      summary: 'Delete a key',
+      description: 'The key stops working, and so do the keys that it made.',
+      tags: ['auth'],
+      params: Type.Object({ id: Type.String({ description: 'The id of the key.' }) }),
+      response: {
+        204: { type: 'null', description: 'The key is deleted.' },
+        ...errorResponses('UNAUTHORIZED', 'LOGIN_REQUIRED', 'NOT_FOUND', ...BODY_ERRORS),
+      },
+    },
+    handler: async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {
+      const { id } = request.params
+      const { id: userId } = callerOf(request)
+      const deleted = await inTransaction(app.database.writer, async (trx) => {
+        const found = await deleteKey(trx, userId, id)
+        if (found) await request.audit(trx, { kind: 'key_deleted', detail: { key: id } })
+        return found
+      })
+      if (!deleted) throw new ApiError('NOT_FOUND', NO_SUCH_KEY)
+      // Others were made with it, and more with those: all keys of the user are looked up anew.
+      app.forgetCallers((caller) => caller.id === userId && caller.keyId !== null)
+      return reply.code(204).send()
+    },
+  } as const
+}
+
+/** The scopes of a new key, in their order. */
+function grantedScopes(asked: readonly Scope[], caller: Caller): Scope[] {
+  if (asked.includes('admin') && caller.role !== 'admin') throw notAllowed(caller, NO_ADMIN)
+  return SCOPES.filter((scope) => asked.includes(scope))
+}
+
+/** Keys for servers, which nobody can ask for a password. */
+export async function keys(app: App): Promise<void> {
+  for (const schema of keySchemas) app.addSchema(schema)
+  keyRoutes(app)
+}
+
+/** Makes what keeps how often keys are used, and once a day forgets what is long past. */
+export function createUsageKeeper(db: Kysely<Tables>): AddKeyUsage {
+  let cleanedUp = Number.NEGATIVE_INFINITY
+  return async (usage) => {
+    await addKeyUsage(db, usage)
+    if (performance.now() < cleanedUp + DAY_MS) return
+    cleanedUp = performance.now()
+    await deleteOldUsage(db)
+  }
+}

@@ -1,0 +1,395 @@
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import type { Session } from '#schemas/auth.ts'
+import type { Role } from '#schemas/user.ts'
+import { isoTime } from '#src/data/sql.ts'
+import type { Tables } from '#src/data/tables.ts'
+import type { SealedRows } from '#src/http/account-seal.ts'
+import { isUuid } from '#src/lib/uuid.ts'
+import type { Subject } from './subjects.ts'
+import { holdAccount } from './user-queries.ts'
+
+/** The longest that a session lasts, however often it is continued. */
+const SESSION_DAYS = 90
+/** More sessions than a person has devices: the oldest end. */
+const SESSIONS_PER_USER = 100
+
+/** So many rows are deleted by one statement. */
+const PIECE = 1000
+
+/** Where and how a session is used. */
+export interface SessionUse {
+  network: string
+  userAgent: string | null
+}
+
+/** Who a living session belongs to. */
+export async function findSessionUser(
+  db: Kysely<Tables>,
+  sessionId: string,
+): Promise<{ id: string; role: Role } | undefined> {
+  return db
+    .selectFrom('session')
+    .innerJoin('app_user', 'app_user.id', 'session.user_id')
+    .select(['app_user.id', 'app_user.role'])
+    .where('session.id', '=', sessionId)
+    .where('session.ended_at', 'is', null)
+    .where('session.expires_at', '>', sql<Date>`now()`)
+    .executeTakeFirst()
+}
+
+/** Whether a session's password was given within the last ten minutes; undefined where the session has ended. */
+export async function isFreshSession(db: Kysely<Tables>, sessionId: string): Promise<boolean | undefined> {
+  const row = await db
+    .selectFrom('session')
+    .select(sql<boolean>`authenticated_at > now() - interval '10 minutes'`.as('fresh'))
+    .where('id', '=', sessionId)
+    .where('ended_at', 'is', null)
+    .where('expires_at', '>', sql<Date>`now()`)
+    .executeTakeFirst()
+  return row?.fresh
+}
+
+/** Notes that the password of a session's user was given again. */
+export async function freshenSession(db: Kysely<Tables>, sessionId: string): Promise<void> {
+  await db
+    .updateTable('session')
+    .set({ authenticated_at: sql<Date>`now()` })
+    .where('id', '=', sessionId)
+    .execute()
+}
+
+/**
+ * Whether the owner of an account has come from a network lately: has a session that was used there, has begun one
+ * there that may have ended since, or has chosen a new password there with a token that was sent to the owner.
+ */
+export async function isNetworkOf(
+  db: Kysely<Tables>,
+  emailKeyOfAccount: string,
+  network: string,
+): Promise<boolean> {
+  const { rows } = await sql`
+    select from app_user
+    where email_key = ${emailKeyOfAccount} and (
+      exists (
+        select from session
+        where user_id = app_user.id and network = ${network} and ended_at is null and expires_at > now()
+      )
+      or exists (
+        select from audit_record
+        where user_id = app_user.id and network = ${network} and kind in ('login', 'password_reset')
+          and at > now() - make_interval(days => ${SESSION_DAYS})
+      )
+    )`.execute(db)
+  return rows.length > 0
+}
+
+/**
+ * Begins a session of a user who has just given the password.
+ *
+ * @returns undefined where the password has been changed since it was compared, or the user is gone:
+ * such a session would outlive the change that was to end it
+ */
+export async function insertSession(
+  trx: Transaction<Tables>,
+  { id, passwordHash }: { id: string; passwordHash: string },
+  { network, userAgent }: SessionUse,
+): Promise<string | undefined> {
+  const { rows } = await sql<{ id: string }>`
+    with living as (
+      select id from app_user where id = ${id} and password_hash = ${passwordHash} for no key update
+    )
+    insert into session (user_id, expires_at, network, user_agent)
+    select id, now() + make_interval(days => ${SESSION_DAYS}), ${network}, ${userAgent} from living
+    returning id`.execute(trx)
+  const excess = sql<string>`(
+    select id from session where user_id = ${id} and ended_at is null
+    order by created_at desc offset ${SESSIONS_PER_USER}
+  )`
+  await endSessions(trx).where('id', 'in', excess).execute()
+  return rows[0]?.id
+}
+
+/** The living sessions of a user, the one that was used last first. */
+export async function listSessions(db: Kysely<Tables>, userId: string, current: string): Promise<Session[]> {
+  return db
+    .selectFrom('session')
+    .select([
+      'id',
+      isoTime('created_at').as('created_at'),
+      isoTime('last_used_at').as('last_used_at'),
+      isoTime('expires_at').as('expires_at'),
+      'network',
+      'user_agent',
+      sql<boolean>`id = ${current}`.as('current'),
+    ])
+    .where('user_id', '=', userId)
+    .where('ended_at', 'is', null)
+    .where('expires_at', '>', sql<Date>`now()`)
+    .orderBy(sql.ref('session.last_used_at'), (order) => order.desc())
+    .orderBy('id')
+    .execute()
+}
+
+/** Ends a session of a user; false where the user has none with this id, whatever it looks like. */
+export async function endSessionOf(db: Kysely<Tables>, userId: string, id: string): Promise<boolean> {
+  if (!isUuid(id)) return false
+  const { numUpdatedRows } = await endSessions(db)
+    .where('user_id', '=', userId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** Ends a session, with its refresh tokens and access tokens. */
+export async function endSession(db: Kysely<Tables>, sessionId: string): Promise<void> {
+  await endSessions(db).where('id', '=', sessionId).execute()
+}
+
+/** Ends all sessions of a user but one. Who does so holds the account. */
+export async function endOtherSessions(
+  db: Kysely<Tables>,
+  userId: string,
+  sessionId: string | null,
+): Promise<void> {
+  await endSessions(db).where('user_id', '=', userId).where('id', 'is distinct from', sessionId).execute()
+}
+
+function endSessions(db: Kysely<Tables>) {
+  return db
+    .updateTable('session')
+    .set({
+      ended_at: sql<Date>`now()`,
+      // Processes of the version before look at this one alone.
+      expires_at: sql<Date>`least(expires_at, now())`,
+    })
+    .where('ended_at', 'is', null)
+}
+
+/**
+ * Marks some of the sessions as ended that have expired.
+ *
+ * @returns how many
+ */
+export async function endExpiredSessions(db: Kysely<Tables>): Promise<number> {
+  const expired = sql<string>`(
+    select id from session where ended_at is null and expires_at < now() limit ${PIECE} for update skip locked
+  )`
+  const { numUpdatedRows } = await endSessions(db).where('id', 'in', expired).executeTakeFirst()
+  return Number(numUpdatedRows)
+}
+
+/**
+ * Deletes some of what ended sessions have left behind: their tokens, and then those that have none.
+ *
+ * @returns how many rows that were; 0 where nothing is left
+ */
+export async function deleteEndedSessions(db: Kysely<Tables>): Promise<number> {
+  const { numAffectedRows: tokens = 0n } = await sql`
+    delete from refresh_token where hash in (
+      select hash from refresh_token
+      where session_id in (select id from session where ended_at is not null)
+      limit ${PIECE}
+      for update skip locked
+    )`.execute(db)
+  if (tokens > 0n) return Number(tokens)
+  const { numAffectedRows: sessions = 0n } = await sql`
+    delete from session where id in (
+      select id from session where ended_at is not null limit ${PIECE} for update skip locked
+    )`.execute(db)
+  return Number(sessions)
+}
+
+export interface TwoFactor {
+  /** As it is stored: sealed. */
+  secret: Buffer
+  /** Whether a login needs it. */
+  confirmed: boolean
+}
+
+export async function findTwoFactor(db: Kysely<Tables>, userId: string): Promise<TwoFactor | undefined> {
+  return db
+    .selectFrom('two_factor')
+    .select(['secret', sql<boolean>`confirmed_at is not null`.as('confirmed')])
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
+}
+
+/** Whether a login of an account needs one. */
+export async function hasTwoFactor(db: Kysely<Tables>, userId: string): Promise<boolean> {
+  return (await findTwoFactor(db, userId))?.confirmed ?? false
+}
+
+/** Begins to set one up, anew where that was begun before; false where the account has one, or is gone. */
+export async function putTwoFactor(db: Kysely<Tables>, userId: string, secret: Buffer): Promise<boolean> {
+  const { rows } = await sql`
+    insert into two_factor as known (user_id, secret)
+    select id, ${secret}::bytea from app_user where id = ${userId} for key share
+    on conflict (user_id) do update set secret = excluded.secret, begun_at = now()
+      where known.confirmed_at is null
+    returning 1`.execute(db)
+  return rows.length > 0
+}
+
+/**
+ * Has logins need it from now on, with recovery codes in the place of older ones.
+ *
+ * @returns false where another request was faster, or has begun anew
+ */
+export async function confirmTwoFactor(
+  trx: Transaction<Tables>,
+  { userId, secret, step, recoveryHashes }: ConfirmedTwoFactor,
+): Promise<boolean> {
+  // No session begins meanwhile.
+  await holdAccount(trx, userId)
+  const { numUpdatedRows } = await trx
+    .updateTable('two_factor')
+    .set({ confirmed_at: sql<Date>`now()`, last_step: step })
+    .where('user_id', '=', userId)
+    .where('secret', '=', secret)
+    .where('confirmed_at', 'is', null)
+    // Who takes longer may be somebody who has found the login open.
+    .where('begun_at', '>', sql<Date>`now() - interval '1 hour'`)
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) return false
+  await trx
+    .insertInto('recovery_code')
+    .values(recoveryHashes.map((hash) => ({ user_id: userId, hash })))
+    .execute()
+  return true
+}
+
+export interface ConfirmedTwoFactor {
+  userId: string
+  secret: Buffer
+  step: number
+  recoveryHashes: Buffer[]
+}
+
+/** Uses up the code of a step, and those before it; false where one of the same step or a later one was used. */
+export async function spendStep(db: Kysely<Tables>, userId: string, step: number): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('two_factor')
+    .set({ last_step: step })
+    .where('user_id', '=', userId)
+    .where('last_step', '<', step)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** Uses up a recovery code; false where it is none, or was used. */
+export async function spendRecoveryCode(db: Kysely<Tables>, userId: string, hash: Buffer): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('recovery_code')
+    .where('user_id', '=', userId)
+    .where('hash', '=', hash)
+    .executeTakeFirst()
+  return numDeletedRows > 0n
+}
+
+export async function countRecoveryCodes(db: Kysely<Tables>, userId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('recovery_code')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('user_id', '=', userId)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** Has logins need the password alone; false where that is so already. */
+export async function deleteTwoFactor(db: Kysely<Tables>, userId: string): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('two_factor')
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
+  return numDeletedRows > 0n
+}
+
+/** The secrets of all accounts that have one, as they are stored. */
+export function sealedSecretsIn(db: Kysely<Tables>): SealedRows {
+  return {
+    async list(after, most) {
+      let query = db
+        .selectFrom('two_factor')
+        .select(['user_id as userId', 'secret'])
+        .orderBy('user_id')
+        .limit(most)
+      if (after !== undefined) query = query.where('user_id', '>', after)
+      const found = await query.execute()
+      return found.map(({ userId, secret }) => ({ id: userId, userId, sealed: [secret] }))
+    },
+    async replace(userId, sealed, replacement) {
+      await db
+        .updateTable('two_factor')
+        .set({ secret: replacement })
+        .where('user_id', '=', userId)
+        .where('secret', '=', sealed)
+        .execute()
+    },
+  }
+}
+
+/** For how many seconds, rounded up, one of some subjects has still to wait; 0 where none has. */
+export async function secondsBlocked(db: Kysely<Tables>, hashes: Buffer[]): Promise<number> {
+  const { rows } = await sql<{ seconds: number | null }>`
+    select ceil(extract(epoch from max(blocked_until) - now()))::integer as seconds
+    from auth_throttle
+    where subject = any(${hashes}::bytea[]) and blocked_until > now()`.execute(db)
+  return rows[0]?.seconds ?? 0
+}
+
+/** Counts a failure of a subject, and sets the time before which it may not try again. */
+export async function recordFailure(db: Kysely<Tables>, subject: Subject): Promise<void> {
+  await recording(subject).execute(db)
+}
+
+/** Does the same unless the subject has to wait; false where it has. */
+export async function recordUnlessBlocked(db: Kysely<Tables>, subject: Subject): Promise<boolean> {
+  const { rows } = await sql`
+    ${recording(subject)} where known.blocked_until <= clock_timestamp() returning 1`.execute(db)
+  return rows.length > 0
+}
+
+function recording(subject: Subject): RawBuilder<unknown> {
+  const { hash, freeFailures, firstDelaySeconds, longestDelaySeconds, forgottenAfter } = subject
+  const since = sql.ref(forgottenAfter.since === 'first' ? 'known.first_failure_at' : 'known.last_failure_at')
+  const forgotten = sql`${since} < now() - make_interval(secs => ${forgottenAfter.seconds}::float8)`
+  return sql`
+    insert into auth_throttle as known (subject, failures, first_failure_at, last_failure_at, blocked_until)
+    values (${hash}, 1, now(), now(), now())
+    on conflict (subject) do update set
+      failures = case when ${forgotten} then 1 else known.failures + 1 end,
+      first_failure_at = case when ${forgotten} then now() else known.first_failure_at end,
+      last_failure_at = now(),
+      blocked_until = case
+        when ${forgotten} or known.failures < ${freeFailures}::integer then now()
+        else now() + make_interval(secs => least(
+          ${longestDelaySeconds}::float8,
+          ${firstDelaySeconds}::float8 * power(2, least(known.failures - ${freeFailures}::integer, 30))
+        ))
+      end`
+}
+
+/** Whether a subject has failed more often than is free, and that is not forgotten yet. */
+export async function hasFailedTooOften(
+  db: Kysely<Tables>,
+  { hash, freeFailures, forgottenAfter }: Subject,
+): Promise<boolean> {
+  const since = forgottenAfter.since === 'first' ? 'first_failure_at' : 'last_failure_at'
+  const row = await db
+    .selectFrom('auth_throttle')
+    .select('subject')
+    .where('subject', '=', hash)
+    .where('failures', '>', freeFailures)
+    .where(since, '>', sql<Date>`now() - make_interval(secs => ${forgottenAfter.seconds}::float8)`)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+export async function clearFailures(db: Kysely<Tables>, hashes: Buffer[]): Promise<void> {
+  await db.deleteFrom('auth_throttle').where('subject', 'in', hashes).execute()
+}
+
+/** Deletes what no longer counts. */
+export async function deleteOldFailures(db: Kysely<Tables>): Promise<void> {
+  await sql`delete from auth_throttle where last_failure_at < now() - interval '1 day'`.execute(db)
+}

@@ -1,0 +1,232 @@
+import type { Kysely } from 'kysely'
+import type { EmailConfirmation, PasswordReset, RegisterRequest } from '#schemas/auth.ts'
+import type { UserProfile } from '#schemas/user.ts'
+import { inTransaction } from '#src/data/sql.ts'
+import type { Tables } from '#src/data/tables.ts'
+import { ApiError } from '#src/errors.ts'
+import type { Audit } from '#src/http/plugins/audit.ts'
+import { type AccountMail, CONFIRMATION_HOURS } from './account-mail.ts'
+import { hashPassword, refuseGuessable, verifyPassword } from './credentials.ts'
+import type { InPlace, InTurn } from './hashing.ts'
+import { deleteKeys } from './key-queries.ts'
+import { endOtherSessions } from './queries.ts'
+import {
+  accountSubjects,
+  addressSubjects,
+  everywhereSubject,
+  registrationSubjects,
+  takenSubjects,
+  tokenSubjects,
+  type Visit,
+} from './subjects.ts'
+import type { Throttle } from './throttle.ts'
+import {
+  admitRegistration,
+  findRegistrations,
+  findTokenAccount,
+  insertRegistration,
+  spendAccountToken,
+  type WaitingRegistration,
+} from './token-queries.ts'
+import { newToken, tokenHash } from './tokens.ts'
+import { confirmEmail, emailKey, insertUser, type NewUser, resetPasswordHash } from './user-queries.ts'
+
+/** Where people get an account. */
+export interface RegistrationDesk {
+  /**
+   * @returns the account; where e-mails are confirmed, the one that there will be then: nothing of the answer
+   * tells whether there is one already, only a mail does
+   * @throws {ApiError} INVALID_PARAMETERS where the password is easily guessed; EMAIL_TAKEN where no e-mail is
+   * confirmed
+   */
+  register(request: RegisterRequest, visit: Visit): Promise<UserProfile>
+}
+
+/** @param confirms whether an e-mail has to be confirmed before there is an account */
+export function createRegistrationDesk(
+  db: Kysely<Tables>,
+  throttle: Throttle,
+  inTurn: InTurn,
+  mail: AccountMail,
+  confirms: boolean,
+): RegistrationDesk {
+  async function keepUntilConfirmed(user: NewUser, { audit, atDatabase }: Visit): Promise<UserProfile> {
+    const token = newToken()
+    const profile = await atDatabase(() =>
+      inTransaction(db, async (trx) => {
+        const kept = await insertRegistration(trx, user, {
+          hash: tokenHash(token),
+          hours: CONFIRMATION_HOURS,
+        })
+        await audit(trx, { kind: 'registration_kept', userId: kept.id })
+        return kept
+      }),
+    )
+    // Where too many mails wait, the registration is kept all the same, and the mail can be asked for again.
+    mail.answerRegistration(profile, token)
+    return profile
+  }
+
+  async function makeAccount(user: NewUser, { address, audit, atDatabase }: Visit): Promise<UserProfile> {
+    const profile = await atDatabase(() =>
+      inTransaction(db, async (trx) => {
+        const made = await insertUser(trx, user)
+        if (made) await audit(trx, { kind: 'account_made', userId: made.id })
+        return made
+      }),
+    )
+    if (profile) return profile
+    await atDatabase(() => throttle.count(takenSubjects(address)))
+    throw new ApiError('EMAIL_TAKEN', 'There is an account with this e-mail: log in.')
+  }
+
+  return {
+    async register({ email, password, name, organisation = null }, visit) {
+      const { address, atDatabase, note } = visit
+      await refuseGuessable('password', password, [email, name, organisation])
+      if (confirms) await atDatabase(() => mail.admit(email, address))
+      // Registrations are counted for themselves: many of them hold up no logins.
+      const counted = registrationSubjects(address)
+      const subjects = [...counted, ...takenSubjects(address), ...addressSubjects(address)]
+      return inTurn(subjects, { account: emailKey(email), visit }, async (inPlace) => {
+        // Hashed before anybody looks whether there is an account: who has one is answered no sooner.
+        const passwordHash = await inPlace(() => hashPassword(password))
+        // Whoever has had a password hashed is counted, also who has gone away meanwhile.
+        await note(async () => {
+          await throttle.refuseBlocked(subjects)
+          await throttle.admit(counted)
+        })
+        const user = { email, passwordHash, name, organisation }
+        return confirms ? keepUntilConfirmed(user, visit) : makeAccount(user, visit)
+      })
+    },
+  }
+}
+
+/** What people do with the tokens that were sent to them. */
+export interface TokenDesk {
+  /**
+   * Sets a new password. All sessions end, and so do all keys unless they are to go on: whoever had got in may
+   * have left one behind, or read what one is for.
+   *
+   * @returns the id of the user
+   * @throws {ApiError} INVALID_TOKEN, the same whatever is wrong with it, or INVALID_PARAMETERS where the
+   * password is easily guessed, which leaves the token as it is
+   */
+  resetPassword(reset: PasswordReset, visit: Visit): Promise<string>
+  /**
+   * Makes an account of what was registered. Where an e-mail was registered more than once, its owner says by the
+   * password which one it was: the other may have been made by somebody who hopes to share the account.
+   *
+   * @throws {ApiError} INVALID_TOKEN, or INVALID_PARAMETERS about the password
+   */
+  confirmEmail(confirmation: EmailConfirmation, visit: Visit): Promise<void>
+}
+
+export function createTokenDesk(db: Kysely<Tables>, throttle: Throttle, inTurn: InTurn): TokenDesk {
+  /** Nobody can guess a token that is good, so only those who show others have to wait. */
+  async function refuseToken({ address, atDatabase }: Visit): Promise<never> {
+    const subjects = tokenSubjects(address)
+    await atDatabase(async () => {
+      await throttle.refuseBlocked(subjects)
+      await throttle.count(subjects)
+    })
+    throw invalidToken()
+  }
+
+  /** Of several registrations of an e-mail, the one whose password its owner knows. */
+  async function theOneWith(
+    password: string | null | undefined,
+    waiting: WaitingRegistration[],
+    visit: Visit,
+  ): Promise<WaitingRegistration> {
+    if (password === undefined || password === null) {
+      throw ApiError.invalid('password', 'is required: the e-mail was registered more than once')
+    }
+    const subjects = tokenSubjects(visit.address)
+    const account = (waiting[0] as WaitingRegistration).emailKey
+    return inTurn(subjects, { account, visit }, async (inPlace) => {
+      const found = await firstWith(password, waiting, inPlace)
+      await visit.note(() => throttle.refuseBlocked(subjects))
+      if (found) return found
+      await visit.note(() => throttle.admit(subjects))
+      throw ApiError.invalid('password', 'is none that the e-mail was registered with')
+    })
+  }
+
+  return {
+    async resetPassword({ token, password, end_keys }, visit) {
+      const { address, audit, atDatabase } = visit
+      const hash = tokenHash(token)
+      const owner = await atDatabase(() => findTokenAccount(db, 'password_reset', hash))
+      if (!owner) return refuseToken(visit)
+      const { id, email, name, organisation } = owner
+      const account = emailKey(email)
+      await refuseGuessable('password', password, [email, name, organisation])
+      // Who has a token that is good does not wait for those who guess at the account.
+      const whose = { account, visit, isKnown: async () => true }
+      const passwordHash = await inTurn([], whose, (inPlace) => inPlace(() => hashPassword(password)))
+      await atDatabase(async () => {
+        await inTransaction(db, async (trx) => {
+          // It holds the account, as all do first that change something of one.
+          await resetPasswordHash(trx, id, passwordHash)
+          if (!(await spendAccountToken(trx, 'password_reset', hash))) throw invalidToken()
+          await endOtherSessions(trx, id, null)
+          const keys = (end_keys ?? true) ? await deleteKeys(trx, id) : 0
+          await audit(trx, { kind: 'password_reset', userId: id })
+          if (keys > 0) await audit(trx, { kind: 'keys_ended', userId: id, detail: { keys } })
+        })
+        await throttle.forget([...accountSubjects(account, address), everywhereSubject(account)])
+      })
+      return id
+    },
+
+    async confirmEmail({ token, password }, visit) {
+      const { audit, atDatabase } = visit
+      const hash = tokenHash(token)
+      const waiting = await atDatabase(() => findRegistrations(db, hash))
+      if (waiting[0]) {
+        const registration = waiting.length === 1 ? waiting[0] : await theOneWith(password, waiting, visit)
+        const admitted = await atDatabase(() => admit(db, registration, audit))
+        if (!admitted) throw invalidToken()
+        return
+      }
+      const account = await atDatabase(() => findTokenAccount(db, 'email_confirmation', hash))
+      if (!account) return refuseToken(visit)
+      await atDatabase(() =>
+        inTransaction(db, async (trx) => {
+          await confirmEmail(trx, account.id)
+          if (!(await spendAccountToken(trx, 'email_confirmation', hash))) throw invalidToken()
+          await audit(trx, { kind: 'email_confirmed', userId: account.id })
+        }),
+      )
+    },
+  }
+}
+
+async function firstWith(
+  password: string,
+  registrations: WaitingRegistration[],
+  inPlace: InPlace,
+): Promise<WaitingRegistration | undefined> {
+  for (const registration of registrations) {
+    if (await inPlace(() => verifyPassword(registration.passwordHash, password))) return registration
+  }
+  return undefined
+}
+
+/** Makes an account of a registration; false where there is one, or another request was faster. */
+function admit(db: Kysely<Tables>, registration: WaitingRegistration, audit: Audit): Promise<boolean> {
+  return inTransaction(db, async (trx) => {
+    const userId = await admitRegistration(trx, registration)
+    if (userId !== undefined) await audit(trx, { kind: 'account_made', userId })
+    return userId !== undefined
+  })
+}
+
+function invalidToken(): ApiError {
+  return new ApiError(
+    'INVALID_TOKEN',
+    'The token is not valid, has been used or has expired: ask for another.',
+  )
+}

@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto'
+import type { FastifyBaseLogger } from 'fastify'
+import type { Kysely } from 'kysely'
+import { inTransaction } from '#src/data/sql.ts'
+import type { Tables } from '#src/data/tables.ts'
+import type { AccountSeal } from '#src/http/account-seal.ts'
+import type { Audit } from '#src/http/plugins/audit.ts'
+import { base32, stepOfCode } from '#src/lib/totp.ts'
+import { findTwoFactor, spendRecoveryCode, spendStep } from './queries.ts'
+import { addressSubjects, codeSubject, type Visit } from './subjects.ts'
+import type { Throttle } from './throttle.ts'
+import { tokenHash } from './tokens.ts'
+
+export const WRONG_CODE = 'The code is wrong, or has been used: wait for the next one.'
+
+/** What somebody shows besides the password. */
+export interface ShownFactor {
+  totp?: string | null
+  recovery_code?: string | null
+}
+
+type Verdict = 'not needed' | 'right' | 'missing' | 'wrong'
+
+export interface SecondFactor {
+  /**
+   * Whether somebody whose password was right has shown the second factor as well. A code is used up by that.
+   *
+   * @throws {ApiError} TOO_MANY_REQUESTS, where too many codes of the account were tried, from wherever
+   */
+  verdict(userId: string, shown: ShownFactor, visit: Visit): Promise<Verdict>
+  /**
+   * The step that a code of the app is of; undefined where it is wrong. It counts as a guess until {@link forgive}.
+   *
+   * @param sealed the secret as it is stored
+   * @throws {ApiError} TOO_MANY_REQUESTS
+   */
+  stepOf(userId: string, sealed: Buffer, totp: string): Promise<number | undefined>
+  /** Forgets the guesses at an account, since a code was right. */
+  forgive(userId: string): Promise<void>
+}
+
+export function createSecondFactor(
+  db: Kysely<Tables>,
+  throttle: Throttle,
+  secrets: AccountSeal,
+  log: FastifyBaseLogger,
+): SecondFactor {
+  async function stepOf(userId: string, sealed: Buffer, totp: string): Promise<number | undefined> {
+    // Counted before it is compared: of codes that are sent together no more are tried than of others.
+    await throttle.admit([codeSubject(userId)])
+    const secret = secrets.open(userId, sealed)
+    if (!secret) log.error({ user: userId }, 'a second factor cannot be read: JWT_SECRET is not what it was')
+    return secret && stepOfCode(secret, totp.replace(' ', ''), Date.now())
+  }
+
+  const forgive = (userId: string) => throttle.forget([codeSubject(userId)])
+
+  async function isRightTotp(userId: string, sealed: Buffer, totp: string): Promise<boolean> {
+    const step = await stepOf(userId, sealed, totp)
+    if (step === undefined || !(await spendStep(db, userId, step))) return false
+    await forgive(userId)
+    return true
+  }
+
+  /** Nobody guesses one, so whoever else tries codes of the app keeps its owner from none of these. */
+  function isRightRecoveryCode(userId: string, code: string, audit: Audit): Promise<boolean> {
+    return inTransaction(db, async (trx) => {
+      const spent = await spendRecoveryCode(trx, userId, recoveryHash(code))
+      if (spent) await audit(trx, { kind: 'recovery_code_used', userId })
+      return spent
+    })
+  }
+
+  async function verdict(
+    userId: string,
+    { totp, recovery_code: recoveryCode }: ShownFactor,
+    { address, audit }: Visit,
+  ): Promise<Verdict> {
+    const factor = await findTwoFactor(db, userId)
+    if (!factor?.confirmed) return 'not needed'
+    if (totp == null && recoveryCode == null) {
+      await audit(db, { kind: 'code_asked', userId })
+      return 'missing'
+    }
+    const right =
+      totp == null
+        ? await isRightRecoveryCode(userId, recoveryCode as string, audit)
+        : await isRightTotp(userId, factor.secret, totp)
+    if (right) return 'right'
+    await throttle.count(addressSubjects(address))
+    const reason = totp == null ? 'wrong recovery code' : 'wrong code'
+    await audit(db, { kind: 'code_refused', userId, detail: { reason } })
+    return 'wrong'
+  }
+
+  return {
+    verdict: (userId, shown, visit) => visit.atDatabase(() => verdict(userId, shown, visit)),
+    stepOf,
+    forgive,
+  }
+}
+
+const RECOVERY_CODES = 10
+const RECOVERY_BYTES = 10
+
+/** New recovery codes, in groups that people can copy by hand. */
+export function newRecoveryCodes(): string[] {
+  return Array.from({ length: RECOVERY_CODES }, () =>
+    (base32(randomBytes(RECOVERY_BYTES)).toLowerCase().match(/.{4}/g) as string[]).join('-'),
+  )
+}
+
+/** What is stored of one, however it is typed. */
+export function recoveryHash(code: string): Buffer {
+  return tokenHash(code.toLowerCase().replace(/[\s-]/g, ''))
+}

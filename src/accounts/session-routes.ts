@@ -1,0 +1,365 @@
+import { randomBytes } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import {
+  Reauthentication,
+  RecoveryCodes,
+  SessionList,
+  TwoFactorConfirmation,
+  TwoFactorRemoval,
+  TwoFactorRequest,
+  TwoFactorSecret,
+  TwoFactorStatus,
+} from '#schemas/auth.ts'
+import { ref } from '#schemas/common.ts'
+import { SERVICE_NAME } from '#schemas/service.ts'
+import { inTransaction } from '#src/data/sql.ts'
+import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
+import type { AccountSeal } from '#src/http/account-seal.ts'
+import type { App } from '#src/http/app.ts'
+import { callerOf, sessionOf } from '#src/http/plugins/authentication.ts'
+import { accountDeleted } from '#src/http/plugins/error-handler.ts'
+import { base32, otpauthUri, SECRET_BYTES } from '#src/lib/totp.ts'
+import type { CredentialDesk } from './credentials.ts'
+import {
+  confirmTwoFactor,
+  countRecoveryCodes,
+  deleteTwoFactor,
+  endOtherSessions,
+  endSessionOf,
+  findTwoFactor,
+  freshenSession,
+  listSessions,
+  putTwoFactor,
+} from './queries.ts'
+import { THROTTLED_ERRORS } from './routes.ts'
+import { newRecoveryCodes, recoveryHash, type SecondFactor, WRONG_CODE } from './second-factor.ts'
+import { visitOf } from './subjects.ts'
+import { findUser, holdAccount } from './user-queries.ts'
+
+const CODE_NEEDED = 'The account has a second factor: send totp or recovery_code as well.'
+const NO_SUCH_SESSION = 'You have no session with this id.'
+
+/** What people do with the sessions that they have begun. */
+export function sessionRoutes(app: App, desk: CredentialDesk, secondFactor: SecondFactor): void {
+  app.route(reauthenticateRoute(app, desk, secondFactor))
+  app.route(logoutRoute(app))
+  app.route(listRoute(app))
+  app.route(endRoute(app))
+  app.route(endOthersRoute(app))
+}
+
+function reauthenticateRoute(app: App, desk: CredentialDesk, secondFactor: SecondFactor) {
+  return {
+    method: 'POST',
+    url: '/reauthenticate',
+    config: { login: 'any', caching: 'never', ownTurns: true },
+    schema: {
+      operationId: 'reauthenticate',
+      summary: 'Confirm the password again',
+      description:
+        'Some operations, such as creating a key, need a password given within ten minutes. This call renews that time; a refresh does not. An account with a second factor also needs a code.',
+      tags: ['auth'],
+      body: ref(Reauthentication),
+      response: {
+        204: { type: 'null', description: 'The password is right.' },
+        ...errorResponses(...THROTTLED_ERRORS, 'UNAUTHORIZED', 'LOGIN_REQUIRED', 'FORBIDDEN'),
+      },
+    },
+    handler: async (request: FastifyRequest<{ Body: Reauthentication }>, reply: FastifyReply) => {
+      const { id, sessionId } = sessionOf(request)
+      const { body } = request
+      const visit = visitOf(app, request, reply)
+      await desk.confirmPassword(id, body.password, visit)
+      const verdict = await secondFactor.verdict(id, body, visit)
+      if (verdict === 'missing') throw new ApiError('FORBIDDEN', CODE_NEEDED)
+      if (verdict === 'wrong') throw new ApiError('FORBIDDEN', WRONG_CODE)
+      await visit.atDatabase(() =>
+        inTransaction(app.database.writer, async (trx) => {
+          await freshenSession(trx, sessionId)
+          await visit.audit(trx, { kind: 'reauthenticated' })
+        }),
+      )
+      return reply.code(204).send()
+    },
+  } as const
+}
+
+function logoutRoute(app: App) {
+  return {
+    method: 'POST',
+    url: '/logout',
+    config: { login: 'any', caching: 'never' },
+    schema: {
+      operationId: 'logout',
+      summary: 'End the session',
+      description: 'The access token and the refresh token of this login stop working. Other logins go on.',
+      tags: ['auth'],
+      response: {
+        204: { type: 'null', description: 'The session has ended.' },
+        ...errorResponses('UNAUTHORIZED', 'LOGIN_REQUIRED', ...BODY_ERRORS),
+      },
+    },
+    handler: async (request: FastifyRequest, reply: FastifyReply) => {
+      const { id, sessionId } = sessionOf(request)
+      await inTransaction(app.database.writer, async (trx) => {
+        if (await endSessionOf(trx, id, sessionId)) await request.audit(trx, { kind: 'logout' })
+      })
+      app.forgetCallers((caller) => caller.sessionId === sessionId)
+      return reply.code(204).send()
+    },
+  } as const
+}
+
+function listRoute(app: App) {
+  return {
+    method: 'GET',
+    url: '/sessions',
+    config: { login: 'any', caching: 'never' },
+    schema: {
+      operationId: 'listSessions',
+      summary: 'List your sessions',
+      description: 'The logins of the account, with their times and programs.',
+      tags: ['auth'],
+      response: {
+        200: { ...ref(SessionList), description: 'The sessions.' },
+        ...errorResponses('UNAUTHORIZED', 'LOGIN_REQUIRED'),
+      },
+    },
+    handler: async (request: FastifyRequest) => {
+      const { id, sessionId } = sessionOf(request)
+      return { items: await listSessions(app.database.writer, id, sessionId), next_cursor: null }
+    },
+  } as const
+}
+
+function endRoute(app: App) {
+  return {
+    method: 'DELETE',
+    url: '/sessions/:id',
+    config: { login: 'any', caching: 'never' },
+    schema: {
+      operationId: 'endSession',
+      summary: 'End a session',
+      description: 'Its access tokens and its refresh token stop working. It may be the one that asks.',
+      tags: ['auth'],
+      params: Type.Object({ id: Type.String({ description: 'The id of the session.' }) }),
+      response: {
+        204: { type: 'null', description: 'The session has ended.' },
+        ...errorResponses('UNAUTHORIZED', 'LOGIN_REQUIRED', 'NOT_FOUND', ...BODY_ERRORS),
+      },
+    },
+    handler: async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {
+      const { id: userId } = callerOf(request)
+      const { id } = request.params
+      const ended = await inTransaction(app.database.writer, async (trx) => {
+        const found = await endSessionOf(trx, userId, id)
+        if (found) await request.audit(trx, { kind: 'session_ended', detail: { ended: id } })
+        return found
+      })
+      if (!ended) throw new ApiError('NOT_FOUND', NO_SUCH_SESSION)
+      app.forgetCallers((caller) => caller.id === userId && caller.keyId === null)
+      return reply.code(204).send()
+    },
+  } as const
+}
+
+function endOthersRoute(app: App) {
+  return {
+    method: 'DELETE',
+    url: '/sessions',
+    config: { login: 'any', caching: 'never' },
+    schema: {
+      operationId: 'endOtherSessions',
+      summary: 'End all other sessions',
+      description: 'All but the one that asks. Keys go on working.',
+      tags: ['auth'],
+      response: {
+        204: { type: 'null', description: 'The sessions have ended.' },
+        ...errorResponses('UNAUTHORIZED', 'LOGIN_REQUIRED', ...BODY_ERRORS),
+      },
+    },
+    handler: async (request: FastifyRequest, reply: FastifyReply) => {
+      const { id, sessionId } = sessionOf(request)
+      await inTransaction(app.database.writer, async (trx) => {
+        // First, as all do that change several sessions: otherwise two could wait for each other.
+        await holdAccount(trx, id)
+        await endOtherSessions(trx, id, sessionId)
+        await request.audit(trx, { kind: 'other_sessions_ended' })
+      })
+      app.forgetCallers((caller) => caller.id === id && caller.sessionId !== sessionId)
+      return reply.code(204).send()
+    },
+  } as const
+}
+
+const ON = 'The account has a second factor: turn it off before you set up another one.'
+const NOT_BEGUN = 'No second factor has been begun in the last hour: begin with the password.'
+const NONE = 'The account has no second factor.'
+
+/** The second factor of the own account: how it is set up, and turned off. */
+export function twoFactorRoutes(
+  app: App,
+  desk: CredentialDesk,
+  secondFactor: SecondFactor,
+  seal: AccountSeal,
+): void {
+  app.route(statusRoute(app))
+  app.route(beginRoute(app, desk, seal))
+  app.route(confirmRoute(app, secondFactor))
+  app.route(disableRoute(app, desk, secondFactor))
+}
+
+function statusRoute({ config, database }: App) {
+  return {
+    method: 'GET',
+    url: '/two-factor',
+    config: { scope: 'account', caching: 'never' },
+    schema: {
+      operationId: 'getTwoFactor',
+      summary: 'The state of the second factor',
+      description: 'And how many recovery codes are left.',
+      tags: ['auth'],
+      response: {
+        200: { ...ref(TwoFactorStatus), description: 'The state of the second factor.' },
+        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE'),
+      },
+    },
+    handler: async (request: FastifyRequest): Promise<TwoFactorStatus> => {
+      const { id } = callerOf(request)
+      const db = database.writer
+      const user = await findUser(db, id)
+      const factor = await findTwoFactor(db, id)
+      return {
+        enabled: factor?.confirmed ?? false,
+        required: config.ADMIN_2FA && user?.role === 'admin',
+        recovery_codes: await countRecoveryCodes(db, id),
+      }
+    },
+  } as const
+}
+
+function beginRoute(app: App, desk: CredentialDesk, seal: AccountSeal) {
+  const db = app.database.writer
+  return {
+    method: 'POST',
+    url: '/two-factor',
+    config: { login: 'any', caching: 'never', secret: true, ownTurns: true },
+    schema: {
+      operationId: 'beginTwoFactor',
+      summary: 'Begin to set up a second factor',
+      description:
+        'Answers with a secret for an authenticator app (TOTP, RFC 6238). Nothing changes until a code of the app comes back with `POST /auth/two-factor/confirm`, within an hour; another beginning makes another secret.',
+      tags: ['auth'],
+      body: ref(TwoFactorRequest),
+      response: {
+        200: { ...ref(TwoFactorSecret), description: 'The secret for the app.' },
+        ...errorResponses(
+          ...THROTTLED_ERRORS,
+          'UNAUTHORIZED',
+          'LOGIN_REQUIRED',
+          'FORBIDDEN',
+          'TWO_FACTOR_ON',
+        ),
+      },
+    },
+    handler: async (
+      request: FastifyRequest<{ Body: TwoFactorRequest }>,
+      reply: FastifyReply,
+    ): Promise<TwoFactorSecret> => {
+      const { id } = sessionOf(request)
+      const visit = visitOf(app, request, reply)
+      await desk.confirmPassword(id, request.body.password, visit)
+      const secret = randomBytes(SECRET_BYTES)
+      const user = await visit.atDatabase(async () => {
+        const begun = await putTwoFactor(db, id, seal.seal(id, secret))
+        const known = await findUser(db, id)
+        if (!known) throw accountDeleted()
+        return begun ? known : undefined
+      })
+      if (!user) throw new ApiError('TWO_FACTOR_ON', ON)
+      return { secret: base32(secret), uri: otpauthUri(secret, user.email, SERVICE_NAME) }
+    },
+  } as const
+}
+
+function confirmRoute(app: App, secondFactor: SecondFactor) {
+  const db = app.database.writer
+  return {
+    method: 'POST',
+    url: '/two-factor/confirm',
+    config: { login: 'any', caching: 'never', secret: true },
+    schema: {
+      operationId: 'confirmTwoFactor',
+      summary: 'Turn the second factor on, with a code of the app',
+      description:
+        'From now on a login needs a code. The answer has ten recovery codes in case the app is lost. Other sessions of the account end; keys continue.',
+      tags: ['auth'],
+      body: ref(TwoFactorConfirmation),
+      response: {
+        200: { ...ref(RecoveryCodes), description: 'The second factor is on.' },
+        ...errorResponses(...THROTTLED_ERRORS, 'UNAUTHORIZED', 'LOGIN_REQUIRED', 'FORBIDDEN', 'NOT_FOUND'),
+      },
+    },
+    handler: async (request: FastifyRequest<{ Body: TwoFactorConfirmation }>): Promise<RecoveryCodes> => {
+      const { id: userId, sessionId } = sessionOf(request)
+      const factor = await findTwoFactor(db, userId)
+      if (!factor || factor.confirmed) throw new ApiError('NOT_FOUND', NOT_BEGUN)
+      const { secret } = factor
+      const step = await secondFactor.stepOf(userId, secret, request.body.totp)
+      if (step === undefined) {
+        await request.audit(db, { kind: 'code_refused', detail: { reason: 'wrong code' } })
+        throw new ApiError('FORBIDDEN', WRONG_CODE)
+      }
+      const codes = newRecoveryCodes()
+      const recoveryHashes = codes.map(recoveryHash)
+      await inTransaction(db, async (trx) => {
+        const confirmed = await confirmTwoFactor(trx, { userId, secret, step, recoveryHashes })
+        if (!confirmed) throw new ApiError('NOT_FOUND', NOT_BEGUN)
+        // They have shown the password alone.
+        await endOtherSessions(trx, userId, sessionId)
+        await request.audit(trx, { kind: 'two_factor_on' })
+      })
+      await secondFactor.forgive(userId)
+      app.forgetCallers(({ id }) => id === userId)
+      return { recovery_codes: codes }
+    },
+  } as const
+}
+
+function disableRoute(app: App, desk: CredentialDesk, secondFactor: SecondFactor) {
+  const db = app.database.writer
+  return {
+    method: 'POST',
+    url: '/two-factor/disable',
+    config: { login: 'any', caching: 'never', ownTurns: true },
+    schema: {
+      operationId: 'disableTwoFactor',
+      summary: 'Turn the second factor off',
+      description:
+        'Needs the password and a code, of the app or for recovery. The recovery codes end; sessions and keys go on.',
+      tags: ['auth'],
+      body: ref(TwoFactorRemoval),
+      response: {
+        204: { type: 'null', description: 'A login needs the password alone.' },
+        ...errorResponses(...THROTTLED_ERRORS, 'UNAUTHORIZED', 'LOGIN_REQUIRED', 'FORBIDDEN', 'NOT_FOUND'),
+      },
+    },
+    handler: async (request: FastifyRequest<{ Body: TwoFactorRemoval }>, reply: FastifyReply) => {
+      const { id: userId } = sessionOf(request)
+      const { body } = request
+      const visit = visitOf(app, request, reply)
+      await desk.confirmPassword(userId, body.password, visit)
+      const verdict = await secondFactor.verdict(userId, body, visit)
+      if (verdict === 'missing' || verdict === 'wrong') throw new ApiError('FORBIDDEN', WRONG_CODE)
+      if (verdict === 'not needed') throw new ApiError('NOT_FOUND', NONE)
+      await visit.atDatabase(() =>
+        inTransaction(db, async (trx) => {
+          if (await deleteTwoFactor(trx, userId)) await visit.audit(trx, { kind: 'two_factor_off' })
+        }),
+      )
+      app.forgetCallers(({ id }) => id === userId)
+      return reply.code(204).send()
+    },
+  } as const
+}

@@ -1,0 +1,304 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { UserProfile } from '#schemas/user.ts'
+import { isoTime } from '#src/data/sql.ts'
+import type { Tables } from '#src/data/tables.ts'
+import type { SessionUse } from './queries.ts'
+import { emailKey, type NewUser, storedEmail } from './user-queries.ts'
+
+/** What a token that is sent by e-mail is good for. */
+export type TokenPurpose = Tables['account_token']['purpose']
+
+/**
+ * Keeps a token for the account with an e-mail, in the place of an older one for the same purpose. Nothing
+ * is kept where there is no such account, or its e-mail is confirmed and that is all the token is good for.
+ *
+ * @returns the account, with the e-mail as its owner wrote it: what is asked for may only look the same
+ */
+export async function putAccountToken(
+  db: Kysely<Tables>,
+  email: string,
+  { purpose, hash, seconds }: { purpose: TokenPurpose; hash: Buffer; seconds: number },
+): Promise<{ id: string; email: string } | undefined> {
+  const { rows } = await sql<{ id: string; email: string }>`
+    with account as (
+      select id, email from app_user
+      where email_key = ${emailKey(email)} and (${purpose} <> 'email_confirmation' or not email_confirmed)
+    ), kept as (
+      insert into account_token (hash, user_id, purpose, expires_at)
+      select ${hash}, id, ${purpose}, now() + make_interval(secs => ${seconds}::float8) from account
+      on conflict (user_id, purpose) do update set hash = excluded.hash, expires_at = excluded.expires_at
+    )
+    select id, email from account`.execute(db)
+  return rows[0]
+}
+
+/** Whose token it is; undefined where it is of no use any more, for this or at all. */
+export async function findTokenAccount(
+  db: Kysely<Tables>,
+  purpose: TokenPurpose,
+  hash: Buffer,
+): Promise<{ id: string; email: string; name: string; organisation: string | null } | undefined> {
+  return db
+    .selectFrom('account_token')
+    .innerJoin('app_user', 'app_user.id', 'account_token.user_id')
+    .select(['app_user.id', 'app_user.email', 'app_user.name', 'app_user.organisation'])
+    .where('account_token.hash', '=', hash)
+    .where('account_token.purpose', '=', purpose)
+    .where('account_token.expires_at', '>', sql<Date>`now()`)
+    .executeTakeFirst()
+}
+
+/** Uses a token up; false where it is of no use any more, or another request was faster. */
+export async function spendAccountToken(
+  db: Kysely<Tables>,
+  purpose: TokenPurpose,
+  hash: Buffer,
+): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('account_token')
+    .where('hash', '=', hash)
+    .where('purpose', '=', purpose)
+    .where('expires_at', '>', sql<Date>`now()`)
+    .executeTakeFirst()
+  return numDeletedRows > 0n
+}
+
+/** Ends the token of a user that is under way, if there is one. */
+export async function deleteAccountToken(
+  db: Kysely<Tables>,
+  purpose: TokenPurpose,
+  userId: string,
+): Promise<void> {
+  await db.deleteFrom('account_token').where('user_id', '=', userId).where('purpose', '=', purpose).execute()
+}
+
+/** For so long a refresh token can be used. */
+const REFRESH_TOKEN_DAYS = 30
+/**
+ * A used refresh token is kept for so long, and until its session is continued after that: longer than a client
+ * may ask for the same answer again once the successor is used.
+ */
+const SPENT_TOKEN_SECONDS = 60
+/** So many of them are dropped at a time. */
+const PIECE = 1000
+
+export async function insertRefreshToken(
+  trx: Transaction<Tables>,
+  sessionId: string,
+  hash: Buffer,
+): Promise<void> {
+  await sql`
+    insert into refresh_token (hash, session_id, expires_at)
+    select ${hash}, id, least(expires_at, now() + make_interval(days => ${REFRESH_TOKEN_DAYS}))
+    from session
+    where id = ${sessionId}`.execute(trx)
+}
+
+export interface RefreshTokenState {
+  sessionId: string
+  userId: string
+  /** Whether it was not used for too long. */
+  expired: boolean
+  /** Null where the token has not been used yet, or so long ago that nothing is left of it. */
+  usedSecondsAgo: number | null
+  successorSalt: Buffer | null
+  /** Whether it is kept; else it is only known that it was a token of the session. */
+  kept: boolean
+}
+
+/** A refresh token of a living session, which is held until the transaction ends. */
+export async function holdRefreshToken(
+  trx: Transaction<Tables>,
+  hash: Buffer,
+  family: Buffer,
+): Promise<RefreshTokenState | undefined> {
+  // The session is held before the token is read: of two requests with one token the second sees what
+  // the first has done. Whoever ends the session holds the same row, so neither waits for the other.
+  const { rows: held } = await sql<{ id: string }>`
+    select id from session
+    where id = coalesce(
+      (select session_id from refresh_token where hash = ${hash}),
+      (select id from session where token_family = ${family})
+    )
+    for no key update`.execute(trx)
+  const { rows } = await sql<RefreshTokenState>`
+    select
+      session.id as "sessionId",
+      session.user_id as "userId",
+      coalesce(token.expires_at <= now(), false) as expired,
+      extract(epoch from clock_timestamp() - token.used_at)::float8 as "usedSecondsAgo",
+      token.successor_salt as "successorSalt",
+      token.hash is not null as kept
+    from session
+    left join refresh_token as token on token.session_id = session.id and token.hash = ${hash}
+    where session.id = ${held[0]?.id ?? null} and session.ended_at is null and session.expires_at > now()`.execute(
+    trx,
+  )
+  return rows[0]
+}
+
+/** Whether a token was changed for its successor. */
+export async function wasUsed(trx: Transaction<Tables>, hash: Buffer): Promise<boolean> {
+  const used = await trx
+    .selectFrom('refresh_token')
+    .select('hash')
+    .where('hash', '=', hash)
+    .where('used_at', 'is not', null)
+    .executeTakeFirst()
+  return used !== undefined
+}
+
+/** Marks a token as used, and its session with it; drops the tokens of the session that are of no use any more. */
+export async function spendRefreshToken(
+  trx: Transaction<Tables>,
+  sessionId: string,
+  token: { hash: Buffer; family: Buffer; successorSalt: Buffer },
+  { network, userAgent }: SessionUse,
+): Promise<void> {
+  await trx
+    .updateTable('refresh_token')
+    .set({ used_at: sql<Date>`clock_timestamp()`, successor_salt: token.successorSalt })
+    .where('hash', '=', token.hash)
+    .execute()
+  await trx
+    .updateTable('session')
+    .set({ last_used_at: sql<Date>`now()`, network, user_agent: userAgent, token_family: token.family })
+    .where('id', '=', sessionId)
+    .execute()
+  await sql`
+    delete from refresh_token where hash in (
+      select hash from refresh_token
+      where session_id = ${sessionId} and (
+        expires_at < now() or used_at < clock_timestamp() - make_interval(secs => ${SPENT_TOKEN_SECONDS})
+      )
+      limit ${PIECE}
+    )`.execute(trx)
+}
+
+/** More of one e-mail than its owner has made by mistake; of others the oldest do not count. */
+const CONFIRMED_AT_ONCE = 8
+
+/** A token of a mail, and how long it can be used. */
+export interface TokenToKeep {
+  hash: Buffer
+  hours: number
+}
+
+/**
+ * Keeps a registration until its e-mail is confirmed. Whether there is an account with it is not looked at:
+ * nothing here depends on that, neither what is done nor how long it takes.
+ *
+ * @returns the account as it will be
+ */
+export async function insertRegistration(
+  db: Kysely<Tables>,
+  user: NewUser,
+  token: TokenToKeep,
+): Promise<UserProfile> {
+  const kept = await db
+    .insertInto('pending_registration')
+    .values({
+      email: storedEmail(user.email),
+      email_key: emailKey(user.email),
+      password_hash: user.passwordHash,
+      name: user.name,
+      organisation: user.organisation,
+      token_hash: token.hash,
+      expires_at: hoursFromNow(token.hours),
+    })
+    .returning(['id', 'email', 'name', 'organisation', isoTime('created_at').as('created_at')])
+    .executeTakeFirstOrThrow()
+  return { ...kept, role: 'user', email_confirmed: false }
+}
+
+/** Gives the newest registration of an e-mail another token; undefined where none waits. */
+export async function renewRegistration(
+  db: Kysely<Tables>,
+  email: string,
+  token: TokenToKeep,
+): Promise<{ id: string; email: string } | undefined> {
+  return db
+    .updateTable('pending_registration')
+    .set({ token_hash: token.hash, expires_at: hoursFromNow(token.hours) })
+    .where('id', '=', ({ selectFrom }) =>
+      selectFrom('pending_registration')
+        .select('id')
+        .where('email_key', '=', emailKey(email))
+        .where('expires_at', '>', sql<Date>`now()`)
+        .orderBy('created_at', (order) => order.desc())
+        .limit(1),
+    )
+    .returning(['id', 'email'])
+    .executeTakeFirst()
+}
+
+/** How many registrations of an e-mail wait. */
+export async function countRegistrations(db: Kysely<Tables>, email: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('pending_registration')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('email_key', '=', emailKey(email))
+    .where('expires_at', '>', sql<Date>`now()`)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+export interface WaitingRegistration {
+  id: string
+  emailKey: string
+  passwordHash: string
+}
+
+/**
+ * The registrations of the e-mail that a token was sent to, that of the token first; none where it is of no use. Addresses
+ * may have a key in common and be of different people, such as those at `straße` and `strasse`: a token confirms the one that
+ * it was sent to alone, however its letters' case.
+ */
+export async function findRegistrations(
+  db: Kysely<Tables>,
+  tokenHash: Buffer,
+): Promise<WaitingRegistration[]> {
+  const { rows } = await sql<WaitingRegistration>`
+    select waiting.id, waiting.email_key as "emailKey", waiting.password_hash as "passwordHash"
+    from pending_registration as own
+    join pending_registration as waiting on waiting.email_key = own.email_key
+      and lower(waiting.email) = lower(own.email)
+      and waiting.expires_at > now()
+    where own.token_hash = ${tokenHash} and own.expires_at > now()
+    order by waiting.id = own.id desc, waiting.created_at desc
+    limit ${CONFIRMED_AT_ONCE}`.execute(db)
+  return rows
+}
+
+/**
+ * Makes an account of a registration. All others of its e-mail are over.
+ *
+ * @returns its id; undefined where another request was faster, or there is an account with the e-mail
+ */
+export async function admitRegistration(
+  trx: Transaction<Tables>,
+  { id, emailKey }: WaitingRegistration,
+): Promise<string | undefined> {
+  const { rows } = await sql<{ id: string }>`
+    insert into app_user (id, email, email_key, password_hash, name, organisation, email_confirmed, created_at)
+    select id, email, email_key, password_hash, name, organisation, true, created_at
+    from pending_registration
+    where id = ${id}
+    on conflict (email_key) do nothing
+    returning id`.execute(trx)
+  await trx.deleteFrom('pending_registration').where('email_key', '=', emailKey).execute()
+  return rows[0]?.id
+}
+
+/** Deletes the registrations that nobody has confirmed in time. */
+export async function deleteExpiredRegistrations(db: Kysely<Tables>): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from pending_registration where id in (
+      select id from pending_registration where expires_at < now() limit ${PIECE} for update skip locked
+    )`.execute(db)
+  return Number(numAffectedRows)
+}
+
+function hoursFromNow(hours: number) {
+  return sql<Date>`now() + make_interval(hours => ${hours}::integer)`
+}

@@ -1,0 +1,277 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { ProfileChanges, Role, UserProfile } from '#schemas/user.ts'
+import { isoTime } from '#src/data/sql.ts'
+import type { Tables } from '#src/data/tables.ts'
+import { doAlone } from '#src/data/work-lock.ts'
+import { OperatorError } from '#src/errors.ts'
+import {
+  countHistory,
+  deleteItems,
+  deleteOlderItems,
+  deleteUsage,
+  type RemovedHistory,
+} from '#src/history/queries.ts'
+
+/** An address as it is stored and shown: without the space around it, in the composed form of Unicode. */
+export function storedEmail(email: string): string {
+  return email.trim().normalize('NFC')
+}
+
+/**
+ * What two addresses have in common that differ in case alone. Upper case comes first because it joins
+ * letters that have two lower forms, such as the two sigmas. It joins some that are of different people, too, such as `ß` and
+ * `ss`: of two such addresses one may have an account, and what is confirmed or granted to one is not to the other.
+ */
+export function emailKey(email: string): string {
+  return storedEmail(email).toUpperCase().toLowerCase().normalize('NFC')
+}
+
+const PROFILE = [
+  'id',
+  'email',
+  'name',
+  'organisation',
+  'role',
+  'email_confirmed',
+  isoTime('created_at').as('created_at'),
+] as const
+
+/** What proves who somebody is. */
+export interface Credentials {
+  id: string
+  passwordHash: string
+}
+
+export interface NewUser {
+  email: string
+  passwordHash: string
+  name: string
+  organisation: string | null
+}
+
+/** Adds an account; undefined where there is one with this e-mail, however it is written. */
+export async function insertUser(db: Kysely<Tables>, user: NewUser): Promise<UserProfile | undefined> {
+  return db
+    .insertInto('app_user')
+    .values({
+      email: storedEmail(user.email),
+      email_key: emailKey(user.email),
+      password_hash: user.passwordHash,
+      name: user.name,
+      organisation: user.organisation,
+    })
+    .onConflict((conflict) => conflict.column('email_key').doNothing())
+    .returning(PROFILE)
+    .executeTakeFirst()
+}
+
+export async function findUser(db: Kysely<Tables>, id: string): Promise<UserProfile | undefined> {
+  return db.selectFrom('app_user').select(PROFILE).where('id', '=', id).executeTakeFirst()
+}
+
+export async function findCredentials(
+  db: Kysely<Tables>,
+  email: string,
+): Promise<(Credentials & { email: string; emailConfirmed: boolean }) | undefined> {
+  return db
+    .selectFrom('app_user')
+    .select(['id', 'email', 'password_hash as passwordHash', 'email_confirmed as emailConfirmed'])
+    .where('email_key', '=', emailKey(email))
+    .executeTakeFirst()
+}
+
+/** The e-mail and the password hash of an account that is known by its id. */
+export async function findPasswordHash(
+  db: Kysely<Tables>,
+  id: string,
+): Promise<{ email: string; passwordHash: string } | undefined> {
+  return db
+    .selectFrom('app_user')
+    .select(['email', 'password_hash as passwordHash'])
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+/**
+ * Puts a password hash in the place of the one that was read.
+ *
+ * @returns false where another request has changed it since, or the account is gone
+ */
+export async function replacePasswordHash(
+  db: Kysely<Tables>,
+  { id, passwordHash }: Credentials,
+  replacement: string,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('app_user')
+    .set({ password_hash: replacement })
+    .where('id', '=', id)
+    .where('password_hash', '=', passwordHash)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** Sets the password of an account whose e-mail its owner has just been reached at. */
+export async function resetPasswordHash(
+  trx: Transaction<Tables>,
+  id: string,
+  passwordHash: string,
+): Promise<void> {
+  await trx
+    .updateTable('app_user')
+    .set({ password_hash: passwordHash, email_confirmed: true })
+    .where('id', '=', id)
+    .execute()
+}
+
+export async function confirmEmail(db: Kysely<Tables>, id: string): Promise<void> {
+  await db.updateTable('app_user').set({ email_confirmed: true }).where('id', '=', id).execute()
+}
+
+/** Changes what of a profile its owner may change, and returns it; undefined where the account is gone. */
+export async function updateUser(
+  db: Kysely<Tables>,
+  id: string,
+  { name, organisation }: ProfileChanges,
+): Promise<UserProfile | undefined> {
+  const named = name ?? undefined
+  if (named === undefined && organisation === undefined) return findUser(db, id)
+  return db
+    .updateTable('app_user')
+    .set({ ...(named !== undefined && { name: named }), ...(organisation !== undefined && { organisation }) })
+    .where('id', '=', id)
+    .returning(PROFILE)
+    .executeTakeFirst()
+}
+
+/** Holds an account until the transaction ends: who changes several things of one does so first. */
+export async function holdAccount(trx: Transaction<Tables>, id: string): Promise<void> {
+  await sql`select from app_user where id = ${id} for no key update`.execute(trx)
+}
+
+export interface RemovedRecords extends RemovedHistory {
+  accounts: number
+  sessions: number
+  keys: number
+}
+
+/**
+ * Deletes an account, and counts what is gone with it. For everybody that is all of it; of what may be a
+ * million rows, the history and sessions, a trigger leaves the rows to be removed piece by piece.
+ */
+export async function deleteUser(trx: Transaction<Tables>, id: string): Promise<RemovedRecords> {
+  // Held first, so that nothing is added to the account between the counting and the deleting.
+  await sql`select from app_user where id = ${id} for update`.execute(trx)
+  const { sessions, keys } = await trx
+    .selectNoFrom(({ selectFrom, fn }) => [
+      selectFrom('session').select(fn.countAll<number>().as('n')).where('user_id', '=', id).as('sessions'),
+      selectFrom('api_key').select(fn.countAll<number>().as('n')).where('user_id', '=', id).as('keys'),
+    ])
+    .executeTakeFirstOrThrow()
+  const history = await countHistory(trx, id)
+  const { numDeletedRows } = await trx.deleteFrom('app_user').where('id', '=', id).executeTakeFirst()
+  return { accounts: Number(numDeletedRows), sessions: sessions ?? 0, keys: keys ?? 0, ...history }
+}
+
+export async function listUsers(db: Kysely<Tables>): Promise<UserProfile[]> {
+  return db.selectFrom('app_user').select(PROFILE).orderBy('email_key').execute()
+}
+
+/**
+ * Gives an account another role. Addresses of different people may have a key in common (see `emailKey`): a role is given to
+ * the one that was named alone.
+ *
+ * @returns the id of the account
+ * @throws {OperatorError} when there is no such account
+ */
+export async function setRole(db: Kysely<Tables>, email: string, role: Role): Promise<string> {
+  const account = await db
+    .updateTable('app_user')
+    .set({ role })
+    .where('email_key', '=', emailKey(email))
+    .returning(['id', 'email'])
+    .executeTakeFirst()
+  if (account?.email.toLowerCase() !== storedEmail(email).toLowerCase()) throw noAccount(email)
+  return account.id
+}
+
+/** What an operator is told who names an account that there is not. */
+export function noAccount(email: string): OperatorError {
+  return new OperatorError(`There is no account ${email}; \`agro users list\` shows them.`, {
+    code: 'NOT_FOUND',
+  })
+}
+
+/** Any constant will do, as long as every process that removes accounts uses the same. */
+const REMOVAL_LOCK = 7_239_444
+
+/** Rows that are deleted in one transaction, which others wait for on the embedded database. */
+const PIECE = 500
+
+/** What else is left of an account that is gone, in the order in which it is removed: nothing cascades far. */
+const LEFTOVERS = [deleteOlderItems, deleteUsage, deleteRefreshTokens, deleteSessions]
+
+/**
+ * Removes a piece of what is left of the accounts that are gone, unless another process is just doing so.
+ *
+ * @returns whether there may be more
+ */
+export async function removePiece(db: Kysely<Tables>): Promise<boolean> {
+  const more = await doAlone(db, REMOVAL_LOCK, async (trx) => {
+    const removal = await firstRemoval(trx)
+    if (removal === undefined) return false
+    if (await removeItems(trx, removal)) return true
+    const { userId } = removal
+    for (const remove of LEFTOVERS) {
+      if ((await remove(trx, userId, PIECE)) > 0) return true
+    }
+    // A process of the version before leaves it.
+    await trx.deleteFrom('history_size').where('user_id', '=', userId).execute()
+    await trx.deleteFrom('account_removal').where('user_id', '=', userId).execute()
+    return (await firstRemoval(trx)) !== undefined
+  })
+  return more ?? false
+}
+
+/** An account that is gone. */
+interface Removal {
+  userId: string
+  /** The last of its items that is removed, in the order of their ids. */
+  through: string
+}
+
+/** The account that has been gone for longest. */
+async function firstRemoval(trx: Transaction<Tables>): Promise<Removal | undefined> {
+  return trx
+    .selectFrom('account_removal')
+    .select(['user_id as userId', 'through'])
+    .orderBy('removed_at')
+    .limit(1)
+    .executeTakeFirst()
+}
+
+/** Removes the next items of an account; false where there are none. */
+async function removeItems(trx: Transaction<Tables>, { userId, through }: Removal): Promise<boolean> {
+  const last = await deleteItems(trx, userId, through, PIECE)
+  if (last === null) return false
+  await trx.updateTable('account_removal').set({ through: last }).where('user_id', '=', userId).execute()
+  return true
+}
+
+async function deleteRefreshTokens(trx: Transaction<Tables>, userId: string, limit: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from refresh_token
+    where hash in (
+      select hash from refresh_token join session on session.id = session_id
+      where user_id = ${userId}
+      limit ${limit}
+    )`.execute(trx)
+  return Number(numAffectedRows)
+}
+
+async function deleteSessions(trx: Transaction<Tables>, userId: string, limit: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from session
+    where id in (select id from session where user_id = ${userId} limit ${limit})`.execute(trx)
+  return Number(numAffectedRows)
+}

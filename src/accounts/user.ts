@@ -1,0 +1,108 @@
+import type { FastifyRequest } from 'fastify'
+import { ref } from '#schemas/common.ts'
+import { DeletionReport, ProfileChanges, UserProfile, userSchemas } from '#schemas/user.ts'
+import { inTransaction } from '#src/data/sql.ts'
+import { BODY_ERRORS, errorResponses } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import { workInBackground } from '#src/http/background-work.ts'
+import { callerOf } from '#src/http/plugins/authentication.ts'
+import { accountDeleted } from '#src/http/plugins/error-handler.ts'
+import { deleteUser, findUser, removePiece, updateUser } from './user-queries.ts'
+
+/**
+ * Has what is left of deleted accounts removed in the background as long as the service runs, by one process
+ * at a time: also what was left before it started.
+ *
+ * @returns has work begun at once, where an account has just gone
+ */
+export function removeAccounts(app: App): () => void {
+  return workInBackground(
+    app,
+    () => removePiece(app.database.writer),
+    (error) => app.logFailure(error, 'what is left of deleted accounts could not be removed yet'),
+  )
+}
+
+export function userRoutes(app: App): void {
+  const db = app.database.writer
+  const removeRest = removeAccounts(app)
+
+  app.get(
+    '/profile',
+    {
+      config: { scope: 'account', caching: 'never' },
+      schema: {
+        operationId: 'getProfile',
+        summary: 'Get your account',
+        description: 'The account of the caller.',
+        tags: ['user'],
+        response: {
+          200: { ...ref(UserProfile), description: 'The account.' },
+          ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE'),
+        },
+      },
+    },
+    async (request) => living(await findUser(db, callerOf(request).id)),
+  )
+
+  app.patch(
+    '/profile',
+    {
+      config: { login: 'any', caching: 'never' },
+      schema: {
+        operationId: 'changeProfile',
+        summary: 'Change your account',
+        description: 'Changes the name and the organisation. E-mail, role and id stay as they are.',
+        tags: ['user'],
+        body: ref(ProfileChanges),
+        response: {
+          200: { ...ref(UserProfile), description: 'The account after the change.' },
+          ...errorResponses('INVALID_PARAMETERS', ...BODY_ERRORS, 'UNAUTHORIZED', 'LOGIN_REQUIRED'),
+        },
+      },
+    },
+    async (request: FastifyRequest<{ Body: ProfileChanges }>) =>
+      living(await updateUser(db, callerOf(request).id, request.body)),
+  )
+
+  app.delete(
+    '/profile',
+    {
+      config: { login: 'fresh', caching: 'never' },
+      schema: {
+        operationId: 'deleteProfile',
+        summary: 'Delete your account',
+        description:
+          'Deletes the account for good, with its history, feedback and counts. All tokens and keys stop working, and the e-mail is free. A long history is deleted in the background. The audit record keeps ids, times and networks until it expires, and no name or e-mail. The answer counts deleted and anonymous rows.',
+        tags: ['user'],
+        response: {
+          200: { ...ref(DeletionReport), description: 'The result.' },
+          ...errorResponses('UNAUTHORIZED', 'LOGIN_REQUIRED', 'REAUTHENTICATION_REQUIRED', ...BODY_ERRORS),
+        },
+      },
+    },
+    async (request) => {
+      const { id } = callerOf(request)
+      const removed = await inTransaction(db, async (trx) => {
+        const counts = await deleteUser(trx, id)
+        await request.audit(trx, { kind: 'account_deleted' })
+        return counts
+      })
+      app.forgetCallers((caller) => caller.id === id)
+      removeRest()
+      return { removed: { ...removed }, anonymised: {} }
+    },
+  )
+}
+
+/** An account that was deleted in the moment since the caller was let in. */
+function living(user: UserProfile | undefined): UserProfile {
+  if (user) return user
+  throw accountDeleted()
+}
+
+/** What is stored of a person, to be read, changed and deleted by that person. */
+export async function user(app: App): Promise<void> {
+  for (const schema of userSchemas) app.addSchema(schema)
+  userRoutes(app)
+}

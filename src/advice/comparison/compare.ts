@@ -1,0 +1,227 @@
+import type { Kysely } from 'kysely'
+import { MAX_LEVEL } from '#schemas/areas.ts'
+import type { ReleaseRow } from '#src/catalog/release-queries.ts'
+import type { Tables } from '#src/data/tables.ts'
+import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
+import { addChange, type Change, noChange, type Side } from '#src/raster/change.ts'
+import type { Rings } from '#src/raster/rings.ts'
+import { decodeMultiPolygon } from '#src/raster/wkb.ts'
+import type { Computation } from '../polygon/computing.ts'
+import { readArea } from '../polygon/queries.ts'
+import { findStore, listCoverages, type ZonalCoverage } from '../polygon/zonal-queries.ts'
+import { type LayerStatistics, zonalStatistics } from '../polygon/zonal-statistics.ts'
+import {
+  type Comparing,
+  type CoveragePair,
+  changesIn,
+  type LayerPair,
+  pairCoverages,
+  pairLayers,
+} from './pairs.ts'
+import { type ComparedArea, listComparedAreas, listComparedLayers } from './queries.ts'
+
+/** Areas are compared on no finer level, unless it is asked for. */
+const FINEST_BY_ITSELF = Math.min(2, MAX_LEVEL)
+
+/** By which part of itself a value has to differ to count as changed, unless something else is said. */
+export const DEFAULT_THRESHOLD = 0.1
+
+/** Layers in areas of a comparison, all of which are kept in memory until it is answered. */
+const MOST_ROWS = 200_000
+
+/** A level has more areas than so many layers are compared in. */
+export class TooManyAreas extends Error {
+  override name = 'TooManyAreas'
+  /** What the level has to be, as the rest of a sentence. */
+  readonly rule: string
+
+  constructor(layers: number) {
+    const rule = `must be one with at most ${mostAreas(layers)} areas: that many are compared in ${layers} layers`
+    super(`the level ${rule}`)
+    this.rule = rule
+  }
+}
+
+export function mostAreas(layers: number): number {
+  return Math.floor(MOST_ROWS / layers)
+}
+
+/** Why two releases cannot be compared; undefined where they can. */
+export function whyIncomparable(before: ReleaseRow, after: ReleaseRow): string | undefined {
+  const differing =
+    before.product !== after.product
+      ? 'products'
+      : before.countryCode !== after.countryCode
+        ? 'countries'
+        : undefined
+  if (differing) return `${after.code} and ${before.code} are of different ${differing}.`
+  const incomplete = [after, before].find(({ status }) => status === 'loading')
+  return incomplete && `${incomplete.code} is not complete.`
+}
+
+/** The finest level of those that are loaded, but no finer than the second; null where none are. */
+export function usualLevel(levels: number[]): number | null {
+  const usual = levels.filter((level) => level <= FINEST_BY_ITSELF)
+  return usual.length > 0 ? Math.max(...usual) : null
+}
+
+/** What becomes of a layer in an area. */
+export interface LayerChange {
+  /** Of the area, in the measure of the grid. */
+  total: number
+  change: Change
+  /** Whether its pixels could be compared one by one. On different grids only means and cover are known. */
+  pixelwise: boolean
+}
+
+/** What two releases come to, one beside the other. */
+export interface Comparison extends Comparing {
+  /** Of the areas; null where none are loaded, and all that the releases cover is one. */
+  level: number | null
+  layers: LayerPair[]
+  areas: { area: ComparedArea; layers: LayerChange[] }[]
+}
+
+/** Two releases by their ids, and the country of both. */
+export interface ComparedReleases {
+  before: number
+  after: number
+  country: { code: string; name: string }
+}
+
+/**
+ * Compares two releases in all areas of a level, one after the other.
+ *
+ * @param level null where no areas are loaded
+ * @param progress is told which part of the areas is done
+ * @throws {ReplacedMeanwhile} where one of the releases, or an area, has been deleted
+ * @throws {TooManyAreas} where the level has more than are compared
+ */
+export async function compareReleases(
+  computation: Computation,
+  db: Kysely<Tables>,
+  { before, after, country }: ComparedReleases,
+  { level, ...comparing }: Comparing & { level: number | null },
+  progress: (done: number) => void = () => {},
+): Promise<Comparison> {
+  const { wait, ask } = computation
+  const coverages = {
+    before: await wait(() => listCoverages(db, before)),
+    after: await wait(() => listCoverages(db, after)),
+  }
+  const layers = pairLayers(
+    await wait(() => listComparedLayers(db, before)),
+    await wait(() => listComparedLayers(db, after)),
+  )
+  const plan = planOf(layers, coverages)
+  const most = mostAreas(layers.length)
+  const listed = level === null ? [] : await wait(() => listComparedAreas(db, country.code, level, most + 1))
+  if (listed.length > most) throw new TooManyAreas(layers.length)
+  const found = level === null ? [{ id: null, ...country }] : listed
+  const areas: Comparison['areas'] = []
+  const extent = extentOf([...coverages.before, ...coverages.after])
+  for (const area of found) {
+    const polygons = area.id === null ? [extent] : await shapeOf(computation, area.id)
+    areas.push({ area, layers: await compareIn(computation, plan, polygons, comparing) })
+    progress(areas.length / found.length)
+  }
+  // Of what is deleted or moved, tiles look as if they had no value.
+  for (const [release, grids] of [
+    [before, coverages.before],
+    [after, coverages.after],
+  ] as const) {
+    const store = await findStore(ask, release)
+    if (grids.some((grid) => grid.store !== store) || !store) throw new ReplacedMeanwhile()
+  }
+  return { ...comparing, level, layers, areas }
+}
+
+/** What a layer comes to in all areas together. */
+export function totalOf({ areas }: Comparison, layer: number): LayerChange {
+  const sum: LayerChange = { total: 0, change: noChange(), pixelwise: true }
+  for (const { layers } of areas) {
+    const { total, change, pixelwise } = layers[layer] as LayerChange
+    sum.total += total
+    addChange(sum.change, change)
+    sum.pixelwise &&= pixelwise
+  }
+  return sum
+}
+
+/** What is compared pixel by pixel, and which coverages have layers beside that. */
+interface Plan {
+  layers: LayerPair[]
+  pairs: CoveragePair[]
+  before: ZonalCoverage[]
+  after: ZonalCoverage[]
+}
+
+function planOf(layers: LayerPair[], coverages: Record<'before' | 'after', ZonalCoverage[]>): Plan {
+  const pairs = pairCoverages(layers, coverages.before, coverages.after)
+  const paired = new Set(pairs.flatMap(({ bands }) => bands.map(({ pair }) => pair)))
+  const beside = (side: 'before' | 'after') => {
+    const places = new Set(layers.flatMap((layer, pair) => (paired.has(pair) ? [] : [layer[side]])))
+    return coverages[side]
+      .map((coverage) => ({ ...coverage, bands: coverage.bands.filter(({ index }) => places.has(index)) }))
+      .filter(({ bands }) => bands.length > 0)
+  }
+  return { layers, pairs, before: beside('before'), after: beside('after') }
+}
+
+async function compareIn(
+  computation: Computation,
+  { layers, pairs, before, after }: Plan,
+  polygons: Rings[],
+  comparing: Comparing,
+): Promise<LayerChange[]> {
+  const found: LayerChange[] = []
+  for (const pair of pairs) {
+    const { total, changes } = await changesIn(computation, pair, polygons, comparing)
+    pair.bands.forEach((band, index) => {
+      found[band.pair] = { total, change: changes[index] as Change, pixelwise: true }
+    })
+  }
+  const old = await zonalStatistics(computation, before, polygons, null, () => {})
+  const now = await zonalStatistics(computation, after, polygons, null, () => {})
+  const sideOf = (layers: (LayerStatistics | null)[], place: number | null) => {
+    const layer = place === null ? null : layers[place]
+    const area = layer ? layer.covered * old.areaHa : 0
+    return { area, sum: layer ? layer.mean * area : 0 }
+  }
+  layers.forEach((layer, pair) => {
+    found[pair] ??= apart(
+      layer,
+      old.areaHa,
+      sideOf(old.layers, layer.before),
+      sideOf(now.layers, layer.after),
+    )
+  })
+  return found
+}
+
+/** What becomes of a layer of which only the statistics of each release are known. */
+function apart(layer: LayerPair, total: number, before: Side, after: Side): LayerChange {
+  const inOneAlone = layer.before === null || layer.after === null
+  const all = (area: number) => ({ least: area, likely: area, most: area })
+  const change = { ...noChange(), before, after }
+  return {
+    total,
+    change: inOneAlone ? { ...change, gained: all(after.area), lost: all(before.area) } : change,
+    pixelwise: inOneAlone,
+  }
+}
+
+async function shapeOf({ ask }: Computation, areaId: number): Promise<Rings[]> {
+  const shape = await readArea(ask, areaId)
+  if (!shape) throw new ReplacedMeanwhile()
+  return decodeMultiPolygon(shape.wkb)
+}
+
+/** The rectangle in longitude and latitude that all coverages lie in. */
+function extentOf(coverages: ZonalCoverage[]): Rings {
+  const west = Math.min(...coverages.map((coverage) => coverage.west))
+  const south = Math.min(...coverages.map((coverage) => coverage.south))
+  const east = Math.max(...coverages.map((coverage) => coverage.east))
+  const north = Math.max(...coverages.map((coverage) => coverage.north))
+  return [Float64Array.of(west, south, east, south, east, north, west, north, west, south)]
+}

@@ -1,0 +1,190 @@
+import { csvRow } from '#src/http/formats.ts'
+import { round, roundVisibly } from '#src/lib/round.ts'
+import type { Side } from '#src/raster/change.ts'
+import { type Comparison, type LayerChange, totalOf } from './compare.ts'
+import type { ComparedArea, ComparedLayer } from './queries.ts'
+
+/** Decimals of percentages. */
+const DECIMALS = 4
+
+/** What becomes of a layer in an area, as it is shown; percentages are of the area, but for that of the mean. */
+export interface ChangeFigures {
+  mean_before: number | null
+  mean_after: number | null
+  change: number | null
+  change_percent: number | null
+  covered_before_percent: number
+  covered_after_percent: number
+  gained_percent: number | null
+  lost_percent: number | null
+  changed_percent: number | null
+  changed_percent_least: number | null
+  changed_percent_most: number | null
+}
+
+export const FIGURE_KEYS = [
+  'mean_before',
+  'mean_after',
+  'change',
+  'change_percent',
+  'covered_before_percent',
+  'covered_after_percent',
+  'gained_percent',
+  'lost_percent',
+  'changed_percent',
+  'changed_percent_least',
+  'changed_percent_most',
+] as const satisfies (keyof ChangeFigures)[]
+
+export function figuresOf(
+  { decimals }: ComparedLayer,
+  { total, change, pixelwise }: LayerChange,
+): ChangeFigures {
+  const { before, after, gained, lost, beyond } = change
+  const [old, now] = [meanOf(before), meanOf(after)]
+  const relative = relativeChange(change)
+  const percent = (area: number) =>
+    roundVisibly(total > 0 ? Math.min(100, (100 * area) / total) : 0, DECIMALS)
+  const comparable = (area: number) => (pixelwise ? percent(area) : null)
+  return {
+    mean_before: old === null ? null : round(old, decimals),
+    mean_after: now === null ? null : round(now, decimals),
+    change: old === null || now === null ? null : round(now - old, decimals),
+    change_percent: relative === null || !Number.isFinite(relative) ? null : round(100 * relative, DECIMALS),
+    covered_before_percent: percent(before.area),
+    covered_after_percent: percent(after.area),
+    gained_percent: comparable(gained.likely),
+    lost_percent: comparable(lost.likely),
+    changed_percent: comparable(beyond.likely),
+    changed_percent_least: comparable(beyond.least),
+    changed_percent_most: comparable(beyond.most),
+  }
+}
+
+function meanOf({ area, sum }: Side): number | null {
+  return area > 0 ? sum / area : null
+}
+
+/** A part of a mean that is nothing but rounding. */
+const NOISE = 1e-9
+
+/**
+ * By which part of itself the mean of a layer changes: infinite where all values are lost, or none of them was anything
+ * but 0; null where there were none.
+ */
+export function relativeChange({
+  before,
+  after,
+}: Pick<LayerChange['change'], 'before' | 'after'>): number | null {
+  const [old, now] = [meanOf(before), meanOf(after)]
+  if (old === null) return null
+  if (now === null) return Number.NEGATIVE_INFINITY
+  if (Math.abs(now - old) <= NOISE * Math.abs(old)) return 0
+  return old === 0 ? Math.sign(now) * Number.POSITIVE_INFINITY : (now - old) / Math.abs(old)
+}
+
+/** What becomes of one layer in one area; or in all of them, where there is none. */
+export interface ChangeRow {
+  area: ComparedArea | null
+  layer: ComparedLayer
+  found: LayerChange
+}
+
+/** What a layer is called in a sentence, a table or a title. */
+export function layerName({ input, scenario }: Pick<ComparedLayer, 'input' | 'scenario'>): string {
+  return [input, scenario].filter((label) => label !== null).join(', ') || 'values'
+}
+
+/** Each layer in all areas together. */
+export function totalRows(comparison: Comparison): ChangeRow[] {
+  return comparison.layers.map((layer, index) => ({ area: null, layer, found: totalOf(comparison, index) }))
+}
+
+/** Each layer in each area. */
+export function areaRows({ layers, areas }: Comparison): ChangeRow[] {
+  return areas.flatMap(({ area, layers: found }) =>
+    layers.map((layer, index) => ({ area, layer, found: found[index] as LayerChange })),
+  )
+}
+
+/** The areas in which the mean of a layer changes most, each with that layer; those in which none does are left out. */
+export function worstRows(comparison: Comparison, most: number): ChangeRow[] {
+  const worst = new Map<ComparedArea | null, ChangeRow>()
+  for (const row of areaRows(comparison)) {
+    const other = worst.get(row.area)
+    if (!other || sizeOf(row) > sizeOf(other)) worst.set(row.area, row)
+  }
+  return [...worst.values()]
+    .filter((row) => sizeOf(row) > 0)
+    .sort((a, b) => (sizeOf(b) > sizeOf(a) ? 1 : sizeOf(b) < sizeOf(a) ? -1 : 0))
+    .slice(0, most)
+}
+
+/** By which part of itself the mean changes, up or down; 0 where there was none. */
+export function sizeOf({ found }: Pick<ChangeRow, 'found'>): number {
+  return Math.abs(relativeChange(found.change) ?? 0)
+}
+
+/** Areas that are named as those that change most. */
+export const WORST_AREAS = 10
+
+/** Two releases by their codes. */
+export interface ComparedCodes {
+  before: string
+  after: string
+}
+
+/** A comparison as JSON, as a whole. */
+export function comparisonBody(codes: ComparedCodes, comparison: Comparison) {
+  return { ...headOf(codes, comparison), areas: areaRows(comparison).map(rowMembers) }
+}
+
+/** A comparison as the text of JSON, row by row. */
+export function* comparisonJson(codes: ComparedCodes, comparison: Comparison): Generator<string> {
+  yield `${JSON.stringify(headOf(codes, comparison)).slice(0, -1)},"areas":[`
+  let separator = ''
+  for (const row of areaRows(comparison)) {
+    yield separator + JSON.stringify(rowMembers(row))
+    separator = ','
+  }
+  yield ']}'
+}
+
+function headOf({ before, after }: ComparedCodes, comparison: Comparison) {
+  const { level, threshold, exact } = comparison
+  return {
+    before,
+    after,
+    level,
+    threshold_percent: round(100 * threshold, 4),
+    exact,
+    layers: totalRows(comparison).map(layerMembers),
+    worst: worstRows(comparison, WORST_AREAS).map(rowMembers),
+  }
+}
+
+function layerMembers({ layer, found }: ChangeRow) {
+  const { input, scenario, unit } = layer
+  return { input, scenario, unit, ...figuresOf(layer, found) }
+}
+
+function rowMembers(row: ChangeRow) {
+  return { code: row.area?.code ?? '', name: row.area?.name ?? '', ...layerMembers(row) }
+}
+
+/** The areas of a comparison as CSV: a row for each layer in each of them. */
+export function* comparisonCsv(comparison: Comparison): Generator<string> {
+  yield csvRow(['code', 'name', 'input', 'scenario', 'unit', ...FIGURE_KEYS])
+  for (const { area, layer, found } of areaRows(comparison)) {
+    const figures = figuresOf(layer, found)
+    const { input, scenario, unit } = layer
+    yield csvRow([
+      area?.code ?? null,
+      area?.name ?? null,
+      input,
+      scenario,
+      unit,
+      ...FIGURE_KEYS.map((key) => figures[key]),
+    ])
+  }
+}

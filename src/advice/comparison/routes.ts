@@ -1,0 +1,194 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import {
+  ChangesCsv,
+  ChangesParams,
+  ChangesQuery,
+  changesComponents,
+  ReleaseChanges,
+} from '#schemas/changes.ts'
+import { ref } from '#schemas/common.ts'
+import { queryOf } from '#schemas/point-request.ts'
+import { findRelease, type ReleaseRow } from '#src/catalog/release-queries.ts'
+import { ApiError, errorResponses, noAreas } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import { deadlineOf, tooSlow, untilGone } from '#src/http/deadline.ts'
+import { attach, DISPOSITION, negotiate } from '#src/http/formats.ts'
+import { observeQueue } from '#src/http/metrics/metrics.ts'
+import { readQuery } from '#src/http/parameters.ts'
+import { partyOf } from '#src/http/request.ts'
+import { createFairQueue } from '#src/lib/fair-queue.ts'
+import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
+import { type Computation, computationUntil } from '../polygon/computing.ts'
+import {
+  type Comparison,
+  compareReleases,
+  DEFAULT_THRESHOLD,
+  TooManyAreas,
+  usualLevel,
+  whyIncomparable,
+} from './compare.ts'
+import { comparisonCsv, comparisonJson } from './figures.ts'
+import { findLevels } from './queries.ts'
+
+/** Comparisons read much, and admins are few: one at a time, and so many wait. */
+const LIMITS = { running: 1, waiting: 10 }
+
+/** How long a comparison takes at most, with the wait for its turn: as long as proxies wait for an answer. */
+const TIMEOUT_MS = 60_000
+
+/** Does a comparison for a request when its turn comes. */
+export type CompareInTime = <Result>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  compare: (computation: Computation) => Promise<Result>,
+) => Promise<Result>
+
+export function createComparing(app: App): CompareInTime {
+  const queue = createFairQueue(LIMITS, tooMany)
+  observeQueue(app.metrics, 'comparisons', queue.state)
+
+  return async (request, reply, compare) => {
+    const party = partyOf(request)
+    const deadline = deadlineOf(reply, TIMEOUT_MS, () => tooSlow(TIMEOUT_MS))
+    try {
+      return await queue.run(party, () => compare(computationUntil(app, party, deadline)), deadline.signal)
+    } finally {
+      deadline.end()
+    }
+  }
+}
+
+function tooMany(): ApiError {
+  return new ApiError('OVERLOADED', 'Comparison queue full; retry after 1 s.')
+}
+
+const JSON_TYPE = 'application/json'
+const CSV = 'text/csv'
+const MEDIA_TYPES = [JSON_TYPE, CSV] as const
+const TYPE_OF = { json: JSON_TYPE, csv: CSV } as const
+
+const DESCRIPTION = `
+The changes from release \`a\` to release \`b\`, area by area: means, coverage, and the share that changes by more than a threshold. For admins.
+
+Means and cover are exact, as in advice for polygons. Gains, losses and changes are exact on the borders of areas. Inside they come from the summaries of tiles, with bounds; \`exact\` compares every pixel. A process makes one comparison at a time; after a minute the answer is 503 \`QUERY_TIMEOUT\`.`
+
+type Call = FastifyRequest<{ Params: ChangesParams; Querystring: ChangesQuery }>
+
+export function changesRoutes(app: App): void {
+  const compareInTime = createComparing(app)
+
+  app.get(
+    '/releases/:a/diff/:b',
+    {
+      config: { role: 'admin', scope: 'advisory', caching: 'never', ownTurns: true },
+      schema: {
+        operationId: 'compareReleases',
+        summary: 'Compare two releases',
+        description: DESCRIPTION.trim(),
+        tags: ['catalog'],
+        params: ChangesParams,
+        querystring: queryOf(ChangesQuery),
+        response: {
+          200: {
+            description: 'The changes.',
+            headers: { 'Content-Disposition': DISPOSITION },
+            content: {
+              [JSON_TYPE]: { schema: ref(ReleaseChanges) },
+              [CSV]: { schema: ref(ChangesCsv) },
+            },
+          },
+          ...errorResponses(
+            'UNAUTHORIZED',
+            'INSUFFICIENT_SCOPE',
+            'FORBIDDEN',
+            'TWO_FACTOR_SETUP_REQUIRED',
+            'INVALID_PARAMETERS',
+            'NOT_FOUND',
+            'NO_AREAS',
+            'NOT_ACCEPTABLE',
+            'QUERY_TIMEOUT',
+          ),
+        },
+      },
+      preValidation: readQuery(ChangesQuery),
+    },
+    async (request: Call, reply: FastifyReply) => {
+      const { format } = request.query
+      const mediaType = format ? TYPE_OF[format] : negotiate(request, reply, MEDIA_TYPES)
+      const codes = { before: request.params.a, after: request.params.b }
+      const comparison = await compareInTime(request, reply, (computation) =>
+        compare(app, request, computation),
+      )
+      if (mediaType === CSV) attach(reply, CSV, 'changes')
+      const rows = mediaType === CSV ? comparisonCsv(comparison) : comparisonJson(codes, comparison)
+      return reply.type(`${mediaType}; charset=utf-8`).send(Readable.from(inTurn(app, request, reply, rows)))
+    },
+  )
+}
+
+/** So many rows take about a millisecond. */
+const ROWS_A_TURN = 100
+
+/** Rows in pieces, between which others have their turn: a country may have thousands of areas. */
+async function* inTurn(
+  { turns }: App,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  rows: Iterable<string>,
+): AsyncGenerator<string> {
+  const [party, gone] = [partyOf(request), untilGone(reply)]
+  let piece: string[] = []
+  for (const row of rows) {
+    if (piece.push(row) < ROWS_A_TURN) continue
+    yield piece.join('')
+    piece = []
+    await turns.next(party, gone)
+  }
+  yield piece.join('')
+}
+
+/** @throws {ApiError} where the releases are not there or cannot be compared, or no areas of the level are loaded */
+async function compare(
+  { database: { reader } }: App,
+  { params: { a, b }, query }: Call,
+  computation: Computation,
+): Promise<Comparison> {
+  const { wait } = computation
+  const before = existing(a, await wait(() => findRelease(reader, a)))
+  const after = existing(b, await wait(() => findRelease(reader, b)))
+  const incomparable = whyIncomparable(before, after)
+  if (incomparable)
+    throw ApiError.invalid(
+      'b',
+      `must be a release of the product and country of a: ${incomparable.slice(0, -1)}`,
+    )
+  const { name, levels } = await wait(() => findLevels(reader, after.countryCode))
+  const { level, threshold = 100 * DEFAULT_THRESHOLD, exact } = query
+  if (level !== undefined && !levels.includes(level)) throw noAreas({ name, levels }, level)
+  const comparing = {
+    level: level ?? usualLevel(levels),
+    threshold: threshold / 100,
+    exact: exact === 'true',
+  }
+  const releases = { before: before.id, after: after.id, country: { code: after.countryCode, name } }
+  return compareReleases(computation, reader, releases, comparing).catch(refuse)
+}
+
+/** @throws {ApiError} where that is too much, or something is no longer what it was when it was found */
+function refuse(error: unknown): never {
+  if (error instanceof TooManyAreas) throw ApiError.invalid('level', error.rule)
+  if (!(error instanceof ReplacedMeanwhile)) throw error
+  throw new ApiError('NOT_FOUND', 'A release or an area was deleted meanwhile; ask again.')
+}
+
+function existing(code: string, release: ReleaseRow | undefined): ReleaseRow {
+  if (release?.status === 'ready') return release
+  throw new ApiError('NOT_FOUND', `There is no release ${code} that is complete.`)
+}
+
+/** What changes from one release to another. */
+export async function changes(app: App): Promise<void> {
+  for (const schema of changesComponents) app.addSchema(schema)
+  changesRoutes(app)
+}

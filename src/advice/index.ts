@@ -1,0 +1,115 @@
+import { allProductsSchemasOf, pointComponentsOf, pointSchemasOf } from '#schemas/advisory.ts'
+import { batchComponentsOf, batchFormsOf, batchSchemasOf } from '#schemas/batch.ts'
+import { polygonComponentsOf, polygonSchemasOf } from '#schemas/polygon.ts'
+import { polygonsComponentsOf, polygonsFormsOf, polygonsSchemasOf } from '#schemas/polygons.ts'
+import type { RecordAdvisory } from '#src/history/queries.ts'
+import type { App } from '#src/http/app.ts'
+import { flushRegularly } from '#src/http/background-work.ts'
+import {
+  type Labels,
+  type Metrics,
+  observeBatcher,
+  observeQueue,
+  type Sample,
+} from '#src/http/metrics/metrics.ts'
+import type { Lookup } from '#src/lookup/lookup.ts'
+import type { PublishedRelease } from '#src/lookup/releases.ts'
+import { batchRoutes } from './batch/routes.ts'
+import { pointEndpointsOf } from './point/endpoints.ts'
+import { pointRoutes } from './point/routes.ts'
+import type { Advisors } from './polygon/advisors.ts'
+import { polygonRoutes } from './polygon/routes.ts'
+import type { ReadRules } from './quantities/rules.ts'
+
+/** Shows what the look-up has in memory, and what it does at the database. */
+export function observeLookup(metrics: Metrics, { state }: Lookup): void {
+  metrics.observe('agro_tile_cache_tiles', () => state().cache.tiles)
+  metrics.observe('agro_tile_cache_bytes', () => state().cache.bytes)
+  metrics.observe('agro_tile_cache_limit_bytes', () => state().cache.limitBytes)
+  metrics.observe('agro_tile_cache_hits_total', () => state().cache.hits)
+  metrics.observe('agro_tile_cache_misses_total', () => state().cache.misses)
+  metrics.observe('agro_tile_cache_evictions_total', () => state().cache.evicted)
+  metrics.observe('agro_area_cells', () => state().areas.cells)
+  metrics.observe('agro_area_cell_bytes', () => state().areas.bytes)
+  metrics.observe('agro_outline_vertices', () => state().outlines.vertices)
+
+  observeQueue(metrics, 'points', () => state().queue)
+  observeBatcher(metrics, 'tiles', () => state().tiles)
+  observeBatcher(metrics, 'pixels', () => state().pixels)
+  observeBatcher(metrics, 'grids', () => state().cells)
+  observeBatcher(metrics, 'granules', () => state().granules)
+  observeBatcher(metrics, 'cells', () => state().areas.askingCells)
+  observeBatcher(metrics, 'places', () => state().areas.askingPlaces)
+
+  const published = () => state().snapshot?.published ?? []
+  metrics.observeAll('agro_snapshot_age_seconds', () => {
+    const { snapshot } = state()
+    return snapshot ? [{ labels: {}, value: snapshot.ageMs / 1000 }] : []
+  })
+  metrics.observeAll('agro_releases_published', () =>
+    byProductAndCountry(published(), (releases) => releases.length),
+  )
+  metrics.observeAll('agro_release_newest_timestamp_seconds', () =>
+    byProductAndCountry(published(), (releases) => newestOf(releases) / 1000),
+  )
+}
+
+function byProductAndCountry(
+  published: PublishedRelease[],
+  measure: (releases: PublishedRelease[]) => number,
+): Sample[] {
+  const groups = new Map<string, { labels: Labels; releases: PublishedRelease[] }>()
+  for (const release of published) {
+    const { product, countryCode: country } = release
+    const key = `${product} ${country}`
+    const group = groups.get(key) ?? { labels: { product, country }, releases: [] }
+    group.releases.push(release)
+    groups.set(key, group)
+  }
+  return [...groups.values()].map(({ labels, releases }) => ({ labels, value: measure(releases) }))
+}
+
+function newestOf(releases: PublishedRelease[]): number {
+  return releases.reduce((newest, { createdAt }) => Math.max(newest, createdAt.getTime()), 0)
+}
+
+/** What is asked for most changes slowly. */
+const KEEP_USES_MS = 10 * 60_000
+
+export interface AdvisoryOptions {
+  lookup: Lookup
+  /** For polygons and areas. */
+  advisors: Advisors
+  /** Records what callers with a token are answered. */
+  record: RecordAdvisory
+  /** What quantities are computed by. */
+  readRules: ReadRules
+}
+
+/** The advisory endpoints: what the published releases say about a place. */
+export async function advisory(app: App, options: AdvisoryOptions): Promise<void> {
+  const { lookup, advisors, record, readRules } = options
+  const { list: products } = app.products
+  const points = products.map(pointSchemasOf)
+  const allProducts = allProductsSchemasOf(points)
+  const batches = points.map(batchSchemasOf)
+  const forms = batchFormsOf(products)
+  const polygons = points.map(polygonSchemasOf)
+  const many = { schemas: polygons.map(polygonsSchemasOf), forms: polygonsFormsOf(products) }
+  const components = [
+    ...pointComponentsOf(points),
+    ...allProducts.components,
+    ...batchComponentsOf(batches, forms),
+    ...polygonComponentsOf(polygons),
+    ...polygonsComponentsOf(many.schemas, many.forms),
+  ]
+  for (const schema of components) app.addSchema(schema)
+  app.decorateRequest('ignored', null)
+
+  observeLookup(app.metrics, lookup)
+  flushRegularly(app, lookup.keepTileUses, 'tile usage not saved, will retry', KEEP_USES_MS)
+  app.metrics.observe('agro_queue_waiting', app.turns.waiting, { queue: 'slices' })
+  pointRoutes(app, pointEndpointsOf(points, allProducts.response, readRules), lookup, record)
+  await app.register(batchRoutes, { lookup, schemas: batches, forms, readRules })
+  await app.register(polygonRoutes, { lookup, advisors, schemas: polygons, many, record, readRules })
+}

@@ -1,0 +1,62 @@
+import { type Kysely, sql } from 'kysely'
+import { arrayOf } from '#src/data/sql.ts'
+import type { Tables } from '#src/data/tables.ts'
+import { roundVisibly } from '#src/lib/round.ts'
+import type { Position } from '#src/lookup/queries.ts'
+
+export interface NearestCountry {
+  country_code: string
+  country: string
+  distance_km: number
+}
+
+/** Pieces nearest by degrees, among which the nearest by kilometres is looked for. */
+export const NEAREST_PIECES = 20
+
+/** Decimals of kilometres. */
+export const DISTANCE_DECIMALS = 1
+
+/**
+ * The countries nearest to some places that lie in none, in their order; null where no boundaries are loaded.
+ *
+ * Distances are to borders: on the sphere, the edge of an area bulges over places beside it, which would be 0 km away.
+ */
+export async function findNearestCountries(
+  db: Kysely<Tables>,
+  places: Position[],
+): Promise<(NearestCountry | null)[]> {
+  const { rows } = await sql<NearestCountry & { ordinal: number }>`
+    select nearest.*, ordinal
+    from unnest(
+      ${arrayOf(places.map(({ longitude }) => longitude))}::float8[],
+      ${arrayOf(places.map(({ latitude }) => latitude))}::float8[]
+    ) with ordinality as asked (longitude, latitude, ordinal)
+    cross join lateral (
+      select st_setsrid(st_makepoint(longitude, latitude), 4326) as point
+      offset 0
+    ) as place
+    cross join lateral (
+      select
+        country.code as country_code,
+        country.name as country,
+        st_distance(st_boundary(piece.geom)::geography, place.point::geography) / 1000 as distance_km
+      from (
+        select admin_area_id, geom from admin_area_piece
+        order by geom <-> place.point
+        limit ${sql.lit(NEAREST_PIECES)}
+      ) as piece
+      join admin_area as area on area.id = piece.admin_area_id
+      join country on country.code = area.country_code
+      order by distance_km, country.code
+      limit 1
+    ) as nearest`.execute(db)
+  const found = places.map((): NearestCountry | null => null)
+  for (const { ordinal, country_code, country, distance_km } of rows) {
+    found[ordinal - 1] = {
+      country_code,
+      country,
+      distance_km: roundVisibly(distance_km, DISTANCE_DECIMALS),
+    }
+  }
+  return found
+}

@@ -1,0 +1,64 @@
+import type { FastifyRequest } from 'fastify'
+import type { TSchema } from 'typebox'
+import { ref } from '#schemas/common.ts'
+import {
+  LocationRemainder,
+  LocationRequest,
+  type LocationValidation,
+  locationSchemasOf,
+} from '#schemas/location.ts'
+import { asQuery } from '#schemas/point-request.ts'
+import { BODY_ERRORS, errorResponses } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import { mergeQueryIntoBody } from '#src/http/parameters.ts'
+import { inTime } from '#src/http/plugins/patience.ts'
+import { createReplyBatcher } from '#src/http/reply-batcher.ts'
+import { partyOf } from '#src/http/request.ts'
+import type { Lookup } from '#src/lookup/lookup.ts'
+import { createLocationValidator } from './validator.ts'
+
+const DESCRIPTION = `
+The country and the administrative areas of a point, and the products with a value there, or the reasons without.
+
+A point on a border lies in the area of lowest code. A country code that does not match is not an error: \`valid\` is false then, and the answer says where the point lies instead.
+
+Send the parameters as a JSON body, as query parameters, or both: they are merged field by field, and the body wins.`
+
+/** @param validation the schema of the answer */
+export function locationRoutes(app: App, lookup: Lookup, validation: TSchema): void {
+  const validator = createLocationValidator(app.database.reader, lookup, app.products.list)
+  const sendSoon = createReplyBatcher(app.turns, (answer: LocationValidation, reply) => reply.send(answer))
+
+  app.post(
+    '/validate_location',
+    {
+      config: { scope: 'advisory', ownTurns: true },
+      schema: {
+        operationId: 'validateLocation',
+        summary: 'The country and areas of a point, and its products',
+        description: DESCRIPTION.trim(),
+        tags: ['places'],
+        queryAlternative: asQuery(LocationRequest),
+        body: ref(LocationRequest),
+        bodyRemainder: ref(LocationRemainder),
+        response: {
+          200: { ...ref(validation), description: 'The facts about the point.' },
+          ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'INVALID_PARAMETERS', ...BODY_ERRORS),
+        },
+      },
+      preValidation: mergeQueryIntoBody(LocationRequest),
+    },
+    (request: FastifyRequest<{ Body: LocationRequest }>, reply): Promise<LocationValidation> | undefined => {
+      const known = validator.fromMemory(request.body)
+      if (known) return void sendSoon(known, reply)
+      return inTime(request, reply, () => validator.validate(request.body, partyOf(request)))
+    },
+  )
+}
+
+/** Where a point lies, and what is known about it. */
+export async function location(app: App, { lookup }: { lookup: Lookup }): Promise<void> {
+  const { validation, components } = locationSchemasOf(app.products.list)
+  for (const schema of components) app.addSchema(schema)
+  locationRoutes(app, lookup, validation)
+}

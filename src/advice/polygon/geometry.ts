@@ -1,0 +1,277 @@
+import { ApiError } from '#src/errors.ts'
+import { isObject } from '#src/lib/collections.ts'
+import { isInAnotherCrs } from '#src/lib/geojson.ts'
+import type { Position } from '#src/lookup/queries.ts'
+import type { Rings } from '#src/raster/rings.ts'
+
+/** Vertices of all rings together, the closing ones included. */
+export const MAX_VERTICES = 10_000
+
+/** A ring that is closed has at least so many positions. */
+const SMALLEST_RING = 4
+
+/** Longitude and latitude, and a height, which is ignored; some writers add a measure. */
+const LONGEST_POSITION = 4
+
+/** What is shown of a value that is not what it should be. */
+const SHOWN_CHARACTERS = 60
+
+/** GeoJSON as it was sent. */
+export interface SentGeoJson {
+  value: unknown
+  /** Where in the body it is, as a dotted path; empty where it is the body. */
+  at: string
+}
+
+/** What a polygon comes to: a small part of what its GeoJSON takes of the memory. */
+export interface Outline {
+  type: 'Polygon' | 'MultiPolygon'
+  polygons: Rings[]
+}
+
+/**
+ * The Feature of a FeatureCollection that has one; anything else as it is.
+ *
+ * @throws {ApiError} names the place in the body and what is wrong with it
+ */
+export function soleFeature(sent: SentGeoJson): SentGeoJson {
+  const { value, at } = sent
+  if (!isObject(value) || value.type !== 'FeatureCollection') return sent
+  refuseCrs(value, at)
+  const features = asArray(value.features, within(at, 'features'), 'a list of Features')
+  if (features.length !== 1) {
+    throw invalid(within(at, 'features'), `has ${features.length} Features: ask for one at a time`)
+  }
+  const feature = { value: features[0], at: `${within(at, 'features')}[0]` }
+  if (isObject(feature.value) && feature.value.type === 'Feature') return feature
+  throw invalid(within(feature.at, 'type'), 'must be Feature')
+}
+
+/**
+ * The polygons in a GeoJSON Polygon or MultiPolygon, or in a Feature of one. Heights are left out; nothing
+ * else is changed, least of all repaired. What only a comparison of all edges tells is not looked at.
+ *
+ * @throws {ApiError} names the place in the body and what is wrong with it
+ */
+export function readGeoJson({ value, at }: SentGeoJson): Outline {
+  const feature = asObject(value, at)
+  refuseCrs(feature, at)
+  if (feature.type !== 'Feature') return readGeometry(feature, at)
+  const { properties = null } = feature
+  if (properties !== null && !isObject(properties)) {
+    throw invalid(within(at, 'properties'), `must be an object or null, not ${shown(properties)}`)
+  }
+  const inside = within(at, 'geometry')
+  if (feature.geometry === null) throw invalid(inside, 'is null: the Feature has no shape')
+  const geometry = asObject(feature.geometry, inside)
+  refuseCrs(geometry, inside)
+  return readGeometry(geometry, inside)
+}
+
+function within(at: string, member: string): string {
+  return at === '' ? member : `${at}.${member}`
+}
+
+/** An outline as GeoJSON: longitudes and latitudes to the last digit. */
+export function geoJsonOf({ type, polygons }: Outline): object {
+  const coordinates = polygons.map((rings) => rings.map(positionsOf))
+  return { type, coordinates: type === 'Polygon' ? coordinates[0] : coordinates }
+}
+
+function positionsOf(ring: Rings[number]): [longitude: number, latitude: number][] {
+  return Array.from({ length: ring.length / 2 }, (_, index) => [
+    ring[2 * index] as number,
+    ring[2 * index + 1] as number,
+  ])
+}
+
+/** A 400 for a place in the body. */
+export function invalid(field: string, rule: string): ApiError {
+  const message = `${field} ${rule}`
+  return new ApiError('INVALID_GEOMETRY', `${message}.`, [{ field, message }])
+}
+
+function readGeometry({ type, coordinates }: Record<string, unknown>, field: string): Outline {
+  const at = within(field, 'coordinates')
+  const budget = { left: MAX_VERTICES }
+  switch (type) {
+    case 'Polygon':
+      return { type, polygons: [readPolygon(coordinates, at, budget)] }
+    case 'MultiPolygon': {
+      const polygons = asArray(coordinates, at, 'a list of polygons')
+      if (polygons.length === 0) throw invalid(at, 'is empty: there is no polygon')
+      return {
+        type,
+        polygons: polygons.map((polygon, index) => readPolygon(polygon, `${at}[${index}]`, budget)),
+      }
+    }
+    default:
+      throw invalid(
+        within(field, 'type'),
+        `must be Polygon or MultiPolygon, or Feature around one of them, not ${shown(type)}`,
+      )
+  }
+}
+
+function readPolygon(value: unknown, at: string, budget: { left: number }): Rings {
+  const rings = asArray(value, at, 'a list of rings')
+  if (rings.length === 0) throw invalid(at, 'is empty: a polygon needs an outer ring')
+  return rings.map((ring, index) => readRing(ring, `${at}[${index}]`, budget))
+}
+
+function readRing(value: unknown, at: string, budget: { left: number }): Float64Array {
+  const positions = asArray(value, at, 'a list of positions')
+  budget.left -= positions.length
+  if (budget.left < 0) {
+    throw invalid('geometry', `must have at most ${MAX_VERTICES} vertices; simplify it, or ask in parts`)
+  }
+  if (positions.length < SMALLEST_RING) {
+    throw invalid(
+      at,
+      `has ${positions.length} positions; a ring needs at least four, the last the same as the first`,
+    )
+  }
+  const ring = new Float64Array(2 * positions.length)
+  positions.forEach((position, index) => {
+    const [longitude, latitude] = readPosition(position, () => `${at}[${index}]`)
+    ring[2 * index] = longitude
+    ring[2 * index + 1] = latitude
+  })
+  const last = ring.length - 2
+  if (ring[0] !== ring[last] || ring[1] !== ring[last + 1]) {
+    throw invalid(at, 'is not closed: its last position must be the same as its first')
+  }
+  if (isFlat(ring)) throw invalid(at, 'has no area: its positions lie on one line or point')
+  return ring
+}
+
+/** @param placeOf says where it is, which only an error needs */
+function readPosition(value: unknown, placeOf: () => string): [longitude: number, latitude: number] {
+  if (!Array.isArray(value) || value.length < 2 || value.length > LONGEST_POSITION) {
+    throw invalid(placeOf(), `must be [longitude, latitude], not ${shown(value)}`)
+  }
+  if (!value.every((number) => Number.isFinite(number))) {
+    throw invalid(placeOf(), `must be [longitude, latitude] in numbers, not ${shown(value)}`)
+  }
+  const [longitude, latitude] = value as [number, number]
+  if (Math.abs(longitude) > 180 || Math.abs(latitude) > 90) {
+    const swapped = Math.abs(latitude) <= 180 && Math.abs(longitude) <= 90
+    throw invalid(
+      placeOf(),
+      swapped
+        ? `has the latitude ${latitude}: did you mean lng, lat? GeoJSON has the longitude first`
+        : 'must have a longitude from -180 to 180 and a latitude from -90 to 90',
+    )
+  }
+  return [longitude, latitude]
+}
+
+/** Below this part of the square of its extent, the area of a triangle is the noise of rounding. */
+const FLAT = 2 ** -40
+
+/** Whether all positions lie on one line. Rings that cross themselves may have no area either: not those. */
+function isFlat(ring: Float64Array): boolean {
+  const x = ring[0] as number
+  const y = ring[1] as number
+  let farX = 0
+  let farY = 0
+  for (let at = 2; at < ring.length; at += 2) {
+    const dx = (ring[at] as number) - x
+    const dy = (ring[at + 1] as number) - y
+    if (dx * dx + dy * dy > farX * farX + farY * farY) [farX, farY] = [dx, dy]
+  }
+  const extent = farX * farX + farY * farY
+  for (let at = 2; at < ring.length; at += 2) {
+    const twice = ((ring[at] as number) - x) * farY - ((ring[at + 1] as number) - y) * farX
+    if (Math.abs(twice) > extent * FLAT) return false
+  }
+  return true
+}
+
+/** GeoJSON is WGS 84 (RFC 7946, section 4): what claims to be in something else would be misplaced. */
+function refuseCrs(object: Record<string, unknown>, field: string): void {
+  if (!isInAnotherCrs(object)) return
+  throw invalid(
+    within(field, 'crs'),
+    'is not supported: coordinates are longitude and latitude (WGS 84); leave crs out',
+  )
+}
+
+function asObject(value: unknown, field: string): Record<string, unknown> {
+  if (isObject(value)) return value
+  throw invalid(field, `must be a GeoJSON object, not ${shown(value)}`)
+}
+
+function asArray(value: unknown, field: string, what: string): unknown[] {
+  if (Array.isArray(value)) return value
+  throw invalid(field, `must be ${what}, not ${shown(value)}`)
+}
+
+function shown(value: unknown): string {
+  if (value === undefined) return 'missing'
+  const text = JSON.stringify(value)
+  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}...` : text
+}
+
+/** A part of a line from west to east that lies inside, by its middle. */
+interface Section extends Position {
+  width: number
+}
+
+/**
+ * A position inside of valid polygons, to the last bit the one that ST_PointOnSurface finds: the middle of the
+ * widest section of a line from west to east through the middle of a polygon, or beside it where a vertex lies there.
+ * That took PostGIS up to 30 ms, for which everybody waited who needed the one connection of the embedded database.
+ */
+export function interiorPointOf(polygons: Rings[]): Position {
+  const sections = polygons.map(widestSectionOf)
+  const { longitude, latitude } = sections.reduce((widest, section) =>
+    section.width > widest.width ? section : widest,
+  )
+  return { longitude, latitude }
+}
+
+function widestSectionOf(rings: Rings): Section {
+  const latitude = latitudeThrough(rings)
+  const crossings = rings.flatMap((ring) => crossingsOf(ring, latitude)).sort((a, b) => a - b)
+  const [longitude, start] = rings[0] as unknown as [number, number]
+  let widest: Section = { width: 0, longitude, latitude: start }
+  for (let at = 0; at + 1 < crossings.length; at += 2) {
+    const [west, east] = [crossings[at] as number, crossings[at + 1] as number]
+    const width = east - west
+    if (width > widest.width) widest = { width, longitude: (west + east) / 2, latitude }
+  }
+  return widest
+}
+
+/** The latitude in the middle between the two of vertices that are closest to the middle of a polygon. */
+function latitudeThrough(rings: Rings): number {
+  const shell = rings[0] as Float64Array
+  let south = Number.POSITIVE_INFINITY
+  let north = Number.NEGATIVE_INFINITY
+  for (let at = 1; at < shell.length; at += 2) {
+    south = Math.min(south, shell[at] as number)
+    north = Math.max(north, shell[at] as number)
+  }
+  const middle = (south + north) / 2
+  for (const ring of rings) {
+    for (let at = 1; at < ring.length; at += 2) {
+      const latitude = ring[at] as number
+      if (latitude <= middle) south = Math.max(south, latitude)
+      else north = Math.min(north, latitude)
+    }
+  }
+  return (north + south) / 2
+}
+
+/** The longitudes at which a ring crosses a latitude. What lies on that counts as south of it. */
+function crossingsOf(ring: Float64Array, latitude: number): number[] {
+  const crossings: number[] = []
+  for (let at = 0; at + 3 < ring.length; at += 2) {
+    const [x, y] = [ring[at] as number, ring[at + 1] as number]
+    const [toX, toY] = [ring[at + 2] as number, ring[at + 3] as number]
+    if (y > latitude === toY > latitude) continue
+    crossings.push(x === toX ? x : x + (latitude - y) / ((toY - y) / (toX - x)))
+  }
+  return crossings
+}

@@ -1,0 +1,147 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { AreaReference } from '#src/catalog/area-queries.ts'
+import type { Ask } from '#src/data/cancellable.ts'
+import type { Tables } from '#src/data/tables.ts'
+import type { LocatedStatistics } from './answer.ts'
+
+/**
+ * The version of the form that results of areas are kept in, and of how they are computed: each change
+ * counts it up.
+ */
+export const STATISTICS_VERSION = 1
+
+/** An administrative area, and what is stored of it for a release. */
+export interface AreaInRelease {
+  id: number
+  level: number
+  code: string
+  name: string
+  countryCode: string
+  /** Which boundaries of its level are loaded. */
+  version: string
+  /** What was computed with the boundaries of now; null if nothing was. */
+  statistics: LocatedStatistics | null
+}
+
+/** Finds an administrative area, and what is stored of it for a release. */
+export async function findArea(
+  db: Kysely<Tables>,
+  { countryCode, code, level }: AreaReference,
+  releaseId: number | null,
+): Promise<AreaInRelease | undefined> {
+  const { rows } = await sql<AreaInRelease>`
+    select ${areaColumns(releaseId)}
+    from (
+      select id, level, code, name, country_code from admin_area
+      where country_code = ${countryCode} and code = ${code}
+        and level = coalesce(${level}::integer, level)
+      order by level
+      limit 1
+    ) as area
+    join boundary_set using (country_code, level)`.execute(db)
+  return rows[0]
+}
+
+/** What is said of `area` for a release. */
+function areaColumns(releaseId: number | null): RawBuilder<unknown> {
+  return sql`
+      area.id,
+      area.level,
+      area.code,
+      area.name,
+      area.country_code as "countryCode",
+      boundary_set.loaded_at::text as version,
+      ${storedStatistics(releaseId)} as statistics`
+}
+
+/** What is stored of `area` for a release, computed with the boundaries of now. */
+function storedStatistics(releaseId: number | null): RawBuilder<unknown> {
+  return sql`(
+    select statistics from area_result
+    where area_result.release_id = ${releaseId}::bigint
+      and admin_area_id = area.id
+      and boundaries_loaded_at = boundary_set.loaded_at
+      and statistics_version = ${STATISTICS_VERSION}
+  )`
+}
+
+/** The areas of a level of a country, or of those the ones within another. */
+export interface AreaSelection {
+  countryCode: string
+  level: number
+  /** The code of an area above; null for all. */
+  parent: string | null
+}
+
+/**
+ * Areas of a level in the order of their codes, and what is stored of them for a release.
+ *
+ * @param after the code after which to go on; null for the beginning
+ */
+export async function listAreasInRelease(
+  db: Kysely<Tables>,
+  { countryCode, level, parent }: AreaSelection,
+  releaseId: number,
+  after: string | null,
+  limit: number,
+): Promise<AreaInRelease[]> {
+  const { rows } = await sql<AreaInRelease>`
+    with recursive within as (
+      select id, level from admin_area
+      where country_code = ${countryCode} and code = ${parent}::text and level < ${level}
+      union
+      select area.id, area.level
+      from within
+      join admin_area as area on area.parent_id = within.id
+      where area.level <= ${level}
+    )
+    select ${areaColumns(releaseId)}
+    from admin_area as area
+    join boundary_set using (country_code, level)
+    where area.country_code = ${countryCode}
+      and area.level = ${level}
+      and (${parent}::text is null or area.id in (select id from within))
+      and (${after}::text is null or area.code > ${after})
+    order by area.code
+    limit ${limit}`.execute(db)
+  return rows
+}
+
+/** The shape of an area as well-known binary; undefined where it is no more. */
+export async function readArea(
+  ask: Ask,
+  areaId: number,
+): Promise<{ wkb: Buffer; version: string } | undefined> {
+  const [row] = await ask<{ wkb: Buffer; version: string }>(sql`
+    select st_asbinary(geom, 'NDR') as wkb, boundary_set.loaded_at::text as version
+    from admin_area
+    join boundary_set using (country_code, level)
+    where admin_area.id = ${areaId}`)
+  return row
+}
+
+/**
+ * Keeps what a release comes to in an area. Whoever computes the same meanwhile keeps the same; nothing
+ * is kept of a release or boundaries that are no more, nor in place of what a newer version has kept.
+ */
+export async function persistAreaResult(
+  db: Kysely<Tables>,
+  { areaId, releaseId, version }: { areaId: number; releaseId: number; version: string },
+  statistics: LocatedStatistics,
+): Promise<void> {
+  await sql`
+    insert into area_result (
+      release_id, admin_area_id, boundaries_loaded_at, statistics, statistics_version
+    )
+    select
+      release.id, area.id, boundary_set.loaded_at, ${JSON.stringify(statistics)}::jsonb, ${STATISTICS_VERSION}
+    from admin_area as area
+    join boundary_set using (country_code, level)
+    join release on release.id = ${releaseId} and release.status = 'ready'
+    where area.id = ${areaId} and boundary_set.loaded_at = ${version}::timestamptz
+    on conflict (release_id, admin_area_id) do update set
+      boundaries_loaded_at = excluded.boundaries_loaded_at,
+      statistics = excluded.statistics,
+      statistics_version = excluded.statistics_version
+      where area_result.statistics_version <= excluded.statistics_version`.execute(db)
+}

@@ -1,0 +1,237 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type TObject, Type } from 'typebox'
+import { HistoryHeader, ReleaseHeader } from '#schemas/advisory.ts'
+import { ref } from '#schemas/common.ts'
+import { asQuery } from '#schemas/point-request.ts'
+import {
+  type PlainPolygonRequest,
+  PolygonGeometry,
+  type PolygonRequest,
+  type PolygonSchemas,
+  parametersOf,
+} from '#schemas/polygon.ts'
+import type { PolygonsForms, PolygonsSchemas } from '#schemas/polygons.ts'
+import type { ProductDefinition } from '#schemas/products/define.ts'
+import type { AreaReference } from '#src/catalog/area-queries.ts'
+import { BODY_ERRORS, errorResponses, NO_VALUE_ERRORS } from '#src/errors.ts'
+import type { RecordAdvisory } from '#src/history/queries.ts'
+import type { App } from '#src/http/app.ts'
+import { ignoredMember } from '#src/http/parameters.ts'
+import { callerOf, permits } from '#src/http/plugins/authentication.ts'
+import { jsonReader } from '#src/http/plugins/body-parser.ts'
+import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
+import { inTime } from '#src/http/plugins/patience.ts'
+import { isOffTheRecord, partyOf } from '#src/http/request.ts'
+import type { Lookup } from '#src/lookup/lookup.ts'
+import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
+import { type Placeable, sourceMember } from '#src/lookup/places.ts'
+import { releaseMembers, seriesOf } from '#src/lookup/releases.ts'
+import { sayHistoryFull } from '../history-full.ts'
+import { manyRoutes } from '../polygons/routes.ts'
+import type { QuantityRules, ReadRules } from '../quantities/rules.ts'
+import { entriesWith } from '../quantities/sections.ts'
+import { type Advice, type Advisors, locationOf } from './advisors.ts'
+import { entriesOf, quantitiesIn } from './answer.ts'
+import { countryOf, GEOJSON, polygonBodyReader, refuseUnlessOne, wantedIn } from './body.ts'
+import { geoJsonOf, type Outline, readGeoJson, type SentGeoJson } from './geometry.ts'
+
+/**
+ * What the history keeps of a request that was answered: its parameters, and of the polygon or the area what
+ * says where it is. Whatever else came along would let a caller store what they like, as much as a body holds.
+ *
+ * @param outline of the polygon; null where an area was asked about
+ */
+export function recordedRequest(
+  { geometry: _, admin, ...parameters }: PolygonRequest | PlainPolygonRequest,
+  outline: Outline | null,
+): object {
+  return {
+    ...(outline && { geometry: geoJsonOf(outline) }),
+    ...(admin && { admin: selectionOf(admin) }),
+    ...parameters,
+  }
+}
+
+function selectionOf({ country_code, code, level }: NonNullable<PolygonRequest['admin']>): object {
+  return { country_code, code, ...(typeof level === 'number' && { level }) }
+}
+
+type Body = PolygonRequest | PlainPolygonRequest
+
+type Call = FastifyRequest<{ Body: Body }>
+
+type SentArea = NonNullable<PolygonRequest['admin']>
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The polygon that is asked about, and where in the body it was; null where there is none. */
+    polygon: SentGeoJson | null
+  }
+}
+
+const RULES = `
+
+Send \`geometry\` (a GeoJSON Polygon, MultiPolygon, or a Feature or FeatureCollection of one) or \`admin\` (an area of \`GET /admin\`). Other parameters stand in the body or in the query; the body wins. The polygon may also be the whole body, as \`application/geo+json\` or \`application/json\`, with the parameters in the query. \`name\` defaults to the Feature's \`properties.name\`.
+
+Without \`country_code\` and \`release\`, the country of a point inside the polygon applies (\`country_source\`), and by default its crop. An \`admin\` area has the crop of its country by default.
+
+**Computation.** Each pixel counts by its area inside the polygon: on the WGS 84 ellipsoid for rasters in degrees, in the plane of their CRS for projected ones. So small fields, holes and slivers are exact. The value is the mean with these weights, \`stddev\` the standard deviation of the population; \`min\` and \`max\` are those of the overlapped pixels. \`covered_percent\` is the share of the area with values; totals are for that share. Layers without a value are left out.
+
+**Refusals.** 400 \`INVALID_GEOMETRY\` names the mistake and its place: open rings, fewer than four positions, no area, crossings, holes outside, more than 10,000 vertices, a \`crs\`, other types, coordinates that are swapped or no numbers. The service repairs nothing. A computation over the deadline (5 seconds by default) is 503 \`QUERY_TIMEOUT\`. Further polygons of a caller wait for its two turns, and are 503 \`OVERLOADED\` after half of the deadline.
+
+The answer is stored in the caller's history, under \`history_id\`, except with \`Prefer: history=none\` or a key without the scope \`history\`.`
+
+export interface PolygonOptions {
+  lookup: Lookup
+  advisors: Advisors
+  schemas: PolygonSchemas<ProductDefinition>[]
+  /** Of the operations for many polygons. */
+  many: { schemas: PolygonsSchemas<ProductDefinition>[]; forms: PolygonsForms }
+  record: RecordAdvisory
+  readRules: ReadRules
+}
+
+/** The advisory endpoints for polygons and administrative areas. They also read GeoJSON, which the app does not. */
+export async function polygonRoutes(app: App, options: PolygonOptions): Promise<void> {
+  const { lookup, advisors, schemas, many, readRules } = options
+  app.decorateRequest('polygon', null)
+  app.addContentTypeParser<Buffer>(GEOJSON, { parseAs: 'buffer' }, jsonReader(app))
+
+  for (const endpoint of schemas) {
+    app.route({ ...polygonRoute(endpoint, options), bodyLimit: app.config.BODY_LIMIT_BYTES })
+  }
+  await app.register(manyRoutes, { lookup, ...many, ...advisors, readRules })
+}
+
+function polygonRoute(
+  { product, request, response }: PolygonSchemas<ProductDefinition>,
+  { lookup, advisors, record, readRules }: PolygonOptions,
+) {
+  const { code, names, descriptions } = product
+  const read = polygonBodyReader(request)
+  return {
+    method: 'POST',
+    url: `/${code}`,
+    config: {
+      scope: 'advisory',
+      longBody: true,
+      idempotent: true,
+      preferences: ['history=none', 'handling=strict'],
+      ownTurns: true,
+    },
+    schema: {
+      operationId: `${code}InPolygon`,
+      summary: `${names.title} in a polygon`,
+      description: descriptions.polygon + RULES,
+      tags: ['advisory'],
+      queryAlternative: asQuery(parametersOf(request)),
+      body: ref(request),
+      bodyForms: bodyFormsOf(request),
+      response: {
+        200: {
+          ...ref(response),
+          description: 'The statistics of the layers in the polygon.',
+          headers: { 'Advisory-Release': ReleaseHeader, 'Advisory-History': HistoryHeader },
+        },
+        ...errorsOf(product),
+      },
+    },
+    preValidation: async (call: FastifyRequest, reply: FastifyReply) => {
+      call.polygon = read(call, reply) ?? null
+    },
+    handler: (call: Call, reply: FastifyReply) =>
+      call.server.once(call, reply, async () => {
+        const { body } = call
+        refuseUnlessOne('geometry', body)
+        const sent: Body & Placeable = { ...body, country_code: countryOf(body) }
+        const asked = await withReleaseNamed(lookup, product, sent, call, reply)
+        if (body.admin) await inTime(call, reply, () => lookup.places.fillCrop(asked))
+        const where = takeOutline(call) ?? areaIn(body.admin as SentArea)
+        const rules = await inTime(call, reply, () => readRules(body, [product], 'polygons'))
+        const question = { product, asked, wanted: wantedIn(body), party: partyOf(call) }
+        const advice = await advisors.adviseInTime(call, reply, (waiting) =>
+          advisors.adviseOn(where, question, waiting),
+        )
+        const series = seriesOf(product, asked)
+        const { release } = advice
+        reply.header('advisory-release', release.code)
+        const answered = answerOf(product, asked, advice, rules)
+        const ignored = ignoredMember(call)
+        const caller = callerOf(call)
+        if (!permits(caller, 'history') || isOffTheRecord(call, reply)) return { ...answered, ...ignored }
+        await call.server.turns.next(partyOf(call))
+        const entry = {
+          userId: caller.id,
+          kind: 'polygon' as const,
+          product: code,
+          countryCode: series.countryCode,
+          cropCode: series.cropCode,
+          releases: [release.code],
+          request: recordedRequest(body, 'polygons' in where ? where : null),
+          answer: answered,
+        }
+        const kept = await inTime(call, reply, () => record(entry, partyOf(call)))
+        if (typeof kept === 'string') return { ...answered, history_id: kept, ...ignored }
+        sayHistoryFull(reply, kept.full)
+        return { ...answered, ...ignored }
+      }),
+  } as const
+}
+
+function errorsOf(product: ProductDefinition) {
+  return errorResponses(
+    'UNAUTHORIZED',
+    'INSUFFICIENT_SCOPE',
+    'INVALID_PARAMETERS',
+    ...IDEMPOTENCY_ERRORS,
+    'INVALID_GEOMETRY',
+    ...(product.seasonal ? (['CROP_NOT_AVAILABLE'] as const) : []),
+    'UNKNOWN_AREA',
+    ...NO_VALUE_ERRORS,
+    'RELEASE_GONE',
+    ...BODY_ERRORS,
+    'QUERY_TIMEOUT',
+  )
+}
+
+/**
+ * Reads the polygon of a call, and lets go of what was sent: while it waits for its turn, its outline alone is in
+ * memory. The lists of 10,000 positions that are kept there for long are what the collector stops everybody for.
+ *
+ * @returns null where the call is about an area
+ */
+function takeOutline(call: Call): Outline | null {
+  const { polygon, body } = call
+  if (body.admin) return null
+  call.polygon = null
+  body.geometry = undefined
+  return readGeoJson(polygon as SentGeoJson)
+}
+
+function areaIn({ country_code, code, level = null }: SentArea): AreaReference {
+  return { countryCode: country_code.trim().toLowerCase(), code: code.trim(), level }
+}
+
+/** A polygon may be the whole body, as JSON as well. */
+function bodyFormsOf(request: TObject) {
+  const polygon = ref(PolygonGeometry)
+  return { 'application/json': Type.Union([ref(request), polygon]), [GEOJSON]: polygon }
+}
+
+function answerOf(
+  product: ProductDefinition,
+  body: Body & Placeable,
+  advice: Advice,
+  rules: QuantityRules | null,
+) {
+  const { release, statistics } = advice
+  const entries = entriesOf(product, release, statistics)
+  const figures = rules && quantitiesIn(rules, product, release, statistics)
+  return {
+    location: locationOf(body.name, advice),
+    ...releaseMembers(release),
+    ...sourceMember(body),
+    [product.entries]: figures ? entriesWith(entries, figures) : entries,
+    ...(figures && { quantities: figures.quantities }),
+  }
+}

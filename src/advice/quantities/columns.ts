@@ -1,0 +1,107 @@
+import type { ProductDefinition } from '#schemas/products/define.ts'
+import { MASS_KEYS } from '#schemas/quantities.ts'
+import type { LayerLabel, ReleaseLabels } from '#src/lookup/queries.ts'
+import { columnOf } from '#src/lookup/releases.ts'
+import type { OfScenario, Quantities, Quantity, QuantityFigures } from './compute.ts'
+import { keyOf } from './reading.ts'
+import type { QuantityRules } from './rules.ts'
+
+/** What stands in a column; null for nothing. */
+export type QuantityCell = string | number | null
+
+/** Quantities as columns of a table and as properties of features. */
+export interface QuantityColumns {
+  names: string[]
+  /** What stands in them, in their order. */
+  cellsOf(figures: QuantityFigures): QuantityCell[]
+}
+
+const NUTRIENTS = ['N', 'P2O5', 'K2O', 'S'] as const
+
+interface Column {
+  name: string
+  of(figures: QuantityFigures): QuantityCell | undefined
+}
+
+/** The columns that the plan of a request asks for: those of each layer, then those of all together. */
+export function quantityColumns(
+  rules: QuantityRules,
+  product: ProductDefinition,
+  release: ReleaseLabels,
+): QuantityColumns {
+  const ofLayers = release.layers.flatMap((layer, index) =>
+    keysOfLayer(rules, product, layer).map(
+      ([key, figureOf]): Column => ({
+        name: columnOf(product, layer, key),
+        of: ({ entries }) => {
+          const entry = entries[index]
+          return entry ? figureOf(entry) : null
+        },
+      }),
+    ),
+  )
+  const columns = [...ofLayers, ...columnsOfSummary(rules, product, release)]
+  return {
+    names: columns.map(({ name }) => name),
+    cellsOf: (figures) => columns.map(({ of }) => of(figures) ?? null),
+  }
+}
+
+type Key = [key: string, figureOf: (quantity: Quantity) => number | undefined]
+
+function keysOfLayer(
+  { plan, compositions }: QuantityRules,
+  product: ProductDefinition,
+  layer: LayerLabel,
+): Key[] {
+  const mass = MASS_KEYS[product.unit] as 'kg' | 't'
+  const keys: Key[] = [[mass, (quantity) => quantity[mass]]]
+  if (layer.input === null) {
+    if (plan.producePrice) keys.push(['return', (quantity) => quantity.return])
+    return keys
+  }
+  const name = keyOf(layer.input)
+  if (plan.bags.has(name)) {
+    keys.push(['bags', ({ bags }) => bags], ['rest_kg', ({ rest_kg }) => rest_kg])
+  }
+  if (plan.pricesPerKg.has(name) || plan.pricesPerBag.has(name)) keys.push(['cost', ({ cost }) => cost])
+  if (compositions.some((one) => keyOf(one.name) === name)) {
+    for (const nutrient of NUTRIENTS) {
+      keys.push([`${nutrient}_kg`, ({ nutrients_kg }) => nutrients_kg?.[nutrient]])
+    }
+  }
+  return keys
+}
+
+function columnsOfSummary(
+  { plan }: QuantityRules,
+  product: ProductDefinition,
+  { layers }: ReleaseLabels,
+): Column[] {
+  const area: Column = { name: 'quantity_area_ha', of: ({ quantities }) => quantities.area.ha }
+  const currency: Column = { name: 'currency', of: ({ quantities }) => quantities.currency }
+  if (product.input === null) {
+    const mass = MASS_KEYS[product.unit] as 'kg' | 't'
+    const money = plan.producePrice ? [currency, ...extremes('return')] : []
+    return [area, ...extremes(mass), ...money]
+  }
+  if (plan.pricesPerKg.size + plan.pricesPerBag.size === 0) return [area]
+  const scenarios = [...new Set(layers.map(({ scenario }) => scenario))]
+  const keys = plan.budget === null ? (['cost'] as const) : (['cost', 'share', 'share_cost'] as const)
+  const ofScenarios = scenarios.flatMap((scenario) =>
+    keys.map(
+      (key): Column => ({
+        name: [key, scenario].filter((part) => part !== null).join(' '),
+        of: ({ quantities }) => quantities.scenarios?.find((one) => one.scenario === scenario)?.[key],
+      }),
+    ),
+  )
+  return [area, currency, ...ofScenarios, ...extremes('cost')]
+}
+
+function extremes(key: keyof OfScenario & string): Column[] {
+  return (['least', 'most', 'expected'] as const).map((which) => ({
+    name: `${which}_${key}`,
+    of: ({ quantities }) => (quantities[which] as Quantities['least'])?.[key],
+  }))
+}

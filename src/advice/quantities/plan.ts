@@ -1,0 +1,348 @@
+import {
+  AREA_UNIT_NAMES,
+  QUANTITY_LIMITS,
+  QuantityFields,
+  type QuantityRequest,
+} from '#schemas/quantities.ts'
+import { ApiError } from '#src/errors.ts'
+import { compare, type Decimal, decimalOf, times } from '#src/lib/decimal.ts'
+import {
+  currencyAndRest,
+  isAbove,
+  membersOf,
+  type NumbersByName,
+  numberIn,
+  objectOfPairs,
+  pairsIn,
+  readCurrency,
+  readNumberOf,
+  readNumbersByName,
+} from './reading.ts'
+
+/** A unit of area, in square metres. */
+interface AreaUnit {
+  squareMetres: Decimal
+  /** Where its size is from. */
+  source: string
+}
+
+const metres = (digits: bigint, scale = 0): Decimal => ({ digits, scale })
+
+/**
+ * The units that an area may be told in: those with one agreed size, and the timad, which is given one here. What else differs
+ * from place to place or from crop to crop, as the massa, the rope and the pole do, is none.
+ */
+export const AREA_UNITS: Readonly<Record<string, AreaUnit>> = {
+  ha: { squareMetres: metres(10_000n), source: 'SI Brochure, table 8' },
+  m2: { squareMetres: metres(1n), source: 'SI' },
+  are: { squareMetres: metres(100n), source: 'a hundredth of a hectare' },
+  acre: {
+    squareMetres: metres(40_468_564_224n, 7),
+    source: 'the international acre: 4,840 square yards of 0.9144 m (agreement of 1959)',
+  },
+  timad: {
+    squareMetres: metres(2500n),
+    source:
+      'by definition: in Ethiopia a quarter of a hectare, as often reckoned; surveys have a factor a district',
+  },
+}
+
+/** Other names of those units. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  hectare: 'ha',
+  'm²': 'm2',
+  sqm: 'm2',
+  'sq m': 'm2',
+  'square metre': 'm2',
+  'square meter': 'm2',
+}
+
+/** The unit of area that a word means, in any case, also in the plural; undefined where there is none. */
+export function areaUnitNamed(word: string): string | undefined {
+  const name = word.trim().toLowerCase().replace(/\s+/g, ' ')
+  for (const form of [name, name.replace(/s$/, '')]) {
+    if (Object.hasOwn(AREA_UNITS, form)) return form
+    if (Object.hasOwn(OTHER_NAMES, form)) return OTHER_NAMES[form]
+  }
+  return undefined
+}
+
+/** Moves the point of a number, so that no digit changes. */
+function shifted(text: string, power: 2 | -2): number | string {
+  return typeof numberIn(text) === 'number' ? Number(`${text.trim()}e${power}`) : text
+}
+
+/** A number and what it counts. */
+const OF_UNIT = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i
+
+/**
+ * A number of kilograms that a text says, such as `50`, `50 kg` or `0.5 quintal` of 100 kg; what is none stays text, which is
+ * refused as text in a body is.
+ */
+export function kilogramsIn(text: string): number | string {
+  const [, number = '', unit = ''] = OF_UNIT.exec(text.trim()) ?? []
+  if (/^quintals?$/i.test(unit)) return shifted(number, 2)
+  return /^(kgs?|kilograms?)?$/i.test(unit) ? numberIn(number || text) : text
+}
+
+/** A price of a kilogram that a text says, such as `52.5`, `52.5/kg` or `5250/quintal`. */
+export function pricePerKilogramIn(text: string): number | string {
+  const [, number, unit] = /^(.*)\/(kg|quintal)s?$/i.exec(text) ?? []
+  return unit?.toLowerCase() === 'quintal' ? shifted(number ?? '', -2) : numberIn(number ?? text)
+}
+
+/** Square metres as hectares. */
+export function hectares({ digits, scale }: Decimal): Decimal {
+  return { digits, scale: scale + 4 }
+}
+
+/** What inputs cost. */
+export interface Prices {
+  currency: string
+  perKg: NumbersByName
+  perBag: NumbersByName
+}
+
+/**
+ * The prices of a request; null where it has none.
+ *
+ * @throws {ApiError} INVALID_PARAMETERS
+ */
+export function readPrices(sent: QuantityRequest['prices']): Prices | null {
+  if (sent === undefined) return null
+  const fields = typeof sent === 'string' ? pricesIn(sent) : sent
+  const { currency, per_kg, per_bag } = membersOf('prices', fields, ['currency', 'per_kg', 'per_bag'])
+  const bounds = { zero: true, maximum: QUANTITY_LIMITS.price }
+  const prices = {
+    currency: readCurrency('prices.currency', currency),
+    perKg: readNumbersByName('prices.per_kg', per_kg ?? {}, bounds),
+    perBag: readNumbersByName('prices.per_bag', per_bag ?? {}, bounds),
+  }
+  if (prices.perKg.size + prices.perBag.size === 0) {
+    throw ApiError.invalid('prices', 'must have a price in per_kg or per_bag')
+  }
+  const twice = [...prices.perKg].find(([key]) => prices.perBag.has(key))
+  if (twice) throw ApiError.invalid('prices', `must have one price of ${twice[1].name}: per_kg or per_bag`)
+  return prices
+}
+
+/** Prices as a query writes them: `ETB Urea:2250/bag,Compost:4.5`. */
+function pricesIn(text: string): object {
+  const { currency, rest } = currencyAndRest('prices', text)
+  const pairs = pairsIn('prices', rest)
+  const perBag = pairs.filter(([, price]) => price.endsWith('/bag'))
+  const perKg = pairs.filter(([, price]) => !price.endsWith('/bag'))
+  const ofBag = (price: string) => numberIn(price.slice(0, -'/bag'.length))
+  return {
+    currency,
+    per_bag: objectOfPairs('prices', perBag, ofBag),
+    per_kg: objectOfPairs('prices', perKg, pricePerKilogramIn),
+  }
+}
+
+/**
+ * What a harvest is sold for; null where that is not said.
+ *
+ * @throws {ApiError} INVALID_PARAMETERS
+ */
+export function readProducePrice(
+  sent: QuantityRequest['produce_price'],
+): { currency: string; perKg: Decimal } | null {
+  if (sent === undefined) return null
+  const fields = typeof sent === 'string' ? producePriceIn(sent) : sent
+  const { currency, per_kg } = membersOf('produce_price', fields, ['currency', 'per_kg'])
+  return {
+    currency: readCurrency('produce_price.currency', currency),
+    perKg: readNumberOf('produce_price.per_kg', per_kg, { zero: true, maximum: QUANTITY_LIMITS.price }),
+  }
+}
+
+function producePriceIn(text: string): { currency: string; per_kg: unknown } {
+  const { currency, rest } = currencyAndRest('produce_price', text)
+  return { currency, per_kg: pricePerKilogramIn(rest.trim()) }
+}
+
+/** An area as it was told. */
+export interface Area {
+  value: Decimal
+  unit: string
+  hectares: Decimal
+}
+
+/** How quantities are to be told, as a request says it. */
+export interface QuantityPlan {
+  /** Null where each place has its own. */
+  area: Area | null
+  /** The unit of areas that places have themselves. */
+  unit: string
+  /** The member or column with the areas of points; null where they have none. */
+  areasFrom: string | null
+  bags: NumbersByName
+  currency: string | null
+  pricesPerKg: NumbersByName
+  pricesPerBag: NumbersByName
+  budget: Decimal | null
+  producePrice: Decimal | null
+  /** Null for equal weights. */
+  weights: NumbersByName | null
+  nutrients: boolean
+}
+
+const NONE: NumbersByName = new Map()
+const GRAM = decimalOf(0.001)
+const ONE_HECTARE: Area = { value: decimalOf(1), unit: 'ha', hectares: decimalOf(1) }
+
+/** Whether a request asks for quantities. It is asked of every call. */
+export function asksForQuantities(request: QuantityRequest): boolean {
+  return (
+    request.area !== undefined ||
+    request.bags !== undefined ||
+    request.prices !== undefined ||
+    request.budget !== undefined ||
+    request.produce_price !== undefined ||
+    request.scenario_weights !== undefined ||
+    (request.nutrients !== undefined && request.nutrients !== false && request.nutrients !== 'false')
+  )
+}
+
+/** Where the areas of a call's places come from: the request alone, the points of a batch too, or the places themselves. */
+export type AreasOf = 'request' | 'points' | 'polygons'
+
+/**
+ * What a request says of quantities; null where it asks for none.
+ *
+ * @throws {ApiError} INVALID_PARAMETERS, naming what is wrong
+ */
+export function readPlan(request: QuantityRequest, areasOf: AreasOf = 'request'): QuantityPlan | null {
+  if (!asksForQuantities(request)) return null
+  refuseLongTexts(request)
+  const area = readAreaField(request.area, areasOf)
+  const prices = readPrices(request.prices)
+  const produce = readProducePrice(request.produce_price)
+  if (request.budget !== undefined && !prices) throw ApiError.invalid('budget', 'needs prices')
+  if (prices && produce && prices.currency !== produce.currency) {
+    throw ApiError.invalid('produce_price', `must be in the currency of prices, ${prices.currency}`)
+  }
+  const bags = readBags(request.bags)
+  for (const [key, { name }] of prices?.perBag ?? NONE) {
+    if (!bags.has(key)) throw ApiError.invalid('bags', `must have ${name}, whose price is per bag`)
+  }
+  return {
+    ...area,
+    bags,
+    currency: prices?.currency ?? produce?.currency ?? null,
+    pricesPerKg: prices?.perKg ?? NONE,
+    pricesPerBag: prices?.perBag ?? NONE,
+    budget:
+      request.budget === undefined
+        ? null
+        : readNumberOf('budget', request.budget, { zero: true, maximum: QUANTITY_LIMITS.budget }),
+    producePrice: produce?.perKg ?? null,
+    weights: readWeights(request.scenario_weights),
+    nutrients: readNutrients(request.nutrients),
+  }
+}
+
+/** As long as a text of a query may be: the history keeps what was asked. */
+const LONGEST_TEXT = 4000
+
+function refuseLongTexts(request: QuantityRequest): void {
+  for (const field of Object.keys(QuantityFields) as (keyof QuantityRequest)[]) {
+    const value = request[field]
+    if (typeof value === 'string' && value.length > LONGEST_TEXT) {
+      throw ApiError.invalid(field, `must be at most ${LONGEST_TEXT} characters long`)
+    }
+  }
+}
+
+/**
+ * The area of one place.
+ *
+ * @throws {ApiError} INVALID_PARAMETERS
+ */
+export function readArea(field: string, sent: unknown, unit: string): Area {
+  const limit = { zero: false, maximum: 1e12 }
+  const value = readNumberOf(field, sent, limit)
+  const size = hectares(times(value, (AREA_UNITS[unit] as { squareMetres: Decimal }).squareMetres))
+  if (isAbove(size, QUANTITY_LIMITS.hectares)) {
+    throw ApiError.invalid(field, `must be at most ${QUANTITY_LIMITS.hectares} ha`)
+  }
+  return { value, unit, hectares: size }
+}
+
+type AreaField = Pick<QuantityPlan, 'area' | 'unit' | 'areasFrom'>
+
+/** How an area is written in a query: a number and a unit, a unit alone, or where points have their areas. */
+const AREA_TEXT = /^\s*(?:(\d+(?:\.\d+)?)\s*|from:(\S+)\s+)?([a-z0-9²]+(?: +[a-z]+)?)?\s*$/i
+
+/** Enough for the longest name and a unit. The time to match a text grows with the square of its length. */
+const LONGEST_AREA = 150
+
+function readAreaField(sent: QuantityRequest['area'], areasOf: AreasOf): AreaField {
+  if (sent === undefined)
+    return { area: areasOf === 'polygons' ? null : ONE_HECTARE, unit: 'ha', areasFrom: null }
+  const { value, unit, from } = membersOf('area', areaMembers(sent), ['value', 'unit', 'from'])
+  const known = readUnit(unit)
+  if (areasOf === 'polygons') {
+    if (value !== undefined || from !== undefined) {
+      throw ApiError.invalid('area.value', 'must be left out: a polygon has its own area')
+    }
+    return { area: null, unit: known, areasFrom: null }
+  }
+  if (from === undefined) return { area: readArea('area.value', value, known), unit: known, areasFrom: null }
+  if (areasOf === 'request' || value !== undefined) {
+    throw ApiError.invalid(
+      'area.from',
+      'must be left out: it is for calls with many points, instead of area.value',
+    )
+  }
+  if (typeof from !== 'string' || from === '' || from.length > 100) {
+    throw ApiError.invalid('area.from', 'must be the name of a column or a member')
+  }
+  return { area: null, unit: known, areasFrom: from }
+}
+
+function areaMembers(sent: NonNullable<QuantityRequest['area']>): object {
+  if (typeof sent !== 'string') return sent
+  if (sent.length > LONGEST_AREA)
+    throw ApiError.invalid('area', `must be at most ${LONGEST_AREA} characters long`)
+  const [match, value, from, unit] = AREA_TEXT.exec(sent) ?? []
+  if (match === undefined) throw ApiError.invalid('area', 'must be a number and a unit, such as 2.5 ha')
+  return {
+    ...(value !== undefined && { value: Number(value) }),
+    ...(from !== undefined && { from }),
+    ...(unit !== undefined && { unit }),
+  }
+}
+
+function readUnit(sent: unknown): string {
+  if (sent === undefined || sent === null) return 'ha'
+  const unit = typeof sent === 'string' ? areaUnitNamed(sent) : undefined
+  if (unit !== undefined) return unit
+  throw ApiError.invalid('area.unit', `must be one of ${AREA_UNIT_NAMES.join(', ')}`, [...AREA_UNIT_NAMES])
+}
+
+function readBags(sent: QuantityRequest['bags']): NumbersByName {
+  if (sent === undefined) return NONE
+  const numbers = typeof sent === 'string' ? objectOfPairs('bags', pairsIn('bags', sent), kilogramsIn) : sent
+  const bags = readNumbersByName('bags', numbers, { zero: false, maximum: QUANTITY_LIMITS.bagKilograms })
+  // Of smaller ones an area may take more than a number counts exactly.
+  const small = [...bags.values()].find(({ value }) => compare(value, GRAM) < 0)
+  if (small) throw ApiError.invalid(`bags.${small.name}`, 'must be at least 0.001, a gram')
+  return bags
+}
+
+function readWeights(sent: QuantityRequest['scenario_weights']): NumbersByName | null {
+  if (sent === undefined) return null
+  const weights =
+    typeof sent === 'string' ? objectOfPairs('scenario_weights', pairsIn('scenario_weights', sent)) : sent
+  const read = readNumbersByName('scenario_weights', weights, { zero: true, maximum: QUANTITY_LIMITS.weight })
+  if ([...read.values()].some(({ value }) => value.digits > 0n)) return read
+  throw ApiError.invalid('scenario_weights', 'must have a weight above 0')
+}
+
+function readNutrients(sent: QuantityRequest['nutrients']): boolean {
+  if (sent === undefined || typeof sent === 'boolean') return sent ?? false
+  if (sent === 'true' || sent === 'false') return sent === 'true'
+  throw ApiError.invalid('nutrients', 'must be true or false')
+}

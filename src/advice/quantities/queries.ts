@@ -1,0 +1,40 @@
+import type { Kysely } from 'kysely'
+import type { Tables } from '#src/data/tables.ts'
+
+/** What an input consists of, in percent of its weight. */
+export interface Composition {
+  name: string
+  n: number
+  p2o5: number
+  k2o: number
+  s: number
+}
+
+/** The compositions that are known, in the order of their names. */
+export function listCompositions(db: Kysely<Tables>): Promise<Composition[]> {
+  return db
+    .selectFrom('input_composition')
+    .select(['name', 'n', 'p2o5', 'k2o', 's'])
+    .orderBy('name')
+    .execute()
+}
+
+/**
+ * Adds a composition, or puts it in the place of the one of that name, in any case.
+ *
+ * @returns whether there was none
+ */
+export async function saveComposition(db: Kysely<Tables>, composition: Composition): Promise<boolean> {
+  const removed = await deleteComposition(db, composition.name)
+  await db.insertInto('input_composition').values(composition).execute()
+  return !removed
+}
+
+/** @returns whether there was one */
+export async function deleteComposition(db: Kysely<Tables>, name: string): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('input_composition')
+    .where(({ eb, fn }) => eb(fn<string>('lower', ['name']), '=', fn<string>('lower', [eb.val(name)])))
+    .executeTakeFirst()
+  return numDeletedRows > 0n
+}

@@ -1,0 +1,173 @@
+import { SCENARIOS } from '#schemas/glossary.ts'
+import type { PointRequest } from '#schemas/point-request.ts'
+import { ALL_PRODUCTS } from '#schemas/product.ts'
+import type { ProductDefinition, Products } from '#schemas/products/define.ts'
+import { hasQuantities, type QuantityRequest } from '#schemas/quantities.ts'
+import { ApiError } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import { createFreshValue } from '#src/lib/promises.ts'
+import type { Lookup } from '#src/lookup/lookup.ts'
+import { codesIn } from '#src/lookup/pinned-request.ts'
+import type { ReleaseLabels } from '#src/lookup/queries.ts'
+import { type PublishedRelease, seriesOf } from '#src/lookup/releases.ts'
+import { type AreasOf, type QuantityPlan, readPlan } from './plan.ts'
+import { type Composition, listCompositions } from './queries.ts'
+import { keyOf, type NumbersByName } from './reading.ts'
+
+/**
+ * Refuses what names something that no release has: it would be left out without a word. What another product
+ * than the one asked about has may be named, so that one request serves all of them.
+ *
+ * @param products that are asked about
+ * @param releases those that are published, and those that the request names, of products with quantities
+ * @throws {ApiError} INVALID_PARAMETERS
+ */
+export function refuseUnknownNames(
+  plan: QuantityPlan,
+  products: readonly ProductDefinition[],
+  releases: readonly ReleaseLabels[],
+): void {
+  const [product] = products
+  if (plan.producePrice && products.length === 1 && product && product.input !== null) {
+    const rule = `must be left out: ${product.names.subject} has no harvest that is sold`
+    throw ApiError.invalid('produce_price', rule)
+  }
+  const lists: [string, NumbersByName][] = [
+    ['bags', plan.bags],
+    ['prices.per_kg', plan.pricesPerKg],
+    ['prices.per_bag', plan.pricesPerBag],
+  ]
+  if (lists.some(([, { size }]) => size > 0)) {
+    const inputs = namesOf(releases.flatMap(({ layers }) => layers.flatMap(({ input }) => input ?? [])))
+    for (const [field, numbers] of lists) refuseUnlessIn(field, numbers, inputs)
+  }
+  if (plan.weights) {
+    const own = releases.flatMap(({ layers }) => layers.flatMap(({ scenario }) => scenario ?? []))
+    refuseUnlessIn(
+      'scenario_weights',
+      plan.weights,
+      namesOf([...SCENARIOS.map((one) => one.scenario), ...own]),
+    )
+  }
+}
+
+/**
+ * Refuses a budget where inputs of several products have prices: each would spend all of it.
+ *
+ * @param products that are asked about and have quantities
+ * @param releases those that answer
+ * @throws {ApiError} INVALID_PARAMETERS
+ */
+export function refuseSharedBudget(
+  { budget, pricesPerKg, pricesPerBag }: QuantityPlan,
+  products: readonly ProductDefinition[],
+  releases: readonly (ReleaseLabels & { product: string })[],
+): void {
+  if (budget === null) return
+  const isPriced = (input: string | null) =>
+    input !== null && (pricesPerKg.has(keyOf(input)) || pricesPerBag.has(keyOf(input)))
+  const bought = products.filter(({ code }) =>
+    releases.some(({ product, layers }) => product === code && layers.some(({ input }) => isPriced(input))),
+  )
+  if (bought.length < 2) return
+  const names = bought.map(({ code }) => code).join(' and ')
+  throw ApiError.invalid(
+    'budget',
+    `must be left out where prices are of ${names}: each would spend all of it`,
+  )
+}
+
+/** Names by what they are compared by. */
+function namesOf(names: string[]): Map<string, string> {
+  return new Map(names.map((name) => [keyOf(name), name]))
+}
+
+function refuseUnlessIn(field: string, numbers: NumbersByName, known: Map<string, string>): void {
+  const unknown = [...numbers].find(([key]) => !known.has(key))
+  if (!unknown) return
+  const allowed = [...known.values()].sort()
+  throw ApiError.invalid(
+    `${field}.${unknown[1].name}`,
+    `is not known: the names are ${allowed.join(', ')}`,
+    allowed,
+  )
+}
+
+/** What quantities are computed by: the plan of a request, and what is known of what it may name. */
+export interface QuantityRules {
+  plan: QuantityPlan
+  /** None where no nutrients are asked for. */
+  compositions: readonly Composition[]
+}
+
+/**
+ * Reads the rules of a request; null where it asks for no quantities, or of products that have none.
+ *
+ * @param request may name releases, which are known to be there for whoever asks
+ * @param products that are asked about
+ * @throws {ApiError} INVALID_PARAMETERS, naming what is wrong
+ */
+export type ReadRules = (
+  request: QuantityRequest & Pick<PointRequest, 'crop' | 'country_code' | 'forecast_period' | 'release'>,
+  products: readonly ProductDefinition[],
+  areasOf?: AreasOf,
+) => Promise<QuantityRules | null>
+
+/** Reads rules by what is published and which compositions are known, as they are now. */
+export function createRuleReader({ config, database, products }: App, lookup: Lookup): ReadRules {
+  const compositions = createFreshValue(() => listCompositions(database.reader), config.RELEASE_MAX_AGE_MS)
+  const codes = products.list.filter(hasQuantities).map(({ code }) => code)
+  return async (request, products, areasOf = 'request') => {
+    const plan = products.some(hasQuantities) ? readPlan(request, areasOf) : null
+    if (!plan) return null
+    const { published, releaseOf } = lookup.known() ?? (await lookup.current())
+    // A release that is named has its own inputs and scenarios, also where nothing that is published has them any more.
+    const named: PublishedRelease[] = []
+    for (const code of codesIn(request.release ?? '')) named.push((await lookup.namedRelease(code)).release)
+    const all = [...published, ...named]
+    refuseUnknownNames(
+      plan,
+      products,
+      all.filter(({ product }) => codes.includes(product)),
+    )
+    const answering =
+      request.release === undefined
+        ? products.flatMap((product) => releaseOf(seriesOf(product, request)) ?? [])
+        : named
+    refuseSharedBudget(plan, products.filter(hasQuantities), answering)
+    return { plan, compositions: plan.nutrients ? await compositions() : [] }
+  }
+}
+
+/** A request that was answered, as the history has it. */
+interface AnsweredRequest {
+  kind: 'point' | 'polygon'
+  /** The code of the product; `all` where one call answered for every product. */
+  product: string
+  /** Of the releases that answered. */
+  codes: string[]
+  request: Record<string, unknown>
+}
+
+/** Whether a request that was answered is taken, with the releases named that have answered it. */
+export type StillTaken = (answered: AnsweredRequest) => Promise<boolean>
+
+/**
+ * Makes what tells whether a request that names the releases that have answered it is taken: what it says of quantities may
+ * be refused now, and a version before has taken it. Whether the releases are still there is another question.
+ */
+export function createStillTaken(readRules: ReadRules, { list }: Products): StillTaken {
+  return async ({ kind, product, codes, request }) => {
+    const products = list.filter(({ code }) => product === ALL_PRODUCTS || product === code)
+    const areasOf = kind === 'polygon' ? 'polygons' : 'request'
+    try {
+      await readRules({ ...request, release: codes.join(', ') }, products, areasOf)
+      return true
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      if (error.code === 'INVALID_PARAMETERS') return false
+      if (error.code === 'NOT_FOUND' || error.code === 'RELEASE_GONE') return true
+      throw error
+    }
+  }
+}

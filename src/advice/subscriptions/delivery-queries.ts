@@ -1,0 +1,305 @@
+import { type Kysely, sql } from 'kysely'
+import type { Series } from '#schemas/products/define.ts'
+import type { DisabledReason, WatchedValue } from '#schemas/subscriptions.ts'
+import { inTransaction } from '#src/data/sql.ts'
+import type { Tables } from '#src/data/tables.ts'
+import { doAlone } from '#src/data/work-lock.ts'
+import type { Place } from './queries.ts'
+
+/** Any constant will do, as long as every process that delivers uses the same. */
+const CLAIM_LOCK = 7_239_464
+
+/** Longer than an attempt takes: after that, its process has ended, and another may try. */
+export const LEASE_SECONDS = 60
+
+/** Attempts at one host at the same time, by all processes: one that is slow holds up itself. */
+const RUNNING_PER_HOST = 2
+
+/** The same for one account, whose hosts may be many. */
+const RUNNING_PER_USER = 4
+
+/** What has arrived, or was given up, is kept for so long. */
+const KEPT_DAYS = 14
+
+/** Something to be delivered. */
+export interface Delivery {
+  id: string
+  subscriptionId: string
+  userId: string
+  url: string
+  body: string
+  /** Sealed, as the one before, where that still signs. */
+  secret: Buffer
+  previousSecret: Buffer | null
+  /** How often it has been tried, this time included. */
+  attempts: number
+  /** For how many seconds nothing could be delivered to its subscriber; 0 where the last attempt was not known to fail. */
+  failing: number
+}
+
+/**
+ * Takes some of what is due, of each subscription the oldest: others wait for it, so that they arrive in their order.
+ *
+ * @returns undefined where another process is taking some
+ */
+export async function claimDeliveries(db: Kysely<Tables>, most: number): Promise<Delivery[] | undefined> {
+  return doAlone(db, CLAIM_LOCK, async (trx) => {
+    const { rows } = await sql<Delivery>`
+      with pending as materialized (
+        select distinct on (subscription_id)
+          webhook_delivery.id, subscription_id, due_at, user_id, host,
+          coalesce(webhook_delivery.leased_until > now(), false) as running
+        from webhook_delivery
+        join subscription on subscription.id = subscription_id
+        where done_at is null and disabled_at is null
+        order by subscription_id, webhook_delivery.created_at, webhook_delivery.id
+      ),
+      busy as (select host, user_id from pending where running),
+      due as (
+        select
+          id, due_at, host,
+          row_number() over (partition by user_id order by due_at, id)
+            + (select count(*) from busy where busy.user_id = pending.user_id) as of_user
+        from pending
+        where not running and due_at <= now()
+      ),
+      -- Accounts take turns, also at a host that many of them have: nobody waits for all that another one has.
+      allowed as (
+        select
+          id, due_at, of_user,
+          row_number() over (partition by host order by of_user, due_at, id)
+            + (select count(*) from busy where busy.host = due.host) as of_host
+        from due
+        where of_user <= ${RUNNING_PER_USER}::integer
+      ),
+      chosen as (
+        select id from allowed
+        where of_host <= ${RUNNING_PER_HOST}::integer
+        order by of_user, due_at, id
+        limit ${most}::integer
+      )
+      update webhook_delivery
+      set leased_until = now() + make_interval(secs => ${LEASE_SECONDS}::integer), attempts = attempts + 1
+      from subscription
+      where subscription.id = subscription_id and webhook_delivery.id in (select id from chosen)
+      returning
+        webhook_delivery.id,
+        subscription_id as "subscriptionId",
+        user_id as "userId",
+        url,
+        body,
+        secret,
+        case when previous_until > now() then previous_secret end as "previousSecret",
+        attempts,
+        coalesce(extract(epoch from now() - failing_since), 0)::float8 as failing`.execute(trx)
+    return rows
+  })
+}
+
+/** In how many milliseconds something is due next, by the clock of the database; undefined for nothing. */
+export async function findTimeToNext(db: Kysely<Tables>): Promise<number | undefined> {
+  const { rows } = await sql<{ ms: number | null }>`
+    select extract(epoch from
+      min(greatest(due_at, coalesce(webhook_delivery.leased_until, due_at))) - clock_timestamp()
+    )::float8 * 1000 as ms
+    from webhook_delivery
+    join subscription on subscription.id = subscription_id
+    where done_at is null and disabled_at is null`.execute(db)
+  return rows[0]?.ms ?? undefined
+}
+
+/** Notes that something has arrived. */
+export async function keepDelivered(
+  db: Kysely<Tables>,
+  { id, subscriptionId }: Pick<Delivery, 'id' | 'subscriptionId'>,
+): Promise<void> {
+  await inTransaction(db, async (trx) => {
+    await trx
+      .updateTable('subscription')
+      .set({ delivered_at: sql<Date>`clock_timestamp()`, failing_since: null })
+      .where('id', '=', subscriptionId)
+      .execute()
+    await trx
+      .updateTable('webhook_delivery')
+      .set({ done_at: sql<Date>`clock_timestamp()`, delivered: true, leased_until: null })
+      .where('id', '=', id)
+      .where('done_at', 'is', null)
+      .execute()
+  })
+}
+
+/** Notes that an attempt has failed, after which another is made in so many seconds. */
+export async function keepFailed(
+  db: Kysely<Tables>,
+  { id, subscriptionId, attempts }: Delivery,
+  seconds: number,
+): Promise<void> {
+  await inTransaction(db, async (trx) => {
+    await sql`
+      update subscription set failing_since = coalesce(failing_since, clock_timestamp())
+      where id = ${subscriptionId}`.execute(trx)
+    await sql`
+      update webhook_delivery
+      set due_at = clock_timestamp() + make_interval(secs => ${seconds}::float8), leased_until = null
+      where id = ${id} and attempts = ${attempts} and done_at is null`.execute(trx)
+  })
+}
+
+/** Gives back what was taken and not tried, as if it had not been taken. */
+export async function giveBack(db: Kysely<Tables>, { id, attempts }: Delivery): Promise<void> {
+  await sql`
+    update webhook_delivery set leased_until = null, attempts = attempts - 1
+    where id = ${id} and attempts = ${attempts} and done_at is null`.execute(db)
+}
+
+/** Gives up what is on its way to a subscriber, who is told of nothing more until the subscription is enabled again. */
+export async function disableSubscription(
+  db: Kysely<Tables>,
+  id: string,
+  reason: DisabledReason,
+): Promise<void> {
+  await inTransaction(db, async (trx) => {
+    await sql`
+      update subscription
+      set disabled_at = clock_timestamp(), disabled_reason = ${reason},
+        failing_since = coalesce(failing_since, clock_timestamp())
+      where id = ${id} and disabled_at is null`.execute(trx)
+    await sql`
+      update webhook_delivery set done_at = clock_timestamp(), delivered = false, leased_until = null
+      where subscription_id = ${id} and done_at is null`.execute(trx)
+  })
+}
+
+/** Deletes some of what is done with, but for the last one of each subscription. */
+export async function deleteOldDeliveries(db: Kysely<Tables>): Promise<void> {
+  await sql`
+    delete from webhook_delivery as old
+    where done_at < now() - make_interval(days => ${KEPT_DAYS}::integer)
+      and exists (
+        select from webhook_delivery as newer
+        where newer.subscription_id = old.subscription_id and newer.created_at > old.created_at
+      )`.execute(db)
+}
+
+/** A process that ends has its subscriptions compared by another after so long: longer than a batch of the slowest takes. */
+const LEASE_MINUTES = 5
+
+/** A subscription that another release answers than the one it was last compared with. */
+export interface Changed {
+  id: string
+  name: string
+  series: Series
+  place: Place
+  input: string | null
+  scenario: string | null
+  thresholdKind: 'absolute' | 'relative'
+  threshold: number
+  told: WatchedValue[]
+  /** The code of the release that it was last compared with; null where none answered. */
+  before: string | null
+  /** The code of the one that answers; null where none does. */
+  after: string | null
+}
+
+interface ChangedRow extends Omit<Changed, 'series'>, Series {}
+
+/**
+ * Takes some of the subscriptions that are to be compared anew. What answers is asked of the database itself: however a
+ * release came to answer, and whichever process was away meanwhile, nothing is missed. Those that were not tried yet come
+ * first, then those that have waited longest since they could not be compared.
+ */
+export async function claimChanged(db: Kysely<Tables>, most: number): Promise<Changed[]> {
+  const { rows } = await sql<ChangedRow>`
+    with answering as materialized (
+      select
+        product, country_code, crop_code, forecast_period,
+        (
+          select code from release
+          -- Without its name, these would be the columns of the release.
+          where id = published_release(
+            series.product, series.country_code, series.crop_code, series.forecast_period
+          )
+        ) as release
+      from (
+        select distinct product, country_code, crop_code, forecast_period
+        from subscription
+        where disabled_at is null
+      ) as series
+    ),
+    changed as (
+      select subscription.id, answering.release
+      from answering
+      join subscription on subscription.product = answering.product
+        and subscription.country_code = answering.country_code
+        and subscription.crop_code is not distinct from answering.crop_code
+        and subscription.forecast_period is not distinct from answering.forecast_period
+      where subscription.disabled_at is null
+        and subscription.release is distinct from answering.release
+        and (leased_until is null or leased_until < now())
+      order by
+        leased_until nulls first,
+        -- Accounts take turns: nobody waits for all that another one has.
+        row_number() over (partition by user_id order by subscription.id)
+      limit ${most}::integer
+    )
+    update subscription
+    set leased_until = now() + make_interval(mins => ${LEASE_MINUTES}::integer)
+    from changed
+    where subscription.id = changed.id and (leased_until is null or leased_until < now())
+    returning
+      subscription.id,
+      name,
+      product,
+      country_code as "countryCode",
+      crop_code as "cropCode",
+      forecast_period as "forecastPeriod",
+      place,
+      input,
+      scenario,
+      threshold_kind as "thresholdKind",
+      threshold,
+      told,
+      subscription.release as before,
+      changed.release as after`.execute(db)
+  return rows.map(({ product, countryCode, cropCode, forecastPeriod, ...row }) => ({
+    ...row,
+    series: { product, countryCode, cropCode, forecastPeriod },
+  }))
+}
+
+/** Has a subscription compared a little later. */
+export async function postpone(db: Kysely<Tables>, id: string, seconds: number): Promise<void> {
+  await sql`
+    update subscription set leased_until = now() + make_interval(secs => ${seconds}::float8) where id = ${id}`.execute(
+    db,
+  )
+}
+
+/**
+ * Notes that a subscription was compared and, where that is to be told, what is sent: both or neither, and once, however
+ * many processes have compared it.
+ *
+ * @param message undefined where nothing is to be told
+ */
+export async function keepComparison(
+  db: Kysely<Tables>,
+  { id, before, after }: Pick<Changed, 'id' | 'before' | 'after'>,
+  message: { id: string; body: string; told: readonly WatchedValue[] } | undefined,
+): Promise<void> {
+  await inTransaction(db, async (trx) => {
+    const { numUpdatedRows } = await trx
+      .updateTable('subscription')
+      .set({
+        release: after,
+        leased_until: null,
+        ...(message && { told: sql`${JSON.stringify(message.told)}::jsonb` }),
+      })
+      .where('id', '=', id)
+      .where('release', 'is not distinct from', before)
+      .where('disabled_at', 'is', null)
+      .executeTakeFirst()
+    if (numUpdatedRows === 0n || !message) return
+    const { id: deliveryId, body } = message
+    await trx.insertInto('webhook_delivery').values({ id: deliveryId, subscription_id: id, body }).execute()
+  })
+}

@@ -1,0 +1,371 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { LOAD_STATES, ReleasesQuery } from '#schemas/catalog.ts'
+import { isStale, lastDayOf } from '#schemas/products/define.ts'
+import { isoTime } from '#src/data/sql.ts'
+import type { Tables } from '#src/data/tables.ts'
+import { roundDegrees } from '#src/lib/round.ts'
+import { LOADER } from './release-queries.ts'
+
+export async function listCrops(db: Kysely<Tables>): Promise<{ code: string; name: string }[]> {
+  return db.selectFrom('crop').select(['code', 'name']).orderBy('code').execute()
+}
+
+/** A grid of a release. */
+export interface CatalogGrid {
+  srid: number
+  width: number
+  height: number
+  resolution: { x: number; y: number; unit: string; metres_x: number | null; metres_y: number | null }
+  extent: number[]
+}
+
+export interface PublishedRelease {
+  release: string
+  product: string
+  country_code: string
+  crop: string | null
+  forecast_period: string | null
+  version: number
+  synthetic: boolean
+  /** Where a compression may have changed its values. */
+  lossy?: true
+  /** The last day of its season; null where it has none. */
+  valid_until: string | null
+  /** Where that is over. */
+  stale?: true
+  inputs: string[]
+  scenarios: string[]
+  units: string[]
+  range: { min: number; max: number } | null
+  grids: CatalogGrid[]
+  source: string
+  licence: string
+  published_at: string
+}
+
+/** A release as the database has it. */
+type ReleaseInRow = Omit<PublishedRelease, 'lossy' | 'stale'> & { lossy: boolean }
+
+/** SQL for the unit of the coordinates of `crs`; a CRS that is described by a PROJ string has no WKT to look in. */
+export const CRS_UNIT = sql<string>`coalesce(
+  substring(crs.srtext from '.*UNIT."([^"]+)"'),
+  case when crs.proj4text like '%+units=m %' then 'metre' when crs.proj4text like '+proj=longlat%' then 'degree' end,
+  'unknown'
+)`
+
+/** SQL for the whole metres between the centre of a coverage and a place in its CRS; null where that is not known. */
+function metresBetween(x: RawBuilder<unknown>, y: RawBuilder<unknown>): RawBuilder<unknown> {
+  const longitudeAndLatitude = (x: RawBuilder<unknown>, y: RawBuilder<unknown>) =>
+    sql`st_transform(st_setsrid(st_makepoint(${x}, ${y}), crs.srid), 4326)::geography`
+  const center = longitudeAndLatitude(sql`center_x`, sql`center_y`)
+  return sql`round(st_distance(${center}, ${longitudeAndLatitude(x, y)}))`
+}
+
+/** SQL for the grids of `release`, as `grids`: null where it has none. */
+export const GRIDS = sql`(
+  select jsonb_agg(
+    jsonb_build_object(
+      'srid', coverage.srid,
+      'width', coverage.width,
+      'height', coverage.height,
+      'resolution', jsonb_build_object(
+        'x', coverage.pixel_width,
+        'y', abs(coverage.pixel_height),
+        'unit', ${CRS_UNIT},
+        'metres_x', ${metresBetween(sql`center_x + pixel_width`, sql`center_y`)},
+        'metres_y', ${metresBetween(sql`center_x`, sql`center_y + pixel_height`)}
+      ),
+      'extent', jsonb_build_array(coverage.west, coverage.south, coverage.east, coverage.north)
+    )
+    order by coverage.id
+  ) as grids
+  from (
+    select
+      *,
+      origin_x + pixel_width * width / 2 as center_x,
+      origin_y + pixel_height * height / 2 as center_y
+    from coverage
+  ) as coverage
+  left join spatial_ref_sys as crs on crs.srid = coverage.srid
+  where coverage.release_id = release.id
+)`
+
+/** The published releases, in the order in which a reader would look for them. */
+export async function listPublishedReleases(db: Kysely<Tables>): Promise<PublishedRelease[]> {
+  const { rows } = await sql<ReleaseInRow>`
+    select
+      release.code as release,
+      release.product,
+      release.country_code,
+      release.crop_code as crop,
+      to_char(release.forecast_period, 'YYYY-MM') as forecast_period,
+      release.version,
+      release.synthetic,
+      release.lossy,
+      release.valid_until,
+      layers.inputs,
+      layers.scenarios,
+      layers.units,
+      ranges.range,
+      grids.grids,
+      release.source,
+      release.licence,
+      ${isoTime('publication.published_at')} as published_at
+    from publication
+    join release on release.id = publication.release_id
+    cross join lateral (
+      select
+        coalesce(array_remove(array_agg(input order by first), null), '{}') as inputs,
+        (
+          select coalesce(array_agg(scenario order by first), '{}')
+          from (
+            select scenario, min(ordinal) as first
+            from layer
+            where release_id = release.id and scenario is not null
+            group by scenario
+          ) as by_scenario
+        ) as scenarios,
+        (select array_agg(distinct unit) from layer where release_id = release.id) as units
+      from (
+        select input, min(ordinal) as first from layer where release_id = release.id group by input
+      ) as by_input
+    ) as layers
+    cross join lateral (
+      select case when count(minimum) > 0 then jsonb_build_object(
+        'min', round(min(minimum)::numeric, max(decimals)), 'max', round(max(maximum)::numeric, max(decimals))
+      ) end as range
+      from layer
+      where release_id = release.id
+    ) as ranges
+    cross join lateral ${GRIDS} as grids
+    order by release.product, release.country_code, release.crop_code, release.forecast_period desc`.execute(
+    db,
+  )
+  return rows.map(publishedOf)
+}
+
+function publishedOf({ lossy, ...release }: ReleaseInRow): PublishedRelease {
+  const grids = release.grids.map(withRoundedExtent)
+  return { ...release, ...(lossy && { lossy }), ...validityOf(release), grids }
+}
+
+/** A grid as it is shown. */
+export function withRoundedExtent(grid: CatalogGrid): CatalogGrid {
+  return { ...grid, extent: grid.extent.map(roundDegrees) }
+}
+
+function validityOf(
+  release: Pick<PublishedRelease, 'forecast_period' | 'valid_until' | 'synthetic'>,
+): Pick<PublishedRelease, 'valid_until' | 'stale'> {
+  const { forecast_period: forecastPeriod, valid_until: validUntil, synthetic } = release
+  const validity = { forecastPeriod, validUntil, synthetic }
+  return { valid_until: lastDayOf(validity), ...(isStale(validity, Date.now()) && { stale: true }) }
+}
+
+export interface LoadedBoundaries {
+  country_code: string
+  level: number
+  areas: number
+  approximate: boolean
+  source: string
+  licence: string
+  loaded_at: string
+}
+
+/** The levels of administrative areas that are loaded, country by country. */
+export async function listBoundaries(db: Kysely<Tables>): Promise<LoadedBoundaries[]> {
+  const { rows } = await sql<LoadedBoundaries>`
+    select
+      country_code,
+      level,
+      (
+        select count(*) from admin_area
+        where admin_area.country_code = boundary_set.country_code and admin_area.level = boundary_set.level
+      ) as areas,
+      approximate,
+      source,
+      licence,
+      ${isoTime('loaded_at')} as loaded_at
+    from boundary_set
+    order by country_code, level`.execute(db)
+  return rows
+}
+
+export type ReleaseStateName = NonNullable<ReleasesQuery['state']>
+
+/** What is known of a release. Times are ISO times. */
+export interface KnownRelease {
+  release: string
+  product: string
+  country_code: string
+  crop: string | null
+  forecast_period: string | null
+  version: number
+  state: ReleaseStateName
+  synthetic: boolean
+  /** Where a compression may have changed its values. */
+  lossy?: true
+  valid_until: string | null
+  /** Where its season is over. */
+  stale?: true
+  source: string
+  licence: string
+  checksum: string
+  loaded_at: string
+  published_from: string | null
+  published_to: string | null
+  deleted_at: string | null
+  /** Of one that is incomplete. */
+  load?: (typeof LOAD_STATES)[number]
+}
+
+/** The same with what a complete release has more. */
+export interface DescribedRelease extends KnownRelease {
+  periods: { from: string; to: string | null }[]
+  grids: CatalogGrid[]
+  layers: object[]
+}
+
+export interface ReleaseFilter {
+  product: string | null
+  countryCode: string | null
+  /** The code or an alias, in small letters. */
+  crop: string | null
+  /** Null for all that are not deleted or incomplete. */
+  state: ReleaseStateName | null
+  /** Whether those are among them that never were published; without them there are no incomplete ones, either. */
+  withUnpublished: boolean
+  /** The code after which to go on; null for the beginning. */
+  after: string | null
+  limit: number
+}
+
+type InRow<Release extends KnownRelease> = Omit<Release, 'lossy' | 'stale' | 'load'> & {
+  lossy: boolean
+  load: KnownRelease['load'] | null
+}
+
+/** SQL for what became of `release`, by its `period`. */
+const STATE = sql<ReleaseStateName>`case
+  when release.status = 'loading' then 'incomplete'
+  when release.status = 'deleted' then 'deleted'
+  when period.times = 0 then 'unpublished'
+  when period.published_to is null then 'published'
+  else 'replaced'
+end`
+
+/** SQL for what has become of the load of `release`; null where it is complete. */
+const LOAD = sql<KnownRelease['load'] | null>`case
+  when release.status <> 'loading' then null
+  when ${LOADER} is not null then 'running'
+  when release.load_lock is null then 'unknown'
+  else 'cut_off'
+end`
+
+/** SQL for releases, with what is said of each. */
+function selectReleases(withUnpublished: boolean, more: RawBuilder<unknown> = sql``): RawBuilder<unknown> {
+  return sql`
+    select
+      release.code as release,
+      release.product,
+      release.country_code,
+      release.crop_code as crop,
+      to_char(release.forecast_period, 'YYYY-MM') as forecast_period,
+      release.version,
+      ${STATE} as state,
+      release.synthetic,
+      release.lossy,
+      release.valid_until,
+      release.source,
+      release.licence,
+      release.checksum,
+      ${isoTime('release.created_at')} as loaded_at,
+      ${isoTime('period.published_from')} as published_from,
+      ${isoTime('period.published_to')} as published_to,
+      ${isoTime('release.deleted_at')} as deleted_at,
+      ${LOAD} as load
+      ${more}
+    from release
+    cross join lateral (
+      select
+        count(*) as times,
+        min(published_from) as published_from,
+        case when count(*) = count(published_to) then max(published_to) end as published_to
+      from release_period
+      where release_id = release.id
+    ) as period
+    where (period.times > 0 or ${withUnpublished}::boolean)`
+}
+
+/** Releases in the order of their codes. */
+export async function listKnownReleases(db: Kysely<Tables>, filter: ReleaseFilter): Promise<KnownRelease[]> {
+  const { product, countryCode, crop, state, withUnpublished, after, limit } = filter
+  const { rows } = await sql<InRow<KnownRelease>>`
+    ${selectReleases(withUnpublished)}
+      and (${product}::text is null or release.product = ${product})
+      and (${countryCode}::text is null or release.country_code = ${countryCode})
+      and (
+        ${crop}::text is null
+        or release.crop_code = coalesce((select crop_code from crop_alias where alias = ${crop}), ${crop})
+      )
+      and case when ${state}::text is null then release.status = 'ready' else ${STATE} = ${state} end
+      and (${after}::text is null or release.code collate "C" > ${after})
+    order by release.code collate "C"
+    limit ${limit}`.execute(db)
+  return rows.map(shown)
+}
+
+/** @returns undefined where there is no such release that is or was complete, or it never was published and those are left out */
+export async function describeRelease(
+  db: Kysely<Tables>,
+  code: string,
+  withUnpublished: boolean,
+): Promise<DescribedRelease | undefined> {
+  const { rows } = await sql<InRow<DescribedRelease>>`
+    ${selectReleases(withUnpublished, sql`, ${PERIODS} as periods, ${GRIDS} as grids, ${LAYERS} as layers`)}
+      and release.status <> 'loading' and release.code = ${code}`.execute(db)
+  const [row] = rows
+  return row && { ...shown(row), grids: (row.grids ?? []).map(withRoundedExtent) }
+}
+
+const PERIODS = sql`(
+  select coalesce(
+    jsonb_agg(
+      jsonb_build_object('from', ${isoTime('published_from')}, 'to', ${isoTime('published_to')})
+      order by published_from, id
+    ),
+    '[]'
+  )
+  from release_period
+  where release_id = release.id
+)`
+
+const LAYERS = sql`(
+  select coalesce(
+    json_agg(
+      json_build_object(
+        'layer', ordinal, 'input', input, 'scenario', scenario, 'unit', unit, 'decimals', decimals, 'scale', scale,
+        'offset', "offset", 'pixel_type', pixel_type, 'grid', grid, 'pixels', valid_count, 'minimum', minimum,
+        'maximum', maximum, 'mean', mean
+      ) order by ordinal
+    ),
+    '[]'
+  )
+  from layer
+  join (
+    select id, row_number() over (order by id) as grid from coverage where release_id = release.id
+  ) as coverage on coverage.id = layer.coverage_id
+  where layer.release_id = release.id
+)`
+
+function shown<Release extends KnownRelease>({ lossy, load, ...release }: InRow<Release>): Release {
+  const { forecast_period: forecastPeriod, valid_until: validUntil, synthetic } = release
+  const validity = { forecastPeriod, validUntil, synthetic }
+  return {
+    ...release,
+    ...(lossy && { lossy }),
+    ...(load && { load }),
+    valid_until: lastDayOf(validity),
+    ...(isStale(validity, Date.now()) && { stale: true }),
+  } as unknown as Release
+}

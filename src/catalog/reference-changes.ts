@@ -1,0 +1,219 @@
+import type { Transaction } from 'kysely'
+import type { Tables } from '#src/data/tables.ts'
+import { OperatorError } from '#src/errors.ts'
+import {
+  COUNTRIES,
+  CROPS,
+  deleteEntry,
+  deleteKeys,
+  deleteOffer,
+  type Entry,
+  findKeys,
+  findReferences,
+  insertEntry,
+  insertKeys,
+  insertOffer,
+  listReleasesOf,
+  lockReference,
+  MOST_ITEMS,
+  type ReferenceList,
+  type References,
+  updateName,
+} from './reference-queries.ts'
+
+type Trx = Transaction<Tables>
+
+/** As long as `admin0` of a request may be. */
+const LONGEST_NAME = 100
+
+/**
+ * Adds a country or a crop.
+ *
+ * @throws {OperatorError} where the code or the name is malformed, or taken
+ */
+export async function addEntry(trx: Trx, list: ReferenceList, code: string, name: string): Promise<Entry> {
+  if (!list.codeForm.test(code)) {
+    throw new OperatorError(`The code of a ${list.table} is ${list.codeRule}; ${quoted(code)} is not one.`)
+  }
+  const entry = { code, name: nameOf(list, name) }
+  await lockReference(trx)
+  const keys = [code, list.keyOf(entry.name)]
+  refuseTaken(await findKeys(trx, list), list, keys)
+  await insertEntry(trx, list, entry)
+  await insertKeys(trx, list, code, keys)
+  return entry
+}
+
+/**
+ * Gives a country or a crop another name. It is still found by the one before, which is an alias from now on.
+ *
+ * @param named its code, name or an alias
+ * @throws {OperatorError} where there is no such entry, or the name is malformed, or another one's
+ */
+export async function renameEntry(
+  trx: Trx,
+  list: ReferenceList,
+  named: string,
+  newName: string,
+): Promise<{ before: Entry; after: Entry }> {
+  const name = nameOf(list, newName)
+  await lockReference(trx)
+  const keys = await findKeys(trx, list)
+  const before = existing(keys, list, named)
+  const after = { code: before.code, name }
+  refuseTaken(withoutKeysOf(keys, before), list, [list.keyOf(name)])
+  await updateName(trx, list, after)
+  await insertKeys(trx, list, before.code, [list.keyOf(before.name), list.keyOf(name)])
+  return { before, after }
+}
+
+/**
+ * Adds names by which a country or a crop is found as well.
+ *
+ * @throws {OperatorError} where one of them is malformed, or in use, be it by the same entry
+ */
+export async function addAliases(
+  trx: Trx,
+  list: ReferenceList,
+  named: string,
+  aliases: string[],
+): Promise<Entry> {
+  await lockReference(trx)
+  const keys = await findKeys(trx, list)
+  const entry = existing(keys, list, named)
+  const added = aliases.map((alias) => list.keyOf(nameOf(list, alias)))
+  refuseTaken(keys, list, added)
+  await insertKeys(trx, list, entry.code, added)
+  return entry
+}
+
+/** @throws {OperatorError} where one of them is no alias of the entry, or its code or name */
+export async function removeAliases(
+  trx: Trx,
+  list: ReferenceList,
+  named: string,
+  aliases: string[],
+): Promise<Entry> {
+  await lockReference(trx)
+  const keys = await findKeys(trx, list)
+  const entry = existing(keys, list, named)
+  const removed = aliases.map(list.keyOf)
+  for (const key of removed) {
+    if (keys.get(key)?.code !== entry.code) {
+      throw new OperatorError(`${entry.code} has no alias ${quoted(key)}.`)
+    }
+    if (key === entry.code || key === list.keyOf(entry.name)) {
+      throw new OperatorError(`${quoted(key)} is the code or the name of ${entry.code}, which it keeps.`)
+    }
+  }
+  await deleteKeys(trx, list, removed)
+  return entry
+}
+
+/** @throws {OperatorError} where something still refers to it; the sentence says what */
+export async function removeEntry(trx: Trx, list: ReferenceList, named: string): Promise<Entry> {
+  await lockReference(trx)
+  const entry = existing(await findKeys(trx, list), list, named)
+  const what = referencesText(list, await findReferences(trx, list, entry.code))
+  if (what) throw new OperatorError(`${entry.code} cannot be removed while these refer to it: ${what}.`)
+  await deleteEntry(trx, list, entry.code)
+  return entry
+}
+
+export interface Offer {
+  country: Entry
+  crop: Entry
+}
+
+/** @throws {OperatorError} where there is no such country or crop, or it offers the crop already */
+export async function offerCrop(trx: Trx, countryNamed: string, cropNamed: string): Promise<Offer> {
+  const offer = await findOffer(trx, countryNamed, cropNamed)
+  const { country, crop } = offer
+  if (await insertOffer(trx, country.code, crop.code)) return offer
+  throw new OperatorError(`${country.name} offers ${crop.code} already.`, { code: 'ALREADY_THERE' })
+}
+
+/** @throws {OperatorError} where the country does not offer the crop, or has releases of it */
+export async function withdrawCrop(trx: Trx, countryNamed: string, cropNamed: string): Promise<Offer> {
+  const offer = await findOffer(trx, countryNamed, cropNamed)
+  const { country, crop } = offer
+  const releases = await listReleasesOf(trx, country.code, crop.code)
+  if (releases.length > 0) {
+    throw new OperatorError(
+      `${country.name} has releases of ${crop.code}, which would go on answering: delete them first (${someOf(releases)}).`,
+    )
+  }
+  if (await deleteOffer(trx, country.code, crop.code)) return offer
+  throw new OperatorError(`${country.name} does not offer ${crop.code}.`)
+}
+
+async function findOffer(trx: Trx, countryNamed: string, cropNamed: string): Promise<Offer> {
+  await lockReference(trx)
+  const country = existing(await findKeys(trx, COUNTRIES), COUNTRIES, countryNamed)
+  const crop = existing(await findKeys(trx, CROPS), CROPS, cropNamed)
+  return { country, crop }
+}
+
+function existing(keys: Map<string, Entry>, list: ReferenceList, named: string): Entry {
+  const entry = keys.get(list.keyOf(named))
+  if (entry) return entry
+  throw new OperatorError(
+    `There is no ${list.table} ${quoted(named)}; \`${list.command} list\` shows them.`,
+    { code: 'NOT_FOUND' },
+  )
+}
+
+function refuseTaken(keys: Map<string, Entry>, list: ReferenceList, wanted: string[]): void {
+  for (const key of wanted) {
+    const owner = keys.get(key)
+    if (owner) {
+      throw new OperatorError(
+        `${quoted(key)} is taken: the ${list.table} ${owner.code} (${owner.name}) is found by it.`,
+      )
+    }
+  }
+}
+
+function withoutKeysOf(keys: Map<string, Entry>, { code }: Entry): Map<string, Entry> {
+  return new Map([...keys].filter(([, owner]) => owner.code !== code))
+}
+
+function nameOf(list: ReferenceList, text: string): string {
+  const name = text.normalize('NFC').trim()
+  if (list.keyOf(name) === '' || [...name].length > LONGEST_NAME || /[\p{C}\u2028\u2029]/u.test(name)) {
+    throw new OperatorError(
+      `A name is one line of 1 to ${LONGEST_NAME} characters; ${quoted(text)} is not one.`,
+    )
+  }
+  return name
+}
+
+/** What an operator typed, in one line. */
+function quoted(text: string): string {
+  return JSON.stringify(text)
+}
+
+function referencesText(list: ReferenceList, references: References): string {
+  const { offers, releases, levels, historyItems } = references
+  const offersText = list.table === 'country' ? 'offers of crops' : 'offers of countries'
+  return [
+    offers.length > 0 && `${offersText} (${someOf(offers)})`,
+    releases.length > 0 && `releases, those deleted included (${someOf(releases)})`,
+    levels.length > 0 && `boundaries of level ${levels.join(', ')}`,
+    historyItems > 0 && itemsText(historyItems),
+  ]
+    .filter(Boolean)
+    .join('; ')
+}
+
+function itemsText(items: number): string {
+  if (items === 1) return '1 item of histories'
+  return `${items < MOST_ITEMS ? items : `${MOST_ITEMS} or more`} items of histories`
+}
+
+/** Codes named in a sentence. */
+const NAMED_CODES = 5
+
+function someOf(codes: string[]): string {
+  return codes.slice(0, NAMED_CODES).join(', ') + (codes.length > NAMED_CODES ? ', ...' : '')
+}

@@ -1,0 +1,340 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { Series, Validity } from '#schemas/products/define.ts'
+import { recordOperation } from '#src/data/audit-queries.ts'
+import type { CheckName, Finding } from '#src/data/rights.ts'
+import type { Tables } from '#src/data/tables.ts'
+import { holderOf } from '#src/data/work-lock.ts'
+import { OperatorError } from '#src/errors.ts'
+
+export interface ReleaseRow extends Series, Validity {
+  id: number
+  code: string
+  version: number
+  source: string
+  licence: string
+  checksum: string
+  /** Whether a compression may have changed its values. */
+  lossy: boolean
+  status: 'loading' | 'ready' | 'deleted'
+  createdAt: Date
+  /** Null where it is not the published one. */
+  publishedAt: Date | null
+  /** What the checks have found; null where they have not looked at it. */
+  findings: Finding[] | null
+  /** The process of the database that holds the lock of its load; null where no load is running. */
+  loader: number | null
+  /** Whether an older version has loaded it, whose loads hold no lock: nobody can say whether they run. */
+  lockless: boolean
+}
+
+/** SQL for the process of the database that holds the lock of the load of `release`; null where no load is running. */
+export const LOADER = sql<number | null>`case
+  when release.status = 'loading' then ${holderOf(sql.ref<number | null>('release.load_lock'))}
+end`
+
+const selectReleases = (db: Kysely<Tables>) =>
+  db
+    .selectFrom('release')
+    .leftJoin('publication', 'publication.release_id', 'release.id')
+    .select([
+      'release.id',
+      'release.code',
+      'release.product',
+      'release.country_code as countryCode',
+      'release.crop_code as cropCode',
+      'release.forecast_period as forecastPeriod',
+      'release.version',
+      'release.synthetic',
+      'release.valid_until as validUntil',
+      'release.source',
+      'release.licence',
+      'release.checksum',
+      'release.lossy',
+      'release.status',
+      'release.created_at as createdAt',
+      'publication.published_at as publishedAt',
+    ])
+    .select(({ ref, eb }) => [
+      ref('release.findings').$castTo<Finding[] | null>().as('findings'),
+      LOADER.as('loader'),
+      eb('release.load_lock', 'is', null).$castTo<boolean>().as('lockless'),
+    ])
+
+/** All releases that still have their data, the published ones among them. */
+export async function listReleases(db: Kysely<Tables>): Promise<ReleaseRow[]> {
+  return selectReleases(db).where('release.status', '<>', 'deleted').orderBy('release.code').execute()
+}
+
+export async function findRelease(db: Kysely<Tables>, code: string): Promise<ReleaseRow | undefined> {
+  return selectReleases(db)
+    .where('release.code', '=', code)
+    .where('release.status', '<>', 'deleted')
+    .executeTakeFirst()
+}
+
+/** The release that is published for a series, if one is. */
+export async function findPublished(db: Kysely<Tables>, series: Series): Promise<ReleaseRow | undefined> {
+  return selectReleases(db)
+    .where('publication.product', '=', series.product)
+    .where('publication.country_code', '=', series.countryCode)
+    .where('publication.crop_code', 'is not distinct from', series.cropCode)
+    .where('publication.forecast_period', 'is not distinct from', series.forecastPeriod)
+    .executeTakeFirst()
+}
+
+/** Keeps with a release what the checks have found in it, in the place of what they had found before. */
+export async function keepFindings(
+  trx: Transaction<Tables>,
+  code: string,
+  findings: readonly Finding[],
+): Promise<void> {
+  await sql`update release set findings = ${JSON.stringify(findings)}::jsonb where code = ${code}`.execute(
+    trx,
+  )
+}
+
+/** A release whose time to be published has come, and what was said beforehand. */
+export interface DueRelease {
+  code: string
+  publishAt: Date
+  /** The user of the operating system who wanted that. */
+  scheduledBy: string
+  /** The checks whose errors do not count. */
+  allowed: CheckName[]
+  /** Whether notes are errors as well. */
+  strict: boolean
+}
+
+/** What has come of it: what it took the place of, or why it is not published, in sentences. */
+export type DueOutcome = { replaced: string | undefined } | { refusal: string }
+
+/** What is recorded of a publication beside the operator. */
+export interface PublicationOrigin {
+  /** The checks that would have refused it. */
+  allowed?: CheckName[]
+  /** Who wanted it to be published at its time, where it was scheduled. */
+  scheduledBy?: string | undefined
+  /** Whether it is a rollback. */
+  returns?: boolean | undefined
+}
+
+/**
+ * Makes a complete release the one that answers for its series: one row is flipped, and every request
+ * sees either the old release or the new one.
+ *
+ * @returns the code of the release it takes the place of
+ * @throws {OperatorError} when the release is not completely loaded
+ */
+export async function publishRelease(
+  trx: Transaction<Tables>,
+  code: string,
+  { allowed = [], scheduledBy, returns }: PublicationOrigin = {},
+): Promise<string | undefined> {
+  await lockReleases(trx)
+  const release = await requireComplete(trx, code)
+  const published = await findPublished(trx, release)
+  if (published?.id === release.id) return undefined
+  await sql`
+    insert into publication (product, country_code, crop_code, forecast_period, release_id)
+    values (
+      ${release.product}, ${release.countryCode}, ${release.cropCode}, ${release.forecastPeriod}, ${release.id}
+    )
+    on conflict (product, country_code, crop_code, forecast_period) do update set
+      release_id = excluded.release_id,
+      previous_release_id = publication.release_id,
+      published_at = now()`.execute(trx)
+  await trx.deleteFrom('scheduled_publication').where('release_id', '=', release.id).execute()
+  await recordOperation(trx, {
+    kind: 'release_published',
+    detail: {
+      release: code,
+      replaced: published?.code,
+      ...(allowed.length > 0 && { allowed }),
+      scheduled_by: scheduledBy,
+      rollback: returns,
+    },
+  })
+  return published?.code
+}
+
+/**
+ * What a published release took the place of; nobody else may publish anything until the transaction ends.
+ *
+ * @throws {OperatorError} when the release is not published, or there was nothing before it
+ */
+export async function findPrevious(trx: Transaction<Tables>, code: string): Promise<string> {
+  await lockReleases(trx)
+  const release = await requireRelease(trx, code)
+  const publication = await trx
+    .selectFrom('publication')
+    .innerJoin('release', 'release.id', 'publication.previous_release_id')
+    .select('release.code as previous')
+    .where('publication.release_id', '=', release.id)
+    .executeTakeFirst()
+  if (!release.publishedAt)
+    throw new OperatorError(`${code} is not published: there is nothing to roll back.`)
+  if (!publication) {
+    throw new OperatorError(`Nothing was published before ${code}: \`agro releases rollback\` withdraws it.`)
+  }
+  return publication.previous
+}
+
+/** The rasters of a grid are deleted in so many pieces. */
+const PIECES = 50
+
+/**
+ * Deletes the rasters of a release piece by piece, and what was computed from them.
+ *
+ * @param deleted is told which part of them is gone, from 0 to 1
+ */
+export async function deleteRasters(
+  trx: Transaction<Tables>,
+  releaseId: number,
+  deleted: (part: number) => void = () => {},
+): Promise<void> {
+  const coverages = await trx
+    .selectFrom('coverage')
+    .select(['id', 'width', 'height', 'tile_size'])
+    .where('release_id', '=', releaseId)
+    .execute()
+  const pixels = coverages.reduce((sum, { width, height }) => sum + width * height, 0)
+  let done = 0
+  for (const { id, width, height, tile_size } of coverages) {
+    const rows = Math.ceil(height / tile_size)
+    const step = Math.ceil(rows / PIECES)
+    for (let row = 0; row < rows; row += step) {
+      const end = row + step
+      await sql`
+        delete from raster_tile
+        where coverage_id = ${id} and tile_row >= ${row} and tile_row < ${end}`.execute(trx)
+      await sql`
+        delete from tile_summary
+        where coverage_id = ${id} and level = 0 and block_row >= ${row} and block_row < ${end}`.execute(trx)
+      deleted((done + (Math.min(end, rows) / rows) * width * height) / pixels)
+    }
+    done += width * height
+  }
+  await trx.deleteFrom('coverage').where('release_id', '=', releaseId).execute()
+  await trx.deleteFrom('area_result').where('release_id', '=', releaseId).execute()
+}
+
+/** @throws {OperatorError} where there is no such release */
+export async function requireRelease(db: Kysely<Tables>, code: string): Promise<ReleaseRow> {
+  const release = await findRelease(db, code)
+  if (release) return release
+  const none = `There is no release ${code}; \`agro releases list\` shows them.`
+  throw new OperatorError(none, { code: 'NOT_FOUND' })
+}
+
+/** @throws {OperatorError} where there is no such release, or not all of it is loaded */
+export async function requireComplete(db: Kysely<Tables>, code: string): Promise<ReleaseRow> {
+  const release = await requireRelease(db, code)
+  if (release.status !== 'loading') return release
+  refuseRunning(release)
+  const cutOff = `${code} is not complete: its load was cut off. Delete it and ingest it again.`
+  throw new OperatorError(cutOff, { code: 'CUT_OFF' })
+}
+
+/** @throws {OperatorError} where a process loads it */
+export function refuseRunning({ code, status, loader }: ReleaseRow): void {
+  if (status !== 'loading' || loader === null) return
+  throw new OperatorError(
+    `${code} is being loaded (process ${loader} of the database): wait for it, or end that load first.`,
+  )
+}
+
+/** Operators are few: one at a time may change which releases there are. Readers are not held up. */
+export async function lockReleases(trx: Transaction<Tables>): Promise<void> {
+  await sql`lock table publication in share row exclusive mode`.execute(trx)
+}
+
+export interface LayerSummary {
+  input: string | null
+  scenario: string | null
+  unit: string
+  validCount: number
+  minimum: number | null
+  maximum: number | null
+  mean: number | null
+  width: number
+  height: number
+}
+
+/** The layers of a release with their statistics, in the order of the answers. */
+export async function listLayers(db: Kysely<Tables>, releaseId: number): Promise<LayerSummary[]> {
+  return db
+    .selectFrom('layer')
+    .innerJoin('coverage', 'coverage.id', 'layer.coverage_id')
+    .select([
+      'layer.input',
+      'layer.scenario',
+      'layer.unit',
+      'layer.valid_count as validCount',
+      'layer.minimum',
+      'layer.maximum',
+      'layer.mean',
+      'coverage.width',
+      'coverage.height',
+    ])
+    .where('layer.release_id', '=', releaseId)
+    .orderBy('layer.ordinal')
+    .execute()
+}
+
+/** What a release is compared with where nobody says it, and why. */
+export interface Predecessor {
+  release: ReleaseRow
+  reason: string
+}
+
+/**
+ * What a release took or would take the place of: what it replaced, or what is published for its series; or else what
+ * answers those who name no month.
+ */
+export async function findPredecessor(
+  db: Kysely<Tables>,
+  release: ReleaseRow,
+): Promise<Predecessor | undefined> {
+  if (release.publishedAt) {
+    const replaced = await findReplaced(db, release.id)
+    return replaced && { release: replaced, reason: 'which it took the place of' }
+  }
+  const published = await findPublished(db, release)
+  if (published) return { release: published, reason: 'which it would take the place of' }
+  const answering = await findAnswering(db, release)
+  return answering && { release: answering, reason: 'which answers requests without a month' }
+}
+
+/** What a published release took the place of, where that is still there. */
+async function findReplaced(db: Kysely<Tables>, releaseId: number): Promise<ReleaseRow | undefined> {
+  const previous = await db
+    .selectFrom('publication')
+    .innerJoin('release', 'release.id', 'publication.previous_release_id')
+    .select('release.code')
+    .where('publication.release_id', '=', releaseId)
+    .executeTakeFirst()
+  return previous && findRelease(db, previous.code)
+}
+
+/** What answers for the product, country and crop of a release where no month is named. */
+async function findAnswering(
+  db: Kysely<Tables>,
+  { product, countryCode, cropCode }: ReleaseRow,
+): Promise<ReleaseRow | undefined> {
+  const { rows } = await sql<{ code: string }>`
+    select code from release
+    where id = published_release(${product}, ${countryCode}, ${cropCode}::text, null)`.execute(db)
+  return rows[0] && findRelease(db, rows[0].code)
+}
+
+/** Whether anything that is published is synthetic. */
+export async function publishesSynthetic(db: Kysely<Tables>): Promise<boolean> {
+  const published = await db
+    .selectFrom('publication')
+    .innerJoin('release', 'release.id', 'publication.release_id')
+    .select('release.id')
+    .where('release.synthetic', '=', true)
+    .limit(1)
+    .executeTakeFirst()
+  return published !== undefined
+}

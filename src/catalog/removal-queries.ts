@@ -1,0 +1,179 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import { recordOperation } from '#src/data/audit-queries.ts'
+import { inTransaction } from '#src/data/sql.ts'
+import type { Tables } from '#src/data/tables.ts'
+import { OperatorError } from '#src/errors.ts'
+import {
+  deleteRasters,
+  lockReleases,
+  type ReleaseRow,
+  refuseRunning,
+  requireRelease,
+} from './release-queries.ts'
+import { deleteSchedule, findSchedule, recordUnscheduled } from './schedule-queries.ts'
+
+/** A release that may be deleted. */
+interface Deletable extends ReleaseRow {
+  /** Whether it is to be published at a time to come. */
+  waits: boolean
+}
+
+/**
+ * Deletes a release with its tiles. The row of a complete one stays, so that its code, which answers
+ * have named, is never given to other values. While its rasters go, which takes time, others may be published.
+ *
+ * @param force deletes it even though it is published or scheduled
+ * @param deleted is told which part of its rasters is gone, from 0 to 1
+ * @throws {OperatorError} when the release is published or scheduled and `force` is not given, or it is being loaded
+ */
+export function deleteRelease(
+  trx: Transaction<Tables>,
+  code: string,
+  force: boolean,
+  deleted?: (part: number) => void,
+): Promise<void> {
+  return deleteWherePermitted(trx, () => requireDeletable(trx, code, force), deleted)
+}
+
+/**
+ * Does so where a release may be deleted, by whatever rule.
+ *
+ * @param permit throws where it may not; it is asked before the rasters go, and under the lock of releases after that
+ */
+export async function deleteWherePermitted(
+  trx: Transaction<Tables>,
+  permit: () => Promise<Deletable>,
+  deleted?: (part: number) => void,
+): Promise<void> {
+  const { id, code } = await permit()
+  await deleteRasters(trx, id, deleted)
+  await lockReleases(trx)
+  // It may have been published or scheduled meanwhile: then all of it is still there.
+  const { status, publishedAt, waits } = await permit()
+  await trx.deleteFrom('publication').where('release_id', '=', id).execute()
+  await trx
+    .updateTable('publication')
+    .set({ previous_release_id: null })
+    .where('previous_release_id', '=', id)
+    .execute()
+  if (status === 'loading') {
+    await trx.deleteFrom('release').where('id', '=', id).execute()
+  } else {
+    await deleteSchedule(trx, id)
+    if (waits) await recordUnscheduled(trx, code)
+    await trx
+      .updateTable('release')
+      .set({ status: 'deleted', deleted_at: sql<Date>`now()` })
+      .where('id', '=', id)
+      .execute()
+    const detail = { release: code, published: publishedAt !== null }
+    await recordOperation(trx, { kind: 'release_deleted', detail })
+  }
+}
+
+/** @throws {OperatorError} where a release may not be deleted */
+export async function requireDeletable(
+  trx: Transaction<Tables>,
+  code: string,
+  force: boolean,
+): Promise<Deletable> {
+  const release = await requireRelease(trx, code)
+  refuseRunning(release)
+  if (release.publishedAt && !force) {
+    throw new OperatorError(`${code} is published: roll it back or publish another first, or use --force.`)
+  }
+  const schedule = await findSchedule(trx, release.id)
+  const waits = schedule !== undefined && schedule.refusedAt === null
+  if (waits && !force) {
+    throw new OperatorError(
+      `${code} is to be published at ${schedule.publishAt.toISOString()}: take that back with \`agro releases unschedule ${code}\` first, or use --force.`,
+    )
+  }
+  return { ...release, waits }
+}
+
+/** Undoes the deletion of a release that is to stay. */
+class Kept extends OperatorError {}
+
+/**
+ * The releases that may go where of each series so many of those that are not published are kept, the newest: the rest of
+ * them, but for what a publication would be rolled back to, what is to be published at a time to come and what is still
+ * loading. In the order of their codes.
+ *
+ * Of a series, real and synthetic releases count for themselves.
+ */
+export async function listPrunable(db: Kysely<Tables>, keep: number): Promise<string[]> {
+  const { rows } = await sql<{ code: string }>`
+    select code
+    from (
+      select
+        release.id,
+        code,
+        row_number() over (
+          partition by product, country_code, crop_code, forecast_period, synthetic order by version desc
+        ) as place
+      from release
+      where status = 'ready' and not exists (select from publication where release_id = release.id)
+    ) as unpublished
+    where place > ${keep}::integer
+      and not exists (select from publication where previous_release_id = unpublished.id)
+      and not exists (
+        select from scheduled_publication where release_id = unpublished.id and refused_at is null
+      )
+    order by code`.execute(db)
+  return rows.map(({ code }) => code)
+}
+
+/**
+ * Deletes a release that may go. While its rasters go, others may be published.
+ *
+ * @param deleted is told which part of its rasters is gone, from 0 to 1
+ * @returns whether it was deleted: it may have been published or deleted since it was listed, and then nothing of it is gone
+ */
+export async function pruneRelease(
+  db: Kysely<Tables>,
+  code: string,
+  keep: number,
+  deleted: (part: number) => void,
+): Promise<boolean> {
+  try {
+    await inTransaction(db, (trx) => {
+      const permit = async () => {
+        if ((await listPrunable(trx, keep)).includes(code)) return requireDeletable(trx, code, false)
+        throw new Kept(`${code} is not to be pruned any more.`)
+      }
+      return deleteWherePermitted(trx, permit, deleted)
+    })
+    return true
+  } catch (error) {
+    if (error instanceof Kept) return false
+    throw error
+  }
+}
+
+/** Whether a release is published and took the place of none that is still there. */
+export async function isFirst(db: Kysely<Tables>, code: string): Promise<boolean> {
+  const first = await db
+    .selectFrom('publication')
+    .innerJoin('release', 'release.id', 'publication.release_id')
+    .select('release.id')
+    .where('release.code', '=', code)
+    .where('previous_release_id', 'is', null)
+    .executeTakeFirst()
+  return first !== undefined
+}
+
+/**
+ * Withdraws a release that took the place of none: its series is as it was before. It stays, and can be published again.
+ *
+ * @throws {OperatorError} where it is not published, or took the place of one
+ */
+export async function withdrawRelease(trx: Transaction<Tables>, code: string): Promise<void> {
+  await lockReleases(trx)
+  const release = await requireRelease(trx, code)
+  if (!(await isFirst(trx, code))) {
+    throw new OperatorError(`${code} was published or rolled back meanwhile: nothing was done.`)
+  }
+  await trx.deleteFrom('publication').where('release_id', '=', release.id).execute()
+  await recordOperation(trx, { kind: 'release_withdrawn', detail: { release: code } })
+}

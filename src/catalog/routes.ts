@@ -1,0 +1,188 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { TObject, TSchema } from 'typebox'
+import {
+  catalogSchemasOf,
+  RELEASES_DEFAULTS,
+  ReleaseParams,
+  type ReleasesQuery,
+  releasesQueryOf,
+  releasesSchemasOf,
+} from '#schemas/catalog.ts'
+import { ref } from '#schemas/common.ts'
+import { GLOSSARY, SCENARIOS } from '#schemas/glossary.ts'
+import { queryOf } from '#schemas/point-request.ts'
+import { ApiError, BASE, errorResponses } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import { entityTag } from '#src/http/entity-tags.ts'
+import { cursorAfter, placeOf, readQuery } from '#src/http/parameters.ts'
+import { allowCaching } from '#src/http/plugins/caching.ts'
+import { wordKey } from '#src/lib/names.ts'
+import {
+  describeRelease,
+  listBoundaries,
+  listCrops,
+  listKnownReleases,
+  listPublishedReleases,
+} from './published-queries.ts'
+import { listCountries } from './reference-queries.ts'
+
+interface ReleaseRoutesSchemas {
+  query: TObject
+  list: TObject
+  release: TObject
+}
+
+/** What a page can begin after. */
+const CODE = /^[a-z0-9-]{1,200}$/
+
+const LIST_DESCRIPTION = `
+The releases that are or were published, and those that are deleted where \`state\` asks for them. A release is what answers are computed from; its values never change. Any that is there answers where a request names it as \`release\`.
+
+Admins also see those that never were published, and with \`state=incomplete\` the loads that are under way or were cut off.`
+
+export function releaseRoutes(app: App, schemas: ReleaseRoutesSchemas): void {
+  app.route(listRoute(app, schemas))
+  app.route(itemRoute(app, schemas))
+}
+
+function listRoute(app: App, { query, list }: ReleaseRoutesSchemas) {
+  return {
+    method: 'GET',
+    url: '/releases',
+    config: { public: true, caching: 'own', onlyReads: true },
+    schema: {
+      operationId: 'listReleases',
+      summary: 'List releases, published and earlier',
+      description: LIST_DESCRIPTION.trim(),
+      tags: ['catalog'],
+      querystring: queryOf(query),
+      response: {
+        200: { ...ref(list), description: 'A page of releases.' },
+        304: { type: 'null', description: 'The page is the one that `If-None-Match` names.' },
+        ...errorResponses('INVALID_PARAMETERS'),
+      },
+    },
+    preValidation: readQuery(query),
+    handler: async (request: FastifyRequest<{ Querystring: ReleasesQuery }>, reply: FastifyReply) => {
+      const { product = null, country_code, crop, state = null, cursor } = request.query
+      const { limit = RELEASES_DEFAULTS.limit } = request.query
+      const countryCode = country_code?.trim().toLowerCase() ?? null
+      const named = { product, countryCode, crop: crop === undefined ? null : wordKey(crop), state }
+      const filters = Object.values(named)
+      const withUnpublished = seesUnpublished(request)
+      // Who holds a lock of the primary, no replica knows.
+      const db = state === 'incomplete' && withUnpublished ? app.database.writer : app.database.reader
+      const rows = await listKnownReleases(db, {
+        ...named,
+        withUnpublished,
+        after: cursor === undefined ? null : (placeOf(cursor, filters, CODE)[0] as string),
+        limit: limit + 1,
+      })
+      const items = rows.slice(0, limit)
+      const last = rows.length > limit ? items.at(-1) : undefined
+      const answer = { items, next_cursor: last ? cursorAfter(last.release, filters) : null }
+      if (allowCaching(request, reply, entityTag(JSON.stringify(answer)))) return reply.code(304).send()
+      return answer
+    },
+  } as const
+}
+
+function itemRoute(app: App, { release }: ReleaseRoutesSchemas) {
+  return {
+    method: 'GET',
+    url: '/releases/:release',
+    config: { public: true, caching: 'own', onlyReads: true },
+    schema: {
+      operationId: 'getRelease',
+      summary: 'Get a release',
+      description:
+        'The layers, grids, source, licence and checksum of a release, and its publications. A deleted release has the rest of its record.',
+      tags: ['catalog'],
+      params: ReleaseParams,
+      response: {
+        200: { ...ref(release), description: 'The release.' },
+        304: { type: 'null', description: 'It is as `If-None-Match` names it.' },
+        ...errorResponses('NOT_FOUND'),
+      },
+    },
+    handler: async (request: FastifyRequest<{ Params: ReleaseParams }>, reply: FastifyReply) => {
+      const code = request.params.release
+      const found = CODE.test(code)
+        ? await describeRelease(app.database.reader, code, seesUnpublished(request))
+        : undefined
+      if (!found) {
+        const list = `\`GET ${BASE}/releases\` lists those that are there`
+        throw new ApiError('NOT_FOUND', `No release ${code} is or was published; ${list}.`)
+      }
+      if (allowCaching(request, reply, entityTag(JSON.stringify(found)))) return reply.code(304).send()
+      return { ...found }
+    },
+  } as const
+}
+
+function seesUnpublished({ user }: FastifyRequest): boolean {
+  return user?.role === 'admin'
+}
+
+/** @param catalog the schema of the answer */
+export function catalogRoutes(app: App, catalog: TSchema): void {
+  const db = app.database.reader
+
+  app.get(
+    '/catalog',
+    {
+      config: { public: true, caching: 'own', onlyReads: true },
+      schema: {
+        operationId: 'getCatalog',
+        summary: 'The catalog of offered and published data',
+        description:
+          'Countries, crops and products, and the meaning of scenarios and other words. Each published release has its inputs, scenarios, units, range, month, grids, source, licence and version. Boundaries have their source and licence.',
+        tags: ['catalog'],
+        response: {
+          200: { ...ref(catalog), description: 'The catalog.' },
+          304: { type: 'null', description: 'The catalog is the one that `If-None-Match` names.' },
+          ...errorResponses(),
+        },
+      },
+    },
+    async (request: FastifyRequest, reply: FastifyReply) => {
+      // One after the other: a request has one place at the database, and takes one connection.
+      const countries = await listCountries(db)
+      const crops = await listCrops(db)
+      const releases = await listPublishedReleases(db)
+      const boundaries = await listBoundaries(db)
+      const products = app.products.list.map(({ code, unit, value, seasonal }) => ({
+        product: code,
+        unit,
+        value: { key: value.key, unit, description: descriptionOf(value.schema) },
+        needs_crop: seasonal,
+        path: `${request.basePath}/advisory/${code}/point`,
+      }))
+      const found = {
+        countries,
+        crops,
+        products,
+        scenarios: SCENARIOS,
+        glossary: GLOSSARY,
+        releases,
+        boundaries,
+      }
+      if (allowCaching(request, reply, entityTag(JSON.stringify(found)))) return reply.code(304).send()
+      return found
+    },
+  )
+}
+
+function descriptionOf(schema: TSchema): string {
+  return (schema as { description?: string }).description ?? ''
+}
+
+/** The catalog: what the service offers, what is published at the moment, and what was before. */
+export async function catalog(app: App): Promise<void> {
+  const { list: products } = app.products
+  const { catalog: response, components } = catalogSchemasOf(products)
+  const { components: ofReleases, ...releases } = releasesSchemasOf(products)
+  for (const schema of [...components, ...ofReleases]) app.addSchema(schema)
+  catalogRoutes(app, response)
+  releaseRoutes(app, { query: releasesQueryOf(products), ...releases })
+}

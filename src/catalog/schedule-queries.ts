@@ -1,0 +1,235 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import { operatorName, recordOperation } from '#src/data/audit-queries.ts'
+import type { CheckName } from '#src/data/rights.ts'
+import type { Tables } from '#src/data/tables.ts'
+import { doAlone } from '#src/data/work-lock.ts'
+import { OperatorError } from '#src/errors.ts'
+import {
+  type DueOutcome,
+  type DueRelease,
+  lockReleases,
+  type ReleaseRow,
+  requireComplete,
+  requireRelease,
+} from './release-queries.ts'
+
+/** Any constant will do, as long as every process that publishes what is scheduled uses the same. */
+const PUBLISHING_LOCK = 7_239_450
+
+/** When a release is to be published, and what came of it. */
+export interface Schedule extends Omit<DueRelease, 'code'> {
+  scheduledAt: Date
+  /** When it was refused; null where it still is to be published. */
+  refusedAt: Date | null
+  /** Why, in sentences. */
+  refusal: string | null
+}
+
+const SCHEDULE = [
+  'publish_at as publishAt',
+  'scheduled_at as scheduledAt',
+  'scheduled_by as scheduledBy',
+  sql<CheckName[]>`allowed`.as('allowed'),
+  'strict',
+  'refused_at as refusedAt',
+  'refusal',
+] as const
+
+/** Of the releases that are to be published, and of those that were refused at their time, by their ids. */
+export async function listSchedules(db: Kysely<Tables>): Promise<Map<number, Schedule>> {
+  const rows = await db
+    .selectFrom('scheduled_publication')
+    .select(['release_id as id', ...SCHEDULE])
+    .execute()
+  return new Map(rows.map(({ id, ...schedule }) => [id, schedule]))
+}
+
+export async function findSchedule(db: Kysely<Tables>, releaseId: number): Promise<Schedule | undefined> {
+  return db
+    .selectFrom('scheduled_publication')
+    .select(SCHEDULE)
+    .where('release_id', '=', releaseId)
+    .executeTakeFirst()
+}
+
+/** @throws {OperatorError} where a time has passed by the clock of the database, which is that of publications */
+export async function refusePast(db: Kysely<Tables>, publishAt: Date): Promise<void> {
+  const { rows } = await sql`select where ${publishAt}::timestamptz > clock_timestamp()`.execute(db)
+  if (rows.length === 0) throw new OperatorError(`${publishAt.toISOString()} has passed.`)
+}
+
+/** @throws {OperatorError} where a release is not complete, or published already */
+export async function requireUnpublished(db: Kysely<Tables>, code: string): Promise<ReleaseRow> {
+  const release = await requireComplete(db, code)
+  if (release.publishedAt) throw new OperatorError(`${code} is published already.`, { code: 'ALREADY_THERE' })
+  return release
+}
+
+/**
+ * Has a complete release published at a time, whenever it was to be published before.
+ *
+ * @throws {OperatorError} where it is not complete, or published already
+ */
+export async function scheduleRelease(
+  trx: Transaction<Tables>,
+  code: string,
+  { publishAt, allowed, strict }: Pick<Schedule, 'publishAt' | 'allowed' | 'strict'>,
+): Promise<void> {
+  await lockReleases(trx)
+  const { id } = await requireUnpublished(trx, code)
+  await deleteSchedule(trx, id)
+  const scheduledBy = operatorName()
+  await trx
+    .insertInto('scheduled_publication')
+    .values({ release_id: id, publish_at: publishAt, scheduled_by: scheduledBy, allowed, strict })
+    .execute()
+  const detail = { release: code, publish_at: publishAt, ...(allowed.length > 0 && { allowed }) }
+  await recordOperation(trx, { kind: 'release_scheduled', detail })
+}
+
+/**
+ * Takes back that a release is published at a time, or forgets that it was refused then.
+ *
+ * @throws {OperatorError} where it is not scheduled
+ */
+export async function unscheduleRelease(trx: Transaction<Tables>, code: string): Promise<void> {
+  await lockReleases(trx)
+  const { id } = await requireRelease(trx, code)
+  if (!(await deleteSchedule(trx, id))) throw new OperatorError(`${code} is not scheduled.`)
+  await recordUnscheduled(trx, code)
+}
+
+export async function recordUnscheduled(trx: Transaction<Tables>, code: string): Promise<void> {
+  await recordOperation(trx, { kind: 'release_unscheduled', detail: { release: code } })
+}
+
+/** @returns whether there was one */
+export async function deleteSchedule(trx: Transaction<Tables>, releaseId: number): Promise<boolean> {
+  const { numDeletedRows } = await trx
+    .deleteFrom('scheduled_publication')
+    .where('release_id', '=', releaseId)
+    .executeTakeFirst()
+  return numDeletedRows > 0n
+}
+
+/**
+ * In how many milliseconds the next release is to be published, by the clock of the database; undefined for none.
+ *
+ * @param failed the ids of those that do not count
+ */
+export async function findTimeToNext(
+  db: Kysely<Tables>,
+  failed: readonly number[],
+): Promise<number | undefined> {
+  const { rows } = await sql<{ ms: number }>`
+    select extract(epoch from publish_at - clock_timestamp())::float8 * 1000 as ms
+    from scheduled_publication
+    where refused_at is null and release_id <> all(${failed})
+    order by publish_at
+    limit 1`.execute(db)
+  return rows[0]?.ms
+}
+
+/** Publishes a release unless the checks refuse it. */
+export type PublishDue = (trx: Transaction<Tables>, due: DueRelease) => Promise<DueOutcome>
+
+/** What has come of a release whose time has come; after a failure nothing of it is stored. */
+export type DueTrial = { id: number; due: DueRelease } & ({ outcome: DueOutcome } | { failure: unknown })
+
+/**
+ * Publishes the release whose time came first, and keeps the refusal where the checks refuse it.
+ *
+ * @param failed the ids of those that are passed over, so that none holds up the others
+ * @returns what has come of it; undefined where there is none, or another process is at it
+ */
+export async function publishNextDue(
+  db: Kysely<Tables>,
+  publish: PublishDue,
+  failed: readonly number[],
+): Promise<DueTrial | undefined> {
+  let tried: Pick<DueTrial, 'id' | 'due'> | undefined
+  try {
+    return await doAlone(db, PUBLISHING_LOCK, async (trx) => {
+      // From here on no operator changes what is scheduled.
+      await lockReleases(trx)
+      tried = await findNextDue(trx, failed)
+      if (!tried) return undefined
+      const { id, due } = tried
+      const outcome = await publish(trx, due)
+      if ('refusal' in outcome) {
+        await keepRefusal(trx, id, due, outcome.refusal)
+      } else {
+        await deleteSchedule(trx, id)
+        await refuseOvertaken(trx, id, due)
+      }
+      return { id, due, outcome }
+    })
+  } catch (failure) {
+    if (!tried) throw failure
+    return { ...tried, failure }
+  }
+}
+
+async function findNextDue(
+  trx: Transaction<Tables>,
+  failed: readonly number[],
+): Promise<Pick<DueTrial, 'id' | 'due'> | undefined> {
+  const next = await selectWaiting(trx)
+    .where('publish_at', '<=', sql<Date>`clock_timestamp()`)
+    .where(sql<boolean>`release.id <> all(${failed})`)
+    .orderBy('publish_at')
+    .orderBy('release.id')
+    .limit(1)
+    .executeTakeFirst()
+  if (!next) return undefined
+  const { id, ...due } = next
+  return { id, due }
+}
+
+const selectWaiting = (trx: Transaction<Tables>) =>
+  trx
+    .selectFrom('scheduled_publication')
+    .innerJoin('release', 'release.id', 'scheduled_publication.release_id')
+    .select(['release.id', 'release.code', ...SCHEDULE])
+    .where('refused_at', 'is', null)
+
+/**
+ * Of several releases of a series the last one answers in the end: those that failed before one that is published are
+ * not to take its place when they are tried again.
+ */
+async function refuseOvertaken(
+  trx: Transaction<Tables>,
+  releaseId: number,
+  { code, publishAt }: DueRelease,
+): Promise<void> {
+  const overtaken = await selectWaiting(trx)
+    .innerJoin('release as published', (join) =>
+      join
+        .on('published.id', '=', releaseId)
+        .onRef('published.product', '=', 'release.product')
+        .onRef('published.country_code', '=', 'release.country_code')
+        .on('published.crop_code', 'is not distinct from', sql.ref('release.crop_code'))
+        .on('published.forecast_period', 'is not distinct from', sql.ref('release.forecast_period')),
+    )
+    .where(sql<boolean>`(publish_at, release.id) < (${publishAt}::timestamptz, ${releaseId}::bigint)`)
+    .execute()
+  for (const { id, ...due } of overtaken) {
+    const refusal = `It could not be published at its time, and ${code}, whose time came later, is published already.`
+    await keepRefusal(trx, id, due, refusal)
+  }
+}
+
+async function keepRefusal(
+  trx: Transaction<Tables>,
+  releaseId: number,
+  { code, publishAt, scheduledBy }: DueRelease,
+  refusal: string,
+): Promise<void> {
+  await trx
+    .updateTable('scheduled_publication')
+    .set({ refused_at: sql<Date>`clock_timestamp()`, refusal })
+    .where('release_id', '=', releaseId)
+    .execute()
+  const detail = { release: code, publish_at: publishAt, scheduled_by: scheduledBy, refusal }
+  await recordOperation(trx, { kind: 'release_refused', detail })
+}

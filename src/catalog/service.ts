@@ -1,0 +1,121 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Static } from 'typebox'
+import { ref } from '#schemas/common.ts'
+import { Health, Readiness, SERVICE_NAME, ServiceLinks, serviceSchemas } from '#schemas/service.ts'
+import { ApiError, unlimitedErrorResponses } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import { DOCUMENT_PARTS } from '#src/http/openapi/document.ts'
+import { inTime } from '#src/http/plugins/patience.ts'
+import { ping } from './feed-queries.ts'
+
+export function serviceRoutes(app: App): void {
+  app.get(
+    '/',
+    {
+      config: { public: true },
+      schema: {
+        operationId: 'getServiceLinks',
+        summary: 'Links to the documentation and the catalog',
+        description: 'The entry points of the service.',
+        tags: ['service'],
+        response: {
+          200: {
+            ...ref(ServiceLinks),
+            description: 'The links.',
+            headers: {
+              Vary: { type: 'string', description: '`Accept`: a browser is answered with a page.' },
+            },
+          },
+          ...unlimitedErrorResponses(),
+        },
+      },
+    },
+    async (request, reply) => {
+      if (app.frontPage(request, reply)) return reply
+      return linksBelow(request.basePath)
+    },
+  )
+
+  app.get(
+    '/health/live',
+    {
+      config: { public: true, caching: 'never' },
+      schema: {
+        operationId: 'getLiveness',
+        summary: 'Liveness of the process',
+        description: 'For supervisors. The database is not asked.',
+        tags: ['service'],
+        response: {
+          200: { ...ref(Health), description: 'The process runs.' },
+          ...unlimitedErrorResponses(),
+        },
+      },
+    },
+    async () => ({ status: 'ok' as const }),
+  )
+
+  const asked = { config: { public: true, caching: 'never', onlyReads: true } } as const
+  const readiness = async (request: FastifyRequest, reply: FastifyReply) => {
+    if (app.draining) throw new ApiError('OVERLOADED', 'The service is stopping.')
+    await inTime(request, reply, () => ping(app.database.reader))
+    return { status: 'ok' as const, ...replicaOf(app), ...filesOf(app) }
+  }
+  app.get(
+    '/health/ready',
+    {
+      ...asked,
+      schema: {
+        operationId: 'getReadiness',
+        summary: 'Readiness for requests',
+        description:
+          'For load balancers: 503 while the database does not answer or the process stops. `GET /health` answers the same.',
+        tags: ['service'],
+        response: {
+          200: { ...ref(Readiness), description: 'Requests can be answered.' },
+          ...unlimitedErrorResponses(),
+        },
+      },
+    },
+    readiness,
+  )
+  // Many ask here first.
+  app.get('/health', { ...asked, schema: { hide: true } }, readiness)
+}
+
+function linksBelow(base: string): Static<typeof ServiceLinks> {
+  return {
+    name: SERVICE_NAME,
+    docs: `${base}/docs`,
+    openapi: `${base}/openapi.json`,
+    openapi_parts: Object.fromEntries(
+      Object.keys(DOCUMENT_PARTS).map((part) => [part, `${base}/openapi/${part}.json`]),
+    ),
+    catalog: `${base}/catalog`,
+    stac: `${base}/stac`,
+    ogc: `${base}/ogc`,
+    mcp: `${base}/mcp`,
+  }
+}
+
+/** Why a replica is not used is for operators: the log says it. */
+function replicaOf({ database: { replica } }: App): Pick<Static<typeof Readiness>, 'replica'> {
+  if (!replica) return {}
+  const { name, lagMs } = replica.state()
+  return { replica: { state: name, lag_ms: lagMs } }
+}
+
+/** That files are away is no reason to send requests elsewhere: all processes read the same. */
+function filesOf({ files }: App): Pick<Static<typeof Readiness>, 'files'> {
+  if (!files) return {}
+  return { files: { state: files.store().isAway ? 'unavailable' : 'used' } }
+}
+
+/** The service itself: where to find what, and whether it is well. */
+export async function service(app: App): Promise<void> {
+  for (const schema of serviceSchemas) app.addSchema(schema)
+  serviceRoutes(app)
+  app.database.replica?.onChange(({ name, lagMs, reason }) => {
+    const message = name === 'used' ? 'the replica is used again' : 'the replica is not used'
+    app.log.warn({ replica: name, lagMs, reason }, message)
+  })
+}

@@ -1,0 +1,191 @@
+import { userInfo } from 'node:os'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { AuditEvent, AuditKind, AuditOrigin } from './account-tables.ts'
+import { isoTime } from './sql.ts'
+import type { Tables } from './tables.ts'
+
+/** Who runs this program, as the operating system says; a number where it has no name, as in many containers. */
+export function operatorName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return String(process.getuid?.() ?? 'unknown')
+  }
+}
+
+/** What anybody can make happen without an account. */
+const BY_ANYBODY: ReadonlySet<AuditKind> = new Set([
+  'login_failed',
+  'password_refused',
+  'code_refused',
+  'registration_kept',
+])
+
+/**
+ * So many records of a kind are kept in an hour: of one account or, where it takes none, from one
+ * network. Nobody fills the disk by logging in or out, rightly or wrongly, over and over.
+ */
+export const RECORDS_PER_HOUR = 100
+/** So many of a kind that takes no account, from all networks together. */
+const RECORDS_BY_ANYBODY_PER_HOUR = 1000
+
+/**
+ * Adds a record, unless there are as many like it as are kept.
+ *
+ * @returns whether it was added
+ */
+export async function insertRecord(
+  db: Kysely<Tables>,
+  { kind, detail, ...about }: AuditEvent,
+  origin: AuditOrigin,
+): Promise<boolean> {
+  const { keyId, network, requestId, operator } = origin
+  const { userId = origin.userId, sessionId = origin.sessionId } = about
+  const { rows } = await sql`
+    insert into audit_record (kind, user_id, session_id, key_id, network, request_id, operator, detail)
+    select
+      ${kind}, ${userId}::uuid, ${sessionId}::uuid, ${keyId}::uuid, ${network}, ${requestId}, ${operator},
+      ${detail === undefined ? null : JSON.stringify(detail)}::jsonb
+    where ${operator === null ? isKept(kind, userId, network) : sql`true`}
+    returning 1`.execute(db)
+  return rows.length > 0
+}
+
+/**
+ * What is refused is counted by its network alone, whether or not it was about an account: a time that differed
+ * would tell which accounts there are.
+ */
+function isKept(kind: AuditKind, userId: string | null, network: string | null): RawBuilder<boolean> {
+  if (!BY_ANYBODY.has(kind)) return fewerThan(RECORDS_PER_HOUR, kind, sql`user_id = ${userId}`)
+  const ofNetwork = fewerThan(RECORDS_PER_HOUR, kind, sql`network = ${network}`)
+  return sql`${ofNetwork} and ${fewerThan(RECORDS_BY_ANYBODY_PER_HOUR, kind, sql`true`)}`
+}
+
+function fewerThan(limit: number, kind: AuditKind, condition: RawBuilder<unknown>): RawBuilder<boolean> {
+  return sql`(
+    select count(*) from (
+      select from audit_record
+      where kind = ${kind} and at > now() - interval '1 hour' and ${condition}
+      limit ${limit}::integer
+    ) as recent
+  ) < ${limit}::integer`
+}
+
+/** Records what an operator does, in the transaction that does it. */
+export async function recordOperation(db: Kysely<Tables>, event: AuditEvent): Promise<void> {
+  const nobody = { userId: null, sessionId: null, keyId: null, network: null, requestId: null }
+  await insertRecord(db, event, { ...nobody, operator: operatorName() })
+}
+
+/** A record as it is listed. */
+export interface AuditRecord {
+  id: number
+  at: string
+  kind: AuditKind
+  userId: string | null
+  /** Null where there is no such account any more. */
+  email: string | null
+  sessionId: string | null
+  keyId: string | null
+  network: string | null
+  requestId: string | null
+  operator: string | null
+  detail: object | null
+}
+
+export interface AuditFilter {
+  userId: string | undefined
+  kind: AuditKind | undefined
+  since: Date | undefined
+}
+
+/** So many are read at a time. */
+const PAGE = 1000
+
+/** The records that a filter lets through, the newest first, of which no more than some are in memory. */
+export async function* listRecords(db: Kysely<Tables>, filter: AuditFilter): AsyncGenerator<AuditRecord> {
+  let before: number | undefined
+  for (;;) {
+    const page = await readPage(db, filter, before)
+    yield* page
+    if (page.length < PAGE) return
+    before = page.at(-1)?.id
+  }
+}
+
+async function readPage(
+  db: Kysely<Tables>,
+  { userId, kind, since }: AuditFilter,
+  before: number | undefined,
+): Promise<AuditRecord[]> {
+  let query = db
+    .selectFrom('audit_record')
+    .leftJoin('app_user', 'app_user.id', 'audit_record.user_id')
+    .select([
+      'audit_record.id',
+      isoTime('audit_record.at').as('at'),
+      'kind',
+      'user_id as userId',
+      'app_user.email',
+      'session_id as sessionId',
+      'key_id as keyId',
+      'network',
+      'request_id as requestId',
+      'operator',
+      'detail',
+    ])
+    .orderBy('audit_record.id', 'desc')
+    .limit(PAGE)
+  if (before !== undefined) query = query.where('audit_record.id', '<', before)
+  if (userId !== undefined) query = query.where('user_id', '=', userId)
+  if (kind !== undefined) query = query.where('kind', '=', kind)
+  if (since !== undefined) query = query.where('at', '>=', since)
+  return query.execute()
+}
+
+const RELEASE_KINDS: AuditKind[] = [
+  'release_published',
+  'release_withdrawn',
+  'release_scheduled',
+  'release_unscheduled',
+  'release_refused',
+  'release_moved',
+]
+
+/** What has happened to a release, or to another in its place. */
+export interface ReleaseRecord {
+  at: Date
+  kind: AuditKind
+  operator: string | null
+  detail: ReleaseDetail
+}
+
+/** What records say of releases; the members go by the kind. */
+export interface ReleaseDetail {
+  release: string
+  replaced?: string
+  rollback?: boolean
+  allowed?: string[]
+  scheduled_by?: string
+  publish_at?: string
+  store?: string
+  refusal?: string
+}
+
+/** Who published a release or another in its place, withdrew it and scheduled it, the oldest first. */
+export async function listReleaseRecords(db: Kysely<Tables>, code: string): Promise<ReleaseRecord[]> {
+  return db
+    .selectFrom('audit_record')
+    .select(({ ref }) => ['at', 'kind', 'operator', ref('detail').$castTo<ReleaseDetail>().as('detail')])
+    .where('kind', 'in', RELEASE_KINDS)
+    .where(sql<boolean>`${code} in (detail ->> 'release', detail ->> 'replaced')`)
+    .orderBy('id')
+    .execute()
+}
+
+/** Deletes some of the records that are older than so many months; returns how many. */
+export async function deleteOldRecords(db: Kysely<Tables>, months: number, most: number): Promise<number> {
+  const { rows } = await sql<{ deleted: number }>`
+    select delete_old_audit_records(${months}::integer, ${most}::integer) as deleted`.execute(db)
+  return rows[0]?.deleted ?? 0
+}

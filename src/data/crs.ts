@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto'
+import { type Kysely, sql } from 'kysely'
+import { OperatorError } from '#src/errors.ts'
+import { codeOf } from '#src/lib/promises.ts'
+import type { Tables } from './tables.ts'
+
+/** A CRS as PostGIS keeps it. The WKT is what counts, where there is one. */
+export interface CrsText {
+  wkt: string
+  /** A PROJ string; beside the WKT of a CRS in degrees it says just that. */
+  proj: string
+}
+
+/** A CRS that was added to those of PostGIS. */
+interface AddedCrs extends CrsText {
+  srid: number
+}
+
+/** Ids for CRSs that the service adds: of those that PostGIS leaves to its users, none of its own are here. */
+const ADDED = { first: 910_000, last: 997_999 }
+
+/** What the columns of spatial_ref_sys hold. */
+export const MAX_CRS_CHARACTERS = 2048
+
+const INSUFFICIENT_PRIVILEGE = '42501'
+
+/** PostGIS's id of a code of EPSG, or else of ESRI, whose codes are others; undefined where it does not know it. */
+export async function sridOfCode(db: Kysely<Tables>, code: number): Promise<number | undefined> {
+  const { rows } = await sql<{ srid: number }>`
+    select srid from spatial_ref_sys
+    where upper(auth_name) in ('EPSG', 'ESRI') and auth_srid = ${code}
+    order by upper(auth_name)
+    limit 1`.execute(db)
+  return rows[0]?.srid
+}
+
+/** The PROJ string of what PostGIS knows; undefined where it does not know it. */
+export async function projOf(db: Kysely<Tables>, srid: number): Promise<string | undefined> {
+  const { rows } = await sql<{ proj: string }>`
+    select proj4text as proj from spatial_ref_sys where srid = ${srid}`.execute(db)
+  return rows[0]?.proj
+}
+
+/** What people call what PostGIS knows: a code, or else a name or a PROJ string. */
+export async function nameOfCrs(db: Kysely<Tables>, srid: number): Promise<string> {
+  const { rows } = await sql<{ name: string }>`
+    select
+      case
+        when upper(auth_name) in ('EPSG', 'ESRI') then upper(auth_name) || ':' || auth_srid
+        else coalesce(substring(srtext from '"[^"]+"'), nullif(proj4text, ''))
+      end as name
+    from spatial_ref_sys
+    where srid = ${srid}`.execute(db)
+  return rows[0]?.name ?? `the CRS ${srid}`
+}
+
+/** Whether PROJ can make anything of the text of a CRS. */
+export async function isCrs(db: Kysely<Tables>, { wkt, proj }: CrsText): Promise<boolean> {
+  const transformed = sql`
+    select st_transform(st_makepoint(0, 0), '+proj=longlat +datum=WGS84', ${wkt || proj}::text)`.execute(db)
+  return transformed.then(
+    () => true,
+    // Longitude 0 on the equator may be too far away for it; then at least it was understood.
+    (error: Error) => error.message.startsWith('transform: '),
+  )
+}
+
+/**
+ * PostGIS's id of a CRS that has no code, which it is told of where it does not know it. The same text always has
+ * the same id, in each database, unless two of them should come to the same one.
+ *
+ * @param name for messages
+ * @throws {OperatorError} where this role may not add to what PostGIS knows
+ */
+export async function sridOfText(db: Kysely<Tables>, { wkt, proj }: CrsText, name: string): Promise<number> {
+  const digest = createHash('sha256').update(`${wkt}\n${proj}`).digest()
+  const count = ADDED.last - ADDED.first + 1
+  for (let at = digest.readUInt32BE() % count; ; at = (at + 1) % count) {
+    const srid = ADDED.first + at
+    if ((await find(db, { wkt, proj })) === undefined) await add(db, { srid, wkt, proj }, name)
+    const found = await find(db, { wkt, proj })
+    if (found !== undefined) return found
+  }
+}
+
+async function find(db: Kysely<Tables>, { wkt, proj }: CrsText): Promise<number | undefined> {
+  const { rows } = await sql<{ srid: number }>`
+    select srid from spatial_ref_sys
+    where coalesce(srtext, '') = ${wkt} and coalesce(proj4text, '') = ${proj}
+    order by srid
+    limit 1`.execute(db)
+  return rows[0]?.srid
+}
+
+async function add(db: Kysely<Tables>, { srid, wkt, proj }: AddedCrs, name: string): Promise<void> {
+  const { rows } = await sql<{ role: string }>`select quote_ident(current_user) as role`.execute(db)
+  const insert = sql`
+    insert into spatial_ref_sys (srid, srtext, proj4text) values (${srid}::integer, ${wkt}, ${proj})
+    on conflict (srid) do nothing`
+  await insert.execute(db).catch((error) => {
+    if (codeOf(error) !== INSUFFICIENT_PRIVILEGE) throw error
+    const role = rows[0]?.role
+    const quoted = [wkt, proj].map((text) => `'${text.replaceAll("'", "''")}'`).join(', ')
+    throw new OperatorError(
+      `${name} has a CRS that PostGIS does not know, and the role ${role} may not add it. The owner of spatial_ref_sys allows it by: grant insert on spatial_ref_sys to ${role}; or adds it by: insert into spatial_ref_sys (srid, srtext, proj4text) values (${srid}, ${quoted});`,
+    )
+  })
+}
+
+/** The CRSs of rasters that are not PostGIS's own, which a copy of the data needs, whoever has added them. */
+export async function listAddedCrs(db: Kysely<Tables>): Promise<AddedCrs[]> {
+  const { rows } = await sql<AddedCrs>`
+    select srid, coalesce(srtext, '') as wkt, coalesce(proj4text, '') as proj
+    from spatial_ref_sys
+    where srid in (select srid from coverage) and upper(coalesce(auth_name, '')) not in ('EPSG', 'ESRI')
+    order by srid`.execute(db)
+  return rows
+}
+
+/**
+ * Adds the CRSs of another database under their ids.
+ *
+ * @throws {OperatorError} where an id is another CRS's here, or this role may not add any
+ */
+export async function addCrs(db: Kysely<Tables>, added: AddedCrs[]): Promise<void> {
+  for (const crs of added) {
+    const here = await textOf(db, crs.srid)
+    if (!here) await add(db, crs, 'The file')
+    else if (here.wkt !== crs.wkt || here.proj !== crs.proj) {
+      throw new OperatorError(`spatial_ref_sys has another CRS under the id ${crs.srid} than the file.`)
+    }
+  }
+}
+
+async function textOf(db: Kysely<Tables>, srid: number): Promise<CrsText | undefined> {
+  const { rows } = await sql<CrsText>`
+    select coalesce(srtext, '') as wkt, coalesce(proj4text, '') as proj
+    from spatial_ref_sys where srid = ${srid}`.execute(db)
+  return rows[0]
+}

@@ -1,0 +1,207 @@
+import { createHash } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import { parseXml, type XmlElement } from '@rgrove/parse-xml'
+import { AwsV4Signer } from 'aws4fetch'
+import {
+  askServer,
+  type Expected,
+  type FileRequest,
+  MOST_ERROR_BYTES,
+  rangeHeader,
+  readRange,
+} from './http.ts'
+import { type FileStore, fileAt, type ListedFile, pathOf, StorageUnavailable } from './store.ts'
+
+/** How long is waited before something is tried once more, time after time: for an operator, who has begun long work. */
+export const PAUSES_MS: readonly number[] = [500, 2000, 8000]
+
+/**
+ * Does something that may be done twice, and again after a while where the store does not answer: providers ask for
+ * that now and then, and a load of hours is not to end for it.
+ */
+export async function inAttempts<Result>(
+  work: () => Promise<Result>,
+  pausesMs: readonly number[],
+): Promise<Result> {
+  for (const pauseMs of pausesMs) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof StorageUnavailable) || error.hasAnswered) throw error
+      await setTimeout(pauseMs)
+    }
+  }
+  return work()
+}
+
+/** Some of the files of a bucket, and what the next of them are asked for with. */
+export interface ListPage {
+  files: ListedFile[]
+  next: string | undefined
+}
+
+/**
+ * Reads a page of ListObjectsV2.
+ *
+ * @param below what the names begin with that are listed
+ * @throws {StorageUnavailable} where it is none, or does not say all of its files: who sweeps relies on that
+ */
+export function pageOf(place: string, text: string, below: string): ListPage {
+  const root = rootOf(text)
+  if (root?.name !== 'ListBucketResult') throw notUnderstood(place)
+  const files = childrenOf(root, 'Contents').flatMap((entry) => {
+    const file = fileAt(textOf(entry, 'Key').slice(below.length))
+    if (!file) return []
+    const bytes = Number.parseInt(textOf(entry, 'Size'), 10)
+    const writtenAt = new Date(textOf(entry, 'LastModified'))
+    if (Number.isNaN(bytes) || Number.isNaN(writtenAt.getTime())) throw notUnderstood(place)
+    return [{ ...file, bytes, writtenAt }]
+  })
+  const next = textOf(root, 'NextContinuationToken') || undefined
+  if (textOf(root, 'IsTruncated') === 'true' && next === undefined) throw notUnderstood(place)
+  return { files, next }
+}
+
+function rootOf(text: string): XmlElement | null {
+  try {
+    return parseXml(text).root
+  } catch {
+    return null
+  }
+}
+
+function notUnderstood(place: string): StorageUnavailable {
+  return new StorageUnavailable(`${place} answers with something else than a list of its files`, {
+    hasAnswered: true,
+  })
+}
+
+function childrenOf(element: XmlElement, name: string): XmlElement[] {
+  return element.children.filter(
+    (child): child is XmlElement => child.type === 'element' && (child as XmlElement).name === name,
+  )
+}
+
+function textOf(element: XmlElement, name: string): string {
+  return childrenOf(element, name)[0]?.text ?? ''
+}
+
+/** Who signs, and for which part of a provider. */
+export interface Credentials {
+  accessKeyId: string
+  secretAccessKey: string
+  region: string
+}
+
+export interface Bucket {
+  /** Of the provider; the bucket is the first part of its paths. */
+  endpoint: string
+  bucket: string
+  /** What names of objects begin with; nothing, or without a slash at either end. */
+  prefix: string
+  credentials: Credentials
+}
+
+export interface BucketLimits {
+  /** How long is waited for an answer, but for that to a file that is stored. */
+  timeoutMs: number
+  /** Before something is tried once more that an operator waits for. */
+  pausesMs?: readonly number[]
+}
+
+/** Makes the store of a bucket that speaks S3. */
+export function openBucket(
+  { endpoint, bucket, prefix, credentials }: Bucket,
+  { timeoutMs, pausesMs = PAUSES_MS }: BucketLimits,
+): FileStore {
+  const place = `s3://${[bucket, prefix].filter(Boolean).join('/')}`
+  const root = `${endpoint.replace(/\/$/, '')}/${bucket}`
+  const below = prefix === '' ? '' : `${prefix}/`
+
+  function requestFor(
+    method: FileRequest['method'],
+    name: string,
+    more: Partial<FileRequest> = {},
+  ): Promise<FileRequest> {
+    const path = `${below}${pathOf(name)}`.split('/').map(encodeURIComponent).join('/')
+    const request = { method, url: new URL(`${root}/${path}`), headers: {}, ...more }
+    return signed(request, credentials)
+  }
+
+  /** Asks for what an operator waits for; it is signed anew each time. */
+  function ask(request: () => Promise<FileRequest>, expected: Omit<Expected, 'signal'>, waitMs = timeoutMs) {
+    return inAttempts(
+      async () => askServer(place, await request(), { ...expected, signal: AbortSignal.timeout(waitMs) }),
+      pausesMs,
+    )
+  }
+
+  async function page(token: string | undefined): Promise<ListPage> {
+    const url = new URL(root)
+    url.searchParams.set('list-type', '2')
+    if (below) url.searchParams.set('prefix', below)
+    if (token) url.searchParams.set('continuation-token', token)
+    const request = () => signed({ method: 'GET', url, headers: {} }, credentials)
+    const { body } = await ask(request, { statuses: [200], mostBytes: MOST_LIST_BYTES })
+    return pageOf(place, body.toString(), below)
+  }
+
+  return {
+    place,
+    async read(name, offset, length, signal = AbortSignal.timeout(timeoutMs)) {
+      const request = await requestFor('GET', name, { headers: rangeHeader(offset, length) })
+      return readRange(place, request, length, signal)
+    },
+    async write(name, bytes) {
+      const expected = { statuses: [200, 201, 204], mostBytes: MOST_ERROR_BYTES }
+      await ask(() => requestFor('PUT', name, { body: bytes }), expected, WRITE_TIMEOUT_MS)
+    },
+    async *list() {
+      let token: string | undefined
+      do {
+        const { files, next } = await page(token)
+        yield* files
+        if (next && next === token) throw new StorageUnavailable(`${place} lists the same again and again`)
+        token = next
+      } while (token)
+    },
+    canWrite: async () => null,
+    async remove(name) {
+      await ask(() => requestFor('DELETE', name), { statuses: [200, 204, 404], mostBytes: MOST_ERROR_BYTES })
+    },
+  }
+}
+
+/** Nobody but an operator waits for what is written: some megabytes. */
+const WRITE_TIMEOUT_MS = 120_000
+
+/** A page has a thousand names at most, of a kilobyte at most. */
+const MOST_LIST_BYTES = 8 * 2 ** 20
+
+/** One a day. */
+const signingKeys = new Map<string, ArrayBuffer>()
+
+/** Signs a request to a bucket: Signature Version 4, with the sum of its body. */
+export async function signed(
+  request: FileRequest,
+  credentials: Credentials,
+  now = new Date(),
+): Promise<FileRequest> {
+  const { method, url, body } = request
+  const sum = createHash('sha256')
+    .update(body ?? '')
+    .digest('hex')
+  const signer = new AwsV4Signer({
+    ...credentials,
+    service: 's3',
+    method,
+    url: url.href,
+    headers: { ...request.headers, 'x-amz-content-sha256': sum },
+    datetime: now.toISOString().replace(/[-:]|\.\d{3}/g, ''),
+    // Else a range is not signed.
+    allHeaders: true,
+    cache: signingKeys,
+  })
+  const { headers } = await signer.sign()
+  return { ...request, headers: Object.fromEntries(headers) }
+}

@@ -1,0 +1,106 @@
+/** Files that never change, by names that nothing else ever has: in a folder, on a web server or in a bucket. */
+export interface FileStore {
+  /** Where it is, for people. */
+  readonly place: string
+  /**
+   * Reads a part of a file.
+   *
+   * @param signal ends it, as far as that can be done; without it, it is ended after a while by itself
+   * @throws {StorageUnavailable} where the store does not answer
+   * @throws {FileMissing} where there is no such file, or not so much of it
+   */
+  read(name: string, offset: number, length: number, signal?: AbortSignal): Promise<Buffer>
+  /**
+   * Stores a file; when it is done, the file outlasts a loss of power. What has the name already is replaced by the same.
+   *
+   * @throws {StorageUnavailable}
+   * @throws {OperatorError} where nothing can be written there
+   */
+  write(name: string, bytes: Buffer): Promise<void>
+  /**
+   * All files, in no order, and what is left of those that were not written to their end.
+   *
+   * @throws as `write`
+   */
+  list(): AsyncIterable<ListedFile>
+  /** Removes a file; one that is not there is no mistake. */
+  remove(name: string): Promise<void>
+  /** Whether files may be written there, as far as that can be said without writing one; null where it cannot. */
+  canWrite(): Promise<boolean | null>
+}
+
+export interface ListedFile {
+  /** What `remove` takes. */
+  name: string
+  /** Whether it is what a write has left that was cut off. */
+  unfinished: boolean
+  bytes: number
+  /** When it was written last. */
+  writtenAt: Date
+}
+
+/** A store does not answer, or refuses to: the same may go well in a moment. */
+export class StorageUnavailable extends Error {
+  override name = 'StorageUnavailable'
+  /** Whether it has answered all the same, and would not do this one thing: others may go well. */
+  readonly hasAnswered: boolean
+
+  constructor(
+    message: string,
+    { hasAnswered = false, ...options }: ErrorOptions & { hasAnswered?: boolean } = {},
+  ) {
+    super(message, options)
+    this.hasAnswered = hasAnswered
+  }
+}
+
+/** A store answers, and has not what was asked for. */
+export class FileMissing extends Error {
+  override name = 'FileMissing'
+}
+
+/** What a store has under a name is not what was written. */
+export class FileDamaged extends Error {
+  override name = 'FileDamaged'
+}
+
+/** Where a file lies in its store: folders of thousands of files are slow to list. */
+export function pathOf(name: string): string {
+  return `${name.slice(0, 2)}/${name}`
+}
+
+/** The file at a path that `pathOf` has made, or what is left of one; undefined where something else is there. */
+export function fileAt(path: string): Pick<ListedFile, 'name' | 'unfinished'> | undefined {
+  const [, , name, rest] = /^([0-9a-f]{2})\/(\1[0-9a-f]{62}\.tif(\.[0-9a-f]{12})?)$/.exec(path) ?? []
+  return name === undefined ? undefined : { name, unfinished: rest !== undefined }
+}
+
+/** A part of a file, and how it is known to be what was written. */
+export interface Range {
+  name: string
+  offset: number
+  length: number
+  isWhole(bytes: Buffer): boolean
+}
+
+/** Reads parts of files, none of which is damaged. */
+export interface RangeReader {
+  /**
+   * @param signal ends it, as far as that can be done
+   * @throws {StorageUnavailable} where the store does not answer
+   * @throws {FileMissing} where there is no such file, or not so much of it
+   * @throws {FileDamaged} where that is not what was written
+   */
+  read(range: Range, signal?: AbortSignal): Promise<Buffer>
+}
+
+/** Reads parts of the files of a store. */
+export function rangesOf(store: FileStore): RangeReader {
+  return {
+    async read({ name, offset, length, isWhole }, signal) {
+      const bytes = await store.read(name, offset, length, signal)
+      if (isWhole(bytes)) return bytes
+      throw new FileDamaged(`${length} bytes of ${name} in ${store.place} are damaged`)
+    },
+  }
+}

@@ -1,0 +1,200 @@
+import { setTimeout } from 'node:timers/promises'
+import { type Kysely, sql, type Transaction } from 'kysely'
+import { OperatorError } from '#src/errors.ts'
+import { codeOf, messageOf } from '#src/lib/promises.ts'
+import { isLockNotAvailable } from './failures.ts'
+import { insertReference, REFERENCE_FILE, readReference, SQL_FOLDER } from './reference.ts'
+import { explainRights } from './rights.ts'
+import { breaksOlder, pendingOf, readApplied, readScripts, type Script } from './schema-state.ts'
+import type { Tables } from './tables.ts'
+
+/** Short beside the time that a lock is waited for. */
+const LOOK_EVERY_MS = 100
+
+interface Holder {
+  pid: number
+  role: string
+  application: string
+  /** When its transaction began; null for those whose sessions we may not look into. */
+  since: string | null
+}
+
+/** Sees whom a process of the database waits for. */
+export interface HolderWatch {
+  /** Who held what was waited for last, in words. */
+  name(): string
+  stop(): Promise<void>
+}
+
+/** Watches a process from another connection: the one that waits cannot say whom it waits for. */
+export function watchHolder(db: Kysely<Tables>, pid: number): HolderWatch {
+  const stopped = new AbortController()
+  let holder: Holder | undefined
+
+  async function watch(): Promise<void> {
+    while (!stopped.signal.aborted) {
+      await setTimeout(LOOK_EVERY_MS, undefined, { signal: stopped.signal })
+      holder = (await findHolder(db, pid)) ?? holder
+    }
+  }
+
+  // That nobody can be named is no reason to fail.
+  const watching = watch().catch(() => {})
+  return {
+    name: () => (holder ? nameOf(holder) : 'another session'),
+    stop() {
+      stopped.abort()
+      return watching
+    },
+  }
+}
+
+async function findHolder(db: Kysely<Tables>, pid: number): Promise<Holder | undefined> {
+  const { rows } = await sql<Holder>`
+    select
+      pid,
+      usename as role,
+      application_name as application,
+      to_char(xact_start at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as since
+    from pg_stat_activity
+    where pid = any(pg_blocking_pids(${pid}))
+    order by xact_start
+    limit 1`.execute(db)
+  return rows[0]
+}
+
+function nameOf({ pid, role, application, since }: Holder): string {
+  const details = [application, `role ${role}`, since && `in a transaction since ${since} UTC`].filter(
+    Boolean,
+  )
+  return `process ${pid} (${details.join(', ')})`
+}
+
+/** Any constant will do, as long as every version of the program uses the same. */
+const MIGRATION_LOCK = 7_239_441
+
+/**
+ * Whoever wants a table that a migration waits for waits behind it: no longer than requests do anyway. Shorter than
+ * `deadlock_timeout`, so that of two that wait for each other the migration gives up, and no request.
+ */
+const LOCK_TIMEOUT_MS = 500
+
+/** Between two attempts, each time twice as long: meanwhile nobody waits. */
+const FIRST_PAUSE_MS = 250
+const LONGEST_PAUSE_MS = 10_000
+
+/** A dump takes some minutes. */
+const PATIENCE_MS = 10 * 60_000
+
+/** SQLSTATE of a deadlock. */
+const DEADLOCK = '40P01'
+
+export interface MigrateOptions {
+  /** Told what is waited for. */
+  progress?: (message: string) => void
+  /** How long locks are tried for, in all. */
+  patienceMs?: number
+}
+
+/**
+ * Brings the schema up to date: numbered migrations in order, each once; then the functions, each when
+ * its text has changed. A database that is new also gets the countries and crops of the reference file. All
+ * in one transaction under an advisory lock, so that of several processes that start together one migrates
+ * and the others find it done.
+ *
+ * Locks are waited for only shortly: where a dump, or requests of another process, are in its way, it is begun anew
+ * after a pause. A schema that is up to date takes no lock, and no right but to read.
+ *
+ * @param folder has the scripts in `migrations` and `functions`, and the reference file
+ * @returns the names of what was applied
+ * @throws {OperatorError} when an applied migration has been changed, a newer version has made one that breaks this
+ * version, the role may not change the schema, or a lock has not come for too long
+ */
+export async function migrate(
+  db: Kysely<Tables>,
+  folder = SQL_FOLDER,
+  { progress = () => {}, patienceMs = PATIENCE_MS }: MigrateOptions = {},
+): Promise<string[]> {
+  const scripts = await readScripts(folder)
+  if (pendingOf(scripts, await readApplied(db)).length === 0) return []
+  const begun = performance.now()
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+    let holder: HolderWatch | undefined
+    try {
+      return await db.transaction().execute(async (trx) => {
+        holder = watchHolder(db, await processOf(trx))
+        return applyAll(trx, scripts, folder)
+      })
+    } catch (error) {
+      if (!isBlocked(error)) return await explainRights(db, error)
+      const name = holder?.name()
+      if (performance.now() - begun + pause > patienceMs) throw blocked(name, patienceMs)
+      progress(`the schema is locked by ${name}: trying again in ${pause / 1000} s`)
+      await setTimeout(pause)
+    } finally {
+      // After the transaction: there may be one connection in all.
+      await holder?.stop()
+    }
+  }
+}
+
+async function processOf(trx: Transaction<Tables>): Promise<number> {
+  const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(trx)
+  return (rows[0] as { pid: number }).pid
+}
+
+/** Nothing is left of a migration then. */
+function isBlocked(error: unknown): boolean {
+  const cause = error instanceof OperatorError ? error.cause : error
+  return isLockNotAvailable(cause) || codeOf(cause) === DEADLOCK
+}
+
+function blocked(holder: string | undefined, patienceMs: number): OperatorError {
+  return new OperatorError(
+    `The schema could not be changed for ${patienceMs / 1000} s: ${holder} holds locks on it. Nothing was changed; end that, or try again later.`,
+  )
+}
+
+async function applyAll(trx: Transaction<Tables>, scripts: Script[], folder: URL): Promise<string[]> {
+  await sql`select pg_advisory_xact_lock(${sql.lit(MIGRATION_LOCK)})`.execute(trx)
+  await sql`set local lock_timeout = ${sql.lit(LOCK_TIMEOUT_MS)}`.execute(trx)
+  const applied = await readApplied(trx)
+  const pending = pendingOf(scripts, applied)
+  if (pending.length > 0) await keepAppliedScripts(trx)
+  for (const script of pending) await apply(trx, script)
+  const names = pending.map(({ name }) => name)
+  if (applied.size > 0) return names
+  await insertReference(trx, await readReference(folder))
+  return [...names, REFERENCE_FILE]
+}
+
+/** What migrations are kept in is made before the first of them. */
+async function keepAppliedScripts(trx: Transaction<Tables>): Promise<void> {
+  await sql`
+    create table if not exists applied_script (
+      kind text not null,
+      name text not null,
+      checksum text not null,
+      applied_at timestamptz not null default now(),
+      primary key (kind, name)
+    )`.execute(trx)
+  await sql`
+    alter table applied_script
+      add column if not exists replaced text[] not null default '{}',
+      add column if not exists breaks_older boolean not null default false`.execute(trx)
+}
+
+async function apply(trx: Transaction<Tables>, script: Script): Promise<void> {
+  try {
+    await sql.raw(script.text).execute(trx)
+  } catch (error) {
+    throw new OperatorError(`${script.name} could not be applied: ${messageOf(error)}.`, { cause: error })
+  }
+  await sql`
+    insert into applied_script (kind, name, checksum, breaks_older)
+    values (${script.kind}, ${script.name}, ${script.checksum}, ${breaksOlder(script)})
+    on conflict (kind, name) do update set
+      replaced = applied_script.replaced || applied_script.checksum,
+      checksum = excluded.checksum,
+      applied_at = now()`.execute(trx)
+}

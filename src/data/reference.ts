@@ -1,0 +1,116 @@
+import { readFile } from 'node:fs/promises'
+import { Ajv } from 'ajv'
+import type { Transaction } from 'kysely'
+import { type Static, Type } from 'typebox'
+import { parse } from 'yaml'
+import { OperatorError } from '#src/errors.ts'
+import { nameKey, wordKey } from '#src/lib/names.ts'
+import type { Tables } from './tables.ts'
+
+/** Where migrations, functions and the reference file lie. */
+export const SQL_FOLDER = new URL('../../sql/', import.meta.url)
+
+/** What a new database begins with, in {@link SQL_FOLDER}. */
+export const REFERENCE_FILE = 'reference/countries-and-crops.yaml'
+
+const Name = Type.String({ minLength: 1, maxLength: 100 })
+const Aliases = Type.Array(Name, { default: [] })
+
+/** By product: the least and the most that is plausible. */
+const Ranges = Type.Record(Type.String(), Type.Array(Type.Number(), { minItems: 2, maxItems: 2 }), {
+  default: {},
+})
+
+const Reference = Type.Object(
+  {
+    crops: Type.Array(
+      Type.Object(
+        {
+          code: Type.String({ pattern: '^[a-z][a-z0-9-]*$' }),
+          name: Name,
+          aliases: Aliases,
+          plausible: Ranges,
+        },
+        { additionalProperties: false, required: ['code', 'name'] },
+      ),
+    ),
+    countries: Type.Array(
+      Type.Object(
+        {
+          code: Type.String({ pattern: '^[a-z]{3}$' }),
+          name: Name,
+          aliases: Aliases,
+          crops: Type.Array(Type.String(), { default: [] }),
+          extent: Type.Optional(Type.Array(Type.Number(), { minItems: 4, maxItems: 4 })),
+        },
+        { additionalProperties: false, required: ['code', 'name'] },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+/** Countries and crops as the reference file lists them. */
+export type Reference = Static<typeof Reference>
+
+const validate = new Ajv({ useDefaults: true }).compile<Reference>(Reference)
+
+/** @throws {OperatorError} names what is wrong with the file */
+export async function readReference(folder = SQL_FOLDER): Promise<Reference> {
+  const content: unknown = parse(await readFile(new URL(REFERENCE_FILE, folder), 'utf8'))
+  if (validate(content)) return content
+  const [error] = validate.errors ?? []
+  throw new OperatorError(`${REFERENCE_FILE} is not valid: ${error?.instancePath || '/'}: ${error?.message}.`)
+}
+
+/**
+ * Puts the countries and crops of the reference in the place of all there are: for a database that is new.
+ *
+ * @throws {OperatorError} where two have the same code or name, or a country offers a crop that is not listed
+ */
+export async function insertReference(trx: Transaction<Tables>, reference: Reference): Promise<void> {
+  try {
+    for (const table of ['country_crop', 'country_alias', 'crop_alias', 'country', 'crop'] as const) {
+      await trx.deleteFrom(table).execute()
+    }
+    for (const crop of reference.crops) await insertCrop(trx, crop)
+    for (const country of reference.countries) await insertCountry(trx, country)
+  } catch (error) {
+    throw new OperatorError(`${REFERENCE_FILE} could not be applied: ${(error as Error).message}.`)
+  }
+}
+
+async function insertCrop(trx: Transaction<Tables>, crop: Reference['crops'][number]): Promise<void> {
+  const { code, name, plausible } = crop
+  await trx.insertInto('crop').values({ code, name }).execute()
+  const keys = keysOf(crop, wordKey).map((alias) => ({ alias, crop_code: code }))
+  await trx.insertInto('crop_alias').values(keys).execute()
+  for (const [product, [minimum, maximum]] of Object.entries(plausible)) {
+    await trx
+      .insertInto('plausible_range')
+      .values({ product, crop_code: code, minimum: minimum as number, maximum: maximum as number })
+      .execute()
+  }
+}
+
+async function insertCountry(
+  trx: Transaction<Tables>,
+  country: Reference['countries'][number],
+): Promise<void> {
+  const { code, name, crops, extent = [] } = country
+  const [west = null, south = null, east = null, north = null] = extent
+  await trx.insertInto('country').values({ code, name, west, south, east, north }).execute()
+  const keys = keysOf(country, nameKey).map((alias) => ({ alias, country_code: code }))
+  await trx.insertInto('country_alias').values(keys).execute()
+  for (const crop_code of crops) {
+    await trx.insertInto('country_crop').values({ country_code: code, crop_code }).execute()
+  }
+}
+
+/** What an entry is found by, each once. */
+function keysOf(
+  { code, name, aliases }: { code: string; name: string; aliases: string[] },
+  keyOf: (name: string) => string,
+): string[] {
+  return [...new Set([code, name, ...aliases].map(keyOf))]
+}

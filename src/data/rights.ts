@@ -1,0 +1,175 @@
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import { OperatorError } from '#src/errors.ts'
+import { codeOf, messageOf } from '#src/lib/promises.ts'
+import { inTransaction } from './sql.ts'
+import type { Tables } from './tables.ts'
+
+/** SQLSTATE of what a role may not do. */
+const INSUFFICIENT_PRIVILEGE = '42501'
+
+type Right = 'select' | 'insert' | 'update' | 'delete'
+
+const ALL: Right[] = ['select', 'insert', 'update', 'delete']
+
+/** Tables of which the service needs less than all rows and all changes of them. */
+const RIGHTS: Partial<Record<keyof Tables, Right[]>> = {
+  applied_script: ['select'],
+  // Old records go by a function that has its owner's rights.
+  audit_record: ['select', 'insert'],
+  // Written by a function that has its owner's rights.
+  change_entry: ['select'],
+}
+
+/** What changes tables with the rights of their owner, which not everybody may execute. */
+const OWNERS_FUNCTIONS = [
+  'create_history_months(timestamptz)',
+  'detach_history_month(timestamptz)',
+  'drop_history_month()',
+]
+
+function rightsOn(table: string): Right[] {
+  return RIGHTS[table as keyof Tables] ?? ALL
+}
+
+/** The tables and views of the service, without those of extensions. */
+async function listTables(db: Kysely<Tables>): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select relname as name
+    from pg_class
+    where relkind in ('r', 'p', 'v') and ${isWhole}
+      and relnamespace = current_schema()::regnamespace and ${isOurs('pg_class')}
+    order by relname`.execute(db)
+  return rows.map(({ name }) => name)
+}
+
+async function listFunctions(db: Kysely<Tables>): Promise<string[]> {
+  const { rows } = await sql<{ signature: string }>`
+    select pg_proc.oid::regprocedure::text as signature
+    from pg_proc
+    where pronamespace = current_schema()::regnamespace and ${isOurs('pg_proc')}`.execute(db)
+  return rows.map(({ signature }) => signature)
+}
+
+/** No extension has made what is listed in a catalog. */
+export function isOurs(catalog: 'pg_class' | 'pg_proc'): RawBuilder<boolean> {
+  return sql`not exists (
+    select from pg_depend
+    where classid = ${sql.lit(catalog)}::regclass and objid = ${sql.ref(`${catalog}.oid`)} and deptype = 'e'
+  )`
+}
+
+/** A table of `pg_class` is no partition or other part of one: those are asked for through it. */
+export const isWhole = sql<boolean>`not exists (select from pg_inherits where inhrelid = pg_class.oid)`
+
+/**
+ * Gives a role what the service needs of the schema, and nothing else: it may read and write rows, and change no
+ * table. What later migrations of the same owner make is its as well.
+ *
+ * @throws {OperatorError} where there is no such role, or the caller does not own the schema
+ */
+export async function grantService(db: Kysely<Tables>, role: string): Promise<void> {
+  await inTransaction(db, (trx) => grantAll(trx, role)).catch((error) => explainRights(db, error))
+}
+
+async function grantAll(trx: Transaction<Tables>, role: string): Promise<void> {
+  const { rows } = await sql<{ owner: boolean; schema: string }>`
+    select pg_has_role(${role}, current_user, 'member') as owner, current_schema() as schema
+    from pg_roles where rolname = ${role}`.execute(trx)
+  const [found] = rows
+  if (!found) {
+    throw new OperatorError(
+      `There is no role ${role}: \`create role\` makes it, docker/database.sh shows how.`,
+      { code: 'NOT_FOUND' },
+    )
+  }
+  if (found.owner) {
+    throw new OperatorError(`${role} owns the schema, and may do all: grant to a role of the service's own.`)
+  }
+  const [to, schema] = [sql.id(role), sql.id(found.schema)]
+  await sql`grant usage on schema ${schema} to ${to}`.execute(trx)
+  for (const table of await listTables(trx)) {
+    await sql`revoke all on ${sql.table(table)} from ${to}`.execute(trx)
+    await sql`grant ${sql.raw(rightsOn(table).join())} on ${sql.table(table)} to ${to}`.execute(trx)
+  }
+  for (const signature of await listFunctions(trx)) {
+    await sql`grant execute on function ${sql.raw(signature)} to ${to}`.execute(trx)
+  }
+  // `agro export` reads where they stand.
+  await sql`grant usage, select on all sequences in schema ${schema} to ${to}`.execute(trx)
+  const later = sql`alter default privileges in schema ${schema} grant`
+  await sql`${later} select, insert, update, delete on tables to ${to}`.execute(trx)
+  await sql`${later} usage, select on sequences to ${to}`.execute(trx)
+  await sql`${later} execute on functions to ${to}`.execute(trx)
+}
+
+/**
+ * Finds out before the first request whether the role may do what the service does.
+ *
+ * @throws {OperatorError} names the first rights that it lacks
+ */
+export async function refuseMissingRights(db: Kysely<Tables>): Promise<void> {
+  const needed = (await listTables(db)).flatMap((table) => rightsOn(table).map((right) => ({ table, right })))
+  const { rows } = await sql<{ table: string; right: string }>`
+    select "table", "right"
+    from unnest(
+      ${needed.map(({ table }) => table)}::text[],
+      ${needed.map(({ right }) => right)}::text[]
+    ) as needed ("table", "right")
+    where not has_table_privilege("table", "right")`.execute(db)
+  const [first] = rows
+  if (first) await refuseRole(db, `it may not ${first.right} rows of ${first.table}`)
+  const { rows: functions } = await sql<{ name: string }>`
+    select split_part(signature, '(', 1) as name from unnest(${OWNERS_FUNCTIONS}::text[]) as needed (signature)
+    where not has_function_privilege(signature, 'execute')`.execute(db)
+  if (functions[0]) await refuseRole(db, `it may not execute ${functions[0].name}`)
+}
+
+/**
+ * Where the database has refused something for want of a right, says who may not do what; any other error is thrown
+ * as it is.
+ */
+export async function explainRights(db: Kysely<Tables>, error: unknown): Promise<never> {
+  const code = codeOf(error) ?? (error instanceof Error ? codeOf(error.cause) : undefined)
+  if (code !== INSUFFICIENT_PRIVILEGE) throw error
+  return refuseRole(db, messageOf(error).replace(/\.$/, ''))
+}
+
+/** Says what the role may not do, and what helps. */
+export async function refuseRole(db: Kysely<Tables>, reason: string): Promise<never> {
+  const { rows } = await sql<{ role: string }>`select current_user as role`.execute(db)
+  const role = rows[0]?.role
+  throw new OperatorError(
+    `The role ${role} has not the rights for it: ${reason}. The owner of the schema changes it by \`agro migrate\`, and gives a service its rights by \`agro grants ${role}\`.`,
+  )
+}
+
+/** What is looked at before a release is published, by the names that operators allow it by, and what each finds. */
+const CHECKS = {
+  empty: 'a layer with no values, or hardly any',
+  extent: 'a grid that does not lie in the country, or covers little of it',
+  month: 'a month that is far ahead, or older than what is published',
+  names: 'inputs and scenarios that are spelled almost as published ones are',
+  'not-honoured': 'masks, alpha bands and side files that were not read',
+  range: 'values that are not plausible for the product',
+  reading: 'what had to be assumed to read a file',
+  'scenarios-alike': 'scenarios of an input that all have the same values',
+  'undeclared-nodata': 'a value that looks as if it meant none',
+} as const
+
+export type CheckName = keyof typeof CHECKS
+
+export const CHECK_NAMES = Object.keys(CHECKS) as CheckName[]
+
+/** What a check has found in a release. */
+export interface Finding {
+  check: CheckName
+  /** An error keeps the release from being published, unless its check is allowed by name. */
+  level: 'error' | 'note'
+  sentence: string
+  /** The layer that it is about, where it is about one. */
+  layer?: { input: string | null; scenario: string | null }
+  /** The figures of the sentence, for programs. */
+  figures?: Record<string, number | string | null>
+  /** Whether it is an error that was allowed. */
+  allowed: boolean
+}

@@ -1,0 +1,267 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { type Kysely, sql } from 'kysely'
+import { OperatorError } from '#src/errors.ts'
+import { SQL_FOLDER } from './reference.ts'
+import { explainRights, refuseRole } from './rights.ts'
+import type { Tables } from './tables.ts'
+
+/** A file that makes a part of the schema. */
+export interface Script {
+  kind: 'migration' | 'function'
+  name: string
+  text: string
+  checksum: string
+}
+
+/** What the database has of a script. */
+export interface AppliedScript {
+  checksum: string
+  /** The checksums of the texts of a function that this one took the place of. */
+  replaced: string[]
+  /** Whether versions that do not know a migration cannot go on with the schema that it makes. */
+  breaksOlder: boolean
+}
+
+/** Applied scripts by their kinds and names. */
+export type AppliedScripts = Map<string, AppliedScript>
+
+/** A line of a migration after which versions of before cannot go on: only a new major version may have one. */
+const BREAKS_OLDER = /^-- breaks: older versions$/m
+
+export const breaksOlder = ({ text }: Script): boolean => BREAKS_OLDER.test(text)
+
+/** The migrations in the order of their numbers, then the functions. */
+export async function readScripts(folder: URL): Promise<Script[]> {
+  return [...(await scriptsOf('migration', folder)), ...(await scriptsOf('function', folder))]
+}
+
+/** The scripts of a kind, in the order in which they are applied. */
+export async function scriptsOf(kind: Script['kind'], sqlFolder: URL): Promise<Script[]> {
+  const folder = new URL(`${kind}s/`, sqlFolder)
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
+  return Promise.all(
+    names.map(async (name) => {
+      const text = await readFile(new URL(name, folder), 'utf8')
+      return { kind, name, text, checksum: createHash('sha256').update(text).digest('hex') }
+    }),
+  )
+}
+
+/** The number of the latest migration that this version knows. */
+export async function schemaVersion(folder = SQL_FOLDER): Promise<number> {
+  const names = await readdir(new URL('migrations/', folder))
+  return Math.max(...names.map((name) => Number.parseInt(name, 10) || 0))
+}
+
+/** As the database has it; a schema of before lacks the columns that may be undefined. */
+interface AppliedScriptRow extends Omit<Script, 'text'> {
+  replaced?: string[]
+  breaks_older?: boolean
+}
+
+/** What is applied; nothing where there is no schema yet. Asks for no right but to read. */
+export async function readApplied(db: Kysely<Tables>): Promise<AppliedScripts> {
+  if (!(await isThere(db))) return new Map()
+  const { rows } = await sql<{ script: AppliedScriptRow }>`
+    select to_jsonb(applied_script) as script from applied_script`
+    .execute(db)
+    .catch((error) => explainRights(db, error))
+  return new Map(
+    rows.map(({ script }) => [
+      keyOf(script),
+      {
+        checksum: script.checksum,
+        replaced: script.replaced ?? [],
+        breaksOlder: script.breaks_older ?? false,
+      },
+    ]),
+  )
+}
+
+/** A table in a schema that the role may not use is there and not found. */
+async function isThere(db: Kysely<Tables>): Promise<boolean> {
+  const { rows } = await sql<{ found: boolean; hidden: boolean }>`
+    select
+      to_regclass('applied_script') is not null as found,
+      exists (
+        select from pg_class
+        where relname = 'applied_script' and relkind = 'r' and not has_schema_privilege(relnamespace, 'usage')
+      ) as hidden`.execute(db)
+  const [{ found, hidden } = { found: false, hidden: false }] = rows
+  if (hidden && !found) return refuseRole(db, 'it may not use the schema')
+  return found
+}
+
+/** How what was applied stands to the scripts of this version. */
+export interface Comparison {
+  /** What has to be applied. */
+  pending: Script[]
+  /** Migrations of a newer version, and those among them that this one cannot go on with. */
+  newer: string[]
+  breaking: string[]
+  /** Migrations whose text has changed since they were applied. */
+  changed: string[]
+}
+
+/**
+ * Compares what was applied with the scripts. A newer version may have been here: it may leave this one to go on,
+ * and then its functions stay, which are right for both.
+ */
+export function compareScripts(scripts: Script[], applied: AppliedScripts): Comparison {
+  const known = new Set(scripts.map(keyOf))
+  const newer = migrationsIn(applied).filter((name) => !known.has(keyOf({ kind: 'migration', name })))
+  const isPending = (script: Script) => {
+    const found = applied.get(keyOf(script))
+    if (script.kind === 'migration') return !found
+    return newer.length === 0 && found?.checksum !== script.checksum && !isReplaced(script, found)
+  }
+  const isChanged = (script: Script) => {
+    const found = applied.get(keyOf(script))
+    return script.kind === 'migration' && found !== undefined && found.checksum !== script.checksum
+  }
+  return {
+    pending: scripts.filter(isPending),
+    newer,
+    breaking: newer.filter((name) => applied.get(keyOf({ kind: 'migration', name }))?.breaksOlder),
+    changed: scripts.filter(isChanged).map(({ name }) => name),
+  }
+}
+
+/** The names of the migrations among what was applied, in the order of their numbers. */
+export function migrationsIn(applied: AppliedScripts): string[] {
+  const prefix = keyOf({ kind: 'migration', name: '' })
+  return [...applied.keys()]
+    .flatMap((key) => (key.startsWith(prefix) ? [key.slice(prefix.length)] : []))
+    .sort()
+}
+
+/**
+ * What has to be applied for this version.
+ *
+ * @throws {OperatorError} when an applied migration has been changed, or one breaks this version
+ */
+export function pendingOf(scripts: Script[], applied: AppliedScripts): Script[] {
+  const { pending, breaking, changed } = compareScripts(scripts, applied)
+  if (breaking[0]) {
+    throw new OperatorError(
+      `The database was migrated by a newer version of the service (migration ${breaking[0]}), and this one cannot go on with it: upgrade this one.`,
+      { code: 'SCHEMA' },
+    )
+  }
+  if (changed[0]) {
+    throw new OperatorError(
+      `Migration ${changed[0]} was changed after it was applied: put it back, and add a new one.`,
+      { code: 'SCHEMA' },
+    )
+  }
+  return pending
+}
+
+/** Whether a newer version has put another text in its place. */
+function isReplaced({ checksum }: Script, found: AppliedScript | undefined): boolean {
+  return found?.replaced.includes(checksum) ?? false
+}
+
+/**
+ * For what must not change the schema: says that it has to be brought up to date first.
+ *
+ * @throws {OperatorError} when the schema is older than this version, or breaks it
+ */
+export async function refuseOlderSchema(db: Kysely<Tables>, folder = SQL_FOLDER): Promise<void> {
+  const applied = await readApplied(db)
+  const [first, ...others] = pendingOf(await readScripts(folder), applied)
+  if (!first) return
+  if (applied.size === 0) {
+    throw new OperatorError('The database has no schema yet: `agro migrate` makes it.', { code: 'SCHEMA' })
+  }
+  const missing = others.length > 0 ? `${first.name} and ${others.length} more` : first.name
+  throw new OperatorError(
+    `The schema of the database is older than this version, which needs ${missing}: \`agro migrate\` brings it up to date.`,
+    { code: 'SCHEMA' },
+  )
+}
+
+/** What names a script among those that are applied. */
+export function keyOf({ kind, name }: Pick<Script, 'kind' | 'name'>): string {
+  return `${kind} ${name}`
+}
+
+/** How a schema stands to what this version of the program expects. */
+export interface SchemaState extends Comparison {
+  /** The migrations that were applied. */
+  applied: string[]
+}
+
+/** Compares what was applied to a database with the scripts; changes nothing. */
+export async function schemaState(db: Kysely<Tables>): Promise<SchemaState> {
+  const applied = await readApplied(db)
+  return { applied: migrationsIn(applied), ...compareScripts(await readScripts(SQL_FOLDER), applied) }
+}
+
+/** What the applied scripts have made and is there no more, or cannot be relied on. */
+export interface SchemaDefects {
+  /** Tables and functions. */
+  missing: string[]
+  /** Indexes, triggers and constraints, each with what is wrong with it. */
+  disabled: string[]
+}
+
+/** Looks for what somebody has dropped or turned off by hand; changes nothing. */
+export async function schemaDefects(db: Kysely<Tables>): Promise<SchemaDefects> {
+  const applied = await readApplied(db)
+  const scripts = (await readScripts(SQL_FOLDER)).filter((script) => applied.has(keyOf(script)))
+  const tables = namesIn(scripts, /^create table (\w+)/gm)
+  const functions = namesIn(scripts, /^create or replace function (\w+)/gm)
+  const { rows: missing } = await sql<{ name: string }>`
+    select name from unnest(${tables}::text[]) as name where to_regclass(name) is null
+    union all
+    select name || '()' from unnest(${functions}::text[]) as name
+    where not exists (select from pg_proc where proname = name and pg_function_is_visible(oid))`.execute(db)
+  const { rows: disabled } = await sql<{ name: string }>`
+    select 'index ' || indexrelid::regclass || ' is not valid' as name
+    from pg_index where not indisvalid and indrelid = any (${OURS})
+    union all
+    select 'trigger ' || tgname || ' of ' || tgrelid::regclass || ' is disabled'
+    from pg_trigger where tgenabled = 'D' and tgrelid = any (${OURS})
+    union all
+    select 'constraint ' || conname || ' of ' || conrelid::regclass || ' is not validated'
+    from pg_constraint where not convalidated and conrelid = any (${OURS})`.execute(db)
+  return { missing: missing.map(({ name }) => name), disabled: disabled.map(({ name }) => name) }
+}
+
+/** The tables of the schema in which the scripts are applied. */
+const OURS = sql`array(select oid from pg_class where relnamespace = current_schema()::regnamespace)`
+
+function namesIn(scripts: Script[], pattern: RegExp): string[] {
+  return scripts.flatMap(({ text }) => [...text.matchAll(pattern)].map(([, name]) => name as string))
+}
+
+/** What the role of a connection may do. */
+export interface RoleRights {
+  role: string
+  superuser: boolean
+  /** Whether it owns all tables, as migrations need it. */
+  owner: boolean
+  /** Tables that it may not read, and those that it may not write to. */
+  unreadable: string[]
+  unwritable: string[]
+}
+
+export async function roleRights(db: Kysely<Tables>): Promise<RoleRights> {
+  const { rows } = await sql<RoleRights>`
+    select
+      current_user as role,
+      (select rolsuper from pg_roles where rolname = current_user) as superuser,
+      coalesce(bool_and(pg_has_role(relowner, 'usage')), true) as owner,
+      coalesce(array_agg(relname::text) filter (where not has_table_privilege(oid, 'select')), '{}')
+        as unreadable,
+      coalesce(array_agg(relname::text) filter (where not has_table_privilege(oid, 'insert')), '{}')
+        as unwritable
+    from pg_class
+    where relnamespace = current_schema()::regnamespace
+      and relkind in ('r', 'p', 'v')
+      and relname = any (${namesIn(await scriptsOf('migration', SQL_FOLDER), /^create table (\w+)/gm)}::text[])
+  `.execute(db)
+  return rows[0] as RoleRights
+}

@@ -1,0 +1,376 @@
+import type { Generated } from 'kysely'
+import type { ChangeKind } from '#schemas/feed.ts'
+import type { DisabledReason, ThresholdKind } from '#schemas/subscriptions.ts'
+import type {
+  AccountTokenTable,
+  ApiKeyTable,
+  AuditRecordTable,
+  AuthThrottleTable,
+  IdempotencyRecordTable,
+  PendingRegistrationTable,
+  RefreshTokenTable,
+  SessionTable,
+  TwoFactorTable,
+  UserTable,
+} from './account-tables.ts'
+
+export interface RequestCountTable {
+  day: string
+  operation: string
+  status: number
+  code: string
+  requests: number
+  total_ms: number
+  max_ms: number
+  /** Read as text: the driver parses a bigint, but not those in an array. */
+  buckets: string[]
+}
+
+/** Where tiles lie that are asked for most. */
+export interface TileUseTable {
+  product: string
+  country_code: string
+  crop_code: string | null
+  longitude: number
+  latitude: number
+  uses: number
+  used_at: Generated<Date>
+}
+
+export interface AdvisoryHistoryTable {
+  id: string
+  user_id: string
+  created_at: Date
+  kind: 'point' | 'polygon'
+  product: string
+  country_code: string
+  crop_code: string | null
+  releases: string[]
+  request: object
+  answer: object
+  bytes: number
+}
+
+export interface HistoryItemTable {
+  id: string
+  user_id: string
+  template_id: number
+  bytes: number
+  subject_id: number
+  crop_code: string | null
+  request: string
+  answer: string
+}
+
+export interface AnswerTemplateTable {
+  id: Generated<number>
+  checksum: Buffer
+  subject_id: number
+  crop_code: string | null
+  releases: string[]
+  pieces: string[] | null
+}
+
+export interface AdvisoryFeedbackTable {
+  history_id: string
+  user_id: string
+  rating: number
+  comment: string | null
+  /** For processes of the version before: the database keeps these three in step with `observed`. */
+  yield_kg_ha: number | null
+  rate_kg_ha: number | null
+  rate_tons_ha: number | null
+  harvested_on: string | null
+  created_at: Generated<Date>
+  updated_at: Generated<Date>
+  observed: object | null
+}
+
+export interface HistoryShareTable {
+  history_id: string
+  user_id: string
+  token: string
+  shared_at: Generated<Date>
+}
+
+export interface UserUsageTable {
+  user_id: string
+  day: string
+  product: string
+  country_code: string
+  crop_code: string | null
+  advisories: number
+}
+
+export interface ReleaseTable {
+  id: Generated<number>
+  code: string
+  product: string
+  country_code: string
+  crop_code: string | null
+  /** ISO date of the first day of the month: the driver leaves dates as text. */
+  forecast_period: string | null
+  version: number
+  synthetic: Generated<boolean>
+  lossy: Generated<boolean>
+  source: string
+  licence: string
+  checksum: string
+  status: Generated<'loading' | 'ready' | 'deleted'>
+  created_at: Generated<Date>
+  findings: object | null
+  load_lock: number | null
+  /** ISO date. */
+  valid_until: string | null
+  tile_store: Generated<'postgis' | 'files'>
+  deleted_at: Date | null
+}
+
+export interface ReleasePeriodTable {
+  id: Generated<number>
+  release_id: number
+  published_from: Date
+  published_to: Date | null
+}
+
+/** Where the tiles of a release are. */
+export type TileStoreName = 'postgis' | 'files'
+
+export interface GranuleTable {
+  coverage_id: number
+  granule_row: number
+  granule_column: number
+  name: string
+  header_bytes: number
+  bytes: number
+}
+
+export interface PublicationTable {
+  product: string
+  country_code: string
+  crop_code: string | null
+  forecast_period: string | null
+  release_id: number
+  previous_release_id: number | null
+  published_at: Generated<Date>
+}
+
+export interface ChangeEntryTable {
+  id: Generated<number>
+  at: Generated<Date>
+  kind: ChangeKind
+  release: string | null
+  replaced: string | null
+  product: string | null
+  country_code: string
+  crop_code: string | null
+  /** ISO date. */
+  forecast_period: string | null
+  synthetic: boolean | null
+  level: number | null
+}
+
+export interface ScheduledPublicationTable {
+  release_id: number
+  publish_at: Date
+  scheduled_at: Generated<Date>
+  scheduled_by: string
+  allowed: string[]
+  strict: boolean
+  refused_at: Date | null
+  refusal: string | null
+}
+
+// Who is told of changes, and what is on its way to them; see `tables.ts`.
+
+export interface SubscriptionTable {
+  id: Generated<string>
+  user_id: string
+  created_at: Generated<Date>
+  name: string
+  product: string
+  country_code: string
+  crop_code: string | null
+  /** ISO date. */
+  forecast_period: string | null
+  place: object
+  input: string | null
+  scenario: string | null
+  threshold_kind: ThresholdKind
+  threshold: number
+  url: string
+  host: string
+  secret: Buffer
+  previous_secret: Buffer | null
+  previous_until: Date | null
+  release: string | null
+  told: object
+  leased_until: Date | null
+  failing_since: Date | null
+  delivered_at: Date | null
+  disabled_at: Date | null
+  disabled_reason: DisabledReason | null
+}
+
+export interface WebhookDeliveryTable {
+  id: Generated<string>
+  subscription_id: string
+  created_at: Generated<Date>
+  body: string
+  due_at: Generated<Date>
+  attempts: Generated<number>
+  leased_until: Date | null
+  done_at: Date | null
+  delivered: boolean | null
+}
+
+/**
+ * The tables as Kysely sees them; the comments of their columns stand in sql/migrations. A test holds them
+ * against the schema: columns, types, what can be null and what has a default.
+ */
+export interface Tables {
+  country: CountryTable
+  country_alias: { alias: string; country_code: string }
+  crop: { code: string; name: string }
+  crop_alias: { alias: string; crop_code: string }
+  country_crop: { country_code: string; crop_code: string }
+  input_composition: { name: string; n: number; p2o5: number; k2o: number; s: number }
+  release: ReleaseTable
+  publication: PublicationTable
+  release_period: ReleasePeriodTable
+  scheduled_publication: ScheduledPublicationTable
+  change_entry: ChangeEntryTable
+  subscription: SubscriptionTable
+  webhook_delivery: WebhookDeliveryTable
+  coverage: CoverageTable
+  layer: LayerTable
+  raster_tile: { coverage_id: number; tile_row: number; tile_column: number; rast: string }
+  granule: GranuleTable
+  tile_use: TileUseTable
+  tile_summary: { coverage_id: number; level: number; block_row: number; block_column: number; bands: Buffer }
+  area_result: AreaResultTable
+  plausible_range: { product: string; crop_code: string | null; minimum: number; maximum: number }
+  boundary_set: BoundarySetTable
+  admin_area: AdminAreaTable
+  admin_area_piece: { admin_area_id: number; geom: string }
+  app_user: UserTable
+  session: SessionTable
+  refresh_token: RefreshTokenTable
+  account_token: AccountTokenTable
+  pending_registration: PendingRegistrationTable
+  api_key: ApiKeyTable
+  api_key_usage: { key_id: string; day: string; requests: number }
+  two_factor: TwoFactorTable
+  recovery_code: { user_id: string; hash: Buffer }
+  auth_throttle: AuthThrottleTable
+  /** A view of all items. */
+  advisory_history: AdvisoryHistoryTable
+  advisory_history_json: AdvisoryHistoryTable
+  history_item: HistoryItemTable
+  history_item_going: HistoryItemTable
+  history_removal: { user_id: string; id: string }
+  history_subject: { id: Generated<number>; product: string; kind: 'point' | 'polygon'; country_code: string }
+  answer_template: AnswerTemplateTable
+  advisory_feedback: AdvisoryFeedbackTable
+  history_share: HistoryShareTable
+  user_usage: UserUsageTable
+  history_size: { user_id: string; items: number; bytes: number }
+  account_removal: { user_id: string; removed_at: Generated<Date>; through: Generated<string> }
+  request_count: RequestCountTable
+  idempotency_record: IdempotencyRecordTable
+  audit_record: AuditRecordTable
+  applied_script: AppliedScriptTable
+}
+
+interface AppliedScriptTable {
+  kind: string
+  name: string
+  checksum: string
+  applied_at: Generated<Date>
+  replaced: Generated<string[]>
+  breaks_older: Generated<boolean>
+}
+
+interface CountryTable {
+  code: string
+  name: string
+  west: number | null
+  south: number | null
+  east: number | null
+  north: number | null
+  ordinal: Generated<number>
+}
+
+interface CoverageTable {
+  id: Generated<number>
+  release_id: number
+  srid: number
+  origin_x: number
+  origin_y: number
+  pixel_width: number
+  pixel_height: number
+  width: number
+  height: number
+  tile_size: number
+  summarised: Generated<boolean>
+  summary_version: Generated<number>
+  west: number
+  south: number
+  east: number
+  north: number
+}
+
+interface LayerTable {
+  release_id: number
+  ordinal: number
+  coverage_id: number
+  band: number
+  input: string | null
+  scenario: string | null
+  unit: string
+  scale: number
+  offset: number
+  decimals: number
+  pixel_type: string
+  valid_count: number
+  minimum: number | null
+  maximum: number | null
+  mean: number | null
+}
+
+interface AreaResultTable {
+  release_id: number
+  admin_area_id: number
+  boundaries_loaded_at: Date
+  statistics: object
+  statistics_version: Generated<number>
+}
+
+interface BoundarySetTable {
+  country_code: string
+  level: number
+  checksum: string
+  approximate: boolean
+  source: string
+  licence: string
+  loaded_at: Generated<Date>
+}
+
+interface AdminAreaTable {
+  id: Generated<number>
+  country_code: string
+  level: number
+  code: string
+  name: string
+  parent_id: number | null
+  geom: string
+  area_km2: number
+  west: number
+  south: number
+  east: number
+  north: number
+  centroid_lng: number
+  centroid_lat: number
+  positions: number
+  simplified: string
+}

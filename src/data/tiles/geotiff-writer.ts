@@ -1,0 +1,478 @@
+import { createHash } from 'node:crypto'
+import { type FileHandle, open, rm } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { deflate } from 'node:zlib'
+import type { Config } from '#src/config.ts'
+import type { Grid, GridSize, Window } from '#src/raster/grid.ts'
+import { bytesOf, type Pixels, type PixelType, pixelsOf } from '#src/raster/pixels.ts'
+import {
+  ascii,
+  encodeHeader,
+  type Field,
+  geoKeysOf,
+  headerBytesOf,
+  sampleFormatOf,
+  transformationOf,
+} from './tiff.ts'
+
+/**
+ * Pixels on a side of a block. A program that looks at a place fetches one or four of them, each of a quarter of a
+ * megabyte at most; smaller ones would make the lists of them long, which are read first.
+ */
+export const GEOTIFF_BLOCK = 256
+
+/** A layer, or an overview of it: each has half of the pixels on a side of the one before. */
+export interface Level extends GridSize {
+  /** Blocks side by side, and rows of them. */
+  columns: number
+  rows: number
+}
+
+/** A layer and its overviews, down to the one that has room in a block. */
+export function levelsOf({ width, height }: GridSize): Level[] {
+  const levels = [levelOf(width, height)]
+  for (let last = levels[0] as Level; last.columns > 1 || last.rows > 1; last = levels.at(-1) as Level) {
+    levels.push(levelOf(Math.ceil(last.width / 2), Math.ceil(last.height / 2)))
+  }
+  return levels
+}
+
+function levelOf(width: number, height: number): Level {
+  return {
+    width,
+    height,
+    columns: Math.ceil(width / GEOTIFF_BLOCK),
+    rows: Math.ceil(height / GEOTIFF_BLOCK),
+  }
+}
+
+/** TIFF's names for what follows: differences of whole numbers, and of the bytes of floats (Adobe, TIFF Technical Note 3). */
+const HORIZONTAL = 2
+const FLOATING_POINT = 3
+
+/** How pixels of a type are written so that they become shorter: by a third, where neighbours are alike. */
+export function predictorOf(pixels: Pixels): number {
+  return isFloat(pixels) ? FLOATING_POINT : HORIZONTAL
+}
+
+/**
+ * Replaces each pixel by how it differs from the one before it in its row; of floats, their bytes are put side by side by
+ * their weight first.
+ *
+ * @param pixels rows of `width`, which are changed
+ * @returns their bytes
+ */
+export function predicted(pixels: Pixels, width: number): Uint8Array {
+  const bytes = new Uint8Array(pixels.buffer as ArrayBuffer, pixels.byteOffset, pixels.byteLength)
+  const size = pixels.BYTES_PER_ELEMENT
+  if (!isFloat(pixels)) {
+    for (let start = 0; start < pixels.length; start += width) difference(pixels, start, start + width)
+    return bytes
+  }
+  const planes = new Uint8Array(bytes.length)
+  for (let start = 0; start < bytes.length; start += width * size) {
+    for (let plane = 0; plane < size; plane++) {
+      // The most significant byte comes last in memory, and first here.
+      const from = start + size - 1 - plane
+      const to = start + plane * width
+      for (let at = 0; at < width; at++) planes[to + at] = bytes[from + at * size] as number
+    }
+    difference(planes, start, start + width * size)
+  }
+  return planes
+}
+
+/** From the end, so that what is subtracted is what was there. What is beyond the type wraps around. */
+function difference(numbers: Pixels, start: number, end: number): void {
+  for (let at = end - 1; at > start; at--) {
+    numbers[at] = (numbers[at] as number) - (numbers[at - 1] as number)
+  }
+}
+
+function isFloat(pixels: Pixels): boolean {
+  return pixels instanceof Float32Array || pixels instanceof Float64Array
+}
+
+/** What a GeoTIFF says of its one layer. */
+export interface GeotiffLayer {
+  grid: Grid
+  /** Whether its CRS has degrees. */
+  geographic: boolean
+  type: PixelType
+  /** The pixel that means none; undefined where each has a value. */
+  nodata: number | undefined
+  /** What a value of its unit is: a pixel times the scale, and the offset. */
+  scale: number
+  offset: number
+  unit: string
+  /** What the layer is called. */
+  name: string
+  /** What the file is of, in a sentence. */
+  description: string
+  licence: string
+  /** Further facts, by names in capitals. */
+  facts: Record<string, string>
+}
+
+/** Where the blocks of a level lie in the file, row by row. */
+export interface BlockPlaces {
+  offsets: readonly number[]
+  lengths: readonly number[]
+}
+
+/** Every reader of TIFF has it, as it has not Zstandard. */
+const DEFLATE = 8
+const BLACK_IS_ZERO = 1
+const OVERVIEW = 1
+
+/** The fields of a level, in the order of their tags. */
+export function fieldsOf(
+  layer: GeotiffLayer,
+  level: Level,
+  { offsets, lengths }: BlockPlaces,
+  isOverview: boolean,
+): Field[] {
+  const { type, nodata } = layer
+  const own = isOverview ? [] : fieldsOfLayer(layer)
+  const fields: Field[] = [
+    { tag: 254, type: 'long', values: [isOverview ? OVERVIEW : 0] },
+    { tag: 256, type: 'long', values: [level.width] },
+    { tag: 257, type: 'long', values: [level.height] },
+    { tag: 258, type: 'short', values: [8 * bytesOf(type)] },
+    { tag: 259, type: 'short', values: [DEFLATE] },
+    { tag: 262, type: 'short', values: [BLACK_IS_ZERO] },
+    { tag: 277, type: 'short', values: [1] },
+    { tag: 284, type: 'short', values: [1] },
+    { tag: 317, type: 'short', values: [predictorOf(pixelsOf(type, 0))] },
+    { tag: 322, type: 'long', values: [GEOTIFF_BLOCK] },
+    { tag: 323, type: 'long', values: [GEOTIFF_BLOCK] },
+    { tag: 324, type: 'long', values: offsets },
+    { tag: 325, type: 'long', values: lengths },
+    { tag: 339, type: 'short', values: [sampleFormatOf(type)] },
+    ...(nodata === undefined ? [] : [{ tag: 42113, type: 'ascii' as const, values: ascii(String(nodata)) }]),
+  ]
+  return [...fields, ...own].sort((one, other) => one.tag - other.tag)
+}
+
+function fieldsOfLayer(layer: GeotiffLayer): Field[] {
+  const { grid, geographic, description, licence } = layer
+  return [
+    { tag: 270, type: 'ascii', values: ascii(description, 'utf8') },
+    { tag: 33432, type: 'ascii', values: ascii(licence, 'utf8') },
+    ...placeOf(grid),
+    { tag: 34735, type: 'short', values: geoKeysOf(grid.srid, geographic) },
+    { tag: 42112, type: 'ascii', values: ascii(metadataOf(layer), 'utf8') },
+  ]
+}
+
+/** Where its pixels are: by their size and a corner, which every reader knows, where rows run north to south. */
+function placeOf(grid: Grid): Field[] {
+  const { originX, originY, pixelWidth, pixelHeight } = grid
+  if (pixelWidth < 0 || pixelHeight > 0) {
+    return [{ tag: 34264, type: 'double', values: transformationOf(grid, { column: 0, row: 0 }) }]
+  }
+  return [
+    { tag: 33550, type: 'double', values: [pixelWidth, -pixelHeight, 0] },
+    { tag: 33922, type: 'double', values: [0, 0, 0, originX, originY, 0] },
+  ]
+}
+
+/** What GDAL knows of a file beside its pixels. */
+function metadataOf({ facts, name, unit, scale, offset }: GeotiffLayer): string {
+  const ofFile = Object.entries(facts).map(([key, value]) => `<Item name="${key}">${escaped(value)}</Item>`)
+  const role = (role: string, value: string | number) =>
+    `<Item name="${role.toUpperCase()}" sample="0" role="${role}">${escaped(String(value))}</Item>`
+  const ofBand = [
+    role('description', name),
+    role('unittype', unit),
+    ...(scale === 1 && offset === 0 ? [] : [role('offset', offset), role('scale', scale)]),
+  ]
+  return `<GDALMetadata>\n${[...ofFile, ...ofBand].join('\n')}\n</GDALMetadata>`
+}
+
+/** GDAL undoes this twice, as it does it twice when it writes: what another `&` begins would be lost. */
+const ENTITIES: Record<string, string> = { '&': '&amp;amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+
+/** Text as XML has it; what XML has no place for is left out. */
+function escaped(text: string): string {
+  return (
+    text
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: XML has no place for them.
+      .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '')
+      .replace(/[&<>"]/g, (character) => ENTITIES[character] as string)
+  )
+}
+
+/** Rows of pixels, each of `stride`, of which some are meant. */
+export interface PixelRows {
+  pixels: Pixels
+  stride: number
+}
+
+/**
+ * Writes the means of squares of two by two pixels, of those that have values. A mean of whole numbers is rounded; where
+ * that would say that there is no value, the first value stands for all.
+ *
+ * @param size how many pixels are there: at the edge, a square may have two or one
+ * @param start where the first mean goes
+ */
+export function halve(
+  from: PixelRows,
+  at: number,
+  { width, height }: GridSize,
+  to: PixelRows,
+  start: number,
+  nodata: number | undefined,
+): void {
+  const isFloat = to.pixels instanceof Float32Array || to.pixels instanceof Float64Array
+  for (let row = 0; row < height; row += 2) {
+    for (let column = 0; column < width; column += 2) {
+      let sum = 0
+      let count = 0
+      let first = nodata ?? 0
+      for (let y = row; y < Math.min(row + 2, height); y++) {
+        for (let x = column; x < Math.min(column + 2, width); x++) {
+          const value = from.pixels[at + y * from.stride + x] as number
+          if (value === nodata) continue
+          if (count === 0) first = value
+          sum += value
+          count++
+        }
+      }
+      const mean = isFloat ? sum / count : Math.round(sum / count)
+      to.pixels[start + (row / 2) * to.stride + column / 2] =
+        count === 0 || mean === nodata || !Number.isFinite(sum) ? first : mean
+    }
+  }
+}
+
+const compress = promisify(deflate)
+
+/** What levels are written with. */
+export interface Writing {
+  type: PixelType
+  nodata: number | undefined
+  /** Comes between two blocks. */
+  pause: () => Promise<void>
+}
+
+/**
+ * Writes the blocks of a level, row by row, into a file of its own, and hands the means of its pixels to the level below.
+ * What is held is one row of blocks.
+ */
+export class LevelWriter {
+  readonly level: Level
+  readonly file: FileHandle
+  /** Bytes of each block, row by row. */
+  readonly lengths: number[] = []
+  readonly #below: LevelWriter | undefined
+  readonly #writing: Writing
+  readonly #strip: Pixels
+  readonly #stride: number
+  /** The row of blocks that is held. */
+  #row = 0
+
+  /** @param below the overview of half its size */
+  constructor(level: Level, file: FileHandle, below: LevelWriter | undefined, writing: Writing) {
+    this.level = level
+    this.file = file
+    this.#below = below
+    this.#writing = writing
+    this.#stride = level.columns * GEOTIFF_BLOCK
+    this.#strip = pixelsOf(writing.type, this.#stride * GEOTIFF_BLOCK).fill(writing.nodata ?? 0)
+  }
+
+  /**
+   * Adds a window of pixels.
+   *
+   * @param window lies in one row of blocks, and in none above that of a window before
+   */
+  async add({ column, row, width, height }: Window, pixels: Pixels): Promise<void> {
+    await this.#goTo(Math.floor(row / GEOTIFF_BLOCK))
+    const top = row - this.#row * GEOTIFF_BLOCK
+    for (let y = 0; y < height; y++) {
+      this.#strip.set(pixels.subarray(y * width, (y + 1) * width), (top + y) * this.#stride + column)
+    }
+  }
+
+  /** Writes what is left of it, and of the levels below. */
+  async finish(): Promise<void> {
+    await this.#goTo(this.level.rows)
+    await this.#below?.finish()
+  }
+
+  async #goTo(row: number): Promise<void> {
+    for (; this.#row < row; this.#row++) {
+      for (let column = 0; column < this.level.columns; column++) {
+        await this.#writing.pause()
+        await this.#write(this.#blockAt(column))
+        await this.#below?.take(this.#row, column, this.#strip, this.#stride, this.level)
+      }
+      this.#strip.fill(this.#writing.nodata ?? 0)
+    }
+  }
+
+  #blockAt(column: number): Pixels {
+    const block = pixelsOf(this.#writing.type, GEOTIFF_BLOCK ** 2)
+    for (let y = 0; y < GEOTIFF_BLOCK; y++) {
+      const start = y * this.#stride + column * GEOTIFF_BLOCK
+      block.set(this.#strip.subarray(start, start + GEOTIFF_BLOCK), y * GEOTIFF_BLOCK)
+    }
+    return block
+  }
+
+  async #write(block: Pixels): Promise<void> {
+    const bytes = await compress(predicted(block, GEOTIFF_BLOCK))
+    await this.file.appendFile(bytes)
+    this.lengths.push(bytes.length)
+  }
+
+  /** Takes the means of a block of the level above. */
+  async take(row: number, column: number, from: Pixels, stride: number, above: Level): Promise<void> {
+    const [left, top] = [column * GEOTIFF_BLOCK, row * GEOTIFF_BLOCK]
+    const size = {
+      width: Math.min(GEOTIFF_BLOCK, above.width - left),
+      height: Math.min(GEOTIFF_BLOCK, above.height - top),
+    }
+    await this.#goTo(Math.floor(row / 2))
+    const start = (row % 2) * (GEOTIFF_BLOCK / 2) * this.#stride + left / 2
+    const to = { pixels: this.#strip, stride: this.#stride }
+    halve({ pixels: from, stride }, left, size, to, start, this.#writing.nodata)
+  }
+}
+
+/** Offsets of TIFF have four bytes. */
+const MOST_BYTES = 2 ** 32 - 1
+
+/** Bytes that are copied at a time. */
+const CHUNK_BYTES = 2 ** 20
+
+/** Some of the pixels of a layer. */
+export interface LayerWindow {
+  window: Window
+  pixels: Pixels
+}
+
+export interface WrittenGeotiff {
+  bytes: number
+  /** SHA-256 of all of them, in hexadecimal. */
+  checksum: string
+}
+
+/** How many bytes a GeoTIFF has at most, or nearly so: those of its pixels, and of its overviews. */
+export function mostBytesOf({ width, height }: GridSize, type: PixelType): number {
+  return levelsOf({ width, height }).reduce(
+    (sum, { columns, rows }) => sum + columns * rows * 2 ** 16 * bytesOf(type),
+    0,
+  )
+}
+
+/**
+ * Writes a layer as a cloud-optimised GeoTIFF: its directories come first, then the blocks of the smallest overview, and
+ * those of the layer itself last, so that a program sees all of it after one request, and of what it looks at closely
+ * fetches no more than it shows. What is held are a few rows of blocks.
+ *
+ * @param path where nothing is yet
+ * @param windows row by row; each lies in one row of blocks
+ * @param pause comes between two blocks; where it rejects, nothing is left of the file
+ */
+export async function writeGeotiff(
+  path: string,
+  layer: GeotiffLayer,
+  windows: AsyncIterable<LayerWindow>,
+  pause: () => Promise<void>,
+): Promise<WrittenGeotiff> {
+  const paths = levelsOf(layer.grid).map((_, level) => `${path}.${level}`)
+  const parts: FileHandle[] = []
+  try {
+    for (const part of paths) parts.push(await open(part, 'wx+', 0o600))
+    const levels = await writeLevels(parts, layer, windows, pause)
+    return await putTogether(path, layer, levels)
+  } catch (error) {
+    await rm(path, { force: true }).catch(() => {})
+    throw error
+  } finally {
+    for (const part of parts) await part.close()
+    for (const part of paths) await rm(part, { force: true }).catch(() => {})
+  }
+}
+
+/** Writes the blocks of each level into a file of its own. */
+async function writeLevels(
+  parts: FileHandle[],
+  { grid, type, nodata }: GeotiffLayer,
+  windows: AsyncIterable<LayerWindow>,
+  pause: () => Promise<void>,
+): Promise<LevelWriter[]> {
+  const levels = levelsOf(grid)
+  const writers: LevelWriter[] = []
+  for (const [at, level] of [...levels.entries()].reverse()) {
+    writers.unshift(new LevelWriter(level, parts[at] as FileHandle, writers[0], { type, nodata, pause }))
+  }
+  const [first] = writers as [LevelWriter]
+  for await (const { window, pixels } of windows) await first.add(window, pixels)
+  await first.finish()
+  return writers
+}
+
+/** Writes the directories, and behind them the blocks of all levels, the smallest first. */
+async function putTogether(
+  path: string,
+  layer: GeotiffLayer,
+  levels: LevelWriter[],
+): Promise<WrittenGeotiff> {
+  const directories = (places: BlockPlaces[]) =>
+    levels.map(({ level }, at) => fieldsOf(layer, level, places[at] as BlockPlaces, at > 0))
+  const unplaced = levels.map(({ lengths }) => ({ offsets: lengths, lengths }))
+  const places: BlockPlaces[] = []
+  let end = headerBytesOf(...directories(unplaced))
+  for (const { lengths } of levels.toReversed()) {
+    const offsets: number[] = []
+    for (const length of lengths) {
+      offsets.push(end)
+      end += length
+    }
+    places.unshift({ offsets, lengths })
+  }
+  if (end > MOST_BYTES) throw new RangeError(`${path} would have ${end} bytes`)
+
+  const hash = createHash('sha256')
+  const file = await open(path, 'wx', 0o600)
+  try {
+    const append = async (bytes: Buffer) => {
+      hash.update(bytes)
+      await file.appendFile(bytes)
+    }
+    await append(encodeHeader(...directories(places)))
+    for (const { file: part } of levels.toReversed()) await copy(part, append)
+  } finally {
+    await file.close()
+  }
+  return { bytes: end, checksum: hash.digest('hex') }
+}
+
+async function copy(from: FileHandle, append: (bytes: Buffer) => Promise<void>): Promise<void> {
+  const chunk = Buffer.alloc(CHUNK_BYTES)
+  for (let at = 0; ; ) {
+    const { bytesRead } = await from.read(chunk, 0, CHUNK_BYTES, at)
+    if (bytesRead === 0) return
+    await append(chunk.subarray(0, bytesRead))
+    at += bytesRead
+  }
+}
+
+/** Offsets in TIFF have four bytes. */
+const LARGEST_TIFF = 4e9
+
+/** What of the configuration is about downloads. */
+export type DownloadSettings = Pick<Config, 'DOWNLOADS' | 'DOWNLOAD_CACHE_MB' | 'WORKERS'>
+
+/** How many bytes the files of a process may take. */
+export function downloadBytesOf({ DOWNLOAD_CACHE_MB, WORKERS }: DownloadSettings): number {
+  return Math.floor((DOWNLOAD_CACHE_MB * 1e6) / WORKERS)
+}
+
+/** Whether layers may be downloaded, and one of this size is not too large for that. */
+export function isOffered(settings: DownloadSettings, size: GridSize, type: PixelType): boolean {
+  return settings.DOWNLOADS && mostBytesOf(size, type) <= Math.min(downloadBytesOf(settings), LARGEST_TIFF)
+}

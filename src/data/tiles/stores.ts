@@ -1,0 +1,173 @@
+import type { Kysely } from 'kysely'
+import type { Pixels } from '#src/raster/pixels.ts'
+import { TILE_SIZE, tileCutter } from '#src/raster/tiles.ts'
+import type { Database } from '../client.ts'
+import { findAlsoAtPrimary, type Sources } from '../failures.ts'
+import { type RangeReader, rangesOf, StorageUnavailable } from '../files/store.ts'
+import type { Tables, TileStoreName } from '../tables.ts'
+import { BLOCK_SIZE, blockWindowsOf } from './granule.ts'
+import { findGranules, type GranuleFile, listGranuleRows, listGranules } from './granule-queries.ts'
+import { createGranuleReader, type GranuleReader } from './granule-reader.ts'
+import { createPostgisTiles, type TileSource } from './postgis-queries.ts'
+import type { StoredTile, StoredWindow, TileAddress, TileStore } from './store.ts'
+
+/** Parts of granules that are read at the same time, for one look-up. */
+const READS_AT_A_TIME = 16
+
+const TILES_ACROSS_BLOCK = BLOCK_SIZE / TILE_SIZE
+
+/** A store of tiles in files. */
+export interface FileTiles extends TileStore {
+  /** How often memory had the part of a file that a tile was cut from, or what says where that is. */
+  hits(): number
+}
+
+/** Makes the store of tiles in files; the database says which granules a coverage has. */
+export function createFileTiles(source: Sources<Kysely<Tables>>, files: RangeReader): FileTiles {
+  const granules = createGranuleReader(files)
+
+  async function cutTiles(
+    found: (GranuleFile | undefined | null)[],
+    tiles: TileAddress[],
+    signal?: AbortSignal,
+  ): Promise<(Buffer | Error | null)[]> {
+    const results = found.map((granule) => (granule === null ? null : EMPTY)) as (Buffer | Error | null)[]
+    const blocks = new Map<string, { granule: GranuleFile; places: number[] }>()
+    for (const [place, granule] of found.entries()) {
+      if (!granule) continue
+      const { row, column } = tiles[place] as TileAddress
+      const key = `${granule.name} ${blockOf(row)} ${blockOf(column)}`
+      const block = blocks.get(key) ?? { granule, places: [] }
+      block.places.push(place)
+      blocks.set(key, block)
+    }
+    await eachOf([...blocks.values()], async ({ granule, places }) => {
+      try {
+        // What nobody waits for any more is not read.
+        signal?.throwIfAborted()
+        const wanted = places.map((place) => tiles[place] as TileAddress)
+        const cut = await tilesIn(granules, granule, wanted)
+        for (const [index, place] of places.entries()) results[place] = cut[index] as Buffer
+      } catch (error) {
+        for (const place of places) results[place] = error as Error
+      }
+    })
+    return results
+  }
+
+  return {
+    find: async (tiles) => cutTiles(await findAlsoAtPrimary(source, tiles, findGranulesIn), tiles),
+    hits: granules.hits,
+    async read({ ask, signal }, coverageId, tiles) {
+      const addresses = tiles.map((tile) => ({ ...tile, coverageId }))
+      const found = await cutTiles(await findGranules(ask, addresses), addresses, signal)
+      const rows: StoredTile[] = []
+      for (const [index, { row, column }] of tiles.entries()) {
+        const wkb = found[index]
+        if (wkb instanceof Error) throw wkb
+        if (wkb?.length) rows.push({ row, column, wkb })
+      }
+      return rows
+    },
+    windows: (coverageId) => windowsOf(source.reader, granules, coverageId),
+  }
+}
+
+function findGranulesIn(db: Kysely<Tables>, tiles: TileAddress[]) {
+  return findGranules(async (query) => (await query.execute(db)).rows, tiles)
+}
+
+/** What there is where there is no tile. */
+const EMPTY = Buffer.alloc(0)
+
+/** The block that a row or column of tiles is in. */
+function blockOf(tile: number): number {
+  return Math.floor(tile / TILES_ACROSS_BLOCK)
+}
+
+/** Tiles of one block. */
+async function tilesIn(
+  granules: GranuleReader,
+  file: GranuleFile,
+  tiles: Pick<TileAddress, 'row' | 'column'>[],
+): Promise<Buffer[]> {
+  const { row, column } = tiles[0] as TileAddress
+  const block = await granules.block(file, { row: row * TILE_SIZE, column: column * TILE_SIZE })
+  if (block === null) return tiles.map(() => EMPTY)
+  const { grid, bands } = await granules.header(file)
+  const cut = tileCutter(grid, bands)
+  const { window, pixels } = block
+  return tiles.map(({ row, column }) => {
+    const left = column * TILE_SIZE - window.column
+    const top = row * TILE_SIZE - window.row
+    // A block ends where the grid does, and somebody may ask for what would come after it.
+    if (left >= window.width || top >= window.height) return EMPTY
+    return cut(window, pixels, left, top)?.wkb ?? EMPTY
+  })
+}
+
+/** Does something for each of many, some at a time. */
+async function eachOf<One>(all: One[], work: (one: One) => Promise<void>): Promise<void> {
+  const left = all.values()
+  const lane = async () => {
+    for (const one of left) await work(one)
+  }
+  await Promise.all(Array.from({ length: Math.min(READS_AT_A_TIME, all.length) }, lane))
+}
+
+/** Row by row of blocks, each from left to right. */
+async function* windowsOf(
+  db: Kysely<Tables>,
+  granules: GranuleReader,
+  coverageId: number,
+): AsyncGenerator<StoredWindow> {
+  for (const granuleRow of await listGranuleRows(db, coverageId)) {
+    const files = await listGranules(db, coverageId, granuleRow)
+    const headers = await Promise.all(files.map((file) => granules.header(file)))
+    const rows = new Set(headers.flatMap(({ window }) => blockWindowsOf(window).map(({ row }) => row)))
+    for (const row of rows) {
+      for (const [index, { window, bands }] of headers.entries()) {
+        for (const place of blockWindowsOf(window)) {
+          if (place.row !== row) continue
+          const block = await granules.block(files[index] as GranuleFile, place)
+          if (block === null) continue
+          const { width, height } = block.window
+          const stored = bands.map(({ nodata }, band) => ({ pixels: block.pixels[band] as Pixels, nodata }))
+          yield { window: block.window, width, height, bands: stored }
+        }
+      }
+    }
+  }
+}
+
+/** The stores that releases may have their tiles in: rasters in a table of the database, or files of TILE_STORE. */
+export interface TileStores extends Record<TileStoreName, TileStore> {
+  files: FileTiles
+}
+
+/**
+ * Makes the stores of a database: one of each is enough for all who read.
+ *
+ * @param ranges what files are read by; from where they are, where it is left out
+ */
+export function createTileStores(
+  { files, ...source }: TileSource & Pick<Database, 'readerAtPrimary' | 'files'>,
+  ranges: RangeReader | undefined = files && rangesOf(files),
+): TileStores {
+  return {
+    postgis: createPostgisTiles(source),
+    files: ranges ? createFileTiles(source, ranges) : NO_FILES,
+  }
+}
+
+/** Where TILE_STORE names no files, and there are releases that are in some. */
+const NO_FILES: FileTiles = {
+  hits: () => 0,
+  find: notNamed,
+  read: notNamed,
+  windows: () => ({ [Symbol.asyncIterator]: () => ({ next: notNamed }) }),
+}
+
+async function notNamed(): Promise<never> {
+  throw new StorageUnavailable('a release is in files, and TILE_STORE does not say where these are')
+}

@@ -1,0 +1,187 @@
+import * as encoder from '@bokuweb/zstd-wasm'
+import { ZSTDDecoder } from 'zstddec'
+import type { Geotransform, Window } from '#src/raster/grid.ts'
+import type { PixelType } from '#src/raster/pixels.ts'
+
+/** Types of TIFF's fields, by their codes: how many bytes a value takes, and how it is written and read. */
+const TYPES = {
+  ascii: { code: 2, bytes: 1, write: (to: Buffer, value: number, at: number) => to.writeUInt8(value, at) },
+  short: { code: 3, bytes: 2, write: (to: Buffer, value: number, at: number) => to.writeUInt16LE(value, at) },
+  long: { code: 4, bytes: 4, write: (to: Buffer, value: number, at: number) => to.writeUInt32LE(value, at) },
+  double: {
+    code: 12,
+    bytes: 8,
+    write: (to: Buffer, value: number, at: number) => to.writeDoubleLE(value, at),
+  },
+} as const
+
+/** A field of a directory: its tag, and its values. */
+export interface Field {
+  tag: number
+  type: keyof typeof TYPES
+  values: readonly number[]
+}
+
+const FILE_HEADER_BYTES = 8
+const COUNT_BYTES = 2
+const ENTRY_BYTES = 12
+const INLINE_BYTES = 4
+
+/** A text as the values of a field of ASCII. */
+export function ascii(text: string, encoding: 'latin1' | 'utf8' = 'latin1'): number[] {
+  return [...Buffer.from(`${text}\0`, encoding)]
+}
+
+/** How many bytes `encodeHeader` makes of the fields of directories, whatever their values are. */
+export function headerBytesOf(...directories: readonly (readonly Field[])[]): number {
+  return directories.reduce((sum, fields) => sum + directoryBytesOf(fields), FILE_HEADER_BYTES)
+}
+
+/** Bytes of a directory, and of the values of its fields. */
+function directoryBytesOf(fields: readonly Field[]): number {
+  const entries = COUNT_BYTES + fields.length * ENTRY_BYTES + INLINE_BYTES
+  return fields.reduce((sum, field) => sum + outsideBytes(field), entries)
+}
+
+/** Bytes of values that have no room in their entry; they begin at even places. */
+function outsideBytes({ type, values }: Field): number {
+  const bytes = values.length * TYPES[type].bytes
+  return bytes <= INLINE_BYTES ? 0 : bytes + (bytes % 2)
+}
+
+/**
+ * Encodes what a little-endian TIFF begins with: behind the magic number the directories of its images one after the
+ * other, each with the values of its fields.
+ *
+ * @param directories each in the order of the tags of its fields
+ */
+export function encodeHeader(...directories: readonly (readonly Field[])[]): Buffer {
+  const header = Buffer.alloc(headerBytesOf(...directories))
+  header.write('II', 0, 'latin1')
+  header.writeUInt16LE(42, 2)
+  header.writeUInt32LE(FILE_HEADER_BYTES, 4)
+  let start = FILE_HEADER_BYTES
+  for (const [index, fields] of directories.entries()) {
+    const end = start + directoryBytesOf(fields)
+    const next = index === directories.length - 1 ? 0 : end
+    writeDirectory(header, start, fields, next)
+    start = end
+  }
+  return header
+}
+
+/** @param next where the next directory begins; 0 after the last */
+function writeDirectory(header: Buffer, start: number, fields: readonly Field[], next: number): void {
+  header.writeUInt16LE(fields.length, start)
+  let entry = start + COUNT_BYTES
+  let outside = entry + fields.length * ENTRY_BYTES + INLINE_BYTES
+  for (const field of fields) {
+    const { code, bytes, write } = TYPES[field.type]
+    header.writeUInt16LE(field.tag, entry)
+    header.writeUInt16LE(code, entry + 2)
+    header.writeUInt32LE(field.values.length, entry + 4)
+    let at = entry + 8
+    if (outsideBytes(field) > 0) {
+      header.writeUInt32LE(outside, at)
+      at = outside
+      outside += outsideBytes(field)
+    }
+    for (const [index, value] of field.values.entries()) write(header, value, at + index * bytes)
+    entry += ENTRY_BYTES
+  }
+  header.writeUInt32LE(next, entry)
+}
+
+/** Reads a field of what `encodeHeader` has made: the bytes of its values. */
+export function fieldBytes(header: Buffer, tag: number): Buffer {
+  const count = header.readUInt16LE(FILE_HEADER_BYTES)
+  for (let index = 0; index < count; index++) {
+    const entry = FILE_HEADER_BYTES + COUNT_BYTES + index * ENTRY_BYTES
+    if (header.readUInt16LE(entry) !== tag) continue
+    const code = header.readUInt16LE(entry + 2)
+    const type = Object.values(TYPES).find((candidate) => candidate.code === code)
+    const bytes = header.readUInt32LE(entry + 4) * (type?.bytes ?? 0)
+    const at = bytes <= INLINE_BYTES ? entry + 8 : header.readUInt32LE(entry + 8)
+    return header.subarray(at, at + bytes)
+  }
+  throw new RangeError(`there is no field ${tag}`)
+}
+
+/** The numbers of a field of longs. */
+export function longsOf(header: Buffer, tag: number): number[] {
+  const bytes = fieldBytes(header, tag)
+  return Array.from({ length: bytes.length / TYPES.long.bytes }, (_, index) => bytes.readUInt32LE(index * 4))
+}
+
+/** How TIFF names a type of samples: whole numbers without a sign, with one, or floats. */
+export function sampleFormatOf(type: PixelType): number {
+  if (type.endsWith('F')) return 3
+  return type.endsWith('SI') ? 2 : 1
+}
+
+/** From pixels of a window to the CRS, as a matrix: it also has rows that run south to north. */
+export function transformationOf(
+  { originX, originY, pixelWidth, pixelHeight }: Geotransform,
+  { column, row }: Pick<Window, 'column' | 'row'>,
+): number[] {
+  const [x, y] = [originX + column * pixelWidth, originY + row * pixelHeight]
+  return [pixelWidth, 0, 0, x, 0, pixelHeight, 0, y, 0, 0, 0, 0, 0, 0, 0, 1]
+}
+
+/** The ids that the EPSG gives; what was added to PostGIS has others. */
+const LARGEST_EPSG = 32_766
+
+const GEO_KEYS = { modelType: 1024, rasterType: 1025, geographicCrs: 2048, projectedCrs: 3072 }
+const PIXEL_IS_AREA = 1
+
+/** The keys by which GeoTIFF names a CRS: by its code of the EPSG, where it has one. */
+export function geoKeysOf(srid: number, geographic: boolean): number[] {
+  const keys = [
+    [GEO_KEYS.modelType, geographic ? 2 : 1],
+    [GEO_KEYS.rasterType, PIXEL_IS_AREA],
+    ...(srid <= LARGEST_EPSG ? [[geographic ? GEO_KEYS.geographicCrs : GEO_KEYS.projectedCrs, srid]] : []),
+  ] as [number, number][]
+  return [1, 1, 0, keys.length, ...keys.flatMap(([key, value]) => [key, 0, 1, value])]
+}
+
+/** Faster levels make files of digits a tenth larger, slower ones hardly smaller. */
+const LEVEL = 3
+
+/** Compresses and decompresses by Zstandard, which zlib has in no version of Node 20. */
+export interface Zstd {
+  /** @throws {Error} where what comes of it is not what was given */
+  compress(bytes: Uint8Array): Uint8Array
+  /**
+   * @param size of what was compressed
+   * @throws {Error} where it is something else
+   */
+  decompress(bytes: Uint8Array, size: number): Uint8Array
+}
+
+let loading: Promise<Zstd> | undefined
+
+/** Loads what compresses, once in a process: a library that is made anew spoils what the first one has in hand. */
+export function loadZstd(): Promise<Zstd> {
+  loading ??= load()
+  return loading
+}
+
+/** Two libraries, one of which holds the other to its word: that one alone compresses, and decompresses more slowly. */
+async function load(): Promise<Zstd> {
+  const decoder = new ZSTDDecoder()
+  await Promise.all([encoder.init(), decoder.init()])
+  function decompress(bytes: Uint8Array, size: number): Uint8Array {
+    const decompressed = decoder.decode(bytes, size)
+    if (decompressed.length !== size) throw new Error(`${decompressed.length} bytes instead of ${size}`)
+    return decompressed
+  }
+
+  return {
+    decompress,
+    compress(bytes) {
+      const compressed = encoder.compress(bytes as Buffer, LEVEL)
+      if (Buffer.compare(decompress(compressed, bytes.length), bytes) === 0) return compressed
+      throw new Error('what was compressed by Zstandard cannot be decompressed')
+    },
+  }
+}

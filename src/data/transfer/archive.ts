@@ -1,0 +1,300 @@
+import { createHash } from 'node:crypto'
+import { createReadStream, type ReadStream } from 'node:fs'
+import { open, rm, stat } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip, createGzip } from 'node:zlib'
+import { type Kysely, sql } from 'kysely'
+import { OperatorError } from '#src/errors.ts'
+import { codeOf, messageOf } from '#src/lib/promises.ts'
+import type { listAddedCrs } from '../crs.ts'
+import { isOurs, isWhole } from '../rights.ts'
+import type { Tables } from '../tables.ts'
+
+const LINE_FEED = 0x0a
+
+/**
+ * The lines of a stream of bytes, without their ends. Only a line feed ends one: what else Unicode calls a line
+ * separator may stand inside.
+ *
+ * @param longest bytes of a line, by its number and its first character: a stream without any end of a line is not gathered
+ * @throws {RangeError} at a line that is too long
+ */
+export async function* linesOf(
+  stream: AsyncIterable<Buffer>,
+  longest: (line: number, first: string) => number,
+): AsyncGenerator<string> {
+  let pieces: Buffer[] = []
+  let length = 0
+  let line = 1
+  for await (const chunk of stream) {
+    let begin = 0
+    for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, begin)) {
+      yield Buffer.concat([...pieces, chunk.subarray(begin, end)]).toString('utf8')
+      pieces = []
+      length = 0
+      line++
+      begin = end + 1
+    }
+    if (begin === chunk.length) continue
+    pieces.push(chunk.subarray(begin))
+    length += chunk.length - begin
+    const most = longest(line, String.fromCharCode(pieces[0]?.[0] as number))
+    if (length > most) throw new RangeError(`line ${line} has more than ${most} bytes`)
+  }
+  if (length > 0) yield Buffer.concat(pieces).toString('utf8')
+}
+
+/** How many rows a table has, and a sum over what stands in them, whatever their order. */
+export interface Digest {
+  rows: number
+  sum: string
+}
+
+/** 60 bits of each row's SHA-256 are added up: what a bigint holds in any database. */
+const HEX_DIGITS = 15
+
+/** Adds up rows, each as text. */
+export class RowDigest {
+  #rows = 0
+  #sum = 0n
+
+  add(row: string): void {
+    this.#rows++
+    this.#sum += BigInt(`0x${createHash('sha256').update(row).digest('hex').slice(0, HEX_DIGITS)}`)
+  }
+
+  end(): Digest {
+    return { rows: this.#rows, sum: String(this.#sum) }
+  }
+}
+
+/** The same of a table, computed where it is. */
+export async function digestOf(db: Kysely<Tables>, table: string): Promise<Digest> {
+  const { rows } = await sql<Digest>`
+    select
+      count(*) as rows,
+      coalesce(
+        sum(
+          ('x' || left(encode(sha256(convert_to(entry::text, 'UTF8')), 'hex'), ${sql.lit(HEX_DIGITS)}))
+            ::bit(${sql.lit(4 * HEX_DIGITS)})::bigint
+        ),
+        0
+      )::text as sum
+    from ${sql.table(table)} as entry`.execute(db)
+  return rows[0] as Digest
+}
+
+/** A table as it is exported: as a whole, whatever partitions it may have. */
+export interface Relation {
+  name: string
+  /** In the order in which a row as text has them. */
+  columns: string[]
+  /** Those of them that are computed from the others, and cannot be written. */
+  generated: string[]
+}
+
+/** Says itself what a database has of the schema: each makes its own. */
+const APPLIED_SCRIPTS: keyof Tables = 'applied_script'
+
+/** What is exported, asked of the schema itself: a new table cannot be forgotten. */
+export async function listRelations(db: Kysely<Tables>): Promise<Relation[]> {
+  const { rows } = await sql<Relation>`
+    select
+      relname as name,
+      array_agg(attname::text order by attnum) as columns,
+      coalesce(array_agg(attname::text order by attnum) filter (where attgenerated <> ''), '{}') as generated
+    from pg_class
+    join pg_attribute on attrelid = pg_class.oid
+    where relkind in ('r', 'p') and ${isWhole}
+      and relnamespace = current_schema()::regnamespace and ${isOurs('pg_class')}
+      and relname <> ${APPLIED_SCRIPTS}
+      and attnum > 0 and not attisdropped
+    group by relname
+    order by relname`.execute(db)
+  return rows
+}
+
+/** The bytes that tables take, by their names. */
+export async function listSizes(db: Kysely<Tables>, relations: Relation[]): Promise<Map<string, number>> {
+  const { rows } = await sql<{ name: string; bytes: number }>`
+    select
+      name,
+      coalesce(
+        (select sum(pg_table_size(relid)) from pg_partition_tree(name::regclass)),
+        pg_table_size(name::regclass)
+      )::float8 as bytes
+    from unnest(${relations.map(({ name }) => name)}::text[]) as relation (name)`.execute(db)
+  return new Map(rows.map(({ name, bytes }) => [name, bytes]))
+}
+
+/** Where a sequence stands. */
+export interface SequenceState {
+  name: string
+  /** As text: it may be larger than what a number holds exactly. */
+  value: string
+  called: boolean
+}
+
+export async function readSequences(db: Kysely<Tables>): Promise<SequenceState[]> {
+  const { rows: names } = await sql<{ name: string }>`
+    select relname as name from pg_class
+    where relkind = 'S' and relnamespace = current_schema()::regnamespace and ${isOurs('pg_class')}
+    order by relname`.execute(db)
+  const states: SequenceState[] = []
+  for (const { name } of names) {
+    const { rows } = await sql<SequenceState>`
+      select ${name} as name, last_value::text as value, is_called as called from ${sql.table(name)}`.execute(
+      db,
+    )
+    states.push(...rows)
+  }
+  return states
+}
+
+export async function setSequence(db: Kysely<Tables>, { name, value, called }: SequenceState): Promise<void> {
+  await sql`select setval(quote_ident(${name})::regclass, ${value}::bigint, ${called})`.execute(db)
+}
+
+/** A foreign key, and how it is made. */
+export interface ForeignKey {
+  table: string
+  name: string
+  definition: string
+}
+
+/** Foreign keys of the tables; those that partitions inherit go and come with them. */
+export async function listForeignKeys(db: Kysely<Tables>): Promise<ForeignKey[]> {
+  const { rows } = await sql<ForeignKey>`
+    select relname as "table", conname as name, pg_get_constraintdef(pg_constraint.oid) as definition
+    from pg_constraint
+    join pg_class on pg_class.oid = conrelid
+    where contype = 'f' and conparentid = 0 and relnamespace = current_schema()::regnamespace
+      and ${isOurs('pg_class')}
+    order by relname, conname`.execute(db)
+  return rows
+}
+
+/** Rows are written as text in the same way wherever they are read: times, doubles and bytes. */
+export async function settleText(db: Kysely<Tables>): Promise<void> {
+  await sql`
+    select
+      set_config('timezone', 'UTC', true),
+      set_config('datestyle', 'ISO, YMD', true),
+      set_config('intervalstyle', 'iso_8601', true),
+      set_config('extra_float_digits', '1', true),
+      set_config('bytea_output', 'hex', true)`.execute(db)
+}
+
+/** What an archive begins with. */
+export interface ArchiveHead {
+  format: typeof FORMAT
+  /** Of the service that wrote it. */
+  service: string
+  /** The migrations that its schema was made by, in order. */
+  migrations: { name: string; checksum: string }[]
+  /** What has been added to the CRSs of PostGIS; older versions added none. */
+  crs?: Awaited<ReturnType<typeof listAddedCrs>>
+}
+
+/** What an archive consists of after that: each table with its rows, then where the sequences stand. */
+export type ArchivePart =
+  | { table: Omit<Relation, 'generated'> }
+  | { row: string }
+  | { tableEnd: Digest }
+  | { end: SequenceState[] }
+
+/** A later form gets another name, so that this version does not take it for its own. */
+export const FORMAT = 'agro export 1'
+
+const MEBIBYTE = 1024 * 1024
+
+/** Bytes of a row: an area of as many positions as are loaded takes a quarter of them. */
+const LONGEST_ROW = 64 * MEBIBYTE
+
+/** Bytes of all else, which is parsed before its content is looked at. */
+const LONGEST_PART = MEBIBYTE
+
+/**
+ * Writes a file that nobody else may read: lines of JSON, compressed by gzip. Nothing is left of it after a failure.
+ *
+ * @throws {OperatorError} where the file is there already, or cannot be written
+ */
+export async function writeArchive(path: string, lines: AsyncIterable<string>): Promise<void> {
+  const file = await open(path, 'wx', 0o600).catch((error) => {
+    if (codeOf(error) !== 'EEXIST') throw new OperatorError(`${path} cannot be written: ${messageOf(error)}.`)
+    throw new OperatorError(`${path} is there already: name another file, or remove it.`, {
+      code: 'ALREADY_THERE',
+    })
+  })
+  try {
+    await pipeline(Readable.from(lines), createGzip(), file.createWriteStream({ flush: true }))
+  } catch (error) {
+    await rm(path, { force: true })
+    if (codeOf(error) !== 'ENOSPC') throw error
+    throw new OperatorError(`${path} cannot be written: ${messageOf(error)}.`)
+  } finally {
+    await file.close()
+  }
+}
+
+/**
+ * A line for each thing; a row is a string, all else an object.
+ *
+ * @throws {OperatorError} where a row is so long that no import would take it
+ */
+export function lineOf(part: ArchiveHead | ArchivePart): string {
+  const line = `${JSON.stringify('row' in part ? part.row : part)}\n`
+  if (Buffer.byteLength(line) <= LONGEST_ROW) return line
+  throw new OperatorError(`A row has more than ${LONGEST_ROW} bytes: move the database with pg_dump.`)
+}
+
+/**
+ * Reads an archive part by part; `read` says which part of the file has been read, from 0 to 1.
+ *
+ * @throws {OperatorError} where the file cannot be read, is no archive, or is not whole
+ */
+export async function openArchive(
+  path: string,
+): Promise<{ head: ArchiveHead; parts: AsyncGenerator<ArchivePart>; read: () => number }> {
+  const source = createReadStream(path)
+  const lines = valuesOf(path, source)
+  const first = await lines.next()
+  const head = first.value as Partial<ArchiveHead> | undefined
+  if (head?.format !== FORMAT) {
+    await lines.return(undefined)
+    throw new OperatorError(`${path} is not what \`agro export\` of this version writes.`)
+  }
+  const { size } = await stat(path)
+  return { head: head as ArchiveHead, parts: partsOf(path, lines), read: () => source.bytesRead / size }
+}
+
+async function* partsOf(path: string, values: AsyncGenerator<unknown>): AsyncGenerator<ArchivePart> {
+  for await (const value of values) {
+    const part = typeof value === 'string' ? { row: value } : (value as ArchivePart)
+    yield part
+    if ('end' in part) return
+  }
+  throw new OperatorError(`${path} is not whole: its end is missing.`, { code: 'CUT_OFF' })
+}
+
+async function* valuesOf(path: string, source: ReadStream): AsyncGenerator<unknown> {
+  const unpacked = createGunzip()
+  // What fails there fails here, where it is read.
+  source.on('error', (error) => unpacked.destroy(error))
+  try {
+    for await (const line of linesOf(source.pipe(unpacked), longestLine)) yield JSON.parse(line)
+  } catch (error) {
+    if (error instanceof OperatorError) throw error
+    throw new OperatorError(`${path} cannot be read: ${messageOf(error)}.`, {
+      code: codeOf(error) === 'Z_BUF_ERROR' ? 'CUT_OFF' : 'REFUSED',
+    })
+  } finally {
+    source.destroy()
+    unpacked.destroy()
+  }
+}
+
+function longestLine(line: number, first: string): number {
+  return line > 1 && first === '"' ? LONGEST_ROW : LONGEST_PART
+}

@@ -1,0 +1,386 @@
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import type { Feedback, FeedbackRequest } from '#schemas/feedback.ts'
+import { FOREIGN_KEY_VIOLATION } from '#src/data/failures.ts'
+import { isoTime, livingUser } from '#src/data/sql.ts'
+import type { Tables } from '#src/data/tables.ts'
+import type { Party } from '#src/lib/fair-queue.ts'
+import { codeOf } from '#src/lib/promises.ts'
+import { isUuid, uuidAt } from '#src/lib/uuid.ts'
+
+/** A row of advisory_feedback, called `feedback`, in the words of the API. */
+export const feedbackJson = sql<Feedback>`json_build_object(
+  'rating', feedback.rating,
+  'comment', feedback.comment,
+  'observed', nullif(
+    coalesce(feedback.observed, '{}')
+      || jsonb_strip_nulls(jsonb_build_object('harvested_on', feedback.harvested_on)),
+    '{}'
+  ),
+  'created_at', ${isoTime('feedback.created_at')},
+  'updated_at', ${isoTime('feedback.updated_at')}
+)`
+
+/**
+ * Puts feedback to an item of a user's history, in the place of what there was.
+ *
+ * @param observable the keys of what can be observed; others are ignored
+ * @returns undefined where the user has no item with this id, whatever it looks like
+ */
+export async function putFeedback(
+  db: Kysely<Tables>,
+  userId: string,
+  historyId: string,
+  { rating, comment, observed }: FeedbackRequest,
+  observable: string[],
+): Promise<Feedback | undefined> {
+  if (!isUuid(historyId)) return undefined
+  const values = Object.fromEntries(observable.map((key) => [key, observed?.[key] ?? undefined]))
+  const { rows } = await sql<{ feedback: Feedback }>`
+    insert into advisory_feedback as feedback (
+      history_id, user_id, rating, comment, observed, harvested_on
+    )
+    select
+      id, ${userId}::uuid, ${rating}::integer, ${comment ?? null}::text, ${JSON.stringify(values)}::jsonb,
+      ${observed?.harvested_on ?? null}::date
+    from advisory_history
+    where id = ${historyId} and user_id = ${livingUser(userId)}
+    on conflict (history_id) do update set
+      rating = excluded.rating,
+      comment = excluded.comment,
+      observed = excluded.observed,
+      harvested_on = excluded.harvested_on,
+      updated_at = now()
+    returning ${feedbackJson} as feedback`
+    .execute(db)
+    .catch(noneWhereDeleted)
+  return rows[0]?.feedback
+}
+
+/** An item may be deleted while the statement waits for it. */
+function noneWhereDeleted(error: unknown): { rows: never[] } {
+  if (codeOf(error) === FOREIGN_KEY_VIOLATION) return { rows: [] }
+  throw error
+}
+
+/** An advisory that a signed-in caller was given: what was asked, and what was answered. */
+export interface AdvisoryRecord {
+  userId: string
+  /** The code of the product; `all` where one call answered for every product. */
+  product: string
+  kind: 'point' | 'polygon'
+  countryCode: string
+  /** The code or an alias; the code is recorded. Null where no product asked for has seasons. */
+  cropCode: string | null
+  /** The codes of the releases that answered. */
+  releases: string[]
+  request: object
+  /** The body of the answer, or its text, without the `history_id` that this is about to give it. */
+  answer: object | string | TemplatedAnswer
+}
+
+/** What answers of a release have in common; there is one object for each that a process knows. */
+export class AnswerTemplate {
+  /** The text around what they differ in: one more than there are of these. */
+  readonly pieces: string[]
+  /** What the text of an answer has beyond its filling, whose lines have ends. */
+  readonly bytes: number
+
+  constructor(pieces: string[]) {
+    this.pieces = pieces
+    const lineEnds = pieces.length - 2
+    this.bytes = Buffer.byteLength(pieces.join('')) - lineEnds
+  }
+}
+
+/** The body of an answer, and how it comes from a template. */
+export class TemplatedAnswer {
+  /** The body as JSON, but for the bracket at its end: there may be more to say. */
+  readonly open: string
+  readonly template: AnswerTemplate
+  /** What stands between the pieces: a line each, which is JSON itself. */
+  readonly filling: string
+
+  constructor(open: string, template: AnswerTemplate, filling: string) {
+    this.open = open
+    this.template = template
+    this.filling = filling
+  }
+
+  /** The length of the body. */
+  get bytes(): number {
+    return this.template.bytes + Buffer.byteLength(this.filling)
+  }
+}
+
+/** Why an advisory is not kept: the history holds as much as is kept of an account, or all of them as much as is kept at all. */
+export interface FullHistory {
+  full: 'account' | 'service'
+}
+
+/**
+ * Keeps an advisory in its caller's history; answers with its public id once it is kept: whoever asks
+ * from then on finds it there. Instead of the id it says what is full where the advisory is not kept.
+ *
+ * @param party who waits for it: they take turns
+ * @throws {ApiError} UNAUTHORIZED where the caller has been deleted meanwhile, DATABASE_UNAVAILABLE where the account
+ * stays locked, OVERLOADED where too many advisories wait to be kept; otherwise what the database throws
+ */
+export type RecordAdvisory = (record: AdvisoryRecord, party?: Party) => Promise<string | FullHistory>
+
+export interface HistoryFilter {
+  userId: string
+  product: string | null
+  kind: AdvisoryRecord['kind'] | null
+  countryCode: string | null
+  /** ISO date and time: then or later. */
+  from: string | null
+  /** ISO date and time: earlier. */
+  to: string | null
+  /** Where the page before ended: microseconds since 1970, and the id. */
+  after: { createdAt: number; id: string } | null
+  limit: number
+  /** The page ends early where its requests and answers become this large. */
+  bytes: number
+}
+
+/** An advisory as it was kept. */
+export interface HistoryRow {
+  id: string
+  /** ISO date and time, to the millisecond. */
+  created_at: string
+  /** Microseconds since 1970. */
+  created_us: number
+  kind: AdvisoryRecord['kind']
+  product: string
+  country_code: string
+  crop_code: string | null
+  releases: string[]
+  /** Whether they are demonstration data, by their codes: as far as the database knows them. */
+  synthetic_by_release: Record<string, boolean>
+  request: object
+  answer: object
+  feedback: Feedback | null
+  /** Whether others come after this one in the list. */
+  more: boolean
+}
+
+/** Of `item`, a row of the view with all items, and `feedback`. */
+export const HISTORY_COLUMNS = sql`
+  item.id,
+  ${isoTime('item.created_at')} as created_at,
+  (extract(epoch from item.created_at) * 1000000)::bigint as created_us,
+  item.kind, item.product, item.country_code, item.crop_code, item.releases,
+  (
+    select coalesce(json_object_agg(release.code, release.synthetic), '{}')
+    from release
+    where release.code = any(item.releases)
+  ) as synthetic_by_release,
+  item.request, item.answer,
+  case when feedback.history_id is not null then ${feedbackJson} end as feedback`
+
+/** An item of a user's history; undefined where the user has none with this id, whatever it looks like. */
+export async function findHistoryItem(
+  db: Kysely<Tables>,
+  userId: string,
+  id: string,
+): Promise<HistoryRow | undefined> {
+  if (!isUuid(id)) return undefined
+  const { rows } = await sql<HistoryRow>`
+    select ${HISTORY_COLUMNS}, false as more
+    from advisory_history as item
+    left join advisory_feedback as feedback on feedback.history_id = item.id
+    where item.id = ${id} and item.user_id = ${livingUser(userId)}`.execute(db)
+  return rows[0]
+}
+
+/** Deletes an item of a user's history with its feedback; false where there is none with this id. */
+export async function deleteHistoryItem(db: Kysely<Tables>, userId: string, id: string): Promise<boolean> {
+  if (!isUuid(id)) return false
+  const { numDeletedRows } = await db
+    .deleteFrom('advisory_history')
+    .where('user_id', '=', livingUser(userId))
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return numDeletedRows > 0n
+}
+
+export interface RemovedHistory {
+  /** Items of the history. */
+  history: number
+  feedback: number
+  /** Days and subjects that the user's advisories were counted for. */
+  usage: number
+}
+
+/** Counts what goes with an account: its history and counts by day, of which rows are left to be deleted. */
+export async function countHistory(trx: Transaction<Tables>, userId: string): Promise<RemovedHistory> {
+  const counts = await trx
+    .selectNoFrom(({ selectFrom, fn }) => [
+      selectFrom('history_size').select('items').where('user_id', '=', userId).as('history'),
+      selectFrom('advisory_feedback')
+        .select(fn.countAll<number>().as('n'))
+        .where('user_id', '=', userId)
+        .as('feedback'),
+      selectFrom('user_usage')
+        .select(fn.countAll<number>().as('n'))
+        .where('user_id', '=', userId)
+        .as('usage'),
+    ])
+    .executeTakeFirstOrThrow()
+  return { history: counts.history ?? 0, feedback: counts.feedback ?? 0, usage: counts.usage ?? 0 }
+}
+
+/**
+ * Deletes the oldest items of a user's history after one, with their feedback.
+ *
+ * @param limit so many at most
+ * @returns the last of them; null where there are none
+ */
+export async function deleteItems(
+  trx: Transaction<Tables>,
+  userId: string,
+  after: string,
+  limit: number,
+): Promise<string | null> {
+  const { rows } = await sql<{ last: string | null }>`
+    select delete_history_items(${userId}, ${after}, ${limit}) as last`.execute(trx)
+  return rows[0]?.last ?? null
+}
+
+/** Deletes so many at most of the items that older versions have kept for a user, with their feedback; says how many. */
+export async function deleteOlderItems(
+  trx: Transaction<Tables>,
+  userId: string,
+  limit: number,
+): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from advisory_history_json
+    where id in (select id from advisory_history_json where user_id = ${userId} limit ${limit})`.execute(trx)
+  return Number(numAffectedRows)
+}
+
+/** Deletes so many counts at most of what a user was given on a day; says how many. */
+export async function deleteUsage(trx: Transaction<Tables>, userId: string, limit: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from user_usage
+    where ctid = any (array(select ctid from user_usage where user_id = ${userId} limit ${limit}))`.execute(
+    trx,
+  )
+  return Number(numAffectedRows)
+}
+
+/** So many months are made before they come: some processes are looked after once in a while. */
+const MONTHS_AHEAD = 3
+
+/** Makes the partitions of the months to come, as far as they are not there. */
+export async function createMonthsAhead(db: Kysely<Tables>): Promise<void> {
+  await sql`select create_history_months(now() + make_interval(months => ${MONTHS_AHEAD}))`.execute(db)
+}
+
+/** Makes the partition of an item whose id says its time. */
+export async function createMonths(db: Kysely<Tables>, id: string): Promise<void> {
+  await sql`select create_history_months(uuid_time(${id}))`.execute(db)
+}
+
+/**
+ * A page of a user's history, newest first. What it takes depends on the page and not on what comes before it: it
+ * begins in an index, in the partition of its month. What older versions have kept lies in a table of its own.
+ */
+export async function listHistory(db: Kysely<Tables>, filter: HistoryFilter): Promise<HistoryRow[]> {
+  const { userId, limit, bytes } = filter
+  const { rows } = await sql<HistoryRow>`
+    with matching as materialized (
+      (${itemsOf(filter)})
+      union all
+      (${olderItemsOf(filter)})
+      order by created_at desc, id desc
+      limit ${limit + 1}
+    ),
+    numbered as (
+      select
+        id,
+        row_number() over newest_first as place,
+        sum(bytes) over newest_first - bytes as bytes_before,
+        lead(id) over newest_first is not null as more
+      from matching
+      window newest_first as (order by created_at desc, id desc)
+    )
+    select ${HISTORY_COLUMNS}, more
+    from numbered
+    -- An offset, so that each is looked up in the indexes: joined to all items, they would be read for it.
+    cross join lateral (
+      select * from advisory_history as one where one.id = numbered.id and one.user_id = ${userId} offset 0
+    ) as item
+    left join advisory_feedback as feedback on feedback.history_id = item.id
+    where place <= ${limit} and bytes_before < ${bytes}
+    order by place`.execute(db)
+  return rows
+}
+
+function itemsOf(filter: HistoryFilter): RawBuilder<unknown> {
+  const { userId, limit } = filter
+  const subject = subjectIs(filter)
+  const subjects =
+    subject.length === 0 ? sql`null` : sql`array(select id from history_subject where ${all(subject)})`
+  const { since, before } = idsOf(filter)
+  return sql`
+    select id, uuid_time(id) as created_at, bytes
+    from newest_history_items(${livingUser(userId)}, ${subjects}, ${since}, ${before}, ${limit + 1})`
+}
+
+function olderItemsOf(filter: HistoryFilter): RawBuilder<unknown> {
+  const { userId, from, to, after, limit } = filter
+  const conditions = [
+    sql`user_id = ${livingUser(userId)}`,
+    ...subjectIs(filter),
+    ...(from === null ? [] : [sql`created_at >= ${from}::timestamptz`]),
+    ...(to === null ? [] : [sql`created_at < ${to}::timestamptz`]),
+    ...(after === null
+      ? []
+      : [
+          sql`(created_at, id) < (
+            timestamptz 'epoch' + ${after.createdAt}::float8 * interval '1 microsecond', ${after.id}::uuid
+          )`,
+        ]),
+  ]
+  return sql`
+    select id, created_at, bytes from advisory_history_json
+    where ${all(conditions)}
+    order by created_at desc, id desc
+    limit ${limit + 1}`
+}
+
+function subjectIs({ product, kind, countryCode }: HistoryFilter): RawBuilder<unknown>[] {
+  return [
+    ...(product === null ? [] : [sql`product = ${product}`]),
+    ...(kind === null ? [] : [sql`kind = ${kind}`]),
+    ...(countryCode === null ? [] : [sql`country_code = ${countryCode}`]),
+  ]
+}
+
+/** No item is before the first of these, or has the last one. */
+const FIRST_ID = '00000000-0000-0000-0000-000000000000'
+const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
+/** Times of items as bounds of their ids. */
+function idsOf({ from, to, after }: HistoryFilter): { since: string; before: string } {
+  const before = [
+    ...(to === null ? [] : [uuidAt(Date.parse(to))]),
+    ...(after === null ? [] : [idBefore(after)]),
+  ]
+  return {
+    since: from === null ? FIRST_ID : uuidAt(Date.parse(from)),
+    before: before.toSorted()[0] ?? LAST_ID,
+  }
+}
+
+/** Where what is older than an item ends, whose id may say nothing of its time. */
+function idBefore({ createdAt, id }: NonNullable<HistoryFilter['after']>): string {
+  const [begin, end] = [uuidAt(Math.floor(createdAt / 1000)), uuidAt(Math.floor(createdAt / 1000) + 1)]
+  if (createdAt % 1000 > 0 || id > end) return end
+  return id < begin ? begin : id
+}
+
+function all(conditions: RawBuilder<unknown>[]): RawBuilder<unknown> {
+  return sql.join(conditions, sql` and `)
+}

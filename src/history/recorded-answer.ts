@@ -1,0 +1,61 @@
+import type { HistoryItem } from '#schemas/history.ts'
+import type { PolygonRequest } from '#schemas/polygon.ts'
+import { isoMonthNamed } from '#src/lib/dates.ts'
+import type { HistoryRow } from './queries.ts'
+
+/**
+ * What an answer says of its release, or a part of it that is of one product. Older ones do not say all
+ * of it: an answer stays as it was given.
+ */
+export interface ReleaseSection {
+  forecast_period?: string
+  forecast_month?: string
+  release?: string
+  synthetic?: boolean
+}
+
+/** What every answer that is kept has. */
+export interface RecordedAnswer extends ReleaseSection {
+  location: HistoryItem['location']
+}
+
+/** The month of an answer as `YYYY-MM`; undefined where it has none. */
+export function monthOf({ forecast_month, forecast_period }: ReleaseSection): string | undefined {
+  return forecast_month ?? (forecast_period === undefined ? undefined : isoMonthNamed(forecast_period))
+}
+
+/**
+ * Whether one of the releases behind an answer, or behind a part of it, is demonstration data; undefined
+ * where neither the answer nor the database says so.
+ */
+export function isSynthetic(
+  { synthetic, release }: ReleaseSection,
+  { releases, synthetic_by_release }: HistoryRow,
+): boolean | undefined {
+  if (synthetic !== undefined) return synthetic
+  const known = (release === undefined ? releases : [release]).map((code) => synthetic_by_release[code])
+  if (known.includes(true)) return true
+  return known.includes(undefined) ? undefined : false
+}
+
+/** An administrative area that was asked about; null for what is not known of it any more. */
+export interface RecordedArea {
+  code: string
+  level: number | null
+  name: string | null
+}
+
+/** The area that was asked about; undefined where it was a point or a polygon. */
+export function areaOf({ request, answer }: HistoryRow): RecordedArea | undefined {
+  const { location } = answer as RecordedAnswer
+  if (location.admin) return location.admin
+  const { admin, name } = request as PolygonRequest
+  // Older answers do not say which area they are of, but what they were asked, and its name where no label was.
+  return (
+    admin && {
+      code: admin.code.trim(),
+      level: admin.level ?? null,
+      name: name === undefined ? location.name : null,
+    }
+  )
+}

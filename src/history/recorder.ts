@@ -1,0 +1,332 @@
+import { setTimeout } from 'node:timers/promises'
+import type { Kysely } from 'kysely'
+import type { Config } from '#src/config.ts'
+import { FOREIGN_KEY_VIOLATION, isDatabaseUnavailable } from '#src/data/failures.ts'
+import type { Tables } from '#src/data/tables.ts'
+import { ApiError } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import { accountDeleted } from '#src/http/plugins/error-handler.ts'
+import { overloaded } from '#src/http/plugins/overload.ts'
+import { type Batcher, type BatcherState, createBatcher } from '#src/lib/batcher.ts'
+import { DAY_MS } from '#src/lib/dates.ts'
+import type { Party } from '#src/lib/fair-queue.ts'
+import { codeOf } from '#src/lib/promises.ts'
+import { createUuidMaker } from '#src/lib/uuid.ts'
+import {
+  type AdvisoryRecord,
+  type AnswerTemplate,
+  createMonths,
+  createMonthsAhead,
+  type FullHistory,
+  type RecordAdvisory,
+  TemplatedAnswer,
+} from './queries.ts'
+import {
+  findAccounts,
+  findTemplate,
+  type HistoryEntry,
+  type HistoryQuota,
+  insertAdvisories,
+  type StoredTemplate,
+  sumHistories,
+  type Written,
+} from './recording-queries.ts'
+
+/** Of answers that are kept as a whole. There are fewer releases. */
+const MOST_PLAIN_TEMPLATES = 1000
+
+/** What is stored of the templates of answers. */
+export interface Templates {
+  /** The template of an answer; undefined where the database has to be asked. */
+  known(record: AdvisoryRecord): StoredTemplate | undefined
+  /** The same from the database, which is asked once for all who want it. */
+  find(record: AdvisoryRecord): Promise<StoredTemplate>
+  /** Has the template of an answer be asked for anew, where it is still this one, which the database has not any more. */
+  forget(record: AdvisoryRecord, stored: StoredTemplate): void
+}
+
+interface Entry {
+  found: Promise<StoredTemplate>
+  /** Undefined while the database is asked. */
+  stored?: StoredTemplate
+}
+
+/** Templates by what they are of. */
+interface Store {
+  get(key: unknown): Entry | undefined
+  set(key: unknown, entry: Entry): unknown
+  delete(key: unknown): unknown
+}
+
+/** Makes what stores templates, each when an answer has it for the first time. */
+export function createTemplates(db: Kysely<Tables>): Templates {
+  // Those of releases go with them.
+  const ofReleases = new WeakMap<AnswerTemplate, Entry>() as Store
+  const plain = new Map<unknown, Entry>()
+
+  function placeOf({ answer, product, kind, countryCode, releases }: AdvisoryRecord): [Store, key: unknown] {
+    if (answer instanceof TemplatedAnswer) return [ofReleases, answer.template]
+    return [plain, JSON.stringify([product, kind, countryCode, releases])]
+  }
+
+  function ask(record: AdvisoryRecord, store: Store, key: unknown): Promise<StoredTemplate> {
+    const entry: Entry = { found: findTemplate(db, record) }
+    if (plain.size >= MOST_PLAIN_TEMPLATES) plain.clear()
+    store.set(key, entry)
+    entry.found.then(
+      (stored) => {
+        entry.stored = stored
+      },
+      () => store.get(key) === entry && store.delete(key),
+    )
+    return entry.found
+  }
+
+  return {
+    known(record) {
+      const [store, key] = placeOf(record)
+      return store.get(key)?.stored
+    },
+    find(record) {
+      const [store, key] = placeOf(record)
+      return store.get(key)?.found ?? ask(record, store, key)
+    },
+    forget(record, stored) {
+      const [store, key] = placeOf(record)
+      if (store.get(key)?.stored === stored) store.delete(key)
+    },
+  }
+}
+
+/** Knows about how much the histories of all accounts hold together. */
+export interface HistoryTotal {
+  isFull(): Promise<boolean>
+  /** Counts bytes that this process has just kept. */
+  add(bytes: number): void
+  state(): { bytes: number; limitBytes: number }
+}
+
+/** Between two readings, what other processes keep and what is deleted goes unnoticed. */
+const READ_EVERY_MS = 5000
+
+/** @param limitBytes which all histories together may hold */
+export function createHistoryTotal(db: Kysely<Tables>, limitBytes: number): HistoryTotal {
+  let bytes = 0
+  let readAt = Number.NEGATIVE_INFINITY
+
+  return {
+    async isFull() {
+      if (performance.now() - readAt >= READ_EVERY_MS) {
+        bytes = await sumHistories(db)
+        readAt = performance.now()
+      }
+      return bytes >= limitBytes
+    },
+    add(added) {
+      bytes += added
+    },
+    state: () => ({ bytes, limitBytes }),
+  }
+}
+
+/** What goes out in one statement; a single advisory may be larger than a batch should be. */
+const BATCH_ENTRIES = 500
+const BATCH_BYTES = 4_000_000
+
+/** What may wait for the database: an answer that comes later than its client waits helps nobody. */
+const WAITING_ENTRIES = 5000
+const WAITING_BYTES = 64_000_000
+
+/** An account that is locked is tried again after these: whoever has locked it is soon done, as a rule. */
+const LOCKED_PAUSES_MS = [100, 200, 400, 800]
+
+const FULL_ACCOUNT: FullHistory = { full: 'account' }
+const FULL_SERVICE: FullHistory = { full: 'service' }
+
+/** No account may add anything. */
+const NO_ROOM: HistoryQuota = { items: 0, bytes: 0, full: 'refuse' }
+
+/** SQLSTATE of an item whose month has no partition. */
+const CHECK_VIOLATION = '23514'
+
+export interface HistoryRecorder {
+  record: RecordAdvisory
+  state(): BatcherState
+}
+
+/**
+ * Makes what keeps advisories in their callers' histories. One statement is under way at a time; what
+ * arrives meanwhile goes out together in the next one, as far as there is room by turns of those who wait. An
+ * advisory alone waits for nobody, and one that the database refuses, or whose account is locked, spoils nothing for
+ * the others.
+ *
+ * @param shorten is told whose history holds more than is kept of an account
+ * @param total how much the histories of all accounts hold, where there is a limit
+ * @param newId makes ids that say the time
+ */
+export function createHistoryRecorder(
+  db: Kysely<Tables>,
+  quota: HistoryQuota,
+  shorten: (userId: string) => void,
+  total?: HistoryTotal,
+  newId: () => string = createUuidMaker(),
+): HistoryRecorder {
+  const templates = createTemplates(db)
+
+  const insert = createInserter(db, quota, shorten, total)
+
+  function keep(record: AdvisoryRecord, stored: StoredTemplate, id: string, party?: Party) {
+    const entry = entryOf(record, stored, id)
+    return insert(entry, party).catch((error) => tryAgain(error, record, stored, entry, party))
+  }
+
+  /**
+   * Inserts once more what could not be: where the account was locked, or the database has lost the template, since it has
+   * been put back to an earlier time.
+   */
+  async function tryAgain(
+    error: unknown,
+    record: AdvisoryRecord,
+    stored: StoredTemplate,
+    first: HistoryEntry,
+    party?: Party,
+  ): Promise<string | FullHistory> {
+    const pauses = LOCKED_PAUSES_MS.values()
+    let failure = error
+    for (let entry = first; ; ) {
+      const pauseMs = failure instanceof AccountLocked ? pauses.next().value : undefined
+      if (pauseMs !== undefined) {
+        await setTimeout(pauseMs)
+      } else if (codeOf(failure) === FOREIGN_KEY_VIOLATION && entry === first) {
+        templates.forget(record, stored)
+        entry = { ...entry, ...(await templates.find(record)) }
+      } else {
+        throw failure
+      }
+      try {
+        return await insert(entry, party)
+      } catch (next) {
+        failure = next
+      }
+    }
+  }
+
+  // Each promise on the way is paid for by every call with a token: there is one more than the batcher's.
+  const record: RecordAdvisory = (record, party) => {
+    // Ids are in the order in which was asked, whatever has to be waited for.
+    const id = newId()
+    const known = templates.known(record)
+    if (known) return keep(record, known, id, party)
+    return templates.find(record).then((stored) => keep(record, stored, id, party))
+  }
+  return { record, state: insert.state }
+}
+
+/** Makes what inserts items together. */
+function createInserter(
+  db: Kysely<Tables>,
+  quota: HistoryQuota,
+  shorten: (userId: string) => void,
+  total: HistoryTotal | undefined,
+): Batcher<HistoryEntry, string | FullHistory> {
+  return createBatcher<HistoryEntry, string | FullHistory>({
+    async run(entries) {
+      const isFull = (await total?.isFull()) ?? false
+      const users = await insertWithMonth(db, entries, isFull ? NO_ROOM : quota)
+      const written = new Map(users.map((user) => [user.userId, user]))
+      const passedOver = entries.map(({ userId }) => userId).filter((userId) => !written.has(userId))
+      const locked = passedOver.length > 0 ? await findAccounts(db, passedOver) : new Set()
+      return entries.map(({ id, userId, bytes }) => {
+        const user = written.get(userId)
+        if (!user) return locked.has(userId) ? new AccountLocked() : accountDeleted()
+        if (!user.kept) return isFull ? FULL_SERVICE : FULL_ACCOUNT
+        user.items++
+        user.bytes += bytes
+        total?.add(bytes)
+        if (user.items > quota.items || user.bytes > quota.bytes) shorten(userId)
+        return id
+      })
+    },
+    concurrency: 1,
+    batch: BATCH_ENTRIES,
+    failsAll: isDatabaseUnavailable,
+    bounds: {
+      bytesOf: ({ bytes }) => bytes,
+      batchBytes: BATCH_BYTES,
+      waitingItems: WAITING_ENTRIES,
+      waitingBytes: WAITING_BYTES,
+      refusal: overloaded,
+    },
+  })
+}
+
+/** Keeps items, whose month may have come before anybody made it. */
+async function insertWithMonth(
+  db: Kysely<Tables>,
+  entries: HistoryEntry[],
+  quota: HistoryQuota,
+): Promise<Written[]> {
+  try {
+    return await insertAdvisories(db, entries, quota)
+  } catch (error) {
+    if (codeOf(error) !== CHECK_VIOLATION) throw error
+    const [last] = entries.map(({ id }) => id).toSorted((a, b) => (a < b ? 1 : -1))
+    await createMonths(db, last as string)
+    return insertAdvisories(db, entries, quota)
+  }
+}
+
+/** The answer where it stays so. */
+class AccountLocked extends ApiError {
+  constructor() {
+    super('DATABASE_UNAVAILABLE', 'The account is locked at present; try again later.')
+  }
+}
+
+function entryOf(
+  record: AdvisoryRecord,
+  { templateId, subjectId }: StoredTemplate,
+  id: string,
+): HistoryEntry {
+  const { userId, cropCode, answer } = record
+  const request = JSON.stringify(record.request)
+  const isTemplated = answer instanceof TemplatedAnswer
+  const kept = isTemplated ? answer.filling : typeof answer === 'string' ? answer : JSON.stringify(answer)
+  return {
+    templateId,
+    subjectId,
+    id,
+    userId,
+    cropCode: isTemplated ? null : cropCode,
+    request,
+    answer: kept,
+    bytes: Buffer.byteLength(request) + (isTemplated ? answer.bytes : Buffer.byteLength(kept)),
+  }
+}
+
+const MEGABYTE = 1_000_000
+
+/** How much is kept of one account. */
+export function quotaOf({ HISTORY_USER_MB, HISTORY_USER_ITEMS, HISTORY_FULL }: Config): HistoryQuota {
+  return { bytes: HISTORY_USER_MB * MEGABYTE, items: HISTORY_USER_ITEMS, full: HISTORY_FULL }
+}
+
+/** Bytes that are kept of all accounts together; undefined without a limit. */
+export function totalOf({ HISTORY_TOTAL_MB }: Config): number | undefined {
+  return HISTORY_TOTAL_MB === undefined ? undefined : HISTORY_TOTAL_MB * MEGABYTE
+}
+
+/** Makes the partitions of the months to come as long as the service runs, each long before its first item. */
+export function keepMonths(app: App): void {
+  const createAhead = () =>
+    createMonthsAhead(app.database.writer).catch((error) =>
+      app.logFailure(error, 'the months of the history to come could not be made yet'),
+    )
+  let timer: NodeJS.Timeout | undefined
+  // Of a worker another process listens, and its server is told so by this event.
+  app.server.once('listening', () => {
+    timer = setInterval(createAhead, DAY_MS).unref()
+    void createAhead()
+  })
+  app.addHook('onClose', async () => clearInterval(timer))
+}

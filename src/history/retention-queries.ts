@@ -1,0 +1,193 @@
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import type { Tables } from '#src/data/tables.ts'
+import { doAlone } from '#src/data/work-lock.ts'
+
+/** Any constant will do, as long as every process that drops months uses the same. */
+const RETENTION_LOCK = 7_239_448
+
+/** Items that are counted away in one transaction: they are read, and not deleted. */
+const COUNTED_PIECE = 2000
+
+/** Items of an account that are deleted in one transaction, which others wait for on the embedded database. */
+const DELETED_PIECE = 500
+
+/** Accounts that are looked at in one statement for items that are too old. */
+const ACCOUNTS = 500
+
+/** Where a walk through all accounts begins and ends. */
+export const FIRST_ACCOUNT = '00000000-0000-0000-0000-000000000000'
+export const END_OF_ACCOUNTS = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
+/**
+ * Goes on with the months that histories are not kept for any more: takes the oldest out of all histories, counts a
+ * piece of it away, or drops it.
+ *
+ * @param months so many are kept before the one that is under way; undefined where nothing else is to be taken out
+ * @returns whether there may be more, which is not for this process where another one is at it
+ */
+export async function dropMonthPiece(db: Kysely<Tables>, months: number | undefined): Promise<boolean> {
+  const more = await doAlone(db, RETENTION_LOCK, async (trx) => {
+    if (await isMonthGoing(trx)) {
+      if ((await countAway(trx)) === 0) await sql`select drop_history_month()`.execute(trx)
+      return true
+    }
+    if (months === undefined) return false
+    const { rows } = await sql<{ detached: string | null }>`
+      select detach_history_month(${oldestKept(months)}) as detached`.execute(trx)
+    return rows[0]?.detached !== null
+  })
+  return more ?? false
+}
+
+/**
+ * Goes on with a walk through all accounts, and deletes items that are too old and of no month that is dropped as a
+ * whole: what versions before 0020 have kept, and what was imported.
+ *
+ * @param from the account to begin with
+ * @returns with which one to go on, {@link END_OF_ACCOUNTS} after the last; undefined where another process is at it
+ */
+export async function deleteOldItems(
+  db: Kysely<Tables>,
+  months: number,
+  from: string,
+): Promise<string | undefined> {
+  return doAlone(db, RETENTION_LOCK, async (trx) => {
+    const accounts = await lookAtAccounts(trx, months, from)
+    const first = accounts.find(({ hasOld }) => hasOld)
+    if (first) {
+      await deletePiece(trx, months, first.userId)
+      return first.userId
+    }
+    return accounts.length < ACCOUNTS ? END_OF_ACCOUNTS : accounts.at(-1)?.userId
+  })
+}
+
+/** Where the first month begins that is kept, by the clock that is behind: one that is wrong must not cost a history. */
+function oldestKept(months: number): RawBuilder<Date> {
+  const now = sql`least(now(), ${new Date().toISOString()}::timestamptz) at time zone 'UTC'`
+  return sql`(date_trunc('month', ${now}) - make_interval(months => ${months}::integer)) at time zone 'UTC'`
+}
+
+/** Whether a month is out of the histories, and still to be dropped. */
+const MONTH_IS_GOING = sql<boolean>`(
+  exists (select from pg_inherits where inhparent = 'history_item_going'::regclass)
+  or exists (select from history_item_going)
+)`
+
+async function isMonthGoing(trx: Transaction<Tables>): Promise<boolean> {
+  const { rows } = await sql`select where ${MONTH_IS_GOING}`.execute(trx)
+  return rows.length > 0
+}
+
+/** Counts histories without the next items of the month that goes, and deletes their feedback and shares; says how many. */
+async function countAway(trx: Transaction<Tables>): Promise<number> {
+  // As keep_history_items does, beside versions that count in another order (write_alone).
+  await sql`select pg_advisory_xact_lock_shared(7239447)`.execute(trx)
+  const { rows } = await sql<{ items: number }>`
+    with piece as materialized (
+      select item.*
+      from history_removal as removal
+      cross join lateral (
+        select user_id, id, bytes from history_item_going
+        where (user_id, id) > (removal.user_id, removal.id)
+        order by user_id, id
+        limit ${COUNTED_PIECE}
+      ) as item
+    ),
+    -- In one order everywhere, so that two processes never wait for each other.
+    locked as materialized (
+      select user_id from history_size
+      where user_id in (select user_id from piece)
+      order by user_id
+      for update
+    ),
+    counted as (
+      update history_size as size
+      set items = size.items - gone.items, bytes = size.bytes - gone.bytes
+      from (select user_id, count(*) as items, sum(bytes) as bytes from piece group by user_id) as gone
+      where size.user_id = gone.user_id and size.user_id in (select user_id from locked)
+    ),
+    -- Found one by one: all feedback there is would be read for each piece otherwise.
+    unrated as (
+      delete from advisory_feedback
+      where history_id = any (array(select id from piece)) and (history_id, user_id) in (select id, user_id from piece)
+    ),
+    -- They would count towards what an account may share.
+    unshared as (
+      delete from history_share where history_id = any (array(select id from piece))
+    ),
+    moved as (
+      update history_removal as removal set user_id = last.user_id, id = last.id
+      from (select user_id, id from piece order by user_id desc, id desc limit 1) as last
+    )
+    select count(*) as items from piece`.execute(trx)
+  return rows[0]?.items ?? 0
+}
+
+/** What is left of months that histories are not kept for. */
+export interface Retention {
+  /** Whether a month is out of the histories, and still to be dropped. */
+  going: boolean
+  /** Whether histories have items that are too old. */
+  old: boolean
+}
+
+export async function findRetention(db: Kysely<Tables>, months: number | undefined): Promise<Retention> {
+  const hasOld =
+    months === undefined
+      ? sql<boolean>`false`
+      : sql<boolean>`(
+          exists (select from history_item where id < uuid_at(${oldestKept(months)}))
+          or exists (select from advisory_history_json where created_at < ${oldestKept(months)})
+        )`
+  // In one statement: a month that goes between two would be in neither.
+  const { rows } = await sql<Retention>`select ${MONTH_IS_GOING} as going, ${hasOld} as old`.execute(db)
+  return rows[0] as Retention
+}
+
+interface Account {
+  userId: string
+  /** Whether it has items that are too old. */
+  hasOld: boolean
+}
+
+/** The next accounts that have a history, in the order of their ids. */
+async function lookAtAccounts(trx: Transaction<Tables>, months: number, from: string): Promise<Account[]> {
+  const { rows } = await sql<Account>`
+    with oldest_kept as materialized (select ${oldestKept(months)} as begins)
+    select
+      user_id as "userId",
+      exists (
+        select from history_item as item
+        where item.user_id = account.user_id and id < uuid_at(begins)
+      ) or exists (
+        select from advisory_history_json as item
+        where item.user_id = account.user_id and created_at < begins
+      ) as "hasOld"
+    from oldest_kept
+    cross join lateral (
+      select user_id from history_size where user_id >= ${from} order by user_id limit ${ACCOUNTS}
+    ) as account
+    order by user_id`.execute(trx)
+  return rows
+}
+
+/** Deletes items of an account that are too old, with their feedback. */
+async function deletePiece(trx: Transaction<Tables>, months: number, userId: string): Promise<void> {
+  await sql`
+    delete from history_item
+    where user_id = ${userId} and id in (
+      select id from history_item
+      where user_id = ${userId} and id < uuid_at(${oldestKept(months)})
+      order by id
+      limit ${DELETED_PIECE}
+    )`.execute(trx)
+  await sql`
+    delete from advisory_history_json
+    where id in (
+      select id from advisory_history_json
+      where user_id = ${userId} and created_at < ${oldestKept(months)}
+      order by created_at, id
+      limit ${DELETED_PIECE}
+    )`.execute(trx)
+}

@@ -1,0 +1,152 @@
+import { type Kysely, sql } from 'kysely'
+import type { FeedbackCounts } from '#schemas/stats.ts'
+import type { Tables } from '#src/data/tables.ts'
+import type { Latencies, RequestCount } from '#src/http/request-counter.ts'
+
+/** Days (ISO dates, UTC), both included, and the user they are asked of; null for everybody. */
+export interface StatsScope {
+  from: string
+  to: string
+  userId: string | null
+}
+
+/** Adds counts of requests to those that are kept, in one statement and one order for all processes. */
+export async function addRequestCounts(db: Kysely<Tables>, counts: RequestCount[]): Promise<void> {
+  const column = <Key extends keyof RequestCount>(key: Key) => counts.map((count) => count[key])
+  const latencies = counts.map((count) => `{${count.latencies}}`)
+  await sql`
+    insert into request_count as kept (day, operation, status, code, requests, total_ms, max_ms, buckets)
+    select day, operation, status, code, requests, total_ms, max_ms, latencies::bigint[]
+    from unnest(
+      ${column('day')}::date[], ${column('operation')}::text[], ${column('status')}::integer[],
+      ${column('code')}::text[], ${column('requests')}::bigint[], ${column('totalMs')}::float8[],
+      ${column('maxMs')}::float8[], ${latencies}::text[]
+    ) as arriving (day, operation, status, code, requests, total_ms, max_ms, latencies)
+    order by day, operation, status, code
+    on conflict (day, operation, status, code) do update set
+      requests = kept.requests + excluded.requests,
+      total_ms = kept.total_ms + excluded.total_ms,
+      max_ms = greatest(kept.max_ms, excluded.max_ms),
+      buckets = array(
+        select old + new
+        from unnest(kept.buckets, excluded.buckets) with ordinality as bucket (old, new, place)
+        order by place
+      )`.execute(db)
+}
+
+/** Advisories by one of these, or by day; the others are null. In all, where every one is null. */
+export interface UsageRow {
+  grouping: 'total' | 'product' | 'country' | 'crop' | 'day'
+  product: string
+  country_code: string
+  crop_code: string | null
+  day: string
+  advisories: number
+}
+
+/** Rows of accounts that are gone are left until they are removed: none of them is counted. */
+const ofLiving = (table: string) => sql`
+  not exists (select from account_removal where account_removal.user_id = ${sql.ref(`${table}.user_id`)})`
+
+/** How many advisories were given: in all, and by product, country, crop and day, in these orders. */
+export async function countUsage(db: Kysely<Tables>, { from, to, userId }: StatsScope): Promise<UsageRow[]> {
+  const ofUser = userId === null ? sql`` : sql`and user_id = ${userId}`
+  const { rows } = await sql<UsageRow>`
+    -- Of everybody's rows there are few sums by all of these: no row is sorted once for each grouping.
+    with summed as materialized (
+      select product, country_code, crop_code, day, sum(advisories) as advisories
+      from user_usage
+      where day between ${from}::date and ${to}::date ${ofUser} and ${ofLiving('user_usage')}
+      group by product, country_code, crop_code, day
+    )
+    select
+      case grouping(product, country_code, crop_code, day)
+        when 7 then 'product' when 11 then 'country' when 13 then 'crop' when 14 then 'day' else 'total'
+      end as grouping,
+      product, country_code, crop_code, day, coalesce(sum(advisories), 0)::bigint as advisories
+    from summed
+    group by grouping sets ((), (product), (country_code), (crop_code), (day))
+    order by product collate "C", country_code collate "C", crop_code collate "C", day`.execute(db)
+  return rows
+}
+
+/** Feedback that was first given in these days. */
+export async function countFeedback(
+  db: Kysely<Tables>,
+  { from, to, userId }: StatsScope,
+): Promise<FeedbackCounts> {
+  const ofUser = userId === null ? sql`` : sql`and user_id = ${userId}`
+  const { rows } = await sql<FeedbackCounts>`
+    select count(*) as count, round(avg(rating), 2)::float8 as average
+    from advisory_feedback
+    where created_at >= ${from}::date::timestamp at time zone 'UTC'
+      and created_at < (${to}::date + 1)::timestamp at time zone 'UTC' ${ofUser}
+      and ${ofLiving('advisory_feedback')}`.execute(db)
+  return rows[0] as FeedbackCounts
+}
+
+/** How many accounts there are, and how many of them were given an advisory in these days. */
+export async function countUsers(
+  db: Kysely<Tables>,
+  { from, to }: StatsScope,
+): Promise<{ registered: number; active: number }> {
+  const { rows } = await sql<{ registered: number; active: number }>`
+    select
+      (select count(*) from app_user) as registered,
+      (
+        select count(*) from app_user
+        where exists (
+          select from user_usage
+          where user_id = app_user.id and day between ${from}::date and ${to}::date
+          -- One row is looked for, and not all of everybody.
+          offset 0
+        )
+      ) as active`.execute(db)
+  return rows[0] as { registered: number; active: number }
+}
+
+/** Requests of an operation or of a day; of both together where both are null. */
+export interface TrafficRow {
+  operation: string | null
+  day: string | null
+  requests: number
+  errors: number
+  longest: number
+  latencies: Latencies
+}
+
+/** Requests in all, by operation and by day, in these orders. */
+export async function countRequests(db: Kysely<Tables>, { from, to }: StatsScope): Promise<TrafficRow[]> {
+  const { rows } = await sql<TrafficRow>`
+    with grouped as (
+      select
+        operation, day, bucket.place,
+        sum(bucket.requests)::bigint as requests,
+        coalesce(sum(bucket.requests) filter (where status >= 400), 0)::bigint as errors,
+        max(max_ms) as longest
+      from request_count, unnest(buckets) with ordinality as bucket (requests, place)
+      where day between ${from}::date and ${to}::date
+      group by grouping sets ((bucket.place), (operation, bucket.place), (day, bucket.place))
+    )
+    select
+      operation, day, sum(requests)::bigint as requests, sum(errors)::bigint as errors,
+      max(longest) as longest, array_agg(requests::float8 order by place) as latencies
+    from grouped
+    group by operation, day
+    order by operation collate "C", day`.execute(db)
+  return rows
+}
+
+/** Requests that were answered with errors, the most frequent first. */
+export async function countErrors(
+  db: Kysely<Tables>,
+  { from, to }: StatsScope,
+): Promise<{ status: number; code: string; requests: number }[]> {
+  const { rows } = await sql<{ status: number; code: string; requests: number }>`
+    select status, code, sum(requests)::bigint as requests
+    from request_count
+    where day between ${from}::date and ${to}::date and status >= 400
+    group by status, code
+    order by requests desc, status, code collate "C"`.execute(db)
+  return rows
+}

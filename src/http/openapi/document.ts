@@ -1,0 +1,359 @@
+import type { OpenAPIV3_1 } from 'openapi-types'
+import { isCollection, visit, Document as YamlDocument } from 'yaml'
+import { COUNTRY_CODES, COUNTRY_NAMES, DOCUMENTED_AS, EXAMPLE_REQUEST_ID } from '#schemas/common.ts'
+import type { App } from '../app.ts'
+import { withStandardFormat } from '../validation.ts'
+import { withOperations } from './operations.ts'
+import {
+  type Components,
+  type ExampleSchema,
+  exampleOf,
+  isRef,
+  type Part,
+  Repeats,
+  refTo,
+  type Slot,
+  slotsOf,
+} from './repeats.ts'
+
+interface Operation extends Part {
+  operationId: string
+  parameters?: Part[]
+  responses: Record<string, Part>
+}
+
+/** A schema with fewer letters stays in its place: the reference would be no shorter. */
+const SHORTEST_SCHEMA = 60
+
+/**
+ * Moves the parts that the document repeats into `components`, and refers to them there: parameters, headers
+ * of answers, and members of schemas. An object with examples has those of its members in them.
+ */
+export function shareComponents(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
+  const { headers = {}, parameters = {}, responses = {}, schemas = {} } = document.components ?? {}
+  const operations = Object.values(document.paths ?? {}).flatMap(
+    (path) => Object.values(path ?? {}) as unknown as Operation[],
+  )
+  const ofOperations = operations.map((operation): [string, Part] => [operation.operationId, operation])
+
+  share('headers', [...headersIn(operations), ...Object.entries(responses).flatMap(headersOf)], headers)
+  share('parameters', operations.flatMap(slotsOfParameters), parameters)
+  const roots = [...Object.entries(schemas), ...Object.entries(parameters), ...ofOperations]
+  const members = roots.flatMap(([name, root]) => [...membersIn(root as Part, name)])
+  const long = members.filter(({ value }) => JSON.stringify(value).length >= SHORTEST_SCHEMA)
+  share('schemas', long, schemas)
+  for (const schema of Object.values(schemas)) leaveOutExamples(schema as Part)
+  return document
+}
+
+/** Components whose members other schemas have among theirs. */
+const GROUPS = ['QuantityParameters']
+
+/** A document in which schemas refer to groups of members by `allOf`. */
+export function withGroups(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
+  const schemas = (document.components?.schemas ?? {}) as Record<string, Part | undefined>
+  const groups = GROUPS.flatMap((name) => {
+    const members = schemas[name]?.properties as Part | undefined
+    return members ? [{ name, members: Object.entries(members) }] : []
+  })
+  return JSON.parse(JSON.stringify(document), (_key, value) => {
+    if (value?.type !== 'object' || !value.properties) return value
+    const group = groups.find(({ members }) => hasAll(value.properties, members))
+    return group ? grouped(value, group) : value
+  })
+}
+
+interface Group {
+  name: string
+  members: [string, unknown][]
+}
+
+/** Whether an object has the members and others. */
+function hasAll(properties: Part, members: Group['members']): boolean {
+  if (Object.keys(properties).length === members.length) return false
+  return members.every(([name, member]) => JSON.stringify(properties[name]) === JSON.stringify(member))
+}
+
+function grouped({ description, examples, properties, ...schema }: Part, { name, members }: Group): Part {
+  const own = { ...(properties as Part) }
+  for (const [member] of members) delete own[member]
+  return {
+    ...(description !== undefined && { description }),
+    allOf: [{ ...schema, properties: own }, refTo('schemas', name)],
+    ...(examples !== undefined && { examples }),
+  }
+}
+
+function share(kind: string, slots: Slot[], components: Part): void {
+  const repeats = new Repeats()
+  for (const slot of slots) if (!isRef(slot.value)) repeats.add(slot)
+  for (const { name, value, slots } of repeats.named(components)) {
+    components[name] = value
+    for (const { owner, key } of slots) owner[key] = refTo(kind, name)
+  }
+}
+
+function headersIn(operations: Operation[]): Slot[] {
+  return operations.flatMap(({ operationId, responses }) =>
+    Object.values(responses).flatMap((response) => headersOf([operationId, response])),
+  )
+}
+
+function headersOf([within, { headers = {} }]: [string, object & { headers?: object }]): Slot[] {
+  return slotsOf(headers as Part, within)
+}
+
+function slotsOfParameters({ operationId, parameters = [] }: Operation): Slot[] {
+  const slots = slotsOf(parameters as unknown as Part, operationId)
+  return slots.map((slot) => ({ ...slot, name: String(slot.value.name) }))
+}
+
+/**
+ * The members of all objects that a part of the document describes, the outer ones first.
+ *
+ * @param ofObject whether the part is the members of an object, whose keys are names of the API
+ */
+function* membersIn(part: Part, within: string, ofObject = false): Generator<Slot> {
+  if (ofObject) yield* slotsOf(part, within)
+  for (const [key, value] of Object.entries(part)) {
+    const isExample = !ofObject && (key === 'example' || key === 'examples')
+    if (value === null || typeof value !== 'object' || isExample) continue
+    yield* membersIn(value as Part, within, !ofObject && key === 'properties')
+  }
+}
+
+/** An object that has examples has those of its members, too. */
+function leaveOutExamples(schema: Part, covered = false): void {
+  const { examples, properties = {}, items, anyOf = [], oneOf = [], allOf = [] } = schema
+  if (covered) delete schema.examples
+  const inner = [...Object.values(properties as Part), items, ...[anyOf, oneOf, allOf].flat()]
+  for (const part of inner) {
+    if (part && typeof part === 'object') leaveOutExamples(part as Part, covered || examples !== undefined)
+  }
+}
+
+interface Parameter {
+  name: string
+  description?: string
+  schema?: ExampleSchema
+  example?: unknown
+}
+
+/** Of parameters whose schema says too little. */
+const OF_NAME: Record<string, unknown> = {
+  budget: 15_000,
+  cursor: 'eyJpZCI6MTB9',
+  forecast_period: '2026-07',
+  from: '2026-07-01',
+  histogram: 10,
+  id: '3f6d2a0e-0f7c-4b6e-9d1b-7c4f6f1f2a10',
+  'If-None-Match': '"nV3qkx0GyQ8m2J0s1tYfR6bWcZa"',
+  limit: 100,
+  parent: 'ETH-01',
+  pass: ['farmer'],
+  Prefer: 'history=none',
+  quantiles: [0.1, 0.5, 0.9],
+  threshold: 5,
+  to: '2026-12-31',
+  'X-Request-Id': EXAMPLE_REQUEST_ID,
+}
+
+/** What a description shows of a text. */
+const SHOWN = /such as `([^`]+)`/
+
+/**
+ * Gives each parameter an example, where it has none: that of another one of its name, what its description shows, or what
+ * follows from its schema. Tools make calls of them (Postman). The page of the documentation has none of it: its forms would
+ * send what is better left out.
+ */
+export function withParameterExamples(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
+  const schemas = (document.components?.schemas ?? {}) as Components
+  const parameters = [
+    ...Object.values(document.paths ?? {})
+      .flatMap((path) => Object.values(path ?? {}) as { parameters?: (Parameter | { $ref: string })[] }[])
+      .flatMap((operation) => operation.parameters ?? []),
+    ...(Object.values(document.components?.parameters ?? {}) as Parameter[]),
+  ].filter((parameter): parameter is Parameter => 'name' in parameter)
+  const known = new Map(
+    parameters.flatMap(({ name, example }) => (example === undefined ? [] : [[name, example]])),
+  )
+  for (const parameter of parameters) {
+    const { name, description = '', schema = {} } = parameter
+    parameter.example ??=
+      SHOWN.exec(description)?.[1] ?? known.get(name) ?? OF_NAME[name] ?? exampleOf(schema, schemas)
+  }
+  return document
+}
+
+/**
+ * The documents for one purpose, beside the whole one: each has the operations whose paths match. Every
+ * operation is in one of them.
+ */
+export const DOCUMENT_PARTS = {
+  points: {
+    title: 'Points: advice for one place or many, and the catalog',
+    paths: /^\/(advisory\/(\w+\/)?points?|catalog|validate_location)$/,
+  },
+  fields: {
+    title: 'Fields: advice for polygons and areas, coverage and subscriptions',
+    paths: /^\/(advisory\/\w+(\/polygons)?|admin|coverage|subscriptions.*)$/,
+  },
+  account: {
+    title: 'Account: logins, keys, profile and history',
+    paths: /^\/(auth|user|history|cite)\/.*$/,
+  },
+  operations: {
+    title: 'Operations: releases, maps, STAC, changes, statistics and health',
+    paths: /^\/((releases|changes|stac|stats|health)\b.*)?$/,
+  },
+} as const
+
+export type DocumentPart = keyof typeof DOCUMENT_PARTS
+
+/** The part that a path is in. A path of two parts is in the first of them. */
+export function partOf(path: string): DocumentPart | undefined {
+  const parts = Object.entries(DOCUMENT_PARTS) as [DocumentPart, { paths: RegExp }][]
+  return parts.find(([, { paths }]) => paths.test(path))?.[0]
+}
+
+/** A document with the operations of one part, and the tags that they have. */
+export function withPaths(document: OpenAPIV3_1.Document, part: DocumentPart): OpenAPIV3_1.Document {
+  const paths = Object.fromEntries(
+    Object.entries(document.paths ?? {}).filter(([path]) => partOf(path) === part),
+  )
+  const used = new Set(Object.values(paths).flatMap((path) => Object.values(path ?? {}).flatMap(tagsOf)))
+  const { title } = document.info
+  return {
+    ...document,
+    info: { ...document.info, title: `${title}. ${DOCUMENT_PARTS[part].title}` },
+    paths,
+    tags: document.tags?.filter(({ name }) => used.has(name)) ?? [],
+  }
+}
+
+function tagsOf(operation: unknown): string[] {
+  return (operation as { tags?: string[] }).tags ?? []
+}
+
+export const JSON_TYPE = 'application/json'
+
+/** A country as the document names it. */
+export interface DocumentCountry {
+  code: string
+  name: string
+}
+
+/**
+ * Which media types the document has. Generators of clients choose one where an operation has several, and
+ * not always JSON: `json` has JSON alone where there is a choice, and names the others beside it. `all` is for
+ * gateways, which let through what the document has.
+ */
+export type DocumentedMedia = 'json' | 'all'
+
+/** Beside a `content`: the media types that generators are not to choose. */
+const OTHER_MEDIA_TYPES = 'x-other-media-types'
+
+interface Media {
+  schema: { $ref?: string; anyOf?: { $ref?: string }[] }
+}
+
+/** Which document is asked for. */
+export interface DocumentView {
+  media: DocumentedMedia
+  /** What stands before its paths for who asks for it. */
+  basePath: string
+  /** Left out for the whole document. */
+  part?: DocumentPart | undefined
+}
+
+const OWN_VIEW: DocumentView = { media: 'json', basePath: '', part: undefined }
+
+/** The document as it is served and, with the countries of a new database, checked in. The app must be ready. */
+export function openapiYaml(app: App, countries: DocumentCountry[], view = OWN_VIEW): string {
+  return yamlOf(documentOf(app, countries, view))
+}
+
+const YAML_WIDTH = 110
+
+/** A document as YAML, in which maps and lists stand on one line where they fit. */
+function yamlOf(document: OpenAPIV3_1.Document): string {
+  const yaml = new YamlDocument(document, { aliasDuplicateObjects: false })
+  visit(yaml, {
+    Collection(key, node, path) {
+      // Each level indents by two, and the key stands before the value.
+      const depth = path.filter(isCollection).length
+      const room = YAML_WIDTH - 2 * depth - String(key ?? '').length
+      if (JSON.stringify(node).length <= room) node.flow = true
+      return node.flow ? visit.SKIP : undefined
+    },
+  })
+  return yaml.toString({ lineWidth: YAML_WIDTH, flowCollectionPadding: true })
+}
+
+/** The document with the countries in its descriptions, in words that validators of others know. */
+export function documentOf(
+  app: App,
+  countries: DocumentCountry[],
+  { media, basePath, part } = OWN_VIEW,
+): OpenAPIV3_1.Document {
+  const codes = countries.map(({ code }) => `\`${code}\``).join(', ')
+  const names = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(
+    countries.map(({ name }) => name),
+  )
+  const asDocumented = (key: string, value: unknown): unknown => {
+    if (key === DOCUMENTED_AS) return value
+    if (typeof value === 'string') {
+      return value
+        .replace(COUNTRY_CODES, () => codes || 'none yet')
+        .replace(COUNTRY_NAMES, () => names || 'no country yet')
+    }
+    if (value === null || typeof value !== 'object') return value
+    if (DOCUMENTED_AS in value) return JSON.parse(withComponents(value[DOCUMENTED_AS]), asDocumented)
+    return withStandardFormat(value)
+  }
+  const served = { ...app.swagger(), servers: [{ url: basePath || '/' }] }
+  const whole = withOperations(JSON.parse(JSON.stringify(served), asDocumented))
+  const ofMedia =
+    media === 'all' ? whole : JSON.parse(JSON.stringify(withParameterExamples(whole)), withJsonAlone)
+  const document = part === undefined ? ofMedia : withPaths(ofMedia, part)
+  return shareComponents(withoutUnused(withGroups(document)))
+}
+
+/** A document without the components that nothing in it refers to. */
+function withoutUnused(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
+  const { securitySchemes: _, ...components } = document.components ?? {}
+  const text = JSON.stringify(document)
+  const unused = Object.entries(components).flatMap(([kind, named]) =>
+    Object.keys(named)
+      .filter((name) => !text.includes(`"#/components/${kind}/${name}"`))
+      .map((name) => ({ named: named as Record<string, unknown>, name })),
+  )
+  if (unused.length === 0) return document
+  for (const { named, name } of unused) delete named[name]
+  // What only these referred to is not used either.
+  return withoutUnused(document)
+}
+
+/** Leaves JSON alone in the bodies of requests and answers that may be JSON; for `JSON.parse`. */
+function withJsonAlone(_key: string, value: unknown): unknown {
+  if (value === null || typeof value !== 'object' || !('content' in value)) return value
+  const { [JSON_TYPE]: json, ...others } = value.content as Record<string, Media>
+  if (json === undefined || Object.keys(others).length === 0) return value
+  return {
+    ...value,
+    content: { [JSON_TYPE]: withoutSchemasOf(Object.values(others), json) },
+    [OTHER_MEDIA_TYPES]: Object.keys(others),
+  }
+}
+
+/** Of several schemas those alone that no other media type has: no choice is left to generators there, either. */
+function withoutSchemasOf(others: Media[], json: Media): Media {
+  const references = others.map(({ schema }) => schema.$ref)
+  const [own, ...more] = json.schema.anyOf?.filter(({ $ref }) => !references.includes($ref)) ?? []
+  return own && more.length === 0 ? { ...json, schema: own } : json
+}
+
+/** A schema as text, its references made those of the document. */
+function withComponents(schema: unknown): string {
+  return String(schema).replace(/"(\w+)#"/g, '"#/components/schemas/$1"')
+}

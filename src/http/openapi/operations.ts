@@ -1,0 +1,268 @@
+import type { OpenAPIV3_1 } from 'openapi-types'
+import { EXAMPLE_REQUEST_ID } from '#schemas/common.ts'
+import type { Scope } from '#schemas/keys.ts'
+import type { Caching } from '../plugins/caching.ts'
+import type { Deprecated } from '../plugins/deprecation.ts'
+import { IDEMPOTENCY_KEY } from '../plugins/idempotency.ts'
+import type { Preference } from '../request.ts'
+import {
+  type Components,
+  ERROR_EXAMPLES,
+  ErrorResponses,
+  type ExampleSchema,
+  exampleOf,
+  hasExample,
+  type Part,
+  refTo,
+} from './repeats.ts'
+
+type Headers = Record<string, { $ref: string }>
+
+const header = (description: string, example: string | number) => ({
+  description,
+  schema: { type: typeof example === 'number' ? ('integer' as const) : ('string' as const) },
+  example,
+})
+
+/** Headers that follow from the status of an answer and from the config of its route. */
+export const HEADERS = {
+  'X-Request-Id': {
+    ...header('Names the call in the log of the service. Every answer has it.', EXAMPLE_REQUEST_ID),
+    required: true,
+  },
+  'Retry-After': header('The seconds to wait before the next attempt.', 1),
+  RateLimit: header(
+    'The requests left to the caller, and the seconds, where the operator limits them.',
+    '"caller";r=0;t=8',
+  ),
+  'RateLimit-Policy': header(
+    'The limit of requests and its seconds, where the operator limits them.',
+    '"caller";q=600;w=60',
+  ),
+  'WWW-Authenticate': header(
+    'How to authenticate (RFC 6750). On public operations: the sent token is invalid.',
+    'Bearer realm="agro-advisory", error="invalid_token"',
+  ),
+  'Accept-Encoding': header('The encodings in which bodies are read (RFC 9110).', 'gzip, deflate, br'),
+  'Cache-Control': header('The rules for caches (RFC 9111).', 'no-store'),
+  ETag: header('The tag of the answer; it changes with the answer.', '"3q2-7wEXAMPLE"'),
+  Vary: header('The request headers that change the answer.', 'Accept'),
+  Location: header('The path of the new resource.', '/user/profile'),
+  'Idempotency-Replayed': header('`true` where the answer is that of an earlier attempt.', 'true'),
+  'Preference-Applied': header('The preferences that were applied (RFC 7240).', 'history=none'),
+  'Advisory-Ignored': header(
+    'Unknown fields and parameters, at most ten, separated by commas and percent-encoded.',
+    'corp',
+  ),
+  'Server-Timing': header(
+    'Milliseconds for the release, the values and the request, with `Prefer: server-timing`.',
+    'release;dur=0.020, values;dur=0.150, total;dur=0.410',
+  ),
+  Deprecation: header('Since when the operation is deprecated (RFC 9745).', '@1782864000'),
+  Sunset: header('When the operation will be gone (RFC 8594).', 'Thu, 01 Jul 2027 00:00:00 GMT'),
+  Link: header('Where more is (RFC 8288).', '</advisory/yield/points>; rel="successor-version"'),
+} satisfies Record<string, OpenAPIV3_1.HeaderObject>
+
+/** Headers of requests, whose names are those of their components without hyphens. */
+export const HEADER_PARAMETERS = {
+  IfNoneMatch: {
+    name: 'If-None-Match',
+    in: 'header',
+    description: 'The `ETag` of an earlier answer: an unchanged answer is 304.',
+    schema: { type: 'string' },
+  },
+  Prefer: {
+    name: 'Prefer',
+    in: 'header',
+    description:
+      'Preferences (RFC 7240), separated by commas. `handling=strict` refuses unknown fields and parameters. `history=none` stores nothing in the history. At a point, `server-timing` measures the call. `Preference-Applied` lists the applied ones.',
+    schema: { type: 'string' },
+  },
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description:
+      'A text that names this request within the account or the key, such as `8e03978e-40d5-43dd-bc93-6894a57f9324`. A repetition within a day gets the same answer, with `Idempotency-Replayed: true`, and changes nothing.',
+    schema: { type: 'string', pattern: IDEMPOTENCY_KEY.source },
+  },
+  XRequestId: {
+    name: 'X-Request-Id',
+    in: 'header',
+    description:
+      'Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. Otherwise the service makes one.',
+    schema: { type: 'string' },
+  },
+} satisfies Record<string, OpenAPIV3_1.ParameterObject>
+
+/** What the config of a route says of its operation. */
+export interface RouteFacts {
+  /** Whether no token is needed. */
+  open?: boolean
+  /** What a key needs. */
+  scope?: Scope | undefined
+  caching?: Caching
+  deprecated?: Deprecated
+  idempotent?: boolean
+  preferences?: readonly Preference[]
+  /** Whether the body may be left out. */
+  optionalBody?: boolean
+}
+
+/** What an operation is refused with before it is known which media type the answer would have. */
+const BEFORE_NEGOTIATION = new Set([401, 403, 408, 413, 415, 431])
+
+/**
+ * The headers that an answer of an operation has, or may have.
+ *
+ * @param negotiated whether the operation answers with several media types
+ */
+export function headersOf(status: number, facts: RouteFacts, negotiated: boolean): Headers {
+  const { open, caching, deprecated, idempotent, preferences = [] } = facts
+  const success = status < 300
+  const strict = preferences.includes('handling=strict')
+  const tagged = (success || status === 304) && isTagged(facts)
+  const names: (keyof typeof HEADERS | false)[] = [
+    (status === 429 || status === 503 || (status === 409 && idempotent === true)) && 'Retry-After',
+    status === 429 && 'RateLimit',
+    status === 429 && 'RateLimit-Policy',
+    // Whoever sends a token is not told that nothing has changed.
+    ((open === true && status !== 304) || status === 401 || status === 403) && 'WWW-Authenticate',
+    status === 415 && 'Accept-Encoding',
+    (tagged ||
+      caching === 'never' ||
+      caching === 'shared' ||
+      // What was allowed before it failed is taken back.
+      (caching === 'own' && status >= 500) ||
+      (success && preferences.includes('server-timing'))) &&
+      'Cache-Control',
+    tagged && 'ETag',
+    (caching === 'shared' || (negotiated && !BEFORE_NEGOTIATION.has(status))) && 'Vary',
+    status === 201 && 'Location',
+    success && idempotent === true && 'Idempotency-Replayed',
+    (success || (status === 400 && strict)) && preferences.length > 0 && 'Preference-Applied',
+    (success || status === 304 || status === 400 || status === 404) && strict && 'Advisory-Ignored',
+    success && preferences.includes('server-timing') && 'Server-Timing',
+    deprecated !== undefined && 'Deprecation',
+    deprecated?.sunset !== undefined && 'Sunset',
+    (deprecated?.page ?? deprecated?.successor) !== undefined && 'Link',
+  ]
+  return Object.fromEntries(
+    names.flatMap((name) => (name === false ? [] : [[name, { $ref: `#/components/headers/${name}` }]])),
+  )
+}
+
+/** The headers that a request may have. */
+export function headerParametersOf(facts: RouteFacts): { $ref: string }[] {
+  const names: (keyof typeof HEADER_PARAMETERS | false)[] = [
+    isTagged(facts) && 'IfNoneMatch',
+    facts.preferences !== undefined && 'Prefer',
+    facts.idempotent === true && 'IdempotencyKey',
+    'XRequestId',
+  ]
+  return names.flatMap((name) => (name === false ? [] : [{ $ref: `#/components/parameters/${name}` }]))
+}
+
+/** Whether successes have a tag. */
+function isTagged({ caching }: RouteFacts): boolean {
+  return caching === 'own' || caching === 'shared'
+}
+
+/** Carries what a route's config says to its operation; never seen outside. */
+export const ROUTE_FACTS = 'x-route-facts'
+
+interface Media {
+  schema: ExampleSchema
+  example?: unknown
+  examples?: Record<string, { value: unknown }>
+}
+
+type Content = Record<string, Media>
+
+interface Answer extends Part {
+  headers?: Record<string, object>
+  content?: Content
+}
+
+interface Operation {
+  deprecated?: boolean
+  description?: string
+  parameters?: ({ in?: string; name?: string; schema?: ExampleSchema } | { $ref: string })[]
+  requestBody?: { required?: boolean; content: Content }
+  responses: Record<string, Answer>
+  [ROUTE_FACTS]?: RouteFacts
+}
+
+/**
+ * Adds to each operation the facts of its route and its schemas: headers, errors, examples of bodies, and
+ * whether it is deprecated.
+ */
+export function withOperations(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
+  const components = (document.components?.schemas ?? {}) as Components
+  const shared = { errors: new ErrorResponses(), notModified: { description: UNCHANGED, headers: {} } }
+  for (const path of Object.values(document.paths ?? {}) as unknown as Record<string, Operation>[]) {
+    for (const [method, operation] of Object.entries(path)) {
+      complete(operation, components, shared)
+      path[method] = inOrder(operation)
+    }
+  }
+  Object.assign(document.components ?? {}, {
+    responses: { ...shared.errors.components, [NOT_MODIFIED]: shared.notModified },
+    headers: structuredClone(HEADERS),
+    parameters: structuredClone(HEADER_PARAMETERS),
+    examples: ERROR_EXAMPLES,
+  })
+  return document
+}
+
+/** The component of a 304. */
+const NOT_MODIFIED = 'NotModified'
+const UNCHANGED = 'The answer is the one that `If-None-Match` names.'
+
+/** The responses that operations refer to. Each has the headers of all of these operations. */
+interface SharedResponses {
+  errors: ErrorResponses
+  notModified: { description: string; headers: object }
+}
+
+/** The order in which the document says what an operation is. */
+const ORDER = ['operationId', 'summary', 'tags', 'deprecated', 'description', 'parameters', 'requestBody']
+
+function inOrder<Part extends object>(operation: Part): Part {
+  const placeOf = (key: string) => (ORDER.includes(key) ? ORDER.indexOf(key) : ORDER.length)
+  const members = Object.entries(operation).sort(([a], [b]) => placeOf(a) - placeOf(b))
+  return Object.fromEntries(members) as Part
+}
+
+function complete(operation: Operation, components: Components, shared: SharedResponses): void {
+  const { [ROUTE_FACTS]: facts = {}, requestBody, responses } = operation
+  delete operation[ROUTE_FACTS]
+  if (facts.deprecated) {
+    operation.deprecated = true
+    operation.description = `${noteOf(facts.deprecated)}\n\n${operation.description ?? ''}`.trim()
+  }
+  if (facts.optionalBody && requestBody) requestBody.required = false
+  operation.parameters = [...(operation.parameters ?? []), ...headerParametersOf(facts)]
+
+  for (const [type, media] of Object.entries(requestBody?.content ?? {})) {
+    // Postman's converter knows no example of a schema: it would make up all fields of a JSON body.
+    if (media.examples || (type !== 'application/json' && hasExample(media.schema, components))) continue
+    media.example = exampleOf(media.schema, components)
+  }
+
+  const negotiated = responses[406] !== undefined
+  for (const [status, answer] of Object.entries(responses)) {
+    answer.headers = { ...headersOf(Number(status), facts, negotiated), ...answer.headers }
+    if (Object.keys(answer.headers).length === 0) delete answer.headers
+  }
+  shared.errors.referTo(responses)
+  const unchanged = responses[304]
+  if (!unchanged) return
+  Object.assign(shared.notModified.headers, unchanged.headers)
+  responses[304] = refTo('responses', NOT_MODIFIED)
+}
+
+function noteOf({ since, sunset, successor }: Deprecated): string {
+  const end = sunset === undefined ? '' : ` It will be gone on ${sunset}.`
+  const instead = successor === undefined ? '' : ` \`${successor}\` takes its place.`
+  return `Deprecated since ${since}.${end}${instead}`
+}

@@ -1,0 +1,45 @@
+export const DAY_MS = 86_400_000
+
+/** The day of a time (milliseconds since 1970) in UTC, as an ISO date. */
+export function dayOf(time: number): string {
+  return new Date(time).toISOString().slice(0, 10)
+}
+
+const MONTH_AND_YEAR = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' })
+const MONTH = new Intl.DateTimeFormat('en', { month: 'long', timeZone: 'UTC' })
+
+/** The names of the months in English and in small letters, from January on. */
+const MONTHS = Array.from({ length: 12 }, (_, month) => MONTH.format(Date.UTC(2000, month)).toLowerCase())
+
+/** Month and year in English, "July 2026", of an ISO date. */
+export function monthAndYear(date: string): string {
+  return MONTH_AND_YEAR.format(new Date(`${date}T00:00:00Z`))
+}
+
+/** The month of an ISO date: "2026-07". */
+export function isoMonth(date: string): string {
+  return date.slice(0, 'YYYY-MM'.length)
+}
+
+/** So many letters tell the months apart. */
+const SHORT_NAME = 3
+
+/**
+ * The month of a text such as "July 2026" or "Jul 2026", in any case, as "2026-07"; undefined where it is no
+ * such text.
+ */
+export function isoMonthNamed(text: string): string | undefined {
+  const [, name = '', year] = /^\s*([a-z]+)\s+(\d{4})\s*$/i.exec(text) ?? []
+  const written = name.toLowerCase()
+  const month = MONTHS.findIndex((other) => [other, other.slice(0, SHORT_NAME)].includes(written)) + 1
+  return month === 0 ? undefined : `${year}-${String(month).padStart(2, '0')}`
+}
+
+/** How many months one ISO date is after another; whole months of the calendar, whatever the day. */
+export function monthsBetween(earlier: string, later: string): number {
+  return monthNumber(later) - monthNumber(earlier)
+}
+
+function monthNumber(date: string): number {
+  return Number(date.slice(0, 4)) * 12 + Number(date.slice(5, 7))
+}

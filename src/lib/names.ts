@@ -1,0 +1,96 @@
+/**
+ * How many letters have to be put in, left out or replaced to make one text of another (Levenshtein, 1965), or two
+ * neighbours exchanged, which is the most usual slip of fingers (Damerau, 1964).
+ */
+export function editDistance(from: string, to: string): number {
+  const [a, b] = [[...from], [...to]]
+  let beforeLast: number[] = []
+  let last = Array.from({ length: b.length + 1 }, (_, column) => column)
+  a.forEach((letter, row) => {
+    const current = [row + 1]
+    b.forEach((other, column) => {
+      const replaced = (last[column] as number) + (letter === other ? 0 : 1)
+      const added = Math.min(last[column + 1] as number, current[column] as number) + 1
+      const isExchange = row > 0 && column > 0 && letter === b[column - 1] && a[row - 1] === other
+      const exchanged = isExchange ? (beforeLast[column - 1] as number) + 1 : Number.POSITIVE_INFINITY
+      current.push(Math.min(replaced, added, exchanged))
+    })
+    beforeLast = last
+    last = current
+  })
+  return last[b.length] as number
+}
+
+/** The word that another one is probably meant to be: at most a fifth of its letters are wrong, and at least one may be. */
+export function nearest(word: string, known: readonly string[]): string | undefined {
+  const [first] = known
+    .map((other) => ({ other, distance: editDistance(word, other) }))
+    .filter(({ other, distance }) => distance <= Math.max(1, Math.floor(other.length / 5)))
+    .sort((one, another) => one.distance - another.distance)
+  return first?.other
+}
+
+/** Words that are their own keys, as most that are sent are. */
+const PLAIN = /^[a-z0-9-]+$/
+
+/** What a word is looked up by that requests are looked up with as they are: without regard to case alone. */
+export function wordKey(word: string): string {
+  if (PLAIN.test(word)) return word
+  return word.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase()
+}
+
+/** What a name is looked up by: without regard to case, accents and spaces around and between its words. */
+export function nameKey(name: string): string {
+  return wordKey(name.normalize('NFD').replace(/\p{Mark}/gu, ''))
+}
+
+/** Fewer letters say too little. */
+const LEAST_LETTERS = 3
+
+/** The known name that is the same but for case and hyphens, begins alike, or differs by a letter or two. */
+export function nameMeant(name: string, known: Iterable<string>): string | undefined {
+  const sent = lettersOf(name)
+  let meant: string | undefined
+  let least = Number.POSITIVE_INFINITY
+  for (const other of known) {
+    const distance = distanceOf(sent, lettersOf(other))
+    if (distance < least) [meant, least] = [other, distance]
+  }
+  return meant
+}
+
+/** How many letters two names differ by; infinity where that are too many for a slip. */
+export function slipBetween(sent: string, other: string): number {
+  const [length, longer] = [sent.length, other.length].sort((a, b) => a - b) as [number, number]
+  if (length < LEAST_LETTERS) return Number.POSITIVE_INFINITY
+  const most = Math.min(2, Math.floor(length / LEAST_LETTERS))
+  const distance = longer - length > most ? Number.POSITIVE_INFINITY : editDistance(sent, other)
+  return distance <= most ? distance : Number.POSITIVE_INFINITY
+}
+
+function distanceOf(sent: string, other: string): number {
+  const slip = slipBetween(sent, other)
+  if (slip !== Number.POSITIVE_INFINITY || Math.min(sent.length, other.length) < LEAST_LETTERS) return slip
+  return sent.startsWith(other) || other.startsWith(sent) ? LEAST_LETTERS : Number.POSITIVE_INFINITY
+}
+
+function lettersOf(name: string): string {
+  return name.replace(/[\s_-]/g, '').toLowerCase()
+}
+
+/** Whether numbers that are no latitude and longitude would be the other way round. */
+export function areSwapped(sent: unknown): boolean {
+  const { lat, lng } = (sent ?? {}) as { lat?: unknown; lng?: unknown }
+  return (
+    typeof lat === 'number' &&
+    typeof lng === 'number' &&
+    Math.abs(lat) > 90 &&
+    Math.abs(lat) <= 180 &&
+    Math.abs(lng) <= 90
+  )
+}
+
+/** A position with longitude and latitude the other way round; undefined where that is none. */
+export function swapped({ longitude, latitude }: { longitude: number; latitude: number }) {
+  return Math.abs(longitude) <= 90 ? { longitude: latitude, latitude: longitude } : undefined
+}

@@ -1,0 +1,119 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ProductDefinition } from '#schemas/products/define.ts'
+import { ApiError } from '#src/errors.ts'
+import { inTime } from '#src/http/plugins/patience.ts'
+import { isoMonth } from '#src/lib/dates.ts'
+import { wordKey } from '#src/lib/names.ts'
+import type { Lookup } from './lookup.ts'
+import { type PinnedRelease, unknownRelease } from './pinned.ts'
+import { firstDayOf, type PublishedRelease } from './releases.ts'
+
+/** What of a request a release that it names says itself. */
+interface PinningRequest {
+  release?: string | undefined
+  crop?: string | undefined
+  country_code?: string | undefined
+  forecast_period?: string | undefined
+}
+
+/**
+ * A request that may name a release, with the release's country, crop and month filled in. Who is no admin finds
+ * releases alone that are or were published.
+ *
+ * @throws {ApiError} NOT_FOUND, RELEASE_GONE, or INVALID_PARAMETERS where the release is of something else than is asked for
+ */
+export async function withReleaseNamed<Request extends PinningRequest>(
+  lookup: Lookup,
+  product: ProductDefinition,
+  request: Request,
+  call: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Request> {
+  if (request.release === undefined) return request
+  const release = await releaseNamed(lookup, request.release.trim(), call, reply)
+  return filledIn(lookup, request, [product], [release])
+}
+
+/** The same where all products answer: the request may name a release of each, in a list. */
+export async function withReleasesNamed<Request extends PinningRequest>(
+  lookup: Lookup,
+  products: readonly ProductDefinition[],
+  request: Request,
+  call: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Request> {
+  if (request.release === undefined) return request
+  const codes = codesIn(request.release)
+  if (codes.length > products.length) throw oneOfEach()
+  const releases: PublishedRelease[] = []
+  for (const code of codes) releases.push(await releaseNamed(lookup, code, call, reply))
+  if (new Set(releases.map(({ product }) => product)).size < releases.length) throw oneOfEach()
+  return filledIn(lookup, request, products, releases)
+}
+
+/** The codes in a list of releases. */
+export function codesIn(list: string): string[] {
+  return list
+    .split(',')
+    .map((code) => code.trim())
+    .filter((code) => code !== '')
+}
+
+/**
+ * The release that a request names.
+ *
+ * @throws {ApiError} NOT_FOUND, also where it never was published and an admin does not ask; RELEASE_GONE
+ */
+export async function releaseNamed(
+  lookup: Lookup,
+  code: string,
+  call: FastifyRequest,
+  reply: FastifyReply,
+): Promise<PublishedRelease> {
+  const ask = () => lookup.namedRelease(code)
+  // What is published is in memory; of anything else the database may have to be asked.
+  const isPublished = lookup.known()?.published.some((release) => release.code === code)
+  const found: PinnedRelease = await (isPublished
+    ? inTime(call, reply, ask)
+    : call.server.inTurn(call, reply, ask))
+  if (!found.isPublic && call.user?.role !== 'admin') throw unknownRelease(code)
+  return found.release
+}
+
+async function filledIn<Request extends PinningRequest>(
+  lookup: Lookup,
+  request: Request,
+  products: readonly ProductDefinition[],
+  releases: readonly PublishedRelease[],
+): Promise<Request> {
+  const { cropNamed } = await lookup.current()
+  const names = products.map(({ code }) => code)
+  let filled = { ...request, release: releases.map(({ code }) => code).join(', ') }
+  for (const { code, product, countryCode, cropCode, forecastPeriod } of releases) {
+    if (!names.includes(product))
+      throw ofAnother('release', `a release of ${names.join(', ')}`, code, product)
+    const { country_code = countryCode, crop = cropCode, forecast_period } = filled
+    if (country_code.trim().toLowerCase() !== countryCode) {
+      throw ofAnother('country_code', `${countryCode} or left out`, code, countryCode)
+    }
+    filled = { ...filled, country_code: countryCode }
+    if (cropCode === null || crop === null) continue
+    if (cropNamed(wordKey(crop)) !== cropCode)
+      throw ofAnother('crop', `${cropCode} or left out`, code, cropCode)
+    if (forecast_period !== undefined && firstDayOf(forecast_period) !== forecastPeriod?.slice(0, 10)) {
+      const month = isoMonth(forecastPeriod as string)
+      throw ofAnother('forecast_period', `${month} or left out`, code, month)
+    }
+    filled = { ...filled, crop: cropCode }
+  }
+  return filled
+}
+
+/** A request asks for something else than the release that it names is of. */
+export function ofAnother(field: string, rule: string, code: string, what: string): ApiError {
+  return ApiError.invalid(field, `must be ${rule}: ${code} is of ${what}`)
+}
+
+function oneOfEach(): ApiError {
+  return ApiError.invalid('release', 'must name one release of each product at most')
+}

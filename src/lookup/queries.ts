@@ -1,0 +1,409 @@
+import { type Kysely, sql } from 'kysely'
+import type { Series } from '#schemas/products/define.ts'
+import { arrayOf, isoTime } from '#src/data/sql.ts'
+import type { Tables, TileStoreName } from '#src/data/tables.ts'
+
+/** Decimal degrees, WGS 84. */
+export interface Position {
+  longitude: number
+  latitude: number
+}
+
+/** What a point request asks for. */
+export type PointQuery = Series & Position
+
+/** The layer of an entry of an answer. */
+export interface LayerLabel {
+  input: string | null
+  scenario: string | null
+  decimals: number
+}
+
+/** What an answer says of the release it was computed from. */
+export interface ReleaseLabels {
+  code: string
+  countryCode: string
+  /** Null for products that need no crop. */
+  cropCode: string | null
+  /** ISO date of the first day of the month; null for products without seasons. */
+  forecastPeriod: string | null
+  /** Made by a formula, not by agronomists. */
+  synthetic: boolean
+  /** Whether its season is over; left out where it is not. */
+  stale?: boolean
+  layers: LayerLabel[]
+}
+
+/** One grid of a release. */
+export interface Coverage {
+  id: number
+  srid: number
+  originX: number
+  originY: number
+  pixelWidth: number
+  pixelHeight: number
+  width: number
+  height: number
+  tileSize: number
+  /** Where its tiles are. */
+  store: TileStoreName
+}
+
+/** Where the values of a layer are: value = pixel * scale + offset. */
+export interface Layer extends LayerLabel {
+  coverageId: number
+  /** From 1. */
+  band: number
+  scale: number
+  offset: number
+}
+
+export interface Release extends ReleaseLabels, Series {
+  /** ISO date of the last day of its season, where its manifest says so. */
+  validUntil: string | null
+  id: number
+  /** Whose work it is, and what others may do with it, as its manifest says. */
+  source: string
+  licence: string
+  /** When it was loaded. */
+  createdAt: Date
+  layers: Layer[]
+  coverages: Coverage[]
+}
+
+/** What of the database tells whether anything that answers come from has changed. */
+export interface PublishedState {
+  /** The ids of the published releases, in order. */
+  ids: number[]
+  /** Those of them whose tiles are in files. */
+  inFiles: number[]
+  /** Which boundaries are loaded. */
+  boundaries: string
+  /** Which countries and crops there are. */
+  reference: string
+}
+
+export async function findPublishedState(db: Kysely<Tables>): Promise<PublishedState> {
+  const { rows } = await sql<PublishedState>`
+    select
+      coalesce((select json_agg(release_id order by release_id) from publication), '[]') as ids,
+      coalesce(
+        (
+          select json_agg(release_id order by release_id)
+          from publication join release on release.id = release_id
+          where tile_store = 'files'
+        ),
+        '[]'
+      ) as "inFiles",
+      boundaries_version() as boundaries,
+      reference_version() as reference`.execute(db)
+  return rows[0] as PublishedState
+}
+
+/** Complete releases by their ids, those that have been deleted left out. */
+export async function findReleases(db: Kysely<Tables>, ids: number[]): Promise<Release[]> {
+  if (ids.length === 0) return []
+  const { rows } = await sql<Release>`
+    select
+      id,
+      code,
+      product,
+      country_code as "countryCode",
+      crop_code as "cropCode",
+      forecast_period as "forecastPeriod",
+      synthetic,
+      source,
+      licence,
+      created_at as "createdAt",
+      valid_until as "validUntil",
+      layers,
+      coverages
+    from release
+    cross join lateral (
+      select json_agg(
+        json_build_object(
+          'coverageId', coverage_id, 'band', band, 'scale', scale, 'offset', "offset",
+          'input', input, 'scenario', scenario, 'decimals', decimals
+        ) order by ordinal
+      ) as layers
+      from layer
+      where layer.release_id = release.id
+    ) as layer
+    cross join lateral (
+      select json_agg(
+        json_build_object(
+          'id', id, 'srid', srid, 'originX', origin_x, 'originY', origin_y, 'pixelWidth', pixel_width,
+          'pixelHeight', pixel_height, 'width', width, 'height', height, 'tileSize', tile_size, 'store', release.tile_store
+        ) order by id
+      ) as coverages
+      from coverage
+      where coverage.release_id = release.id
+    ) as coverage
+    where id = any(${ids}::bigint[]) and status = 'ready'`.execute(db)
+  return rows
+}
+
+/** The pixel of a coverage that a place lies in: what is looked up in bulk. */
+export interface PixelAddress extends Position {
+  coverageId: number
+}
+
+/**
+ * The pixels at some places: the values of all bands as they are stored, NaN for none. No bands where
+ * there is no tile; null where the coverage has been deleted.
+ */
+export async function findPixels(db: Kysely<Tables>, pixels: PixelAddress[]): Promise<(number[] | null)[]> {
+  const { rows } = await sql<{ bands: string | null }>`
+    select pixel_values(
+      ${arrayOf(pixels.map(({ coverageId }) => coverageId))}::bigint[],
+      ${arrayOf(pixels.map(({ longitude }) => longitude))}::float8[],
+      ${arrayOf(pixels.map(({ latitude }) => latitude))}::float8[]
+    )::text as bands`.execute(db)
+  return rows.map(({ bands }) => (bands === null ? null : numbersOf(bands)))
+}
+
+/** A pixel of a coverage, from the corner of the first one. */
+export interface Cell {
+  row: number
+  column: number
+}
+
+/**
+ * The pixels that some places lie in, whatever store they are in: undefined where a place is not on the grid, null where
+ * the coverage has been deleted.
+ */
+export async function findCells(
+  db: Kysely<Tables>,
+  pixels: PixelAddress[],
+): Promise<(Cell | undefined | null)[]> {
+  const { rows } = await sql<{ found: boolean; row: number | null; column: number }>`
+    select coverage.id is not null as found, cell.pixel_row as row, cell.pixel_column as column
+    from unnest(
+      ${arrayOf(pixels.map(({ coverageId }) => coverageId))}::bigint[],
+      ${arrayOf(pixels.map(({ longitude }) => longitude))}::float8[],
+      ${arrayOf(pixels.map(({ latitude }) => latitude))}::float8[]
+    ) with ordinality as wanted (coverage_id, longitude, latitude, ordinal)
+    left join coverage on coverage.id = wanted.coverage_id
+      and exists (select from release where release.id = coverage.release_id and status = 'ready')
+    left join lateral coverage_cell(coverage, wanted.longitude, wanted.latitude) as cell on true
+    order by wanted.ordinal`.execute(db)
+  return rows.map(({ found, row, column }) => {
+    if (!found) return null
+    return row === null ? undefined : { row, column }
+  })
+}
+
+/** The numbers of a PostgreSQL array in its text form, `{1.5,NULL,2}`; NaN for NULL. */
+function numbersOf(array: string): number[] {
+  return array === '{}' ? [] : array.slice(1, -1).split(',').map(Number)
+}
+
+/** The codes of the countries of which any boundaries are loaded. */
+export async function listBoundedCountries(db: Kysely<Tables>): Promise<string[]> {
+  const rows = await db.selectFrom('boundary_set').select('country_code as code').distinct().execute()
+  return rows.map(({ code }) => code)
+}
+
+/** What has become of a release. */
+export interface ReleaseState {
+  id: number
+  status: 'loading' | 'ready' | 'deleted'
+  store: TileStoreName
+  /** ISO time; null where it is there, or that was not recorded. */
+  deletedAt: string | null
+  /** When it was first published, and when it no longer was, as ISO times; null where it never was, and where it is. */
+  publishedFrom: string | null
+  publishedTo: string | null
+}
+
+/** @returns undefined where there never was such a release */
+export async function findReleaseState(db: Kysely<Tables>, code: string): Promise<ReleaseState | undefined> {
+  const { rows } = await sql<ReleaseState>`
+    select
+      release.id,
+      status,
+      tile_store as store,
+      ${isoTime('deleted_at')} as "deletedAt",
+      ${isoTime('period.published_from')} as "publishedFrom",
+      ${isoTime('period.published_to')} as "publishedTo"
+    from release
+    cross join lateral (
+      select
+        min(published_from) as published_from,
+        case when count(*) = count(published_to) then max(published_to) end as published_to
+      from release_period
+      where release_id = release.id
+    ) as period
+    where code = ${code}`.execute(db)
+  return rows[0]
+}
+
+/** An administrative area, of any level. */
+export interface Area {
+  id: number
+  parentId: number | null
+  countryCode: string
+  level: number
+  code: string
+  name: string
+}
+
+/** A square by its south-western corner and the length of its sides, in degrees. */
+export interface CellToFind {
+  west: number
+  south: number
+  degrees: number
+}
+
+/** An area that meets a cell. */
+export interface AreaInCell extends Area {
+  /** As much of its shape as matters there, as a MultiPolygon in well-known binary; null where all of the cell is in it. */
+  shape: Buffer | null
+}
+
+/** A row: without an area where none meets the cell. */
+type AreaOfCell = { ordinal: number; boundaries: string } & (AreaInCell | { id: null })
+
+export interface FoundCell {
+  areas: AreaInCell[]
+  /** Which boundaries were asked. */
+  boundaries: string
+}
+
+const AREA = sql`
+  area.id, area.parent_id as "parentId", area.country_code as "countryCode", area.level, area.code, area.name`
+
+/** The areas that meet some cells, in the order of the cells. */
+export async function findAreasInCells(db: Kysely<Tables>, cells: CellToFind[]): Promise<FoundCell[]> {
+  const { rows } = await sql<AreaOfCell>`
+    with boundaries as materialized (select boundaries_version() as version)
+    select ${AREA}, st_asbinary(area.shape, 'NDR') as shape, ordinal, boundaries.version as boundaries
+    from boundaries
+    cross join unnest(
+      ${arrayOf(cells.map(({ west }) => west))}::float8[],
+      ${arrayOf(cells.map(({ south }) => south))}::float8[],
+      ${arrayOf(cells.map(({ degrees }) => degrees))}::float8[]
+    ) with ordinality as cell (west, south, degrees, ordinal)
+    left join lateral admin_areas_in_cell(west, south, west + degrees, south + degrees) as area on true`.execute(
+    db,
+  )
+  const found = cells.map((): FoundCell => ({ areas: [], boundaries: '' }))
+  for (const { ordinal, boundaries, ...area } of rows) {
+    const cell = found[ordinal - 1] as FoundCell
+    cell.boundaries = boundaries
+    if (area.id !== null) cell.areas.push(area)
+  }
+  return found
+}
+
+/** The areas that some places lie in, borders included, in the order of the places. */
+export async function findAreasAt(db: Kysely<Tables>, places: Position[]): Promise<Area[][]> {
+  const { rows } = await sql<Area & { ordinal: number }>`
+    select ${AREA}, ordinal
+    from unnest(
+      ${arrayOf(places.map(({ longitude }) => longitude))}::float8[],
+      ${arrayOf(places.map(({ latitude }) => latitude))}::float8[]
+    ) with ordinality as place (longitude, latitude, ordinal)
+    cross join lateral admin_areas_at(longitude, latitude) as area`.execute(db)
+  const found = places.map((): Area[] => [])
+  for (const { ordinal, ...area } of rows) (found[ordinal - 1] as Area[]).push(area)
+  return found
+}
+
+/** A piece of an administrative area: they are cut into pieces of few vertices. */
+export interface StoredPiece {
+  areaId: number
+  countryCode: string
+  /** A MultiPolygon in well-known binary; null for an area without pieces. */
+  shape: Buffer | null
+}
+
+/** Vertices a page: a third of a megabyte. */
+const PAGE_VERTICES = 20_000
+
+/** Which boundaries are loaded, and how many vertices they have about. */
+export async function measureBoundaries(
+  db: Kysely<Tables>,
+): Promise<{ boundaries: string; vertices: number }> {
+  const { rows } = await sql<{ boundaries: string; vertices: number }>`
+    select
+      boundaries_version() as boundaries,
+      (select coalesce(sum(positions), 0) from admin_area)::float8 as vertices`.execute(db)
+  return rows[0] as { boundaries: string; vertices: number }
+}
+
+/** The pieces of some areas, in the order of these. */
+export async function findPiecesAfter(db: Kysely<Tables>, areaId: number): Promise<StoredPiece[]> {
+  const { rows } = await sql<StoredPiece>`
+    with numbered as (
+      select id, country_code, sum(positions) over (order by id) - positions as vertices_before
+      from admin_area
+      where id > ${areaId}
+    )
+    select
+      numbered.id as "areaId",
+      country_code as "countryCode",
+      st_asbinary(st_multi(piece.geom), 'NDR') as shape
+    from numbered
+    left join admin_area_piece as piece on piece.admin_area_id = numbered.id
+    where vertices_before < ${sql.lit(PAGE_VERTICES)}
+    order by numbered.id`.execute(db)
+  return rows
+}
+
+/** How often the tile at a position has been asked for, in the releases of a product, country and crop. */
+export interface TileUse extends Omit<Series, 'forecastPeriod'>, Position {
+  uses: number
+}
+
+/** What is asked for changes with the seasons: a use counts half after so many seconds. */
+const HALF_LIFE = 7 * 24 * 3600
+
+/** After so many of these nothing is left of a use. PostgreSQL refuses to compute what is nearer to 0, or too large. */
+const MOST_HALVES = 500
+
+/** What the uses of a row come to now, of the table by this name, whatever clock it was written by. */
+const USES_NOW = sql`
+  kept.uses * power(0.5::float8, least(greatest(
+    extract(epoch from now() - kept.used_at)::float8 / ${sql.lit(HALF_LIFE)}, 0), ${sql.lit(MOST_HALVES)}))`
+
+/** Those that were asked for most, first. */
+export async function findMostUsed(db: Kysely<Tables>, most: number): Promise<TileUse[]> {
+  const { rows } = await sql<TileUse>`
+    select
+      product, country_code as "countryCode", crop_code as "cropCode", longitude, latitude,
+      ${USES_NOW} as uses
+    from tile_use as kept
+    order by 6 desc
+    limit ${most}`.execute(db)
+  return rows
+}
+
+/** Adds to what is known, in one order for all processes. */
+export async function addTileUses(db: Kysely<Tables>, uses: TileUse[]): Promise<void> {
+  const column = <Key extends keyof TileUse>(key: Key) => uses.map((use) => use[key])
+  await sql`
+    insert into tile_use as kept (product, country_code, crop_code, longitude, latitude, uses)
+    select product, country_code, crop_code, longitude, latitude, sum(uses)
+    from unnest(
+      ${column('product')}::text[], ${column('countryCode')}::text[], ${column('cropCode')}::text[],
+      ${column('longitude')}::float8[], ${column('latitude')}::float8[], ${column('uses')}::float8[]
+    ) as arriving (product, country_code, crop_code, longitude, latitude, uses)
+    group by product, country_code, crop_code, longitude, latitude
+    order by product, country_code, crop_code, longitude, latitude
+    on conflict (product, country_code, crop_code, longitude, latitude) do update set
+      uses = ${USES_NOW} + excluded.uses,
+      used_at = now()`.execute(db)
+}
+
+/** Keeps the most used alone, and those that another process is adding to. */
+export async function forgetLeastUsed(db: Kysely<Tables>, most: number): Promise<void> {
+  await sql`
+    delete from tile_use
+    where (select count(*) from tile_use) > ${most}
+      and ctid in (
+        select ctid from tile_use
+        where ctid = any (array(select ctid from tile_use as kept order by ${USES_NOW} desc offset ${most}))
+        for update skip locked
+      )`.execute(db)
+}

@@ -1,0 +1,271 @@
+import type { Grid, Window } from './grid.ts'
+import {
+  bytesOf,
+  PIXEL_TYPES,
+  type PixelArray,
+  type Pixels,
+  pixelArrayOf,
+  type StoredBand,
+} from './pixels.ts'
+import type { Rings } from './rings.ts'
+
+const LITTLE_ENDIAN = 1
+const LINE_STRING = 2
+const POLYGON = 3
+const MULTI_POLYGON = 6
+/** Byte order, type and the number of parts of a geometry; a ring has the number alone. */
+const HEADER_BYTES = 9
+const COUNT_BYTES = 4
+const NUMBER_BYTES = 8
+
+/** Polygons as a MultiPolygon in well-known binary. */
+export function encodeMultiPolygon(polygons: Rings[]): Buffer {
+  const rings = polygons.flat()
+  const numbers = rings.reduce((sum, ring) => sum + ring.length, 0)
+  const wkb = Buffer.allocUnsafe(
+    HEADER_BYTES * (1 + polygons.length) + COUNT_BYTES * rings.length + NUMBER_BYTES * numbers,
+  )
+  let at = writeHeader(wkb, 0, MULTI_POLYGON, polygons.length)
+  for (const polygon of polygons) {
+    at = writeHeader(wkb, at, POLYGON, polygon.length)
+    for (const ring of polygon) {
+      at = wkb.writeUInt32LE(ring.length / 2, at)
+      for (const number of ring) at = wkb.writeDoubleLE(number, at)
+    }
+  }
+  return wkb
+}
+
+function writeHeader(wkb: Buffer, at: number, type: number, parts: number): number {
+  return wkb.writeUInt32LE(parts, wkb.writeUInt32LE(type, wkb.writeUInt8(LITTLE_ENDIAN, at)))
+}
+
+/**
+ * The polygons of a MultiPolygon in well-known binary, as `st_asbinary(geometry, 'NDR')` gives it.
+ *
+ * @throws {RangeError} where it is another geometry
+ */
+export function decodeMultiPolygon(wkb: Buffer): Rings[] {
+  let at = 0
+  const readHeader = (type: number): number => {
+    if (wkb.readUInt8(at) !== LITTLE_ENDIAN || wkb.readUInt32LE(at + 1) !== type) {
+      throw new RangeError('the geometry is not a little-endian MultiPolygon of two dimensions')
+    }
+    at += HEADER_BYTES
+    return wkb.readUInt32LE(at - COUNT_BYTES)
+  }
+  return Array.from({ length: readHeader(MULTI_POLYGON) }, () =>
+    Array.from({ length: readHeader(POLYGON) }, () => {
+      const bytes = wkb.readUInt32LE(at) * 2 * NUMBER_BYTES
+      const start = wkb.byteOffset + at + COUNT_BYTES
+      at += COUNT_BYTES + bytes
+      return new Float64Array(wkb.buffer.slice(start, start + bytes) as ArrayBuffer)
+    }),
+  )
+}
+
+/** Positions, longitudes and latitudes by turns, as a LineString in well-known binary: at least two. */
+export function encodeLineString(positions: Float64Array): Buffer {
+  const wkb = Buffer.allocUnsafe(HEADER_BYTES + NUMBER_BYTES * positions.length)
+  let at = writeHeader(wkb, 0, LINE_STRING, positions.length / 2)
+  for (const number of positions) at = wkb.writeDoubleLE(number, at)
+  return wkb
+}
+
+/**
+ * The positions of a LineString in well-known binary, as `st_asbinary(geometry, 'NDR')` gives it.
+ *
+ * @throws {RangeError} where it is another geometry
+ */
+export function decodeLineString(wkb: Buffer): Float64Array {
+  if (wkb.readUInt8(0) !== LITTLE_ENDIAN || wkb.readUInt32LE(1) !== LINE_STRING) {
+    throw new RangeError('the geometry is not a little-endian LineString of two dimensions')
+  }
+  const start = wkb.byteOffset + HEADER_BYTES
+  return new Float64Array(wkb.buffer.slice(start, wkb.byteOffset + wkb.length) as ArrayBuffer)
+}
+
+export interface TileBand {
+  pixels: Pixels
+  /** The pixel that stands for no value, exactly as a pixel reads; undefined where each has a value. */
+  nodata: number | undefined
+}
+
+/** A tile of a coverage: raw pixels, before scale and offset. */
+export interface DecodedTile {
+  width: number
+  height: number
+  bands: TileBand[]
+}
+
+/**
+ * PostGIS's well-known binary of a raster (raster/doc/RFC2-WellKnownBinaryFormat in its sources): a header
+ * with the geotransform, then the bands one after the other. Here is where each field of the header begins.
+ */
+const HEADER = {
+  byteOrder: 0,
+  version: 1,
+  bands: 3,
+  pixelWidth: 5,
+  pixelHeight: 13,
+  originX: 21,
+  originY: 29,
+  skewX: 37,
+  skewY: 45,
+  srid: 53,
+  width: 57,
+  height: 59,
+  end: 61,
+}
+
+const WKB_VERSION = 0
+
+/** A band: a byte of its type and of flags, its nodata value as a pixel, and the pixels row by row. */
+const TYPE_BYTES = 1
+const TYPE_CODE = 0x0f
+const ALL_NODATA = 0x20
+const HAS_NODATA = 0x40
+const OUTSIDE_DATABASE = 0x80
+
+/**
+ * Encodes a window of a grid as a raster.
+ *
+ * @param pixels one array a band, of the band's type; what comes after those of the window is not read
+ */
+export function encodeTile(grid: Grid, window: Window, bands: StoredBand[], pixels: Pixels[]): Buffer {
+  const { column, row, width, height } = window
+  const count = width * height
+  const size = bands.reduce(
+    (sum, { pixelType }) => sum + TYPE_BYTES + bytesOf(pixelType) * (1 + count),
+    HEADER.end,
+  )
+  const wkb = Buffer.allocUnsafe(size)
+  wkb.writeUInt8(LITTLE_ENDIAN, HEADER.byteOrder)
+  wkb.writeUInt16LE(WKB_VERSION, HEADER.version)
+  wkb.writeUInt16LE(bands.length, HEADER.bands)
+  wkb.writeDoubleLE(grid.pixelWidth, HEADER.pixelWidth)
+  wkb.writeDoubleLE(grid.pixelHeight, HEADER.pixelHeight)
+  wkb.writeDoubleLE(grid.originX + column * grid.pixelWidth, HEADER.originX)
+  wkb.writeDoubleLE(grid.originY + row * grid.pixelHeight, HEADER.originY)
+  wkb.writeDoubleLE(0, HEADER.skewX)
+  wkb.writeDoubleLE(0, HEADER.skewY)
+  wkb.writeInt32LE(grid.srid, HEADER.srid)
+  wkb.writeUInt16LE(width, HEADER.width)
+  wkb.writeUInt16LE(height, HEADER.height)
+  let at = HEADER.end
+  bands.forEach(({ pixelType, nodata }, index) => {
+    const { code, PixelArray } = PIXEL_TYPES[pixelType]
+    at = wkb.writeUInt8(code | (nodata === undefined ? 0 : HAS_NODATA), at)
+    for (const part of [PixelArray.of(nodata ?? 0), (pixels[index] as Pixels).subarray(0, count)]) {
+      wkb.set(new Uint8Array(part.buffer, part.byteOffset, part.byteLength), at)
+      at += part.byteLength
+    }
+  })
+  return wkb
+}
+
+/** Where a band is in the bytes of a tile. */
+export interface BandPlace {
+  PixelArray: PixelArray
+  /** Of the nodata value, which comes as a pixel of the band's type right before the pixels. */
+  start: number
+  /** After the pixels. */
+  end: number
+  hasNodata: boolean
+  /** Every pixel stands for no value. */
+  isNodata: boolean
+}
+
+/**
+ * Reads what a tile consists of, without its pixels.
+ *
+ * @throws {RangeError} where the bytes are not a raster of a little-endian server, kept in the database
+ */
+export function readTileHeader(wkb: Buffer): { width: number; height: number; bands: BandPlace[] } {
+  if (wkb.readUInt8(HEADER.byteOrder) !== LITTLE_ENDIAN || wkb.readUInt16LE(HEADER.version) !== WKB_VERSION) {
+    throw new RangeError('the raster is not little-endian well-known binary of version 0')
+  }
+  const width = wkb.readUInt16LE(HEADER.width)
+  const height = wkb.readUInt16LE(HEADER.height)
+  const bands: BandPlace[] = []
+  let at = HEADER.end
+  for (let count = wkb.readUInt16LE(HEADER.bands); count > 0; count--) {
+    const flags = wkb.readUInt8(at)
+    const PixelArray = pixelArrayOf(flags & TYPE_CODE)
+    if (!PixelArray || flags & OUTSIDE_DATABASE) {
+      throw new RangeError(`a band of kind ${flags} cannot be read`)
+    }
+    const start = at + TYPE_BYTES
+    const end = start + PixelArray.BYTES_PER_ELEMENT * (1 + width * height)
+    if (end > wkb.length) throw new RangeError('the raster is cut off')
+    const hasNodata = (flags & HAS_NODATA) !== 0
+    bands.push({ PixelArray, start, end, hasNodata, isNodata: hasNodata && (flags & ALL_NODATA) !== 0 })
+    at = end
+  }
+  return { width, height, bands }
+}
+
+/**
+ * Decodes a raster as PostgreSQL sends it: `rast::bytea`. The pixels are copies, so that they do not keep
+ * the answer they came in.
+ *
+ * @throws {RangeError} as {@link readTileHeader}
+ */
+export function decodeTile(wkb: Buffer): DecodedTile {
+  const { width, height, bands } = readTileHeader(wkb)
+  return {
+    width,
+    height,
+    bands: bands.map(({ PixelArray, start, end, hasNodata, isNodata }) => {
+      const all = new PixelArray(new Uint8Array(wkb.subarray(start, end)).buffer)
+      const pixels = all.subarray(1)
+      const nodata = hasNodata ? all[0] : undefined
+      if (nodata !== undefined && isNodata) pixels.fill(nodata)
+      return { pixels, nodata }
+    }),
+  }
+}
+
+/** Decodes one tile after the other into the same memory: each is there until the next one is decoded. */
+export class TileDecoder {
+  #bytes = new Uint8Array(0)
+  #tile: DecodedTile = { width: 0, height: 0, bands: [] }
+  /** Of each band, its nodata value and its pixels. */
+  #arrays: Pixels[] = []
+
+  /** @throws {RangeError} as {@link readTileHeader} */
+  decode(wkb: Buffer): DecodedTile {
+    const { width, height, bands } = readTileHeader(wkb)
+    if (!this.#fits(width, height, bands)) this.#makeRoom(width, height, bands)
+    for (const [index, { start, end, hasNodata, isNodata }] of bands.entries()) {
+      const all = this.#arrays[index] as Pixels
+      const band = this.#tile.bands[index] as TileBand
+      this.#bytes.set(wkb.subarray(start, end), all.byteOffset)
+      band.nodata = hasNodata ? all[0] : undefined
+      if (isNodata) band.pixels.fill(band.nodata as number)
+    }
+    return this.#tile
+  }
+
+  #fits(width: number, height: number, bands: BandPlace[]): boolean {
+    return (
+      width === this.#tile.width &&
+      height === this.#tile.height &&
+      bands.length === this.#arrays.length &&
+      bands.every(({ PixelArray }, index) => this.#arrays[index] instanceof PixelArray)
+    )
+  }
+
+  #makeRoom(width: number, height: number, bands: BandPlace[]): void {
+    const room = (1 + width * height) * Float64Array.BYTES_PER_ELEMENT
+    this.#bytes = new Uint8Array(bands.length * room)
+    this.#arrays = bands.map(
+      ({ PixelArray }, index) => new PixelArray(this.#bytes.buffer, index * room, 1 + width * height),
+    )
+    this.#tile = {
+      width,
+      height,
+      bands: this.#arrays.map((all) => ({ pixels: all.subarray(1), nodata: undefined })),
+    }
+  }
+}

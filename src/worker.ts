@@ -1,0 +1,153 @@
+import { Socket } from 'node:net'
+import { setDefaultHighWaterMark } from 'node:stream'
+import type { Registry } from 'prom-client'
+import { PRODUCTS } from '#schemas/products/index.ts'
+import { busy, type HashingLines, type Line } from './accounts/hashing.ts'
+import { buildApp } from './app.ts'
+import { serverCluster } from './data/client.ts'
+import { failWith } from './failing.ts'
+import type { App } from './http/app.ts'
+import { SOCKET_BUFFER_BYTES } from './http/server.ts'
+import { type Announcer, announcerFor } from './lib/announcer.ts'
+import type { Party } from './lib/fair-queue.ts'
+import { createFreshValue } from './lib/promises.ts'
+import { endInOrder } from './start.ts'
+import type { ToPrimary, ToWorker } from './workers.ts'
+import './v8-flags.ts'
+
+/** Lines that the primary keeps for all workers. */
+export interface RemoteLines extends HashingLines {
+  /** Takes what the primary answers. */
+  hear(message: ToWorker): void
+}
+
+/** @param tell asks the primary */
+export function createRemoteLines(tell: (message: ToPrimary) => void): RemoteLines {
+  const waiting = new Map<number, { resolve(asking: number): void; reject(error: Error): void }>()
+  let last = 0
+
+  /** Resolves when the primary says that it is the turn of a ticket. */
+  function answerTo(ask: (ticket: number) => ToPrimary): Promise<{ asking: number; leave: () => void }> {
+    last++
+    const ticket = last
+    const answer = new Promise<number>((resolve, reject) => waiting.set(ticket, { resolve, reject }))
+    tell(ask(ticket))
+    return answer.then((asking) => ({ asking, leave: () => tell({ kind: 'leave', ticket }) }))
+  }
+
+  return {
+    places: createRemoteLine((party) =>
+      answerTo((ticket) => ({ kind: 'enter', line: 'places', party, ticket })),
+    ),
+    accounts: createRemoteLine((party) =>
+      answerTo((ticket) => ({ kind: 'enter', line: 'accounts', party, ticket })),
+    ),
+    async ask(account) {
+      const { asking, leave } = await answerTo((ticket) => ({ kind: 'ask', account, ticket }))
+      return { asking, end: leave }
+    },
+    hear(message) {
+      if (message.kind !== 'asking' && message.kind !== 'turn' && message.kind !== 'refused') return
+      const one = waiting.get(message.ticket)
+      waiting.delete(message.ticket)
+      if (message.kind === 'refused') one?.reject(busy())
+      else one?.resolve(message.kind === 'asking' ? message.asking : 0)
+    },
+  }
+}
+
+/** One of them, with counts of what this process has there. */
+function createRemoteLine(ask: (party: Party) => Promise<{ leave: () => void }>): Line {
+  const state = { running: 0, waiting: 0, refused: 0 }
+
+  async function enter(party: Party): Promise<() => void> {
+    state.waiting++
+    try {
+      const { leave } = await ask(party)
+      state.running++
+      return () => {
+        state.running--
+        leave()
+      }
+    } catch (error) {
+      state.refused++
+      throw error
+    } finally {
+      state.waiting--
+    }
+  }
+
+  return {
+    enter,
+    async run(party, task) {
+      const leave = await enter(party)
+      return task().finally(leave)
+    },
+    state: () => state,
+  }
+}
+
+/**
+ * A process of a service with several: it answers over connections that the primary has let in, and has its settings
+ * from there. It stops when it is told to, whatever signals there are, and ends with the primary.
+ */
+
+/** Those for the whole group of processes, as Ctrl-C at a terminal, are for the primary. */
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => {})
+
+type ToStart = Extract<ToWorker, { kind: 'start' }>
+
+const tell = (message: ToPrimary) => void process.send?.(message)
+const hashingLines = createRemoteLines(tell)
+/** What the primary tells before there is a service is about nothing that is there. */
+let hear: (message: ToWorker, socket: unknown) => void = () => {}
+
+process.on('message', (message: ToWorker, socket: unknown) => {
+  if (message.kind !== 'start') return hear(message, socket)
+  const announcer = announcerFor(message.config.LOG_FORMAT, message.worker)
+  start(message, announcer).catch((error) => failWith(error, announcer))
+})
+tell({ kind: 'loaded' })
+
+async function start({ config, worker }: ToStart, { say }: Announcer): Promise<void> {
+  // For connections that this process lets in the server says it.
+  setDefaultHighWaterMark(false, SOCKET_BUFFER_BYTES)
+  // Nothing is asked before the first request: the primary has tried the connection.
+  const database = serverCluster(config.DATABASE_URL as string, config).connect()
+  const app = await buildApp(config, database, PRODUCTS, { worker, hashingLines })
+  await app.ready()
+  await app.warmUp()
+  // Node watches over headers from then on, and the service begins what it does in the background.
+  app.server.emit('listening')
+  // Who does not look at the service from outside does not pay for it.
+  const registry = createFreshValue(async () => {
+    const { createRegistry } = await import('./http/metrics/registry.ts')
+    return createRegistry(app.metrics)
+  }, Number.POSITIVE_INFINITY)
+  hear = (message, socket) => {
+    if (message.kind === 'connection') admit(app, socket)
+    else if (message.kind === 'drain') app.startDraining()
+    else if (message.kind === 'end') void endInOrder(app, database, say)
+    else if (message.kind === 'scrape') void scrape(app, registry)
+    else if (message.kind === 'ping') tell({ kind: 'pong' })
+    else hashingLines.hear(message)
+  }
+  tell({ kind: 'ready' })
+}
+
+/** Has the server answer over a connection as if it had let it in. */
+function admit({ server }: App, socket: unknown): void {
+  // A client may have gone on the way here.
+  if (!(socket instanceof Socket)) return
+  // Who sends no more may still read.
+  socket.allowHalfOpen = true
+  server.emit('connection', socket)
+}
+
+async function scrape({ log }: App, registry: () => Promise<Registry>): Promise<void> {
+  try {
+    tell({ kind: 'metrics', metrics: await (await registry()).getMetricsAsJSON() })
+  } catch (error) {
+    log.error({ err: error }, 'the metrics could not be read')
+  }
+}

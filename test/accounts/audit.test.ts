@@ -1,0 +1,297 @@
+import { randomUUID } from 'node:crypto'
+import { userInfo } from 'node:os'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { issueToken } from '#src/accounts/account-mail.ts'
+import { createAuditRecords } from '#src/accounts/index.ts'
+import { RECORDS_PER_HOUR } from '#src/data/audit-queries.ts'
+import { loadRelease } from '#src/ingest/load.ts'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { boundaryFile, loadFile, rectangle } from '#test/setup/boundaries.ts'
+import { logIn, newPerson, PASSWORD, type Person, register, tryLogIn } from '#test/setup/people.ts'
+import { onePixelRelease, operatorOf } from '#test/setup/releases.ts'
+import { endWaits } from './mails.ts'
+import { withOtherService } from './other-service.ts'
+import { recordsOf } from './records.ts'
+
+const NEW = 'and is cut before the rain'
+
+let service: TestApp
+let person: Person
+beforeAll(async () => {
+  service = await createTestApp({ template: 'empty' })
+})
+afterAll(() => service.close())
+beforeEach(async () => {
+  await endWaits(service.database)
+  person = await newPerson(service.app)
+})
+
+function send(method: 'POST' | 'DELETE', url: string, payload?: object, headers: object = person.headers) {
+  return service.app.inject({ method, url, headers: { ...headers }, ...(payload && { payload }) })
+}
+
+/** What was recorded of the person since the first login. */
+async function kindsOf(id = person.user.id) {
+  const records = await recordsOf(service.database, id)
+  return records.slice(2).map(({ kind, detail }) => (detail === null ? [kind] : [kind, detail]))
+}
+
+describe('what is recorded', () => {
+  test('is who did it, when, from which network, by which session and in which request', async () => {
+    const before = Date.now()
+    const { id } = await newPerson(service.app).then(({ user }) => user)
+    const [made, login] = await recordsOf(service.database, id)
+    expect(made).toEqual({
+      id: expect.any(Number),
+      at: expect.stringMatching(/^20\d\d-.*Z$/),
+      kind: 'account_made',
+      userId: id,
+      email: expect.stringContaining('@example.org'),
+      sessionId: null,
+      keyId: null,
+      network: '127.0.0.1',
+      requestId: expect.stringMatching(/.+-.+/),
+      operator: null,
+      detail: null,
+    })
+    expect(login).toMatchObject({ kind: 'login', userId: id, sessionId: expect.any(String) })
+    expect(Date.parse(made?.at as string)).toBeGreaterThan(before - 5000)
+  })
+
+  test('is each way into an account, and who was kept out, never with what was tried', async () => {
+    await tryLogIn(service.app, person.email, 'a wrong password', '192.0.2.7')
+    await send('POST', '/auth/password', { current_password: 'another wrong one', new_password: NEW })
+    await send('POST', '/auth/password', { current_password: PASSWORD, new_password: NEW })
+    await send('POST', '/auth/logout')
+    expect(await kindsOf()).toEqual([
+      ['login_failed', { reason: 'wrong password' }],
+      ['password_refused'],
+      ['password_changed'],
+      ['logout'],
+    ])
+    const all = JSON.stringify(await recordsOf(service.database))
+    for (const secret of ['a wrong password', 'another wrong one', PASSWORD, NEW]) {
+      expect(all).not.toContain(secret)
+    }
+  })
+
+  test('is a login to an account that there is not, with nothing of its name', async () => {
+    const email = `${randomUUID()}@example.org`
+    await tryLogIn(service.app, email, PASSWORD, '2001:db8:1:2:3:4:5:6')
+    const last = (await recordsOf(service.database)).at(-1)
+    expect(last).toMatchObject({
+      kind: 'login_failed',
+      userId: null,
+      network: '2001:db8:1:2::/64',
+      detail: { reason: 'no account' },
+    })
+    expect(JSON.stringify(last)).not.toContain(email)
+  })
+
+  test('is the theft of a refresh token', async () => {
+    const { user, refresh_token } = person
+    await send('POST', '/auth/refresh', { refresh_token })
+    await sql`update refresh_token set used_at = now() - interval '3 minutes' where used_at is not null`.execute(
+      service.database.writer,
+    )
+    await send('POST', '/auth/refresh', { refresh_token })
+    const [, login, theft] = await recordsOf(service.database, user.id)
+    expect(theft).toMatchObject({ kind: 'refresh_token_reused', sessionId: login?.sessionId })
+  })
+
+  test('is a key that is made or deleted, or ends with the password', async () => {
+    const made = (await send('POST', '/auth/keys', { name: 'x', scopes: ['account'] })).json()
+    await send('DELETE', `/auth/keys/${made.id}`)
+    const other = (await send('POST', '/auth/keys', { name: 'y' })).json()
+    const change = { current_password: PASSWORD, new_password: NEW, end_keys: true }
+    await send('POST', '/auth/password', change)
+    expect(await kindsOf()).toEqual([
+      ['key_made', { key: made.id, scopes: ['account'] }],
+      ['key_deleted', { key: made.id }],
+      ['key_made', { key: other.id, scopes: ['advisory', 'history'] }],
+      ['password_changed'],
+      ['keys_ended', { keys: 1 }],
+    ])
+  })
+
+  test('is a session that its owner ends, all others, and a password that is given again', async () => {
+    const { items } = (await service.app.inject({ url: '/auth/sessions', headers: person.headers })).json()
+    const { access_token } = await logIn(service.app, person.email)
+    const headers = { authorization: `Bearer ${access_token}` }
+    await send('POST', '/auth/reauthenticate', { password: 'a wrong password' }, headers)
+    await send('POST', '/auth/reauthenticate', { password: PASSWORD }, headers)
+    await send('DELETE', `/auth/sessions/${items[0].id}`, undefined, headers)
+    await send('DELETE', `/auth/sessions/${items[0].id}`, undefined, headers)
+    await send('DELETE', '/auth/sessions', undefined, headers)
+    expect(await kindsOf()).toEqual([
+      ['login'],
+      ['password_refused'],
+      ['reauthenticated'],
+      ['session_ended', { ended: items[0].id }],
+      ['other_sessions_ended'],
+    ])
+  })
+
+  test('is what is done with the token of a mail', async () => {
+    const tokenFor = async (purpose: 'password_reset' | 'email_confirmation') => {
+      await service.database.writer.updateTable('app_user').set({ email_confirmed: false }).execute()
+      return (await issueToken(service.database.writer, person.email, purpose, 1))?.token
+    }
+    await send('POST', '/auth/confirm', { token: await tokenFor('email_confirmation') })
+    await send('POST', '/auth/password/reset', { token: await tokenFor('password_reset'), password: NEW })
+    expect(await kindsOf()).toEqual([['email_confirmed'], ['password_reset']])
+  })
+
+  test('of a deleted account leads from its id to nobody', async () => {
+    const { email, user } = person
+    await send('DELETE', '/user/profile')
+    const records = await recordsOf(service.database, user.id)
+    expect(records.map(({ kind, email }) => [kind, email])).toEqual([
+      ['account_made', null],
+      ['login', null],
+      ['account_deleted', null],
+    ])
+    expect(JSON.stringify(records)).not.toContain(email)
+  })
+
+  test('is what an operator does with releases and boundaries, and nothing of a trial', async () => {
+    const { database } = service
+    const before = (await recordsOf(database)).length
+    const { code: first } = await loadRelease(database, onePixelRelease({ Urea: 1 }))
+    const { code: second } = await loadRelease(database, onePixelRelease({ Urea: 2 }))
+    const operator = operatorOf(database)
+    await operator.rollback(second)
+    await operator.remove(first, true)
+    const outline = { type: 'Feature', properties: { code: 'ETH' }, geometry: rectangle(33, 3, 48, 15) }
+    const file = await boundaryFile([outline])
+    await loadFile(database, file, 'eth', 0, { dryRun: true })
+    await loadFile(database, file, 'eth', 0)
+    const records = (await recordsOf(database)).slice(before)
+    expect(records.map(({ kind, detail }) => [kind, detail])).toEqual([
+      ['release_published', { release: first }],
+      ['release_published', { release: second, replaced: first }],
+      ['release_published', { release: first, replaced: second }],
+      ['release_deleted', { release: first, published: true }],
+      ['boundaries_loaded', { country: 'eth', level: 0, areas: 1 }],
+    ])
+    for (const record of records) {
+      expect(record).toMatchObject({ operator: userInfo().username, userId: null, network: null })
+    }
+  })
+
+  test('is nothing of what was not done', async () => {
+    await send('DELETE', `/auth/keys/${randomUUID()}`)
+    await send('POST', '/auth/register', { email: person.email, password: PASSWORD, name: 'x' }, {})
+    expect(await kindsOf()).toEqual([])
+  })
+})
+
+test('what cannot be recorded is not done', async () => {
+  const db = service.database.writer
+  await sql`alter table audit_record rename to away`.execute(db)
+  try {
+    expect((await send('POST', '/auth/keys', { name: 'x' })).statusCode).toBe(500)
+    expect((await send('DELETE', '/user/profile')).statusCode).toBe(500)
+    expect((await tryLogIn(service.app, person.email, PASSWORD)).statusCode).toBe(500)
+  } finally {
+    await sql`alter table away rename to audit_record`.execute(db)
+  }
+  const listed = await service.app.inject({ url: '/auth/keys', headers: person.headers })
+  expect(listed.json()).toMatchObject({ items: [] })
+  expect((await logIn(service.app, person.email)).user).toEqual(person.user)
+})
+
+describe('a record', () => {
+  test.each([
+    ['changed', 'update audit_record set network = null'],
+    ['removed', 'delete from audit_record'],
+    ['removed with all others', 'truncate audit_record'],
+    [
+      'removed by other ways where it is old',
+      `insert into audit_record (kind, at) values ('login', now() - interval '2 years');
+      delete from audit_record where at < now() - interval '1 year'`,
+    ],
+  ])('cannot be %s', async (_, statement) => {
+    const before = await recordsOf(service.database)
+    await expect(sql.raw(statement).execute(service.database.writer)).rejects.toThrow(
+      'audit records are neither changed nor removed',
+    )
+    expect(await recordsOf(service.database)).toEqual(before)
+  })
+
+  test('goes when its months are over, however many there are', async () => {
+    const db = service.database.writer
+    const before = await recordsOf(service.database)
+    await sql`
+      insert into audit_record (kind, at)
+      select 'login', now() - interval '12 months' - make_interval(mins => n - 1) from generate_series(1, 2100) as n
+    `.execute(db)
+    await sql`insert into audit_record (kind, at) values ('logout', now() - interval '11 months')`.execute(db)
+    await createAuditRecords(db, 12).deleteOld()
+    const left = await recordsOf(service.database)
+    expect(left.slice(0, -1)).toEqual(before)
+    expect(left.at(-1)?.kind).toBe('logout')
+  })
+})
+
+describe('the log', () => {
+  /** What a service says that logs at a level while somebody registers, logs in and fails to. */
+  const logOf = (settings: Record<string, string>) =>
+    withOtherService(service, settings, async (app, lines) => {
+      const email = await register(app)
+      const { user } = await logIn(app, email)
+      await tryLogIn(app, email, 'a wrong password', '192.0.2.20')
+      return { user, lines: lines.map((line) => JSON.parse(line)).filter(({ event }) => event) }
+    })
+
+  test('says each event in one line where it says nothing but warnings', async () => {
+    const { user, lines } = await logOf({ LOG_LEVEL: 'warn' })
+    const common = { level: 30, user: user.id, reqId: expect.any(String) }
+    expect(lines).toMatchObject([
+      { event: 'account_made', msg: 'an account was made', network: '127.0.0.1', ...common },
+      { event: 'login', msg: 'a session was begun', network: '127.0.0.1', ...common },
+      { event: 'login_failed', network: '192.0.2.20', detail: { reason: 'wrong password' }, ...common },
+    ])
+    expect(lines).toHaveLength(3)
+  })
+
+  test.each(['silent', 'error'])('says none of them at the level %s', async (level) => {
+    expect((await logOf({ LOG_LEVEL: level })).lines).toEqual([])
+  })
+})
+
+// What is bounded by what all have done comes last.
+describe('whoever does the same over and over', () => {
+  test('fills no disk: an account has a hundred records of a kind in an hour, others have theirs', async () => {
+    for (let time = 0; time < RECORDS_PER_HOUR + 5; time++) {
+      const { id } = (await send('POST', '/auth/keys', { name: 'x' })).json()
+      expect((await send('DELETE', `/auth/keys/${id}`)).statusCode).toBe(204)
+    }
+    const counts = (kinds: unknown[][], kind: string) => kinds.filter(([name]) => name === kind).length
+    const kinds = await kindsOf()
+    expect([counts(kinds, 'key_made'), counts(kinds, 'key_deleted')]).toEqual([100, 100])
+    const other = await newPerson(service.app)
+    await send('POST', '/auth/keys', { name: 'x' }, other.headers)
+    expect((await kindsOf(other.user.id)).map(([kind]) => kind)).toEqual(['key_made'])
+  })
+
+  test('fills none with failed logins either, and hides no success', async () => {
+    const db = service.database.writer
+    await sql`
+      insert into audit_record (kind, network) select 'login_failed', '192.0.2.9' from generate_series(1, 100)
+    `.execute(db)
+    const failedFrom = async (network: string) => {
+      const { statusCode } = await tryLogIn(service.app, person.email, 'a wrong password', network)
+      expect(statusCode).toBe(401)
+      return (await recordsOf(service.database)).filter((record) => record.network === network).length
+    }
+    expect([await failedFrom('192.0.2.9'), await failedFrom('192.0.2.10')]).toEqual([100, 1])
+    await sql`
+      insert into audit_record (kind, network) select 'login_failed', n::text from generate_series(1, 1000) as n
+    `.execute(db)
+    expect(await failedFrom('192.0.2.11')).toBe(0)
+    await logIn(service.app, person.email)
+    expect((await kindsOf()).at(-1)).toEqual(['login'])
+  })
+})

@@ -1,0 +1,299 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { cleanUp } from '#src/accounts/index.ts'
+import { newPerson, PASSWORD, register } from '#test/setup/people.ts'
+import { createMailingApp, endWaits, type MailingApp, tokenIn } from './mails.ts'
+import { withOtherService } from './other-service.ts'
+
+// Runs on a server alone: what a mail says and a token is worth is the same on both.
+
+let service: MailingApp
+beforeAll(async () => {
+  service = await createMailingApp({ EMAIL_CONFIRMATION: 'required' })
+})
+afterAll(() => service.close())
+beforeEach(() => endWaits(service.database))
+
+async function send(url: string, payload: object, address = '127.0.0.1') {
+  const response = await service.app.inject({ method: 'POST', url, payload, remoteAddress: address })
+  if (response.body === '') return { status: response.statusCode, body: undefined }
+  const { request_id: _, ...body } = response.json()
+  return { status: response.statusCode, body }
+}
+
+/** Registers somebody, and has the token of the mail. */
+async function registered(): Promise<{ email: string; token: string }> {
+  const email = await register(service.app)
+  const mail = await service.mailServer.next()
+  expect(mail.to).toEqual([email])
+  return { email, token: tokenIn(mail) }
+}
+
+/** Registers and confirms somebody. */
+async function withAccount(): Promise<string> {
+  const { email, token } = await registered()
+  await send('/auth/confirm', { token })
+  return email
+}
+
+const login = (email: string, password = PASSWORD) => send('/auth/login', { email, password })
+
+const INVALID = {
+  status: 400,
+  body: {
+    error: 'The token is not valid, has been used or has expired: ask for another.',
+    code: 'INVALID_TOKEN',
+  },
+}
+
+const NO_ACCOUNT = {
+  status: 401,
+  body: {
+    error: 'The e-mail or the password is wrong, or the e-mail has not been confirmed yet.',
+    code: 'INVALID_CREDENTIALS',
+  },
+}
+
+const REGISTRATION = { email: 'rosa@example.org', password: PASSWORD, name: 'Rosa' }
+
+describe('where e-mails have to be confirmed', () => {
+  test('a registration sends a token, without which there is no account', async () => {
+    const { email, token } = await registered()
+    expect(await login(email)).toEqual(NO_ACCOUNT)
+    expect(await send('/auth/confirm', { token })).toEqual({ status: 204, body: undefined })
+    const { status, body } = await login(email)
+    expect([status, body.user.email_confirmed]).toEqual([200, true])
+    expect(await send('/auth/confirm', { token })).toEqual(INVALID)
+  })
+
+  test('the account is the one that the registration was answered with', async () => {
+    const { body } = await send('/auth/register', { ...REGISTRATION, organisation: 'FAO' })
+    expect(body).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      email: REGISTRATION.email,
+      name: 'Rosa',
+      organisation: 'FAO',
+      role: 'user',
+      email_confirmed: false,
+      created_at: expect.stringMatching(/Z$/),
+    })
+    await send('/auth/confirm', { token: tokenIn(await service.mailServer.next()) })
+    expect((await login(REGISTRATION.email)).body.user).toEqual({ ...body, email_confirmed: true })
+  })
+
+  test('an account of a version before that has not confirmed is told so by the right password alone', async () => {
+    const email = await withAccount()
+    const { writer } = service.database
+    await writer.updateTable('app_user').set({ email_confirmed: false }).where('email', '=', email).execute()
+    expect(await login(email)).toEqual({
+      status: 403,
+      body: {
+        error:
+          'The e-mail has to be confirmed first, with the token that was sent to it: POST /auth/confirm/resend sends another one.',
+        code: 'EMAIL_NOT_CONFIRMED',
+      },
+    })
+    expect(await login(email, 'not the password')).toEqual(NO_ACCOUNT)
+    expect((await send('/auth/confirm/resend', { email })).status).toBe(202)
+    const again = tokenIn(await service.mailServer.next())
+    expect((await send('/auth/confirm', { token: again })).status).toBe(204)
+    expect((await login(email)).status).toBe(200)
+  })
+
+  test('the mail says what to do', async () => {
+    await register(service.app)
+    const mail = await service.mailServer.next()
+    expect(mail.headers).toContain('Subject: Agricultural advisory service: confirm your e-mail\r\n')
+    expect(mail.text).toBe(`Somebody, probably you, has made an account with the
+Agricultural advisory service for this address. To confirm that it is
+yours, you have a day.
+
+Send this to POST /auth/confirm, as JSON:
+
+{
+  "token": "${tokenIn(mail)}"
+}
+
+If it was not you, you need to do nothing: nobody can log in to it.
+`)
+  })
+
+  test('another mail can be asked for, and its token ends the first; the confirmed are sent none', async () => {
+    const { email, token } = await registered()
+    expect((await send('/auth/confirm/resend', { email })).status).toBe(202)
+    const second = tokenIn(await service.mailServer.next())
+    expect(await send('/auth/confirm', { token })).toEqual(INVALID)
+    expect((await send('/auth/confirm', { token: second })).status).toBe(204)
+
+    const sent = service.mailServer.mails.length
+    // What is under way is sent before it closes.
+    await withOtherService(service, {}, async (app) => {
+      for (const whom of [email, `x${email}`]) {
+        const payload = { email: whom }
+        const response = await app.inject({ method: 'POST', url: '/auth/confirm/resend', payload })
+        expect([response.statusCode, response.body]).toEqual([202, ''])
+      }
+    })
+    expect(service.mailServer.mails).toHaveLength(sent)
+  })
+
+  test('a token is good for one thing: neither confirms what is to be reset, nor the other way round', async () => {
+    const { email, token } = await registered()
+    const password = 'and is cut before the rain'
+    expect(await send('/auth/password/reset', { token, password })).toEqual(INVALID)
+    expect((await send('/auth/confirm', { token })).status).toBe(204)
+    await send('/auth/password/forgot', { email })
+    const forReset = tokenIn(await service.mailServer.next())
+    expect(await send('/auth/confirm', { token: forReset })).toEqual(INVALID)
+    expect((await send('/auth/password/reset', { token: forReset, password })).status).toBe(204)
+    expect((await login(email, password)).status).toBe(200)
+  })
+
+  test('a registration is one of the mails that an e-mail is sent', async () => {
+    const { email } = await registered()
+    for (let count = 0; count < 3; count++) {
+      expect((await send('/auth/confirm/resend', { email }, `10.6.0.${count}`)).status).toBe(202)
+      await service.mailServer.next()
+    }
+    expect((await send('/auth/confirm/resend', { email }, '10.6.0.9')).status).toBe(429)
+  })
+
+  test('accounts of before are confirmed', async () => {
+    const person = await withOtherService(service, { EMAIL_CONFIRMATION: 'off' }, newPerson)
+    expect(person.user.email_confirmed).toBe(true)
+    expect((await login(person.email)).status).toBe(200)
+  })
+})
+
+describe('whether somebody has an account', () => {
+  const P = 'the password of a stranger'
+
+  /** The answer to a registration, without what is about this one alone. */
+  async function answerTo(email: string, headers = {}) {
+    const payload = { email, password: P, name: 'Stranger' }
+    const response = await service.app.inject({ method: 'POST', url: '/auth/register', payload, headers })
+    const { id, created_at, ...body } = response.json()
+    expect([id, created_at]).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/), expect.stringMatching(/Z$/)])
+    expect(body.email).toBe(email)
+    const { date, 'x-request-id': _, ...rest } = response.headers
+    return { id, status: response.statusCode, body: { ...body, email: '' }, headers: rest }
+  }
+
+  test('is told by no registration, and by no login, resend or second registration after it', async () => {
+    const taken = await withAccount()
+    const free = `x${taken}`
+    const { id: first, ...answer } = await answerTo(taken)
+    const { id: second, ...other } = await answerTo(free)
+    expect(other).toEqual({ ...answer, headers: { ...answer.headers, 'content-length': expect.anything() } })
+    expect(answer.status).toBe(201)
+    expect(first).not.toBe(second)
+    for (const email of [taken, free]) {
+      expect(await login(email, P)).toEqual(NO_ACCOUNT)
+      expect(await send('/auth/confirm/resend', { email })).toEqual({ status: 202, body: undefined })
+      expect((await answerTo(email)).status).toBe(201)
+      expect(await login(email, P)).toEqual(NO_ACCOUNT)
+    }
+    for (let mails = 0; mails < 6; mails++) await service.mailServer.next()
+    expect((await login(taken)).status).toBe(200)
+  })
+
+  test('is told by the mail, which goes to its owner and has no token then', async () => {
+    const taken = await withAccount()
+    await answerTo(taken.toUpperCase())
+    const mail = await service.mailServer.next()
+    expect(mail.to).toEqual([taken])
+    expect(mail.headers).toContain('Subject: Agricultural advisory service: you have an account\r\n')
+    expect(mail.text).toBe(`Somebody, probably you, has registered this address with the
+Agricultural advisory service. It has an account there already, which
+is as it was: log in. If you have forgotten the password, ask for another with
+POST /auth/password/forgot.
+
+If it was not you, you need to do nothing.
+`)
+  })
+
+  test('changes nothing of what a registration and its mail ask the database', async () => {
+    const taken = await withAccount()
+    const asked: number[] = []
+    for (const email of [taken, `x${taken}`]) {
+      const queries = vi.spyOn(service.database.pool, 'connect')
+      await answerTo(email)
+      await service.mailServer.next()
+      asked.push(queries.mock.calls.length)
+      queries.mockRestore()
+    }
+    expect(asked[0]).toBe(asked[1])
+  })
+
+  test('is not told by a request that is sent again, either', async () => {
+    const taken = await withAccount()
+    for (const email of [taken, `x${taken}`]) {
+      const headers = { 'idempotency-key': 'the same' }
+      const first = await answerTo(email, headers)
+      const again = await answerTo(email, headers)
+      expect(again).toEqual({ ...first, headers: { ...first.headers, 'idempotency-replayed': 'true' } })
+      await service.mailServer.next()
+    }
+  })
+})
+
+describe('an e-mail that was registered more than once', () => {
+  const THEIRS = 'the password of a stranger'
+
+  async function registeredTwice() {
+    await endWaits(service.database)
+    const { email, token } = await registered()
+    await send('/auth/register', { email, password: THEIRS, name: 'Stranger' })
+    const mail = await service.mailServer.next()
+    return { email, token, mail }
+  }
+
+  test('is confirmed with the password of one of them, whichever mail the token is from', async () => {
+    for (const newest of [true, false]) {
+      const { email, token, mail } = await registeredTwice()
+      const confirm = (password?: string) =>
+        send('/auth/confirm', { token: newest ? tokenIn(mail) : token, password })
+      expect((await confirm()).body).toEqual({
+        error: 'password is required: the e-mail was registered more than once.',
+        code: 'INVALID_PARAMETERS',
+        details: [
+          { field: 'password', message: 'password is required: the e-mail was registered more than once' },
+        ],
+      })
+      expect((await confirm('none of them')).body.details).toEqual([
+        { field: 'password', message: 'password is none that the e-mail was registered with' },
+      ])
+      expect((await confirm(PASSWORD)).status).toBe(204)
+      expect((await login(email)).body.user.name).toBe('Amina Bekele')
+      expect(await login(email, THEIRS)).toEqual(NO_ACCOUNT)
+      expect(await confirm(THEIRS)).toEqual(INVALID)
+    }
+  })
+
+  test('is sent a mail that says so', async () => {
+    const { mail } = await registeredTwice()
+    expect(mail.text).toContain(`{
+  "token": "${tokenIn(mail)}",
+  "password": "the password of your registration"
+}
+
+This address has been registered more than once. Which one counts is said by
+its password, so that nobody else can choose yours.
+`)
+  })
+})
+
+test('what nobody confirms within a day is forgotten', async () => {
+  const { email, token } = await registered()
+  const { writer } = service.database
+  const kept = writer.selectFrom('pending_registration').select('id').where('email', '=', email)
+  await cleanUp(writer)
+  expect(await kept.execute()).toHaveLength(1)
+  await sql`
+    update pending_registration set expires_at = expires_at - interval '24 hours' where email = ${email}`.execute(
+    writer,
+  )
+  expect(await send('/auth/confirm', { token })).toEqual(INVALID)
+  await cleanUp(writer)
+  expect(await kept.execute()).toEqual([])
+})

@@ -1,0 +1,238 @@
+import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { logIn, newPerson, PASSWORD, tryLogIn } from '#test/setup/people.ts'
+
+// Runs on a server alone: what is refused, and who waits, is the same on both.
+
+let service: TestApp
+beforeAll(async () => {
+  service = await createTestApp({ template: 'empty' })
+})
+afterAll(() => service.close())
+
+/** Each from an address of its own, so that the many tries of these tests do not slow each other down. */
+let addresses = 0
+function register(payload: object | string) {
+  return service.app.inject({
+    method: 'POST',
+    url: '/auth/register',
+    payload,
+    headers: { 'content-type': 'application/json' },
+    remoteAddress: `10.0.0.${++addresses}`,
+  })
+}
+
+const ROSA = { email: 'rosa@example.org', password: PASSWORD, name: 'Rosa' }
+
+function stored(email: string) {
+  return service.database.writer.selectFrom('app_user').selectAll().where('email', '=', email).execute()
+}
+
+describe('registration', () => {
+  test('answers with the profile, without anything of the password', async () => {
+    const response = await register({ ...ROSA, email: 'first@example.org', organisation: 'FAO' })
+    expect(response.statusCode).toBe(201)
+    expect(response.headers['cache-control']).toBe('no-store')
+    expect(response.json()).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      email: 'first@example.org',
+      name: 'Rosa',
+      organisation: 'FAO',
+      email_confirmed: true,
+      role: 'user',
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    })
+    const [row] = await stored('first@example.org')
+    expect(row?.password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
+  })
+
+  test('knows an e-mail without regard to case, composition and space around it', async () => {
+    const response = await register({ ...ROSA, email: '  Jose\u0301@Example.ORG ' })
+    expect(response.body).toContain('"José@Example.ORG"')
+    for (const email of ['josé@example.org', 'JOSÉ@EXAMPLE.ORG', 'jose\u0301@example.org\n']) {
+      const again = await register({ ...ROSA, email })
+      expect(again.statusCode).toBe(409)
+      expect(again.json()).toEqual({
+        error: 'There is an account with this e-mail: log in.',
+        code: 'EMAIL_TAKEN',
+        request_id: expect.any(String),
+      })
+      expect((await tryLogIn(service.app, email, PASSWORD)).statusCode).toBe(200)
+    }
+  })
+
+  test('50 at once with one e-mail make one account', async () => {
+    const responses = await Promise.all(
+      Array.from({ length: 50 }, (_, index) =>
+        service.app.inject({
+          method: 'POST',
+          url: '/auth/register',
+          payload: { ...ROSA, email: index % 2 ? 'Crowd@example.org' : 'crowd@example.org' },
+          // An address is soon told no more; each of these is told.
+          remoteAddress: `198.51.100.${index}`,
+        }),
+      ),
+    )
+    const codes = responses.filter(({ statusCode }) => statusCode !== 201).map((other) => other.json().code)
+    expect(codes).toEqual(Array.from({ length: 49 }, () => 'EMAIL_TAKEN'))
+  })
+
+  test('tells an address of twenty accounts in an hour, and then makes it wait; logins there do not', async () => {
+    const email = (await newPerson(service.app)).email
+    const ask = (as: string) =>
+      service.app.inject({
+        method: 'POST',
+        url: '/auth/register',
+        payload: { ...ROSA, email: as },
+        remoteAddress: '198.51.100.77',
+      })
+    for (let count = 0; count < 21; count++) expect((await ask(email)).statusCode).toBe(409)
+    // The delay is five seconds, which a slow machine may need for the next lines.
+    await service.database.writer
+      .updateTable('auth_throttle')
+      .set({ blocked_until: sql<Date>`blocked_until + interval '1 minute'` })
+      .where('failures', '=', 21)
+      .where(sql<boolean>`blocked_until > last_failure_at`)
+      .execute()
+    expect((await ask(email)).statusCode).toBe(429)
+    expect((await ask(`new-${email}`)).statusCode).toBe(429)
+    expect((await tryLogIn(service.app, email, PASSWORD, '198.51.100.77')).statusCode).toBe(200)
+    expect((await register({ ...ROSA, email: `new-${email}` })).statusCode).toBe(201)
+  })
+
+  test.each([
+    ['role', '{"role": "admin"}'],
+    ['id', '{"id": "00000000-0000-4000-8000-000000000000"}'],
+    ['email_verified', '{"email_verified": true}'],
+    ['password_hash', '{"password_hash": "x", "email_key": "x", "created_at": "2000-01-01"}'],
+    ['constructor', '{"constructor": {"role": "admin"}}'],
+  ])('%s cannot be set', async (name, fields) => {
+    const email = `${name}@example.org`
+    const response = await register({ ...ROSA, email, ...JSON.parse(fields) })
+    expect(response.statusCode).toBe(201)
+    const [row] = await stored(email)
+    expect(row).toMatchObject({ role: 'user', email, email_key: email })
+    expect(row?.id).not.toBe('00000000-0000-4000-8000-000000000000')
+    expect(row?.created_at.getFullYear()).toBeGreaterThan(2020)
+    expect(Object.keys(row ?? {}).sort()).toEqual([
+      'created_at',
+      'email',
+      'email_confirmed',
+      'email_key',
+      'id',
+      'name',
+      'organisation',
+      'password_hash',
+      'role',
+    ])
+  })
+
+  test('__proto__ is refused', async () => {
+    const body = `{"email": "proto@example.org", "password": "${PASSWORD}", "name": "x", "__proto__": {"role": "admin"}}`
+    expect((await register(body)).statusCode).toBe(400)
+    expect(await stored('proto@example.org')).toEqual([])
+  })
+
+  test.each([
+    ['no-at.example.org', 'email must be an e-mail address'],
+    ['two@@example.org', 'email must be an e-mail address'],
+    ['a b@example.org', 'email must be an e-mail address'],
+    ['a@localhost', 'email must be an e-mail address'],
+    ['a\0@example.org', 'email must be an e-mail address'],
+    ['\ud800@example.org', 'email must be an e-mail address'],
+    [`${'a'.repeat(250)}@example.org`, 'email must be at most 254 characters long'],
+    [7, 'email must be a string'],
+    [undefined, 'email is required'],
+  ])('the e-mail %j is refused', async (email, message) => {
+    const response = await register({ ...ROSA, email })
+    expect(response.statusCode).toBe(400)
+    expect(response.json().details).toEqual([{ field: 'email', message }])
+  })
+
+  test('missing fields are all named', async () => {
+    const response = await register({})
+    expect(response.json().details.map(({ field }: { field: string }) => field)).toEqual([
+      'email',
+      'password',
+      'name',
+    ])
+  })
+})
+
+describe('passwords', () => {
+  test.each([
+    ['nine char', 'password must be at least 10 characters long'],
+    ['x'.repeat(257), 'password must be at most 256 characters long'],
+    ['\ud800 half a pair', 'password must not contain unpaired surrogates'],
+    ['1234567890', 'password is one of the most common passwords'],
+    ['PassWord123', 'password is one of the most common passwords'],
+    ['ROSA@example.org', 'password must not be your e-mail or name'],
+  ])('%j is refused, and not repeated', async (password, message) => {
+    const response = await register({ ...ROSA, password })
+    expect(response.statusCode).toBe(400)
+    expect(response.json().details).toEqual([{ field: 'password', message }])
+    expect(response.body).not.toContain(password)
+  })
+
+  test.each([
+    ['of ten spaces', ' '.repeat(10)],
+    ['without any letter', '!!??--::;;,,'],
+    ['of 256 characters', '🌾'.repeat(256)],
+    ['in Amharic', 'ጤፍ በጠዋት ይበቅላል'],
+    ['with a NUL', 'nul \0 is a character'],
+  ])('one %s is good, and compared to its end', async (_, password) => {
+    const email = `${randomUUID()}@example.org`
+    expect((await register({ ...ROSA, email, password })).statusCode).toBe(201)
+    expect((await tryLogIn(service.app, email, password)).statusCode).toBe(200)
+    expect((await tryLogIn(service.app, email, `${[...password].slice(0, -2).join('')}..`)).statusCode).toBe(
+      401,
+    )
+  })
+
+  test('are the same however a keyboard composes their letters', async () => {
+    const email = `${randomUUID()}@example.org`
+    await register({ ...ROSA, email, password: 'cafe\u0301 in Jimma' })
+    expect((await tryLogIn(service.app, email, 'café in Jimma')).statusCode).toBe(200)
+  })
+
+  test('are hashed anew at a login when they were hashed with other parameters', async () => {
+    const person = await newPerson(service.app)
+    const { hash } = await import('argon2')
+    const weak = await hash(person.password, { memoryCost: 8192, timeCost: 1, parallelism: 1 })
+    const accounts = service.database.writer
+    await accounts
+      .updateTable('app_user')
+      .set({ password_hash: weak })
+      .where('id', '=', person.user.id)
+      .execute()
+    await logIn(service.app, person.email)
+    const [row] = await stored(person.email)
+    expect(row?.password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
+    await logIn(service.app, person.email)
+    expect((await stored(person.email))[0]?.password_hash).toBe(row?.password_hash)
+  })
+})
+
+test('an unknown e-mail and a wrong password are answered with the same bytes', async () => {
+  const { email } = await newPerson(service.app)
+  const wrong = await tryLogIn(service.app, email, 'not the password', '10.1.0.1')
+  const unknown = await tryLogIn(service.app, `x${email.slice(1)}`, 'not the password', '10.1.0.2')
+  expect(wrong.statusCode).toBe(401)
+  expect(wrong.json()).toEqual({
+    error: 'The e-mail or the password is wrong.',
+    code: 'INVALID_CREDENTIALS',
+    request_id: expect.any(String),
+  })
+  expect(unknown.statusCode).toBe(401)
+  // But for the id of the request, which is not about the account.
+  const bodyOf = ({ body }: typeof wrong) => body.replace(wrong.json().request_id, unknown.json().request_id)
+  expect(bodyOf(unknown)).toBe(bodyOf(wrong))
+  const headersOf = ({ headers }: typeof wrong) => ({
+    ...headers,
+    date: undefined,
+    'x-request-id': undefined,
+  })
+  expect(headersOf(unknown)).toEqual(headersOf(wrong))
+})

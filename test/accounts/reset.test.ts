@@ -1,0 +1,299 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { App } from '#src/http/app.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
+import { logIn, newPerson, PASSWORD, type Person, tryLogIn } from '#test/setup/people.ts'
+import { createMailingApp, endWaits, type MailingApp, tokenIn } from './mails.ts'
+import { withOtherService } from './other-service.ts'
+
+// Runs on a server alone: what a mail says and a token is worth is the same on both.
+
+const NEW = 'and is cut before the rain'
+
+let service: MailingApp
+let person: Person
+beforeAll(async () => {
+  service = await createMailingApp()
+})
+afterAll(() => service.close())
+beforeEach(async () => {
+  await endWaits(service.database)
+  person = await newPerson(service.app)
+})
+
+async function send(
+  url: string,
+  payload: object,
+  { app = service.app, address = '127.0.0.1', headers = {} } = {},
+) {
+  const response = await app.inject({ method: 'POST', url, payload, headers, remoteAddress: address })
+  const { request_id: _, ...said } = response.body === '' ? {} : response.json()
+  const body = response.body === '' ? undefined : said
+  return { status: response.statusCode, body, headers: response.headers }
+}
+
+const forget = (email: string, options?: { app?: App; address?: string }) =>
+  send('/auth/password/forgot', { email }, options)
+
+const reset = (token: string, password = NEW, address?: string) =>
+  send('/auth/password/reset', { token, password }, address === undefined ? {} : { address })
+
+/** The token that somebody gets by mail. */
+async function mailedToken(email = person.email): Promise<string> {
+  expect((await forget(email)).status).toBe(202)
+  return tokenIn(await service.mailServer.next())
+}
+
+const INVALID = {
+  error: 'The token is not valid, has been used or has expired: ask for another.',
+  code: 'INVALID_TOKEN',
+}
+
+describe('a mail', () => {
+  test('goes to the address that the owner wrote, with a token and how to use it, and no name', async () => {
+    expect((await forget(` ${person.email.toUpperCase()}`)).status).toBe(202)
+    const mail = await service.mailServer.next()
+    expect([mail.from, mail.to]).toEqual(['noreply@example.org', [person.email]])
+    // As it is, so that it can also be copied from where nothing is decoded.
+    expect(mail.headers).toContain('Content-Transfer-Encoding: 7bit\r\n')
+    expect(mail.headers).toContain('Subject: Agricultural advisory service: a new password\r\n')
+    expect(mail.text).toBe(`Somebody, probably you, has forgotten the password of your account with the
+Agricultural advisory service. To choose a new one, you have an hour.
+
+Send this to POST /auth/password/reset, as JSON:
+
+{
+  "token": "${tokenIn(mail)}",
+  "password": "the new password"
+}
+
+It works once. All logins end then. If it was not you, you need to do
+nothing: the password stays as it is.
+`)
+  })
+
+  test('has the link of the app where it has a page for it, whatever host is asked', async () => {
+    const PASSWORD_RESET_URL = 'https://app.example.org/reset#token={token}'
+    await withOtherService(service, { PASSWORD_RESET_URL }, async (app) => {
+      await send('/auth/password/forgot', { email: person.email }, { app, headers: { host: 'evil.example' } })
+      const { text } = await service.mailServer.next()
+      const [link] = /https?:\S+/.exec(text) as RegExpExecArray
+      expect(link).toMatch(/^https:\/\/app\.example\.org\/reset#token=[\w-]{43}$/)
+      expect(text).not.toContain('evil')
+      expect((await reset(link.slice(-43))).status).toBe(204)
+    })
+  })
+
+  test('is not sent to whom nobody knows, who is answered with the same bytes', async () => {
+    const sent = service.mailServer.mails.length
+    await withOtherService(service, {}, async (app) => {
+      const unknown = await forget(`x${person.email}`, { app, address: '10.1.0.1' })
+      const known = await forget(person.email, { app, address: '10.1.0.2' })
+      expect(known.status).toBe(202)
+      expect(known.body).toBeUndefined()
+      const comparable = ({ status, headers }: typeof known) => [
+        status,
+        { ...headers, date: undefined, 'x-request-id': undefined },
+      ]
+      expect(comparable(unknown)).toEqual(comparable(known))
+    })
+    expect(service.mailServer.mails.slice(sent).map(({ to }) => to)).toEqual([[person.email]])
+    await service.mailServer.next()
+  })
+
+  test('is written while the answer goes out: up to then nothing depends on who has an account', async () => {
+    await mailedToken()
+    const whileAsking: number[] = []
+    for (const email of [person.email, `x${person.email}`]) {
+      const queries = vi.spyOn(service.database.pool, 'connect')
+      await service.app.inject({
+        method: 'POST',
+        url: '/auth/password/forgot',
+        payload: { email },
+        remoteAddress: '10.2.0.1',
+      })
+      whileAsking.push(queries.mock.calls.length)
+      queries.mockRestore()
+    }
+    expect(whileAsking[0]).toBe(whileAsking[1])
+    await service.mailServer.next()
+  })
+
+  test.each([
+    'amina@example.org\r\nBcc: all@example.org',
+    'amina@example.org\nx',
+    'amina@example.org,all@example.org',
+    '<amina@example.org>',
+    'amina',
+  ])('is not asked for with %j', async (email) => {
+    expect((await forget(email)).body).toEqual({
+      error: 'email must be an e-mail address.',
+      code: 'INVALID_PARAMETERS',
+      details: [{ field: 'email', message: 'email must be an e-mail address' }],
+    })
+  })
+})
+
+describe('a token', () => {
+  test('gives a new password and a first login with it; all sessions have ended, at once', async () => {
+    const elsewhere = await logIn(service.app, person.email)
+    expect(await reset(await mailedToken())).toMatchObject({ status: 204, body: undefined })
+    for (const { headers, refresh_token } of [person, elsewhere]) {
+      expect((await service.app.inject({ url: '/user/profile', headers })).statusCode).toBe(401)
+      expect((await send('/auth/refresh', { refresh_token })).status).toBe(401)
+    }
+    expect((await tryLogIn(service.app, person.email, PASSWORD)).statusCode).toBe(401)
+    expect((await tryLogIn(service.app, person.email, NEW)).statusCode).toBe(200)
+  })
+
+  test.each([
+    [undefined, 401],
+    [true, 401],
+    [false, 200],
+  ])(
+    'with end_keys %j: keys, which a thief may have left or read, are answered %d',
+    async (end_keys, status) => {
+      const made = await send('/auth/keys', { name: 'x' }, { headers: person.headers })
+      const headers = { authorization: `Bearer ${made.body.key}` }
+      const answered = async () => (await service.app.inject({ url: '/stats', headers })).statusCode
+      expect(await answered()).toBe(200)
+      const token = await mailedToken()
+      expect((await send('/auth/password/reset', { token, password: NEW, end_keys })).status).toBe(204)
+      expect(await answered()).toBe(status)
+    },
+  )
+
+  test('works once, is refused like any other then, and changes nothing', async () => {
+    const token = await mailedToken()
+    expect((await reset(token)).status).toBe(204)
+    const again = await reset(token, 'another good password')
+    const wrong = await reset('x'.repeat(43), 'another good password')
+    expect([again.status, again.body]).toEqual([400, INVALID])
+    expect([wrong.status, wrong.body]).toEqual([400, INVALID])
+    expect((await tryLogIn(service.app, person.email, NEW)).statusCode).toBe(200)
+  })
+
+  test('used by two at once works for one of them', async () => {
+    const token = await mailedToken()
+    const results = await Promise.all([
+      reset(token, 'the first password'),
+      reset(token, 'the second password'),
+    ])
+    expect(results.map(({ status }) => status).sort()).toEqual([204, 400])
+    const logins = ['the first password', 'the second password'].map(
+      async (password) => (await tryLogIn(service.app, person.email, password)).statusCode,
+    )
+    expect(await Promise.all(logins)).toEqual(results.map(({ status }) => (status === 204 ? 200 : 401)))
+  })
+
+  test('ends with a newer one', async () => {
+    const older = await mailedToken()
+    const newer = await mailedToken()
+    expect((await reset(older)).body).toEqual(INVALID)
+    expect((await reset(newer)).status).toBe(204)
+  })
+
+  test('ends with a change of the password, and with the account', async () => {
+    const token = await mailedToken()
+    const change = { current_password: PASSWORD, new_password: 'quite another one' }
+    expect((await send('/auth/password', change, { headers: person.headers })).status).toBe(204)
+    expect((await reset(token)).body).toEqual(INVALID)
+    const late = await mailedToken()
+    await service.app.inject({ method: 'DELETE', url: '/user/profile', headers: person.headers })
+    expect((await reset(late)).body).toEqual(INVALID)
+  })
+
+  test('is good for an hour', async () => {
+    const token = await mailedToken()
+    const { rows } = await sql<{ seconds: number }>`
+      select extract(epoch from expires_at - now())::float8 as seconds
+      from account_token where user_id = ${person.user.id}`.execute(service.database.writer)
+    expect(rows[0]?.seconds).toBeGreaterThan(3600 - PATIENCE.timeout / 1000)
+    expect(rows[0]?.seconds).toBeLessThanOrEqual(3600)
+    await sql`update account_token set expires_at = now()`.execute(service.database.writer)
+    expect((await reset(token)).body).toEqual(INVALID)
+  })
+
+  test('is kept as a hash alone', async () => {
+    const token = await mailedToken()
+    const rows = await service.database.writer.selectFrom('account_token').selectAll().execute()
+    expect(rows.every(({ hash }) => hash.length === 32)).toBe(true)
+    expect(JSON.stringify(rows.map((row) => ({ ...row, hash: row.hash.toString('latin1') })))).not.toContain(
+      token,
+    )
+  })
+
+  test.each([
+    ['short', 'password must be at least 10 characters long'],
+    ['1234567890', 'password is one of the most common passwords'],
+    ['Amina Bekele', 'password must not be your e-mail or name'],
+  ])('is not used up by the password %j', async (password, message) => {
+    const token = await mailedToken()
+    const refused = await reset(token, password)
+    expect([refused.status, refused.body.details]).toEqual([400, [{ field: 'password', message }]])
+    expect((await reset(token)).status).toBe(204)
+  })
+
+  test('is nowhere in the log, whatever the log says', async () => {
+    await withOtherService(service, { LOG_LEVEL: 'trace' }, async (app, log) => {
+      await forget(person.email, { app })
+      const token = tokenIn(await service.mailServer.next())
+      await send('/auth/password/reset', { token, password: NEW }, { app })
+      await send('/auth/password/reset', { token, password: NEW }, { app })
+      const messages = log.map((line) => JSON.parse(line))
+      const logged = (event: object) => expect(messages).toContainEqual(expect.objectContaining(event))
+      await vi.waitFor(() => expect(log.join('')).toContain('a mail was sent'), PATIENCE)
+      logged({ msg: 'a password was reset', user: person.user.id, network: '127.0.0.1' })
+      for (const secret of [token, NEW]) expect(log.join('')).not.toContain(secret)
+    })
+  })
+})
+
+describe('who asks too often waits', () => {
+  test('for one e-mail, from wherever, known or not: four mails, and then none for five minutes', async () => {
+    for (const email of [person.email, `x${person.email}`]) {
+      const asked = await Promise.all(
+        Array.from({ length: 30 }, (_, index) => forget(email, { address: `10.3.0.${index}` })),
+      )
+      const refused = asked.filter(({ status }) => status === 429)
+      expect([asked.filter(({ status }) => status === 202).length, refused.length]).toEqual([4, 26])
+      const wait = Number(refused[0]?.headers['retry-after'])
+      expect(wait).toBeGreaterThan(300 - PATIENCE.timeout / 1000)
+      expect(wait).toBeLessThanOrEqual(300)
+      expect(refused[0]?.body).toEqual({
+        error: `Too many attempts; try again in ${wait} s.`,
+        code: 'TOO_MANY_REQUESTS',
+      })
+    }
+    for (let count = 0; count < 4; count++) await service.mailServer.next()
+  })
+
+  test('from one address, for whomever, and nobody else does', async () => {
+    const asked = await Promise.all(
+      Array.from({ length: 40 }, (_, index) => forget(`${index}@example.org`, { address: '10.4.0.1' })),
+    )
+    expect(asked.filter(({ status }) => status === 202)).toHaveLength(21)
+    expect((await forget('one@example.org', { address: '10.4.0.2' })).status).toBe(202)
+  })
+
+  test('after a hundred wrong tokens from an address; a good one works there all the same', async () => {
+    const address = '10.5.0.1'
+    const token = await mailedToken()
+    expect((await reset('x', NEW, address)).status).toBe(400)
+    await service.database.writer.updateTable('auth_throttle').set({ failures: 110 }).execute()
+    expect((await reset('x', NEW, address)).status).toBe(400)
+    expect((await reset('x', NEW, address)).status).toBe(429)
+    expect((await reset(token, NEW, address)).status).toBe(204)
+  })
+})
+
+test('whoever had to wait with guesses at the password logs in with the new one', async () => {
+  for (let count = 0; count < 6; count++) await tryLogIn(service.app, person.email, 'wrong')
+  await sql`
+    update auth_throttle set blocked_until = now() + interval '15 minutes'
+    where blocked_until > last_failure_at`.execute(service.database.writer)
+  expect((await tryLogIn(service.app, person.email, PASSWORD)).statusCode).toBe(429)
+  const token = await mailedToken()
+  expect((await reset(token)).status).toBe(204)
+  expect((await tryLogIn(service.app, person.email, NEW)).statusCode).toBe(200)
+})

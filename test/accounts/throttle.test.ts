@@ -1,0 +1,273 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { newToken, tokenHash } from '#src/accounts/tokens.ts'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { PASSWORD, register, tryLogIn } from '#test/setup/people.ts'
+import * as delays from './delays.ts'
+
+// Runs on a server alone: who waits, and for how long is the same on both.
+
+let service: TestApp
+let email: string
+beforeAll(async () => {
+  service = await createTestApp({ template: 'empty' })
+})
+afterAll(() => service.close())
+
+beforeEach(async () => {
+  email = await register(service.app)
+  await service.database.writer.deleteFrom('auth_throttle').execute()
+})
+
+async function fail(times: number, as = email, address = '127.0.0.1'): Promise<void> {
+  for (let count = 0; count < times; count++) {
+    expect((await tryLogIn(service.app, as, 'not the password', address)).statusCode).toBe(401)
+  }
+}
+
+/** What a right password is answered with. */
+async function outcome(address = '127.0.0.1', as = email): Promise<number> {
+  return (await tryLogIn(service.app, as, PASSWORD, address)).statusCode
+}
+
+const letPass = (seconds: number) => delays.letPass(service.database, seconds)
+const delay = () => delays.longestDelay(service.database)
+
+/** Fails until there is a delay that is long enough not to be over before the test is. */
+async function failUntilBlocked(as = email, address = '127.0.0.1'): Promise<void> {
+  await fail(6, as, address)
+  for (let seconds = 1; seconds < 64; seconds *= 2) {
+    await letPass(seconds)
+    await fail(1, as, address)
+  }
+}
+
+describe('an account tried from one address', () => {
+  test('waits after the sixth failure, twice as long after each further one, at most 15 minutes', async () => {
+    await fail(5)
+    expect(await delay()).toBe(0)
+    for (const seconds of [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]) {
+      await fail(1)
+      expect(await delay()).toBe(seconds)
+      if (seconds > 30) {
+        const response = await tryLogIn(service.app, email, PASSWORD)
+        expect(response.statusCode).toBe(429)
+        const wait = Number(response.headers['retry-after'])
+        expect(wait).toBeLessThanOrEqual(seconds)
+        expect(wait).toBeGreaterThan(seconds - 30)
+        expect(response.json()).toEqual({
+          error: `Too many attempts; try again in ${wait} s.`,
+          code: 'TOO_MANY_REQUESTS',
+          request_id: expect.any(String),
+        })
+      }
+      await letPass(seconds)
+    }
+  })
+
+  test('is let in by the right password as soon as the wait is over, and then starts afresh', async () => {
+    await failUntilBlocked()
+    await letPass(64)
+    expect(await outcome()).toBe(200)
+    await fail(5)
+    expect(await outcome()).toBe(200)
+  })
+
+  test('does not wait longer for asking while it waits', async () => {
+    await failUntilBlocked()
+    for (let count = 0; count < 20; count++) expect(await outcome()).toBe(429)
+    expect(await delay()).toBe(64)
+    await letPass(64)
+    expect(await outcome()).toBe(200)
+  })
+
+  test('does not keep its owner out at another address', async () => {
+    await failUntilBlocked()
+    expect(await outcome()).toBe(429)
+    expect(await outcome('192.0.2.7')).toBe(200)
+  })
+
+  test('does not slow down another account at the address', async () => {
+    const other = await register(service.app)
+    await failUntilBlocked()
+    expect(await outcome('127.0.0.1', other)).toBe(200)
+  })
+
+  test('is the same account in any case of letters', async () => {
+    await fail(3)
+    await fail(3, ` ${email.toUpperCase()}`)
+    expect(await delay()).toBe(1)
+  })
+
+  test('waits though there is no such account', async () => {
+    await failUntilBlocked('nobody@example.org')
+    expect(await outcome('127.0.0.1', 'nobody@example.org')).toBe(429)
+  })
+
+  test('is forgotten after an hour', async () => {
+    await failUntilBlocked()
+    await letPass(3601)
+    await fail(5)
+    expect(await outcome()).toBe(200)
+  })
+
+  test('gets few guesses more when many are sent at once', async () => {
+    const responses = await Promise.all(
+      Array.from({ length: 40 }, () => tryLogIn(service.app, email, 'not the password')),
+    )
+    const guesses = responses.filter(({ statusCode }) => statusCode === 401)
+    // One more may be under way already; and the first delay is only a second.
+    expect(guesses.length).toBeGreaterThanOrEqual(6)
+    expect(guesses.length).toBeLessThanOrEqual(9)
+  })
+})
+
+describe('an address', () => {
+  test('waits after 100 failures at different accounts, a minute at most', async () => {
+    await fail(1, 'one@example.org')
+    const setFailures = (failures: number) =>
+      service.database.writer.updateTable('auth_throttle').set({ failures }).execute()
+    await setFailures(99)
+    await fail(1, 'two@example.org')
+    expect(await delay()).toBe(0)
+    await fail(1, 'three@example.org')
+    expect(await delay()).toBe(1)
+    await letPass(1)
+    await setFailures(110)
+    await fail(1, 'four@example.org')
+    expect(await delay()).toBe(60)
+
+    expect(await outcome()).toBe(429)
+    const send = (url: string, payload: object) => service.app.inject({ method: 'POST', url, payload })
+    const registration = { email: 'late@example.org', password: PASSWORD, name: 'Late' }
+    expect((await send('/auth/register', registration)).statusCode).toBe(429)
+    expect(await outcome('192.0.2.8')).toBe(200)
+    await letPass(60)
+    expect(await outcome()).toBe(200)
+  })
+
+  test('with many made-up tokens waits with further ones, and logs in all the same', async () => {
+    const send = (url: string, payload: object) => service.app.inject({ method: 'POST', url, payload })
+    const made = () => send('/auth/refresh', { refresh_token: 'x'.repeat(43) })
+    expect((await made()).statusCode).toBe(401)
+    await service.database.writer.updateTable('auth_throttle').set({ failures: 105 }).execute()
+    expect((await made()).statusCode).toBe(401)
+    expect((await made()).statusCode).toBe(429)
+    expect((await send('/auth/confirm', { token: 'x' })).statusCode).toBe(429)
+    const response = await tryLogIn(service.app, email, PASSWORD)
+    expect(response.statusCode).toBe(200)
+    // A token that is valid nobody guesses.
+    const { refresh_token } = response.json()
+    expect((await send('/auth/refresh', { refresh_token })).statusCode).toBe(200)
+  })
+
+  test('is not slowed down elsewhere', async () => {
+    await failUntilBlocked()
+    expect((await service.app.inject('/catalog')).statusCode).toBe(200)
+    expect((await service.app.inject('/user/profile')).statusCode).toBe(401)
+  })
+})
+
+test.each([
+  ['/56', (guess: number) => `2001:db8:1:${guess.toString(16)}::1`, 20],
+  ['/48', (guess: number) => `2001:db8:1:${guess.toString(16)}00::1`, 80],
+])(
+  'guesses at an account from the many networks of one %s are counted together',
+  async (_, address, free) => {
+    for (let guess = 1; guess <= free; guess++) await fail(1, email, address(guess))
+    expect(await delay()).toBe(0)
+    await fail(1, email, address(free + 1))
+    expect(await delay()).toBe(1)
+    expect(await outcome('2001:db8:2::1')).toBe(200)
+  },
+)
+
+describe('an account that is guessed at from everywhere', () => {
+  /** As if there had been a hundred guesses in the last hour, from as many addresses. */
+  async function guessedAt(): Promise<void> {
+    await fail(1, email, '198.51.100.1')
+    await service.database.writer.updateTable('auth_throttle').set({ failures: 100 }).execute()
+    await fail(1, email, '198.51.100.2')
+  }
+
+  test('is slowed down, and its owner gets in with the right password', async () => {
+    await guessedAt()
+    const began = performance.now()
+    expect(await outcome('192.0.2.9')).toBe(200)
+    expect(performance.now() - began).toBeGreaterThanOrEqual(1000)
+  })
+
+  /** What guesses from elsewhere and something of the owner's end with, in the order in which they end. */
+  async function besideGuesses(own: () => Promise<{ statusCode: number }>): Promise<string[]> {
+    const finished: string[] = []
+    const guesses = ['198.51.100.3', '198.51.100.4', '198.51.100.5', '198.51.100.6'].map(async (address) => {
+      await fail(1, email, address)
+      finished.push(address)
+    })
+    const owner = own().then(({ statusCode }) => finished.push(`owner ${statusCode}`))
+    await Promise.all([...guesses, owner])
+    return finished
+  }
+
+  test.each([
+    ['where there is a session from', false],
+    ['where there was one from, which has ended', true],
+  ])('does not keep its owner waiting %s', async (_, ended) => {
+    const { access_token } = (await tryLogIn(service.app, email, PASSWORD, '192.0.2.1')).json()
+    if (ended) {
+      const headers = { authorization: `Bearer ${access_token}` }
+      expect((await service.app.inject({ method: 'POST', url: '/auth/logout', headers })).statusCode).toBe(
+        204,
+      )
+    }
+    await guessedAt()
+    const [first] = await besideGuesses(() => tryLogIn(service.app, email, PASSWORD, '192.0.2.1'))
+    expect(first).toBe('owner 200')
+  })
+
+  test('does not keep its owner waiting who chooses a new password with a token, and then logs in', async () => {
+    const { id } = await service.database.writer
+      .selectFrom('app_user')
+      .select('id')
+      .where('email_key', '=', email)
+      .executeTakeFirstOrThrow()
+    const token = newToken()
+    await service.database.writer
+      .insertInto('account_token')
+      .values({
+        hash: tokenHash(token),
+        user_id: id,
+        purpose: 'password_reset',
+        expires_at: new Date('9999-01-01'),
+      })
+      .execute()
+    await guessedAt()
+    const password = 'teff grows at dusk'
+    const [reset] = await besideGuesses(() =>
+      service.app.inject({
+        method: 'POST',
+        url: '/auth/password/reset',
+        remoteAddress: '192.0.2.1',
+        payload: { token, password },
+      }),
+    )
+    expect(reset).toBe('owner 204')
+    await service.database.writer.deleteFrom('auth_throttle').execute()
+    await guessedAt()
+    const [login] = await besideGuesses(() => tryLogIn(service.app, email, password, '192.0.2.1'))
+    expect(login).toBe('owner 200')
+  })
+
+  test('is as slow where there is no such account', async () => {
+    email = 'nobody-at-all@example.org'
+    await guessedAt()
+    const began = performance.now()
+    expect(await outcome('192.0.2.9')).toBe(401)
+    expect(performance.now() - began).toBeGreaterThanOrEqual(1000)
+  })
+})
+
+test('neither addresses nor e-mails can be read from the table', async () => {
+  await fail(1)
+  const rows = await service.database.writer.selectFrom('auth_throttle').selectAll().execute()
+  expect(rows.map(({ subject }) => subject.length)).toEqual([32, 32, 32])
+})

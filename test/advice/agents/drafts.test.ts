@@ -1,0 +1,76 @@
+import fc from 'fast-check'
+import { Type } from 'typebox'
+import { expect, test } from 'vitest'
+import { PRODUCTS } from '#schemas/products/index.ts'
+import { listedSchema } from '#src/advice/agents/server.ts'
+import { answerOf, leftOut, MOST_BYTES, shortened, sourcesOf, valuesOf } from '#src/advice/agents/tool.ts'
+
+const text = fc.string({ unit: 'grapheme', maxLength: 400 })
+
+test('an answer is short whatever others have written in it, and says how much it has left out', () => {
+  const origin = fc.record({ of: fc.string({ maxLength: 100 }), source: text, licence: text })
+  fc.assert(
+    fc.property(fc.array(text, { maxLength: 300 }), fc.array(origin, { maxLength: 8 }), (names, origins) => {
+      const { content, text } = answerOf((most) => ({
+        names: names.slice(0, most).map((name) => shortened(name, most)),
+        sources: sourcesOf(origins, most),
+        ...leftOut(most, names.length),
+      }))
+      expect(Buffer.byteLength(text)).toBeLessThan(MOST_BYTES)
+      expect(JSON.parse(text)).toEqual(content)
+      const { names: said, left_out = 0 } = content as { names: string[]; left_out?: number }
+      expect(said.length + left_out).toBe(names.length)
+    }),
+    { numRuns: 60 },
+  )
+})
+
+test('what has room is not shortened', () => {
+  const names = Array.from({ length: 100 }, (_, index) => `name ${index}`)
+  expect(answerOf((most) => ({ names: names.slice(0, most) })).content).toEqual({ names })
+})
+
+test('a text is cut between characters', () => {
+  expect(shortened('🌾'.repeat(161), 100)).toBe(`${'🌾'.repeat(159)}…`)
+})
+
+test('origins with the same source and licence are one', () => {
+  const origin = { source: 'Ministry', licence: 'CC-BY-4.0' }
+  const origins = [
+    { of: 'a', ...origin },
+    { of: 'b', ...origin, licence: 'CC0-1.0' },
+    { of: 'c', ...origin },
+    { of: 'a', ...origin },
+  ]
+  expect(sourcesOf(origins, 10)).toEqual([
+    { ...origin, of: ['a', 'c'] },
+    { ...origin, licence: 'CC0-1.0', of: ['b'] },
+  ])
+})
+
+test('values are named by what a source calls its layers, whatever that is', () => {
+  const entries = [
+    { fertilizer_type: '__proto__', scenario: 'constructor', rate_kg_ha: 1 },
+    { fertilizer_type: 'Urea', scenario: null, rate_kg_ha: 0 },
+  ]
+  expect(JSON.stringify(valuesOf(PRODUCTS.of('fertilizer'), entries))).toBe(
+    '{"__proto__":{"constructor":1},"Urea":{"any":0}}',
+  )
+})
+
+test('tools are listed without what hosts do not know', () => {
+  const schema = Type.Object({
+    name: Type.Optional(
+      Type.String({ format: 'text', maxLength: 9, description: 'A name.', examples: ['x'] }),
+    ),
+    list: Type.Array(Type.Object({}, { additionalProperties: true })),
+  })
+  expect(listedSchema(schema)).toEqual({
+    type: 'object',
+    required: ['list'],
+    properties: {
+      name: { type: 'string', description: 'A name.' },
+      list: { type: 'array', items: { type: 'object' } },
+    },
+  })
+})

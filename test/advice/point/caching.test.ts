@@ -1,0 +1,278 @@
+import { parse } from 'csv-parse/sync'
+import type { InjectOptions } from 'fastify'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { productsOf } from '#schemas/products/define.ts'
+import { PRODUCTS } from '#schemas/products/index.ts'
+import { buildApp } from '#src/app.ts'
+import { loadRelease } from '#src/ingest/load.ts'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
+import { newPerson } from '#test/setup/people.ts'
+import { onePixelRelease, PIXEL_CENTRE } from '#test/setup/releases.ts'
+
+let service: TestApp
+beforeAll(async () => {
+  service = await createTestApp({ settings: { CORS_ORIGINS: 'https://maps.example.org' } })
+})
+afterAll(() => service.close())
+
+const FIELD = '?lat=9.5&lng=38.5&name=Field'
+const PATHS = [
+  '/advisory/yield/point',
+  '/advisory/fertilizer/point',
+  '/advisory/isfm/point',
+  '/advisory/forage/point',
+  '/advisory/point',
+]
+
+type Headers = Record<string, string>
+
+function get(url: string, headers: Headers = {}, method: InjectOptions['method'] = 'GET') {
+  return service.app.inject({ method, url, headers })
+}
+
+async function tagOf(url: string): Promise<string> {
+  const { etag } = (await get(url)).headers
+  expect(etag).toMatch(/^"[\w-]{27}"$/)
+  return etag as string
+}
+
+describe('GET answers as POST does, and lets others keep it', () => {
+  test.each(PATHS)('%s', async (path) => {
+    const response = await get(path + FIELD)
+    const posted = await get(path + FIELD, {}, 'POST')
+    expect(response.statusCode).toBe(200)
+    expect(response.body).toBe(posted.body)
+    expect(response.headers['advisory-release']).toBe(posted.headers['advisory-release'])
+    expect(response.headers['cache-control']).toBe('public, max-age=60, stale-if-error=86400')
+    expect(response.headers.vary).toBe('Origin, Authorization, Accept, Accept-Encoding')
+    expect(posted.headers).not.toHaveProperty('etag')
+    expect(posted.headers).not.toHaveProperty('cache-control')
+
+    const head = await get(path + FIELD, {}, 'HEAD')
+    expect(head.statusCode).toBe(200)
+    expect(head.body).toBe('')
+    for (const name of ['etag', 'content-length', 'cache-control', 'advisory-release', 'content-type']) {
+      expect(head.headers[name], name).toBe(response.headers[name])
+    }
+  })
+
+  test.each([
+    ['?lng=38.5', 400, 'lat is required.'],
+    ['?lat=0x9&lng=38.5', 400, 'lat must be a number from -90 to 90.'],
+    ['?lat=9.5&lat=9.5&lng=38.5', 400, 'lat must be given once.'],
+    ['?lat=9.5&lng=38.5&country_code=xx', 400, 'country_code must be one of eth, gha, ken, rwa.'],
+    ['?lat=0&lng=0', 404, 'The point at latitude 0, longitude 0 lies outside Ethiopia.'],
+  ])('but nobody keeps an error: %s', async (query, status, error) => {
+    for (const path of PATHS) {
+      const response = await get(path + query, { 'if-none-match': '*' })
+      expect(response.statusCode).toBe(status)
+      expect(response.json().error).toBe(error)
+      expect(response.headers['cache-control']).toBe('no-store')
+      expect(response.headers).not.toHaveProperty('etag')
+    }
+  })
+})
+
+describe('format=csv answers with a table, for those who have nothing but an address', () => {
+  test.each(PATHS.slice(0, 4))('%s', async (path) => {
+    const url = `${path}${FIELD.replace('Field', '%3D1')}`
+    const table = await get(`${url}&format=csv`)
+    expect(table.headers['content-type']).toBe('text/csv; charset=utf-8; header=present')
+    const headers = { 'content-type': 'application/json', accept: 'text/csv' }
+    const payload = { points: [{ lat: 9.5, lng: 38.5, name: '=1' }] }
+    const request = {
+      method: 'POST',
+      url: `${path.replace('point', 'points')}?country_code=eth`,
+      headers,
+      payload,
+    } as const
+    const many = await service.app.inject(request)
+    const cells = (text: string) => text.trimEnd().split('\r\n').map((line) => line.split(',')) // biome-ignore format: one line
+    // Those of many points have an id in front, and why there is none at the end.
+    expect(cells(table.body)).toEqual(cells(many.body).map((row) => row.slice(1, -2)))
+
+    const json = await get(`${url}&format=json`)
+    expect(json.body).toBe((await get(url)).body)
+    expect(json.headers.etag).toBe((await get(url)).headers.etag)
+    expect(table.headers.etag).not.toBe(json.headers.etag)
+    const again = await get(`${url}&format=csv`, { 'if-none-match': table.headers.etag as string })
+    expect(again.statusCode).toBe(304)
+    expect((await get(`${url}&format=xml`)).json().details[0].allowed).toEqual(['json', 'csv'])
+  })
+
+  test('with quantities it has their columns', async () => {
+    const query = `${FIELD}&area=10+timad&bags=Urea:50&prices=ETB+Urea:2250/bag,DAP:52.5&budget=5000&nutrients=true`
+    const url = `/advisory/fertilizer/point${query}`
+    const table = await get(`${url}&format=csv`)
+    const rowOf = (text: string) => parse(text, { columns: true })[0] as Record<string, string>
+    expect(table.statusCode, table.body).toBe(200)
+    const row = rowOf(table.body)
+    const { fertilizer_data, quantities, release } = (await get(url)).json()
+    for (const { fertilizer_type, scenario, rate_kg_ha, quantity } of fertilizer_data) {
+      const { kg, cost, bags, nutrients_kg } = quantity
+      expect(row).toMatchObject({
+        [`rate_kg_ha ${fertilizer_type} ${scenario}`]: String(rate_kg_ha),
+        [`kg ${fertilizer_type} ${scenario}`]: String(kg),
+        [`cost ${fertilizer_type} ${scenario}`]: String(cost),
+        [`N_kg ${fertilizer_type} ${scenario}`]: String(nutrients_kg.N),
+        ...(bags && { [`bags ${fertilizer_type} ${scenario}`]: String(bags) }),
+      })
+    }
+    expect(row).toMatchObject({
+      quantity_area_ha: '2.5',
+      currency: 'ETB',
+      expected_cost: String(quantities.expected.cost),
+    })
+    const named = await get(`${url}&format=csv&release=${release}`)
+    // A release that is named does not say that its season is over.
+    const { stale: _, ...rest } = row
+    expect(rowOf(named.body)).toEqual(rest)
+
+    const asText = await get(`${url}&format=csv`, { accept: 'text/plain' })
+    expect([asText.headers['content-type'], asText.body]).toEqual([table.headers['content-type'], table.body])
+    const plain = await get(`/advisory/fertilizer/point${FIELD}&format=csv`)
+    expect(plain.headers.etag).not.toBe(table.headers.etag)
+    const score = await get(`/advisory/forage/point${FIELD}&format=csv&area=2+ha`)
+    expect(score.body).toBe((await get(`/advisory/forage/point${FIELD}&format=csv`)).body)
+  })
+
+  test('with a token it is kept as JSON would be', async () => {
+    const { headers } = await newPerson(service.app)
+    const table = await get(`/advisory/yield/point${FIELD}&format=csv`, headers)
+    expect(table.body).toBe((await get(`/advisory/yield/point${FIELD}&format=csv`)).body)
+    const [item] = (await get('/history/my', headers)).json().items
+    expect(item.request).toEqual({ lat: 9.5, lng: 38.5, name: 'Field' })
+    expect(item.answer).toMatchObject((await get(`/advisory/yield/point${FIELD}`)).json())
+  })
+})
+
+describe('If-None-Match', () => {
+  test.each(PATHS)('is answered with 304 as long as the release is the same: %s', async (path) => {
+    const tag = await tagOf(path + FIELD)
+    for (const header of [tag, `W/${tag}`, `"other", ${tag}`, '*', ` ${tag} ,"x"`]) {
+      for (const method of ['GET', 'HEAD'] as const) {
+        const response = await get(path + FIELD, { 'if-none-match': header }, method)
+        expect(response.statusCode, header).toBe(304)
+        expect(response.body).toBe('')
+        expect(response.headers.etag).toBe(tag)
+        expect(response.headers['cache-control']).toBe('public, max-age=60, stale-if-error=86400')
+        expect(response.headers.vary).toBe('Origin, Authorization, Accept, Accept-Encoding')
+      }
+    }
+    for (const header of ['"other"', tag.replaceAll('"', ''), '']) {
+      expect((await get(path + FIELD, { 'if-none-match': header })).statusCode, header).toBe(200)
+    }
+  })
+
+  test('tells apart whatever is answered differently', async () => {
+    const urls = PATHS.flatMap((path) =>
+      [FIELD, '?lat=9.5&lng=38.5', '?lat=9.6&lng=38.5&name=Field', '?lat=9.5&lng=38.6&name=Field'].map(
+        (query) => path + query,
+      ),
+    )
+    const tags = await Promise.all(urls.map(tagOf))
+    expect(new Set(tags).size).toBe(urls.length)
+    expect(await tagOf('/advisory/yield/point?lat=9.50&lng=38.5&crop=WHEAT')).toBe(
+      await tagOf('/advisory/yield/point?lat=9.5&lng=38.5'),
+    )
+  })
+
+  test('of everything, where a part has but a reason, names that reason too', async () => {
+    const url = '/advisory/point?lat=-1&lng=36.5&country_code=ken'
+    const tag = await tagOf(url)
+    expect((await get(url, { 'if-none-match': tag })).statusCode).toBe(304)
+    expect(await tagOf(`${url}&crop=potato`)).toBe(tag)
+    expect(await tagOf('/advisory/point?lat=-1.95&lng=30.06&country_code=rwa')).not.toBe(tag)
+  })
+
+  test('names another answer once another release is published', async () => {
+    const urls = ['/advisory/fertilizer/point', '/advisory/point'].map(
+      (path) => `${path}?lat=${PIXEL_CENTRE.lat}&lng=${PIXEL_CENTRE.lng}`,
+    )
+    const before = await Promise.all(urls.map(tagOf))
+    const others = await tagOf(`/advisory/yield/point${FIELD}`)
+    await loadRelease(service.database, onePixelRelease({ Urea: 12.5 }))
+    for (const [index, url] of urls.entries()) {
+      const tag = before[index] as string
+      await expect.poll(async () => (await get(url, { 'if-none-match': tag })).statusCode, PATIENCE).toBe(200)
+      expect(await tagOf(url)).not.toBe(tag)
+    }
+    expect((await get(urls[0] as string)).json().fertilizer_data).toEqual([
+      { fertilizer_type: 'Urea', scenario: 'Normal', rate_kg_ha: 12.5 },
+    ])
+    expect(await tagOf(`/advisory/yield/point${FIELD}`)).toBe(others)
+  })
+})
+
+test('an answer to a caller whose token is not known is kept by nobody: it may be known the next time', async () => {
+  const path = PATHS[0] + FIELD
+  const response = await get(path, { authorization: 'Bearer nobody', 'if-none-match': await tagOf(path) })
+  expect(response.statusCode).toBe(200)
+  expect(response.headers).not.toHaveProperty('etag')
+  expect(response.headers['cache-control']).toBe('no-store')
+})
+
+test('an answer to a caller with a token is kept in the history alone, once for GET and never for HEAD', async () => {
+  const person = await newPerson(service.app)
+  const tag = await tagOf(`/advisory/yield/point${FIELD}`)
+  const headers = { ...person.headers, 'if-none-match': tag }
+  const response = await get(`/advisory/yield/point${FIELD}`, headers)
+  expect(response.statusCode).toBe(200)
+  expect(response.headers['cache-control']).toBe('private, no-store')
+  expect(response.headers.vary).toBe('Origin, Authorization, Accept')
+  expect(response.headers).not.toHaveProperty('etag')
+  expect((await get(`/advisory/yield/point${FIELD}`, headers, 'HEAD')).statusCode).toBe(200)
+  const kept = await service.database.writer
+    .selectFrom('advisory_history')
+    .select(['id', 'request'])
+    .where('user_id', '=', person.user.id)
+    .execute()
+  expect(kept.map(({ id }) => id)).toEqual([response.json().history_id])
+  expect(kept[0]?.request).toEqual({ lat: 9.5, lng: 38.5, name: 'Field' })
+})
+
+describe('Server-Timing', () => {
+  const STEPS = /^release;dur=(\d+\.\d{3}), values;dur=(\d+\.\d{3}), total;dur=(\d+\.\d{3})$/
+
+  test.each(PATHS)('comes to those who prefer it: %s', async (path) => {
+    for (const method of ['GET', 'POST'] as const) {
+      for (const prefer of ['server-timing', 'respond-async, Server-Timing; x=1']) {
+        const response = await get(path + FIELD, { prefer }, method)
+        expect(response.statusCode).toBe(200)
+        expect(response.headers['preference-applied']).toBe('server-timing')
+        expect(response.headers['timing-allow-origin']).toBe('https://maps.example.org')
+        expect(response.headers['cache-control']).toBe('no-store')
+        const [, ...steps] = STEPS.exec(String(response.headers['server-timing'])) ?? []
+        const [release, values, total] = steps.map(Number) as [number, number, number]
+        expect(values).toBeGreaterThan(0)
+        // Each of the three is rounded.
+        expect(release + values).toBeLessThanOrEqual(total + 0.002)
+      }
+    }
+  })
+
+  test('and to nobody else', async () => {
+    for (const headers of [{}, { prefer: 'return=minimal' }, { prefer: 'x-server-timing' }] as Headers[]) {
+      const response = await get(`/advisory/yield/point${FIELD}`, headers)
+      expect(response.headers).not.toHaveProperty('server-timing')
+      expect(response.headers).not.toHaveProperty('timing-allow-origin')
+    }
+  })
+})
+
+test('an answer with another member has another tag; no other answer has', async () => {
+  const renamed = PRODUCTS.list.map((product) =>
+    product.code === 'yield' ? { ...product, value: { ...product.value, key: 'predicted_kg_ha' } } : product,
+  )
+  const other = await buildApp(service.testDatabase.config, service.database, productsOf(renamed))
+  const changed: string[] = []
+  for (const path of PATHS) {
+    const { body, headers } = await get(path + FIELD)
+    const { body: otherBody, headers: otherHeaders } = await other.inject(path + FIELD)
+    expect(headers.etag === otherHeaders.etag, path).toBe(body === otherBody)
+    if (body !== otherBody) changed.push(path)
+  }
+  await other.close()
+  expect(changed).toEqual(['/advisory/yield/point', '/advisory/point'])
+})

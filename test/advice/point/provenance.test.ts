@@ -1,0 +1,209 @@
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Provenance } from '#schemas/advisory.ts'
+import { loadRelease } from '#src/ingest/load.ts'
+import { ingestManifest } from '#test/ingest/fixtures.ts'
+import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { layerOf, releaseDescription } from '#test/setup/releases.ts'
+
+const RWANDA = join(import.meta.dirname, '../../../examples/rwanda')
+const SAMPLE = 'synthetic-fertilizer-rwa-potato-2026-08-v1'
+
+/** A grid in UTM 37N beside one in degrees, each with a layer; the numbers of pixels count up from the first. */
+const UTM = {
+  srid: 32637,
+  originX: 400_000,
+  originY: 1_060_000,
+  pixelWidth: 250,
+  pixelHeight: -500,
+  width: 400,
+  height: 200,
+}
+const DEGREES = {
+  srid: 4326,
+  originX: 38,
+  originY: 10,
+  pixelWidth: 0.25,
+  pixelHeight: -0.5,
+  width: 4,
+  height: 2,
+}
+
+let service: TestAppWithPerson
+beforeAll(async () => {
+  service = await createTestAppWithPerson({ template: 'empty' })
+  const { database } = service
+  await ingestManifest(database, join(RWANDA, 'potato-2026-08.yaml'))
+  const coverage = (grid: typeof UTM, input: string, scale: number) => ({
+    grid,
+    layers: [layerOf(input, { scale, offset: 1, pixelType: '32BSI' })],
+    windows: [{ column: 0, row: 0, width: grid.width, height: grid.height }],
+    read: async () => [Int32Array.from({ length: grid.width * grid.height }, (_, index) => index)],
+  })
+  await loadRelease(database, {
+    description: releaseDescription(),
+    coverages: [coverage(UTM, 'Urea', 0.5), coverage(DEGREES, 'DAP', 2)],
+  })
+})
+afterAll(() => service.close())
+
+interface Answer {
+  release: string
+  fertilizer_data: { fertilizer_type: string; rate_kg_ha: number }[]
+  provenance: Provenance[]
+}
+
+async function ask(query: string, headers = {}): Promise<{ body: Answer; headers: Record<string, unknown> }> {
+  const response = await service.app.inject({ url: `/advisory/fertilizer/point?${query}`, headers })
+  expect(response.statusCode, response.body).toBe(200)
+  return { body: response.json(), headers: response.headers }
+}
+
+test.skipIf(!hasGdal())('the pixels are those that GDAL finds in the files', async () => {
+  for (const [lat, lng] of [
+    [-1.907, 30.113],
+    [-2.3012, 29.7499],
+    [-1.51, 29.61],
+  ]) {
+    const { body } = await ask(`lat=${lat}&lng=${lng}&country_code=rwa&crop=potato&provenance=true`)
+    const [found] = body.provenance as [Provenance]
+    expect(found).toMatchObject({
+      release: SAMPLE,
+      source: "Sample values of the demo's formula. They are not advice.",
+      licence: 'CC0-1.0',
+      checksum: expect.stringMatching(/^[0-9a-f]{64}$/),
+    })
+    const [pixel] = found.pixels as [Provenance['pixels'][number]]
+    expect(found.pixels).toHaveLength(1)
+    expect(pixel.layers.map(({ scenario }) => scenario)).toEqual(['Normal', 'Below Normal'])
+    for (const [index, file] of ['urea-normal.tif', 'urea-below-normal.tif'].entries()) {
+      const report = execFileSync(
+        'gdallocationinfo',
+        ['-wgs84', join(RWANDA, file), String(lng), String(lat)],
+        {
+          encoding: 'utf8',
+        },
+      )
+      const [, column, row] = /\((\d+)P,(\d+)L\)/.exec(report) as string[]
+      const [, value] = /Value: (\S+)/.exec(report) as string[]
+      expect([pixel.column, pixel.row]).toEqual([Number(column), Number(row)])
+      // GDAL shows fewer digits than a Float32 has.
+      expect(pixel.layers[index]?.raw).toBeCloseTo(Number(value), 3)
+    }
+    expect(Math.abs(pixel.centre.lng - (lng as number))).toBeLessThanOrEqual(0.01 + 1e-9)
+    expect(Math.abs(pixel.centre.lat - (lat as number))).toBeLessThanOrEqual(0.01 + 1e-9)
+    expect(pixel.size).toMatchObject({
+      unit: 'degree',
+      x: expect.closeTo(0.02, 9),
+      y: expect.closeTo(0.02, 9),
+    })
+  }
+})
+
+function hasGdal(): boolean {
+  try {
+    execFileSync('gdallocationinfo', ['--version'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+describe('of a release with a grid in metres and one in degrees', () => {
+  // At 451209.77, 989386.89 in UTM, by `gdaltransform -s_srs EPSG:4326 -t_srs EPSG:32637`.
+  const PLACE = { lng: 38.55617, lat: 8.9503 }
+
+  test('each grid has the pixel that its layer was read from', async () => {
+    const { body } = await ask(`lat=${PLACE.lat}&lng=${PLACE.lng}&provenance=true`)
+    const [{ pixels }] = body.provenance as [Provenance]
+    // The other grid ends at 9 degrees.
+    expect(pixels.map(({ srid }) => srid)).toEqual([32637])
+    const [pixel] = pixels as [Provenance['pixels'][number]]
+    const { column, row, centre } = pixel
+    expect([column, row]).toEqual([204, 141])
+    expect(centre).toMatchObject({ x: 451_125, y: 989_250 })
+    expect(Math.abs(centre.lng - PLACE.lng)).toBeLessThan(0.0013)
+    expect(Math.abs(centre.lat - PLACE.lat)).toBeLessThan(0.0025)
+    expect(pixel.size).toEqual({ x: 250, y: 500, unit: 'metre' })
+    expect(pixel.layers).toEqual([
+      { layer: 2, input: 'Urea', scenario: 'Normal', raw: 56_604, scale: 0.5, offset: 1 },
+    ])
+    expect(body.fertilizer_data[0]?.rate_kg_ha).toBe(28_303)
+  })
+
+  test('where both have a value, both say so', async () => {
+    const { body } = await ask('lat=9.45&lng=38.3&provenance=true')
+    const [{ pixels }] = body.provenance as [Provenance]
+    expect(pixels.map(({ srid }) => srid)).toEqual([32637, 4326])
+    expect(pixels[1]).toEqual({
+      srid: 4326,
+      column: 1,
+      row: 1,
+      centre: { x: 38.375, y: 9.25, lng: 38.375, lat: 9.25 },
+      size: { x: 0.25, y: 0.5, unit: 'degree' },
+      layers: [{ layer: expect.any(Number), input: 'DAP', scenario: 'Normal', raw: 5, scale: 2, offset: 1 }],
+    })
+  })
+})
+
+const QUERY = 'lat=9.45&lng=38.3'
+
+test('it is told where it is asked for, and has a tag of its own', async () => {
+  const plain = await ask(QUERY)
+  expect(plain.body).not.toHaveProperty('provenance')
+  expect((await ask(`${QUERY}&provenance=false`)).body).toEqual(plain.body)
+  const asked = await ask(`${QUERY}&provenance=true`)
+  const { provenance, ...rest } = asked.body
+  expect(rest).toEqual(plain.body)
+  expect(provenance).toHaveLength(1)
+  expect(asked.headers.etag).not.toBe(plain.headers.etag)
+  const wrong = await service.app.inject({ url: `/advisory/fertilizer/point?${QUERY}&provenance=yes` })
+  expect(wrong.json()).toMatchObject({ code: 'INVALID_PARAMETERS', error: 'provenance must be a boolean.' })
+})
+
+test('it can be preferred, and is in no shared cache then', async () => {
+  const preferred = await ask(QUERY, { prefer: 'return=provenance' })
+  expect(preferred.body).toEqual((await ask(`${QUERY}&provenance=true`)).body)
+  expect(preferred.headers).toMatchObject({
+    'preference-applied': 'return=provenance',
+    'cache-control': 'no-store',
+  })
+  const posted = await service.app.inject({
+    method: 'POST',
+    url: '/advisory/point',
+    headers: { prefer: 'return=provenance' },
+    payload: { lat: 9.45, lng: 38.3 },
+  })
+  expect(posted.json().provenance).toEqual(preferred.body.provenance)
+})
+
+test.each([
+  ['fertilizer/points?provenance=true', { points: [{ lat: 9.45, lng: 38.3 }] }],
+  ['fertilizer', { admin: { country_code: 'eth', code: 'ETH-01' }, provenance: true }],
+  ['fertilizer/polygons?provenance=true', { admin: { country_code: 'eth', level: 1 } }],
+])('where many pixels answer it is refused: %s', async (path, payload) => {
+  const { headers } = service.person
+  const response = await service.app.inject({ method: 'POST', url: `/advisory/${path}`, headers, payload })
+  expect([response.statusCode, response.json().error]).toEqual([
+    400,
+    'provenance must be left out: pixels are told of one point alone.',
+  ])
+})
+
+test('a table refuses it, and a preference for it is none there', async () => {
+  const url = `/advisory/fertilizer/point?${QUERY}&format=csv`
+  const refused = await service.app.inject(`${url}&provenance=true`)
+  expect([refused.statusCode, refused.json().details[0].field]).toEqual([400, 'provenance'])
+  const table = await service.app.inject({ url, headers: { prefer: 'return=provenance' } })
+  expect([table.statusCode, table.headers['preference-applied']]).toEqual([200, undefined])
+})
+
+test('it is recorded with the answer, and the request says so', async () => {
+  const { headers } = service.person
+  const { body } = await ask(QUERY, { ...headers, prefer: 'return=provenance' })
+  const { history_id, ...answer } = body as Answer & { history_id: string }
+  const item = await service.app.inject({ url: `/history/${history_id}`, headers })
+  expect(item.json()).toMatchObject({ request: { provenance: true } })
+  expect(item.json().answer).toEqual(answer)
+})

@@ -1,0 +1,294 @@
+import { createHmac } from 'node:crypto'
+import { sql } from 'kysely'
+import { Webhook } from 'standardwebhooks'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { claimChanged, postpone } from '#src/advice/subscriptions/delivery-queries.ts'
+import { loadSecrets } from '#src/http/access-tokens.ts'
+import { loadRelease } from '#src/ingest/load.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
+import { createTestAppWithPerson, newPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { onePixelRelease, operatorOf, PIXEL_CENTRE } from '#test/setup/releases.ts'
+import { type Receiver, startReceiver } from './receiver.ts'
+import { subscribingTo } from './subscribing.ts'
+
+const WANTED = { product: 'fertilizer', ...PIXEL_CENTRE, threshold: { kind: 'absolute', value: 1 } }
+
+let service: TestAppWithPerson
+let receiver: Receiver
+beforeAll(async () => {
+  service = await createTestAppWithPerson({
+    template: 'empty',
+    settings: { RELEASE_MAX_AGE_MS: '0', WEBHOOK_ALLOW_PRIVATE: 'true', SUBSCRIPTIONS_PER_USER: '3' },
+  })
+  // Each process would have its own; here they come one after the other on one.
+  service.database.statements.setMaxListeners(0)
+  receiver = await startReceiver()
+})
+beforeEach(async () => {
+  await sql`delete from subscription`.execute(service.database.writer)
+  receiver.received = []
+  receiver.answer = 204
+})
+afterAll(async () => {
+  await receiver.close()
+  await service.close()
+})
+
+const { publish, ask, subscribe, get, hasten, whileServing, received, arrived, failed } = subscribingTo(
+  () => ({
+    service,
+    receiver,
+  }),
+)
+
+test('what changes by more than the threshold is told once, signed, with what it was before', async () => {
+  // Something else is published as well, as everywhere.
+  const elsewhere = onePixelRelease({ Urea: 1 }, { countryCode: 'rwa', cropCode: 'potato' })
+  await loadRelease(service.database, elsewhere, { publish: true })
+  const { code: before } = await publish({ Urea: 100, DAP: 50 })
+  const { secret, id, ...made } = await subscribe({ name: 'My field' })
+  expect(made).toMatchObject({
+    status: 'active',
+    release: before,
+    unit: 'kg/ha',
+    crop: 'wheat',
+    values: [
+      { input: 'DAP', scenario: 'Normal', value: 50 },
+      { input: 'Urea', scenario: 'Normal', value: 100 },
+    ],
+  })
+  const { code: after } = await publish({ Urea: 110, DAP: 60 })
+  await whileServing(() => arrived(id))
+
+  expect(receiver.received).toHaveLength(1)
+  const [{ headers, body }] = receiver.received as [Receiver['received'][number]]
+  expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toEqual(JSON.parse(body))
+  // By hand as well, as the specification has it.
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
+  const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
+  expect(headers['webhook-signature']).toBe(`v1,${createHmac('sha256', key).update(signed).digest('base64')}`)
+  expect(headers['content-type']).toBe('application/cloudevents+json; charset=utf-8')
+  expect(JSON.parse(body)).toEqual({
+    specversion: '1.0',
+    id: headers['webhook-id'],
+    source: `/subscriptions/${id}`,
+    type: 'org.agro-advisory.values.changed',
+    time: expect.stringMatching(/^\d{4}-/),
+    datacontenttype: 'application/json',
+    data: {
+      subscription: id,
+      name: 'My field',
+      product: 'fertilizer',
+      country_code: 'eth',
+      crop: 'wheat',
+      place: { type: 'point', ...PIXEL_CENTRE },
+      threshold: { kind: 'relative', value: 10 },
+      unit: 'kg/ha',
+      release: after,
+      release_before: before,
+      // 10 % is not more than 10 %.
+      changes: [{ input: 'DAP', scenario: 'Normal', before: 50, after: 60, change: 10, change_percent: 20 }],
+    },
+  })
+  expect(await get(id)).toMatchObject({ release: after, failing_since: null })
+})
+
+test('several processes tell it once; a small change is not told, and small ones add up', async () => {
+  await publish({ Urea: 200 })
+  const { id } = await subscribe()
+  const { code: second } = await publish({ Urea: 215 })
+  await whileServing(() => vi.waitFor(async () => expect((await get(id)).release).toBe(second), PATIENCE))
+  expect(receiver.received).toEqual([])
+  const { code: third } = await publish({ Urea: 221 })
+  await Promise.all([1, 2, 3].map(() => whileServing(() => received(1))))
+  const { data } = JSON.parse((receiver.received[0] as { body: string }).body)
+  expect(data).toMatchObject({
+    release: third,
+    release_before: second,
+    changes: [{ before: 200, after: 221, change: 21, change_percent: 10.5 }],
+  })
+})
+
+test('what fails is sent again with the same id, and is shown as failing without a reason', async () => {
+  await publish({ Urea: 300 })
+  const { id } = await subscribe({ threshold: { kind: 'absolute', value: 0 } })
+  await publish({ Urea: 301 })
+  // Not followed: who redirects is no receiver.
+  receiver.answer = 302
+  await whileServing(() => failed(id))
+  expect(receiver.received).toHaveLength(1)
+  receiver.answer = 200
+  await hasten()
+  await whileServing(() => arrived(id))
+  const ids = receiver.received.map(({ headers }) => headers['webhook-id'])
+  expect(ids).toEqual([ids[0], ids[0]])
+  expect(await get(id)).toMatchObject({ status: 'active', failing_since: null })
+})
+
+test('what a process was at when it was killed, another one does, with the same id', async () => {
+  await publish({ Urea: 400 })
+  const { id } = await subscribe()
+  await publish({ Urea: 500 })
+  const { writer } = service.database
+  // It had taken the subscription, and ended.
+  await sql`update subscription set leased_until = now() - interval '1 second'`.execute(writer)
+  await whileServing(() => arrived(id))
+  // It had sent the event, and ended before that was noted.
+  await sql`
+    update webhook_delivery
+    set done_at = null, delivered = null, leased_until = now() - interval '1 second', attempts = 1`.execute(
+    writer,
+  )
+  await whileServing(() => received(2))
+  const ids = receiver.received.map(({ headers }) => headers['webhook-id'])
+  expect(ids).toEqual([ids[0], ids[0]])
+})
+
+test('what was not tried yet is compared before what could not be', async () => {
+  await publish({ Urea: 510 })
+  const ids = [(await subscribe()).id, (await subscribe()).id, (await subscribe()).id]
+  await publish({ Urea: 520 })
+  const { writer } = service.database
+  for (const [index, id] of ids.slice(0, 2).entries()) await postpone(writer, id, index - 60)
+  const claimed: string[] = []
+  for (const _ of ids) claimed.push(...(await claimChanged(writer, 1)).map(({ id }) => id))
+  expect(claimed).toEqual([ids[2], ids[0], ids[1]])
+})
+
+test('410 disables at once, a day of failures does, too; enabled again, the last event comes as it was', async () => {
+  await publish({ Urea: 600 })
+  const { id } = await subscribe()
+  await publish({ Urea: 700 })
+  receiver.answer = 410
+  await whileServing(() => vi.waitFor(async () => expect((await get(id)).status).toBe('disabled'), PATIENCE))
+  expect(await get(id)).toMatchObject({ disabled_reason: 'gone' })
+  receiver.answer = 500
+  const enabled = await ask('POST', `/subscriptions/${id}/enable`)
+  expect(enabled.json()).toMatchObject({ status: 'active', disabled_reason: null })
+  const { writer } = service.database
+  // An attempt may have begun when it was enabled: its end would not be noted any more, nor its turn given back.
+  await sql`update webhook_delivery set attempts = 10, leased_until = null`.execute(writer)
+  await whileServing(() => failed(id))
+  // Attempts alone are no day: processes may have ended in the middle of them.
+  expect(await get(id)).toMatchObject({ status: 'active' })
+  await sql`update subscription set failing_since = now() - interval '1 day'`.execute(writer)
+  await hasten()
+  await whileServing(() =>
+    vi.waitFor(async () => expect((await get(id)).disabled_reason).toBe('failing'), PATIENCE),
+  )
+  receiver.answer = 200
+  await ask('POST', `/subscriptions/${id}/enable`)
+  await whileServing(() => arrived(id))
+  const ids = receiver.received.map(({ headers }) => headers['webhook-id'])
+  // At least: what could not be noted is sent again.
+  expect([ids.length >= 4, new Set(ids).size]).toEqual([true, 1])
+})
+
+test('a secret that is renewed signs, and so does the one before for a day', async () => {
+  await publish({ Urea: 800 })
+  const { id, secret } = await subscribe()
+  const renewed = (await ask('POST', `/subscriptions/${id}/secret`)).json().secret
+  expect(renewed).toMatch(/^whsec_/)
+  expect(renewed).not.toBe(secret)
+  await publish({ Urea: 900 })
+  await whileServing(() => received(1))
+  const [{ headers, body }] = receiver.received as [Receiver['received'][number]]
+  for (const one of [secret, renewed]) {
+    expect(() => new Webhook(one).verify(body, headers as Record<string, string>)).not.toThrow()
+  }
+})
+
+test('a new JWT_SECRET loses no secret: all are sealed anew, also those that nothing was delivered with', async () => {
+  const [first, second] = ['the first secret, of more than 32 bytes', 'the second one, of more than 32 bytes']
+  const { writer } = service.database
+  await publish({ Urea: 910 })
+  const { id, secret } = await subscribe()
+  const renewed = (await ask('POST', `/subscriptions/${id}/secret`)).json().secret
+  // What the service of these tests has sealed with its own.
+  const own = (await loadSecrets(service.testDatabase.config))[0]
+  const sealed = () =>
+    sql<{ secret: Buffer; previous_secret: Buffer }>`select secret, previous_secret from subscription`
+      .execute(writer)
+      .then(({ rows: [row] }) => row as { secret: Buffer; previous_secret: Buffer })
+  const before = await sealed()
+  await whileServing(
+    () =>
+      vi.waitFor(async () => {
+        const now = await sealed()
+        expect(now.secret.equals(before.secret)).toBe(false)
+        expect(now.previous_secret.equals(before.previous_secret)).toBe(false)
+      }, PATIENCE),
+    { JWT_SECRET: first, JWT_SECRET_PREVIOUS: own },
+  )
+  await publish({ Urea: 1910 })
+  // Another one by mistake: it fails, and is not given up.
+  await whileServing(() => failed(id), { JWT_SECRET: second })
+  expect([(await get(id)).status, receiver.received]).toEqual(['active', []])
+  await hasten()
+  await whileServing(() => arrived(id), { JWT_SECRET: first })
+  const [{ headers, body }] = receiver.received as [Receiver['received'][number]]
+  for (const one of [secret, renewed]) {
+    expect(() => new Webhook(one).verify(body, headers as Record<string, string>)).not.toThrow()
+  }
+})
+
+test('what is withdrawn is told, and a polygon, an area and what is not published yet can be watched', async () => {
+  const { code } = await publish({ Urea: 1000 })
+  const square = [
+    [38.2, 9.2],
+    [38.8, 9.2],
+    [38.8, 9.8],
+    [38.2, 9.8],
+    [38.2, 9.2],
+  ]
+  const geometry = { type: 'Polygon', coordinates: [square], bbox: ['junk'] }
+  const polygon = await subscribe({ lat: undefined, lng: undefined, geometry })
+  expect(polygon).toMatchObject({
+    place: { type: 'polygon', geometry: { type: 'Polygon', coordinates: [square] } },
+    values: [{ input: 'Urea', value: 1000 }],
+  })
+  expect(await subscribe({ forecast_period: '2031-01' })).toMatchObject({ release: null, values: [] })
+  await operatorOf(service.database).remove(code, true)
+  await whileServing(() => received(1))
+  expect(JSON.parse((receiver.received[0] as { body: string }).body).data).toMatchObject({
+    release: null,
+    release_before: code,
+    changes: [{ input: 'Urea', before: 1000, after: null, change: null, change_percent: null }],
+  })
+})
+
+test('subscriptions are their owner’s alone, so many at most, and go with the account', async () => {
+  await publish({ Urea: 1100 })
+  const { id } = await subscribe()
+  const other = await newPerson(service.app)
+  for (const [method, path] of [
+    ['GET', ''],
+    ['DELETE', ''],
+    ['POST', '/enable'],
+    ['POST', '/secret'],
+    ['POST', '/test'],
+  ] as const) {
+    const response = await ask(method, `/subscriptions/${id}${path}`, undefined, other.headers)
+    expect([method, path, response.statusCode]).toEqual([method, path, 404])
+  }
+  await subscribe()
+  await subscribe()
+  const fourth = await ask('POST', '/subscriptions', { ...WANTED, url: receiver.url })
+  expect([fourth.statusCode, fourth.json().code]).toEqual([409, 'TOO_MANY_SUBSCRIPTIONS'])
+  expect((await ask('DELETE', `/subscriptions/${id}`)).statusCode).toBe(204)
+  expect((await ask('GET', '/subscriptions')).json().items).toHaveLength(2)
+})
+
+test.each([
+  ['no place', { lat: undefined, lng: undefined }, 'lat'],
+  ['two places', { admin: { country_code: 'eth', code: 'ETH-01' } }, 'lat'],
+  ['half a point', { lng: undefined }, 'lng'],
+  ['an input that there is not', { input: 'Ash' }, 'input'],
+  ['an unknown country', { country_code: 'xyz' }, 'country_code'],
+  ['a threshold below 0', { threshold: { kind: 'absolute', value: -1 } }, 'threshold.value'],
+  ['a target that is no URL', { url: 'hooks.example.org' }, 'url'],
+])('%s is refused with its field', async (_, change, field) => {
+  await publish({ Urea: 1200 })
+  const response = await ask('POST', '/subscriptions', { ...WANTED, url: receiver.url, ...change })
+  expect([response.statusCode, response.json().details?.[0]?.field]).toEqual([400, field])
+})

@@ -1,0 +1,275 @@
+import { spawnSync } from 'node:child_process'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { AdminAreaList, AdminFeatureCollection } from '#schemas/areas.ts'
+import { cursorAfter } from '#src/http/parameters.ts'
+import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
+import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+
+/**
+ * Rwanda as four squares of 0.5 degrees: provinces A (west) and B (east) of two districts each, and
+ * sectors in the first district alone. Ghana has an outline and no more; the others have nothing.
+ */
+const PROVINCES = [
+  feature({ code: 'B', name: 'East' }, rectangle(30, -2.5, 30.5, -1.5)),
+  feature({ code: 'A', name: 'Wést' }, rectangle(29.5, -2.5, 30, -1.5)),
+]
+const DISTRICTS = [
+  feature({ code: 'A1', name: 'North West', parent_code: 'A' }, rectangle(29.5, -2, 30, -1.5)),
+  feature({ code: 'A2', name: 'South West', parent_code: 'A' }, rectangle(29.5, -2.5, 30, -2)),
+  feature({ code: 'B1', name: 'North East', parent_code: 'B' }, rectangle(30, -2, 30.5, -1.5)),
+  feature({ code: 'B2', name: 'South East', parent_code: 'B' }, rectangle(30, -2.5, 30.5, -2)),
+]
+const SECTORS = [
+  feature({ code: 'A11', name: 'Sector', parent_code: 'A1' }, rectangle(29.6, -1.9, 29.7, -1.8)),
+]
+
+let service: TestAppWithPerson
+
+beforeAll(async () => {
+  service = await createTestAppWithPerson({
+    template: 'empty',
+    prepare: async (database) => {
+      const country = [feature({ code: 'RWA', name: 'Rwanda' }, rectangle(29.5, -2.5, 30.5, -1.5))]
+      for (const [level, features] of [country, PROVINCES, DISTRICTS, SECTORS].entries()) {
+        await loadFile(database, await boundaryFile(features), 'rwa', level)
+      }
+      const ghana = [feature({ code: 'GHA', name: 'Ghana' }, rectangle(-3, 5, 1, 11))]
+      await loadFile(database, await boundaryFile(ghana), 'gha', 0)
+    },
+  })
+})
+afterAll(() => service.close())
+
+async function get(query: string, headers: Record<string, string> = {}) {
+  return service.app.inject({
+    method: 'GET',
+    url: `/admin?${query}`,
+    headers: { ...service.person.headers, ...headers },
+  })
+}
+
+async function codes(query: string): Promise<string[]> {
+  return (await get(query)).json<AdminAreaList>().items.map(({ code }) => code)
+}
+
+describe('GET /admin', () => {
+  test('answers everything about an area but its shape', async () => {
+    const response = await get('admin0=rwa&level=2&parent=B')
+    expect(response.statusCode).toBe(200)
+    expect(response.json()).toEqual({
+      items: [
+        {
+          code: 'B1',
+          name: 'North East',
+          level: 2,
+          country_code: 'rwa',
+          parents: [
+            { level: 0, code: 'RWA', name: 'Rwanda' },
+            { level: 1, code: 'B', name: 'East' },
+          ],
+          area_km2: 3075.88,
+          bbox: [30, -2, 30.5, -1.5],
+          centroid: { lat: -1.75, lng: 30.25 },
+        },
+        expect.objectContaining({ code: 'B2' }),
+      ],
+      next_cursor: null,
+    })
+  })
+
+  test.each(['rwa', 'RWA', 'rw', 'Rwanda', 'RWANDA', 'rwândá', '%20Republic%20of%20%20Rwanda%20'])(
+    'finds the country by %s',
+    async (admin0) => {
+      expect(await codes(`admin0=${encodeURI(decodeURI(admin0))}&level=1`)).toEqual(['A', 'B'])
+    },
+  )
+
+  test.each(['Uganda', 'rwandaa', '%27', 'Ё'])(
+    'says that it does not know the country %s',
+    async (admin0) => {
+      const response = await get(`admin0=${encodeURI(decodeURI(admin0))}&level=1`)
+      expect(response.statusCode).toBe(400)
+      expect(response.json()).toMatchObject({
+        error: 'Invalid admin0 parameter: country not found in the database',
+        code: 'UNKNOWN_COUNTRY',
+        details: [{ field: 'admin0', allowed: ['eth', 'gha', 'ken', 'rwa'] }],
+        request_id: expect.any(String),
+      })
+    },
+  )
+
+  test.each([
+    ['gha', 1, 'No areas of level 1 are loaded for Ghana.'],
+    ['eth', 3, 'No areas of level 3 are loaded for Ethiopia.'],
+  ])('says that %s has no areas of level %i', async (admin0, level, error) => {
+    const response = await get(`admin0=${admin0}&level=${level}`)
+    expect(response.statusCode).toBe(404)
+    expect(response.json()).toEqual({ error, code: 'NO_AREAS', request_id: expect.any(String) })
+  })
+
+  test.each([
+    ['', 'admin0 is required; level is required.'],
+    ['admin0=rwa', 'level is required.'],
+    ['admin0=rwa&level=0', 'level must be a whole number from 1 to 3.'],
+    ['admin0=rwa&level=4', 'level must be a whole number from 1 to 3.'],
+    ['admin0=rwa&level=1.5', 'level must be a whole number from 1 to 3.'],
+    ['admin0=rwa&level=', 'level must be a whole number from 1 to 3.'],
+    ['admin0=rwa&level=0x1', 'level must be a whole number from 1 to 3.'],
+    ['admin0=rwa&level=1&level=2', 'level must be given once.'],
+    ['admin0=&level=1', 'admin0 must not be empty.'],
+    ['admin0=rwa&level=1&limit=0', 'limit must be a whole number from 1 to 5000.'],
+    ['admin0=rwa&level=1&limit=5001', 'limit must be a whole number from 1 to 5000.'],
+    ['admin0=rwa&level=1&geometry=wkt', 'geometry must be one of none, simplified, full.'],
+    ['admin0=rwa&level=1&format=csv', 'format must be one of json, geojson.'],
+    ['admin0=rwa&level=1&parent=%00', 'parent must not contain NUL characters or unpaired surrogates.'],
+    ['admin0=rwa&level=1&cursor=QQ', 'cursor must be the next_cursor of a page with the same filters.'],
+    [
+      'admin0=rwa&level=1&cursor=YWZ0ZXIgQQ==',
+      'cursor must be the next_cursor of a page with the same filters.',
+    ],
+    ['admin0=rwa&level=1&cursor=%27', 'cursor must be the next_cursor of a page with the same filters.'],
+    ['admin0=rwa&level=2&parent=nowhere', 'parent must be the code of an area of Rwanda above level 2.'],
+    ['admin0=rwa&level=2&parent=A11', 'parent must be the code of an area of Rwanda above level 2.'],
+  ])('refuses %s', async (query, error) => {
+    const response = await get(query)
+    expect(response.statusCode).toBe(400)
+    expect(response.json()).toMatchObject({ error, code: 'INVALID_PARAMETERS' })
+  })
+
+  test('narrows to the areas within one of any level above', async () => {
+    expect(await codes('admin0=rwa&level=2&parent=A')).toEqual(['A1', 'A2'])
+    expect(await codes('admin0=rwa&level=3&parent=A')).toEqual(['A11'])
+    expect(await codes('admin0=rwa&level=3&parent=B')).toEqual([])
+    expect(await codes('admin0=rwa&level=2&parent=RWA')).toHaveLength(4)
+  })
+
+  test('pages go through all areas once, in the order of their codes', async () => {
+    const pages: string[][] = []
+    let next: string | null = ''
+    while (next !== null) {
+      const query: string = `admin0=rwa&level=2&limit=3${next && `&cursor=${next}`}`
+      const { items, next_cursor } = (await get(query)).json<AdminAreaList>()
+      pages.push(items.map(({ code }) => code))
+      next = next_cursor
+    }
+    expect(pages).toEqual([['A1', 'A2', 'B1'], ['B2']])
+  })
+
+  test('goes on with the same areas only', async () => {
+    const { next_cursor: cursor } = (await get('admin0=rwa&level=2&limit=1')).json<AdminAreaList>()
+    for (const query of [
+      'admin0=rwa&level=2&limit=3&geometry=full',
+      'admin0=Rwanda&level=2',
+      'admin0=rwa&level=2&format=geojson',
+    ]) {
+      expect((await get(`${query}&cursor=${cursor}`)).statusCode).toBe(200)
+    }
+    for (const query of ['admin0=rwa&level=1', 'admin0=rwa&level=2&parent=A']) {
+      const response = await get(`${query}&cursor=${cursor}`)
+      expect([response.statusCode, response.json().details[0].field]).toEqual([400, 'cursor'])
+    }
+  })
+
+  test('refuses a cursor that says what no area can be called', async () => {
+    const cursor = cursorAfter('A\0', ['rwa', 2, null])
+    expect((await get(`admin0=rwa&level=2&cursor=${cursor}`)).statusCode).toBe(400)
+  })
+
+  test('a page that holds all is the last one', async () => {
+    expect((await get('admin0=rwa&level=2&limit=4')).json().next_cursor).toBeNull()
+  })
+
+  test('gives shapes when it is asked for them', async () => {
+    const [full] = (await get('admin0=rwa&level=1&geometry=full')).json<AdminAreaList>().items
+    expect(full?.geometry).toEqual({
+      type: 'MultiPolygon',
+      coordinates: [expect.arrayContaining([expect.arrayContaining([[29.5, -2.5]])])],
+    })
+    const [simplified] = (await get('admin0=rwa&level=1&geometry=simplified')).json<AdminAreaList>().items
+    expect(simplified?.geometry).toMatchObject({ type: 'MultiPolygon' })
+  })
+
+  test.each([
+    ['the parameter', 'admin0=rwa&level=2&format=geojson&geometry=full', {}],
+    ['the Accept header', 'admin0=rwa&level=2&geometry=full', { accept: 'application/geo+json, */*;q=0.1' }],
+  ])('answers GeoJSON by %s', async (_, query, headers) => {
+    const response = await get(query, headers)
+    expect(response.headers['content-type']).toMatch(/^application\/geo\+json/)
+    const collection = response.json<AdminFeatureCollection>()
+    expect(collection.type).toBe('FeatureCollection')
+    expect(collection.features).toHaveLength(4)
+    expect(collection.features[0]).toMatchObject({
+      type: 'Feature',
+      id: 'A1',
+      geometry: { type: 'MultiPolygon' },
+      properties: { code: 'A1', adm0_code: 'RWA', adm1_code: 'A', adm1_name: 'Wést' },
+    })
+  })
+
+  test.each([
+    ['application/geo+json;q=0, */*', 'application/json'],
+    ['application/geo+json;q=0.5, application/json', 'application/json'],
+    ['application/*', 'application/json'],
+    ['application/json;q=0, */*', 'application/geo+json'],
+    ['text/html, APPLICATION/GEO+JSON;q=0.1', 'application/geo+json'],
+  ])('answers Accept: %s with %s', async (accept, mediaType) => {
+    const { statusCode, headers } = await get('admin0=rwa&level=1', { accept })
+    expect([statusCode, String(headers['content-type']).split(';')[0]]).toEqual([200, mediaType])
+    expect(headers.vary).toBe('Accept, Accept-Encoding')
+  })
+
+  test.each(['text/csv', 'application/geo+json;q=0, application/json;q=0', '*/*;q=0'])(
+    'refuses Accept: %s, which allows nothing that there is',
+    async (accept) => {
+      const response = await get('admin0=rwa&level=1', { accept })
+      expect(response.statusCode).toBe(406)
+      const message = 'Accept must allow one of application/json, application/geo+json'
+      expect(response.json()).toEqual({
+        error: `${message}.`,
+        code: 'NOT_ACCEPTABLE',
+        details: [{ field: 'Accept', message, allowed: ['application/json', 'application/geo+json'] }],
+        request_id: expect.any(String),
+      })
+      expect(response.headers.vary).toBe('Accept')
+    },
+  )
+
+  test.each([
+    ['json', 'application/geo+json', 'application/json'],
+    ['geojson', 'text/html', 'application/geo+json'],
+  ])('the format parameter outweighs the Accept header: %s', async (format, accept, mediaType) => {
+    const response = await get(`admin0=rwa&level=1&format=${format}`, { accept })
+    expect([response.statusCode, String(response.headers['content-type']).split(';')[0]]).toEqual([
+      200,
+      mediaType,
+    ])
+  })
+
+  test.runIf(spawnSync('ogrinfo', ['--version']).status === 0)(
+    'ogrinfo opens the GeoJSON as it is',
+    async () => {
+      const { payload } = await get('admin0=rwa&level=2&format=geojson&geometry=full')
+      const file = await boundaryFile(payload, 'admin.geojson')
+      const { stdout } = spawnSync('ogrinfo', ['-al', '-so', file], { encoding: 'utf8' })
+      expect(stdout).toContain('Feature Count: 4')
+      expect(stdout).toContain('Geometry: Multi Polygon')
+      expect(stdout).toContain('adm1_name: String')
+    },
+  )
+
+  test('an unchanged answer is not sent again', async () => {
+    const { headers } = await get('admin0=rwa&level=2')
+    const tag = String(headers.etag)
+    expect(tag).toMatch(/^"[\w-]+"$/)
+    for (const value of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
+      const again = await get('admin0=rwa&level=2', { 'if-none-match': value })
+      expect([again.statusCode, again.payload, again.headers.etag]).toEqual([304, '', tag])
+    }
+    expect((await get('admin0=rwa&level=2', { 'if-none-match': '"other"' })).statusCode).toBe(200)
+    expect((await get('admin0=rwa&level=2&format=geojson')).headers.etag).not.toBe(tag)
+    for (const wrong of ['parent=NOPE', 'cursor=NOPE', 'limit=0']) {
+      const refused = await get(`admin0=rwa&level=2&${wrong}`, { 'if-none-match': tag })
+      expect([refused.statusCode, refused.headers.etag]).toEqual([400, undefined])
+    }
+  })
+})

@@ -1,0 +1,185 @@
+import { readFile } from 'node:fs/promises'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import type { ChangeEntry, ChangeFeed } from '#schemas/feed.ts'
+import { withdrawRelease } from '#src/catalog/removal-queries.ts'
+import { recordOperation } from '#src/data/audit-queries.ts'
+import { inTransaction } from '#src/data/sql.ts'
+import { loadRelease } from '#src/ingest/load.ts'
+import { rollBackChecked } from '#src/ingest/publish.ts'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { testOnServer } from '#test/setup/on-server.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
+import { onePixelRelease, operatorOf } from '#test/setup/releases.ts'
+
+let service: TestApp
+beforeAll(async () => {
+  service = await createTestApp()
+})
+afterAll(() => service.close())
+
+async function changes(query = ''): Promise<ChangeFeed> {
+  const response = await service.app.inject(`/changes${query}`)
+  expect([response.statusCode, response.body.slice(0, 200)]).toEqual([200, expect.any(String)])
+  return response.json()
+}
+
+/** The entry with the largest id. */
+async function newest(): Promise<ChangeEntry> {
+  return (await changes('?limit=1000')).items.at(-1) as ChangeEntry
+}
+
+/** Of a month that nothing of the demo is for. */
+const releaseOf = (rate: number) => onePixelRelease({ Urea: rate }, { forecastPeriod: '2026-09-01' })
+
+const publish = (rate: number) => loadRelease(service.database, releaseOf(rate), { publish: true })
+
+test('each way of changing what is answered has its entry, the newest last, and no other has one', async () => {
+  const { writer } = service.database
+  const { next_since } = await changes('?limit=1000')
+  const { publish: publishAgain, remove } = operatorOf(service.database)
+  const { code: one } = await publish(1)
+  const { code: two } = await publish(2)
+  await inTransaction(writer, (trx) => rollBackChecked(trx, two, { allow: ['extent'] }))
+  await remove(two)
+  // It never answered anybody.
+  const { code: never } = await loadRelease(service.database, releaseOf(3), { publish: false })
+  await remove(never)
+  await publishAgain(one)
+  await sql`update publication set previous_release_id = null where forecast_period = '2026-09-01'`.execute(
+    writer,
+  )
+  await inTransaction(writer, (trx) => withdrawRelease(trx, one))
+  await publishAgain(one)
+  await remove(one, true)
+
+  const { items, ...rest } = await changes(`?since=${next_since}`)
+  const expected = [
+    ['published', one, null],
+    ['published', two, one],
+    ['rolled_back', one, two],
+    ['deleted', two, null],
+    ['withdrawn', one, null],
+    ['published', one, null],
+    ['deleted', one, null],
+  ]
+  expect(items.map(({ kind, release, replaced }) => [kind, release, replaced])).toEqual(expected)
+  expect(items[0]).toEqual({
+    id: expect.any(Number),
+    at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+    kind: 'published',
+    release: one,
+    replaced: null,
+    product: 'fertilizer',
+    country_code: 'eth',
+    crop: 'wheat',
+    forecast_month: '2026-09',
+    synthetic: false,
+    level: null,
+  })
+  expect(rest).toEqual({ next_since: items.at(-1)?.id, more: false })
+  const ids = items.map(({ id }) => id)
+  expect(ids).toEqual(ids.toSorted((a, b) => a - b))
+})
+
+test('page by page nothing is missed and nothing comes twice', async () => {
+  const { items: all, more } = await changes('?limit=1000')
+  expect(more).toBe(false)
+  // The demo publishes releases and loads boundaries of four countries.
+  expect(new Set(all.map(({ kind }) => kind))).toContain('boundaries_loaded')
+  const paged: ChangeEntry[] = []
+  for (let page = await changes('?limit=7'); ; page = await changes(`?limit=7&since=${page.next_since}`)) {
+    paged.push(...page.items)
+    if (!page.more) break
+  }
+  expect(paged).toEqual(all)
+  const end = all.at(-1)?.id
+  expect(await changes(`?since=${end}`)).toEqual({ items: [], next_since: end, more: false })
+})
+
+test('who knows an entry that there is not is told so, and does not wait for it', async () => {
+  const { id } = await newest()
+  for (const form of ['', '&format=atom']) {
+    const response = await service.app.inject(`/changes?since=${id + 1}${form}`)
+    expect([response.statusCode, response.json().details[0]]).toEqual([
+      400,
+      {
+        field: 'since',
+        message: `since must be at most ${id}, the id of the newest entry: leave it out and begin again, where a backup was restored`,
+      },
+    ])
+  }
+})
+
+test('who has the answer is told so, until something changes', async () => {
+  const first = await service.app.inject('/changes')
+  const headers = { 'if-none-match': first.headers.etag as string }
+  const again = await service.app.inject({ url: '/changes', headers })
+  expect([again.statusCode, again.body]).toEqual([304, ''])
+  expect(first.headers['cache-control']).toBe('private, no-cache')
+})
+
+test('the same as a feed of Atom, the newest first, with what XML would misread escaped', async () => {
+  await inTransaction(service.database.writer, (trx) =>
+    recordOperation(trx, { kind: 'boundaries_loaded', detail: { country: 'r&<"', level: 3, areas: 416 } }),
+  )
+  const entry = await newest()
+  const headers = { accept: 'application/atom+xml', host: 'advice.example.org:8443' }
+  const response = await service.app.inject({ url: '/changes?limit=2', headers })
+  expect(response.headers['content-type']).toBe('application/atom+xml; charset=utf-8')
+  expect(response.body).toContain('<title>Boundaries of level 3 were loaded for R&amp;&lt;&quot;</title>')
+  expect(response.body).toContain(`<id>tag:advice.example.org,2026-11-23:changes/${entry.id}</id>`)
+  expect(response.body).toContain('href="http://advice.example.org:8443/changes?limit=2"')
+  expect(response.body.match(/<entry>/g)).toHaveLength(2)
+  const byFormat = await service.app.inject({
+    url: '/changes?format=atom&limit=2',
+    headers: { host: headers.host },
+  })
+  expect(byFormat.body.replace('format=atom&amp;', '')).toBe(response.body)
+})
+
+test('what the migration makes of the past is what was noted of it when it happened', async () => {
+  const text = await readFile('sql/migrations/0038_change_entries.sql', 'utf8')
+  const backfill = text.slice(text.indexOf('insert into change_entry'))
+  const noted = await changes('?limit=1000')
+  const { writer } = service.database
+  const made = await writer
+    .transaction()
+    .execute(async (trx) => {
+      await sql`delete from change_entry`.execute(trx)
+      await sql.raw(backfill).execute(trx)
+      const { rows } = await sql<ChangeEntry>`
+      select kind, release, replaced, product, country_code, crop_code as crop, level, synthetic,
+        to_char(forecast_period, 'YYYY-MM') as forecast_month
+      from change_entry order by id`.execute(trx)
+      throw Object.assign(new Error('undone'), { rows })
+    })
+    .catch(({ rows }: { rows: ChangeEntry[] }) => rows)
+  const plain = ({ id: _, at: __, ...entry }: ChangeEntry) => JSON.stringify(Object.entries(entry).toSorted())
+  expect(made.map(plain).toSorted()).toEqual(noted.items.map(plain).toSorted())
+})
+
+testOnServer('an entry shows when all with smaller ids do: those who note wait for each other', async () => {
+  const { writer } = service.database
+  const { next_since } = await changes('?limit=1000')
+  const note = (level: number) => ({
+    kind: 'boundaries_loaded' as const,
+    detail: { country: 'ken', level, areas: 1 },
+  })
+  let later: Promise<void> | undefined
+  await writer.transaction().execute(async (trx) => {
+    await recordOperation(trx, note(1))
+    later = writer.transaction().execute((other) => recordOperation(other, note(2)))
+    await vi.waitFor(async () => {
+      const waiting =
+        await sql`select from pg_locks where locktype = 'advisory' and not granted and objid = 7239460`.execute(
+          trx,
+        )
+      expect(waiting.rows).toHaveLength(1)
+    }, PATIENCE)
+    expect((await changes(`?since=${next_since}`)).items).toEqual([])
+  })
+  await later
+  const { items } = await changes(`?since=${next_since}`)
+  expect(items.map(({ level }) => level)).toEqual([1, 2])
+})

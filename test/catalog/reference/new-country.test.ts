@@ -1,0 +1,259 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Database } from '#src/data/client.ts'
+import { ingestManifest, manifestText, writeManifest } from '#test/ingest/fixtures.ts'
+import { TAGS, writeTiff } from '#test/ingest/tiff.ts'
+import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
+import { newFolder } from '#test/setup/folders.ts'
+import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { operatorOf } from './operator.ts'
+
+const DODOMA = { lat: -6.17, lng: 35.74 }
+const NAKURU = { lat: -0.3, lng: 36.08 }
+const FIELD = rectangle(35.7, -6.2, 35.8, -6.1)
+
+/** Loads a raster of one value: 100 x 100 pixels of 0.1 degrees, from a north-western corner on. */
+async function ingest(
+  database: Database,
+  settings: Record<string, unknown>,
+  layer: Record<string, unknown>,
+  [west, north]: [number, number],
+  value: number,
+): Promise<string> {
+  const folder = await newFolder()
+  await writeTiff(join(folder, 'values.tif'), {
+    width: 100,
+    height: 100,
+    row: () => new Float32Array(100).fill(value),
+    tags: {
+      [TAGS.pixelScale]: ['double', [0.1, 0.1, 0]],
+      [TAGS.tiepoints]: ['double', [0, 0, 0, west, north, 0]],
+    },
+  })
+  const text = manifestText([{ file: 'values.tif', ...layer }], settings)
+  return (await ingestManifest(database, await writeManifest(folder, text))).code
+}
+
+describe('Tanzania and maize in Kenya, added while the service runs', () => {
+  let service: TestAppWithPerson
+  let codes: { forage: string; tanzania: string; kenya: string }
+
+  /** Asks for an advisory, with the token of the person who keeps a history of it. */
+  async function ask(url: string, payload: object) {
+    const { app, person } = service
+    const response = await app.inject({ method: 'POST', url, payload, headers: person.headers })
+    const { history_id: _, ...body } = response.json()
+    return { status: response.statusCode, body }
+  }
+
+  async function get(url: string) {
+    const { app, person } = service
+    return (await app.inject({ url, headers: person.headers })).json()
+  }
+
+  beforeAll(async () => {
+    service = await createTestAppWithPerson({ template: 'empty', settings: { RELEASE_MAX_AGE_MS: '0' } })
+    const { database } = service
+    // Whatever is kept in memory is there before anything is added.
+    expect(await ask('/advisory/forage', { geometry: FIELD, country_code: 'tza' })).toMatchObject({
+      status: 404,
+      body: { code: 'OUTSIDE_COUNTRY' },
+    })
+    expect(await ask('/advisory/forage/point', { ...DODOMA, country_code: 'tza' })).toMatchObject({
+      body: { error: 'country_code must be one of eth, gha, ken, rwa.' },
+    })
+    await get('/openapi.json')
+
+    const operator = operatorOf(database)
+    await operator.addCountry('tza', 'Tanzania')
+    await operator.nameCountry('tza', 'TZ', 'Tanzanie')
+    // Where Tanzania lies is not known yet: nothing is refused for it, and nothing changes for the others.
+    expect(await ask('/advisory/forage', { geometry: FIELD, country_code: 'tza' })).toMatchObject({
+      body: { code: 'NO_RELEASE' },
+    })
+    const swapped = rectangle(9, 38, 9.5, 38.5)
+    expect(await ask('/advisory/forage', { geometry: swapped, country_code: 'eth' })).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_GEOMETRY' },
+    })
+    const outline = [feature({ shapeName: 'Tanzania' }, rectangle(29.3, -11.7, 40.4, -1))]
+    const regions = [
+      feature(
+        { ADM1_PCODE: 'TZ01', ADM1_EN: 'Dodoma', ADM0_EN: 'Tanzania' },
+        rectangle(34.8, -7.5, 36.7, -4.6),
+      ),
+      feature(
+        { ADM1_PCODE: 'TZ02', ADM1_EN: 'Iringa', ADM0_EN: 'Tanzania' },
+        rectangle(34.2, -9.1, 36.7, -7.5),
+      ),
+    ]
+    await loadFile(database, await boundaryFile(outline), 'tza', 0)
+    await loadFile(database, await boundaryFile(regions), 'Tanzanie', 1)
+    await operator.addCrop('maize', 'Maize')
+    await operator.nameCrop('maize', 'Corn', 'Maïs')
+    await operator.offer('tza', 'maize')
+    await operator.offer('ken', 'maize')
+    const maize = { product: 'yield', crop: 'maize', forecast_period: '2026-07' }
+    codes = {
+      tanzania: await ingest(database, { ...maize, country_code: 'tza' }, {}, [30, -2], 1500),
+      kenya: await ingest(database, { ...maize, country_code: 'ken' }, {}, [33, 5], 2100),
+      forage: await ingest(
+        database,
+        { product: 'forage', country_code: 'tza', crop: undefined, forecast_period: undefined },
+        { input: 'Chloris gayana', unit: 'score' },
+        [30, -2],
+        0.5,
+      ),
+    }
+  })
+  afterAll(() => service.close())
+
+  test('answer at points', async () => {
+    expect(codes).toEqual({
+      tanzania: 'yield-tza-maize-2026-07-v1',
+      kenya: 'yield-ken-maize-2026-07-v1',
+      forage: 'forage-tza-v1',
+    })
+    const asked = { crop: 'maize', name: 'Field' }
+    expect(await ask('/advisory/yield/point', { ...DODOMA, ...asked, country_code: 'TZA' })).toEqual({
+      status: 200,
+      body: {
+        location: { name: 'Field', ...DODOMA, type: 'point' },
+        country_code: 'tza',
+        crop: 'maize',
+        forecast_period: 'July 2026',
+        forecast_month: '2026-07',
+        release: 'yield-tza-maize-2026-07-v1',
+        synthetic: false,
+        yield_data: [{ scenario: 'Normal', yield_kg_ha: 1500 }],
+      },
+    })
+    expect(await ask('/advisory/yield/point', { ...NAKURU, ...asked, country_code: 'ken' })).toMatchObject({
+      status: 200,
+      body: { yield_data: [{ scenario: 'Normal', yield_kg_ha: 2100 }] },
+    })
+    expect(await ask('/advisory/point', { ...DODOMA, ...asked, country_code: 'tza' })).toMatchObject({
+      status: 200,
+      body: {
+        yield: { yield_data: [{ scenario: 'Normal', yield_kg_ha: 1500 }] },
+        fertilizer: { code: 'NO_RELEASE' },
+        isfm: { code: 'NO_RELEASE' },
+        forage: { forage_data: [{ forage_variety: 'Chloris gayana', suitability_score: 0.5 }] },
+      },
+    })
+  })
+
+  test('answer for many points', async () => {
+    const points = [
+      { id: 1, ...DODOMA },
+      { id: 2, ...NAKURU },
+    ]
+    const { body } = await ask('/advisory/yield/points', { points, crop: 'maize', country_code: 'tza' })
+    expect(body).toMatchObject({
+      release: codes.tanzania,
+      items: [
+        { id: 1, yield_data: [{ yield_kg_ha: 1500 }] },
+        {
+          id: 2,
+          code: 'OUTSIDE_COUNTRY',
+          error: 'The point at latitude -0.3, longitude 36.08 lies outside Tanzania.',
+        },
+      ],
+    })
+  })
+
+  test('answer for polygons and areas', async () => {
+    const entry = { scenario: 'Normal', yield_kg_ha: 1500, covered_percent: 100 }
+    const field = { geometry: FIELD, crop: 'maize', country_code: 'tza' }
+    expect(await ask('/advisory/yield', field)).toMatchObject({ status: 200, body: { yield_data: [entry] } })
+    const region = { admin: { country_code: 'tza', code: 'TZ01' }, crop: 'maize' }
+    expect(await ask('/advisory/yield', region)).toMatchObject({
+      status: 200,
+      body: { location: { name: 'Dodoma' }, yield_data: [entry] },
+    })
+    const swapped = rectangle(-6.2, 35.7, -6.1, 35.8)
+    expect((await ask('/advisory/yield', { ...field, geometry: swapped })).body.error).toContain(
+      'did you mean lng, lat?',
+    )
+  })
+
+  test.each(['corn', ' MAÏS ', 'MAI\u0308S'])('answer for the crop by its alias %j as well', async (crop) => {
+    const asked = { crop, country_code: 'tza' }
+    const value = { yield_data: [{ yield_kg_ha: 1500 }] }
+    expect((await ask('/advisory/yield/point', { ...DODOMA, ...asked })).body).toMatchObject(value)
+    expect((await ask('/advisory/yield', { geometry: FIELD, ...asked })).body).toMatchObject(value)
+    const many = await ask('/advisory/yield/points', { points: [DODOMA], ...asked })
+    expect(many.body).toMatchObject({ items: [value] })
+    const none = await ask('/advisory/isfm/point', { ...DODOMA, ...asked })
+    expect(none.body.error).toBe('No ISFM recommendations of maize for Tanzania have been published yet.')
+    const month = await ask('/advisory/yield/point', { ...DODOMA, ...asked, forecast_period: '2026-08' })
+    expect(month.body.error).toBe(
+      'There are no yield predictions of maize for Tanzania in 2026-08; published are: 2026-07.',
+    )
+    const elsewhere = await ask('/advisory/yield/point', { ...DODOMA, crop, country_code: 'eth' })
+    expect(elsewhere.body).toMatchObject({ code: 'CROP_NOT_AVAILABLE' })
+    expect((await ask('/validate_location', { ...DODOMA, crop })).body).toMatchObject({
+      crop: 'maize',
+      products: { yield: { available: true } },
+    })
+    const { items } = await get('/history/my?limit=10')
+    expect(items.map((item: { crop: string }) => item.crop)).not.toContain(crop.trim().toLowerCase())
+  })
+
+  test('are in the catalog, among the areas, and where a point lies', async () => {
+    const { countries, crops, releases, boundaries } = await get('/catalog')
+    expect(countries.slice(2)).toEqual([
+      { code: 'ken', name: 'Kenya', crops: ['maize'] },
+      { code: 'rwa', name: 'Rwanda', crops: ['potato'] },
+      { code: 'tza', name: 'Tanzania', crops: ['maize'] },
+    ])
+    expect(crops[0]).toEqual({ code: 'maize', name: 'Maize' })
+    expect(releases.map(({ release }: { release: string }) => release).sort()).toEqual(
+      Object.values(codes).sort(),
+    )
+    expect(boundaries).toMatchObject([
+      { country_code: 'tza', level: 0, areas: 1 },
+      { country_code: 'tza', level: 1, areas: 2 },
+    ])
+    for (const name of ['tza', 'TZ', 'tanzania', 'Tanzánie']) {
+      const { items } = await get(`/admin?admin0=${encodeURIComponent(name)}&level=1`)
+      expect(items.map((area: { code: string }) => area.code)).toEqual(['TZ01', 'TZ02'])
+    }
+    expect(await ask('/validate_location', DODOMA)).toMatchObject({
+      body: {
+        valid: true,
+        country: 'Tanzania',
+        admin: [{ level: 1, code: 'TZ01', name: 'Dodoma' }],
+        crop: 'maize',
+        products: { yield: { available: true }, isfm: { available: false, reason: 'NO_RELEASE' } },
+      },
+    })
+  })
+
+  test('a place in no country is told the crop by its code as well', async () => {
+    expect(await ask('/validate_location', { lat: 0, lng: 0, crop: 'corn' })).toMatchObject({
+      body: { valid: false, crop: 'maize' },
+    })
+  })
+
+  test('are in messages, in the document and in the history', async () => {
+    const { body } = await ask('/advisory/yield/point', { ...DODOMA, crop: 'wheat', country_code: 'tza' })
+    expect(body.error).toBe('The crop is not available for Tanzania; its crops are: maize.')
+    const unknown = await ask('/advisory/yield/point', { ...DODOMA, country_code: 'uga' })
+    expect(unknown.body.error).toBe('country_code must be one of eth, gha, ken, rwa, tza.')
+
+    for (const path of ['/openapi.json', '/openapi.yaml', '/docs/json', '/docs/yaml']) {
+      const { body: text } = await service.app.inject(path)
+      expect(text.replaceAll(/\s+/g, ' ')).toContain('a place in Ethiopia, Rwanda, Kenya, Ghana or Tanzania:')
+      expect(text).toContain('one of `eth`, `rwa`, `ken`, `gha`, `tza`.')
+      expect(text).not.toContain('{country')
+    }
+
+    const point = { ...DODOMA, crop: 'maize', country_code: 'tza' }
+    await ask('/advisory/yield/point', point)
+    const { items } = await get('/history/my?country_code=tza&limit=1')
+    expect(items).toMatchObject([{ country_code: 'tza', crop: 'maize', releases: [codes.tanzania] }])
+    const { advisories } = await get('/stats')
+    expect(advisories.by_crop.map(({ crop }: { crop: string }) => crop)).toContain('maize')
+  })
+})

@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { withdrawRelease } from '#src/catalog/removal-queries.ts'
+import { lockWork } from '#src/data/work-lock.ts'
+import { loadRelease } from '#src/ingest/load.ts'
+import { insertRelease, loadLockOf } from '#src/ingest/load-queries.ts'
+import { createTestAppWithPerson, makeAdmin, type TestAppWithPerson } from '#test/setup/people.ts'
+import { onePixelRelease, operatorOf, releaseDescription } from '#test/setup/releases.ts'
+
+const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+const code = (version: number) => `fertilizer-eth-wheat-2026-07-v${version}`
+
+let service: TestAppWithPerson
+beforeAll(async () => {
+  service = await createTestAppWithPerson({ template: 'empty' })
+  const { database } = service
+  const { remove, rollback } = operatorOf(database)
+  await loadRelease(database, onePixelRelease({ Urea: 1, DAP: 10.25 }))
+  await loadRelease(database, onePixelRelease({ Urea: 2 }))
+  await rollback(code(2))
+  await loadRelease(database, onePixelRelease({ Urea: 3 }), { publish: false })
+  await loadRelease(database, onePixelRelease({ Urea: 4 }, { forecastPeriod: '2026-08-01' }))
+  await database.writer
+    .transaction()
+    .execute((trx) => withdrawRelease(trx, 'fertilizer-eth-wheat-2026-08-v1'))
+  await loadRelease(database, onePixelRelease({ Urea: 5 }, { forecastPeriod: '2026-09-01' }))
+  await remove('fertilizer-eth-wheat-2026-09-v1', true)
+  await makeAdmin(service)
+})
+afterAll(() => service.close())
+
+async function list(query = '', headers = {}): Promise<string[]> {
+  const response = await service.app.inject({ url: `/releases${query}`, headers })
+  expect(response.statusCode, response.body).toBe(200)
+  return response
+    .json()
+    .items.map((item: { release: string; state: string }) => `${item.release} ${item.state}`)
+}
+
+test('all see the releases that are or were published, and admins the others', async () => {
+  const shown = [`${code(1)} published`, `${code(2)} replaced`, 'fertilizer-eth-wheat-2026-08-v1 replaced']
+  expect(await list()).toEqual(shown)
+  expect(await list('?country_code=ETH&crop=Wheat&product=fertilizer')).toEqual(shown)
+  expect(await list('?product=yield')).toEqual([])
+  expect(await list('?country_code=rwa')).toEqual([])
+  expect(await list('?state=published')).toEqual([`${code(1)} published`])
+  expect(await list('?state=deleted')).toEqual(['fertilizer-eth-wheat-2026-09-v1 deleted'])
+  expect(await list('?state=unpublished')).toEqual([])
+  const { headers } = service.person
+  expect(await list('', headers)).toContain(`${code(3)} unpublished`)
+  expect((await service.app.inject({ url: `/releases/${code(3)}` })).statusCode).toBe(404)
+  expect((await service.app.inject({ url: `/releases/${code(3)}`, headers })).json()).toMatchObject({
+    state: 'unpublished',
+    published_from: null,
+  })
+})
+
+test('admins see which loads are under way and which were cut off, where they ask for them', async () => {
+  const { database, person } = service
+  const { writer } = database
+  const description = releaseDescription({ forecastPeriod: '2026-10-01' })
+  const release = await insertRelease(writer, description)
+  const loads = async (headers = {}) => {
+    const { items } = (await service.app.inject({ url: '/releases?state=incomplete', headers })).json()
+    return items.map((item: { release: string; load: string }) => `${item.release} ${item.load}`)
+  }
+  expect(await loads(person.headers)).toEqual([`${release.code} cut_off`])
+  expect([await loads(), await list('', person.headers)]).toEqual([
+    [],
+    expect.not.arrayContaining([expect.stringContaining(release.code)]),
+  ])
+  const { unlock } = await lockWork(database, loadLockOf(description))
+  // The embedded database has one process, which does not load while it answers: there is no lock.
+  const state = database.kind === 'server' ? 'running' : 'cut_off'
+  expect(await loads(person.headers)).toEqual([`${release.code} ${state}`])
+  unlock()
+  await writer.updateTable('release').set({ load_lock: null }).where('id', '=', release.id).execute()
+  expect(await loads(person.headers)).toEqual([`${release.code} unknown`])
+  await writer.deleteFrom('release').where('id', '=', release.id).execute()
+})
+
+test('the list has pages, and cursors of other filters are refused', async () => {
+  const first = (await service.app.inject({ url: '/releases?limit=2' })).json()
+  expect(first.items.map(({ release }: { release: string }) => release)).toEqual([code(1), code(2)])
+  const rest = (await service.app.inject({ url: `/releases?limit=2&cursor=${first.next_cursor}` })).json()
+  expect(rest.items.map(({ release }: { release: string }) => release)).toEqual([
+    'fertilizer-eth-wheat-2026-08-v1',
+  ])
+  expect(rest.next_cursor).toBeNull()
+  const other = await service.app.inject({ url: `/releases?state=replaced&cursor=${first.next_cursor}` })
+  expect(other.statusCode).toBe(400)
+})
+
+test('a release is described, with when it was published and what it is of', async () => {
+  const response = await service.app.inject({ url: `/releases/${code(1)}` })
+  expect(response.json()).toEqual({
+    release: code(1),
+    product: 'fertilizer',
+    country_code: 'eth',
+    crop: 'wheat',
+    forecast_period: '2026-07',
+    version: 1,
+    state: 'published',
+    synthetic: false,
+    valid_until: '2027-07-31',
+    source: 'A test',
+    licence: 'CC0-1.0',
+    checksum: '1,10.25',
+    loaded_at: TIME,
+    published_from: TIME,
+    published_to: null,
+    deleted_at: null,
+    periods: [
+      { from: TIME, to: TIME },
+      { from: TIME, to: null },
+    ],
+    grids: [
+      {
+        srid: 4326,
+        width: 1,
+        height: 1,
+        resolution: { x: 1, y: 1, unit: 'degree', metres_x: 109_803, metres_y: 110_601 },
+        extent: [38, 9, 39, 10],
+      },
+    ],
+    layers: [
+      ['DAP', 10.25],
+      ['Urea', 1],
+    ].map(([input, value], index) => ({
+      ...{ layer: index + 1, input, scenario: 'Normal', unit: 'kg/ha', decimals: 2, scale: 1, offset: 0 },
+      ...{ pixel_type: '32BF', grid: 1, pixels: 1, minimum: value, maximum: value, mean: value },
+    })),
+  })
+  const again = await service.app.inject({
+    url: `/releases/${code(1)}`,
+    headers: { 'if-none-match': String(response.headers.etag) },
+  })
+  expect(again.statusCode).toBe(304)
+})
+
+test('of a deleted release it is told what it was, and when', async () => {
+  const { body } = await service.app.inject({ url: '/releases/fertilizer-eth-wheat-2026-09-v1' })
+  expect(JSON.parse(body)).toMatchObject({
+    state: 'deleted',
+    source: 'A test',
+    licence: 'CC0-1.0',
+    published_from: TIME,
+    published_to: TIME,
+    deleted_at: TIME,
+    periods: [{ from: TIME, to: TIME }],
+    grids: [],
+    layers: [],
+  })
+  const missing = await service.app.inject({ url: '/releases/nothing' })
+  expect(missing.json()).toMatchObject({
+    code: 'NOT_FOUND',
+    error: 'No release nothing is or was published; `GET /releases` lists those that are there.',
+  })
+})

@@ -1,0 +1,86 @@
+import { type RawBuilder, sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readUntil } from '#src/data/cancellable.ts'
+import { isDatabaseUnavailable } from '#src/data/failures.ts'
+import { createPool, RowReader } from '#src/data/pool.ts'
+import { type OpenTestDatabase, openTestDatabase } from '#test/setup/database.ts'
+import { failureOf } from './failure.ts'
+import { startTcpProxy } from './tcp-proxy.ts'
+
+const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
+
+let opened: OpenTestDatabase
+beforeAll(async () => {
+  opened = await openTestDatabase('empty')
+})
+afterAll(() => opened.close())
+
+function copy(query: RawBuilder<unknown>, signal = new AbortController().signal) {
+  return readUntil(opened.database, signal).copy(query)
+}
+
+describe('rows that are copied', () => {
+  test('are those of the query, whatever bytes they have, and NULL is null', async () => {
+    const rows = await copy(sql`
+      select number, case when number = 2 then null else decode(repeat('00ff5c0a', number * 20000), 'hex') end
+      from generate_series(1, 4) as number`)
+    const bytes = (times: number) => Buffer.from('00ff5c0a'.repeat(times), 'hex')
+    const expected = [bytes(20_000), null, bytes(60_000), bytes(80_000)]
+    expect(rows.map(([number]) => number?.readInt32BE())).toEqual([1, 2, 3, 4])
+    expect(rows.every(([, found], index) => isSame(found, expected[index]))).toBe(true)
+  })
+
+  test('may be none', async () => {
+    expect(await copy(sql`select 1 where false`)).toEqual([])
+  })
+
+  test('are not there where the query fails in the middle, and the connection goes on', async () => {
+    const failing = copy(sql`select 1 / (5000 - number) from generate_series(1, 10000) as number`)
+    expect((await failureOf(failing)).message).toBe('division by zero')
+    expect(await copy(sql`select ${sql.lit('x')}::bytea`)).toEqual([[Buffer.from('x')]])
+  })
+
+  test.skipIf(EMBEDDED)('are not waited for any more once the signal is aborted', async () => {
+    const controller = new AbortController()
+    const copying = copy(sql`select pg_sleep(60)`, controller.signal)
+    setImmediate(() => controller.abort(new Error('enough')))
+    expect((await failureOf(copying)).message).toBe('enough')
+  })
+
+  test.skipIf(EMBEDDED)('are not waited for on a connection that is silent', async () => {
+    const proxy = await startTcpProxy(opened.database.pool.options.connectionString as string)
+    const pool = createPool({ target: proxy.url, size: 1, statementTimeout: 200 })
+    const client = await pool.connect()
+    proxy.stall()
+    const error = await failureOf(client.copyOut('select 1'))
+    expect(error.message).toBe('no answer within 700 ms')
+    expect(isDatabaseUnavailable(error)).toBe(true)
+    client.release()
+    await proxy.mend()
+    await pool.end()
+    await proxy.close()
+  })
+})
+
+function isSame(found: Buffer | null | undefined, expected: Buffer | null | undefined): boolean {
+  return found && expected ? found.equals(expected) : found === expected
+}
+
+test('what COPY sends may come in pieces of any length', () => {
+  const header = Buffer.concat([
+    Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1'),
+    Buffer.from([0, 0, 0, 0, 0, 0, 0, 2, 9, 9]),
+  ])
+  const row = Buffer.from([0, 2, 0, 0, 0, 3, 7, 8, 9, 0xff, 0xff, 0xff, 0xff])
+  const sent = Buffer.concat([header, row, row, Buffer.from([0xff, 0xff])])
+  for (let length = 1; length <= sent.length; length++) {
+    const reader = new RowReader()
+    const piece = Buffer.alloc(length)
+    for (let at = 0; at < sent.length; at += length) {
+      const count = sent.copy(piece, 0, at, at + length)
+      reader.add(piece.subarray(0, count))
+    }
+    piece.fill(0)
+    expect(reader.read).toEqual(Array(2).fill([Buffer.from([7, 8, 9]), null]))
+  }
+})

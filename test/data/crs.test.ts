@@ -1,0 +1,102 @@
+import { type Kysely, sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { addCrs, isCrs, listAddedCrs, sridOfCode, sridOfText } from '#src/data/crs.ts'
+import type { Tables } from '#src/data/tables.ts'
+import { ingestManifest, kindFixture, manifestText, writeManifest } from '#test/ingest/fixtures.ts'
+import { type OpenTestDatabase, openTestDatabase } from '#test/setup/database.ts'
+import { newFolder } from '#test/setup/folders.ts'
+
+const HOMOLOSINE = { wkt: '', proj: '+proj=igh +lon_0=0 +datum=WGS84 +units=m +no_defs' }
+const ALBERS = {
+  wkt: 'PROJCS["Africa",GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]],PROJECTION["Albers"],PARAMETER["False_Easting",0.0],PARAMETER["False_Northing",0.0],PARAMETER["Central_Meridian",25.0],PARAMETER["Standard_Parallel_1",20.0],PARAMETER["Standard_Parallel_2",-23.0],PARAMETER["Latitude_Of_Origin",0.0],UNIT["Meter",1.0]]',
+  proj: '',
+}
+
+let opened: OpenTestDatabase
+let db: Kysely<Tables>
+beforeAll(async () => {
+  opened = await openTestDatabase('empty')
+  db = opened.database.writer
+})
+afterAll(() => opened.close())
+
+/** Where 38 E, 9 N lies, in whole metres; GDAL 3.6 was asked for the numbers that are expected. */
+async function placeIn(srid: number): Promise<{ x: number; y: number }> {
+  const { rows } = await sql<{ x: number; y: number }>`
+    select round(st_x(place))::integer as x, round(st_y(place))::integer as y
+    from st_transform(st_setsrid(st_makepoint(38, 9), 4326), ${srid}::integer) as place`.execute(db)
+  return rows[0] as { x: number; y: number }
+}
+
+/** Ingests rasters that name no CRS. */
+async function ingest(rasters: { file: string; srs: string }[]): Promise<void> {
+  const layers = rasters.map(({ file, srs }) => ({ file: kindFixture(file), srs, input: srs }))
+  const manifest = manifestText(layers, { product: 'fertilizer' })
+  await ingestManifest(opened.database, await writeManifest(await newFolder(), manifest))
+}
+
+test('a CRS by a PROJ string or by WKT is added once, under an id of its own, and is where GDAL has it', async () => {
+  const homolosine = await sridOfText(db, HOMOLOSINE, 'a.tif')
+  const albers = await sridOfText(db, ALBERS, 'a.tif')
+  expect([homolosine, albers]).toEqual([967_842, 960_705])
+  expect(await placeIn(homolosine)).toEqual({ x: 4219176, y: 1001875 })
+  expect(await placeIn(albers)).toEqual({ x: 1353462, y: 1058359 })
+  expect(await Promise.all([1, 2, 3].map(() => sridOfText(db, HOMOLOSINE, 'b.tif')))).toEqual(
+    Array(3).fill(homolosine),
+  )
+})
+
+test('a CRS whose id is taken by another gets the next one', async () => {
+  const text = { wkt: '', proj: '+proj=igh +lon_0=5 +datum=WGS84' }
+  await sql`insert into spatial_ref_sys (srid, srtext, proj4text) values (${956_509}::integer, '', 'another')`.execute(
+    db,
+  )
+  expect(await sridOfText(db, text, 'a.tif')).toBe(956_510)
+})
+
+test('codes of ESRI are known as those of EPSG are', async () => {
+  expect(await Promise.all([32637, 102022, 20033].map((code) => sridOfCode(db, code)))).toEqual([
+    32637,
+    102022,
+    undefined,
+  ])
+})
+
+// The embedded database does not survive it, and the next statement gets another one.
+test.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')(
+  'what PROJ makes nothing of is no CRS',
+  async () => {
+    expect(await isCrs(db, HOMOLOSINE)).toBe(true)
+    expect(await isCrs(db, { wkt: '', proj: '+proj=nonsense' })).toBe(false)
+    expect(await isCrs(db, { wkt: 'PROJCS["cut off"', proj: '' })).toBe(false)
+  },
+)
+
+test("a copy of the data takes the CRSs of rasters along that are not PostGIS's own, whoever added them", async () => {
+  const owners = { srid: 100_001, wkt: '', proj: '+proj=igh +lat_0=0 +lon_0=0 +datum=WGS84 +units=m' }
+  await sql`
+    insert into spatial_ref_sys (srid, srtext, proj4text)
+    values (${owners.srid}::integer, '', ${owners.proj}), (920000, '', 'of the owner, and of no raster')`.execute(
+    db,
+  )
+  await ingest([
+    { file: 'crs-manifest-epsg.tif', srs: 'EPSG:32637' },
+    { file: 'crs-manifest-proj.tif', srs: owners.proj },
+    { file: 'crs-manifest-proj.tif', srs: HOMOLOSINE.proj },
+  ])
+  const added = await listAddedCrs(db)
+  expect(added).toEqual([owners, { srid: 967_842, ...HOMOLOSINE }])
+
+  await sql`delete from spatial_ref_sys where srid in (100001, 967842)`.execute(db)
+  await addCrs(db, added)
+  await addCrs(db, added)
+  expect(await placeIn(owners.srid)).toEqual({ x: 4219176, y: 1001875 })
+  expect(await placeIn(967_842)).toEqual({ x: 4219176, y: 1001875 })
+})
+
+test("a copy of the data is refused where the id of one of its CRSs is another's", async () => {
+  const srid = await sridOfText(db, HOMOLOSINE, 'a.tif')
+  await expect(addCrs(db, [{ srid, ...ALBERS }])).rejects.toThrow(
+    `spatial_ref_sys has another CRS under the id ${srid} than the file.`,
+  )
+})

@@ -1,0 +1,301 @@
+import { execFileSync } from 'node:child_process'
+import { createWriteStream } from 'node:fs'
+import { cp, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Worker } from 'node:worker_threads'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { buildApp } from '#src/app.ts'
+import { loadConfig } from '#src/config.ts'
+import { type Cluster, type Database, openCluster } from '#src/data/client.ts'
+import { isDatabaseUnavailable } from '#src/data/failures.ts'
+import type { App } from '#src/http/app.ts'
+import { rectangle } from '#test/setup/boundaries.ts'
+import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+import { newFolder } from '#test/setup/folders.ts'
+import { captureLog } from '#test/setup/log.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
+import { newPerson } from '#test/setup/people.ts'
+import { CRASHING, failureOf } from './failure.ts'
+
+// Runs on the embedded database alone.
+
+/** Room for the database and for what the tests write into it. */
+const DISK = 'size=400m'
+
+/** A file system of its own, which can be full and read-only. It takes root, and Linux. */
+function mount(folder: string, ...options: string[]): boolean {
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', ...options, 'tmpfs', folder], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function fill(file: string): Promise<void> {
+  const stream = createWriteStream(file)
+  const ended = new Promise((resolve) => stream.once('error', resolve))
+  const block = Buffer.alloc(65_536)
+  const write = () => {
+    stream.write(block, (error) => error || write())
+  }
+  write()
+  expect(await ended).toMatchObject({ code: 'ENOSPC' })
+}
+
+const POINT = {
+  method: 'POST',
+  url: '/advisory/yield/point',
+  payload: { lat: 9, lng: 38.7, country_code: 'eth', crop: 'wheat' },
+} as const
+
+const FIELD = { country_code: 'eth', crop: 'wheat', geometry: rectangle(38.5, 9.5, 38.6, 9.6) }
+
+describe('the embedded database, of a service that runs,', () => {
+  const workers: Worker[] = []
+  const keepWorker = (worker: Worker) => workers.push(worker)
+  const said: string[] = []
+  let testDatabase: TestDatabase
+  let folder: string
+  let isMounted: boolean
+  let isOpen = false
+  let cluster: Cluster
+  let database: Database
+  let app: App
+  let lines: string[]
+
+  beforeAll(async () => {
+    process.on('worker', keepWorker)
+    testDatabase = await createTestDatabase('demo', { RELEASE_MAX_AGE_MS: '100', LOG_LEVEL: 'error' })
+    folder = await newFolder()
+    isMounted = mount(folder, '-o', DISK)
+    await cp(testDatabase.config.DATA_DIR, folder, { recursive: true })
+    await start()
+    await query('create table kept (x int, text text)')
+  })
+
+  afterAll(async () => {
+    process.off('worker', keepWorker)
+    await stop()
+    if (isMounted) execFileSync('umount', [folder])
+    await testDatabase.drop()
+  })
+
+  async function start(): Promise<void> {
+    const config = loadConfig({ ...testDatabase.environment, DATA_DIR: folder })
+    cluster = await openCluster(config, (message) => said.push(message))
+    database = cluster.connect()
+    app = await buildApp(config, database)
+    lines = captureLog(app)
+    isOpen = true
+  }
+
+  async function stop(): Promise<void> {
+    if (!isOpen) return
+    isOpen = false
+    await app.close()
+    await database.close()
+    await cluster.close()
+  }
+
+  async function query(statement: string): Promise<Record<string, unknown>[]> {
+    return (await database.pool.query(statement)).rows
+  }
+
+  async function crash(): Promise<void> {
+    await workers.at(-1)?.terminate()
+  }
+
+  async function isReady(): Promise<boolean> {
+    return (await app.inject('/health/ready')).statusCode === 200
+  }
+
+  test('comes back by itself after a crash; points in memory are answered all the while, and what is under way gets a 503 at most', async () => {
+    const before = await app.inject(POINT)
+    expect(before.statusCode).toBe(200)
+    said.length = 0
+    const underWay = Promise.all(Array.from({ length: 20 }, () => app.inject('/catalog')))
+    await crash()
+    let isBack = false
+    const back = isReady().then((ready) => {
+      isBack = ready
+    })
+    let answered = 0
+    while (!isBack) {
+      const { statusCode, json } = await app.inject(POINT)
+      expect([statusCode, json()]).toEqual([200, before.json()])
+      answered++
+      await new Promise(setImmediate)
+    }
+    await back
+    // A point that waits for the database would be the only one.
+    expect(answered).toBeGreaterThan(100)
+    expect(said).toEqual([
+      'the embedded database ended; opening it again',
+      'the embedded database is open again',
+    ])
+    for (const { statusCode, json } of await underWay) {
+      if (statusCode !== 200) expect([statusCode, json().code]).toEqual([503, 'DATABASE_UNAVAILABLE'])
+    }
+    expect((await app.inject('/catalog')).statusCode).toBe(200)
+  })
+
+  test('does not keep a polygon waiting until it is back', async () => {
+    // It takes several seconds of computing to come back.
+    const impatient = await buildApp({ ...app.config, STATEMENT_TIMEOUT_MS: 1000 }, database)
+    onTestFinished(() => impatient.close())
+    const { headers } = await newPerson(app)
+    const ask = () => impatient.inject({ method: 'POST', url: '/advisory/yield', headers, payload: FIELD })
+    await expect.poll(async () => (await ask()).statusCode, PATIENCE).toBe(200)
+    await crash()
+    const { statusCode, json } = await ask()
+    expect([statusCode, json().code]).toEqual([503, 'DATABASE_UNAVAILABLE'])
+    await expect.poll(async () => (await ask()).statusCode, PATIENCE).toBe(200)
+  })
+
+  test('answers 500 where a statement crashes it, says nothing of SQL, and goes on', async () => {
+    await query('alter table publication rename to real_publication')
+    await query(
+      `create view publication as select real_publication.* from real_publication where ${CRASHING}`,
+    )
+    const answer = await app.inject('/catalog')
+    expect([answer.statusCode, answer.json()]).toEqual([
+      500,
+      {
+        error: 'Internal error. The request may be valid.',
+        code: 'INTERNAL',
+        request_id: expect.any(String),
+      },
+    ])
+    await expect.poll(() => query('drop view publication').then(() => 'gone', String), PATIENCE).toBe('gone')
+    await query('alter table real_publication rename to publication')
+    expect((await app.inject('/catalog')).statusCode).toBe(200)
+  })
+
+  test('keeps its write-ahead log short', async () => {
+    const redo = async () => (await query('select redo_lsn from pg_control_checkpoint()'))[0]?.redo_lsn
+    const first = await redo()
+    await expect
+      .poll(async () => {
+        await query("select pg_logical_emit_message(false, 'filler', repeat('x', 8000000))")
+        return redo()
+      }, PATIENCE)
+      .not.toBe(first)
+  })
+
+  test('on a full disk stores nothing, says so, and goes on when there is room again', async (context) => {
+    context.skip(!isMounted, 'a file system can be mounted by root alone')
+    expect((await app.inject(POINT)).statusCode).toBe(200)
+    await query("insert into kept values (1, 'before')")
+    const ballast = join(folder, 'ballast')
+    await fill(ballast)
+
+    const large = sql`insert into kept select i, repeat(md5(i::text), 200) from generate_series(1, 5000) as i`
+    expect(await failureOf(large.execute(database.writer))).toMatchObject({ code: '53100' })
+    expect(await query('select x, text from kept')).toEqual([{ x: 1, text: 'before' }])
+
+    // Where its log cannot grow, PostgreSQL ends, and cannot be started.
+    said.length = 0
+    let error: Error | undefined
+    while (!error) {
+      const logged = query("select pg_logical_emit_message(true, 'filler', repeat('x', 2000000))")
+      error = await logged.then(() => undefined).catch((reason) => reason)
+    }
+    expect(error.message).toMatch(/^the embedded database ended: .*No space left on device$/)
+    expect(isDatabaseUnavailable(error)).toBe(true)
+    await expect.poll(() => said.length, PATIENCE).toBe(2)
+    expect(said).toEqual([
+      `${error.message}; opening it again`,
+      expect.stringMatching(
+        /^the embedded database could not be started: .*No space left on device\. Make room there\. It is tried again$/,
+      ),
+    ])
+    const refused = await app.inject('/catalog')
+    expect([refused.statusCode, refused.headers['retry-after'], refused.json()]).toEqual([
+      503,
+      '1',
+      expect.objectContaining({ code: 'DATABASE_UNAVAILABLE' }),
+    ])
+    expect((await app.inject(POINT)).statusCode).toBe(200)
+
+    await rm(ballast)
+    await expect.poll(isReady, PATIENCE).toBe(true)
+    expect(said.at(-1)).toBe('the embedded database is open again')
+    await query("insert into kept values (2, 'after')")
+    expect(await query('select x, text from kept')).toEqual([
+      { x: 1, text: 'before' },
+      { x: 2, text: 'after' },
+    ])
+  })
+
+  test('with a damaged page answers 500 where that is read, and the log says what to do', async () => {
+    const [file] = await query("select pg_relation_filepath('release') as path")
+    await query('checkpoint')
+    await crash()
+    // What the new one has not read yet is not in its memory.
+    const page = await open(join(folder, 'postgres', file?.path as string), 'r+')
+    await page.write(Buffer.alloc(64, 0xff), 0, 64, 4000)
+    await page.close()
+    await expect.poll(isReady, PATIENCE).toBe(true)
+    lines.length = 0
+    const { statusCode, json } = await app.inject('/catalog')
+    expect([statusCode, json().code]).toEqual([500, 'INTERNAL'])
+    const damage = lines.map((line) => JSON.parse(line)).find(({ err }) => err)
+    expect(damage.msg).toMatch(
+      /^The files of the database are damaged \(invalid page in block 0 of relation "base\/\d+\/\d+"\): stop the service, and put back a backup\.$/,
+    )
+  })
+
+  describe('when it is opened', () => {
+    beforeAll(stop)
+
+    const DAMAGED = 'Its files are damaged: put back a backup, or move them away to begin anew.'
+
+    test.each([
+      [
+        'of another version of PostgreSQL',
+        'PG_VERSION',
+        async (file: string) => writeFile(file, '17\n'),
+        'database files are incompatible with server (The data directory was initialized by PostgreSQL version 17, ' +
+          'which is not compatible with this version 18.3). ' +
+          'Start the version of the service that made them, or put back a backup of this one.',
+      ],
+      [
+        'without its version, or something else',
+        'PG_VERSION',
+        async (file: string) => rm(file),
+        `its files are gone or are something else, there is no PG_VERSION in FILES. ${DAMAGED}`,
+      ],
+    ])('%s, it is refused in a sentence', async (_, name, damage, reason) => {
+      const files = join(folder, 'postgres')
+      const file = join(files, name)
+      const content = await readFile(file)
+      onTestFinished(() => writeFile(file, content))
+      await damage(file)
+      expect((await failureOf(start())).message).toBe(
+        `In ${folder} the embedded database could not be started: ${reason.replace('FILES', files)}`,
+      )
+    })
+
+    test('with a log that has been cut off, it is refused in a sentence', async () => {
+      const log = join(folder, 'postgres/pg_wal')
+      const away = `${log}-away`
+      await rename(log, away)
+      onTestFinished(() => rename(away, log))
+      expect((await failureOf(start())).message).toBe(
+        `In ${folder} the embedded database could not be started: required WAL directory "pg_wal" does not exist. ${DAMAGED}`,
+      )
+    })
+
+    test('on a read-only file system, it is refused in a sentence', async (context) => {
+      context.skip(!isMounted, 'a file system can be mounted by root alone')
+      execFileSync('mount', ['-o', 'remount,ro', folder])
+      onTestFinished(() => void execFileSync('mount', ['-o', 'remount,rw', folder]))
+      expect((await failureOf(start())).message).toBe(
+        `The folder ${folder} cannot be used for the embedded database: EROFS: read-only file system, ` +
+          `open '${folder}/lock'. Set DATA_DIR to one that can be written to.`,
+      )
+    })
+  })
+})

@@ -1,0 +1,246 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { closeSync, openSync } from 'node:fs'
+import { chmod, mkdir, open, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { expect, test } from 'vitest'
+import { diskCached } from '#src/data/files/disk-cache.ts'
+import type { Range, RangeReader } from '#src/data/files/store.ts'
+import { newFolder } from '#test/setup/folders.ts'
+import { mountSmallDisk } from '#test/setup/small-disk.ts'
+
+const LIMITS = { mostBytes: 100_000, processes: 1, deadlineMs: 60_000, writes: 100, pauseMs: 60_000 }
+
+/** A part of a file with a thousand bytes, which go by its number. */
+function part(number: number): { range: Range; bytes: Buffer } {
+  const sum = createHash('sha256').update(String(number)).digest('hex')
+  const bytes = Buffer.alloc(1000, `${number} ${sum}`)
+  const range = {
+    name: `${sum}.tif`,
+    offset: number,
+    length: 1000,
+    isWhole: (read: Buffer) => read.equals(bytes),
+  }
+  return { range, bytes }
+}
+
+/** A store that has all parts, and what was asked of it. */
+function newStore(): RangeReader & { asked: number[] } {
+  const asked: number[] = []
+  return {
+    asked,
+    async read({ offset }) {
+      asked.push(offset)
+      return part(offset).bytes
+    },
+  }
+}
+
+async function filesOf(folder: string): Promise<string[]> {
+  const names = await readdir(folder, { recursive: true, withFileTypes: true })
+  return names.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+}
+
+/** What is kept under a folder, by its number. */
+async function numbersIn(folder: string): Promise<number[]> {
+  const numbers = (await filesOf(folder)).map((name) => /\.(\d+)-1000$/.exec(name)?.[1] ?? 'none')
+  return numbers
+    .filter((number) => number !== 'none')
+    .map(Number)
+    .sort((a, b) => a - b)
+}
+
+test('what was read is read from the disk then, by other processes and later ones too', async () => {
+  const folder = join(await newFolder(), 'cache')
+  const store = newStore()
+  const [one, other] = [diskCached(store, folder, LIMITS), diskCached(store, folder, LIMITS)]
+  const { range, bytes } = part(1)
+  expect(await one.read(range)).toEqual(bytes)
+  await one.settled()
+  expect(await one.read(range)).toEqual(bytes)
+  expect(await other.read(range)).toEqual(bytes)
+  expect(await diskCached(store, folder, LIMITS).read(range)).toEqual(bytes)
+  expect(store.asked).toEqual([1])
+  expect(other.state()).toEqual({ hits: 1, misses: 0, hitBytes: 1000, failures: 0, evictions: 0 })
+  const [file] = await filesOf(folder)
+  expect((await stat(file as string)).mode & 0o777).toBe(0o600)
+})
+
+test.each([
+  ['changed', (bytes: Buffer) => bytes.fill(0, 7, 8)],
+  ['cut off', (bytes: Buffer) => bytes.subarray(1)],
+  ['empty', () => Buffer.alloc(0)],
+])('what is %s on the disk is read from the store again, and kept anew', async (_, damage) => {
+  const folder = await newFolder()
+  const store = newStore()
+  const files = diskCached(store, folder, LIMITS)
+  const { range, bytes } = part(1)
+  await files.read(range)
+  await files.settled()
+  const [file] = await filesOf(folder)
+  await writeFile(file as string, damage(await readFile(file as string)))
+  expect(await files.read(range)).toEqual(bytes)
+  await files.settled()
+  expect(await files.read(range)).toEqual(bytes)
+  expect(store.asked).toEqual([1, 1])
+  expect(files.state().failures).toBe(1)
+})
+
+test('what fails at the store is not kept', async () => {
+  const folder = await newFolder()
+  const failing = diskCached({ read: () => Promise.reject(new Error('damaged')) }, folder, LIMITS)
+  await expect(failing.read(part(1).range)).rejects.toThrow('damaged')
+  await failing.settled()
+  expect(await filesOf(folder)).toEqual([])
+})
+
+test('a folder stays within its bound, and what was used longest ago goes first', async () => {
+  const folder = await newFolder()
+  const files = diskCached(newStore(), folder, LIMITS)
+  const keep = async (numbers: number[]) => {
+    for (const number of numbers) {
+      await files.read(part(number).range)
+      await files.settled()
+    }
+  }
+  const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index)
+  await keep(numbers(0, 90))
+  for (const file of await filesOf(folder)) {
+    const age = 1000 + Number(/\.(\d+)-1000$/.exec(file)?.[1])
+    await utimes(file, age, age)
+  }
+  // They are used once more.
+  await keep([0, 5])
+  await keep(numbers(90, 96))
+  const kept = await numbersIn(folder)
+  expect(kept).toEqual([0, 5, ...numbers(13, 96)])
+  for (let number = 96; number < 300; number++) {
+    await keep([number])
+    expect((await filesOf(folder)).length).toBeLessThanOrEqual(100)
+  }
+  expect(files.state().evictions).toBeGreaterThan(200)
+})
+
+test('what is larger than an eighth of the bound is not kept', async () => {
+  const folder = await newFolder()
+  const files = diskCached(newStore(), folder, { ...LIMITS, mostBytes: 7999 })
+  await files.read(part(1).range)
+  await files.settled()
+  expect(await filesOf(folder)).toEqual([])
+})
+
+test('a folder that cannot be used is no error, and is left alone for a while', async () => {
+  const folder = join(await newFolder(), 'file')
+  await writeFile(folder, '')
+  const store = newStore()
+  const files = diskCached(store, folder, LIMITS)
+  for (const number of [1, 2, 1]) {
+    expect(await files.read(part(number).range)).toEqual(part(number).bytes)
+    await files.settled()
+  }
+  expect(store.asked).toEqual([1, 2, 1])
+  expect(files.state().failures).toBe(2)
+})
+
+test('a disk that hangs is passed over', async () => {
+  const folder = await newFolder()
+  const store = newStore()
+  const files = diskCached(store, folder, { ...LIMITS, deadlineMs: 20, writes: 0 })
+  const { range, bytes } = part(1)
+  const file = join(folder, range.name.slice(0, 2), `${range.name}.1-1000`)
+  await mkdir(dirname(file))
+  // Whoever opens it waits for somebody who writes.
+  execFileSync('mkfifo', [file])
+  expect(await files.read(range)).toEqual(bytes)
+  expect(await files.read(range)).toEqual(bytes)
+  expect(files.state()).toMatchObject({ hits: 0, misses: 2, failures: 1 })
+  await (await open(file, 'w')).close()
+})
+
+test('a disk that hangs has two reads, and leaves all else to others', async () => {
+  const folder = await newFolder()
+  const files = diskCached(newStore(), folder, { ...LIMITS, deadlineMs: 20, pauseMs: 0, writes: 0 })
+  const pipes = [1, 2, 3, 4, 5, 6].map((number) => {
+    const { name } = part(number).range
+    return join(folder, name.slice(0, 2), `${name}.${number}-1000`)
+  })
+  for (const pipe of pipes) await mkdir(dirname(pipe), { recursive: true })
+  execFileSync('mkfifo', pipes)
+  await Promise.all([1, 2, 3, 4, 5, 6].map((number) => files.read(part(number).range)))
+  for (const number of [3, 4, 5, 6]) await files.read(part(number).range)
+  expect(files.state()).toMatchObject({ misses: 10, failures: 2 })
+  // Of four threads there are some left.
+  expect((await stat(folder)).isDirectory()).toBe(true)
+  // Whoever opens a pipe for both waits for nobody, and ends the wait of those who read.
+  const ends = pipes.map((pipe) => openSync(pipe, 'r+'))
+  await expect.poll(() => files.state().failures).toBe(4)
+  for (const end of ends) closeSync(end)
+})
+
+test('a process that has stood still does not take its disk for slow', async () => {
+  const folder = await newFolder()
+  const store = newStore()
+  const { range, bytes } = part(1)
+  const before = diskCached(store, folder, LIMITS)
+  await before.read(range)
+  await before.settled()
+  const files = diskCached(store, folder, { ...LIMITS, deadlineMs: 500 })
+  const reading = files.read(range)
+  await Promise.resolve()
+  const until = performance.now() + 600
+  while (performance.now() < until);
+  expect(await reading).toEqual(bytes)
+  expect(files.state()).toMatchObject({ hits: 1, failures: 0 })
+})
+
+test('what else lies in a folder is neither counted nor removed', async () => {
+  const folder = await newFolder()
+  const sum = part(1).range.name
+  await mkdir(join(folder, sum.slice(0, 2)))
+  const others = [sum, `${sum}.0123456789ab`, 'notes.txt'].map((name) => join(folder, sum.slice(0, 2), name))
+  for (const path of others) {
+    await writeFile(path, Buffer.alloc(200_000))
+    await utimes(path, 1000, 1000)
+  }
+  const files = diskCached(newStore(), folder, LIMITS)
+  for (let number = 0; number < 20; number++) {
+    await files.read(part(number).range)
+    await files.settled()
+  }
+  expect(files.state().evictions).toBe(0)
+  expect(await filesOf(folder)).toEqual(expect.arrayContaining(others))
+  expect(await numbersIn(folder)).toHaveLength(20)
+})
+
+test('services that know nothing of each other keep a folder of theirs about within its bound', async () => {
+  const folder = await newFolder()
+  const services = [1, 2, 3, 4].map(() => diskCached(newStore(), folder, LIMITS))
+  for (let number = 0; number < 400; number++) {
+    const files = services[number % 4] as (typeof services)[number]
+    await files.read(part(number).range)
+    await files.settled()
+    if (number % 10 === 0) expect((await filesOf(folder)).length).toBeLessThanOrEqual(100 + (4 * 100) / 8)
+  }
+})
+
+test('a disk that is full is no error, and what is on it is read', async ({ skip }) => {
+  const small = mountSmallDisk('.')
+  if (!small) return skip()
+  const { folder, unmount } = small
+  try {
+    await chmod(folder, 0o700)
+    const store = newStore()
+    const files = diskCached(store, folder, LIMITS)
+    await files.read(part(1).range)
+    await files.settled()
+    await writeFile(join(folder, 'all of it'), Buffer.alloc(3e6)).catch(() => {})
+    expect(await files.read(part(2).range)).toEqual(part(2).bytes)
+    await files.settled()
+    expect(await files.read(part(1).range)).toEqual(part(1).bytes)
+    expect(store.asked).toEqual([1, 2])
+    expect(files.state().failures).toBe(1)
+    expect(await numbersIn(folder)).toEqual([1])
+  } finally {
+    unmount()
+  }
+})

@@ -1,0 +1,235 @@
+import { cp, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { sql } from 'kysely'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest'
+import { loadConfig } from '#src/config.ts'
+import { type Database, openCluster } from '#src/data/client.ts'
+import { migrate } from '#src/data/migrate.ts'
+import { REFERENCE_FILE } from '#src/data/reference.ts'
+import { refuseOlderSchema } from '#src/data/schema-state.ts'
+import { OperatorError } from '#src/errors.ts'
+import { type OpenTestDatabase, openTestDatabase } from '#test/setup/database.ts'
+import { newFolder } from '#test/setup/folders.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
+import { databaseUrl, executeOnServer } from '#test/setup/server.ts'
+
+const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
+
+let opened: OpenTestDatabase
+let database: Database
+/** A copy of the scripts, for tests to add to. */
+let folder: string
+
+beforeAll(async () => {
+  opened = await openTestDatabase('empty')
+  database = opened.database
+})
+
+afterAll(() => opened.close())
+
+beforeEach(async () => {
+  folder = await newFolder()
+  await cp('sql', folder, { recursive: true })
+})
+
+/** Takes back what a test has migrated. */
+afterEach(async () => {
+  await sql`delete from applied_script where name like '9%' or name like 'test%'`.execute(database.writer)
+  await sql`drop table if exists first, second, third`.execute(database.writer)
+  await sql`drop function if exists test_answer`.execute(database.writer)
+})
+
+async function write(name: string, text: string): Promise<void> {
+  await writeFile(join(folder, name), text)
+}
+
+function migrateFolder(): Promise<string[]> {
+  return migrate(database.writer, pathToFileURL(`${folder}/`))
+}
+
+async function ask(statement: string): Promise<unknown[]> {
+  return (await sql.raw(statement).execute(database.writer)).rows
+}
+
+describe('migrations', () => {
+  test('are applied once, in the order of their names', async () => {
+    // Each needs the one before.
+    await write('migrations/9003_third.sql', 'create table third as select * from second')
+    await write('migrations/9001_first.sql', 'create table first as select 1 as x')
+    await write(
+      'migrations/9002_second.sql',
+      'create table second as select * from first; insert into second values (2)',
+    )
+    expect(await migrateFolder()).toEqual(['9001_first.sql', '9002_second.sql', '9003_third.sql'])
+    expect(await ask('select x from third order by x')).toEqual([{ x: 1 }, { x: 2 }])
+    expect(await migrateFolder()).toEqual([])
+    await write('migrations/9004_fourth.sql', 'insert into third values (3)')
+    expect(await migrateFolder()).toEqual(['9004_fourth.sql'])
+    expect(await migrateFolder()).toEqual([])
+    expect(await ask('select count(*) from third')).toEqual([{ count: 3 }])
+  })
+
+  test('are refused when one was changed after it was applied', async () => {
+    await write('migrations/9001_first.sql', 'create table first as select 1 as x')
+    await migrateFolder()
+    await write('migrations/9001_first.sql', 'create table first as select 2 as x')
+    await write('migrations/9002_second.sql', 'create table second as select 1 as x')
+    await expect(migrateFolder()).rejects.toThrow(
+      new OperatorError(
+        'Migration 9001_first.sql was changed after it was applied: put it back, and add a new one.',
+        { code: 'SCHEMA' },
+      ),
+    )
+    expect(await ask("select to_regclass('second') as second")).toEqual([{ second: null }])
+  })
+
+  test('of a newer version let this one go on, and its functions stay as they are', async () => {
+    const text = await readFile(join(folder, 'functions/admin_areas_in_cell.sql'), 'utf8')
+    await write('functions/admin_areas_in_cell.sql', text.replace('In PL/pgSQL', 'Made newer; in PL/pgSQL'))
+    await write('migrations/9001_first.sql', 'create table first as select 1 as x')
+    expect(await migrateFolder()).toEqual(['9001_first.sql', 'admin_areas_in_cell.sql'])
+    try {
+      expect(await migrate(database.writer)).toEqual([])
+      await refuseOlderSchema(database.writer)
+      expect(await migrateFolder()).toEqual([])
+    } finally {
+      await sql`update applied_script set replaced = '{}', checksum = '' where name = 'admin_areas_in_cell.sql'`.execute(
+        database.writer,
+      )
+      await sql`delete from applied_script where name like '9%'`.execute(database.writer)
+      expect(await migrate(database.writer)).toEqual(['admin_areas_in_cell.sql'])
+    }
+  })
+
+  test('of a newer version that say so break this one: it is refused', async () => {
+    await write(
+      'migrations/9001_first.sql',
+      '-- Why.\n-- breaks: older versions\ncreate table first as select 1 as x',
+    )
+    await migrateFolder()
+    const refusal = new OperatorError(
+      'The database was migrated by a newer version of the service (migration 9001_first.sql), and this one cannot go on with it: upgrade this one.',
+      { code: 'SCHEMA' },
+    )
+    await expect(migrate(database.writer)).rejects.toThrow(refusal)
+    await expect(refuseOlderSchema(database.writer)).rejects.toThrow(refusal)
+  })
+
+  test.each([
+    ['an error of SQL', "select 'x'::integer", 'invalid input syntax for type integer: "x"'],
+    ['a mistake in its syntax', 'create tabel third', 'syntax error at or near "tabel"'],
+  ])('leave nothing when one fails with %s: what came before it neither', async (_, text, message) => {
+    await write('migrations/9001_first.sql', 'create table first as select 1 as x')
+    await write('migrations/9002_second.sql', `create table second (x int); ${text}`)
+    await expect(migrateFolder()).rejects.toThrow(
+      new OperatorError(`9002_second.sql could not be applied: ${message}.`),
+    )
+    expect(await ask("select to_regclass('first') as first, to_regclass('second') as second")).toEqual([
+      { first: null, second: null },
+    ])
+    await write('migrations/9002_second.sql', 'create table second (x int)')
+    expect(await migrateFolder()).toEqual(['9001_first.sql', '9002_second.sql'])
+  })
+
+  test('are applied once when several callers migrate at the same time', async () => {
+    await write('migrations/9001_first.sql', 'create table first as select 1 as x from pg_sleep(0.2)')
+    const applied = await Promise.all(Array.from({ length: 8 }, migrateFolder))
+    expect(applied.flat()).toEqual(['9001_first.sql'])
+  })
+
+  // The embedded database has one connection: nobody is in the way.
+  test.skipIf(EMBEDDED)('are begun anew where requests of another process are in their way', async () => {
+    await sql.raw('create table first (); create table second ()').execute(database.writer)
+    await write(
+      'migrations/9001_both.sql',
+      'alter table first add column x integer; alter table second add column x integer',
+    )
+    const request = new pg.Client(database.pool.options.connectionString)
+    await request.connect()
+    try {
+      // Of the two, the one that looks first gives up: the migration.
+      await request.query("set deadlock_timeout = '1min'; begin; lock table second")
+      const migrated = migrateFolder()
+      const waiting = "select from pg_locks where not granted and relation = 'second'::regclass"
+      await vi.waitFor(async () => expect((await request.query(waiting)).rowCount).toBe(1), PATIENCE)
+      await request.query('lock table first; commit')
+      expect(await migrated).toEqual(['9001_both.sql'])
+    } finally {
+      await request.end()
+    }
+  })
+
+  test.skipIf(EMBEDDED)(
+    'are applied once when eight processes start on a fresh server database',
+    async () => {
+      const [server] = inject('templates').split('#') as [string]
+      const name = `agro_test_fresh_${process.pid}_${Date.now()}`
+      await executeOnServer(server, `create database ${name}`)
+      const config = loadConfig({ DATABASE_URL: databaseUrl(server, name) })
+      const databases = await Promise.all(
+        Array.from({ length: 8 }, async () => (await openCluster(config)).connectForMaintenance()),
+      )
+      const applied = await Promise.all(databases.map(({ writer }) => migrate(writer)))
+      const scripts = [
+        ...(await readdir('sql/migrations')).sort(),
+        ...(await readdir('sql/functions')).sort(),
+        REFERENCE_FILE,
+      ]
+      expect(applied.filter((names) => names.length > 0)).toEqual([scripts])
+      for (const each of databases) await each.close()
+      await executeOnServer(server, `drop database ${name}`)
+    },
+  )
+})
+
+describe('functions', () => {
+  const answering = (value: number) =>
+    `create or replace function test_answer() returns integer language sql as 'select ${value}'`
+
+  test('are applied again when their text has changed, and only then', async () => {
+    await write('functions/test_answer.sql', answering(1))
+    expect(await migrateFolder()).toEqual(['test_answer.sql'])
+    expect(await migrateFolder()).toEqual([])
+    await write('functions/test_answer.sql', answering(2))
+    expect(await migrateFolder()).toEqual(['test_answer.sql'])
+    expect(await migrateFolder()).toEqual([])
+    expect(await ask('select test_answer()')).toEqual([{ test_answer: 2 }])
+  })
+
+  test('that a newer version has replaced are not put back by an older one', async () => {
+    await write('functions/test_answer.sql', answering(1))
+    await migrateFolder()
+    await write('functions/test_answer.sql', answering(2))
+    await migrateFolder()
+    await write('functions/test_answer.sql', answering(1))
+    expect(await migrateFolder()).toEqual([])
+    expect(await ask('select test_answer()')).toEqual([{ test_answer: 2 }])
+    await write('functions/test_answer.sql', answering(3))
+    expect(await migrateFolder()).toEqual(['test_answer.sql'])
+  })
+
+  test('of a newer version are left alone by this one', async () => {
+    await write('functions/test_answer.sql', answering(1))
+    await migrateFolder()
+    expect(await migrate(database.writer)).toEqual([])
+    expect(await ask('select test_answer()')).toEqual([{ test_answer: 1 }])
+  })
+
+  test('each have a comment that says what they are for, and a file of their name', async () => {
+    const functions = await ask(`
+      select proname as name, obj_description(pg_proc.oid, 'pg_proc') as comment
+      from pg_proc
+      join pg_namespace on pg_namespace.oid = pronamespace
+      where nspname = 'public' and not exists (
+        select from pg_depend
+        where classid = 'pg_proc'::regclass and objid = pg_proc.oid and deptype = 'e'
+      )
+      order by proname`)
+    const names = (await readdir('sql/functions')).map((name) => name.replace('.sql', '')).sort()
+    expect(functions).toEqual(
+      names.map((name) => ({ name, comment: expect.stringMatching(/^[A-Z].{20,}\.$/) })),
+    )
+  })
+})

@@ -1,0 +1,286 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { buildApp } from '#src/app.ts'
+import { loadConfig } from '#src/config.ts'
+import { type Cluster, type Database, openCluster } from '#src/data/client.ts'
+import { migrate } from '#src/data/migrate.ts'
+import { refuseMissingRights } from '#src/data/rights.ts'
+import { fixture, kindFixture, manifestText, writeManifest } from '#test/ingest/fixtures.ts'
+import { boundaryFile, feature, rectangle } from '#test/setup/boundaries.ts'
+import { runAgro, runAgroProcess } from '#test/setup/cli.ts'
+import type { TestDatabase } from '#test/setup/database.ts'
+import { newFolder } from '#test/setup/folders.ts'
+import { databaseUrl, executeOnServer } from '#test/setup/server.ts'
+import { addressOf, startService } from '#test/setup/service-process.ts'
+
+// Runs on a server alone: the embedded database has one role.
+
+/** The script is one of psql. */
+const MISSING = spawnSync('psql', ['--version']).error !== undefined
+
+describe.skipIf(MISSING)('the role that docker/database.sh makes', () => {
+  const name = `agro_test_role_${process.pid}_${randomBytes(4).toString('hex')}`
+  /** Quotes and what else a shell or SQL could stumble over. */
+  const password = `a'b"c$d\\e ${name}`
+  let server: URL
+  let testDatabase: TestDatabase
+  let cluster: Cluster
+  let database: Database
+
+  beforeAll(async () => {
+    server = new URL((inject('templates').split('#') as [string])[0])
+    await executeOnServer(server.href, `create database ${name}`)
+    const passwordFile = join(await newFolder(), 'database_password')
+    await writeFile(passwordFile, `${password}\n`)
+    await promisify(execFile)('sh', ['docker/database.sh'], {
+      env: {
+        ...process.env,
+        PGHOST: server.hostname,
+        PGPORT: server.port,
+        PGPASSWORD: decodeURIComponent(server.password),
+        POSTGRES_USER: server.username,
+        POSTGRES_DB: name,
+        DATABASE_USER: name,
+        DATABASE_PASSWORD_FILE: passwordFile,
+        SERVICE_USER: `${name}_service`,
+        SERVICE_PASSWORD: password,
+      },
+    })
+    testDatabase = databaseAs(name)
+    cluster = await openCluster(testDatabase.config)
+    database = cluster.connectForMaintenance()
+    await migrate(database.writer)
+  })
+
+  function databaseAs(role: string, settings: Record<string, string> = {}): TestDatabase {
+    const url = new URL(databaseUrl(server.href, name))
+    url.username = role
+    url.password = encodeURIComponent(password)
+    const environment = {
+      DATABASE_URL: url.href,
+      DEMO_DATA: 'false',
+      LOG_LEVEL: 'silent',
+      JWT_SECRET: password.repeat(2),
+      ...settings,
+    }
+    return { kind: 'server', environment, config: loadConfig(environment), drop: async () => {} }
+  }
+
+  afterAll(async () => {
+    await database.close()
+    await cluster.close()
+    await executeOnServer(server.href, `drop database ${name} with (force)`)
+    await executeOnServer(server.href, `drop role ${name}, ${name}_service`)
+  })
+
+  test('is no superuser, and may make neither databases nor roles', async () => {
+    const { rows } = await sql`
+      select rolsuper, rolcreatedb, rolcreaterole, rolreplication, rolbypassrls
+      from pg_roles where rolname = current_user`.execute(database.writer)
+    expect(rows).toEqual([
+      {
+        rolsuper: false,
+        rolcreatedb: false,
+        rolcreaterole: false,
+        rolreplication: false,
+        rolbypassrls: false,
+      },
+    ])
+    await expect(sql`copy layer to program 'id'`.execute(database.writer)).rejects.toThrow(
+      /must be superuser|permission denied/,
+    )
+    await expect(sql`select pg_read_file('/etc/passwd')`.execute(database.writer)).rejects.toThrow(
+      /permission denied/,
+    )
+  })
+
+  test('loads releases and boundaries, and the service answers with it and has accounts', async () => {
+    const manifest = await writeManifest(
+      await newFolder(),
+      manifestText([{ file: fixture('type-float32.tif') }], { allow: ['extent'] }),
+    )
+    const ingested = await runAgroProcess(testDatabase, 'ingest', manifest)
+    expect([ingested.code, ingested.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^yield-eth-wheat-2025-01-v1 is published: \d+ tiles in [\d.]+ s\.\n$/),
+    ])
+    const areas = await boundaryFile([feature({ code: 'ET01', name: 'North' }, rectangle(37, 8, 38, 9))])
+    const loaded = await runAgroProcess(testDatabase, 'boundaries', areas, '--country', 'eth', '--level', '1')
+    expect([loaded.code, loaded.stderr]).toEqual([0, ''])
+
+    const app = await buildApp(testDatabase.config, database)
+    const catalog = await app.inject('/catalog')
+    expect(JSON.stringify(catalog.json())).toContain('yield-eth-wheat-2025-01-v1')
+    const registered = await app.inject({
+      method: 'POST',
+      url: '/auth/register',
+      payload: { email: 'amina@example.org', password: 'teff grows at dawn', name: 'Amina' },
+    })
+    expect(registered.statusCode).toBe(201)
+    const ready = await app.inject('/health/ready')
+    expect(ready.statusCode).toBe(200)
+    await app.close()
+  })
+
+  test('is let into its database alone, and nobody else is', async () => {
+    const { rows } = await sql`
+      select
+        has_database_privilege(current_user, current_database(), 'connect') as own,
+        has_database_privilege(current_user, current_database(), 'create') as creates,
+        has_database_privilege('public', current_database(), 'connect') as others,
+        has_schema_privilege('public', 'public', 'usage') as schema`.execute(database.writer)
+    expect(rows).toEqual([{ own: true, creates: false, others: false, schema: false }])
+  })
+
+  describe('beside a role of the service’s own', () => {
+    const role = `${name}_service`
+    const asService = () => databaseAs(role, { MIGRATE_ON_START: 'false' })
+
+    test('without its rights is told so in a sentence: by the service, and by commands', async () => {
+      const REFUSAL = `The role ${role} has not the rights for it: it may not use the schema. The owner of the schema changes it by \`agro migrate\`, and gives a service its rights by \`agro grants ${role}\`.\n`
+      const started = startService(asService().environment)
+      expect(await started.ended).toBe(1)
+      expect([started.stdout(), started.stderr()]).toEqual(['', `agro: ${REFUSAL}`])
+      const listed = await runAgro(asService(), 'releases', 'list')
+      expect([listed.code, listed.stdout, listed.stderr]).toEqual([1, '', REFUSAL])
+    })
+
+    test('is granted them by the owner, to roles that there are, and by nobody else', async () => {
+      const granted = await runAgro(testDatabase, 'grants', role)
+      expect([granted.code, granted.stdout, granted.stderr]).toEqual([
+        0,
+        `${role} has the rights that the service needs.\n`,
+        '',
+      ])
+      const unknown = await runAgro(testDatabase, 'grants', 'no "one"')
+      expect(unknown.stderr).toBe(
+        'There is no role no "one": `create role` makes it, docker/database.sh shows how.\n',
+      )
+      const owner = await runAgro(testDatabase, 'grants', name)
+      expect(owner.stderr).toBe(
+        `${name} owns the schema, and may do all: grant to a role of the service's own.\n`,
+      )
+      const byService = await runAgro(asService(), 'grants', role)
+      expect([byService.code, byService.stdout]).toEqual([1, ''])
+    })
+
+    test('does all that the service does, loading included', async () => {
+      const manifest = await writeManifest(
+        await newFolder(),
+        manifestText([{ file: fixture('type-float32.tif') }], { allow: ['extent'] }),
+      )
+      const ingested = await runAgro(asService(), 'ingest', '--force', manifest)
+      expect([ingested.code, ingested.stderr.replaceAll(/(loading|allowed): .*\n/g, '')]).toEqual([0, ''])
+      const areas = await boundaryFile([feature({ code: 'ET02', name: 'South' }, rectangle(37, 7, 38, 8))])
+      const loaded = await runAgro(asService(), 'boundaries', areas, '--country', 'eth', '--level', '1')
+      expect([loaded.code, loaded.stderr]).toEqual([0, ''])
+
+      const service = startService(asService().environment)
+      const address = await addressOf(service)
+      const send = (method: string, path: string, body?: object, token?: string) =>
+        fetch(`${address}${path}`, {
+          method,
+          headers: {
+            ...(body && { 'content-type': 'application/json' }),
+            ...(token && { authorization: `Bearer ${token}` }),
+          },
+          ...(body && { body: JSON.stringify(body) }),
+        })
+      const account = { email: 'bekele@example.org', password: 'teff grows at dawn', name: 'Bekele' }
+      expect((await send('POST', '/auth/register', account)).status).toBe(201)
+      const tokens = await (await send('POST', '/auth/login', account)).json()
+      const { access_token: token } = tokens as { access_token: string }
+      const { rows } = await sql<{ lng: number; lat: number }>`
+        select (west + east) / 2 as lng, (south + north) / 2 as lat from coverage limit 1`.execute(
+        database.writer,
+      )
+      const asked = await send('POST', '/advisory/yield/point', rows[0], token)
+      expect([asked.status, await asked.json()]).toEqual([
+        200,
+        expect.objectContaining({ history_id: expect.any(String) }),
+      ])
+      expect((await send('DELETE', '/user/profile', { password: account.password }, token)).status).toBe(200)
+      service.signal('SIGTERM')
+      expect(await service.ended).toBe(0)
+    })
+
+    test('both add CRSs to those of PostGIS, change none, and are told how to get the right', async () => {
+      const superuser = databaseUrl(server.href, name)
+      const ingest = async (as: TestDatabase, raster: string) => {
+        const layer = { file: kindFixture(`${raster}.tif`), nodata: 'none' }
+        const manifest = await writeManifest(
+          await newFolder(),
+          manifestText([layer], { allow: ['extent', 'range'] }),
+        )
+        const { code, stderr } = await runAgro(as, 'ingest', '--force', '--dry-run', manifest)
+        return { code, stderr }
+      }
+      expect(await ingest(asService(), 'crs-homolosine')).toMatchObject({ code: 0 })
+      expect(await ingest(testDatabase, 'crs-mollweide')).toMatchObject({ code: 0 })
+      for (const statement of ['update spatial_ref_sys set srtext = null', 'delete from spatial_ref_sys']) {
+        await expect(sql.raw(statement).execute(database.writer)).rejects.toMatchObject({ code: '42501' })
+      }
+
+      await executeOnServer(superuser, `revoke insert on spatial_ref_sys from ${role}`)
+      const { code, stderr } = await ingest(asService(), 'crs-own-cea')
+      expect([code, stderr]).toEqual([
+        1,
+        expect.stringMatching(
+          /^\S+crs-own-cea\.tif has a CRS that PostGIS does not know, and the role \S+ may not add it\. The owner of spatial_ref_sys allows it by: grant insert on spatial_ref_sys to \S+; or adds it by: insert into spatial_ref_sys \(srid, srtext, proj4text\) values \(9\d{5}, '', '\+proj=cea [^']+'\);\n$/,
+        ),
+      ])
+      await executeOnServer(superuser, /grant insert [^;]+/.exec(stderr)?.[0] as string)
+      expect(await ingest(asService(), 'crs-own-cea')).toMatchObject({ code: 0 })
+    })
+
+    test('changes no table and no audit record, but has old ones removed', async () => {
+      const cluster = await openCluster(asService().config)
+      const own = cluster.connect()
+      const refused = async (statement: string) =>
+        expect(sql.raw(statement).execute(own.writer)).rejects.toMatchObject({ code: '42501' })
+      await refused('create table more (x integer)')
+      await refused('alter table release add column more text')
+      await refused('drop table release')
+      await refused('truncate release')
+      await refused('delete from audit_record')
+      await refused('update audit_record set kind = null')
+      await refused('delete from applied_script')
+      await sql`insert into audit_record (kind, at) values ('login', now() - interval '2 years')`.execute(
+        own.writer,
+      )
+      expect(
+        (await sql`select delete_old_audit_records(12, 1000) as deleted`.execute(own.writer)).rows,
+      ).toEqual([{ deleted: 1 }])
+      await own.close()
+      await cluster.close()
+    })
+
+    test('may use what later migrations make', async () => {
+      await sql`create table later (id bigint generated always as identity, x integer)`.execute(
+        database.writer,
+      )
+      const cluster = await openCluster(asService().config)
+      const own = cluster.connect()
+      await refuseMissingRights(own.writer)
+      await sql`insert into later (x) values (1)`.execute(own.writer)
+      await sql`revoke insert on later from ${sql.id(role)}`.execute(database.writer)
+      await expect(refuseMissingRights(own.writer)).rejects.toThrow(
+        `The role ${role} has not the rights for it: it may not insert rows of later.`,
+      )
+      await sql`drop table later`.execute(database.writer)
+      const months = sql`function create_history_months(timestamptz)`
+      await sql`revoke execute on ${months} from ${sql.id(role)}`.execute(database.writer)
+      await expect(refuseMissingRights(own.writer)).rejects.toThrow(
+        `The role ${role} has not the rights for it: it may not execute create_history_months.`,
+      )
+      await sql`grant execute on ${months} to ${sql.id(role)}`.execute(database.writer)
+      await own.close()
+      await cluster.close()
+    })
+  })
+})

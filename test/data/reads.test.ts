@@ -1,0 +1,108 @@
+import { Kysely } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { buildApp } from '#src/app.ts'
+import { loadConfig } from '#src/config.ts'
+import { openCluster } from '#src/data/client.ts'
+import { type Reading, readingDialect } from '#src/data/replica-reads.ts'
+import type { Tables } from '#src/data/tables.ts'
+import type { TestApp } from '#test/setup/app.ts'
+import { createTestDatabase } from '#test/setup/database.ts'
+import { documentOf, operationsOf } from '#test/setup/document.ts'
+import { asSomebody, examplesOf } from '#test/setup/example-requests.ts'
+
+// Runs on a server alone: the embedded database has no replica.
+
+/**
+ * What asks a replica, as docs/reliability.md has it. Nothing is in memory here: points and polygons look up
+ * each time what is published.
+ */
+const FROM_REPLICA = [
+  ...['yield', 'fertilizer', 'isfm', 'forage', 'everything'].flatMap((product) => [
+    `${product}AtPoint`,
+    `get${product[0]?.toUpperCase()}${product.slice(1)}AtPoint`,
+  ]),
+  ...['AtPoints', 'InPolygon', 'InPolygons'].flatMap((how) =>
+    ['yield', 'fertilizer', 'isfm', 'forage'].map((product) => `${product}${how}`),
+  ),
+  'getCoverage',
+  'createSubscription',
+  'validateLocation',
+  'listAdminAreas',
+  'getCatalog',
+  'listReleases',
+  'getRelease',
+  'compareReleases',
+  'listChanges',
+  'listLayers',
+  'getTileset',
+  'getTile',
+  'getGeotiff',
+  'getStacCatalog',
+  'getStacCollection',
+  'getStacItem',
+  'getReadiness',
+]
+
+describe('with a replica', () => {
+  let service: TestApp
+  /** How often a reading was begun. One of the replica ends at the primary where a busy machine answers late. */
+  const begun = { replica: 0, atPrimary: 0 }
+  const counted = (at: keyof typeof begun, begin: () => Reading) => {
+    const counting = () => {
+      begun[at]++
+      return begin()
+    }
+    return [counting, new Kysely<Tables>({ dialect: readingDialect(counting) })] as const
+  }
+  beforeAll(async () => {
+    const testDatabase = await createTestDatabase('demo')
+    // What is asked where is the same when both lead to one server.
+    const config = loadConfig({
+      ...testDatabase.environment,
+      DATABASE_READ_URL: testDatabase.config.DATABASE_URL as string,
+      TILE_CACHE_MB: '0',
+      RELEASE_MAX_AGE_MS: '0',
+      SMTP_URL: 'smtp://127.0.0.1:1',
+      MAIL_FROM: 'noreply@example.org',
+    })
+    const cluster = await openCluster(config)
+    const connected = cluster.connect()
+    const [beginReading, reader] = counted('replica', connected.beginReading)
+    const [beginReadingAtPrimary, readerAtPrimary] = counted('atPrimary', connected.beginReadingAtPrimary)
+    const database = { ...connected, beginReading, reader, beginReadingAtPrimary, readerAtPrimary }
+    const app = await buildApp(config, database)
+    service = {
+      app,
+      database,
+      async close() {
+        await app.close()
+        await database.close()
+        await cluster.close()
+        await testDatabase.drop()
+      },
+    } as TestApp
+  })
+  afterAll(() => service.close())
+
+  test('what is asked of it is what the documents say, and all else is read where it is written', async () => {
+    const document = await documentOf(service.app, 'all')
+    const asked: string[] = []
+    for (const { method, path, operation } of operationsOf(document)) {
+      const [{ mediaType, body, query }] = examplesOf(document, operation) as [
+        ReturnType<typeof examplesOf>[number],
+      ]
+      const { url, headers, payload } = await asSomebody(service, operation, path, body)
+      const before = begun.replica
+      await service.app.inject({
+        method: method.toUpperCase() as 'GET',
+        url: url + query,
+        headers: { ...headers, ...(mediaType && { 'content-type': mediaType }) },
+        ...(payload !== undefined && { payload: payload as object }),
+      })
+      if (begun.replica > before) asked.push(operation.operationId as string)
+    }
+    expect(asked).toEqual(FROM_REPLICA)
+    // The replica had all of it.
+    expect(begun.atPrimary).toBe(0)
+  })
+})

@@ -1,0 +1,279 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { listCoverages } from '#src/advice/polygon/zonal-queries.ts'
+import { buildApp } from '#src/app.ts'
+import { loadConfig } from '#src/config.ts'
+import { type Database, serverCluster } from '#src/data/client.ts'
+import { migrate } from '#src/data/migrate.ts'
+import { createTileStores } from '#src/data/tiles/stores.ts'
+import type { App } from '#src/http/app.ts'
+import { loadRelease } from '#src/ingest/load.ts'
+import { findPixels } from '#src/lookup/queries.ts'
+import { examine } from '#test/cli/examination.ts'
+import { captureLog } from '#test/setup/log.ts'
+import { POSTGRES_PROGRAMS } from '#test/setup/own-servers.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
+import { newPerson, type Person } from '#test/setup/people.ts'
+import {
+  askFertilizer,
+  FIELD_IN_PIXEL,
+  onePixelRelease,
+  operatorOf,
+  PIXEL_CENTRE,
+} from '#test/setup/releases.ts'
+import { type ReplicatedServer, startReplicatedServer } from '#test/setup/replicated-server.ts'
+import { executeOnServer } from '#test/setup/server.ts'
+
+// Runs on a server alone.
+
+const MAX_LAG_MS = 1000
+const MAX_AGE_MS = 200
+
+describe.skipIf(!POSTGRES_PROGRAMS)('a replica', () => {
+  let server: ReplicatedServer
+  /** As an operator's commands have it. */
+  let maintenance: Database
+  let database: Database
+  let app: App
+  let log: string[]
+  let person: Person
+
+  beforeAll(async () => {
+    server = await startReplicatedServer()
+    await executeOnServer(server.primaryUrl('postgres'), 'create database agro')
+    const cluster = serverCluster(
+      server.primaryUrl('agro'),
+      loadConfig({
+        DATABASE_URL: server.primaryUrl('agro'),
+        DATABASE_READ_URL: server.replicaUrl('agro'),
+        READ_MAX_LAG_MS: String(MAX_LAG_MS),
+      }),
+    )
+    maintenance = cluster.connectForMaintenance()
+    await migrate(maintenance.writer)
+    await loadRelease(maintenance, onePixelRelease({ Urea: 1 }))
+    database = cluster.connect()
+    const config = loadConfig({
+      DATABASE_URL: server.primaryUrl('agro'),
+      JWT_SECRET: 'for this test alone '.repeat(2),
+      RELEASE_MAX_AGE_MS: String(MAX_AGE_MS),
+      // Each point asks the database.
+      TILE_CACHE_MB: '0',
+    })
+    app = await buildApp(config, database)
+    log = captureLog(app)
+    person = await newPerson(app)
+  })
+
+  afterAll(async () => {
+    await app?.close()
+    await database?.close()
+    await maintenance?.close()
+    await server?.close()
+  })
+
+  const readiness = async () => {
+    const { statusCode, body } = await app.inject('/health/ready')
+    return { statusCode, ...JSON.parse(body) }
+  }
+
+  async function untilReplicaIs(state: 'used' | 'behind' | 'unavailable'): Promise<void> {
+    await vi.waitFor(
+      async () =>
+        expect(await readiness()).toEqual({
+          statusCode: 200,
+          status: 'ok',
+          replica: { state, lag_ms: expect.any(Number) },
+        }),
+      PATIENCE,
+    )
+  }
+
+  async function readsFromReplica(): Promise<boolean | undefined> {
+    const { rows } = await sql<{ replica: boolean }>`select pg_is_in_recovery() as replica`.execute(
+      database.reader,
+    )
+    return rows[0]?.replica
+  }
+
+  /** Asks on and on, some at a time, until it is stopped; gives the statuses that were not 200. */
+  function startLoad(): () => Promise<{ asked: number; failed: unknown[] }> {
+    let stopped = false
+    let asked = 0
+    const failed: unknown[] = []
+    const ask = async (number: number) => {
+      while (!stopped) {
+        const { status, code } = await askFertilizer(app, {
+          ...PIXEL_CENTRE,
+          lat: 9.1 + (0.8 * (asked++ % 1000)) / 1000,
+          crop: 'wheat',
+        })
+        if (status !== 200) failed.push([number, status, code])
+      }
+    }
+    const loops = [1, 2, 3].map(ask)
+    return async () => {
+      stopped = true
+      await Promise.all(loops)
+      return { asked, failed }
+    }
+  }
+
+  test('is read from, and readiness says so', async () => {
+    await untilReplicaIs('used')
+    expect(await readsFromReplica()).toBe(true)
+  })
+
+  test('is looked at by the doctor, who asks no other in its place', async () => {
+    const lag = async () => {
+      const environment = {
+        DATABASE_URL: server.primaryUrl('agro'),
+        DATABASE_READ_URL: server.replicaUrl('agro'),
+        READ_MAX_LAG_MS: String(MAX_LAG_MS),
+      }
+      return (await examine({ environment })).of('replica lag')
+    }
+    expect(await lag()).toEqual([['ok', 'The replica has all that the database has written.']])
+    await server.stopReplica('fast')
+    try {
+      expect(await lag()).toEqual([
+        [
+          'warning',
+          expect.stringMatching(
+            /^The replica of DATABASE_READ_URL cannot be asked, so that its reads are the primary's: connect ECONNREFUSED /,
+          ),
+        ],
+      ])
+    } finally {
+      await server.startReplica()
+    }
+    await untilReplicaIs('used')
+  })
+
+  test.each<[string, () => void | Promise<void>, () => void | Promise<void>]>([
+    ['is stopped', () => server.stopReplica('fast'), () => server.startReplica()],
+    ['crashes', () => server.stopReplica('immediate'), () => server.startReplica()],
+    ['hangs', () => server.signalReplica('SIGSTOP'), () => server.signalReplica('SIGCONT')],
+  ])('that %s makes no request fail, and is read from again when it is back', async (_, fault, mend) => {
+    await untilReplicaIs('used')
+    const before = log.length
+    const stopLoad = startLoad()
+    await fault()
+    try {
+      await untilReplicaIs('unavailable')
+      expect(await readsFromReplica()).toBe(false)
+      expect(await askPolygon()).toBe(200)
+    } finally {
+      await mend()
+    }
+    await untilReplicaIs('used')
+    expect(await readsFromReplica()).toBe(true)
+    const { asked, failed } = await stopLoad()
+    expect(failed).toEqual([])
+    expect(asked).toBeGreaterThan(0)
+    const lines = log.slice(before).map((line) => JSON.parse(line))
+    expect(lines).toContainEqual(
+      expect.objectContaining({
+        level: 40,
+        replica: 'unavailable',
+        reason: expect.stringMatching(/./),
+        msg: 'the replica is not used',
+      }),
+    )
+    expect(lines.at(-1)).toMatchObject({ replica: 'used', msg: 'the replica is used again' })
+  })
+
+  test.each<[string, () => Promise<void>, () => Promise<void>]>([
+    [
+      'replays nothing',
+      () => executeOnServer(server.replicaUrl('agro'), 'select pg_wal_replay_pause()'),
+      () => executeOnServer(server.replicaUrl('agro'), 'select pg_wal_replay_resume()'),
+    ],
+    [
+      'receives nothing, and has replayed all that it knows of',
+      () => server.stream(false),
+      () => server.stream(true),
+    ],
+  ])('that %s answers no deleted release once the bound is over', async (name, fault, mend) => {
+    const operator = operatorOf(maintenance)
+    const rates = { Urea: name.length }
+    const { code, replaced } = await loadRelease(maintenance, onePixelRelease(rates))
+    await untilAnswered(code)
+    await untilReplicaIs('used')
+    await fault()
+    try {
+      await operator.publish(replaced as string)
+      await operator.remove(code)
+      const deletedAt = performance.now()
+      const late: unknown[] = []
+      await vi.waitFor(async () => {
+        const askedAt = performance.now() - deletedAt
+        const { status, release } = await askFertilizer(app, { ...PIXEL_CENTRE, crop: 'wheat' })
+        if (status !== 200) late.push(status)
+        if (release === code && askedAt > MAX_LAG_MS + MAX_AGE_MS) late.push(askedAt)
+        expect(askedAt).toBeGreaterThan(2 * (MAX_LAG_MS + MAX_AGE_MS))
+      }, PATIENCE)
+      expect(late).toEqual([])
+      await untilAnswered(replaced as string)
+      await untilReplicaIs('behind')
+      expect(await readsFromReplica()).toBe(false)
+    } finally {
+      await mend()
+    }
+    await untilReplicaIs('used')
+    expect(await readsFromReplica()).toBe(true)
+  })
+
+  test('that has a release in part answers nothing of it', async () => {
+    const { code, tiles } = await loadRelease(maintenance, onePixelRelease({ Urea: 99 }), { publish: false })
+    expect(tiles).toBe(1)
+    // As it is while it is loaded: a replica may stay there for a while after the primary.
+    const release = await maintenance.writer
+      .updateTable('release')
+      .set({ status: 'loading' })
+      .where('code', '=', code)
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    const coverage = await maintenance.writer
+      .selectFrom('coverage')
+      .select('id')
+      .where('release_id', '=', release.id)
+      .executeTakeFirstOrThrow()
+    const pixel = { coverageId: coverage.id, longitude: PIXEL_CENTRE.lng, latitude: PIXEL_CENTRE.lat }
+    const { postgis } = createTileStores({ ...maintenance, reader: maintenance.writer, files: undefined })
+    expect(await postgis.find([{ coverageId: coverage.id, row: 0, column: 0 }])).toEqual([null])
+    expect(await findPixels(maintenance.writer, [pixel])).toEqual([null])
+    expect(await listCoverages(maintenance.writer, release.id)).toEqual([])
+    await maintenance.writer.updateTable('release').set({ status: 'ready' }).execute()
+    expect(await findPixels(maintenance.writer, [pixel])).toEqual([[99]])
+  })
+
+  test('goes on answering while the primary is away', async () => {
+    await untilReplicaIs('used')
+    await server.stopPrimary()
+    try {
+      // Longer than the bound, in which nobody could tell how far the primary has written.
+      await vi.waitFor(async () => {
+        expect((await readiness()).replica.lag_ms).toBeGreaterThan(2 * MAX_LAG_MS)
+      }, PATIENCE)
+      expect(await readsFromReplica()).toBe(true)
+      const answer = await askFertilizer(app, { ...PIXEL_CENTRE, crop: 'wheat' })
+      expect(answer.status).toBe(200)
+    } finally {
+      await server.startPrimary()
+    }
+    await untilReplicaIs('used')
+  })
+
+  async function askPolygon(): Promise<number> {
+    const request = { method: 'POST', url: '/advisory/fertilizer', headers: person.headers } as const
+    return (await app.inject({ ...request, payload: { geometry: FIELD_IN_PIXEL } })).statusCode
+  }
+
+  async function untilAnswered(release: string): Promise<void> {
+    await vi.waitFor(async () => {
+      const answer = await askFertilizer(app, { ...PIXEL_CENTRE, crop: 'wheat' })
+      expect(answer).toMatchObject({ status: 200, release })
+    }, PATIENCE)
+  }
+})

@@ -1,0 +1,154 @@
+import { execFile } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import { GranuleBuilder } from '#src/data/tiles/granule-builder.ts'
+import type { EncodedGranule } from '#src/data/tiles/granule-codec.ts'
+import { loadZstd } from '#src/data/tiles/tiff.ts'
+import type { Grid, Window } from '#src/raster/grid.ts'
+import { type Pixels, type PixelType, pixelsOf, type StoredBand, storedNodata } from '#src/raster/pixels.ts'
+import { newFolder } from '#test/setup/folders.ts'
+
+const run = promisify(execFile)
+
+/** Debian's gdal-bin and python3-gdal; without them these tests are skipped. */
+const VALIDATOR = 'osgeo_utils.samples.validate_cloud_optimized_geotiff'
+const hasGdal = await Promise.all([
+  run('gdalinfo', ['--version']),
+  run('/usr/bin/python3', ['-c', `import ${VALIDATOR}`]),
+]).then(
+  () => true,
+  () => false,
+)
+if (!hasGdal) console.warn('test/data/tiles/gdal.test.ts is skipped: it needs gdal-bin and python3-gdal.')
+
+const DEGREES = {
+  srid: 4326,
+  originX: 37.5,
+  originY: 9.25,
+  pixelWidth: 0.0025,
+  pixelHeight: -0.0025,
+  width: 700,
+  height: 530,
+}
+const METRES = {
+  ...DEGREES,
+  srid: 32637,
+  originX: 400_000,
+  originY: 1_000_000,
+  pixelWidth: 30,
+  pixelHeight: -30,
+}
+
+interface Case {
+  grid: Grid
+  types: PixelType[]
+  /** As a file declares it. */
+  nodata: (number | undefined)[]
+}
+
+const CASES: Record<string, Case> = {
+  'one band of floats': { grid: DEGREES, types: ['32BF'], nodata: [-9999] },
+  'eight bands of floats': { grid: DEGREES, types: Array(8).fill('32BF'), nodata: Array(8).fill(undefined) },
+  'bytes with a nodata value': { grid: METRES, types: ['8BUI', '8BUI'], nodata: [255, 255] },
+  'signed bytes': { grid: METRES, types: ['8BSI'], nodata: [-128] },
+  'bands of several types': { grid: DEGREES, types: ['8BUI', '16BSI', '32BF'], nodata: [0, -1, undefined] },
+  'whole numbers beside floats': { grid: DEGREES, types: ['32BUI', '32BF'], nodata: [4294967295, -1] },
+  'doubles, rows from south to north': {
+    grid: { ...METRES, originY: 900_000, pixelHeight: 30 },
+    types: ['64BF'],
+    nodata: [undefined],
+  },
+}
+
+/** A value of each pixel that the type holds; a corner and some of the others have none. */
+function pixelsIn(band: StoredBand, { column, row, width, height }: Window): Pixels {
+  const pixels = pixelsOf(band.pixelType, width * height)
+  for (let at = 0; at < pixels.length; at++) {
+    const [x, y] = [column + (at % width), row + Math.floor(at / width)]
+    const isGap = (x < 256 && y < 200) || (x * 7 + y) % 5 === 0
+    const value = band.pixelType.endsWith('F') ? (x * 31 + y * 17) / 8 : (x * 31 + y * 17) % 100
+    pixels[at] = isGap && band.nodata !== undefined ? band.nodata : value
+  }
+  return pixels
+}
+
+async function granulesOf({
+  grid,
+  types,
+  nodata,
+}: Case): Promise<{ bands: StoredBand[]; granules: EncodedGranule[] }> {
+  const bands = types.map((pixelType, index) => ({
+    pixelType,
+    nodata: storedNodata(pixelType, nodata[index]),
+  }))
+  const builder = new GranuleBuilder(await loadZstd(), { grid, geographic: grid.srid === 4326, bands })
+  const granules: EncodedGranule[] = []
+  for (let row = 0; row < grid.height; row += 96) {
+    const window = { column: 0, row, width: grid.width, height: Math.min(96, grid.height - row) }
+    const pixels = bands.map((band) => pixelsIn(band, window))
+    granules.push(...builder.add(window, pixels))
+  }
+  return { bands, granules: [...granules, ...builder.finish()] }
+}
+
+describe.skipIf(!hasGdal).each(Object.entries(CASES))('a granule of %s', (_, kind) => {
+  test('is a cloud-optimised GeoTIFF by the rules of GDAL, and has its pixels in 50 places', async () => {
+    const folder = await newFolder()
+    const { bands, granules } = await granulesOf(kind)
+    expect(granules.map(({ row, column }) => [row, column])).toEqual([
+      [0, 0],
+      [0, 1],
+      [1, 0],
+      [1, 1],
+    ])
+    for (const { bytes, row, column, name, headerBytes } of granules) {
+      const path = join(folder, `${name}.tif`)
+      await writeFile(path, bytes)
+      expect(headerBytes).toBeLessThan(8192)
+      const { stdout } = await run('/usr/bin/python3', ['-m', VALIDATOR, path])
+      expect(stdout.split('\n')[0]).toBe(`${path} is a valid cloud optimized GeoTIFF`)
+      const info = JSON.parse((await run('gdalinfo', ['-json', path])).stdout)
+      const { grid } = kind
+      const window = {
+        column: column * 512,
+        row: row * 512,
+        width: Math.min(512, grid.width - column * 512),
+        height: Math.min(512, grid.height - row * 512),
+      }
+      expect(info.size).toEqual([window.width, window.height])
+      expect(info.geoTransform).toEqual([
+        grid.originX + window.column * grid.pixelWidth,
+        grid.pixelWidth,
+        0,
+        grid.originY + window.row * grid.pixelHeight,
+        0,
+        grid.pixelHeight,
+      ])
+      expect(info.stac['proj:epsg']).toBe(grid.srid)
+      expect(info.metadata.IMAGE_STRUCTURE.COMPRESSION).toBe('ZSTD')
+      expect(info.bands.map(({ block }: { block: number[] }) => block)).toEqual(bands.map(() => [128, 128]))
+      const places = Array.from({ length: 50 }, (_, at) => [
+        (at * 101) % window.width,
+        (at * 67) % window.height,
+      ]) as [number, number][]
+      const asked = join(folder, 'places.txt')
+      await writeFile(asked, `${places.map((place) => place.join(' ')).join('\n')}\n`)
+      const ask = 'gdallocationinfo -valonly "$0" < "$1"'
+      const answers = (await run('sh', ['-c', ask, path, asked])).stdout.trim().split('\n').map(Number)
+      const expected = places.flatMap(([x, y]) =>
+        bands.map((band) => {
+          const one = { column: window.column + x, row: window.row + y, width: 1, height: 1 }
+          return pixelsIn(band, one)[0]
+        }),
+      )
+      expect(answers.map(near)).toEqual(expected.map((value) => near(value as number)))
+    }
+  })
+})
+
+/** gdallocationinfo writes fifteen digits of a number. */
+function near(value: number): number {
+  return Number(value.toPrecision(15))
+}

@@ -1,0 +1,222 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { HistoryItem } from '#schemas/history.ts'
+import type { AdvisoryRecord } from '#src/history/queries.ts'
+import { loadRelease } from '#src/ingest/load.ts'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
+import { newPerson, type Person } from '#test/setup/people.ts'
+import { onePixelRelease, operatorOf } from '#test/setup/releases.ts'
+import { allPages, history, keepAt, recordOf } from './advisories.ts'
+
+let service: TestApp
+let person: Person
+beforeAll(async () => {
+  service = await createTestApp({ settings: { RELEASE_MAX_AGE_MS: '0' } })
+  person = await newPerson(service.app)
+})
+afterAll(() => service.close())
+
+const POINT = { lat: 9.5, lng: 38.5, name: 'My field' }
+
+async function ask({ headers }: Person, product = 'yield', payload: object = POINT) {
+  const response = await service.app.inject({
+    method: 'POST',
+    url: `/advisory/${product}/point`,
+    headers,
+    payload,
+  })
+  if (response.statusCode !== 200) throw new Error(response.body)
+  return response.json()
+}
+
+function send(method: 'DELETE' | 'POST', { headers }: Person, path: string, payload?: object) {
+  return service.app.inject({
+    method,
+    url: `/history/${path}`,
+    headers,
+    ...(payload !== undefined && { payload }),
+  })
+}
+
+describe('an item', () => {
+  test('is there as soon as the call is answered, by its id and in the list', async () => {
+    const { history_id: id, ...answer } = await ask(person)
+    const response = await history(service, person, id)
+    expect(response.headers).toMatchObject({ 'cache-control': 'no-store', vary: 'Accept' })
+    const item = response.json()
+    expect(item).toEqual({
+      id,
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      kind: 'point',
+      product: 'yield',
+      country_code: 'eth',
+      crop: 'wheat',
+      releases: ['synthetic-yield-eth-wheat-2026-07-v1'],
+      synthetic: true,
+      location: { ...POINT, type: 'point' },
+      forecast_period: 'July 2026',
+      forecast_month: '2026-07',
+      request: POINT,
+      answer,
+      feedback: null,
+    })
+    expect(Math.abs(Date.now() - Date.parse(item.created_at))).toBeLessThan(60_000)
+    const [newest] = await allPages(service, person)
+    expect(newest).toEqual(item)
+  })
+
+  test('that was recorded before answers said so has a month, and whether it is synthetic', async () => {
+    const synthetic = 'synthetic-yield-eth-wheat-2026-07-v1'
+    const forage = 'synthetic-forage-eth-v1'
+    const release = onePixelRelease({ Urea: 1 }, { forecastPeriod: '2029-01-01' })
+    const { code } = await loadRelease(service.database, release)
+    await operatorOf(service.database).remove(code, true)
+    const location = { name: 'Point', lat: 9.5, lng: 38.5, type: 'point' }
+    const answer = { location, forecast_period: 'February 2024', yield_data: [] }
+    const whole = { location, yield: { release: code, forecast_period: 'May 2025', yield_data: [] } }
+    const old: [Partial<AdvisoryRecord>, month?: string, synthetic?: boolean][] = [
+      [{ releases: [synthetic], answer }, '2024-02', true],
+      [{ releases: [code], answer }, '2024-02', false],
+      [{ releases: ['never-loaded'], answer }, '2024-02', undefined],
+      [{ releases: [synthetic], answer: { ...answer, forecast_period: 'the wet one' } }, undefined, true],
+      [{ releases: [forage], answer: { location, forage_data: [] } }, undefined, true],
+      [{ product: 'all', releases: [code, forage], answer: whole }, undefined, true],
+      [{ product: 'all', releases: [code, 'never-loaded'], answer: whole }, undefined, undefined],
+    ]
+    const ids = await keepAt(
+      service,
+      old.map(([changes]) => [recordOf(person, changes), new Date()]),
+    )
+    for (const [index, [, month, isSynthetic]] of old.entries()) {
+      const item: HistoryItem = (await history(service, person, ids[index] as string)).json()
+      expect([item.forecast_month, item.synthetic], String(index)).toEqual([month, isSynthetic])
+    }
+  })
+
+  test('of forage has neither crop nor forecast period', async () => {
+    const { history_id: id } = await ask(person, 'forage', { lat: -1, lng: 36.5, country_code: 'ken' })
+    const item: HistoryItem = (await history(service, person, id)).json()
+    expect([item.crop, item.country_code, 'forecast_period' in item]).toEqual([null, 'ken', false])
+  })
+
+  test('shows a polygon with a point inside and its area', async () => {
+    const location = { name: 'Plot', lat: 9.5, lng: 38.5, type: 'polygon', area_ha: 1.25 }
+    const [id = ''] = await keepAt(service, [
+      [recordOf(person, { kind: 'polygon', answer: { location, yield_data: [] } }), new Date()],
+    ])
+    const item: HistoryItem = (await history(service, person, id)).json()
+    expect(item.location).toEqual(location)
+  })
+
+  test('can be deleted, with its feedback, and stays in nobody’s way', async () => {
+    const { history_id: id } = await ask(person)
+    expect((await send('POST', person, `${id}/feedback`, { rating: 3 })).statusCode).toBe(200)
+    const deleted = await send('DELETE', person, id)
+    expect([deleted.statusCode, deleted.body]).toEqual([204, ''])
+    expect((await history(service, person, id)).statusCode).toBe(404)
+    expect((await send('DELETE', person, id)).statusCode).toBe(404)
+    expect((await send('POST', person, `${id}/feedback`, { rating: 3 })).statusCode).toBe(404)
+    const left = await service.database.writer
+      .selectFrom('advisory_feedback')
+      .select('rating')
+      .where('history_id', '=', id)
+      .execute()
+    expect(left).toEqual([])
+  })
+
+  test('reads the same, byte for byte, whatever is published, rolled back or deleted', async () => {
+    const { history_id: id } = await ask(person, 'fertilizer')
+    const before = (await history(service, person, id)).body
+    const read = async () => (await history(service, person, id)).body
+    const operator = operatorOf(service.database)
+    const { code } = await loadRelease(service.database, newRelease(), { publish: true })
+    const after = await ask(person, 'fertilizer')
+    expect(after.fertilizer_data).toEqual([{ fertilizer_type: 'Urea', scenario: 'Normal', rate_kg_ha: 42 }])
+    expect(await read()).toBe(before)
+    await loadRelease(service.database, newRelease(), { publish: true })
+    await operator.rollback(code.replace(/v1$/, 'v2'))
+    expect(await read()).toBe(before)
+    await operator.publish(code.replace(/v1$/, 'v2'))
+    await operator.remove(code, true)
+    const [release] = JSON.parse(before).releases
+    await operator.remove(release, true)
+    expect(await read()).toBe(before)
+    const latest: HistoryItem = (await history(service, person, after.history_id)).json()
+    expect([latest.releases, latest.answer]).toEqual([
+      [code],
+      {
+        location: after.location,
+        country_code: after.country_code,
+        crop: after.crop,
+        forecast_period: 'January 2030',
+        forecast_month: '2030-01',
+        release: code,
+        synthetic: false,
+        fertilizer_data: after.fertilizer_data,
+      },
+    ])
+  })
+})
+
+/** A later release than the demo's, with its pixel where the point is. */
+const newRelease = () => onePixelRelease({ Urea: 42 }, { forecastPeriod: '2030-01-01' })
+
+describe('what is somebody else’s', () => {
+  test('does not exist: not to read, to delete or to give feedback to', async () => {
+    const [owner, other] = [await newPerson(service.app), await newPerson(service.app)]
+    const { history_id: id } = await ask(owner)
+    const ids = [id, id.toUpperCase(), randomUUID(), 'my-id', '1', "'--", '%00', 'a'.repeat(90)]
+    for (const path of ids) {
+      const answers = [
+        await history(service, other, path),
+        await history(service, other, path, 'text/csv'),
+        await send('DELETE', other, path),
+        await send('POST', other, `${path}/feedback`, { rating: 1 }),
+      ]
+      for (const answer of answers) {
+        expect([answer.statusCode, answer.json()], path).toEqual([
+          404,
+          {
+            error: 'There is nothing with this id in your history.',
+            code: 'NOT_FOUND',
+            request_id: expect.any(String),
+          },
+        ])
+      }
+    }
+    expect((await history(service, other, 'my')).json().items).toEqual([])
+    const item: HistoryItem = (await history(service, owner, id.toUpperCase())).json()
+    expect([item.id, item.feedback]).toEqual([id, null])
+  })
+})
+
+describe('the deletion of an account', () => {
+  test('takes the history, the feedback and the counts with it, and says how many', async () => {
+    const [leaving, staying] = [await newPerson(service.app), await newPerson(service.app)]
+    const { history_id: id } = await ask(leaving)
+    await ask(leaving)
+    await ask(leaving, 'forage', { lat: -1, lng: 36.5, country_code: 'ken' })
+    await send('POST', leaving, `${id}/feedback`, { rating: 5, comment: 'mine' })
+    const { history_id: kept } = await ask(staying)
+    const report = await service.app.inject({
+      method: 'DELETE',
+      url: '/user/profile',
+      headers: leaving.headers,
+    })
+    expect(report.json()).toEqual({
+      removed: { accounts: 1, sessions: 1, keys: 0, history: 3, feedback: 1, usage: 2 },
+      anonymised: {},
+    })
+    for (const table of ['advisory_history', 'advisory_feedback', 'user_usage'] as const) {
+      const rowsOfLeaving = () =>
+        service.database.writer
+          .selectFrom(table)
+          .select('user_id')
+          .where('user_id', '=', leaving.user.id)
+          .execute()
+      await vi.waitFor(async () => expect(await rowsOfLeaving(), table).toEqual([]), PATIENCE)
+    }
+    expect((await history(service, staying, kept)).statusCode).toBe(200)
+  })
+})

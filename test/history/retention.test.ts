@@ -1,0 +1,299 @@
+import { type Kysely, sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { buildApp } from '#src/app.ts'
+import { isLockNotAvailable } from '#src/data/failures.ts'
+import type { Tables } from '#src/data/tables.ts'
+import { deleteOldest } from '#src/history/recording-queries.ts'
+import { dropMonthPiece, findRetention } from '#src/history/retention-queries.ts'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
+import { newPerson, type Person } from '#test/setup/people.ts'
+import { history, keepAt, recorderOn, recordOf } from './advisories.ts'
+
+/** How many months are kept before this one. */
+const KEPT = 2
+
+/** More than is counted away in one piece. */
+const MANY = 2500
+
+let service: TestApp
+let db: Kysely<Tables>
+beforeAll(async () => {
+  service = await createTestApp({ template: 'empty' })
+  db = service.database.writer
+})
+afterAll(() => service.close())
+
+/** A moment in the month so many before this one. */
+function monthsAgo(months: number): Date {
+  const now = new Date()
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months, 1, 12))
+}
+
+/** What the months are called that histories have. */
+async function partitions(): Promise<string[]> {
+  const { rows } = await sql<{
+    partition: string
+  }>`select partition from history_months() order by ends`.execute(db)
+  return rows.map(({ partition }) => partition)
+}
+
+/** A database that has been there for five months. */
+beforeEach(async () => {
+  for (const partition of await partitions()) await sql`drop table ${sql.table(partition)}`.execute(db)
+  const { rows } = await sql<{ id: string }>`
+    select uuid_at(date_trunc('month', ${monthsAgo(4)}::timestamptz, 'UTC')) as id`.execute(db)
+  await sql`
+    create table history_item_earlier partition of history_item
+    for values from (minvalue) to (${sql.lit(rows[0]?.id)})`.execute(db)
+  await sql`select create_history_months(now() + interval '3 months')`.execute(db)
+})
+
+/** Keeps an advisory as version 1.0.0 did. */
+async function keepAsBefore(person: Person, time: Date): Promise<string> {
+  const id = crypto.randomUUID()
+  const { request, answer } = recordOf(person)
+  await sql`
+    insert into advisory_history (
+      id, user_id, created_at, kind, product, country_code, releases, request, answer, bytes
+    )
+    values (
+      ${id}, ${person.user.id}, ${time}, 'point', 'yield', 'eth', '{}', ${JSON.stringify(request)}::json,
+      ${JSON.stringify(answer)}::json, 200
+    )`.execute(db)
+  return id
+}
+
+function rate({ headers }: Person, id: string) {
+  return service.app.inject({
+    method: 'POST',
+    url: `/history/${id}/feedback`,
+    headers,
+    payload: { rating: 2 },
+  })
+}
+
+/** The items whose shares count towards what an account may share. */
+async function sharedBy({ user }: Person): Promise<unknown[]> {
+  const { rows } = await sql`select history_id from history_share where user_id = ${user.id}`.execute(db)
+  return rows
+}
+
+/** Has many copies of an item in its month, with as many ratings. */
+async function multiply(id: string): Promise<void> {
+  await sql`
+    with copy as (
+      insert into history_item (id, user_id, template_id, bytes, subject_id, crop_code, request, answer)
+      select
+        (left(id::text, 18) || right(gen_random_uuid()::text, 18))::uuid,
+        user_id, template_id, bytes, subject_id, crop_code, request, answer
+      from history_item, generate_series(1, ${MANY})
+      where id = ${id}
+      returning id, user_id, bytes
+    )
+    update history_size as size set items = size.items + copies.items, bytes = size.bytes + copies.bytes
+    from (select user_id, count(*) as items, sum(bytes) as bytes from copy group by user_id) as copies
+    where copies.user_id = size.user_id`.execute(db)
+  await sql`
+    insert into advisory_feedback (history_id, user_id, rating)
+    select id, user_id, 1 from history_item where left(id::text, 18) = left(${id}, 18) and id <> ${id}`.execute(
+    db,
+  )
+}
+
+/** What a history has, what is counted of it, and how many ratings there are. */
+async function stateOf({ user }: Person) {
+  const { rows } = await sql<Record<string, number>>`
+    select
+      (select count(*) from advisory_history where user_id = ${user.id}) as items,
+      (select coalesce(sum(bytes), 0) from advisory_history where user_id = ${user.id}) as bytes,
+      (select items from history_size where user_id = ${user.id}) as "countedItems",
+      (select bytes from history_size where user_id = ${user.id}) as "countedBytes",
+      (select count(*) from advisory_feedback where user_id = ${user.id}) as ratings`.execute(db)
+  return rows[0] as Record<string, number>
+}
+
+async function statusesOf(person: Person, ids: string[]): Promise<number[]> {
+  const answers = await Promise.all(ids.map((id) => history(service, person, id)))
+  return answers.map(({ statusCode }) => statusCode)
+}
+
+/** Has a process run with a setting until nothing is left that is too old. */
+async function runWith(HISTORY_MONTHS: number | undefined, left = KEPT): Promise<void> {
+  const config = { ...service.testDatabase.config, HISTORY_MONTHS }
+  const app = await buildApp(config, service.database)
+  try {
+    await app.listen({ port: 0, host: '127.0.0.1' })
+    const found = () => findRetention(db, left)
+    // It gives way to autovacuum, and tries again after a minute.
+    const patience = { timeout: 3 * PATIENCE.timeout }
+    await vi.waitFor(async () => expect(await found()).toEqual({ going: false, old: false }), patience)
+  } finally {
+    await app.close()
+  }
+}
+
+describe('HISTORY_MONTHS', () => {
+  test('has months that are over dropped whole, with their feedback, and leaves all else', async () => {
+    const [person, other] = [await newPerson(service.app), await newPerson(service.app)]
+    const times = [9, 4, 3, KEPT, 1, 0].map((months): Date => monthsAgo(months))
+    const ids = await keepAt(
+      service,
+      times.map((time) => [recordOf(person), time]),
+    )
+    const [ofOther] = await keepAt(service, [[recordOf(other), monthsAgo(3)]])
+    await multiply(ids[2] as string)
+    await multiply(ofOther as string)
+    const older = [await keepAsBefore(person, monthsAgo(7)), await keepAsBefore(person, monthsAgo(1))]
+    for (const id of [ids[0], ids[3], ...older])
+      expect((await rate(person, id as string)).statusCode).toBe(200)
+    for (const id of [ids[1], ids[3]]) {
+      await service.app.inject({ method: 'POST', url: `/history/${id}/share`, headers: person.headers })
+    }
+    const statistics = async () => {
+      const query = `from=${monthsAgo(10).toISOString().slice(0, 10)}`
+      const response = await service.app.inject({ url: `/stats?${query}`, headers: person.headers })
+      return response.json().advisories
+    }
+    const before = await statistics()
+    expect(before.total).toBe(ids.length)
+    const cursors = await cursorsOf(person)
+
+    await runWith(KEPT)
+    expect(await statusesOf(person, ids)).toEqual([404, 404, 404, 200, 200, 200])
+    expect(await statusesOf(person, older)).toEqual([404, 200])
+    expect(await sharedBy(person)).toEqual([{ history_id: ids[3] }])
+    const { items } = (await history(service, person, 'my')).json()
+    expect(items).toHaveLength(4)
+    const { items: kept, bytes } = await stateOf(person)
+    expect(await stateOf(person)).toEqual({
+      items: 4,
+      bytes,
+      countedItems: kept,
+      countedBytes: bytes,
+      ratings: 2,
+    })
+    expect(await stateOf(other)).toEqual({ items: 0, bytes: 0, countedItems: 0, countedBytes: 0, ratings: 0 })
+    expect(await statistics()).toEqual(before)
+    // Those of the months kept, of this one and of three to come, and one for what is older than all.
+    expect(await partitions()).toHaveLength(KEPT + 1 + 3 + 1)
+
+    for (const [place, cursor] of cursors.entries()) {
+      const page = await history(service, person, `my?limit=1&cursor=${encodeURIComponent(cursor)}`)
+      const next = items.slice(place + 1, place + 2)
+      expect(page.json()).toMatchObject({ items: next })
+    }
+    // What is older than all months has a place, for a clock that is behind and for an import.
+    const [late] = await keepAt(service, [[recordOf(other), monthsAgo(20)]])
+    expect(await statusesOf(other, [late as string])).toEqual([200])
+    await runWith(KEPT)
+    expect(await statusesOf(other, [late as string])).toEqual([404])
+    expect(await stateOf(other)).toMatchObject({ countedItems: 0, countedBytes: 0 })
+  })
+
+  test('leaves all where it is not set', async () => {
+    const person = await newPerson(service.app)
+    const ids = await keepAt(service, [[recordOf(person), monthsAgo(9)]])
+    await runWith(undefined, 1200)
+    expect(await dropMonthPiece(db, undefined)).toBe(false)
+    expect(await statusesOf(person, ids)).toEqual([200])
+  })
+
+  test('goes on with a month whose removal has begun, whatever is set by then', async () => {
+    const person = await newPerson(service.app)
+    const [old, young] = (await keepAt(service, [
+      [recordOf(person), monthsAgo(5)],
+      [recordOf(person), monthsAgo(0)],
+    ])) as [string, string]
+    await multiply(old)
+    await rate(person, old)
+    expect(await dropMonthPiece(db, KEPT)).toBe(true)
+    expect(await statusesOf(person, [old, young])).toEqual([404, 200])
+    expect((await rate(person, old)).statusCode).toBe(404)
+    expect(await stateOf(person)).toMatchObject({ items: 1, countedItems: MANY + 2 })
+    // What is still counted must not cost what is left.
+    const quota = { items: 10, bytes: 1e9, full: 'oldest' } as const
+    expect(await deleteOldest(db, person.user.id, quota, 500)).toBe(0)
+    expect(await dropMonthPiece(db, undefined)).toBe(true)
+    expect(await stateOf(person)).toMatchObject({ countedItems: MANY + 2 - 2000 })
+    await runWith(undefined, 1200)
+    const { bytes } = await stateOf(person)
+    expect(await stateOf(person)).toEqual({
+      items: 1,
+      bytes,
+      countedItems: 1,
+      countedBytes: bytes,
+      ratings: 0,
+    })
+    expect(await statusesOf(person, [young])).toEqual([200])
+  })
+
+  // The embedded database has one session.
+  describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('beside others', () => {
+    test('gives way to who holds a lock, while items are kept, and to another process that is at it', async () => {
+      const person = await newPerson(service.app)
+      const [old] = await keepAt(service, [[recordOf(person), monthsAgo(5)]])
+      const keep = recorderOn(db)
+      await db.transaction().execute(async (trx) => {
+        await sql`select from history_item`.execute(trx)
+        const dropped = dropMonthPiece(db, KEPT).catch((error) => error)
+        await keep(recordOf(person))
+        expect(isLockNotAvailable(await dropped)).toBe(true)
+      })
+      await db.transaction().execute(async (trx) => {
+        await sql`select pg_advisory_xact_lock(7239448)`.execute(trx)
+        expect(await dropMonthPiece(db, KEPT)).toBe(false)
+      })
+      expect(await statusesOf(person, [old as string])).toEqual([200])
+      await runWith(KEPT)
+      expect(await statusesOf(person, [old as string])).toEqual([404])
+    })
+
+    test('waits for a vacuum of a month while its items are read and kept', async () => {
+      const person = await newPerson(service.app)
+      const [old] = (await keepAt(service, [[recordOf(person), monthsAgo(5)]])) as [string]
+      const [month] = (await partitions()) as [string]
+      const outcome = await db.transaction().execute(async (vacuum) => {
+        await sql`lock table ${sql.table(month)} in share update exclusive mode`.execute(vacuum)
+        let dropped: Promise<unknown> | undefined
+        const isAwaited = async () => {
+          // A slow machine may have it give up before anybody looks: it would be tried again.
+          dropped ??= dropMonthPiece(db, KEPT)
+            .catch((error) => error)
+            .then((result) => {
+              dropped = undefined
+              return result
+            })
+          const { rows } = await sql`
+            select mode from pg_locks join pg_database on pg_database.oid = database
+            where datname = current_database() and not granted`.execute(vacuum)
+          expect(rows).toEqual([{ mode: 'ShareUpdateExclusiveLock' }])
+        }
+        await vi.waitFor(isAwaited, PATIENCE)
+        const awaited = dropped
+        expect(await statusesOf(person, [old])).toEqual([200])
+        expect((await rate(person, old)).statusCode).toBe(200)
+        await keepAt(service, [[recordOf(person), monthsAgo(5)]])
+        return { awaited }
+      })
+      // On a slow machine the vacuum has taken longer than it is waited for.
+      const dropped = await outcome.awaited
+      expect(dropped === true || isLockNotAvailable(dropped)).toBe(true)
+      await runWith(KEPT)
+      expect(await statusesOf(person, [old])).toEqual([404])
+    })
+  })
+})
+
+/** The cursors after each item of a history but the last. */
+async function cursorsOf(person: Person): Promise<string[]> {
+  const cursors: string[] = []
+  for (;;) {
+    const cursor = cursors.at(-1)
+    const query = cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`
+    const { next_cursor } = (await history(service, person, `my?limit=1${query}`)).json()
+    // There are thousands of those that go.
+    if (next_cursor === null || cursors.length === 8) return cursors
+    cursors.push(next_cursor)
+  }
+}

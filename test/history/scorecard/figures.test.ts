@@ -1,0 +1,140 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { readObservations } from '#src/cli/scorecard.ts'
+import { isLarge, type Observed, scoresOf, shownAt } from '#src/history/scorecard-queries.ts'
+
+/** Made by SciPy's `spearmanr`, and by fractions of Python for the rest. */
+const CASES: { pairs: [number, number][]; bias: number; rmse: number; mae: number; rank: number }[] =
+  JSON.parse(readFileSync(join(import.meta.dirname, './scores.json'), 'utf8'))
+
+const pairsOf = (pairs: [number, number][]) => pairs.map(([predicted, observed]) => ({ predicted, observed }))
+
+test.each(CASES)(
+  'scores of $pairs.length pairs, many of them equal, are those of SciPy and of fractions',
+  (one) => {
+    const scores = scoresOf(pairsOf(one.pairs))
+    expect(scores.count).toBe(one.pairs.length)
+    expect(scores.bias).toBeCloseTo(one.bias, 10)
+    expect(scores.rmse).toBeCloseTo(one.rmse, 10)
+    expect(scores.mae).toBeCloseTo(one.mae, 10)
+    expect(scores.rank_correlation).toBeCloseTo(one.rank, 12)
+  },
+)
+
+test('of what is all equal there is no correlation of ranks', () => {
+  const scores = scoresOf(
+    pairsOf([
+      [1, 2],
+      [1, 3],
+      [1, 4],
+    ]),
+  )
+  expect(scores).toEqual({ count: 3, bias: -2, rmse: Math.sqrt(14 / 3), mae: 2, rank_correlation: null })
+})
+
+test('ranks know the order alone, and what is the other way round has the other sign', () => {
+  const pairs = fc.array(fc.tuple(fc.integer({ min: -50, max: 50 }), fc.integer({ min: -50, max: 50 })), {
+    minLength: 2,
+  })
+  fc.assert(
+    fc.property(pairs, (some) => {
+      const rank = scoresOf(pairsOf(some)).rank_correlation
+      expect(scoresOf(pairsOf(some.map(([a, b]) => [a ** 3, b]))).rank_correlation).toBe(rank)
+      const turned = scoresOf(pairsOf(some.map(([a, b]) => [a, -b]))).rank_correlation
+      if (rank === null) expect(turned).toBeNull()
+      else {
+        expect(turned).toBeCloseTo(-rank, 12)
+        expect(Math.abs(rank)).toBeLessThanOrEqual(1 + 1e-12)
+      }
+    }),
+  )
+})
+
+/** What so many accounts have observed in each area of level 0, and in none. */
+function observedIn(sizes: readonly number[], nowhere = 0): Observed[] {
+  const inArea = (code: string | undefined, size: number) =>
+    Array.from({ length: size }, (_, index) => observedBy(`${code} ${index}`, [code]))
+  return [...sizes.flatMap((size, index) => inArea(`area ${index}`, size)), ...inArea(undefined, nowhere)]
+}
+
+function observedBy(observer: string, codes: readonly (string | undefined)[]): Observed {
+  const areas = codes.map((code) => (code === undefined ? undefined : { code, name: code }))
+  return { pair: { predicted: 1, observed: 1 }, observer, areas }
+}
+
+test.each([
+  ['none is small: all', [5, 6, 7], 0, [5, 6, 7]],
+  ['one is small: not the next smallest, either', [7, 3, 6, 9], 0, [7, 9]],
+  ['two that are enough together', [3, 4, 6], 0, [6]],
+  ['two that are not', [1, 2, 6, 8], 0, [8]],
+  ['few in no area', [5, 6], 2, [6]],
+  ['many in no area', [3, 5, 6], 5, [5, 6]],
+  ['nothing is left', [1, 5], 0, []],
+] as const)('accounts of areas that may be shown beside the sum: %s', (_, sizes, nowhere, shown) => {
+  const groups = shownAt(0, observedIn(sizes, nowhere))
+  expect(groups.map(({ observed }) => observed.length).toSorted((a, b) => a - b)).toEqual(shown)
+})
+
+test('an area is not shown where the one above it less its other areas would tell of too few', () => {
+  const of = (region: string, district: string, size: number) =>
+    Array.from({ length: size }, (_, index) => observedBy(`${district} ${index}`, [region, district]))
+  // All small ones of the country together are enough; those of each region are not.
+  const all = [...of('A', 'a1', 8), ...of('A', 'a2', 3), ...of('B', 'b1', 9), ...of('B', 'b2', 3)]
+  expect(shownAt(0, all).map(({ district }) => district.code)).toEqual(['A', 'B'])
+  expect(shownAt(1, all)).toEqual([])
+  expect(shownAt(1, [...all, ...of('A', 'a3', 2)]).map(({ district }) => district.code)).toEqual(['a1'])
+})
+
+test('however scores of areas of all levels are subtracted from each other, enough accounts are left', () => {
+  const code = (name: string, most: number) =>
+    fc.option(
+      fc.integer({ min: 0, max: most }).map((number) => `${name}${number}`),
+      { nil: undefined, freq: 8 },
+    )
+  const one = fc
+    .tuple(fc.integer({ min: 0, max: 25 }), code('r', 2), code('d', 3), fc.boolean())
+    // Most districts lie in one region, and some reach into several.
+    .map(([observer, region, district, isInside]) =>
+      observedBy(`${observer}`, [region, isInside && district && region ? region + district : district]),
+    )
+  fc.assert(
+    fc.property(fc.array(one, { maxLength: 80 }), (all) => {
+      const shown = [0, 1].flatMap((level) => shownAt(level, all).map(({ observed }) => new Set(observed)))
+      const family = isLarge(all) ? [new Set(all), ...shown] : shown
+      for (const whole of family) {
+        const inside = family.filter(
+          (other) => other.size < whole.size && [...other].every((one) => whole.has(one)),
+        )
+        const left = [...whole].filter((observed) => !inside.some((other) => other.has(observed)))
+        expect(left.length === 0 || isLarge(left)).toBe(true)
+        // Areas within each other, and beside each other, and nothing between.
+        for (const other of family) {
+          const common = [...other].filter((one) => whole.has(one)).length
+          expect([0, whole.size, other.size]).toContain(common)
+        }
+      }
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('rows that say nothing are told by their lines, and the others are read', () => {
+  const text =
+    '\ufeffplot,lat,lng,yield_kg_ha\na,9.5,38.5,3100\nb,95,38.5,1\n\n"c\nd",9.5,x,1\ne,9.5,38.5\nf,-1,30,0\n'
+  expect(readObservations(text, 'yield_kg_ha', 200_000)).toEqual({
+    rows: [
+      { lat: 9.5, lng: 38.5, observed: 3100 },
+      { lat: -1, lng: 30, observed: 0 },
+    ],
+    errors: [
+      { line: 3, error: 'lat must be a number from -90 to 90, and is "95"' },
+      { line: 6, error: 'lng must be a number from -180 to 180, and is "x"' },
+      { line: 7, error: 'yield_kg_ha must be a number from 0 to 200000, and is ""' },
+    ],
+  })
+  expect(() => readObservations('lat,lon\n1,2\n', 'yield_kg_ha', 1)).toThrow(
+    'The observations have no column lng, yield_kg_ha.',
+  )
+})

@@ -1,0 +1,300 @@
+import { execFileSync } from 'node:child_process'
+import { createHash, randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { insertShare, MOST_SHARES } from '#src/history/share-queries.ts'
+import { loadRelease } from '#src/ingest/load.ts'
+import {
+  createTestAppWithPerson,
+  newPerson,
+  type Person,
+  type TestAppWithPerson,
+} from '#test/setup/people.ts'
+import { onePixelRelease, operatorOf, PIXEL_CENTRE } from '#test/setup/releases.ts'
+import { SQUARE } from '#test/setup/square.ts'
+
+const [OLD, NEW] = ['fertilizer-eth-wheat-2026-07-v1', 'fertilizer-eth-wheat-2026-07-v2']
+
+let service: TestAppWithPerson
+beforeAll(async () => {
+  service = await createTestAppWithPerson({ template: 'empty', settings: { RELEASE_MAX_AGE_MS: '0' } })
+  await loadRelease(service.database, onePixelRelease({ Urea: 120.5, DAP: 80.25 }))
+})
+afterAll(() => service.close())
+
+async function call(
+  method: 'GET' | 'POST' | 'DELETE',
+  url: string,
+  options: { by?: Person; payload?: object; accept?: string } = {},
+) {
+  const { by, payload, accept } = options
+  const headers = { host: 'agro.example', ...by?.headers, ...(accept && { accept }) }
+  const response = await service.app.inject({ method, url, headers, ...(payload && { payload }) })
+  const isJson = String(response.headers['content-type']).startsWith('application/json')
+  return {
+    status: response.statusCode,
+    headers: response.headers,
+    text: response.body,
+    body: isJson ? response.json() : null,
+  }
+}
+
+/** Asks, and shares what was answered. */
+async function shared(
+  by: Person,
+  url = '/advisory/fertilizer/point',
+  request: object = { ...PIXEL_CENTRE, name: "Abebe's field" },
+) {
+  const { body } = await call('POST', url, { by, payload: request })
+  const share = await call('POST', `/history/${body.history_id}/share`, { by })
+  expect(share.status, share.text).toBe(200)
+  return {
+    id: body.history_id as string,
+    share: share.body as { id: string; url: string; shared_at: string },
+    headers: share.headers,
+  }
+}
+
+describe('what is shared', () => {
+  test('has an address that its owner is told as often as it is asked for, and others never', async () => {
+    const { person } = service
+    const { id, share, headers } = await shared(person)
+    expect(share).toEqual({
+      id: expect.stringMatching(/^[\w-]{24}$/),
+      url: `http://agro.example/cite/${share.id}`,
+      shared_at: expect.stringMatching(/Z$/),
+    })
+    expect(headers.link).toBe(`<${share.url}>; rel="cite-as"`)
+    expect((await call('POST', `/history/${id}/share`, { by: person })).body).toEqual(share)
+    expect((await call('GET', `/history/${id}/share`, { by: person })).body).toEqual(share)
+    const other = await newPerson(service.app)
+    for (const method of ['GET', 'POST', 'DELETE'] as const) {
+      expect((await call(method, `/history/${id}/share`, { by: other })).status).toBe(404)
+      expect((await call(method, '/history/x/share', { by: other })).status).toBe(404)
+    }
+  })
+
+  test('is shown to everybody, without who has shared it', async () => {
+    const { share, id } = await shared(service.person)
+    const { status, body, text, headers } = await call('GET', `/cite/${share.id}`)
+    expect(status).toBe(200)
+    expect(headers).toMatchObject({
+      link: `<${share.url}>; rel="cite-as"`,
+      'x-robots-tag': 'noindex',
+      'cache-control': 'private, no-cache',
+    })
+    expect(body).toMatchObject({
+      ...share,
+      kind: 'point',
+      product: 'fertilizer',
+      releases: [
+        { release: OLD, state: 'published', source: 'A test', licence: 'CC0-1.0', checksum: '120.5,80.25' },
+      ],
+      request: { ...PIXEL_CENTRE, name: "Abebe's field" },
+      answer: { location: { name: "Abebe's field" }, release: OLD },
+      verify: { method: 'POST', url: 'http://agro.example/advisory/fertilizer/point', token: false },
+    })
+    expect(text).not.toContain(service.person.email)
+    expect(text).not.toContain(id)
+    const tagged = await service.app.inject({
+      url: `/cite/${share.id}`,
+      headers: { host: 'agro.example', 'if-none-match': String(headers.etag) },
+    })
+    expect(tagged.statusCode).toBe(304)
+  })
+
+  test('is a page for browsers, which loads and runs nothing', async () => {
+    const { share } = await shared(service.person, '/advisory/fertilizer/point', {
+      ...PIXEL_CENTRE,
+      name: '<script>alert(1)</script>',
+    })
+    const { text, headers } = await call('GET', `/cite/${share.id}`, { accept: 'text/html' })
+    expect(headers['content-type']).toBe('text/html; charset=utf-8')
+    expect(headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'sha256-/)
+    expect(headers['x-robots-tag']).toBe('noindex')
+    expect(text).not.toContain('<script')
+    expect(text).toContain('120.5')
+    expect(text).toContain(OLD)
+    expect(text).toContain('sha256sum')
+  })
+
+  test('is compared by a command in which no address is more than a word of a shell', async () => {
+    const { share } = await shared(service.person)
+    const headers = { host: "x';echo$(id)", accept: 'text/html' }
+    const { body } = await service.app.inject({ url: `/cite/${share.id}`, headers })
+    const [, command = ''] = /<pre>(curl .*?) \| sha256sum<\/pre>/s.exec(body) ?? []
+    const written = command.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(code))
+    const seen = execFileSync('sh', ['-c', `curl() { printf %s "$2"; }\n${written}`], { encoding: 'utf8' })
+    expect(seen).toBe("http://x';echo$(id)/advisory/fertilizer/point")
+  })
+
+  test.each([
+    ['a point', '/advisory/fertilizer/point', { ...PIXEL_CENTRE, name: "Abebe's field" }],
+    ['a point with its provenance', '/advisory/fertilizer/point', { ...PIXEL_CENTRE, provenance: true }],
+    ['all products, of which most have none', '/advisory/point', PIXEL_CENTRE],
+    [
+      'all products, with a budget for one of them',
+      '/advisory/point',
+      { ...PIXEL_CENTRE, prices: { currency: 'ETB', per_kg: { Urea: 45 } }, budget: 100 },
+    ],
+    ['a polygon', '/advisory/fertilizer', { geometry: SQUARE, quantiles: [0.5] }],
+    [
+      'a polygon with quantities',
+      '/advisory/fertilizer',
+      { geometry: SQUARE, quantiles: [0.5], histogram: 2, area: { unit: 'acre' } },
+    ],
+  ])(
+    'can be verified: %s gives the same bytes, also when another release has taken its place',
+    async (_, url, request) => {
+      const { share } = await shared(service.person, url, request)
+      await loadRelease(service.database, onePixelRelease({ Urea: 1, DAP: 2 }))
+      const { verify, answer, releases } = (await call('GET', `/cite/${share.id}`)).body
+      expect(releases).toMatchObject([{ release: OLD, state: 'replaced' }])
+      const again = await service.app.inject({
+        method: verify.method,
+        url: new URL(verify.url).pathname,
+        headers: { ...verify.headers, ...(verify.token && service.person.headers) },
+        payload: verify.body,
+      })
+      expect(again.statusCode, again.body).toBe(200)
+      // The reasons of products without values are not among it.
+      if (url !== '/advisory/point') expect(again.body).toBe(JSON.stringify(answer))
+      else expect(again.json().fertilizer).toEqual(answer.fertilizer)
+      expect(createHash('sha256').update(again.body).digest('hex')).toBe(verify.sha256)
+      await operatorOf(service.database).publish(OLD as string)
+    },
+  )
+
+  test('says so where a release is gone, and keeps the answer', async () => {
+    await operatorOf(service.database).publish(NEW as string)
+    const { share } = await shared(service.person)
+    await operatorOf(service.database).publish(OLD as string)
+    await operatorOf(service.database).remove(NEW as string)
+    const { body } = await call('GET', `/cite/${share.id}`)
+    expect(body).toMatchObject({ releases: [{ release: NEW, state: 'deleted' }], answer: { release: NEW } })
+    const again = await service.app.inject({
+      method: 'POST',
+      url: '/advisory/fertilizer/point',
+      payload: body.verify.body,
+    })
+    expect(again.json()).toMatchObject({ code: 'RELEASE_GONE' })
+  })
+})
+
+test('an answer with nutrients has no sum: the compositions that they come from may change', async () => {
+  const { share } = await shared(service.person, '/advisory/fertilizer/point', {
+    ...PIXEL_CENTRE,
+    nutrients: true,
+  })
+  expect((await call('GET', `/cite/${share.id}`)).body.verify).toBeNull()
+})
+
+describe('an answer of a version before', () => {
+  const BOTH = [OLD, 'isfm-eth-wheat-2026-07-v1'] as string[]
+  beforeAll(async () => {
+    await loadRelease(service.database, onePixelRelease({ Compost: 5 }, { product: 'isfm' }))
+  })
+
+  /** Keeps and shares an answer that was given before, to what may be refused now. */
+  async function citedFromBefore(product: string, releases: string[], more: object) {
+    const { person: by } = service
+    const id = randomUUID()
+    const answer = { location: { ...PIXEL_CENTRE, name: 'Point', type: 'point' } }
+    await service.database.pool.query(
+      `insert into advisory_history (
+         id, user_id, created_at, kind, product, country_code, crop_code, releases, request, answer, bytes
+       ) values ($1, $2, clock_timestamp(), 'point', $3, 'eth', 'wheat', $4, $5, $6, 100)`,
+      [
+        id,
+        by.user.id,
+        product,
+        releases,
+        JSON.stringify({ ...PIXEL_CENTRE, ...more }),
+        JSON.stringify(answer),
+      ],
+    )
+    const share = await call('POST', `/history/${id}/share`, { by })
+    expect(share.status, share.text).toBe(200)
+    return (await call('GET', `/cite/${share.body.id}`)).body
+  }
+
+  const prices = (per_kg: object) => ({ prices: { currency: 'ETB', per_kg }, budget: 100 })
+
+  test.each([
+    ['a budget for two products', 'all', BOTH, prices({ Urea: 45, Compost: 4 })],
+    ['the same as a text', 'all', BOTH, { prices: 'ETB Urea:45,Compost:4', budget: 100 }],
+    ['bags of less than a gram', 'fertilizer', BOTH.slice(0, 1), { bags: { Urea: 0.0005 } }],
+  ])('to what is refused now has no sum: %s', async (_, product, releases, more) => {
+    const cited = await citedFromBefore(product, releases, more)
+    expect(cited).toMatchObject({ request: more, verify: null })
+  })
+
+  test.each([
+    ['a budget for one product', 'all', BOTH, prices({ Urea: 45 })],
+    ['one for the product that answered', 'all', BOTH.slice(0, 1), prices({ Urea: 45, Compost: 4 })],
+    ['bags of a gram', 'fertilizer', BOTH.slice(0, 1), { bags: { Urea: 0.001 } }],
+  ])('to what is taken has one: %s', async (_, product, releases, more) => {
+    const cited = await citedFromBefore(product, releases, more)
+    expect(cited.verify.body).toEqual({ ...PIXEL_CENTRE, ...more, release: releases.join(', ') })
+  })
+})
+
+describe('it ends', () => {
+  const isShown = async (token: string) => (await call('GET', `/cite/${token}`)).status
+
+  test('where its owner takes it back, and the next address is another', async () => {
+    const { person: by } = service
+    const { id, share } = await shared(by)
+    expect((await call('DELETE', `/history/${id}/share`, { by })).status).toBe(204)
+    expect(await isShown(share.id)).toBe(404)
+    expect((await call('DELETE', `/history/${id}/share`, { by })).status).toBe(404)
+    expect((await call('GET', `/history/${id}/share`, { by })).status).toBe(404)
+    const next = await call('POST', `/history/${id}/share`, { by })
+    expect(next.body.id).not.toBe(share.id)
+  })
+
+  test('with the item', async () => {
+    const { person: by } = service
+    const { id, share } = await shared(by)
+    await call('DELETE', `/history/${id}`, { by })
+    expect(await isShown(share.id)).toBe(404)
+    const { rows } = await service.database.pool.query('select from history_share where history_id = $1', [
+      id,
+    ])
+    expect(rows).toHaveLength(0)
+  })
+
+  test('with the account', async () => {
+    const by = await newPerson(service.app)
+    const { share } = await shared(by)
+    expect((await call('DELETE', '/user/profile', { by, payload: { password: by.password } })).status).toBe(
+      200,
+    )
+    expect(await isShown(share.id)).toBe(404)
+  })
+})
+
+test('what is no address shows nothing', async () => {
+  for (const token of ['x', 'A'.repeat(24), `${'A'.repeat(23)}%00`, '%27%20or%201=1--']) {
+    const { status, body } = await call('GET', `/cite/${token}`)
+    expect([token, status, body.code]).toEqual([token, 404, 'NOT_FOUND'])
+  }
+})
+
+test('an account has so many shares, and what is shared stays so', async () => {
+  const by = await newPerson(service.app)
+  const { id, share } = await shared(by)
+  const { rows } = await service.database.pool.query('select id from app_user where email = $1', [by.email])
+  const userId = rows[0].id as string
+  await service.database.pool.query(
+    `insert into history_share (history_id, user_id, token)
+     select gen_random_uuid(), $1, lpad(number::text, 24, '0') from generate_series(1, $2) as number`,
+    [userId, MOST_SHARES - 1],
+  )
+  expect((await call('POST', `/history/${id}/share`, { by })).body).toEqual(share)
+  const more = await call('POST', '/advisory/fertilizer/point', { by, payload: PIXEL_CENTRE })
+  const refused = await call('POST', `/history/${more.body.history_id}/share`, { by })
+  expect(refused).toMatchObject({ status: 409, body: { code: 'TOO_MANY_SHARES' } })
+  expect(await insertShare(service.database.writer, userId, id, 'B'.repeat(24))).toMatchObject({
+    token: share.id,
+  })
+})

@@ -1,0 +1,290 @@
+import fc from 'fast-check'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Series } from '#schemas/products/define.ts'
+import { PRODUCTS } from '#schemas/products/index.ts'
+import { publishRelease } from '#src/catalog/release-queries.ts'
+import { loadConfig } from '#src/config.ts'
+import { createTileStores } from '#src/data/tiles/stores.ts'
+import { extentOf, insertCoverage } from '#src/ingest/queries.ts'
+import { createLookup, type Lookup } from '#src/lookup/lookup.ts'
+import { createPixelReader, type PixelReader } from '#src/lookup/pixels.ts'
+import type { Position } from '#src/lookup/queries.ts'
+import type { PublishedRelease } from '#src/lookup/releases.ts'
+import { createSnapshots } from '#src/lookup/snapshot.ts'
+import type { Grid } from '#src/raster/grid.ts'
+import { type Band, PIXEL_KINDS, type PixelKind, rasterWkb } from '#test/raster/raster-wkb.ts'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { runsOf } from '#test/setup/property-runs.ts'
+
+let service: TestApp
+beforeAll(async () => {
+  service = await createTestApp({ template: 'empty' })
+})
+afterAll(() => service.close())
+
+const TILE_SIZE = 4
+const SERIES: Series = {
+  product: 'fertilizer',
+  countryCode: 'eth',
+  cropCode: 'wheat',
+  forecastPeriod: null,
+}
+
+interface LayerCase {
+  kind: PixelKind
+  nodata: number | undefined
+  /** What pixels are taken from, in turn. */
+  palette: number[]
+  scale: number
+  offset: number
+  decimals: number
+}
+
+interface CoverageCase {
+  grid: Grid
+  layers: LayerCase[]
+  /** Tiles that are left out, by their number modulo 7. */
+  absent: number[]
+}
+
+const pixel = (kind: PixelKind): fc.Arbitrary<number> => {
+  const { minimum, maximum } = PIXEL_KINDS[kind]
+  if (minimum !== undefined) {
+    return fc.oneof(
+      fc.integer({ min: Math.max(minimum, -3), max: Math.min(maximum, 3) }),
+      fc.integer({ min: minimum, max: maximum }),
+    )
+  }
+  const double = fc
+    .double({ min: -1e30, max: 1e30, noNaN: true })
+    .filter((value) => value === 0 || Math.abs(value) > 1e-30)
+  const numbers = fc.oneof(fc.integer({ min: -3, max: 3 }), fc.constantFrom(0.1, 1e-9, 123.456, NaN), double)
+  return kind === '32BF' ? numbers.map(Math.fround) : numbers
+}
+
+const LOWEST = { '32BF': -3.4028234663852886e38, '64BF': -Number.MAX_VALUE }
+
+const layer: fc.Arbitrary<LayerCase> = fc
+  .constantFrom(...(Object.keys(PIXEL_KINDS) as PixelKind[]))
+  .chain((kind) =>
+    fc.record({
+      kind: fc.constant(kind),
+      nodata: fc.option(
+        kind === '32BF' || kind === '64BF'
+          ? fc.oneof(fc.constantFrom(LOWEST[kind], NaN, 0, -9999), pixel(kind))
+          : pixel(kind),
+        { nil: undefined },
+      ),
+      palette: fc.array(pixel(kind), { minLength: 1, maxLength: 4 }),
+      scale: fc.constantFrom(1, 0.1, 0.01, -2.5, 1000),
+      offset: fc.constantFrom(0, -273.15, 0.3, 1e6),
+      decimals: fc.integer({ min: 0, max: 10 }),
+    }),
+  )
+
+const size = fc.integer({ min: 1, max: 11 })
+const coverage: fc.Arbitrary<CoverageCase> = fc.record({
+  grid: fc.oneof(
+    fc.record({
+      srid: fc.constant(4326),
+      originX: fc.constantFrom(38, 37.99865, 36.1),
+      originY: fc.constantFrom(9, 9.00135, 8.7),
+      pixelWidth: fc.constantFrom(0.0027, 1 / 3, 0.05),
+      pixelHeight: fc.constantFrom(-0.0027, -1 / 3, 0.05),
+      width: size,
+      height: size,
+    }),
+    fc.record({
+      srid: fc.constantFrom(32637, 20137),
+      originX: fc.constantFrom(400_000, 390_000.3),
+      originY: fc.constantFrom(1_000_000, 994_321.7),
+      pixelWidth: fc.constantFrom(250, 1000.1),
+      pixelHeight: fc.constantFrom(-250, -1000.1),
+      width: size,
+      height: size,
+    }),
+  ),
+  layers: fc.array(layer, { minLength: 1, maxLength: 4 }),
+  absent: fc.array(fc.integer({ min: 0, max: 6 }), { maxLength: 3 }),
+})
+
+/** Places in parts of a pixel, from before the grid to behind it: on edges as often as between them. */
+const place = fc.record({
+  column: fc.oneof(fc.integer({ min: -1, max: 12 }), fc.double({ min: -1, max: 12, noNaN: true })),
+  row: fc.oneof(fc.integer({ min: -1, max: 12 }), fc.double({ min: -1, max: 12, noNaN: true })),
+})
+
+/** Stores a release as an ingest would, with tiles that an ingest would not write, too. */
+async function store(coverages: CoverageCase[]): Promise<string> {
+  const { writer } = service.database
+  const code = `fertilizer-eth-wheat-2024-01-v${++versions}`
+  const { id: releaseId } = await writer
+    .insertInto('release')
+    .values({
+      code,
+      product: 'fertilizer',
+      country_code: 'eth',
+      crop_code: 'wheat',
+      forecast_period: '2024-01-01',
+      version: versions,
+      synthetic: false,
+      source: 'A test',
+      licence: 'CC0-1.0',
+      checksum: code,
+      status: 'ready',
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  let ordinal = 0
+  for (const { grid, layers, absent } of coverages) {
+    const id = await insertCoverage(writer, releaseId, grid, await extentOf(writer, grid))
+    await writer.updateTable('coverage').set({ tile_size: TILE_SIZE }).where('id', '=', id).execute()
+    for (const [index, { scale, offset, decimals, kind }] of layers.entries()) {
+      ordinal++
+      await sql`
+        insert into layer (release_id, ordinal, coverage_id, band, input, scenario, unit, scale, "offset",
+          decimals, pixel_type, valid_count)
+        values (${releaseId}, ${ordinal}, ${id}, ${index + 1}, ${`F${ordinal}`}, 'Normal', 'kg/ha', ${scale}, ${offset},
+          ${decimals}, ${kind}, 1)`.execute(writer)
+    }
+    let number = 0
+    for (let row = 0; row * TILE_SIZE < grid.height; row++) {
+      for (let column = 0; column * TILE_SIZE < grid.width; column++) {
+        if (absent.includes(number++ % 7)) continue
+        const width = Math.min(TILE_SIZE, grid.width - column * TILE_SIZE)
+        const height = Math.min(TILE_SIZE, grid.height - row * TILE_SIZE)
+        const bands = layers.map(({ kind, nodata, palette }): Band => {
+          const choices = nodata === undefined ? palette : [...palette, nodata]
+          const pixels = Array.from(
+            { length: width * height },
+            (_, at) => choices[(at * 7 + number) % choices.length],
+          )
+          return { kind, nodata, pixels: pixels as number[] }
+        })
+        const wkb = rasterWkb(grid, column * TILE_SIZE, row * TILE_SIZE, width, height, bands)
+        await sql`
+          insert into raster_tile (coverage_id, tile_row, tile_column, rast)
+          values (${id}, ${row}, ${column}, ${wkb.toString('hex')}::raster)`.execute(writer)
+      }
+    }
+  }
+  await writer.transaction().execute((trx) => publishRelease(trx, code))
+  return code
+}
+let versions = 0
+
+/** The point that lies so many pixels from the corner of a grid, in longitude and latitude. */
+async function positionsIn(grid: Grid, places: { column: number; row: number }[]): Promise<Position[]> {
+  const { rows } = await sql<Position>`
+    select st_x(point) as longitude, st_y(point) as latitude
+    from unnest(
+      ${places.map(({ column }) => grid.originX + column * grid.pixelWidth)}::float8[],
+      ${places.map(({ row }) => grid.originY + row * grid.pixelHeight)}::float8[]
+    ) with ordinality as place (x, y, ordinal)
+    cross join lateral st_transform(st_setsrid(st_makepoint(x, y), ${grid.srid}::integer), 4326) as point
+    order by ordinal`.execute(service.database.writer)
+  return rows
+}
+
+/** One plain query a point: the reference. NaN counts as none. */
+async function reference(code: string, { longitude, latitude }: Position) {
+  const { rows } = await sql<{ decimals: number; pixel: number | null; value: number | null }>`
+    select decimals, nullif(pixel, 'NaN') as pixel, nullif(pixel * scale + "offset", 'NaN') as value
+    from release
+    join layer on layer.release_id = release.id
+    join coverage on coverage.id = layer.coverage_id
+    left join lateral coverage_cell(coverage, ${longitude}, ${latitude}) as cell on true
+    left join raster_tile as tile on tile.coverage_id = coverage.id
+      and tile.tile_row = cell.pixel_row / coverage.tile_size
+      and tile.tile_column = cell.pixel_column / coverage.tile_size
+    left join lateral st_value(
+      tile.rast, layer.band, cell.pixel_column % coverage.tile_size + 1, cell.pixel_row % coverage.tile_size + 1
+    ) as pixel on true
+    where release.code = ${code}
+    order by ordinal`.execute(service.database.writer)
+  const values = rows.map(({ value, decimals }) =>
+    value === null ? null : Number(value.toFixed(decimals)) + 0,
+  )
+  return {
+    pixels: rows.map(({ pixel }) => pixel),
+    values: values.some((value) => value !== null) ? values : null,
+  }
+}
+
+/** The stored pixels of all layers; null for none, as ST_Value has it. */
+function pixelsOf(release: PublishedRelease, found: (number[] | undefined)[]): (number | null)[] {
+  return release.layers.map(({ coverage, band }) => nullForNaN(found[coverage]?.[band - 1] ?? Number.NaN))
+}
+
+function nullForNaN(value: number): number | null {
+  return Number.isNaN(value) ? null : value
+}
+
+test('memory, coalesced queries and ST_Value give the same doubles, whatever the pixels, grid and place', async () => {
+  const tiles = createTileStores(service.database)
+  const settings = { ...service.testDatabase.environment, RELEASE_MAX_AGE_MS: '0' }
+  const ways = [16, 0].map((megabytes) => ({
+    inMemory: megabytes > 0,
+    pixels: createPixelReader(service.database, tiles, {
+      cacheBytes: megabytes * 1024 ** 2,
+      concurrency: 1,
+    }),
+    lookup: createLookup(
+      {
+        database: service.database,
+        tiles,
+        config: loadConfig({ ...settings, TILE_CACHE_MB: String(megabytes) }),
+        products: PRODUCTS,
+      },
+      async () => {},
+    ),
+  })) satisfies { inMemory: boolean; pixels: PixelReader; lookup: Lookup }[]
+  const snapshots = createSnapshots(service.database, PRODUCTS, 0)
+
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(coverage, { minLength: 1, maxLength: 2 }),
+      fc.array(place, { minLength: 5, maxLength: 15 }),
+      async (coverages, places) => {
+        const code = await store(coverages)
+        const positions = await positionsIn((coverages[0] as CoverageCase).grid, places)
+        const release = (await snapshots.renewed()).releaseOf(SERIES) as PublishedRelease
+        expect(release.code).toBe(code)
+        const expected = []
+        for (const position of positions) expected.push(await reference(code, position))
+
+        for (const { inMemory, pixels, lookup } of ways) {
+          // Twice: with the tiles asked for, and with the tiles in memory.
+          for (const _ of [1, 2]) {
+            const read = await Promise.all(
+              positions.map((position) =>
+                Promise.all(release.coverages.map((coverage) => pixels.read(coverage, position))),
+              ),
+            )
+            expect(read.map((found) => pixelsOf(release, found))).toEqual(
+              expected.map((answer) => answer.pixels),
+            )
+            const values = await lookup.inRelease(SERIES, async (_, answering) => {
+              expect(answering?.code).toBe(code)
+              return lookup.valuesAt(answering as PublishedRelease, positions)
+            })
+            expect(values.map((found) => found?.map(nullForNaN) ?? null)).toEqual(
+              expected.map((answer) => answer.values),
+            )
+          }
+          const remembered = positions.map((position) =>
+            release.coverages.map((coverage) => pixels.fromMemory(coverage, position)),
+          )
+          // Positions on projected grids are for the database to transform.
+          for (const [at, found] of remembered.entries()) {
+            const known = found.map((_, index) => inMemory && release.coverages[index]?.srid === 4326)
+            expect(found.map((one) => one !== undefined)).toEqual(known)
+            if (known.every(Boolean)) expect(pixelsOf(release, found)).toEqual(expected[at]?.pixels)
+          }
+        }
+      },
+    ),
+    { numRuns: runsOf(60) },
+  )
+})

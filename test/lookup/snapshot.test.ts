@@ -1,0 +1,250 @@
+import fc from 'fast-check'
+import { sql } from 'kysely'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { PRODUCTS } from '#schemas/products/index.ts'
+import type { App } from '#src/http/app.ts'
+import { loadRelease } from '#src/ingest/load.ts'
+import type { ReleaseSource } from '#src/ingest/source.ts'
+import { createSnapshots } from '#src/lookup/snapshot.ts'
+import type { TcpProxy } from '#test/data/tcp-proxy.ts'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { rectangle } from '#test/setup/boundaries.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
+import { newPerson } from '#test/setup/people.ts'
+import { createProxiedApp, type ProxiedApp } from '#test/setup/proxied-app.ts'
+import { askFertilizer, layerOf, operatorOf, releaseDescription } from '#test/setup/releases.ts'
+
+const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
+
+/** How long another release may take to be seen. */
+const FRESH_MS = 2000
+
+/** A release of 32 x 1 pixels, two tiles, all of one value in both layers. */
+function sourceOf(value: number): ReleaseSource {
+  const layers = [layerOf('A'), layerOf('B')]
+  return {
+    description: releaseDescription({ forecastPeriod: '2025-01-01', checksum: `${value}` }),
+    coverages: [
+      {
+        grid: {
+          srid: 4326,
+          originX: 38,
+          originY: 10,
+          pixelWidth: 0.1,
+          pixelHeight: -0.1,
+          width: 32,
+          height: 1,
+        },
+        layers,
+        windows: [{ column: 0, row: 0, width: 32, height: 1 }],
+        read: async () => layers.map(() => new Float32Array(32).fill(value)),
+      },
+    ],
+  }
+}
+
+/** Two points in different tiles. */
+const HERE = { lat: 9.95, lng: 38.05 }
+const THERE = { lat: 9.95, lng: 40.95 }
+
+const ask = (app: App, place = HERE) => askFertilizer(app, place)
+
+describe('a change is seen within two seconds, with no more to do than to ask', () => {
+  let service: TestApp
+  beforeAll(async () => {
+    service = await createTestApp({ template: 'empty' })
+  })
+  afterAll(() => service.close())
+
+  /** Asks until the answer is the new one; every answer on the way is the old one. */
+  async function seen(before: object, after: object): Promise<void> {
+    const changed = performance.now()
+    for (;;) {
+      const asked = performance.now()
+      const answer = await ask(service.app)
+      if (asked - changed < FRESH_MS && answer.release !== (after as { release?: string }).release) {
+        expect(answer).toMatchObject(before)
+      } else {
+        expect(answer).toMatchObject(after)
+        return
+      }
+    }
+  }
+
+  test('whether a release is published, rolled back, withdrawn, or published again', async () => {
+    const { app, database } = service
+    const operator = operatorOf(database)
+    const nothing = { status: 404, code: 'NO_RELEASE', release: undefined }
+    expect(await ask(app)).toMatchObject(nothing)
+
+    const first = await loadRelease(database, sourceOf(1))
+    const one = { status: 200, release: first.code, values: [1, 1] }
+    await seen(nothing, one)
+    const second = await loadRelease(database, sourceOf(2))
+    const two = { status: 200, release: second.code, values: [2, 2] }
+    await seen(one, two)
+    await operator.rollback(second.code)
+    await seen(two, one)
+    await operator.remove(first.code, true)
+    await seen(one, nothing)
+    await operator.publish(second.code)
+    await seen(nothing, two)
+  })
+
+  test('a release that is deleted right after it was replaced never answers from what is left of it', async () => {
+    const { app, database } = service
+    for (let value = 10; value < 15; value++) {
+      const { replaced } = await loadRelease(database, sourceOf(value))
+      // The tile HERE is in memory as often as not, the one THERE is not.
+      await operatorOf(database).remove(replaced as string, true)
+      const answers = await Promise.all([HERE, THERE, HERE, THERE].map((place) => ask(app, place)))
+      for (const { status, release, values } of answers) {
+        expect(status).toBe(200)
+        const { writer } = database
+        const { checksum } = await writer
+          .selectFrom('release')
+          .select('checksum')
+          .where('code', '=', release as string)
+          .executeTakeFirstOrThrow()
+        expect(values).toEqual([Number(checksum), Number(checksum)])
+      }
+    }
+  })
+})
+
+test('a polygon is not told of a release that is gone, whatever is known from before', async () => {
+  const { app, database, close } = await createTestApp({ template: 'empty' })
+  onTestFinished(close)
+  const { headers } = await newPerson(app)
+  const { code } = await loadRelease(database, sourceOf(1))
+  expect((await ask(app)).status).toBe(200)
+  await operatorOf(database).remove(code, true)
+  const response = await app.inject({
+    method: 'POST',
+    url: '/advisory/fertilizer?forecast_period=2025-01',
+    headers,
+    payload: { geometry: rectangle(38, 9, 39, 10) },
+  })
+  expect([response.statusCode, response.json().error]).toEqual([
+    404,
+    'No fertilizer recommendations of wheat for Ethiopia have been published yet.',
+  ])
+})
+
+describe('what is kept in memory', () => {
+  test('chooses the release that published_release chooses, whatever is published', async () => {
+    const service = await createTestApp({ template: 'empty' })
+    const { writer } = service.database
+    const series = fc.record({
+      product: fc.constantFrom('yield', 'fertilizer', 'forage'),
+      country: fc.constantFrom('eth', 'ken'),
+      crop: fc.constantFrom('wheat', 'potato'),
+      period: fc.constantFrom('2025-01-01', '2025-02-01', '2026-01-01'),
+      synthetic: fc.boolean(),
+    })
+    const asked = [null, '2025-01-01', '2025-02-01', '2026-01-01', '2027-01-01'].flatMap((forecastPeriod) =>
+      (['yield', 'fertilizer', 'forage'] as const).flatMap((product) =>
+        ['eth', 'ken'].flatMap((countryCode) =>
+          (product === 'forage' ? [null] : ['wheat', 'potato']).map((cropCode) => ({
+            product,
+            countryCode,
+            cropCode,
+            forecastPeriod: product === 'forage' ? null : forecastPeriod,
+          })),
+        ),
+      ),
+    )
+    const snapshots = createSnapshots(service.database, PRODUCTS, 0)
+    let version = 0
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uniqueArray(series, {
+          maxLength: 12,
+          selector: (item) =>
+            JSON.stringify({
+              ...item,
+              synthetic: 0,
+              ...(item.product === 'forage' && { crop: 0, period: 0 }),
+            }),
+        }),
+        async (releases) => {
+          await writer.deleteFrom('publication').execute()
+          for (const { product, country, crop, period, synthetic } of releases) {
+            version++
+            const seasonal = product !== 'forage'
+            await sql`
+            with new as (
+              insert into release (code, product, country_code, crop_code, forecast_period, version, synthetic,
+                source, licence, checksum, status)
+              values (${`r${version}`}, ${product}, ${country}, ${seasonal ? crop : null}, ${seasonal ? period : null}::date,
+                ${version}, ${synthetic}, '', '', '', 'ready')
+              returning *
+            ), grid as (
+              insert into coverage (release_id, srid, origin_x, origin_y, pixel_width, pixel_height, width, height,
+                tile_size, west, south, east, north)
+              select id, 4326, 38, 9, 1, -1, 1, 1, 16, 38, 8, 39, 9 from new
+              returning *
+            ), band as (
+              insert into layer (release_id, ordinal, coverage_id, band, unit, scale, "offset", decimals, pixel_type, valid_count)
+              select release_id, 1, id, 1, 'kg/ha', 1, 0, 2, '32BF', 0 from grid
+            )
+            insert into publication (product, country_code, crop_code, forecast_period, release_id)
+            select product, country_code, crop_code, forecast_period, id from new`.execute(writer)
+          }
+          const snapshot = await snapshots.renewed()
+          for (const series of asked) {
+            const { product, countryCode, cropCode, forecastPeriod } = series
+            const { rows } = await sql<{ code: string | null }>`
+            select (select code from release where id = published_release(
+              ${product}, ${countryCode}, ${cropCode}, ${forecastPeriod}::date
+            )) as code`.execute(writer)
+            expect([series, snapshot.releaseOf(series)?.code ?? null]).toEqual([series, rows[0]?.code])
+          }
+        },
+      ),
+      { numRuns: 15 },
+    )
+    await service.close()
+  })
+})
+
+describe.skipIf(EMBEDDED)('a database that goes away', () => {
+  let service: ProxiedApp
+  let app: App
+  let proxy: TcpProxy
+  beforeAll(async () => {
+    service = await createProxiedApp()
+    app = service.app
+    proxy = service.proxy
+  })
+  afterEach(() => proxy.mend())
+  afterAll(() => service.close())
+
+  test('is not missed for two seconds where the tiles are in memory, and no longer', async () => {
+    const place = { lat: 9.5, lng: 38.5 }
+    expect((await ask(app, place)).status).toBe(200)
+    const gone = performance.now()
+    await proxy.cut()
+    await vi.waitFor(
+      async () => {
+        const asked = performance.now()
+        const { status, code } = await ask(app, place)
+        if (status !== 200) expect([status, code]).toEqual([503, 'DATABASE_UNAVAILABLE'])
+        // It was asked at latest when it went away.
+        if (status === 200) expect(asked - gone).toBeLessThan(FRESH_MS)
+        expect(status).toBe(503)
+      },
+      { ...PATIENCE, interval: 20 },
+    )
+    // A tile that is not in memory is missed at once.
+    await proxy.mend()
+    expect((await ask(app, place)).status).toBe(200)
+    await proxy.cut()
+    expect(await ask(app, { lat: 7.5, lng: 36.5 })).toMatchObject({
+      status: 503,
+      code: 'DATABASE_UNAVAILABLE',
+    })
+    await proxy.mend()
+    expect((await ask(app, { lat: 7.5, lng: 36.5 })).status).toBe(200)
+  })
+})

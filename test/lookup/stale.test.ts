@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { isStale, lastDayOf } from '#schemas/products/define.ts'
+import { loadRelease } from '#src/ingest/load.ts'
+import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { onePixelRelease, PIXEL_CENTRE } from '#test/setup/releases.ts'
+
+// Runs on a server alone: no statement is tried that others do not try on both databases.
+
+const LAST_MOMENT = new Date('2026-12-31T23:59:59Z')
+const NEXT_DAY = new Date('2027-01-01T00:00:00Z')
+
+let service: TestAppWithPerson
+beforeAll(async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: LAST_MOMENT })
+  service = await createTestAppWithPerson({ template: 'empty', settings: { RELEASE_MAX_AGE_MS: '0' } })
+  await loadRelease(service.database, onePixelRelease({ Urea: 7 }, { validUntil: '2026-12-31' }))
+})
+afterAll(async () => {
+  vi.useRealTimers()
+  await service.close()
+})
+
+const LOCATION = { name: 'Point', ...PIXEL_CENTRE, type: 'point' }
+const ANSWER = {
+  location: LOCATION,
+  country_code: 'eth',
+  crop: 'wheat',
+  forecast_period: 'July 2026',
+  forecast_month: '2026-07',
+  release: 'fertilizer-eth-wheat-2026-07-v1',
+  synthetic: false,
+  fertilizer_data: [{ fertilizer_type: 'Urea', scenario: 'Normal', rate_kg_ha: 7 }],
+}
+const { fertilizer_data, ...BEFORE } = ANSWER
+const STALE_ANSWER = { ...BEFORE, stale: true, fertilizer_data }
+
+const post = (url: string, payload: object, headers: Record<string, string> = {}) =>
+  service.app.inject({ method: 'POST', url, payload, headers })
+
+const askPoint = () => post('/advisory/fertilizer/point', PIXEL_CENTRE)
+const askToBeCached = (headers: Record<string, string> = {}) =>
+  service.app.inject({ url: '/advisory/fertilizer/point?lat=9.5&lng=38.5', headers })
+const releaseInCatalog = async () => (await service.app.inject('/catalog')).json().releases[0]
+
+describe.sequential('a release whose season is over', () => {
+  test('says so from the next day on, at the same place in each answer, and under another tag', async () => {
+    expect((await askPoint()).body).toBe(JSON.stringify(ANSWER))
+    const fresh = await releaseInCatalog()
+    expect([fresh.valid_until, 'stale' in fresh]).toEqual(['2026-12-31', false])
+    const tag = { 'if-none-match': (await askToBeCached()).headers.etag as string }
+    expect((await askToBeCached(tag)).statusCode).toBe(304)
+
+    vi.setSystemTime(NEXT_DAY)
+    expect((await askPoint()).body).toBe(JSON.stringify(STALE_ANSWER))
+    expect(await releaseInCatalog()).toMatchObject({ valid_until: '2026-12-31', stale: true })
+    const answer = await askToBeCached(tag)
+    expect([answer.statusCode, answer.json().stale]).toEqual([200, true])
+  })
+
+  test('says so of many points, of polygons, in all products and in the history', async () => {
+    const { headers } = service.person
+    const point = await post('/advisory/fertilizer/point', PIXEL_CENTRE, headers)
+    const { history_id, ...body } = point.json()
+    expect(body).toEqual(STALE_ANSWER)
+    const kept = await service.app.inject({ url: `/history/${history_id}`, headers })
+    expect(kept.json().answer).toEqual(STALE_ANSWER)
+    const many = await post('/advisory/fertilizer/points', { points: [PIXEL_CENTRE] })
+    expect(many.json()).toMatchObject({ synthetic: false, stale: true })
+    const table = await post(
+      '/advisory/fertilizer/points',
+      { points: [PIXEL_CENTRE] },
+      { accept: 'text/csv' },
+    )
+    const [head, row] = table.body.split('\r\n').map((line) => line.split(',')) as [string[], string[]]
+    expect(row[head.indexOf('stale')]).toBe('true')
+    const ring = [
+      [38.2, 9.2],
+      [38.8, 9.2],
+      [38.8, 9.8],
+      [38.2, 9.2],
+    ]
+    const polygon = await post(
+      '/advisory/fertilizer',
+      { geometry: { type: 'Polygon', coordinates: [ring] } },
+      headers,
+    )
+    expect(polygon.json()).toMatchObject({ release: ANSWER.release, stale: true })
+    const all = await post('/advisory/point', PIXEL_CENTRE)
+    expect(all.json().fertilizer).toMatchObject({ stale: true })
+  })
+})
+
+describe('the last day of a season', () => {
+  const release = { forecastPeriod: '2026-07-01', synthetic: false, validUntil: null }
+
+  test.each([
+    [{}, '2027-07-31'],
+    [{ forecastPeriod: '2027-02-01' }, '2028-02-29'],
+    [{ forecastPeriod: '2026-12-01' }, '2027-12-31'],
+    [{ validUntil: '2026-11-30' }, '2026-11-30'],
+    [{ synthetic: true }, null],
+    [{ forecastPeriod: null }, null],
+    [{ forecastPeriod: null, validUntil: '2030-01-01' }, '2030-01-01'],
+  ])('of %j is %s', (changes, last) => {
+    expect(lastDayOf({ ...release, ...changes })).toBe(last)
+  })
+
+  test('ends at midnight UTC', () => {
+    expect([Date.UTC(2027, 7, 1) - 1, Date.UTC(2027, 7, 1)].map((now) => isStale(release, now))).toEqual([
+      false,
+      true,
+    ])
+  })
+})

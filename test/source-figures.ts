@@ -1,0 +1,56 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+
+const ROOT = resolve(import.meta.dirname, '..')
+
+/** Words that have a plainer one: see the rules in CONTRIBUTING.md. */
+const BANNED =
+  /\b(?:whoever|nobody|those who|what is|party|parties|desk|patience|crew|rehearsal|handover|bidFarewell)\b/gi
+
+export interface SourceFigures {
+  files: number
+  lines: number
+  /** Lines of the file in the middle. */
+  median: number
+  exportedTypes: number
+  /** Files that one file alone imports. */
+  oneImporter: number
+  /** Functions named by a result, `...Of`: the others are verbs. */
+  ofFunctions: number
+  bannedWords: number
+}
+
+/** Counts the files of `src` and `schemas`. */
+export function sourceFigures(): SourceFigures {
+  const files = ['src', 'schemas'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => join(folder, name)),
+  )
+  const texts = files.map((file) => readFileSync(join(ROOT, file), 'utf8'))
+  const lengths = texts.map((text) => text.split('\n').length - 1).sort((a, b) => a - b)
+  const count = (pattern: RegExp) => texts.reduce((sum, text) => sum + (text.match(pattern)?.length ?? 0), 0)
+  return {
+    files: files.length,
+    lines: lengths.reduce((sum, length) => sum + length, 0),
+    median: lengths[files.length >> 1] as number,
+    exportedTypes: count(/^export (?:type|interface) /gm),
+    oneImporter: countOneImporter(files, texts),
+    ofFunctions: count(/\bfunction \*?\w+Of\b/g),
+    bannedWords: count(BANNED),
+  }
+}
+
+function countOneImporter(files: string[], texts: string[]): number {
+  const importers = new Map<string, Set<string>>()
+  texts.forEach((text, index) => {
+    const file = files[index] as string
+    for (const [, specifier = ''] of text.matchAll(/(?:from |import\()'([.#][^']*)'/g)) {
+      const target = specifier.startsWith('#')
+        ? specifier.slice(1)
+        : relative(ROOT, resolve(ROOT, dirname(file), specifier))
+      importers.set(target, (importers.get(target) ?? new Set()).add(file))
+    }
+  })
+  return files.filter((file) => importers.get(file)?.size === 1).length
+}

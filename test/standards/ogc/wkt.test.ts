@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest'
+import { readWkt } from '#src/standards/ogc/edr/answers.ts'
+
+const read = (text: string) => readWkt('coords', text, ['POINT', 'MULTIPOINT', 'POLYGON', 'MULTIPOLYGON'])
+
+test.each([
+  ['POINT(38.5 9.5)', 'Point', [38.5, 9.5]],
+  [' point ( -1e1  +.5 ) ', 'Point', [-10, 0.5]],
+  ['POINT Z (1 2 3)', 'Point', [1, 2]],
+  [
+    'MULTIPOINT((1 2),(3 4))',
+    'MultiPoint',
+    [
+      [1, 2],
+      [3, 4],
+    ],
+  ],
+  [
+    'multipoint (1 2, 3 4)',
+    'MultiPoint',
+    [
+      [1, 2],
+      [3, 4],
+    ],
+  ],
+  [
+    'POLYGON((0 0,1 0,1 1,0 0),(2 2, 3 3, 4 4, 2 2))',
+    'Polygon',
+    [
+      [
+        [0, 0],
+        [1, 0],
+        [1, 1],
+        [0, 0],
+      ],
+      [
+        [2, 2],
+        [3, 3],
+        [4, 4],
+        [2, 2],
+      ],
+    ],
+  ],
+  [
+    'MULTIPOLYGON(((0 0,1 0)),((5 5)))',
+    'MultiPolygon',
+    [
+      [
+        [
+          [0, 0],
+          [1, 0],
+        ],
+      ],
+      [[[5, 5]]],
+    ],
+  ],
+])('%s is read', (text, type, coordinates) => {
+  expect(read(text)).toEqual({ type, coordinates })
+})
+
+test.each([
+  '',
+  'POINT',
+  'POINT()',
+  'POINT(1)',
+  'POINT(1 2',
+  'POINT(1,2)',
+  'POINT(1e400 2)',
+  'POINT(NaN 2)',
+  'POINT(1 2) POINT(1 2)',
+  'POINT((1 2))',
+  'LINESTRING(1 2,3 4)',
+  'MULTIPOINT()',
+  'MULTIPOINT((1 2,3 4))',
+  'MULTIPOINT(((1 2)))',
+  'POLYGON((0 0,1 0,)',
+  `POINT(${'1'.repeat(15_000)} 2)`,
+])('%s is refused', (text) => {
+  expect(() => read(text)).toThrow('must be well-known text')
+})
