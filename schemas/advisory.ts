@@ -16,7 +16,7 @@ const Count = (description: string, example: number) =>
 
 const OfCrs = (description: string, example: number) => Type.Number({ description, examples: [example] })
 
-export const ProvenanceLayer = Type.Object(
+const ProvenanceLayer = Type.Object(
   {
     layer: Type.Integer({
       minimum: 1,
@@ -39,7 +39,7 @@ export const ProvenanceLayer = Type.Object(
   { $id: 'ProvenanceLayer', description: 'A layer that has a value in a pixel.' },
 )
 
-export const ProvenancePixel = Type.Object(
+const ProvenancePixel = Type.Object(
   {
     srid: Type.Integer({ description: 'EPSG code of the CRS of the grid.', examples: [4326] }),
     column: Count('Counted from 0, at the left.', 550),
@@ -87,7 +87,7 @@ export const Provenance = Type.Object(
 export type Provenance = Static<typeof Provenance>
 
 /** The components of it, in the order of the document. */
-export const PROVENANCE_COMPONENTS = [ProvenanceLayer, ProvenancePixel, Provenance]
+const PROVENANCE_COMPONENTS = [ProvenanceLayer, ProvenancePixel, Provenance]
 
 /** The member of answers that have it. */
 export const ProvenanceMember = Type.Optional(
@@ -357,7 +357,7 @@ function exampleOf(products: readonly ProductContract[]): object {
   return { location: PASTURE, country_code: 'ken', crop: null, ...Object.fromEntries(sections) }
 }
 
-export interface AllProductsSchemas {
+interface AllProductsSchemas {
   response: TObject
   /** In the order of the document. */
   components: TSchema[]

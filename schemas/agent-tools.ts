@@ -57,8 +57,6 @@ export function pointInputOf(codes: readonly string[]) {
     forecast_period: Month,
   })
 }
-export type PointInput = Static<ReturnType<typeof pointInputOf>>
-
 export function areaInputOf(codes: readonly string[]) {
   return Type.Object({
     product: Product(codes),
@@ -104,8 +102,6 @@ export function releasesInputOf(codes: readonly string[]) {
     crop: described(crop, 'Left out: all.'),
   })
 }
-export type ReleasesInput = Static<ReturnType<typeof releasesInputOf>>
-
 /** The codes of products, in their order. */
 export function codesOfProducts(products: readonly ProductContract[]): string[] {
   return products.map(({ code }) => code)

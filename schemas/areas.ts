@@ -9,7 +9,7 @@ export const MAX_LEVEL = 3
 export const LEVELS_BELOW = Array.from({ length: MAX_LEVEL }, (_, index) => index + 1)
 
 const GEOMETRIES = ['none', 'simplified', 'full'] as const
-export const FORMATS = ['json', 'geojson'] as const
+const FORMATS = ['json', 'geojson'] as const
 
 /** What `GET /admin` is taken to ask for where it says nothing. */
 export const ADMIN_DEFAULTS = { geometry: 'none', limit: 1000 } as const
@@ -179,7 +179,7 @@ const AREAS_ABOVE = Object.fromEntries(
   }),
 )
 
-export const AdminFeature = Type.Object(
+const AdminFeature = Type.Object(
   {
     type: Type.Literal('Feature'),
     id: Type.String({ description: 'The code.', examples: ['RWA-02'] }),
@@ -200,7 +200,7 @@ export const AdminFeature = Type.Object(
   },
   { $id: 'AdminFeature', description: 'An administrative area as a GeoJSON Feature.' },
 )
-export type AdminFeature = Static<typeof AdminFeature>
+type AdminFeature = Static<typeof AdminFeature>
 
 export const AdminFeatureCollection = Type.Object(
   {

@@ -3,9 +3,9 @@ import { optional, ref, Time } from './common.ts'
 import { Organisation, PersonName, UserProfile } from './user.ts'
 
 /** Long enough for a passphrase, short enough that hashing it is no burden. */
-export const PASSWORD_LENGTH = { minimum: 10, maximum: 256 } as const
+const PASSWORD_LENGTH = { minimum: 10, maximum: 256 } as const
 
-export const NewPassword = Type.String({
+const NewPassword = Type.String({
   minLength: PASSWORD_LENGTH.minimum,
   maxLength: PASSWORD_LENGTH.maximum,
   format: 'unicode',
@@ -14,7 +14,7 @@ export const NewPassword = Type.String({
 })
 
 /** One to compare with: what it has to be like is told to those who choose one. */
-export const Password = Type.String({
+const Password = Type.String({
   minLength: 1,
   maxLength: PASSWORD_LENGTH.maximum,
   format: 'unicode',
@@ -22,13 +22,13 @@ export const Password = Type.String({
 })
 
 /** A code of an authenticator app, as such apps show it. */
-export const Totp = Type.String({
+const Totp = Type.String({
   pattern: '^[0-9]{3} ?[0-9]{3}$',
   description: 'The code that the authenticator app shows: six digits, for 30 seconds. It works once.',
   examples: ['492039'],
 })
 
-export const RecoveryCode = Type.String({
+const RecoveryCode = Type.String({
   minLength: 1,
   maxLength: 100,
   format: 'text',

@@ -27,7 +27,7 @@ export const PointId = documentedAs(
 export const PASS_LIMITS = { names: 20, characters: 1000 } as const
 
 /** Columns and properties that are passed through. */
-export const Pass = Type.Array(Type.String({ minLength: 1, maxLength: 100, format: 'text' }), {
+const Pass = Type.Array(Type.String({ minLength: 1, maxLength: 100, format: 'text' }), {
   maxItems: PASS_LIMITS.names,
   uniqueItems: true,
   description: `Columns or properties to copy to the answers: at most ${PASS_LIMITS.names} names, repeated in the query or separated by commas. Values are texts up to ${PASS_LIMITS.characters} characters, numbers, true, false and null; others are refused. Names of own members of the answer and of missing columns are refused.`,
@@ -52,7 +52,7 @@ export const SentLabels = Type.Object(
 )
 export type SentLabels = Static<typeof SentLabels>
 
-export const PassedMembers = Type.Unsafe<Record<string, string | number | boolean | null>>({
+const PassedMembers = Type.Unsafe<Record<string, string | number | boolean | null>>({
   type: 'object',
   additionalProperties: Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]),
   description: 'The columns or properties of `pass`, as they were sent. Missing ones are left out.',

@@ -6,7 +6,7 @@ import { ofSeasonless, type ProductContract, productSchema } from './product.ts'
 const Nullable = <Schema extends ReturnType<typeof Type.String>>(schema: Schema) =>
   Type.Union([schema, Type.Null()])
 
-export const CatalogCrop = Type.Object(
+const CatalogCrop = Type.Object(
   { code: Type.String({ examples: ['wheat'] }), name: Type.String({ examples: ['Wheat'] }) },
   { $id: 'CatalogCrop' },
 )
@@ -17,7 +17,7 @@ const AboutMetres = (direction: string, example: number) =>
     examples: [example],
   })
 
-export const CatalogGrid = Type.Object(
+const CatalogGrid = Type.Object(
   {
     srid: Type.Integer({ description: 'EPSG code of the CRS.', examples: [4326] }),
     width: Type.Integer({ description: 'Pixels.', examples: [1500] }),
@@ -42,7 +42,7 @@ export const CatalogGrid = Type.Object(
   { $id: 'CatalogGrid', description: 'A grid that layers of the release are on.' },
 )
 
-export const CatalogValue = Type.Object(
+const CatalogValue = Type.Object(
   {
     key: Type.String({ description: 'Its name in an entry of an answer.', examples: ['yield_kg_ha'] }),
     unit: Type.String({ examples: ['kg/ha'] }),
@@ -51,22 +51,22 @@ export const CatalogValue = Type.Object(
   { $id: 'CatalogValue', description: 'The meaning of the values of a product.' },
 )
 
-export const CatalogScenario = Type.Object(
+const CatalogScenario = Type.Object(
   { scenario: Type.String({ examples: ['Normal'] }), description: Type.String() },
   { $id: 'CatalogScenario', description: 'The season of a scenario.' },
 )
 
-export const CatalogTerm = Type.Object(
+const CatalogTerm = Type.Object(
   { term: Type.String({ examples: ['forecast_month'] }), description: Type.String() },
   { $id: 'CatalogTerm', description: 'The meaning of a word in answers.' },
 )
 
-export const CatalogRange = Type.Object(
+const CatalogRange = Type.Object(
   { min: Type.Number(), max: Type.Number() },
   { $id: 'CatalogRange', description: 'The smallest and the largest value of a release, in its unit.' },
 )
 
-export const CatalogBoundaries = Type.Object(
+const CatalogBoundaries = Type.Object(
   {
     country_code: Type.String({ examples: ['rwa'] }),
     level: Type.Integer({ description: '0 is the country itself.' }),
@@ -147,7 +147,7 @@ function releaseOf(products: readonly ProductContract[]) {
   )
 }
 
-export interface CatalogSchemas {
+interface CatalogSchemas {
   catalog: TSchema
   /** In the order of the document. */
   components: TSchema[]

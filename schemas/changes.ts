@@ -3,7 +3,7 @@ import { MAX_LEVEL } from './areas.ts'
 import { oneOf, ref } from './common.ts'
 
 /** In what forms two releases are compared. */
-export const CHANGE_FORMATS = ['json', 'csv'] as const
+const CHANGE_FORMATS = ['json', 'csv'] as const
 
 const Code = Type.String({ minLength: 1, maxLength: 200, format: 'text' })
 

@@ -3,7 +3,7 @@ import { optional, Time } from './common.ts'
 import type { ExampleEntry, ProductContract } from './product.ts'
 
 /** What was seen in the field: values by the keys that products are observed by, and the harvest. */
-export interface Observed {
+interface Observed {
   harvested_on?: string
   [key: string]: number | string | undefined
 }

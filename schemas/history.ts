@@ -22,7 +22,7 @@ const named = ($id: string) => ref(Type.Unknown({ $id }))
  *
  * @param item what all of them have
  */
-export function historyItemsOf(products: readonly ProductContract[], item: TObject) {
+function historyItemsOf(products: readonly ProductContract[], item: TObject) {
   const variants: [code: string, variant: TSchema][] = [
     ...products.map((product): [string, TSchema] => [product.code, itemOf(product, item)]),
     [ALL_PRODUCTS, itemOfAll(products, item)],
@@ -354,7 +354,7 @@ export const CitationParams = Type.Object({
   id: Type.String({ description: 'The id from `POST /history/{id}/share`.' }),
 })
 
-export const CitedRelease = Type.Object(
+const CitedRelease = Type.Object(
   {
     release: Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
     state: oneOf(RELEASE_STATES, 'The state of the release; see `GET /releases/{release}`.'),
@@ -369,7 +369,7 @@ export const CitedRelease = Type.Object(
 
 export const CitationPage = Type.String({ $id: 'CitationPage', description: 'A citation as a page.' })
 
-export const Verification = Type.Object(
+const Verification = Type.Object(
   {
     method: Type.Literal('POST'),
     url: Type.String({ examples: ['https://advice.example.org/advisory/yield/point'] }),

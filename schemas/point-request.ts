@@ -43,10 +43,10 @@ function inAnyCase(letters: string): string {
 }
 
 /** More segments than a farmer is sent; networks take up to 255. */
-export const MOST_SEGMENTS = 10
+const MOST_SEGMENTS = 10
 
 /** What a request for a point may say of its answer as a text message. */
-export const ShortTextFields = {
+const ShortTextFields = {
   max_segments: optional(
     Type.Integer({
       minimum: 1,

@@ -45,7 +45,7 @@ export const DistributionParameters = {
   ),
 }
 
-export const Quantile = Type.Object(
+const Quantile = Type.Object(
   {
     quantile: Type.Number({ description: 'Which one: 0.5 is the median.' }),
     value: Type.Number({
@@ -60,7 +60,7 @@ export const Quantile = Type.Object(
   { $id: 'Quantile', examples: [{ quantile: 0.5, value: 2464.18, error: 0 }] },
 )
 
-export const HistogramBin = Type.Object(
+const HistogramBin = Type.Object(
   {
     from: Type.Number(),
     to: Type.Number({
@@ -76,7 +76,7 @@ export const HistogramBin = Type.Object(
 )
 
 /** What an entry has of a distribution, where it was asked for. */
-export const DistributionMembers = {
+const DistributionMembers = {
   quantiles: Type.Optional(
     Type.Array(ref(Quantile), { description: 'In the order in which they were asked for.' }),
   ),
@@ -86,7 +86,7 @@ export const DistributionMembers = {
 }
 
 /** The location of the examples. */
-export const LOCATION = { name: 'My farm', lat: 9.55, lng: 38.55, type: 'polygon', area_ha: 12012.5 }
+const LOCATION = { name: 'My farm', lat: 9.55, lng: 38.55, type: 'polygon', area_ha: 12012.5 }
 
 export const PolygonLocation = Type.Object(
   {

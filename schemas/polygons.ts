@@ -132,7 +132,7 @@ export const PolygonCollection = Type.Unsafe<Record<string, unknown>>({
   ),
 })
 
-export const AreasSelection = Type.Object(
+const AreasSelection = Type.Object(
   {
     country_code: AdminSelection.properties.country_code,
     level: Type.Integer({

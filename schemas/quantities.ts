@@ -18,7 +18,7 @@ export const QUANTITY_LIMITS = {
 
 const CURRENCY_PATTERN = '^[A-Z]{3}$'
 
-export const Currency = Type.String({
+const Currency = Type.String({
   pattern: CURRENCY_PATTERN,
   description: 'An ISO 4217 code. Nothing is converted.',
   examples: ['ETB'],
@@ -47,7 +47,7 @@ function objectOrText<Value>(documented: TSchema, inText: string) {
 }
 
 /** An area as requests tell it; which of its members there may be is checked by code. */
-export interface AreaRequest {
+interface AreaRequest {
   value?: number
   unit?: string
   from?: string
@@ -59,7 +59,7 @@ const AreaValue = Type.Number({
   examples: [2.5],
 })
 
-export const AreaUnit = oneOf(
+const AreaUnit = oneOf(
   AREA_UNIT_NAMES,
   'Hectare, square metre, are (100 m²), international acre (4,046.8564224 m²), or timad (a quarter of a hectare). Plurals and full names are understood. By default `ha`.',
 )
@@ -213,7 +213,7 @@ export function quantityFieldsOf(product: ProductContract): TProperties {
 /** What amounts are in, by the unit of rates. */
 export const MASS_KEYS: Readonly<Record<string, 'kg' | 't'>> = { 'kg/ha': 'kg', 't/ha': 't' }
 
-export const Nutrient = Type.Object(
+const Nutrient = Type.Object(
   {
     N: Type.Number({ description: 'Nitrogen.' }),
     P2O5: Type.Number({ description: 'Phosphorus, as phosphate.' }),

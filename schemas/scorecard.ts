@@ -52,12 +52,12 @@ const Scores = {
   }),
 }
 
-export const ScenarioScore = Type.Object(
+const ScenarioScore = Type.Object(
   { scenario: Scenario, ...Scores },
   { $id: 'ScenarioScore', description: 'How well a scenario has predicted what was observed.' },
 )
 
-export const DistrictScore = Type.Object(
+const DistrictScore = Type.Object(
   {
     code: Type.String({ examples: ['ETH-01'] }),
     name: Type.String({ examples: ['Tigray'] }),

@@ -1,19 +1,19 @@
 import { type Static, type TObject, type TProperties, Type } from 'typebox'
-import { documentedAs, Latitude, Longitude, oneOf, optional, ref, Time, type WithoutNulls } from './common.ts'
+import { documentedAs, Latitude, Longitude, oneOf, optional, ref, Time } from './common.ts'
 import { PointRequest } from './point-request.ts'
 import { AdminSelection, PolygonGeometry } from './polygon.ts'
 import { type ProductContract, productSchema } from './product.ts'
 
-export const THRESHOLD_KINDS = ['absolute', 'relative'] as const
+const THRESHOLD_KINDS = ['absolute', 'relative'] as const
 export type ThresholdKind = (typeof THRESHOLD_KINDS)[number]
 
 /** Why nothing is sent any more. */
-export const DISABLED_REASONS = ['gone', 'failing', 'secret_lost'] as const
+const DISABLED_REASONS = ['gone', 'failing', 'secret_lost'] as const
 export type DisabledReason = (typeof DISABLED_REASONS)[number]
 
-export const PLACE_KINDS = ['point', 'polygon', 'area'] as const
+const PLACE_KINDS = ['point', 'polygon', 'area'] as const
 
-export const Threshold = Type.Object(
+const Threshold = Type.Object(
   {
     kind: oneOf(
       THRESHOLD_KINDS,
@@ -28,7 +28,7 @@ export const Threshold = Type.Object(
   },
   { $id: 'ChangeThreshold', description: 'Which changes are told. A value that comes or goes always is.' },
 )
-export type Threshold = Static<typeof Threshold>
+type Threshold = Static<typeof Threshold>
 
 const { crop, country_code, forecast_period, name } = PointRequest.properties
 
@@ -132,7 +132,7 @@ const textOrNull = (description: string, examples: string[] = []) =>
 const timeOrNull = (description: string) =>
   Type.Unsafe<string | null>({ ...Time, type: ['string', 'null'], description })
 
-export const SubscribedPlace = Type.Object(
+const SubscribedPlace = Type.Object(
   {
     type: oneOf(PLACE_KINDS, 'The kind of place.'),
     lat: Type.Optional(Type.Number({ description: 'Of a point.', examples: [9.5] })),
@@ -244,11 +244,10 @@ export function subscriptionSchemasOf(products: readonly ProductContract[]): Sub
 }
 
 export type SubscriptionAnswer = Static<ReturnType<typeof subscriptionOf>>
-export type Subscription = WithoutNulls<Static<ReturnType<typeof subscriptionOf>>>
 const subscriptionOf = (products: readonly ProductContract[]) => Type.Object(described(products))
 
 /** What can come of a test delivery. */
-export const TEST_OUTCOMES = ['delivered', 'refused', 'unanswered', 'secret_lost'] as const
+const TEST_OUTCOMES = ['delivered', 'refused', 'unanswered', 'secret_lost'] as const
 
 export const WebhookTest = Type.Object(
   {

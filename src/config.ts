@@ -14,7 +14,7 @@ import { codeOf, messageOf } from './lib/promises.ts'
  *
  * @throws {Error} where one is set twice, or its file cannot be read or is empty
  */
-export function withSecretsOfFiles(set: NodeJS.ProcessEnv, names: readonly string[]): NodeJS.ProcessEnv {
+function withSecretsOfFiles(set: NodeJS.ProcessEnv, names: readonly string[]): NodeJS.ProcessEnv {
   const files = names.flatMap((name) => {
     const file = set[`${name}_FILE`]
     if (file === undefined) return []
@@ -54,7 +54,7 @@ type Variables = Record<string, object>
  * The rules that an error of a validation of variables tells of, with the values that are allowed, and examples in the
  * place of a pattern; undefined for other errors.
  */
-export function brokenRulesOf(error: unknown, variables: Variables): string | undefined {
+function brokenRulesOf(error: unknown, variables: Variables): string | undefined {
   const { errors } = error as { errors?: BrokenRule[] }
   return errors?.map((rule) => sentenceOf(rule, variables)).join('; ')
 }

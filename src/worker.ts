@@ -16,7 +16,7 @@ import type { ToPrimary, ToWorker } from './workers.ts'
 import './v8-flags.ts'
 
 /** Lines that the primary keeps for all workers. */
-export interface RemoteLines extends HashingLines {
+interface RemoteLines extends HashingLines {
   /** Takes what the primary answers. */
   hear(message: ToWorker): void
 }

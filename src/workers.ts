@@ -15,10 +15,10 @@ export interface Pings {
   untilGivenUp: number
 }
 
-export const PINGS: Pings = { everyMs: 1000, untilHanging: 5, untilGivenUp: 30 }
+const PINGS: Pings = { everyMs: 1000, untilHanging: 5, untilGivenUp: 30 }
 
 /** Whom the pings go to, and what comes of them. */
-export interface Pinged {
+interface Pinged {
   ping(): void
   hangs(): void
   /** It has answered, having hung. */
@@ -134,7 +134,7 @@ export interface End {
 }
 
 /** @param returned a connection that was to be handed over has not left this process */
-export function memberOf(worker: Worker, number: number, returned: (socket: Socket) => void): Member {
+function memberOf(worker: Worker, number: number, returned: (socket: Socket) => void): Member {
   /** The one that Node is handing over: the next goes when the worker has got the one before it. */
   let leaving: Socket | undefined
   /** Those behind it, which another worker could take. */
@@ -232,7 +232,7 @@ export interface Crew {
   retire(): Member[]
 }
 
-export interface CrewOptions {
+interface CrewOptions {
   /** The settings of each. */
   config: Config
   workers: number

@@ -28,7 +28,15 @@ const ROOMS = [
 ]
 
 /** What there is to read may only shrink: lower these with each change that does. */
-const BUDGETS: SourceFigures = BUDGET_VALUES
+const BUDGETS: SourceFigures = {
+  files: 430,
+  lines: 77_700,
+  median: 0,
+  exportedTypes: 684,
+  oneImporter: 141,
+  ofFunctions: 737,
+  bannedWords: 1391,
+}
 
 const LONGEST_FILE = 500
 const LONGEST_TEST = 500
@@ -154,7 +162,9 @@ describe('the source', () => {
   })
 
   test('there are at most twelve rooms', () => {
-    const rooms = readdirSync(join(ROOT, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
+    const rooms = readdirSync(join(ROOT, 'src'), { withFileTypes: true }).filter((entry) =>
+      entry.isDirectory(),
+    )
     expect(rooms.length).toBeLessThanOrEqual(12)
   })
 
@@ -198,9 +208,7 @@ describe('the source', () => {
     const BUILDS_SQL = /\bsql[`<]|\.(selectFrom|insertInto|updateTable|deleteFrom)\(|\.query\(\s*['"`]/
     const breaches = files.filter(
       (file) =>
-        !file.startsWith('src/data/') &&
-        !/(^|[/-])queries\.ts$/.test(file) &&
-        BUILDS_SQL.test(textOf(file)),
+        !file.startsWith('src/data/') && !/(^|[/-])queries\.ts$/.test(file) && BUILDS_SQL.test(textOf(file)),
     )
     expect(breaches).toEqual([])
   })

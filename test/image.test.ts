@@ -32,8 +32,8 @@ function namedIn(file: string): string[] {
 }
 
 /** The documents that the pages at /docs show. */
-const documents = [...read('src/http/docs-page/page.ts').matchAll(/'([\w./]+\.md)'/g)].map(
-  ([, name = '']) => join('docs', name),
+const documents = [...read('src/http/docs-page/page.ts').matchAll(/'([\w./]+\.md)'/g)].map(([, name = '']) =>
+  join('docs', name),
 )
 
 const isWithin = (name: string, folders: string[]) =>

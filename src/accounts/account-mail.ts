@@ -11,7 +11,7 @@ import { newToken, tokenHash } from './tokens.ts'
 import { emailKey, findCredentials } from './user-queries.ts'
 
 /** A token that was made for an account. */
-export interface IssuedToken {
+interface IssuedToken {
   token: string
   userId: string
   /** Where its owner reads. */

@@ -31,13 +31,13 @@ const CEILING_PAUSE_MS = 1000
  * everywhere, each takes a second, and they wait for one another: that slows them down, and keeps nobody out.
  * Where the owner has come from lately, they neither pause nor wait for those elsewhere.
  */
-export type CompareInTurn = <Result>(
+type CompareInTurn = <Result>(
   account: string,
   visit: Visit,
   compare: (inPlace: InPlace) => Promise<Result | undefined>,
 ) => Promise<Result | undefined>
 
-export function createComparison(db: Kysely<Tables>, throttle: Throttle, inTurn: InTurn): CompareInTurn {
+function createComparison(db: Kysely<Tables>, throttle: Throttle, inTurn: InTurn): CompareInTurn {
   return (account, visit, compare) => {
     const { address, atDatabase, note } = visit
     const ofAccount = accountSubjects(account, address)
@@ -66,7 +66,7 @@ const FILE = new URL('./common-passwords.txt', import.meta.url)
 let loaded: Promise<Set<string>> | undefined
 
 /** Whether a password is among the 10,000 most common ones of its length, in whatever case. */
-export async function isCommonPassword(password: string): Promise<boolean> {
+async function isCommonPassword(password: string): Promise<boolean> {
   loaded ??= load()
   return (await loaded).has(password.normalize('NFKC').toLowerCase())
 }
@@ -133,7 +133,7 @@ export async function refuseGuessable(
 
 type Account = Credentials & { emailConfirmed: boolean }
 
-export const WRONG_PASSWORD = 'The current password is wrong.'
+const WRONG_PASSWORD = 'The current password is wrong.'
 
 /** What people do with e-mail and password. All of it is throttled, and hashes when its turn comes. */
 export interface CredentialDesk {

@@ -17,7 +17,7 @@ export interface HashingLines {
 
 export type Line = Pick<FairQueue, 'run' | 'enter' | 'state'>
 
-export interface Asking {
+interface Asking {
   /** So much is asked about the account at this moment, this included. */
   asking: number
   end(): void
@@ -31,7 +31,7 @@ const RUNNING_PER_PROCESS = 2
 const WAITING = 64
 
 /** Of what is asked about one account, from however many networks. */
-export const RUNNING_PER_ACCOUNT = 2
+const RUNNING_PER_ACCOUNT = 2
 
 /**
  * @param refusal makes what is refused with where too many wait
@@ -62,7 +62,7 @@ export function createHashingLines(refusal: () => Error, processes = 1): Hashing
 }
 
 /** Whose password is hashed, and for whom. */
-export interface HashingFor {
+interface HashingFor {
   /** The key of the e-mail, whether or not it has an account. */
   account: string
   address: string
@@ -79,7 +79,7 @@ export interface HashingFor {
 export type InPlace = <Result>(hash: () => Promise<Result>) => Promise<Result>
 
 /** Where all passwords of a service are hashed and compared, a few at a time. */
-export interface Hashing {
+interface Hashing {
   /**
    * Does work that hashes when its turn comes. Networks take turns, and within them accounts. What is asked for one
    * account has two places at a time, from however many networks it comes, and there networks take turns as well; one
@@ -132,7 +132,7 @@ export function busy(): ApiError {
 }
 
 /** Whose password is hashed, and who asks for that: see `HashingFor`. */
-export interface HashingVisit {
+interface HashingVisit {
   account: string
   visit: Visit
   isKnown?: () => Promise<boolean>

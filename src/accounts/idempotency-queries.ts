@@ -17,7 +17,7 @@ const BYTES_PER_USER = 32_000_000
  * @param leaseSeconds an attempt that has left no answer by then has died with its process
  * @returns whether this attempt is to do the work; it is not where the account is gone, either
  */
-export async function beginAttempt(
+async function beginAttempt(
   db: Kysely<Tables>,
   { id, attempt }: Attempt,
   userId: string | null,
@@ -38,7 +38,7 @@ export async function beginAttempt(
 }
 
 /** The answer to a request that was begun before; null where there is none yet. */
-export async function findAnswer(db: Kysely<Tables>, id: Buffer): Promise<Buffer | null> {
+async function findAnswer(db: Kysely<Tables>, id: Buffer): Promise<Buffer | null> {
   const row = await db
     .selectFrom('idempotency_record')
     .select('answer')
@@ -48,7 +48,7 @@ export async function findAnswer(db: Kysely<Tables>, id: Buffer): Promise<Buffer
 }
 
 /** Stores the answer of an attempt, unless another has taken its place; `userId` is whose it is from now on. */
-export async function storeAnswer(
+async function storeAnswer(
   db: Kysely<Tables>,
   { id, attempt }: Attempt,
   userId: string | null,
@@ -63,17 +63,17 @@ export async function storeAnswer(
 }
 
 /** Forgets an attempt that has done nothing: the next one begins anew. */
-export async function deleteAttempt(db: Kysely<Tables>, { id, attempt }: Attempt): Promise<void> {
+async function deleteAttempt(db: Kysely<Tables>, { id, attempt }: Attempt): Promise<void> {
   await db.deleteFrom('idempotency_record').where('id', '=', id).where('attempt', '=', attempt).execute()
 }
 
 /** Deletes the records that no longer count. */
-export async function deleteExpired(db: Kysely<Tables>): Promise<void> {
+async function deleteExpired(db: Kysely<Tables>): Promise<void> {
   await sql`delete from idempotency_record where begun_at < now() - interval ${KEPT}`.execute(db)
 }
 
 /** Deletes the oldest records of an account that has more than are kept. */
-export async function deleteExcess(db: Kysely<Tables>, userId: string): Promise<void> {
+async function deleteExcess(db: Kysely<Tables>, userId: string): Promise<void> {
   await sql`
     delete from idempotency_record
     where id in (

@@ -46,7 +46,7 @@ export async function cleanUp(db: Kysely<Tables>, stop?: AbortSignal): Promise<v
  *
  * @returns ends it
  */
-export function startCleanUp(db: Kysely<Tables>, logFailure: LogFailure): () => void {
+function startCleanUp(db: Kysely<Tables>, logFailure: LogFailure): () => void {
   const stop = new AbortController()
   let underWay = false
 

@@ -21,7 +21,7 @@ const KEY_COLUMNS = [
   isoTime<string | null>('last_used_at').as('last_used_at'),
 ] as const
 
-export interface NewKey {
+interface NewKey {
   userId: string
   /** The login that makes it. */
   sessionId: string | null

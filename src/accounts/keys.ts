@@ -32,7 +32,7 @@ const NO_SUCH_KEY = 'You have no key with this id.'
 /** Enough of a key to tell it from others, and nothing to guess the rest by. */
 const HINT_LENGTH = KEY_PREFIX.length + 4
 
-export function keyRoutes(app: App): void {
+function keyRoutes(app: App): void {
   app.route(createRoute(app))
   app.route(listRoute(app))
   app.route(deleteRoute(app))

@@ -199,7 +199,7 @@ export async function deleteEndedSessions(db: Kysely<Tables>): Promise<number> {
   return Number(sessions)
 }
 
-export interface TwoFactor {
+interface TwoFactor {
   /** As it is stored: sealed. */
   secret: Buffer
   /** Whether a login needs it. */
@@ -258,7 +258,7 @@ export async function confirmTwoFactor(
   return true
 }
 
-export interface ConfirmedTwoFactor {
+interface ConfirmedTwoFactor {
   userId: string
   secret: Buffer
   step: number

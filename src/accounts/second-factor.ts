@@ -14,7 +14,7 @@ import { tokenHash } from './tokens.ts'
 export const WRONG_CODE = 'The code is wrong, or has been used: wait for the next one.'
 
 /** What somebody shows besides the password. */
-export interface ShownFactor {
+interface ShownFactor {
   totp?: string | null
   recovery_code?: string | null
 }

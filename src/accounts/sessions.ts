@@ -20,7 +20,7 @@ import type { Credentials } from './user-queries.ts'
 /** What the tokens of one session begin with: 128 bits, and as many for each of them. */
 const FAMILY_BYTES = TOKEN_BYTES / 2
 
-export function newSuccessorSalt(): Buffer {
+function newSuccessorSalt(): Buffer {
   return randomBytes(TOKEN_BYTES)
 }
 
@@ -30,7 +30,7 @@ export function newSuccessorSalt(): Buffer {
  * there is never more than one line of tokens. The salt alone, which is all that the database has, does not
  * give it.
  */
-export function successorOf(token: string, salt: Buffer): string {
+function successorOf(token: string, salt: Buffer): string {
   const rest = createHmac('sha256', salt).update(token).digest().subarray(FAMILY_BYTES)
   return Buffer.concat([familyIn(token), rest]).toString('base64url')
 }
@@ -39,12 +39,12 @@ export function successorOf(token: string, salt: Buffer): string {
 const REFRESH_TOKEN = /^[A-Za-z0-9_-]{43}$/
 
 /** Whether a text may be a refresh token. */
-export function isRefreshToken(text: string): boolean {
+function isRefreshToken(text: string): boolean {
   return REFRESH_TOKEN.test(text)
 }
 
 /** What is stored of a token's family. By it a token is known whose use was forgotten long ago. */
-export function familyHash(token: string): Buffer {
+function familyHash(token: string): Buffer {
   return createHash('sha256').update(familyIn(token)).digest()
 }
 
@@ -99,7 +99,7 @@ export async function startSession(
  * `stolen` is the session that was ended because an old token of it was shown again; `tooSoon`, for how many
  * seconds it may not be continued because that was done too often.
  */
-export type Continuation = { session: Session } | { stolen: string } | { tooSoon: number } | undefined
+type Continuation = { session: Session } | { stolen: string } | { tooSoon: number } | undefined
 
 /**
  * Changes a refresh token for its successor.

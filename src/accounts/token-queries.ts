@@ -94,7 +94,7 @@ export async function insertRefreshToken(
     where id = ${sessionId}`.execute(trx)
 }
 
-export interface RefreshTokenState {
+interface RefreshTokenState {
   sessionId: string
   userId: string
   /** Whether it was not used for too long. */
@@ -179,7 +179,7 @@ export async function spendRefreshToken(
 const CONFIRMED_AT_ONCE = 8
 
 /** A token of a mail, and how long it can be used. */
-export interface TokenToKeep {
+interface TokenToKeep {
   hash: Buffer
   hours: number
 }

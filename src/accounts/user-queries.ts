@@ -149,7 +149,7 @@ export async function holdAccount(trx: Transaction<Tables>, id: string): Promise
   await sql`select from app_user where id = ${id} for no key update`.execute(trx)
 }
 
-export interface RemovedRecords extends RemovedHistory {
+interface RemovedRecords extends RemovedHistory {
   accounts: number
   sessions: number
   keys: number

@@ -15,7 +15,7 @@ import { deleteUser, findUser, removePiece, updateUser } from './user-queries.ts
  *
  * @returns has work begun at once, where an account has just gone
  */
-export function removeAccounts(app: App): () => void {
+function removeAccounts(app: App): () => void {
   return workInBackground(
     app,
     () => removePiece(app.database.writer),
@@ -23,7 +23,7 @@ export function removeAccounts(app: App): () => void {
   )
 }
 
-export function userRoutes(app: App): void {
+function userRoutes(app: App): void {
   const db = app.database.writer
   const removeRest = removeAccounts(app)
 

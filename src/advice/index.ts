@@ -22,7 +22,7 @@ import { polygonRoutes } from './polygon/routes.ts'
 import type { ReadRules } from './quantities/rules.ts'
 
 /** Shows what the look-up has in memory, and what it does at the database. */
-export function observeLookup(metrics: Metrics, { state }: Lookup): void {
+function observeLookup(metrics: Metrics, { state }: Lookup): void {
   metrics.observe('agro_tile_cache_tiles', () => state().cache.tiles)
   metrics.observe('agro_tile_cache_bytes', () => state().cache.bytes)
   metrics.observe('agro_tile_cache_limit_bytes', () => state().cache.limitBytes)
@@ -76,7 +76,7 @@ function newestOf(releases: PublishedRelease[]): number {
 /** What is asked for most changes slowly. */
 const KEEP_USES_MS = 10 * 60_000
 
-export interface AdvisoryOptions {
+interface AdvisoryOptions {
   lookup: Lookup
   /** For polygons and areas. */
   advisors: Advisors

@@ -152,7 +152,7 @@ interface Level {
 }
 
 /** How a request waits. */
-export interface Waits {
+interface Waits {
   /** For what all ask for together. */
   wait: Wait
   /** For what takes a connection of its own. */
@@ -325,7 +325,7 @@ The areas of one level of a country, in the order of their codes: code, name, pa
 
 With its \`ETag\` in \`If-None-Match\`, an unchanged answer is a 304 without a body. In the demo, areas of level 1 to ${MAX_LEVEL} are approximate; \`GET /catalog\` says which ones.`
 
-export function adminRoutes(app: App): void {
+function adminRoutes(app: App): void {
   const stored = storedAreas(app.database.reader)
   const inMemory = createAreaMemory(app.database, app.config.RELEASE_MAX_AGE_MS)
 

@@ -21,7 +21,7 @@ import { findNewestId, listChangesFrom, listNewestChanges } from './feed-queries
 const TAG_DAY = '2026-11-23'
 
 /** Where the service is for who asks. */
-export interface FeedPlace {
+interface FeedPlace {
   /** The host as it was asked, with its port. */
   host: string
   /** The address of the feed itself. */
@@ -35,7 +35,7 @@ export interface FeedPlace {
  *
  * @param entries the newest first
  */
-export function atomFeed({ host, self, root }: FeedPlace, entries: readonly ChangeEntry[]): string {
+function atomFeed({ host, self, root }: FeedPlace, entries: readonly ChangeEntry[]): string {
   // Tags have no port: it would not be one of the characters that they may have.
   const tag = `tag:${host.replace(/:\d+$/, '').replace(/[^a-zA-Z0-9.-]/g, '-')},${TAG_DAY}:changes`
   const updated = entries[0]?.at ?? `${TAG_DAY}T00:00:00.000Z`
@@ -63,7 +63,7 @@ function entryText(entry: ChangeEntry, tag: string, root: string): string {
 }
 
 /** What has happened, in a sentence. */
-export function sentenceOf({ kind, release, replaced, country_code, level }: ChangeEntry): string {
+function sentenceOf({ kind, release, replaced, country_code, level }: ChangeEntry): string {
   if (kind === 'boundaries_loaded')
     return `Boundaries of level ${level} were loaded for ${country_code.toUpperCase()}`
   const inPlaceOf = replaced === null ? '' : ` in the place of ${replaced}`
@@ -94,7 +94,7 @@ Ask as often as you like, with the \`ETag\` of the last answer as \`If-None-Matc
 
 type Call = FastifyRequest<{ Querystring: FeedQuery }>
 
-export function feedRoutes(app: App): void {
+function feedRoutes(app: App): void {
   const { reader: db, writer } = app.database
 
   /**

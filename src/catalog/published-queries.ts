@@ -11,7 +11,7 @@ export async function listCrops(db: Kysely<Tables>): Promise<{ code: string; nam
 }
 
 /** A grid of a release. */
-export interface CatalogGrid {
+interface CatalogGrid {
   srid: number
   width: number
   height: number
@@ -19,7 +19,7 @@ export interface CatalogGrid {
   extent: number[]
 }
 
-export interface PublishedRelease {
+interface PublishedRelease {
   release: string
   product: string
   country_code: string
@@ -62,7 +62,7 @@ function metresBetween(x: RawBuilder<unknown>, y: RawBuilder<unknown>): RawBuild
 }
 
 /** SQL for the grids of `release`, as `grids`: null where it has none. */
-export const GRIDS = sql`(
+const GRIDS = sql`(
   select jsonb_agg(
     jsonb_build_object(
       'srid', coverage.srid,
@@ -150,7 +150,7 @@ function publishedOf({ lossy, ...release }: ReleaseInRow): PublishedRelease {
 }
 
 /** A grid as it is shown. */
-export function withRoundedExtent(grid: CatalogGrid): CatalogGrid {
+function withRoundedExtent(grid: CatalogGrid): CatalogGrid {
   return { ...grid, extent: grid.extent.map(roundDegrees) }
 }
 
@@ -162,7 +162,7 @@ function validityOf(
   return { valid_until: lastDayOf(validity), ...(isStale(validity, Date.now()) && { stale: true }) }
 }
 
-export interface LoadedBoundaries {
+interface LoadedBoundaries {
   country_code: string
   level: number
   areas: number
@@ -191,10 +191,10 @@ export async function listBoundaries(db: Kysely<Tables>): Promise<LoadedBoundari
   return rows
 }
 
-export type ReleaseStateName = NonNullable<ReleasesQuery['state']>
+type ReleaseStateName = NonNullable<ReleasesQuery['state']>
 
 /** What is known of a release. Times are ISO times. */
-export interface KnownRelease {
+interface KnownRelease {
   release: string
   product: string
   country_code: string
@@ -220,13 +220,13 @@ export interface KnownRelease {
 }
 
 /** The same with what a complete release has more. */
-export interface DescribedRelease extends KnownRelease {
+interface DescribedRelease extends KnownRelease {
   periods: { from: string; to: string | null }[]
   grids: CatalogGrid[]
   layers: object[]
 }
 
-export interface ReleaseFilter {
+interface ReleaseFilter {
   product: string | null
   countryCode: string | null
   /** The code or an alias, in small letters. */

@@ -120,7 +120,7 @@ export async function removeEntry(trx: Trx, list: ReferenceList, named: string):
   return entry
 }
 
-export interface Offer {
+interface Offer {
   country: Entry
   crop: Entry
 }

@@ -44,7 +44,7 @@ export interface Entry {
 }
 
 /** West, south, east and north, decimal degrees. */
-export type Extent = [west: number, south: number, east: number, north: number]
+type Extent = [west: number, south: number, east: number, north: number]
 
 /** Where a country lies, as far as that is known. */
 export interface CountryExtent extends Entry {
@@ -322,7 +322,7 @@ export async function listCropAliases(db: Kysely<Tables>): Promise<CropAlias[]> 
  *
  * @param most so many are counted; where there are none of what a template names, no item is looked at
  */
-export async function countItemsNaming(
+async function countItemsNaming(
   db: Kysely<Tables>,
   column: 'country_code' | 'crop_code',
   code: string,

@@ -109,7 +109,7 @@ export interface DueRelease {
 export type DueOutcome = { replaced: string | undefined } | { refusal: string }
 
 /** What is recorded of a publication beside the operator. */
-export interface PublicationOrigin {
+interface PublicationOrigin {
   /** The checks that would have refused it. */
   allowed?: CheckName[]
   /** Who wanted it to be published at its time, where it was scheduled. */
@@ -282,7 +282,7 @@ export async function listLayers(db: Kysely<Tables>, releaseId: number): Promise
 }
 
 /** What a release is compared with where nobody says it, and why. */
-export interface Predecessor {
+interface Predecessor {
   release: ReleaseRow
   reason: string
 }

@@ -40,7 +40,7 @@ export function deleteRelease(
  *
  * @param permit throws where it may not; it is asked before the rasters go, and under the lock of releases after that
  */
-export async function deleteWherePermitted(
+async function deleteWherePermitted(
   trx: Transaction<Tables>,
   permit: () => Promise<Deletable>,
   deleted?: (part: number) => void,

@@ -40,7 +40,7 @@ The releases that are or were published, and those that are deleted where \`stat
 
 Admins also see those that never were published, and with \`state=incomplete\` the loads that are under way or were cut off.`
 
-export function releaseRoutes(app: App, schemas: ReleaseRoutesSchemas): void {
+function releaseRoutes(app: App, schemas: ReleaseRoutesSchemas): void {
   app.route(listRoute(app, schemas))
   app.route(itemRoute(app, schemas))
 }
@@ -125,7 +125,7 @@ function seesUnpublished({ user }: FastifyRequest): boolean {
 }
 
 /** @param catalog the schema of the answer */
-export function catalogRoutes(app: App, catalog: TSchema): void {
+function catalogRoutes(app: App, catalog: TSchema): void {
   const db = app.database.reader
 
   app.get(

@@ -134,7 +134,7 @@ export async function findTimeToNext(
 export type PublishDue = (trx: Transaction<Tables>, due: DueRelease) => Promise<DueOutcome>
 
 /** What has come of a release whose time has come; after a failure nothing of it is stored. */
-export type DueTrial = { id: number; due: DueRelease } & ({ outcome: DueOutcome } | { failure: unknown })
+type DueTrial = { id: number; due: DueRelease } & ({ outcome: DueOutcome } | { failure: unknown })
 
 /**
  * Publishes the release whose time came first, and keeps the refusal where the checks refuse it.

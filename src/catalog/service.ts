@@ -8,7 +8,7 @@ import { DOCUMENT_PARTS } from '#src/http/openapi/document.ts'
 import { inTime } from '#src/http/plugins/patience.ts'
 import { ping } from './feed-queries.ts'
 
-export function serviceRoutes(app: App): void {
+function serviceRoutes(app: App): void {
   app.get(
     '/',
     {

@@ -95,7 +95,7 @@ export function interrupt(number: number): void {
 }
 
 /** Whether there is somebody to ask; questions go to stderr, so that stdout can be a file. */
-export function isInteractive(): boolean {
+function isInteractive(): boolean {
   return Boolean(process.stdin.isTTY && process.stderr.isTTY)
 }
 

@@ -93,7 +93,7 @@ export interface AuditRecord {
   detail: object | null
 }
 
-export interface AuditFilter {
+interface AuditFilter {
   userId: string | undefined
   kind: AuditKind | undefined
   since: Date | undefined

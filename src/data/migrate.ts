@@ -20,14 +20,14 @@ interface Holder {
 }
 
 /** Sees whom a process of the database waits for. */
-export interface HolderWatch {
+interface HolderWatch {
   /** Who held what was waited for last, in words. */
   name(): string
   stop(): Promise<void>
 }
 
 /** Watches a process from another connection: the one that waits cannot say whom it waits for. */
-export function watchHolder(db: Kysely<Tables>, pid: number): HolderWatch {
+function watchHolder(db: Kysely<Tables>, pid: number): HolderWatch {
   const stopped = new AbortController()
   let holder: Holder | undefined
 
@@ -89,7 +89,7 @@ const PATIENCE_MS = 10 * 60_000
 /** SQLSTATE of a deadlock. */
 const DEADLOCK = '40P01'
 
-export interface MigrateOptions {
+interface MigrateOptions {
   /** Told what is waited for. */
   progress?: (message: string) => void
   /** How long locks are tried for, in all. */

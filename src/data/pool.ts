@@ -19,7 +19,7 @@ declare module 'pg' {
  *
  * @param text of a query without parameters, which COPY does not take
  */
-export function copyOut(client: pg.ClientBase, text: string): Promise<BinaryRow[]> {
+function copyOut(client: pg.ClientBase, text: string): Promise<BinaryRow[]> {
   return new Promise((resolve, reject) => {
     const copy: CopyOut = new CopyOut(`copy (${text}) to stdout (format binary)`, (error) => {
       if (error) reject(error)
@@ -136,7 +136,7 @@ declare module 'pg' {
   }
 }
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   /** A connection that is not there by then is given up. */
   connectTimeoutMs: number
   /** A connection that leaves a statement without an answer for so long is cut; undefined for never. */
@@ -157,7 +157,7 @@ const NO_TRANSACTION = 'I'
  * A statement on its own that a deadlock has undone is asked once more: it was a transaction by itself, of which
  * nothing is left. `inTransaction` does the same for several.
  */
-export function connectionWith({ connectTimeoutMs, cutAfterMs, onCut }: ConnectionOptions): typeof pg.Client {
+function connectionWith({ connectTimeoutMs, cutAfterMs, onCut }: ConnectionOptions): typeof pg.Client {
   const query = pg.Client.prototype.query as Query
 
   return class extends pg.Client {
@@ -213,7 +213,7 @@ export function connectionWith({ connectTimeoutMs, cutAfterMs, onCut }: Connecti
   }
 }
 
-export interface PoolOptions {
+interface PoolOptions {
   /** Where to connect: a URL, or a function that makes the stream to speak the protocol over. */
   target: string | (() => Duplex)
   size: number

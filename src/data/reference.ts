@@ -51,7 +51,7 @@ const Reference = Type.Object(
 )
 
 /** Countries and crops as the reference file lists them. */
-export type Reference = Static<typeof Reference>
+type Reference = Static<typeof Reference>
 
 const validate = new Ajv({ useDefaults: true }).compile<Reference>(Reference)
 

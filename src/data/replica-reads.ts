@@ -70,7 +70,7 @@ async function refuseTransaction(): Promise<never> {
   throw new Error('the reader has no transactions: it may change servers between two statements')
 }
 
-export interface ReadsOptions {
+interface ReadsOptions {
   /** The replica's connections, and the writer's. */
   pool: pg.Pool
   writerPool: pg.Pool

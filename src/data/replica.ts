@@ -4,7 +4,7 @@ import { codeOf, messageOf } from '#src/lib/promises.ts'
 import { createReads, type ReadCounts, type Reading, StrayConnectionError } from './replica-reads.ts'
 
 /** A connection of its own for a question that is asked again and again, which says in time whether there is an answer. */
-export interface Probe {
+interface Probe {
   /** Asks for one row; where none comes in time, the connection is cut, and the next question has a new one. */
   ask<Row>(statement: string): Promise<Row>
   /** Has the next question go over a new connection. */
@@ -15,7 +15,7 @@ export interface Probe {
 /** An answer takes a millisecond, and a new connection some ten. */
 const DEADLINE_MS = 400
 
-export function createProbe(url: string): Probe {
+function createProbe(url: string): Probe {
   let client: pg.Client | undefined
   let closed = false
 
@@ -61,7 +61,7 @@ export function createProbe(url: string): Probe {
 }
 
 /** How far a primary has written its log, or a replica has replayed it, in bytes. */
-export type LogPosition = number
+type LogPosition = number
 
 /**
  * Finds out how old what a replica answers may be, from positions in the log alone: everything that was
@@ -69,7 +69,7 @@ export type LogPosition = number
  * while the primary is idle, when the time of the last transaction that was replayed grows old, and where the
  * replica gets nothing any more, when it has replayed all that it knows of.
  */
-export interface ReplayLag {
+interface ReplayLag {
   /** The primary had written so far, or further, at a time on the clock of `performance.now()`. */
   written(at: number, position: LogPosition): void
   /** The primary does not say how far it has written. */
@@ -120,7 +120,7 @@ export function createReplayLag(maxMs: number): ReplayLag {
 }
 
 /** Hears how far a replica has replayed, and knows which one that is: behind a balancer, connections lead to several. */
-export interface Replayed {
+interface Replayed {
   /** Whether it is a replica, as it said last. */
   isRecovering(): boolean
   /**
@@ -155,7 +155,7 @@ interface Answer {
 const FIRST_WAIT_MS = 20
 
 /** @param onAnother is told when another replica answers than before */
-export function createReplayed(url: string, lag: ReplayLag, onAnother: () => void): Replayed {
+function createReplayed(url: string, lag: ReplayLag, onAnother: () => void): Replayed {
   const probe = createProbe(url)
   let recovering = false
   let server: string | undefined
@@ -200,7 +200,7 @@ export function createReplayed(url: string, lag: ReplayLag, onAnother: () => voi
 }
 
 /** What a replica is there for now. */
-export interface ReplicaState {
+interface ReplicaState {
   /** Reads go there while it is `used`, and else to the writer: while it is `behind`, or `unavailable`. */
   name: 'used' | 'behind' | 'unavailable'
   /** How old what it answers may be, at most; null where that is not known, as of a server that is no replica. */
@@ -229,7 +229,7 @@ export interface Replica {
   close(): void
 }
 
-export interface ReplicaOptions {
+interface ReplicaOptions {
   /** The replica's URL, and its pool for requests. */
   url: string
   pool: pg.Pool

@@ -15,7 +15,7 @@ export interface Script {
 }
 
 /** What the database has of a script. */
-export interface AppliedScript {
+interface AppliedScript {
   checksum: string
   /** The checksums of the texts of a function that this one took the place of. */
   replaced: string[]
@@ -24,7 +24,7 @@ export interface AppliedScript {
 }
 
 /** Applied scripts by their kinds and names. */
-export type AppliedScripts = Map<string, AppliedScript>
+type AppliedScripts = Map<string, AppliedScript>
 
 /** A line of a migration after which versions of before cannot go on: only a new major version may have one. */
 const BREAKS_OLDER = /^-- breaks: older versions$/m
@@ -37,7 +37,7 @@ export async function readScripts(folder: URL): Promise<Script[]> {
 }
 
 /** The scripts of a kind, in the order in which they are applied. */
-export async function scriptsOf(kind: Script['kind'], sqlFolder: URL): Promise<Script[]> {
+async function scriptsOf(kind: Script['kind'], sqlFolder: URL): Promise<Script[]> {
   const folder = new URL(`${kind}s/`, sqlFolder)
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
   return Promise.all(
@@ -94,7 +94,7 @@ async function isThere(db: Kysely<Tables>): Promise<boolean> {
 }
 
 /** How what was applied stands to the scripts of this version. */
-export interface Comparison {
+interface Comparison {
   /** What has to be applied. */
   pending: Script[]
   /** Migrations of a newer version, and those among them that this one cannot go on with. */
@@ -108,7 +108,7 @@ export interface Comparison {
  * Compares what was applied with the scripts. A newer version may have been here: it may leave this one to go on,
  * and then its functions stay, which are right for both.
  */
-export function compareScripts(scripts: Script[], applied: AppliedScripts): Comparison {
+function compareScripts(scripts: Script[], applied: AppliedScripts): Comparison {
   const known = new Set(scripts.map(keyOf))
   const newer = migrationsIn(applied).filter((name) => !known.has(keyOf({ kind: 'migration', name })))
   const isPending = (script: Script) => {
@@ -129,7 +129,7 @@ export function compareScripts(scripts: Script[], applied: AppliedScripts): Comp
 }
 
 /** The names of the migrations among what was applied, in the order of their numbers. */
-export function migrationsIn(applied: AppliedScripts): string[] {
+function migrationsIn(applied: AppliedScripts): string[] {
   const prefix = keyOf({ kind: 'migration', name: '' })
   return [...applied.keys()]
     .flatMap((key) => (key.startsWith(prefix) ? [key.slice(prefix.length)] : []))
@@ -183,12 +183,12 @@ export async function refuseOlderSchema(db: Kysely<Tables>, folder = SQL_FOLDER)
 }
 
 /** What names a script among those that are applied. */
-export function keyOf({ kind, name }: Pick<Script, 'kind' | 'name'>): string {
+function keyOf({ kind, name }: Pick<Script, 'kind' | 'name'>): string {
   return `${kind} ${name}`
 }
 
 /** How a schema stands to what this version of the program expects. */
-export interface SchemaState extends Comparison {
+interface SchemaState extends Comparison {
   /** The migrations that were applied. */
   applied: string[]
 }
@@ -200,7 +200,7 @@ export async function schemaState(db: Kysely<Tables>): Promise<SchemaState> {
 }
 
 /** What the applied scripts have made and is there no more, or cannot be relied on. */
-export interface SchemaDefects {
+interface SchemaDefects {
   /** Tables and functions. */
   missing: string[]
   /** Indexes, triggers and constraints, each with what is wrong with it. */
@@ -238,7 +238,7 @@ function namesIn(scripts: Script[], pattern: RegExp): string[] {
 }
 
 /** What the role of a connection may do. */
-export interface RoleRights {
+interface RoleRights {
   role: string
   superuser: boolean
   /** Whether it owns all tables, as migrations need it. */

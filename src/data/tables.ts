@@ -14,7 +14,7 @@ import type {
   UserTable,
 } from './account-tables.ts'
 
-export interface RequestCountTable {
+interface RequestCountTable {
   day: string
   operation: string
   status: number
@@ -27,7 +27,7 @@ export interface RequestCountTable {
 }
 
 /** Where tiles lie that are asked for most. */
-export interface TileUseTable {
+interface TileUseTable {
   product: string
   country_code: string
   crop_code: string | null
@@ -37,7 +37,7 @@ export interface TileUseTable {
   used_at: Generated<Date>
 }
 
-export interface AdvisoryHistoryTable {
+interface AdvisoryHistoryTable {
   id: string
   user_id: string
   created_at: Date
@@ -51,7 +51,7 @@ export interface AdvisoryHistoryTable {
   bytes: number
 }
 
-export interface HistoryItemTable {
+interface HistoryItemTable {
   id: string
   user_id: string
   template_id: number
@@ -62,7 +62,7 @@ export interface HistoryItemTable {
   answer: string
 }
 
-export interface AnswerTemplateTable {
+interface AnswerTemplateTable {
   id: Generated<number>
   checksum: Buffer
   subject_id: number
@@ -71,7 +71,7 @@ export interface AnswerTemplateTable {
   pieces: string[] | null
 }
 
-export interface AdvisoryFeedbackTable {
+interface AdvisoryFeedbackTable {
   history_id: string
   user_id: string
   rating: number
@@ -86,14 +86,14 @@ export interface AdvisoryFeedbackTable {
   observed: object | null
 }
 
-export interface HistoryShareTable {
+interface HistoryShareTable {
   history_id: string
   user_id: string
   token: string
   shared_at: Generated<Date>
 }
 
-export interface UserUsageTable {
+interface UserUsageTable {
   user_id: string
   day: string
   product: string
@@ -102,7 +102,7 @@ export interface UserUsageTable {
   advisories: number
 }
 
-export interface ReleaseTable {
+interface ReleaseTable {
   id: Generated<number>
   code: string
   product: string
@@ -126,7 +126,7 @@ export interface ReleaseTable {
   deleted_at: Date | null
 }
 
-export interface ReleasePeriodTable {
+interface ReleasePeriodTable {
   id: Generated<number>
   release_id: number
   published_from: Date
@@ -136,7 +136,7 @@ export interface ReleasePeriodTable {
 /** Where the tiles of a release are. */
 export type TileStoreName = 'postgis' | 'files'
 
-export interface GranuleTable {
+interface GranuleTable {
   coverage_id: number
   granule_row: number
   granule_column: number
@@ -145,7 +145,7 @@ export interface GranuleTable {
   bytes: number
 }
 
-export interface PublicationTable {
+interface PublicationTable {
   product: string
   country_code: string
   crop_code: string | null
@@ -155,7 +155,7 @@ export interface PublicationTable {
   published_at: Generated<Date>
 }
 
-export interface ChangeEntryTable {
+interface ChangeEntryTable {
   id: Generated<number>
   at: Generated<Date>
   kind: ChangeKind
@@ -170,7 +170,7 @@ export interface ChangeEntryTable {
   level: number | null
 }
 
-export interface ScheduledPublicationTable {
+interface ScheduledPublicationTable {
   release_id: number
   publish_at: Date
   scheduled_at: Generated<Date>
@@ -183,7 +183,7 @@ export interface ScheduledPublicationTable {
 
 // Who is told of changes, and what is on its way to them; see `tables.ts`.
 
-export interface SubscriptionTable {
+interface SubscriptionTable {
   id: Generated<string>
   user_id: string
   created_at: Generated<Date>
@@ -212,7 +212,7 @@ export interface SubscriptionTable {
   disabled_reason: DisabledReason | null
 }
 
-export interface WebhookDeliveryTable {
+interface WebhookDeliveryTable {
   id: Generated<string>
   subscription_id: string
   created_at: Generated<Date>

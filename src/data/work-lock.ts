@@ -25,7 +25,7 @@ const KEEP_ALIVE = `
   set_config('tcp_keepalives_count', '3', true)`
 
 /** A lock that is held for as long as some work goes on. */
-export interface WorkLock {
+interface WorkLock {
   /** Is aborted with the reason where the lock is lost with its connection: then others may begin the same. */
   lost: AbortSignal
   unlock(): void

@@ -25,7 +25,7 @@ import {
 } from './share-queries.ts'
 
 /** How everybody can see that an answer is what its releases say. */
-export interface Verification {
+interface Verification {
   method: 'POST'
   url: string
   /** Those that the bytes of the answer depend on. */
@@ -44,7 +44,7 @@ export type StillTaken = (item: SharedItem) => Promise<boolean>
  * @param root of the service's addresses, without a slash at the end
  * @param isTaken whether its request is still taken
  */
-export function citationOf(shared: SharedItem, root: string, products: Products, isTaken: boolean) {
+function citationOf(shared: SharedItem, root: string, products: Products, isTaken: boolean) {
   const { token, shared_at, answered_at, kind, product, releases, request, answer } = shared
   return {
     id: token,
@@ -60,15 +60,15 @@ export function citationOf(shared: SharedItem, root: string, products: Products,
   }
 }
 
-export type Citation = ReturnType<typeof citationOf>
+type Citation = ReturnType<typeof citationOf>
 
 /** Where what is shared under a token is found. */
-export function addressOf(root: string, token: string): string {
+function addressOf(root: string, token: string): string {
   return `${root}/cite/${token}`
 }
 
 /** The command that compares the sum of the answer with the one that is told. */
-export function commandOf({ url, headers, body, token }: Verification): string {
+function commandOf({ url, headers, body, token }: Verification): string {
   const sent = Object.entries(headers).map(([name, value]) => `-H '${name}: ${value}'`)
   const authorization = token ? ' \\\n  -H "Authorization: Bearer $TOKEN"' : ''
   return `curl -s ${quoted(url)} ${sent.join(' ')}${authorization} \\\n  -d ${quoted(JSON.stringify(body))} | sha256sum`
@@ -132,7 +132,7 @@ function withoutAge(answer: Record<string, unknown>): Record<string, unknown> {
 }
 
 /** Shows a citation to people. */
-export function sendCitation(reply: FastifyReply, citation: Citation): FastifyReply {
+function sendCitation(reply: FastifyReply, citation: Citation): FastifyReply {
   const { product, answer, answered_at, url, releases, verify } = citation
   const { location } = answer as unknown as RecordedAnswer
   return sendPage(reply, {
@@ -193,7 +193,7 @@ const TOKEN_BYTES = 18
 
 type Call = FastifyRequest<{ Params: { id: string } }>
 
-export const CITE_AS = {
+const CITE_AS = {
   type: 'string',
   description: 'Where it is shown to everybody who knows the address (`rel="cite-as"`).',
 }

@@ -14,10 +14,10 @@ import {
 } from './recorded-answer.ts'
 
 /** A value, or none. */
-export type Cell = string | number | null
+type Cell = string | number | null
 
 /** One value of an advisory, the same for all products. */
-export interface Entry {
+interface Entry {
   product: string
   /** The release it is of, where the answer is of several. */
   release: Cell
@@ -40,7 +40,7 @@ export interface Entry {
 type Section = ReleaseSection & Record<string, unknown>
 
 /** The values of an answer in its order; where it is of several products, one product after the other. */
-export function entriesOf(products: readonly ProductDefinition[], row: HistoryRow): Entry[] {
+function entriesOf(products: readonly ProductDefinition[], row: HistoryRow): Entry[] {
   const whole = row.answer as Section
   return products.flatMap((product) => {
     // Where one call asked for every product, each has its part of the answer, or the reason for none.
@@ -89,7 +89,7 @@ const STATISTICS = [
 ] as const
 
 /** Writes the values of layers as columns of their own. */
-export interface LayerColumns {
+interface LayerColumns {
   /** The columns of an entry, with what it says. */
   of(entry: Entry): [name: string, value: Entry['value']][]
 }
@@ -100,7 +100,7 @@ export interface LayerColumns {
  *
  * @param others names that the file has already
  */
-export function createLayerColumns(others: readonly string[]): LayerColumns {
+function createLayerColumns(others: readonly string[]): LayerColumns {
   const taken = new Set(others)
   const names = new Map<string, string>()
 
@@ -186,7 +186,7 @@ const COLUMNS_OF_FORMATS = ['id', 'fid', 'ogc_fid', 'geom', 'geometry', 'shape']
  * Makes what writes the properties of the Features of one file: flat, and a column of one type in all of them.
  * What an item has nothing of is left out: map programs take a column of nothing but nulls for text.
  */
-export function createPropertyWriter(
+function createPropertyWriter(
   products: readonly ProductDefinition[],
 ): (row: HistoryRow) => Record<string, string | number | boolean> {
   const layers = createLayerColumns([...Object.keys(FEATURE_COLUMNS), ...COLUMNS_OF_FORMATS])

@@ -56,7 +56,7 @@ export function historyRecorderOf(app: App): RecordAdvisory {
 }
 
 /** @param body the schema of the request */
-export function feedbackRoutes(app: App, body: TSchema): void {
+function feedbackRoutes(app: App, body: TSchema): void {
   const db = app.database.writer
   const observable = observableKeysOf(app.products.list)
 

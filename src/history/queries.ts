@@ -8,7 +8,7 @@ import { codeOf } from '#src/lib/promises.ts'
 import { isUuid, uuidAt } from '#src/lib/uuid.ts'
 
 /** A row of advisory_feedback, called `feedback`, in the words of the API. */
-export const feedbackJson = sql<Feedback>`json_build_object(
+const feedbackJson = sql<Feedback>`json_build_object(
   'rating', feedback.rating,
   'comment', feedback.comment,
   'observed', nullif(
@@ -165,7 +165,7 @@ export interface HistoryRow {
 }
 
 /** Of `item`, a row of the view with all items, and `feedback`. */
-export const HISTORY_COLUMNS = sql`
+const HISTORY_COLUMNS = sql`
   item.id,
   ${isoTime('item.created_at')} as created_at,
   (extract(epoch from item.created_at) * 1000000)::bigint as created_us,

@@ -36,7 +36,7 @@ import {
 const MOST_PLAIN_TEMPLATES = 1000
 
 /** What is stored of the templates of answers. */
-export interface Templates {
+interface Templates {
   /** The template of an answer; undefined where the database has to be asked. */
   known(record: AdvisoryRecord): StoredTemplate | undefined
   /** The same from the database, which is asked once for all who want it. */
@@ -59,7 +59,7 @@ interface Store {
 }
 
 /** Makes what stores templates, each when an answer has it for the first time. */
-export function createTemplates(db: Kysely<Tables>): Templates {
+function createTemplates(db: Kysely<Tables>): Templates {
   // Those of releases go with them.
   const ofReleases = new WeakMap<AnswerTemplate, Entry>() as Store
   const plain = new Map<unknown, Entry>()
@@ -99,7 +99,7 @@ export function createTemplates(db: Kysely<Tables>): Templates {
 }
 
 /** Knows about how much the histories of all accounts hold together. */
-export interface HistoryTotal {
+interface HistoryTotal {
   isFull(): Promise<boolean>
   /** Counts bytes that this process has just kept. */
   add(bytes: number): void
@@ -149,7 +149,7 @@ const NO_ROOM: HistoryQuota = { items: 0, bytes: 0, full: 'refuse' }
 /** SQLSTATE of an item whose month has no partition. */
 const CHECK_VIOLATION = '23514'
 
-export interface HistoryRecorder {
+interface HistoryRecorder {
   record: RecordAdvisory
   state(): BatcherState
 }

@@ -125,7 +125,7 @@ async function countAway(trx: Transaction<Tables>): Promise<number> {
 }
 
 /** What is left of months that histories are not kept for. */
-export interface Retention {
+interface Retention {
   /** Whether a month is out of the histories, and still to be dropped. */
   going: boolean
   /** Whether histories have items that are too old. */

@@ -45,7 +45,7 @@ function createRetention(db: Kysely<Tables>, months: number | undefined): () => 
 const PIECE = 500
 
 /** Deletes the oldest items of histories that hold too much, in the background. */
-export interface Shortener {
+interface Shortener {
   /** Has the history of a user shortened to what is kept of an account. */
   shorten(userId: string): void
   /** Does no more; whatever is left is found when the next item is added. */

@@ -32,7 +32,7 @@ import {
 import { isSynthetic, monthOf, type RecordedAnswer } from './recorded-answer.ts'
 
 /** An item of the history as the API shows it. */
-export function itemOf(row: HistoryRow): HistoryItem {
+function itemOf(row: HistoryRow): HistoryItem {
   const answer = row.answer as RecordedAnswer
   const { location, forecast_period } = answer
   const month = monthOf(answer)
@@ -56,7 +56,7 @@ export function itemOf(row: HistoryRow): HistoryItem {
 }
 
 /** A stretch of time: from `from` on, to before `to`; null for no bound. ISO 8601, to the millisecond. */
-export interface Period {
+interface Period {
   from: string | null
   to: string | null
 }
@@ -69,7 +69,7 @@ const END_OF_YEARS = Date.UTC(9999, 11, 31)
  *
  * @throws {ApiError} INVALID_PARAMETERS where it would end before it begins
  */
-export function periodOf(from: string | undefined, to: string | undefined): Period {
+function periodOf(from: string | undefined, to: string | undefined): Period {
   const begin = from === undefined ? null : Date.parse(from)
   const end = to === undefined ? null : Date.parse(to) + (isDate(to) ? DAY_MS : 0)
   if (begin !== null && end !== null && (begin > end || (begin === end && isDate(to)))) {
@@ -93,7 +93,7 @@ function isoTime(time: number | null): string | null {
  *
  * @param name without its ending
  */
-export async function sendFile(
+async function sendFile(
   reply: FastifyReply,
   mediaType: FileType,
   name: string,
@@ -110,7 +110,7 @@ export async function sendFile(
 }
 
 /** Says that an answer is a file, and which. */
-export function asFile(reply: FastifyReply, mediaType: FileType, name: string): void {
+function asFile(reply: FastifyReply, mediaType: FileType, name: string): void {
   reply.type(`${mediaType}; charset=utf-8`)
   attach(reply, mediaType, name)
 }
@@ -139,7 +139,7 @@ const STALLED_MS = 60_000
  *
  * @returns throws an {@link ApiError} OVERLOADED where there are too many
  */
-export function createExportAdmission(): (userId: string, response: ServerResponse) => void {
+function createExportAdmission(): (userId: string, response: ServerResponse) => void {
   const ofAccount = new Map<string, number>()
   let underWay = 0
 

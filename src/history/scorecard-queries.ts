@@ -3,13 +3,13 @@ import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { Tables } from '#src/data/tables.ts'
 
 /** What was predicted, and what was observed there. */
-export interface Pair {
+interface Pair {
   predicted: number
   observed: number
 }
 
 /** How well predictions come up to observations. */
-export interface Scores {
+interface Scores {
   count: number
   /** The mean of predicted minus observed: above 0 where too much is predicted. */
   bias: number
@@ -90,7 +90,7 @@ export interface Observed {
 }
 
 /** What was observed in an area. */
-export interface DistrictGroup {
+interface DistrictGroup {
   district: District
   observed: Observed[]
 }

@@ -99,7 +99,7 @@ Only products whose layers differ in their scenario alone can be observed, such 
 
 type Call = FastifyRequest<{ Params: ScorecardParams; Querystring: ScorecardQuery }>
 
-export function scorecardRoutes(app: App): void {
+function scorecardRoutes(app: App): void {
   const db = app.database.writer
   const observable = app.products.list.filter(isObservable).map(({ code }) => code)
 

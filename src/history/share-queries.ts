@@ -79,7 +79,7 @@ export async function deleteShare(db: Kysely<Tables>, userId: string, historyId:
 }
 
 /** A release behind an answer. */
-export interface ReleaseOfAnswer {
+interface ReleaseOfAnswer {
   release: string
   state: 'published' | 'replaced' | 'unpublished' | 'deleted'
   source: string

@@ -4,7 +4,7 @@ import type { Tables } from '#src/data/tables.ts'
 import type { Latencies, RequestCount } from '#src/http/request-counter.ts'
 
 /** Days (ISO dates, UTC), both included, and the user they are asked of; null for everybody. */
-export interface StatsScope {
+interface StatsScope {
   from: string
   to: string
   userId: string | null

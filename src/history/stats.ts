@@ -32,7 +32,7 @@ import {
 const FIRST_DAY = dayNumber('0001-01-01')
 
 /** Days as ISO dates (UTC), both included. */
-export interface Days {
+interface Days {
   from: string
   to: string
 }
@@ -42,7 +42,7 @@ export interface Days {
  *
  * @throws {ApiError} INVALID_PARAMETERS where the first comes after the last, or there are too many
  */
-export function daysBetween(from: string | undefined, to: string | undefined): Days {
+function daysBetween(from: string | undefined, to: string | undefined): Days {
   const last = to === undefined ? Math.floor(Date.now() / DAY_MS) : dayNumber(to)
   const first = from === undefined ? Math.max(FIRST_DAY, last - STATS_DAYS.default + 1) : dayNumber(from)
   if (first > last) throw ApiError.invalid('from', 'must not be later than to')
@@ -52,7 +52,7 @@ export function daysBetween(from: string | undefined, to: string | undefined): D
 }
 
 /** Every day, in order. */
-export function daysOf({ from, to }: Days): string[] {
+function daysOf({ from, to }: Days): string[] {
   const first = dayNumber(from)
   return Array.from({ length: dayNumber(to) - first + 1 }, (_, index) => dayOf((first + index) * DAY_MS))
 }
@@ -63,7 +63,7 @@ function dayNumber(day: string): number {
 }
 
 /** The counts of advisories as the API shows them. */
-export function advisoryCounts(days: Days, rows: UsageRow[]): AdvisoryCounts {
+function advisoryCounts(days: Days, rows: UsageRow[]): AdvisoryCounts {
   const by = (grouping: UsageRow['grouping']) => rows.filter((row) => row.grouping === grouping)
   const ofDay = new Map(by('day').map(({ day, advisories }) => [day, advisories]))
   return {
@@ -76,7 +76,7 @@ export function advisoryCounts(days: Days, rows: UsageRow[]): AdvisoryCounts {
 }
 
 /** The counts of requests as the API shows them. */
-export function trafficCounts(
+function trafficCounts(
   days: Days,
   rows: TrafficRow[],
 ): Pick<ServiceStats, 'requests' | 'errors' | 'latency' | 'by_operation' | 'by_day'> {
@@ -110,7 +110,7 @@ Admins may ask for \`scope=all\`: all users, and in \`service\` the requests, er
 const FOR_ADMINS = 'scope=all is for callers with the role admin.'
 
 /** @param response the schema of the answer */
-export function statsRoutes(app: App, response: TSchema): void {
+function statsRoutes(app: App, response: TSchema): void {
   // What was just kept is counted: a replica may be behind.
   const db = app.database.writer
 
@@ -169,7 +169,7 @@ The five slowest calls of each operation in the last 12 to 24 hours, for admins.
 
 Each process has its own list, from its start. \`GET /stats\` has the percentiles of all processes.`
 
-export function slowCallsRoute(app: App): void {
+function slowCallsRoute(app: App): void {
   app.get(
     '/stats/calls',
     {

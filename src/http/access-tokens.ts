@@ -58,7 +58,7 @@ const AUDIENCE = 'agro-advisory'
 /** Ours have about 400 characters. */
 const LONGEST_TOKEN = 2048
 
-export interface AccessToken {
+interface AccessToken {
   userId: string
   sessionId: string
   /** Seconds since 1970. */

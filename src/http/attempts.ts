@@ -4,14 +4,14 @@ import { databaseError, databaseUnavailable } from './plugins/error-handler.ts'
 import { inTime, SHARE_OF_EXTRAS } from './plugins/patience.ts'
 
 /** Has done later what could not be done when its time was. */
-export interface Retries {
+interface Retries {
   /** Tries something in a while, and again until it is done or too late; false where too much waits already. */
   add(task: () => Promise<void>): boolean
   /** Tries what waits once more, up to the first that fails again, and nothing after that. */
   close(): Promise<void>
 }
 
-export interface RetryLimits {
+interface RetryLimits {
   /** After so long something is tried again. */
   everyMs: number
   /** For so long it is worth it. */

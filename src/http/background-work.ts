@@ -6,7 +6,7 @@ const PAUSE_FACTOR = 3
 const SHORTEST_PAUSE_MS = 10
 
 /** Work that has time, beside what somebody waits for. */
-export interface Piecework {
+interface Piecework {
   /** Has all be done that there is to do by now. */
   begin(): void
   /** Does no more, after the piece that is under way. */

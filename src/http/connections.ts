@@ -5,7 +5,7 @@ import { createGroups } from '#src/lib/collections.ts'
 import { siteOf } from '#src/lib/network.ts'
 
 /** How slow may be who we wait for. */
-export interface PaceLimits {
+interface PaceLimits {
   /** So many bytes a second at least, */
   bytesPerSecond: number
   /** as a mean over so long: nothing at all may come for as long as that. */
@@ -13,7 +13,7 @@ export interface PaceLimits {
 }
 
 /** Judges by the bytes that have come how fast somebody is while we wait. */
-export interface Pace {
+interface Pace {
   /**
    * Whether somebody has been too slow by now.
    *
@@ -28,7 +28,7 @@ export interface Pace {
  * what comes: a sum that needs no list of times. Much that comes at once, as it does through the buffers of a
  * kernel, is no credit beyond the window.
  */
-export function createPace({ bytesPerSecond, windowMs }: PaceLimits): Pace {
+function createPace({ bytesPerSecond, windowMs }: PaceLimits): Pace {
   const most = (bytesPerSecond * windowMs) / 1000
   let missing = most
   let last: { bytes: number; now: number } | undefined
@@ -68,7 +68,7 @@ export interface Connection {
 /** Nothing is asked; we read a request; we work on it; the client reads the answer. */
 export const CONNECTION_STATES = ['idle', 'receiving', 'working', 'sending'] as const
 
-export type ConnectionState = (typeof CONNECTION_STATES)[number]
+type ConnectionState = (typeof CONNECTION_STATES)[number]
 
 /** What a socket knows of its bytes and does not show: Node's own timeouts look there. */
 interface Handle {

@@ -135,6 +135,6 @@ export function negotiate<const MediaType extends string>(
   ])
 }
 
-export function notAcceptable(offered: readonly string[]): string {
+function notAcceptable(offered: readonly string[]): string {
   return `Accept must allow one of ${offered.join(', ')}.`
 }

@@ -192,7 +192,7 @@ declare module 'fastify' {
 }
 
 /** A name that an operation does not know, and the one that was probably meant. */
-export interface IgnoredName {
+interface IgnoredName {
   name: string
   did_you_mean?: string
 }
@@ -204,7 +204,7 @@ const MOST_CHARACTERS = 40
 const STRICT = 'handling=strict'
 
 /** The names in a call that its operation does not know. */
-export class IgnoredNames {
+class IgnoredNames {
   /** With those that are known instead. */
   readonly #names = new Map<string, ReadonlySet<string>>()
 

@@ -40,7 +40,7 @@ export interface Html {
 }
 
 /** What a page says. */
-export interface Page {
+interface Page {
   title: string
   /** The pages above this one. */
   above: readonly Link[]

@@ -26,7 +26,7 @@ export function bucketOf(milliseconds: number): number {
 }
 
 /** How many durations did not exceed a limit, in milliseconds. */
-export interface UpTo {
+interface UpTo {
   limitMs: number
   count: number
 }
@@ -90,7 +90,7 @@ export interface RouteTotal extends RoutePattern {
 export type AddCounts = (counts: RequestCount[]) => Promise<void>
 
 /** Counts in memory how requests ended, until the counts are written. */
-export interface RequestCounter {
+interface RequestCounter {
   /**
    * Begins to count what goes by a name, for one route.
    *
@@ -107,7 +107,7 @@ export interface RequestCounter {
   totals(): RouteTotal[]
 }
 
-export type CountRequest = (status: number, code: string, milliseconds: number) => void
+type CountRequest = (status: number, code: string, milliseconds: number) => void
 
 interface Operation {
   name: string
@@ -241,7 +241,7 @@ function nextDay(time: number): number {
 }
 
 /** A call that was among the slowest of its operation. Nothing in it says who has asked, or what about. */
-export interface SlowCall {
+interface SlowCall {
   /** The operationId, or what else was asked for. */
   operation: string
   status: number
@@ -272,7 +272,7 @@ export interface SlowCalls {
   read(): { since: number; calls: SlowCall[] }
 }
 
-export type NoteCall = (status: number, code: string, milliseconds: number, requestId: string) => void
+type NoteCall = (status: number, code: string, milliseconds: number, requestId: string) => void
 
 interface Kept {
   before: SlowCall[]

@@ -5,7 +5,7 @@ import { SERVICE_DESCRIPTION, SERVICE_NAME } from '#schemas/service.ts'
 import { escaped } from './plain-page.ts'
 
 /** The modules of a page in one text. */
-export interface Bundle {
+interface Bundle {
   text: string
   /** The entity tag of the text. */
   tag: string
@@ -40,7 +40,7 @@ async function readBundles(): Promise<Map<string, Bundle>> {
 const tagOf = (text: string) => `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`
 
 /** A file that pages may load. */
-export interface WebFile {
+interface WebFile {
   /** Where it is on the disk. */
   path: string
   mediaType: string
@@ -48,7 +48,7 @@ export interface WebFile {
   tag: string
 }
 
-export interface WebFiles {
+interface WebFiles {
   /** The same as long as all files are: a part of their addresses, since modules import each other by relative ones. */
   version: string
   /** By their names, such as `map/page.js`: what is not in it is not served. */
@@ -126,7 +126,7 @@ export const WEB_PAGES = [
 export const DOCS_SCRIPT = 'docs/main.bundle.js'
 
 /** Libraries by the names that modules import them by. */
-export const IMPORTS: Readonly<Record<string, string>> = {
+const IMPORTS: Readonly<Record<string, string>> = {
   'maplibre-gl': 'lib/maplibre-gl/maplibre-gl.mjs',
   'terra-draw': 'lib/terra-draw/terra-draw.modern.js',
   'terra-draw-maplibre-gl-adapter':
@@ -134,7 +134,7 @@ export const IMPORTS: Readonly<Record<string, string>> = {
 }
 
 /** Tiles that an operator has set for the maps of pages. */
-export interface Basemap {
+interface Basemap {
   /** With `{z}`, `{x}` and `{y}` in it. */
   url: string
   /** The text that the source of the tiles asks for. */

@@ -7,7 +7,7 @@ const MAX_REDIRECTS = 5
 const MAX_ATTEMPTS = 4
 
 /** How much a download may be, and how long it may take. */
-export interface DownloadLimits {
+interface DownloadLimits {
   maxBytes: number
   /** Until the next bytes come. */
   silenceMs: number

@@ -9,7 +9,7 @@ import { findLoaded, refuseShortStatements } from './load-queries.ts'
 import { type Publishing, publishChecked } from './publish.ts'
 import type { ReleaseSource } from './source.ts'
 
-export interface IngestOptions extends LoadOptions {
+interface IngestOptions extends LoadOptions {
   /** Loads the data though they are loaded already. */
   force?: boolean
   /** What is allowed to a release that is loaded already. */

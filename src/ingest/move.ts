@@ -24,7 +24,7 @@ import { FILES_LOCK } from './unused-files.ts'
 /** Any constant will do, as long as every process that moves releases uses the same. */
 const MOVE_LOCK = 7_239_461
 
-export interface MoveOptions {
+interface MoveOptions {
   /** Shows which part is done, from 0 to 1. */
   progress?: (done: number) => void
   /** Told in a sentence what is waited for. */

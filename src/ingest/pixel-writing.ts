@@ -13,7 +13,7 @@ import { tilesOf } from '#src/raster/tiles.ts'
 import { writingTiles } from './tile-queries.ts'
 
 /** A coverage whose pixels are written. */
-export interface WrittenCoverage extends GranuleCoverage {
+interface WrittenCoverage extends GranuleCoverage {
   id: number
 }
 

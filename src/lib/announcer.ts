@@ -12,7 +12,7 @@ export interface Announcer {
   crash(error: unknown): void
 }
 
-export type AnnouncementFormat = 'text' | 'json'
+type AnnouncementFormat = 'text' | 'json'
 
 /**
  * @param format lines for people, or the form of all other lines of the log

@@ -18,7 +18,7 @@ export interface BatcherOptions<Item, Result> {
   bounds?: BatcherBounds<Item>
 }
 
-export interface BatcherBounds<Item> {
+interface BatcherBounds<Item> {
   bytesOf(item: Item): number
   /** So many bytes go into one run at most; what is larger goes alone. */
   batchBytes: number

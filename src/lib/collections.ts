@@ -13,7 +13,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** Members in groups, of which the largest is known at any time. */
-export interface Groups<Member> {
+interface Groups<Member> {
   add(name: string, member: Member): void
   delete(name: string, member: Member): void
   /** One that no other is larger than; of several, the first that became so large. */

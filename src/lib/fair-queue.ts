@@ -18,13 +18,13 @@ export function sharedWork(name: string): Party {
 }
 
 /** A party, and what of it is next. */
-export interface Turn<Item> {
+interface Turn<Item> {
   party: Party
   item: Item
 }
 
 /** What waits, by those whom it is for. Networks take turns, and within each of them its callers: one item each. */
-export interface FairLine<Item> {
+interface FairLine<Item> {
   /** How many items wait. */
   size(): number
   add(party: Party, item: Item): void

@@ -1,5 +1,5 @@
 /** How much of lists and objects a JSON text may have. */
-export interface NestingLimits {
+interface NestingLimits {
   /** So many within each other. */
   levels: number
   /** So many in all. */

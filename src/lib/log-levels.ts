@@ -10,7 +10,7 @@ export function isDebugged(level: string | undefined): boolean {
 }
 
 /** What may be logged at a level of its own: the domains, and the statements that the database is asked. */
-export const LOG_MODULES = [
+const LOG_MODULES = [
   'advisory',
   'areas',
   'auth',

@@ -13,7 +13,7 @@ export interface OutwardRules {
 }
 
 /** What is posted. */
-export interface OutwardMessage {
+interface OutwardMessage {
   headers: Record<string, string>
   body: string
 }

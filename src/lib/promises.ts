@@ -26,7 +26,7 @@ export async function completed<Value>(
 }
 
 /** Work that is going on. */
-export interface UnderWay {
+interface UnderWay {
   /** Adds work until it is done; answers with it. */
   add<Result>(work: Promise<Result>): Promise<Result>
   /** Waits until nothing is going on, for so many milliseconds at most. */
@@ -75,7 +75,7 @@ export function createFreshValue<Value>(load: () => Promise<Value>, maxAgeMs: nu
 /** For so long a document waits for a database that is silent. */
 const WAIT_MS = 1000
 
-export interface LastKnownOptions<Value> {
+interface LastKnownOptions<Value> {
   load: () => Promise<Value>
   /** What is said as long as nothing could be loaded. */
   otherwise: () => Value | Promise<Value>

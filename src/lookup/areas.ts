@@ -15,7 +15,7 @@ import {
 } from './queries.ts'
 
 /** What is known of a cell. */
-export interface AreaCell {
+interface AreaCell {
   /** The areas that all of it lies in. */
   throughout: readonly Area[]
   /** The areas that a part of it lies in. */
@@ -27,7 +27,7 @@ export interface AreaCell {
 }
 
 /** Cells by their number, bounded in bytes, of the boundaries that are loaded. */
-export interface AreaCells {
+interface AreaCells {
   /**
    * Undefined for a cell that is not known.
    *
@@ -40,7 +40,7 @@ export interface AreaCells {
 }
 
 /** Makes a store of so many bytes; then the oldest cells make room. */
-export function createAreaCells(limit: number): AreaCells {
+function createAreaCells(limit: number): AreaCells {
   const cells = new Map<number, AreaCell>()
   let bytes = 0
   /** Goes through the cells from the oldest on. Another one would pass all that are gone each time. */

@@ -24,7 +24,7 @@ import { createSnapshots, type Snapshot, type SnapshotState, type Snapshots } fr
 import { createWarmUp } from './warm-up.ts'
 
 /** Work in what is published. */
-export type WorkInSnapshot<Result> = (snapshot: Snapshot) => Promise<Result>
+type WorkInSnapshot<Result> = (snapshot: Snapshot) => Promise<Result>
 
 /** Work in the release that answers for a series; undefined where nothing is published for it. */
 export type WorkInRelease<Result> = (
@@ -33,7 +33,7 @@ export type WorkInRelease<Result> = (
 ) => Promise<Result>
 
 /** Decides which release answers: the one that a request names, or else the one that is published for what it asks for. */
-export interface Answering {
+interface Answering {
   /**
    * The release that answers now; undefined where nothing is published for what is asked for.
    *
@@ -66,7 +66,7 @@ export interface Answering {
 /** That a release is deleted while it is read happens; so often in a row, only while much is being replaced. */
 const ATTEMPTS = 5
 
-export function createAnswering(snapshots: Snapshots, pinned: PinnedReleases, room: FairRoom): Answering {
+function createAnswering(snapshots: Snapshots, pinned: PinnedReleases, room: FairRoom): Answering {
   /** Where what is published is replaced before the work is done, the work begins anew. */
   async function inSnapshot<Result>(
     work: WorkInSnapshot<Result>,
@@ -186,7 +186,7 @@ export interface Lookup extends Answering {
 }
 
 /** What a look-up has in memory, and what it does at the database. */
-export interface LookupState extends PixelReaderState {
+interface LookupState extends PixelReaderState {
   snapshot: SnapshotState | undefined
   areas: AreaFinderState
   outlines: OutlineStoreState

@@ -29,7 +29,7 @@ import {
   type TileOfCoverage,
 } from './tiles.ts'
 
-export interface PixelReaderOptions {
+interface PixelReaderOptions {
   /** Bytes of tiles that are kept in memory; 0 for none. */
   cacheBytes: number
   /** Queries that may be under way at the same time. */
@@ -162,7 +162,7 @@ export function createPixelReader(
 const PIECE = 5000
 
 /** What a layer of a release has at a position. */
-export interface ReleaseValue {
+interface ReleaseValue {
   scenario: string | null
   value: number
 }

@@ -163,7 +163,7 @@ export async function findPixels(db: Kysely<Tables>, pixels: PixelAddress[]): Pr
 }
 
 /** A pixel of a coverage, from the corner of the first one. */
-export interface Cell {
+interface Cell {
   row: number
   column: number
 }
@@ -256,7 +256,7 @@ export interface CellToFind {
 }
 
 /** An area that meets a cell. */
-export interface AreaInCell extends Area {
+interface AreaInCell extends Area {
   /** As much of its shape as matters there, as a MultiPolygon in well-known binary; null where all of the cell is in it. */
   shape: Buffer | null
 }
@@ -311,7 +311,7 @@ export async function findAreasAt(db: Kysely<Tables>, places: Position[]): Promi
 }
 
 /** A piece of an administrative area: they are cut into pieces of few vertices. */
-export interface StoredPiece {
+interface StoredPiece {
   areaId: number
   countryCode: string
   /** A MultiPolygon in well-known binary; null for an area without pieces. */

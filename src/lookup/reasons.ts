@@ -9,7 +9,7 @@ import type { PointQuery, Position } from './queries.ts'
 import { codesOf, countryNamed, type Snapshot } from './snapshot.ts'
 
 /** What a request is about, as sentences name it; of a polygon they give the position of a point inside. */
-export type Place = 'point' | 'polygon'
+type Place = 'point' | 'polygon'
 
 /** What there might be: "yield predictions of wheat for Ethiopia". */
 interface Wanted {
@@ -38,7 +38,7 @@ export function sayNotPublished(
  * @param other the name of the country that the place lies in, where it is known
  * @param working what to send instead, if anything answers there
  */
-export function sayOutside(
+function sayOutside(
   position: Position,
   what: Place,
   country: string | undefined,
@@ -49,7 +49,7 @@ export function sayOutside(
   return `${nameOf(position, what)} ${where}.`
 }
 
-export function sayNoData(values: string, position: Position, what: Place): string {
+function sayNoData(values: string, position: Position, what: Place): string {
   return `${nameOf(position, what)} has no ${values}: the published rasters have no value there.`
 }
 

@@ -54,7 +54,7 @@ export function columnOf(product: ProductDefinition, layer: LayerLabel, key: str
 }
 
 /** The entries of a point's answer, in the release's order; layers without a value are left out. */
-export function entriesOf(product: ProductDefinition, release: ReleaseLabels, values: LayerValues): Entry[] {
+function entriesOf(product: ProductDefinition, release: ReleaseLabels, values: LayerValues): Entry[] {
   const { key } = product.value
   return release.layers.flatMap((layer, index) => {
     const value = values[index] as number
@@ -102,7 +102,7 @@ export function locationOf({ lat, lng, name = POINT_DEFAULTS.name }: PointReques
 }
 
 /** A point that cannot be answered for, and why. */
-export interface UnansweredPoint {
+interface UnansweredPoint {
   id: string | number | undefined
   reason: ErrorBody
   /** What was sent of it. */
@@ -117,7 +117,7 @@ export interface ItemWriter {
 }
 
 /** Writes the answers of a release as JSON. */
-export interface ReleaseWriter extends ItemWriter {
+interface ReleaseWriter extends ItemWriter {
   /** What is answered to a point, as the history keeps it; undefined where it has no template. */
   templated(point: BatchPoint, values: LayerValues): TemplatedAnswer | undefined
   /** What the release says in an answer with others. */

@@ -33,7 +33,7 @@ interface Candidate extends Series {
  *
  * @returns finds the release that answers for a series; undefined where nothing is published for it
  */
-export function chooserOf<Release extends Candidate>(
+function chooserOf<Release extends Candidate>(
   releases: Release[],
   aliases: CropAlias[],
 ): (series: Series) => Release | undefined {
@@ -101,13 +101,13 @@ export interface SnapshotState {
 }
 
 /** What is done when other releases answer than before; it never fails. */
-export interface Handover {
+interface Handover {
   /** Prepares those that will answer soon, beside all that answer now. */
   before(added: readonly PublishedRelease[], published: readonly PublishedRelease[]): Promise<void>
   after(published: readonly PublishedRelease[]): void
 }
 
-export type SnapshotSource = Pick<Database, 'reader' | 'standsStill'>
+type SnapshotSource = Pick<Database, 'reader' | 'standsStill'>
 
 interface DatedSnapshot extends Snapshot {
   /** When the database was asked, on the clock of `performance.now()`. */

@@ -252,7 +252,7 @@ export interface PixelPlace {
 }
 
 /** A tile by its number, and what it is called in the database. */
-export interface NumberedTile extends TileAddress {
+interface NumberedTile extends TileAddress {
   key: number
 }
 
@@ -276,7 +276,7 @@ export function placeOf(coverage: NumberedCoverage, column: number, row: number)
   }
 }
 
-export function tileOf({ id, firstTile, tileColumns }: NumberedCoverage, key: number): NumberedTile {
+function tileOf({ id, firstTile, tileColumns }: NumberedCoverage, key: number): NumberedTile {
   const tile = key - firstTile
   return { key, coverageId: id, row: Math.floor(tile / tileColumns), column: tile % tileColumns }
 }
@@ -293,7 +293,7 @@ export function centreOf(coverage: NumberedCoverage, key: number): Position {
 }
 
 /** Brings tiles that are not in memory there. */
-export interface TileLoader {
+interface TileLoader {
   /**
    * Reads a pixel of a tile that is not in memory.
    *

@@ -22,7 +22,7 @@ const TILES_A_PAUSE = 2000
  *
  * @param used there may be millions of them
  */
-export async function findUsedTiles(
+async function findUsedTiles(
   used: Iterable<TileUses>,
   releases: readonly PublishedRelease[],
   most: number,
@@ -47,7 +47,7 @@ export async function findUsedTiles(
  *
  * @param tiles there may be millions of them; those of a release that is prepared meanwhile stay
  */
-export async function forgetTiles(
+async function forgetTiles(
   tiles: TilesInMemory,
   releases: readonly PublishedRelease[],
   pause: Pause,
@@ -88,7 +88,7 @@ function endOf({ firstTile, tileColumns, height, tileSize }: NumberedCoverage): 
 }
 
 /** Has tiles in memory before they are asked for. */
-export interface WarmUp {
+interface WarmUp {
   /**
    * Reads the tiles that processes have been asked for most, of what answers now, until all are there, there is no
    * room for more, or the time is over.

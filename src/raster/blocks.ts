@@ -6,7 +6,7 @@ import { type GridPolygon, type RowCoverage, scan } from './scan.ts'
 type Runs = number[]
 
 /** A row of tiles that a polygon covers something of. */
-export interface TileRow {
+interface TileRow {
   row: number
   /** How much of the grid lies inside, in this row. */
   area: number

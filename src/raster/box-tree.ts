@@ -2,7 +2,7 @@ import Flatbush from 'flatbush'
 import type { Extent } from './grid.ts'
 
 /** Something that was given to a tree by its number, and the square of its distance. */
-export interface Neighbour {
+interface Neighbour {
   item: number
   squaredDistance: number
 }

@@ -2,7 +2,7 @@ import type { Summary } from './summary.ts'
 import type { TileBand } from './wkb.ts'
 
 /** A band whose pixels stand for values: value = pixel * scale + offset. */
-export interface Scaling {
+interface Scaling {
   scale: number
   offset: number
 }

@@ -1,7 +1,7 @@
 import type { BandPixels, WeighedArray } from './weighed-pixels.ts'
 
 /** Of some values and the area of each: the summary of a block. */
-export interface ValueRange {
+interface ValueRange {
   minimum: number
   maximum: number
   mean: number
@@ -10,7 +10,7 @@ export interface ValueRange {
 }
 
 /** Pixels of a band, the area of each that counts, and what makes them values: pixel * scale + offset. */
-export interface WeighedBand extends BandPixels {
+interface WeighedBand extends BandPixels {
   count: number
   areas: Float64Array
   scale: number
@@ -18,25 +18,25 @@ export interface WeighedBand extends BandPixels {
 }
 
 /** From a value to another. */
-export interface Ends {
+interface Ends {
   minimum: number
   maximum: number
 }
 
 /** The way from end to end in so many equal parts. */
-export interface Parts {
+interface Parts {
   from: number
   /** How many parts there are to a unit of the values. */
   density: number
   last: number
 }
 
-export function partsOf({ minimum, maximum }: Ends, count: number): Parts {
+function partsOf({ minimum, maximum }: Ends, count: number): Parts {
   return { from: minimum, density: maximum > minimum ? count / (maximum - minimum) : 0, last: count - 1 }
 }
 
 /** In which part a value lies; which is between the ends, but for rounding. */
-export function placeIn({ from, density, last }: Parts, value: number): number {
+function placeIn({ from, density, last }: Parts, value: number): number {
   // Asked for each pixel: Math.floor, Math.min and Math.max would take twice as long.
   const place = ((value - from) * density) | 0
   if (place > last) return last
@@ -44,22 +44,22 @@ export function placeIn({ from, density, last }: Parts, value: number): number {
 }
 
 /** Two values with the mean and the deviation of a range, which stand for all of it. */
-export function likelyValuesOf({ minimum, maximum, mean, deviation }: ValueRange): number[] {
+function likelyValuesOf({ minimum, maximum, mean, deviation }: ValueRange): number[] {
   return [-deviation, deviation].map((side) => Math.min(maximum, Math.max(minimum, mean + side)))
 }
 
-export function addTo(sums: Float64Array, place: number, weight: number): void {
+function addTo(sums: Float64Array, place: number, weight: number): void {
   sums[place] = (sums[place] as number) + weight
 }
 
 /** A cell, and the weight of what lies before it. */
-export interface CellPlace {
+interface CellPlace {
   cell: number
   before: number
 }
 
 /** Values between two ends, sorted into cells of the same width. */
-export class ValueCells {
+class ValueCells {
   readonly ends: Ends
   readonly count: number
   readonly parts: Parts
@@ -128,7 +128,7 @@ export class ValueCells {
 const FIRST_VALUES = 64
 
 /** Takes the values of some cells out of the pixels that were sorted into them. */
-export class CellValues {
+class CellValues {
   readonly #cells: ValueCells
   /** Of each cell, its place in the list of those taken, from 1; 0 where it is not. */
   readonly #places: Uint8Array
@@ -187,7 +187,7 @@ function withTwiceTheRoom<Numbers extends WeighedArray>(numbers: Numbers): Numbe
 const WITHIN = 256
 
 /** Of values between two ends, the one with which the weight of all that are not larger reaches so much. */
-export function valueAt(band: WeighedBand, ends: Ends, wanted: number): number {
+function valueAt(band: WeighedBand, ends: Ends, wanted: number): number {
   const cells = new ValueCells(ends, WITHIN)
   cells.addPixels(band)
   const { cell, before } = cells.placeAt(wanted)
@@ -213,7 +213,7 @@ export interface HistogramBin {
 const NOISE = 2 ** -40
 
 /** How much of the weight of values between two ends has which of them. */
-export class ValueHistogram {
+class ValueHistogram {
   readonly #ends: Ends
   readonly #bins: number
   readonly #parts: Parts

@@ -1,7 +1,7 @@
 import geographic from 'geographiclib-geodesic'
 
 /** A position in degrees. */
-export interface SpherePosition {
+interface SpherePosition {
   longitude: number
   latitude: number
 }

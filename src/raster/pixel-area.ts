@@ -11,8 +11,8 @@ export interface Measure {
 const RADIANS = Math.PI / 180
 
 /** WGS 84: the equatorial radius in metres, the flattening, and the square of the first eccentricity. */
-export const RADIUS = 6378137
-export const FLATTENING = 1 / 298.257223563
+const RADIUS = 6378137
+const FLATTENING = 1 / 298.257223563
 const ECCENTRICITY_2 = FLATTENING * (2 - FLATTENING)
 
 /**

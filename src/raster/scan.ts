@@ -1,7 +1,7 @@
 import { GAUSS_AT, GAUSS_WEIGHT, type Measure } from './pixel-area.ts'
 
 /** An edge of a ring from its upper to its lower end, in rows and columns of a grid. */
-export interface Edge {
+interface Edge {
   top: number
   topColumn: number
   bottom: number
@@ -11,7 +11,7 @@ export interface Edge {
 }
 
 /** The edges that have a part in the rows of the grid, and none that lie along a border of rows. */
-export function edgesOf(rings: Float64Array[], height: number): Edge[] {
+function edgesOf(rings: Float64Array[], height: number): Edge[] {
   const edges: Edge[] = []
   for (const ring of rings) {
     for (let at = 0; at + 3 < ring.length; at += 2) {
@@ -63,7 +63,7 @@ const NOISE = 2 ** -45
  * piece adds, with its sign, what lies between it and the next border of columns to its own pixel, and its
  * height to all pixels of the row beyond.
  */
-export class RowSums {
+class RowSums {
   /** How many pieces have been added, in all rows, those beside the grid included. */
   pieces = 0
   readonly #width: number

@@ -38,7 +38,7 @@ export function addSummary(to: Summary, other: Summary): void {
 }
 
 /** Some pixels of a band: a rectangle in an array of rows. */
-export interface PixelRectangle {
+interface PixelRectangle {
   start: number
   stride: number
   width: number

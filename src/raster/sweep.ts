@@ -183,7 +183,7 @@ function withoutRepeats(ring: Float64Array): Float64Array {
 }
 
 /** The edges that a line meets which moves from west to east, from below. */
-export class SweepLine {
+class SweepLine {
   readonly #edges: RingEdges
   readonly #met: Int32Array
   #length = 0
@@ -230,7 +230,7 @@ export class SweepLine {
 }
 
 /** How rings meet where they must not. */
-export interface Meeting {
+interface Meeting {
   kind: 'crossing' | 'self-touch'
   longitude: number
   latitude: number

@@ -17,7 +17,7 @@ export interface Tile {
 }
 
 /** Cuts single tiles out of windows of pixels. */
-export type CutTile = (window: Window, pixels: Pixels[], left: number, top: number) => Tile | null
+type CutTile = (window: Window, pixels: Pixels[], left: number, top: number) => Tile | null
 
 /**
  * Makes what cuts tiles of a grid.
@@ -116,7 +116,7 @@ const FLOAT_TOLERANCE = 1.1920928955078125e-7
  *
  * @throws {RangeError} as {@link readTileHeader}
  */
-export type Interleave = (wkb: Buffer) => InterleavedTile
+type Interleave = (wkb: Buffer) => InterleavedTile
 
 /** Makes one with buffers of its own: arrays made for each tile would cost more than the work. */
 export function createInterleaver(): Interleave {

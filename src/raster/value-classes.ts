@@ -1,5 +1,5 @@
 /** Values and how much each counts, in no order. */
-export interface WeighedValues {
+interface WeighedValues {
   values: Float64Array
   weights: Float64Array
 }

@@ -115,7 +115,9 @@ function typeOf(value: unknown): string {
   return value instanceof Date ? 'Date' : typeof value
 }
 
-const TABLES_FILES = ['tables.ts', 'account-tables.ts'].map((name) => new URL(`../../src/data/${name}`, import.meta.url))
+const TABLES_FILES = ['tables.ts', 'account-tables.ts'].map(
+  (name) => new URL(`../../src/data/${name}`, import.meta.url),
+)
 
 /**
  * What `tables.ts` says: one interface with the tables, each an interface with a column a line.

@@ -7,7 +7,8 @@ const ROOT = resolve(import.meta.dirname, '../..')
 const DATABASES = "inject('templates')"
 
 /** Folders of what lies on the database: statements and geometry that each database has to do. */
-const ON_BOTH = /^test\/(accounts|advice|catalog|data\/(?!files|tiles)|history|ingest|lookup|products|raster|standards)/
+const ON_BOTH =
+  /^test\/(accounts|advice|catalog|data\/(?!files|tiles)|history|ingest|lookup|products|raster|standards)/
 
 /** What a file may say of itself, as a line of its own: where it runs, and why. */
 const SAYS = /^\/\/ Runs on ([^:.]*)/m

@@ -15,7 +15,7 @@ import { type Sdk, serverFactory } from './server.ts'
 import type { Tool } from './tool.ts'
 
 /** Answers messages of agents' clients. */
-export interface Exchange {
+interface Exchange {
   /** @param message one message of JSON-RPC, parsed */
   answer(message: object, by: Asker): Promise<Response>
   close(): Promise<void>
@@ -31,7 +31,7 @@ const BOTH_TYPES = 'application/json, text/event-stream'
  * Makes what answers messages of both revisions of the protocol that clients speak: of 2026, where each message says all
  * that there is to know of its client, and of 2025, where clients begin with `initialize`. Neither has a session here.
  */
-export function createExchange(sdk: Sdk, tools: readonly Tool[], logFailure: LogFailure): Exchange {
+function createExchange(sdk: Sdk, tools: readonly Tool[], logFailure: LogFailure): Exchange {
   const { createMcpHandler, isLegacyRequest, WebStandardStreamableHTTPServerTransport } = sdk
   const serverFor = serverFactory(sdk, tools)
   const askers = new WeakMap<Request, Asker>()
@@ -109,7 +109,7 @@ const INVALID_REQUEST = -32_600
  * The endpoint of agents (Model Context Protocol, streamable HTTP). It is not in the OpenAPI document: what it takes is
  * JSON-RPC, and its tools describe themselves to whoever asks for `tools/list`.
  */
-export function mcpRoutes(app: App, tools: readonly Tool[]): void {
+function mcpRoutes(app: App, tools: readonly Tool[]): void {
   let exchange: Promise<Exchange> | undefined
 
   async function open(): Promise<Exchange> {
@@ -170,7 +170,7 @@ function refuse(reply: FastifyReply): FastifyReply {
   return reply.code(400).send({ jsonrpc: '2.0', error: { code: INVALID_REQUEST, message }, id: null })
 }
 
-export interface McpOptions {
+interface McpOptions {
   lookup: Lookup
   desk: AdviceDesk
 }

@@ -118,7 +118,7 @@ function nowhere(lat: number, lng: number, { nearest, hint }: LocationValidation
 const MOST_AREAS = 8
 
 /** An area as somebody names it. */
-export interface AskedArea {
+interface AskedArea {
   /** A code or a name, or a part of it. */
   name: string
   country_code?: string | undefined
@@ -133,7 +133,7 @@ export interface AskedArea {
 export type AreaSearch = (area: AskedArea, by: Asker) => Promise<FoundAreas>
 
 /** What a search has found. */
-export interface FoundAreas {
+interface FoundAreas {
   areas: NamedArea[]
   /** Where there are none: those whose names differ by a letter or two, the nearest first. */
   similar: NamedArea[]

@@ -16,7 +16,7 @@ export interface NamedArea {
   exact: boolean
 }
 
-export interface AreaName {
+interface AreaName {
   /** A code or a name, or a part of it. */
   name: string
   countryCode: string | null
@@ -84,7 +84,7 @@ export async function findAreasKeyed(
 }
 
 /** Whose the boundaries of a level are. */
-export interface BoundarySource {
+interface BoundarySource {
   countryCode: string
   level: number
   source: string

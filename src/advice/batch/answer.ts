@@ -102,7 +102,7 @@ function isId(id: unknown): id is string | number {
 }
 
 /** How the work on a call gets on beside that on others. */
-export interface SliceTurns {
+interface SliceTurns {
   party: Party
   /**
    * Works on a slice of the points when its turn comes.
@@ -148,7 +148,7 @@ interface Slice {
 }
 
 /** What releases say at many points. */
-export interface BatchAdvice {
+interface BatchAdvice {
   snapshot: Snapshot
   /** Those that answer, of points in one country most often one. */
   sources: Source[]

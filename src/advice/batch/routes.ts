@@ -55,7 +55,7 @@ import {
 import { isPointColumn, readBatch, type SentBatch, type SentPoints } from './sent.ts'
 import { columnsOf, createPassage, createWriter, headerOf, type Passage, refuseOwnNames } from './writers.ts'
 
-export const UNSUPPORTED_FORM = `Send the body as one of ${FORMS.join(', ')}.`
+const UNSUPPORTED_FORM = `Send the body as one of ${FORMS.join(', ')}.`
 
 /** How to have more points answered. */
 function hint({ user }: FastifyRequest): string {
@@ -70,7 +70,7 @@ function hint({ user }: FastifyRequest): string {
  *
  * @returns how many bytes a body may have of any caller
  */
-export function readBatchBodies(app: App): number {
+function readBatchBodies(app: App): number {
   const { BODY_LIMIT_BYTES, BATCH_BODY_LIMIT_BYTES } = app.config
   const parseJson = longJsonParser(app)
 
@@ -105,7 +105,7 @@ export function readBatchBodies(app: App): number {
 /**
  * @throws {ApiError} TOO_MANY_POINTS, where the call has more than its caller may send
  */
-export function refuseTooMany(request: FastifyRequest, { points }: SentBatch): void {
+function refuseTooMany(request: FastifyRequest, { points }: SentBatch): void {
   const limit = request.user === null ? BATCH_LIMITS.anonymous : BATCH_LIMITS.withToken
   if (points.count <= limit) return
   const count = points.count > BATCH_LIMITS.withToken ? `more than ${BATCH_LIMITS.withToken}` : points.count
@@ -145,7 +145,7 @@ const RULES = `
 Answers up to ${BATCH_LIMITS.anonymous} points, or ${BATCH_LIMITS.withToken} with a token, in their order. Each has its values, or its own \`error\` and \`code\`. The tag \`advisory\` has the rules.`
 
 /** What the operation of a product for many points takes and answers. */
-export function documentationOf(
+function documentationOf(
   { product, parameters, request, response }: BatchSchemas<ProductDefinition>,
   forms: BatchForms,
 ) {
@@ -202,7 +202,7 @@ function answerOf(json: TSchema, forms: BatchForms) {
 }
 
 /** The areas that quantities are told for: one of all points, or each point's own. */
-export interface PointAreas {
+interface PointAreas {
   /** Takes the area of a point; the error where it has none. */
   take(index: number): ApiError | undefined
   /** Says which point was taken last. */
@@ -216,7 +216,7 @@ export interface PointAreas {
  *
  * @throws {ApiError} INVALID_PARAMETERS, where a table has no such column
  */
-export function createPointAreas(points: SentPoints, { area, areasFrom, unit }: QuantityPlan): PointAreas {
+function createPointAreas(points: SentPoints, { area, areasFrom, unit }: QuantityPlan): PointAreas {
   if (area) return { take: () => undefined, bind: () => {}, of: () => area }
   const from = areasFrom as string
   if (points.columns && !points.columns.includes(from)) {
@@ -249,7 +249,7 @@ declare module 'fastify' {
   }
 }
 
-export interface BatchOptions {
+interface BatchOptions {
   lookup: Lookup
   schemas: BatchSchemas<ProductDefinition>[]
   forms: BatchForms

@@ -40,7 +40,7 @@ export function isPointColumn(name: string): boolean {
  *
  * @throws {ApiError} MALFORMED_BODY, where quotes leave it open what belongs to which cell
  */
-export function* csvRecords(text: string): Generator<string[]> {
+function* csvRecords(text: string): Generator<string[]> {
   let at = 0
   let record: string[] = []
   while (at < text.length) {
@@ -104,7 +104,7 @@ function lineEndsBefore(text: string, end: number): number {
 }
 
 /** How the records of a table are read. Empty cells count as left out. */
-export interface CsvTable {
+interface CsvTable {
   /** As the header names them. */
   columns: string[]
   /** A record as a point, as JSON would have it; the error where it is too long. */
@@ -118,7 +118,7 @@ export interface CsvTable {
  *
  * @throws {ApiError} MALFORMED_BODY, where the header does not say which columns are which
  */
-export function csvTable(header: string[]): CsvTable {
+function csvTable(header: string[]): CsvTable {
   const titles = header.map((name) => name.trim())
   const columns = header.map((name) => COLUMNS.get(name.trim().toLowerCase()))
   for (const name of ['lat', 'lng'] as const) {

@@ -23,13 +23,13 @@ import { dataWithQuantities, quantitiesAt } from '../quantities/sections.ts'
 import type { SentPoints } from './sent.ts'
 
 /** What it takes to tell the quantities of a call's points. */
-export interface QuantitiesInBatch {
+interface QuantitiesInBatch {
   rules: QuantityRules
   areaOf(point: BatchPoint): Area
 }
 
 /** What the forms of answers have of all points of a call, by the names that tables have for it. */
-export interface Columns {
+interface Columns {
   /** What is said of sources. */
   members: string[]
   layers: string[]
@@ -57,7 +57,7 @@ export function headerOf({ members, layers, quantities }: Columns): string[] {
 }
 
 /** What stands in the columns of quantities. */
-export function quantityCells(
+function quantityCells(
   product: ProductDefinition,
   { quantities: names }: Columns,
   { release }: Source,
@@ -74,7 +74,7 @@ export function quantityCells(
 }
 
 /** Where the values of a source are, column by column. */
-export function placesOf(product: ProductDefinition, { layers }: Columns, { release }: Source): number[] {
+function placesOf(product: ProductDefinition, { layers }: Columns, { release }: Source): number[] {
   const own = layersOf(product, release)
   return layers.map((column) => own.indexOf(column))
 }
@@ -85,7 +85,7 @@ function layersOf(product: ProductDefinition, release: ReleaseLabels | undefined
 }
 
 /** What is given back as it was sent. */
-export type Scalar = string | number | boolean | null
+type Scalar = string | number | boolean | null
 
 /** Whether a value is one that can be given back unchanged, and is not long. */
 export function isScalar(value: unknown, mostCharacters: number): value is Scalar {
@@ -104,7 +104,7 @@ export function isShort(value: unknown, mostCharacters: number): value is string
 }
 
 /** What is passed through of a point, in the order of the names; undefined for what it does not have. */
-export type Passed = (Scalar | undefined)[]
+type Passed = (Scalar | undefined)[]
 
 /** Carries what else was sent of points to their answers: columns and properties that are none of ours. */
 export interface Passage {
@@ -189,7 +189,7 @@ export interface Writer extends Pick<ItemWriter, 'refused'> {
 }
 
 /** What an answer is written of. */
-export interface Written {
+interface Written {
   product: ProductDefinition
   sources: readonly Source[]
   columns: Columns

@@ -42,7 +42,7 @@ export class TooManyAreas extends Error {
   }
 }
 
-export function mostAreas(layers: number): number {
+function mostAreas(layers: number): number {
   return Math.floor(MOST_ROWS / layers)
 }
 
@@ -83,7 +83,7 @@ export interface Comparison extends Comparing {
 }
 
 /** Two releases by their ids, and the country of both. */
-export interface ComparedReleases {
+interface ComparedReleases {
   before: number
   after: number
   country: { code: string; name: string }

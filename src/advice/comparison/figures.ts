@@ -8,7 +8,7 @@ import type { ComparedArea, ComparedLayer } from './queries.ts'
 const DECIMALS = 4
 
 /** What becomes of a layer in an area, as it is shown; percentages are of the area, but for that of the mean. */
-export interface ChangeFigures {
+interface ChangeFigures {
   mean_before: number | null
   mean_after: number | null
   change: number | null
@@ -22,7 +22,7 @@ export interface ChangeFigures {
   changed_percent_most: number | null
 }
 
-export const FIGURE_KEYS = [
+const FIGURE_KEYS = [
   'mean_before',
   'mean_after',
   'change',
@@ -129,7 +129,7 @@ export function sizeOf({ found }: Pick<ChangeRow, 'found'>): number {
 export const WORST_AREAS = 10
 
 /** Two releases by their codes. */
-export interface ComparedCodes {
+interface ComparedCodes {
   before: string
   after: string
 }

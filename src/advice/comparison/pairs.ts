@@ -92,7 +92,7 @@ const MOST_TILES_A_CHUNK = 1024
 type Visit = (before: DecodedTile | undefined, after: DecodedTile | undefined, areas: Float64Array) => void
 
 /** Reads tiles of two coverages on one grid, chunk by chunk as enough of them are wanted. */
-export class PairReader {
+class PairReader {
   readonly #computation: Computation
   readonly #pair: CoveragePair
   readonly #visit: Visit
@@ -140,7 +140,7 @@ function keyOf({ row, column }: { row: number; column: number }): string {
 }
 
 /** The areas of whole blocks of a grid, of which those of a row of blocks are alike but for the last. */
-export class BlockAreas {
+class BlockAreas {
   readonly #grid: TiledGrid
   readonly #measure: Measure
   readonly #columnAreas = new Map<string, number>()
@@ -179,7 +179,7 @@ export interface Comparing {
 }
 
 /** What becomes of the bands of two coverages in an area. */
-export interface AreaChanges {
+interface AreaChanges {
   /** Of the area, in the measure of the grid. */
   total: number
   /** In the order of the bands. */

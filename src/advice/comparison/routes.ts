@@ -38,13 +38,13 @@ const LIMITS = { running: 1, waiting: 10 }
 const TIMEOUT_MS = 60_000
 
 /** Does a comparison for a request when its turn comes. */
-export type CompareInTime = <Result>(
+type CompareInTime = <Result>(
   request: FastifyRequest,
   reply: FastifyReply,
   compare: (computation: Computation) => Promise<Result>,
 ) => Promise<Result>
 
-export function createComparing(app: App): CompareInTime {
+function createComparing(app: App): CompareInTime {
   const queue = createFairQueue(LIMITS, tooMany)
   observeQueue(app.metrics, 'comparisons', queue.state)
 
@@ -75,7 +75,7 @@ Means and cover are exact, as in advice for polygons. Gains, losses and changes 
 
 type Call = FastifyRequest<{ Params: ChangesParams; Querystring: ChangesQuery }>
 
-export function changesRoutes(app: App): void {
+function changesRoutes(app: App): void {
   const compareInTime = createComparing(app)
 
   app.get(

@@ -15,7 +15,7 @@ import { squaredDistanceTo } from '#src/raster/rings.ts'
 import { DISTANCE_DECIMALS, findNearestCountries, NEAREST_PIECES, type NearestCountry } from './queries.ts'
 
 /** A country by its code, and how far away it is. */
-export interface Nearest {
+interface Nearest {
   countryCode: string
   distanceKm: number
 }
@@ -36,7 +36,7 @@ const vectorsOf = new WeakMap<Piece, Float64Array[]>()
  * The country nearest to a position that lies in none, as `findNearestCountries` has it: null where there are no
  * outlines, undefined where it takes the database to tell.
  */
-export function nearestFromMemory(outlines: Outlines, position: Position): Nearest | null | undefined {
+function nearestFromMemory(outlines: Outlines, position: Position): Nearest | null | undefined {
   if (outlines.pieces.length === 0) return null
   const { certain, doubtful } = nearestPieces(outlines, position)
   const all = measured([...certain, ...doubtful], position)
@@ -149,7 +149,7 @@ export type Elsewhere = Pick<LocationValidation, 'nearest' | 'hint'>
  * Tells of a point in no country which one is nearest, and whether it would lie in the one that is wanted, or in any,
  * with longitude and latitude swapped.
  */
-export interface ElsewhereFinder {
+interface ElsewhereFinder {
   /** From memory alone; undefined where the database has to be asked. */
   fromMemory(position: Position, wantedCountry: string | undefined, snapshot: Snapshot): Elsewhere | undefined
   /** The same; what is not in memory is asked of the database. */

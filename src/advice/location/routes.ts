@@ -25,7 +25,7 @@ A point on a border lies in the area of lowest code. A country code that does no
 Send the parameters as a JSON body, as query parameters, or both: they are merged field by field, and the body wins.`
 
 /** @param validation the schema of the answer */
-export function locationRoutes(app: App, lookup: Lookup, validation: TSchema): void {
+function locationRoutes(app: App, lookup: Lookup, validation: TSchema): void {
   const validator = createLocationValidator(app.database.reader, lookup, app.products.list)
   const sendSoon = createReplyBatcher(app.turns, (answer: LocationValidation, reply) => reply.send(answer))
 

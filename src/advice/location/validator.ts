@@ -17,7 +17,7 @@ import { codesOf, countryNamed, type Snapshot } from '#src/lookup/snapshot.ts'
 import { createElsewhereFinder, type Elsewhere, type Place, placeOf } from './elsewhere.ts'
 
 /** What a country offers. */
-export interface Offer {
+interface Offer {
   /** Whether any of its boundaries are loaded. */
   bounded: boolean
   crops: string[]
@@ -31,7 +31,7 @@ export interface Offer {
 type Availability = Record<string, ProductAvailability>
 
 /** What is published for a country and crop; undefined where there is no such country. */
-export function offerOf(
+function offerOf(
   snapshot: Snapshot,
   products: readonly ProductDefinition[],
   countryCode: string,
@@ -54,7 +54,7 @@ export function offerOf(
  *
  * @param withValue the products that have a value there
  */
-export function availabilityOf(
+function availabilityOf(
   products: readonly ProductDefinition[],
   { bounded, crop, crops, releases }: Offer,
   withValue: ReadonlySet<string>,
@@ -70,7 +70,7 @@ export function availabilityOf(
 }
 
 /** What each product has where none of the countries is. */
-export function nothingAvailable(products: readonly ProductDefinition[]): Availability {
+function nothingAvailable(products: readonly ProductDefinition[]): Availability {
   return eachProduct(products, () => 'OUTSIDE_COUNTRY')
 }
 

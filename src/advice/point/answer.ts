@@ -24,7 +24,7 @@ import type { ReadRules } from '../quantities/rules.ts'
 import { dataWithQuantities, quantitiesAt } from '../quantities/sections.ts'
 
 /** Columns that come after those of the layers, and what stands in them. */
-export interface MoreColumns {
+interface MoreColumns {
   names: string[]
   cells: (string | number | null)[]
 }
@@ -32,7 +32,7 @@ export interface MoreColumns {
 const NO_MORE: MoreColumns = { names: [], cells: [] }
 
 /** An answer as CSV: a header and a row, with a column for each layer as the answers for many points have them. */
-export function tableOf(
+function tableOf(
   product: ProductDefinition,
   { name = POINT_DEFAULTS.name, lat, lng }: PointRequest,
   { release, values }: PointAdvice,

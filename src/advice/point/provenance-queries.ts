@@ -20,7 +20,7 @@ export interface PixelFacts {
 }
 
 /** Whose a release is, and its pixels at a position: one of each grid that has one there. */
-export interface SourceOfValues {
+interface SourceOfValues {
   source: string
   licence: string
   checksum: string

@@ -33,7 +33,7 @@ import { replyInText, wantsText } from './short-text.ts'
  *
  * @param versions of the releases
  */
-export function tagOfReleases(
+function tagOfReleases(
   call: FastifyRequest,
   path: string,
   request: PointRequest,
@@ -45,7 +45,7 @@ export function tagOfReleases(
 }
 
 /** The tag of any answer. Reasons and quantities come from more than the releases: they are tagged by their text. */
-export function tagOf(
+function tagOf(
   call: FastifyRequest,
   path: string,
   request: PointRequest,
@@ -55,7 +55,7 @@ export function tagOf(
 }
 
 /** The tags that a client has answers of; `*` stands for whatever there is, and does not say which. */
-export function namedTags({ headers }: FastifyRequest): string | undefined {
+function namedTags({ headers }: FastifyRequest): string | undefined {
   const tags = headers['if-none-match']
   return tags?.trim() === '*' ? undefined : tags
 }
@@ -64,7 +64,7 @@ export function namedTags({ headers }: FastifyRequest): string | undefined {
  * Does two steps of an answer one after the other, and says how long each took, in milliseconds, and how
  * long it has been since the request arrived.
  */
-export async function withTiming<Answer>(
+async function withTiming<Answer>(
   reply: FastifyReply,
   findRelease: () => Promise<unknown>,
   findValues: () => Answer | Promise<Answer>,
@@ -106,7 +106,7 @@ async function settle(
 }
 
 /** @throws {ApiError} which says why there is no answer */
-export async function answerTo(
+async function answerTo(
   endpoint: PointEndpoint,
   lookup: Lookup,
   request: PointRequest,
@@ -144,7 +144,7 @@ async function versionsOf(
 }
 
 /** Whether a client has what the releases of now say, which is known before any value is looked up. */
-export async function isUnchanged(
+async function isUnchanged(
   endpoint: PointEndpoint,
   lookup: Lookup,
   request: PointRequest,
@@ -162,17 +162,17 @@ export async function isUnchanged(
 }
 
 /** Says which releases have answered. */
-export function namingReleases(answer: PointAnswer, reply: FastifyReply): PointAnswer {
+function namingReleases(answer: PointAnswer, reply: FastifyReply): PointAnswer {
   reply.header('advisory-release', answer.releases.join(', '))
   return answer
 }
 
 /** The rest of the rules stands once, at the tag. */
-export const POST_RULES = `
+const POST_RULES = `
 
 Parameters stand in the body, the query or both; the body wins. The tag \`advisory\` has the rules.`
 
-export const GET_RULES =
+const GET_RULES =
   'Answers as POST does, from the query, for clients and proxies that cache. The tag `advisory` has the rules.'
 
 /**
@@ -182,7 +182,7 @@ export const GET_RULES =
  *
  * @param asked the parameters that were answered
  */
-export async function recordForCaller(
+async function recordForCaller(
   record: RecordAdvisory,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -218,7 +218,7 @@ export async function recordForCaller(
 }
 
 /** A documented answer in JSON that may also be a table. */
-export function alsoAsTable(success: { description: string; headers: object; content: object }) {
+function alsoAsTable(success: { description: string; headers: object; content: object }) {
   return {
     ...success,
     content: {
@@ -233,14 +233,14 @@ export function alsoAsTable(success: { description: string; headers: object; con
  *
  * @throws {ApiError} INVALID_PARAMETERS where it also asks for what a table has no columns for
  */
-export function wantsTable({ format, provenance }: { format?: string; provenance?: boolean }): boolean {
+function wantsTable({ format, provenance }: { format?: string; provenance?: boolean }): boolean {
   if (format !== 'csv') return false
   if (provenance !== true) return true
   throw ApiError.invalid('provenance', 'must be left out for CSV, which has no columns for it')
 }
 
 /** Sends an answer as a table. */
-export function sendTable(answer: PointAnswer, reply: FastifyReply): FastifyReply {
+function sendTable(answer: PointAnswer, reply: FastifyReply): FastifyReply {
   return reply.header('content-type', mediaTypeOf('text/csv')).send(answer.table?.())
 }
 

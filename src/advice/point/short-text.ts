@@ -12,7 +12,7 @@ import type { Entry } from '#src/lookup/releases.ts'
 import type { Quantities, Quantity } from '../quantities/compute.ts'
 
 /** All texts of short answers in one language: a translation is a file with these. */
-export interface Messages {
+interface Messages {
   /** As `Accept-Language` names it. */
   language: string
   /** A number as the answer has it, with the decimal sign of the language. */

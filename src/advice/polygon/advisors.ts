@@ -36,7 +36,7 @@ import { refuseInvalid } from './validity.ts'
 /** The question about a region, beside its place. */
 export type RegionQuestion = Pick<PointRequest, 'crop' | 'country_code' | 'forecast_period'>
 
-export type AreaAdvice = PolygonAdvice & { admin: AdvisedArea }
+type AreaAdvice = PolygonAdvice & { admin: AdvisedArea }
 
 type Wanted = DistributionWanted | null
 
@@ -61,7 +61,7 @@ export interface AreaAdvisor {
   ): Promise<AreaAdvice>
 }
 
-export function createAreaAdvisor(
+function createAreaAdvisor(
   database: Database,
   lookup: Lookup,
   statisticsIn: ReleaseStatistics,
@@ -200,7 +200,7 @@ export function locationOf(name: string | undefined, advice: Advice) {
  * @param maxAgeMs how old what is known of the countries may be
  * @throws {ApiError} (the promise) OUTSIDE_COUNTRY, or INVALID_GEOMETRY where the coordinates look swapped
  */
-export function createElsewhereRefusal(
+function createElsewhereRefusal(
   db: Kysely<Tables>,
   maxAgeMs: number,
 ): (polygons: Rings[], countryCode: string) => Promise<void> {
@@ -274,7 +274,7 @@ export interface PolygonAdvisor {
 }
 
 /** @param maxAgeMs how old what is known of the countries may be */
-export function createPolygonAdvisor(
+function createPolygonAdvisor(
   database: Database,
   lookup: Lookup,
   statisticsIn: ReleaseStatistics,

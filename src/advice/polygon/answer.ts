@@ -37,7 +37,7 @@ export function figureKeysOf(
  * The numbers that an answer has of a layer, in the order of their keys. Values are rounded to the layer's decimals
  * as in a point's answer, totals are of the unrounded mean.
  */
-export function figuresOf(
+function figuresOf(
   { total }: ProductDefinition,
   layer: LayerLabel,
   { mean, minimum, maximum, deviation, covered, distribution }: LayerStatistics,

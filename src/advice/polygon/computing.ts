@@ -16,10 +16,7 @@ import type { Pause } from '#src/lib/turns.ts'
 import type { ZonalCoverage } from './zonal-queries.ts'
 
 /** Reads tiles of a coverage from where they are; those without any value are not there. */
-export type ReadTiles = (
-  coverage: ZonalCoverage,
-  tiles: { row: number; column: number }[],
-) => Promise<StoredTile[]>
+type ReadTiles = (coverage: ZonalCoverage, tiles: { row: number; column: number }[]) => Promise<StoredTile[]>
 
 export function readingTiles(stores: TileStores, reads: Reads): ReadTiles {
   return ({ id, store }, tiles) => stores[store].read(reads, id, tiles)
@@ -43,7 +40,7 @@ export interface Computation {
  * @throws {ApiError} OVERLOADED where that takes too long or too many wait, DATABASE_UNAVAILABLE where the
  *   database does not answer
  */
-export type Compute = <Result>(task: (computation: Computation) => Promise<Result>) => Promise<Result>
+type Compute = <Result>(task: (computation: Computation) => Promise<Result>) => Promise<Result>
 
 /** How a request about a polygon or an area waits. */
 export interface Waiting {

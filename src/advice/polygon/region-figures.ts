@@ -11,7 +11,7 @@ import { type AreaInRelease, listAreasInRelease, STATISTICS_VERSION } from './qu
 export type Figures = readonly (number | null)[]
 
 /** Some areas of a level, in the order of their codes. */
-export interface AreaRun {
+interface AreaRun {
   countryCode: string
   level: number
   /** The code of the area before them; null for the beginning. */

@@ -15,14 +15,14 @@ import { type LayerStatistics, type ZonalStatistics, zonalStatistics } from './z
 const CACHED_RELEASES = 500
 
 /** Finds the grids of releases, which never change; only their summaries come and go. */
-export interface CoverageFinder {
+interface CoverageFinder {
   /** @throws {ReplacedMeanwhile} where the release has been deleted */
   find(releaseId: number): Promise<ZonalCoverage[]>
   /** To be called where summaries are found to be gone: the next to find the release asks anew. */
   forget(releaseId: number): void
 }
 
-export function createCoverageFinder(db: Kysely<Tables>): CoverageFinder {
+function createCoverageFinder(db: Kysely<Tables>): CoverageFinder {
   const cache = new LRUCache<number, ZonalCoverage[]>({ max: CACHED_RELEASES })
 
   return {

@@ -41,7 +41,7 @@ import { geoJsonOf, type Outline, readGeoJson, type SentGeoJson } from './geomet
  *
  * @param outline of the polygon; null where an area was asked about
  */
-export function recordedRequest(
+function recordedRequest(
   { geometry: _, admin, ...parameters }: PolygonRequest | PlainPolygonRequest,
   outline: Outline | null,
 ): object {
@@ -81,7 +81,7 @@ Without \`country_code\` and \`release\`, the country of a point inside the poly
 
 The answer is stored in the caller's history, under \`history_id\`, except with \`Prefer: history=none\` or a key without the scope \`history\`.`
 
-export interface PolygonOptions {
+interface PolygonOptions {
   lookup: Lookup
   advisors: Advisors
   schemas: PolygonSchemas<ProductDefinition>[]

@@ -28,12 +28,12 @@ const LEAST_CELLS = 1024
 const KEPT_CELLS = 4096
 
 /** Whether so many pixels may be kept until they have been gone through twice, so that all is exact. */
-export function isKeepable(pixels: number, bands: number): boolean {
+function isKeepable(pixels: number, bands: number): boolean {
   return pixels * (bands + NUMBERS_OF_AREA) <= MOST_KEPT
 }
 
 /** What distributions are made with: where values are kept, their cells only narrow down where to look. */
-export function roomFor({ bands }: ZonalCoverage, keepsValues: boolean): DistributionRoom {
+function roomFor({ bands }: ZonalCoverage, keepsValues: boolean): DistributionRoom {
   if (keepsValues) return ROUGH_AND_KEPT
   return { cells: Math.max(LEAST_CELLS, Math.min(MOST_CELLS, Math.floor(CELLS / bands.length))), keepsValues }
 }
@@ -41,10 +41,10 @@ export function roomFor({ bands }: ZonalCoverage, keepsValues: boolean): Distrib
 const ROUGH_AND_KEPT: DistributionRoom = { cells: KEPT_CELLS, keepsValues: true }
 
 /** For a first look. */
-export const ROUGH: DistributionRoom = { cells: LEAST_CELLS, keepsValues: false }
+const ROUGH: DistributionRoom = { cells: LEAST_CELLS, keepsValues: false }
 
 /** How the values of a coverage's bands are distributed. */
-export class BandDistributions {
+class BandDistributions {
   /** In the order of the bands; null where one has no value. */
   readonly all: (Distribution | null)[]
   readonly #bands: ZonalBand[]

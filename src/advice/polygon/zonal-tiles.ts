@@ -187,7 +187,7 @@ export class TileReader {
 }
 
 /** What of a polygon has been read, and what is inside as a whole. */
-export interface TilesRead {
+interface TilesRead {
   /** Of the grid, inside the polygon. */
   area: number
   /** The tiles inside that have not been read, as runs of columns by their row. */

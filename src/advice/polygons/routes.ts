@@ -27,7 +27,6 @@ import {
   mediaTypeOf,
   negotiate,
   OFFERS,
-  FORMS as SENT_FORMS,
 } from '#src/http/formats.ts'
 import { ignoredMember, queryMerger } from '#src/http/parameters.ts'
 import { isUntypedJson, turnToParse } from '#src/http/plugins/body-parser.ts'
@@ -75,14 +74,14 @@ import {
 
 const BODY_FORMS = ['application/json', GEOJSON]
 
-export const UNSUPPORTED_FORM = `Send the body as one of ${BODY_FORMS.join(', ')}.`
+const UNSUPPORTED_FORM = `Send the body as one of ${BODY_FORMS.join(', ')}.`
 
 /**
  * Makes a scope read the long bodies in which many polygons are sent.
  *
  * @returns how many bytes a body may have
  */
-export function readLongJson(app: App): number {
+function readLongJson(app: App): number {
   const { BODY_LIMIT_BYTES, BATCH_BODY_LIMIT_BYTES } = app.config
   const limit = Math.max(BODY_LIMIT_BYTES, BATCH_BODY_LIMIT_BYTES)
   const parseJson = longJsonParser(app)
@@ -115,7 +114,7 @@ function mediaTypeIn(contentType: string | undefined): string {
 }
 
 /** Whether polygons were sent as GeoJSON, and not as JSON: then they are answered so as well. */
-export function isSentAsGeoJson({ headers }: FastifyRequest): boolean {
+function isSentAsGeoJson({ headers }: FastifyRequest): boolean {
   return mediaTypeIn(headers['content-type']) === GEOJSON
 }
 
@@ -123,7 +122,7 @@ export function isSentAsGeoJson({ headers }: FastifyRequest): boolean {
  * Makes what turns a call into a request: the body has the polygons as `polygons` or is the collection of them, and
  * what it leaves out comes from the query.
  */
-export function polygonsBodyReader(schema: TObject): (call: FastifyRequest, reply: FastifyReply) => void {
+function polygonsBodyReader(schema: TObject): (call: FastifyRequest, reply: FastifyReply) => void {
   const merge = queryMerger(schema)
   const note = polygonNoter(PolygonsRequest)
   return (call, reply) => {
@@ -144,7 +143,7 @@ Send \`polygons\` or \`admin\`. Other parameters stand in the body or in the que
 Answers are streamed. The service computes at most two polygons of a caller at a time; the deadline of a polygon begins with its turn. If the database fails midway, the last item has an \`error\` and a \`code\`, and no \`id\`. After other failures, and in data value sets, the connection is cut: an answer is whole when its transfer ends properly. These calls are not stored in the history.`
 
 /** What the operation of a product for many polygons takes and answers. */
-export function documentationOf(
+function documentationOf(
   { product, request, response }: PolygonsSchemas<ProductDefinition>,
   forms: PolygonsForms,
 ) {
@@ -194,15 +193,14 @@ function bodyFormsOf(request: TObject) {
 }
 
 /** The forms in which many polygons are answered. */
-export const FORMS = [...SENT_FORMS, DHIS2] as const
-export type AnswerForm = Form | typeof DHIS2
+type AnswerForm = Form | typeof DHIS2
 
 /**
  * The form that an answer is to have: what the request names, else what `Accept` would rather have.
  *
  * @throws {ApiError} NOT_ACCEPTABLE where that allows none
  */
-export function answerFormOf(
+function answerFormOf(
   call: FastifyRequest<{ Body: Pick<PolygonsRequest, 'format'> }>,
   reply: FastifyReply,
 ): AnswerForm {
@@ -220,7 +218,7 @@ interface Begun {
   pieces: AsyncGenerator<Buffer>
 }
 
-export interface ManyOptions {
+interface ManyOptions {
   lookup: Lookup
   schemas: PolygonsSchemas<ProductDefinition>[]
   forms: PolygonsForms

@@ -43,7 +43,7 @@ export async function refuseUnknownAreas(
 }
 
 /** How a call waits for what is short and takes a connection. */
-export interface WaitsInTurn {
+interface WaitsInTurn {
   /** Until its answer begins: it may be refused. */
   waitInTurn: Wait
   goOnInTurn: Wait
@@ -54,7 +54,7 @@ export interface WaitsInTurn {
  *
  * @throws {ReplacedMeanwhile} where other boundaries are loaded before all of them were read
  */
-export async function* pagesOfAreas(
+async function* pagesOfAreas(
   db: Kysely<Tables>,
   selection: AreaSelection,
   releaseId: number,
@@ -73,7 +73,7 @@ export async function* pagesOfAreas(
 }
 
 /** One of many polygons, and where its answer comes from. */
-export interface PlacedPolygon extends SentPolygon {
+interface PlacedPolygon extends SentPolygon {
   source: Source
 }
 

@@ -93,7 +93,7 @@ export function itemAtFault(error: unknown): Item | undefined {
 }
 
 /** What is told of a polygon in columns. */
-export interface Columns {
+interface Columns {
   names: string[]
   /** What stands in them; null where a layer has no value, or the release of the polygon no such layer. */
   cellsOf(advice: Pick<PolygonAdvice, 'release' | 'statistics'>): QuantityCell[]
@@ -104,7 +104,7 @@ export interface Columns {
  *
  * @param rules null where no quantities are asked for
  */
-export function createColumns(
+function createColumns(
   product: ProductDefinition,
   releases: readonly ReleaseLabels[],
   keys: string[],

@@ -10,7 +10,7 @@ import type { QuantityRules } from './rules.ts'
 export type QuantityCell = string | number | null
 
 /** Quantities as columns of a table and as properties of features. */
-export interface QuantityColumns {
+interface QuantityColumns {
   names: string[]
   /** What stands in them, in their order. */
   cellsOf(figures: QuantityFigures): QuantityCell[]

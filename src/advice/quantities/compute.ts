@@ -41,12 +41,12 @@ const SHARE_DECIMALS = 4
 const whole = (digits: bigint): Decimal => ({ digits, scale: 0 })
 
 /** How many bags it takes for some kilograms. */
-export function bagsFor(kilograms: Decimal, bag: Decimal): Decimal {
+function bagsFor(kilograms: Decimal, bag: Decimal): Decimal {
   return quotient(kilograms, bag, 0, 'up')
 }
 
 /** What a purchase costs: of whole bags, where there are bags. */
-export function costOf({ kilograms, bag, price }: Purchase): Decimal {
+function costOf({ kilograms, bag, price }: Purchase): Decimal {
   return times(bag === null ? kilograms : bagsFor(kilograms, bag), price)
 }
 
@@ -147,7 +147,7 @@ function later(a: Fraction, b: Fraction): Fraction {
 const GRAMS = 3
 
 /** The nutrients in some kilograms of a product; undefined where its composition is not known. */
-export function nutrientsOf(
+function nutrientsOf(
   compositions: readonly Composition[],
   input: string,
   kilograms: Decimal,
@@ -163,36 +163,36 @@ export function nutrientsOf(
 }
 
 /** What amounts are told in. */
-export type MassKey = 'kg' | 't'
+type MassKey = 'kg' | 't'
 
 /** Decimals of amounts, to the gram. */
 const MASS_DECIMALS = { kg: 3, t: 6 } as const
 const MONEY_DECIMALS = 2
 
 /** A sum of money, as it is told. */
-export function moneyOf(value: Decimal): number {
+function moneyOf(value: Decimal): number {
   return numberOf(rounded(value, MONEY_DECIMALS))
 }
 
 /** An amount, as it is told. */
-export function massOf(value: Decimal, key: MassKey): number {
+function massOf(value: Decimal, key: MassKey): number {
   return numberOf(rounded(value, MASS_DECIMALS[key]))
 }
 
 const HALF: Rounding = 'half away from zero'
 
 /** A mean of money, from the sum and the weight. */
-export function meanMoneyOf(sum: Decimal, weight: Decimal): number {
+function meanMoneyOf(sum: Decimal, weight: Decimal): number {
   return numberOf(quotient(sum, weight, MONEY_DECIMALS, HALF))
 }
 
 /** A mean of amounts, from the sum and the weight. */
-export function meanMassOf(sum: Decimal, weight: Decimal, key: MassKey): number {
+function meanMassOf(sum: Decimal, weight: Decimal, key: MassKey): number {
   return numberOf(quotient(sum, weight, MASS_DECIMALS[key], HALF))
 }
 
 /** What one layer comes to. */
-export interface ScenarioPart {
+interface ScenarioPart {
   scenario: string | null
   input: string | null
   /** In the unit of the product, and in kilograms. */
@@ -234,7 +234,7 @@ interface Measured {
 /** Decimals of hectares: a square centimetre. */
 const HECTARE_DECIMALS = 8
 
-export function summaryOf(
+function summaryOf(
   plan: QuantityPlan,
   key: MassKey,
   { value, unit, hectares }: Area,

@@ -58,7 +58,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 }
 
 /** The unit of area that a word means, in any case, also in the plural; undefined where there is none. */
-export function areaUnitNamed(word: string): string | undefined {
+function areaUnitNamed(word: string): string | undefined {
   const name = word.trim().toLowerCase().replace(/\s+/g, ' ')
   for (const form of [name, name.replace(/s$/, '')]) {
     if (Object.hasOwn(AREA_UNITS, form)) return form
@@ -79,25 +79,25 @@ const OF_UNIT = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i
  * A number of kilograms that a text says, such as `50`, `50 kg` or `0.5 quintal` of 100 kg; what is none stays text, which is
  * refused as text in a body is.
  */
-export function kilogramsIn(text: string): number | string {
+function kilogramsIn(text: string): number | string {
   const [, number = '', unit = ''] = OF_UNIT.exec(text.trim()) ?? []
   if (/^quintals?$/i.test(unit)) return shifted(number, 2)
   return /^(kgs?|kilograms?)?$/i.test(unit) ? numberIn(number || text) : text
 }
 
 /** A price of a kilogram that a text says, such as `52.5`, `52.5/kg` or `5250/quintal`. */
-export function pricePerKilogramIn(text: string): number | string {
+function pricePerKilogramIn(text: string): number | string {
   const [, number, unit] = /^(.*)\/(kg|quintal)s?$/i.exec(text) ?? []
   return unit?.toLowerCase() === 'quintal' ? shifted(number ?? '', -2) : numberIn(number ?? text)
 }
 
 /** Square metres as hectares. */
-export function hectares({ digits, scale }: Decimal): Decimal {
+function hectares({ digits, scale }: Decimal): Decimal {
   return { digits, scale: scale + 4 }
 }
 
 /** What inputs cost. */
-export interface Prices {
+interface Prices {
   currency: string
   perKg: NumbersByName
   perBag: NumbersByName
@@ -108,7 +108,7 @@ export interface Prices {
  *
  * @throws {ApiError} INVALID_PARAMETERS
  */
-export function readPrices(sent: QuantityRequest['prices']): Prices | null {
+function readPrices(sent: QuantityRequest['prices']): Prices | null {
   if (sent === undefined) return null
   const fields = typeof sent === 'string' ? pricesIn(sent) : sent
   const { currency, per_kg, per_bag } = membersOf('prices', fields, ['currency', 'per_kg', 'per_bag'])
@@ -145,7 +145,7 @@ function pricesIn(text: string): object {
  *
  * @throws {ApiError} INVALID_PARAMETERS
  */
-export function readProducePrice(
+function readProducePrice(
   sent: QuantityRequest['produce_price'],
 ): { currency: string; perKg: Decimal } | null {
   if (sent === undefined) return null

@@ -5,7 +5,7 @@ import { isObject } from '#src/lib/collections.ts'
 import { compare, type Decimal, decimalOf } from '#src/lib/decimal.ts'
 
 /** Which numbers a field takes. */
-export interface Bounds {
+interface Bounds {
   /** Whether 0 is one of them. */
   zero: boolean
   maximum: number

@@ -22,7 +22,7 @@ import { keyOf, type NumbersByName } from './reading.ts'
  * @param releases those that are published, and those that the request names, of products with quantities
  * @throws {ApiError} INVALID_PARAMETERS
  */
-export function refuseUnknownNames(
+function refuseUnknownNames(
   plan: QuantityPlan,
   products: readonly ProductDefinition[],
   releases: readonly ReleaseLabels[],
@@ -58,7 +58,7 @@ export function refuseUnknownNames(
  * @param releases those that answer
  * @throws {ApiError} INVALID_PARAMETERS
  */
-export function refuseSharedBudget(
+function refuseSharedBudget(
   { budget, pricesPerKg, pricesPerBag }: QuantityPlan,
   products: readonly ProductDefinition[],
   releases: readonly (ReleaseLabels & { product: string })[],

@@ -13,7 +13,7 @@ const LONGEST_SECONDS = 3600
 const MOST = 10_000
 
 /** What could not be done is tried again later each time, and so holds up others less and less. */
-export interface Retries {
+interface Retries {
   /** After how many seconds it is tried again. */
   failed(id: string): number
   succeeded(id: string): void
@@ -42,7 +42,7 @@ const BATCH = 4
 const NOT_YET_SECONDS = 3
 
 /** Says how far it has come. */
-export interface Comparing {
+interface Comparing {
   /** How many were taken. */
   taken: number
   /** How many have something to be told. */

@@ -16,9 +16,9 @@ export type Attempt = 'arrived' | 'failed' | 'gone' | 'secret lost'
 const GONE = 410
 
 /** What is sent, and to whom. */
-export type Sent = Pick<Delivery, 'id' | 'userId' | 'url' | 'body' | 'secret' | 'previousSecret'>
+type Sent = Pick<Delivery, 'id' | 'userId' | 'url' | 'body' | 'secret' | 'previousSecret'>
 
-export interface Delivering {
+interface Delivering {
   seal: SecretSeal
   rules: OutwardRules
   signal: AbortSignal
@@ -65,13 +65,12 @@ export async function send(
 }
 
 /** The type of an event, as receivers tell it from others that may come. */
-export const EVENT_TYPE = 'org.agro-advisory.values.changed'
+const EVENT_TYPE = 'org.agro-advisory.values.changed'
 
 /** What a message says of a subscription. */
-export type Told = Pick<
-  Changed,
-  'id' | 'name' | 'place' | 'threshold' | 'thresholdKind' | 'before' | 'after'
-> & { series: Pick<Series, 'product' | 'countryCode' | 'cropCode'> }
+type Told = Pick<Changed, 'id' | 'name' | 'place' | 'threshold' | 'thresholdKind' | 'before' | 'after'> & {
+  series: Pick<Series, 'product' | 'countryCode' | 'cropCode'>
+}
 
 /**
  * What is sent of a change: an event of CloudEvents 1.0 in JSON. It is made once, and sent as it is at each attempt.

@@ -31,7 +31,7 @@ export interface PlaceReading {
 }
 
 /** What a request says of what is asked. */
-export interface SeriesRequest {
+interface SeriesRequest {
   crop?: string
   country_code?: string
   forecast_period?: string
@@ -174,7 +174,7 @@ export async function insertSubscription(
 }
 
 /** How many subscriptions a user has. */
-export async function countSubscriptions(db: Kysely<Tables>, userId: string): Promise<number> {
+async function countSubscriptions(db: Kysely<Tables>, userId: string): Promise<number> {
   const { count } = await db
     .selectFrom('subscription')
     .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -317,7 +317,7 @@ export function sealedSecretsIn(db: Kysely<Tables>): SealedRows {
 }
 
 /** How it is with all subscriptions. */
-export interface DeliveryState {
+interface DeliveryState {
   active: number
   disabled: number
   /** Of the active ones. */

@@ -36,21 +36,21 @@ import {
 } from './queries.ts'
 import { watchedAmong } from './value-changes.ts'
 
-export const NO_SUCH_SUBSCRIPTION = 'You have no subscription with this id.'
+const NO_SUCH_SUBSCRIPTION = 'You have no subscription with this id.'
 
-export const SubscriptionParams = Type.Object({
+const SubscriptionParams = Type.Object({
   id: Type.String({ description: 'The id of the subscription.' }),
 })
 
-export type SubscriptionById = FastifyRequest<{ Params: { id: string } }>
+type SubscriptionById = FastifyRequest<{ Params: { id: string } }>
 
 /** A subscription as it is answered. */
-export function answerOf({ products }: App, row: SubscriptionRow) {
+function answerOf({ products }: App, row: SubscriptionRow) {
   return { ...row, unit: products.of(row.product).unit }
 }
 
 /** @throws {ApiError} NOT_FOUND where there is none of the caller */
-export function existing<Found>(found: Found | undefined | false): Found {
+function existing<Found>(found: Found | undefined | false): Found {
   if (found !== undefined && found !== false) return found
   throw new ApiError('NOT_FOUND', NO_SUCH_SUBSCRIPTION)
 }
@@ -63,7 +63,7 @@ interface StateDesk {
 }
 
 /** What is done to a subscription that is there. */
-export function stateRoutes(app: App, desk: StateDesk): void {
+function stateRoutes(app: App, desk: StateDesk): void {
   app.route(enableRoute(app, desk))
   app.route(renewRoute(app, desk))
 }
@@ -155,7 +155,7 @@ interface TestDesk {
 }
 
 /** Sends a message to a subscriber while its owner waits: it has no place in the deliveries, and is not tried again. */
-export function testRoute(app: App, { rules, seal, admitTest }: TestDesk) {
+function testRoute(app: App, { rules, seal, admitTest }: TestDesk) {
   const { writer } = app.database
 
   function messageFor(id: string, { values, ...row }: SubscriptionRow): string {
@@ -226,14 +226,14 @@ function outcomeOf(id: string, answered: Answered): Static<typeof WebhookTest> {
   return { id, outcome: isArrival(answered) ? 'delivered' : 'refused', status: answered }
 }
 
-export type SubscriptionCall = FastifyRequest<{ Body: SubscriptionRequest }>
+type SubscriptionCall = FastifyRequest<{ Body: SubscriptionRequest }>
 
 /**
  * What a request subscribes to, and what is told of it now.
  *
  * @throws {ApiError} where it is about no place or two, or no value is to be expected there
  */
-export async function wantedBy(
+async function wantedBy(
   request: SubscriptionCall,
   reply: FastifyReply,
   { products, reader, rules }: { products: Products; reader: PlaceReader; rules: OutwardRules },
@@ -306,7 +306,7 @@ function notThere({ input }: SubscriptionRequest, values: readonly WatchedValue[
 const BODY_LIMIT = 65_536
 
 /** What the routes work with. */
-export interface SubscriptionDesk {
+interface SubscriptionDesk {
   reader: PlaceReader
   rules: OutwardRules
   seal: SecretSeal

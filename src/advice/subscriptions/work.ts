@@ -48,7 +48,7 @@ export function pauseAfter(attempts: number, failing: number, random: number): n
 }
 
 /** Places for attempts: what takes longer than its lease holds none any more. */
-export interface Places {
+interface Places {
   free(): number
   /**
    * @param freed is called once, when the attempt or its lease has ended

@@ -8,8 +8,8 @@ import type { Tables } from '#src/data/tables.ts'
 import { printable } from '../table.ts'
 
 /** How bad something is. `unknown` is what could not be looked at, which may be well or not. */
-export const LEVELS = ['ok', 'note', 'unknown', 'warning', 'error'] as const
-export type Level = (typeof LEVELS)[number]
+const LEVELS = ['ok', 'note', 'unknown', 'warning', 'error'] as const
+type Level = (typeof LEVELS)[number]
 
 /** What monitoring is told, as by plugins of Nagios: it reads 0, 1, 2 and 3 as OK, WARNING, CRITICAL and UNKNOWN. */
 export const EXIT_OF_LEVEL: Record<Level, number> = { ok: 0, note: 0, warning: 1, error: 2, unknown: 3 }

@@ -41,7 +41,7 @@ export function fileErrorOf(error: unknown): string {
 }
 
 /** Why a PostgreSQL that ended did so, as far as it said. */
-export interface LastWords {
+interface LastWords {
   /** Takes a line of its log. */
   hear(line: string): void
   /** What it ended with; undefined where it said nothing of the kind. */

@@ -27,7 +27,7 @@ end $$`)
  * @param ask has the server do a request
  * @returns to be called while the server is outside of any transaction, and nobody waits for it
  */
-export function keepLogShort(ask: (message: Uint8Array) => unknown): () => void {
+function keepLogShort(ask: (message: Uint8Array) => unknown): () => void {
   let lookedAt = performance.now()
   return () => {
     if (performance.now() - lookedAt < LOOK_EVERY_MS) return

@@ -13,16 +13,13 @@ import {
 import { type FileStore, fileAt, type ListedFile, pathOf, StorageUnavailable } from './store.ts'
 
 /** How long is waited before something is tried once more, time after time: for an operator, who has begun long work. */
-export const PAUSES_MS: readonly number[] = [500, 2000, 8000]
+const PAUSES_MS: readonly number[] = [500, 2000, 8000]
 
 /**
  * Does something that may be done twice, and again after a while where the store does not answer: providers ask for
  * that now and then, and a load of hours is not to end for it.
  */
-export async function inAttempts<Result>(
-  work: () => Promise<Result>,
-  pausesMs: readonly number[],
-): Promise<Result> {
+async function inAttempts<Result>(work: () => Promise<Result>, pausesMs: readonly number[]): Promise<Result> {
   for (const pauseMs of pausesMs) {
     try {
       return await work()
@@ -35,7 +32,7 @@ export async function inAttempts<Result>(
 }
 
 /** Some of the files of a bucket, and what the next of them are asked for with. */
-export interface ListPage {
+interface ListPage {
   files: ListedFile[]
   next: string | undefined
 }
@@ -46,7 +43,7 @@ export interface ListPage {
  * @param below what the names begin with that are listed
  * @throws {StorageUnavailable} where it is none, or does not say all of its files: who sweeps relies on that
  */
-export function pageOf(place: string, text: string, below: string): ListPage {
+function pageOf(place: string, text: string, below: string): ListPage {
   const root = rootOf(text)
   if (root?.name !== 'ListBucketResult') throw notUnderstood(place)
   const files = childrenOf(root, 'Contents').flatMap((entry) => {
@@ -87,13 +84,13 @@ function textOf(element: XmlElement, name: string): string {
 }
 
 /** Who signs, and for which part of a provider. */
-export interface Credentials {
+interface Credentials {
   accessKeyId: string
   secretAccessKey: string
   region: string
 }
 
-export interface Bucket {
+interface Bucket {
   /** Of the provider; the bucket is the first part of its paths. */
   endpoint: string
   bucket: string
@@ -102,7 +99,7 @@ export interface Bucket {
   credentials: Credentials
 }
 
-export interface BucketLimits {
+interface BucketLimits {
   /** How long is waited for an answer, but for that to a file that is stored. */
   timeoutMs: number
   /** Before something is tried once more that an operator waits for. */

@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises'
 import { codeOf } from '#src/lib/promises.ts'
 import type { Range, RangeReader } from './store.ts'
 
-export interface DiskRoomLimits {
+interface DiskRoomLimits {
   /** What all files together may take. */
   mostBytes: number
   /** How many processes of a service have the folder: each knows only of what it has written itself, until it looks. */
@@ -13,7 +13,7 @@ export interface DiskRoomLimits {
 }
 
 /** Keeps a folder within its bound. */
-export interface DiskRoom {
+interface DiskRoom {
   /** Whether there can be room for so many bytes. */
   fits(bytes: number): boolean
   /** Notes that a file was written, and removes those used longest ago where there are too many. */
@@ -23,7 +23,7 @@ export interface DiskRoom {
 }
 
 /** The folders that files lie in, by so many hexadecimal digits. */
-export const FOLDERS = { digits: 2, count: 256 }
+const FOLDERS = { digits: 2, count: 256 }
 
 /**
  * Folders are looked after in groups, so that looking at one takes little; a group is still large enough that what is
@@ -57,7 +57,7 @@ interface KeptFile {
   usedAt: number
 }
 
-export function createDiskRoom(folder: string, { mostBytes, processes }: DiskRoomLimits): DiskRoom {
+function createDiskRoom(folder: string, { mostBytes, processes }: DiskRoomLimits): DiskRoom {
   const groups = Math.min(FOLDERS.count, Math.max(1, Math.floor(mostBytes / LEAST_GROUP_BYTES)))
   const mostOfGroup = mostBytes / groups
   const known = new Map<number, Group>()
@@ -131,7 +131,7 @@ function unlessGone(error: unknown): undefined {
 }
 
 /** So many may do something at a time; the others wait for a place, in the order in which they came. */
-export interface Places {
+interface Places {
   /** Whether who comes now has to wait. */
   areTaken(): boolean
   /**
@@ -194,7 +194,7 @@ export function createPlaces(count: number): Places {
   }
 }
 
-export interface DiskCacheLimits extends DiskRoomLimits {
+interface DiskCacheLimits extends DiskRoomLimits {
   /** A disk that takes longer is passed over: the store may be faster. */
   deadlineMs: number
   /** Parts that may wait to be written, one after the other; what comes beyond is not kept. */
@@ -213,7 +213,7 @@ export interface DiskCacheState {
   evictions: number
 }
 
-export interface DiskCachedRanges extends RangeReader {
+interface DiskCachedRanges extends RangeReader {
   state(): DiskCacheState
   /** Is done when what was read has been written, as far as that goes. */
   settled(): Promise<void>

@@ -2,7 +2,7 @@ import { createPlaces } from './disk-cache.ts'
 import { FileDamaged, FileMissing, type Range, type RangeReader, StorageUnavailable } from './store.ts'
 
 /** How often something fails before nobody is let through, and for how long. */
-export interface BreakerLimits {
+interface BreakerLimits {
   /** Failures one after the other, with no success between them. */
   failures: number
   /** After so long one is let through to see whether it is well again; twice as long each time that it is not. */
@@ -11,10 +11,10 @@ export interface BreakerLimits {
 }
 
 /** What something ends with that a breaker has let through: `left` where nothing was learned of whether it works. */
-export type Outcome = 'worked' | 'failed' | 'left'
+type Outcome = 'worked' | 'failed' | 'left'
 
 /** Keeps everybody from waiting for what does not answer: one at a time finds out whether it does again. */
-export interface Breaker {
+interface Breaker {
   /** Lets one through, who then says what came of it; null where there is no use in trying. */
   enter(): ((outcome: Outcome) => void) | null
   isOpen(): boolean
@@ -61,7 +61,7 @@ export function createBreaker(
   }
 }
 
-export interface GuardLimits extends BreakerLimits {
+interface GuardLimits extends BreakerLimits {
   /** How long a read may take, with the wait for its turn. */
   deadlineMs: number
   /** Reads that may be under way at the same time. */
@@ -78,7 +78,7 @@ export interface GuardState {
 }
 
 /** Reads from a store that may be slow or away, so that nobody waits for it in vain for long. */
-export interface GuardedRanges extends RangeReader {
+interface GuardedRanges extends RangeReader {
   state(): GuardState
 }
 

@@ -19,17 +19,17 @@ import {
  * Pixels on a side of a block. A program that looks at a place fetches one or four of them, each of a quarter of a
  * megabyte at most; smaller ones would make the lists of them long, which are read first.
  */
-export const GEOTIFF_BLOCK = 256
+const GEOTIFF_BLOCK = 256
 
 /** A layer, or an overview of it: each has half of the pixels on a side of the one before. */
-export interface Level extends GridSize {
+interface Level extends GridSize {
   /** Blocks side by side, and rows of them. */
   columns: number
   rows: number
 }
 
 /** A layer and its overviews, down to the one that has room in a block. */
-export function levelsOf({ width, height }: GridSize): Level[] {
+function levelsOf({ width, height }: GridSize): Level[] {
   const levels = [levelOf(width, height)]
   for (let last = levels[0] as Level; last.columns > 1 || last.rows > 1; last = levels.at(-1) as Level) {
     levels.push(levelOf(Math.ceil(last.width / 2), Math.ceil(last.height / 2)))
@@ -51,7 +51,7 @@ const HORIZONTAL = 2
 const FLOATING_POINT = 3
 
 /** How pixels of a type are written so that they become shorter: by a third, where neighbours are alike. */
-export function predictorOf(pixels: Pixels): number {
+function predictorOf(pixels: Pixels): number {
   return isFloat(pixels) ? FLOATING_POINT : HORIZONTAL
 }
 
@@ -62,7 +62,7 @@ export function predictorOf(pixels: Pixels): number {
  * @param pixels rows of `width`, which are changed
  * @returns their bytes
  */
-export function predicted(pixels: Pixels, width: number): Uint8Array {
+function predicted(pixels: Pixels, width: number): Uint8Array {
   const bytes = new Uint8Array(pixels.buffer as ArrayBuffer, pixels.byteOffset, pixels.byteLength)
   const size = pixels.BYTES_PER_ELEMENT
   if (!isFloat(pixels)) {
@@ -115,7 +115,7 @@ export interface GeotiffLayer {
 }
 
 /** Where the blocks of a level lie in the file, row by row. */
-export interface BlockPlaces {
+interface BlockPlaces {
   offsets: readonly number[]
   lengths: readonly number[]
 }
@@ -126,7 +126,7 @@ const BLACK_IS_ZERO = 1
 const OVERVIEW = 1
 
 /** The fields of a level, in the order of their tags. */
-export function fieldsOf(
+function fieldsOf(
   layer: GeotiffLayer,
   level: Level,
   { offsets, lengths }: BlockPlaces,
@@ -204,7 +204,7 @@ function escaped(text: string): string {
 }
 
 /** Rows of pixels, each of `stride`, of which some are meant. */
-export interface PixelRows {
+interface PixelRows {
   pixels: Pixels
   stride: number
 }
@@ -216,7 +216,7 @@ export interface PixelRows {
  * @param size how many pixels are there: at the edge, a square may have two or one
  * @param start where the first mean goes
  */
-export function halve(
+function halve(
   from: PixelRows,
   at: number,
   { width, height }: GridSize,
@@ -249,7 +249,7 @@ export function halve(
 const compress = promisify(deflate)
 
 /** What levels are written with. */
-export interface Writing {
+interface Writing {
   type: PixelType
   nodata: number | undefined
   /** Comes between two blocks. */
@@ -260,7 +260,7 @@ export interface Writing {
  * Writes the blocks of a level, row by row, into a file of its own, and hands the means of its pixels to the level below.
  * What is held is one row of blocks.
  */
-export class LevelWriter {
+class LevelWriter {
   readonly level: Level
   readonly file: FileHandle
   /** Bytes of each block, row by row. */
@@ -465,7 +465,7 @@ async function copy(from: FileHandle, append: (bytes: Buffer) => Promise<void>):
 const LARGEST_TIFF = 4e9
 
 /** What of the configuration is about downloads. */
-export type DownloadSettings = Pick<Config, 'DOWNLOADS' | 'DOWNLOAD_CACHE_MB' | 'WORKERS'>
+type DownloadSettings = Pick<Config, 'DOWNLOADS' | 'DOWNLOAD_CACHE_MB' | 'WORKERS'>
 
 /** How many bytes the files of a process may take. */
 export function downloadBytesOf({ DOWNLOAD_CACHE_MB, WORKERS }: DownloadSettings): number {

@@ -17,13 +17,13 @@ const READS_AT_A_TIME = 16
 const TILES_ACROSS_BLOCK = BLOCK_SIZE / TILE_SIZE
 
 /** A store of tiles in files. */
-export interface FileTiles extends TileStore {
+interface FileTiles extends TileStore {
   /** How often memory had the part of a file that a tile was cut from, or what says where that is. */
   hits(): number
 }
 
 /** Makes the store of tiles in files; the database says which granules a coverage has. */
-export function createFileTiles(source: Sources<Kysely<Tables>>, files: RangeReader): FileTiles {
+function createFileTiles(source: Sources<Kysely<Tables>>, files: RangeReader): FileTiles {
   const granules = createGranuleReader(files)
 
   async function cutTiles(

@@ -20,7 +20,7 @@ const LINE_FEED = 0x0a
  * @param longest bytes of a line, by its number and its first character: a stream without any end of a line is not gathered
  * @throws {RangeError} at a line that is too long
  */
-export async function* linesOf(
+async function* linesOf(
   stream: AsyncIterable<Buffer>,
   longest: (line: number, first: string) => number,
 ): AsyncGenerator<string> {

@@ -34,7 +34,7 @@ const REFERENCE: (keyof Tables)[] = [
 ]
 
 /** Makes what shows how far a phase of an import is. */
-export type ShowPhase = (phase: 'importing' | 'linking' | 'comparing') => (part: number) => void
+type ShowPhase = (phase: 'importing' | 'linking' | 'comparing') => (part: number) => void
 
 /**
  * Reads what {@link exportDatabase} has written into a database whose schema is new, all or nothing, and compares

@@ -10,7 +10,7 @@ import { entityTag } from '../entity-tags.ts'
 const BLOCK = 512
 
 /** Makes an archive of files (POSIX ustar) with no times and owners in it: the same files are the same bytes. */
-export function tarOf(files: ReadonlyMap<string, Buffer>): Buffer {
+function tarOf(files: ReadonlyMap<string, Buffer>): Buffer {
   const pieces = [...files].flatMap(([name, bytes]) => [headerOf(name, bytes.length), padded(bytes)])
   return Buffer.concat([...pieces, Buffer.alloc(2 * BLOCK)])
 }
@@ -42,7 +42,7 @@ const CLIENTS = join(import.meta.dirname, '../../../clients')
 const NAME = 'agro_advisory_client'
 
 /** A client as it is downloaded. */
-export interface ClientFile {
+interface ClientFile {
   mediaType: string
   bytes: Buffer
   tag: string

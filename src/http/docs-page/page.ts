@@ -7,7 +7,7 @@ import { DOCS_SCRIPT } from '../web-pages.ts'
 import type { Chapter, Reading } from './markdown.ts'
 
 /** What stands above the operations. */
-export interface PageContent {
+interface PageContent {
   /** Before the path of another page of the documentation: where they are, as seen from the page. */
   folder: string
   /** The same of the service. */

@@ -18,7 +18,7 @@ const RECEIVING_MS = 5000
 const SILENCE_MS = 30_000
 
 /** Where the metrics are served. */
-export interface ScrapePort extends AddressInfo {
+interface ScrapePort extends AddressInfo {
   close(): void
 }
 

@@ -174,7 +174,7 @@ export const METRICS = {
   },
 } as const satisfies Record<string, MetricDefinition>
 
-export type MetricName = keyof typeof METRICS
+type MetricName = keyof typeof METRICS
 
 export type Labels = Record<string, string>
 

@@ -29,7 +29,7 @@ const SHORTEST_SCHEMA = 60
  * Moves the parts that the document repeats into `components`, and refers to them there: parameters, headers
  * of answers, and members of schemas. An object with examples has those of its members in them.
  */
-export function shareComponents(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
+function shareComponents(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
   const { headers = {}, parameters = {}, responses = {}, schemas = {} } = document.components ?? {}
   const operations = Object.values(document.paths ?? {}).flatMap(
     (path) => Object.values(path ?? {}) as unknown as Operation[],
@@ -50,7 +50,7 @@ export function shareComponents(document: OpenAPIV3_1.Document): OpenAPIV3_1.Doc
 const GROUPS = ['QuantityParameters']
 
 /** A document in which schemas refer to groups of members by `allOf`. */
-export function withGroups(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
+function withGroups(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
   const schemas = (document.components?.schemas ?? {}) as Record<string, Part | undefined>
   const groups = GROUPS.flatMap((name) => {
     const members = schemas[name]?.properties as Part | undefined
@@ -166,7 +166,7 @@ const SHOWN = /such as `([^`]+)`/
  * follows from its schema. Tools make calls of them (Postman). The page of the documentation has none of it: its forms would
  * send what is better left out.
  */
-export function withParameterExamples(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
+function withParameterExamples(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
   const schemas = (document.components?.schemas ?? {}) as Components
   const parameters = [
     ...Object.values(document.paths ?? {})
@@ -211,13 +211,13 @@ export const DOCUMENT_PARTS = {
 export type DocumentPart = keyof typeof DOCUMENT_PARTS
 
 /** The part that a path is in. A path of two parts is in the first of them. */
-export function partOf(path: string): DocumentPart | undefined {
+function partOf(path: string): DocumentPart | undefined {
   const parts = Object.entries(DOCUMENT_PARTS) as [DocumentPart, { paths: RegExp }][]
   return parts.find(([, { paths }]) => paths.test(path))?.[0]
 }
 
 /** A document with the operations of one part, and the tags that they have. */
-export function withPaths(document: OpenAPIV3_1.Document, part: DocumentPart): OpenAPIV3_1.Document {
+function withPaths(document: OpenAPIV3_1.Document, part: DocumentPart): OpenAPIV3_1.Document {
   const paths = Object.fromEntries(
     Object.entries(document.paths ?? {}).filter(([path]) => partOf(path) === part),
   )
@@ -248,7 +248,7 @@ export interface DocumentCountry {
  * not always JSON: `json` has JSON alone where there is a choice, and names the others beside it. `all` is for
  * gateways, which let through what the document has.
  */
-export type DocumentedMedia = 'json' | 'all'
+type DocumentedMedia = 'json' | 'all'
 
 /** Beside a `content`: the media types that generators are not to choose. */
 const OTHER_MEDIA_TYPES = 'x-other-media-types'

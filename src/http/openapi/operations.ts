@@ -25,7 +25,7 @@ const header = (description: string, example: string | number) => ({
 })
 
 /** Headers that follow from the status of an answer and from the config of its route. */
-export const HEADERS = {
+const HEADERS = {
   'X-Request-Id': {
     ...header('Names the call in the log of the service. Every answer has it.', EXAMPLE_REQUEST_ID),
     required: true,
@@ -64,7 +64,7 @@ export const HEADERS = {
 } satisfies Record<string, OpenAPIV3_1.HeaderObject>
 
 /** Headers of requests, whose names are those of their components without hyphens. */
-export const HEADER_PARAMETERS = {
+const HEADER_PARAMETERS = {
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
@@ -116,7 +116,7 @@ const BEFORE_NEGOTIATION = new Set([401, 403, 408, 413, 415, 431])
  *
  * @param negotiated whether the operation answers with several media types
  */
-export function headersOf(status: number, facts: RouteFacts, negotiated: boolean): Headers {
+function headersOf(status: number, facts: RouteFacts, negotiated: boolean): Headers {
   const { open, caching, deprecated, idempotent, preferences = [] } = facts
   const success = status < 300
   const strict = preferences.includes('handling=strict')
@@ -152,7 +152,7 @@ export function headersOf(status: number, facts: RouteFacts, negotiated: boolean
 }
 
 /** The headers that a request may have. */
-export function headerParametersOf(facts: RouteFacts): { $ref: string }[] {
+function headerParametersOf(facts: RouteFacts): { $ref: string }[] {
   const names: (keyof typeof HEADER_PARAMETERS | false)[] = [
     isTagged(facts) && 'IfNoneMatch',
     facts.preferences !== undefined && 'Prefer',

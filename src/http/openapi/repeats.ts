@@ -35,7 +35,7 @@ export function slotsOf(owner: Part, within: string): Slot[] {
 }
 
 /** `some_name`, `SOME_NAME` and `Some-Name` as `SomeName`. */
-export function pascalCase(name: string): string {
+function pascalCase(name: string): string {
   const words = name.split(/[^A-Za-z0-9]+/)
   return words
     .map((word) => {
@@ -97,7 +97,7 @@ function freeName({ name, within }: Slot, taken: Part): string {
 }
 
 /** The component of the errors that every operation may answer with. */
-export const ANY_ERROR = 'AnyError'
+const ANY_ERROR = 'AnyError'
 
 const JSON_TYPE = 'application/json'
 

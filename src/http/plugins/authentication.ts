@@ -17,7 +17,7 @@ import { inTime, patienceOf, SHARE_OF_EXTRAS } from './patience.ts'
 const CACHED_TOKENS = 10_000
 
 /** What a token stands for, asked of the database at most once in a while. */
-export interface CallerCache<Caller> {
+interface CallerCache<Caller> {
   get(token: string): Caller | undefined
   /** Caches a caller, from the moment at which the database was asked (`performance.now()`). */
   set(token: string, caller: Caller, asked: number, lifetimeMs: number): void
@@ -27,7 +27,7 @@ export interface CallerCache<Caller> {
 }
 
 /** Makes a cache whose entries go when their time is over, or when there are too many: the oldest first. */
-export function createCallerCache<Caller>(): CallerCache<Caller> {
+function createCallerCache<Caller>(): CallerCache<Caller> {
   const entries = new Map<string, { caller: Caller; until: number }>()
   let forgottenAt = Number.NEGATIVE_INFINITY
   return {
@@ -60,7 +60,7 @@ const CACHE_MS = 5000
 const LOOKUPS = { embedded: 1, server: 2 }
 
 /** What tokens stand for. */
-export interface CallerLookup<Caller> {
+interface CallerLookup<Caller> {
   /** Whom a token stands for, where that is remembered. */
   known(token: string): Caller | undefined
   /**
@@ -80,7 +80,7 @@ export interface CallerLookup<Caller> {
  *
  * @param ask whom a token stands for, and for how many milliseconds at most; undefined where for nobody
  */
-export function createCallerLookup<Caller>(
+function createCallerLookup<Caller>(
   { config, database, metrics }: App,
   ask: (token: string) => Promise<{ caller: Caller; lifetimeMs: number } | undefined>,
 ): CallerLookup<Caller> {
@@ -194,8 +194,7 @@ declare module '@fastify/jwt' {
 
 export const KEY_PREFIX = 'agro_'
 
-export const TOKEN_OF_NO_USE =
-  'The token is not valid, has expired or has ended: refresh it, or log in again.'
+const TOKEN_OF_NO_USE = 'The token is not valid, has expired or has ended: refresh it, or log in again.'
 
 const AUTHORIZATION = 'authorization'
 

@@ -9,7 +9,7 @@ import {
 } from '../connections.ts'
 import { refuseSlowRequest } from './error-handler.ts'
 
-export type Ended = (reason: EndReason) => void
+type Ended = (reason: EndReason) => void
 
 /** Why the service ends connections. */
 const END_REASONS = ['too_many', 'slow_sending', 'slow_reading', 'not_http'] as const
@@ -21,7 +21,7 @@ type EndReason = (typeof END_REASONS)[number]
  *
  * @returns what counts a connection that it ends, but for those that the parser of HTTP ends
  */
-export function observeEnds({ server, metrics }: App): Ended {
+function observeEnds({ server, metrics }: App): Ended {
   const ends = Object.fromEntries(END_REASONS.map((reason) => [reason, 0])) as Record<EndReason, number>
   for (const reason of END_REASONS) {
     metrics.observe('agro_http_connections_ended_total', () => ends[reason], { reason })
@@ -38,7 +38,7 @@ export function observeEnds({ server, metrics }: App): Ended {
 }
 
 /** Shows what goes on over connections: sockets are looked at when they close, and when somebody asks. */
-export function observeConnections({ server, metrics, config }: App, open: Iterable<Connection>): void {
+function observeConnections({ server, metrics, config }: App, open: Iterable<Connection>): void {
   const closed = { received: 0, sent: 0 }
   server.on('connection', (socket) => {
     socket.once('close', () => {

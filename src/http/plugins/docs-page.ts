@@ -39,7 +39,7 @@ const DOCUMENTS = [
 declare const SwaggerUIBundle: { plugins: { DownloadUrl: unknown } }
 declare const docsPlugins: unknown
 
-export interface DocsPageOptions {
+interface DocsPageOptions {
   /** Whether synthetic values are published now; asked for with each page. */
   synthetic: () => Promise<boolean>
 }

@@ -21,7 +21,7 @@ declare module 'fastify' {
 }
 
 /** What clients are given time for once nobody listens any more, in milliseconds. */
-export interface Patience {
+interface Patience {
   /** To ask once more over a connection that they were not told to be at its end. */
   idleMs: number
   /** To send what they have begun to, and to read the answer. */

@@ -17,7 +17,7 @@ export interface IncidentLine {
 }
 
 /** Tells of what may fail thousands of times in a second for one reason: when that begins, now and then, and its end. */
-export interface Incidents {
+interface Incidents {
   /**
    * Counts a failure.
    *

@@ -10,7 +10,7 @@ import { createAttempts, type IdempotencyRecords } from '../attempts.ts'
 import { toTheEnd } from './patience.ts'
 
 /** An answer as it is stored: all that is needed to give it again. */
-export interface StoredAnswer {
+interface StoredAnswer {
   /** The {@link fingerprintOf} the request. */
   request: string
   status: number
@@ -19,7 +19,7 @@ export interface StoredAnswer {
 }
 
 /** What a request is compared by. It may be made of a password: it is stored sealed, or under a secret. */
-export function fingerprintOf(request: unknown): string {
+function fingerprintOf(request: unknown): string {
   return createHash('sha256').update(JSON.stringify(request)).digest('base64')
 }
 

@@ -15,7 +15,7 @@ export interface KeyUsage {
 export type AddKeyUsage = (usage: KeyUsage[]) => Promise<void>
 
 /** Counts in memory how often keys are used, until the counts are written. */
-export interface KeyUsageCounter {
+interface KeyUsageCounter {
   count(keyId: string): void
   /**
    * Adds what has been counted to what is kept; where that fails, it waits for the next time.
@@ -28,7 +28,7 @@ export interface KeyUsageCounter {
 /** So many keys and days are counted at a time. Each was known to the database, so there are rarely as many. */
 const COUNTED = 10_000
 
-export function createKeyUsageCounter(add: AddKeyUsage): KeyUsageCounter {
+function createKeyUsageCounter(add: AddKeyUsage): KeyUsageCounter {
   let waiting = new Map<string, KeyUsage>()
   let writing: Promise<void> = Promise.resolve()
   /** Its name is remembered: to write it takes ten times as long as to count. */

@@ -44,7 +44,7 @@ function charactersOf(schema: unknown, schemaOf: (id: string) => unknown): numbe
   return (typeof maxLength === 'number' ? maxLength : 0) + charactersOf(Object.values(parts), schemaOf)
 }
 
-export interface ByteRoomLimits {
+interface ByteRoomLimits {
   /** So many bytes are held at the same time, */
   bytes: number
   /** of them so many for one network, */
@@ -68,7 +68,7 @@ export interface Place {
 }
 
 /** Bounds what is held in memory by all together, and by each of them, so that nobody can take all of it. */
-export interface ByteRoom {
+interface ByteRoom {
   /**
    * Waits for room: whoever holds least comes first.
    *

@@ -6,7 +6,7 @@ import type { App } from '../app.ts'
 import { createMetrics, type Metrics } from '../metrics/metrics.ts'
 
 /** Shows where tiles in files were found, and whether their store is well. */
-export function observeFiles(metrics: Metrics, { files, tiles }: Pick<App, 'files' | 'tiles'>): void {
+function observeFiles(metrics: Metrics, { files, tiles }: Pick<App, 'files' | 'tiles'>): void {
   const disk = () => files?.disk()
   const store = () => files?.store()
   metrics.observe('agro_tile_files_away', () => Number(store()?.isAway ?? false))

@@ -73,7 +73,7 @@ const BEARER = 'bearerAuth'
 /** For public operations that make use of a token where one is sent. */
 export const OPTIONAL_TOKEN: Record<string, string[]>[] = [{}, { [BEARER]: [] }]
 
-export interface OpenapiOptions {
+interface OpenapiOptions {
   /** The countries of now, in the order in which they are to be named; asked for with each document. */
   countries: () => Promise<DocumentCountry[]>
 }

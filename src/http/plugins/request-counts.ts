@@ -17,7 +17,7 @@ import {
 } from '../request-counter.ts'
 
 /** Shows how requests have ended and how long they took, from what is counted of them anyway. */
-export function observeRequests(metrics: Metrics, totals: () => RouteTotal[]): void {
+function observeRequests(metrics: Metrics, totals: () => RouteTotal[]): void {
   metrics.observeAll('http_request_duration_seconds', () => byStatus(totals()).flatMap(histogramOf))
   metrics.observeAll('agro_http_errors_total', () => errorsOf(totals()))
 }

@@ -13,7 +13,7 @@ export interface Shape {
 }
 
 /** Why a geometry is no area. */
-export type NoShape = 'it has no geometry' | 'its geometry is empty' | `its geometry is a ${string}`
+type NoShape = 'it has no geometry' | 'its geometry is empty' | `its geometry is a ${string}`
 
 /** A ring that is closed has at least so many numbers, two for each position. */
 const SMALLEST_RING = 8

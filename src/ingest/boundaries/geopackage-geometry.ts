@@ -1,7 +1,7 @@
 import { MAX_POSITIONS } from './feature.ts'
 
 /** A geometry as GeoJSON has it. Of what is no polygon, the type alone is read. */
-export type PackedGeometry =
+type PackedGeometry =
   | { type: 'Polygon'; coordinates: Position[][] }
   | { type: 'MultiPolygon'; coordinates: Position[][][] }
   | { type: 'GeometryCollection'; geometries: PackedGeometry[] }

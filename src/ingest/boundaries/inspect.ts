@@ -2,7 +2,7 @@ import type { FeatureFile, Noted } from './feature.ts'
 import { levelOf, type PropertyNames, recognise, recogniseAny, textOf } from './properties.ts'
 
 /** A property of the features of a file. */
-export interface InspectedColumn {
+interface InspectedColumn {
   name: string
   /** What the first feature that has it says, shortened. */
   example: string | null

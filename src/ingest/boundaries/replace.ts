@@ -29,7 +29,7 @@ import {
   stageAreas,
 } from './staging-queries.ts'
 
-export interface ReplaceOptions {
+interface ReplaceOptions {
   country: CountryPlace
   /** Refuses areas that something would have to be done about. */
   strict: boolean

@@ -58,7 +58,7 @@ export interface ReadFacts extends ReleaseFacts<ReadLayer> {
 }
 
 /** Between which values of a product are plausible, in its unit. */
-export interface PlausibleRange {
+interface PlausibleRange {
   minimum: number
   maximum: number
 }

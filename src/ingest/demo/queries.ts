@@ -8,7 +8,7 @@ export interface SeatPlace {
   latitude: number
 }
 
-export interface CutArea {
+interface CutArea {
   level: number
   code: string
   /** A MultiPolygon, well-known binary. */

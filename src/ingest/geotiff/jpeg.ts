@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import mozjpeg from '@jsquash/jpeg/codec/dec/mozjpeg_dec.js'
 
 /** The size of a block, and what its samples are. */
-export interface Room {
+interface Room {
   width: number
   height: number
   /** Samples a pixel: 1 or 3. */

@@ -18,7 +18,7 @@ export interface Mask {
 }
 
 /** A mask in a file beside the image's. */
-export interface SideMask extends Mask {
+interface SideMask extends Mask {
   close(): Promise<void>
 }
 

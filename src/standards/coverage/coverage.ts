@@ -21,7 +21,7 @@ import { type CoveredArea, type Extent, listCoveredAreas, listGridExtents } from
 const AREAS_KEPT = 50_000
 
 /** The areas of a level of a country. */
-export interface CountryLevel {
+interface CountryLevel {
   countryCode: string
   level: number
   /** Tells its areas from those that were or will be loaded. */
@@ -31,7 +31,7 @@ export interface CountryLevel {
 }
 
 /** Keeps in memory which areas there are. */
-export interface Levels {
+interface Levels {
   known(snapshot: Snapshot, countryCode: string, level: number): CountryLevel | undefined
   /** The same; what is not in memory is asked of the database. */
   read(snapshot: Snapshot, countryCode: string, level: number): Promise<CountryLevel>
@@ -39,7 +39,7 @@ export interface Levels {
   forget(level: CountryLevel): void
 }
 
-export function createLevels(db: Kysely<Tables>): Levels {
+function createLevels(db: Kysely<Tables>): Levels {
   const levels = new LRUCache<string, CountryLevel>({
     maxSize: AREAS_KEPT,
     sizeCalculation: ({ areas }) => 1 + areas.length,
@@ -68,7 +68,7 @@ const SHARES_KEPT = 1_000_000
 const AREAS_A_PAGE = 100
 
 /** How releases cover the areas of a level. */
-export interface ReleaseShares {
+interface ReleaseShares {
   release: PublishedRelease
   /** Where its grids lie. */
   extents: readonly Extent[]
@@ -77,7 +77,7 @@ export interface ReleaseShares {
 }
 
 /** How a request waits. */
-export interface Asking {
+interface Asking {
   inTurn<Result>(work: () => Promise<Result>): Promise<Result>
   compute(area: FoundArea): Promise<Figures>
   /** When it stops computing, on the clock of `performance.now()`. */
@@ -85,7 +85,7 @@ export interface Asking {
 }
 
 /** How much of areas has values: computed once, whoever asks first. */
-export interface Shares {
+interface Shares {
   /**
    * The shares of a release. Some may not be known yet.
    *
@@ -101,7 +101,7 @@ export interface Shares {
   fill(shares: ReleaseShares, level: CountryLevel, from: number, to: number, asking: Asking): Promise<number>
 }
 
-export function createShares(
+function createShares(
   db: Kysely<Tables>,
   figures: RegionFigures,
   { forget }: Pick<Levels, 'forget'>,
@@ -171,7 +171,7 @@ function coveredPercent(columns: readonly string[], found: Figures): number {
 }
 
 /** How much of an area has values of a release, and why it has none. */
-export interface CoverageEntry {
+interface CoverageEntry {
   product: string
   crop: string | null
   release: string | null
@@ -182,10 +182,10 @@ export interface CoverageEntry {
 }
 
 /** What is told of every area of a country: a release of a product, or why there is none. */
-export type CoverageColumn = { release: PublishedRelease } | { entry: CoverageEntry }
+type CoverageColumn = { release: PublishedRelease } | { entry: CoverageEntry }
 
 /** What requests may ask for alone. */
-export interface ColumnFilter {
+interface ColumnFilter {
   product: string | null
   /** The code of a crop. */
   crop: string | null
@@ -196,7 +196,7 @@ export interface ColumnFilter {
  *
  * @param releases those that may be told of, in any order
  */
-export function columnsOfCountry(
+function columnsOfCountry(
   products: readonly ProductDefinition[],
   country: Country,
   releases: readonly PublishedRelease[],
@@ -246,7 +246,7 @@ function nothingPublished(product: ProductDefinition, country: Country, crop: st
 }
 
 /** What a release has in an area. */
-export function entryOf(
+function entryOf(
   { release, extents }: Omit<ReleaseShares, 'percents'>,
   area: Extent,
   percent: number,
@@ -295,18 +295,18 @@ export interface CoverageItem {
 }
 
 /** Where a page begins or ends. */
-export interface AreaPlace {
+interface AreaPlace {
   countryCode: string
   code: string
 }
 
 /** A page of areas, and its last one; null where no other page follows. */
-export interface CoveragePage {
+interface CoveragePage {
   items: CoverageItem[]
   last: AreaPlace | null
 }
 
-export interface PageRequest {
+interface PageRequest {
   request: FastifyRequest
   reply: FastifyReply
   snapshot: Snapshot

@@ -38,11 +38,7 @@ const COLUMNS = [
 const jsonTexts = new WeakMap<CoverageItem, string>()
 
 /** A page as JSON. */
-export async function jsonOf(
-  items: readonly CoverageItem[],
-  next: string | null,
-  pause: Pause,
-): Promise<string> {
+async function jsonOf(items: readonly CoverageItem[], next: string | null, pause: Pause): Promise<string> {
   const texts: string[] = []
   for (const [at, item] of items.entries()) {
     if (at % AREAS_A_SLICE === 0) await pause()
@@ -54,7 +50,7 @@ export async function jsonOf(
 }
 
 /** A page as CSV, with a header and a row for each area and release. */
-export async function csvOf(items: readonly CoverageItem[], pause: Pause): Promise<string> {
+async function csvOf(items: readonly CoverageItem[], pause: Pause): Promise<string> {
   let text = csvRow(COLUMNS)
   for (const [at, item] of items.entries()) {
     if (at % AREAS_A_SLICE === 0) await pause()
@@ -87,7 +83,7 @@ The share of each administrative area with values, by product and release, or th
 
 Coverage is computed once for each release. A page with much to compute ends early; \`next_cursor\` continues it.`
 
-export interface CoverageSchemas {
+interface CoverageSchemas {
   query: TObject
   list: TObject
   table: TSchema
@@ -104,7 +100,7 @@ interface SentPage {
   whole: boolean
 }
 
-export function coverageRoute(app: App, lookup: Lookup, atlas: Atlas, schemas: CoverageSchemas): void {
+function coverageRoute(app: App, lookup: Lookup, atlas: Atlas, schemas: CoverageSchemas): void {
   const pages = createPages()
 
   async function make(call: Call, reply: FastifyReply, snapshot: Snapshot, form: string): Promise<SentPage> {
@@ -239,7 +235,7 @@ function nextPage({ url, basePath, server }: Call, cursor: string): string {
   return `${basePath}${path.slice(server.config.BASE_PATH.length)}?${parameters}`
 }
 
-export interface CoverageOptions {
+interface CoverageOptions {
   lookup: Lookup
   figures: RegionFigures
 }

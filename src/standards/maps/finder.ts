@@ -13,7 +13,7 @@ export type OfRelease = FastifyRequest<{ Params: LayersParams; Querystring: Laye
 export type OfLayer = FastifyRequest<{ Params: TilesetParams; Querystring: LayersQuery }>
 
 /** A published release, and how maps draw it. */
-export interface FoundRelease {
+interface FoundRelease {
   published: PublishedRelease
   release: MapRelease
 }

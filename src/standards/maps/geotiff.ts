@@ -32,7 +32,7 @@ import type { MapSubject, Maps } from './maps.ts'
 import type { MapLayer, MapRelease } from './queries.ts'
 
 /** What a file is made of. */
-export interface LayerFile {
+interface LayerFile {
   code: string
   release: MapRelease
   layer: MapLayer
@@ -43,7 +43,7 @@ export interface LayerFile {
  *
  * @throws {ApiError} OVERLOADED where not all were there: they may be on their way to another store, or to a replica
  */
-export async function writeLayerFile(
+async function writeLayerFile(
   path: string,
   { stores, products }: { stores: TileStores; products: Products },
   { code, release, layer }: LayerFile,
@@ -125,7 +125,7 @@ const PATIENCE_MS = 10_000
 const DISK_FAILURES = ['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'ENOENT', 'EMFILE', 'EIO']
 
 /** Layers as GeoTIFF. Each is made when it is asked for first, and kept for a while. */
-export interface Geotiffs {
+interface Geotiffs {
   /** What a file is that was made before. */
   known(subject: NamedSubject): MadeFile | undefined
   /**
@@ -137,11 +137,11 @@ export interface Geotiffs {
 }
 
 /** A layer, and the code of its release. */
-export interface NamedSubject extends MapSubject {
+interface NamedSubject extends MapSubject {
   code: string
 }
 
-export function createGeotiffs(app: App, maps: Maps): Geotiffs {
+function createGeotiffs(app: App, maps: Maps): Geotiffs {
   const files = createMadeFiles(app.config.DOWNLOAD_CACHE_DIR || tmpdir(), downloadBytesOf(app.config))
   const queue = createFairQueue({ running: 1, waiting: MOST_WAITING }, overloaded)
   const closing = new AbortController()
@@ -215,7 +215,7 @@ function tooLarge({ code, layer: { number } }: NamedSubject): ApiError {
 }
 
 /** Bytes of an answer, with the last. */
-export interface ByteRange {
+interface ByteRange {
   first: number
   last: number
 }

@@ -31,7 +31,7 @@ const VIRIDIS: readonly [number, number, number][] = [
 ]
 
 /** The most classes that a map has. */
-export const MOST_CLASSES = VIRIDIS.length
+const MOST_CLASSES = VIRIDIS.length
 
 /** A colour for each of some classes. */
 export function coloursOf(classes: number): Rgba[] {
@@ -42,7 +42,7 @@ export function coloursOf(classes: number): Rgba[] {
 }
 
 /** The colours of pixels: the first stands for no value, the others for classes. */
-export function paletteOf(classes: number): Rgba[] {
+function paletteOf(classes: number): Rgba[] {
   return [NOTHING, ...coloursOf(classes)]
 }
 
@@ -68,7 +68,7 @@ const FEWEST_BLOCKS = 64
  *
  * @returns undefined where none of them has a value
  */
-export async function legendOf(
+async function legendOf(
   db: Kysely<Tables>,
   layers: readonly MapLayer[],
   { input, unit }: MapLayer,

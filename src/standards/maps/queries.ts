@@ -84,7 +84,7 @@ export async function findMapRelease(db: Kysely<Tables>, releaseId: number): Pro
 }
 
 /** A place in the CRS of a grid. */
-export interface GridPosition {
+interface GridPosition {
   x: number
   y: number
 }
@@ -114,7 +114,7 @@ export interface Place {
 }
 
 /** Blocks of a level that lie side by side: a rectangle of them. */
-export interface BlockRectangle {
+interface BlockRectangle {
   level: number
   firstRow: number
   lastRow: number
@@ -123,7 +123,7 @@ export interface BlockRectangle {
 }
 
 /** What of a block is drawn: its mean, before scale and offset, and the area that has values. */
-export interface BlockMean extends Place {
+interface BlockMean extends Place {
   weight: number
   mean: number
 }

@@ -39,7 +39,7 @@ A tile of 256 x 256 pixels in Web Mercator, counted from the north-west (XYZ). A
 
 type OfTile = FastifyRequest<{ Params: TileParams; Querystring: LayersQuery }>
 
-export function tileRoute(app: App, find: Finder, maps: Maps): void {
+function tileRoute(app: App, find: Finder, maps: Maps): void {
   app.get(
     '/releases/:release/layers/:layer/tiles/:z/:x/:y',
     {
@@ -97,13 +97,10 @@ function refuseBeyond(field: 'x' | 'y', number: number, zoom: number): void {
   if (number > last) throw ApiError.invalid(field, `must be at most ${last} at zoom ${zoom}`)
 }
 
-/** What is said of layers that there are not. */
-export const NO_LAYER = 'yield-eth-wheat-2026-07-v1 has 4 layers, and no layer 5.'
-
 const LAYERS = `
 Each layer of a published release as a map: the address of its tiles, their extent, the unit and the legend. Quantiles are those of the means of blocks of pixels, weighted by area. Layers of one input share a legend, so that their scenarios compare.`
 
-export function layerListRoute(app: App, find: Finder, maps: Maps): void {
+function layerListRoute(app: App, find: Finder, maps: Maps): void {
   const tileset = tilesetWriter(app, maps)
 
   app.get(
@@ -139,7 +136,7 @@ export function layerListRoute(app: App, find: Finder, maps: Maps): void {
   )
 }
 
-export function tilesetRoute(app: App, find: Finder, maps: Maps): void {
+function tilesetRoute(app: App, find: Finder, maps: Maps): void {
   const tileset = tilesetWriter(app, maps)
 
   app.get(
@@ -183,7 +180,7 @@ function tilesetWriter(app: App, maps: Maps) {
   }
 }
 
-export function mapRoutes(app: App, lookup: Lookup, maps: Maps): void {
+function mapRoutes(app: App, lookup: Lookup, maps: Maps): void {
   const find = createFinder(app, lookup, maps)
   layerListRoute(app, find, maps)
   tilesetRoute(app, find, maps)

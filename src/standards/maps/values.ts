@@ -16,7 +16,7 @@ import {
 import { type MapCoverage, type MapLayer, type Place, positionsIn, readMeans } from './queries.ts'
 
 /** Of each pixel of a map tile, row by row, the pixel of the grid that its centre lies in. */
-export interface Cells {
+interface Cells {
   /** -1 where it lies in none. */
   columns: Int32Array
   rows: Int32Array

@@ -57,7 +57,7 @@ export type Rectangle = readonly [west: number, south: number, east: number, nor
 const MERCATOR_EDGE = Math.PI * 6_378_137
 
 /** A rectangle in a system, lower corner first, in degrees. */
-export function degreesOf({ kind }: Crs, [a, b, c, d]: Rectangle): Rectangle {
+function degreesOf({ kind }: Crs, [a, b, c, d]: Rectangle): Rectangle {
   if (kind === 'lonlat') return [a, b, c, d]
   if (kind === 'latlon') return [b, a, d, c]
   return [longitudeOf(a), latitudeOf(b), longitudeOf(c), latitudeOf(d)]
@@ -212,7 +212,7 @@ export interface Link {
 }
 
 /** The types that something is answered as: of JSON one or more, of which the first is preferred, and HTML. */
-export type JsonTypes = readonly [string, ...string[]]
+type JsonTypes = readonly [string, ...string[]]
 
 /** What an answer is to be. */
 export interface Form {
@@ -317,7 +317,7 @@ const CHARACTERS_KEPT = 20_000_000
 const COLLECTIONS_A_SLICE = 20
 
 /** All collections of a kind, as JSON and as a page. */
-export interface CollectionList<Entry> {
+interface CollectionList<Entry> {
   title: string
   /** The page above it, by its address below that of the OGC API. */
   above: { path: string; title: string }

@@ -40,7 +40,7 @@ const feature = {
   links,
 }
 
-export const SCHEMAS = {
+const SCHEMAS = {
   Error: object({ error: text, code: text, request_id: text }, ['error', 'code']),
   Link: object({ href: text, rel: text, type: text, title: text, templated: { type: 'boolean' } }, [
     'href',
@@ -105,7 +105,7 @@ export const SCHEMAS = {
   ),
 }
 
-export const EDR_PARAMETERS: Record<string, Parameter> = {
+const EDR_PARAMETERS: Record<string, Parameter> = {
   releaseId: pathParameter('releaseId', 'The code of a published release.'),
   locationId: pathParameter(
     'locationId',
@@ -148,7 +148,7 @@ const described = (id: string, summary: string, parameters: string[], schema: st
   get: operation(id, summary, 'EDR', parameters, json(schema)),
 })
 
-export const EDR_PATHS: Record<string, { get: Operation }> = {
+const EDR_PATHS: Record<string, { get: Operation }> = {
   [EDR_PATH]: described('getEdrLandingPage', 'The landing page of EDR', ['f'], 'LandingPage'),
   [`${EDR_PATH}/conformance`]: described('getEdrConformance', 'What of EDR is kept', ['f'], 'ConfClasses'),
   [`${EDR_PATH}/collections`]: described('getReleases', 'The published releases', ['f'], 'Collections'),

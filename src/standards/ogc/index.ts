@@ -38,7 +38,7 @@ const FEATURES = 'http://www.opengis.net/spec/ogcapi-features-1/1.0/conf'
 const FEATURES_CRS = 'http://www.opengis.net/spec/ogcapi-features-2/1.0/conf'
 
 /** What of the standards is kept; the tests try each. */
-export const CONFORMANCE = [
+const CONFORMANCE = [
   `${FEATURES}/core`,
   `${FEATURES}/oas30`,
   `${FEATURES}/html`,
@@ -46,7 +46,7 @@ export const CONFORMANCE = [
   `${FEATURES_CRS}/crs`,
 ]
 
-export function landingRoute(app: App): void {
+function landingRoute(app: App): void {
   async function answer(request: FastifyRequest, reply: FastifyReply) {
     const query = parametersOf(request, ['f'])
     const form = formOf(request, reply, query.f, [JSON_TYPE])
@@ -100,7 +100,7 @@ function landingLinks(root: string): Link[] {
   ]
 }
 
-export function conformanceRoute(app: App): void {
+function conformanceRoute(app: App): void {
   app.get('/conformance', openRoute(), async (request, reply) => {
     const query = parametersOf(request, ['f'])
     const form = formOf(request, reply, query.f, [JSON_TYPE])
@@ -117,7 +117,7 @@ export function conformanceRoute(app: App): void {
 }
 
 /** The document of these paths, which are none of the other one: clients of these read OpenAPI 3.0 alone. */
-export function documentRoute(app: App): void {
+function documentRoute(app: App): void {
   app.get('/api', openRoute(), async (request, reply) => {
     const query = parametersOf(request, ['f'])
     const form = formOf(request, reply, query.f, [DOCUMENT_TYPE, JSON_TYPE])
@@ -147,7 +147,7 @@ export function documentRoute(app: App): void {
   })
 }
 
-export interface OgcOptions {
+interface OgcOptions {
   lookup: Lookup
   figures: RegionFigures
 }

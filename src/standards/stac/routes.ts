@@ -20,7 +20,7 @@ import { catalogOf, collectionOf, itemOf, JSON_TYPE } from './stac.ts'
 /** Everybody may read it, and is told when it has changed. */
 const CONFIG = { public: true, caching: 'own', onlyReads: true } as const
 
-export function stacRoutes(app: App): void {
+function stacRoutes(app: App): void {
   catalogRoute(app)
   collectionRoute(app)
   itemRoute(app)

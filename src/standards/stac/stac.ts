@@ -20,10 +20,10 @@ import { type PixelType, storedNodata } from '#src/raster/pixels.ts'
 import type { StacLayer, StacRelease, StacSeries } from './queries.ts'
 
 /** West, south, east and north. */
-export type Bbox = [number, number, number, number]
+type Bbox = [number, number, number, number]
 
 /** The rectangle that some lie in, in decimal degrees as all answers have them. */
-export function bboxOf(extents: readonly Extent[]): Bbox {
+function bboxOf(extents: readonly Extent[]): Bbox {
   return [
     Math.min(...extents.map(({ west }) => west)),
     Math.min(...extents.map(({ south }) => south)),
@@ -33,7 +33,7 @@ export function bboxOf(extents: readonly Extent[]): Bbox {
 }
 
 /** A rectangle as a polygon, counterclockwise. */
-export function polygonOf([west, south, east, north]: Bbox) {
+function polygonOf([west, south, east, north]: Bbox) {
   const ring = [
     [west, south],
     [east, south],
@@ -52,7 +52,7 @@ interface Season {
 }
 
 /** From when to when a release is of use: its season, as far as that is known; when it was loaded, where it has none. */
-export function periodOf({ forecastPeriod, validUntil, created }: Season): [start: string, end: string] {
+function periodOf({ forecastPeriod, validUntil, created }: Season): [start: string, end: string] {
   if (forecastPeriod === null) return [created, created]
   const [year, month] = forecastPeriod.split('-').map(Number) as [number, number]
   // Day 0 of a month is the last one of the month before.
@@ -62,15 +62,12 @@ export function periodOf({ forecastPeriod, validUntil, created }: Season): [star
 
 export const JSON_TYPE = 'application/json'
 
-export function stacLink(rel: string, href: string, type: string, title?: string): StacLink {
+function stacLink(rel: string, href: string, type: string, title?: string): StacLink {
   return { rel, href, type, ...(title !== undefined && { title }) }
 }
 
 /** A collection is a product and a country; no code of a country has a dash in it. */
-export function collectionIdOf({
-  product,
-  countryCode,
-}: Pick<StacSeries, 'product' | 'countryCode'>): string {
+function collectionIdOf({ product, countryCode }: Pick<StacSeries, 'product' | 'countryCode'>): string {
   return `${product}-${countryCode}`
 }
 
@@ -78,18 +75,18 @@ export function collectionIdOf({
 const CODE = /^[\w\-.+]+$/
 
 /** A licence as STAC has it: a code where all have the same, and `other` for texts. */
-export function licenseOf(licences: readonly string[]): string {
+function licenseOf(licences: readonly string[]): string {
   const [first = '', ...others] = new Set(licences)
   return others.length === 0 && CODE.test(first) ? first : 'other'
 }
 
 /** Where licences are that have no code. */
-export function licenseLinks(root: string, licences: readonly string[]): StacLink[] {
+function licenseLinks(root: string, licences: readonly string[]): StacLink[] {
   if (licenseOf(licences) !== 'other') return []
   return [stacLink('license', `${root}/catalog`, JSON_TYPE, 'The licence of each release')]
 }
 
-export function providersOf(root: string, sources: readonly string[]): StacProvider[] {
+function providersOf(root: string, sources: readonly string[]): StacProvider[] {
   return [
     ...[...new Set(sources)].map((name): StacProvider => ({ name, roles: ['producer', 'licensor'] })),
     { name: SERVICE_NAME, roles: ['host'], url: `${root}/` },
@@ -169,7 +166,7 @@ export function collectionOf(
 }
 
 /** What an item is made with. */
-export interface ItemFrame {
+interface ItemFrame {
   /** What the paths of the service begin with for its clients. */
   root: string
   /** What the product is called. */

@@ -25,7 +25,7 @@ import {
 import { listReleaseFacts, type ReleaseFacts } from './queries.ts'
 
 /** A layer of a release, as EDR has it. */
-export interface ReleaseParameter {
+interface ReleaseParameter {
   id: string
   /** The place of its layer in the release. */
   layer: number
@@ -34,10 +34,7 @@ export interface ReleaseParameter {
 }
 
 /** The parameters of a release: one a layer. Ids are words that need no escaping. */
-export function parametersOfRelease(
-  product: ProductDefinition,
-  release: PublishedRelease,
-): ReleaseParameter[] {
+function parametersOfRelease(product: ProductDefinition, release: PublishedRelease): ReleaseParameter[] {
   const taken = new Set<string>()
   return release.layers.map((layer, at) => {
     const word = columnOf(product, layer, product.value.key)
@@ -56,7 +53,7 @@ export function parametersOfRelease(
  *
  * @throws {ApiError} INVALID_PARAMETERS where there is no such parameter
  */
-export function namedParameters(all: ReleaseParameter[], text: string | undefined): ReleaseParameter[] {
+function namedParameters(all: ReleaseParameter[], text: string | undefined): ReleaseParameter[] {
   if (text === undefined) return all
   const names = text.split(',').map((name) => name.trim())
   const ids = all.map(({ id }) => id)
@@ -79,7 +76,7 @@ export function collectionParameter({ id, title, unit }: ReleaseParameter) {
 }
 
 /** A parameter as CoverageJSON describes it, where texts say their language. */
-export function coverageParameter({ title, unit }: ReleaseParameter) {
+function coverageParameter({ title, unit }: ReleaseParameter) {
   return {
     type: 'Parameter',
     description: { en: title },
@@ -214,7 +211,7 @@ function lastMomentOf(time: string): string {
 export const COVERAGE_JSON_TYPE = 'application/prs.coverage+json'
 
 /** Where values are of: a point, or the rings of a polygon. */
-export type Place =
+type Place =
   | { type: 'Point'; coordinates: readonly [number, number] }
   | { type: 'Polygon'; coordinates: unknown }
 
@@ -225,14 +222,14 @@ export interface Located {
 }
 
 /** What coverages have in common. */
-export interface CoverageFrame {
+interface CoverageFrame {
   parameters: readonly ReleaseParameter[]
   /** The first moment of the month that it is about; null where it is of no time. */
   time: string | null
 }
 
 /** A coverage, or a collection of them, as CoverageJSON 1.0. */
-export function coverageJsonOf(frame: CoverageFrame, located: readonly Located[]): object {
+function coverageJsonOf(frame: CoverageFrame, located: readonly Located[]): object {
   const described = Object.fromEntries(
     frame.parameters.map((parameter) => [parameter.id, coverageParameter(parameter)]),
   )
@@ -279,7 +276,7 @@ function referencingOf({ time }: CoverageFrame): object[] {
 }
 
 /** The same values as GeoJSON: a feature a place. */
-export function geoJsonOf(
+function geoJsonOf(
   { parameters, time }: CoverageFrame,
   located: readonly Located[],
   label: string,
@@ -308,10 +305,10 @@ export const OUTPUT_FORMATS = { CoverageJSON: COVERAGE_JSON_TYPE, GeoJSON: GEOJS
 
 /** What all queries for values take. */
 export const DATA_PARAMETERS = ['f', 'crs', 'datetime', 'parameter-name'] as const
-export type DataQuery = Parameters<(typeof DATA_PARAMETERS)[number]>
+type DataQuery = Parameters<(typeof DATA_PARAMETERS)[number]>
 
 /** What a query asks of a collection. */
-export interface DataRequest {
+interface DataRequest {
   collection: ReleaseCollection
   parameters: ReleaseParameter[]
   type: string
@@ -394,7 +391,7 @@ const POSITION = new RegExp(String.raw`(${NUMBER})\s+(${NUMBER})(?:\s+${NUMBER})
 const GEOMETRY = /^\s*(POINT|MULTIPOINT|POLYGON|MULTIPOLYGON)\s*(?:Z\s*)?(\([-+\d\s.,eE()]*\))\s*$/i
 
 /** A geometry of well-known text, with the coordinates of GeoJSON. */
-export interface WktGeometry {
+interface WktGeometry {
   type: 'Point' | 'MultiPoint' | 'Polygon' | 'MultiPolygon'
   coordinates: unknown
 }

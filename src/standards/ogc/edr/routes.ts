@@ -56,7 +56,7 @@ const DESCRIPTION =
 const EDR = 'http://www.opengis.net/spec/ogcapi-edr-1/1.1/conf'
 
 /** What of the standard is kept; the tests try each. Values are no pages, so that its HTML is not. */
-export const EDR_CONFORMANCE = [
+const EDR_CONFORMANCE = [
   'http://www.opengis.net/spec/ogcapi-common-1/1.0/conf/core',
   'http://www.opengis.net/spec/ogcapi-common-2/1.0/conf/collections',
   `${EDR}/core`,
@@ -286,12 +286,12 @@ export function areaRoute(app: App, releases: Releases, figures: RegionFigures):
 }
 
 /** The means of layers, each of which has its mean first. */
-export function meansIn(figures: Figures, layers: number): (number | null)[] {
+function meansIn(figures: Figures, layers: number): (number | null)[] {
   const columns = figures.length / layers
   return Array.from({ length: layers }, (_, layer) => figures[layer * columns] ?? null)
 }
 
-export function endpointOf(request: DataCall, query: string): string {
+function endpointOf(request: DataCall, query: string): string {
   return `${rootOf(request)}${EDR_PATH}/collections/${request.params.collection}/${query}`
 }
 

@@ -28,7 +28,7 @@ const AREAS_A_PART = 100
 const POSITIONS_A_PART = 100_000
 
 /** Areas whose shapes are read together: from the first to the one after the last. */
-export interface Part {
+interface Part {
   first: number
   end: number
 }
@@ -45,7 +45,7 @@ export interface AreaLevel {
 }
 
 /** Keeps in memory which areas there are. What it reads takes a place at the database. */
-export interface AreaLevels {
+interface AreaLevels {
   /** From memory alone. */
   knownLoaded(snapshot: Pick<Snapshot, 'boundaries'>): readonly LoadedLevel[] | undefined
   /** The levels that are loaded, and have not too many areas. */

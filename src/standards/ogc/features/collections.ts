@@ -44,7 +44,7 @@ export interface Collection {
 }
 
 /** The collections of areas: one a level. */
-export function areaCollectionsOf(snapshot: Snapshot, loaded: readonly LoadedLevel[]): Collection[] {
+function areaCollectionsOf(snapshot: Snapshot, loaded: readonly LoadedLevel[]): Collection[] {
   return loaded.flatMap((level) => {
     const countryName = snapshot.countries.find(({ code }) => code === level.countryCode)?.name
     return countryName === undefined ? [] : [areaCollection(level, countryName)]
@@ -73,7 +73,7 @@ function areaCollection(loaded: LoadedLevel, countryName: string): Collection {
  *
  * @param figures changes with how they are computed
  */
-export function adviceCollectionsOf(
+function adviceCollectionsOf(
   { published }: Pick<Snapshot, 'published'>,
   areas: readonly Collection[],
   { of }: Pick<Products, 'of'>,
@@ -119,7 +119,7 @@ function monthOf(firstDay: string): Period {
 }
 
 /** What is said of an area itself. */
-export function areaProperties({ loaded, countryName }: Collection, level: AreaLevel, place: number) {
+function areaProperties({ loaded, countryName }: Collection, level: AreaLevel, place: number) {
   const { code = '', name = '', parent = null } = level.areas[place] ?? {}
   return { code, name, level: loaded.level, country_code: loaded.countryCode, country: countryName, parent }
 }

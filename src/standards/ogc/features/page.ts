@@ -28,7 +28,7 @@ export interface FeatureSource {
 }
 
 /** Features as texts. */
-export interface FeatureTexts {
+interface FeatureTexts {
   features: string[]
   /** Whether there would be more if it did not take so long. */
   isLate: boolean

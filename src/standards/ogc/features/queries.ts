@@ -17,7 +17,7 @@ export interface LoadedLevel {
 }
 
 /** The levels that are loaded, and which boundaries they are of. */
-export interface LoadedLevels {
+interface LoadedLevels {
   /** As `boundaries_version()` names them. */
   boundaries: string
   /** Country by country. */
@@ -139,7 +139,7 @@ export interface ShapeForm {
 }
 
 /** The shape of an area as GeoJSON, and which boundaries it is of. */
-export interface AreaShape {
+interface AreaShape {
   code: string
   version: string
   shape: string
