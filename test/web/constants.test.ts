@@ -50,9 +50,9 @@ test.each<[module: string, name: string, most: number]>([
   ['geo/areas', 'PAGE', MOST_FEATURES],
   ['table/values', 'MOST_AREAS', MOST_FEATURES],
   ['points/batches', 'POINTS_A_CALL', BATCH_LIMITS.anonymous],
-  ['account/history', 'ITEMS_A_PAGE', limitsOf(historyQueryOf(products)).maximum],
+  ['account/history-main', 'ITEMS_A_PAGE', limitsOf(historyQueryOf(products)).maximum],
   ...[AdminQuery, coverageQueryOf(products), releasesQueryOf(products)].map(
-    (schema): [string, string, number] => ['operations/pages', 'LIMIT', limitsOf(schema).maximum],
+    (schema): [string, string, number] => ['account/session', 'LIMIT', limitsOf(schema).maximum],
   ),
 ])('%s asks with %s for no more than the service gives, %i', (module, name, most) => {
   expect(constantOf(module, name)).toBeGreaterThan(0)
@@ -62,6 +62,6 @@ test.each<[module: string, name: string, most: number]>([
 test('the filters of the history are parameters of its list', () => {
   const parameters = Object.keys(historyQueryOf(products).properties)
   expect(parameters).toEqual(
-    expect.arrayContaining([...(constantOf('account/history', 'FILTERS') as string[])]),
+    expect.arrayContaining([...(constantOf('account/history-main', 'FILTERS') as string[])]),
   )
 })
