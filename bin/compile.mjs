@@ -3,12 +3,7 @@ import { join } from 'node:path'
 import { ROOT } from './kept.mjs'
 import { bundleOf, keepPages } from './typescript.mjs'
 
-for (const file of [
-  'src/server.ts',
-  'src/worker.ts',
-  'src/data/embedded/worker.ts',
-  'src/cli/agro.ts',
-]) {
+for (const file of ['src/server.ts', 'src/worker.ts', 'src/data/embedded/worker.ts', 'src/cli/agro.ts']) {
   if (await bundleOf(join(ROOT, file))) continue
   console.error(
     `${file} cannot be bundled into node_modules/.cache. It runs without, and starts more slowly.`,

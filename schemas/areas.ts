@@ -200,7 +200,6 @@ const AdminFeature = Type.Object(
   },
   { $id: 'AdminFeature', description: 'An administrative area as a GeoJSON Feature.' },
 )
-type AdminFeature = Static<typeof AdminFeature>
 
 export const AdminFeatureCollection = Type.Object(
   {

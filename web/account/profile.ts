@@ -1,4 +1,10 @@
-import type { Session as Login, SessionList, RecoveryCodes, TwoFactorSecret, TwoFactorStatus } from '#schemas/auth.ts'
+import type {
+  Session as Login,
+  RecoveryCodes,
+  SessionList,
+  TwoFactorSecret,
+  TwoFactorStatus,
+} from '#schemas/auth.ts'
 import { loaded, section, shownOnce, timeText, workButton } from '../parts/blocks.ts'
 import { formOf } from '../parts/form.ts'
 import { element } from '../shell/element.ts'
