@@ -7,7 +7,7 @@ import { createUsageKeeper, keys } from './accounts/keys.ts'
 import { webhookTestSubjects } from './accounts/subjects.ts'
 import { createThrottle } from './accounts/throttle.ts'
 import { user } from './accounts/user.ts'
-import { createAdviceDesk } from './advice/agents/advice-desk.ts'
+import { createAdviceService } from './advice/agents/advice-service.ts'
 import { mcp } from './advice/agents/index.ts'
 import { changes } from './advice/comparison/routes.ts'
 import { advisory } from './advice/index.ts'
@@ -21,7 +21,7 @@ import { warmUp } from './advice/warm-up.ts'
 import { admin } from './catalog/areas.ts'
 import { createDocumentCountries } from './catalog/document-countries.ts'
 import { feed } from './catalog/feed.ts'
-import { createSyntheticNotice, publishInTime } from './catalog/publication.ts'
+import { createSyntheticNotice, publishOnSchedule } from './catalog/publication.ts'
 import { catalog } from './catalog/routes.ts'
 import { service } from './catalog/service.ts'
 import type { Config } from './config.ts'
@@ -52,14 +52,14 @@ import { bodyLimits, longBodies } from './http/plugins/long-bodies.ts'
 import { metrics } from './http/plugins/metrics.ts'
 import { openapi } from './http/plugins/openapi.ts'
 import { overload } from './http/plugins/overload.ts'
-import { patience } from './http/plugins/patience.ts'
 import { limitedRate } from './http/plugins/rate-limit.ts'
-import { rehearsal } from './http/plugins/rehearsal.ts'
 import { requestCounts } from './http/plugins/request-counts.ts'
 import { requestId } from './http/plugins/request-id.ts'
 import { securityHeaders } from './http/plugins/security-headers.ts'
+import { timeBudget } from './http/plugins/time-budget.ts'
 import { tracing } from './http/plugins/tracing.ts'
 import { robots, unknownPaths } from './http/plugins/unknown-paths.ts'
+import { warmUpRequests } from './http/plugins/warm-up-requests.ts'
 import { webPages } from './http/plugins/web-pages.ts'
 import { createServer } from './http/server.ts'
 import { publishDue } from './ingest/publish.ts'
@@ -104,13 +104,13 @@ export async function buildApp(
   await app.register(metrics)
   await app.register(requestId)
   await app.register(basePath)
-  await app.register(rehearsal)
+  await app.register(warmUpRequests)
   await app.register(failureLog)
   await app.register(errorHandler)
   await app.register(tracing)
   await app.register(accessLog)
   await app.register(statementLog)
-  await app.register(patience)
+  await app.register(timeBudget)
   await app.register(connections)
   await app.register(draining)
   await app.register(requestCounts, { add: (counts) => addRequestCounts(database.writer, counts) })
@@ -163,7 +163,7 @@ export async function buildApp(
     { prefix: config.BASE_PATH },
   )
   await app.register(service, { prefix: config.BASE_PATH, ...logged('service') })
-  publishInTime(app, publishDue)
+  publishOnSchedule(app, publishDue)
   return app.decorate('warmUp', () => warmUp(app, lookup))
 }
 
@@ -188,8 +188,8 @@ async function registerAdvice(guarded: App, lookup: Lookup, logged: object): Pro
   const figures = createRegionFigures(guarded, advisors)
   await guarded.register(coverage, { ...logged, lookup, figures })
   await guarded.register(ogc, { prefix: '/ogc', ...logged, lookup, figures })
-  const desk = createAdviceDesk(guarded, lookup, advisors, readRules)
-  await guarded.register(mcp, { prefix: '/mcp', ...logged, lookup, desk })
+  const service = createAdviceService(guarded, lookup, advisors, readRules)
+  await guarded.register(mcp, { prefix: '/mcp', ...logged, lookup, service })
   const throttle = createThrottle(guarded.database.writer)
   await guarded.register(subscriptions, {
     ...logged,

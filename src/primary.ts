@@ -19,10 +19,17 @@ import {
   prepare,
   type Running,
   type Start,
+  showBanner,
   tellScrapers,
-  welcome,
 } from './start.ts'
-import { type Crew, type End, type Member, startCrew, type ToPrimary, type ToWorker } from './workers.ts'
+import {
+  type End,
+  type Member,
+  startWorkerPool,
+  type ToPrimary,
+  type ToWorker,
+  type WorkerPool,
+} from './workers.ts'
 
 /** The one port of a service with workers. */
 export interface Front {
@@ -90,18 +97,18 @@ export async function openFront(config: Config, ready: () => Member[]): Promise<
 }
 
 /** Lets a worker stand in lines that this process keeps for all of them. */
-export interface HashingDesk {
-  /** Takes what a worker says of it; anything else is not for the desk. */
+export interface HashingService {
+  /** Takes what a worker says of it; anything else is not for the service. */
   hear(message: ToPrimary): void
   /** Gives back what it holds: it has ended. */
   close(): void
 }
 
 /** @param tell answers the worker */
-export function createHashingDesk(
+export function createHashingService(
   { places, accounts, ask }: HashingLines,
   tell: (message: ToWorker) => void,
-): HashingDesk {
+): HashingService {
   const lines = { places, accounts }
   /** What gives each of its turns back, or takes it out of the line. */
   const held = new Map<number, () => void>()
@@ -131,8 +138,8 @@ export function createHashingDesk(
     hear(message) {
       if (isClosed) return
       if (message.kind === 'enter') {
-        const { ticket, line, party } = message
-        void enter(ticket, (signal) => lines[line].enter(party, signal))
+        const { ticket, line, clientKey } = message
+        void enter(ticket, (signal) => lines[line].enter(clientKey, signal))
       } else if (message.kind === 'ask') {
         const { ticket, account } = message
         void ask(account).then(({ asking, end }) => {
@@ -176,16 +183,16 @@ export interface Scraping {
   read(): Promise<string>
 }
 
-/** @param crew the workers, as soon as all of them have answered */
+/** @param worker pool the workers, as soon as all of them have answered */
 export async function createScraping(
-  crew: () => Pick<Crew, 'ready' | 'hanging' | 'killed' | 'replaced'> | undefined,
+  workerPool: () => Pick<WorkerPool, 'ready' | 'hanging' | 'killed' | 'replaced'> | undefined,
 ): Promise<Scraping> {
   const { AggregatorRegistry } = await import('prom-client')
   const { createRegistry } = await import('./http/metrics/registry.ts')
   const metrics = createMetrics()
-  metrics.observe('agro_workers_hanging', () => crew()?.hanging() ?? 0)
-  metrics.observe('agro_workers_killed_total', () => crew()?.killed() ?? 0)
-  metrics.observe('agro_workers_replaced_total', () => crew()?.replaced() ?? 0)
+  metrics.observe('agro_workers_hanging', () => workerPool()?.hanging() ?? 0)
+  metrics.observe('agro_workers_killed_total', () => workerPool()?.killed() ?? 0)
+  metrics.observe('agro_workers_replaced_total', () => workerPool()?.replaced() ?? 0)
   const own = createRegistry(metrics)
   const latest = new Map<Member, MetricObject[]>()
   const asked = new Map<Member, () => void>()
@@ -220,7 +227,7 @@ export async function createScraping(
       ofEnded = ofEnded.then((others) => AggregatorRegistry.aggregate([others, last]).getMetricsAsJSON())
     },
     async read() {
-      await Promise.all((crew()?.ready() ?? []).map(answerOf))
+      await Promise.all((workerPool()?.ready() ?? []).map(answerOf))
       const all = [await own.getMetricsAsJSON(), await ofEnded, ...latest.values()]
       return AggregatorRegistry.aggregate(all.map((metrics) => metrics.map(asOfService))).metrics()
     },
@@ -264,49 +271,53 @@ export async function run(config: Config, cluster: Cluster, { announcer, seconds
   const synthetic = await prepare(config, cluster, say)
   await cluster.close()
 
-  let crew: Crew | undefined
+  let workerPool: WorkerPool | undefined
   let front: Front | undefined
-  const ready = () => crew?.ready() ?? []
-  const scraping = await createScraping(() => crew)
+  const ready = () => workerPool?.ready() ?? []
+  const scraping = await createScraping(() => workerPool)
   nodeCluster.setupPrimary({
     exec: fileURLToPath(new URL('../bin/run.mjs', import.meta.url)),
     args: [fileURLToPath(new URL('./worker.ts', import.meta.url))],
     serialization: 'advanced',
   })
   const lines = createHashingLines(busy, config.WORKERS)
-  crew = await startCrew({
+  workerPool = await startWorkerPool({
     config: configOfWorker(config),
     workers: config.WORKERS,
     say,
     answers: () => front?.admit(),
     returned: (socket) => front?.handOver(socket),
     joined(member) {
-      const desk = createHashingDesk(lines, member.tell)
+      const service = createHashingService(lines, member.tell)
       return {
         hear(message) {
           if (message.kind === 'metrics') scraping.answered(member, message.metrics)
-          else desk.hear(message)
+          else service.hear(message)
         },
         left() {
-          desk.close()
+          service.close()
           scraping.left(member)
         },
       }
     },
   })
   // It has said why.
-  if (!crew) process.exit(1)
+  if (!workerPool) process.exit(1)
   front = await openFront(config, ready)
   const scraped = await serveScrapes(config, scraping.read, (error) =>
     say(`the metrics could not be read: ${messageOf(error)}`),
   )
-  welcome(announcer, config, { port: front.port, seconds: seconds(), synthetic })
+  showBanner(announcer, config, { port: front.port, seconds: seconds(), synthetic })
   tellScrapers(announcer, config, scraped)
-  return { stop: () => stopInOrder(crew, front, config) }
+  return { stop: () => stopInOrder(workerPool, front, config) }
 }
 
-async function stopInOrder(crew: Crew, front: Front, { SHUTDOWN_DELAY_MS }: Config): Promise<never> {
-  const members = crew.retire()
+async function stopInOrder(
+  workerPool: WorkerPool,
+  front: Front,
+  { SHUTDOWN_DELAY_MS }: Config,
+): Promise<never> {
+  const members = workerPool.retire()
   // Without a delay, who is told to leave would come back at the moment when nobody listens any more.
   if (SHUTDOWN_DELAY_MS > 0) {
     for (const member of members) member.tell({ kind: 'drain' })

@@ -108,7 +108,7 @@ export interface Running {
 }
 
 /** Says where the service is and what to try. */
-export function welcome(
+export function showBanner(
   announcer: Announcer,
   { HOST, BASE_PATH, WORKERS }: Config,
   { port, seconds, synthetic }: { port: number; seconds: number; synthetic: boolean },
@@ -151,7 +151,7 @@ export async function run(config: Config, cluster: Cluster, { announcer, seconds
   const scraped = await listenForScrapes(app)
   await app.warmUp()
   await app.listen(placeOf(config)).catch(cannotListen)
-  welcome(announcer, config, { port: portOf(app.server, config), seconds: seconds(), synthetic })
+  showBanner(announcer, config, { port: portOf(app.server, config), seconds: seconds(), synthetic })
   tellScrapers(announcer, config, scraped)
   return {
     async stop() {

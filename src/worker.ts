@@ -9,7 +9,7 @@ import { failWith } from './failing.ts'
 import type { App } from './http/app.ts'
 import { SOCKET_BUFFER_BYTES } from './http/server.ts'
 import { type Announcer, announcerFor } from './lib/announcer.ts'
-import type { Party } from './lib/fair-queue.ts'
+import type { ClientKey } from './lib/fair-queue.ts'
 import { createFreshValue } from './lib/promises.ts'
 import { endInOrder } from './start.ts'
 import type { ToPrimary, ToWorker } from './workers.ts'
@@ -36,11 +36,11 @@ export function createRemoteLines(tell: (message: ToPrimary) => void): RemoteLin
   }
 
   return {
-    places: createRemoteLine((party) =>
-      answerTo((ticket) => ({ kind: 'enter', line: 'places', party, ticket })),
+    places: createRemoteLine((clientKey) =>
+      answerTo((ticket) => ({ kind: 'enter', line: 'places', clientKey, ticket })),
     ),
-    accounts: createRemoteLine((party) =>
-      answerTo((ticket) => ({ kind: 'enter', line: 'accounts', party, ticket })),
+    accounts: createRemoteLine((clientKey) =>
+      answerTo((ticket) => ({ kind: 'enter', line: 'accounts', clientKey, ticket })),
     ),
     async ask(account) {
       const { asking, leave } = await answerTo((ticket) => ({ kind: 'ask', account, ticket }))
@@ -57,13 +57,13 @@ export function createRemoteLines(tell: (message: ToPrimary) => void): RemoteLin
 }
 
 /** One of them, with counts of what this process has there. */
-function createRemoteLine(ask: (party: Party) => Promise<{ leave: () => void }>): Line {
+function createRemoteLine(ask: (clientKey: ClientKey) => Promise<{ leave: () => void }>): Line {
   const state = { running: 0, waiting: 0, refused: 0 }
 
-  async function enter(party: Party): Promise<() => void> {
+  async function enter(clientKey: ClientKey): Promise<() => void> {
     state.waiting++
     try {
-      const { leave } = await ask(party)
+      const { leave } = await ask(clientKey)
       state.running++
       return () => {
         state.running--
@@ -79,8 +79,8 @@ function createRemoteLine(ask: (party: Party) => Promise<{ leave: () => void }>)
 
   return {
     enter,
-    async run(party, task) {
-      const leave = await enter(party)
+    async run(clientKey, task) {
+      const leave = await enter(clientKey)
       return task().finally(leave)
     },
     state: () => state,

@@ -3,7 +3,7 @@ import cluster from 'node:cluster'
 import type { Socket } from 'node:net'
 import type { MetricObject } from 'prom-client'
 import type { Config } from './config.ts'
-import type { Party } from './lib/fair-queue.ts'
+import type { ClientKey } from './lib/fair-queue.ts'
 import { messageOf } from './lib/promises.ts'
 
 /** How often a process is asked whether it answers, and how many of these pings it may miss. */
@@ -106,7 +106,7 @@ export type ToPrimary =
   | { kind: 'pong' }
   | { kind: 'metrics'; metrics: MetricObject[] }
   | ({ kind: 'ask'; account: string } & Ticket)
-  | ({ kind: 'enter'; line: 'places' | 'accounts'; party: Party } & Ticket)
+  | ({ kind: 'enter'; line: 'places' | 'accounts'; clientKey: ClientKey } & Ticket)
   | ({ kind: 'leave' } & Ticket)
 
 /** A worker, from the start of its process to its end. */
@@ -215,7 +215,7 @@ const PAUSES_MS = [0, 500, 1000, 2000, 4000, 8000, 16_000, 30_000]
 const STEADY_MS = 60_000
 
 /** The workers, each of which has another one take its place when it ends. */
-export interface Crew {
+export interface WorkerPool {
   /** Those that answer. */
   ready(): Member[]
   /** So many have not answered for a while, and may do so yet. */
@@ -232,7 +232,7 @@ export interface Crew {
   retire(): Member[]
 }
 
-interface CrewOptions {
+interface WorkerPoolOptions {
   /** The settings of each. */
   config: Config
   workers: number
@@ -251,7 +251,7 @@ interface CrewOptions {
  *
  * @returns when all of them answer; undefined where one of them has ended before, which has said why
  */
-export async function startCrew(options: CrewOptions): Promise<Crew | undefined> {
+export async function startWorkerPool(options: WorkerPoolOptions): Promise<WorkerPool | undefined> {
   const { workers, say, joined, answers, returned, pings = PINGS } = options
   const present = new Map<number, Member>()
   /** The numbers of those that have answered, who are replaced whatever happens. */
@@ -337,7 +337,7 @@ function watchOver(
   worker: Worker,
   member: Member,
   pings: Pings,
-  { say, answers, kills }: Pick<CrewOptions, 'say' | 'answers'> & { kills(): void },
+  { say, answers, kills }: Pick<WorkerPoolOptions, 'say' | 'answers'> & { kills(): void },
 ): void {
   const { number } = member
   const secondsOf = (missed: number) => (missed * pings.everyMs) / 1000

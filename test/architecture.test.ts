@@ -35,7 +35,7 @@ const BUDGETS: SourceFigures = {
   exportedTypes: 684,
   oneImporter: 141,
   ofFunctions: 737,
-  bannedWords: 1391,
+  bannedWords: 847,
 }
 
 const LONGEST_FILE = 500

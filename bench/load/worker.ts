@@ -97,8 +97,8 @@ async function run(task: Run): Promise<LoadResult> {
   }
 
   await new Promise<void>((resolve, reject) => {
-    const patience = (once ? LONGEST_LIST_MS : task.seconds * 1000) + DRAIN_MS
-    const watchdog = setTimeout(() => finished(new Error('requests were not answered in time')), patience)
+    const timeBudget = (once ? LONGEST_LIST_MS : task.seconds * 1000) + DRAIN_MS
+    const watchdog = setTimeout(() => finished(new Error('requests were not answered in time')), timeBudget)
     finished = (error) => {
       clearTimeout(watchdog)
       if (error) reject(error)

@@ -136,7 +136,7 @@ type Account = Credentials & { emailConfirmed: boolean }
 const WRONG_PASSWORD = 'The current password is wrong.'
 
 /** What people do with e-mail and password. All of it is throttled, and hashes when its turn comes. */
-export interface CredentialDesk {
+export interface CredentialService {
   /**
    * @throws {ApiError} INVALID_CREDENTIALS, the same whether the e-mail or the password is wrong;
    * EMAIL_NOT_CONFIRMED where both are right
@@ -158,12 +158,12 @@ export interface CredentialDesk {
 }
 
 /** @param confirms whether an e-mail has to be confirmed before its account can be used */
-export function createCredentialDesk(
+export function createCredentialService(
   db: Kysely<Tables>,
   throttle: Throttle,
   inTurn: InTurn,
   confirms: boolean,
-): CredentialDesk {
+): CredentialService {
   const compareInTurn = createComparison(db, throttle, inTurn)
 
   return {

@@ -13,7 +13,7 @@ import type { AuditRecords } from '#src/http/plugins/audit.ts'
 import type { Accounts, Caller } from '#src/http/plugins/authentication.ts'
 import type { LogFailure } from '#src/http/plugins/failure-log.ts'
 import { createAccountMail } from './account-mail.ts'
-import { createCredentialDesk } from './credentials.ts'
+import { createCredentialService } from './credentials.ts'
 import { createHashing, createTurns, type HashingLines } from './hashing.ts'
 import { findKeyUser, touchKey } from './key-queries.ts'
 import type { Mailer } from './mailer.ts'
@@ -25,7 +25,7 @@ import {
   isFreshSession,
   sealedSecretsIn,
 } from './queries.ts'
-import { createRegistrationDesk, createTokenDesk } from './registration.ts'
+import { createRegistrationService, createTokenService } from './registration.ts'
 import { authRoutes, mailRoutes } from './routes.ts'
 import { createSecondFactor } from './second-factor.ts'
 import { sessionRoutes, twoFactorRoutes } from './session-routes.ts'
@@ -76,14 +76,20 @@ export async function auth(app: App, { hashingLines }: { hashingLines?: HashingL
   const inTurn = createTurns(throttle, hashing)
   const mail = createAccountMail(db, throttle, config, await mailerOf(app, log))
   const confirms = config.EMAIL_CONFIRMATION === 'required'
-  const desk = createCredentialDesk(db, throttle, inTurn, confirms)
+  const service = createCredentialService(db, throttle, inTurn, confirms)
   const secrets = await loadSecrets(config)
   const seal = createAccountSeal(secrets, 'two-factor secret')
   const secondFactor = createSecondFactor(db, throttle, seal, log)
-  authRoutes(app, throttle, desk, secondFactor, createRegistrationDesk(db, throttle, inTurn, mail, confirms))
-  sessionRoutes(app, desk, secondFactor)
-  twoFactorRoutes(app, desk, secondFactor, seal)
-  mailRoutes(app, mail, createTokenDesk(db, throttle, inTurn))
+  authRoutes(
+    app,
+    throttle,
+    service,
+    secondFactor,
+    createRegistrationService(db, throttle, inTurn, mail, confirms),
+  )
+  sessionRoutes(app, service, secondFactor)
+  twoFactorRoutes(app, service, secondFactor, seal)
+  mailRoutes(app, mail, createTokenService(db, throttle, inTurn))
   if (secrets.length > 1) {
     renewWhenReady(app, seal, sealedSecretsIn(db), 'secrets of second factors', log)
   }

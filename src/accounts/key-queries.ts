@@ -46,7 +46,7 @@ export async function insertKey(
   const { userId, sessionId, name, hint, hash, scopes, expiresInDays } = key
   // Held so that keys made at the same time count each other, and that no key is made while all end.
   await holdAccount(trx, userId)
-  if (!(await isLiving(trx, sessionId))) return 'session ended'
+  if (!(await isExisting(trx, sessionId))) return 'session ended'
   await trx
     .deleteFrom('api_key')
     .where('user_id', '=', userId)
@@ -73,7 +73,7 @@ export async function insertKey(
 }
 
 /** Whether a session goes on that this process may have looked up seconds ago. */
-async function isLiving(db: Kysely<Tables>, sessionId: string | null): Promise<boolean> {
+async function isExisting(db: Kysely<Tables>, sessionId: string | null): Promise<boolean> {
   const { rows } = await sql`
     select from session where id = ${sessionId} and ended_at is null and expires_at > now()`.execute(db)
   return rows.length > 0

@@ -32,7 +32,7 @@ import { newToken, tokenHash } from './tokens.ts'
 import { confirmEmail, emailKey, insertUser, type NewUser, resetPasswordHash } from './user-queries.ts'
 
 /** Where people get an account. */
-export interface RegistrationDesk {
+export interface RegistrationService {
   /**
    * @returns the account; where e-mails are confirmed, the one that there will be then: nothing of the answer
    * tells whether there is one already, only a mail does
@@ -43,13 +43,13 @@ export interface RegistrationDesk {
 }
 
 /** @param confirms whether an e-mail has to be confirmed before there is an account */
-export function createRegistrationDesk(
+export function createRegistrationService(
   db: Kysely<Tables>,
   throttle: Throttle,
   inTurn: InTurn,
   mail: AccountMail,
   confirms: boolean,
-): RegistrationDesk {
+): RegistrationService {
   async function keepUntilConfirmed(user: NewUser, { audit, atDatabase }: Visit): Promise<UserProfile> {
     const token = newToken()
     const profile = await atDatabase(() =>
@@ -104,7 +104,7 @@ export function createRegistrationDesk(
 }
 
 /** What people do with the tokens that were sent to them. */
-export interface TokenDesk {
+export interface TokenService {
   /**
    * Sets a new password. All sessions end, and so do all keys unless they are to go on: whoever had got in may
    * have left one behind, or read what one is for.
@@ -123,7 +123,7 @@ export interface TokenDesk {
   confirmEmail(confirmation: EmailConfirmation, visit: Visit): Promise<void>
 }
 
-export function createTokenDesk(db: Kysely<Tables>, throttle: Throttle, inTurn: InTurn): TokenDesk {
+export function createTokenService(db: Kysely<Tables>, throttle: Throttle, inTurn: InTurn): TokenService {
   /** Nobody can guess a token that is good, so only those who show others have to wait. */
   async function refuseToken({ address, atDatabase }: Visit): Promise<never> {
     const subjects = tokenSubjects(address)

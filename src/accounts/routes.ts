@@ -19,9 +19,9 @@ import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { networkOf } from '#src/lib/network.ts'
 import type { AccountMail } from './account-mail.ts'
-import { type CredentialDesk, invalidCredentials } from './credentials.ts'
+import { type CredentialService, invalidCredentials } from './credentials.ts'
 import type { SessionUse } from './queries.ts'
-import type { RegistrationDesk, TokenDesk } from './registration.ts'
+import type { RegistrationService, TokenService } from './registration.ts'
 import { type SecondFactor, WRONG_CODE } from './second-factor.ts'
 import { CODE_NEEDED, continueSession, type Session, startSession } from './sessions.ts'
 import { tokenSubjects, visitOf } from './subjects.ts'
@@ -40,17 +40,17 @@ const SESSION_ENDED = 'The refresh token is not valid or has ended: log in again
 export function authRoutes(
   app: App,
   throttle: Throttle,
-  desk: CredentialDesk,
+  service: CredentialService,
   secondFactor: SecondFactor,
-  registration: RegistrationDesk,
+  registration: RegistrationService,
 ): void {
   app.route(registerRoute(app, registration))
-  app.route(loginRoute(app, desk, secondFactor))
+  app.route(loginRoute(app, service, secondFactor))
   app.route(refreshRoute(app, throttle))
-  app.route(passwordRoute(app, desk))
+  app.route(passwordRoute(app, service))
 }
 
-function registerRoute(app: App, desk: RegistrationDesk) {
+function registerRoute(app: App, service: RegistrationService) {
   const { config, once } = app
   const confirms = config.EMAIL_CONFIRMATION === 'required'
   return {
@@ -71,7 +71,7 @@ function registerRoute(app: App, desk: RegistrationDesk) {
     },
     handler: (request: FastifyRequest<{ Body: RegisterRequest }>, reply: FastifyReply) => {
       async function register() {
-        const user = await desk.register(request.body, visitOf(app, request, reply))
+        const user = await service.register(request.body, visitOf(app, request, reply))
         reply.code(201).header('location', `${request.basePath}/user/profile`)
         return user
       }
@@ -80,7 +80,7 @@ function registerRoute(app: App, desk: RegistrationDesk) {
   } as const
 }
 
-function loginRoute(app: App, desk: CredentialDesk, secondFactor: SecondFactor) {
+function loginRoute(app: App, service: CredentialService, secondFactor: SecondFactor) {
   const { accessTokens, config, database } = app
   const confirms = config.EMAIL_CONFIRMATION === 'required'
   const db = database.writer
@@ -109,7 +109,7 @@ function loginRoute(app: App, desk: CredentialDesk, secondFactor: SecondFactor) 
     handler: async (request: FastifyRequest<{ Body: LoginRequest }>, reply: FastifyReply) => {
       const { email, password } = request.body
       const visit = visitOf(app, request, reply)
-      const credentials = await desk.check(email, password, visit)
+      const credentials = await service.check(email, password, visit)
       const verdict = await secondFactor.verdict(credentials.id, request.body, visit)
       if (verdict === 'missing') throw new ApiError('TWO_FACTOR_REQUIRED', CODE_NEEDED)
       if (verdict === 'wrong') throw new ApiError('INVALID_CODE', WRONG_CODE)
@@ -166,7 +166,7 @@ function refreshRoute(app: App, throttle: Throttle) {
   } as const
 }
 
-function passwordRoute(app: App, desk: CredentialDesk) {
+function passwordRoute(app: App, service: CredentialService) {
   return {
     method: 'POST',
     url: '/password',
@@ -185,7 +185,7 @@ function passwordRoute(app: App, desk: CredentialDesk) {
     },
     handler: async (request: FastifyRequest<{ Body: PasswordChange }>, reply: FastifyReply) => {
       const { id, sessionId } = callerOf(request)
-      await desk.changePassword({ id, sessionId }, request.body, visitOf(app, request, reply))
+      await service.changePassword({ id, sessionId }, request.body, visitOf(app, request, reply))
       app.forgetCallers((caller) => caller.id === id && caller.sessionId !== sessionId)
       return reply.code(204).send()
     },
@@ -211,7 +211,7 @@ const SAME_ANSWER =
   'The answer is the same, and comes in the same time, whether or not there is an account: it waits for no mail. An e-mail is sent a few mails an hour, and an address may ask for some thirty. Newer tokens end older ones.'
 
 /** What is sent by e-mail, and what is done with it. */
-export function mailRoutes(app: App, mail: AccountMail, desk: TokenDesk): void {
+export function mailRoutes(app: App, mail: AccountMail, service: TokenService): void {
   app.route(
     askingRoute(mail, 'password_reset', {
       url: '/password/forgot',
@@ -228,8 +228,8 @@ export function mailRoutes(app: App, mail: AccountMail, desk: TokenDesk): void {
       description: `Sends a token to the e-mail, for \`POST /auth/confirm\` within a day, unless it is confirmed. ${SAME_ANSWER}`,
     }),
   )
-  app.route(resetRoute(app, desk))
-  app.route(confirmRoute(app, desk))
+  app.route(resetRoute(app, service))
+  app.route(confirmRoute(app, service))
 }
 
 function askingRoute(
@@ -259,7 +259,7 @@ function askingRoute(
   } as const
 }
 
-function resetRoute(app: App, desk: TokenDesk) {
+function resetRoute(app: App, service: TokenService) {
   return {
     method: 'POST',
     url: '/password/reset',
@@ -277,14 +277,14 @@ function resetRoute(app: App, desk: TokenDesk) {
       },
     },
     handler: async (request: FastifyRequest<{ Body: PasswordReset }>, reply: FastifyReply) => {
-      const id = await desk.resetPassword(request.body, visitOf(app, request, reply))
+      const id = await service.resetPassword(request.body, visitOf(app, request, reply))
       app.forgetCallers((caller) => caller.id === id)
       return reply.code(204).send()
     },
   } as const
 }
 
-function confirmRoute(app: App, desk: TokenDesk) {
+function confirmRoute(app: App, service: TokenService) {
   return {
     method: 'POST',
     url: '/confirm',
@@ -302,7 +302,7 @@ function confirmRoute(app: App, desk: TokenDesk) {
       },
     },
     handler: async (request: FastifyRequest<{ Body: EmailConfirmation }>, reply: FastifyReply) => {
-      await desk.confirmEmail(request.body, visitOf(app, request, reply))
+      await service.confirmEmail(request.body, visitOf(app, request, reply))
       return reply.code(204).send()
     },
   } as const

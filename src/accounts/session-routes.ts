@@ -20,7 +20,7 @@ import type { App } from '#src/http/app.ts'
 import { callerOf, sessionOf } from '#src/http/plugins/authentication.ts'
 import { accountDeleted } from '#src/http/plugins/error-handler.ts'
 import { base32, otpauthUri, SECRET_BYTES } from '#src/lib/totp.ts'
-import type { CredentialDesk } from './credentials.ts'
+import type { CredentialService } from './credentials.ts'
 import {
   confirmTwoFactor,
   countRecoveryCodes,
@@ -41,15 +41,15 @@ const CODE_NEEDED = 'The account has a second factor: send totp or recovery_code
 const NO_SUCH_SESSION = 'You have no session with this id.'
 
 /** What people do with the sessions that they have begun. */
-export function sessionRoutes(app: App, desk: CredentialDesk, secondFactor: SecondFactor): void {
-  app.route(reauthenticateRoute(app, desk, secondFactor))
+export function sessionRoutes(app: App, service: CredentialService, secondFactor: SecondFactor): void {
+  app.route(reauthenticateRoute(app, service, secondFactor))
   app.route(logoutRoute(app))
   app.route(listRoute(app))
   app.route(endRoute(app))
   app.route(endOthersRoute(app))
 }
 
-function reauthenticateRoute(app: App, desk: CredentialDesk, secondFactor: SecondFactor) {
+function reauthenticateRoute(app: App, service: CredentialService, secondFactor: SecondFactor) {
   return {
     method: 'POST',
     url: '/reauthenticate',
@@ -70,7 +70,7 @@ function reauthenticateRoute(app: App, desk: CredentialDesk, secondFactor: Secon
       const { id, sessionId } = sessionOf(request)
       const { body } = request
       const visit = visitOf(app, request, reply)
-      await desk.confirmPassword(id, body.password, visit)
+      await service.confirmPassword(id, body.password, visit)
       const verdict = await secondFactor.verdict(id, body, visit)
       if (verdict === 'missing') throw new ApiError('FORBIDDEN', CODE_NEEDED)
       if (verdict === 'wrong') throw new ApiError('FORBIDDEN', WRONG_CODE)
@@ -200,14 +200,14 @@ const NONE = 'The account has no second factor.'
 /** The second factor of the own account: how it is set up, and turned off. */
 export function twoFactorRoutes(
   app: App,
-  desk: CredentialDesk,
+  service: CredentialService,
   secondFactor: SecondFactor,
   seal: AccountSeal,
 ): void {
   app.route(statusRoute(app))
-  app.route(beginRoute(app, desk, seal))
+  app.route(beginRoute(app, service, seal))
   app.route(confirmRoute(app, secondFactor))
-  app.route(disableRoute(app, desk, secondFactor))
+  app.route(disableRoute(app, service, secondFactor))
 }
 
 function statusRoute({ config, database }: App) {
@@ -239,7 +239,7 @@ function statusRoute({ config, database }: App) {
   } as const
 }
 
-function beginRoute(app: App, desk: CredentialDesk, seal: AccountSeal) {
+function beginRoute(app: App, service: CredentialService, seal: AccountSeal) {
   const db = app.database.writer
   return {
     method: 'POST',
@@ -269,7 +269,7 @@ function beginRoute(app: App, desk: CredentialDesk, seal: AccountSeal) {
     ): Promise<TwoFactorSecret> => {
       const { id } = sessionOf(request)
       const visit = visitOf(app, request, reply)
-      await desk.confirmPassword(id, request.body.password, visit)
+      await service.confirmPassword(id, request.body.password, visit)
       const secret = randomBytes(SECRET_BYTES)
       const user = await visit.atDatabase(async () => {
         const begun = await putTwoFactor(db, id, seal.seal(id, secret))
@@ -327,7 +327,7 @@ function confirmRoute(app: App, secondFactor: SecondFactor) {
   } as const
 }
 
-function disableRoute(app: App, desk: CredentialDesk, secondFactor: SecondFactor) {
+function disableRoute(app: App, service: CredentialService, secondFactor: SecondFactor) {
   const db = app.database.writer
   return {
     method: 'POST',
@@ -349,7 +349,7 @@ function disableRoute(app: App, desk: CredentialDesk, secondFactor: SecondFactor
       const { id: userId } = sessionOf(request)
       const { body } = request
       const visit = visitOf(app, request, reply)
-      await desk.confirmPassword(userId, body.password, visit)
+      await service.confirmPassword(userId, body.password, visit)
       const verdict = await secondFactor.verdict(userId, body, visit)
       if (verdict === 'missing' || verdict === 'wrong') throw new ApiError('FORBIDDEN', WRONG_CODE)
       if (verdict === 'not needed') throw new ApiError('NOT_FOUND', NONE)

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '#src/http/app.ts'
 import type { Audit } from '#src/http/plugins/audit.ts'
-import { inTime } from '#src/http/plugins/patience.ts'
+import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { networksOf } from '#src/lib/network.ts'
 
 /** A larger network may have more people in it: each step is allowed so many times as much as the one below. */
@@ -35,7 +35,7 @@ export function accountSubjects(emailKey: string, address: string): Subject[] {
 }
 
 /**
- * Guesses at one account from everywhere together. They are only slowed down (see the credential desk): who
+ * Guesses at one account from everywhere together. They are only slowed down (see the credential service): who
  * makes them must not be able to keep the owner out.
  */
 export function everywhereSubject(emailKey: string): Subject {
@@ -189,8 +189,8 @@ export interface Visit {
 export function visitOf({ inTurn, noteInTurn }: App, request: FastifyRequest, reply: FastifyReply): Visit {
   return {
     address: request.ip,
-    audit: (db, event) => inTime(request, reply, () => request.audit(db, event)),
+    audit: (db, event) => withTimeout(request, reply, () => request.audit(db, event)),
     atDatabase: (work) => inTurn(request, reply, work),
-    note: (work) => inTime(request, reply, () => noteInTurn(request, work)),
+    note: (work) => withTimeout(request, reply, () => noteInTurn(request, work)),
   }
 }

@@ -11,7 +11,7 @@ declare module 'fastify' {
 
 /** What a process that starts may take to read tiles, and to ask itself for points. */
 const READ_MS = 2000
-const REHEARSAL_MS = 1500
+const WARM_UP_MS = 1500
 
 /** After so many points V8 has compiled what answers them; of so few places the tiles have surely been read. */
 const MOST_POINTS = 10_000
@@ -26,7 +26,7 @@ export async function warmUp(app: App, lookup: Lookup): Promise<void> {
     const uses = await lookup.readMostUsed(READ_MS)
     if (uses.length === 0) return
     // Those are asked for by nobody.
-    await app.rehearse(requestsFor(uses, app.config.BASE_PATH), REHEARSAL_MS).finally(lookup.forgetTileUses)
+    await app.sendWarmUp(requestsFor(uses, app.config.BASE_PATH), WARM_UP_MS).finally(lookup.forgetTileUses)
   } catch (error) {
     app.logFailure(error, 'what is asked for most could not be read before the first request')
   }

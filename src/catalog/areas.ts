@@ -21,11 +21,11 @@ import type { App } from '#src/http/app.ts'
 import { negotiate } from '#src/http/formats.ts'
 import { cursorAfter, placeOf, readQuery } from '#src/http/parameters.ts'
 import { allowCaching, dataTag } from '#src/http/plugins/caching.ts'
-import { inTime } from '#src/http/plugins/patience.ts'
+import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { nameKey } from '#src/lib/names.ts'
-import type { Wait } from '#src/lib/patience.ts'
 import { createFreshValue } from '#src/lib/promises.ts'
 import { round, roundVisibly } from '#src/lib/round.ts'
+import type { Wait } from '#src/lib/time-budget.ts'
 import {
   type AdminCountry,
   type AreaFilter,
@@ -365,7 +365,7 @@ function adminRoutes(app: App): void {
       const { geometry = ADMIN_DEFAULTS.geometry } = request.query
       // Shapes are too large to be kept.
       if (geometry !== 'none') return waitInTurn(() => answerFrom(stored, request, reply))
-      const wait: Wait = (something) => inTime(request, reply, something)
+      const wait: Wait = (something) => withTimeout(request, reply, something)
       return answerFrom(inMemory({ wait, waitInTurn }), request, reply)
     },
   )

@@ -15,7 +15,7 @@ const LATE_MS = 2 * LOOK_EVERY_MS
  * when it starts at once. What is scheduled for less than a minute ahead may be a minute late. One that fails is passed
  * over until the next look.
  */
-export function publishInTime(app: App, publish: PublishDue): void {
+export function publishOnSchedule(app: App, publish: PublishDue): void {
   const { writer, patientWriter } = app.database
   let timer: NodeJS.Timeout | undefined
   let failedInThisLook: number[] = []

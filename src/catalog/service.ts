@@ -5,7 +5,7 @@ import { Health, Readiness, SERVICE_NAME, ServiceLinks, serviceSchemas } from '#
 import { ApiError, unlimitedErrorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { DOCUMENT_PARTS } from '#src/http/openapi/document.ts'
-import { inTime } from '#src/http/plugins/patience.ts'
+import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { ping } from './feed-queries.ts'
 
 function serviceRoutes(app: App): void {
@@ -57,7 +57,7 @@ function serviceRoutes(app: App): void {
   const asked = { config: { public: true, caching: 'never', onlyReads: true } } as const
   const readiness = async (request: FastifyRequest, reply: FastifyReply) => {
     if (app.draining) throw new ApiError('OVERLOADED', 'The service is stopping.')
-    await inTime(request, reply, () => ping(app.database.reader))
+    await withTimeout(request, reply, () => ping(app.database.reader))
     return { status: 'ok' as const, ...replicaOf(app), ...filesOf(app) }
   }
   app.get(

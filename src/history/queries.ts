@@ -1,9 +1,9 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import type { Feedback, FeedbackRequest } from '#schemas/feedback.ts'
 import { FOREIGN_KEY_VIOLATION } from '#src/data/failures.ts'
-import { isoTime, livingUser } from '#src/data/sql.ts'
+import { existingUser, isoTime } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
-import type { Party } from '#src/lib/fair-queue.ts'
+import type { ClientKey } from '#src/lib/fair-queue.ts'
 import { codeOf } from '#src/lib/promises.ts'
 import { isUuid, uuidAt } from '#src/lib/uuid.ts'
 
@@ -43,7 +43,7 @@ export async function putFeedback(
       id, ${userId}::uuid, ${rating}::integer, ${comment ?? null}::text, ${JSON.stringify(values)}::jsonb,
       ${observed?.harvested_on ?? null}::date
     from advisory_history
-    where id = ${historyId} and user_id = ${livingUser(userId)}
+    where id = ${historyId} and user_id = ${existingUser(userId)}
     on conflict (history_id) do update set
       rating = excluded.rating,
       comment = excluded.comment,
@@ -121,11 +121,11 @@ export interface FullHistory {
  * Keeps an advisory in its caller's history; answers with its public id once it is kept: whoever asks
  * from then on finds it there. Instead of the id it says what is full where the advisory is not kept.
  *
- * @param party who waits for it: they take turns
+ * @param client key who waits for it: they take turns
  * @throws {ApiError} UNAUTHORIZED where the caller has been deleted meanwhile, DATABASE_UNAVAILABLE where the account
  * stays locked, OVERLOADED where too many advisories wait to be kept; otherwise what the database throws
  */
-export type RecordAdvisory = (record: AdvisoryRecord, party?: Party) => Promise<string | FullHistory>
+export type RecordAdvisory = (record: AdvisoryRecord, clientKey?: ClientKey) => Promise<string | FullHistory>
 
 export interface HistoryFilter {
   userId: string
@@ -189,7 +189,7 @@ export async function findHistoryItem(
     select ${HISTORY_COLUMNS}, false as more
     from advisory_history as item
     left join advisory_feedback as feedback on feedback.history_id = item.id
-    where item.id = ${id} and item.user_id = ${livingUser(userId)}`.execute(db)
+    where item.id = ${id} and item.user_id = ${existingUser(userId)}`.execute(db)
   return rows[0]
 }
 
@@ -198,7 +198,7 @@ export async function deleteHistoryItem(db: Kysely<Tables>, userId: string, id: 
   if (!isUuid(id)) return false
   const { numDeletedRows } = await db
     .deleteFrom('advisory_history')
-    .where('user_id', '=', livingUser(userId))
+    .where('user_id', '=', existingUser(userId))
     .where('id', '=', id)
     .executeTakeFirst()
   return numDeletedRows > 0n
@@ -325,13 +325,13 @@ function itemsOf(filter: HistoryFilter): RawBuilder<unknown> {
   const { since, before } = idsOf(filter)
   return sql`
     select id, uuid_time(id) as created_at, bytes
-    from newest_history_items(${livingUser(userId)}, ${subjects}, ${since}, ${before}, ${limit + 1})`
+    from newest_history_items(${existingUser(userId)}, ${subjects}, ${since}, ${before}, ${limit + 1})`
 }
 
 function olderItemsOf(filter: HistoryFilter): RawBuilder<unknown> {
   const { userId, from, to, after, limit } = filter
   const conditions = [
-    sql`user_id = ${livingUser(userId)}`,
+    sql`user_id = ${existingUser(userId)}`,
     ...subjectIs(filter),
     ...(from === null ? [] : [sql`created_at >= ${from}::timestamptz`]),
     ...(to === null ? [] : [sql`created_at < ${to}::timestamptz`]),

@@ -9,7 +9,7 @@ import { accountDeleted } from '#src/http/plugins/error-handler.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { type Batcher, type BatcherState, createBatcher } from '#src/lib/batcher.ts'
 import { DAY_MS } from '#src/lib/dates.ts'
-import type { Party } from '#src/lib/fair-queue.ts'
+import type { ClientKey } from '#src/lib/fair-queue.ts'
 import { codeOf } from '#src/lib/promises.ts'
 import { createUuidMaker } from '#src/lib/uuid.ts'
 import {
@@ -175,9 +175,9 @@ export function createHistoryRecorder(
 
   const insert = createInserter(db, quota, shorten, total)
 
-  function keep(record: AdvisoryRecord, stored: StoredTemplate, id: string, party?: Party) {
+  function keep(record: AdvisoryRecord, stored: StoredTemplate, id: string, clientKey?: ClientKey) {
     const entry = entryOf(record, stored, id)
-    return insert(entry, party).catch((error) => tryAgain(error, record, stored, entry, party))
+    return insert(entry, clientKey).catch((error) => tryAgain(error, record, stored, entry, clientKey))
   }
 
   /**
@@ -189,7 +189,7 @@ export function createHistoryRecorder(
     record: AdvisoryRecord,
     stored: StoredTemplate,
     first: HistoryEntry,
-    party?: Party,
+    clientKey?: ClientKey,
   ): Promise<string | FullHistory> {
     const pauses = LOCKED_PAUSES_MS.values()
     let failure = error
@@ -204,7 +204,7 @@ export function createHistoryRecorder(
         throw failure
       }
       try {
-        return await insert(entry, party)
+        return await insert(entry, clientKey)
       } catch (next) {
         failure = next
       }
@@ -212,12 +212,12 @@ export function createHistoryRecorder(
   }
 
   // Each promise on the way is paid for by every call with a token: there is one more than the batcher's.
-  const record: RecordAdvisory = (record, party) => {
+  const record: RecordAdvisory = (record, clientKey) => {
     // Ids are in the order in which was asked, whatever has to be waited for.
     const id = newId()
     const known = templates.known(record)
-    if (known) return keep(record, known, id, party)
-    return templates.find(record).then((stored) => keep(record, stored, id, party))
+    if (known) return keep(record, known, id, clientKey)
+    return templates.find(record).then((stored) => keep(record, stored, id, clientKey))
   }
   return { record, state: insert.state }
 }

@@ -45,7 +45,7 @@ export interface UsageRow {
 }
 
 /** Rows of accounts that are gone are left until they are removed: none of them is counted. */
-const ofLiving = (table: string) => sql`
+const ofExisting = (table: string) => sql`
   not exists (select from account_removal where account_removal.user_id = ${sql.ref(`${table}.user_id`)})`
 
 /** How many advisories were given: in all, and by product, country, crop and day, in these orders. */
@@ -56,7 +56,7 @@ export async function countUsage(db: Kysely<Tables>, { from, to, userId }: Stats
     with summed as materialized (
       select product, country_code, crop_code, day, sum(advisories) as advisories
       from user_usage
-      where day between ${from}::date and ${to}::date ${ofUser} and ${ofLiving('user_usage')}
+      where day between ${from}::date and ${to}::date ${ofUser} and ${ofExisting('user_usage')}
       group by product, country_code, crop_code, day
     )
     select
@@ -81,7 +81,7 @@ export async function countFeedback(
     from advisory_feedback
     where created_at >= ${from}::date::timestamp at time zone 'UTC'
       and created_at < (${to}::date + 1)::timestamp at time zone 'UTC' ${ofUser}
-      and ${ofLiving('advisory_feedback')}`.execute(db)
+      and ${ofExisting('advisory_feedback')}`.execute(db)
   return rows[0] as FeedbackCounts
 }
 

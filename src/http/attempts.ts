@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from './app.ts'
 import { databaseError, databaseUnavailable } from './plugins/error-handler.ts'
-import { inTime, SHARE_OF_EXTRAS } from './plugins/patience.ts'
+import { SHARE_OF_EXTRAS, withTimeout } from './plugins/time-budget.ts'
 
 /** Has done later what could not be done when its time was. */
 interface Retries {
@@ -134,7 +134,7 @@ export function createAttempts(app: App, records: IdempotencyRecords) {
         app.logFailure(error, NOT_NOTED, request.log)
         if (databaseError(error)) again.add(work)
       })
-    await inTime(request, reply, () => noted, SHARE_OF_EXTRAS).catch(() => {})
+    await withTimeout(request, reply, () => noted, SHARE_OF_EXTRAS).catch(() => {})
   }
 
   /** @throws {ApiError} DATABASE_UNAVAILABLE where the client has been answered that meanwhile */

@@ -109,7 +109,7 @@ function closingsOf(closing: EventEmitter): Set<() => void> {
  *
  * @param wait is given a signal that is aborted when the client goes away
  */
-export async function whileThere<Result>(
+export async function retryIfReplaced<Result>(
   { raw: { socket } }: FastifyRequest,
   wait: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {

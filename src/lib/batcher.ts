@@ -1,4 +1,4 @@
-import { createFairLine, EVERYBODY, type Party } from './fair-queue.ts'
+import { type ClientKey, createFairLine, EVERYBODY } from './fair-queue.ts'
 
 export interface BatcherOptions<Item, Result> {
   /** Answers items together: one result for each, in their order. An error is the answer to its item alone. */
@@ -33,9 +33,9 @@ export interface Batcher<Item, Result> {
   /**
    * Answers an item.
    *
-   * @param party whom it is for: they take turns for the places in a run. Without it, all are one
+   * @param client key whom it is for: they take turns for the places in a run. Without it, all are one
    */
-  (item: Item, party?: Party): Promise<Result>
+  (item: Item, clientKey?: ClientKey): Promise<Result>
   state(): BatcherState
 }
 
@@ -59,7 +59,7 @@ interface Waiting<Item, Result> {
   /** When it was asked for, on the clock of `performance.now()`. */
   since: number
   /** Those who have a place in the line for it. */
-  parties: Party[]
+  clientKeys: ClientKey[]
   /** Whether it goes out, or has: the others' turns are nothing to it any more. */
   taken: boolean
   answer: Promise<Result>
@@ -120,8 +120,8 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
     })
   }
 
-  function ask(item: Item, party = EVERYBODY): Promise<Result> {
-    const answered = waiting.add(item, party)
+  function ask(item: Item, clientKey = EVERYBODY): Promise<Result> {
+    const answered = waiting.add(item, clientKey)
     schedule()
     return answered
   }
@@ -172,11 +172,11 @@ function createWaitingRoom<Item, Result>({ batch, keyOf, bounds }: BatcherOption
       waitedMs,
       refused,
     }),
-    add(item: Item, party: Party): Promise<Result> {
+    add(item: Item, clientKey: ClientKey): Promise<Result> {
       const entry = entryOf(item)
-      if (!entry.taken && !entry.parties.some((other) => isSame(other, party))) {
-        entry.parties.push(party)
-        line.add(party, entry)
+      if (!entry.taken && !entry.clientKeys.some((other) => isSame(other, clientKey))) {
+        entry.clientKeys.push(clientKey)
+        line.add(clientKey, entry)
         if (bounds) refuseTooMany(bounds)
       }
       return entry.answer
@@ -210,9 +210,9 @@ function newEntry<Item, Result>(item: Item, bytes: number): Waiting<Item, Result
     resolve = onResult
     reject = onError
   })
-  return { item, bytes, since: performance.now(), parties: [], taken: false, answer, resolve, reject }
+  return { item, bytes, since: performance.now(), clientKeys: [], taken: false, answer, resolve, reject }
 }
 
-function isSame(one: Party, other: Party): boolean {
+function isSame(one: ClientKey, other: ClientKey): boolean {
   return one.network === other.network && one.caller === other.caller
 }

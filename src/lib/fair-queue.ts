@@ -1,25 +1,25 @@
 /** Who wants something done. What comes from one network has one turn among the networks, whoever asks there. */
-export interface Party {
+export interface ClientKey {
   network: string
   /** Who asks within the network, such as the id of a user. */
   caller: string
 }
 
 /** Whose work it is where nobody has to be told from others. */
-export const EVERYBODY: Party = { network: '', caller: '' }
+export const EVERYBODY: ClientKey = { network: '', caller: '' }
 
 /**
  * Whose work it is where many may ask for the same, and where it has a place meanwhile that others wait for: one at the
  * database, or the only one there is. In the line of whoever asked first it would wait behind all else that they have
  * waiting, and others for the place. All that is named so has a turn together, as a network has.
  */
-export function sharedWork(name: string): Party {
+export function sharedWork(name: string): ClientKey {
   return { ...EVERYBODY, caller: name }
 }
 
-/** A party, and what of it is next. */
+/** A client key, and what of it is next. */
 interface Turn<Item> {
-  party: Party
+  clientKey: ClientKey
   item: Item
 }
 
@@ -27,15 +27,15 @@ interface Turn<Item> {
 interface FairLine<Item> {
   /** How many items wait. */
   size(): number
-  add(party: Party, item: Item): void
+  add(clientKey: ClientKey, item: Item): void
   /**
    * Takes the item whose turn it is.
    *
    * @param may whether an item may go now; of each caller only the first one is asked about
    */
-  take(may?: (item: Item, party: Party) => boolean): Turn<Item> | undefined
-  /** Takes an item out of the line of its party; false where it is not there any more. */
-  remove(party: Party, item: Item): boolean
+  take(may?: (item: Item, clientKey: ClientKey) => boolean): Turn<Item> | undefined
+  /** Takes an item out of the line of its client key; false where it is not there any more. */
+  remove(clientKey: ClientKey, item: Item): boolean
   /** Takes the newest item of whoever has most: of the network, and within it of the caller. */
   takeNewestOfMost(): Item | undefined
 }
@@ -60,16 +60,16 @@ export function createFairLine<Item>(weightOf: (item: Item) => number = () => 1)
   const networks = new Map<string, Network<Item>>()
   let size = 0
 
-  function add(party: Party, item: Item): void {
-    let network = networks.get(party.network)
+  function add(clientKey: ClientKey, item: Item): void {
+    let network = networks.get(clientKey.network)
     if (!network) {
       network = { callers: new Map(), weight: 0 }
-      networks.set(party.network, network)
+      networks.set(clientKey.network, network)
     }
-    let caller = network.callers.get(party.caller)
+    let caller = network.callers.get(clientKey.caller)
     if (!caller) {
       caller = { items: [], weight: 0 }
-      network.callers.set(party.caller, caller)
+      network.callers.set(clientKey.caller, caller)
     }
     const weight = weightOf(item)
     caller.items.push(item)
@@ -78,9 +78,9 @@ export function createFairLine<Item>(weightOf: (item: Item) => number = () => 1)
     size++
   }
 
-  function remove(party: Party, item: Item): boolean {
-    const network = networks.get(party.network)
-    const caller = network?.callers.get(party.caller)
+  function remove(clientKey: ClientKey, item: Item): boolean {
+    const network = networks.get(clientKey.network)
+    const caller = network?.callers.get(clientKey.caller)
     const at = caller?.items.indexOf(item) ?? -1
     if (!network || !caller || at === -1) return false
     const weight = weightOf(item)
@@ -88,17 +88,17 @@ export function createFairLine<Item>(weightOf: (item: Item) => number = () => 1)
     caller.weight -= weight
     network.weight -= weight
     size--
-    if (caller.items.length === 0) network.callers.delete(party.caller)
-    if (network.callers.size === 0) networks.delete(party.network)
+    if (caller.items.length === 0) network.callers.delete(clientKey.caller)
+    if (network.callers.size === 0) networks.delete(clientKey.network)
     return true
   }
 
-  function next(may: (item: Item, party: Party) => boolean): Turn<Item> | undefined {
+  function next(may: (item: Item, clientKey: ClientKey) => boolean): Turn<Item> | undefined {
     for (const [network, { callers }] of networks) {
       for (const [caller, { items }] of callers) {
-        const party = { network, caller }
+        const clientKey = { network, caller }
         const item = items[0] as Item
-        if (may(item, party)) return { party, item }
+        if (may(item, clientKey)) return { clientKey, item }
       }
     }
     return undefined
@@ -110,11 +110,11 @@ export function createFairLine<Item>(weightOf: (item: Item) => number = () => 1)
     take(may = () => true) {
       const turn = next(may)
       if (!turn) return undefined
-      const { party, item } = turn
-      remove(party, item)
-      toTheEnd(networks, party.network)
-      const network = networks.get(party.network)
-      if (network) toTheEnd(network.callers, party.caller)
+      const { clientKey, item } = turn
+      remove(clientKey, item)
+      toTheEnd(networks, clientKey.network)
+      const network = networks.get(clientKey.network)
+      if (network) toTheEnd(network.callers, clientKey.caller)
       return turn
     },
     remove,
@@ -175,12 +175,12 @@ export interface FairQueue {
    * @param signal takes the task out again, with its reason, while it waits
    * @throws what the queue refuses with, where too many wait: whoever has most waiting loses the newest
    */
-  run<Result>(party: Party, task: () => Promise<Result>, signal?: AbortSignal): Promise<Result>
+  run<Result>(clientKey: ClientKey, task: () => Promise<Result>, signal?: AbortSignal): Promise<Result>
   /**
    * The same for work that does not end where it begins: waits for the turn, and answers with what gives the
    * place back. Called again, that does nothing.
    */
-  enter(party: Party, signal?: AbortSignal): Promise<() => void>
+  enter(clientKey: ClientKey, signal?: AbortSignal): Promise<() => void>
   state(): QueueState
 }
 
@@ -202,29 +202,29 @@ export function createFairQueue(limits: FairQueueLimits, refusal: () => Error): 
   let running = 0
   let refused = 0
 
-  const mayRunOneMore = (_: Entry, party: Party) =>
-    (runningOf.get(keyOf(party)) ?? 0) < runningEach &&
-    (runningIn.get(party.network) ?? 0) < runningEachNetwork
+  const mayRunOneMore = (_: Entry, clientKey: ClientKey) =>
+    (runningOf.get(keyOf(clientKey)) ?? 0) < runningEach &&
+    (runningIn.get(clientKey.network) ?? 0) < runningEachNetwork
 
   function startNext(): void {
     while (running < most) {
       const turn = line.take(mayRunOneMore)
       if (!turn) return
-      begin(turn.party)
+      begin(turn.clientKey)
       turn.item.start()
     }
   }
 
-  function begin(party: Party): void {
+  function begin(clientKey: ClientKey): void {
     running++
-    countUp(runningOf, keyOf(party))
-    countUp(runningIn, party.network)
+    countUp(runningOf, keyOf(clientKey))
+    countUp(runningIn, clientKey.network)
   }
 
-  function end(party: Party): void {
+  function end(clientKey: ClientKey): void {
     running--
-    countDown(runningOf, keyOf(party))
-    countDown(runningIn, party.network)
+    countDown(runningOf, keyOf(clientKey))
+    countDown(runningIn, clientKey.network)
     startNext()
   }
 
@@ -233,27 +233,27 @@ export function createFairQueue(limits: FairQueueLimits, refusal: () => Error): 
     line.takeNewestOfMost()?.refuse(refusal())
   }
 
-  function turnOf(party: Party, signal: AbortSignal | undefined): Promise<void> {
-    const turn = standIn(line, party, signal)
+  function turnOf(clientKey: ClientKey, signal: AbortSignal | undefined): Promise<void> {
+    const turn = standIn(line, clientKey, signal)
     startNext()
     // Whoever has most makes room; that may be the one that has just come.
     if (line.size() > mostWaiting) refuseNewest()
     return turn
   }
 
-  async function enter(party: Party, signal?: AbortSignal): Promise<() => void> {
+  async function enter(clientKey: ClientKey, signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted()
-    await turnOf(party, signal)
+    await turnOf(clientKey, signal)
     let inside = true
     return () => {
-      if (inside) end(party)
+      if (inside) end(clientKey)
       inside = false
     }
   }
 
   return {
-    async run(party, task, signal) {
-      const leave = await enter(party, signal)
+    async run(clientKey, task, signal) {
+      const leave = await enter(clientKey, signal)
       try {
         return await task()
       } finally {
@@ -266,10 +266,14 @@ export function createFairQueue(limits: FairQueueLimits, refusal: () => Error): 
 }
 
 /** Joins the end of a line, until one is started, is refused or leaves. */
-function standIn(line: FairLine<Entry>, party: Party, signal: AbortSignal | undefined): Promise<void> {
+function standIn(
+  line: FairLine<Entry>,
+  clientKey: ClientKey,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const leave = () => {
-      line.remove(party, entry)
+      line.remove(clientKey, entry)
       reject(signal?.reason)
     }
     const entry: Entry = {
@@ -283,11 +287,11 @@ function standIn(line: FairLine<Entry>, party: Party, signal: AbortSignal | unde
       },
     }
     signal?.addEventListener('abort', leave, { once: true })
-    line.add(party, entry)
+    line.add(clientKey, entry)
   })
 }
 
-function keyOf({ network, caller }: Party): string {
+function keyOf({ network, caller }: ClientKey): string {
   return `${network}\n${caller}`
 }
 
@@ -308,7 +312,7 @@ export interface FairRoom {
    *
    * @throws what the room refuses with, now or while the task is under way
    */
-  run<Result>(party: Party, task: () => Promise<Result>): Promise<Result>
+  run<Result>(clientKey: ClientKey, task: () => Promise<Result>): Promise<Result>
   /** Nothing waits here: what there is room for has begun. */
   state(): QueueState
 }
@@ -322,15 +326,15 @@ export function createFairRoom(limit: number, refusal: () => Error): FairRoom {
   const inside = createFairLine<(error: Error) => void>()
   let refused = 0
   return {
-    run: (party, task) =>
+    run: (clientKey, task) =>
       new Promise((resolve, reject) => {
-        inside.add(party, reject)
+        inside.add(clientKey, reject)
         const refuse = inside.size() > limit ? inside.takeNewestOfMost() : undefined
         if (refuse) refused++
         refuse?.(refusal())
         if (refuse === reject) return
         task()
-          .finally(() => inside.remove(party, reject))
+          .finally(() => inside.remove(clientKey, reject))
           .then(resolve, reject)
       }),
     state: () => ({ running: inside.size(), waiting: 0, refused }),

@@ -1,4 +1,4 @@
-import { createFairLine, type Party } from './fair-queue.ts'
+import { type ClientKey, createFairLine } from './fair-queue.ts'
 
 /** Lets others go on where a computation has gone on for long enough; most often it returns at once. */
 export type Pause = () => Promise<void>
@@ -11,7 +11,7 @@ export interface Turns {
    *
    * @param signal ends the waiting, with its reason
    */
-  next(party: Party, signal?: AbortSignal): Promise<void>
+  next(clientKey: ClientKey, signal?: AbortSignal): Promise<void>
   /** How many wait for a slice. */
   waiting(): number
   /** Calls something at the end of the present turn, before anything long goes on. */
@@ -58,10 +58,10 @@ export function createTurns(milliseconds: number): Turns {
     queueMicrotask(() => process.nextTick(goOn))
   }
 
-  function waitFor(party: Party, signal: AbortSignal | undefined): Promise<void> {
+  function waitFor(clientKey: ClientKey, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const leave = () => {
-        line.remove(party, begin)
+        line.remove(clientKey, begin)
         reject(signal?.reason)
       }
       const begin = () => {
@@ -69,15 +69,15 @@ export function createTurns(milliseconds: number): Turns {
         resolve()
       }
       signal?.addEventListener('abort', leave, { once: true })
-      line.add(party, begin)
+      line.add(clientKey, begin)
     })
   }
 
   return {
-    async next(party, signal) {
+    async next(clientKey, signal) {
       signal?.throwIfAborted()
       if (line.size() === 0 && isTimeLeft()) return
-      await waitFor(party, signal)
+      await waitFor(clientKey, signal)
     },
     waiting: line.size,
     atEnd(callback) {

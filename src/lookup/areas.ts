@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/data/tables.ts'
 import { type BatcherState, createBatcher } from '#src/lib/batcher.ts'
-import type { Party } from '#src/lib/fair-queue.ts'
+import type { ClientKey } from '#src/lib/fair-queue.ts'
 import { type BoundedPolygon, boundedPolygon, clip, isWithinAny, type Rings } from '#src/raster/rings.ts'
 import { decodeMultiPolygon } from '#src/raster/wkb.ts'
 import { isClearOf, type OutlineStore } from './outlines.ts'
@@ -109,9 +109,9 @@ export interface AreaFinder {
   /**
    * The same; what is not in memory is asked of the database, for all who ask meanwhile in one query.
    *
-   * @param party who waits for it: where one query is not enough, those who wait take turns
+   * @param client key who waits for it: where one query is not enough, those who wait take turns
    */
-  find(position: Position, boundaries: string, party?: Party): Promise<readonly Area[]>
+  find(position: Position, boundaries: string, clientKey?: ClientKey): Promise<readonly Area[]>
   /** The country that a position lies in, on a border the one of lowest code, from memory alone; null for none. */
   countryFromMemory(position: Position, boundaries: string): string | null | undefined
   state(): AreaFinderState
@@ -188,8 +188,8 @@ export function createAreaFinder(
     batch: PLACES_PER_QUERY,
   })
 
-  async function askAndRecord(asked: NumberedCell, party?: Party): Promise<AreaCell> {
-    const found = await askCell(asked, party)
+  async function askAndRecord(asked: NumberedCell, clientKey?: ClientKey): Promise<AreaCell> {
+    const found = await askCell(asked, clientKey)
     const cell = cellOf(asked, found)
     // It may be of other boundaries than those that are known of: loaded meanwhile, or not arrived at a replica.
     cells.record(asked.number, cell, found.boundaries)
@@ -207,12 +207,12 @@ export function createAreaFinder(
       const areas = cell ? areasAt(cell, position) : noneAt(position, boundaries)
       return areas && firstCountryOf(areas)
     },
-    async find(position, boundaries, party) {
+    async find(position, boundaries, clientKey) {
       const known = cells.get(numberOf(position), boundaries)
       const none = known ? undefined : noneAt(position, boundaries)
       if (none) return none
-      const cell = known ?? (await askAndRecord(cellAround(position), party))
-      return areasAt(cell, position) ?? askPlace(position, party)
+      const cell = known ?? (await askAndRecord(cellAround(position), clientKey))
+      return areasAt(cell, position) ?? askPlace(position, clientKey)
     },
     state: () => ({ ...cells.state(), askingCells: askCell.state(), askingPlaces: askPlace.state() }),
   }

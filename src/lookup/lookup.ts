@@ -1,9 +1,15 @@
 import type { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
-import { createFairRoom, EVERYBODY, type FairRoom, type Party, type QueueState } from '#src/lib/fair-queue.ts'
-import type { Wait } from '#src/lib/patience.ts'
+import {
+  type ClientKey,
+  createFairRoom,
+  EVERYBODY,
+  type FairRoom,
+  type QueueState,
+} from '#src/lib/fair-queue.ts'
 import { completed } from '#src/lib/promises.ts'
+import type { Wait } from '#src/lib/time-budget.ts'
 import type { Pause } from '#src/lib/turns.ts'
 import { type AreaFinder, type AreaFinderState, createAreaFinder } from './areas.ts'
 import { createOutlineStore, type OutlineStore, type OutlineStoreState } from './outlines.ts'
@@ -51,16 +57,16 @@ interface Answering {
   /**
    * The same for work that waits for the database together with that of others.
    *
-   * @throws {ApiError} OVERLOADED where more than DATABASE_QUEUE_LIMIT wait, and the party has most of them
+   * @throws {ApiError} OVERLOADED where more than DATABASE_QUEUE_LIMIT wait, and the client key has most of them
    */
   inReleaseQueued<Result>(
     series: RequestedSeries,
-    party: Party,
+    clientKey: ClientKey,
     work: WorkInRelease<Result>,
     wait?: Wait,
   ): Promise<Result>
   /** The same for work that is about more than one series. */
-  inSnapshotQueued<Result>(party: Party, work: WorkInSnapshot<Result>): Promise<Result>
+  inSnapshotQueued<Result>(clientKey: ClientKey, work: WorkInSnapshot<Result>): Promise<Result>
 }
 
 /** That a release is deleted while it is read happens; so often in a row, only while much is being replaced. */
@@ -109,8 +115,9 @@ function createAnswering(snapshots: Snapshots, pinned: PinnedReleases, room: Fai
       return (await pinned.find(snapshot, series.release)).release
     },
     inRelease,
-    inReleaseQueued: (series, party, work, wait) => room.run(party, () => inRelease(series, work, wait)),
-    inSnapshotQueued: (party, work) => room.run(party, () => inSnapshot(work)),
+    inReleaseQueued: (series, clientKey, work, wait) =>
+      room.run(clientKey, () => inRelease(series, work, wait)),
+    inSnapshotQueued: (clientKey, work) => room.run(clientKey, () => inSnapshot(work)),
   }
 }
 
@@ -150,10 +157,10 @@ export interface Lookup extends Answering {
   /**
    * From memory, and otherwise through the database.
    *
-   * @param party who waits for it: those who wait take turns
-   * @throws {ApiError} OVERLOADED where too many wait, and this party has most of them
+   * @param client key who waits for it: those who wait take turns
+   * @throws {ApiError} OVERLOADED where too many wait, and this client key has most of them
    */
-  advise(series: RequestedSeries, position: Position, party?: Party): Promise<PointOutcome>
+  advise(series: RequestedSeries, position: Position, clientKey?: ClientKey): Promise<PointOutcome>
   /** What a release has at a position: null where no layer has a value, undefined where the database has to be asked. */
   valuesFromMemory(release: PublishedRelease, position: Position): LayerValues | null | undefined
   /**
@@ -161,13 +168,17 @@ export interface Lookup extends Answering {
    *
    * @throws {ReplacedMeanwhile} where the release has been deleted: to be called within `inRelease`
    */
-  valuesAt(release: PublishedRelease, positions: Position[], party?: Party): Promise<(LayerValues | null)[]>
+  valuesAt(
+    release: PublishedRelease,
+    positions: Position[],
+    clientKey?: ClientKey,
+  ): Promise<(LayerValues | null)[]>
   /**
    * The pixel of each grid of a release at a position, as it is stored.
    *
    * @throws {ReplacedMeanwhile} where the release has been deleted
    */
-  storedAt(release: PublishedRelease, position: Position, party: Party): Promise<StoredPixels[]>
+  storedAt(release: PublishedRelease, position: Position, clientKey: ClientKey): Promise<StoredPixels[]>
   /**
    * Reads the tiles into memory that processes have been asked for most, as far as there is time and room for them.
    *
@@ -223,19 +234,19 @@ export function createLookup({ database, tiles, config, products }: LookupSource
   const readerOf = (release: PublishedRelease) => (release.archived ? archive : pixels)
   const outlines = createOutlineStore(reader)
   const warmUp = createWarmUp(database, pixels, pause)
-  const handover = { before: warmUp.readNew, after: warmUp.replaceOld }
-  const snapshots = createSnapshots(database, products, config.RELEASE_MAX_AGE_MS, handover)
+  const hooks = { before: warmUp.readNew, after: warmUp.replaceOld }
+  const snapshots = createSnapshots(database, products, config.RELEASE_MAX_AGE_MS, hooks)
   const areas = createAreaFinder(reader, concurrency, outlines)
   const reasons = createReasons(areas, products)
   const room = createFairRoom(config.DATABASE_QUEUE_LIMIT, overloaded)
   const pinned = createPinnedReleases(reader, products, config.RELEASE_MAX_AGE_MS)
   const answering = createAnswering(snapshots, pinned, room)
 
-  const storedAt: Lookup['storedAt'] = (release, position, party) =>
-    Promise.all(release.coverages.map((coverage) => readerOf(release).read(coverage, position, party)))
+  const storedAt: Lookup['storedAt'] = (release, position, clientKey) =>
+    Promise.all(release.coverages.map((coverage) => readerOf(release).read(coverage, position, clientKey)))
 
-  const valuesOfPoint = async (release: PublishedRelease, position: Position, party: Party) =>
-    valuesOf(release.layers, await storedAt(release, position, party))
+  const valuesOfPoint = async (release: PublishedRelease, position: Position, clientKey: ClientKey) =>
+    valuesOf(release.layers, await storedAt(release, position, clientKey))
 
   const valuesFromMemory: Lookup['valuesFromMemory'] = (release, position) =>
     valuesInMemory(readerOf(release), release, position)
@@ -266,16 +277,16 @@ export function createLookup({ database, tiles, config, products }: LookupSource
       if (values === undefined) return undefined
       return values ? { release, values } : reasons.noValueFromMemory(snapshot, series, position)
     },
-    advise: (series, position, party = EVERYBODY) =>
-      answering.inReleaseQueued(series, party, async (snapshot, release) => {
-        if (!release) return reasons.noRelease(snapshot, { ...series, ...position }, 'point', party)
-        const values = await valuesOfPoint(release, position, party)
-        return values ? { release, values } : reasons.noValue(snapshot, series, position, 'point', party)
+    advise: (series, position, clientKey = EVERYBODY) =>
+      answering.inReleaseQueued(series, clientKey, async (snapshot, release) => {
+        if (!release) return reasons.noRelease(snapshot, { ...series, ...position }, 'point', clientKey)
+        const values = await valuesOfPoint(release, position, clientKey)
+        return values ? { release, values } : reasons.noValue(snapshot, series, position, 'point', clientKey)
       }),
-    valuesAt: (release, positions, party = EVERYBODY) =>
+    valuesAt: (release, positions, clientKey = EVERYBODY) =>
       completed(
         positions.map((position) => valuesFromMemory(release, position)),
-        (index) => valuesOfPoint(release, positions[index] as Position, party),
+        (index) => valuesOfPoint(release, positions[index] as Position, clientKey),
       ),
     state: () => ({
       ...pixels.state(),

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { ApiError } from '#src/errors.ts'
-import { inTime } from '#src/http/plugins/patience.ts'
+import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { isoMonth } from '#src/lib/dates.ts'
 import { wordKey } from '#src/lib/names.ts'
 import type { Lookup } from './lookup.ts'
@@ -74,7 +74,7 @@ export async function releaseNamed(
   // What is published is in memory; of anything else the database may have to be asked.
   const isPublished = lookup.known()?.published.some((release) => release.code === code)
   const found: PinnedRelease = await (isPublished
-    ? inTime(call, reply, ask)
+    ? withTimeout(call, reply, ask)
     : call.server.inTurn(call, reply, ask))
   if (!found.isPublic && call.user?.role !== 'admin') throw unknownRelease(code)
   return found.release

@@ -5,7 +5,7 @@ import { findAlsoAtPrimary, isDatabaseUnavailable, type Sources } from '#src/dat
 import type { Tables } from '#src/data/tables.ts'
 import { createTileStores, type TileStores } from '#src/data/tiles/stores.ts'
 import { type BatcherState, createBatcher } from '#src/lib/batcher.ts'
-import type { Party } from '#src/lib/fair-queue.ts'
+import type { ClientKey } from '#src/lib/fair-queue.ts'
 import { findCells, findPixels, findReleases, type PixelAddress, type Position } from './queries.ts'
 import {
   createNumbering,
@@ -46,10 +46,10 @@ export interface PixelReader {
   /**
    * The same; what is not in memory is asked of the database, for all who ask meanwhile in one query.
    *
-   * @param party who waits for it: where one query is not enough, those who wait take turns
+   * @param client key who waits for it: where one query is not enough, those who wait take turns
    * @throws {ReplacedMeanwhile} where the coverage has been deleted
    */
-  read(coverage: NumberedCoverage, position: Position, party?: Party): Promise<StoredPixels>
+  read(coverage: NumberedCoverage, position: Position, clientKey?: ClientKey): Promise<StoredPixels>
   /**
    * Reads tiles into memory before somebody asks for them. Those of a coverage that has been deleted are left out,
    * and those that the database finds pixels in.
@@ -114,10 +114,10 @@ export function createPixelReader(
   async function placeOn(
     coverage: NumberedCoverage,
     position: Position,
-    party: Party | undefined,
+    clientKey: ClientKey | undefined,
   ): Promise<PixelPlace | null> {
     if (coverage.srid === WGS84) return placeIn(coverage, position)
-    const cell = existing(await askCells({ coverageId: coverage.id, ...position }, party))
+    const cell = existing(await askCells({ coverageId: coverage.id, ...position }, clientKey))
     return cell ? placeOf(coverage, cell.column, cell.row) : null
   }
 
@@ -130,13 +130,15 @@ export function createPixelReader(
       const tile = cache.has(place.key) ? cache.get(place.key) : undefined
       return tile === undefined ? undefined : pixelIn(tile, place)
     },
-    async read(coverage, position, party) {
+    async read(coverage, position, clientKey) {
       if (isReadInDatabase(coverage))
-        return existing(await askPixels({ coverageId: coverage.id, ...position }, party))
-      const place = await placeOn(coverage, position, party)
+        return existing(await askPixels({ coverageId: coverage.id, ...position }, clientKey))
+      const place = await placeOn(coverage, position, clientKey)
       if (place === null) return NOTHING
       const tile = cache.get(place.key)
-      return tile === undefined ? loaders[coverage.store].read(coverage, place, party) : pixelIn(tile, place)
+      return tile === undefined
+        ? loaders[coverage.store].read(coverage, place, clientKey)
+        : pixelIn(tile, place)
     },
     async readAhead(wanted) {
       await Promise.all(

@@ -1,5 +1,5 @@
 import type { Country } from '#src/catalog/reference-queries.ts'
-import type { Party } from '#src/lib/fair-queue.ts'
+import type { ClientKey } from '#src/lib/fair-queue.ts'
 import { type AreaFinder, firstCountryOf } from './areas.ts'
 import type { Position } from './queries.ts'
 import type { Snapshot, Snapshots } from './snapshot.ts'
@@ -18,7 +18,7 @@ export interface Places {
   /** The country that a position lies in; null for none of ours, undefined where the database has to be asked. */
   countryFromMemory(snapshot: Snapshot, position: Position): Country | null | undefined
   /** The same; what is not in memory is asked of the database. */
-  country(snapshot: Snapshot, position: Position, party: Party): Promise<Country | null>
+  country(snapshot: Snapshot, position: Position, clientKey: ClientKey): Promise<Country | null>
   /**
    * Fills in the country of a place where its request names none, and the crop that is offered there.
    * Where it lies in none of ours, the request stays as it is.
@@ -26,7 +26,7 @@ export interface Places {
    * @returns whether that took no database; else nothing is done
    */
   fillFromMemory(request: Placeable, position: Position): boolean
-  fill(request: Placeable, position: Position, party: Party): Promise<void>
+  fill(request: Placeable, position: Position, clientKey: ClientKey): Promise<void>
   /** Fills in the crop that the country of a request offers, where it names a country and no crop. */
   fillCrop(request: Placeable): Promise<void>
 }
@@ -43,8 +43,8 @@ export function createPlaces(
     return code === undefined ? undefined : countryOf(snapshot, code)
   }
 
-  const country: Places['country'] = async (snapshot, position, party) =>
-    countryOf(snapshot, firstCountryOf(await areas.find(position, snapshot.boundaries, party)))
+  const country: Places['country'] = async (snapshot, position, clientKey) =>
+    countryOf(snapshot, firstCountryOf(await areas.find(position, snapshot.boundaries, clientKey)))
 
   return {
     countryFromMemory,
@@ -57,8 +57,8 @@ export function createPlaces(
       placeIn(found, request)
       return true
     },
-    async fill(request, position, party) {
-      if (isLeftToPlace(request)) placeIn(await country(await current(), position, party), request)
+    async fill(request, position, clientKey) {
+      if (isLeftToPlace(request)) placeIn(await country(await current(), position, clientKey), request)
     },
     async fillCrop(request) {
       const { country_code: code, crop } = request

@@ -2,7 +2,7 @@ import { ofSeasonless } from '#schemas/product.ts'
 import type { Products, Series } from '#schemas/products/define.ts'
 import type { Country } from '#src/catalog/reference-queries.ts'
 import { ApiError, unknownCountry } from '#src/errors.ts'
-import type { Party } from '#src/lib/fair-queue.ts'
+import type { ClientKey } from '#src/lib/fair-queue.ts'
 import { swapped } from '#src/lib/names.ts'
 import { type AreaFinder, countryCodesOf } from './areas.ts'
 import type { PointQuery, Position } from './queries.ts'
@@ -63,7 +63,12 @@ export interface Reasons {
    * Why nothing is published for a request: the country, the crop, the month, or nothing yet. Where one
    * point is asked about and lies in another country, that is most likely the one that was meant.
    */
-  noRelease(snapshot: Snapshot, query: Series | PointQuery, what?: Place, party?: Party): Promise<ApiError>
+  noRelease(
+    snapshot: Snapshot,
+    query: Series | PointQuery,
+    what?: Place,
+    clientKey?: ClientKey,
+  ): Promise<ApiError>
   /**
    * Why a published release has no value at a point: it lies outside the country, or there is none. From
    * memory alone; undefined where the database has to be asked.
@@ -72,14 +77,14 @@ export interface Reasons {
   /**
    * The same, of any place; what is not in memory is asked of the database.
    *
-   * @param party who waits for it: those who wait take turns
+   * @param client key who waits for it: those who wait take turns
    */
   noValue(
     snapshot: Snapshot,
     series: Series,
     position: Position,
     what?: Place,
-    party?: Party,
+    clientKey?: ClientKey,
   ): Promise<ApiError>
 }
 
@@ -87,8 +92,12 @@ export function createReasons(areas: AreaFinder, products: Products): Reasons {
   const withoutCrops = ofSeasonless(products.list, (names) => `it has ${names} only`) || 'it has none'
   const valuesOf = ({ product }: Series) => products.of(product).names.values
 
-  async function countriesAt(position: Position, { boundaries }: Snapshot, party?: Party): Promise<string[]> {
-    return countryCodesOf(await areas.find(position, boundaries, party))
+  async function countriesAt(
+    position: Position,
+    { boundaries }: Snapshot,
+    clientKey?: ClientKey,
+  ): Promise<string[]> {
+    return countryCodesOf(await areas.find(position, boundaries, clientKey))
   }
 
   function countriesFromMemory(position: Position, { boundaries }: Snapshot): string[] | undefined {
@@ -101,9 +110,9 @@ export function createReasons(areas: AreaFinder, products: Products): Reasons {
     snapshot: Snapshot,
     query: PointQuery,
     what: Place,
-    party?: Party,
+    clientKey?: ClientKey,
   ): Promise<string> {
-    const codes = await countriesAt(query, snapshot, party)
+    const codes = await countriesAt(query, snapshot, clientKey)
     const other = countryNamed(snapshot, codes[0])
     if (!other || codes.includes(query.countryCode)) return ''
     const working = workingCall(snapshot, query, codes[0] as string)
@@ -111,12 +120,12 @@ export function createReasons(areas: AreaFinder, products: Products): Reasons {
   }
 
   return {
-    async noRelease(snapshot, query, what = 'point', party) {
+    async noRelease(snapshot, query, what = 'point', clientKey) {
       const { countryCode } = query
       const cropCode = snapshot.cropNamed(query.cropCode)
       const country = snapshot.countries.find(({ code }) => code === countryCode)
       if (!country) return unknownCountry('country_code', codesOf(snapshot))
-      const elsewhere = 'longitude' in query ? await otherCountry(snapshot, query, what, party) : ''
+      const elsewhere = 'longitude' in query ? await otherCountry(snapshot, query, what, clientKey) : ''
       if (cropCode !== null && !country.crops.includes(cropCode))
         return noSuchCrop(country, withoutCrops, elsewhere)
       return notPublished(snapshot, { ...query, cropCode }, valuesOf(query), country, elsewhere)
@@ -131,11 +140,11 @@ export function createReasons(areas: AreaFinder, products: Products): Reasons {
       return noValueIn(snapshot, { codes, codesMeant }, series, valuesOf(series), position, 'point')
     },
 
-    async noValue(snapshot, series, position, what = 'point', party) {
+    async noValue(snapshot, series, position, what = 'point', clientKey) {
       if (!snapshot.bounded.has(series.countryCode)) return noData(valuesOf(series), position, what)
-      const codes = await countriesAt(position, snapshot, party)
+      const codes = await countriesAt(position, snapshot, clientKey)
       const meant = positionMeant(codes, position, what)
-      const codesMeant = meant ? await countriesAt(meant, snapshot, party) : []
+      const codesMeant = meant ? await countriesAt(meant, snapshot, clientKey) : []
       return noValueIn(snapshot, { codes, codesMeant }, series, valuesOf(series), position, what)
     },
   }

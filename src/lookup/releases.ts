@@ -365,7 +365,7 @@ export class ReplacedMeanwhile extends Error {
  *
  * @throws {ApiError} OVERLOADED where they are being replaced: soon it will be known by what
  */
-export async function whileThere<Result>(work: () => Promise<Result>): Promise<Result> {
+export async function retryIfReplaced<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
   } catch (error) {

@@ -101,7 +101,7 @@ export interface SnapshotState {
 }
 
 /** What is done when other releases answer than before; it never fails. */
-interface Handover {
+interface SnapshotHooks {
   /** Prepares those that will answer soon, beside all that answer now. */
   before(added: readonly PublishedRelease[], published: readonly PublishedRelease[]): Promise<void>
   after(published: readonly PublishedRelease[]): void
@@ -143,7 +143,7 @@ export function createSnapshots(
   source: SnapshotSource,
   products: Products,
   maxAgeMs: number,
-  handover?: Handover,
+  hooks?: SnapshotHooks,
 ): Snapshots {
   const { reader: db, standsStill } = source
   let snapshot: DatedSnapshot | undefined
@@ -156,13 +156,13 @@ export function createSnapshots(
     // Of one source: a replica may not have what the writer says is published.
     const next = await db.connection().execute((source) => take(source, before, preparation))
     const added = before ? next.published.filter(({ id }) => !before.releases.has(id)) : []
-    if (before && handover && added.length > 0) {
+    if (before && hooks && added.length > 0) {
       const late = before.takenAt + PREPARING_PART * maxAgeMs - performance.now()
       const tooLate = setTimeout(late, undefined, { signal, ref: false }).catch(() => {})
-      await Promise.race([handover.before(added, before.published), tooLate])
+      await Promise.race([hooks.before(added, before.published), tooLate])
     }
     snapshot = next
-    if (before && before !== next) handover?.after(next.published)
+    if (before && before !== next) hooks?.after(next.published)
   }
 
   function refresh(): Promise<void> {

@@ -1,7 +1,7 @@
 import { isDatabaseUnavailable } from '#src/data/failures.ts'
 import type { TileAddress, TileStore } from '#src/data/tiles/store.ts'
 import { type BatcherState, createBatcher } from '#src/lib/batcher.ts'
-import type { Party } from '#src/lib/fair-queue.ts'
+import type { ClientKey } from '#src/lib/fair-queue.ts'
 import { createInterleaver, type InterleavedTile } from '#src/raster/tiles.ts'
 import type { Position } from './queries.ts'
 import { type NumberedCoverage, ReplacedMeanwhile, type StoredPixels } from './releases.ts'
@@ -299,7 +299,7 @@ interface TileLoader {
    *
    * @throws {ReplacedMeanwhile} where the coverage has been deleted
    */
-  read(coverage: NumberedCoverage, place: PixelPlace, party?: Party): Promise<StoredPixels>
+  read(coverage: NumberedCoverage, place: PixelPlace, clientKey?: ClientKey): Promise<StoredPixels>
   /** Reads tiles before somebody asks for them. Those of a coverage that has been deleted are left out. */
   readAhead(tiles: TileOfCoverage[]): Promise<void>
   /** What is asked of the database. */
@@ -326,7 +326,7 @@ const TILES_PER_QUERY = 100
 export const NOTHING: StoredPixels = []
 
 /** Has a turn of its own beside those who wait. */
-const NOBODY_YET: Party = { network: 'nobody', caller: '' }
+const NOBODY_YET: ClientKey = { network: 'nobody', caller: '' }
 
 /** Makes what loads tiles of a store into a cache. */
 export function createTileLoader(store: TileStore, cache: TileCache, concurrency: number): TileLoader {
@@ -344,15 +344,15 @@ export function createTileLoader(store: TileStore, cache: TileCache, concurrency
   function readWhenLoaded(
     coverage: NumberedCoverage,
     place: PixelPlace,
-    party?: Party,
+    clientKey?: ClientKey,
   ): Promise<StoredPixels> {
     return new Promise((resolve, reject) => {
       const waiting = { place, resolve, reject }
       const others = loading.get(place.key)
-      const bytes = askTile(tileOf(coverage, place.key), party)
+      const bytes = askTile(tileOf(coverage, place.key), clientKey)
       if (others) {
         others.push(waiting)
-        // It was asked for the turn of this party: whoever asked first may wait for many others.
+        // It was asked for the turn of this client key: whoever asked first may wait for many others.
         bytes.catch(() => {})
       } else {
         loading.set(place.key, [waiting])

@@ -126,8 +126,8 @@ async function runWith(HISTORY_MONTHS: number | undefined, left = KEPT): Promise
     await app.listen({ port: 0, host: '127.0.0.1' })
     const found = () => findRetention(db, left)
     // It gives way to autovacuum, and tries again after a minute.
-    const patience = { timeout: 3 * PATIENCE.timeout }
-    await vi.waitFor(async () => expect(await found()).toEqual({ going: false, old: false }), patience)
+    const timeBudget = { timeout: 3 * PATIENCE.timeout }
+    await vi.waitFor(async () => expect(await found()).toEqual({ going: false, old: false }), timeBudget)
   } finally {
     await app.close()
   }

@@ -2,22 +2,22 @@ import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createByteRoom, type Place } from '#src/http/plugins/long-bodies.ts'
-import type { Party } from '#src/lib/fair-queue.ts'
+import type { ClientKey } from '#src/lib/fair-queue.ts'
 
 const FULL = new Error('full')
 const GONE = new Error('gone')
 
 const LIMITS = { bytes: 40, bytesEachNetwork: 20, bytesEach: 10, waiting: 3 }
 
-const of = (network: string, caller = network): Party => ({ network, caller })
+const of = (network: string, caller = network): ClientKey => ({ network, caller })
 
 /** A room, and who got in, in order. */
 function openRoom(limits = {}) {
   const room = createByteRoom({ ...LIMITS, ...limits }, () => FULL)
   const inside: string[] = []
   const places = new Map<string, Place>()
-  const ask = (name: string, party: Party, bytes: number, signal = new AbortController().signal) => {
-    const entering = room.enter(party, bytes, signal).then((place) => {
+  const ask = (name: string, clientKey: ClientKey, bytes: number, signal = new AbortController().signal) => {
+    const entering = room.enter(clientKey, bytes, signal).then((place) => {
       inside.push(name)
       places.set(name, place)
       return place

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createFairQueue, type FairQueueLimits, type Party } from '#src/lib/fair-queue.ts'
+import { type ClientKey, createFairQueue, type FairQueueLimits } from '#src/lib/fair-queue.ts'
 
 const FULL = new Error('full')
 
@@ -10,9 +10,9 @@ function heldQueue(limits: Partial<FairQueueLimits> = {}) {
   const queue = createFairQueue({ running: 1, waiting: 100, ...limits }, () => FULL)
   const started: string[] = []
   const ends = new Map<string, (error?: Error) => void>()
-  const ask = (name: string, party: Party, signal?: AbortSignal) => {
+  const ask = (name: string, clientKey: ClientKey, signal?: AbortSignal) => {
     const answer = queue.run(
-      party,
+      clientKey,
       () => {
         started.push(name)
         return new Promise<string>((resolve, reject) => {
@@ -32,7 +32,7 @@ function heldQueue(limits: Partial<FairQueueLimits> = {}) {
   return { queue, ask, end, started }
 }
 
-const of = (network: string, caller = network): Party => ({ network, caller })
+const of = (network: string, caller = network): ClientKey => ({ network, caller })
 
 describe('a queue in which callers take turns', () => {
   test('runs as many tasks as may run, and hands a place on when a task ends or fails', async () => {

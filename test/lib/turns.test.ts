@@ -2,14 +2,14 @@ import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { createTurns, type Turns } from '#src/lib/turns.ts'
 
-const PARTY = { network: 'a', caller: 'one' }
+const CLIENT_KEY = { network: 'a', caller: 'one' }
 
 /** A computation of some steps, and those that it has taken. */
-function computation(turns: Turns, steps: number, { party = PARTY, take = () => {} } = {}) {
+function computation(turns: Turns, steps: number, { clientKey = CLIENT_KEY, take = () => {} } = {}) {
   const taken: number[] = []
   const done = (async () => {
     for (let step = 0; step < steps; step++) {
-      await turns.next(party)
+      await turns.next(clientKey)
       taken.push(step)
       take()
     }
@@ -58,8 +58,9 @@ test('networks take turns, and within them their callers', async () => {
   const turns = createTurns(0)
   const order: string[] = []
   const of = (network: string, caller: string, steps: number) =>
-    computation(turns, steps, { party: { network, caller }, take: () => order.push(network + caller) }).done
-  await turns.next(PARTY)
+    computation(turns, steps, { clientKey: { network, caller }, take: () => order.push(network + caller) })
+      .done
+  await turns.next(CLIENT_KEY)
   await Promise.all([of('a', '1', 2), of('a', '1', 2), of('a', '2', 1), of('b', '1', 2)])
   expect(order).toEqual(['a1', 'b1', 'a2', 'b1', 'a1', 'a1', 'a1'])
 })
@@ -67,8 +68,8 @@ test('networks take turns, and within them their callers', async () => {
 test('what is to be done at the end of a turn is done before long work goes on', async () => {
   const turns = createTurns(0)
   const order: string[] = []
-  await turns.next(PARTY)
-  const long = turns.next(PARTY).then(() => order.push('long'))
+  await turns.next(CLIENT_KEY)
+  const long = turns.next(CLIENT_KEY).then(() => order.push('long'))
   turns.atEnd(() => order.push('answer'))
   await long
   expect(order).toEqual(['answer', 'long'])
@@ -77,12 +78,12 @@ test('what is to be done at the end of a turn is done before long work goes on',
 test('what is given up while it waits ends with the reason, and takes no turn', async () => {
   const turns = createTurns(0)
   const reason = new Error('gone')
-  await turns.next(PARTY)
+  await turns.next(CLIENT_KEY)
   const controller = new AbortController()
-  const given = turns.next(PARTY, controller.signal)
-  const other = turns.next(PARTY)
+  const given = turns.next(CLIENT_KEY, controller.signal)
+  const other = turns.next(CLIENT_KEY)
   controller.abort(reason)
   await expect(given).rejects.toBe(reason)
   await other
-  await expect(turns.next(PARTY, controller.signal)).rejects.toBe(reason)
+  await expect(turns.next(CLIENT_KEY, controller.signal)).rejects.toBe(reason)
 })

@@ -167,8 +167,8 @@ describe('what installs the service', () => {
       [deployment.terminationGracePeriodSeconds, delayOf(settingsOfMap)],
     ]
     expect(times).toHaveLength(4)
-    for (const [patience = 0, delay = Number.NaN] of times) {
-      expect(patience * 1000).toBeGreaterThan(delay + STOP_MS)
+    for (const [timeBudget = 0, delay = Number.NaN] of times) {
+      expect(timeBudget * 1000).toBeGreaterThan(delay + STOP_MS)
     }
   })
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { Config } from '#src/config.ts'
 import { type Front, openFront } from '#src/primary.ts'
-import { type Crew, type Member, type Pings, startCrew } from '#src/workers.ts'
+import { type Member, type Pings, startWorkerPool, type WorkerPool } from '#src/workers.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 
 const EXEC = fileURLToPath(new URL('../setup/crew-worker.mjs', import.meta.url))
@@ -28,9 +28,9 @@ function start(
     answers = () => front?.admit(),
     pings = NEVER,
   }: { config?: object; workers?: number; answers?: (member: Member) => void; pings?: Pings } = {},
-): Promise<Crew | undefined> {
+): Promise<WorkerPool | undefined> {
   cluster.setupPrimary({ exec: EXEC, args: [], cwd: undefined, serialization: 'advanced' })
-  return startCrew({
+  return startWorkerPool({
     config: config as Config,
     workers,
     say: (message) => said.push(message),
@@ -47,18 +47,18 @@ function start(
   })
 }
 
-const numbersOf = (crew: Crew | undefined) => crew?.ready().map(({ number }) => number)
+const numbersOf = (workerPool: WorkerPool | undefined) => workerPool?.ready().map(({ number }) => number)
 
-const memberOf = (crew: Crew | undefined, number: number) =>
-  crew?.ready().find((member) => member.number === number) as Member
+const memberOf = (workerPool: WorkerPool | undefined, number: number) =>
+  workerPool?.ready().find((member) => member.number === number) as Member
 
-let crew: Crew | undefined
+let workerPool: WorkerPool | undefined
 let front: Front | undefined
 
 afterEach(async () => {
   vi.restoreAllMocks()
-  crew?.retire()
-  crew = undefined
+  workerPool?.retire()
+  workerPool = undefined
   await front?.close()
   front = undefined
   const left = [...members]
@@ -69,25 +69,25 @@ afterEach(async () => {
 describe('a worker has another one take its place', () => {
   test('also where the process cannot be started, after longer and longer pauses', async () => {
     const said: string[] = []
-    crew = await start(said)
+    workerPool = await start(said)
     cluster.setupPrimary({ cwd: NOWHERE })
-    memberOf(crew, 2).kill()
+    memberOf(workerPool, 2).kill()
     await vi.waitFor(() => expect(said).toHaveLength(2), PATIENCE)
     expect(said[0]).toBe('worker 2 ended (SIGKILL): another one starts at once')
     expect(said[1]).toMatch(/^worker 2 ended \(spawn .* ENOENT\): another one starts after 0.5 s$/)
-    expect(numbersOf(crew)).toEqual([1])
+    expect(numbersOf(workerPool)).toEqual([1])
     cluster.setupPrimary({ cwd: undefined })
-    await vi.waitFor(() => expect(numbersOf(crew)).toEqual([1, 2]), PATIENCE)
+    await vi.waitFor(() => expect(numbersOf(workerPool)).toEqual([1, 2]), PATIENCE)
   })
 
   test('also where there is no memory to start it, which Node throws', async () => {
     const said: string[] = []
-    crew = await start(said)
+    workerPool = await start(said)
     vi.spyOn(cluster, 'fork').mockImplementationOnce(() => {
       throw new Error('spawn ENOMEM')
     })
-    memberOf(crew, 1).kill()
-    await vi.waitFor(() => expect(numbersOf(crew)).toEqual([2, 1]), PATIENCE)
+    memberOf(workerPool, 1).kill()
+    await vi.waitFor(() => expect(numbersOf(workerPool)).toEqual([2, 1]), PATIENCE)
     expect(said).toEqual([
       'worker 1 ended (SIGKILL): another one starts at once',
       'worker 1 ended (spawn ENOMEM): another one starts after 0.5 s',
@@ -97,7 +97,7 @@ describe('a worker has another one take its place', () => {
   test('also where it ends while others have not answered yet', async () => {
     const said: string[] = []
     let times = 0
-    crew = await start(said, {
+    workerPool = await start(said, {
       config: { late: 2 },
       async answers(member) {
         times++
@@ -109,7 +109,7 @@ describe('a worker has another one take its place', () => {
         other.tell({ kind: 'drain' })
       },
     })
-    await vi.waitFor(() => expect(numbersOf(crew)?.sort()).toEqual([1, 2]), PATIENCE)
+    await vi.waitFor(() => expect(numbersOf(workerPool)?.sort()).toEqual([1, 2]), PATIENCE)
     expect(said).toEqual(['worker 1 ended (SIGKILL): another one starts at once'])
   })
 })
@@ -126,7 +126,7 @@ test('where a process cannot be started with the service, there is no crew, and 
 /** Opens the port of the crew. */
 async function open(): Promise<Front> {
   const config = { HOST: '127.0.0.1', PORT: 0, MAX_CONNECTIONS: 8 } as Config
-  front = await openFront(config, () => crew?.ready() ?? [])
+  front = await openFront(config, () => workerPool?.ready() ?? [])
   return front
 }
 
@@ -146,7 +146,7 @@ function stop(): (signal: NodeJS.Signals) => void {
 }
 
 test('connections on their way to a worker that ends go to another one, but for one that may have got there', async () => {
-  crew = await start([])
+  workerPool = await start([])
   const front = await open()
   const signal = stop()
   const answers: string[] = []
@@ -169,7 +169,7 @@ describe('a worker that hangs', () => {
 
   test('gets no connections until it answers again, and those on their way to it go to another one', async () => {
     const said: string[] = []
-    crew = await start(said, { pings: { everyMs: 100, untilHanging: 10, untilGivenUp: 1_000_000 } })
+    workerPool = await start(said, { pings: { everyMs: 100, untilHanging: 10, untilGivenUp: 1_000_000 } })
     const front = await open()
     const signal = stop()
     const answers: string[] = []
@@ -177,24 +177,27 @@ describe('a worker that hangs', () => {
     // Of four, one is on its way to it, and another one is Node's.
     await vi.waitFor(() => expect(answers).toEqual(Array(6).fill('worker 2')), PATIENCE)
     expect(ofFirst(said)).toEqual(['worker 1 has not answered for 1 s: it gets no connections'])
-    expect([numbersOf(crew), crew?.hanging()]).toEqual([[2], 1])
+    expect([numbersOf(workerPool), workerPool?.hanging()]).toEqual([[2], 1])
     for (let n = 0; n < 4; n++) expect(await answerOf(front)).toBe('worker 2')
 
     signal('SIGCONT')
     await Promise.all(early)
-    await vi.waitFor(() => expect(numbersOf(crew)).toEqual([1, 2]), PATIENCE)
+    await vi.waitFor(() => expect(numbersOf(workerPool)).toEqual([1, 2]), PATIENCE)
     expect(answers).toEqual([...Array(6).fill('worker 2'), 'worker 1', 'worker 1'])
     expect(ofFirst(said).slice(1)).toEqual(['worker 1 answers again'])
-    expect([crew?.hanging(), crew?.killed()]).toEqual([0, 0])
+    expect([workerPool?.hanging(), workerPool?.killed()]).toEqual([0, 0])
     const later = [await answerOf(front), await answerOf(front)]
     expect(later.sort()).toEqual(['worker 1', 'worker 2'])
   })
 
   test('has connections wait where there is no other, until it answers again', async () => {
-    crew = await start([], { workers: 1, pings: { everyMs: 100, untilHanging: 10, untilGivenUp: 1_000_000 } })
+    workerPool = await start([], {
+      workers: 1,
+      pings: { everyMs: 100, untilHanging: 10, untilGivenUp: 1_000_000 },
+    })
     const front = await open()
     const signal = stop()
-    await vi.waitFor(() => expect(crew?.hanging()).toBe(1), PATIENCE)
+    await vi.waitFor(() => expect(workerPool?.hanging()).toBe(1), PATIENCE)
     const answers = [answerOf(front), answerOf(front)]
     signal('SIGCONT')
     expect(await Promise.all(answers)).toEqual(['worker 1', 'worker 1'])
@@ -202,18 +205,21 @@ describe('a worker that hangs', () => {
 
   test('is killed when it has hung for long, and replaced', async () => {
     const said: string[] = []
-    crew = await start(said, { workers: 1, pings: { everyMs: 100, untilHanging: 10, untilGivenUp: 30 } })
+    workerPool = await start(said, {
+      workers: 1,
+      pings: { everyMs: 100, untilHanging: 10, untilGivenUp: 30 },
+    })
     const front = await open()
     stop()
     const answer = answerOf(front)
-    await vi.waitFor(() => expect(crew?.replaced()).toBe(1), PATIENCE)
-    await vi.waitFor(() => expect(numbersOf(crew)).toEqual([1]), PATIENCE)
+    await vi.waitFor(() => expect(workerPool?.replaced()).toBe(1), PATIENCE)
+    await vi.waitFor(() => expect(numbersOf(workerPool)).toEqual([1]), PATIENCE)
     expect(said).toEqual([
       'worker 1 has not answered for 1 s: it gets no connections',
       'worker 1 has not answered for 3 s: it is killed',
       'worker 1 ended (SIGKILL): another one starts at once',
     ])
-    expect([crew?.hanging(), crew?.killed()]).toEqual([0, 1])
+    expect([workerPool?.hanging(), workerPool?.killed()]).toEqual([0, 1])
     // It may have got that far.
     expect(await answer).toBe('')
     expect(await answerOf(front)).toBe('worker 1')

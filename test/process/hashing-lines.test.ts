@@ -1,19 +1,19 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { busy, createHashing, createHashingLines } from '#src/accounts/hashing.ts'
-import { createHashingDesk, type HashingDesk } from '#src/primary.ts'
+import { createHashingService, type HashingService } from '#src/primary.ts'
 import { createRemoteLines } from '#src/worker.ts'
 
 /** Workers whose messages arrive, each later than it was sent, as those between processes do. */
 function createWorkers(count: number) {
   const lines = createHashingLines(busy, count)
   return Array.from({ length: count }, () => {
-    const remote = createRemoteLines((message) => void setImmediate().then(() => desk.hear(message)))
-    const desk: HashingDesk = createHashingDesk(
+    const remote = createRemoteLines((message) => void setImmediate().then(() => service.hear(message)))
+    const service: HashingService = createHashingService(
       lines,
       (message) => void setImmediate().then(() => remote.hear(message)),
     )
-    return { hashing: createHashing(remote), desk, remote }
+    return { hashing: createHashing(remote), service, remote }
   })
 }
 
@@ -80,7 +80,7 @@ describe('passwords of all workers are hashed in the same lines', () => {
       void ended?.hashing.run({ account: 'a@example.org', address: `203.0.113.${n}` }, work.run)
     }
     await settle()
-    ended?.desk.close()
+    ended?.service.close()
     let asking = 0
     await other?.hashing.run({ account: 'a@example.org', address: '198.51.100.1' }, async () => {
       asking = (await (other as NonNullable<typeof other>).remote.ask('a@example.org')).asking
@@ -92,11 +92,11 @@ describe('passwords of all workers are hashed in the same lines', () => {
   test('what a worker has said before it ended, and is read later, takes no place', async () => {
     const [ended, other] = createWorkers(2)
     const askedBefore = { kind: 'ask', account: 'a@example.org', ticket: 1 } as const
-    ended?.desk.hear(askedBefore)
-    ended?.desk.close()
-    ended?.desk.hear({ ...askedBefore, ticket: 2 })
-    const party = { network: 'a@example.org', caller: '203.0.113.1' }
-    for (const ticket of [3, 4]) ended?.desk.hear({ kind: 'enter', line: 'accounts', party, ticket })
+    ended?.service.hear(askedBefore)
+    ended?.service.close()
+    ended?.service.hear({ ...askedBefore, ticket: 2 })
+    const clientKey = { network: 'a@example.org', caller: '203.0.113.1' }
+    for (const ticket of [3, 4]) ended?.service.hear({ kind: 'enter', line: 'accounts', clientKey, ticket })
     await settle()
     expect((await (other as NonNullable<typeof other>).remote.ask('a@example.org')).asking).toBe(1)
     let isDone = false

@@ -10,7 +10,7 @@ import type { ProductDefinition, Products } from '#schemas/products/define.ts'
 import { hasQuantities, type Quantities, type Quantity } from '#schemas/quantities.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
 import { wordKey } from '#src/lib/names.ts'
-import type { AdviceBody, AdviceDesk, Asker, Region } from './advice-desk.ts'
+import type { AdviceBody, AdviceService, Asker, Region } from './advice-service.ts'
 import { type AreaSearch, areaMeant, type Origins, placeMeant } from './places.ts'
 import {
   defineTool,
@@ -26,7 +26,12 @@ import {
 } from './tool.ts'
 
 /** What a release comes to in an administrative area or a polygon. */
-export function adviseArea({ list, of }: Products, desk: AdviceDesk, search: AreaSearch, origins: Origins) {
+export function adviseArea(
+  { list, of }: Products,
+  service: AdviceService,
+  search: AreaSearch,
+  origins: Origins,
+) {
   /** @throws {ApiError} INVALID_PARAMETERS, UNKNOWN_AREA */
   async function regionOf(
     { area, level, polygon, country_code: country }: AreaInput,
@@ -76,7 +81,7 @@ export function adviseArea({ list, of }: Products, desk: AdviceDesk, search: Are
         crop,
         forecast_period,
       } = asked
-      const body = await desk.inRegion(product, region, { country_code, crop, forecast_period }, by)
+      const body = await service.inRegion(product, region, { country_code, crop, forecast_period }, by)
       const section = sectionOf(product, body) as Section
       const draft = (most: number) => ({
         location: body.location,
@@ -103,7 +108,7 @@ function tableOf(product: ProductDefinition, { entries }: Section, most: number)
 }
 
 /** What the releases say of a point. */
-export function advisePoint({ list, of }: Products, desk: AdviceDesk, origins: Origins) {
+export function advisePoint({ list, of }: Products, service: AdviceService, origins: Origins) {
   return defineTool({
     name: 'advise_point',
     title: 'Advice for a point',
@@ -111,9 +116,9 @@ export function advisePoint({ list, of }: Products, desk: AdviceDesk, origins: O
       'What is published for one place: predicted yield (kg/ha), fertilizer rates (kg/ha), organic inputs (t/ha), forage suitability (score, higher is better), by season scenario; 0 is a value. Rates are per hectare: for a field and its bags call quantities. A product without a value says why in code and error: never make one up. Example: {"lat": 9.5, "lng": 38.5}',
     input: pointInputOf(codesOfProducts(list)),
     async run({ product: code, ...asked }, by) {
-      const place = await placeMeant(desk, asked, by)
+      const place = await placeMeant(service, asked, by)
       const product = code === undefined ? null : of(code)
-      const body = await desk.atPoint(product, place, by)
+      const body = await service.atPoint(product, place, by)
       const found = (product ? [product] : list).map((one) =>
         foundOf(one, product ? body : (body[one.code] as AdviceBody)),
       )
@@ -161,7 +166,7 @@ type QuantitySection = Section & {
 }
 
 /** What rates come to on a field, as the endpoint computes it. */
-export function quantities({ list }: Products, desk: AdviceDesk, origins: Origins) {
+export function quantities({ list }: Products, service: AdviceService, origins: Origins) {
   const perHectare = list.filter(hasQuantities)
 
   return defineTool({
@@ -171,8 +176,8 @@ export function quantities({ list }: Products, desk: AdviceDesk, origins: Origin
       'Amounts for a field of a given size, from the rates at its place: kilograms or tonnes of each input, and the predicted harvest. With bags: whole bags, rounded up; with prices: costs. 1 ha = 10,000 m2 = 2.47 acre. Example: {"lat": 9.5, "lng": 38.5, "area": "2 acre", "bags": "Urea:50,DAP:50", "prices": "ETB Urea:2250/bag,DAP:52"}',
     input: QuantitiesInput,
     async run({ area, bags, prices, scenario, ...asked }, by) {
-      const place = await placeMeant(desk, asked, by)
-      const body = await desk.atPoint(null, { ...place, area, bags, prices }, by)
+      const place = await placeMeant(service, asked, by)
+      const body = await service.atPoint(null, { ...place, area, bags, prices }, by)
       const found = perHectare.flatMap((product) => {
         const told = body[product.code] as AdviceBody
         const section = sectionOf(product, told)

@@ -1,7 +1,7 @@
 import type { FastifyError } from 'fastify'
 import { BASE, type ErrorCode } from '#src/errors.ts'
 import { toApiError } from '#src/http/plugins/error-handler.ts'
-import type { Asker } from './advice-desk.ts'
+import type { Asker } from './advice-service.ts'
 import { type Answer, answerOf, shortened, shortenedSentence } from './tool.ts'
 
 /** What an agent can do about an error, where it has not sent the argument that is most often the reason. */

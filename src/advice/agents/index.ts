@@ -3,10 +3,10 @@ import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { untilGone } from '#src/http/deadline.ts'
 import type { LogFailure } from '#src/http/plugins/failure-log.ts'
-import { partyOf } from '#src/http/request.ts'
+import { clientKeyOf } from '#src/http/request.ts'
 import { isObject } from '#src/lib/collections.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
-import type { AdviceDesk, Asker } from './advice-desk.ts'
+import type { AdviceService, Asker } from './advice-service.ts'
 import { adviseArea, advisePoint, quantities } from './advice-tools.ts'
 import { explainNoData, whereIs } from './place-tools.ts'
 import { createAreaSearch, createOrigins } from './places.ts'
@@ -140,7 +140,7 @@ function mcpRoutes(app: App, tools: readonly Tool[]): void {
       const message = request.body
       if (!isObject(message)) return refuse(reply)
       // To read a message takes a millisecond, and ten where it is as long as it may be: points go first.
-      await app.turns.next(partyOf(request), untilGone(reply))
+      await app.turns.next(clientKeyOf(request), untilGone(reply))
       const response = await (await opened()).answer(message, { request, reply })
       reply.code(response.status)
       const type = response.headers.get('content-type')
@@ -172,21 +172,21 @@ function refuse(reply: FastifyReply): FastifyReply {
 
 interface McpOptions {
   lookup: Lookup
-  desk: AdviceDesk
+  service: AdviceService
 }
 
 /** The tools of agents: what the endpoints answer, in few words. */
-export async function mcp(app: App, { lookup, desk }: McpOptions): Promise<void> {
+export async function mcp(app: App, { lookup, service }: McpOptions): Promise<void> {
   const { products } = app
   const origins = createOrigins(app, lookup)
   const search = createAreaSearch(app, origins)
   mcpRoutes(app, [
     catalogue(products, origins),
-    whereIs(desk, search, origins),
-    advisePoint(products, desk, origins),
-    adviseArea(products, desk, search, origins),
-    quantities(products, desk, origins),
-    explainNoData(products, desk, origins),
+    whereIs(service, search, origins),
+    advisePoint(products, service, origins),
+    adviseArea(products, service, search, origins),
+    quantities(products, service, origins),
+    explainNoData(products, service, origins),
     releases(products, origins),
   ])
 }

@@ -3,7 +3,7 @@ import type { LocationValidation } from '#schemas/location.ts'
 import type { Products } from '#schemas/products/define.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
 import { roundDegrees } from '#src/lib/round.ts'
-import type { AdviceBody, AdviceDesk, Asker } from './advice-desk.ts'
+import type { AdviceBody, AdviceService, Asker } from './advice-service.ts'
 import { mendingOf } from './failures.ts'
 import { type AreaSearch, type Origins, placeFrom } from './places.ts'
 import type { NamedArea } from './queries.ts'
@@ -18,9 +18,9 @@ import {
 } from './tool.ts'
 
 /** In which country and areas a point lies, or where an area of a name is. */
-export function whereIs(desk: AdviceDesk, search: AreaSearch, origins: Origins) {
+export function whereIs(service: AdviceService, search: AreaSearch, origins: Origins) {
   async function ofPoint(lat: number, lng: number, country: string | undefined, by: Asker): Promise<Draft> {
-    const found = await desk.whereIs(
+    const found = await service.whereIs(
       { lat, lng, ...(country !== undefined && { country_code: country }) },
       by,
     )
@@ -89,7 +89,7 @@ interface Reason {
 }
 
 /** Why products have no value at a point. */
-export function explainNoData({ list }: Products, desk: AdviceDesk, origins: Origins) {
+export function explainNoData({ list }: Products, service: AdviceService, origins: Origins) {
   /** What each product says at a point: its release, or the reason for having no value. */
   async function saidAt(
     asked: PlaceInput,
@@ -97,7 +97,7 @@ export function explainNoData({ list }: Products, desk: AdviceDesk, origins: Ori
     by: Asker,
   ): Promise<Map<string, string | Reason>> {
     try {
-      const body = await desk.atPoint(null, placeFrom(asked, found), by)
+      const body = await service.atPoint(null, placeFrom(asked, found), by)
       return new Map(
         list.map((product) => {
           const own = body[product.code] as AdviceBody
@@ -117,7 +117,7 @@ export function explainNoData({ list }: Products, desk: AdviceDesk, origins: Ori
       'Why a product has no value at a point (outside the country, crop not offered, nothing published, no pixel there), and what to do about each. Call it when advise_point has no value for what was wanted. Example: {"lat": -1, "lng": 36.5, "country_code": "eth"}',
     input: PlaceInput,
     async run(asked, by) {
-      const found = await desk.whereIs(asked, by)
+      const found = await service.whereIs(asked, by)
       const { country_code, crop, nearest, hint } = found
       const said = await saidAt(asked, found, by)
       const available = [...said].flatMap(([product, what]) =>

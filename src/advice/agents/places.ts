@@ -3,15 +3,15 @@ import type { PointRequest } from '#schemas/point-request.ts'
 import { ApiError, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { untilGone } from '#src/http/deadline.ts'
-import { inTime } from '#src/http/plugins/patience.ts'
-import { partyOf } from '#src/http/request.ts'
+import { withTimeout } from '#src/http/plugins/time-budget.ts'
+import { clientKeyOf } from '#src/http/request.ts'
 import { nameKey, slipBetween } from '#src/lib/names.ts'
 import { createLastKnown } from '#src/lib/promises.ts'
 import type { Pause } from '#src/lib/turns.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
 import { codesOf, type Snapshot } from '#src/lookup/snapshot.ts'
-import type { AdviceDesk, Asker } from './advice-desk.ts'
+import type { AdviceService, Asker } from './advice-service.ts'
 import {
   findAreasKeyed,
   findAreasNamed,
@@ -39,7 +39,7 @@ export function createOrigins({ config, database, logFailure }: App, lookup: Loo
   })
 
   async function snapshot({ request, reply }: Asker): Promise<Snapshot> {
-    return lookup.known() ?? inTime(request, reply, lookup.current)
+    return lookup.known() ?? withTimeout(request, reply, lookup.current)
   }
 
   return {
@@ -87,10 +87,10 @@ type Placed = Asked & { country_code: string }
  *
  * @throws {ApiError} OUTSIDE_COUNTRY where it lies in none of ours
  */
-export async function placeMeant(desk: AdviceDesk, asked: Asked, by: Asker): Promise<Placed> {
+export async function placeMeant(service: AdviceService, asked: Asked, by: Asker): Promise<Placed> {
   const { country_code: country, crop } = asked
   if (country !== undefined && crop !== undefined) return { ...asked, country_code: country }
-  return placeFrom(asked, await desk.whereIs(asked, by))
+  return placeFrom(asked, await service.whereIs(asked, by))
 }
 
 /**
@@ -149,7 +149,7 @@ export function createAreaSearch(app: App, origins: Origins): AreaSearch {
     if (areas.length > 0) return { areas, similar: [] }
     const names = await app.inTurn(request, reply, () => listNamesAsLong(reader, place))
     const keys = await nearestTo(nameKey(name), names, () =>
-      app.turns.next(partyOf(request), untilGone(reply)),
+      app.turns.next(clientKeyOf(request), untilGone(reply)),
     )
     if (keys.length === 0) return { areas, similar: [] }
     const wanted = { keys, countryCode, level }

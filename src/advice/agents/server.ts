@@ -6,7 +6,7 @@ import { validationError } from '#src/http/validation.ts'
 import { isObject } from '#src/lib/collections.ts'
 import { nameMeant } from '#src/lib/names.ts'
 import { VERSION } from '#src/lib/version.ts'
-import type { Asker } from './advice-desk.ts'
+import type { Asker } from './advice-service.ts'
 import { failureOf } from './failures.ts'
 import { answerOf, type Tool } from './tool.ts'
 

@@ -1,7 +1,7 @@
 import type { Static, TObject } from 'typebox'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { Entry } from '#src/lookup/releases.ts'
-import type { AdviceBody, Asker } from './advice-desk.ts'
+import type { AdviceBody, Asker } from './advice-service.ts'
 
 /**
  * An answer that may have to be shorter.

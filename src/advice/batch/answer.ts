@@ -5,12 +5,12 @@ import type { ProductDefinition, Series } from '#schemas/products/define.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { untilGone } from '#src/http/deadline.ts'
-import { partyOf } from '#src/http/request.ts'
+import { clientKeyOf } from '#src/http/request.ts'
 import { validationError } from '#src/http/validation.ts'
 import { isObject } from '#src/lib/collections.ts'
-import type { Party } from '#src/lib/fair-queue.ts'
-import type { Wait } from '#src/lib/patience.ts'
+import type { ClientKey } from '#src/lib/fair-queue.ts'
 import { completed } from '#src/lib/promises.ts'
+import type { Wait } from '#src/lib/time-budget.ts'
 import type { Lookup, WorkInRelease } from '#src/lookup/lookup.ts'
 import type { Position } from '#src/lookup/queries.ts'
 import type { Reasons } from '#src/lookup/reasons.ts'
@@ -103,7 +103,7 @@ function isId(id: unknown): id is string | number {
 
 /** How the work on a call gets on beside that on others. */
 interface SliceTurns {
-  party: Party
+  clientKey: ClientKey
   /**
    * Works on a slice of the points when its turn comes.
    *
@@ -118,12 +118,12 @@ interface SliceTurns {
  */
 export function createSliceTurns({ turns }: App): (call: FastifyRequest, reply: FastifyReply) => SliceTurns {
   return (call, reply) => {
-    const party = partyOf(call)
+    const clientKey = clientKeyOf(call)
     const signal = untilGone(reply)
     return {
-      party,
+      clientKey,
       async slice(work) {
-        await turns.next(party, signal)
+        await turns.next(clientKey, signal)
         return work()
       },
     }
@@ -175,7 +175,7 @@ interface Asked {
 export function adviseBatch(
   lookup: Lookup,
   { product, request, size: { count, slice: most }, pointAt }: Asked,
-  { party, slice }: SliceTurns,
+  { clientKey, slice }: SliceTurns,
   wait: Wait,
 ): Promise<BatchAdvice> {
   const series = seriesOf(product, request)
@@ -216,7 +216,7 @@ export function adviseBatch(
     if (!sources.byPlace) return positions.map(() => sources.of(null))
     const countries = await completed(
       positions.map((position) => countryFromMemory(snapshot, position)),
-      (index) => country(snapshot, positions[index] as Position, party),
+      (index) => country(snapshot, positions[index] as Position, clientKey),
     )
     return countries.map(sources.of)
   }
@@ -225,7 +225,7 @@ export function adviseBatch(
     source: Source | undefined,
     positions: Position[],
   ): Promise<(LayerValues | null)[]> {
-    return source?.release ? lookup.valuesAt(source.release, positions, party) : positions.map(() => null)
+    return source?.release ? lookup.valuesAt(source.release, positions, clientKey) : positions.map(() => null)
   }
 
   async function valuesByRelease(ofPoints: Source[], positions: Position[]): Promise<(LayerValues | null)[]> {
@@ -242,7 +242,7 @@ export function adviseBatch(
     return values
   }
 
-  return lookup.inReleaseQueued(series, party, work, wait)
+  return lookup.inReleaseQueued(series, clientKey, work, wait)
 }
 
 function isAsked(point: BatchPoint | RefusedPoint): point is BatchPoint {
@@ -261,7 +261,7 @@ export async function* writeAnswer(
   { noValue, noRelease }: Reasons,
   { snapshot, slices }: BatchAdvice,
   writer: Writer,
-  { party, slice: work }: SliceTurns,
+  { clientKey, slice: work }: SliceTurns,
   wait: Wait,
   passage: Passage | null,
 ): AsyncGenerator<Buffer> {
@@ -274,7 +274,7 @@ export async function* writeAnswer(
     const reasonOf = (index: number) => {
       const { series, release } = sources[index] as Source
       const position = positionOf(asked[index] as BatchPoint)
-      return release ? noValue(snapshot, series, position, 'point', party) : noRelease(snapshot, series)
+      return release ? noValue(snapshot, series, position, 'point', clientKey) : noRelease(snapshot, series)
     }
     const reasons = without.length > 0 ? await wait(() => Promise.all(without.map(reasonOf))) : []
     const last = slices.length === 0

@@ -33,8 +33,8 @@ import { isUntypedJson, turnToParse } from '#src/http/plugins/body-parser.ts'
 import { databaseUnavailable } from '#src/http/plugins/error-handler.ts'
 import { collectBody, givingBack, longJsonParser, textOf } from '#src/http/plugins/long-bodies.ts'
 import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
-import { inTime } from '#src/http/plugins/patience.ts'
-import { type Wait, whileGettingOn } from '#src/lib/patience.ts'
+import { withTimeout } from '#src/http/plugins/time-budget.ts'
+import { type Wait, whileGettingOn } from '#src/lib/time-budget.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
 import { releasesOf } from '#src/lookup/sources.ts'
@@ -297,7 +297,7 @@ export async function batchRoutes(
         const { pass = [] } = call.body
         const passage = pass.length > 0 ? createPassage(points, pass) : null
         const turns = turnsOf(call, reply)
-        const rules = await inTime(call, reply, () => readRules(call.body, [product], 'points'))
+        const rules = await withTimeout(call, reply, () => readRules(call.body, [product], 'points'))
         const areas = rules && createPointAreas(points, rules.plan)
         const noteNames = createNameNoter(call, points, [...pass, rules?.plan.areasFrom ?? []].flat())
         const pointAt = pointsOf(points, validate, passage, areas, noteNames)
@@ -329,7 +329,7 @@ export async function batchRoutes(
         const long = advice.slices.length > 1
         // The slices have all of it that is still needed.
         Object.assign(call, { batch: null, body: undefined })
-        const wait: Wait = (something) => inTime(call, reply, something)
+        const wait: Wait = (something) => withTimeout(call, reply, something)
         const written = writeAnswer(lookup.reasons, advice, writer, turns, wait, passage)
         const pieces = givingBack(call.place, () => advice.slices.length, written)
         return reply.send(long ? Readable.from(pieces) : (await pieces.next()).value)

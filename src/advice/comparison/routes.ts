@@ -16,7 +16,7 @@ import { deadlineOf, tooSlow, untilGone } from '#src/http/deadline.ts'
 import { attach, DISPOSITION, negotiate } from '#src/http/formats.ts'
 import { observeQueue } from '#src/http/metrics/metrics.ts'
 import { readQuery } from '#src/http/parameters.ts'
-import { partyOf } from '#src/http/request.ts'
+import { clientKeyOf } from '#src/http/request.ts'
 import { createFairQueue } from '#src/lib/fair-queue.ts'
 import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { type Computation, computationUntil } from '../polygon/computing.ts'
@@ -38,21 +38,25 @@ const LIMITS = { running: 1, waiting: 10 }
 const TIMEOUT_MS = 60_000
 
 /** Does a comparison for a request when its turn comes. */
-type CompareInTime = <Result>(
+type CompareWithTimeout = <Result>(
   request: FastifyRequest,
   reply: FastifyReply,
   compare: (computation: Computation) => Promise<Result>,
 ) => Promise<Result>
 
-function createComparing(app: App): CompareInTime {
+function createComparing(app: App): CompareWithTimeout {
   const queue = createFairQueue(LIMITS, tooMany)
   observeQueue(app.metrics, 'comparisons', queue.state)
 
   return async (request, reply, compare) => {
-    const party = partyOf(request)
+    const clientKey = clientKeyOf(request)
     const deadline = deadlineOf(reply, TIMEOUT_MS, () => tooSlow(TIMEOUT_MS))
     try {
-      return await queue.run(party, () => compare(computationUntil(app, party, deadline)), deadline.signal)
+      return await queue.run(
+        clientKey,
+        () => compare(computationUntil(app, clientKey, deadline)),
+        deadline.signal,
+      )
     } finally {
       deadline.end()
     }
@@ -76,7 +80,7 @@ Means and cover are exact, as in advice for polygons. Gains, losses and changes 
 type Call = FastifyRequest<{ Params: ChangesParams; Querystring: ChangesQuery }>
 
 function changesRoutes(app: App): void {
-  const compareInTime = createComparing(app)
+  const compareWithTimeout = createComparing(app)
 
   app.get(
     '/releases/:a/diff/:b',
@@ -117,7 +121,7 @@ function changesRoutes(app: App): void {
       const { format } = request.query
       const mediaType = format ? TYPE_OF[format] : negotiate(request, reply, MEDIA_TYPES)
       const codes = { before: request.params.a, after: request.params.b }
-      const comparison = await compareInTime(request, reply, (computation) =>
+      const comparison = await compareWithTimeout(request, reply, (computation) =>
         compare(app, request, computation),
       )
       if (mediaType === CSV) attach(reply, CSV, 'changes')
@@ -137,13 +141,13 @@ async function* inTurn(
   reply: FastifyReply,
   rows: Iterable<string>,
 ): AsyncGenerator<string> {
-  const [party, gone] = [partyOf(request), untilGone(reply)]
+  const [clientKey, gone] = [clientKeyOf(request), untilGone(reply)]
   let piece: string[] = []
   for (const row of rows) {
     if (piece.push(row) < ROWS_A_TURN) continue
     yield piece.join('')
     piece = []
-    await turns.next(party, gone)
+    await turns.next(clientKey, gone)
   }
   yield piece.join('')
 }

@@ -3,7 +3,7 @@ import { type AdminReference, LEVELS_BELOW } from '#schemas/areas.ts'
 import type { LocationValidation } from '#schemas/location.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { createBatcher } from '#src/lib/batcher.ts'
-import type { Party } from '#src/lib/fair-queue.ts'
+import type { ClientKey } from '#src/lib/fair-queue.ts'
 import { swapped } from '#src/lib/names.ts'
 import { roundVisibly } from '#src/lib/round.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
@@ -157,7 +157,7 @@ interface ElsewhereFinder {
     position: Position,
     wantedCountry: string | undefined,
     snapshot: Snapshot,
-    party: Party,
+    clientKey: ClientKey,
   ): Promise<Elsewhere>
 }
 
@@ -185,13 +185,13 @@ export function createElsewhereFinder(db: Kysely<Tables>, lookup: Lookup): Elsew
       const areasMeant = meant ? areas.fromMemory(meant, snapshot.boundaries) : []
       return areasMeant && elsewhereOf(nearest, hintOf(areasMeant, wantedCountry, snapshot))
     },
-    async find(position, wantedCountry, snapshot, party) {
+    async find(position, wantedCountry, snapshot, clientKey) {
       // Whoever comes next is answered by it.
       void outlines.read(snapshot.boundaries)
       const known = knownNearest(lookup, position, snapshot)
-      const nearest = known === undefined ? await askNearest(position, party) : known
+      const nearest = known === undefined ? await askNearest(position, clientKey) : known
       const meant = swapped(position)
-      const areasMeant = meant ? await areas.find(meant, snapshot.boundaries, party) : []
+      const areasMeant = meant ? await areas.find(meant, snapshot.boundaries, clientKey) : []
       return elsewhereOf(nearest, hintOf(areasMeant, wantedCountry, snapshot))
     },
   }

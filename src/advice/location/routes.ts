@@ -11,9 +11,9 @@ import { asQuery } from '#schemas/point-request.ts'
 import { BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { mergeQueryIntoBody } from '#src/http/parameters.ts'
-import { inTime } from '#src/http/plugins/patience.ts'
+import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { createReplyBatcher } from '#src/http/reply-batcher.ts'
-import { partyOf } from '#src/http/request.ts'
+import { clientKeyOf } from '#src/http/request.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { createLocationValidator } from './validator.ts'
 
@@ -51,7 +51,7 @@ function locationRoutes(app: App, lookup: Lookup, validation: TSchema): void {
     (request: FastifyRequest<{ Body: LocationRequest }>, reply): Promise<LocationValidation> | undefined => {
       const known = validator.fromMemory(request.body)
       if (known) return void sendSoon(known, reply)
-      return inTime(request, reply, () => validator.validate(request.body, partyOf(request)))
+      return withTimeout(request, reply, () => validator.validate(request.body, clientKeyOf(request)))
     },
   )
 }

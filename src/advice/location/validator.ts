@@ -8,7 +8,7 @@ import type {
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { unknownCountry } from '#src/errors.ts'
-import type { Party } from '#src/lib/fair-queue.ts'
+import type { ClientKey } from '#src/lib/fair-queue.ts'
 import { wordKey } from '#src/lib/names.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { Position } from '#src/lookup/queries.ts'
@@ -100,10 +100,10 @@ export interface LocationValidator {
   /**
    * The same; what is not in memory is asked of the database, for all who ask meanwhile in one query.
    *
-   * @param party who waits for it: those who wait take turns
-   * @throws {ApiError} OVERLOADED where too many wait, and this party has most of them
+   * @param client key who waits for it: those who wait take turns
+   * @throws {ApiError} OVERLOADED where too many wait, and this client key has most of them
    */
-  validate(request: LocationRequest, party: Party): Promise<LocationValidation>
+  validate(request: LocationRequest, clientKey: ClientKey): Promise<LocationValidation>
 }
 
 /** What is asked for: names without regard to case. */
@@ -153,18 +153,18 @@ export function createLocationValidator(
       }
       return answerOf(products, snapshot, asked, { place, offer, withValue, elsewhere })
     },
-    validate(request, party) {
+    validate(request, clientKey) {
       const asked = askedBy(request)
       const { position, countryCode } = asked
-      return lookup.inSnapshotQueued(party, async (snapshot) => {
-        const areas = await lookup.areas.find(position, snapshot.boundaries, party)
+      return lookup.inSnapshotQueued(clientKey, async (snapshot) => {
+        const areas = await lookup.areas.find(position, snapshot.boundaries, clientKey)
         const place = placeOf(areas, countryCode)
         const offer = offerIn(products, snapshot, asked, place)
         const elsewhere = place
           ? undefined
-          : await elsewhereFinder.find(position, countryCode, snapshot, party)
+          : await elsewhereFinder.find(position, countryCode, snapshot, clientKey)
         const found = (offer?.releases ?? []).map(async (release) => {
-          const [values] = await lookup.valuesAt(release, [position], party)
+          const [values] = await lookup.valuesAt(release, [position], clientKey)
           return values ? [release.product] : []
         })
         const withValue = new Set((await Promise.all(found)).flat())

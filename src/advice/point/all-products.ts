@@ -52,13 +52,13 @@ export function allProductsAnswerer(
       }
       return answerOf(request, found)
     },
-    async answer(lookup, request, party) {
+    async answer(lookup, request, clientKey) {
       const rules = await readRules(request, products)
       const named = request.release === undefined ? undefined : await releasesIn(lookup, request.release)
       const found = products.map(async (product) => {
         const release = named?.get(product.code)
         if (named && release === undefined) return { product, outcome: notNamed(product) }
-        return { product, outcome: await adviseOn(lookup, product, { ...request, release }, party) }
+        return { product, outcome: await adviseOn(lookup, product, { ...request, release }, clientKey) }
       })
       const answer = answerOf(request, await Promise.all(found))
       if (!rules || answer instanceof ApiError) return answer

@@ -5,7 +5,7 @@ import { hasQuantities } from '#schemas/quantities.ts'
 import { ApiError } from '#src/errors.ts'
 import type { TemplatedAnswer } from '#src/history/queries.ts'
 import { csvRow } from '#src/http/formats.ts'
-import type { Party } from '#src/lib/fair-queue.ts'
+import type { ClientKey } from '#src/lib/fair-queue.ts'
 import { closedWith, memberTexts, openText } from '#src/lib/json.ts'
 import type { Lookup, PointAdvice, PointOutcome } from '#src/lookup/lookup.ts'
 import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
@@ -82,8 +82,8 @@ export interface PointAnswerer {
   ): Promise<PointRequest>
   /** From memory alone; undefined where the database has to be asked. */
   fromMemory(lookup: Lookup, request: PointRequest): PointAnswer | ApiError | undefined
-  /** @param party who waits for it */
-  answer(lookup: Lookup, request: PointRequest, party: Party): Promise<PointAnswer | ApiError>
+  /** @param client key who waits for it */
+  answer(lookup: Lookup, request: PointRequest, clientKey: ClientKey): Promise<PointAnswer | ApiError>
 }
 
 /** Answers with what the release of one product says. */
@@ -97,10 +97,10 @@ export function productAnswerer(product: ProductDefinition, readRules: ReadRules
       const outcome = lookup.adviseFromMemory(seriesOf(product, request), positionOf(request))
       return outcome && answerOf(request, outcome)
     },
-    async answer(lookup, request, party) {
+    async answer(lookup, request, clientKey) {
       const rules = await readRules(request, [product])
-      if (!rules) return answerOf(request, await adviseOn(lookup, product, request, party))
-      const outcome = await adviseOn(lookup, product, request, party)
+      if (!rules) return answerOf(request, await adviseOn(lookup, product, request, clientKey))
+      const outcome = await adviseOn(lookup, product, request, clientKey)
       if (outcome instanceof ApiError) return outcome
       const { release, values } = outcome
       const area = rules.plan.area as Area
@@ -123,10 +123,10 @@ export async function adviseOn(
   lookup: Lookup,
   product: ProductDefinition,
   request: PointRequest,
-  party: Party,
+  clientKey: ClientKey,
 ): Promise<PointOutcome> {
   const [series, position] = [seriesOf(product, request), positionOf(request)]
-  return lookup.adviseFromMemory(series, position) ?? lookup.advise(series, position, party)
+  return lookup.adviseFromMemory(series, position) ?? lookup.advise(series, position, clientKey)
 }
 
 /**

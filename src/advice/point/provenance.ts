@@ -2,10 +2,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Provenance } from '#schemas/advisory.ts'
 import type { PointRequest } from '#schemas/point-request.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
-import { inTime } from '#src/http/plugins/patience.ts'
-import { partyOf, prefers, sayApplied } from '#src/http/request.ts'
+import { withTimeout } from '#src/http/plugins/time-budget.ts'
+import { clientKeyOf, prefers, sayApplied } from '#src/http/request.ts'
 import type { Lookup, PointAdvice } from '#src/lookup/lookup.ts'
-import { positionOf, type StoredPixels, whileThere } from '#src/lookup/releases.ts'
+import { positionOf, retryIfReplaced, type StoredPixels } from '#src/lookup/releases.ts'
 import { ExtendedAnswer, type PointAnswer } from './answer.ts'
 import { findSourceOfValues, type PixelFacts } from './provenance-queries.ts'
 
@@ -53,8 +53,8 @@ async function provenanceOf(
   const { reader } = call.server.database
   const found = await call.server.inTurn(call, reply, () => findSourceOfValues(reader, release.id, position))
   if (!found) throw overloaded()
-  const stored = await whileThere(() =>
-    inTime(call, reply, () => lookup.storedAt(release, position, partyOf(call))),
+  const stored = await retryIfReplaced(() =>
+    withTimeout(call, reply, () => lookup.storedAt(release, position, clientKeyOf(call))),
   )
   const { source, licence, checksum } = found
   const pixels = found.pixels.map((pixel) => pixelOf(pixel, release, values, stored))

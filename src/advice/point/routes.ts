@@ -12,9 +12,9 @@ import { ignoredMember, ignoredNoter, mergeQueryIntoBody, readQuery } from '#src
 import { permits } from '#src/http/plugins/authentication.ts'
 import { allowCaching, dataTag } from '#src/http/plugins/caching.ts'
 import { IDEMPOTENCY_ERRORS, idempotencyKeyOf } from '#src/http/plugins/idempotency.ts'
-import { inTime, SHARE_OF_EXTRAS } from '#src/http/plugins/patience.ts'
+import { SHARE_OF_EXTRAS, withTimeout } from '#src/http/plugins/time-budget.ts'
 import { createReplyBatcher } from '#src/http/reply-batcher.ts'
-import { isOffTheRecord, partyOf, prefers, sayApplied, varyBy } from '#src/http/request.ts'
+import { clientKeyOf, isOffTheRecord, prefers, sayApplied, varyBy } from '#src/http/request.ts'
 import { openText } from '#src/lib/json.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { codesIn } from '#src/lookup/pinned-request.ts'
@@ -101,7 +101,7 @@ async function settle(
   if (request.release !== undefined) {
     Object.assign(request, await endpoint.settled(lookup, request, call, reply))
   } else if (endpoint.inAnyCountry && !lookup.places.fillFromMemory(request, positionOf(request))) {
-    await inTime(call, reply, () => lookup.places.fill(request, positionOf(request), partyOf(call)))
+    await withTimeout(call, reply, () => lookup.places.fill(request, positionOf(request), clientKeyOf(call)))
   }
 }
 
@@ -116,13 +116,17 @@ async function answerTo(
   await settle(endpoint, lookup, request, call, reply)
 
   async function answer(): Promise<PointAnswer> {
-    const fromDatabase = () => endpoint.answer(lookup, request, partyOf(call))
-    const found = endpoint.fromMemory(lookup, request) ?? (await inTime(call, reply, fromDatabase))
+    const fromDatabase = () => endpoint.answer(lookup, request, clientKeyOf(call))
+    const found = endpoint.fromMemory(lookup, request) ?? (await withTimeout(call, reply, fromDatabase))
     if (found instanceof Error) throw found
     return request.provenance ? withProvenance(lookup, request, found, call, reply) : found
   }
   const found = prefers(call, 'server-timing')
-    ? await withTiming(reply, () => inTime(call, reply, () => versionsOf(endpoint, lookup, request)), answer)
+    ? await withTiming(
+        reply,
+        () => withTimeout(call, reply, () => versionsOf(endpoint, lookup, request)),
+        answer,
+      )
     : await answer()
   return namingReleases(found, reply)
 }
@@ -155,7 +159,7 @@ async function isUnchanged(
   // Quantities come from more than the releases.
   const tags = asksForQuantities(request) ? undefined : namedTags(call)
   const find = () => versionsOf(endpoint, lookup, request)
-  const versions = tags === undefined ? undefined : await inTime(call, reply, find)
+  const versions = tags === undefined ? undefined : await withTimeout(call, reply, find)
   if (!versions) return false
   const tag = tagOfReleases(call, endpoint.path, request, versions)
   return isCurrent(tags, tag) && allowCaching(call, reply, tag)
@@ -207,7 +211,12 @@ async function recordForCaller(
       request: sent,
       answer,
     }
-    const kept = await inTime(request, reply, () => record(advisory, partyOf(request)), SHARE_OF_EXTRAS)
+    const kept = await withTimeout(
+      request,
+      reply,
+      () => record(advisory, clientKeyOf(request)),
+      SHARE_OF_EXTRAS,
+    )
     const open = typeof answer === 'string' ? openText(answer) : answer.open
     if (typeof kept === 'string') return new ExtendedAnswer(given, { history_id: kept }, open)
     sayHistoryFull(reply, kept.full)

@@ -9,7 +9,7 @@ import type { Tables } from '#src/data/tables.ts'
 import { ApiError, BASE, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import type { LogFailure } from '#src/http/plugins/failure-log.ts'
-import type { Party } from '#src/lib/fair-queue.ts'
+import type { ClientKey } from '#src/lib/fair-queue.ts'
 import { createFreshValue } from '#src/lib/promises.ts'
 import type { Lookup, WorkInRelease } from '#src/lookup/lookup.ts'
 import type { Placeable } from '#src/lookup/places.ts'
@@ -19,7 +19,7 @@ import type { DistributionWanted } from '#src/raster/distribution.ts'
 import type { Rings } from '#src/raster/rings.ts'
 import { decodeMultiPolygon } from '#src/raster/wkb.ts'
 import { adviceFrom, type LocatedStatistics, type PolygonAdvice, roundArea, withValues } from './answer.ts'
-import { type AdviseInTime, type Computation, createComputing, type Waiting } from './computing.ts'
+import { type AdviseWithTimeout, type Computation, createComputing, type Waiting } from './computing.ts'
 import { interiorPointOf, invalid, type Outline } from './geometry.ts'
 import { type AreaInRelease, findArea, persistAreaResult, readArea } from './queries.ts'
 import {
@@ -337,7 +337,7 @@ function createPolygonAdvisor(
 export interface Advisors {
   polygonAdvisor: PolygonAdvisor
   areaAdvisor: AreaAdvisor
-  adviseInTime: AdviseInTime
+  adviseWithTimeout: AdviseWithTimeout
   adviseOn: AdviseOn
 }
 
@@ -346,7 +346,7 @@ interface Question {
   /** Gets the country that a polygon lies in, and its crop, where they are left out. */
   asked: RegionQuestion & Placeable
   wanted: DistributionWanted | null
-  party: Party
+  clientKey: ClientKey
 }
 
 /** Advises on a polygon or an area. */
@@ -358,10 +358,10 @@ function createAdviseOn(
   polygonAdvisor: PolygonAdvisor,
   areaAdvisor: AreaAdvisor,
 ): AdviseOn {
-  return async (where, { product, asked, wanted, party }, waiting) => {
+  return async (where, { product, asked, wanted, clientKey }, waiting) => {
     if (!('polygons' in where)) return areaAdvisor.advise(seriesOf(product, asked), where, wanted, waiting)
     const position = interiorPointOf(where.polygons)
-    await waiting.wait(() => places.fill(asked, position, party))
+    await waiting.wait(() => places.fill(asked, position, clientKey))
     return polygonAdvisor.advise(seriesOf(product, asked), where.polygons, wanted, waiting)
   }
 }
@@ -381,7 +381,7 @@ export function createAdvisors(app: App, lookup: Lookup): Advisors {
   return {
     polygonAdvisor,
     areaAdvisor,
-    adviseInTime: createComputing(app),
+    adviseWithTimeout: createComputing(app),
     adviseOn: createAdviseOn(lookup, polygonAdvisor, areaAdvisor),
   }
 }

@@ -1,7 +1,7 @@
 import type { ProductDefinition, Series } from '#schemas/products/define.ts'
 import { decimalOf, quotient, times } from '#src/lib/decimal.ts'
-import type { Wait } from '#src/lib/patience.ts'
 import { round, roundDegrees, roundVisibly } from '#src/lib/round.ts'
+import type { Wait } from '#src/lib/time-budget.ts'
 import type { LayerLabel, Position, ReleaseLabels } from '#src/lookup/queries.ts'
 import type { Reasons } from '#src/lookup/reasons.ts'
 import { columnOf, labelsOf } from '#src/lookup/releases.ts'

@@ -8,10 +8,10 @@ import type { App } from '#src/http/app.ts'
 import { type Deadline, deadlineOf, tooSlow } from '#src/http/deadline.ts'
 import { observeQueue } from '#src/http/metrics/metrics.ts'
 import { databaseUnavailable } from '#src/http/plugins/error-handler.ts'
-import { inTime } from '#src/http/plugins/patience.ts'
-import { partyOf } from '#src/http/request.ts'
-import { createFairQueue, type Party } from '#src/lib/fair-queue.ts'
-import { createWait, type Wait } from '#src/lib/patience.ts'
+import { withTimeout } from '#src/http/plugins/time-budget.ts'
+import { clientKeyOf } from '#src/http/request.ts'
+import { type ClientKey, createFairQueue } from '#src/lib/fair-queue.ts'
+import { createWait, type Wait } from '#src/lib/time-budget.ts'
 import type { Pause } from '#src/lib/turns.ts'
 import type { ZonalCoverage } from './zonal-queries.ts'
 
@@ -71,7 +71,7 @@ const SHARE_OF_WAITING = 0.5
  * @throws {ApiError} QUERY_TIMEOUT where that takes longer than POLYGON_TIMEOUT_MS, whatever it waits for; from its
  *   turn on where it is one of many
  */
-export type AdviseInTime = <Advice>(
+export type AdviseWithTimeout = <Advice>(
   request: FastifyRequest,
   reply: FastifyReply,
   advise: (waiting: Waiting) => Promise<Advice>,
@@ -79,7 +79,7 @@ export type AdviseInTime = <Advice>(
 ) => Promise<Advice>
 
 /** Makes what requests about polygons and areas go through: callers take turns to compute. */
-export function createComputing(app: App): AdviseInTime {
+export function createComputing(app: App): AdviseWithTimeout {
   const { config, database, metrics, inTurn } = app
   const { POLYGON_TIMEOUT_MS: timeoutMs, DATABASE_POOL_SIZE: connections } = config
   const running = mostRunning(database.kind, connections)
@@ -87,7 +87,7 @@ export function createComputing(app: App): AdviseInTime {
   observeQueue(metrics, 'polygons', queue.state)
 
   return (request, reply, advise, isOneOfMany = false) => {
-    const party = partyOf(request)
+    const clientKey = clientKeyOf(request)
     const began = performance.now()
     const deadline = deadlineOf(reply, isOneOfMany ? undefined : timeoutMs)
     const { signal, setDue, end } = deadline
@@ -97,15 +97,15 @@ export function createComputing(app: App): AdviseInTime {
       if (!isOneOfMany) setDue(timeoutMs * SHARE_OF_WAITING - passed(), tooMany)
       const begin = async () => {
         setDue(timeoutMs - passed(), () => tooSlow(timeoutMs))
-        const computation = computationUntil(app, party, deadline)
+        const computation = computationUntil(app, clientKey, deadline)
         await computation.pause()
         return task(computation)
       }
-      return queue.run(party, begin, signal)
+      return queue.run(clientKey, begin, signal)
     }
 
     const advice = advise({
-      wait: (something) => inTime(request, reply, something),
+      wait: (something) => withTimeout(request, reply, something),
       waitInTurn: (something) => inTurn(request, reply, something),
       compute,
     })
@@ -117,20 +117,20 @@ export function createComputing(app: App): AdviseInTime {
 /** What a computation for a request works with, which goes on until its deadline. */
 export function computationUntil(
   { config, database, tiles, turns }: App,
-  party: Party,
+  clientKey: ClientKey,
   { signal, abort }: Deadline,
 ): Computation {
   const read = readUntil(database, signal)
   const wait = createWait(config.STATEMENT_TIMEOUT_MS, () => abort(databaseUnavailable()))
-  const pause = () => turns.next(party, signal)
-  async function inTime<Rows>(reading: () => Promise<Rows>): Promise<Rows> {
+  const pause = () => turns.next(clientKey, signal)
+  async function withTimeout<Rows>(reading: () => Promise<Rows>): Promise<Rows> {
     const rows = await wait(reading)
     await pause()
     return rows
   }
   const reads: Reads = {
-    ask: (query) => inTime(() => read.ask(query)),
-    copy: (query) => inTime(() => read.copy(query)),
+    ask: (query) => withTimeout(() => read.ask(query)),
+    copy: (query) => withTimeout(() => read.copy(query)),
     signal,
   }
   return { ask: reads.ask, readTiles: readingTiles(tiles, reads), wait, pause }

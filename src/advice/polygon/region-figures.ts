@@ -59,7 +59,7 @@ export interface RegionFigures {
 
 /** Makes what says so for rooms that draw tables and maps. */
 export function createRegionFigures({ database, products }: App, advisors: Advisors): RegionFigures {
-  const { areaAdvisor, polygonAdvisor, adviseInTime } = advisors
+  const { areaAdvisor, polygonAdvisor, adviseWithTimeout } = advisors
 
   function figuresOf(release: PublishedRelease, advice: Pick<PolygonAdvice, 'statistics'>): Figures {
     const product = products.of(release.product)
@@ -75,7 +75,9 @@ export function createRegionFigures({ database, products }: App, advisors: Advis
       compute: async (request, reply) =>
         figuresOf(
           release,
-          await adviseInTime(request, reply, (waiting) => areaAdvisor.adviseOn(area, release, null, waiting)),
+          await adviseWithTimeout(request, reply, (waiting) =>
+            areaAdvisor.adviseOn(area, release, null, waiting),
+          ),
         ),
     }
   }
@@ -94,7 +96,7 @@ export function createRegionFigures({ database, products }: App, advisors: Advis
     async inPolygon(release, polygon, request, reply) {
       const { polygons } = readGeoJson(polygon)
       const advise = (waiting: Waiting) => polygonAdvisor.adviseIn(release, polygons, null, waiting)
-      return figuresOf(release, await adviseInTime(request, reply, advise))
+      return figuresOf(release, await adviseWithTimeout(request, reply, advise))
     },
   }
 }

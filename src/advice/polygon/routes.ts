@@ -20,8 +20,8 @@ import { ignoredMember } from '#src/http/parameters.ts'
 import { callerOf, permits } from '#src/http/plugins/authentication.ts'
 import { jsonReader } from '#src/http/plugins/body-parser.ts'
 import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
-import { inTime } from '#src/http/plugins/patience.ts'
-import { isOffTheRecord, partyOf } from '#src/http/request.ts'
+import { withTimeout } from '#src/http/plugins/time-budget.ts'
+import { clientKeyOf, isOffTheRecord } from '#src/http/request.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
 import { type Placeable, sourceMember } from '#src/lookup/places.ts'
@@ -145,11 +145,11 @@ function polygonRoute(
         refuseUnlessOne('geometry', body)
         const sent: Body & Placeable = { ...body, country_code: countryOf(body) }
         const asked = await withReleaseNamed(lookup, product, sent, call, reply)
-        if (body.admin) await inTime(call, reply, () => lookup.places.fillCrop(asked))
+        if (body.admin) await withTimeout(call, reply, () => lookup.places.fillCrop(asked))
         const where = takeOutline(call) ?? areaIn(body.admin as SentArea)
-        const rules = await inTime(call, reply, () => readRules(body, [product], 'polygons'))
-        const question = { product, asked, wanted: wantedIn(body), party: partyOf(call) }
-        const advice = await advisors.adviseInTime(call, reply, (waiting) =>
+        const rules = await withTimeout(call, reply, () => readRules(body, [product], 'polygons'))
+        const question = { product, asked, wanted: wantedIn(body), clientKey: clientKeyOf(call) }
+        const advice = await advisors.adviseWithTimeout(call, reply, (waiting) =>
           advisors.adviseOn(where, question, waiting),
         )
         const series = seriesOf(product, asked)
@@ -159,7 +159,7 @@ function polygonRoute(
         const ignored = ignoredMember(call)
         const caller = callerOf(call)
         if (!permits(caller, 'history') || isOffTheRecord(call, reply)) return { ...answered, ...ignored }
-        await call.server.turns.next(partyOf(call))
+        await call.server.turns.next(clientKeyOf(call))
         const entry = {
           userId: caller.id,
           kind: 'polygon' as const,
@@ -170,7 +170,7 @@ function polygonRoute(
           request: recordedRequest(body, 'polygons' in where ? where : null),
           answer: answered,
         }
-        const kept = await inTime(call, reply, () => record(entry, partyOf(call)))
+        const kept = await withTimeout(call, reply, () => record(entry, clientKeyOf(call)))
         if (typeof kept === 'string') return { ...answered, history_id: kept, ...ignored }
         sayHistoryFull(reply, kept.full)
         return { ...answered, ...ignored }

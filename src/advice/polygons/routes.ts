@@ -31,9 +31,9 @@ import {
 import { ignoredMember, queryMerger } from '#src/http/parameters.ts'
 import { isUntypedJson, turnToParse } from '#src/http/plugins/body-parser.ts'
 import { collectBody, givingBack, longJsonParser, textOf } from '#src/http/plugins/long-bodies.ts'
-import { inTime } from '#src/http/plugins/patience.ts'
-import { partyOf } from '#src/http/request.ts'
-import type { Wait } from '#src/lib/patience.ts'
+import { withTimeout } from '#src/http/plugins/time-budget.ts'
+import { clientKeyOf } from '#src/http/request.ts'
+import type { Wait } from '#src/lib/time-budget.ts'
 import type { Pause } from '#src/lib/turns.ts'
 import type { Lookup, WorkInRelease } from '#src/lookup/lookup.ts'
 import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
@@ -50,7 +50,7 @@ import {
   refuseUnlessOne,
   wantedIn,
 } from '../polygon/body.ts'
-import type { AdviseInTime } from '../polygon/computing.ts'
+import type { AdviseWithTimeout } from '../polygon/computing.ts'
 import type { AreaSelection } from '../polygon/queries.ts'
 import type { QuantityRules, ReadRules } from '../quantities/rules.ts'
 import { featuresOf, readPolygon, type SentPolygon, sizeOf } from './sent.ts'
@@ -224,13 +224,13 @@ interface ManyOptions {
   forms: PolygonsForms
   polygonAdvisor: PolygonAdvisor
   areaAdvisor: AreaAdvisor
-  adviseInTime: AdviseInTime
+  adviseWithTimeout: AdviseWithTimeout
   readRules: ReadRules
 }
 
 /** The endpoints that answer for many polygons or areas in one call. Their bodies are read here, not by the app. */
 export async function manyRoutes(app: App, options: ManyOptions): Promise<void> {
-  const { lookup, polygonAdvisor, areaAdvisor, adviseInTime, readRules } = options
+  const { lookup, polygonAdvisor, areaAdvisor, adviseWithTimeout, readRules } = options
   const bodyLimit = readLongJson(app)
   const db = app.database.reader
 
@@ -246,34 +246,34 @@ export async function manyRoutes(app: App, options: ManyOptions): Promise<void> 
       refuseUnlessOne('polygons', body)
       const sentFor = { ...body, country_code: countryOf(body) }
       const asked = await withReleaseNamed(lookup, product, sentFor, call, reply)
-      if (body.admin) await inTime(call, reply, () => lookup.places.fillCrop(asked))
+      if (body.admin) await withTimeout(call, reply, () => lookup.places.fillCrop(asked))
       const series = seriesOf(product, asked)
       const selection = body.admin && selectionOf(body.admin)
       const wanted = wantedIn(body)
       if (wanted && wanted.bins > 0 && (isFileType(form) || form === DHIS2)) throw tooDeep()
-      const rules = await inTime(call, reply, () => readRules(body, [product], 'polygons'))
+      const rules = await withTimeout(call, reply, () => readRules(body, [product], 'polygons'))
       if (rules && form === DHIS2) throw quantitiesRefused(body)
-      const [party, gone] = [partyOf(call), untilGone(reply)]
-      const pause = () => app.turns.next(party, gone)
+      const [clientKey, gone] = [clientKeyOf(call), untilGone(reply)]
+      const pause = () => app.turns.next(clientKey, gone)
       const sent = await takePolygons(call, pause)
-      const wait: Wait = (something) => inTime(call, reply, something)
+      const wait: Wait = (something) => withTimeout(call, reply, something)
       const waitInTurn: Wait = (something) => app.inTurn(call, reply, something)
       const goOnInTurn: Wait = (something) => app.goOnInTurn(call, reply, something)
 
       const begin: WorkInRelease<Begun> = async (snapshot, release) => {
         if (selection) await waitInTurn(() => refuseUnknownAreas(db, snapshot, selection))
         const sources = createSources(product, asked, snapshot, release)
-        const placed = await placePolygons(lookup, snapshot, sources, sent, { party, wait, pause })
+        const placed = await placePolygons(lookup, snapshot, sources, sent, { clientKey, wait, pause })
         const writer = writerFor(form, product, placed, wanted, rules, call)
         const source: ItemSource = {
           reasons: lookup.reasons,
           snapshot,
           series,
-          party,
+          clientKey,
           wait,
           release: placed.release,
           wanted,
-          inTime: (advise) => adviseInTime(call, reply, advise, true),
+          withTimeout: (advise) => adviseWithTimeout(call, reply, advise, true),
           pause,
           waitInTurn,
           goOnInTurn,

@@ -3,8 +3,8 @@ import type { ErrorBody } from '#schemas/common.ts'
 import { findAdminCountry, findOutlines, hasAreaAbove } from '#src/catalog/area-queries.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { ApiError, noAreas, unknownCountry } from '#src/errors.ts'
-import type { Party } from '#src/lib/fair-queue.ts'
-import type { Wait } from '#src/lib/patience.ts'
+import type { ClientKey } from '#src/lib/fair-queue.ts'
+import type { Wait } from '#src/lib/time-budget.ts'
 import { inOrder, type Pause } from '#src/lib/turns.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { type PublishedRelease, ReplacedMeanwhile, releaseMembers } from '#src/lookup/releases.ts'
@@ -87,7 +87,7 @@ export interface Placed {
 }
 
 interface Waits {
-  party: Party
+  clientKey: ClientKey
   wait: Wait
   pause: Pause
 }
@@ -103,7 +103,7 @@ export async function placePolygons(
   snapshot: Snapshot,
   sources: Sources,
   sent: readonly SentPolygon[],
-  { party, wait, pause }: Waits,
+  { clientKey, wait, pause }: Waits,
 ): Promise<Placed> {
   async function sourceOf({ outline }: SentPolygon): Promise<Source> {
     if (!sources.byPlace || 'error' in outline) return sources.of(null)
@@ -111,7 +111,7 @@ export async function placePolygons(
     const position = interiorPointOf(outline.polygons)
     const known = places.countryFromMemory(snapshot, position)
     return sources.of(
-      known === undefined ? await wait(() => places.country(snapshot, position, party)) : known,
+      known === undefined ? await wait(() => places.country(snapshot, position, clientKey)) : known,
     )
   }
 
@@ -145,7 +145,7 @@ export interface ItemSource extends ReasonSource, WaitsInTurn {
   release: PublishedRelease
   wanted: DistributionWanted | null
   /** Each of them has POLYGON_TIMEOUT_MS of its own, from its turn on. */
-  inTime: <Result extends Advice>(advise: (waiting: Waiting) => Promise<Result>) => Promise<Result>
+  withTimeout: <Result extends Advice>(advise: (waiting: Waiting) => Promise<Result>) => Promise<Result>
   pause: Pause
   /** Whether the answer has the shapes. */
   withShapes: boolean
@@ -163,7 +163,7 @@ export function itemsOfPolygons(
   advisor: PolygonAdvisor,
   sent: PlacedPolygon[],
 ): AsyncGenerator<Item> {
-  const { snapshot, reasons, wait, wanted, inTime, pause, withShapes, cutAtFault } = source
+  const { snapshot, reasons, wait, wanted, withTimeout, pause, withShapes, cutAtFault } = source
 
   async function itemOf(
     { id, name, outline, source: { series, release, members } }: PlacedPolygon,
@@ -172,7 +172,8 @@ export function itemsOfPolygons(
     const refused = (reason: ErrorBody) => ({ id, name, members, geometry: null, advice: null, reason })
     if ('error' in outline) return refused(outline)
     if (!release) return refused((await wait(() => reasons.noRelease(snapshot, series))).body)
-    const advise = () => inTime((waiting) => advisor.adviseIn(release, outline.polygons, wanted, waiting))
+    const advise = () =>
+      withTimeout((waiting) => advisor.adviseIn(release, outline.polygons, wanted, waiting))
     const outcome = await outcomeOf({ ...source, series }, advise, isFirst)
     await pause()
     return { id, name, members, geometry: withShapes ? JSON.stringify(geoJsonOf(outline)) : null, ...outcome }
@@ -198,10 +199,10 @@ export function itemsOfAreas(
   db: Kysely<Tables>,
   selection: AreaSelection,
 ): AsyncGenerator<Item> {
-  const { release, wanted, inTime, waitInTurn, goOnInTurn, withShapes, cutAtFault } = source
+  const { release, wanted, withTimeout, waitInTurn, goOnInTurn, withShapes, cutAtFault } = source
 
   async function itemOf(area: AreaInRelease, geometry: string | null, isFirst: boolean): Promise<Item> {
-    const advise = () => inTime((waiting) => advisor.adviseOn(area, release, wanted, waiting))
+    const advise = () => withTimeout((waiting) => advisor.adviseOn(area, release, wanted, waiting))
     const outcome = await outcomeOf(source, advise, isFirst)
     return { id: area.code, name: undefined, members, geometry, ...outcome }
   }

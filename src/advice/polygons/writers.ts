@@ -6,9 +6,9 @@ import { ApiError } from '#src/errors.ts'
 import { type CsvValue, csvCell, type Form } from '#src/http/formats.ts'
 import { databaseError } from '#src/http/plugins/error-handler.ts'
 import { isoMonth } from '#src/lib/dates.ts'
-import type { Party } from '#src/lib/fair-queue.ts'
+import type { ClientKey } from '#src/lib/fair-queue.ts'
 import { memberTexts } from '#src/lib/json.ts'
-import type { Wait } from '#src/lib/patience.ts'
+import type { Wait } from '#src/lib/time-budget.ts'
 import type { Pause } from '#src/lib/turns.ts'
 import type { ReleaseLabels } from '#src/lookup/queries.ts'
 import type { Reasons } from '#src/lookup/reasons.ts'
@@ -52,7 +52,7 @@ export interface ReasonSource {
   reasons: Reasons
   snapshot: Snapshot
   series: Series
-  party: Party
+  clientKey: ClientKey
   /** For the database. */
   wait: Wait
 }
@@ -64,14 +64,14 @@ export interface ReasonSource {
  * @param isFirst whether nothing of the answer has been sent: it is the call that is refused then
  */
 export async function outcomeOf(
-  { reasons, snapshot, series, party, wait }: ReasonSource,
+  { reasons, snapshot, series, clientKey, wait }: ReasonSource,
   advise: () => Promise<Advice>,
   isFirst: boolean,
 ): Promise<Pick<Item, 'advice' | 'reason'>> {
   try {
     const advice = await advise()
     if (hasValues(advice)) return { advice, reason: null }
-    const reason = await wait(() => reasons.noValue(snapshot, series, advice.position, 'polygon', party))
+    const reason = await wait(() => reasons.noValue(snapshot, series, advice.position, 'polygon', clientKey))
     return { advice, reason: reason.body }
   } catch (error) {
     if (error instanceof ApiError && isOwn(error, isFirst)) return { advice: null, reason: error.body }

@@ -2,9 +2,9 @@ import type { WatchedValue } from '#schemas/subscriptions.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { tooSlow } from '#src/http/deadline.ts'
-import { inTime } from '#src/http/plugins/patience.ts'
-import { partyOf } from '#src/http/request.ts'
-import { EVERYBODY, type Party } from '#src/lib/fair-queue.ts'
+import { withTimeout } from '#src/http/plugins/time-budget.ts'
+import { clientKeyOf } from '#src/http/request.ts'
+import { type ClientKey, EVERYBODY } from '#src/lib/fair-queue.ts'
 import { round } from '#src/lib/round.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { LayerLabel, ReleaseLabels } from '#src/lookup/queries.ts'
@@ -22,11 +22,11 @@ const NO_VALUE = new Set(['NO_DATA', 'OUTSIDE_COUNTRY', 'UNKNOWN_AREA', 'NO_RELE
 
 /** Makes what reads values of places for those who are told when they change. */
 export function createPlaceReader(app: App, lookup: Lookup, advisors: Advisors): PlaceReader {
-  const { polygonAdvisor, areaAdvisor, adviseInTime } = advisors
+  const { polygonAdvisor, areaAdvisor, adviseWithTimeout } = advisors
 
-  async function readPoint({ series, place }: PlaceQuestion, party: Party): Promise<PlaceReading> {
+  async function readPoint({ series, place }: PlaceQuestion, clientKey: ClientKey): Promise<PlaceReading> {
     const { lat, lng } = place as { lat: number; lng: number }
-    const outcome = await lookup.advise(series, { longitude: lng, latitude: lat }, party)
+    const outcome = await lookup.advise(series, { longitude: lng, latitude: lat }, clientKey)
     if (outcome instanceof ApiError) throw outcome
     const { release, values } = outcome
     return { release: release.code, values: watchedOf(release, values) }
@@ -69,8 +69,8 @@ export function createPlaceReader(app: App, lookup: Lookup, advisors: Advisors):
     outlineOf: (geometry) => geoJsonOf(readGeoJson(soleFeature({ value: geometry, at: 'geometry' }))),
     forRequest: (question, request, reply) =>
       question.place.type === 'point'
-        ? inTime(request, reply, () => readPoint(question, partyOf(request)))
-        : adviseInTime(request, reply, (waiting) => readShape(question, waiting)),
+        ? withTimeout(request, reply, () => readPoint(question, clientKeyOf(request)))
+        : adviseWithTimeout(request, reply, (waiting) => readShape(question, waiting)),
     async inBackground(question, release, signal) {
       // What is known to be published may be seconds old, and never goes back.
       if ((await lookup.releaseOf(question.series))?.code !== release) return undefined

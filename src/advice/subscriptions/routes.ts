@@ -55,7 +55,7 @@ function existing<Found>(found: Found | undefined | false): Found {
   throw new ApiError('NOT_FOUND', NO_SUCH_SUBSCRIPTION)
 }
 
-interface StateDesk {
+interface StateService {
   seal: SecretSeal
   /** Has comparisons and deliveries begun at once. */
   begin: () => void
@@ -63,12 +63,12 @@ interface StateDesk {
 }
 
 /** What is done to a subscription that is there. */
-function stateRoutes(app: App, desk: StateDesk): void {
-  app.route(enableRoute(app, desk))
-  app.route(renewRoute(app, desk))
+function stateRoutes(app: App, service: StateService): void {
+  app.route(enableRoute(app, service))
+  app.route(renewRoute(app, service))
 }
 
-function enableRoute(app: App, { begin, schemas }: StateDesk) {
+function enableRoute(app: App, { begin, schemas }: StateService) {
   const { writer } = app.database
   return {
     method: 'POST',
@@ -102,7 +102,7 @@ function enableRoute(app: App, { begin, schemas }: StateDesk) {
   } as const
 }
 
-function renewRoute(app: App, { seal }: StateDesk) {
+function renewRoute(app: App, { seal }: StateService) {
   const { writer } = app.database
   return {
     method: 'POST',
@@ -148,14 +148,14 @@ function renewRoute(app: App, { seal }: StateDesk) {
   } as const
 }
 
-interface TestDesk {
+interface TestService {
   rules: OutwardRules
   seal: SecretSeal
   admitTest: AdmitTest
 }
 
 /** Sends a message to a subscriber while its owner waits: it has no place in the deliveries, and is not tried again. */
-function testRoute(app: App, { rules, seal, admitTest }: TestDesk) {
+function testRoute(app: App, { rules, seal, admitTest }: TestService) {
   const { writer } = app.database
 
   function messageFor(id: string, { values, ...row }: SubscriptionRow): string {
@@ -306,7 +306,7 @@ function notThere({ input }: SubscriptionRequest, values: readonly WatchedValue[
 const BODY_LIMIT = 65_536
 
 /** What the routes work with. */
-interface SubscriptionDesk {
+interface SubscriptionService {
   reader: PlaceReader
   rules: OutwardRules
   seal: SecretSeal
@@ -325,16 +325,16 @@ The place is a point (\`lat\`, \`lng\`), a polygon (\`geometry\`) or an administ
 
 Targets are public \`https\` addresses; redirects are not followed. The rules for receivers are in the guide.`
 
-export function subscriptionRoutes(app: App, desk: SubscriptionDesk): void {
-  app.route(createRoute(app, desk))
-  app.route(listRoute(app, desk))
-  app.route(getRoute(app, desk))
+export function subscriptionRoutes(app: App, service: SubscriptionService): void {
+  app.route(createRoute(app, service))
+  app.route(listRoute(app, service))
+  app.route(getRoute(app, service))
   app.route(deleteRoute(app))
-  stateRoutes(app, desk)
-  app.route(testRoute(app, desk))
+  stateRoutes(app, service)
+  app.route(testRoute(app, service))
 }
 
-function createRoute(app: App, { reader, rules, seal, schemas }: SubscriptionDesk) {
+function createRoute(app: App, { reader, rules, seal, schemas }: SubscriptionService) {
   const { database, products, config } = app
   const limit = config.SUBSCRIPTIONS_PER_USER
   return {
@@ -402,7 +402,7 @@ function createRoute(app: App, { reader, rules, seal, schemas }: SubscriptionDes
   } as const
 }
 
-function listRoute(app: App, { schemas }: SubscriptionDesk) {
+function listRoute(app: App, { schemas }: SubscriptionService) {
   return {
     method: 'GET',
     url: '/subscriptions',
@@ -425,7 +425,7 @@ function listRoute(app: App, { schemas }: SubscriptionDesk) {
   } as const
 }
 
-function getRoute(app: App, { schemas }: SubscriptionDesk) {
+function getRoute(app: App, { schemas }: SubscriptionService) {
   return {
     method: 'GET',
     url: '/subscriptions/:id',

@@ -315,7 +315,7 @@ export async function reachableFiles({ ask, files }: Patient): Promise<Found> {
 
 export async function writableFiles({ files }: Patient): Promise<Found> {
   if (!files) return []
-  const canWrite = await inTime(files.canWrite())
+  const canWrite = await withTimeout(files.canWrite())
   if (canWrite === null) return note('Whether files may be written in the bucket is seen when one is.')
   if (canWrite) return ok(`Files can be written in ${files.place}.`)
   return note(
@@ -329,7 +329,7 @@ export async function presentFiles({ ask, files }: Patient): Promise<Found> {
   if (!files || named === 0) return []
   const granules = await ask((trx) => listSomeGranules(trx, FILES_LOOKED_FOR))
   try {
-    const { looked, absent } = await inTime(lookForFiles(files, granules), LOOKING_FOR_MS)
+    const { looked, absent } = await withTimeout(lookForFiles(files, granules), LOOKING_FOR_MS)
     if (absent.length === 0) return ok(`${looked} of ${named} files were looked for, and are there.`)
     const refused = absent.filter(({ reason }) => FORBIDDEN.test(reason))
     if (refused.length === looked)
@@ -346,7 +346,7 @@ export async function presentFiles({ ask, files }: Patient): Promise<Found> {
 }
 
 export async function unusedInStore({ ask, files }: Patient): Promise<Found> {
-  if (!files || (await inTime(files.canWrite())) === false) return []
+  if (!files || (await withTimeout(files.canWrite())) === false) return []
   if ((await failureOf(files)) !== undefined) return []
   const until = performance.now() + LOOKING_MS
   let [count, bytes] = [0, 0]
@@ -379,7 +379,7 @@ async function failureOf(
   granule?: NamedGranule,
 ): Promise<string | typeof UNANSWERABLE | undefined> {
   try {
-    await inTime(files.read(granule ? `${granule.name}.tif` : NO_FILE, 0, 1))
+    await withTimeout(files.read(granule ? `${granule.name}.tif` : NO_FILE, 0, 1))
     return undefined
   } catch (caught) {
     if (caught instanceof FileMissing) return undefined
@@ -397,12 +397,12 @@ function listedUntil(files: FileStore, until: number): FileStore & { isCutOff():
     async *list() {
       const listing = files.list()[Symbol.asyncIterator]()
       for (;;) {
-        const { done, value } = await inTime(listing.next())
+        const { done, value } = await withTimeout(listing.next())
         if (done) return
         yield value
         isCutOff = performance.now() >= until
         if (isCutOff) {
-          await inTime(Promise.resolve(listing.return?.()))
+          await withTimeout(Promise.resolve(listing.return?.()))
           return
         }
       }
@@ -411,7 +411,7 @@ function listedUntil(files: FileStore, until: number): FileStore & { isCutOff():
 }
 
 /** @throws {StorageUnavailable} where a store is too late */
-async function inTime<Answer>(answer: Promise<Answer>, milliseconds = ANSWER_MS): Promise<Answer> {
+async function withTimeout<Answer>(answer: Promise<Answer>, milliseconds = ANSWER_MS): Promise<Answer> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     const say = () => reject(new StorageUnavailable('the files do not answer in time'))

@@ -341,7 +341,7 @@ function readsIn(
     }
     const finding = kept(range)
     void finding.then(places.leave)
-    const found = await inTime(finding, deadlineMs)
+    const found = await withTimeout(finding, deadlineMs)
     if (found !== LATE) return found
     stuck++
     void finding.then(() => stuck--)
@@ -386,7 +386,10 @@ const STEPS = 5
  * What is found in time. Of that only goes on what the process sees: where it has stood still itself, what was found
  * meanwhile is not known yet.
  */
-async function inTime<Found>(finding: Promise<Found>, milliseconds: number): Promise<Found | typeof LATE> {
+async function withTimeout<Found>(
+  finding: Promise<Found>,
+  milliseconds: number,
+): Promise<Found | typeof LATE> {
   const found = new AbortController()
   const { signal } = found
   async function late(): Promise<typeof LATE> {

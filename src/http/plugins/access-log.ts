@@ -15,11 +15,11 @@ export const accessLog = fp(
     const { ACCESS_LOG, BASE_PATH } = app.config
     if (!ACCESS_LOG) return
     app.addHook('onRequest', (request, reply, done) => {
-      if (!app.rehearsing) whenOver(request, reply, () => logAnswer(request, reply, BASE_PATH))
+      if (!app.warmingUp) whenOver(request, reply, () => logAnswer(request, reply, BASE_PATH))
       done()
     })
   },
-  { name: 'access-log', dependencies: ['error-handler', 'rehearsal'] },
+  { name: 'access-log', dependencies: ['error-handler', 'warm-up-requests'] },
 )
 
 function logAnswer(request: FastifyRequest, reply: FastifyReply, base: string): void {

@@ -8,10 +8,10 @@ import { type AccessTokens, createAccessTokens, loadSecrets } from '../access-to
 import type { App } from '../app.ts'
 import { deadlineOf } from '../deadline.ts'
 import { observeQueue } from '../metrics/metrics.ts'
-import { partyOf } from '../request.ts'
+import { clientKeyOf } from '../request.ts'
 import { insufficientScope, loginRequired, notAllowed, reauthenticationRequired } from './error-handler.ts'
 import { overloaded } from './overload.ts'
-import { inTime, patienceOf, SHARE_OF_EXTRAS } from './patience.ts'
+import { SHARE_OF_EXTRAS, timeBudgetOf, withTimeout } from './time-budget.ts'
 
 /** So many tokens are cached; each takes less than a kilobyte. */
 const CACHED_TOKENS = 10_000
@@ -113,14 +113,14 @@ function createCallerLookup<Caller>(
       const caller = known(token)
       if (caller) return caller
       misses++
-      const deadline = deadlineOf(reply, patienceOf(request, reply).left(), overloaded)
+      const deadline = deadlineOf(reply, timeBudgetOf(request, reply).left(), overloaded)
       const answered = new AbortController()
       const signal = AbortSignal.any([deadline.signal, answered.signal])
       // Another request with the same token may have asked meanwhile.
       const find = async () => cache.get(token) ?? askAndRemember(token)
-      const found = () => lookups.run(partyOf(request), find, signal)
+      const found = () => lookups.run(clientKeyOf(request), find, signal)
       try {
-        return await inTime(request, reply, found, SHARE_OF_EXTRAS)
+        return await withTimeout(request, reply, found, SHARE_OF_EXTRAS)
       } catch (error) {
         // Who is answered without it leaves the line.
         answered.abort(error)
@@ -310,7 +310,7 @@ async function refuseOtherThanLogin(
   if (sessionId === null) throw loginRequired()
   if (login === 'any') return
   // Asked anew: the password may just have been given to another process.
-  const fresh = await inTime(request, reply, () => accounts.isFresh(sessionId))
+  const fresh = await withTimeout(request, reply, () => accounts.isFresh(sessionId))
   if (fresh === undefined) throw unauthorized(request)
   if (!fresh) throw reauthenticationRequired()
 }

@@ -7,8 +7,8 @@ import fp from 'fastify-plugin'
 import { ApiError } from '#src/errors.ts'
 import { excessOf } from '#src/lib/json.ts'
 import type { App } from '../app.ts'
-import { whileThere } from '../deadline.ts'
-import { partyOf } from '../request.ts'
+import { retryIfReplaced } from '../deadline.ts'
+import { clientKeyOf } from '../request.ts'
 
 /**
  * Lists and objects within each other. What is sent may be shown in an error or kept, and to write JSON
@@ -75,7 +75,7 @@ export function jsonReader(app: App) {
  */
 export async function turnToParse({ turns }: App, request: FastifyRequest, body: Buffer): Promise<void> {
   if (body.length <= SOON_PARSED_BYTES) return
-  await whileThere(request, (signal) => turns.next(partyOf(request), signal))
+  await retryIfReplaced(request, (signal) => turns.next(clientKeyOf(request), signal))
 }
 
 /**

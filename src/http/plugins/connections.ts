@@ -117,7 +117,7 @@ function keepConnections(app: App, ended: Ended): OpenConnections {
     const connection = createConnection(socket, limits)
     open.add(connection)
     socket.once('close', () => {
-      if (connection.response?.writableFinished === false && !app.rehearsing) brokenOff++
+      if (connection.response?.writableFinished === false && !app.warmingUp) brokenOff++
       open.forget(connection)
     })
     if (open.size <= config.MAX_CONNECTIONS) return

@@ -16,12 +16,12 @@ declare module 'fastify' {
      *
      * @returns how many requests were given up
      */
-    endConnections(patience: Patience): Promise<number>
+    endConnections(timeBudget: TimeBudget): Promise<number>
   }
 }
 
 /** What clients are given time for once nobody listens any more, in milliseconds. */
-interface Patience {
+interface TimeBudget {
   /** To ask once more over a connection that they were not told to be at its end. */
   idleMs: number
   /** To send what they have begun to, and to read the answer. */
@@ -43,7 +43,7 @@ export const draining = fp(
     const { server, openConnections } = app
     const leaving = new WeakSet<Socket>()
 
-    function bidFarewell(): void {
+    function announceDrain(): void {
       for (const { socket, response } of openConnections) {
         leaving.add(socket)
         // Node ends a connection by this after the last answer, and would cut it.
@@ -66,15 +66,15 @@ export const draining = fp(
     app.decorate('draining', false)
     app.decorate('startDraining', () => {
       drain()
-      bidFarewell()
+      announceDrain()
     })
-    app.decorate('endConnections', async (patience) => {
+    app.decorate('endConnections', async (timeBudget) => {
       drain()
       await acceptWaiting(server)
       // That of HTTP would cut whoever asks nothing at this moment.
       Server.prototype.close.call(server)
-      bidFarewell()
-      return endAll(openConnections, patience)
+      announceDrain()
+      return endAll(openConnections, timeBudget)
     })
   },
   { name: 'draining', dependencies: ['connections'] },
@@ -85,7 +85,7 @@ function sayWhetherLast(response: ServerResponse | undefined, isLast: boolean): 
   if (response && !response.headersSent) response.shouldKeepAlive = !isLast
 }
 
-async function endAll(connections: OpenConnections, { idleMs, busyMs }: Patience): Promise<number> {
+async function endAll(connections: OpenConnections, { idleMs, busyMs }: TimeBudget): Promise<number> {
   const began = performance.now()
   for await (const _ of setInterval(LOOK_MS)) {
     if (connections.size === 0) break

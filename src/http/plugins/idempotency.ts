@@ -7,7 +7,7 @@ import { loadSecrets } from '../access-tokens.ts'
 import { SEAL_KEY_BYTES, seal, unseal } from '../account-seal.ts'
 import type { App } from '../app.ts'
 import { createAttempts, type IdempotencyRecords } from '../attempts.ts'
-import { toTheEnd } from './patience.ts'
+import { toTheEnd } from './time-budget.ts'
 
 /** An answer as it is stored: all that is needed to give it again. */
 interface StoredAnswer {

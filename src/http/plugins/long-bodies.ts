@@ -3,9 +3,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { ApiError } from '#src/errors.ts'
 import { isObject } from '#src/lib/collections.ts'
-import type { Party } from '#src/lib/fair-queue.ts'
+import type { ClientKey } from '#src/lib/fair-queue.ts'
 import type { App } from '../app.ts'
-import { partyOf } from '../request.ts'
+import { clientKeyOf } from '../request.ts'
 import { NOT_UTF8, nestingError } from './body-parser.ts'
 import { refuseSlowRequest } from './error-handler.ts'
 import { overloaded } from './overload.ts'
@@ -75,16 +75,16 @@ interface ByteRoom {
    * @param signal ends the waiting, with its reason
    * @throws what the room refuses with, where too many wait: the network with most waiting loses the newest
    */
-  enter(party: Party, bytes: number, signal: AbortSignal): Promise<Place>
+  enter(clientKey: ClientKey, bytes: number, signal: AbortSignal): Promise<Place>
   /**
    * Whether what another holds keeps somebody from so many bytes: where a share is full, that of the same caller or
    * network, and else that of the network that holds most.
    */
-  isInTheWay(other: Party, party: Party, bytes: number): boolean
+  isInTheWay(other: ClientKey, clientKey: ClientKey, bytes: number): boolean
 }
 
 interface Waiting {
-  party: Party
+  clientKey: ClientKey
   bytes: number
   enter(): void
   refuse(error: unknown): void
@@ -101,7 +101,9 @@ export function createByteRoom(limits: ByteRoomLimits, refusal: () => Error): By
 
   function letIn(): void {
     for (;;) {
-      const next = held.leastOf(waiting.filter(({ party, bytes }) => held.isWithinShare(party, bytes)))
+      const next = held.leastOf(
+        waiting.filter(({ clientKey, bytes }) => held.isWithinShare(clientKey, bytes)),
+      )
       // Shorter ones do not overtake it: it might wait for ever.
       if (!next || !held.isRoomFor(next.bytes)) return
       remove(next)
@@ -110,7 +112,7 @@ export function createByteRoom(limits: ByteRoomLimits, refusal: () => Error): By
   }
 
   return {
-    enter(party, bytes, signal) {
+    enter(clientKey, bytes, signal) {
       return new Promise((resolve, reject) => {
         if (signal.aborted) throw signal.reason
         const leave = () => {
@@ -119,12 +121,12 @@ export function createByteRoom(limits: ByteRoomLimits, refusal: () => Error): By
           letIn()
         }
         const one: Waiting = {
-          party,
+          clientKey,
           bytes,
           enter() {
             signal.removeEventListener('abort', leave)
-            held.add(party, bytes)
-            resolve(createPlace(party, bytes, held, letIn))
+            held.add(clientKey, bytes)
+            resolve(createPlace(clientKey, bytes, held, letIn))
           },
           refuse(error) {
             signal.removeEventListener('abort', leave)
@@ -148,12 +150,12 @@ export function createByteRoom(limits: ByteRoomLimits, refusal: () => Error): By
  * @param bytes that are held already
  * @param letIn lets others in where something is given back
  */
-function createPlace(party: Party, bytes: number, held: Holdings, letIn: () => void): Place {
+function createPlace(clientKey: ClientKey, bytes: number, held: Holdings, letIn: () => void): Place {
   let own = bytes
   let left = false
   const change = (by: number) => {
     own += by
-    held.add(party, by)
+    held.add(clientKey, by)
   }
   return {
     get bytes() {
@@ -168,7 +170,7 @@ function createPlace(party: Party, bytes: number, held: Holdings, letIn: () => v
       if (left) return false
       const more = wanted - own
       if (more <= 0) return true
-      if (!held.isWithinShare(party, more) || !held.isRoomFor(more)) return false
+      if (!held.isWithinShare(clientKey, more) || !held.isRoomFor(more)) return false
       change(more)
       return true
     },
@@ -187,28 +189,30 @@ function createHoldings({ bytes: most, bytesEachNetwork, bytesEach }: ByteRoomLi
   const ofNetworks = new Map<string, number>()
   const ofCallers = new Map<string, number>()
   let total = 0
-  const inNetwork = ({ network }: Party) => ofNetworks.get(network) ?? 0
-  const ofCaller = ({ caller }: Party) => ofCallers.get(caller) ?? 0
-  const fitsCaller = (party: Party, bytes: number) => ofCaller(party) + bytes <= bytesEach
-  const fitsNetwork = (party: Party, bytes: number) => inNetwork(party) + bytes <= bytesEachNetwork
+  const inNetwork = ({ network }: ClientKey) => ofNetworks.get(network) ?? 0
+  const ofCaller = ({ caller }: ClientKey) => ofCallers.get(caller) ?? 0
+  const fitsCaller = (clientKey: ClientKey, bytes: number) => ofCaller(clientKey) + bytes <= bytesEach
+  const fitsNetwork = (clientKey: ClientKey, bytes: number) =>
+    inNetwork(clientKey) + bytes <= bytesEachNetwork
   return {
-    add(party: Party, bytes: number): void {
+    add(clientKey: ClientKey, bytes: number): void {
       total += bytes
-      addTo(ofNetworks, party.network, bytes)
-      addTo(ofCallers, party.caller, bytes)
+      addTo(ofNetworks, clientKey.network, bytes)
+      addTo(ofCallers, clientKey.caller, bytes)
     },
     isRoomFor: (bytes: number) => total + bytes <= most,
-    isWithinShare: (party: Party, bytes: number) => fitsCaller(party, bytes) && fitsNetwork(party, bytes),
-    isInTheWay(other: Party, party: Party, bytes: number): boolean {
-      if (!fitsCaller(party, bytes)) return other.caller === party.caller
-      if (!fitsNetwork(party, bytes)) return other.network === party.network
+    isWithinShare: (clientKey: ClientKey, bytes: number) =>
+      fitsCaller(clientKey, bytes) && fitsNetwork(clientKey, bytes),
+    isInTheWay(other: ClientKey, clientKey: ClientKey, bytes: number): boolean {
+      if (!fitsCaller(clientKey, bytes)) return other.caller === clientKey.caller
+      if (!fitsNetwork(clientKey, bytes)) return other.network === clientKey.network
       return inNetwork(other) === Math.max(...ofNetworks.values())
     },
     /** Whose network holds least, and within it who does; the first of several. */
     leastOf(all: readonly Waiting[]): Waiting | undefined {
-      const before = (a: Party, b: Party) => inNetwork(a) - inNetwork(b) || ofCaller(a) - ofCaller(b)
+      const before = (a: ClientKey, b: ClientKey) => inNetwork(a) - inNetwork(b) || ofCaller(a) - ofCaller(b)
       return all.reduce<Waiting | undefined>(
-        (least, one) => (least && before(least.party, one.party) <= 0 ? least : one),
+        (least, one) => (least && before(least.clientKey, one.clientKey) <= 0 ? least : one),
         undefined,
       )
     },
@@ -224,9 +228,9 @@ function addTo(sums: Map<string, number>, key: string, bytes: number): void {
 /** The newest of the network that has most waiting; of several networks, of the one whose newest came last. */
 function newestOfMost(waiting: readonly Waiting[]): Waiting {
   const counts = new Map<string, number>()
-  for (const { party } of waiting) addTo(counts, party.network, 1)
+  for (const { clientKey } of waiting) addTo(counts, clientKey.network, 1)
   const most = Math.max(...counts.values())
-  return waiting.findLast(({ party }) => counts.get(party.network) === most) as Waiting
+  return waiting.findLast(({ clientKey }) => counts.get(clientKey.network) === most) as Waiting
 }
 
 declare module 'fastify' {
@@ -259,7 +263,7 @@ const ROOM_IS_MADE = 4
 /** A long body that is being received. */
 interface Arrival {
   response: FastifyReply['raw']
-  party: Party
+  clientKey: ClientKey
   /** When there was room for it, in milliseconds. */
   since: number
 }
@@ -300,15 +304,15 @@ export const longBodies = fp(
       const controller = new AbortController()
       const refuse = () => controller.abort(overloaded())
       const timer = setTimeout(refuse, SLOW_CLIENT_MS)
-      const party = partyOf(request)
-      const makingRoom = setInterval(() => endSlowest(party, bytes), SLOW_CLIENT_MS / ROOM_IS_MADE)
+      const clientKey = clientKeyOf(request)
+      const makingRoom = setInterval(() => endSlowest(clientKey, bytes), SLOW_CLIENT_MS / ROOM_IS_MADE)
       // An answer behind another one on its connection has no socket yet, and is not told when that closes.
       const ends = [reply.raw, request.raw.socket]
       for (const end of ends) end.once('close', refuse)
       try {
-        const place = await room.enter(party, bytes, controller.signal)
+        const place = await room.enter(clientKey, bytes, controller.signal)
         request.place = place
-        const arrival = { response: reply.raw, party, since: performance.now() }
+        const arrival = { response: reply.raw, clientKey, since: performance.now() }
         arriving.add(arrival)
         const arrived = () => arriving.delete(arrival)
         request.raw.once('end', arrived)
@@ -332,11 +336,11 @@ export const longBodies = fp(
     }
 
     /** Ends the upload that has been in the way of somebody for longest, where that is too long. */
-    function endSlowest(party: Party, bytes: number): void {
+    function endSlowest(clientKey: ClientKey, bytes: number): void {
       const before = performance.now() - SLOW_CLIENT_MS
       for (const one of arriving) {
         if (one.since > before) return
-        if (!room.isInTheWay(one.party, party, bytes)) continue
+        if (!room.isInTheWay(one.clientKey, clientKey, bytes)) continue
         arriving.delete(one)
         app.endedConnection('slow_sending')
         refuseSlowRequest(one.response)

@@ -28,7 +28,7 @@ import {
   openapiYaml,
 } from '../openapi/document.ts'
 import { ROUTE_FACTS, type RouteFacts } from '../openapi/operations.ts'
-import { partyOf } from '../request.ts'
+import { clientKeyOf } from '../request.ts'
 import { scopeOf } from './authentication.ts'
 import { allowCaching } from './caching.ts'
 
@@ -119,7 +119,7 @@ export const openapi = fp(
       const { text, tag } = documents[kind](await countries(), { ...view, basePath: PUBLIC_URL ?? basePath })
       if (allowCaching(request, reply, tag)) return reply.code(304).send()
       // A megabyte goes out: what is short goes before it.
-      await app.turns.next(partyOf(request), untilGone(reply))
+      await app.turns.next(clientKeyOf(request), untilGone(reply))
       return reply.type(type).send(text)
     }
 

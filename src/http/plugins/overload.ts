@@ -7,8 +7,8 @@ import { createFairQueue, type FairQueue, type FairQueueLimits } from '#src/lib/
 import type { App } from '../app.ts'
 import { deadlineOf } from '../deadline.ts'
 import { observeQueue } from '../metrics/metrics.ts'
-import { partyOf } from '../request.ts'
-import { inTime, patienceOf } from './patience.ts'
+import { clientKeyOf } from '../request.ts'
+import { timeBudgetOf, withTimeout } from './time-budget.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -88,15 +88,15 @@ export const overload = fp(
       reply: FastifyReply,
       queue = placesOf(request),
     ): Promise<() => void> {
-      const patience = patienceOf(request, reply)
-      const { signal, end } = deadlineOf(reply, patience.left(), overloaded)
-      return patience.during(() => queue.enter(partyOf(request), signal)).finally(end)
+      const timeBudget = timeBudgetOf(request, reply)
+      const { signal, end } = deadlineOf(reply, timeBudget.left(), overloaded)
+      return timeBudget.during(() => queue.enter(clientKeyOf(request), signal)).finally(end)
     }
 
     function inTurnOf(queue?: FairQueue): FastifyInstance['inTurn'] {
       return async (request, reply, work) => {
         const leave = await enter(request, reply, queue)
-        return inTime(request, reply, () => work().finally(leave))
+        return withTimeout(request, reply, () => work().finally(leave))
       }
     }
 
@@ -104,7 +104,7 @@ export const overload = fp(
 
     app.decorate('goOnInTurn', inTurnOf(goingOn))
 
-    app.decorate('noteInTurn', (request, note) => notes.run(partyOf(request), note))
+    app.decorate('noteInTurn', (request, note) => notes.run(clientKeyOf(request), note))
 
     app.addHook('onRoute', (route) => {
       if (route.config?.ownTurns) return
@@ -126,7 +126,7 @@ export const overload = fp(
           leave()
         })
         try {
-          await inTime(request, reply, () => Promise.race([worked, sending]))
+          await withTimeout(request, reply, () => Promise.race([worked, sending]))
         } catch (error) {
           if (isWorking) giveUp(request, reply)
           throw error

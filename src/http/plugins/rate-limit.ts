@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '../app.ts'
-import { partyOf } from '../request.ts'
+import { clientKeyOf } from '../request.ts'
 
 /** So many callers are counted at a time, in a few megabytes; then those who have not asked for longest go. */
 const COUNTED_CALLERS = 20_000
@@ -29,12 +29,12 @@ export const limitedRate = fp(
       max: requests,
       timeWindow: seconds * 1000,
       cache: COUNTED_CALLERS,
-      keyGenerator: (request) => partyOf(request).caller,
+      keyGenerator: (request) => clientKeyOf(request).caller,
     })
     const count = app.createRateLimit()
 
     async function limit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-      if (app.rehearsing) return
+      if (app.warmingUp) return
       const found = await count(request)
       // Nobody is on a list of those who are let through.
       if (found.isAllowed) return
@@ -51,7 +51,7 @@ export const limitedRate = fp(
       route.onRequest = [...hooks, limit]
     })
   },
-  { name: 'limited-rate', dependencies: ['authentication', 'rehearsal'] },
+  { name: 'limited-rate', dependencies: ['authentication', 'warm-up-requests'] },
 )
 
 /** @param rate such as 600/min */

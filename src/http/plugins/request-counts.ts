@@ -100,7 +100,7 @@ export const requestCounts = fp(
       const count = counterOf(name, pattern)
       const note = slowCalls.noterOf(name)
       return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-        if (!app.rehearsing) {
+        if (!app.warmingUp) {
           const { statusCode, elapsedTime } = reply
           const code = request.errorCode ?? ''
           count(statusCode, code, elapsedTime)
@@ -126,7 +126,7 @@ export const requestCounts = fp(
 
     flushRegularly(app, flush, 'requests could not be counted yet')
   },
-  { name: 'request-counts', dependencies: ['error-handler', 'metrics', 'rehearsal'] },
+  { name: 'request-counts', dependencies: ['error-handler', 'metrics', 'warm-up-requests'] },
 )
 
 /** What a route is counted as. Those that are no operation of the API are pages about it. */

@@ -33,7 +33,7 @@ export const tracing = fp(
     const traced = new WeakMap<FastifyRequest, Context>()
 
     app.addHook('onRequest', (request, reply, done) => {
-      if (app.rehearsing) return done()
+      if (app.warmingUp) return done()
       const parent = parentOf(request)
       const span = beginSpan(tracer, request, parent, app.config.BASE_PATH)
       const { traceId, spanId } = span.spanContext()
@@ -49,7 +49,7 @@ export const tracing = fp(
       context.with(traced.get(request) ?? context.active(), done)
     })
   },
-  { name: 'tracing', dependencies: ['error-handler', 'rehearsal'] },
+  { name: 'tracing', dependencies: ['error-handler', 'warm-up-requests'] },
 )
 
 /** Whether there is anybody who makes spans: the API alone makes none. */

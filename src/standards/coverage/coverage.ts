@@ -10,10 +10,10 @@ import type { Tables } from '#src/data/tables.ts'
 import { ApiError, BASE, noAreas, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
-import { partyOf } from '#src/http/request.ts'
+import { clientKeyOf } from '#src/http/request.ts'
 import { isoMonth } from '#src/lib/dates.ts'
 import { sayNotPublished } from '#src/lookup/reasons.ts'
-import { type PublishedRelease, whileThere } from '#src/lookup/releases.ts'
+import { type PublishedRelease, retryIfReplaced } from '#src/lookup/releases.ts'
 import { codesOf, type Snapshot } from '#src/lookup/snapshot.ts'
 import { type CoveredArea, type Extent, listCoveredAreas, listGridExtents } from './queries.ts'
 
@@ -153,7 +153,7 @@ function createShares(
         if (!Number.isNaN(percents[place])) continue
         if (place > from && performance.now() > asking.until) return place
         const area = page.found[place - page.first] as FoundArea
-        const computed = await whileThere(() => asking.compute(area))
+        const computed = await retryIfReplaced(() => asking.compute(area))
         percents[place] = coveredPercent(figures.columnsOf(release), computed)
       }
       return to
@@ -373,7 +373,7 @@ export function createAtlas({ database, inTurn, turns, products }: App, figures:
         }
         const made = releases === snapshot.published ? kept.of(snapshot, filter, level, columns.length) : []
         for (let place = from; place < known; place++) {
-          if (!made[place]) await turns.next(partyOf(request))
+          if (!made[place]) await turns.next(clientKeyOf(request))
           const item = made[place] ?? itemAt(level, columns, place)
           made[place] = item
           items.push(item)

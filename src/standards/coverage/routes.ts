@@ -16,8 +16,8 @@ import { entityTag } from '#src/http/entity-tags.ts'
 import { attach, csvRow, DISPOSITION, isFileType, negotiate } from '#src/http/formats.ts'
 import { cursorAfter, placeOf, readQuery } from '#src/http/parameters.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
-import { inTime } from '#src/http/plugins/patience.ts'
-import { partyOf } from '#src/http/request.ts'
+import { withTimeout } from '#src/http/plugins/time-budget.ts'
+import { clientKeyOf } from '#src/http/request.ts'
 import { wordKey } from '#src/lib/names.ts'
 import type { Pause } from '#src/lib/turns.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
@@ -119,7 +119,7 @@ function coverageRoute(app: App, lookup: Lookup, atlas: Atlas, schemas: Coverage
       limit,
     })
     const next = last && cursorAfter(`${last.countryCode} ${last.code}`, filters)
-    const pause = () => app.turns.next(partyOf(call))
+    const pause = () => app.turns.next(clientKeyOf(call))
     const text = await (form === 'text/csv' ? csvOf(items, pause) : jsonOf(items, next, pause))
     return { text, tag: entityTag(form, text), next, whole: last === null || items.length === limit }
   }
@@ -133,7 +133,7 @@ function coverageRoute(app: App, lookup: Lookup, atlas: Atlas, schemas: Coverage
     },
     async (call: Call, reply: FastifyReply) => {
       const form = negotiate(call, reply, MEDIA_TYPES)
-      const snapshot = await inTime(call, reply, lookup.current)
+      const snapshot = await withTimeout(call, reply, lookup.current)
       const key = call.query.release === undefined ? `${form} ${JSON.stringify(call.query)}` : undefined
       const page = pages.get(snapshot, key) ?? (await make(call, reply, snapshot, form))
       if (page.whole) pages.set(snapshot, key, page)

@@ -3,7 +3,7 @@ import type { Cut, LayersParams, LayersQuery, TilesetParams } from '#schemas/map
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { dataTag } from '#src/http/plugins/caching.ts'
-import { inTime } from '#src/http/plugins/patience.ts'
+import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { type PublishedRelease, ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import type { MapSubject, Maps } from './maps.ts'
@@ -42,7 +42,7 @@ export interface Finder {
 
 export function createFinder(app: App, lookup: Lookup, maps: Maps): Finder {
   async function release(request: FastifyRequest, reply: FastifyReply, code: string): Promise<FoundRelease> {
-    const published = await inTime(request, reply, () => lookup.publishedRelease(code))
+    const published = await withTimeout(request, reply, () => lookup.publishedRelease(code))
     if (!published) throw notPublished(code)
     const { id } = published
     const read = () => app.inTurn(request, reply, () => maps.release(id))

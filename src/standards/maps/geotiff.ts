@@ -22,9 +22,9 @@ import type { App } from '#src/http/app.ts'
 import { readPath } from '#src/http/parameters.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
-import { partyOf } from '#src/http/request.ts'
+import { clientKeyOf } from '#src/http/request.ts'
 import { monthAndYear } from '#src/lib/dates.ts'
-import { createFairQueue, type Party, sharedWork } from '#src/lib/fair-queue.ts'
+import { type ClientKey, createFairQueue, sharedWork } from '#src/lib/fair-queue.ts'
 import { codeOf } from '#src/lib/promises.ts'
 import { pixelTypeOf, storedNodata, withType } from '#src/raster/pixels.ts'
 import { existing, type Finder, type OfLayer } from './finder.ts'
@@ -133,7 +133,7 @@ interface Geotiffs {
    * @throws {ApiError} NOT_FOUND where the layer is too large for a file; OVERLOADED where too many wait, the file is not
    * made in time, the disk takes none, or too many slow readers hold files that had to make room
    */
-  open(subject: NamedSubject, party: Party): Promise<OpenMadeFile>
+  open(subject: NamedSubject, clientKey: ClientKey): Promise<OpenMadeFile>
 }
 
 /** A layer, and the code of its release. */
@@ -166,8 +166,8 @@ function createGeotiffs(app: App, maps: Maps): Geotiffs {
     return writeLayerFile(path, { stores: app.tiles, products: app.products }, await find(subject), pause)
   }
 
-  async function make(subject: NamedSubject, party: Party): Promise<void> {
-    const making = files.make(keyOf(subject), (path) => queue.run(party, () => write(path, subject)))
+  async function make(subject: NamedSubject, clientKey: ClientKey): Promise<void> {
+    const making = files.make(keyOf(subject), (path) => queue.run(clientKey, () => write(path, subject)))
     try {
       await inPatience(making)
     } catch (error) {
@@ -180,12 +180,12 @@ function createGeotiffs(app: App, maps: Maps): Geotiffs {
 
   return {
     known: (subject) => files.known(keyOf(subject)),
-    async open(subject, party) {
+    async open(subject, clientKey) {
       const { coverage, pixelType } = subject.layer
       if (!isOffered(app.config, coverage, pixelType)) throw tooLarge(subject)
       const kept = await files.open(keyOf(subject))
       if (kept) return kept
-      await make(subject, party)
+      await make(subject, clientKey)
       const file = await files.open(keyOf(subject))
       // Others have made room for theirs.
       if (!file) throw overloaded()
@@ -300,7 +300,7 @@ export function geotiffRoute(app: App, find: Finder, maps: Maps): void {
       const named = { ...subject, code: published.code }
       const known = geotiffs.known(named)
       if (known && allowCaching(request, reply, tagOf(known))) return reply.code(304).send()
-      const file = await existing(published, () => geotiffs.open(named, partyOf(request)))
+      const file = await existing(published, () => geotiffs.open(named, clientKeyOf(request)))
       if (allowCaching(request, reply, tagOf(file))) {
         await file.handle.close()
         return reply.code(304).send()

@@ -9,7 +9,7 @@ import { negotiate } from '#src/http/formats.ts'
 import { readNumber } from '#src/http/parameters.ts'
 import { type Cell, pageText, rowOf, sendPageText, tableOf } from '#src/http/plain-page.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
-import { partyOf } from '#src/http/request.ts'
+import { clientKeyOf } from '#src/http/request.ts'
 import type { Pause } from '#src/lib/turns.ts'
 import { VERSION } from '#src/lib/version.ts'
 
@@ -359,7 +359,7 @@ export function listRoute<Entry>(
     let sent = kept.get(entries, key)
     if (!sent) {
       const gone = untilGone(reply)
-      const pause = () => app.turns.next(partyOf(request), gone)
+      const pause = () => app.turns.next(clientKeyOf(request), gone)
       sent = await listOf(list, entries, { root, path, form, pause })
       kept.set(entries, key, sent)
     }

@@ -6,7 +6,7 @@ import { type ZonalStatistics, zonalStatistics } from '#src/advice/polygon/zonal
 import { readUntil } from '#src/data/cancellable.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import type { CoverageSource, LayerSource, ReleaseSource } from '#src/ingest/source.ts'
-import type { Wait } from '#src/lib/patience.ts'
+import type { Wait } from '#src/lib/time-budget.ts'
 import { type PixelType, pixelsOf } from '#src/raster/pixels.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { runsOf } from '#test/setup/property-runs.ts'

@@ -50,7 +50,7 @@ test('what is rehearsed is compiled for sockets as those of clients are', async 
     requests.set(socket, (requests.get(socket) ?? 0) + 1)
     if (requests.get(socket) === 2) alike.push(areOfOneKind(served, socket))
   })
-  await service.app.rehearse(Array(200).fill(REQUEST), 60_000)
+  await service.app.sendWarmUp(Array(200).fill(REQUEST), 60_000)
   client.destroy()
   expect(alike.length).toBeGreaterThan(0)
   expect(alike).not.toContain(false)

@@ -124,11 +124,11 @@ testOnServer.each([
   const url = path.replace('CODE', inDatabase)
   let answer = await service.app.inject(url)
   while (answer.statusCode === 503) answer = await service.app.inject(url)
-  const parties = next.mock.calls.map(([party]) => party)
+  const clientKeys = next.mock.calls.map(([clientKey]) => clientKey)
   next.mockRestore()
   expect(answer.statusCode).toBe(200)
-  expect(parties).toContainEqual({ network: '', caller })
-  expect(parties.filter(({ network }) => network !== '')).toEqual([])
+  expect(clientKeys).toContainEqual({ network: '', caller })
+  expect(clientKeys.filter(({ network }) => network !== '')).toEqual([])
 })
 
 test('ranges are answered as HTTP has them', async () => {

@@ -5,8 +5,8 @@ import type { App } from '#src/http/app.ts'
 import { untilGone } from '#src/http/deadline.ts'
 import { negotiate } from '#src/http/formats.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
-import { inTime } from '#src/http/plugins/patience.ts'
-import { partyOf } from '#src/http/request.ts'
+import { withTimeout } from '#src/http/plugins/time-budget.ts'
+import { clientKeyOf } from '#src/http/request.ts'
 import { monthAndYear } from '#src/lib/dates.ts'
 import { roundDegrees } from '#src/lib/round.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
@@ -150,7 +150,7 @@ export function createReleases(app: App, lookup: Lookup): Releases {
 
   return {
     async all(request, reply) {
-      const snapshot = await inTime(request, reply, lookup.current)
+      const snapshot = await withTimeout(request, reply, lookup.current)
       const before = lists.get(snapshot)
       if (before) return before
       const { published } = snapshot
@@ -158,14 +158,14 @@ export function createReleases(app: App, lookup: Lookup): Releases {
       const gone = untilGone(reply)
       const collections: ReleaseCollection[] = []
       for (const release of published.toSorted((one, other) => (one.code < other.code ? -1 : 1))) {
-        if (collections.length % RELEASES_A_SLICE === 0) await app.turns.next(partyOf(request), gone)
+        if (collections.length % RELEASES_A_SLICE === 0) await app.turns.next(clientKeyOf(request), gone)
         collections.push(collectionOf(release, snapshot))
       }
       lists.set(snapshot, collections)
       return collections
     },
     async named(request, reply, code) {
-      const snapshot = await inTime(request, reply, lookup.current)
+      const snapshot = await withTimeout(request, reply, lookup.current)
       const release = snapshot.published.find((one) => one.code === code)
       if (!release) throw noCollection(code)
       await learn(request, reply, [release])
@@ -271,8 +271,8 @@ function coverageOf(frame: CoverageFrame, { place, values }: Located): object {
 
 function referencingOf({ time }: CoverageFrame): object[] {
   const space = { coordinates: ['x', 'y'], system: { type: 'GeographicCRS', id: DEFAULT_CRS.uri } }
-  const inTime = { coordinates: ['t'], system: { type: 'TemporalRS', calendar: 'Gregorian' } }
-  return time === null ? [space] : [space, inTime]
+  const withTimeout = { coordinates: ['t'], system: { type: 'TemporalRS', calendar: 'Gregorian' } }
+  return time === null ? [space] : [space, withTimeout]
 }
 
 /** The same values as GeoJSON: a feature a place. */

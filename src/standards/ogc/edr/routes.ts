@@ -5,11 +5,11 @@ import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { untilGone } from '#src/http/deadline.ts'
 import { anchor, list, paragraph, sendPage, table } from '#src/http/plain-page.ts'
-import { inTime } from '#src/http/plugins/patience.ts'
-import { partyOf } from '#src/http/request.ts'
+import { withTimeout } from '#src/http/plugins/time-budget.ts'
+import { clientKeyOf } from '#src/http/request.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { Position } from '#src/lookup/queries.ts'
-import { whileThere } from '#src/lookup/releases.ts'
+import { retryIfReplaced } from '#src/lookup/releases.ts'
 import {
   CRS84_WKT,
   DEFAULT_CRS,
@@ -220,20 +220,20 @@ export function positionRoute(app: App, releases: Releases, lookup: Lookup): voi
     const data = dataRequestOf(request, reply, query, collection)
     if (isDataCached(request, reply, data)) return reply.code(304).send()
 
-    const party = partyOf(request)
+    const clientKey = clientKeyOf(request)
     const { code } = collection.release
-    const found = await inTime(request, reply, () =>
-      lookup.inSnapshotQueued(party, async (snapshot) => {
+    const found = await withTimeout(request, reply, () =>
+      lookup.inSnapshotQueued(clientKey, async (snapshot) => {
         const release = snapshot.published.find((one) => one.code === code)
         if (!release) throw noCollection(code)
-        await app.turns.next(party, untilGone(reply))
-        const values = await lookup.valuesAt(release, positions, party)
+        await app.turns.next(clientKey, untilGone(reply))
+        const values = await lookup.valuesAt(release, positions, clientKey)
         // One point is told why it has no value; of several, each that has none is answered so.
         if (positions.length > 1 || values[0]) return values
-        throw await lookup.reasons.noValue(snapshot, release, positions[0] as Position, 'point', party)
+        throw await lookup.reasons.noValue(snapshot, release, positions[0] as Position, 'point', clientKey)
       }),
     )
-    await app.turns.next(party, untilGone(reply))
+    await app.turns.next(clientKey, untilGone(reply))
     const located = positions.map(({ longitude, latitude }, at): Located => {
       const values = found[at] ?? collection.parameters.map(() => Number.NaN)
       return {
@@ -278,7 +278,7 @@ export function areaRoute(app: App, releases: Releases, figures: RegionFigures):
     for (const rings of polygons) {
       const place = { type: 'Polygon', coordinates: rings } as const
       const sent = { value: place, at: 'coords' }
-      const found = await whileThere(() => figures.inPolygon(release, sent, request, reply))
+      const found = await retryIfReplaced(() => figures.inPolygon(release, sent, request, reply))
       located.push({ place, values: meansIn(found, release.layers.length) })
     }
     return sendData(reply, data, located, { label: 'Area', endpoint: endpointOf(request, 'area') })
@@ -353,7 +353,7 @@ export function locationsRoute(app: App, releases: Releases, find: Finder): void
     const version = levels.map((one) => one.collection.version).join()
     if (isCached(request, reply, form, version)) return reply.code(304).send()
 
-    const pause = () => app.turns.next(partyOf(request))
+    const pause = () => app.turns.next(clientKeyOf(request))
     const common = { shapes: find.shapes, form: shapeFormOf(DEFAULT_CRS, OFFSET), inTurn, pause }
     const features: string[] = []
     let matched = 0

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache'
 import type { Figures, FoundArea, RegionFigures } from '#src/advice/polygon/region-figures.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
-import { type PublishedRelease, whileThere } from '#src/lookup/releases.ts'
+import { type PublishedRelease, retryIfReplaced } from '#src/lookup/releases.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
 import type { Crs, CrsKind } from '../answers.ts'
 import {
@@ -309,7 +309,7 @@ export function createAdviceTables(
         if (table[place] === undefined) {
           if (at > 0 && performance.now() > until) return
           const area = found[place - (part as Part).first] as FoundArea
-          table[place] = await whileThere(() => area.compute(request, reply))
+          table[place] = await retryIfReplaced(() => area.compute(request, reply))
         }
         yield table[place]
       }

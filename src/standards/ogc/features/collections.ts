@@ -3,7 +3,7 @@ import type { ProductDefinition, Products } from '#schemas/products/define.ts'
 import type { RegionFigures } from '#src/advice/polygon/region-figures.ts'
 import { ApiError, BASE } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { inTime } from '#src/http/plugins/patience.ts'
+import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { monthAndYear } from '#src/lib/dates.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { type PublishedRelease, releaseMembers, versionOf } from '#src/lookup/releases.ts'
@@ -179,7 +179,7 @@ export function createFinder(app: App, lookup: Lookup, figures: RegionFigures): 
 
   /** Built once: there may be thousands. */
   async function find(request: FastifyRequest, reply: FastifyReply): Promise<Found> {
-    const snapshot = await inTime(request, reply, lookup.current)
+    const snapshot = await withTimeout(request, reply, lookup.current)
     const loaded =
       levels.knownLoaded(snapshot) ?? (await app.inTurn(request, reply, () => levels.loaded(snapshot)))
     const before = known.get(snapshot)

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { anchor, paragraph, sendPage, table } from '#src/http/plain-page.ts'
-import { partyOf } from '#src/http/request.ts'
+import { clientKeyOf } from '#src/http/request.ts'
 import {
   CRSS,
   crsNamed,
@@ -205,7 +205,7 @@ export function itemsRoute(app: App, find: Finder): void {
     const selection = { collection, level, places: matching, offset, limit, query, inTurn }
     if (form.isHtml) return sendTable(app, find, request, reply, selection)
 
-    const pause = () => app.turns.next(partyOf(request))
+    const pause = () => app.turns.next(clientKeyOf(request))
     const source = {
       ...{
         level,
@@ -262,7 +262,7 @@ async function sendTable(
   const { collection, level, places, offset, limit, inTurn } = selection
   const shown = places.slice(offset, offset + limit)
   const properties = find.properties(collection, level, { request, reply, inTurn })
-  const { rows, isLate } = await rowsAt(properties, shown, () => app.turns.next(partyOf(request)))
+  const { rows, isLate } = await rowsAt(properties, shown, () => app.turns.next(clientKeyOf(request)))
   if (isLate) forbidKeeping(reply)
   const root = rootOf(request)
   const address = `${root}/collections/${collection.id}`

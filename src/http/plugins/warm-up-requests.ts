@@ -6,14 +6,14 @@ import { type App, logsAnyRequests } from '../app.ts'
 declare module 'fastify' {
   interface FastifyInstance {
     /** Whether the service asks itself: such requests are not counted, logged, traced or limited. */
-    rehearsing: boolean
+    warmingUp: boolean
     /**
      * Asks the service, before anybody else can, until all has been asked or the time is over. V8 compiles what is done
      * often: who asks afterwards finds it compiled.
      *
      * @param requests as they are sent
      */
-    rehearse(requests: Iterable<string>, withinMs: number): Promise<void>
+    sendWarmUp(requests: Iterable<string>, withinMs: number): Promise<void>
   }
 }
 
@@ -23,16 +23,16 @@ const CONNECTIONS = 32
 const LOOPBACK = '127.0.0.1'
 
 /** Has the service answer itself over connections of its own, as it answers others. */
-export const rehearsal = fp(
+export const warmUpRequests = fp(
   async (app: App) => {
-    app.decorate('rehearsing', false)
-    app.decorate('rehearse', async (requests, withinMs) => {
+    app.decorate('warmingUp', false)
+    app.decorate('sendWarmUp', async (requests, withinMs) => {
       // Whoever looks for a mistake in each request is to find those of others alone.
       if (logsAnyRequests(app.config)) return
       await app.ready()
       const late = AbortSignal.timeout(withinMs)
       setMaxListeners(0, late)
-      app.rehearsing = true
+      app.warmingUp = true
       const served: Socket[] = []
       try {
         const clients = await connectTo(app, served, late)
@@ -43,11 +43,11 @@ export const rehearsal = fp(
       } finally {
         // What was under way is over then, and has not been counted.
         await Promise.all(served.map(closed))
-        app.rehearsing = false
+        app.warmingUp = false
       }
     })
   },
-  { name: 'rehearsal' },
+  { name: 'warm-up-requests' },
 )
 
 /**

@@ -1,14 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { ApiError } from '#src/errors.ts'
-import { createPatience, type Patience } from '#src/lib/patience.ts'
+import { createTimeBudget, type TimeBudget } from '#src/lib/time-budget.ts'
 import type { App } from '../app.ts'
 import { databaseUnavailable } from './error-handler.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** How long the request still waits for the database; null until it does for the first time. */
-    patience: Patience | null
+    timeBudget: TimeBudget | null
     /** Answers the client while the work goes on to its end; null where nobody needs to know what comes of it. */
     answerLate: ((error: ApiError) => void) | null
   }
@@ -19,20 +19,20 @@ declare module 'fastify' {
  * turn, a connection and the answers. What it waits for besides (a body, passwords that are hashed) is not counted.
  * Requests that are answered from memory have no part in it.
  */
-export const patience = fp(
+export const timeBudget = fp(
   async (app: App) => {
-    app.decorateRequest('patience', null)
+    app.decorateRequest('timeBudget', null)
     app.decorateRequest('answerLate', null)
   },
-  { name: 'patience' },
+  { name: 'time-budget' },
 )
 
-/** The patience of a request. While its answer is being sent, that is what its client shows: it begins anew. */
-export function patienceOf(request: FastifyRequest, reply: FastifyReply): Patience {
-  if (request.patience === null || reply.raw.headersSent) {
-    request.patience = createPatience(request.server.config.STATEMENT_TIMEOUT_MS)
+/** The time budget of a request. While its answer is being sent, that is what its client shows: it begins anew. */
+export function timeBudgetOf(request: FastifyRequest, reply: FastifyReply): TimeBudget {
+  if (request.timeBudget === null || reply.raw.headersSent) {
+    request.timeBudget = createTimeBudget(request.server.config.STATEMENT_TIMEOUT_MS)
   }
-  return request.patience
+  return request.timeBudget
 }
 
 /**
@@ -42,16 +42,16 @@ export function patienceOf(request: FastifyRequest, reply: FastifyReply): Patien
  * @param share of the time that is left, for what an answer can do without: it is given up, in any case
  * @throws {ApiError} DATABASE_UNAVAILABLE where it takes too long
  */
-export function inTime<Result>(
+export function withTimeout<Result>(
   request: FastifyRequest,
   reply: FastifyReply,
   work: () => Promise<Result>,
   share?: number,
 ): Promise<Result> {
-  const patience = patienceOf(request, reply)
+  const timeBudget = timeBudgetOf(request, reply)
   const { answerLate } = request
-  if (answerLate === null || share !== undefined) return patience.wait(work, databaseUnavailable, share)
-  return patience.outlast(work, () => answerLate(databaseUnavailable()))
+  if (answerLate === null || share !== undefined) return timeBudget.wait(work, databaseUnavailable, share)
+  return timeBudget.outlast(work, () => answerLate(databaseUnavailable()))
 }
 
 /**

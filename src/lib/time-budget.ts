@@ -1,27 +1,27 @@
 /** How long something goes on waiting, whatever it waits for. */
-export interface Patience {
+export interface TimeBudget {
   /** Milliseconds that are left. */
   left(): number
   /** Does work that ends by itself in time, and counts how long it takes. */
   during<Result>(work: () => Promise<Result>): Promise<Result>
   /**
-   * Waits for work until patience is at its end; the work goes on, and nobody is told what becomes of it. Waits
+   * Waits for work until time budget is at its end; the work goes on, and nobody is told what becomes of it. Waits
    * within it are counted once.
    *
    * @param late makes the error where the work takes too long
    * @param share of the time that is left: what comes after it may take the rest
    */
   wait<Result>(work: () => Promise<Result>, late: () => Error, share?: number): Promise<Result>
-  /** Waits for work to its end, however long it takes, and says when patience is at its end. */
+  /** Waits for work to its end, however long it takes, and says when time budget is at its end. */
   outlast<Result>(work: () => Promise<Result>, late: () => void): Promise<Result>
 }
 
-export function createPatience(milliseconds: number): Patience {
+export function createTimeBudget(milliseconds: number): TimeBudget {
   return new Budget(milliseconds)
 }
 
 /** A class with few promises: every call with a token makes one. */
-class Budget implements Patience {
+class Budget implements TimeBudget {
   readonly #milliseconds: number
   #spent = 0
   /** When the wait under way has to be over. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createPatience, whileGettingOn } from '#src/lib/patience.ts'
+import { createTimeBudget, whileGettingOn } from '#src/lib/time-budget.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -22,46 +22,46 @@ function outcomeOf(promise: Promise<unknown>): Promise<[unknown, number]> {
   )
 }
 
-describe('patience', () => {
+describe('the time budget', () => {
   test('is one for all that is waited for, one after the other', async () => {
-    const patience = createPatience(1000)
-    const first = outcomeOf(patience.wait(taking(300), late))
+    const timeBudget = createTimeBudget(1000)
+    const first = outcomeOf(timeBudget.wait(taking(300), late))
     await vi.advanceTimersByTimeAsync(300)
     expect(await first).toEqual(['after 300', 300])
-    const counted = outcomeOf(patience.during(taking(200)))
+    const counted = outcomeOf(timeBudget.during(taking(200)))
     await vi.advanceTimersByTimeAsync(200)
     expect(await counted).toEqual(['after 200', 200])
     // Whatever is done in between is not waited for.
     await vi.advanceTimersByTimeAsync(5000)
-    expect(patience.left()).toBe(500)
-    const last = outcomeOf(patience.wait(never, late))
+    expect(timeBudget.left()).toBe(500)
+    const last = outcomeOf(timeBudget.wait(never, late))
     await vi.advanceTimersByTimeAsync(500)
     expect(await last).toEqual(['late', 500])
-    const none = outcomeOf(patience.wait(taking(10), late))
+    const none = outcomeOf(timeBudget.wait(taking(10), late))
     await vi.advanceTimersByTimeAsync(1)
     expect((await none)[0]).toBe('late')
   })
 
   test('is counted once where waits are within each other, and a share of it may be kept for what follows', async () => {
-    const patience = createPatience(1000)
+    const timeBudget = createTimeBudget(1000)
     const both = outcomeOf(
-      patience.wait(async () => {
+      timeBudget.wait(async () => {
         await taking(500)()
-        const extra = await patience.wait(never, late, 0.8).catch(({ message }) => message)
-        return [extra, Math.round(patience.left())]
+        const extra = await timeBudget.wait(never, late, 0.8).catch(({ message }) => message)
+        return [extra, Math.round(timeBudget.left())]
       }, late),
     )
     await vi.advanceTimersByTimeAsync(1000)
     expect(await both).toEqual([['late', 100], 900])
-    expect(patience.left()).toBe(100)
+    expect(timeBudget.left()).toBe(100)
   })
 
   test('says when it is at its end to those who go on waiting all the same', async () => {
-    const patience = createPatience(1000)
+    const timeBudget = createTimeBudget(1000)
     let lateAfter: number | undefined
     const began = performance.now()
     const done = outcomeOf(
-      patience.outlast(taking(3000), () => {
+      timeBudget.outlast(taking(3000), () => {
         lateAfter = performance.now() - began
       }),
     )
@@ -70,7 +70,7 @@ describe('patience', () => {
   })
 
   test('leaves no timer behind, and passes on why work fails', async () => {
-    const failed = createPatience(1000).wait(() => Promise.reject(new Error('no')), late)
+    const failed = createTimeBudget(1000).wait(() => Promise.reject(new Error('no')), late)
     await expect(failed).rejects.toThrow('no')
     expect(vi.getTimerCount()).toBe(0)
   })

@@ -3,8 +3,8 @@ import type { LocationRequest, LocationValidation } from '#schemas/location.ts'
 import type { PointRequest } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { App } from '#src/http/app.ts'
-import { inTime } from '#src/http/plugins/patience.ts'
-import { partyOf } from '#src/http/request.ts'
+import { withTimeout } from '#src/http/plugins/time-budget.ts'
+import { clientKeyOf } from '#src/http/request.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { releaseMembers } from '#src/lookup/releases.ts'
 import { createLocationValidator } from '../location/validator.ts'
@@ -30,7 +30,7 @@ export type Region =
   { geometry: unknown; at: string } | { countryCode: string; code: string; level: number | null }
 
 /** What the endpoints for points, places, polygons and areas answer, for rooms that say it in other words. */
-export interface AdviceDesk {
+export interface AdviceService {
   /**
    * What `/advisory/{product}/point` answers.
    *
@@ -58,13 +58,13 @@ export interface AdviceDesk {
 }
 
 /** Makes what answers as the endpoints do, of the same parts. */
-export function createAdviceDesk(
+export function createAdviceService(
   app: App,
   lookup: Lookup,
   advisors: Advisors,
   readRules: ReadRules,
-): AdviceDesk {
-  const { adviseOn, adviseInTime } = advisors
+): AdviceService {
+  const { adviseOn, adviseWithTimeout } = advisors
   const { list } = app.products
   const validator = createLocationValidator(app.database.reader, lookup, list)
   const ofAll = allProductsAnswerer(list, readRules)
@@ -73,22 +73,22 @@ export function createAdviceDesk(
   return {
     async atPoint(product, point, { request, reply }) {
       const answerer = (product && ofOne.get(product)) ?? ofAll
-      const fromDatabase = () => answerer.answer(lookup, point, partyOf(request))
-      const found = answerer.fromMemory(lookup, point) ?? (await inTime(request, reply, fromDatabase))
+      const fromDatabase = () => answerer.answer(lookup, point, clientKeyOf(request))
+      const found = answerer.fromMemory(lookup, point) ?? (await withTimeout(request, reply, fromDatabase))
       if (found instanceof Error) throw found
       return found.body
     },
     async whereIs(place, { request, reply }) {
-      const fromDatabase = () => validator.validate(place, partyOf(request))
-      return validator.fromMemory(place) ?? inTime(request, reply, fromDatabase)
+      const fromDatabase = () => validator.validate(place, clientKeyOf(request))
+      return validator.fromMemory(place) ?? withTimeout(request, reply, fromDatabase)
     },
     async inRegion(product, region, question, { request, reply }) {
       const where =
         'geometry' in region ? readGeoJson(soleFeature({ value: region.geometry, at: region.at })) : region
       const asked = { ...question }
-      await inTime(request, reply, () => lookup.places.fillCrop(asked))
-      const advice = await adviseInTime(request, reply, (waiting) =>
-        adviseOn(where, { product, asked, wanted: null, party: partyOf(request) }, waiting),
+      await withTimeout(request, reply, () => lookup.places.fillCrop(asked))
+      const advice = await adviseWithTimeout(request, reply, (waiting) =>
+        adviseOn(where, { product, asked, wanted: null, clientKey: clientKeyOf(request) }, waiting),
       )
       return {
         location: locationOf(undefined, advice),
