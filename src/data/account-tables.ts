@@ -150,24 +150,3 @@ export interface AuditRecordTable {
   operator: string | null
   detail: object | null
 }
-
-/** Something that concerns the security of the service. */
-export interface AuditEvent {
-  kind: AuditKind
-  /** The account that it is about; the caller's where it is left out, null where there is none. */
-  userId?: string | null
-  /** The login by which it was done; the caller's where it is left out. */
-  sessionId?: string
-  /** What depends on the kind: ids, names and reasons, never a secret. */
-  detail?: Record<string, unknown>
-}
-
-/** Who did it, and from where: a request, or an operator at the command line. */
-export interface AuditOrigin {
-  userId: string | null
-  sessionId: string | null
-  keyId: string | null
-  network: string | null
-  requestId: string | null
-  operator: string | null
-}

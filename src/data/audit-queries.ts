@@ -1,8 +1,29 @@
 import { userInfo } from 'node:os'
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import type { AuditEvent, AuditKind, AuditOrigin } from './account-tables.ts'
+import type { AuditKind } from './account-tables.ts'
 import { isoTime } from './sql.ts'
 import type { Tables } from './tables.ts'
+
+/** Something that concerns the security of the service. */
+export interface AuditEvent {
+  kind: AuditKind
+  /** The account that it is about; the caller's where it is left out, null where there is none. */
+  userId?: string | null
+  /** The login by which it was done; the caller's where it is left out. */
+  sessionId?: string
+  /** What depends on the kind: ids, names and reasons, never a secret. */
+  detail?: Record<string, unknown>
+}
+
+/** Who did it, and from where: a request, or an operator at the command line. */
+export interface AuditOrigin {
+  userId: string | null
+  sessionId: string | null
+  keyId: string | null
+  network: string | null
+  requestId: string | null
+  operator: string | null
+}
 
 /** Who runs this program, as the operating system says; a number where it has no name, as in many containers. */
 export function operatorName(): string {

@@ -114,7 +114,7 @@ Send this to POST /auth/confirm, as JSON:
   "token": "${tokenIn(mail)}"
 }
 
-If it was not you, you need to do nothing: nobody can log in to it.
+If it was not you, do nothing: the account stays closed.
 `)
   })
 

@@ -57,8 +57,8 @@ describe('a mail', () => {
     // As it is, so that it can also be copied from where nothing is decoded.
     expect(mail.headers).toContain('Content-Transfer-Encoding: 7bit\r\n')
     expect(mail.headers).toContain('Subject: Agricultural advisory service: a new password\r\n')
-    expect(mail.text).toBe(`Somebody, probably you, has forgotten the password of your account with the
-Agricultural advisory service. To choose a new one, you have an hour.
+    expect(mail.text).toBe(`We received a request to reset the password of your account with the
+Agricultural advisory service. The request is valid for an hour.
 
 Send this to POST /auth/password/reset, as JSON:
 

@@ -45,7 +45,7 @@ describe('commands', () => {
     expect(await agro(...parameters)).toEqual({
       code: 1,
       stdout: '',
-      stderr: `${deed}, and nobody can be asked here: add --yes.\n`,
+      stderr: `${deed}: there is no terminal to confirm it. Add --yes.\n`,
     })
   })
 

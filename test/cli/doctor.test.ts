@@ -119,7 +119,7 @@ describe('the doctor', () => {
   test('tells it to people group by group, without colours where nobody sees them', async () => {
     const { stdout } = await runAgro(testDatabase, 'doctor')
     expect(stdout).toMatch(/^versions\n {2}ok {7}The service is /)
-    expect(stdout).toMatch(/\n {2}note {5}There is no mail server: .*\n {11}> Set SMTP_URL and MAIL_FROM/)
+    expect(stdout).toMatch(/\n {2}note {5}No mail server is set: .*\n {11}> Set SMTP_URL and MAIL_FROM/)
     expect(stdout).toMatch(/\n\nwarning: \d+ ok, \d+ note, \d+ warning\n$/)
     expect(stdout).not.toContain('\u001b')
   })
@@ -134,17 +134,12 @@ describe('the doctor', () => {
     const found = async () => (await examined()).of('releases incomplete')
     const since = `${code} is incomplete since \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d UTC`
     expect(await found()).toEqual([
-      [
-        'warning',
-        expect.stringMatching(
-          `^${since}\\. An older version has begun it, .* whether it is being loaded\\.$`,
-        ),
-      ],
+      ['warning', expect.stringMatching(`^${since}, by an older version\\. Its load may still run\\.$`)],
     ])
     const lock = 7_239_449 * 2 ** 24 + 5
     await client.query('update release set load_lock = $1 where code = $2', [lock, code])
     expect(await found()).toEqual([
-      ['warning', expect.stringMatching(`^${since}, and nobody loads it: its load was cut off\\.$`)],
+      ['warning', expect.stringMatching(`^${since}\\. Its load was interrupted\\.$`)],
     ])
     const cluster = await openCluster(testDatabase.config)
     const loader = cluster.connectForMaintenance()

@@ -41,7 +41,7 @@ describe.sequential('agro releases prune', () => {
     const { code, stderr } = await agro('releases', 'prune', '--keep', '2')
     expect([code, stderr]).toEqual([
       1,
-      `This deletes ${codeOf(3)} with all data, for good, and nobody can be asked here: add --yes.\n`,
+      `This deletes ${codeOf(3)} with all data, for good: there is no terminal to confirm it. Add --yes.\n`,
     ])
     expect(await listed()).toHaveLength(6)
   })

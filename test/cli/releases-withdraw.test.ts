@@ -21,7 +21,7 @@ test('a release that took the place of none is withdrawn by a rollback, and can 
   const asking = await agro('releases', 'rollback', CODE)
   expect([asking.code, asking.stderr]).toEqual([
     1,
-    `This withdraws ${CODE}: nothing is there that it took the place of, so its series has no release then, and nobody can be asked here: add --yes.\n`,
+    `This withdraws ${CODE}: nothing is there that it took the place of, so its series has no release then: there is no terminal to confirm it. Add --yes.\n`,
   ])
   expect(await ask()).toMatchObject({ status: 200, values: [7] })
 

@@ -81,12 +81,13 @@ export function validatorOf(document: Document, isClosed = false) {
   )
   // The one keyword of OpenAPI in the schemas; `oneOf` has the rule.
   ajv.addVocabulary(['discriminator'])
-  const local = (value: unknown) => {
+  const local = (value: unknown, close = closed) => {
     const schema = JSON.parse(JSON.stringify(value).replaceAll('"#/components/schemas/', '"'))
-    return (isClosed ? closed(schema) : schema) as AnySchemaObject
+    return (isClosed ? close(schema) : schema) as AnySchemaObject
   }
+  const parts = partsIn(document.components?.schemas)
   for (const [name, schema] of Object.entries(document.components?.schemas ?? {})) {
-    ajv.addSchema(local(schema), name)
+    ajv.addSchema(local(schema, parts.has(name) ? closedInside : closed), name)
   }
   // To compile a schema takes longer than to ask it a thousand times.
   const compiled = new WeakMap<object, ValidateFunction>()
@@ -104,11 +105,30 @@ export function validatorOf(document: Document, isClosed = false) {
   }
 }
 
-/** A schema that takes no member which it does not name, unless it says of the others what they are. */
+/** The names of components that are parts of others, by `allOf`: the whole is closed, not its parts. */
+function partsIn(value: unknown, names = new Set<string>()): Set<string> {
+  if (value === null || typeof value !== 'object') return names
+  const { allOf = [] } = value as { allOf?: { $ref?: string }[] }
+  for (const { $ref = '' } of allOf) names.add($ref.replace('#/components/schemas/', ''))
+  for (const part of Object.values(value)) partsIn(part, names)
+  return names
+}
+
+/** A schema that takes no member which it does not name, unless it describes the others. */
 function closed(value: unknown): unknown {
+  const schema = closedInside(value)
+  if (schema === null || typeof schema !== 'object' || Array.isArray(schema)) return schema
+  const isOpen = 'additionalProperties' in schema || !('properties' in schema || 'allOf' in schema)
+  return isOpen ? schema : { type: 'object', ...schema, unevaluatedProperties: false }
+}
+
+function closedInside(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed)
   if (value === null || typeof value !== 'object') return value
-  const schema = Object.fromEntries(Object.entries(value).map(([key, part]) => [key, closed(part)]))
-  const isOpen = 'additionalProperties' in schema || !('properties' in schema)
-  return isOpen ? schema : { ...schema, unevaluatedProperties: false }
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => [
+      key,
+      key === 'allOf' ? part.map(closedInside) : closed(part),
+    ]),
+  )
 }

@@ -204,7 +204,7 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
       .click()
     // Kenya has no yields.
     await page.locator('.legend h2', { hasText: 'Forage' }).waitFor()
-    expect(await page.locator('.place h2').innerText()).toMatch(/^Nairobi/)
+    await page.locator('.place h2', { hasText: /^Nairobi/ }).waitFor()
     expect(await hash()).toContain('country=ken')
     await page.getByLabel('Area or coordinates').fill('Addis Abeba')
     await page.getByText('No area is called “Addis Abeba”. Similar names:').waitFor()

@@ -94,9 +94,9 @@ function allProductsEndpoint(
     response,
     summary: 'Everything for a point',
     description: `
-${subjects.charAt(0).toUpperCase()}${subjects.slice(1)} in one call. Each product has the answer of its own endpoint, or null with \`error\` and \`code\`, as for a crop that the country does not offer${plain}.
+${subjects.charAt(0).toUpperCase()}${subjects.slice(1)} in one call: each answer, or null with \`error\` and \`code\`${plain}.
 
-Without \`country_code\` and \`release\`, the country of the point applies, by its outline (\`country_source\`), and by default its crop. Points outside of all countries get the defaults.
+Without \`country_code\` and \`release\`, the country of the point applies (\`country_source\`), and by default its crop. Points in no country get the defaults.
 
 If no product has a value, the answer is a 404 with the most telling reason; \`details\` has the reason of each product.`.trim(),
     ...allProductsAnswerer(products, readRules),

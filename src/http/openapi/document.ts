@@ -1,5 +1,5 @@
 import type { OpenAPIV3_1 } from 'openapi-types'
-import { isCollection, visit, Document as YamlDocument } from 'yaml'
+import { isCollection, type Node, visit, Document as YamlDocument } from 'yaml'
 import { COUNTRY_CODES, COUNTRY_NAMES, DOCUMENTED_AS, EXAMPLE_REQUEST_ID } from '#schemas/common.ts'
 import type { App } from '../app.ts'
 import { withStandardFormat } from '../validation.ts'
@@ -283,11 +283,22 @@ function yamlOf(document: OpenAPIV3_1.Document): string {
       // Each level indents by two, and the key stands before the value.
       const depth = path.filter(isCollection).length
       const room = YAML_WIDTH - 2 * depth - String(key ?? '').length
-      if (JSON.stringify(node).length <= room) node.flow = true
-      return node.flow ? visit.SKIP : undefined
+      if (JSON.stringify(node).length > room) return undefined
+      node.flow = true
+      quoteQuestions(node)
+      return visit.SKIP
     },
   })
   return yaml.toString({ lineWidth: YAML_WIDTH, flowCollectionPadding: true })
+}
+
+/** Parsers of YAML 1.1, such as Python's, take a plain `?` in a map on one line for the mark of a key. */
+function quoteQuestions(node: Node): void {
+  visit(node, {
+    Scalar(_, scalar) {
+      if (String(scalar.value).includes('?')) scalar.type = 'QUOTE_SINGLE'
+    },
+  })
 }
 
 /** The document with the countries in its descriptions, in words that validators of others know. */

@@ -54,19 +54,19 @@ Later versions may add fields to answers and values to lists. Deprecated operati
 
 /** The rules that all operations of advice share. */
 const ADVISORY = `
-Advice of the published releases for a place.
+Advice of the published releases for a place. \`/docs/rules\` has all rules.
 
 **Values.** A point has the values of its pixel, never of a neighbour. Layers without a value are left out; 0 is a value. A point without any value is a 404 with the reason in \`code\`.
 
-**Parameters.** Body and query are merged field by field, and the body wins. The query takes each member of the body, in the form that \`GET\` shows. Caches keep an answer to \`GET\` for a minute; then \`If-None-Match\` renews it while the release is the same. With a token, only private caches store it.
+**Parameters.** Body and query are merged field by field, and the body wins. The query takes each member of the body, in the form that \`GET\` shows. Caches keep an answer to \`GET\` for a minute; then \`If-None-Match\` renews it.
 
-**Quantities.** With \`area\`, \`bags\`, \`prices\`, \`budget\`, \`produce_price\`, \`scenario_weights\` or \`nutrients\` each entry of a rate or a yield has its \`quantity\`: the amount on the area, in whole bags and in money. \`quantities\` has the least, the most and the expected amounts over the scenarios, and the share that a budget pays for. \`/docs/rules\` has the rules of rounding.
+**Quantities.** \`area\`, \`bags\`, \`prices\`, \`budget\`, \`produce_price\`, \`scenario_weights\` or \`nutrients\` add a \`quantity\` to each entry of a rate or a yield: the amount on the area, in whole bags and in money.
 
-**Text messages.** With \`Accept: text/plain\` a point is answered in one text message, or in \`max_segments\` segments, in a served language of \`Accept-Language\`. Longer answers drop the name of the place, then scenarios, products and entries. A missing value (404) is a text as well; other errors are JSON.
+**Text messages.** With \`Accept: text/plain\` a point is answered in one text message, or in \`max_segments\`.
 
-**History.** With a valid token the answer is stored in the caller's history, and has the \`history_id\` for feedback. \`Prefer: history=none\`, or a key without the scope \`history\`, stores nothing. At a point or a batch an invalid token, or a key without the scope \`advisory\`, gets the anonymous answer, with \`WWW-Authenticate\`.
+**History.** With a valid token the answer is stored in the caller's history, with a \`history_id\` for feedback, except with \`Prefer: history=none\` or a key without the scope \`history\`.
 
-**Many points.** Points are sent as JSON, as NDJSON (a point a line), as CSV or as GeoJSON. \`Accept\` chooses the form of the answer; without it, the answer has the form of the request. Each point is answered for the \`country_code\` of the call, or for the country that it lies in (\`country_source\`). Parameters of all points stand in the query; a JSON body may have them as well, and wins. \`pass=area_ha,farmer\` copies columns or properties to the answers. Long answers are streamed: an answer is whole when its transfer ends properly. Batches are not stored in the history.`.trim()
+**Many points.** Points are sent as JSON, NDJSON, CSV or GeoJSON. \`Accept\` chooses the form of the answer; without it, the answer has the form of the request. Each point is answered for the \`country_code\` of the call, or for its own country (\`country_source\`). \`pass=area_ha,farmer\` copies columns or properties to the answers. Long answers are streamed: an answer is whole when its transfer ends properly. Batches are not stored.`.trim()
 
 const BEARER = 'bearerAuth'
 

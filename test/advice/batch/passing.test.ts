@@ -213,6 +213,7 @@ test('the document has pass as a parameter and as a member', async () => {
   const { parameters = [] } = document.paths['/advisory/forage/points']?.post ?? {}
   const parameter = parameters.find(({ name }) => name === 'pass')
   expect(parameter?.schema).toMatchObject({ type: 'array', maxItems: 20 })
-  const { properties } = schemaAt(document, { $ref: '#/components/schemas/PointsRequest' })
-  expect(schemaAt(document, (properties as Fields).pass).type).toEqual(['array', 'null'])
+  const { allOf } = schemaAt(document, { $ref: '#/components/schemas/PointsRequest' })
+  const [{ properties }] = allOf as [{ properties: Fields }]
+  expect(schemaAt(document, properties.pass).type).toEqual(['array', 'null'])
 })

@@ -27,7 +27,7 @@ describe('what else of a request is refused', () => {
     [{ admin: { country_code: 'eth' } }, 'INVALID_PARAMETERS', 'admin.code'],
     [{ admin: { country_code: 'eth', code: 'no such' } }, 'UNKNOWN_AREA', 'admin.code'],
     [{ admin: { country_code: 'eth', code: 'ETH', level: 1 } }, 'UNKNOWN_AREA', 'admin.code'],
-    [{ admin: { country_code: 'rwa', code: 'RWA' } }, 'CROP_NOT_AVAILABLE', 'crop'],
+    [{ admin: { country_code: 'rwa', code: 'RWA' }, crop: 'wheat' }, 'CROP_NOT_AVAILABLE', 'crop'],
     [{ geometry: FIELD, country_code: 'xyz' }, 'INVALID_PARAMETERS', 'country_code'],
     [{ geometry: 'POLYGON((0 0,1 0,1 1,0 0))' }, 'INVALID_PARAMETERS', 'geometry'],
   ])('%j is %s of %s', async (payload, code, field) => {

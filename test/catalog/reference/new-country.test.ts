@@ -244,7 +244,7 @@ describe('Tanzania and maize in Kenya, added while the service runs', () => {
 
     for (const path of ['/openapi.json', '/openapi.yaml', '/docs/json', '/docs/yaml']) {
       const { body: text } = await service.app.inject(path)
-      expect(text.replaceAll(/\s+/g, ' ')).toContain('a place in Ethiopia, Rwanda, Kenya, Ghana or Tanzania:')
+      expect(text.replaceAll(/\s+/g, ' ')).toContain('places in Ethiopia, Rwanda, Kenya, Ghana or Tanzania:')
       expect(text).toContain('one of `eth`, `rwa`, `ken`, `gha`, `tza`.')
       expect(text).not.toContain('{country')
     }

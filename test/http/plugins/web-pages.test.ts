@@ -51,6 +51,9 @@ describe('the front page', () => {
       name: 'Agricultural advisory service',
       docs: '/docs',
       openapi: '/openapi.json',
+      openapi_parts: Object.fromEntries(
+        ['points', 'fields', 'account', 'operations'].map((part) => [part, `/openapi/${part}.json`]),
+      ),
       catalog: '/catalog',
       ogc: '/ogc',
       mcp: '/mcp',
