@@ -87,7 +87,22 @@ export function createResolver(document: Untyped, address: string): (path: strin
   }
 
   function resolveMembers(value: Untyped, above: string[]): Untyped {
-    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, resolve(member, above)]))
+    const entries = Object.entries(value).map(([name, member]) => [name, resolve(member, above)])
+    const { allOf, ...whole } = Object.fromEntries(entries)
+    return Array.isArray(allOf) ? [...allOf, whole].reduce(merged, {}) : Object.fromEntries(entries)
+  }
+
+  /** Parts of a schema as one, without the notes of where they come from. */
+  function merged(one: Untyped, other: Untyped): Untyped {
+    const whole = { ...one }
+    for (const [name, value] of Object.entries<Untyped>(other)) {
+      const before = whole[name]
+      if (name === '$$ref') continue
+      if (Array.isArray(before) && Array.isArray(value)) whole[name] = [...before, ...value]
+      else if (before instanceof Object && value instanceof Object) whole[name] = merged(before, value)
+      else whole[name] = value
+    }
+    return whole
   }
 
   function at(reference: string) {
