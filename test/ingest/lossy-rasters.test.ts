@@ -92,7 +92,7 @@ describe('a raster that is compressed with JPEG', () => {
     })
     await copyFile(kindFixture('jpeg.tif'), join(ingest.folder, 'image.tif.msk'))
     expect(await ingest.refusalOf(manifestText([{ file: image }], LOSSY))).toBe(
-      'image.tif.msk has a mask that is compressed with loss, so that nobody knows where it is 0.',
+      'image.tif.msk has a mask that is compressed with loss: its zeros are not reliable.',
     )
   })
 

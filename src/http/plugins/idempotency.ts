@@ -214,6 +214,8 @@ function replay(reply: FastifyReply, fingerprint: string, answer: StoredAnswer):
   // A serializer of its own leaves the type to its reply.
   if (!reply.hasHeader('content-type')) reply.type('application/json; charset=utf-8')
   reply.serializer((body) => {
+    // A text message is made of the answer.
+    if (typeof body === 'string') return body
     try {
       return write?.(body) ?? JSON.stringify(body)
     } catch {

@@ -56,9 +56,9 @@ Later versions may add fields to answers and values to lists. Deprecated operati
 const ADVISORY = `
 Advice of the published releases for a place. \`/docs/rules\` has all rules.
 
-**Values.** A point has the values of its pixel, never of a neighbour. Layers without a value are left out; 0 is a value. A point without any value is a 404 with the reason in \`code\`.
+**Values.** A point has the values of its pixel, never of a neighbour. Layers without a value are left out; 0 is a value. A point without any is a 404.
 
-**Parameters.** Body and query are merged field by field, and the body wins. The query takes each member of the body, in the form that \`GET\` shows. Caches keep an answer to \`GET\` for a minute; then \`If-None-Match\` renews it.
+**Parameters.** Body and query are merged field by field, and the body wins. The query takes each member of the body, in the form that \`GET\` shows. Caches keep an answer to \`GET\` for a minute.
 
 **Quantities.** \`area\`, \`bags\`, \`prices\`, \`budget\`, \`produce_price\`, \`scenario_weights\` or \`nutrients\` add a \`quantity\` to each entry of a rate or a yield: the amount on the area, in whole bags and in money.
 
@@ -66,7 +66,7 @@ Advice of the published releases for a place. \`/docs/rules\` has all rules.
 
 **History.** With a valid token the answer is stored in the caller's history, with a \`history_id\` for feedback, except with \`Prefer: history=none\` or a key without the scope \`history\`.
 
-**Many points.** Points are sent as JSON, NDJSON, CSV or GeoJSON. \`Accept\` chooses the form of the answer; without it, the answer has the form of the request. Each point is answered for the \`country_code\` of the call, or for its own country (\`country_source\`). \`pass=area_ha,farmer\` copies columns or properties to the answers. Long answers are streamed: an answer is whole when its transfer ends properly. Batches are not stored.`.trim()
+**Many points.** Points are sent as JSON, NDJSON, CSV or GeoJSON. \`Accept\` chooses the form of the answer; the default is the form of the request. Each point is answered for the \`country_code\` of the call, or for its own country (\`country_source\`). \`pass=area_ha,farmer\` copies columns or properties to the answers. Long answers are streamed. Batches are not stored.`.trim()
 
 const BEARER = 'bearerAuth'
 

@@ -67,9 +67,7 @@ describe.skipIf(!CHROMIUM)('the page of the documentation, before anything is ex
     const block = page.locator('#operations-advisory-yieldInPolygon')
     await block.locator('.opblock-summary-control').click()
     await block.getByRole('button', { name: 'Execute' }).click()
-    expect(await block.locator('.live-responses-table .response-col_status').first().innerText()).toContain(
-      '200',
-    )
+    await block.locator('.live-responses-table .response .response-col_status', { hasText: '200' }).waitFor()
     await page.goto(url)
   })
 
