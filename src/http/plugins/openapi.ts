@@ -64,9 +64,9 @@ Advice of the published releases for a place. \`/docs/rules\` has all rules.
 
 **Text messages.** With \`Accept: text/plain\` a point is answered in one text message, or in \`max_segments\`.
 
-**History.** With a valid token the answer is stored in the caller's history, with a \`history_id\` for feedback, except with \`Prefer: history=none\` or a key without the scope \`history\`.
+**History.** With a valid token the answer is stored in the caller's history, except with \`Prefer: history=none\` or a key without the scope \`history\`.
 
-**Many points.** Points are sent as JSON, NDJSON, CSV or GeoJSON. \`Accept\` chooses the form of the answer; the default is the form of the request. Each point is answered for the \`country_code\` of the call, or for its own country (\`country_source\`). \`pass=area_ha,farmer\` copies columns or properties to the answers. Long answers are streamed. Batches are not stored.`.trim()
+**Many points.** Points are sent as JSON, NDJSON, CSV or GeoJSON. \`Accept\` chooses the form of the answer; the default is the form of the request. Each point is answered for the \`country_code\` of the call, or for its own country (\`country_source\`). \`pass=area_ha,farmer\` copies columns or properties to the answers. Batches are not stored.`.trim()
 
 const BEARER = 'bearerAuth'
 

@@ -224,3 +224,27 @@ describe('parameters come as a body, as a query or as both', () => {
     })
   })
 })
+
+test('the query of a POST takes all parameters of GET, also those that its document leaves to the body', async () => {
+  const query = new URLSearchParams({
+    ...{ lat: '9.5', lng: '38.5', crop: 'wheat', country_code: 'eth', name: 'A field' },
+    ...{ forecast_period: '2026-07', provenance: 'true', area: '2.5 ha', bags: 'Urea:50,DAP:50' },
+    ...{ prices: 'ETB Urea:2250/bag,DAP:2600/bag', budget: '15000', nutrients: 'true' },
+    scenario_weights: 'Normal:2,Below Normal:1',
+  })
+  const url = `/advisory/fertilizer/point?${query}`
+  const [post, get] = await Promise.all(
+    (['POST', 'GET'] as const).map((method) => service.app.inject({ method, url })),
+  )
+  expect(post?.statusCode).toBe(200)
+  expect(post?.body).toBe(get?.body)
+  expect(post?.json()).toMatchObject({ quantities: { currency: 'ETB' }, provenance: [{}] })
+
+  const message = `/advisory/yield/point?lat=9.5&lng=38.5&max_segments=2&release=synthetic-yield-eth-wheat-2026-07-v1`
+  const headers = { accept: 'text/plain' }
+  const [sent, fetched] = await Promise.all(
+    (['POST', 'GET'] as const).map((method) => service.app.inject({ method, url: message, headers })),
+  )
+  expect(sent?.headers['content-type']).toContain('text/plain')
+  expect(sent?.body).toBe(fetched?.body)
+})
