@@ -18,7 +18,7 @@ test('a country that is added, renamed and removed is seen within two seconds', 
     const point = { ...DODOMA, country_code: 'tza' }
     const reason = await app.inject({ method: 'POST', url: '/advisory/forage/point', payload: point })
     const { info } = (await app.inject('/openapi.json')).json()
-    const place = /a place in (.*):/.exec(info.description)?.[1]
+    const place = /places in (.*):/.exec(info.description)?.[1]
     return { reason: reason.json().error as string, place }
   }
 
