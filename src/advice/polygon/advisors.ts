@@ -343,7 +343,7 @@ export interface Advisors {
 
 interface Question {
   product: ProductDefinition
-  /** Gets the country that a polygon lies in, and its crop, where they are left out. */
+  /** Gets the country of a polygon, and the crop of a country, where they are left out. */
   asked: RegionQuestion & Placeable
   wanted: DistributionWanted | null
   clientKey: ClientKey
@@ -359,7 +359,10 @@ function createAdviseOn(
   areaAdvisor: AreaAdvisor,
 ): AdviseOn {
   return async (where, { product, asked, wanted, clientKey }, waiting) => {
-    if (!('polygons' in where)) return areaAdvisor.advise(seriesOf(product, asked), where, wanted, waiting)
+    if (!('polygons' in where)) {
+      await waiting.wait(() => places.fillCrop(asked))
+      return areaAdvisor.advise(seriesOf(product, asked), where, wanted, waiting)
+    }
     const position = interiorPointOf(where.polygons)
     await waiting.wait(() => places.fill(asked, position, clientKey))
     return polygonAdvisor.advise(seriesOf(product, asked), where.polygons, wanted, waiting)

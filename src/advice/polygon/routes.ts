@@ -145,7 +145,6 @@ function polygonRoute(
         refuseUnlessOne('geometry', body)
         const sent: Body & Placeable = { ...body, country_code: countryOf(body) }
         const asked = await withReleaseNamed(lookup, product, sent, call, reply)
-        if (body.admin) await withTimeout(call, reply, () => lookup.places.fillCrop(asked))
         const where = takeOutline(call) ?? areaIn(body.admin as SentArea)
         const rules = await withTimeout(call, reply, () => readRules(body, [product], 'polygons'))
         const question = { product, asked, wanted: wantedIn(body), clientKey: clientKeyOf(call) }
