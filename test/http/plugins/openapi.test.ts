@@ -256,7 +256,7 @@ test('the document stays small', async () => {
 })
 
 test('each operation is in one of the documents for a purpose, which are valid by themselves', async () => {
-  const most = { points: 120_000, fields: 147_000, account: 130_000, operations: 81_000 }
+  const most = { points: 120_000, fields: 147_000, account: 131_000, operations: 81_000 }
   const found: string[] = []
   for (const [part, bytes] of Object.entries(most)) {
     const { body } = await service.app.inject(`/openapi/${part}.json`)
