@@ -66,8 +66,10 @@ import { publishDue } from './ingest/publish.ts'
 import { EVERYBODY } from './lib/fair-queue.ts'
 import { createTurns } from './lib/turns.ts'
 import { createLookup, type Lookup } from './lookup/lookup.ts'
+import { createAreas } from './standards/areas.ts'
 import { coverage } from './standards/coverage/routes.ts'
 import { map } from './standards/maps/routes.ts'
+import { createMemory } from './standards/memory.ts'
 import { ogc } from './standards/ogc/index.ts'
 import { stac } from './standards/stac/routes.ts'
 
@@ -186,8 +188,10 @@ async function registerAdvice(guarded: App, lookup: Lookup, logged: object): Pro
   const readRules = createRuleReader(guarded, lookup)
   await guarded.register(advisory, { prefix: '/advisory', ...logged, lookup, advisors, record, readRules })
   const figures = createRegionFigures(guarded, advisors)
+  const memory = createMemory()
+  const areas = createAreas(guarded, figures, memory)
   await guarded.register(coverage, { ...logged, lookup, figures })
-  await guarded.register(ogc, { prefix: '/ogc', ...logged, lookup, figures })
+  await guarded.register(ogc, { prefix: '/ogc', ...logged, lookup, figures, areas, memory })
   const service = createAdviceService(guarded, lookup, advisors, readRules)
   await guarded.register(mcp, { prefix: '/mcp', ...logged, lookup, service })
   const throttle = createThrottle(guarded.database.writer)
