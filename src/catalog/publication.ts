@@ -3,7 +3,7 @@ import type { Tables } from '#src/data/tables.ts'
 import type { App } from '#src/http/app.ts'
 import { LOOK_EVERY_MS, workInBackground } from '#src/http/background-work.ts'
 import type { LogFailure } from '#src/http/plugins/failure-log.ts'
-import { createLastKnown } from '#src/lib/promises.ts'
+import { cacheLastValue } from '#src/lib/cache.ts'
 import { type DueOutcome, type DueRelease, publishesSynthetic } from './release-queries.ts'
 import { findTimeToNext, type PublishDue, publishNextDue } from './schedule-queries.ts'
 
@@ -66,10 +66,10 @@ export function createSyntheticNotice(
   maxAgeMs: number,
   logFailure: LogFailure,
 ): () => Promise<boolean> {
-  return createLastKnown<boolean>({
+  return cacheLastValue<boolean>('synthetic notice', {
     load: () => publishesSynthetic(db),
-    otherwise: () => false,
-    maxAgeMs,
+    initial: () => false,
+    ttlMs: maxAgeMs,
     warn: (error) => logFailure(error, 'whether synthetic values are published may be old'),
   })
 }

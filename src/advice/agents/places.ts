@@ -5,8 +5,8 @@ import type { App } from '#src/http/app.ts'
 import { untilGone } from '#src/http/deadline.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
+import { cacheLastValue } from '#src/lib/cache.ts'
 import { nameKey, slipBetween } from '#src/lib/names.ts'
-import { createLastKnown } from '#src/lib/promises.ts'
 import type { Pause } from '#src/lib/turns.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
@@ -31,10 +31,10 @@ export interface Origins {
 }
 
 export function createOrigins({ config, database, logFailure }: App, lookup: Lookup): Origins {
-  const boundaries = createLastKnown({
+  const boundaries = cacheLastValue('boundary sources', {
     load: () => listBoundarySources(database.reader),
-    otherwise: () => [],
-    maxAgeMs: config.RELEASE_MAX_AGE_MS,
+    initial: () => [],
+    ttlMs: config.RELEASE_MAX_AGE_MS,
     warn: (error) => logFailure(error, 'the sources of boundaries may be old'),
   })
 

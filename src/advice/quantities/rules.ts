@@ -5,7 +5,7 @@ import type { ProductDefinition, Products } from '#schemas/products/define.ts'
 import { hasQuantities, type QuantityRequest } from '#schemas/quantities.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { createFreshValue } from '#src/lib/promises.ts'
+import { cacheValue } from '#src/lib/cache.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { codesIn } from '#src/lookup/pinned-request.ts'
 import type { ReleaseLabels } from '#src/lookup/queries.ts'
@@ -115,7 +115,11 @@ export type ReadRules = (
 
 /** Reads rules by what is published and which compositions are known, as they are now. */
 export function createRuleReader({ config, database, products }: App, lookup: Lookup): ReadRules {
-  const compositions = createFreshValue(() => listCompositions(database.reader), config.RELEASE_MAX_AGE_MS)
+  const compositions = cacheValue(
+    'compositions',
+    () => listCompositions(database.reader),
+    config.RELEASE_MAX_AGE_MS,
+  )
   const codes = products.list.filter(hasQuantities).map(({ code }) => code)
   return async (request, products, areasOf = 'request') => {
     const plan = products.some(hasQuantities) ? readPlan(request, areasOf) : null
