@@ -3,6 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /** The milliseconds before each new attempt. */
 export type Pauses = readonly number[]
 
+/** One new attempt, at once. */
+export const ONCE_MORE: Pauses = [0]
+
 /** Pauses from the first to the longest, each twice as long as the one before. */
 export function doublingPauses(firstMs: number, longestMs: number): Pauses {
   const pauses = [firstMs]

@@ -2,7 +2,7 @@ import type { App } from '#src/http/app.ts'
 import { deliverFrom } from '#src/http/deliveries.ts'
 import { MINUTE_MS } from '#src/http/jobs.ts'
 import type { OutwardRules } from '#src/lib/outward-post.ts'
-import { compareSome, createRetries } from './compare.ts'
+import { compareSome, createFailures } from './compare.ts'
 import { type Attempt, attempt } from './deliver.ts'
 import {
   claimDeliveries,
@@ -59,7 +59,7 @@ const REASONS = { gone: 'gone', failed: 'failing', 'secret lost': 'secret_lost' 
 
 function createComparing(app: App, reader: PlaceReader) {
   const { writer } = app.database
-  const retries = createRetries()
+  const failures = createFailures()
   let cleaned = 0
   let sawEarly = false
 
@@ -68,7 +68,7 @@ function createComparing(app: App, reader: PlaceReader) {
       cleaned = performance.now()
       await deleteOldDeliveries(writer)
     }
-    const { taken, told, early } = await compareSome(app, reader, retries, signal)
+    const { taken, told, early } = await compareSome(app, reader, failures, signal)
     if (told > 0) app.jobs.wake('deliver-changes')
     sawEarly ||= early > 0
     if (taken > early) return true

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { WatchedValue } from '#schemas/subscriptions.ts'
-import { createRetries } from '#src/advice/subscriptions/compare.ts'
+import { countFailure, createFailures } from '#src/advice/subscriptions/compare.ts'
 import { changesBeyond, toldAfter, watchedAmong } from '#src/advice/subscriptions/value-changes.ts'
 
 const at = (value: number, input = 'Urea', scenario: string | null = 'Normal'): WatchedValue => ({
@@ -75,9 +75,10 @@ test('an input and a scenario watch one layer of several', () => {
 })
 
 test('what cannot be compared is tried later each time, by itself, and at once again after it could be', () => {
-  const { failed, succeeded } = createRetries()
+  const failures = createFailures()
+  const failed = (id: string) => countFailure(failures, id)
   expect(Array.from({ length: 8 }, () => failed('a'))).toEqual([60, 120, 240, 480, 960, 1920, 3600, 3600])
   expect(failed('b')).toBe(60)
-  succeeded('a')
+  failures.delete('a')
   expect(failed('a')).toBe(60)
 })
