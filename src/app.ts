@@ -33,6 +33,7 @@ import { scorecard } from './history/scorecard.ts'
 import { stats } from './history/stats.ts'
 import { addRequestCounts } from './history/stats-queries.ts'
 import { type App, levelsOf } from './http/app.ts'
+import { jobs } from './http/jobs.ts'
 import { accessLog, statementLog } from './http/plugins/access-log.ts'
 import { audit } from './http/plugins/audit.ts'
 import { authentication } from './http/plugins/authentication.ts'
@@ -108,6 +109,7 @@ export async function buildApp(
   await app.register(basePath)
   await app.register(warmUpRequests)
   await app.register(failureLog)
+  await app.register(jobs)
   await app.register(errorHandler)
   await app.register(tracing)
   await app.register(accessLog)

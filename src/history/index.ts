@@ -11,8 +11,8 @@ import { callerOf } from '#src/http/plugins/authentication.ts'
 import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
 import { dayOf } from '#src/lib/dates.ts'
 import { citationRoute, type StillTaken, shareRoutes } from './citations.ts'
-import { putFeedback, type RecordAdvisory } from './queries.ts'
-import { createHistoryRecorder, createHistoryTotal, keepMonths, quotaOf, totalOf } from './recorder.ts'
+import { createMonthsAhead, putFeedback, type RecordAdvisory } from './queries.ts'
+import { createHistoryRecorder, createHistoryTotal, quotaOf, totalOf } from './recorder.ts'
 import { createShortener, dropOldMonths } from './retention.ts'
 import { historyRoutes } from './routes.ts'
 
@@ -37,10 +37,9 @@ export async function citations(app: App, { isTaken }: { isTaken: StillTaken }):
 export function historyRecorderOf(app: App): RecordAdvisory {
   const db = app.database.writer
   const quota = quotaOf(app.config)
-  keepMonths(app)
+  app.jobs.add('create-months', () => createMonthsAhead(db))
   dropOldMonths(app)
-  const { shorten, end } = createShortener(db, quota, app.logFailure)
-  app.addHook('onClose', end)
+  const shorten = createShortener(app, db, quota)
   const limitBytes = totalOf(app.config)
   const total = limitBytes === undefined ? undefined : createHistoryTotal(db, limitBytes)
   if (total) {

@@ -1,10 +1,11 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { OperatorError } from '#src/errors.ts'
 import { messageOf } from '#src/lib/promises.ts'
+import { type Pauses, retry } from '#src/lib/retry.ts'
 
 const MAX_REDIRECTS = 5
-/** A connection that breaks is made again so often, and goes on where it was. */
-const MAX_ATTEMPTS = 4
+/** A broken connection is made again so often, at once, and goes on where it was. */
+const PAUSES_MS: Pauses = [0, 0, 0]
 
 /** How much a download may be, and how long it may take. */
 interface DownloadLimits {
@@ -42,16 +43,16 @@ export async function download(
   const file = await open(target, 'w')
   try {
     const state: Progress = { at: 0, tag: undefined }
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return (await fetchRest(address, file, state, limits, deadline)) ? state.at : undefined
-      } catch (error) {
-        if (error instanceof OperatorError) throw error
-        if (!deadline.aborted && attempt < MAX_ATTEMPTS) continue
-        const reason = deadline.aborted ? `it takes more than ${wholeMs / 1000} s` : reasonOf(error)
-        throw new OperatorError(`${shown(address)} cannot be downloaded: ${reason}.`)
-      }
-    }
+    const isThere = await retry(
+      () => fetchRest(address, file, state, limits, deadline),
+      PAUSES_MS,
+      (error) => !(error instanceof OperatorError || deadline.aborted),
+    )
+    return isThere ? state.at : undefined
+  } catch (error) {
+    if (error instanceof OperatorError) throw error
+    const reason = deadline.aborted ? `it takes more than ${wholeMs / 1000} s` : reasonOf(error)
+    throw new OperatorError(`${shown(address)} cannot be downloaded: ${reason}.`)
   } finally {
     await file.close()
   }

@@ -1,38 +1,25 @@
 import { randomUUID } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type { App } from '#src/http/app.ts'
+import { doublingPauses, pauseAfter } from '#src/lib/retry.ts'
 import { messageOf } from './deliver.ts'
 import { type Changed, claimChanged, keepComparison, postpone } from './delivery-queries.ts'
 import type { PlaceReader } from './queries.ts'
 import { changesBeyond, toldAfter, watchedAmong } from './value-changes.ts'
 
-/** The first pause, and the longest: each is twice the one before. */
-const FIRST_SECONDS = 60
-const LONGEST_SECONDS = 3600
+/** The pauses of subscriptions that cannot be compared: they hold up others less and less. */
+const PAUSES_MS = doublingPauses(60_000, 3_600_000)
 
-/** So many are remembered; of the others the pause is the first one again. */
-const MOST = 10_000
+/** The failures in a row of a subscription. Those of subscriptions beyond the bound begin anew. */
+export type Failures = LRUCache<string, number>
 
-/** What could not be done is tried again later each time, and so holds up others less and less. */
-interface Retries {
-  /** After how many seconds it is tried again. */
-  failed(id: string): number
-  succeeded(id: string): void
-}
+export const createFailures = (): Failures => new LRUCache({ max: 10_000 })
 
-export function createRetries(): Retries {
-  const pauses = new Map<string, number>()
-  return {
-    failed(id) {
-      const pause = Math.min(LONGEST_SECONDS, 2 * (pauses.get(id) ?? FIRST_SECONDS / 2))
-      pauses.delete(id)
-      pauses.set(id, pause)
-      if (pauses.size > MOST) pauses.delete(pauses.keys().next().value as string)
-      return pause
-    },
-    succeeded(id) {
-      pauses.delete(id)
-    },
-  }
+/** Counts a failure, and says how many seconds later another attempt is due. */
+export function countFailure(failures: Failures, id: string): number {
+  const count = (failures.get(id) ?? 0) + 1
+  failures.set(id, count)
+  return pauseAfter(PAUSES_MS, count) / 1000
 }
 
 /** So many are taken at a time: one after the other, each for a minute at most, they are done before others may take them. */
@@ -55,13 +42,13 @@ interface Comparing {
  * Compares some of the subscriptions that another release answers with what was told of them, and puts down what is to be
  * sent.
  *
- * @param retries of what this process could not compare
+ * @param failures of what this process could not compare
  * @param signal ends it: what is left is for others
  */
 export async function compareSome(
   app: App,
   reader: PlaceReader,
-  retries: Retries,
+  failures: Failures,
   signal: AbortSignal,
 ): Promise<Comparing> {
   const { writer } = app.database
@@ -73,12 +60,12 @@ export async function compareSome(
     if (signal.aborted) continue
     try {
       const outcome = await compareOne(app, reader, changed, signal)
-      retries.succeeded(changed.id)
+      failures.delete(changed.id)
       if (outcome === 'early') done.early++
       if (outcome === 'told') done.told++
     } catch (error) {
       if (!signal.aborted) app.logFailure(error, 'a subscription could not be compared yet')
-      await postpone(writer, changed.id, signal.aborted ? 0 : retries.failed(changed.id))
+      await postpone(writer, changed.id, signal.aborted ? 0 : countFailure(failures, changed.id))
     }
   }
   return done

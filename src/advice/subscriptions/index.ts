@@ -22,6 +22,6 @@ export async function subscriptions(
     renewWhenReady(app, accountSeal, stored, 'secrets of subscriptions', app.log)
   }
   const seal = secretSealBy(accountSeal)
-  const begin = await workOnSubscriptions(app, { reader, rules, seal })
-  subscriptionRoutes(app, { reader, rules, seal, begin, admitTest, schemas })
+  workOnSubscriptions(app, { reader, rules, seal })
+  subscriptionRoutes(app, { reader, rules, seal, admitTest, schemas })
 }

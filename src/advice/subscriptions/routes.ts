@@ -57,8 +57,6 @@ function existing<Found>(found: Found | undefined | false): Found {
 
 interface StateService {
   seal: SecretSeal
-  /** Has comparisons and deliveries begun at once. */
-  begin: () => void
   schemas: SubscriptionSchemas
 }
 
@@ -68,7 +66,7 @@ function stateRoutes(app: App, service: StateService): void {
   app.route(renewRoute(app, service))
 }
 
-function enableRoute(app: App, { begin, schemas }: StateService) {
+function enableRoute(app: App, { schemas }: StateService) {
   const { writer } = app.database
   return {
     method: 'POST',
@@ -96,7 +94,8 @@ function enableRoute(app: App, { begin, schemas }: StateService) {
         return found
       })
       const answer = answerOf(app, existing(row))
-      begin()
+      app.jobs.wake('compare-subscriptions')
+      app.jobs.wake('deliver-changes')
       return answer
     },
   } as const
@@ -310,8 +309,6 @@ interface SubscriptionService {
   reader: PlaceReader
   rules: OutwardRules
   seal: SecretSeal
-  /** Has comparisons and deliveries begun at once. */
-  begin: () => void
   admitTest: AdmitTest
   schemas: SubscriptionSchemas
 }

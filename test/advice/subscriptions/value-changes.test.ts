@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { WatchedValue } from '#schemas/subscriptions.ts'
-import { createRetries } from '#src/advice/subscriptions/compare.ts'
+import { countFailure, createFailures } from '#src/advice/subscriptions/compare.ts'
 import { changesBeyond, toldAfter, watchedAmong } from '#src/advice/subscriptions/value-changes.ts'
-import { pauseAfter } from '#src/advice/subscriptions/work.ts'
 
 const at = (value: number, input = 'Urea', scenario: string | null = 'Normal'): WatchedValue => ({
   input,
@@ -75,23 +74,11 @@ test('an input and a scenario watch one layer of several', () => {
   expect(watchedAmong(values, { input: 'DAP', scenario: 'Normal' })).toEqual([at(2, 'DAP')])
 })
 
-test('pauses grow, vary by a tenth, and come to a day', () => {
-  const pauses = Array.from({ length: 10 }, (_, index) => pauseAfter(index + 1, 0, 0.5) as number)
-  expect(pauses.reduce((sum, pause) => sum + pause, 0)).toBe(86_400)
-  expect(pauses).toEqual(pauses.toSorted((a, b) => a - b))
-  expect([pauseAfter(1, 0, 0), pauseAfter(1, 0, 1), pauseAfter(11, 86_400, 0.5)]).toEqual([
-    4.5,
-    5.5,
-    undefined,
-  ])
-  // Attempts that processes did not end are no day of failures.
-  expect([0, 80_000, 86_399].map((failing) => pauseAfter(11, failing, 0.5))).toEqual([29_845, 6400, 60])
-})
-
 test('what cannot be compared is tried later each time, by itself, and at once again after it could be', () => {
-  const { failed, succeeded } = createRetries()
+  const failures = createFailures()
+  const failed = (id: string) => countFailure(failures, id)
   expect(Array.from({ length: 8 }, () => failed('a'))).toEqual([60, 120, 240, 480, 960, 1920, 3600, 3600])
   expect(failed('b')).toBe(60)
-  succeeded('a')
+  failures.delete('a')
   expect(failed('a')).toBe(60)
 })
