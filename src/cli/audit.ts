@@ -27,7 +27,7 @@ export const auditCommand = new Command('audit')
       const { user, kind, since, json } = options
       const userId = user === undefined ? undefined : await idOf(writer, user)
       for await (const record of listRecords(writer, { userId, kind, since })) {
-        // Whoever reads the first lines alone (`| head`) has closed the pipe.
+        // `| head` has closed the pipe.
         if (process.stdout.errored) return
         console.log(json ? JSON.stringify(record) : lineOf(record))
       }
@@ -47,7 +47,6 @@ async function idOf(db: Kysely<Tables>, account: string): Promise<string> {
   return found.id
 }
 
-/** What a person reads: the time, the kind, and what there is besides. */
 function lineOf({ id: _, at, kind, userId, email, detail, ...rest }: AuditRecord): string {
   const { sessionId, keyId, network, requestId, operator } = rest
   const named = {

@@ -14,7 +14,6 @@ import { progressIfLong, whileShown } from './progress.ts'
 import { table } from './table.ts'
 import { JSON_OPTION, type Output, pathNamed, print, say, withExamples } from './terminal.ts'
 
-/** What files of boundaries may be. */
 export const FILES =
   'GeoJSON FeatureCollections, shapefiles (.shp), zip archives of one of them, or GeoPackages (.gpkg)'
 
@@ -25,13 +24,11 @@ export const ENCODING_OPTION = [
   'what the texts of a shapefile are in, such as windows-1252; by its label when left out',
 ] as const
 
-/** What is said about how files are to be read. */
 export interface ReadingOptions {
   encoding?: string
   layer?: string
 }
 
-/** @throws {OperatorError} where the encoding is not known */
 export function readingOf({ encoding, layer }: ReadingOptions): Reading {
   return {
     ...(layer !== undefined && { layer }),
@@ -176,7 +173,7 @@ function showLoading() {
   return {
     read: (part: number) => {
       reading(part)
-      // Several areas may end where the file does.
+      // Several areas may end at the end of the file.
       if (part < 1 || isRead) return
       isRead = true
       void begin()
@@ -206,7 +203,6 @@ function readLevel(text: string): number {
   throw new InvalidArgumentError(`It must be 0, ${LEVELS_BELOW.slice(0, -1).join(', ')} or ${MAX_LEVEL}.`)
 }
 
-/** Findings listed of each kind. */
 const LISTED = 20
 
 function reportText(subject: string, report: FileReport, dryRun: boolean): string {

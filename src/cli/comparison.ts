@@ -40,7 +40,6 @@ import { say } from './terminal.ts'
 
 export const STRICT_OPTION = ['--strict', 'refuse it for notes as well as errors'] as const
 
-/** Lets an operator allow what checks refuse. */
 export function allowOption(): Option {
   return new Option('--allow <checks>', `publish although these checks refuse it: ${CHECK_NAMES.join(', ')}`)
     .argParser(readChecks)
@@ -56,14 +55,12 @@ function readChecks(text: string, before: CheckName[]): CheckName[] {
   return [...before, ...(named as CheckName[])]
 }
 
-/** Says what checks have found, each finding in a line. */
 export function sayFindings(findings: readonly Finding[]): void {
   for (const { check, level, sentence, allowed } of findings) {
     say(allowed ? 'allowed' : level, `${sentence} (${check})`)
   }
 }
 
-/** What to do about a release that is loaded and may not be published. */
 export function notPublished(code: string, findings: readonly Finding[]): OperatorError {
   const allow = refusingChecks(findings).join()
   return new OperatorError(
@@ -72,10 +69,9 @@ export function notPublished(code: string, findings: readonly Finding[]): Operat
   )
 }
 
-/** How an operator wants releases compared. */
 export interface ComparingOptions {
   level?: number
-  /** As a part. */
+  /** A share, not a percentage. */
   threshold: number
   exact?: boolean
 }
@@ -96,18 +92,14 @@ export function thresholdOption(): Option {
     .default(DEFAULT_THRESHOLD, `${100 * DEFAULT_THRESHOLD}%`)
 }
 
-/** Reads a percentage, `25%` or `25`, as a part. */
+/** `25%` or `25`, as a share. */
 export function readPercent(text: string): number {
   const percent = Number(/^(\d+(?:\.\d+)?)\s*%?$/.exec(text.trim())?.[1] ?? Number.NaN)
   if (Number.isFinite(percent)) return percent / 100
   throw new InvalidArgumentError('It must be a percentage, such as 25%.')
 }
 
-/**
- * Compares two releases for an operator.
- *
- * @throws {OperatorError} where they cannot be compared, or no areas of the level are loaded, or too many
- */
+/** @throws {OperatorError} for releases that differ too much, missing areas, or too many areas */
 export async function compareForOperator(
   database: Database,
   before: ReleaseRow,
@@ -129,14 +121,12 @@ export async function compareForOperator(
   ).catch(refuse)
 }
 
-/** @throws {OperatorError} where that is too much, or something is no longer what it was when it was found */
 function refuse(error: unknown): never {
   if (error instanceof TooManyAreas) throw new OperatorError(`--level ${error.rule}.`)
   if (!(error instanceof ReplacedMeanwhile)) throw error
   throw new OperatorError('A release or an area was deleted meanwhile: compare them again.')
 }
 
-/** Has a release published only if it changes little. */
 export function maxChangeOption(): Option {
   return new Option(
     '--max-change <percent>',
@@ -144,28 +134,18 @@ export function maxChangeOption(): Option {
   ).argParser(readPercent)
 }
 
-/** What keeps a release from being published that changes too much. */
 export interface ExcessiveChange {
-  /** What it was compared with. */
   before: string
   max_change_percent: number
   level: number | null
   areas: number
-  /** In so many of them a mean changes by more. */
   areas_beyond: number
   worst: object
 }
 
 export type LimitedPublishing = Publishing & { change?: ExcessiveChange; sentence?: string }
 
-/**
- * Publishes a complete release, unless the checks refuse it or it changes too much.
- *
- * @param leniency what is allowed to it
- * @param maxChange by which part of itself a mean may change; undefined for any
- * @param signal ends it before it is published
- * @throws {OperatorError} where there is no such release, or something else is published meanwhile
- */
+/** @param maxChange the largest share by which a mean may change; undefined for any */
 export async function publishWithin(
   database: Database,
   code: string,

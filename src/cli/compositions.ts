@@ -66,7 +66,7 @@ const remove = compositionsCommand
   })
 withExamples(remove, 'agro compositions remove NPK')
 
-/** As bags have it: 19-38-0, with sulphur as 7 S. */
+/** The notation of bags: 19-38-0, sulphur as 7 S. */
 function formulaOf({ n, p2o5, k2o, s }: Composition): string {
   return `${n}-${p2o5}-${k2o}${s > 0 ? ` + ${s} S` : ''}`
 }
@@ -91,7 +91,6 @@ function percentOf(text: string): number {
   throw new OperatorError(`${JSON.stringify(text)} is not a percentage from 0 to 100.`)
 }
 
-/** Does one change in a transaction of its own, records it, and says what has been done. */
 function change(
   output: Output,
   result: object,

@@ -94,14 +94,12 @@ export const exportCommand = new Command('export')
   )
 withExamples(exportCommand, 'agro export advisory.agro')
 
-/** What goes with an export by another way. */
 function filesText({ releases, files, bytes }: FileTotals, place = 'the files of TILE_STORE'): string {
   return `The tiles of ${releases} releases are not in it, but in ${files} files (${sizeText(bytes)}) of ${place}. Where it is imported, TILE_STORE has to lead to these or to a copy, in which each file has the same path. Or move them into the database before: agro releases move RELEASE --to postgis.`
 }
 
 type Digests = Awaited<ReturnType<typeof exportDatabase>>
 
-/** How many rows each table has. */
 export function countsOf(digests: Digests): Record<string, number> {
   return Object.fromEntries(Object.entries(digests).map(([table, { rows }]) => [table, rows]))
 }
@@ -132,10 +130,10 @@ export const importCommand = new Command('import')
     }),
   )
 
-/** Any constant will do, as long as every process that imports uses the same. */
+/** Processes that import share this arbitrary number. */
 const IMPORT_LOCK = 7_239_463
 
-/** Before an import is done nobody but it knows which files are of releases. */
+/** Other processes cannot see the files of an unfinished import, and would sweep them. */
 async function whileNothingIsSwept<Result>(database: Database, work: () => Promise<Result>): Promise<Result> {
   if (!database.files) return work()
   const onWait = () => tell('Files are being swept, or another import is under way: waiting for that.')
@@ -143,10 +141,8 @@ async function whileNothingIsSwept<Result>(database: Database, work: () => Promi
   return work().finally(unlock)
 }
 
-/** Of the files that releases are in, so many are looked for. */
 const FILES_LOOKED_FOR = 1000
 
-/** Says which files the database names that are not where this machine looks for them. */
 async function sayWhatIsInFiles(db: Database['writer'], files: Database['files']): Promise<void> {
   const { releases, files: named } = await findFileTotals(db)
   if (releases === 0) return
@@ -160,7 +156,7 @@ async function sayWhatIsInFiles(db: Database['writer'], files: Database['files']
   }
   const some = await listSomeGranules(db, FILES_LOOKED_FOR)
   const found = await lookForFiles(files, some).catch((error) => {
-    // What was imported is there all the same.
+    // The import is complete all the same.
     if (!(error instanceof StorageUnavailable)) throw error
     say('error', `${begin}, and ${error.message}.`)
   })

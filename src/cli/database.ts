@@ -7,12 +7,7 @@ import { refuseOlderSchema } from '#src/data/schema-state.ts'
 import { OperatorError } from '#src/errors.ts'
 import { codeOf, messageOf } from '#src/lib/promises.ts'
 
-/**
- * Runs the work of a command that changes something. The schema is brought up to date first, unless
- * MIGRATE_ON_START leaves that to `agro migrate`.
- *
- * @throws {OperatorError} when the database cannot be reached, or its schema is not for this version
- */
+/** The schema is migrated first, unless MIGRATE_ON_START leaves that to `agro migrate`. */
 export function withDatabase<Result>(work: (database: Database) => Promise<Result>): Promise<Result> {
   return onDatabase(async (database, config) => {
     if (config.MIGRATE_ON_START) await migrate(database.writer, undefined, { progress: tell })
@@ -21,11 +16,7 @@ export function withDatabase<Result>(work: (database: Database) => Promise<Resul
   })
 }
 
-/**
- * Runs the work of a command that only looks, on a schema that is left as it is.
- *
- * @throws {OperatorError} when the database cannot be reached, or its schema is not for this version
- */
+/** The schema stays as it is. */
 export function lookInDatabase<Result>(work: (database: Database) => Promise<Result>): Promise<Result> {
   return onDatabase(async (database) => {
     await refuseOlderSchema(database.writer)
@@ -33,7 +24,6 @@ export function lookInDatabase<Result>(work: (database: Database) => Promise<Res
   })
 }
 
-/** Runs a command's work on the configured database, whatever schema that has. */
 export async function onDatabase<Result>(
   work: (database: Database, config: Config) => Promise<Result>,
 ): Promise<Result> {
@@ -50,12 +40,12 @@ export async function onDatabase<Result>(
   }
 }
 
-/** What a command waits for; what it has to say goes to the other stream. */
+/** Progress goes to stderr. */
 export function tell(message: string): void {
   console.error(message)
 }
 
-/** A database that cannot be reached is the operator's to mend, and no stack helps with it. */
+/** The operator can repair an unreachable database; a stack does not help. */
 function explained(error: unknown): unknown {
   if (error instanceof StorageUnavailable) return new OperatorError(`${messageOf(error)}.`)
   const code = codeOf(error)

@@ -53,7 +53,6 @@ import {
   withExamples,
 } from './terminal.ts'
 
-/** What a dry run has found, for programs: a coverage each, with its grid, extent, and layers. */
 export function factsOf(
   release: ReleaseSource,
   extents: Extent[],
@@ -69,7 +68,6 @@ export function factsOf(
   }))
 }
 
-/** The same for people: grids, statistics, and what would change. */
 export async function reportOf(
   db: Kysely<Tables>,
   release: ReleaseSource,
@@ -203,7 +201,7 @@ export const ingestCommand = new Command('ingest')
   .option(...STRICT_OPTION)
   .option(...JSON_OPTION)
   .action(async (path: string, options: IngestOptions) => {
-    // A manifest can be wrong without a database: say so before one is opened.
+    // A wrong manifest is reported before a database is opened.
     const manifest = await readManifest(pathNamed(path))
     const open = options.dryRun ? lookInDatabase : withDatabase
     await open((database) => ingest(database, manifest, options))
@@ -240,7 +238,6 @@ async function ingest(database: Database, manifest: Manifest, options: IngestOpt
   }
 }
 
-/** Whether a release is to answer, now or at a time to come. */
 function isToPublish({ publish, publishAt }: IngestOptions): boolean {
   return publish || publishAt !== undefined
 }
@@ -323,10 +320,9 @@ async function load(
   print(options, told, text)
 }
 
-/** An ingestion that may have ended by what changes too much, or waits for its time. */
+/** An ingestion that may be refused for its changes, or scheduled. */
 type Done = Ingestion & { change?: ExcessiveChange; sentence?: string; scheduled?: Date }
 
-/** Has what is loaded now or was before published at a time. */
 async function scheduleIngested(
   { writer }: Database,
   ingestion: Ingestion,
@@ -343,7 +339,6 @@ async function scheduleIngested(
     : { ...ingestion, findings, scheduled: publishAt }
 }
 
-/** Publishes what is loaded now or was before, unless it changes too much. */
 async function publishLimited(
   database: Database,
   ingestion: Ingestion,

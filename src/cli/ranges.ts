@@ -73,10 +73,9 @@ const remove = rangesCommand
   })
 withExamples(remove, 'agro ranges remove yield --crop wheat')
 
-/** A range as it is listed. */
 interface ListedRange extends StatedRange {
   unit: string
-  /** Whether an operator has set it; otherwise it is that of the product. */
+  /** False for the range of the product. */
   set: boolean
 }
 
@@ -120,7 +119,6 @@ function nameOf({ product, cropCode }: Pick<StatedRange, 'product' | 'cropCode'>
   return cropCode === null ? product : `${product} of ${cropCode}`
 }
 
-/** Does one change in a transaction of its own, records it, and says what has been done. */
 function change(
   output: Output,
   range: Pick<StatedRange, 'product' | 'cropCode'>,

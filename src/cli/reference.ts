@@ -35,16 +35,13 @@ import {
   YES_OPTION,
 } from './terminal.ts'
 
-/** A list as the command line has it. */
 export interface ReferenceGroup {
   list: ReferenceList
-  /** The command that the ones below stand under. */
   command: 'countries' | 'crops'
-  /** An entry that there may be, for the help. */
+  /** Shown in the help. */
   example: { code: string; name: string; otherName: string }
 }
 
-/** The command that lists the entries. */
 export function listCommand<Row>(
   { command }: ReferenceGroup,
   description: string,
@@ -63,7 +60,7 @@ export function listCommand<Row>(
   return withExamples(listing, `agro ${command} list`, `agro ${command} list --json`)
 }
 
-/** The commands that change the entries of a list: the same for countries and crops. */
+/** Countries and crops have the same commands. */
 export function changeCommands({ list, command, example }: ReferenceGroup): Command[] {
   const what = list.table
   const { code, name, otherName } = example
@@ -120,7 +117,6 @@ export function changeCommands({ list, command, example }: ReferenceGroup): Comm
   return [add, rename, alias, remove]
 }
 
-/** The commands that say which country offers which crop. */
 export function offerCommands({ command }: ReferenceGroup): Command[] {
   const offer = changing(
     'offer <country> <crop>',
@@ -157,7 +153,6 @@ function changing(usage: string, description: string, ...examples: string[]): Co
   return withExamples(command, ...examples)
 }
 
-/** Does one change in a transaction of its own, and says what has been done. */
 function change<Result>(
   output: Output,
   work: (trx: Transaction<Tables>) => Promise<Result>,

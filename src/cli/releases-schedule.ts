@@ -63,12 +63,7 @@ withExamples(
   'agro releases schedule yield-eth-wheat-2026-12-v1 --at 2026-12-01T06:00Z --allow range',
 )
 
-/**
- * Has a complete release published at a time, unless the checks refuse it now.
- *
- * @returns what they have found
- * @throws {OperatorError} where it is not complete, or published already
- */
+/** @returns the findings of the checks */
 export async function scheduleChecked(
   trx: Transaction<Tables>,
   code: string,

@@ -19,14 +19,12 @@ import { JSON_OPTION, type Output, print, withExamples } from './terminal.ts'
 
 type ReleaseFacts = Pick<ReleaseRow, 'publishedAt' | 'status' | 'loader'>
 
-/** What a release is called that is published or not, is being loaded, or of which the load was cut off. */
 export function stateOf({ publishedAt, status, loader }: ReleaseFacts): string {
   if (publishedAt) return 'published'
   if (status === 'ready') return 'not published'
   return loader === null ? 'incomplete' : 'loading'
 }
 
-/** The state of a release for people: whether its season is over, and when it is to be published. */
 export function stateText(release: ReleaseFacts & Validity & { schedule: Schedule | null }): string {
   const { schedule } = release
   const parts = [stateOf(release)]
@@ -36,7 +34,6 @@ export function stateText(release: ReleaseFacts & Validity & { schedule: Schedul
   return parts.join(', ')
 }
 
-/** Where the tiles of a release are, for people. */
 export function storeText(store: TileStoreName): string {
   return store === 'files' ? 'the files of TILE_STORE' : 'the database'
 }

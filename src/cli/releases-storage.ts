@@ -80,7 +80,7 @@ export const pruneCommand = new Command('prune')
     const deleted: string[] = []
     await withDatabase(async ({ writer }) => {
       const progress = progressLine('deleting')
-      // Each for itself, so that none waits for all of them.
+      // A transaction each, so that no release waits for all.
       for (const [index, code] of listed.entries()) {
         const shown = (part: number) => progress((index + part) / listed.length)
         if (await pruneRelease(writer, code, keep, shown)) deleted.push(code)

@@ -64,7 +64,6 @@ const list = releasesCommand
   )
 withExamples(list, 'agro releases list', 'agro releases list --json')
 
-/** A release as it is listed, with the bytes that its rasters take. */
 type ListedRelease = Omit<ReleaseRow, 'id' | 'lockless'> & {
   state: string
   stale: boolean
@@ -146,7 +145,6 @@ const rollback = releasesCommand
   )
 withExamples(rollback, 'agro releases rollback yield-eth-wheat-2026-08-v2')
 
-/** Takes a release back that nothing was published before. */
 async function withdraw(writer: Database['writer'], code: string, options: Output & Consent): Promise<void> {
   await confirm(
     `This withdraws ${code}: nothing is there that it took the place of, so its series has no release then`,
@@ -162,7 +160,6 @@ interface PublishOptions extends Output {
   strict?: boolean
 }
 
-/** @throws {OperatorError} where the checks have refused it, or it changes too much */
 function tellPublishing(
   { code, published, findings, change, sentence }: LimitedPublishing,
   output: Output,
@@ -194,7 +191,7 @@ const remove = releasesCommand
   .action(async (code: string, options: Output & Consent & { force?: boolean }) => {
     const force = options.force ?? false
     await withDatabase(async ({ writer }) => {
-      // What is not there, or may not be deleted, is nothing to be asked about.
+      // A missing release, or one that must stay, is refused before the question.
       await inTransaction(writer, (trx) => requireDeletable(trx, code, force))
       await confirm(`This deletes the release ${code} with its data, for good`, options)
       const progress = progressIfLong(`deleting ${code}`)

@@ -17,14 +17,12 @@ import { lookInDatabase } from './database.ts'
 import { table } from './table.ts'
 import { JSON_OPTION, type Output, pathNamed, print, withExamples } from './terminal.ts'
 
-/** What was observed at a place. */
 export interface ObservedRow {
   lat: number
   lng: number
   observed: number
 }
 
-/** A row that says nothing, by its line, and why. */
 export interface RowError {
   line: number
   error: string
@@ -32,13 +30,7 @@ export interface RowError {
 
 const DECIMAL = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/
 
-/**
- * Reads observations from CSV (RFC 4180) with a header: `lat`, `lng` and the observed value; other columns are passed over.
- *
- * @param key the name of the column with the observed value
- * @param maximum the largest value that may be observed
- * @throws {OperatorError} where it is no CSV, or has not these columns
- */
+/** Reads CSV with the columns `lat`, `lng` and `key`; other columns are ignored. */
 export function readObservations(
   text: string,
   key: string,
@@ -134,7 +126,6 @@ interface ScorecardOptions extends Output {
   level?: number
 }
 
-/** What a file has observed, with what the release says there. */
 async function givenIn(
   database: Database,
   release: ReleaseRow,

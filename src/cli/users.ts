@@ -88,7 +88,7 @@ withExamples(
 
 const isRequest = new Ajv(AJV_OPTIONS).compile<RegisterRequest>(RegisterRequest)
 
-/** An account as it is stored, of what keeps the rules of a registration. Without a password, nobody has it. */
+/** Checks the rules of a registration. A random password is unknown to everyone. */
 async function newUser(
   email: string,
   { name, organisation }: Pick<CreateOptions, 'name' | 'organisation'>,
@@ -104,20 +104,17 @@ async function newUser(
   return { email, passwordHash: await hashPassword(password), name, organisation: request.organisation }
 }
 
-/** A token that goes through people's hands takes longer than a mail. */
+/** Longer than for mails: people hand this token on. */
 const RESET_HOURS = 24
 
-/** A token to choose a password with, once. */
 export interface IssuedReset {
   id: string
   email: string
   token: string
   hours: number
-  /** What to do with it. */
   usage: string
 }
 
-/** Makes one for an account, and records it. */
 export async function issueReset(
   trx: Transaction<Tables>,
   email: string,
@@ -134,7 +131,6 @@ export async function issueReset(
   return { id: issued.userId, email: issued.email, token: issued.token, hours: RESET_HOURS, usage }
 }
 
-/** @param consequence a sentence on what happens when the token is used */
 export function resetText({ email, hours, usage }: IssuedReset, consequence = ''): string {
   return `For ${email}, once, within ${hours} hours.${consequence}\n\n${usage}`
 }

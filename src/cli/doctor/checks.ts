@@ -13,7 +13,6 @@ import * as data from './data-checks.ts'
 import { type Check, error, type Finding, type Found, note, ok, type Patient, warning } from './finding.ts'
 import * as queries from './queries.ts'
 
-/** All checks, in the order of the report. Each names what it needs: the settings, a database, a server or a replica. */
 export const CHECKS: readonly Check[] = [
   { name: 'versions.service', needs: 'nothing', look: service },
   { name: 'settings.configuration', needs: 'settings', look: configuration },
@@ -57,13 +56,12 @@ function service(): Found {
   return ok(`The service is ${VERSION}, on Node ${process.versions.node}.`)
 }
 
-/** Supervisors give a service so long before they kill it: Docker 10 s, Kubernetes 30 s, systemd 90 s. */
+/** Time until supervisors kill a service: Docker 10 s, Kubernetes 30 s, systemd 90 s. */
 const SHORT_STOP_MS = 10_000
 
-/** Whoever has a stolen access token can use it for so long. */
+/** A stolen access token is valid for this time. */
 const LONG_TOKEN_MINUTES = 60
 
-/** Settings, or several together, that may not do what somebody wanted. */
 const DOUBTS: [isDoubtful: (config: Config) => boolean, finding: Finding][] = [
   [
     ({ DATABASE_URL, DATABASE_READ_URL }) => DATABASE_READ_URL !== undefined && DATABASE_URL === undefined,
@@ -131,16 +129,15 @@ function configuration(config: Config): Found {
   return found.length > 0 ? found : ok('The settings are valid, and none contradicts another.')
 }
 
-/** What stands in the place of a secret until somebody makes one. */
+/** Texts that wait for a real secret. */
 const PLACEHOLDER = /secret|change|default|example|passwor[dt]|replace/i
 
-/** `openssl rand` gives more than forty different characters in 48 bytes; what hands type has fewer. */
+/** `openssl rand` gives over forty different characters in 48 bytes; typed texts have fewer. */
 const FEW_CHARACTERS = 10
 
-/** Passwords that whoever tries would try first. */
+/** Attackers try these passwords first. */
 const USUAL_PASSWORDS = ['postgres', 'password', 'agro', 'admin', 'secret', 'changeme']
 
-/** Secrets themselves are never said. */
 function tokenSecrets({ JWT_SECRET, JWT_SECRET_PREVIOUS: previous, DATABASE_URL }: Config): Found {
   const first = tokenSecret(JWT_SECRET, DATABASE_URL !== undefined)
   if (previous === undefined) return first
@@ -190,7 +187,6 @@ function mailEncryption({ SMTP_URL }: Config): Found {
   )
 }
 
-/** Whether what is sent to a host leaves this machine. */
 function isOfThisMachine(host: string): boolean {
   return host === 'localhost' || host.startsWith('/') || /^127\.|^\[?::1\]?$/.test(host)
 }
@@ -199,7 +195,7 @@ async function secretFiles({ DATA_DIR, DATABASE_URL }: Config): Promise<Found> {
   const named = Object.entries(process.env).flatMap(([name, path]) =>
     /^(DATABASE(_READ)?_URL|JWT_SECRET(_PREVIOUS)?|SMTP_URL)_FILE$/.test(name) && path ? [path] : [],
   )
-  // What a supervisor mounts there is for the processes of one container, with the modes that it gives.
+  // A supervisor mounts these for the processes of one container, with its own modes.
   const ours = named.filter((path) => !/^(\/var)?\/run\//.test(path))
   const open = [
     ...(await readableFiles([process.env.ENV_FILE || '.env', ...ours])),
@@ -213,10 +209,10 @@ async function secretFiles({ DATA_DIR, DATABASE_URL }: Config): Promise<Found> {
 }
 
 async function readableFiles(paths: string[]): Promise<string[]> {
-  // Windows has lists of who may do what; these modes say nothing there.
+  // Windows uses access lists; modes say nothing there.
   if (process.platform === 'win32') return []
   const found = await Promise.all(paths.map((path) => stat(path).catch(() => undefined)))
-  // Devices and pipes, such as those of shells, hold nothing that could be read again.
+  // Devices and pipes, such as those of shells, cannot be read again.
   return paths.filter((_, index) => found[index]?.isFile() && (found[index].mode & 0o077) !== 0)
 }
 
@@ -236,7 +232,7 @@ async function mailServer({ SMTP_URL }: Config): Promise<Found> {
   }
 }
 
-/** Below so much room an ingest may fill the disk, and below the other anything. */
+/** An ingest may fill a disk below LITTLE, any work one below HARDLY_ANY. */
 const LITTLE = { bytes: 1e9, part: 0.1 }
 const HARDLY_ANY = { bytes: 100e6, part: 0.02 }
 
@@ -247,7 +243,7 @@ async function freeDisk({ DATABASE_URL, DATA_DIR }: Config): Promise<Found> {
   }
   const { bavail, blocks, bsize } = await statfs(await existingFolder(resolve(DATA_DIR)))
   const [free, all] = [bavail * bsize, blocks * bsize]
-  // A large disk may have much room in a small part of it, and a small one little in a large part.
+  // Large disks have room in a small share, small disks little in a large share.
   const isBelow = ({ bytes, part }: typeof LITTLE) => free < bytes && free < all * part
   const sentence = `${sizeText(free)} of ${sizeText(all)} are free for DATA_DIR.`
   const advice = 'Make room, or move DATA_DIR while the service is stopped.'
@@ -255,7 +251,6 @@ async function freeDisk({ DATABASE_URL, DATA_DIR }: Config): Promise<Found> {
   return isBelow(LITTLE) ? warning(sentence, advice) : ok(sentence)
 }
 
-/** The folder, or the nearest above it where it has not been made yet. */
 async function existingFolder(folder: string): Promise<string> {
   try {
     await statfs(folder)
@@ -266,7 +261,7 @@ async function existingFolder(folder: string): Promise<string> {
   }
 }
 
-/** The oldest that the service is tried with. */
+/** The oldest tested version. */
 const POSTGRESQL = 15
 const POSTGIS = [3, 3] as const
 const EXTENSIONS = ['postgis', 'postgis_raster']
@@ -302,13 +297,13 @@ function extensionFinding({ name, installed, available }: queries.Extension): Fi
   )
 }
 
-/** Parts of the connections of a server from which on others may soon find none. */
+/** Shares of the server's connections beyond which other clients may find none. */
 const CROWDED = 0.8
 const FULL = 0.95
 
-/** Nothing of ours has a transaction open for so long, but for ingests and dumps. */
+/** Only ingests and dumps keep a transaction open longer. */
 const LONG_SECONDS = 60
-/** A lock that is waited for so long is none that requests take by turns. */
+/** Locks of requests are held for less. */
 const BLOCKED_SECONDS = 5
 
 async function usedConnections({ ask, config }: Patient): Promise<Found> {
@@ -362,13 +357,13 @@ async function encryption({ ask, config }: Patient): Promise<Found> {
   }
   if (isOfThisMachine(host)) return ok('The connection to the database does not leave this machine.')
   const sentence = `The connection to the database on ${host} is not encrypted.`
-  // A name without dots is one of a network of containers.
+  // A name without dots belongs to a container network.
   return host.includes('.')
     ? warning(sentence, 'Add ?sslmode=verify-full to DATABASE_URL.')
     : note(sentence, 'Add ?sslmode=verify-full to DATABASE_URL where others share the network.')
 }
 
-/** For two seconds a replica is asked again. */
+/** Replicas get two seconds to catch up. */
 const ATTEMPTS = 10
 const PAUSE_MS = 200
 
@@ -385,7 +380,7 @@ async function replicaLag({ config, ask, askReplica }: Patient): Promise<Found> 
   }
 }
 
-/** What is written at the moment is on its way: a replica that is well has it soon. */
+/** A healthy replica soon has the newest writes. */
 async function replayOf(position: string, askReplica: Patient['askReplica']): Promise<queries.Replay> {
   for (let attempt = 1; ; attempt++) {
     const replay = await askReplica((trx) => queries.findReplay(trx, position))
@@ -401,7 +396,7 @@ function replayFinding({ recovering, paused, behind, seconds }: queries.Replay, 
     const sentence = 'The replica has paused: what is written from now on is read from the primary.'
     return warning(sentence, 'Say `select pg_wal_replay_resume()` there.')
   }
-  // Where all is replayed, the last transaction may be hours old because nobody has written since.
+  // A replica without lag may have seen its last transaction hours ago.
   if (behind === 0) return ok('The replica has all that the database has written.')
   const lag = seconds === null ? '' : `, ${spanText(seconds)}`
   const sentence = `The replica is ${sizeText(behind)}${lag} behind`
@@ -410,7 +405,7 @@ function replayFinding({ recovering, paused, behind, seconds }: queries.Replay, 
   return warning(`${sentence}, more than READ_MAX_LAG_MS: its reads are the primary's.`, advice)
 }
 
-/** Times are compared across both: tokens, records, what is over. */
+/** Tokens, records and ends are compared across both clocks. */
 const APART_SECONDS = 2
 const FAR_APART_SECONDS = 60
 
@@ -418,7 +413,7 @@ async function clockDifference({ ask }: Patient): Promise<Found> {
   const before = Date.now()
   const theirs = await ask(queries.readClock)
   const after = Date.now()
-  // Where it lies within the time of the question, nobody can tell that they differ.
+  // A time within the duration of the question shows no difference.
   const seconds = Math.max(0, before - theirs, theirs - after) / 1000
   if (seconds === 0) return ok('The clocks of this machine and of the database agree.')
   const sentence = `The clocks of this machine and of the database differ by ${seconds.toFixed(1)} s.`

@@ -91,11 +91,11 @@ export async function rights({ ask, kind }: Patient): Promise<Found> {
   return ok(`The role ${role} has the rights that it needs, and is no superuser.`)
 }
 
-/** Fewer dead rows are nothing to speak of. PostgreSQL cleans up by itself where a fifth of the rows is dead. */
+/** PostgreSQL cleans up by itself at a fifth of dead rows. */
 const DEAD_ROWS = 10_000
 const DEAD_PART = 0.3
 
-/** PostgreSQL freezes old rows by itself at 200 million transactions, and refuses to write at two thousand. */
+/** PostgreSQL freezes old rows at 200 million transactions, and refuses writes at two thousand million. */
 const OLD_TRANSACTIONS = 1e9
 
 export async function tableSizes({ ask }: Patient): Promise<Found> {
@@ -140,7 +140,6 @@ export async function historyMonths({ ask, config: { HISTORY_MONTHS: months } }:
   )
 }
 
-/** The part of the total from which on a warning is due. */
 const NEARLY = 0.9
 
 export async function historyTotal({ ask, config }: Patient): Promise<Found> {
@@ -192,7 +191,7 @@ function incompleteFinding({ code, createdAt, loader, lockless }: ReleaseRow): F
   )
 }
 
-/** Services look every minute; one that was down publishes when it is back. */
+/** Services look every minute; a restarted one publishes late. */
 const OVERDUE_MS = 120_000
 
 export async function schedules({ ask }: Patient): Promise<Found> {
@@ -217,7 +216,7 @@ function scheduleFinding(code: string, { publishAt, refusedAt, refusal }: Schedu
   return warning(`${wanted}, which has passed: no service has done so.`, 'Start the service.')
 }
 
-/** Of each series, the newest month is the one that answers whoever names none. */
+/** The newest month of a series answers requests without a month. */
 export async function seasons({ ask }: Patient): Promise<Found> {
   const newest = new Map<string, { month: string; stale: boolean }>()
   for (const release of await ask(listReleases)) {
@@ -275,22 +274,20 @@ export async function summaries({ ask }: Patient): Promise<Found> {
   )
 }
 
-/** Of the files that the database names, so many are looked for. */
 const FILES_LOOKED_FOR = 200
 
-/** A store may have a million files: so long is looked for those that no release has. */
+/** A store may have a million files. */
 const LOOKING_MS = 10_000
 
-/** A store that hangs, such as a disk, ends nothing by itself: an answer is waited for so long. */
+/** A hanging disk ends no question by itself. */
 export const ANSWER_MS = 10_000
 
-/** So many files may take so long. */
 const LOOKING_FOR_MS = 60_000
 
-/** A name that no file has, which a store that answers says. */
+/** No file has this name; a working store says so. */
 const NO_FILE = `${'0'.repeat(64)}.tif`
 
-/** Of what a store says to whoever may not read there, or whose signature is wrong. */
+/** Stores answer so to keys without the right to read, and to wrong signatures. */
 const FORBIDDEN = / 403\b/
 
 export async function reachableFiles({ ask, files }: Patient): Promise<Found> {
@@ -366,14 +363,10 @@ export async function unusedInStore({ ask, files }: Patient): Promise<Found> {
     : note('There are too many files to look at all of them: of those that were, each is one of a release.')
 }
 
-/** What a store says of a name that is not there where a key may not list: nobody learns whether it may read. */
+/** The answer for a missing name to a key that may not list: its right to read stays unknown. */
 const UNANSWERABLE = Symbol('unanswerable')
 
-/**
- * Why a store cannot be read, in a sentence without its end; undefined where it can.
- *
- * @param granule one that it should have: who may not list is told 403 of one that is not there
- */
+/** @param granule an existing file: keys that may not list get 403 for missing ones */
 async function failureOf(
   files: FileStore,
   granule?: NamedGranule,
@@ -388,7 +381,7 @@ async function failureOf(
   }
 }
 
-/** The files of a store as far as they are listed until a time, which says nothing while none of them is of no release. */
+/** Ends the listing after a time, once it has found a file without a release. */
 function listedUntil(files: FileStore, until: number): FileStore & { isCutOff(): boolean } {
   let isCutOff = false
   return {
@@ -410,7 +403,6 @@ function listedUntil(files: FileStore, until: number): FileStore & { isCutOff():
   }
 }
 
-/** @throws {StorageUnavailable} where a store is too late */
 async function withTimeout<Answer>(answer: Promise<Answer>, milliseconds = ANSWER_MS): Promise<Answer> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
@@ -444,7 +436,7 @@ export async function boundaries({ ask }: Patient): Promise<Found> {
     : ok(`All ${countries.length} countries have boundaries of all levels.`)
 }
 
-/** What was due for so long has been tried by nobody. */
+/** The service should have sent changes that are due this long. */
 const OVERDUE_SECONDS = 600
 
 export async function deliveries({ ask, config }: Patient): Promise<Found> {

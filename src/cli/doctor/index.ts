@@ -28,7 +28,6 @@ import {
   worstOf,
 } from './finding.ts'
 
-/** How long the database may think about one question. */
 const QUESTION_MS = 10_000
 
 export const doctorCommand = new Command('doctor')
@@ -67,14 +66,14 @@ async function examination(): Promise<NamedFinding[]> {
 }
 
 async function databaseFindings(config: Config): Promise<NamedFinding[]> {
-  // Opening it would make one.
+  // Opening it would create one.
   if (config.DATABASE_URL === undefined && !existsSync(join(config.DATA_DIR, 'postgres'))) {
     const sentence = `There is no embedded database in ${config.DATA_DIR}.`
     return named('database.open', unknown(sentence, 'Start the service, or set DATA_DIR.'))
   }
   let cluster: Cluster
   try {
-    // One connection: where there are too few, the doctor takes no more of them than it must.
+    // The doctor takes one connection, since there may be few.
     cluster = await openCluster({ ...config, DATABASE_POOL_SIZE: 1, STATEMENT_TIMEOUT_MS: QUESTION_MS })
   } catch (caught) {
     if (!(caught instanceof OperatorError)) throw caught
@@ -92,7 +91,7 @@ function notOpened(caught: OperatorError): Finding {
 
 async function examineCluster(config: Config, cluster: Cluster): Promise<NamedFinding[]> {
   const database = cluster.connect()
-  // A disk that hangs would keep this process from ending.
+  // A hanging disk would keep this process from ending.
   const apart =
     database.files && config.TILE_STORE.startsWith('file:')
       ? openFolderApart(database.files.place, ANSWER_MS)
@@ -101,7 +100,7 @@ async function examineCluster(config: Config, cluster: Cluster): Promise<NamedFi
     config,
     kind: database.kind,
     ask: readingFrom(database.writer),
-    // Without the way round of requests, which ask the primary where the replica does not answer.
+    // Requests would fall back to the primary; this pool does not.
     files: apart ?? database.files,
     askReplica: readingFrom(new Kysely({ dialect: new PostgresDialect({ pool: database.readPool }) })),
   }
@@ -126,7 +125,6 @@ function needing<Need extends Check['needs']>(...needs: Need[]) {
   return (check: Check): check is Needing<Need> => (needs as string[]).includes(check.needs)
 }
 
-/** Has a database answer questions in transactions that can only read. */
 export function readingFrom(db: Kysely<Tables>): Patient['ask'] {
   return (query) => db.transaction().setAccessMode('read only').execute(query)
 }
@@ -136,10 +134,7 @@ interface Looking<Subject> {
   look: (subject: Subject) => Found | Promise<Found>
 }
 
-/**
- * Makes some checks, one after the other. One that fails keeps no other from being made, unless the database has gone: then
- * each would wait for its deadline in vain.
- */
+/** A failed check stops no other one, unless the database has gone: each would wait for its deadline. */
 async function examine<Subject>(checks: Looking<Subject>[], subject: Subject): Promise<NamedFinding[]> {
   const findings: NamedFinding[] = []
   let isGone = false
@@ -160,7 +155,7 @@ function named(name: string, found: Found): NamedFinding[] {
 
 const STATEMENT_TIMEOUT = '57014'
 
-/** A function, a column or a table that is not there: those of migrations that are not applied. */
+/** Codes of missing functions, columns and tables: of pending migrations. */
 const NOT_THERE = ['42883', '42703', '42P01']
 
 const GONE = error('The database answers no more.', 'Look at its log and at the network between.')

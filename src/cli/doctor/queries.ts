@@ -1,7 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '#src/data/tables.ts'
 
-/** The version as the server says it, such as `PostgreSQL 16.4 on x86_64 ...`, and as a number, such as 160004. */
 export interface Versions {
   text: string
   number: number
@@ -16,7 +15,7 @@ export async function findVersions(db: Kysely<Tables>): Promise<Versions> {
 export interface Extension {
   name: string
   installed: string
-  /** What the files of the server have; null where they are gone. */
+  /** The version of the server's files; null without them. */
   available: string | null
 }
 
@@ -30,9 +29,8 @@ export async function listExtensions(db: Kysely<Tables>): Promise<Extension[]> {
 }
 
 export interface Places {
-  /** Connections that a server takes, without those it keeps for superusers. */
+  /** Without the connections that are reserved for superusers. */
   places: number
-  /** Connections of clients by their names, most first. */
   clients: { application: string; connections: number }[]
 }
 
@@ -49,7 +47,6 @@ export async function countConnections(db: Kysely<Tables>): Promise<Places> {
   return { places: rows[0]?.places as number, clients }
 }
 
-/** A transaction that has been open for a while. */
 export interface OpenTransaction {
   pid: number
   application: string
@@ -58,8 +55,8 @@ export interface OpenTransaction {
 }
 
 /**
- * Those of others on this database that are older than so many seconds, the oldest first. Those that do nothing but
- * hold a lock of some work (see `lockWork`) are none: they keep nothing from being cleaned up.
+ * Other transactions of this database, the oldest first. Idle ones that only hold an advisory lock (see `lockWork`)
+ * are left out: they do not hold back vacuum.
  */
 export async function listOpenTransactions(db: Kysely<Tables>, seconds: number): Promise<OpenTransaction[]> {
   const { rows } = await sql<OpenTransaction>`
@@ -81,7 +78,6 @@ export async function listOpenTransactions(db: Kysely<Tables>, seconds: number):
   return rows
 }
 
-/** A connection that waits for a lock, and those that it waits for. */
 export interface Blocked {
   pid: number
   application: string
@@ -111,7 +107,6 @@ export async function listBlocked(db: Kysely<Tables>): Promise<Blocked[]> {
   return rows
 }
 
-/** Whether this connection is encrypted, and how; undefined where the server does not say. */
 export async function findEncryption(
   db: Kysely<Tables>,
 ): Promise<{ ssl: boolean; version: string | null } | undefined> {
@@ -120,14 +115,13 @@ export async function findEncryption(
   return rows[0]
 }
 
-/** What the clock of the database says, in milliseconds since 1970. */
 export async function readClock(db: Kysely<Tables>): Promise<number> {
   const { rows } = await sql<{ now: number }>`
     select extract(epoch from clock_timestamp())::float8 * 1000 as now`.execute(db)
   return rows[0]?.now as number
 }
 
-/** Where a server that writes has got to in its log. */
+/** The position in the write-ahead log. */
 export async function findWrittenPosition(db: Kysely<Tables>): Promise<string> {
   const { rows } = await sql<{ position: string }>`select pg_current_wal_lsn()::text as position`.execute(db)
   return rows[0]?.position as string
@@ -136,13 +130,12 @@ export async function findWrittenPosition(db: Kysely<Tables>): Promise<string> {
 export interface Replay {
   recovering: boolean
   paused: boolean
-  /** Bytes of the log that are not replayed yet. */
+  /** Bytes of the log to replay. */
   behind: number
-  /** Since the last transaction that was replayed; null where none was. */
+  /** Since the last replayed transaction; null before the first. */
   seconds: number | null
 }
 
-/** How far a replica is behind a position that its primary had before. */
 export async function findReplay(db: Kysely<Tables>, position: string): Promise<Replay> {
   const { rows } = await sql<Replay>`
     select
@@ -161,7 +154,6 @@ export interface TableSize {
   bytes: number
 }
 
-/** What a database takes on disk, and the tables that take most of it, with their indexes. */
 export async function findSizes(db: Kysely<Tables>): Promise<{ bytes: number; tables: TableSize[] }> {
   const { rows: tables } = await sql<TableSize>`
     select relname::text as name, pg_total_relation_size(oid)::float8 as bytes
@@ -178,11 +170,10 @@ export interface Bloat {
   name: string
   live: number
   dead: number
-  /** Seconds since it was cleaned up, by hand or by itself; null where it never was. */
+  /** Seconds since the last vacuum; null before the first. */
   vacuumed: number | null
 }
 
-/** Tables with at least so many dead rows, and more than a part of the living ones. */
 export async function listBloat(db: Kysely<Tables>, dead: number, part: number): Promise<Bloat[]> {
   const { rows } = await sql<Bloat>`
     select
@@ -196,18 +187,13 @@ export async function listBloat(db: Kysely<Tables>, dead: number, part: number):
   return rows
 }
 
-/** How many transactions old the oldest rows are that nothing has frozen yet. */
 export async function findTransactionAge(db: Kysely<Tables>): Promise<number> {
   const { rows } = await sql<{ age: number }>`
     select age(datfrozenxid) as age from pg_database where datname = current_database()`.execute(db)
   return rows[0]?.age as number
 }
 
-/**
- * What the rasters of releases take, in the database or in files, by the ids of the releases.
- *
- * @param releaseId of the one that is asked about; all of them where it is left out
- */
+/** Bytes of the rasters of releases, in the database or in files, by id. */
 export async function listReleaseSizes(db: Kysely<Tables>, releaseId?: number): Promise<Map<number, number>> {
   const { rows } = await sql<{ id: number; bytes: number }>`
     select release_id as id, sum(bytes)::float8 as bytes
