@@ -12,10 +12,14 @@ import { computingAlone } from '#src/advice/comparison/computing-alone.ts'
 import {
   areaRows,
   type ChangeRow,
+  comparisonBody,
+  comparisonCsv,
   figuresOf,
   layerName,
   relativeChange,
   sizeOf,
+  totalRows,
+  WORST_AREAS,
   worstRows,
 } from '#src/advice/comparison/figures.ts'
 import { findLevels } from '#src/advice/comparison/queries.ts'
@@ -34,9 +38,10 @@ import { type Leniency, refusingChecks } from '#src/ingest/checks/judgement.ts'
 import { type Publishing, publishChecked } from '#src/ingest/publish.ts'
 import { shortNumber } from '#src/lib/round.ts'
 import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
+import { command } from './command.ts'
 import { progressLine } from './progress.ts'
-import { changeText, numberText } from './table.ts'
-import { say } from './terminal.ts'
+import { changeText, numberText, table } from './table.ts'
+import { type Output, say } from './terminal.ts'
 
 export const STRICT_OPTION = ['--strict', 'refuse it for notes as well as errors'] as const
 
@@ -86,12 +91,6 @@ export function levelOption(): Option {
   })
 }
 
-export function thresholdOption(): Option {
-  return new Option('--threshold <percent>', 'by how much a value has to differ to count as changed')
-    .argParser(readPercent)
-    .default(DEFAULT_THRESHOLD, `${100 * DEFAULT_THRESHOLD}%`)
-}
-
 /** `25%` or `25`, as a share. */
 export function readPercent(text: string): number {
   const percent = Number(/^(\d+(?:\.\d+)?)\s*%?$/.exec(text.trim())?.[1] ?? Number.NaN)
@@ -125,6 +124,121 @@ function refuse(error: unknown): never {
   if (error instanceof TooManyAreas) throw new OperatorError(`--level ${error.rule}.`)
   if (!(error instanceof ReplacedMeanwhile)) throw error
   throw new OperatorError('A release or an area was deleted meanwhile: compare them again.')
+}
+
+export const diffCommand = command({
+  usage: 'diff <release> [after]',
+  description: 'Show the changes from one release to another, area by area.',
+  parameters: [
+    'its code; with a second one, the release before',
+    'the release after; left out, <release> is compared with the one that it takes the place of',
+  ],
+  options: [
+    levelOption(),
+    new Option('--threshold <percent>', 'by how much a value has to differ to count as changed')
+      .argParser(readPercent)
+      .default(DEFAULT_THRESHOLD, `${100 * DEFAULT_THRESHOLD}%`),
+    ['--exact', 'compare every pixel instead of summaries; slower'],
+    ['--csv', 'answer in CSV: a row for each layer in each area'],
+  ],
+  examples: [
+    'agro releases diff yield-eth-wheat-2026-08-v2',
+    'agro releases diff yield-eth-wheat-2026-07-v1 yield-eth-wheat-2026-08-v2 --level 1 --exact',
+    'agro releases diff yield-eth-wheat-2026-08-v2 --csv > changes.csv',
+  ],
+  async look(
+    database,
+    options: Output & ComparingOptions & { csv?: boolean },
+    code: string,
+    second?: string,
+  ) {
+    const named = await requireComplete(database.writer, code)
+    const { before, after, reason } = second
+      ? { before: named, after: await requireComplete(database.writer, second), reason: undefined }
+      : { ...(await requirePredecessor(database, named)), after: named }
+    const comparison = await compareForOperator(database, before, after, options)
+    const codes = { before: before.code, after: after.code }
+    const text = options.csv
+      ? [...comparisonCsv(comparison)].join('').trimEnd()
+      : comparisonText(codes, reason, comparison)
+    return [comparisonBody(codes, comparison), text]
+  },
+})
+
+async function requirePredecessor({ writer }: Database, release: ReleaseRow) {
+  const found = await findPredecessor(writer, release)
+  if (found) return { before: found.release, reason: found.reason }
+  throw new OperatorError(
+    `There is nothing that ${release.code} takes the place of: name a release to compare it with.`,
+  )
+}
+
+function comparisonText(
+  { before, after }: { before: string; after: string },
+  reason: string | undefined,
+  comparison: Comparison,
+): string {
+  const worst = worstRows(comparison, WORST_AREAS)
+  return [
+    `${after} against ${before}${reason ? `, ${reason}` : ''}`,
+    placesText(comparison),
+    '',
+    table(
+      ['LAYER', ...HEAD, 'GAINED', 'LOST', changedHead(comparison)],
+      totalRows(comparison).map(totalCells),
+    ),
+    '',
+    ...(worst.length > 0
+      ? ['Where most changes:', table(['AREA', 'NAME', 'LAYER', ...HEAD], worst.map(areaCells))]
+      : ['No mean changes anywhere.']),
+  ].join('\n')
+}
+
+const HEAD = ['UNIT', 'BEFORE', 'AFTER', 'CHANGE', 'COVERED']
+
+function placesText({ level, areas, exact }: Comparison): string {
+  const places =
+    level === null ? 'all that they cover: no areas are loaded' : `${areas.length} areas of level ${level}`
+  return `${places}; ${exact ? 'every pixel looked at' : 'from summaries'}`
+}
+
+function changedHead({ threshold }: Comparison): string {
+  return `CHANGED BY MORE THAN ${shortNumber(100 * threshold)} %`
+}
+
+function totalCells({ layer, found }: ChangeRow): string[] {
+  const figures = figuresOf(layer, found)
+  const { changed_percent, changed_percent_least, changed_percent_most } = figures
+  const bounds =
+    changed_percent_least === changed_percent_most
+      ? ''
+      : ` (${percent(changed_percent_least)} to ${percent(changed_percent_most)})`
+  return [
+    layerName(layer),
+    ...figureCells({ layer, found }),
+    percent(figures.gained_percent),
+    percent(figures.lost_percent),
+    percent(changed_percent) + bounds,
+  ]
+}
+
+function areaCells({ area, layer, found }: ChangeRow): string[] {
+  return [area?.code ?? '', area?.name ?? '', layerName(layer), ...figureCells({ layer, found })]
+}
+
+function figureCells({ layer, found }: Pick<ChangeRow, 'layer' | 'found'>): string[] {
+  const figures = figuresOf(layer, found)
+  return [
+    layer.unit,
+    numberText(figures.mean_before),
+    numberText(figures.mean_after),
+    changeText(relativeChange(found.change)),
+    `${percent(figures.covered_before_percent)} -> ${percent(figures.covered_after_percent)}`,
+  ]
+}
+
+function percent(value: number | null): string {
+  return value === null ? 'unknown' : `${value.toFixed(1)} %`
 }
 
 export function maxChangeOption(): Option {

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
 import { Writable } from 'node:stream'
-import type { Command } from 'commander'
 import { OperatorError } from '#src/errors.ts'
 
 /** `agro doctor` has codes of its own. */
@@ -30,8 +29,6 @@ export interface Output {
   json?: boolean
 }
 
-export const JSON_OPTION = ['--json', 'answer in JSON, for programs'] as const
-
 export function print({ json }: Output, value: unknown, text: string): void {
   console.log(json ? JSON.stringify(value, null, 2) : text)
 }
@@ -43,13 +40,14 @@ export function refuse({ json }: Output, value: object, refusal: OperatorError, 
   throw refusal
 }
 
+/** Progress goes to stderr. */
+export function tell(message: string): void {
+  console.error(message)
+}
+
 /** Programs that read stdout never see it. */
 export function say(kind: 'note' | 'error' | 'allowed', sentence: string): void {
   console.error(`${kind}: ${sentence}`)
-}
-
-export function withExamples(command: Command, ...examples: string[]): Command {
-  return command.addHelpText('after', ['', 'Examples:', ...examples.map((line) => `  ${line}`)].join('\n'))
 }
 
 /** Aborted by a signal; without it a signal ends the command at once. */
@@ -89,8 +87,6 @@ function isInteractive(): boolean {
 
 /** Longer than any password: a wrongly named file is not read to its end. */
 const LONGEST_INPUT = 4096
-
-export const YES_OPTION = ['-y, --yes', 'do it without asking'] as const
 
 export interface Consent {
   yes?: boolean

@@ -31,12 +31,8 @@ export interface Patient {
 
 export type Found = Finding | Finding[]
 
-/** Monitoring knows groups and names: they never change. */
-export type Check = { name: `${string}.${string}` } & (
-  | { needs: 'nothing'; look: () => Found }
-  | { needs: 'settings'; look: (config: Config) => Found | Promise<Found> }
-  | { needs: 'database' | 'server' | 'replica'; look: (patient: Patient) => Promise<Found> }
-)
+/** By group and check: monitoring knows these names, which never change. */
+export type Checks<Subject> = Record<`${string}.${string}`, (subject: Subject) => Found | Promise<Found>>
 
 /** Programs read the report: fields stay, and new ones may come. */
 export const DoctorReport = Type.Object(
