@@ -7,7 +7,6 @@ import { createUsageKeeper, keys } from './accounts/keys.ts'
 import { webhookTestSubjects } from './accounts/subjects.ts'
 import { createThrottle } from './accounts/throttle.ts'
 import { user } from './accounts/user.ts'
-import { createAdviceService } from './advice/agents/advice-service.ts'
 import { mcp } from './advice/agents/index.ts'
 import { changes } from './advice/comparison/routes.ts'
 import { advisory } from './advice/index.ts'
@@ -188,8 +187,7 @@ async function registerAdvice(guarded: App, lookup: Lookup, logged: object): Pro
   const figures = createRegionFigures(guarded, advisors)
   await guarded.register(coverage, { ...logged, lookup, figures })
   await guarded.register(ogc, { prefix: '/ogc', ...logged, lookup, figures })
-  const service = createAdviceService(guarded, lookup, advisors, readRules)
-  await guarded.register(mcp, { prefix: '/mcp', ...logged, lookup, service })
+  await guarded.register(mcp, { prefix: '/mcp', ...logged, lookup, advisors, readRules })
   const throttle = createThrottle(guarded.database.writer)
   await guarded.register(subscriptions, {
     ...logged,
