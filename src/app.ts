@@ -4,8 +4,6 @@ import type { HashingLines } from './accounts/hashing.ts'
 import { createIdempotencyRecords } from './accounts/idempotency-queries.ts'
 import { auth, createAccounts, createAuditRecords } from './accounts/index.ts'
 import { createUsageKeeper, keys } from './accounts/keys.ts'
-import { webhookTestSubjects } from './accounts/subjects.ts'
-import { createThrottle } from './accounts/throttle.ts'
 import { user } from './accounts/user.ts'
 import { mcp } from './advice/agents/index.ts'
 import { changes } from './advice/comparison/routes.ts'
@@ -14,8 +12,7 @@ import { location } from './advice/location/routes.ts'
 import { createAdvisors } from './advice/polygon/advisors.ts'
 import { createRegionFigures } from './advice/polygon/region-figures.ts'
 import { createRuleReader, createStillTaken, type StillTaken } from './advice/quantities/rules.ts'
-import { subscriptions } from './advice/subscriptions/index.ts'
-import { createPlaceReader } from './advice/subscriptions/place-reader.ts'
+import { subscriptions } from './advice/subscriptions/routes.ts'
 import { warmUp } from './advice/warm-up.ts'
 import { admin } from './catalog/areas.ts'
 import { createDocumentCountries } from './catalog/document-countries.ts'
@@ -188,12 +185,7 @@ async function registerAdvice(guarded: App, lookup: Lookup, logged: object): Pro
   await guarded.register(coverage, { ...logged, lookup, figures })
   await guarded.register(ogc, { prefix: '/ogc', ...logged, lookup, figures })
   await guarded.register(mcp, { prefix: '/mcp', ...logged, lookup, advisors, readRules })
-  const throttle = createThrottle(guarded.database.writer)
-  await guarded.register(subscriptions, {
-    ...logged,
-    reader: createPlaceReader(guarded, lookup, advisors),
-    admitTest: (userId, host) => throttle.admit(webhookTestSubjects(userId, host)),
-  })
+  await guarded.register(subscriptions, { ...logged, lookup, advisors })
   return createStillTaken(readRules, guarded.products)
 }
 
