@@ -3,12 +3,12 @@ import { MAX_LEVEL } from '#schemas/areas.ts'
 import {
   type Comparison,
   compareReleases,
+  computingAlone,
   DEFAULT_THRESHOLD,
   TooManyAreas,
   usualLevel,
   whyIncomparable,
 } from '#src/advice/comparison/compare.ts'
-import { computingAlone } from '#src/advice/comparison/computing-alone.ts'
 import {
   areaRows,
   type ChangeRow,

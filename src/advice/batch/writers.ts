@@ -17,9 +17,9 @@ import {
 } from '#src/lookup/releases.ts'
 import { type Source, sharedMembers } from '#src/lookup/sources.ts'
 import { type QuantityCell, quantityColumns } from '../quantities/columns.ts'
+import { dataWithQuantities, quantitiesAt } from '../quantities/compute.ts'
 import type { Area } from '../quantities/plan.ts'
 import type { QuantityRules } from '../quantities/rules.ts'
-import { dataWithQuantities, quantitiesAt } from '../quantities/sections.ts'
 import type { SentPoints } from './sent.ts'
 
 /** What it takes to tell the quantities of a call's points. */

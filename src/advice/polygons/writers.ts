@@ -27,9 +27,9 @@ import {
   quantitiesIn,
 } from '../polygon/answer.ts'
 import { type QuantityCell, quantityColumns } from '../quantities/columns.ts'
+import { entriesWith } from '../quantities/compute.ts'
 import { asksForQuantities } from '../quantities/plan.ts'
 import type { QuantityRules } from '../quantities/rules.ts'
-import { entriesWith } from '../quantities/sections.ts'
 import type { PolygonId } from './sent.ts'
 
 /** One of many polygons or areas, and what has come of it. */
