@@ -288,7 +288,7 @@ async function publishCompared(
   const { writer } = database
   const release = await requireComplete(writer, code)
   const expected = (await findPublished(writer, release))?.code
-  const excess = await excessOf(database, code, maxChange)
+  const excess = await findExcess(database, code, maxChange)
   if (excess) return { code, published: false, replaced: undefined, findings: [], ...excess }
   return inTransaction(writer, async (trx) => {
     const done = await publishChecked(trx, code, leniency)
@@ -298,7 +298,7 @@ async function publishCompared(
   })
 }
 
-async function excessOf(database: Database, code: string, maxChange: number) {
+async function findExcess(database: Database, code: string, maxChange: number) {
   const after = await requireComplete(database.writer, code)
   const predecessor = after.publishedAt ? undefined : await findPredecessor(database.writer, after)
   if (!predecessor) return undefined
@@ -323,11 +323,11 @@ async function excessOf(database: Database, code: string, maxChange: number) {
         ...figuresOf(worst.layer, worst.found),
       },
     },
-    sentence: `${code} is not published: ${sentenceOf(comparison, areas, worst, maxChange)} from ${before.code}. \`agro releases diff ${code}\` says more; without --max-change it is published.`,
+    sentence: `${code} is not published: ${describeExcess(comparison, areas, worst, maxChange)} from ${before.code}. \`agro releases diff ${code}\` says more; without --max-change it is published.`,
   }
 }
 
-function sentenceOf(
+function describeExcess(
   { level, areas }: Comparison,
   beyond: number,
   worst: ChangeRow,

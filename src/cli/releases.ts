@@ -66,12 +66,12 @@ function showRelease(
   { id: _, lockless: __, ...release }: ReleaseRow,
   rest: Pick<ShownRelease, 'schedule' | 'bytes' | 'store'>,
 ): ShownRelease {
-  return { ...release, state: stateOf(release), stale: isStale(release, Date.now()), ...rest }
+  return { ...release, state: nameState(release), stale: isStale(release, Date.now()), ...rest }
 }
 
 type ReleaseState = Pick<ReleaseRow, 'publishedAt' | 'status' | 'loader'>
 
-function stateOf({ publishedAt, status, loader }: ReleaseState): string {
+function nameState({ publishedAt, status, loader }: ReleaseState): string {
   if (publishedAt) return 'published'
   if (status === 'ready') return 'not published'
   return loader === null ? 'incomplete' : 'loading'
@@ -79,7 +79,7 @@ function stateOf({ publishedAt, status, loader }: ReleaseState): string {
 
 function stateText(release: ReleaseState & Validity & { schedule: Schedule | null }): string {
   const { schedule } = release
-  const parts = [stateOf(release)]
+  const parts = [nameState(release)]
   if (isStale(release, Date.now())) parts.push('stale')
   if (schedule?.refusedAt) parts.push(`refused ${timeText(schedule.refusedAt)}`)
   else if (schedule) parts.push(`scheduled for ${timeText(schedule.publishAt)}`)

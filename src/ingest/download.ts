@@ -46,7 +46,7 @@ export async function download(
       } catch (error) {
         if (error instanceof OperatorError) throw error
         if (!deadline.aborted && attempt < MAX_ATTEMPTS) continue
-        const reason = deadline.aborted ? `it takes more than ${wholeMs / 1000} s` : reasonOf(error)
+        const reason = deadline.aborted ? `it takes more than ${wholeMs / 1000} s` : readReason(error)
         throw new OperatorError(`${shown(address)} cannot be downloaded: ${reason}.`)
       }
     }
@@ -75,7 +75,7 @@ async function fetchRest(
     const response = await follow(address, state, signal)
     if (ABSENT.includes(response.status)) return false
     if (response.status !== 200 && response.status !== 206) throw new Broken(`it answers ${response.status}`)
-    const start = startOf(response)
+    const start = readStart(response)
     if (start !== state.at) {
       if (start !== 0) throw new Broken('it answers with another part than was asked for')
       state.at = 0
@@ -102,7 +102,7 @@ async function fetchRest(
 }
 
 /** The position of an answer in the file. */
-function startOf({ status, headers }: Response): number {
+function readStart({ status, headers }: Response): number {
   if (status === 200) return 0
   return Number(/^bytes (\d+)-/.exec(headers.get('content-range') ?? '')?.[1])
 }
@@ -128,7 +128,7 @@ async function follow(address: URL, { at, tag }: Progress, signal: AbortSignal):
   throw new OperatorError(`${shown(address)} leads elsewhere more than ${MAX_REDIRECTS} times.`)
 }
 
-function reasonOf(error: unknown): string {
+function readReason(error: unknown): string {
   const { cause } = error as { cause?: unknown }
   return messageOf(cause ?? error)
 }

@@ -16,7 +16,7 @@ const LOAD_LOCKS = 7_239_449
 const LOAD_LOCK_BITS = 24
 
 /** Equal data have an equal lock, so they load once at a time. A free lock marks an interrupted load. */
-export function loadLockOf({ synthetic, checksum, ...series }: LoadedData): number {
+export function computeLoadLock({ synthetic, checksum, ...series }: LoadedData): number {
   const { product, countryCode, cropCode, forecastPeriod } = series
   const digest = createHash('sha256')
     .update(JSON.stringify([product, countryCode, cropCode, forecastPeriod, synthetic, checksum]))
@@ -59,7 +59,7 @@ export async function insertRelease(
     return trx
       .insertInto('release')
       .values({
-        code: codeOf(release, version),
+        code: makeCode(release, version),
         product: release.product,
         country_code: release.countryCode,
         crop_code: release.cropCode,
@@ -71,7 +71,7 @@ export async function insertRelease(
         licence: release.licence,
         checksum: release.checksum,
         valid_until: release.validUntil ?? null,
-        load_lock: loadLockOf(release),
+        load_lock: computeLoadLock(release),
         tile_store: store,
       })
       .returning(['id', 'code'])
@@ -79,7 +79,7 @@ export async function insertRelease(
   })
 }
 
-function codeOf(release: Series & { synthetic: boolean }, version: number): string {
+function makeCode(release: Series & { synthetic: boolean }, version: number): string {
   const { synthetic, product, countryCode, cropCode, forecastPeriod } = release
   const parts = [
     synthetic && 'synthetic',

@@ -12,15 +12,15 @@ import type { Pixels } from '#src/raster/pixels.ts'
 import { type StoredRun, SummaryPyramid } from '#src/raster/pyramid.ts'
 import { allowedChecks, refusingChecks } from './checks/judgement.ts'
 import {
+  computeLoadLock,
   deletedMeanwhile,
   deleteLoad,
   insertRelease,
   listDeadLoads,
-  loadLockOf,
   markReady,
 } from './load-queries.ts'
 import { storeForLoads, writingPixels } from './pixel-writing.ts'
-import { extentOf, insertCoverage, insertLayers, isGeographic, markSummarised } from './queries.ts'
+import { findExtent, insertCoverage, insertLayers, isGeographic, markSummarised } from './queries.ts'
 import {
   type CoverageSource,
   compareLayers,
@@ -81,7 +81,7 @@ export async function loadAlone(
 
   const release = await insertRelease(writer, source.description, storeForLoads(database))
   try {
-    const ordinals = ordinalsOf(source)
+    const ordinals = numberLayers(source)
     const done = progressOver(source, progress)
     const advance = (pixels: number) => {
       signal.throwIfAborted()
@@ -144,7 +144,7 @@ export async function examineRelease(
 
 export async function extentOrRefuse(database: Database, coverage: CoverageSource): Promise<Extent> {
   const { grid, layers } = coverage
-  const extent = await extentOf(database.writer, grid).catch(() => undefined)
+  const extent = await findExtent(database.writer, grid).catch(() => undefined)
   if (!extent || !liesOnEarth(extent, coverage)) {
     const crs = await nameOfCrs(database.writer, grid.srid)
     throw new OperatorError(
@@ -164,7 +164,7 @@ function liesOnEarth({ west, south, east, north }: Extent, { grid }: CoverageSou
   )
 }
 
-function ordinalsOf(source: ReleaseSource): Map<LayerSource, number> {
+function numberLayers(source: ReleaseSource): Map<LayerSource, number> {
   const layers = source.coverages.flatMap(({ layers }) => layers).sort(compareLayers)
   return new Map(layers.map((layer, index) => [layer, index + 1]))
 }
@@ -231,7 +231,7 @@ export async function whileLoading<Result>(
   work: (signal: AbortSignal) => Promise<Result>,
   { signal, tell = () => {}, clearing = () => () => {} }: LoadingOptions = {},
 ): Promise<Result> {
-  const lock = loadLockOf(description)
+  const lock = computeLoadLock(description)
   const onWait = (isForShared: boolean) =>
     tell(
       isForShared

@@ -37,7 +37,7 @@ export const LayerEntry = Type.Object(
 
 const MAX_LAYERS = 256
 
-export function manifestFileOf(products: readonly ProductDefinition[]) {
+export function manifestSchema(products: readonly ProductDefinition[]) {
   return Type.Object(
     {
       product: productSchema(products, 'Its product.'),
@@ -56,7 +56,7 @@ export function manifestFileOf(products: readonly ProductDefinition[]) {
   )
 }
 
-export type ManifestFile = Static<ReturnType<typeof manifestFileOf>>
+export type ManifestFile = Static<ReturnType<typeof manifestSchema>>
 
 type LayerText = Static<typeof LayerEntry>
 
@@ -75,7 +75,7 @@ export type Manifest = Omit<ManifestFile, 'layers'> & { layers: ManifestLayer[] 
  *
  * @param folder the base of relative paths
  */
-export async function pathsOf(folder: string, names: string[]): Promise<[string, ...string[]]> {
+export async function findPaths(folder: string, names: string[]): Promise<[string, ...string[]]> {
   const paths: string[] = []
   for (const name of names) {
     if (isAddress(name)) {

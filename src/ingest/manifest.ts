@@ -7,12 +7,12 @@ import { PRODUCTS } from '#schemas/products/index.ts'
 import { OperatorError } from '#src/errors.ts'
 import { messageOf } from '#src/lib/promises.ts'
 import {
+  findPaths,
   LayerEntry,
   type Manifest,
   type ManifestFile,
   type ManifestLayer,
-  manifestFileOf,
-  pathsOf,
+  manifestSchema,
 } from './manifest-file.ts'
 
 const AJV = { allErrors: true, useDefaults: true, allowUnionTypes: true }
@@ -33,7 +33,7 @@ const FORMS: Record<string, string> = {
  * @throws {OperatorError} lists mistakes with lines, paths and allowed values
  */
 export async function readManifest(path: string, products: Products = PRODUCTS): Promise<Manifest> {
-  const text = await textOf(path)
+  const text = await readManifestText(path)
   const lines = new LineCounter()
   refuseDeep(path, text)
   const document = parseDocument(text, { lineCounter: lines })
@@ -46,17 +46,17 @@ export async function readManifest(path: string, products: Products = PRODUCTS):
   }
 
   const manifest = valueIn(path, document)
-  const schema = manifestFileOf(products.list)
+  const schema = manifestSchema(products.list)
   const isManifest: ValidateFunction<ManifestFile> = new Ajv(AJV).compile(schema)
   const known = { manifest: Object.keys(schema.properties), layer: Object.keys(LayerEntry.properties) }
   const problems = isManifest(manifest)
-    ? problemsOf(products.of(manifest.product), manifest)
+    ? findProblems(products.of(manifest.product), manifest)
     : (isManifest.errors ?? []).map((error) => describe(error, known))
   if (problems.length > 0) {
     const distinct = new Map(problems.map((problem) => [problem.path.join('.') + problem.message, problem]))
     const listed = [...distinct.values()]
       .slice(0, LISTED_PROBLEMS)
-      .map(({ path: place, message }) => `${path}:${lineOf(place)}: ${pathText(place)}${message}`)
+      .map(({ path: place, message }) => `${path}:${findLine(place)}: ${pathText(place)}${message}`)
     if (distinct.size > LISTED_PROBLEMS) listed.push(`${path}: and ${distinct.size - LISTED_PROBLEMS} more.`)
     throw new OperatorError(listed.join('\n'))
   }
@@ -64,12 +64,12 @@ export async function readManifest(path: string, products: Products = PRODUCTS):
   const { decimals } = products.of(rest.product)
   const found: ManifestLayer[] = []
   for (const { file, files, ...layer } of layers) {
-    found.push({ decimals, ...layer, files: await pathsOf(dirname(path), files ?? [file as string]) })
+    found.push({ decimals, ...layer, files: await findPaths(dirname(path), files ?? [file as string]) })
   }
   return { ...rest, layers: found }
 
   /** Of the value, or of its nearest existing parent. */
-  function lineOf(place: (string | number)[]): number {
+  function findLine(place: (string | number)[]): number {
     for (let length = place.length; length > 0; length--) {
       const node = document.getIn(place.slice(0, length), true) as
         | { range?: [number, number, number] }
@@ -85,7 +85,7 @@ const MAX_BYTES = 256 * 1024
 
 const LISTED_PROBLEMS = 50
 
-async function textOf(path: string): Promise<string> {
+async function readManifestText(path: string): Promise<string> {
   const unreadable = (error: NodeJS.ErrnoException) => {
     throw new OperatorError(
       error.code === 'ENOENT' ? `${path} does not exist.` : `${path} cannot be read: ${error.message}.`,
@@ -169,7 +169,7 @@ function isDay(date: string): boolean {
 }
 
 /** Rules of the product, and repeated layers. */
-function problemsOf(product: ProductDefinition, manifest: ManifestFile): Problem[] {
+function findProblems(product: ProductDefinition, manifest: ManifestFile): Problem[] {
   const { code, seasonal, input, unit } = product
   const problems: Problem[] = []
   const need = (path: (string | number)[], wanted: boolean, value: unknown, why: string) => {

@@ -41,7 +41,7 @@ const OUTLINE_POINTS = 100
  *
  * @throws outside the domain of the CRS
  */
-export async function extentOf(db: Kysely<Tables>, grid: Grid): Promise<Extent> {
+export async function findExtent(db: Kysely<Tables>, grid: Grid): Promise<Extent> {
   const points = outline(grid, OUTLINE_POINTS)
   const { rows } = await sql<Extent>`
     select

@@ -52,7 +52,7 @@ export function layerCollector({ grid, layers }: Pick<CoverageSource, 'grid' | '
     result: () => ({
       layers: collectors.map((collected) => ({
         ...collected,
-        statistics: statisticsOf(collected.values, collected.layer),
+        statistics: computeStatistics(collected.values, collected.layer),
       })),
       alikeInputs: alike.inputs,
       presence,
@@ -60,7 +60,7 @@ export function layerCollector({ grid, layers }: Pick<CoverageSource, 'grid' | '
   }
 }
 
-function statisticsOf({ count, sum, low, high }: Tally, { scale, offset }: LayerSource): Statistics {
+function computeStatistics({ count, sum, low, high }: Tally, { scale, offset }: LayerSource): Statistics {
   if (low === null || high === null) return { validCount: 0, minimum: null, maximum: null, mean: null }
   const ends = [low.value * scale + offset, high.value * scale + offset] as const
   return {

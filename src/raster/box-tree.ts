@@ -43,12 +43,12 @@ export class BoxTree {
     for (let boxes = 2 * count; ; boxes *= 2) {
       const items = this.#index?.neighbors(x, y, boxes) ?? []
       for (const item of items.slice(found.length)) {
-        if (this.#squaredDistance(item, x, y) > farthest) return nearestOf(found, farthest)
+        if (this.#squaredDistance(item, x, y) > farthest) return sortNearest(found, farthest)
         found.push({ item, squaredDistance: squaredDistanceTo(item) })
-        const last = found.length < count ? undefined : nearestOf(found, farthest)[count - 1]
+        const last = found.length < count ? undefined : sortNearest(found, farthest)[count - 1]
         if (last) farthest = Math.max(last.squaredDistance, (Math.sqrt(last.squaredDistance) + margin) ** 2)
       }
-      if (items.length < boxes) return nearestOf(found, farthest)
+      if (items.length < boxes) return sortNearest(found, farthest)
     }
   }
 
@@ -58,7 +58,7 @@ export class BoxTree {
   }
 }
 
-function nearestOf(neighbours: Neighbour[], farthest: number): Neighbour[] {
+function sortNearest(neighbours: Neighbour[], farthest: number): Neighbour[] {
   return neighbours
     .filter(({ squaredDistance }) => squaredDistance <= farthest)
     .sort((a, b) => a.squaredDistance - b.squaredDistance)

@@ -28,7 +28,7 @@ interface Parts {
   last: number
 }
 
-function partsOf({ minimum, maximum }: Ends, count: number): Parts {
+function divide({ minimum, maximum }: Ends, count: number): Parts {
   return { from: minimum, density: maximum > minimum ? count / (maximum - minimum) : 0, last: count - 1 }
 }
 
@@ -41,7 +41,7 @@ function placeIn({ from, density, last }: Parts, value: number): number {
 }
 
 /** Two values with the mean and deviation of a range. */
-function likelyValuesOf({ minimum, maximum, mean, deviation }: ValueRange): number[] {
+function estimateValues({ minimum, maximum, mean, deviation }: ValueRange): number[] {
   return [-deviation, deviation].map((side) => Math.min(maximum, Math.max(minimum, mean + side)))
 }
 
@@ -68,7 +68,7 @@ class ValueCells {
   constructor(ends: Ends, count: number) {
     this.ends = ends
     this.count = count
-    this.parts = partsOf(ends, count)
+    this.parts = divide(ends, count)
     this.weights = new Float64Array(count)
     this.lowest = new Float64Array(count).fill(Number.POSITIVE_INFINITY)
     this.highest = new Float64Array(count).fill(Number.NEGATIVE_INFINITY)
@@ -149,7 +149,7 @@ class CellValues {
       while (at < count && pixels[at] === pixel)
       if (weight === 0 || pixel === nodata) continue
       const place = places[placeIn(parts, pixel * scale + offset)] as number
-      if (place > 0) add(taken[place - 1] as WeighedBand, pixel, weight)
+      if (place > 0) addWeighed(taken[place - 1] as WeighedBand, pixel, weight)
     }
   }
 
@@ -158,7 +158,7 @@ class CellValues {
   }
 }
 
-function add(to: WeighedBand, pixel: number, weight: number): void {
+function addWeighed(to: WeighedBand, pixel: number, weight: number): void {
   if (to.count === to.areas.length) {
     to.areas = withTwiceTheRoom(to.areas)
     to.pixels = withTwiceTheRoom(to.pixels)
@@ -218,7 +218,7 @@ class ValueHistogram {
   constructor(ends: Ends, bins: number) {
     this.#ends = ends
     this.#bins = bins
-    this.#parts = partsOf(ends, bins)
+    this.#parts = divide(ends, bins)
     this.#exact = new Float64Array(bins)
     this.#likely = new Float64Array(bins)
     this.#certain = new Float64Array(bins)
@@ -249,7 +249,7 @@ class ValueHistogram {
     }
     this.#total += weight
     this.#classes = undefined
-    for (const value of likelyValuesOf(range)) {
+    for (const value of estimateValues(range)) {
       addTo(this.#likely, placeIn(this.#parts, value), weight / 2)
     }
     const [first, last] = [placeIn(this.#parts, minimum), placeIn(this.#parts, maximum)]
@@ -350,7 +350,7 @@ export class Distribution {
     const { lows, highs, likely } = this.#ranges
     addTo(lows, placeIn(parts, minimum), weight)
     addTo(highs, placeIn(parts, maximum), weight)
-    for (const value of likelyValuesOf(range)) addTo(likely, placeIn(parts, value), weight / 2)
+    for (const value of estimateValues(range)) addTo(likely, placeIn(parts, value), weight / 2)
   }
 
   /**

@@ -15,7 +15,7 @@ export interface PlacedPolygon extends GridPolygon {
  * @param geographic in degrees
  */
 export function placeOnGrid(grid: Grid, geographic: boolean, polygons: Rings[]): PlacedPolygon {
-  const tolerance = toleranceOf(grid, polygons)
+  const tolerance = computeTolerance(grid, polygons)
   const rings = polygons.flatMap((polygon) =>
     polygon.map((ring, index) => oriented(onGrid(grid, ring, tolerance), index > 0)),
   )
@@ -37,7 +37,10 @@ export function placeOnGrid(grid: Grid, geographic: boolean, polygons: Rings[]):
 const UNITS = 64
 
 /** Distance at which a coordinate counts as on a border. */
-function toleranceOf({ originX, originY, pixelWidth, pixelHeight }: Geotransform, polygons: Rings[]): number {
+function computeTolerance(
+  { originX, originY, pixelWidth, pixelHeight }: Geotransform,
+  polygons: Rings[],
+): number {
   let x = Math.abs(originX)
   let y = Math.abs(originY)
   for (const ring of polygons.flat()) {

@@ -11,7 +11,7 @@ interface Edge {
 }
 
 /** Without edges outside the rows, or along a border of rows. */
-function edgesOf(rings: Float64Array[], height: number): Edge[] {
+function listEdges(rings: Float64Array[], height: number): Edge[] {
   const edges: Edge[] = []
   for (const ring of rings) {
     for (let at = 0; at + 3 < ring.length; at += 2) {
@@ -175,7 +175,7 @@ export function* scan(
   height: number,
   measure: Measure,
 ): Generator<RowCoverage | undefined> {
-  const edges = edgesOf(rings, height)
+  const edges = listEdges(rings, height)
   const first = (edge: Edge) => Math.max(0, Math.floor(edge.top))
   edges.sort((a, b) => first(a) - first(b))
   const sums = new RowSums(width, measure)

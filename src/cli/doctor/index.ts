@@ -21,11 +21,11 @@ import {
   EXIT_OF_LEVEL,
   error,
   type Found,
+  findWorst,
   ok,
   type Patient,
   reportText,
   unknown,
-  worstOf,
 } from './finding.ts'
 
 const QUESTION_MS = 10_000
@@ -41,7 +41,7 @@ monitoring takes them: 2 there is an error, 1 a warning, 3 something is unknown,
   examples: ['agro doctor', 'agro doctor --json'],
   async run(output) {
     const findings = await whileShown('looking', examineAll())
-    const status = worstOf(findings.map(({ level }) => level))
+    const status = findWorst(findings.map(({ level }) => level))
     const report: DoctorReport = { status, checked_at: new Date().toISOString(), findings }
     print(output, report, reportText(report, Boolean(process.stdout.isTTY && !process.env.NO_COLOR)))
     throw new ExitWith(EXIT_OF_LEVEL[status])

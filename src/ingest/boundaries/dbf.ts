@@ -2,7 +2,7 @@ import { isAscii, isUtf8 } from 'node:buffer'
 import type { Readable } from 'node:stream'
 import { type Decode, type Texts, withoutCutCharacter } from './encoding.ts'
 
-const HEADER_BYTES = 32
+const DBF_HEADER_BYTES = 32
 const FIELD_BYTES = 32
 const TERMINATOR = 0x0d
 
@@ -20,22 +20,25 @@ interface Header {
 }
 
 /** @throws {Error} for a damaged or short file */
-export async function* recordsIn(file: ByteReader, decode: Decode): AsyncGenerator<Record<string, unknown>> {
-  const { count, recordBytes, fields } = await headerOf(file, decode)
+export async function* readRecords(
+  file: ByteReader,
+  decode: Decode,
+): AsyncGenerator<Record<string, unknown>> {
+  const { count, recordBytes, fields } = await readHeader(file, decode)
   for (let record = 0; record < count; record++) {
-    yield recordOf(await exactly(file, recordBytes), fields, decode)
+    yield readRecord(await readExactly(file, recordBytes), fields, decode)
   }
 }
 
 export async function surveyTexts(file: ByteReader): Promise<{ texts: Texts; languageDriver: number }> {
-  const { count, recordBytes, fields, languageDriver } = await headerOf(file, (bytes) =>
+  const { count, recordBytes, fields, languageDriver } = await readHeader(file, (bytes) =>
     bytes.toString('latin1'),
   )
   let texts: Texts = 'ASCII'
   for (let record = 0; record < count; record++) {
-    const bytes = await exactly(file, recordBytes)
+    const bytes = await readExactly(file, recordBytes)
     if (isAscii(bytes)) continue
-    const cells = cellsOf(bytes, fields).map(withoutCutCharacter)
+    const cells = splitCells(bytes, fields).map(withoutCutCharacter)
     if (!cells.every((cell) => isUtf8(cell))) return { texts: 'other', languageDriver }
     if (!cells.every((cell) => isAscii(cell))) texts = 'UTF-8'
     else if (texts === 'ASCII') texts = 'cut'
@@ -43,11 +46,11 @@ export async function surveyTexts(file: ByteReader): Promise<{ texts: Texts; lan
   return { texts, languageDriver }
 }
 
-async function headerOf(file: ByteReader, decode: Decode): Promise<Header> {
-  const header = await exactly(file, HEADER_BYTES)
+async function readHeader(file: ByteReader, decode: Decode): Promise<Header> {
+  const header = await readExactly(file, DBF_HEADER_BYTES)
   const headerBytes = header.readUInt16LE(8)
   const recordBytes = header.readUInt16LE(10)
-  const fields = fieldsIn(await exactly(file, Math.max(0, headerBytes - HEADER_BYTES)), decode)
+  const fields = fieldsIn(await readExactly(file, Math.max(0, headerBytes - DBF_HEADER_BYTES)), decode)
   // The first byte marks deleted records, which shapefiles have none of.
   if (recordBytes < fields.reduce((sum, { length }) => sum + length, 1)) {
     throw new Error(`its .dbf has records of ${recordBytes} bytes, which its fields do not fit into`)
@@ -55,7 +58,7 @@ async function headerOf(file: ByteReader, decode: Decode): Promise<Header> {
   return { count: header.readUInt32LE(4), recordBytes, fields, languageDriver: header.readUInt8(29) }
 }
 
-async function exactly(file: ByteReader, length: number): Promise<Buffer> {
+async function readExactly(file: ByteReader, length: number): Promise<Buffer> {
   const bytes = await file.read(length)
   if (bytes.length < length) throw new Error('its .dbf is cut off')
   return bytes
@@ -67,7 +70,7 @@ function fieldsIn(bytes: Buffer, decode: Decode): Field[] {
     const name = bytes.subarray(at, at + 11)
     const end = name.indexOf(0)
     fields.push({
-      name: textOf(end < 0 ? name : name.subarray(0, end), decode),
+      name: readCell(end < 0 ? name : name.subarray(0, end), decode),
       type: String.fromCharCode(bytes.readUInt8(at + 11)),
       length: bytes.readUInt8(at + 16),
     })
@@ -75,7 +78,7 @@ function fieldsIn(bytes: Buffer, decode: Decode): Field[] {
   return fields
 }
 
-function cellsOf(record: Buffer, fields: Field[]): Buffer[] {
+function splitCells(record: Buffer, fields: Field[]): Buffer[] {
   let at = 1
   return fields.map(({ length }) => {
     at += length
@@ -83,15 +86,15 @@ function cellsOf(record: Buffer, fields: Field[]): Buffer[] {
   })
 }
 
-function recordOf(bytes: Buffer, fields: Field[], decode: Decode): Record<string, unknown> {
-  const cells = cellsOf(bytes, fields)
+function readRecord(bytes: Buffer, fields: Field[], decode: Decode): Record<string, unknown> {
+  const cells = splitCells(bytes, fields)
   return Object.fromEntries(
-    fields.map(({ name, type }, index) => [name, typed(textOf(cells[index] as Buffer, decode), type)]),
+    fields.map(({ name, type }, index) => [name, typed(readCell(cells[index] as Buffer, decode), type)]),
   )
 }
 
 /** Texts are padded with blanks or NUL. */
-function textOf(bytes: Buffer, decode: Decode): string {
+function readCell(bytes: Buffer, decode: Decode): string {
   return decode(bytes).replaceAll('\0', '').trim()
 }
 

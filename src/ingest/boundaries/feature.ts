@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import { OperatorError } from '#src/errors.ts'
 import { hasRotatedPole } from '../rotated-pole.ts'
 import type { Encoding } from './encoding.ts'
-import { someOf } from './place.ts'
+import { listSome } from './place.ts'
 
 /**
  * Memory holds one feature. The finest outlines of countries have some hundred thousand positions; `ogr2ogr -simplify`
@@ -55,20 +55,20 @@ export function chooseLayer(file: string, layers: string[], { level, layer: want
     if (found === wanted || alike.length === 1) return found as string
     if (alike.length > 1) {
       throw new OperatorError(
-        `${file} has several layers that ${wanted} may mean (--layer): ${someOf(alike)}.`,
+        `${file} has several layers that ${wanted} may mean (--layer): ${listSome(alike)}.`,
       )
     }
-    throw new OperatorError(`${file} has no layer ${wanted} (--layer); it has ${someOf(layers)}.`)
+    throw new OperatorError(`${file} has no layer ${wanted} (--layer); it has ${listSome(layers)}.`)
   }
   if (layers.length === 1) return layers[0] as string
   if (level === undefined) {
-    throw new OperatorError(`${file} has several layers: give --layer, one of ${someOf(layers)}.`)
+    throw new OperatorError(`${file} has several layers: give --layer, one of ${listSome(layers)}.`)
   }
   const ofLevel = layers.filter((layer) => isOfLevel(layer, level))
   const chosen = ofLevel.filter((layer) => !/simplified/i.test(layer))
   if (chosen.length === 1) return chosen[0] as string
   throw new OperatorError(
-    `${file} has several layers, and it is not clear which one is of level ${level}: give --layer, one of ${someOf(layers)}.`,
+    `${file} has several layers, and it is not clear which one is of level ${level}: give --layer, one of ${listSome(layers)}.`,
   )
 }
 

@@ -43,7 +43,7 @@ const DAMAGED = 'its geometry is damaged'
  *
  * @param number of the feature, for messages
  */
-export function geometryOf(bytes: Buffer, number: number): PackedGeometry {
+export function readPackedGeometry(bytes: Buffer, number: number): PackedGeometry {
   try {
     if (bytes.toString('latin1', 0, 2) !== MAGIC) throw new Error(DAMAGED)
     const flags = bytes.readUInt8(3)
@@ -84,7 +84,7 @@ class WkbReader {
     if (type === POLYGON) return { type: 'Polygon', coordinates: this.#rings(2 + more) }
     if (type === MULTI_POLYGON) {
       const polygons = this.#parts(() => this.geometry(depth + 1))
-      return { type: 'MultiPolygon', coordinates: polygons.map(coordinatesOf) }
+      return { type: 'MultiPolygon', coordinates: polygons.map(requirePolygon) }
     }
     if (type === COLLECTION) {
       return { type: 'GeometryCollection', geometries: this.#parts(() => this.geometry(depth + 1)) }
@@ -133,7 +133,7 @@ class WkbReader {
   }
 }
 
-function coordinatesOf(polygon: PackedGeometry): Position[][] {
+function requirePolygon(polygon: PackedGeometry): Position[][] {
   if (polygon.type !== 'Polygon') throw new Error(DAMAGED)
   return polygon.coordinates
 }

@@ -12,7 +12,7 @@ import {
   type RawFeature,
   type Reading,
 } from './feature.ts'
-import { geometryOf } from './geopackage-geometry.ts'
+import { readPackedGeometry } from './geopackage-geometry.ts'
 
 /** Describing tables hold texts of some kB. */
 const MAX_DESCRIPTION_BYTES = 2 ** 20
@@ -51,7 +51,7 @@ export function geoPackage(path: string, reading: Reading): FeatureFile {
       let file: SqliteFile | undefined
       try {
         file = await openSqlite(await readFile(path))
-        yield* featuresOf(name, file, reading)
+        yield* readFeatures(name, file, reading)
       } catch (error) {
         if (error instanceof OperatorError) throw error
         const reason = REASONS[messageOf(error)] ?? messageOf(error)
@@ -82,8 +82,8 @@ async function refuseLarge(path: string, name: string): Promise<void> {
   )
 }
 
-function* featuresOf(name: string, file: SqliteFile, reading: Reading): Generator<RawFeature> {
-  const layers = layersOf(file)
+function* readFeatures(name: string, file: SqliteFile, reading: Reading): Generator<RawFeature> {
+  const layers = listLayers(file)
   if (layers.length === 0) throw new OperatorError(`${name} has no layers.`)
   const tables = layers.map(({ table }) => table)
   const table = chooseLayer(name, tables, reading)
@@ -98,19 +98,19 @@ function* featuresOf(name: string, file: SqliteFile, reading: Reading): Generato
       number,
       read,
       properties,
-      geometry: Buffer.isBuffer(geometry) ? geometryOf(geometry, number) : null,
+      geometry: Buffer.isBuffer(geometry) ? readPackedGeometry(geometry, number) : null,
     }
   }
   if (number === 0) throw new OperatorError(`${name} has no features.`)
 }
 
-function layersOf(file: SqliteFile): Layer[] {
+function listLayers(file: SqliteFile): Layer[] {
   const layers: Layer[] = []
   for (const { row } of file.rows('gpkg_geometry_columns', MAX_DESCRIPTION_BYTES)) {
     if (layers.length === MAX_LAYERS) throw new Error(`it has more than ${MAX_LAYERS} layers`)
     layers.push({
-      table: textIn(row, 'table_name'),
-      column: textIn(row, 'column_name'),
+      table: readName(row, 'table_name'),
+      column: readName(row, 'column_name'),
       srsId: Number(row.srs_id),
     })
   }
@@ -119,7 +119,7 @@ function layersOf(file: SqliteFile): Layer[] {
 
 const MAX_NAME_CHARACTERS = 1000
 
-function textIn(row: Row, column: string): string {
+function readName(row: Row, column: string): string {
   const value = row[column]
   if (typeof value === 'string' && value.length <= MAX_NAME_CHARACTERS) return value
   throw new Error(`its gpkg_geometry_columns has no ${column}`)
@@ -177,21 +177,21 @@ async function openSqlite(bytes: Buffer): Promise<SqliteFile> {
     *rows(table, maxBytes) {
       // Foreign files get no expression computed.
       database.run('PRAGMA trusted_schema = OFF; PRAGMA ignore_check_constraints = ON')
-      const columns = columnsOf(database, table)
+      const columns = listColumns(database, table)
       const count = measured(database, table, columns, maxBytes)
       if (count * columns.length > bytes.length + MAX_MISSING_VALUES) {
         throw new Error(
           `the rows of its ${table} are from before most of its ${columns.length} columns: \`ogr2ogr\` writes them anew`,
         )
       }
-      yield* rowsOf(database, table, count)
+      yield* readRows(database, table, count)
     },
     close: () => database.close(),
   }
 }
 
 /** Views, virtual tables and computed columns would run SQL of the file. */
-function columnsOf(database: Database, table: string): string[] {
+function listColumns(database: Database, table: string): string[] {
   const [entry] = query(database, 'SELECT type, rootpage FROM sqlite_schema WHERE name = ? COLLATE NOCASE', [
     table,
   ])
@@ -217,17 +217,17 @@ function measured(database: Database, table: string, columns: string[], maxBytes
   return Number(counted?.count)
 }
 
-function* rowsOf(database: Database, table: string, count: number): Generator<PlacedRow> {
+function* readRows(database: Database, table: string, count: number): Generator<PlacedRow> {
   const statement = database.prepare(`SELECT * FROM ${quoted(table)} ORDER BY rowid`)
   // A separate statement: a table may have as many columns as a result.
   const ids = database.prepare(`SELECT rowid FROM ${quoted(table)} ORDER BY rowid`)
   try {
     const columns = statement.getColumnNames()
     for (let number = 1; statement.step() && ids.step(); number++) {
-      const values = valuesIn(statement)
+      const values = readValues(statement)
       for (const [index, value] of values.entries()) {
         if (typeof value !== 'string' || !value.includes(NO_TEXT)) continue
-        refuseNoText(database, table, columns[index] as string, valuesIn(ids)[0] as number)
+        refuseNoText(database, table, columns[index] as string, readValues(ids)[0] as number)
       }
       const row = Object.fromEntries(columns.map((column, index) => [column, values[index] as Value]))
       yield { row, read: number / count }
@@ -252,7 +252,7 @@ function query(database: Database, sql: string, parameters: string[] = []): Row[
     const names = statement.getColumnNames()
     const rows: Row[] = []
     while (statement.step()) {
-      const values = valuesIn(statement)
+      const values = readValues(statement)
       rows.push(Object.fromEntries(names.map((name, index) => [name, values[index] as Value])))
     }
     return rows
@@ -267,7 +267,7 @@ type Get = (
   options: { useBigInt: true },
 ) => (null | number | bigint | string | Uint8Array)[]
 
-function valuesIn(statement: { get: unknown }): Value[] {
+function readValues(statement: { get: unknown }): Value[] {
   return (statement.get as Get).call(statement, null, { useBigInt: true }).map((value) => {
     if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.length)
     if (typeof value !== 'bigint') return value

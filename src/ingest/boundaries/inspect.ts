@@ -1,5 +1,5 @@
 import type { FeatureFile, Noted } from './feature.ts'
-import { levelOf, type PropertyNames, recognise, recogniseAny, textOf } from './properties.ts'
+import { findLevel, type PropertyNames, readText, recognise, recogniseAny } from './properties.ts'
 
 interface InspectedColumn {
   name: string
@@ -29,7 +29,7 @@ export async function inspectFile(file: FeatureFile, noted: Noted): Promise<Insp
     for (const name of Object.keys(properties)) {
       const column = columns.get(name) ?? { example: null, filled: 0 }
       if (columns.size < MAX_COLUMNS) columns.set(name, column)
-      const text = textOf(properties, [name])
+      const text = readText(properties, [name])
       if (text === undefined) continue
       column.filled++
       column.example ??= text.slice(0, EXAMPLE_CHARACTERS)
@@ -49,7 +49,7 @@ function recognised(
   const keys = Object.keys(properties)
   const likely = recogniseAny(keys)
   if (!likely) return { source: null, level: null, properties: null }
-  const level = levelOf(properties, likely.source)
+  const level = findLevel(properties, likely.source)
   const layout = level === undefined ? likely : (recognise(keys, level) ?? likely)
   return { source: layout.source.name, level: level ?? null, properties: layout.names }
 }

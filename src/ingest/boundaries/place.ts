@@ -82,14 +82,14 @@ export async function linkParents(
   if (misnamed.length > TOLERATED * total) {
     const codes = [...new Set(misnamed.map(({ parentCode }) => String(parentCode)))]
     throw new OperatorError(
-      `No areas of ${above} have the parents' codes ${someOf(codes)}: are these areas of level ${level}? If they are, --parent-property none links them by overlap.`,
+      `No areas of ${above} have the parents' codes ${listSome(codes)}: are these areas of level ${level}? If they are, --parent-property none links them by overlap.`,
     )
   }
   const parents = await linkByOverlap(trx, country.code, level)
   const outside = unlinked.filter(({ area }) => !parents.has(area)).map(({ area }) => area)
   if (outside.length > TOLERATED * total) {
     throw new OperatorError(
-      `${outside.length} of the areas lie in none of the areas of ${above}: ${someOf(outside)}.`,
+      `${outside.length} of the areas lie in none of the areas of ${above}: ${listSome(outside)}.`,
     )
   }
   return unlinked.map(({ area, parentCode }) => {
@@ -102,6 +102,6 @@ export async function linkParents(
 
 const NAMED_CODES = 5
 
-export function someOf(codes: string[]): string {
+export function listSome(codes: string[]): string {
   return codes.slice(0, NAMED_CODES).join(', ') + (codes.length > NAMED_CODES ? ', ...' : '')
 }

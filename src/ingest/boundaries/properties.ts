@@ -61,20 +61,23 @@ export function otherLevel(file: string, is: number, wanted: number): OperatorEr
 /** The lowest level with codes of any source, such as ADM2_PCODE or GID_2. */
 function levelByCodes(properties: Record<string, unknown>): number | undefined {
   const levels = SOURCES.flatMap((source) =>
-    source.level === 'codes' ? (levelOf(properties, source) ?? []) : [],
+    source.level === 'codes' ? (findLevel(properties, source) ?? []) : [],
   )
   return levels.length > 0 ? Math.max(...levels) : undefined
 }
 
-export function levelOf(properties: Record<string, unknown>, source: Source | undefined): number | undefined {
+export function findLevel(
+  properties: Record<string, unknown>,
+  source: Source | undefined,
+): number | undefined {
   if (source?.level === 'codes') {
     return lowestLevel(
       source,
-      Object.keys(properties).filter((key) => codeOf(properties, [key]) !== undefined),
+      Object.keys(properties).filter((key) => readCode(properties, [key]) !== undefined),
     )
   }
   if (!source?.level) return undefined
-  const said = textOf(properties, spellings(properties, [source.level.property]))
+  const said = readText(properties, spellings(properties, [source.level.property]))
   const digit = /^(?:adm)?([0-5])$/i.exec(said ?? '')?.[1]
   return digit === undefined ? undefined : Number(digit)
 }
@@ -85,14 +88,14 @@ interface SaidCountry {
   certain: boolean
 }
 
-export function countryOf(
+export function findCountry(
   properties: Record<string, unknown>,
   source: Source | undefined,
 ): SaidCountry | undefined {
   const codes = source?.countryCode ?? SOURCES.flatMap(({ countryCode }) => countryCode)
-  const code = codeOf(properties, spellings(properties, codes))
+  const code = readCode(properties, spellings(properties, codes))
   if (code !== undefined) return { text: code, certain: source !== undefined && /^[a-z]{3}$/i.test(code) }
-  const name = textOf(properties, spellings(properties, source?.countryName ?? []))
+  const name = readText(properties, spellings(properties, source?.countryName ?? []))
   return name === undefined ? undefined : { text: name, certain: true }
 }
 
@@ -105,19 +108,19 @@ function spellings(properties: Record<string, unknown>, names: string[]): string
 /** Publishers' words for no code. */
 const NO_CODE = /^(?:none|null|<null>|nan|n\/a|-99|-)$/i
 
-export function codeOf(
+export function readCode(
   properties: Record<string, unknown>,
   names: string[],
   noCode?: string,
 ): string | undefined {
   const coded = names.filter((name) => {
-    const text = textOf(properties, [name])
+    const text = readText(properties, [name])
     return text !== noCode && !NO_CODE.test(text ?? '')
   })
-  return textOf(properties, coded)
+  return readText(properties, coded)
 }
 
-export function textOf(properties: Record<string, unknown>, names: string[]): string | undefined {
+export function readText(properties: Record<string, unknown>, names: string[]): string | undefined {
   for (const name of names) {
     const value = properties[name]
     // A blank number column of a .dbf is NaN.

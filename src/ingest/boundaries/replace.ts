@@ -5,7 +5,7 @@ import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { round } from '#src/lib/round.ts'
 import { type CodeRule, settleCodes } from './codes.ts'
-import { type CountryPlace, linkParents, someOf } from './place.ts'
+import { type CountryPlace, linkParents, listSome } from './place.ts'
 import {
   analyzeBoundaries,
   type BoundarySet,
@@ -156,7 +156,7 @@ async function refuseMistakenAreas(
   if (duplicates.length > 0) {
     const comes = duplicates.length === 1 ? 'One code comes' : `${duplicates.length} codes come`
     throw new OperatorError(
-      `${comes} more than once: ${someOf(duplicates)}; --codes from-names makes others, and --codes skip leaves such areas out.`,
+      `${comes} more than once: ${listSome(duplicates)}; --codes from-names makes others, and --codes skip leaves such areas out.`,
     )
   }
   const other = await levelWithTheSameAreas(trx, country.code, level)

@@ -4,7 +4,7 @@ import { basename, dirname, extname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { OperatorError } from '#src/errors.ts'
 import { messageOf } from '#src/lib/promises.ts'
-import { ByteReader, recordsIn, surveyTexts } from './dbf.ts'
+import { ByteReader, readRecords, surveyTexts } from './dbf.ts'
 import { chooseEncoding } from './encoding.ts'
 import {
   type FeatureFile,
@@ -23,7 +23,7 @@ type Parts = Partial<Record<Part, () => Promise<Readable>>>
 
 export async function shapefile(path: string, reading: Reading): Promise<FeatureFile> {
   const stem = basename(path, extname(path))
-  const siblings = (await readdir(dirname(path))).filter((name) => partOf(name) && stemOf(name) === stem)
+  const siblings = (await readdir(dirname(path))).filter((name) => findPart(name) && stemOf(name) === stem)
   const paths = siblings.sort().map((name) => join(dirname(path), name))
   return {
     name: basename(path),
@@ -32,7 +32,7 @@ export async function shapefile(path: string, reading: Reading): Promise<Feature
     features: (noted) =>
       shapefileFeatures(
         basename(path),
-        partsOf(paths, async (file) => createReadStream(file)),
+        openParts(paths, async (file) => createReadStream(file)),
         reading,
         noted,
       ),
@@ -44,12 +44,12 @@ export function shapefileReading({ encoding }: Reading): string[] {
   return ['encoding', encoding?.name ?? 'by label']
 }
 
-export function partOf(name: string): Part | undefined {
+export function findPart(name: string): Part | undefined {
   return PARTS.find((part) => name.toLowerCase().endsWith(`.${part}`))
 }
 
-export function partsOf(files: string[], open: (file: string) => Promise<Readable>): Parts {
-  return Object.fromEntries(files.map((file) => [partOf(file), () => open(file)]))
+export function openParts(files: string[], open: (file: string) => Promise<Readable>): Parts {
+  return Object.fromEntries(files.map((file) => [findPart(file), () => open(file)]))
 }
 
 export function stemOf(name: string): string {
@@ -73,10 +73,10 @@ export async function* shapefileFeatures(
     return reader
   }
   try {
-    const crs = prj ? (await textOf(await open(prj))).trim() : ''
+    const crs = prj ? (await readSmallText(await open(prj))).trim() : ''
     if (crs === '') noted(`${name} has no CRS (.prj): its coordinates are taken for degrees of WGS 84.`)
     else refuseOtherCrs(name, crs)
-    const label = cpg && (await textOf(await open(cpg)))
+    const label = cpg && (await readSmallText(await open(cpg)))
     const { encoding, note } = chooseEncoding(
       name,
       await surveyTexts(await open(dbf)),
@@ -84,7 +84,7 @@ export async function* shapefileFeatures(
       reading.encoding,
     )
     if (note) noted(note)
-    yield* sideBySide(name, shapesIn(await open(shp)), recordsIn(await open(dbf), encoding.decode))
+    yield* sideBySide(name, readShapes(await open(shp)), readRecords(await open(dbf), encoding.decode))
   } catch (error) {
     if (error instanceof OperatorError) throw error
     if (error instanceof CutOff) {
@@ -98,7 +98,7 @@ export async function* shapefileFeatures(
 
 async function* sideBySide(
   name: string,
-  shapes: ReturnType<typeof shapesIn>,
+  shapes: ReturnType<typeof readShapes>,
   records: AsyncGenerator<Record<string, unknown>>,
 ): AsyncGenerator<RawFeature> {
   for (let number = 1; ; number++) {
@@ -121,7 +121,7 @@ async function* sideBySide(
 /** A .prj or .cpg has a few lines. */
 const MAX_TEXT_BYTES = 64 * 1024
 
-async function textOf(file: ByteReader): Promise<string> {
+async function readSmallText(file: ByteReader): Promise<string> {
   return (await file.read(MAX_TEXT_BYTES)).toString('utf8')
 }
 
@@ -173,7 +173,7 @@ const OTHER_TYPES: Record<number, 'Point' | 'LineString' | 'MultiPoint' | 'Multi
  * @yields null for an empty record
  * @throws {CutOff} for a short file
  */
-export async function* shapesIn(
+export async function* readShapes(
   file: ByteReader,
 ): AsyncGenerator<{ shape: ShapeGeometry | null; read: number }> {
   const header = await exactly(file, HEADER_BYTES)
@@ -187,7 +187,7 @@ export async function* shapesIn(
       throw new Error(`shape ${number} has ${length} bytes; at most ${MAX_RECORD_BYTES} are read`)
     }
     left -= RECORD_HEADER_BYTES + length
-    yield { shape: geometryOf(await exactly(file, length), number), read: 1 - left / bytes }
+    yield { shape: readGeometry(await exactly(file, length), number), read: 1 - left / bytes }
   }
 }
 
@@ -202,7 +202,7 @@ const PARTS_OFFSET = 44
 const PART_BYTES = 4
 const POSITION_BYTES = 16
 
-function geometryOf(record: Buffer, number: number): ShapeGeometry | null {
+function readGeometry(record: Buffer, number: number): ShapeGeometry | null {
   const type = record.length < 4 ? 0 : record.readInt32LE(0)
   if (type === 0) return null
   if (!POLYGONS.includes(type)) {
@@ -227,12 +227,12 @@ function geometryOf(record: Buffer, number: number): ShapeGeometry | null {
   // Each position has one ring: otherwise few bytes could declare millions of rings.
   if (starts.some((from, ring) => from < 0 || from > (ends[ring] as number))) throw damaged
   const rings = starts
-    .map((from, ring) => ringOf(record, start + from * POSITION_BYTES, (ends[ring] as number) - from))
+    .map((from, ring) => readRing(record, start + from * POSITION_BYTES, (ends[ring] as number) - from))
     .filter((ring) => ring.length > 0)
-  return polygonsOf(rings)
+  return assemblePolygons(rings)
 }
 
-function ringOf(record: Buffer, start: number, count: number): Position[] {
+function readRing(record: Buffer, start: number, count: number): Position[] {
   return Array.from({ length: count }, (_, index): Position => {
     const at = start + index * POSITION_BYTES
     return [record.readDoubleLE(at), record.readDoubleLE(at + 8)]
@@ -252,7 +252,7 @@ interface Ring {
  * Outer rings run clockwise, holes against it. A hole belongs to the smallest ring around it. A hole without one means
  * reversed rings, or no hole.
  */
-function polygonsOf(positions: Position[][]): ShapeGeometry | null {
+function assemblePolygons(positions: Position[][]): ShapeGeometry | null {
   const rings = positions.map(measured)
   const polygons = assembled(rings, true) ?? assembled(rings, false) ?? rings.map((ring) => [ring.positions])
   const [only] = polygons

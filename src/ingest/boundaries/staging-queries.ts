@@ -47,7 +47,7 @@ export async function stageAreas(
   let count = 0
   for await (const area of areas) {
     batch.push(area)
-    bytes += bytesOf(area)
+    bytes += countBytes(area)
     count++
     if (bytes < BATCH_BYTES) continue
     await insertStaged(trx, batch)
@@ -60,7 +60,7 @@ export async function stageAreas(
   return count
 }
 
-function bytesOf({ wkb, ...texts }: StagedArea): number {
+function countBytes({ wkb, ...texts }: StagedArea): number {
   return Object.values(texts).reduce((sum, text) => sum + Buffer.byteLength(text ?? ''), wkb.length)
 }
 

@@ -69,10 +69,10 @@ export type Found = Omit<Finding, 'allowed'>
 
 export type Check<Facts> = (release: Facts, surroundings: Surroundings) => Found[]
 
-export function layersOf<Layer extends LayerFacts>({ coverages }: ReleaseFacts<Layer>): Layer[] {
+export function listLayers<Layer extends LayerFacts>({ coverages }: ReleaseFacts<Layer>): Layer[] {
   return coverages.flatMap(({ layers }) => layers)
 }
 
-export function labelsOf({ input, scenario }: LayerFacts): NonNullable<Found['layer']> {
+export function labelLayer({ input, scenario }: LayerFacts): NonNullable<Found['layer']> {
   return { input, scenario }
 }

@@ -74,13 +74,13 @@ export async function inspect(
           }),
         )
       }
-      const found = run(AFTER_READING, { series, ...readFactsOf(facts, read, spreads) }, surroundings)
+      const found = run(AFTER_READING, { series, ...gatherFacts(facts, read, spreads) }, surroundings)
       return [...before, ...judged(found, leniency)]
     },
   }
 }
 
-function readFactsOf(
+function gatherFacts(
   coverages: CoverageFacts<LayerFacts>[],
   read: CoverageStatistics[],
   spreads: (number | null)[],

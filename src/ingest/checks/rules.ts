@@ -9,8 +9,8 @@ import {
   type FileFacts,
   type Found,
   type LayerFacts,
-  labelsOf,
-  layersOf,
+  labelLayer,
+  listLayers,
   type MeasuredLayer,
   type ReadFacts,
   type ReleaseFacts,
@@ -37,7 +37,7 @@ export const empty: Check<ReleaseFacts<MeasuredLayer>> = ({ coverages }) =>
           check: 'empty',
           level: 'error',
           sentence,
-          layer: labelsOf(layer),
+          layer: labelLayer(layer),
           figures: { valid: validCount, pixels },
         }
       }),
@@ -61,7 +61,7 @@ export const extent: Check<ReleaseFacts> = ({ coverages }, { country }) => {
       check: 'extent',
       level: 'error',
       sentence: `${which} ${meets} ${where}${part === 0 ? '' : ', less than a tenth'}${swapped ? '; with its axes the other way round it would: are they swapped?' : '.'}`,
-      ...(coverage.layers.length === 1 && { layer: labelsOf(coverage.layers[0] as LayerFacts) }),
+      ...(coverage.layers.length === 1 && { layer: labelLayer(coverage.layers[0] as LayerFacts) }),
       figures: { ...coverage.extent, covered: part },
     }
   })
@@ -75,7 +75,7 @@ export const spread: Check<ReleaseFacts<MeasuredLayer>> = ({ coverages }, { coun
     // Other checks report these.
     if (country.extent === null || partCovered(country.extent, coverage.extent) < SMALLEST_PART) return []
     if (layers.every((layer) => isEmpty(layer, pixels))) return []
-    const layer = layers.length === 1 && { layer: labelsOf(layers[0] as LayerFacts) }
+    const layer = layers.length === 1 && { layer: labelLayer(layers[0] as LayerFacts) }
     if (part === null) {
       return {
         check: 'extent',
@@ -144,7 +144,7 @@ const STANDARD_SCENARIOS: readonly string[] = SCENARIOS.map(({ scenario }) => sc
 
 /** A name almost equal to another: requests for one miss the other. */
 export const names: Check<ReleaseFacts> = (release, surroundings) => {
-  const layers = layersOf(release)
+  const layers = listLayers(release)
   return [
     ...misspelled(
       'input',
@@ -206,7 +206,7 @@ export const notHonoured: Check<FileFacts> = (release) =>
 
 /** Another unit, a missing scale, or an undeclared nodata value. */
 export const range: Check<ReleaseFacts<MeasuredLayer>> = (release, { plausible }) =>
-  layersOf(release).flatMap((layer) => {
+  listLayers(release).flatMap((layer) => {
     const { minimum, maximum } = layer.statistics
     if (minimum === null || maximum === null) return []
     if (minimum >= plausible.minimum && maximum <= plausible.maximum) return []
@@ -217,7 +217,7 @@ export const range: Check<ReleaseFacts<MeasuredLayer>> = (release, { plausible }
       check: 'range',
       level: 'error',
       sentence: `${layer.origin} has values of ${found}, but ${[product, cropCode].filter(Boolean).join(' of ')} is plausible from ${expected}: is its nodata value missing, or its scale or unit wrong?`,
-      layer: labelsOf(layer),
+      layer: labelLayer(layer),
       figures: {
         minimum,
         maximum,
@@ -233,7 +233,7 @@ export const reading: Check<FileFacts> = ({ notes }) =>
 /** One file was probably given for all scenarios. */
 export const scenariosAlike: Check<ReadFacts> = (release) =>
   release.alikeInputs.map((input) => {
-    const scenarios = layersOf(release)
+    const scenarios = listLayers(release)
       .filter((layer) => layer.input === input)
       .map(({ scenario }) => scenario)
     return {

@@ -1,10 +1,10 @@
 import { percentText, shortNumber } from '#src/lib/round.ts'
 import { PIXEL_TYPES, type PixelType } from '#src/raster/pixels.ts'
 import type { Extreme, Tally } from '../tally.ts'
-import { type Check, labelsOf, layersOf, type ReadFacts, type ReadLayer } from './facts.ts'
+import { type Check, labelLayer, listLayers, type ReadFacts, type ReadLayer } from './facts.ts'
 
 /** A nodata value is seldom rare. */
-const SMALLEST_PART = 0.01
+const SMALLEST_NODATA_PART = 0.01
 
 /** Least distance, relative to the range of the others, of a value at the grid's edges or at the end of its type. */
 const SMALLEST_GAP = 0.25
@@ -18,7 +18,7 @@ const CORNERS = 4
 
 /** A frequent value apart from all others: -9999 would be answered as a rate. */
 export const undeclaredNodata: Check<ReadFacts> = (release) =>
-  layersOf(release).flatMap((layer) => {
+  listLayers(release).flatMap((layer) => {
     const { low, high } = layer.values
     if (low === null || high === null) return []
     const evidence = looksLikeNodata(layer, low, high) ?? looksLikeNodata(layer, high, low)
@@ -29,7 +29,7 @@ export const undeclaredNodata: Check<ReadFacts> = (release) =>
       check: 'undeclared-nodata',
       level: 'error',
       sentence: `${layer.origin} has the pixel value ${shortNumber(value)} in ${percentText(part)} of its values, apart from all others (${range})${atEdges ? ', at the corners and edges of the grid' : ''}: does it mean none? The layer's nodata says so.`,
-      layer: labelsOf(layer),
+      layer: labelLayer(layer),
       figures: { value, part, othersFrom: others[0], othersTo: others[1] },
     }
   })
@@ -47,7 +47,7 @@ function looksLikeNodata(
   otherEnd: Extreme,
 ): Evidence | undefined {
   const part = end.count / values.count
-  if (part <= SMALLEST_PART || end.next === null) return undefined
+  if (part <= SMALLEST_NODATA_PART || end.next === null) return undefined
   const others: [number, number] = [Math.min(end.next, otherEnd.value), Math.max(end.next, otherEnd.value)]
   const gap = Math.abs(end.next - end.value)
   const range = others[1] - others[0]

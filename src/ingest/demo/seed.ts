@@ -5,7 +5,7 @@ import { listCountryEntries, listCountryExtents } from '#src/catalog/reference-q
 import { listReleases } from '#src/catalog/release-queries.ts'
 import type { Database } from '#src/data/client.ts'
 import { lockWork } from '#src/data/work-lock.ts'
-import { type Shape, shapeOf } from '../boundaries/geometry.ts'
+import { readShape, type Shape } from '../boundaries/geometry.ts'
 import type { CountryPlace } from '../boundaries/place.ts'
 import { type BoundarySet, findBoundarySets } from '../boundaries/queries.ts'
 import { replaceBoundaries } from '../boundaries/replace.ts'
@@ -82,7 +82,7 @@ export async function seedAreas(database: Database): Promise<void> {
 }
 
 async function seedOutline(database: Database, country: CountryPlace): Promise<void> {
-  const { wkb } = shapeOf(countryOutline(country.code)) as Shape
+  const { wkb } = readShape(countryOutline(country.code)) as Shape
   const code = country.code.toUpperCase()
   await seedLevel(
     database,
@@ -93,7 +93,7 @@ async function seedOutline(database: Database, country: CountryPlace): Promise<v
 }
 
 async function seedLevels(database: Database, country: CountryPlace): Promise<void> {
-  const { seats, names } = seatsOf(country.code)
+  const { seats, names } = readSeats(country.code)
   const areas = await cutByNearestSeat(database.writer, country.code, seats, LEVELS)
   const checksum = createHash('sha256').update(SEATS).digest('hex')
   for (const level of LEVELS) {
@@ -127,7 +127,7 @@ async function seedLevel(
 }
 
 /** Codes count areas within the one above, in the order of the file: RWA-01-02-03. They are this project's own. */
-export function seatsOf(countryCode: string): { seats: SeatPlace[]; names: Map<string, string> } {
+export function readSeats(countryCode: string): { seats: SeatPlace[]; names: Map<string, string> } {
   const names = new Map<string, string>()
   const codes = new Map<string, string>()
   const counts = new Map<string, number>()

@@ -43,9 +43,9 @@ interface BandSources {
  *
  * @param named its number from 1, or its description in GDAL
  */
-export function bandOf(sources: BandSources, named: number | string): Band {
+export function readBand(sources: BandSources, named: number | string): Band {
   const { image, type, inside: all, side, path } = sources
-  const number = typeof named === 'number' ? named : numberOf(named, sources)
+  const number = typeof named === 'number' ? named : findNumber(named, sources)
   const count = image.getSamplesPerPixel()
   if (number > count) {
     throw new OperatorError(
@@ -54,7 +54,7 @@ export function bandOf(sources: BandSources, named: number | string): Band {
   }
   const metadata = all.get(number)
   const beside = side?.bands.get(number)
-  const [nodataInside, nodataBeside] = [nodataOf(image), numberIn(beside?.nodata)]
+  const [nodataInside, nodataBeside] = [readNodata(image), numberIn(beside?.nodata)]
   // A file has both or none; one of them may be empty.
   const isInside = isSaid(metadata?.scale) || isSaid(metadata?.offset)
   const { scale, offset } = (isInside ? withPoints(metadata) : beside) ?? {}
@@ -66,8 +66,8 @@ export function bandOf(sources: BandSources, named: number | string): Band {
     scale: numberIn(scale) ?? 1,
     offset: numberIn(offset) ?? 0,
     refusals: {
-      scale: refusalOf('scale', scale, saying),
-      offset: refusalOf('offset', offset, saying),
+      scale: findRefusal('scale', scale, saying),
+      offset: findRefusal('offset', offset, saying),
     },
     notes: classNotes(sources, number),
     nodataNote: nodataNote(sources, beside?.nodata),
@@ -75,11 +75,11 @@ export function bandOf(sources: BandSources, named: number | string): Band {
 }
 
 function nodataNote({ image, side, path }: BandSources, besideText: string | undefined): string | undefined {
-  const [inside, beside] = [nodataOf(image), numberIn(besideText)]
+  const [inside, beside] = [readNodata(image), numberIn(besideText)]
   if (inside !== undefined && beside !== undefined && !Object.is(inside, beside)) {
     return `${side?.path} says nodata ${beside}, and the file itself ${inside}: ${beside} counts.`
   }
-  const insideText = nodataTextOf(image)
+  const insideText = readNodataText(image)
   if (beside === undefined && isSaid(besideText)) return unreadNodata(side?.path, besideText)
   if (beside === undefined && inside === undefined && isSaid(insideText))
     return unreadNodata(path, insideText)
@@ -90,7 +90,7 @@ function unreadNodata(path: string | undefined, text: string): string {
   return `${path} says nodata "${text}", which is no number and does not count: give the layer's nodata.`
 }
 
-function refusalOf(
+function findRefusal(
   name: 'scale' | 'offset',
   text: string | undefined,
   { path, number }: { path: string | undefined; number: number },
@@ -119,7 +119,7 @@ function classNotes({ image, side, path }: BandSources, number: number): string[
 
 const LISTED_NAMES = 20
 
-function numberOf(name: string, { image, inside, side, path }: BandSources): number {
+function findNumber(name: string, { image, inside, side, path }: BandSources): number {
   const names = Array.from({ length: image.getSamplesPerPixel() }, (_, index) => {
     return (inside.get(index + 1)?.description ?? side?.bands.get(index + 1)?.description)?.trim()
   })
@@ -136,7 +136,7 @@ function numberOf(name: string, { image, inside, side, path }: BandSources): num
   )
 }
 
-export function sampleTypeOf(image: GeoTIFFImage, path: string): SampleType {
+export function readSampleType(image: GeoTIFFImage, path: string): SampleType {
   const bands = Array.from({ length: image.getSamplesPerPixel() }, (_, band) => band)
   const bits = image.getBitsPerSample(0)
   const formatOf = (band: number) =>
@@ -162,12 +162,12 @@ export function sampleTypeOf(image: GeoTIFFImage, path: string): SampleType {
 }
 
 /** One tag for all bands. */
-export function nodataOf(image: GeoTIFFImage): number | undefined {
-  const text = nodataTextOf(image)
+export function readNodata(image: GeoTIFFImage): number | undefined {
+  const text = readNodataText(image)
   return numberIn(text === undefined ? undefined : withPoint(text))
 }
 
-function nodataTextOf(image: GeoTIFFImage): string | undefined {
+function readNodataText(image: GeoTIFFImage): string | undefined {
   const text = image.fileDirectory.getValue('GDAL_NODATA') as string | undefined
   return text?.replaceAll('\0', '').trim()
 }

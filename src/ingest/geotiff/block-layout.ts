@@ -2,17 +2,17 @@ import { type GeoTIFFImage, registerTag } from 'geotiff'
 import { OperatorError } from '#src/errors.ts'
 import { bytesOf, nearestPixel } from '#src/raster/pixels.ts'
 import { conversion } from '../other-formats.ts'
-import { nodataOf, type SampleType } from './bands.ts'
+import { readNodata, type SampleType } from './bands.ts'
 import {
   COMPRESSIONS,
   type Compression,
+  createLerc,
   LOSSY,
-  lercOf,
   NOT_COMPRESSED,
   OTHER_COMPRESSIONS,
 } from './compression.ts'
 import type { FileBytes } from './directories.ts'
-import { DECODED_PIXEL_BYTES, decodeJpeg, sharedTablesOf } from './jpeg.ts'
+import { DECODED_PIXEL_BYTES, decodeJpeg, readSharedTables } from './jpeg.ts'
 import { bytesOfRow, PREDICTORS, type SampleLayout } from './samples.ts'
 
 // geotiff reads large tags late, and then as little-endian: eager reading uses the file's byte order.
@@ -47,13 +47,13 @@ export interface BlockLayout {
 }
 
 /** Refuses truncated files. */
-export function blockLayoutOf(
+export function readBlockLayout(
   image: GeoTIFFImage,
   type: SampleType,
   file: FileBytes,
   path: string,
 ): BlockLayout {
-  const stored = measured(storedLayoutOf(image, type, path), file)
+  const stored = measured(readStoredLayout(image, type, path), file)
   refuseTruncated(stored, file, path)
   const layout = chopped(stored)
   refuseLargeBlocks(layout, path)
@@ -61,7 +61,7 @@ export function blockLayoutOf(
 }
 
 /** The last strip ends with the image; tiles are whole. */
-export function rowsOf({ image, tiled, block }: BlockLayout, row: number): number {
+export function countRows({ image, tiled, block }: BlockLayout, row: number): number {
   return tiled ? block.height : Math.min(block.height, image.height - row * block.height)
 }
 
@@ -81,13 +81,13 @@ const YCBCR = 6
 /** One of geotiff's known tags; it reads others too. */
 type KnownTag = Parameters<GeoTIFFImage['fileDirectory']['getValue']>[0]
 
-function storedLayoutOf(image: GeoTIFFImage, type: SampleType, path: string): BlockLayout {
+function readStoredLayout(image: GeoTIFFImage, type: SampleType, path: string): BlockLayout {
   const tag = (name: string): unknown => image.fileDirectory.getValue(name as KnownTag)
   const compression = Number(tag('Compression') ?? NOT_COMPRESSED)
   const planes = image.planarConfiguration === 2 ? image.getSamplesPerPixel() : 1
   const stride = planes === 1 ? image.getSamplesPerPixel() : 1
   const block = { width: image.getTileWidth(), height: image.getTileHeight() }
-  const method = methodOf(image, type, compression, { ...block, depth: stride })
+  const method = chooseCompression(image, type, compression, { ...block, depth: stride })
   if (!method) {
     const name = OTHER_COMPRESSIONS[compression] ?? `method ${compression}`
     const loss = LOSSY.has(compression) ? ', and may have changed its values' : ''
@@ -119,11 +119,11 @@ function storedLayoutOf(image: GeoTIFFImage, type: SampleType, path: string): Bl
     },
     compression: method,
     lossy: LOSSY.has(compression),
-    fill: nearestPixel(type.pixelType, nodataOf(image) ?? 0),
+    fill: nearestPixel(type.pixelType, readNodata(image) ?? 0),
   }
 }
 
-function methodOf(
+function chooseCompression(
   image: GeoTIFFImage,
   { pixelType, packed }: SampleType,
   compression: number,
@@ -131,12 +131,12 @@ function methodOf(
 ): Compression | undefined {
   const tag = (name: string): unknown => image.fileDirectory.getValue(name as KnownTag)
   if (compression === LERC && image.littleEndian) {
-    return lercOf(pixelType, room, tag('LercParameters') as ArrayLike<number> | undefined)
+    return createLerc(pixelType, room, tag('LercParameters') as ArrayLike<number> | undefined)
   }
   const isLuminance = tag('PhotometricInterpretation') === YCBCR
   const depths = isLuminance ? [3] : [1, 3]
   if (compression === JPEG && pixelType === '8BUI' && !packed && depths.includes(room.depth)) {
-    const tables = sharedTablesOf(Uint8Array.from((tag('JPEGTables') ?? []) as ArrayLike<number>))
+    const tables = readSharedTables(Uint8Array.from((tag('JPEGTables') ?? []) as ArrayLike<number>))
     return {
       undo: (bytes) => decodeJpeg(bytes, tables, { ...room, isLuminance }),
       pixelBytes: DECODED_PIXEL_BYTES,

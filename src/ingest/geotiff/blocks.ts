@@ -5,14 +5,14 @@ import type { SampleType } from './bands.ts'
 import {
   type BlockLayout,
   blockBytes,
-  blockLayoutOf,
+  countRows,
   isWritten,
   MAX_BLOCK_BYTES,
-  rowsOf,
+  readBlockLayout,
 } from './block-layout.ts'
 import type { DecompressStream } from './compression.ts'
 import type { FileBytes } from './directories.ts'
-import { bytesOfRow, samplesOf } from './samples.ts'
+import { bytesOfRow, decodeSamples } from './samples.ts'
 
 export interface Blocks {
   width: number
@@ -35,9 +35,9 @@ export interface Blocks {
 const IN_FLIGHT_BYTES = 65_536
 
 /** @throws {OperatorError} for a truncated file, or an unsupported storage */
-export function blocksOf(image: GeoTIFFImage, type: SampleType, file: FileBytes, path: string): Blocks {
-  const layout = blockLayoutOf(image, type, file, path)
-  const strips = stripsOf(layout, file)
+export function openBlocks(image: GeoTIFFImage, type: SampleType, file: FileBytes, path: string): Blocks {
+  const layout = readBlockLayout(image, type, file, path)
+  const strips = openStrips(layout, file)
   const { block, planes, stride } = layout
   const across = Math.ceil(layout.image.width / block.width)
   const down = Math.ceil(layout.image.height / block.height)
@@ -93,7 +93,7 @@ export function blocksOf(image: GeoTIFFImage, type: SampleType, file: FileBytes,
 }
 
 /** Strips that decompress only from their beginning, one a plane. */
-function stripsOf(layout: BlockLayout, file: FileBytes): StreamedStrip[] {
+function openStrips(layout: BlockLayout, file: FileBytes): StreamedStrip[] {
   const { image, block, planes, stride, samples, compression, piecesPerStrip } = layout
   const { stream } = compression
   if (piecesPerStrip === undefined || !stream) return []
@@ -104,7 +104,7 @@ function stripsOf(layout: BlockLayout, file: FileBytes): StreamedStrip[] {
     const [offset, length] = [layout.offsets[index] as number, layout.lengths[index] as number]
     const [size, pieceBytes] = [rowBytes * image.height, rowBytes * block.height]
     const place = { offset, length, turned: layout.turned, size, pieceBytes }
-    return new StreamedStrip(file, place, stream, (bytes) => samplesOf(bytes, samples, rowLength, stride))
+    return new StreamedStrip(file, place, stream, (bytes) => decodeSamples(bytes, samples, rowLength, stride))
   })
 }
 
@@ -113,7 +113,7 @@ const SPARE_BYTES = 1024
 
 async function samplesAt(layout: BlockLayout, file: FileBytes, index: number, row: number): Promise<Pixels> {
   const { block, stride, samples, fill } = layout
-  const height = rowsOf(layout, row)
+  const height = countRows(layout, row)
   const rowLength = block.width * stride
   const [offset, length] = [layout.offsets[index] as number, layout.lengths[index] as number]
   if (!isWritten(layout, index)) return pixelsOf(samples.pixelType, rowLength * height).fill(fill)
@@ -128,7 +128,7 @@ async function samplesAt(layout: BlockLayout, file: FileBytes, index: number, ro
   const exact = bytes.subarray(0, size)
   // Typed arrays need an aligned start.
   const aligned = exact.byteOffset % 8 === 0 ? exact : Uint8Array.from(exact)
-  return samplesOf(aligned, samples, rowLength, stride)
+  return decodeSamples(aligned, samples, rowLength, stride)
 }
 
 function* blocksIn(

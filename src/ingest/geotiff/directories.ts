@@ -37,12 +37,14 @@ interface Directory {
  * @returns the index of the first image's mask
  */
 export async function examineDirectories(file: FileBytes, path: string): Promise<{ mask?: number }> {
-  const head = await viewOf(file, 0, HEADER_BYTES.classic)
+  const head = await readView(file, 0, HEADER_BYTES.classic)
   const form: Form = { littleEndian: head.getUint8(0) === 0x49, big: false }
   form.big = head.getUint16(2, form.littleEndian) === 43
   const seen = new Set<number>()
   let mask: number | undefined
-  let offset = form.big ? offsetAt(await viewOf(file, 0, HEADER_BYTES.big), 8, form) : offsetAt(head, 4, form)
+  let offset = form.big
+    ? offsetAt(await readView(file, 0, HEADER_BYTES.big), 8, form)
+    : offsetAt(head, 4, form)
   while (offset !== 0) {
     if (seen.has(offset)) throw new OperatorError(`${path} is damaged: its directories go round in a circle.`)
     if (seen.size === MAX_DIRECTORIES) {
@@ -59,14 +61,14 @@ export async function examineDirectories(file: FileBytes, path: string): Promise
 async function examine(file: FileBytes, offset: number, form: Form, path: string): Promise<Directory> {
   const { littleEndian, big } = form
   const [countBytes, entryBytes, offsetBytes] = big ? [8, 20, 8] : [2, 12, 4]
-  const head = await viewOf(file, offset, countBytes)
+  const head = await readView(file, offset, countBytes)
   const count = big ? offsetAt(head, 0, form) : head.getUint16(0, littleEndian)
   if (count > MAX_ENTRIES) {
     throw new OperatorError(
       `${path} is damaged: a directory of it has ${count} tags, of ${MAX_ENTRIES} at most.`,
     )
   }
-  const entries = await viewOf(file, offset + countBytes, count * entryBytes + offsetBytes)
+  const entries = await readView(file, offset + countBytes, count * entryBytes + offsetBytes)
   let masks = false
   for (let at = 0; at < count * entryBytes; at += entryBytes) {
     const tag = entries.getUint16(at, littleEndian)
@@ -93,7 +95,7 @@ function offsetAt(view: DataView, at: number, { littleEndian, big }: Form): numb
   return big ? Number(view.getBigUint64(at, littleEndian)) : view.getUint32(at, littleEndian)
 }
 
-async function viewOf(file: FileBytes, offset: number, length: number): Promise<DataView> {
+async function readView(file: FileBytes, offset: number, length: number): Promise<DataView> {
   if (offset + length > file.fileSize) {
     throw new Error(
       `it is to be at bytes ${offset} to ${offset + length - 1}, and the file has ${file.fileSize}`,

@@ -5,12 +5,12 @@ import { messageOf } from '#src/lib/promises.ts'
 import type { PixelGrid, Window } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
 import { FORMAT_BYTES, refuseOtherFormat } from '../other-formats.ts'
-import { type Band, bandOf, refuseAbsurdSize, refuseInflated, sampleTypeOf } from './bands.ts'
-import { blocksOf } from './blocks.ts'
-import { crsOf, crsOfText, type FileCrs } from './crs.ts'
+import { type Band, readBand, readSampleType, refuseAbsurdSize, refuseInflated } from './bands.ts'
+import { openBlocks } from './blocks.ts'
+import { type FileCrs, parseCrs, readCrs } from './crs.ts'
 import { examineDirectories, FileBytes } from './directories.ts'
-import { gridOf, readPrj, readWorldFile } from './geotransform.ts'
-import { alphaBandOf, alphaMask, internalMask, type Mask, sideMask } from './masks.ts'
+import { readGrid, readPrj, readWorldFile } from './geotransform.ts'
+import { alphaMask, findAlphaBand, internalMask, type Mask, sideMask } from './masks.ts'
 import { readInternalMetadata, readSideMetadata, type SideMetadata } from './metadata.ts'
 
 /** Only the first image and its mask. */
@@ -64,12 +64,12 @@ async function openImage(file: FileBytes, path: string): Promise<RasterFile> {
   const tiff = await GeoTIFF.fromSource(file)
   const image = await tiff.getImage()
   refuseAbsurdSize(image, path)
-  const type = sampleTypeOf(image, path)
-  const blocks = blocksOf(image, type, file, path)
+  const type = readSampleType(image, path)
+  const blocks = openBlocks(image, type, file, path)
   const side = await readSideMetadata(path)
   const inside = await readInternalMetadata(image, path)
-  const grid = gridOf(image, path, { first: side?.geotransform, last: await readWorldFile(path) })
-  const alphaBand = alphaBandOf(image)
+  const grid = readGrid(image, path, { first: side?.geotransform, last: await readWorldFile(path) })
+  const alphaBand = findAlphaBand(image)
   const masks = alphaBand === undefined ? [] : [alphaMask(blocks, alphaBand, path)]
   if (mask !== undefined) masks.push(await internalMask(tiff, mask, image, file, path))
   const beside = await sideMask(image, path)
@@ -77,7 +77,7 @@ async function openImage(file: FileBytes, path: string): Promise<RasterFile> {
   return {
     path,
     grid,
-    ...(await placeOf(image, path, side)),
+    ...(await readPlace(image, path, side)),
     block: { width: Math.min(blocks.width, grid.width), height: Math.min(blocks.height, grid.height) },
     heldBytes: [blocks, ...masks].reduce((sum, { heldBytes }) => sum + heldBytes, 0),
     masks: masks.map((mask) => ({
@@ -92,7 +92,7 @@ async function openImage(file: FileBytes, path: string): Promise<RasterFile> {
     refuseInflated: (fillIsMissing) =>
       refuseInflated(image, type, file.fileSize, path, fillIsMissing ? blocks.writtenPart : 1),
     maskPaths: beside ? [beside.path] : [],
-    band: (named) => bandOf({ image, type, inside, side, path }, named),
+    band: (named) => readBand({ image, type, inside, side, path }, named),
     read: (window, bands) =>
       blocks.read(window, bands).catch((error) => refuseUnreadWindow(path, window, error)),
     close: async () => {
@@ -103,16 +103,16 @@ async function openImage(file: FileBytes, path: string): Promise<RasterFile> {
 }
 
 /** From the side file, the keys, or a .prj, which GDAL ignores. */
-async function placeOf(
+async function readPlace(
   image: GeoTIFFImage,
   path: string,
   side: SideMetadata | undefined,
 ): Promise<Pick<RasterFile, 'crs' | 'notes'>> {
-  const beside = side?.crs === undefined ? undefined : crsOfText(side.crs)
-  const crs = beside ?? crsOf(image)
+  const beside = side?.crs === undefined ? undefined : parseCrs(side.crs)
+  const crs = beside ?? readCrs(image)
   if (crs.kind !== 'unknown') return { crs, notes: [] }
   const wkt = await readPrj(path)
-  const found = wkt === undefined ? undefined : crsOfText(wkt)
+  const found = wkt === undefined ? undefined : parseCrs(wkt)
   return found
     ? { crs: found, notes: [`${path} names no CRS: that of the .prj beside it is used.`] }
     : { crs, notes: [] }

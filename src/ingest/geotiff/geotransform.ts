@@ -15,12 +15,12 @@ const NO_ROTATION = 1e-9
  * PixelIsPoint shifts by half a pixel; a negative ModelPixelScale counts as positive (OGC GeoTIFF 1.1, section 7.2 and
  * annex B.6).
  */
-export function gridOf(
+export function readGrid(
   image: GeoTIFFImage,
   path: string,
   { first, last }: { first: Affine | undefined; last: Affine | undefined },
 ): PixelGrid {
-  const [a, b, c, d, e, f] = first ?? affineOf(image) ?? last ?? refuseUnplaced(image, path)
+  const [a, b, c, d, e, f] = first ?? readAffine(image) ?? last ?? refuseUnplaced(image, path)
   if (Math.abs(b) > NO_ROTATION * Math.abs(a) || Math.abs(d) > NO_ROTATION * Math.abs(e)) {
     throw new OperatorError(`${path} has a rotated or sheared grid; warp it to a north-up grid first.`)
   }
@@ -44,15 +44,15 @@ export function gridOf(
 }
 
 /** As if pixels were areas. */
-function affineOf(image: GeoTIFFImage): Affine | undefined {
-  const tagged = taggedAffineOf(image)
+function readAffine(image: GeoTIFFImage): Affine | undefined {
+  const tagged = readTaggedAffine(image)
   if (!tagged) return undefined
   const [a, b, c, d, e, f] = tagged
   const shift = image.getGeoKeys()?.GTRasterTypeGeoKey === PIXEL_IS_POINT ? 0.5 : 0
   return [a, b, c - shift * (a + b), d, e, f - shift * (d + e)]
 }
 
-function taggedAffineOf(image: GeoTIFFImage): Affine | undefined {
+function readTaggedAffine(image: GeoTIFFImage): Affine | undefined {
   const scale = image.fileDirectory.getValue('ModelPixelScale')
   const tie = image.fileDirectory.getValue('ModelTiepoint')
   if (scale && tie && tie.length >= 6) {

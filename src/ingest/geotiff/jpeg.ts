@@ -35,7 +35,7 @@ const adobe = (transform: 0 | 1) =>
  * @throws for damaged or oversized data, before memory is allocated
  */
 export async function decodeJpeg(bytes: Uint8Array, shared: Uint8Array[], room: Room): Promise<Uint8Array> {
-  const segments = segmentsOf(bytes)
+  const segments = readSegments(bytes)
   const frame = segments.find(({ marker }) => SEQUENTIAL_FRAMES.includes(marker))
   if (!frame) throw damaged()
   refuseOtherFrame(frame.bytes, room)
@@ -53,8 +53,8 @@ export async function decodeJpeg(bytes: Uint8Array, shared: Uint8Array[], room: 
   return samples
 }
 
-export function sharedTablesOf(bytes: Uint8Array): Uint8Array[] {
-  const segments = segmentsOf(bytes).filter(({ marker }) => marker !== SCAN && !isOfApplication(marker))
+export function readSharedTables(bytes: Uint8Array): Uint8Array[] {
+  const segments = readSegments(bytes).filter(({ marker }) => marker !== SCAN && !isOfApplication(marker))
   return segments.map((segment) => segment.bytes)
 }
 
@@ -65,7 +65,7 @@ interface Segment {
 }
 
 /** Up to the first scan, without begin and end markers. */
-function segmentsOf(bytes: Uint8Array): Segment[] {
+function readSegments(bytes: Uint8Array): Segment[] {
   const segments: Segment[] = []
   for (let at = 0; at < bytes.length; ) {
     while (bytes[at] === 0xff && bytes[at + 1] === 0xff) at++

@@ -17,9 +17,9 @@ import type { ManifestLayer } from '../manifest-file.ts'
 import { isGeographic } from '../queries.ts'
 import type { LayerSource } from '../source.ts'
 import type { Band } from './bands.ts'
-import { crsOfText, type FileCrs } from './crs.ts'
+import { type FileCrs, parseCrs } from './crs.ts'
 import type { RasterFile } from './file.ts'
-import { betweenMeridians, mosaicOf, type Piece, pieceIn } from './mosaic.ts'
+import { betweenMeridians, combineGrids, type Piece, pieceIn } from './mosaic.ts'
 
 export type LayerFiles = readonly [RasterFile, ...RasterFile[]]
 
@@ -57,12 +57,12 @@ export async function openLayer(
   const [first, ...others] = files
   const band = await meantBand(first, entry, remarks)
   const bands = [band.number]
-  const srid = await sridOf(db, first, entry, remarks.notes)
+  const srid = await findSrid(db, first, entry, remarks.notes)
   for (const other of others) {
     const ofOther = await meantBand(other, entry, remarks)
     refuseOther(first, band, other, ofOther)
     bands.push(ofOther.number)
-    if ((await sridOf(db, other, entry, remarks.notes)) !== srid) refuseDifference(first, other, 'a CRS')
+    if ((await findSrid(db, other, entry, remarks.notes)) !== srid) refuseDifference(first, other, 'a CRS')
   }
   const lossy = files.find((file) => file.lossy)
   if (lossy && band.nodata !== undefined) {
@@ -90,7 +90,7 @@ export async function openLayer(
       offset: band.offset,
       decimals: entry.decimals,
       ...stored,
-      origin: originOf(files, entry),
+      origin: describeOrigin(files, entry),
     },
     grid: { srid, ...grid },
     files,
@@ -179,7 +179,7 @@ function refuseDifference(first: RasterFile, other: RasterFile, what: string): n
 }
 
 async function placed(db: Kysely<Tables>, files: LayerFiles, srid: number) {
-  const placement = mosaicOf(files)
+  const placement = combineGrids(files)
   return (await isGeographic(db, srid)) ? betweenMeridians(placement, files[0].path) : placement
 }
 
@@ -187,18 +187,18 @@ function storedAs({ pixelType, nodata }: Band, gaps: boolean): StoredBand {
   return gaps ? storedWithGaps(pixelType, nodata) : { pixelType, nodata: storedNodata(pixelType, nodata) }
 }
 
-function originOf([first, ...others]: LayerFiles, { band }: ManifestLayer): string {
+function describeOrigin([first, ...others]: LayerFiles, { band }: ManifestLayer): string {
   const more = others.length === 0 ? '' : ` and ${others.length} more`
   return `${basename(first.path)}${more} band ${typeof band === 'number' ? band : `"${band}"`}`
 }
 
-async function sridOf(
+async function findSrid(
   db: Kysely<Tables>,
   file: RasterFile,
   entry: ManifestLayer,
   notes: Set<string>,
 ): Promise<number> {
-  const crs = crsOfEntry(entry) ?? file.crs
+  const crs = parseEntryCrs(entry) ?? file.crs
   if (crs === file.crs) for (const note of file.notes) notes.add(note)
   if (
     crs !== file.crs &&
@@ -220,7 +220,7 @@ async function sridOf(
     notes.add(`${file.path} names no CRS, but its parameters are those of WGS 84: it is read as EPSG:4326.`)
     return 4326
   }
-  if (crs.kind === 'text') return sridOfChecked(db, crs, file.path)
+  if (crs.kind === 'text') return findCheckedSrid(db, crs, file.path)
   const srid = await sridOfCode(db, crs.kind === 'epsg' ? crs.code : crs.of)
   if (srid === undefined) {
     const code = crs.kind === 'epsg' ? crs.code : crs.of
@@ -228,21 +228,21 @@ async function sridOf(
   }
   if (crs.kind === 'epsg') return srid
   const earth = ((await projOf(db, srid)) ?? '').replace(/\+proj=longlat|\+no_defs/g, '').trim()
-  return sridOfChecked(db, { wkt: '', proj: `${crs.proj} ${earth} +no_defs` }, file.path)
+  return findCheckedSrid(db, { wkt: '', proj: `${crs.proj} ${earth} +no_defs` }, file.path)
 }
 
-function crsOfEntry({ srid, srs }: ManifestLayer): FileCrs | undefined {
+function parseEntryCrs({ srid, srs }: ManifestLayer): FileCrs | undefined {
   if (srid !== undefined) return { kind: 'epsg', code: srid }
   if (srs === undefined) return undefined
   return (
-    crsOfText(srs) ?? {
+    parseCrs(srs) ?? {
       kind: 'unknown',
       reason: 'the srs of the manifest is neither a code nor PROJ nor WKT',
     }
   )
 }
 
-async function sridOfChecked(db: Kysely<Tables>, { wkt, proj }: CrsText, path: string): Promise<number> {
+async function findCheckedSrid(db: Kysely<Tables>, { wkt, proj }: CrsText, path: string): Promise<number> {
   const length = Math.max(wkt.length, proj.length)
   if (length > MAX_CRS_CHARACTERS) {
     throw new OperatorError(

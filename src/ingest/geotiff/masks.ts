@@ -4,7 +4,7 @@ import { codeOf } from '#src/lib/promises.ts'
 import type { Window } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
 import { refuseInflated, type SampleType } from './bands.ts'
-import { type Blocks, blocksOf } from './blocks.ts'
+import { type Blocks, openBlocks } from './blocks.ts'
 import { examineDirectories, FileBytes } from './directories.ts'
 
 /** Pixels are missing where it is 0. */
@@ -63,9 +63,9 @@ function maskIn(mask: GeoTIFFImage, of: GeoTIFFImage, file: FileBytes, path: str
       `${path} has ${kind} of ${count} bands, and its image has ${of.getSamplesPerPixel()}.`,
     )
   }
-  const type = maskTypeOf(mask, path, kind)
+  const type = readMaskType(mask, path, kind)
   refuseInflated(mask, type, file.fileSize, path)
-  const blocks = blocksOf(mask, type, file, path)
+  const blocks = openBlocks(mask, type, file, path)
   if (blocks.lossy) {
     throw new OperatorError(`${path} has ${kind} that is compressed with loss: its zeros are not reliable.`)
   }
@@ -74,7 +74,7 @@ function maskIn(mask: GeoTIFFImage, of: GeoTIFFImage, file: FileBytes, path: str
   return { path, heldBytes, read: (window, bands) => readOnce(blocks, window, bands, 1) }
 }
 
-function maskTypeOf(mask: GeoTIFFImage, path: string, kind: string): SampleType {
+function readMaskType(mask: GeoTIFFImage, path: string, kind: string): SampleType {
   const bits = mask.getBitsPerSample(0)
   const one = mask.getSamplesPerPixel() === 1
   if (bits === 1 && one) return { pixelType: '8BUI', bytes: 1 / 8, float: false, packed: true }
@@ -86,7 +86,7 @@ function maskTypeOf(mask: GeoTIFFImage, path: string, kind: string): SampleType 
 const ALPHA = [1, 2]
 
 /** From 1. Only zero matters. */
-export function alphaBandOf(image: GeoTIFFImage): number | undefined {
+export function findAlphaBand(image: GeoTIFFImage): number | undefined {
   const extra = Array.from(image.fileDirectory.getValue('ExtraSamples') ?? [])
   const at = extra.findIndex((meaning) => ALPHA.includes(meaning))
   return at < 0 ? undefined : image.getSamplesPerPixel() - extra.length + at + 1

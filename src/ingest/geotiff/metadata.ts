@@ -28,24 +28,24 @@ export async function readSideMetadata(imagePath: string): Promise<SideMetadata 
   const path = `${imagePath}.aux.xml`
   const text = await readSmallFile(path, MAX_BYTES)
   if (text === undefined) return undefined
-  const root = rootOf(text, 'PAMDataset', path)
+  const root = parseRoot(text, 'PAMDataset', path)
   if (!root) {
     throw new OperatorError(`${path} is not what GDAL keeps of a raster: it is no PAMDataset.`)
   }
   return {
     path,
-    crs: textOf(root, 'SRS'),
-    geotransform: geotransformIn(textOf(root, 'GeoTransform'), path),
+    crs: readText(root, 'SRS'),
+    geotransform: geotransformIn(readText(root, 'GeoTransform'), path),
     bands: new Map(
-      childrenOf(root, 'PAMRasterBand').map((band) => [
+      listChildren(root, 'PAMRasterBand').map((band) => [
         Number(band.attributes.band),
         {
-          nodata: textOf(band, 'NoDataValue'),
-          scale: textOf(band, 'Scale'),
-          offset: textOf(band, 'Offset'),
-          description: textOf(band, 'Description'),
-          categories: childrenOf(band, 'CategoryNames')
-            .flatMap((names) => childrenOf(names, 'Category'))
+          nodata: readText(band, 'NoDataValue'),
+          scale: readText(band, 'Scale'),
+          offset: readText(band, 'Offset'),
+          description: readText(band, 'Description'),
+          categories: listChildren(band, 'CategoryNames')
+            .flatMap((names) => listChildren(names, 'Category'))
             .map(({ text }) => text.trim()),
         },
       ]),
@@ -53,8 +53,8 @@ export async function readSideMetadata(imagePath: string): Promise<SideMetadata 
   }
 }
 
-function textOf(element: XmlElement, name: string): string | undefined {
-  return childrenOf(element, name)[0]?.text.trim() || undefined
+function readText(element: XmlElement, name: string): string | undefined {
+  return listChildren(element, name)[0]?.text.trim() || undefined
 }
 
 /** GDAL's order: x of the origin, its change a column and a row, then y. */
@@ -82,8 +82,8 @@ export async function readInternalMetadata(
   const bands = new Map<number, BandText>()
   if (!image.fileDirectory.hasTag('GDAL_METADATA')) return bands
   const text = String(await image.fileDirectory.loadValue('GDAL_METADATA')).replaceAll('\0', '')
-  const root = rootOf(text, 'GDALMetadata', `What ${path} says of its bands`)
-  for (const { attributes, text } of root ? childrenOf(root, 'Item') : []) {
+  const root = parseRoot(text, 'GDALMetadata', `What ${path} says of its bands`)
+  for (const { attributes, text } of root ? listChildren(root, 'Item') : []) {
     // Items without a role are free notes.
     const { role, sample } = attributes
     if (sample === undefined || (role !== 'scale' && role !== 'offset' && role !== 'description')) continue
@@ -104,7 +104,7 @@ function unescaped(text: string): string {
  * @param name for messages
  * @returns undefined for another root element
  */
-function rootOf(text: string, element: string, name: string): XmlElement | undefined {
+function parseRoot(text: string, element: string, name: string): XmlElement | undefined {
   try {
     const { root } = parseXml(text)
     return root?.name === element ? root : undefined
@@ -113,7 +113,7 @@ function rootOf(text: string, element: string, name: string): XmlElement | undef
   }
 }
 
-function childrenOf(element: XmlElement, name: string): XmlElement[] {
+function listChildren(element: XmlElement, name: string): XmlElement[] {
   return element.children.filter(
     (child): child is XmlElement => child instanceof XmlElement && child.name === name,
   )

@@ -5,8 +5,8 @@ import { refuseAbsurdGrid } from './bands.ts'
 import type { RasterFile } from './file.ts'
 
 /** The smallest common grid. */
-export function mosaicOf([first, ...others]: readonly [RasterFile, ...RasterFile[]]): Placement {
-  if (others.length === 0) return placementOf(first.grid)
+export function combineGrids([first, ...others]: readonly [RasterFile, ...RasterFile[]]): Placement {
+  if (others.length === 0) return placeWhole(first.grid)
   const pieces = [first, ...others].map(({ grid, path }, file): Piece => {
     refuseOtherSpacing(first, { grid, path })
     const { width, height } = grid
@@ -47,11 +47,11 @@ function refuseOtherSpacing(first: RasterFile, { grid, path }: { grid: PixelGrid
   )
   if (apart <= ROUNDING) return
   throw new OperatorError(
-    `${path} has pixels of ${sizeOf(grid)}, and ${first.path} of ${sizeOf(first.grid)}; files of one layer have pixels of one size: gdalwarp -tr makes them so.`,
+    `${path} has pixels of ${formatSize(grid)}, and ${first.path} of ${formatSize(first.grid)}; files of one layer have pixels of one size: gdalwarp -tr makes them so.`,
   )
 }
 
-function sizeOf({ pixelWidth, pixelHeight }: PixelGrid): string {
+function formatSize({ pixelWidth, pixelHeight }: PixelGrid): string {
   return `${pixelWidth} x ${pixelHeight}`
 }
 
@@ -117,7 +117,7 @@ export interface Piece extends Window {
   from: { column: number; row: number }
 }
 
-function placementOf(grid: PixelGrid): Placement {
+function placeWhole(grid: PixelGrid): Placement {
   const { width, height } = grid
   return { grid, pieces: [{ file: 0, column: 0, row: 0, width, height, from: { column: 0, row: 0 } }] }
 }

@@ -68,7 +68,7 @@ class Addresses {
   /** Other paths stay as they are. */
   async pathOf(path: string): Promise<string> {
     if (!isAddress(path)) return path
-    const address = addressOf(path)
+    const address = readAddress(path)
     const name = nameIn(address)
     const temporary = await mkdtemp(join(tmpdir(), 'agro-'))
     this.#folders.push(temporary)
@@ -99,7 +99,7 @@ class Addresses {
   }
 }
 
-function addressOf(path: string): URL {
+function readAddress(path: string): URL {
   const address = URL.canParse(path) ? new URL(path) : undefined
   if (address?.protocol !== 'https:') {
     throw new OperatorError(
