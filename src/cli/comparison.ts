@@ -34,14 +34,13 @@ import type { Database } from '#src/data/client.ts'
 import { CHECK_NAMES, type CheckName, type Finding } from '#src/data/rights.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import { noAreas, OperatorError } from '#src/errors.ts'
-import { type Leniency, refusingChecks } from '#src/ingest/checks/judgement.ts'
+import { type Leniency, refusingChecks } from '#src/ingest/checks/index.ts'
 import { type Publishing, publishChecked } from '#src/ingest/publish.ts'
 import { shortNumber } from '#src/lib/round.ts'
 import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { command } from './command.ts'
-import { progressLine } from './progress.ts'
 import { changeText, numberText, table } from './table.ts'
-import { type Output, say } from './terminal.ts'
+import { type Output, progressLine, say } from './terminal.ts'
 
 export const STRICT_OPTION = ['--strict', 'refuse it for notes as well as errors'] as const
 
@@ -74,7 +73,7 @@ export function notPublished(code: string, findings: readonly Finding[]): Operat
   )
 }
 
-export interface ComparingOptions {
+interface ComparingOptions {
   level?: number
   /** A share, not a percentage. */
   threshold: number
@@ -99,7 +98,7 @@ export function readPercent(text: string): number {
 }
 
 /** @throws {OperatorError} for releases that differ too much, missing areas, or too many areas */
-export async function compareForOperator(
+async function compareForOperator(
   database: Database,
   before: ReleaseRow,
   after: ReleaseRow,

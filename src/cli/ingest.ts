@@ -13,15 +13,11 @@ import type { CheckName, Finding } from '#src/data/rights.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
-import { type Inspection, inspect } from '#src/ingest/checks/index.ts'
-import { type Leniency, refusingChecks } from '#src/ingest/checks/judgement.ts'
+import { type Inspection, inspect, type Leniency, refusingChecks } from '#src/ingest/checks/index.ts'
 import { openGeoTiffs } from '#src/ingest/geotiff/source.ts'
-import { type Ingestion, ingestRelease } from '#src/ingest/ingest.ts'
-import { examineRelease, extentOrRefuse } from '#src/ingest/load.ts'
-import { findLoaded } from '#src/ingest/load-queries.ts'
-import { readManifest } from '#src/ingest/manifest.ts'
-import type { Manifest } from '#src/ingest/manifest-file.ts'
-import { refuseUnknownSeries } from '#src/ingest/queries.ts'
+import { examineRelease, extentOrRefuse, type Ingestion, ingestRelease } from '#src/ingest/load.ts'
+import { type Manifest, readManifest } from '#src/ingest/manifest.ts'
+import { findLoaded, refuseUnknownSeries } from '#src/ingest/queries.ts'
 import {
   type CoverageSource,
   compareLayers,
@@ -40,10 +36,17 @@ import {
   STRICT_OPTION,
   sayFindings,
 } from './comparison.ts'
-import { progressIfLong, progressLine } from './progress.ts'
 import { scheduleChecked } from './releases.ts'
 import { readTime, table, timeText } from './table.ts'
-import { type Output, pathNamed, refuse, tell, undoneByInterrupt } from './terminal.ts'
+import {
+  type Output,
+  pathNamed,
+  progressIfLong,
+  progressLine,
+  refuse,
+  tell,
+  undoneByInterrupt,
+} from './terminal.ts'
 
 export function listFacts(
   release: ReleaseSource,

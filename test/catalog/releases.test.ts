@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { withdrawRelease } from '#src/catalog/removal-queries.ts'
 import { lockWork } from '#src/data/work-lock.ts'
 import { loadRelease } from '#src/ingest/load.ts'
-import { insertRelease, computeLoadLock } from '#src/ingest/load-queries.ts'
+import { computeLoadLock, insertRelease } from '#src/ingest/queries.ts'
 import { createTestAppWithPerson, makeAdmin, type TestAppWithPerson } from '#test/setup/people.ts'
 import { onePixelRelease, operatorOf, releaseDescription } from '#test/setup/releases.ts'
 

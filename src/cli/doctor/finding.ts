@@ -55,7 +55,6 @@ export const DoctorReport = Type.Object(
   { additionalProperties: false },
 )
 export type DoctorReport = Static<typeof DoctorReport>
-export type NamedFinding = DoctorReport['findings'][number]
 
 const finding = (level: Level, sentence: string, advice: string | null = null): Finding => ({
   level,

@@ -1,8 +1,7 @@
 import { basename } from 'node:path'
 import { OperatorError } from '#src/errors.ts'
-import { hasRotatedPole } from '../rotated-pole.ts'
+import { hasRotatedPole } from '../geotiff/crs.ts'
 import type { Encoding } from './encoding.ts'
-import { listSome } from './place.ts'
 
 /**
  * Memory holds one feature. The finest outlines of countries have some hundred thousand positions; `ogr2ogr -simplify`
@@ -78,4 +77,10 @@ export function chooseLayer(file: string, layers: string[], { level, layer: want
  */
 function isOfLevel(layer: string, level: number): boolean {
   return new RegExp(`(?:adm(?:in)?_?|^gadm.*_|_L)${level}(?!\\d)`, 'i').test(basename(layer))
+}
+
+const NAMED_CODES = 5
+
+export function listSome(codes: string[]): string {
+  return codes.slice(0, NAMED_CODES).join(', ') + (codes.length > NAMED_CODES ? ', ...' : '')
 }

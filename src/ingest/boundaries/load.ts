@@ -5,10 +5,8 @@ import { findCountryKeys, listCountryExtents } from '#src/catalog/reference-quer
 import type { Database } from '#src/data/client.ts'
 import { OperatorError } from '#src/errors.ts'
 import { nameKey } from '#src/lib/names.ts'
-import { type CodeRule, codeOfName } from './codes.ts'
 import type { FeatureFile, Noted, RawFeature } from './feature.ts'
 import { readShape, type Shape } from './geometry.ts'
-import { type CountryPlace, refuseOtherPlace } from './place.ts'
 import {
   findCountry,
   findLevel,
@@ -20,9 +18,15 @@ import {
   readText,
   type Source,
 } from './properties.ts'
-import { type BoundarySet, findBoundarySets } from './queries.ts'
-import { type LoadReport, replaceBoundaries } from './replace.ts'
-import type { Finding, StagedArea } from './staging-queries.ts'
+import { type BoundarySet, type Finding, findBoundarySets, type StagedArea } from './queries.ts'
+import {
+  type CodeRule,
+  type CountryPlace,
+  codeOfName,
+  type LoadReport,
+  refuseOtherPlace,
+  replaceBoundaries,
+} from './replace.ts'
 
 export interface LoadRequest {
   files: FeatureFile[]

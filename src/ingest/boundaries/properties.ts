@@ -1,4 +1,5 @@
 import { OperatorError } from '#src/errors.ts'
+import type { FeatureFile, Noted } from './feature.ts'
 
 export type GivenProperties = Partial<Record<keyof PropertyNames, string>>
 
@@ -133,7 +134,7 @@ export function readText(properties: Record<string, unknown>, names: string[]): 
 }
 
 /** Candidates, the first one first. */
-export interface PropertyNames {
+interface PropertyNames {
   /** None at level 0: the country's own code. */
   code: string[]
   name: string[]
@@ -290,7 +291,7 @@ interface Layout {
 }
 
 /** By the properties of a level. */
-export function recognise(keys: string[], level: number): Layout | undefined {
+function recognise(keys: string[], level: number): Layout | undefined {
   for (const source of SOURCES) {
     const wanted = source.properties(level)
     const names = spelledAs(keys, wanted)
@@ -301,7 +302,7 @@ export function recognise(keys: string[], level: number): Layout | undefined {
 }
 
 /** By the lowest level with codes. */
-export function recogniseAny(keys: string[]): Layout | undefined {
+function recogniseAny(keys: string[]): Layout | undefined {
   for (let level = LOWEST_LEVEL; level >= 0; level--) {
     const layout = recognise(keys, level)
     if (layout) return layout
@@ -320,4 +321,57 @@ function lowestLevel(source: Source, keys: string[]): number | undefined {
     if (spelledAs(keys, source.properties(level)).code.length > 0) return level
   }
   return undefined
+}
+
+interface InspectedColumn {
+  name: string
+  example: string | null
+  blank: number
+}
+
+export interface Inspection {
+  file: string
+  features: number
+  source: string | null
+  level: number | null
+  properties: PropertyNames | null
+  columns: InspectedColumn[]
+}
+
+const MAX_COLUMNS = 1000
+const EXAMPLE_CHARACTERS = 40
+
+export async function inspectFile(file: FeatureFile, noted: Noted): Promise<Inspection> {
+  const columns = new Map<string, { example: string | null; filled: number }>()
+  let features = 0
+  let first: Record<string, unknown> | undefined
+  for await (const { properties } of file.features(noted)) {
+    features++
+    first ??= properties
+    for (const name of Object.keys(properties)) {
+      const column = columns.get(name) ?? { example: null, filled: 0 }
+      if (columns.size < MAX_COLUMNS) columns.set(name, column)
+      const text = readText(properties, [name])
+      if (text === undefined) continue
+      column.filled++
+      column.example ??= text.slice(0, EXAMPLE_CHARACTERS)
+    }
+  }
+  return {
+    file: file.name,
+    features,
+    ...recognised(first ?? {}),
+    columns: [...columns].map(([name, { example, filled }]) => ({ name, example, blank: features - filled })),
+  }
+}
+
+function recognised(
+  properties: Record<string, unknown>,
+): Pick<Inspection, 'source' | 'level' | 'properties'> {
+  const keys = Object.keys(properties)
+  const likely = recogniseAny(keys)
+  if (!likely) return { source: null, level: null, properties: null }
+  const level = findLevel(properties, likely.source)
+  const layout = level === undefined ? likely : (recognise(keys, level) ?? likely)
+  return { source: layout.source.name, level: level ?? null, properties: layout.names }
 }

@@ -2,8 +2,7 @@ import type { Series } from '#schemas/products/define.ts'
 import type { Finding } from '#src/data/rights.ts'
 import type { Extent } from '#src/raster/grid.ts'
 import type { PixelType } from '#src/raster/pixels.ts'
-import type { Statistics } from '../statistics.ts'
-import type { Frame, Tally } from '../tally.ts'
+import type { Frame, Statistics, Tally } from '../statistics.ts'
 
 export interface LayerFacts {
   input: string | null

@@ -1,6 +1,14 @@
 import type { GeoTIFFImage } from 'geotiff'
 import type { CrsText } from '#src/data/crs.ts'
-import { hasRotatedPole } from '../rotated-pole.ts'
+
+/** A displaced pole, in PROJ, in WKT with PROJ, and in WKT 2. */
+const ROTATED_POLE =
+  /\+proj=ob_tran\b.*\+o_proj=(?:longlat|latlong|latlon|lonlat)\b|\+o_proj=(?:longlat|latlong|latlon|lonlat)\b.*\+proj=ob_tran\b|^\s*(?:GEOGCRS|GEODCRS|GEODETICCRS|GEOGRAPHICCRS)\b.*\bDERIVINGCONVERSION\s*\[/is
+
+/** Its degrees are no longitude and latitude. */
+export function hasRotatedPole(crs: string): boolean {
+  return ROTATED_POLE.test(crs)
+}
 
 const MODEL_PROJECTED = 1
 const MODEL_GEOGRAPHIC = 2

@@ -7,11 +7,10 @@ import { OperatorError } from '#src/errors.ts'
 import { type Grid, sameGrid, type Window } from '#src/raster/grid.ts'
 import { markMasked, markNodata, type Pixels, pixelsOf, withType } from '#src/raster/pixels.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
-import type { Manifest } from '../manifest-file.ts'
+import type { Manifest } from '../manifest.ts'
 import { type CoverageSource, compareLayers, type ReleaseSource } from '../source.ts'
 import type { RasterFile } from './file.ts'
-import { type FileLayer, type LayerFiles, openLayer } from './layers.ts'
-import { type Piece, pieceIn } from './mosaic.ts'
+import { type FileLayer, type LayerFiles, openLayer, type Piece, pieceIn } from './layers.ts'
 import { OpenFiles } from './open-files.ts'
 
 interface GeoTiffRelease extends ReleaseSource {

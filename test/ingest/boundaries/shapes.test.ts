@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
-import { ByteReader, readRecords } from '#src/ingest/boundaries/dbf.ts'
-import { readShapes } from '#src/ingest/boundaries/shapefile.ts'
+import { ByteReader, readRecords, readShapes } from '#src/ingest/boundaries/shapefile.ts'
 import { shapefileParts } from '#test/setup/shapefile.ts'
 
 type Ring = [number, number][]

@@ -2,7 +2,7 @@
 import type { KyselyPlugin } from 'kysely'
 import { expect, test } from 'vitest'
 import { readShape } from '#src/ingest/boundaries/geometry.ts'
-import { type StagedArea, stageAreas } from '#src/ingest/boundaries/staging-queries.ts'
+import { type StagedArea, stageAreas } from '#src/ingest/boundaries/queries.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { openTestDatabase } from '#test/setup/database.ts'
 
