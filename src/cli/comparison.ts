@@ -326,12 +326,7 @@ async function findExcess(database: Database, code: string, maxChange: number) {
   }
 }
 
-function describeExcess(
-  { level, areas }: Comparison,
-  beyond: number,
-  worst: ChangeRow,
-  maxChange: number,
-): string {
+function describeExcess({ level, areas }: Comparison, beyond: number, worst: ChangeRow, maxChange: number) {
   const places =
     level === null ? 'in all that the two cover' : `in ${beyond} of ${areas.length} areas of level ${level}`
   const { mean_before, mean_after } = figuresOf(worst.layer, worst.found)

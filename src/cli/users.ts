@@ -110,10 +110,7 @@ async function issueReset(
   return { id: issued.userId, email: issued.email, token: issued.token, hours: RESET_HOURS, usage }
 }
 
-function resetText(
-  { email, hours, usage }: Awaited<ReturnType<typeof issueReset>>,
-  consequence = '',
-): string {
+function resetText({ email, hours, usage }: Awaited<ReturnType<typeof issueReset>>, consequence = '') {
   return `For ${email}, once, within ${hours} hours.${consequence}\n\n${usage}`
 }
 

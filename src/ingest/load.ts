@@ -14,7 +14,7 @@ import type { Pixels } from '#src/raster/pixels.ts'
 import { type StoredRun, SummaryPyramid } from '#src/raster/pyramid.ts'
 import { allowedChecks, type Leniency, refusingChecks } from './checks/index.ts'
 import { storeForLoads, writingPixels } from './pixel-writing.ts'
-import { type Publishing, publishChecked } from './publish.ts'
+import { publishChecked } from './publish.ts'
 import {
   computeLoadLock,
   deletedMeanwhile,
@@ -306,12 +306,7 @@ export async function ingestRelease(
   )
 }
 
-function publishUnlessEnded(
-  db: Kysely<Tables>,
-  code: string,
-  leniency: Leniency,
-  signal: AbortSignal,
-): Promise<Publishing> {
+function publishUnlessEnded(db: Kysely<Tables>, code: string, leniency: Leniency, signal: AbortSignal) {
   return inTransaction(db, async (trx) => {
     const publishing = await publishChecked(trx, code, leniency)
     // The transaction may have waited.

@@ -290,10 +290,7 @@ export function placeOnGrid(grid: Grid, geographic: boolean, polygons: Rings[]):
 const UNITS = 64
 
 /** Distance at which a coordinate counts as on a border. */
-function computeTolerance(
-  { originX, originY, pixelWidth, pixelHeight }: Geotransform,
-  polygons: Rings[],
-): number {
+function computeTolerance({ originX, originY, pixelWidth, pixelHeight }: Geotransform, polygons: Rings[]) {
   let x = Math.abs(originX)
   let y = Math.abs(originY)
   for (const ring of polygons.flat()) {

@@ -357,10 +357,7 @@ interface Contact {
 }
 
 /** Undefined for an allowed touch. */
-function classifyContact(
-  ringOf: Int32Array,
-  { vertices, passing, western, eastern }: Contact,
-): Meeting['kind'] | undefined {
+function classifyContact(ringOf: Int32Array, { vertices, passing, western, eastern }: Contact) {
   const ways = [...vertices, ...passing]
   if (new Set(ways.map((way) => ringOf[way])).size < ways.length) {
     return passing.length > 1 ? 'crossing' : 'self-touch'

@@ -145,10 +145,7 @@ const NOT_THERE = ['42883', '42703', '42P01']
 
 const GONE = error('The database answers no more.', 'Look at its log and at the network between.')
 
-async function tryLook<Subject>(
-  look: Checks<Subject>[keyof Checks<Subject>],
-  subject: Subject,
-): Promise<Found> {
+async function tryLook<Subject>(look: Checks<Subject>[keyof Checks<Subject>], subject: Subject) {
   try {
     return await look(subject)
   } catch (caught) {

@@ -47,17 +47,17 @@ export function isWgs84Wkt(wkt: string): boolean {
 }
 
 /** The given layer, the only one, or the one named after the level. */
-export function chooseLayer(file: string, layers: string[], { level, layer: wanted }: Reading): string {
-  if (wanted !== undefined) {
-    const alike = layers.filter((layer) => layer.toLowerCase() === wanted.toLowerCase())
-    const found = alike.find((layer) => layer === wanted) ?? alike[0]
-    if (found === wanted || alike.length === 1) return found as string
+export function chooseLayer(file: string, layers: string[], { level, layer: requested }: Reading): string {
+  if (requested !== undefined) {
+    const alike = layers.filter((layer) => layer.toLowerCase() === requested.toLowerCase())
+    const found = alike.find((layer) => layer === requested) ?? alike[0]
+    if (found === requested || alike.length === 1) return found as string
     if (alike.length > 1) {
       throw new OperatorError(
-        `${file} has several layers that ${wanted} may mean (--layer): ${listSome(alike)}.`,
+        `${file} has several layers that ${requested} may mean (--layer): ${listSome(alike)}.`,
       )
     }
-    throw new OperatorError(`${file} has no layer ${wanted} (--layer); it has ${listSome(layers)}.`)
+    throw new OperatorError(`${file} has no layer ${requested} (--layer); it has ${listSome(layers)}.`)
   }
   if (layers.length === 1) return layers[0] as string
   if (level === undefined) {

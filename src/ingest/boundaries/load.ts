@@ -54,7 +54,7 @@ export interface FileReport extends LoadReport {
  * Replaces the areas of a level: all or, after any error, none.
  *
  * @returns no report if the same files are loaded
- * @throws {OperatorError} says in one sentence what is wrong
+ * @throws {OperatorError} one sentence about the mistake
  */
 export async function loadBoundaries(
   database: Database,
@@ -103,10 +103,7 @@ export async function loadBoundaries(
 }
 
 /** @throws {OperatorError} after the last area */
-async function* refusingOthers(
-  areas: AsyncIterable<StagedArea>,
-  countElsewhere: () => number,
-): AsyncGenerator<StagedArea> {
+async function* refusingOthers(areas: AsyncIterable<StagedArea>, countElsewhere: () => number) {
   yield* areas
   const count = countElsewhere()
   if (count === 0) return

@@ -42,12 +42,14 @@ export function knownProperties(
   }
   return { source, names: { code, name, parent } }
 
-  function existing(what: string, wanted: string): string {
+  function existing(what: string, requested: string): string {
     const key =
-      keys.find((candidate) => candidate === wanted) ??
-      keys.find((candidate) => candidate.toLowerCase() === wanted.toLowerCase())
+      keys.find((candidate) => candidate === requested) ??
+      keys.find((candidate) => candidate.toLowerCase() === requested.toLowerCase())
     if (key) return key
-    throw new OperatorError(`${file} has no property ${wanted} (--${what}-property); it has ${listed(keys)}.`)
+    throw new OperatorError(
+      `${file} has no property ${requested} (--${what}-property); it has ${listed(keys)}.`,
+    )
   }
 }
 
@@ -55,8 +57,8 @@ function listed(keys: string[]): string {
   return keys.length > 0 ? keys.join(', ') : 'no properties at all'
 }
 
-export function otherLevel(file: string, is: number, wanted: number): OperatorError {
-  return new OperatorError(`${file} holds areas of level ${is}, not of level ${wanted}.`)
+export function otherLevel(file: string, is: number, requested: number): OperatorError {
+  return new OperatorError(`${file} holds areas of level ${is}, not of level ${requested}.`)
 }
 
 /** The lowest level with codes of any source, such as ADM2_PCODE or GID_2. */
@@ -293,9 +295,9 @@ interface Layout {
 /** By the properties of a level. */
 function recognise(keys: string[], level: number): Layout | undefined {
   for (const source of SOURCES) {
-    const wanted = source.properties(level)
-    const names = spelledAs(keys, wanted)
-    const hasCode = names.code.length > 0 || wanted.code.length === 0
+    const requested = source.properties(level)
+    const names = spelledAs(keys, requested)
+    const hasCode = names.code.length > 0 || requested.code.length === 0
     if (hasCode && names.name.length > 0) return { source, names }
   }
   return undefined
@@ -312,7 +314,7 @@ function recogniseAny(keys: string[]): Layout | undefined {
 
 function spelledAs(keys: string[], names: PropertyNames): PropertyNames {
   const spelling = new Map(keys.map((key) => [key.toLowerCase(), key]))
-  const found = (wanted: string[]) => wanted.flatMap((name) => spelling.get(name) ?? [])
+  const found = (requested: string[]) => requested.flatMap((name) => spelling.get(name) ?? [])
   return { code: found(names.code), name: found(names.name), parent: found(names.parent) }
 }
 
@@ -365,9 +367,7 @@ export async function inspectFile(file: FeatureFile, noted: Noted): Promise<Insp
   }
 }
 
-function recognised(
-  properties: Record<string, unknown>,
-): Pick<Inspection, 'source' | 'level' | 'properties'> {
+function recognised(properties: Record<string, unknown>) {
   const keys = Object.keys(properties)
   const likely = recogniseAny(keys)
   if (!likely) return { source: null, level: null, properties: null }

@@ -392,11 +392,7 @@ async function slicesOfStaged(trx: Trx): Promise<{ vertices: number; slices: Sli
   return { slices: rows, vertices: rows.reduce((sum, slice) => sum + slice.vertices, 0) }
 }
 
-async function storeSlice(
-  trx: Trx,
-  { countryCode, level }: BoundarySet,
-  { first, last }: Slice,
-): Promise<boolean[]> {
+async function storeSlice(trx: Trx, { countryCode, level }: BoundarySet, { first, last }: Slice) {
   const { rows } = await sql<{ added: boolean }>`
     insert into admin_area (
       country_code, level, code, name, parent_id, geom, area_km2,

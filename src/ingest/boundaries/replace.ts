@@ -54,11 +54,7 @@ export function codeOfName(name: string): string | null {
 }
 
 /** Applies the operator's rule to areas without a code of their own. */
-async function settleCodes(
-  trx: Transaction<Tables>,
-  rule: CodeRule | undefined,
-  staged: number,
-): Promise<{ coded: Finding[]; dropped: Finding[] }> {
+async function settleCodes(trx: Transaction<Tables>, rule: CodeRule | undefined, staged: number) {
   if (rule === 'from-names') return { coded: await giveCodes(trx), dropped: [] }
   if (rule === 'skip') return { coded: [], dropped: await dropShared(trx) }
   const uncoded = await countUncoded(trx)
@@ -134,11 +130,7 @@ const TOLERATED = 0.5
  *
  * @returns the areas not linked by code
  */
-async function linkParents(
-  trx: Transaction<Tables>,
-  country: CountryPlace,
-  level: number,
-): Promise<Finding[]> {
+async function linkParents(trx: Transaction<Tables>, country: CountryPlace, level: number) {
   if (level === 0) return []
   const { total, unlinked } = await linkByCode(trx, country.code, level)
   // A country needs no outline for its regions.
@@ -191,7 +183,7 @@ export interface LoadReport extends Replacement {
 /**
  * One transaction replaces the areas of a level.
  *
- * @throws {OperatorError} says in one sentence what is wrong
+ * @throws {OperatorError} one sentence about the mistake
  */
 export async function replaceBoundaries(
   database: Database,
@@ -278,11 +270,7 @@ function refuseMostlyDropped(staged: number, dropped: Finding[], codes: CodeRule
   )
 }
 
-async function refuseMistakenAreas(
-  trx: Transaction<Tables>,
-  country: CountryPlace,
-  level: number,
-): Promise<void> {
+async function refuseMistakenAreas(trx: Transaction<Tables>, country: CountryPlace, level: number) {
   const { count, codes: duplicates } = await duplicateCodes(trx)
   if (level === 0 && count !== 1) {
     throw new OperatorError(`Level 0 is one area, the country; there are ${count}.`)

@@ -37,10 +37,7 @@ export interface Leniency {
   strict?: boolean
 }
 
-function judged(
-  findings: readonly Omit<Finding, 'allowed'>[],
-  { allow, strict = false }: Leniency,
-): Finding[] {
+function judged(findings: readonly Omit<Finding, 'allowed'>[], { allow, strict = false }: Leniency) {
   return findings.map((finding) => {
     const level = strict ? 'error' : finding.level
     return { ...finding, level, allowed: level === 'error' && allow.includes(finding.check) }

@@ -278,18 +278,7 @@ export const undeclaredNodata: Check<ReadFacts> = (release) =>
     }
   })
 
-interface Evidence {
-  value: number
-  part: number
-  others: [from: number, to: number]
-  atEdges: boolean
-}
-
-function looksLikeNodata(
-  { values, frame, pixelType }: ReadLayer,
-  end: Extreme,
-  otherEnd: Extreme,
-): Evidence | undefined {
+function looksLikeNodata({ values, frame, pixelType }: ReadLayer, end: Extreme, otherEnd: Extreme) {
   const part = end.count / values.count
   if (part <= SMALLEST_NODATA_PART || end.next === null) return undefined
   const others: [number, number] = [Math.min(end.next, otherEnd.value), Math.max(end.next, otherEnd.value)]

@@ -109,12 +109,7 @@ async function seedLevels(database: Database, country: CountryPlace): Promise<vo
   }
 }
 
-async function seedLevel(
-  database: Database,
-  country: CountryPlace,
-  set: BoundarySet,
-  areas: StagedArea[],
-): Promise<void> {
+async function seedLevel(database: Database, country: CountryPlace, set: BoundarySet, areas: StagedArea[]) {
   await replaceBoundaries(database, set, Readable.from(areas), {
     country,
     strict: false,

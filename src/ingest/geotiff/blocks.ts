@@ -49,12 +49,7 @@ interface BlockLayout {
 }
 
 /** Refuses truncated files. */
-function readBlockLayout(
-  image: GeoTIFFImage,
-  type: SampleType,
-  file: FileBytes,
-  path: string,
-): BlockLayout {
+function readBlockLayout(image: GeoTIFFImage, type: SampleType, file: FileBytes, path: string): BlockLayout {
   const stored = measured(readStoredLayout(image, type, path), file)
   refuseTruncated(stored, file, path)
   const layout = chopped(stored)
@@ -338,10 +333,7 @@ async function samplesAt(layout: BlockLayout, file: FileBytes, index: number, ro
   return decodeSamples(aligned, samples, rowLength, stride)
 }
 
-function* blocksIn(
-  window: Window,
-  block: Pick<Window, 'width' | 'height'>,
-): Generator<{ column: number; row: number }> {
+function* blocksIn(window: Window, block: Pick<Window, 'width' | 'height'>) {
   const lastRow = Math.ceil((window.row + window.height) / block.height)
   const lastColumn = Math.ceil((window.column + window.width) / block.width)
   for (let row = Math.floor(window.row / block.height); row < lastRow; row++) {

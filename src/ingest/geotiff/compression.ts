@@ -263,7 +263,7 @@ interface Head {
   type: PixelType | undefined
 }
 
-interface Room {
+interface BlockSize {
   width: number
   height: number
   depth: number
@@ -276,7 +276,7 @@ interface Room {
  */
 export function createLerc(
   pixelType: PixelType,
-  block: Room,
+  block: BlockSize,
   parameters: ArrayLike<number> | undefined,
 ): Compression | undefined {
   const around = COMPRESSIONS.get(AROUND[parameters?.[1] ?? 0] as number)

@@ -131,11 +131,7 @@ async function readPrj(imagePath: string): Promise<string | undefined> {
   return (await readBeside(imagePath, '.prj', MAX_PRJ_BYTES))?.text
 }
 
-async function readBeside(
-  imagePath: string,
-  extension: string,
-  maxBytes: number,
-): Promise<{ path: string; text: string } | undefined> {
+async function readBeside(imagePath: string, extension: string, maxBytes: number) {
   for (const end of [extension, extension.toUpperCase()]) {
     const path = imagePath.slice(0, imagePath.length - extname(imagePath).length) + end
     const text = await readSmallFile(path, maxBytes)
@@ -157,13 +153,7 @@ interface SideMask extends Mask {
   close(): Promise<void>
 }
 
-async function internalMask(
-  tiff: GeoTIFF,
-  index: number,
-  of: GeoTIFFImage,
-  file: FileBytes,
-  path: string,
-): Promise<Mask> {
+async function internalMask(tiff: GeoTIFF, index: number, of: GeoTIFFImage, file: FileBytes, path: string) {
   const mask = await tiff.getImage(index)
   return maskIn(mask, of, file, path, 'an internal mask')
 }
@@ -330,11 +320,7 @@ async function openImage(file: FileBytes, path: string): Promise<RasterFile> {
 }
 
 /** From the side file, the keys, or a .prj, which GDAL ignores. */
-async function readPlace(
-  image: GeoTIFFImage,
-  path: string,
-  side: SideMetadata | undefined,
-): Promise<Pick<RasterFile, 'crs' | 'notes'>> {
+async function readPlace(image: GeoTIFFImage, path: string, side: SideMetadata | undefined) {
   const beside = side?.crs === undefined ? undefined : parseCrs(side.crs)
   const crs = beside ?? readCrs(image)
   if (crs.kind !== 'unknown') return { crs, notes: [] }

@@ -109,12 +109,7 @@ export function betweenMeridians({ grid, pieces }: Placement, path: string): Pla
 }
 
 /** @param first the first column of the grid, which wraps after `around` columns */
-function wherever(
-  piece: Piece,
-  first: number,
-  around: number,
-  { width, height }: Placement['grid'],
-): Piece[] {
+function wherever(piece: Piece, first: number, around: number, { width, height }: Placement['grid']) {
   const whole = { column: 0, row: 0, width, height }
   return [-1, 0, 1].flatMap(
     (turn) => pieceIn(whole, { ...piece, column: piece.column - first + turn * around }) ?? [],
@@ -241,11 +236,7 @@ function isWritten(files: LayerFiles, bands: number[], { file, from, width, heig
 }
 
 /** An unwritten pixel without a value. */
-function isMissing(
-  pixel: number,
-  { pixelType, nodata }: StoredBand,
-  fileNodata: number | undefined,
-): boolean {
+function isMissing(pixel: number, { pixelType, nodata }: StoredBand, fileNodata: number | undefined) {
   const pixels = pixelsOf(pixelType, 1).fill(pixel)
   markNodata(pixels, pixelType, fileNodata)
   return pixels[0] === nodata
@@ -256,11 +247,7 @@ function isMasked(file: RasterFile, { mask }: ManifestLayer): boolean {
 }
 
 /** The manifest overrides the file. NaN never is a value. */
-async function meantBand(
-  file: RasterFile,
-  entry: ManifestLayer,
-  { notes, notHonoured }: Remarks,
-): Promise<Band> {
+async function meantBand(file: RasterFile, entry: ManifestLayer, { notes, notHonoured }: Remarks) {
   const band = file.band(entry.band)
   for (const sentence of await unreadBeside(file.path)) notHonoured.add(sentence)
   for (const note of band.notes) notes.add(note)
@@ -321,12 +308,7 @@ function describeOrigin([first, ...others]: LayerFiles, { band }: ManifestLayer)
   return `${basename(first.path)}${more} band ${typeof band === 'number' ? band : `"${band}"`}`
 }
 
-async function findSrid(
-  db: Kysely<Tables>,
-  file: RasterFile,
-  entry: ManifestLayer,
-  notes: Set<string>,
-): Promise<number> {
+async function findSrid(db: Kysely<Tables>, file: RasterFile, entry: ManifestLayer, notes: Set<string>) {
   const crs = parseEntryCrs(entry) ?? file.crs
   if (crs === file.crs) for (const note of file.notes) notes.add(note)
   if (

@@ -188,7 +188,7 @@ const BESIDE = { instead: ['.tfw', '.tifw', '.wld', '.prj', '.aux', '.tab'], beh
 
 /** For addresses, and again for archives. */
 const MAX_BYTES = 4 * 2 ** 30
-const PATIENCE = { silenceMs: 30_000, wholeMs: 3_600_000 }
+const TIMEOUTS = { silenceMs: 30_000, wholeMs: 3_600_000 }
 
 /** Downloads rasters from https addresses, with the files beside them. */
 class Addresses {
@@ -219,7 +219,7 @@ class Addresses {
 
   /** @returns false for a missing file */
   async #download(address: URL, target: string): Promise<boolean> {
-    const bytes = await download(address, target, { ...PATIENCE, maxBytes: MAX_BYTES - this.#bytes })
+    const bytes = await download(address, target, { ...TIMEOUTS, maxBytes: MAX_BYTES - this.#bytes })
     this.#bytes += bytes ?? 0
     return bytes !== undefined
   }

@@ -248,10 +248,7 @@ async function readLayers(layers: FileLayer[], window: Window): Promise<Pixels[]
   return whole
 }
 
-async function readPiece(
-  layers: FileLayer[],
-  { file: number, from, width, height }: Piece,
-): Promise<Pixels[]> {
+async function readPiece(layers: FileLayer[], { file: number, from, width, height }: Piece) {
   const file = (layers[0] as FileLayer).files[number] as FileLayer['files'][number]
   const window = { ...from, width, height }
   const found = await file.read(
@@ -320,10 +317,7 @@ function refuseOverlap({ files, pieces, grid, bands }: FileLayer, piece: Piece, 
   )
 }
 
-function formatPlace(
-  { originX, originY, pixelWidth, pixelHeight }: Grid,
-  { column, row }: Disagreement,
-): string {
+function formatPlace({ originX, originY, pixelWidth, pixelHeight }: Grid, { column, row }: Disagreement) {
   const [x, y] = [originX + (column + 0.5) * pixelWidth, originY + (row + 0.5) * pixelHeight]
   return [x, y].map((number) => Number(number.toPrecision(9))).join(', ')
 }
