@@ -86,7 +86,7 @@ export async function transformPositions(
 }
 
 /** Blocks of a level that lie side by side: a rectangle of them. */
-export interface BlockRectangle {
+interface BlockRectangle {
   level: number
   firstRow: number
   lastRow: number

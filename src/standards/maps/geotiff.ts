@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os'
 import { Readable } from 'node:stream'
-import { setImmediate, setTimeout } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { GeoTiff, ref } from '#schemas/common.ts'
 import { GeotiffParams, type TilesetParams } from '#schemas/map.ts'
@@ -23,6 +23,7 @@ import { overloaded } from '#src/http/plugins/overload.ts'
 import { clientKeyOf } from '#src/http/request.ts'
 import { type ClientKey, createFairQueue, sharedWork } from '#src/lib/fair-queue.ts'
 import { codeOf } from '#src/lib/promises.ts'
+import { createTimeBudget } from '#src/lib/time-budget.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
 import { pixelTypeOf, storedNodata, withType } from '#src/raster/pixels.ts'
 import { type Layer, labelLayer } from '../layer-queries.ts'
@@ -129,7 +130,8 @@ function createGeotiffs(app: App, maps: Maps) {
   async function make(subject: MapSubject, clientKey: ClientKey): Promise<void> {
     const making = files.make(keyOf(subject), (path) => queue.run(clientKey, () => write(path, subject)))
     try {
-      await refuseWhenLate(making)
+      // The making goes on.
+      await createTimeBudget(WAIT_MS).wait(() => making, stillMaking)
     } catch (error) {
       if (closing.signal.aborted) throw overloaded()
       if (!DISK_FAILURES.includes(codeOf(error) ?? '')) throw error
@@ -163,20 +165,12 @@ function createGeotiffs(app: App, maps: Maps) {
   }
 }
 
-function keyOf({ release, layer }: MapSubject): string {
-  return `${release.code} ${layer.number}`
+function stillMaking(): ApiError {
+  return new ApiError('OVERLOADED', 'The file is being made; ask for it again in some seconds.')
 }
 
-/** @throws {ApiError} OVERLOADED where the file takes too long; its making goes on */
-async function refuseWhenLate(making: Promise<void>): Promise<void> {
-  const done = new AbortController()
-  const late = async () => {
-    await setTimeout(WAIT_MS, undefined, { signal: done.signal, ref: false }).catch(() => {})
-    if (!done.signal.aborted) {
-      throw new ApiError('OVERLOADED', 'The file is being made; ask for it again in some seconds.')
-    }
-  }
-  await Promise.race([making, late()]).finally(() => done.abort())
+function keyOf({ release, layer }: MapSubject): string {
+  return `${release.code} ${layer.number}`
 }
 
 /** Bytes of an answer, with the last. */

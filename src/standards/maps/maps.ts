@@ -147,23 +147,17 @@ async function draw(
   return encodePalettePng({ width: MAP_TILE_SIZE, height: MAP_TILE_SIZE, palette, indices })
 }
 
-/** Maps of releases, from memory where that has them. All reject with ReplacedMeanwhile for a deleted release. */
-export interface Maps {
-  layers(request: FastifyRequest, reply: FastifyReply, release: PublishedRelease): Promise<readonly Layer[]>
-  /** The layers as they are stored now: their tiles may have been moved. */
-  readLayers(release: PublishedRelease): Promise<readonly Layer[]>
-  tileset(request: FastifyRequest, reply: FastifyReply, subject: MapSubject): Promise<Tileset>
-  /** A tile as PNG. */
-  tile(request: FastifyRequest, reply: FastifyReply, subject: MapSubject, tile: MapTile): Promise<Buffer>
-}
+export type Maps = ReturnType<typeof createMaps>
 
-export function createMaps(app: App, memory: Memory): Maps {
+/** Maps of releases, from memory where that has them. All reject with ReplacedMeanwhile for a deleted release. */
+export function createMaps(app: App, memory: Memory) {
   const layers = memory.part<readonly Layer[]>('layers')
   const legends = memory.part<Legend>('legend')
   const tiles = memory.part<Buffer>('tile')
   const pause = () => app.turns.next(sharedWork('maps'))
   const source: MapSource = { db: app.database.reader, stores: app.tiles, pause }
 
+  /** The layers as they are stored now: their tiles may have been moved. */
   async function readLayers({ id }: PublishedRelease): Promise<readonly Layer[]> {
     const found = await listLayers(source.db, id)
     layers.set(String(id), found, LAYER_BYTES * found.length)
@@ -194,13 +188,14 @@ export function createMaps(app: App, memory: Memory): Maps {
 
   return {
     readLayers,
-    layers: async (request, reply, release) =>
+    layers: async (request: FastifyRequest, reply: FastifyReply, release: PublishedRelease) =>
       layers.get(String(release.id)) ?? app.inTurn(request, reply, () => readLayers(release)),
-    async tileset(request, reply, subject) {
+    async tileset(request: FastifyRequest, reply: FastifyReply, subject: MapSubject): Promise<Tileset> {
       const legend = await app.inTurn(request, reply, () => legendOf(subject))
       return describeTileset(subject, legend, request.rootUrl)
     },
-    tile(request, reply, subject, tile) {
+    /** A tile as PNG. */
+    tile(request: FastifyRequest, reply: FastifyReply, subject: MapSubject, tile: MapTile): Promise<Buffer> {
       const { release, layer, cut } = subject
       const key = [release.id, layer.number, cut, tile.zoom, tile.column, tile.row].join(' ')
       return tiles.load(
@@ -215,20 +210,11 @@ export function createMaps(app: App, memory: Memory): Maps {
 /** The cut of requests that name none. */
 export const DEFAULT_CUT: Cut = 'quantiles'
 
-/** The layers of published releases, as requests name them. */
-export interface Finder {
-  /** @throws {ApiError} NOT_FOUND for a release that is not published */
-  layers(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    code: string,
-  ): Promise<{ release: PublishedRelease; layers: readonly Layer[] }>
-  /** @throws {ApiError} NOT_FOUND for a release that is not published, and for another layer */
-  subject(request: FastifyRequest, reply: FastifyReply, params: TilesetParams, cut?: Cut): Promise<MapSubject>
-}
+export type Finder = ReturnType<typeof createFinder>
 
-export function createFinder(lookup: Lookup, maps: Maps): Finder {
-  const layers: Finder['layers'] = async (request, reply, code) => {
+/** The layers of published releases, as requests name them. @throws {ApiError} (all) NOT_FOUND for other names */
+export function createFinder(lookup: Lookup, maps: Maps) {
+  async function layers(request: FastifyRequest, reply: FastifyReply, code: string) {
     const snapshot = await withTimeout(request, reply, lookup.current)
     const release = findPublished(snapshot, code, notPublished(code))
     const read = () => maps.layers(request, reply, release)
@@ -236,7 +222,12 @@ export function createFinder(lookup: Lookup, maps: Maps): Finder {
   }
   return {
     layers,
-    async subject(request, reply, { release: code, layer: number }, cut = DEFAULT_CUT) {
+    async subject(
+      request: FastifyRequest,
+      reply: FastifyReply,
+      { release: code, layer: number }: TilesetParams,
+      cut = DEFAULT_CUT,
+    ): Promise<MapSubject> {
       const found = await layers(request, reply, code)
       const layer = found.layers.find((other) => other.number === number)
       if (layer) return { ...found, layer, cut }

@@ -13,13 +13,7 @@ import {
   MAP_TILE_SIZE,
   type MapTile,
 } from '#src/raster/web-mercator.ts'
-import {
-  type BlockRectangle,
-  type Layer,
-  type LayerGrid,
-  readMeans,
-  transformPositions,
-} from '../layer-queries.ts'
+import { type Layer, type LayerGrid, readMeans, transformPositions } from '../layer-queries.ts'
 
 /** The source of maps. */
 export interface MapSource {
@@ -208,26 +202,21 @@ async function readPixels(
 ): Promise<Float64Array> {
   const { id, store, width, tileSize } = coverage
   const tilesAcross = Math.ceil(width / tileSize)
-  const keys = await numberSquares(cells, tileSize, tilesAcross, pause)
-  const values = new Float64Array(keys.length).fill(Number.NaN)
+  const tiles = [...(await groupBySquare(cells, tileSize, tilesAcross, pause))]
+  const values = new Float64Array(cells.columns.length).fill(Number.NaN)
   const interleave = createInterleaver()
-  const byTile = [...(await groupByTile(keys, pause))]
-  for (let first = 0; first < byTile.length; first += TILES_A_CHUNK) {
-    const chunk = byTile.slice(first, first + TILES_A_CHUNK)
-    const addresses = chunk.map(([key]) => ({
-      coverageId: id,
-      row: Math.floor(key / tilesAcross),
-      column: key % tilesAcross,
-    }))
+  for (let first = 0; first < tiles.length; first += TILES_A_CHUNK) {
+    const chunk = tiles.slice(first, first + TILES_A_CHUNK)
+    const addresses = chunk.map(([tile]) => ({ coverageId: id, ...placeIn(tile, tilesAcross) }))
     const found = await stores[store].find(addresses)
-    for (const [index, [, places]] of chunk.entries()) {
+    for (const [index, [, pixelsOfMap]] of chunk.entries()) {
       await pause()
       const wkb = found[index]
       if (wkb instanceof Error) throw wkb
       if (!wkb) throw new ReplacedMeanwhile()
       if (wkb.length === 0) continue
       const { width: across, bands, start, pixels } = interleave(wkb)
-      for (const at of places) {
+      for (const at of pixelsOfMap) {
         const row = (cells.rows[at] as number) % tileSize
         const column = (cells.columns[at] as number) % tileSize
         values[at] = pixels[start + (row * across + column) * bands + band - 1] as number
@@ -237,83 +226,64 @@ async function readPixels(
   return values
 }
 
-/** The pixels of a map that show each tile. */
-async function groupByTile(keys: Int32Array, pause: Pause): Promise<Map<number, number[]>> {
-  const tiles = new Map<number, number[]>()
-  for (const { from, to } of partsOf(keys.length)) {
-    await pause()
-    for (let at = from; at < to; at++) {
-      const key = keys[at] as number
-      if (key < 0) continue
-      const places = tiles.get(key)
-      if (places) places.push(at)
-      else tiles.set(key, [at])
-    }
-  }
-  return tiles
-}
-
 async function readBlockMeans({ db, pause }: MapSource, layer: Layer, cells: Cells): Promise<Float64Array> {
-  const { level, pixels } = chooseBlocks(layer, cells.density)
-  const blocksAcross = Math.ceil(layer.coverage.width / pixels)
-  const keys = await numberSquares(cells, pixels, blocksAcross, pause)
-  const values = new Float64Array(keys.length).fill(Number.NaN)
-  const rectangle = boundSquares(keys, blocksAcross, level)
-  if (rectangle.lastRow < 0) return values
-  const means = await readMeans(db, layer, rectangle)
+  const { level, side } = chooseBlocks(layer, cells.density)
+  const blocksAcross = Math.ceil(layer.coverage.width / side)
+  const blocks = await groupBySquare(cells, side, blocksAcross, pause)
+  const values = new Float64Array(cells.columns.length).fill(Number.NaN)
+  const places = [...blocks.keys()].map((block) => placeIn(block, blocksAcross))
+  if (places.length === 0) return values
+  const rows = places.map(({ row }) => row)
+  const columns = places.map(({ column }) => column)
+  const means = await readMeans(db, layer, {
+    level,
+    firstRow: Math.min(...rows),
+    lastRow: Math.max(...rows),
+    firstColumn: Math.min(...columns),
+    lastColumn: Math.max(...columns),
+  })
   if (!means) throw overloaded()
-  const meanOf = new Map(means.map(({ row, column, mean }) => [row * blocksAcross + column, mean]))
-  for (const { from, to } of partsOf(keys.length)) {
-    await pause()
-    for (let at = from; at < to; at++) values[at] = meanOf.get(keys[at] as number) ?? Number.NaN
+  for (const { row, column, mean } of means) {
+    for (const at of blocks.get(row * blocksAcross + column) ?? []) values[at] = mean
   }
   return values
 }
 
 /** The largest blocks that are not seen as such, and how many pixels they have on a side. */
-function chooseBlocks({ coverage }: Layer, density: number): { level: number; pixels: number } {
+function chooseBlocks({ coverage }: Layer, density: number): { level: number; side: number } {
   let level = 0
-  let pixels = coverage.tileSize
+  let side = coverage.tileSize
   const end = Math.max(coverage.width, coverage.height)
-  while (pixels * BLOCK_FACTOR <= density * MOST_SEEN && pixels < end) {
+  while (side * BLOCK_FACTOR <= density * MOST_SEEN && side < end) {
     level++
-    pixels *= BLOCK_FACTOR
+    side *= BLOCK_FACTOR
   }
-  return { level, pixels }
+  return { level, side }
 }
 
-/** Of each pixel of a map the number of the square of so many pixels on a side that it shows; -1 for none. */
-async function numberSquares(
+/** The place of a square by its number. */
+function placeIn(square: number, squaresAcross: number): { row: number; column: number } {
+  return { row: Math.floor(square / squaresAcross), column: square % squaresAcross }
+}
+
+/** The pixels of a map by the numbers of the squares that they show, each of so many pixels of the grid on a side. */
+async function groupBySquare(
   { columns, rows }: Cells,
   side: number,
   squaresAcross: number,
   pause: Pause,
-): Promise<Int32Array> {
-  const keys = new Int32Array(columns.length).fill(-1)
-  for (const { from, to } of partsOf(keys.length)) {
+): Promise<Map<number, number[]>> {
+  const squares = new Map<number, number[]>()
+  for (const { from, to } of partsOf(columns.length)) {
     await pause()
     for (let at = from; at < to; at++) {
       const column = columns[at] as number
       if (column < 0) continue
-      keys[at] = Math.floor((rows[at] as number) / side) * squaresAcross + Math.floor(column / side)
+      const square = Math.floor((rows[at] as number) / side) * squaresAcross + Math.floor(column / side)
+      const pixels = squares.get(square)
+      if (pixels) pixels.push(at)
+      else squares.set(square, [at])
     }
   }
-  return keys
-}
-
-/** The rectangle around some squares; its last row is -1 for none. */
-function boundSquares(keys: Int32Array, across: number, level: number): BlockRectangle {
-  const bounds = {
-    ...{ level, lastRow: -1, lastColumn: -1 },
-    ...{ firstRow: Number.POSITIVE_INFINITY, firstColumn: Number.POSITIVE_INFINITY },
-  }
-  for (const key of keys) {
-    if (key < 0) continue
-    const [row, column] = [Math.floor(key / across), key % across]
-    bounds.firstRow = Math.min(bounds.firstRow, row)
-    bounds.firstColumn = Math.min(bounds.firstColumn, column)
-    bounds.lastRow = Math.max(bounds.lastRow, row)
-    bounds.lastColumn = Math.max(bounds.lastColumn, column)
-  }
-  return bounds
+  return squares
 }
