@@ -301,7 +301,7 @@ async function send(request: Call, reply: FastifyReply, file: OpenMadeFile): Pro
   if (range) reply.code(206).header('content-range', `bytes ${first}-${last}/${bytes}`)
   if (request.method === 'HEAD') {
     await handle.close()
-    // Fastify would read a stream to its end, for nobody.
+    // Fastify would read a stream to its end, unseen.
     return reply.send(Readable.from([]))
   }
   return reply.send(handle.createReadStream({ start: first, end: last }))

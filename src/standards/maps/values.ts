@@ -66,7 +66,7 @@ export async function findCells(
   const across = findSpan(longitudes, grid.west, grid.east)
   const down = findSpan(latitudes, grid.south, grid.north)
   if (across.from >= across.to || down.from >= down.to) return undefined
-  const placeOf = await transformPixels(db, grid, { longitudes, latitudes, across, down })
+  const placeOf = await transformPixels(db, grid, [longitudes, latitudes], [across, down])
   const columns = new Int32Array(MAP_TILE_SIZE ** 2).fill(-1)
   const rows = new Int32Array(MAP_TILE_SIZE ** 2)
   for (let y = down.from; y < down.to; y++) {
@@ -93,17 +93,11 @@ function findSpan(degrees: Float64Array, from: number, to: number): Span {
 /** The places of the pixels of a map in the CRS of a grid. */
 type PlaceOf = (x: number, y: number) => readonly [x: number, y: number]
 
-interface Shown {
-  longitudes: Float64Array
-  latitudes: Float64Array
-  across: Span
-  down: Span
-}
-
 async function transformPixels(
   db: Kysely<Tables>,
   { srid }: LayerGrid,
-  { longitudes, latitudes, across, down }: Shown,
+  [longitudes, latitudes]: readonly [Float64Array, Float64Array],
+  [across, down]: readonly [Span, Span],
 ): Promise<PlaceOf> {
   if (srid === WGS84) return (x, y) => [longitudes[x] as number, latitudes[y] as number]
   const columns = spreadLattice(across)
@@ -154,7 +148,7 @@ function interpolateBoth(lattice: number[], column: number, row: number): number
   )
 }
 
-/** Pixels of the grid a pixel of the map, along the middle of what is shown; of one column, by the extent of the grid. */
+/** Pixels of the grid a pixel of the map, along the middle of the tile; of one column, by the extent of the grid. */
 function measureDensity(
   { pixelWidth, pixelHeight, width, west, east }: LayerGrid,
   { zoom }: MapTile,

@@ -19,8 +19,8 @@ import {
   withQuery,
 } from './api.ts'
 import { type Located, writeCoverageJson, writeGeoJson } from './coverage-json.ts'
-import { type Collection, type FeatureCollections, readProperties } from './feature-collections.ts'
-import { writeCollection, writeFeatures } from './features.ts'
+import type { Collection, FeatureCollections } from './feature-collections.ts'
+import { sourceFeatures, writeCollection, writeFeatures } from './features.ts'
 import {
   DEFAULT_CRS,
   monthOf,
@@ -332,22 +332,18 @@ function addLocations(api: Api, releases: Releases, collections: FeatureCollecti
     levels: readonly Level[],
     { limit, offset, rectangle }: { limit: number; offset: number; rectangle: Rectangle | null },
   ) {
-    const { inTurn, pause } = call
     const features: string[] = []
     let matched = 0
     let isOver = false
     for (const [depth, { collection, level }] of levels.entries()) {
-      const places = await areas.places(level, rectangle, inTurn)
+      const places = await areas.places(level, rectangle, call.inTurn)
       const from = Math.max(0, offset - matched)
       const shown = places.slice(from, from + limit - features.length)
       matched += places.length
       if (isOver || shown.length === 0) continue
       const source = {
+        ...sourceFeatures(areas, { ...collection, release: null }, level, format, call),
         idAt: (place: number) => nameLocation(levels, depth, level.areas[place]?.code ?? ''),
-        shapes: (some: readonly number[]) => areas.shapes(level, some, format, inTurn),
-        properties: (some: readonly number[]) =>
-          readProperties(areas, { ...collection, release: null }, level, some, call),
-        pause,
       }
       const { isLate, isFull, ...more } = await writeFeatures(source, shown, features)
       features.push(...more.features)
