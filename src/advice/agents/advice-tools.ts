@@ -15,7 +15,7 @@ import {
   type AdviceBody,
   countLeftOut,
   defineTool,
-  describeRelease,
+  describeSectionRelease,
   formatLabel,
   groupValues,
   readSection,
@@ -86,7 +86,7 @@ export function adviseArea({ products, adviseRegion, searchAreas, findReleaseSou
         crop: body.crop,
         product: product.code,
         unit: product.unit,
-        ...describeRelease(section),
+        ...describeSectionRelease(section),
         ...makeTable(product, section, most),
         ...countLeftOut(most, section.entries.length),
       })
@@ -158,7 +158,7 @@ function describeOutcome(
     product: product.code,
     unit: product.unit,
     values: groupValues(product, entries),
-    ...describeRelease(section),
+    ...describeSectionRelease(section),
   }
 }
 

@@ -18,7 +18,7 @@ import type { LayerLabel, ReleaseLabels } from '#src/lookup/queries.ts'
 import { dataOf, type LayerValues } from '#src/lookup/releases.ts'
 import type { Area, QuantityPlan } from './plan.ts'
 import type { Composition } from './queries.ts'
-import { keyOf } from './reading.ts'
+import { normalizeName } from './reading.ts'
 import type { QuantityRules } from './rules.ts'
 
 /** A purchase of one input for the whole rate. */
@@ -151,7 +151,7 @@ function computeNutrients(
   input: string,
   kilograms: Decimal,
 ): Record<string, number> | undefined {
-  const found = compositions.find(({ name }) => keyOf(name) === keyOf(input))
+  const found = compositions.find(({ name }) => normalizeName(name) === normalizeName(input))
   if (!found) return undefined
   const { n, p2o5, k2o, s } = found
   const of = (percent: number) => {
@@ -338,7 +338,7 @@ function extremes(measured: readonly Measured[]): Pick<Quantities, 'least' | 'mo
 function weighing({ weights }: QuantityPlan, measured: readonly Measured[]) {
   const isAlone = measured.every(({ scenario }) => restates(scenario))
   const findWeight = (scenario: string | null): Decimal => {
-    if (weights) return weights.get(keyOf(scenario ?? ''))?.value ?? ZERO
+    if (weights) return weights.get(normalizeName(scenario ?? ''))?.value ?? ZERO
     return restates(scenario) && !isAlone ? ZERO : ONE
   }
   const each = measured.map(({ scenario }) => findWeight(scenario))
@@ -401,7 +401,7 @@ export function computeQuantities(
 
 /** Null without a price of the input. */
 function makePurchase(plan: QuantityPlan, input: string, kilograms: Decimal): Purchase | null {
-  const name = keyOf(input)
+  const name = normalizeName(input)
   const bag = plan.bags.get(name)?.value ?? null
   const perBag = plan.pricesPerBag.get(name)?.value
   if (perBag) return { kilograms, bag, price: perBag }
@@ -421,7 +421,7 @@ function makeEntry(
     if (plan.producePrice) entry.return = roundMoney(times(kilograms, plan.producePrice))
     return entry
   }
-  const bag = plan.bags.get(keyOf(input))?.value
+  const bag = plan.bags.get(normalizeName(input))?.value
   if (bag) {
     const bags = countBags(kilograms, bag)
     entry.bags = numberOf(bags)

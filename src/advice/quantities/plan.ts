@@ -12,7 +12,7 @@ import {
   type NumbersByName,
   numberIn,
   readCurrency,
-  readNumberOf,
+  readNumber,
   readNumbersByName,
   readPairs,
   requireMembers,
@@ -152,7 +152,7 @@ function readProducePrice(
   const { currency, per_kg } = requireMembers('produce_price', fields, ['currency', 'per_kg'])
   return {
     currency: readCurrency('produce_price.currency', currency),
-    perKg: readNumberOf('produce_price.per_kg', per_kg, { zero: true, maximum: QUANTITY_LIMITS.price }),
+    perKg: readNumber('produce_price.per_kg', per_kg, { zero: true, maximum: QUANTITY_LIMITS.price }),
   }
 }
 
@@ -235,7 +235,7 @@ export function readPlan(request: QuantityRequest, areasOf: AreasOf = 'request')
     budget:
       request.budget === undefined
         ? null
-        : readNumberOf('budget', request.budget, { zero: true, maximum: QUANTITY_LIMITS.budget }),
+        : readNumber('budget', request.budget, { zero: true, maximum: QUANTITY_LIMITS.budget }),
     producePrice: produce?.perKg ?? null,
     weights: readWeights(request.scenario_weights),
     nutrients: readNutrients(request.nutrients),
@@ -261,7 +261,7 @@ function refuseLongTexts(request: QuantityRequest): void {
  */
 export function readArea(field: string, sent: unknown, unit: string): Area {
   const limit = { zero: false, maximum: 1e12 }
-  const value = readNumberOf(field, sent, limit)
+  const value = readNumber(field, sent, limit)
   const size = hectares(times(value, (AREA_UNITS[unit] as { squareMetres: Decimal }).squareMetres))
   if (isAbove(size, QUANTITY_LIMITS.hectares)) {
     throw ApiError.invalid(field, `must be at most ${QUANTITY_LIMITS.hectares} ha`)

@@ -198,7 +198,7 @@ export async function renewSecret(
 }
 
 /** The secrets of all subscriptions, as they are stored. */
-export function sealedSecretsIn(db: Kysely<Tables>): SealedRows {
+export function createSecretRows(db: Kysely<Tables>): SealedRows {
   return {
     async list(after, most) {
       let query = db
