@@ -28,7 +28,7 @@ const Threshold = Type.Object(
   },
   { $id: 'ChangeThreshold', description: 'Which changes are told. A value that comes or goes always is.' },
 )
-type Threshold = Static<typeof Threshold>
+export type Threshold = Static<typeof Threshold>
 
 const { crop, country_code, forecast_period, name } = PointRequest.properties
 

@@ -1,4 +1,3 @@
-import type { Static } from 'typebox'
 import {
   type AreaInput,
   areaInputOf,
@@ -166,7 +165,7 @@ const COLUMNS = ['product', 'input', 'scenario', 'per_ha', 'total', 'unit', 'bag
 
 /** A section of an answer with quantities. */
 type QuantitySection = Section & {
-  quantities: Static<typeof Quantities>
+  quantities: Quantities
 }
 
 /** Amounts and costs for a field, as the endpoint computes them. */
@@ -197,7 +196,7 @@ export function quantities(services: ToolServices) {
         section.entries
           .filter((entry) => isSelected(formatLabel(entry.scenario)))
           .map((entry) => {
-            const { kg, t, bags: whole = null } = entry.quantity as unknown as Static<typeof Quantity>
+            const { kg, t, bags: whole = null } = entry.quantity as unknown as Quantity
             const input = product.input ? formatLabel(entry[product.input.key]) : null
             const rate = entry[product.value.key]
             const [total, unit] = kg === undefined ? [t, 't'] : [kg, 'kg']

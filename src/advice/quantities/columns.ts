@@ -1,8 +1,8 @@
 import type { ProductDefinition } from '#schemas/products/define.ts'
-import { MASS_KEYS } from '#schemas/quantities.ts'
+import { MASS_KEYS, type Quantities, type Quantity } from '#schemas/quantities.ts'
 import type { LayerLabel, ReleaseLabels } from '#src/lookup/queries.ts'
 import { columnOf } from '#src/lookup/releases.ts'
-import type { OfScenario, Quantities, Quantity, QuantityFigures } from './compute.ts'
+import type { QuantityFigures } from './compute.ts'
 import { normalizeName } from './reading.ts'
 import type { QuantityRules } from './rules.ts'
 
@@ -97,7 +97,7 @@ function summaryColumns(
   return [area, currency, ...scenarioColumns, ...extremes('cost')]
 }
 
-function extremes(key: keyof OfScenario & string): Column[] {
+function extremes(key: 'kg' | 't' | 'cost' | 'return'): Column[] {
   return (['least', 'most', 'expected'] as const).map((which) => ({
     name: `${which}_${key}`,
     of: ({ quantities }) => (quantities[which] as Quantities['least'])?.[key],
