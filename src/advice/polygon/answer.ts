@@ -11,7 +11,7 @@ import { computeQuantities, type QuantityFigures } from '../quantities/compute.t
 import { AREA_UNITS, type Area } from '../quantities/plan.ts'
 import type { QuantityRules } from '../quantities/rules.ts'
 import type { LayerDistribution } from './zonal-distributions.ts'
-import type { LayerStatistics, ZonalStatistics } from './zonal-statistics.ts'
+import type { LayerStatistics, LocatedStatistics, ZonalStatistics } from './zonal-statistics.ts'
 
 /** Decimals of hectares, totals and percentages: a square metre. */
 const DECIMALS = 4
@@ -113,9 +113,6 @@ export interface PolygonAdvice {
   position: Position
   statistics: ZonalStatistics
 }
-
-/** What a release comes to in a polygon, and a position inside. */
-export type LocatedStatistics = ZonalStatistics & Position
 
 /** What is stored or remembered as advice. */
 export function adviceFrom(
