@@ -4,8 +4,7 @@ import type { HashingLines } from './accounts/hashing.ts'
 import { createIdempotencyRecords } from './accounts/idempotency-queries.ts'
 import { auth, createAccounts, createAuditRecords } from './accounts/index.ts'
 import { createUsageKeeper, keys } from './accounts/keys.ts'
-import { webhookTestSubjects } from './accounts/subjects.ts'
-import { createThrottle } from './accounts/throttle.ts'
+import { createThrottle, webhookTestSubjects } from './accounts/throttle.ts'
 import { user } from './accounts/user.ts'
 import { createAdviceService } from './advice/agents/advice-service.ts'
 import { mcp } from './advice/agents/index.ts'
@@ -19,14 +18,15 @@ import { subscriptions } from './advice/subscriptions/index.ts'
 import { createPlaceReader } from './advice/subscriptions/place-reader.ts'
 import { warmUp } from './advice/warm-up.ts'
 import { admin } from './catalog/areas.ts'
-import { createDocumentCountries } from './catalog/document-countries.ts'
 import { feed } from './catalog/feed.ts'
-import { createSyntheticNotice, publishOnSchedule } from './catalog/publication.ts'
+import { listCountryNames } from './catalog/reference-queries.ts'
+import { publishesSynthetic } from './catalog/release-queries.ts'
 import { catalog } from './catalog/routes.ts'
 import { service } from './catalog/service.ts'
 import type { Config } from './config.ts'
 import type { Database } from './data/client.ts'
 import { serveFiles } from './data/files/serving.ts'
+import { readReference } from './data/reference.ts'
 import { createTileStores } from './data/tiles/stores.ts'
 import { citations, feedback, history, historyRecorderOf } from './history/index.ts'
 import { scorecard } from './history/scorecard.ts'
@@ -63,8 +63,9 @@ import { robots, unknownPaths } from './http/plugins/unknown-paths.ts'
 import { warmUpRequests } from './http/plugins/warm-up-requests.ts'
 import { webPages } from './http/plugins/web-pages.ts'
 import { createServer } from './http/server.ts'
-import { publishDue } from './ingest/publish.ts'
+import { publishOnSchedule } from './ingest/publish.ts'
 import { EVERYBODY } from './lib/fair-queue.ts'
+import { createLastKnown } from './lib/promises.ts'
 import { createTurns } from './lib/turns.ts'
 import { createLookup, type Lookup } from './lookup/lookup.ts'
 import { coverage } from './standards/coverage/routes.ts'
@@ -165,16 +166,29 @@ export async function buildApp(
     { prefix: config.BASE_PATH },
   )
   await app.register(service, { prefix: config.BASE_PATH, ...logged('service') })
-  publishOnSchedule(app, publishDue)
+  publishOnSchedule(app)
   return app.decorate('warmUp', () => warmUp(app, lookup))
 }
 
-/** What is read by people and by generators of clients: the document, its page, and those in a browser. */
+/** Registers the document, its page, and the pages in a browser. Without a database they say the last known, or the default. */
 async function registerPages(app: App): Promise<void> {
-  const known = [app.database.reader, app.config.RELEASE_MAX_AGE_MS, app.logFailure] as const
-  await app.register(openapi, { countries: createDocumentCountries(...known) })
+  const { reader } = app.database
+  const maxAgeMs = app.config.RELEASE_MAX_AGE_MS
+  const countries = createLastKnown({
+    load: () => listCountryNames(reader),
+    otherwise: async () => (await readReference()).countries,
+    maxAgeMs,
+    warn: (error) => app.logFailure(error, 'the document is served with countries that may be old'),
+  })
+  const synthetic = createLastKnown({
+    load: () => publishesSynthetic(reader),
+    otherwise: () => false,
+    maxAgeMs,
+    warn: (error) => app.logFailure(error, 'whether synthetic values are published may be old'),
+  })
+  await app.register(openapi, { countries })
   await app.register(webPages)
-  await app.register(docsPage, { synthetic: createSyntheticNotice(...known) })
+  await app.register(docsPage, { synthetic })
 }
 
 /**

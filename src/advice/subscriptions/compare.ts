@@ -11,7 +11,7 @@ import { changesBeyond, toldAfter, watchedAmong } from './value-changes.ts'
 const PAUSES_MS = doublingPauses(60_000, 3_600_000)
 
 /** The failures in a row of a subscription. Those of subscriptions beyond the bound begin anew. */
-export type Failures = LRUCache<string, number>
+type Failures = LRUCache<string, number>
 
 export const createFailures = (): Failures => new LRUCache({ max: 10_000 })
 

@@ -3,10 +3,18 @@ import { LRUCache } from 'lru-cache'
 import type { Window } from '#src/raster/grid.ts'
 import { bytesOf } from '#src/raster/pixels.ts'
 import type { RangeReader } from '../files/store.ts'
-import { BLOCK_SIZE, type Granule, type WindowPixels } from './granule.ts'
-import { blockIndexOf, decodeBlock, decodeHeader, isHeaderOf, rangeOf } from './granule-codec.ts'
-import type { GranuleFile } from './granule-queries.ts'
+import {
+  BLOCK_SIZE,
+  blockIndexOf,
+  decodeBlock,
+  decodeHeader,
+  type Granule,
+  isHeaderOf,
+  rangeOf,
+  type WindowPixels,
+} from './granule.ts'
 import { loadZstd } from './tiff.ts'
+import type { GranuleFile } from './tile-queries.ts'
 
 /** Headers in memory; each is some kilobytes. */
 const MOST_HEADERS = 4096

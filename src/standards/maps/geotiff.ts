@@ -15,8 +15,8 @@ import {
   writeGeotiff,
 } from '#src/data/tiles/geotiff-writer.ts'
 import { sampleTypeOf } from '#src/data/tiles/granule.ts'
-import type { StoredWindow } from '#src/data/tiles/store.ts'
 import type { TileStores } from '#src/data/tiles/stores.ts'
+import type { StoredWindow } from '#src/data/tiles/tile-queries.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { readPath } from '#src/http/parameters.ts'
