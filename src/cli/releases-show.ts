@@ -7,7 +7,7 @@ import {
   requireRelease,
 } from '#src/catalog/release-queries.ts'
 import { findSchedule, type Schedule } from '#src/catalog/schedule-queries.ts'
-import type { AuditKind } from '#src/data/account-tables.ts'
+import type { AuditKind } from '#src/data/audit-kinds.ts'
 import { listReleaseRecords, type ReleaseDetail, type ReleaseRecord } from '#src/data/audit-queries.ts'
 import type { TileStoreName } from '#src/data/tables.ts'
 import { findTileStore } from '#src/ingest/move-queries.ts'
