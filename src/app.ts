@@ -4,18 +4,16 @@ import type { HashingLines } from './accounts/hashing.ts'
 import { createIdempotencyRecords } from './accounts/idempotency-queries.ts'
 import { auth, createAccounts, createAuditRecords } from './accounts/index.ts'
 import { createUsageKeeper, keys } from './accounts/keys.ts'
-import { createThrottle, webhookTestSubjects } from './accounts/throttle.ts'
 import { user } from './accounts/user.ts'
-import { createAdviceService } from './advice/agents/advice-service.ts'
 import { mcp } from './advice/agents/index.ts'
+import { citations } from './advice/citations.ts'
 import { changes } from './advice/comparison/routes.ts'
 import { advisory } from './advice/index.ts'
 import { location } from './advice/location/routes.ts'
 import { createAdvisors } from './advice/polygon/advisors.ts'
 import { createRegionFigures } from './advice/polygon/region-figures.ts'
-import { createRuleReader, createStillTaken, type StillTaken } from './advice/quantities/rules.ts'
-import { subscriptions } from './advice/subscriptions/index.ts'
-import { createPlaceReader } from './advice/subscriptions/place-reader.ts'
+import { createRuleReader, type ReadRules } from './advice/quantities/rules.ts'
+import { subscriptions } from './advice/subscriptions/routes.ts'
 import { warmUp } from './advice/warm-up.ts'
 import { admin } from './catalog/areas.ts'
 import { feed } from './catalog/feed.ts'
@@ -28,7 +26,7 @@ import type { Database } from './data/client.ts'
 import { serveFiles } from './data/files/serving.ts'
 import { readReference } from './data/reference.ts'
 import { createTileStores } from './data/tiles/stores.ts'
-import { citations, feedback, history, historyRecorderOf } from './history/index.ts'
+import { feedback, history, historyRecorderOf } from './history/index.ts'
 import { scorecard } from './history/scorecard.ts'
 import { stats } from './history/stats.ts'
 import { addRequestCounts } from './history/stats-queries.ts'
@@ -64,12 +62,14 @@ import { warmUpRequests } from './http/plugins/warm-up-requests.ts'
 import { webPages } from './http/plugins/web-pages.ts'
 import { createServer } from './http/server.ts'
 import { publishOnSchedule } from './ingest/publish.ts'
+import { cacheLastValue } from './lib/cache.ts'
 import { EVERYBODY } from './lib/fair-queue.ts'
-import { createLastKnown } from './lib/promises.ts'
 import { createTurns } from './lib/turns.ts'
 import { createLookup, type Lookup } from './lookup/lookup.ts'
+import { createAreas } from './standards/areas.ts'
 import { coverage } from './standards/coverage/routes.ts'
 import { map } from './standards/maps/routes.ts'
+import { createMemory } from './standards/memory.ts'
 import { ogc } from './standards/ogc/index.ts'
 import { stac } from './standards/stac/routes.ts'
 
@@ -145,7 +145,7 @@ export async function buildApp(
       await guarded.register(limitedRate)
       await guarded.register(overload)
       // Operations stand in the document in this order.
-      const isTaken = await registerAdvice(guarded, lookup, logged('advisory'))
+      const readRules = await registerAdvice(guarded, lookup, logged('advisory'))
       await guarded.register(location, { ...logged('location'), lookup })
       await guarded.register(admin, logged('areas'))
       await guarded.register(catalog, logged('catalog'))
@@ -155,7 +155,7 @@ export async function buildApp(
       await guarded.register(map, { ...logged('advisory'), lookup })
       await guarded.register(stac, logged('catalog'))
       await guarded.register(history, { prefix: '/history', ...logged('history') })
-      await guarded.register(citations, { ...logged('history'), isTaken })
+      await guarded.register(citations, { ...logged('history'), readRules })
       await guarded.register(feedback, { prefix: '/history', ...logged('feedback') })
       await guarded.register(stats, logged('stats'))
       await guarded.register(user, { prefix: '/user', ...logged('user') })
@@ -173,17 +173,17 @@ export async function buildApp(
 /** Registers the document, its page, and the pages in a browser. Without a database they say the last known, or the default. */
 async function registerPages(app: App): Promise<void> {
   const { reader } = app.database
-  const maxAgeMs = app.config.RELEASE_MAX_AGE_MS
-  const countries = createLastKnown({
+  const ttlMs = app.config.RELEASE_MAX_AGE_MS
+  const countries = cacheLastValue('countries of documents', {
     load: () => listCountryNames(reader),
-    otherwise: async () => (await readReference()).countries,
-    maxAgeMs,
+    initial: async () => (await readReference()).countries,
+    ttlMs,
     warn: (error) => app.logFailure(error, 'the document is served with countries that may be old'),
   })
-  const synthetic = createLastKnown({
+  const synthetic = cacheLastValue('synthetic notice', {
     load: () => publishesSynthetic(reader),
-    otherwise: () => false,
-    maxAgeMs,
+    initial: () => false,
+    ttlMs,
     warn: (error) => app.logFailure(error, 'whether synthetic values are published may be old'),
   })
   await app.register(openapi, { countries })
@@ -191,28 +191,20 @@ async function registerPages(app: App): Promise<void> {
   await app.register(docsPage, { synthetic })
 }
 
-/**
- * Registers what gives advice, to programs of our own kind, to those that speak standards, and when it changes.
- *
- * @returns tells of what was answered once whether it may be asked again
- */
-async function registerAdvice(guarded: App, lookup: Lookup, logged: object): Promise<StillTaken> {
+/** Registers the endpoints of advice, of standards, of agents and of subscriptions. */
+async function registerAdvice(guarded: App, lookup: Lookup, logged: object): Promise<ReadRules> {
   const record = historyRecorderOf(guarded)
   const advisors = createAdvisors(guarded, lookup)
   const readRules = createRuleReader(guarded, lookup)
   await guarded.register(advisory, { prefix: '/advisory', ...logged, lookup, advisors, record, readRules })
   const figures = createRegionFigures(guarded, advisors)
+  const memory = createMemory()
+  const areas = createAreas(guarded, figures, memory)
   await guarded.register(coverage, { ...logged, lookup, figures })
-  await guarded.register(ogc, { prefix: '/ogc', ...logged, lookup, figures })
-  const service = createAdviceService(guarded, lookup, advisors, readRules)
-  await guarded.register(mcp, { prefix: '/mcp', ...logged, lookup, service })
-  const throttle = createThrottle(guarded.database.writer)
-  await guarded.register(subscriptions, {
-    ...logged,
-    reader: createPlaceReader(guarded, lookup, advisors),
-    admitTest: (userId, host) => throttle.admit(webhookTestSubjects(userId, host)),
-  })
-  return createStillTaken(readRules, guarded.products)
+  await guarded.register(ogc, { prefix: '/ogc', ...logged, lookup, figures, areas, memory })
+  await guarded.register(mcp, { prefix: '/mcp', ...logged, lookup, advisors, readRules })
+  await guarded.register(subscriptions, { ...logged, lookup, advisors })
+  return readRules
 }
 
 /** Where the pixels of releases are read from. */

@@ -18,6 +18,7 @@ import { pointEndpointsOf } from './point/endpoints.ts'
 import { pointRoutes } from './point/routes.ts'
 import type { Advisors } from './polygon/advisors.ts'
 import { polygonRoutes } from './polygon/routes.ts'
+import { POLYGON_FORMATS } from './polygons/formats.ts'
 import type { ReadRules } from './quantities/rules.ts'
 
 /** Shows what the look-up has in memory, and what it does at the database. */
@@ -91,7 +92,8 @@ export async function advisory(app: App, options: AdvisoryOptions): Promise<void
   const batches = points.map(batchSchemasOf)
   const forms = batchFormsOf(products)
   const polygons = points.map(polygonSchemasOf)
-  const many = { schemas: polygons.map(polygonsSchemasOf), forms: polygonsFormsOf(products) }
+  const formats = POLYGON_FORMATS.map(({ name }) => name)
+  const many = { schemas: polygonsSchemasOf(polygons, formats), forms: polygonsFormsOf(products) }
   const components = [
     ...pointComponentsOf(points),
     ...allProducts.components,

@@ -9,8 +9,8 @@ import type { Tables } from '#src/data/tables.ts'
 import { ApiError, BASE, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import type { LogFailure } from '#src/http/plugins/failure-log.ts'
+import { cacheValue } from '#src/lib/cache.ts'
 import type { ClientKey } from '#src/lib/fair-queue.ts'
-import { createFreshValue } from '#src/lib/promises.ts'
 import type { Lookup, WorkInRelease } from '#src/lookup/lookup.ts'
 import type { Placeable } from '#src/lookup/places.ts'
 import { type PublishedRelease, ReplacedMeanwhile, seriesOf } from '#src/lookup/releases.ts'
@@ -18,20 +18,20 @@ import { codesOf, type Snapshot } from '#src/lookup/snapshot.ts'
 import type { DistributionWanted } from '#src/raster/distribution.ts'
 import type { Rings } from '#src/raster/rings.ts'
 import { decodeMultiPolygon } from '#src/raster/wkb.ts'
-import { adviceFrom, type LocatedStatistics, type PolygonAdvice, roundArea, withValues } from './answer.ts'
+import { adviceFrom, type PolygonAdvice, roundArea, withValues } from './answer.ts'
 import { type AdviseWithTimeout, type Computation, createComputing, type Waiting } from './computing.ts'
-import { interiorPointOf, invalid, type Outline } from './geometry.ts'
+import { interiorPointOf, invalid, type Outline, refuseInvalid } from './geometry.ts'
 import { type AreaInRelease, findArea, persistAreaResult, readArea } from './queries.ts'
 import {
   createReleaseStatistics,
   keyOfArea,
   keyOfPolygons,
+  type LocatedStatistics,
   type ReleaseStatistics,
   type RememberedStatistics,
   refuseUnlessThere,
   rememberStatistics,
-} from './release-statistics.ts'
-import { refuseInvalid } from './validity.ts'
+} from './zonal-statistics.ts'
 
 /** The question about a region, beside its place. */
 export type RegionQuestion = Pick<PointRequest, 'crop' | 'country_code' | 'forecast_period'>
@@ -204,7 +204,7 @@ function createElsewhereRefusal(
   db: Kysely<Tables>,
   maxAgeMs: number,
 ): (polygons: Rings[], countryCode: string) => Promise<void> {
-  const countryExtents = createFreshValue(() => listCountryExtents(db), maxAgeMs)
+  const countryExtents = cacheValue('country extents', () => listCountryExtents(db), maxAgeMs)
 
   return async (polygons, countryCode) => {
     const countries = await countryExtents()
