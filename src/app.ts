@@ -16,14 +16,15 @@ import { createRuleReader, type ReadRules } from './advice/quantities/rules.ts'
 import { subscriptions } from './advice/subscriptions/routes.ts'
 import { warmUp } from './advice/warm-up.ts'
 import { admin } from './catalog/areas.ts'
-import { createDocumentCountries } from './catalog/document-countries.ts'
 import { feed } from './catalog/feed.ts'
-import { createSyntheticNotice, publishOnSchedule } from './catalog/publication.ts'
+import { listCountryNames } from './catalog/reference-queries.ts'
+import { publishesSynthetic } from './catalog/release-queries.ts'
 import { catalog } from './catalog/routes.ts'
 import { service } from './catalog/service.ts'
 import type { Config } from './config.ts'
 import type { Database } from './data/client.ts'
 import { serveFiles } from './data/files/serving.ts'
+import { readReference } from './data/reference.ts'
 import { createTileStores } from './data/tiles/stores.ts'
 import { feedback, history, historyRecorderOf } from './history/index.ts'
 import { scorecard } from './history/scorecard.ts'
@@ -60,7 +61,8 @@ import { robots, unknownPaths } from './http/plugins/unknown-paths.ts'
 import { warmUpRequests } from './http/plugins/warm-up-requests.ts'
 import { webPages } from './http/plugins/web-pages.ts'
 import { createServer } from './http/server.ts'
-import { publishDue } from './ingest/publish.ts'
+import { publishOnSchedule } from './ingest/publish.ts'
+import { cacheLastValue } from './lib/cache.ts'
 import { EVERYBODY } from './lib/fair-queue.ts'
 import { createTurns } from './lib/turns.ts'
 import { createLookup, type Lookup } from './lookup/lookup.ts'
@@ -165,16 +167,29 @@ export async function buildApp(
     { prefix: config.BASE_PATH },
   )
   await app.register(service, { prefix: config.BASE_PATH, ...logged('service') })
-  publishOnSchedule(app, publishDue)
+  publishOnSchedule(app)
   return app.decorate('warmUp', () => warmUp(app, lookup))
 }
 
-/** What is read by people and by generators of clients: the document, its page, and those in a browser. */
+/** Registers the document, its page, and the pages in a browser. Without a database they say the last known, or the default. */
 async function registerPages(app: App): Promise<void> {
-  const known = [app.database.reader, app.config.RELEASE_MAX_AGE_MS, app.logFailure] as const
-  await app.register(openapi, { countries: createDocumentCountries(...known) })
+  const { reader } = app.database
+  const ttlMs = app.config.RELEASE_MAX_AGE_MS
+  const countries = cacheLastValue('countries of documents', {
+    load: () => listCountryNames(reader),
+    initial: async () => (await readReference()).countries,
+    ttlMs,
+    warn: (error) => app.logFailure(error, 'the document is served with countries that may be old'),
+  })
+  const synthetic = cacheLastValue('synthetic notice', {
+    load: () => publishesSynthetic(reader),
+    initial: () => false,
+    ttlMs,
+    warn: (error) => app.logFailure(error, 'whether synthetic values are published may be old'),
+  })
+  await app.register(openapi, { countries })
   await app.register(webPages)
-  await app.register(docsPage, { synthetic: createSyntheticNotice(...known) })
+  await app.register(docsPage, { synthetic })
 }
 
 /** Registers the endpoints of advice, of standards, of agents and of subscriptions. */

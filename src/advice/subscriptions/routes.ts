@@ -9,8 +9,7 @@ import {
   type WatchedValue,
   WebhookTest,
 } from '#schemas/subscriptions.ts'
-import { webhookTestSubjects } from '#src/accounts/subjects.ts'
-import { createThrottle } from '#src/accounts/throttle.ts'
+import { createThrottle, webhookTestSubjects } from '#src/accounts/throttle.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import { loadSecrets } from '#src/http/access-tokens.ts'
