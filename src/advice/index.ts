@@ -15,7 +15,6 @@ import {
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
 import { batchRoutes } from './batch/routes.ts'
-import { pointEndpointsOf } from './point/endpoints.ts'
 import { pointRoutes } from './point/routes.ts'
 import type { Advisors } from './polygon/advisors.ts'
 import { polygonRoutes } from './polygon/routes.ts'
@@ -111,7 +110,7 @@ export async function advisory(app: App, options: AdvisoryOptions): Promise<void
   observeLookup(app.metrics, lookup)
   flushRegularly(app, lookup.keepTileUses, 'tile usage not saved, will retry', KEEP_USES_MS)
   app.metrics.observe('agro_queue_waiting', app.turns.waiting, { queue: 'slices' })
-  pointRoutes(app, pointEndpointsOf(points, allProducts.response, readRules), lookup, record)
+  pointRoutes(app, points, allProducts.response, { lookup, record, readRules })
   await app.register(batchRoutes, { lookup, schemas: batches, forms, readRules })
   await app.register(polygonRoutes, { lookup, advisors, schemas: polygons, many, record, readRules })
 }

@@ -4,7 +4,7 @@ import type { ProductDefinition } from '#schemas/products/define.ts'
 import { hasQuantities } from '#schemas/quantities.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
-import { preferredLanguage, prefersText } from '#src/http/formats.ts'
+import { preferredLanguage } from '#src/http/formats.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import { varyBy } from '#src/http/request.ts'
 import { roundedAmount } from '#src/lib/round.ts'
@@ -281,54 +281,51 @@ export const ENGLISH: Messages = {
 /** The languages that there are texts in, the one that is taken where no other is wanted first. */
 export const LANGUAGES: readonly [Messages, ...Messages[]] = [ENGLISH]
 
-const TEXT = 'text/plain'
-
-/** Whether a client would rather have text than JSON. What it says of other types does not matter, as it never has. */
-export function wantsText(call: FastifyRequest): boolean {
-  return prefersText(call, TEXT)
-}
-
-function messagesFor({ headers }: FastifyRequest): Messages {
+function chooseMessages({ headers }: FastifyRequest): Messages {
   const [first] = LANGUAGES
-  const wanted = headers['accept-language']
-  if (wanted === undefined) return first
+  const accept = headers['accept-language']
+  if (accept === undefined) return first
   const names = LANGUAGES.map(({ language }) => language)
-  const chosen = preferredLanguage(wanted, names)
+  const chosen = preferredLanguage(accept, names)
   return LANGUAGES.find(({ language }) => language === chosen) ?? first
 }
 
-/**
- * Answers a call as a text message. That there is no value is said so, too, with the status that it has in JSON; other
- * errors are for the program that asks, and stay JSON.
- *
- * @param isShared whether caches may keep the answer
- * @param bodyOf makes the body of the answer in JSON
- */
-export async function replyInText(
-  call: FastifyRequest,
-  reply: FastifyReply,
-  asked: { request: PointRequest; products: readonly ProductDefinition[]; isShared: boolean },
-  bodyOf: () => Promise<Record<string, unknown>>,
-): Promise<FastifyReply> {
-  const messages = messagesFor(call)
-  const { request, products, isShared } = asked
-  try {
-    const text = composeText(messages, products, await bodyOf(), request.max_segments ?? 1)
-    varyBy(varyBy(reply, 'Accept'), 'Accept-Language')
-    if (isShared && allowCaching(call, reply, entityTag(messages.language, text))) {
-      return reply.code(304).send()
-    }
-    return send(reply, messages, text)
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error
-    const reason = messages.reasons[error.code]
-    if (reason === undefined) throw error
-    call.errorCode = error.code
-    varyBy(varyBy(reply, 'Accept'), 'Accept-Language')
-    return send(reply.code(error.status), messages, reason)
-  }
+/** A question that has an answer in text. */
+interface TextQuestion {
+  point: PointRequest
+  products: readonly ProductDefinition[]
+  /** Whether caches may store the answer. */
+  isShared: boolean
 }
 
-function send(reply: FastifyReply, { language }: Messages, text: string): FastifyReply {
-  return reply.type(`${TEXT}; charset=utf-8`).header('content-language', language).send(text)
+/**
+ * Answers in a text message. The reason for no value is a text too, with its status in JSON; other errors stay JSON,
+ * for the program.
+ *
+ * @param createBody makes the body of the answer in JSON
+ */
+export async function replyInText(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { point, products, isShared }: TextQuestion,
+  createBody: () => Promise<Record<string, unknown>>,
+): Promise<FastifyReply> {
+  const messages = chooseMessages(request)
+  const { language } = messages
+  const send = (text: string) =>
+    reply.type('text/plain; charset=utf-8').header('content-language', language).send(text)
+  try {
+    const text = composeText(messages, products, await createBody(), point.max_segments ?? 1)
+    varyBy(varyBy(reply, 'Accept'), 'Accept-Language')
+    const isCurrent = isShared && allowCaching(request, reply, entityTag(language, text))
+    return isCurrent ? reply.code(304).send() : send(text)
+  } catch (error) {
+    const reason = error instanceof ApiError ? messages.reasons[error.code] : undefined
+    if (reason === undefined) throw error
+    const { code, status } = error as ApiError
+    request.errorCode = code
+    varyBy(varyBy(reply, 'Accept'), 'Accept-Language')
+    reply.code(status)
+    return send(reason)
+  }
 }
