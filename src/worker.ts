@@ -9,8 +9,8 @@ import { failWith } from './failing.ts'
 import type { App } from './http/app.ts'
 import { SOCKET_BUFFER_BYTES } from './http/server.ts'
 import { type Announcer, announcerFor } from './lib/announcer.ts'
+import { cacheValue } from './lib/cache.ts'
 import type { ClientKey } from './lib/fair-queue.ts'
-import { createFreshValue } from './lib/promises.ts'
 import { endInOrder } from './start.ts'
 import type { ToPrimary, ToWorker } from './workers.ts'
 import './v8-flags.ts'
@@ -120,10 +120,9 @@ async function start({ config, worker }: ToStart, { say }: Announcer): Promise<v
   // Node watches over headers from then on, and the service begins what it does in the background.
   app.server.emit('listening')
   // Who does not look at the service from outside does not pay for it.
-  const registry = createFreshValue(async () => {
-    const { createRegistry } = await import('./http/metrics/registry.ts')
-    return createRegistry(app.metrics)
-  }, Number.POSITIVE_INFINITY)
+  const registry = cacheValue('metrics registry', async () =>
+    (await import('./http/metrics/registry.ts')).createRegistry(app.metrics),
+  )
   hear = (message, socket) => {
     if (message.kind === 'connection') admit(app, socket)
     else if (message.kind === 'drain') app.startDraining()

@@ -4,7 +4,6 @@ import { polygonComponentsOf, polygonSchemasOf } from '#schemas/polygon.ts'
 import { polygonsComponentsOf, polygonsFormsOf, polygonsSchemasOf } from '#schemas/polygons.ts'
 import type { RecordAdvisory } from '#src/history/queries.ts'
 import type { App } from '#src/http/app.ts'
-import { flushRegularly } from '#src/http/background-work.ts'
 import {
   type Labels,
   type Metrics,
@@ -73,9 +72,6 @@ function newestOf(releases: PublishedRelease[]): number {
   return releases.reduce((newest, { createdAt }) => Math.max(newest, createdAt.getTime()), 0)
 }
 
-/** What is asked for most changes slowly. */
-const KEEP_USES_MS = 10 * 60_000
-
 interface AdvisoryOptions {
   lookup: Lookup
   /** For polygons and areas. */
@@ -108,7 +104,11 @@ export async function advisory(app: App, options: AdvisoryOptions): Promise<void
   app.decorateRequest('ignored', null)
 
   observeLookup(app.metrics, lookup)
-  flushRegularly(app, lookup.keepTileUses, 'tile usage not saved, will retry', KEEP_USES_MS)
+  app.jobs.add(
+    'store-tile-usage',
+    () => lookup.keepTileUses(false),
+    () => lookup.keepTileUses(true),
+  )
   app.metrics.observe('agro_queue_waiting', app.turns.waiting, { queue: 'slices' })
   pointRoutes(app, points, allProducts.response, { lookup, record, readRules })
   await app.register(batchRoutes, { lookup, schemas: batches, forms, readRules })

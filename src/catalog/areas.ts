@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
-import { LRUCache } from 'lru-cache'
 import {
   ADMIN_DEFAULTS,
   type AdminArea,
@@ -22,8 +21,8 @@ import { negotiate } from '#src/http/formats.ts'
 import { cursorAfter, placeOf, readQuery } from '#src/http/parameters.ts'
 import { allowCaching, dataTag } from '#src/http/plugins/caching.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
+import { Cache, cacheValue } from '#src/lib/cache.ts'
 import { nameKey } from '#src/lib/names.ts'
-import { createFreshValue } from '#src/lib/promises.ts'
 import { round, roundVisibly } from '#src/lib/round.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
 import {
@@ -143,14 +142,6 @@ const ROOM: AreaRoom = { areasOfLevel: 50_000, bytes: 32 * 2 ** 20 }
 /** What an area takes beside its texts, about. */
 const BYTES_OF_AREA = 300
 
-/** All areas of a level of a country, in the order of their codes. */
-interface Level {
-  /** Which boundaries they are of. */
-  version: string
-  /** Null where they are too many to be kept. */
-  areas: AreaRow[] | null
-}
-
 /** How a request waits. */
 interface Waits {
   /** For what all ask for together. */
@@ -172,10 +163,11 @@ export function createAreaMemory(
   const stored = storedAreas(reader)
   const levels = createLevels(reader, room)
   let latest: CountryWithSets[] | undefined
-  const fresh = createFreshValue(async () => {
+  const load = async () => {
     latest = await listCountriesWithSets(reader)
     return latest
-  }, maxAgeMs)
+  }
+  const fresh = cacheValue('countries of areas', load, maxAgeMs)
   // While nothing can change, nothing grows too old.
   const countries = () => (latest && standsStill() ? Promise.resolve(latest) : fresh())
 
@@ -183,8 +175,11 @@ export function createAreaMemory(
     /** Null where they are too many to be kept, or others are being loaded. */
     async function areasOf(countryCode: string, level: number): Promise<AreaRow[] | null> {
       const version = versionOf(await wait(countries), countryCode, level)
-      const known = levels.get(countryCode, level, version)
-      return known === undefined ? waitInTurn(() => levels.read(countryCode, level, version)) : known
+      const key = `${countryCode} ${level} ${version}`
+      const cached = levels.cache.get(key)
+      if (cached !== undefined) return cached
+      const read = () => levels.read(countryCode, level, version)
+      return (await waitInTurn(() => levels.cache.load(key, read))) ?? null
     }
 
     return {
@@ -218,12 +213,12 @@ export function createAreaMemory(
   }
 }
 
-/** Keeps levels; those that were not asked for the longest make room. */
+/** Caches the areas of levels, in the order of their codes; null where they are too many for the cache. */
 function createLevels(db: Kysely<Tables>, { areasOfLevel, bytes }: AreaRoom) {
-  const levels = new LRUCache<string, Level>({ maxSize: bytes, sizeCalculation: sizeOf })
-  const underWay = new Map<string, Promise<AreaRow[] | null>>()
+  const cache = new Cache<string, AreaRow[] | null | undefined>('areas', { maxSize: bytes, sizeOf })
 
-  async function read(countryCode: string, level: number, version: string): Promise<AreaRow[] | null> {
+  /** Undefined where other boundaries are loaded. */
+  async function read(countryCode: string, level: number, version: string) {
     const filter = {
       countryCode,
       level,
@@ -236,43 +231,22 @@ function createLevels(db: Kysely<Tables>, { areasOfLevel, bytes }: AreaRoom) {
     return db.connection().execute(async (source) => {
       const found = await listAreas(source, filter)
       const countries = await listCountriesWithSets(source)
-      if (versionOf(countries, countryCode, level) !== version) return null
-      const isKept = !found.at(-1)?.more && sizeOf({ version, areas: found }) <= bytes
-      const areas = isKept ? found : null
-      levels.set(keyOf(countryCode, level), { version, areas })
-      return areas
+      if (versionOf(countries, countryCode, level) !== version) return undefined
+      return !found.at(-1)?.more && sizeOf(found, version) <= bytes ? found : null
     })
   }
 
-  return {
-    /** Undefined where they are not known. */
-    get(countryCode: string, level: number, version: string): AreaRow[] | null | undefined {
-      const known = levels.get(keyOf(countryCode, level))
-      return known?.version === version ? known.areas : undefined
-    },
-    /** For all who ask meanwhile at once. */
-    read(countryCode: string, level: number, version: string): Promise<AreaRow[] | null> {
-      const key = `${keyOf(countryCode, level)} ${version}`
-      const reading =
-        underWay.get(key) ?? read(countryCode, level, version).finally(() => underWay.delete(key))
-      underWay.set(key, reading)
-      return reading
-    },
-  }
+  return { cache, read }
 }
 
 /** About how many bytes a level takes. */
-function sizeOf({ version, areas }: Level): number {
-  let bytes = BYTES_OF_AREA + version.length
+function sizeOf(areas: AreaRow[] | null | undefined, key: string): number {
+  let bytes = BYTES_OF_AREA + key.length
   for (const area of areas ?? []) {
     bytes += BYTES_OF_AREA
     for (const value of Object.values(area)) if (typeof value === 'string') bytes += value.length
   }
   return bytes
-}
-
-function keyOf(countryCode: string, level: number): string {
-  return `${countryCode} ${level}`
 }
 
 /** The country that a name or a code is of, both as `nameKey` gives them; names that somebody has listed come first. */

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { readReference } from '#src/data/reference.ts'
 import type { Tables } from '#src/data/tables.ts'
 import type { LogFailure } from '#src/http/plugins/failure-log.ts'
-import { createLastKnown } from '#src/lib/promises.ts'
+import { cacheLastValue } from '#src/lib/cache.ts'
 import { type Entry, listCountryNames } from './reference-queries.ts'
 
 /**
@@ -14,10 +14,10 @@ export function createDocumentCountries(
   maxAgeMs: number,
   logFailure: LogFailure,
 ): () => Promise<Entry[]> {
-  return createLastKnown<Entry[]>({
+  return cacheLastValue<Entry[]>('countries of documents', {
     load: () => listCountryNames(db),
-    otherwise: async () => (await readReference()).countries,
-    maxAgeMs,
+    initial: async () => (await readReference()).countries,
+    ttlMs: maxAgeMs,
     warn: (error) => logFailure(error, 'the document is served with countries that may be old'),
   })
 }

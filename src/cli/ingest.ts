@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander'
+import { Option } from 'commander'
 import type { Kysely } from 'kysely'
 import {
   findPublished,
@@ -30,6 +30,7 @@ import {
 } from '#src/ingest/source.ts'
 import type { Statistics } from '#src/ingest/statistics.ts'
 import type { Extent } from '#src/raster/grid.ts'
+import { type Answer, command, lookInDatabase, withDatabase } from './command.ts'
 import {
   allowOption,
   type ExcessiveChange,
@@ -39,21 +40,11 @@ import {
   STRICT_OPTION,
   sayFindings,
 } from './comparison.ts'
-import { lookInDatabase, tell, withDatabase } from './database.ts'
 import { progressIfLong, progressLine } from './progress.ts'
-import { scheduleChecked } from './releases-schedule.ts'
+import { scheduleChecked } from './releases.ts'
 import { readTime, table, timeText } from './table.ts'
-import {
-  JSON_OPTION,
-  type Output,
-  pathNamed,
-  print,
-  refuse,
-  undoneByInterrupt,
-  withExamples,
-} from './terminal.ts'
+import { type Output, pathNamed, refuse, tell, undoneByInterrupt } from './terminal.ts'
 
-/** What a dry run has found, for programs: a coverage each, with its grid, extent, and layers. */
 export function factsOf(
   release: ReleaseSource,
   extents: Extent[],
@@ -69,7 +60,6 @@ export function factsOf(
   }))
 }
 
-/** The same for people: grids, statistics, and what would change. */
 export async function reportOf(
   db: Kysely<Tables>,
   release: ReleaseSource,
@@ -187,38 +177,38 @@ interface IngestOptions extends Output {
   publishAt?: Date
 }
 
-export const ingestCommand = new Command('ingest')
-  .description('Load the GeoTIFFs of a manifest as a release and publish it.')
-  .argument('<manifest>', 'a YAML file; docs/manifest.md describes it')
-  .option('--dry-run', 'report the release and its differences, and write nothing')
-  .option('--no-publish', 'load without publishing; see `agro releases publish`')
-  .addOption(
+export const ingestCommand = command({
+  usage: 'ingest <manifest>',
+  description: 'Load the GeoTIFFs of a manifest as a release and publish it.',
+  parameters: ['a YAML file; docs/manifest.md describes it'],
+  options: [
+    ['--dry-run', 'report the release and its differences, and write nothing'],
+    ['--no-publish', 'load without publishing; see `agro releases publish`'],
     new Option('--publish-at <time>', 'publish it at this time, for example 2026-12-01T06:00Z')
       .argParser(readTime)
       .conflicts('maxChange'),
-  )
-  .option('--force', 'load it even if the same data are published, or synthetic data would replace real data')
-  .addOption(allowOption())
-  .addOption(maxChangeOption())
-  .option(...STRICT_OPTION)
-  .option(...JSON_OPTION)
-  .action(async (path: string, options: IngestOptions) => {
-    // A manifest can be wrong without a database: say so before one is opened.
+    ['--force', 'load it even if the same data are published, or synthetic data would replace real data'],
+    allowOption(),
+    maxChangeOption(),
+    STRICT_OPTION,
+  ],
+  examples: [
+    'agro ingest wheat-2026-08.yaml --dry-run',
+    'agro ingest wheat-2026-08.yaml',
+    'agro ingest wheat-2026-08.yaml --no-publish',
+    'agro ingest wheat-2026-08.yaml --publish-at 2026-08-01T06:00Z',
+    'agro ingest wheat-2026-08.yaml --allow range,month',
+    'agro ingest wheat-2026-08.yaml --max-change 25%',
+  ],
+  async run(options: IngestOptions, path: string) {
+    // A wrong manifest is reported before a database is opened.
     const manifest = await readManifest(pathNamed(path))
     const open = options.dryRun ? lookInDatabase : withDatabase
-    await open((database) => ingest(database, manifest, options))
-  })
-withExamples(
-  ingestCommand,
-  'agro ingest wheat-2026-08.yaml --dry-run',
-  'agro ingest wheat-2026-08.yaml',
-  'agro ingest wheat-2026-08.yaml --no-publish',
-  'agro ingest wheat-2026-08.yaml --publish-at 2026-08-01T06:00Z',
-  'agro ingest wheat-2026-08.yaml --allow range,month',
-  'agro ingest wheat-2026-08.yaml --max-change 25%',
-)
+    return open((database) => ingest(database, manifest, options))
+  },
+})
 
-async function ingest(database: Database, manifest: Manifest, options: IngestOptions): Promise<void> {
+async function ingest(database: Database, manifest: Manifest, options: IngestOptions): Promise<Answer> {
   await refuseUnknownSeries(database.writer, manifest)
   if (options.publishAt) await refusePast(database.writer, options.publishAt)
   const release = await openGeoTiffs(database.writer, manifest)
@@ -234,13 +224,12 @@ async function ingest(database: Database, manifest: Manifest, options: IngestOpt
         `${published.code} is published, and these values are synthetic: --no-publish loads them beside it, --force puts them in its place.`,
       )
     }
-    await load(database, release, inspection, leniency, options)
+    return await load(database, release, inspection, leniency, options)
   } finally {
     await release.close()
   }
 }
 
-/** Whether a release is to answer, now or at a time to come. */
 function isToPublish({ publish, publishAt }: IngestOptions): boolean {
   return publish || publishAt !== undefined
 }
@@ -252,7 +241,7 @@ async function examine(
   inspection: Inspection,
   published: ReleaseRow | undefined,
   output: Output,
-): Promise<void> {
+): Promise<Answer> {
   const read = await examineRelease(release, progressLine('reading'))
   const findings = await inspection.after(read)
   sayFindings(findings)
@@ -263,9 +252,9 @@ async function examine(
   const told = { dryRun: true, ...facts, findings }
   const text = await reportOf(database.writer, release, extents, statistics, published)
   const refusing = refusingChecks(findings).join()
-  if (refusing === '') return print(output, told, text)
+  if (refusing === '') return [told, text]
   const sentence = `Refused by ${refusing}. Use --allow ${refusing} to publish.`
-  refuse(output, told, new OperatorError(sentence, { code: 'CHECKS' }), text)
+  return refuse(output, told, new OperatorError(sentence, { code: 'CHECKS' }), text)
 }
 
 async function load(
@@ -274,7 +263,7 @@ async function load(
   { before, after }: Inspection,
   leniency: Leniency,
   options: IngestOptions,
-): Promise<void> {
+): Promise<Answer> {
   const { force, maxChange, publishAt } = options
   const known = force ? undefined : await findLoaded(database.writer, release.description)
   const said = known ? [] : before
@@ -320,13 +309,12 @@ async function load(
       text,
     )
   }
-  print(options, told, text)
+  return [told, text]
 }
 
-/** An ingestion that may have ended by what changes too much, or waits for its time. */
+/** An ingestion that may be refused for its changes, or scheduled. */
 type Done = Ingestion & { change?: ExcessiveChange; sentence?: string; scheduled?: Date }
 
-/** Has what is loaded now or was before published at a time. */
 async function scheduleIngested(
   { writer }: Database,
   ingestion: Ingestion,
@@ -343,7 +331,6 @@ async function scheduleIngested(
     : { ...ingestion, findings, scheduled: publishAt }
 }
 
-/** Publishes what is loaded now or was before, unless it changes too much. */
 async function publishLimited(
   database: Database,
   ingestion: Ingestion,

@@ -1,17 +1,15 @@
 const BAR_WIDTH = 30
 
-/** What takes no longer needs no sign of life. */
+/** Shorter work shows no progress. */
 const SILENT_MS = 2000
 
-/** Where nobody sees a bar, a line says so often how far something is. */
+/** Interval of lines without a terminal. */
 const LINE_MS = 10_000
 
 /**
- * Shows how far something is, and from a while on the time that it will take: a bar that is redrawn on a terminal, and
- * elsewhere a line at every tenth and every ten seconds.
+ * Shows progress and, after a while, the time left: a bar on a terminal, else a line a tenth and every ten seconds.
  *
- * @param started when it was begun, by `performance.now()`
- * @returns to be called with the part that is done, from 0 to 1
+ * @returns takes the finished share, from 0 to 1
  */
 export function progressLine(
   label: string,
@@ -34,12 +32,12 @@ export function progressLine(
     }
     const filled = Math.round(done * BAR_WIDTH)
     const bar = `${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}`
-    // The line before may have been longer.
+    // The line before may be longer.
     output.write(`\r${label} [${bar}] ${step} %${left}\u001b[K${done >= 1 ? '\n' : ''}`)
   }
 }
 
-/** Does so, unless it is soon done. */
+/** Stays silent for short work. */
 export function progressIfLong(
   label: string,
   output: NodeJS.WriteStream = process.stderr,
@@ -53,7 +51,7 @@ export function progressIfLong(
   }
 }
 
-/** The rest takes as long as what is done has taken. */
+/** The rest is expected to take as long as the finished share. */
 function timeLeft(done: number, passedMs: number): string {
   if (passedMs < SILENT_MS || done <= 0 || done >= 1) return ''
   return `, ${spanText((passedMs / done) * (1 - done))} left`
@@ -66,7 +64,7 @@ function spanText(ms: number): string {
   return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }
 
-/** Shows for how long something has been going on whose end cannot be foreseen. */
+/** For work without a foreseeable end. */
 export async function whileShown<Result>(
   label: string,
   work: Promise<Result>,

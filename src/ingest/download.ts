@@ -1,36 +1,36 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { OperatorError } from '#src/errors.ts'
 import { messageOf } from '#src/lib/promises.ts'
+import { type Pauses, retry } from '#src/lib/retry.ts'
 
 const MAX_REDIRECTS = 5
-/** A connection that breaks is made again so often, and goes on where it was. */
-const MAX_ATTEMPTS = 4
+/** A broken connection resumes at its position, so often. */
+const PAUSES_MS: Pauses = [0, 0, 0]
 
-/** How much a download may be, and how long it may take. */
 interface DownloadLimits {
   maxBytes: number
-  /** Until the next bytes come. */
+  /** Between two chunks. */
   silenceMs: number
   /** In all. */
   wholeMs: number
 }
 
-/** Answers that nothing changes about: the file is not there, or not for us. */
+/** Retries cannot change these. */
 const ABSENT = [401, 403, 404, 410]
 
-/** What may be better at the next attempt. */
+/** A retry may succeed. */
 class Broken extends Error {}
 
-/** An address without what may be a secret of it: a name and a password, or a signature in its query. */
+/** Names, passwords and signatures in queries stay secret. */
 export function shown(address: URL): string {
   return `${address.origin}${address.pathname}`
 }
 
 /**
- * Writes what is at an https address into a file, by ranges where the connection breaks.
+ * Resumes broken connections by ranges.
  *
- * @returns how many bytes there are; undefined where there is no such file
- * @throws {OperatorError} when it is too large, takes too long, leads elsewhere than to https or cannot be had
+ * @returns the bytes; undefined for a missing file
+ * @throws {OperatorError} for a file that is too large or slow, or a redirect that leaves https
  */
 export async function download(
   address: URL,
@@ -42,22 +42,21 @@ export async function download(
   const file = await open(target, 'w')
   try {
     const state: Progress = { at: 0, tag: undefined }
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return (await fetchRest(address, file, state, limits, deadline)) ? state.at : undefined
-      } catch (error) {
-        if (error instanceof OperatorError) throw error
-        if (!deadline.aborted && attempt < MAX_ATTEMPTS) continue
-        const reason = deadline.aborted ? `it takes more than ${wholeMs / 1000} s` : reasonOf(error)
-        throw new OperatorError(`${shown(address)} cannot be downloaded: ${reason}.`)
-      }
-    }
+    const isThere = await retry(
+      () => fetchRest(address, file, state, limits, deadline),
+      PAUSES_MS,
+      (error) => !(error instanceof OperatorError || deadline.aborted),
+    )
+    return isThere ? state.at : undefined
+  } catch (error) {
+    if (error instanceof OperatorError) throw error
+    const reason = deadline.aborted ? `it takes more than ${wholeMs / 1000} s` : reasonOf(error)
+    throw new OperatorError(`${shown(address)} cannot be downloaded: ${reason}.`)
   } finally {
     await file.close()
   }
 }
 
-/** How far a download has come, and of which version of the file. */
 interface Progress {
   at: number
   tag: string | undefined
@@ -104,13 +103,13 @@ async function fetchRest(
   }
 }
 
-/** Where what an answer has begins in the file. */
+/** The position of an answer in the file. */
 function startOf({ status, headers }: Response): number {
   if (status === 200) return 0
   return Number(/^bytes (\d+)-/.exec(headers.get('content-range') ?? '')?.[1])
 }
 
-/** Asks for what is missing, wherever that leads to. A weak tag names no bytes: then all of it is asked for. */
+/** A weak tag names no bytes: the file begins anew. */
 async function follow(address: URL, { at, tag }: Progress, signal: AbortSignal): Promise<Response> {
   const resumes = at > 0 && tag !== undefined && !tag.startsWith('W/')
   const headers = {
@@ -131,7 +130,6 @@ async function follow(address: URL, { at, tag }: Progress, signal: AbortSignal):
   throw new OperatorError(`${shown(address)} leads elsewhere more than ${MAX_REDIRECTS} times.`)
 }
 
-/** What fetch says is that it failed; why is in the cause. */
 function reasonOf(error: unknown): string {
   const { cause } = error as { cause?: unknown }
   return messageOf(cause ?? error)

@@ -10,34 +10,24 @@ import { type Publishing, publishChecked } from './publish.ts'
 import type { ReleaseSource } from './source.ts'
 
 interface IngestOptions extends LoadOptions {
-  /** Loads the data though they are loaded already. */
+  /** Loads equal data again. */
   force?: boolean
-  /** What is allowed to a release that is loaded already. */
   leniency: Leniency
 }
 
 export interface Ingestion {
   code: string
-  /** Whether it was loaded now: the same data may be there already. */
   loaded: boolean
-  /** Undefined where it was not loaded now. */
+  /** Undefined without a load. */
   tiles: number | undefined
-  /** Whether it is published now. */
   published: boolean
-  /** Whether it was before. */
+  /** Before this call. */
   publishedBefore: boolean
-  /** The code of the release it took the place of. */
   replaced: string | undefined
-  /** What the checks have found; nothing where there was nothing to do. */
   findings: Finding[]
 }
 
-/**
- * Loads a release and publishes it, or publishes the one that has the same data, which is checked again. Who ingests
- * the same data meanwhile waits, and finds them.
- *
- * @throws {OperatorError} where statements are ended that take long
- */
+/** Equal data are published, not loaded again. Parallel ingests of them wait. */
 export async function ingestRelease(
   database: Database,
   source: ReleaseSource,
@@ -72,7 +62,7 @@ function publishUnlessEnded(
 ): Promise<Publishing> {
   return inTransaction(db, async (trx) => {
     const publishing = await publishChecked(trx, code, leniency)
-    // It may have waited for others.
+    // The transaction may have waited.
     signal.throwIfAborted()
     return publishing
   })

@@ -7,19 +7,15 @@ import type { Tables, TileStoreName } from '#src/data/tables.ts'
 import { holderOf } from '#src/data/work-lock.ts'
 import { OperatorError } from '#src/errors.ts'
 
-/** What a release is of, and the sum of its data. */
 type LoadedData = Series & Pick<ReleaseRow, 'synthetic' | 'checksum'>
 
-/** What the locks of loads begin with; any constant will do, as long as every process that loads uses the same. */
+/** The prefix of load locks, shared by all processes. */
 const LOAD_LOCKS = 7_239_449
 
-/** The rest of them; two loads of different data that have the same wait for each other. */
+/** Loads with equal hashes wait for each other. */
 const LOAD_LOCK_BITS = 24
 
-/**
- * The lock of a load: it is the same for the same data, which are loaded once at a time, and tells while it is held
- * that what it has begun is not the rest of a load that was cut off.
- */
+/** Equal data have an equal lock, so they load once at a time. A free lock marks an interrupted load. */
 export function loadLockOf({ synthetic, checksum, ...series }: LoadedData): number {
   const { product, countryCode, cropCode, forecastPeriod } = series
   const digest = createHash('sha256')
@@ -28,10 +24,7 @@ export function loadLockOf({ synthetic, checksum, ...series }: LoadedData): numb
   return LOAD_LOCKS * 2 ** LOAD_LOCK_BITS + digest.readUIntBE(0, LOAD_LOCK_BITS / 8)
 }
 
-/**
- * @throws {OperatorError} where statements are ended that take long, as a load's do: our own connections lift that, but
- * not those that PgBouncer shares between clients
- */
+/** Loads need long statements; PgBouncer's shared connections may end them. */
 export async function refuseShortStatements(db: Kysely<Tables>): Promise<void> {
   const { rows } = await sql<{
     timeout: string
@@ -43,10 +36,7 @@ export async function refuseShortStatements(db: Kysely<Tables>): Promise<void> {
   )
 }
 
-/**
- * Begins a release in the state `loading`, with the next version and a code that was never used. Its load holds its
- * lock by now.
- */
+/** @throws {OperatorError} for a release deleted meanwhile */
 export async function insertRelease(
   db: Kysely<Tables>,
   release: LoadedData &
@@ -102,7 +92,6 @@ function codeOf(release: Series & { synthetic: boolean }, version: number): stri
   return parts.filter(Boolean).join('-')
 }
 
-/** @throws {OperatorError} where somebody has deleted it meanwhile */
 export async function markReady(
   trx: Transaction<Tables>,
   { id, code }: Pick<ReleaseRow, 'id' | 'code'>,
@@ -122,19 +111,14 @@ export function deletedMeanwhile({ code }: Pick<ReleaseRow, 'code'>): OperatorEr
   )
 }
 
-/**
- * Takes back what a load has begun, which nobody has seen yet.
- *
- * @param deleted is told which part of its rasters is gone, from 0 to 1
- * @returns whether there was anything left of it; a release that is complete stays
- */
+/** @returns false for a complete release, which stays */
 export async function deleteLoad(
   db: Kysely<Tables>,
   releaseId: number,
   deleted?: (part: number) => void,
 ): Promise<boolean> {
   return inTransaction(db, async (trx) => {
-    // Nobody makes it complete meanwhile.
+    // A row lock keeps the state.
     const load = await trx
       .selectFrom('release')
       .select('id')
@@ -149,17 +133,13 @@ export async function deleteLoad(
   })
 }
 
-/**
- * The loads that were cut off.
- *
- * @param ownLock of a load that holds it and has not begun a release yet: what has it is left of others
- */
+/** @param ownLock of a load without a release yet: releases with this lock are left over */
 export async function listDeadLoads(
   db: Kysely<Tables>,
   ownLock: number,
 ): Promise<Pick<ReleaseRow, 'id' | 'code'>[]> {
   return inTransaction(db, async (trx) => {
-    // Those that are still loading have not let go of their locks because they are complete.
+    // Finishing loads release their locks under this one.
     await lockReleases(trx)
     const loads = await trx
       .selectFrom('release')
@@ -172,10 +152,7 @@ export async function listDeadLoads(
   })
 }
 
-/**
- * The release that has the same data, complete: the published one, or else the latest of those that were checked when
- * they were loaded.
- */
+/** The published release with equal data, else the latest checked one. */
 export async function findLoaded(
   db: Kysely<Tables>,
   data: LoadedData,

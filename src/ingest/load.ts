@@ -32,27 +32,24 @@ import { type CoverageStatistics, layerCollector } from './statistics.ts'
 import { writingSummaries } from './tile-queries.ts'
 import { FILES_LOCK } from './unused-files.ts'
 
-/** Told how much of a release is done, from 0 to 1. */
 type Progress = (done: number) => void
 
 export interface LoadedRelease {
   code: string
   tiles: number
   published: boolean
-  /** The code of the release it took the place of. */
   replaced: string | undefined
-  /** What the checks have found. */
   findings: Finding[]
 }
 
 export interface LoadOptions extends LoadingOptions {
   publish?: boolean
   progress?: Progress
-  /** Checks what was read; what refuses leaves the release complete and unpublished. Without it nothing is checked. */
+  /** Refusals leave the release complete and unpublished. */
   check?: (read: CoverageStatistics[]) => Promise<Finding[]>
 }
 
-/** Loads a release and publishes it; nobody loads the same data meanwhile. */
+/** Parallel loads of equal data wait. */
 export function loadRelease(
   database: Database,
   source: ReleaseSource,
@@ -67,11 +64,8 @@ export function loadRelease(
 }
 
 /**
- * Loads a release and publishes it, within {@link whileLoading}.
- *
- * The tiles are written under a release in the state `loading`, which no request reads; at the end one
- * transaction completes and publishes it. After an error nothing of it is left, but where the database is away: then
- * the next load clears it away, as after a kill.
+ * Runs within {@link whileLoading}. Requests ignore a release in the state `loading`; the last transaction completes
+ * and publishes it. After an error nothing remains; without a database the next load clears it away.
  */
 export async function loadAlone(
   database: Database,
@@ -112,25 +106,25 @@ export async function loadAlone(
       const before = published
         ? await publishRelease(trx, release.code, { allowed: allowedChecks(findings ?? []) })
         : undefined
-      // It may have waited for others.
+      // The transaction may have waited.
       signal.throwIfAborted()
       return before
     })
     return { code: release.code, tiles, published, replaced, findings: findings ?? [] }
   } catch (error) {
-    // Where the connection was lost, so may be the next one of the pool, which does not know it yet.
+    // A pool may hand out another lost connection.
     const takeBack = () => deleteLoad(writer, release.id, clearing?.(release.code))
-    // What went wrong first is what is told.
+    // The first error is reported.
     await takeBack()
       .catch(takeBack)
       .catch(() => {})
-    // What it has begun is gone: another load has found the lock of this one free, which was cut off from it.
+    // Another load found this one's lock free after a disconnection, and deleted its rows.
     if (codeOf(error) === FOREIGN_KEY_VIOLATION) throw deletedMeanwhile(release)
     throw error
   }
 }
 
-/** Reads every pixel of a release, writes nothing, and answers with the statistics of its coverages. */
+/** Reads all pixels, writes nothing. */
 export async function examineRelease(
   source: ReleaseSource,
   progress: Progress = () => {},
@@ -160,7 +154,7 @@ export async function extentOrRefuse(database: Database, coverage: CoverageSourc
   return extent
 }
 
-/** Pixels whose centres lie on a pole, or on the longitude where the Earth ends, reach beyond it. */
+/** Pixels centred on a pole or the 180th meridian reach beyond it. */
 function liesOnEarth({ west, south, east, north }: Extent, { grid }: CoverageSource): boolean {
   const latitudes = 90 + Math.abs(grid.pixelHeight)
   return (
@@ -219,20 +213,17 @@ async function writeTiles(
 }
 
 interface LoadingOptions {
-  /** Ends the load, of which nothing is left then. */
   signal?: AbortSignal
-  /** Told in a sentence what is waited for, and what others have left. */
+  /** Waits and leftovers, in sentences. */
   tell?: (sentence: string) => void
-  /** Shows which part of what a load has left is deleted, from 0 to 1. */
+  /** Progress of deleting a leftover load. */
   clearing?: (code: string) => (part: number) => void
 }
 
 /**
- * Does what nobody else does with the same data meanwhile: whoever wants to waits. What is left of loads that were
- * cut off is cleared away before.
+ * Locks equal data, and clears away interrupted loads first.
  *
- * @param work is to end when the signal is aborted: somebody wants that, or the lock is lost, and others take what
- * has been begun for dead
+ * @param work ends when its signal is aborted: by the caller, or with the lost lock
  */
 export async function whileLoading<Result>(
   database: Database,

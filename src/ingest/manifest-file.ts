@@ -10,13 +10,12 @@ import { isArchive, openArchive } from './archive.ts'
 
 const Label = Type.String({ minLength: 1, maxLength: 100, pattern: '^\\S(.*\\S)?$' })
 
-/** WKT of a CRS has one or two thousand characters. */
+/** WKT has one or two thousand characters. */
 const MAX_CRS_LENGTH = 20_000
 
-/** Files that lie side by side; names with `*` may find more. */
+/** Names with `*` may find more. */
 const MAX_FILES = 256
 
-/** A layer: which band of which file or files it is, and what its values mean. */
 export const LayerEntry = Type.Object(
   {
     file: Type.Optional(Type.String({ minLength: 1 })),
@@ -36,10 +35,8 @@ export const LayerEntry = Type.Object(
   { additionalProperties: false },
 )
 
-/** Layers of a release. */
 const MAX_LAYERS = 256
 
-/** What a manifest may have, with the products that there are. */
 export function manifestFileOf(products: readonly ProductDefinition[]) {
   return Type.Object(
     {
@@ -59,28 +56,24 @@ export function manifestFileOf(products: readonly ProductDefinition[]) {
   )
 }
 
-/** A manifest as it is written. */
 export type ManifestFile = Static<ReturnType<typeof manifestFileOf>>
 
-/** A layer as it is in a manifest. */
 type LayerText = Static<typeof LayerEntry>
 
-/** A layer with its files, whose decimals are those of the product, where the operator does not say otherwise. */
+/** Decimals default to the product's. */
 export interface ManifestLayer extends Omit<LayerText, 'file' | 'files'> {
-  /** Absolute paths, and addresses. */
+  /** Absolute paths and addresses. */
   files: readonly [string, ...string[]]
   decimals: number
 }
 
-/** A release as the operator describes it. */
+/** A checked manifest. */
 export type Manifest = Omit<ManifestFile, 'layers'> & { layers: ManifestLayer[] }
 
 /**
- * The files that a layer names, as absolute paths or addresses, each once. `*` stands for any part of a name; what it finds
- * comes in the order of the names.
+ * `*` stands for any part of a name; matches are sorted.
  *
- * @param folder what relative paths begin at
- * @throws {OperatorError} when a name with `*` fits no file
+ * @param folder the base of relative paths
  */
 export async function pathsOf(folder: string, names: string[]): Promise<[string, ...string[]]> {
   const paths: string[] = []
@@ -95,7 +88,6 @@ export async function pathsOf(folder: string, names: string[]): Promise<[string,
   return [...new Set(paths)] as [string, ...string[]]
 }
 
-/** Whether a file is named by an address. */
 export function isAddress(name: string): boolean {
   return /^https?:/i.test(name)
 }
@@ -113,14 +105,13 @@ async function findAll(pattern: string): Promise<string[]> {
   return found.toSorted().map((name) => join(folder, name))
 }
 
-/** The files in an archive, but for those in its folders. */
 async function namesIn(path: string): Promise<string[]> {
   const { names, close } = await openArchive(path, path)
   close()
   return names.filter((name) => !name.includes('/'))
 }
 
-/** Whether a name has these parts one after the other, from its beginning to its end. */
+/** Parts are in order, from the beginning to the end. */
 function fits(name: string, [start = '', ...parts]: string[]): boolean {
   const end = parts.pop() ?? ''
   if (!name.startsWith(start) || !name.endsWith(end)) return false

@@ -17,7 +17,7 @@ import {
 
 const AJV = { allErrors: true, useDefaults: true, allowUnionTypes: true }
 
-/** How the values of the patterns above are explained to a person. */
+/** Explains patterns to people. */
 const FORMS: Record<string, string> = {
   country_code: 'a country code such as "eth"',
   crop: 'a crop code such as "wheat"',
@@ -28,9 +28,9 @@ const FORMS: Record<string, string> = {
 }
 
 /**
- * Reads and checks a manifest. Files are looked for beside it unless their paths are absolute.
+ * Relative paths begin at the manifest.
  *
- * @throws {OperatorError} lists the mistakes with their lines, their paths and what is allowed
+ * @throws {OperatorError} lists mistakes with lines, paths and allowed values
  */
 export async function readManifest(path: string, products: Products = PRODUCTS): Promise<Manifest> {
   const text = await textOf(path)
@@ -68,7 +68,7 @@ export async function readManifest(path: string, products: Products = PRODUCTS):
   }
   return { ...rest, layers: found }
 
-  /** The line of the value, or of the nearest thing around it that is there. */
+  /** Of the value, or of its nearest existing parent. */
   function lineOf(place: (string | number)[]): number {
     for (let length = place.length; length > 0; length--) {
       const node = document.getIn(place.slice(0, length), true) as
@@ -80,10 +80,9 @@ export async function readManifest(path: string, products: Products = PRODUCTS):
   }
 }
 
-/** A manifest of 256 layers has some 50 kB. YAML of a megabyte can take hundreds of them. */
+/** 256 layers take some 50 kB; YAML of a megabyte can take hundreds of MB. */
 const MAX_BYTES = 256 * 1024
 
-/** Mistakes that are listed; the others are counted. */
 const LISTED_PROBLEMS = 50
 
 async function textOf(path: string): Promise<string> {
@@ -100,10 +99,10 @@ async function textOf(path: string): Promise<string> {
   return readFile(path, 'utf8').catch(unreadable)
 }
 
-/** Lists in mappings in lists, as the parser counts them; a manifest has less than ten. */
+/** As the parser counts; manifests have less than ten. */
 const MAX_DEPTH = 50
 
-/** What is nested deeply ends the process where it is turned into values: each level is a call. */
+/** Deep nesting would overflow the stack. */
 function refuseDeep(path: string, text: string): void {
   const parser = new Parser()
   for (const lexeme of new Lexer().lex(text)) {
@@ -113,7 +112,7 @@ function refuseDeep(path: string, text: string): void {
   }
 }
 
-/** Anchors may be used; not so that a few of them become thousands of millions of values. */
+/** Nested anchors could expand to thousands of millions of values. */
 function valueIn(path: string, document: ReturnType<typeof parseDocument>): unknown {
   try {
     return document.toJS()
@@ -132,7 +131,6 @@ function pathText(path: (string | number)[]): string {
   return `${path.reduce<string>((text, key) => (typeof key === 'number' ? `${text}[${key}]` : text ? `${text}.${key}` : key), '')} `
 }
 
-/** @param known the keys of a manifest and of a layer */
 function describe(error: ErrorObject, known: { manifest: string[]; layer: string[] }): Problem {
   const path = error.instancePath
     .split('/')
@@ -164,13 +162,13 @@ function describe(error: ErrorObject, known: { manifest: string[]; layer: string
   return { path, message: error.message ?? 'is not valid' }
 }
 
-/** Whether the calendar has a date. */
+/** Rejects days such as 02-30. */
 function isDay(date: string): boolean {
   const time = Date.parse(date)
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(date)
 }
 
-/** What a schema cannot say: the rules of the product, and that no layer comes twice. */
+/** Rules of the product, and repeated layers. */
 function problemsOf(product: ProductDefinition, manifest: ManifestFile): Problem[] {
   const { code, seasonal, input, unit } = product
   const problems: Problem[] = []

@@ -12,28 +12,18 @@ import type { Pixels } from '#src/raster/pixels.ts'
 import { tilesOf } from '#src/raster/tiles.ts'
 import { writingTiles } from './tile-queries.ts'
 
-/** A coverage whose pixels are written. */
 interface WrittenCoverage extends GranuleCoverage {
   id: number
 }
 
-/**
- * Takes the next pixels of a coverage, one array a band. None of them may be above those that came before; they may be
- * stored only later.
- */
+/** Windows come from top to bottom, one array a band; writes may be delayed. */
 export type WritePixels = (window: Window, pixels: Pixels[]) => Promise<void>
 
-/** The store that releases are loaded into. */
 export function storeForLoads({ files }: Database): TileStoreName {
   return files ? 'files' : 'postgis'
 }
 
-/**
- * Writes the pixels of a coverage into the store that releases are loaded into.
- *
- * @param work when it is done, they are all stored
- * @returns what it comes to
- */
+/** @param work all its pixels are stored at its end */
 export function writingPixels<Result>(
   database: Database,
   coverage: WrittenCoverage,
@@ -43,7 +33,6 @@ export function writingPixels<Result>(
   return files ? writingGranules(database, files, coverage, work) : writingRasters(database, coverage, work)
 }
 
-/** The same into the table of tiles. */
 export function writingRasters<Result>(
   database: Database,
   { id, grid, bands }: WrittenCoverage,
@@ -56,7 +45,6 @@ export function writingRasters<Result>(
   )
 }
 
-/** The same into files. */
 export async function writingGranules<Result>(
   { writer }: Database,
   files: FileStore,
@@ -67,7 +55,7 @@ export async function writingGranules<Result>(
 
   async function store(granules: Iterable<EncodedGranule>): Promise<void> {
     for (const granule of granules) {
-      // The file first: what the database names is there.
+      // The file comes first: named files exist.
       await files.write(fileNameOf(granule), granule.bytes)
       await keepGranule(writer, coverage.id, granule)
     }

@@ -10,10 +10,7 @@ import type { Manifest } from './manifest-file.ts'
 import type { LayerSource } from './source.ts'
 import type { LayerStatistics } from './statistics.ts'
 
-/**
- * @throws {OperatorError} when the manifest's country is not one of the service's, or does not offer its
- * crop; the sentence names those that are possible
- */
+/** @throws {OperatorError} names the countries or crops that are possible */
 export async function refuseUnknownSeries(
   db: Kysely<Tables>,
   { country_code, crop }: Manifest,
@@ -40,9 +37,9 @@ export async function refuseUnknownSeries(
 const OUTLINE_POINTS = 100
 
 /**
- * The extent of a grid, from points along its outline: the edges of a projected grid are curves.
+ * Edges of projected grids are curves, so points along them count.
  *
- * @throws where the grid lies outside what its CRS can be transformed for
+ * @throws outside the domain of the CRS
  */
 export async function extentOf(db: Kysely<Tables>, grid: Grid): Promise<Extent> {
   const points = outline(grid, OUTLINE_POINTS)
@@ -59,7 +56,6 @@ export async function extentOf(db: Kysely<Tables>, grid: Grid): Promise<Extent> 
   return rows[0] as Extent
 }
 
-/** @returns the id of the new coverage */
 export async function insertCoverage(
   db: Kysely<Tables>,
   releaseId: number,
@@ -118,7 +114,7 @@ export async function insertLayers(
     .execute()
 }
 
-/** Whether the coordinates of a CRS are degrees of longitude and latitude. */
+/** In degrees of longitude and latitude. */
 export async function isGeographic(db: Kysely<Tables>, srid: number): Promise<boolean> {
   const { rows } = await sql<{ geographic: boolean }>`
     select proj4text like '%+proj=longlat%' as geographic from spatial_ref_sys where srid = ${srid}`.execute(
@@ -127,17 +123,13 @@ export async function isGeographic(db: Kysely<Tables>, srid: number): Promise<bo
   return rows[0]?.geographic ?? false
 }
 
-/** A coverage as it is in the database. */
 export interface StoredCoverage {
   id: number
   grid: Grid
   store: TileStoreName
 }
 
-/**
- * The coverages of complete releases that have no summaries, or those of an older form. Newer ones are left
- * to the newer version of the service that has made them.
- */
+/** Newer summaries belong to newer versions of the service. */
 export async function listUnsummarised(db: Kysely<Tables>): Promise<StoredCoverage[]> {
   const { rows } = await sql<StoredCoverage>`
     select
@@ -154,13 +146,13 @@ export async function listUnsummarised(db: Kysely<Tables>): Promise<StoredCovera
   return rows
 }
 
-/** Deletes the summaries of a coverage; from the start nobody reads those that are left. */
+/** First the flag, so that readers skip the rest. */
 export async function clearSummaries(db: Kysely<Tables>, coverageId: number): Promise<void> {
   await db.updateTable('coverage').set({ summarised: false }).where('id', '=', coverageId).execute()
   await db.deleteFrom('tile_summary').where('coverage_id', '=', coverageId).execute()
 }
 
-/** The summaries of a coverage are complete: from now on they are used. */
+/** From now on readers use them. */
 export async function markSummarised(db: Kysely<Tables>, coverageId: number): Promise<void> {
   await db
     .updateTable('coverage')

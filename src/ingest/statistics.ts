@@ -5,7 +5,7 @@ import { TILE_SIZE } from '#src/raster/tiles.ts'
 import type { CoverageSource, LayerSource } from './source.ts'
 import { Frame, Tally } from './tally.ts'
 
-/** Statistics of a layer's valid pixels, in the layer's unit; null where there is none. */
+/** In the layer's unit; null without valid pixels. */
 export interface Statistics {
   validCount: number
   minimum: number | null
@@ -16,23 +16,21 @@ export interface Statistics {
 export interface LayerStatistics {
   layer: LayerSource
   statistics: Statistics
-  /** Of the pixels as they are, without scale and offset. */
+  /** Raw pixels, without scale and offset. */
   values: Tally
-  /** Of those along the edges of the grid. */
+  /** Raw pixels along the edges. */
   frame: Frame
 }
 
 export interface CoverageStatistics {
   layers: LayerStatistics[]
-  /** Where any of them has values. */
+  /** Over all layers. */
   presence: Presence
-  /** Inputs with several layers that have all the same values; null where layers have no input. */
+  /** Inputs whose layers are equal; null for layers without input. */
   alikeInputs: (string | null)[]
 }
 
-/** Collects the statistics of the layers of a coverage, window by window. */
 interface LayerCollector {
-  /** @param pixels of each layer, in the order of the layers */
   add(window: Window, pixels: Pixels[]): void
   result(): CoverageStatistics
 }
@@ -62,7 +60,6 @@ export function layerCollector({ grid, layers }: Pick<CoverageSource, 'grid' | '
   }
 }
 
-/** Turns what pixels come to into the layer's unit. */
 function statisticsOf({ count, sum, low, high }: Tally, { scale, offset }: LayerSource): Statistics {
   if (low === null || high === null) return { validCount: 0, minimum: null, maximum: null, mean: null }
   const ends = [low.value * scale + offset, high.value * scale + offset] as const
@@ -74,9 +71,7 @@ function statisticsOf({ count, sum, low, high }: Tally, { scale, offset }: Layer
   }
 }
 
-/** Tells, window by window, of which inputs all layers have the same values. */
 class AlikeLayers {
-  /** The places of an input's layers. */
   #groups: { input: string | null; members: number[] }[]
 
   constructor(layers: LayerSource[]) {
@@ -95,7 +90,6 @@ class AlikeLayers {
       )
   }
 
-  /** @param pixels of each layer, in the order of the layers */
   add(pixels: Pixels[]): void {
     this.#groups = this.#groups.filter(({ members: [first, ...others] }) => {
       const bytes = bytesIn(pixels[first as number] as Pixels)
@@ -103,13 +97,12 @@ class AlikeLayers {
     })
   }
 
-  /** The inputs that have more than one layer, all of them alike so far; null stands for none. */
+  /** Equal so far; null for no input. */
   get inputs(): (string | null)[] {
     return this.#groups.map(({ input }) => input)
   }
 }
 
-/** Whether the same pixels are the same values. */
 function haveSameMeaning(a: LayerSource, b: LayerSource): boolean {
   return a.pixelType === b.pixelType && a.nodata === b.nodata && a.scale === b.scale && a.offset === b.offset
 }
@@ -118,14 +111,13 @@ function bytesIn({ buffer, byteOffset, byteLength }: Pixels): Buffer {
   return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength)
 }
 
-/** Collects which tiles of a grid have a value in any layer, window by window: a bit a tile. */
+/** A bit a tile that has a value in any layer. */
 class Presence {
   readonly #nodata: (number | undefined)[]
   readonly #columns: number
   readonly #rows: number
   readonly #tiles: Uint8Array
 
-  /** @param layers of the grid, in the order in which their pixels come */
   constructor({ width, height }: GridSize, layers: { nodata: number | undefined }[]) {
     this.#nodata = layers.map(({ nodata }) => nodata)
     this.#columns = Math.ceil(width / TILE_SIZE)
@@ -133,7 +125,6 @@ class Presence {
     this.#tiles = new Uint8Array(Math.ceil((this.#columns * this.#rows) / 8))
   }
 
-  /** @param pixels of each layer */
   add({ column, row, width, height }: Window, pixels: Pixels[]): void {
     for (let top = 0; top < height; top += TILE_SIZE) {
       const end = Math.min(height, top + TILE_SIZE) * width
@@ -149,7 +140,7 @@ class Presence {
     }
   }
 
-  /** Whether a block has a value; those of level 0 are the tiles. */
+  /** Level 0 has the tiles. */
   has(level: number, row: number, column: number): boolean {
     const side = BLOCK_FACTOR ** level
     const [lastRow, lastColumn] = [(row + 1) * side, (column + 1) * side]

@@ -11,15 +11,13 @@ import {
 } from './queries.ts'
 import { writingSummaries } from './tile-queries.ts'
 
-/** Any constant will do, as long as every process that summarises uses the same. */
+/** Processes that summarise share this arbitrary number. */
 const SUMMARISE_LOCK = 7_239_443
 
 /**
- * Makes the summaries of coverages that were loaded before there were any, or before they had their form
- * of today. A coverage is complete or has none: after a kill, the next call begins it anew and goes on with
- * the others.
+ * For coverages without summaries, or with older ones. After a kill, the next call restarts the unfinished coverage.
  *
- * @returns how many coverages were summarised
+ * @returns the number of coverages
  */
 export async function summariseCoverages(
   database: Database,
@@ -28,7 +26,7 @@ export async function summariseCoverages(
   if ((await listUnsummarised(database.writer)).length === 0) return 0
   const { unlock } = await lockWork(database, SUMMARISE_LOCK)
   try {
-    // Another process may have been at it while this one waited.
+    // Another process may have finished meanwhile.
     const coverages = await listUnsummarised(database.writer)
     for (const [index, coverage] of coverages.entries()) {
       await summarise(database, coverage)

@@ -1,15 +1,15 @@
 import type { GridSize, Window } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
 
-/** A value at an end of many, how often it is there, and the nearest other one. */
+/** With the nearest other value. */
 export interface Extreme {
   value: number
   count: number
-  /** Null where there is no other. */
+  /** Null without another value. */
   next: number | null
 }
 
-/** Counts and adds up values in one pass, and keeps the two at each end. */
+/** One pass, with two values at each end. */
 export class Tally {
   count = 0
   sum = 0
@@ -20,14 +20,10 @@ export class Tally {
   #highestCount = 0
   #secondHighest = Number.NEGATIVE_INFINITY
 
-  /**
-   * Adds pixels, but for those that are nodata: those from `first` on and before `end`, in steps.
-   *
-   * A value takes two comparisons, unless it is the lowest or the highest.
-   */
+  /** A value costs two comparisons, unless it is an extreme. */
   add(pixels: Pixels, nodata: number | undefined, first = 0, step = 1, end = pixels.length): void {
     let count = 0
-    // Summed window by window: the sum of millions of values in one go loses digits.
+    // By window: the sum of millions of values loses digits.
     let sum = 0
     let [secondLowest, secondHighest] = [this.#secondLowest, this.#secondHighest]
     for (let index = first; index < end; index += step) {
@@ -42,7 +38,6 @@ export class Tally {
     this.sum += sum
   }
 
-  /** Null where no value was added. */
   get low(): Extreme | null {
     return this.count === 0 ? null : extreme(this.#lowest, this.#lowestCount, this.#secondLowest)
   }
@@ -51,7 +46,7 @@ export class Tally {
     return this.count === 0 ? null : extreme(this.#highest, this.#highestCount, this.#secondHighest)
   }
 
-  /** Takes in a value below the second lowest; returns what that is now. */
+  /** @returns the new second lowest */
   #low(value: number): number {
     if (value === this.#lowest) this.#lowestCount++
     else if (value > this.#lowest) this.#secondLowest = value
@@ -79,10 +74,10 @@ function extreme(value: number, count: number, next: number): Extreme {
   return { value, count, next: Number.isFinite(next) ? next : null }
 }
 
-/** Collects what stands along the edges of a grid, window by window. A corner counts for both of its edges. */
+/** Corners count for both edges. */
 export class Frame {
   readonly values = new Tally()
-  /** The values of its corners; those without one are left out. */
+  /** Without nodata. */
   readonly corners: number[] = []
   readonly #grid: GridSize
 

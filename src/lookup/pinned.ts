@@ -1,14 +1,14 @@
 import type { Kysely } from 'kysely'
-import { LRUCache } from 'lru-cache'
 import type { Products } from '#schemas/products/define.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { ApiError, BASE } from '#src/errors.ts'
+import { Cache } from '#src/lib/cache.ts'
 import { findReleaseState, findReleases, type ReleaseState } from './queries.ts'
 import { createNumbering, type PublishedRelease, withoutAge } from './releases.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** So many releases that are not published are kept in memory, without their pixels: each takes some kilobytes. */
-const RELEASES_KEPT = 100
+/** Unpublished releases in memory, without their pixels: each takes some kilobytes. */
+const MOST_RELEASES = 100
 
 /** A release that a request has named. */
 export interface PinnedRelease {
@@ -28,23 +28,20 @@ export interface PinnedReleases {
   forget(code: string): void
 }
 
-interface Kept extends PinnedRelease {
+interface StoredPin extends PinnedRelease {
   store: ReleaseState['store']
-  /** When the database was last asked for it, on the clock of `performance.now()`. */
-  seenAt: number
 }
 
 /**
- * What is published is found in the snapshot. Of other releases the database is asked, and those that were asked for last
- * are kept: a release never changes, and whether it is still there is asked again where that is older than `maxAgeMs`.
+ * Published releases come from the snapshot, others from a cache of the database. A release never changes; after
+ * `maxAgeMs` the database says whether it still exists.
  */
 export function createPinnedReleases(
   db: Kysely<Tables>,
   products: Products,
   maxAgeMs: number,
 ): PinnedReleases {
-  const kept = new LRUCache<string, Kept>({ max: RELEASES_KEPT })
-  const pending = new Map<string, Promise<Kept>>()
+  const cache = new Cache<string, StoredPin>('pinned releases', { max: MOST_RELEASES, ttlMs: maxAgeMs })
   const timeless = new WeakMap<PublishedRelease, PublishedRelease>()
   // Its pixels are kept apart from those of what is published: see the pixel readers of the look-up.
   const numbered = createNumbering()
@@ -58,49 +55,31 @@ export function createPinnedReleases(
     return made
   }
 
-  async function ask(code: string): Promise<Kept> {
-    const seenAt = performance.now()
+  async function load(code: string, last: StoredPin | undefined): Promise<StoredPin> {
     const state = await findReleaseState(db, code)
     if (state?.status !== 'ready') {
-      kept.delete(code)
+      cache.delete(code)
       // One that never was published is nobody's business, also after it was deleted.
       const wasPublic = state?.status === 'deleted' && state.publishedFrom !== null
       throw wasPublic ? gone(code, state) : unknownRelease(code)
     }
     const isPublic = state.publishedFrom !== null
-    const known = kept.get(code)
-    if (known && known.store === state.store) return Object.assign(known, { seenAt, isPublic })
+    if (last && last.store === state.store) return { ...last, isPublic }
     const [release] = await findReleases(db, [state.id])
     const product = release && products.list.find(({ code }) => code === release.product)
     // It has been deleted just now, or another version of the service knows its product.
     if (!product) throw unknownRelease(code)
     const found: PublishedRelease = { ...withoutAge(numbered(release, product), product), archived: true }
-    return { release: found, isPublic, store: state.store, seenAt }
-  }
-
-  function askOnce(code: string): Promise<Kept> {
-    const begun = pending.get(code)
-    if (begun) return begun
-    const asking = ask(code).then((found) => {
-      kept.set(code, found)
-      return found
-    })
-    pending.set(code, asking)
-    const ended = () => pending.delete(code)
-    asking.then(ended, ended)
-    return asking
+    return { release: found, isPublic, store: state.store }
   }
 
   return {
     async find(snapshot, code) {
       const published = snapshot.published.find((release) => release.code === code)
       if (published) return { release: withoutAgeOf(published), isPublic: true }
-      const known = kept.get(code)
-      return known && performance.now() - known.seenAt < maxAgeMs ? known : askOnce(code)
+      return cache.load(code, (last) => load(code, last))
     },
-    forget(code) {
-      kept.delete(code)
-    },
+    forget: (code) => cache.delete(code),
   }
 }
 

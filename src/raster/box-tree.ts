@@ -1,16 +1,15 @@
 import Flatbush from 'flatbush'
 import type { Extent } from './grid.ts'
 
-/** Something that was given to a tree by its number, and the square of its distance. */
 interface Neighbour {
   item: number
   squaredDistance: number
 }
 
-/** Finds things by their extents; it is made once and never changes. */
+/** An immutable index of extents. */
 export class BoxTree {
   readonly #extents: readonly Extent[]
-  /** Undefined without things: the library's index has at least one. */
+  /** The library needs at least one extent. */
   readonly #index: Flatbush | undefined
 
   constructor(extents: readonly Extent[]) {
@@ -21,16 +20,15 @@ export class BoxTree {
     this.#index.finish()
   }
 
-  /** Whether a position lies in any of the boxes, or, along each axis, as near to one as a margin. */
+  /** @param margin along each axis */
   isInAny(x: number, y: number, margin: number): boolean {
     return this.#index?.collides(x - margin, y - margin, x + margin, y + margin) ?? false
   }
 
   /**
-   * The things nearest to a position, nearest first: so many, and those that are no farther than the last of them and
-   * a margin.
+   * The nearest `count`, and those no farther than the last of them plus a margin.
    *
-   * @param squaredDistanceTo of a thing, which is no smaller than that of its box: asked about few more than are found
+   * @param squaredDistanceTo at least that of its box; called for few more than are found
    */
   nearest(
     x: number,
@@ -41,7 +39,7 @@ export class BoxTree {
   ): Neighbour[] {
     const found: Neighbour[] = []
     let farthest = Number.POSITIVE_INFINITY
-    // The index goes by boxes: more of these are asked for until they are farther than the things.
+    // Boxes come nearest first, until they are farther than the items.
     for (let boxes = 2 * count; ; boxes *= 2) {
       const items = this.#index?.neighbors(x, y, boxes) ?? []
       for (const item of items.slice(found.length)) {

@@ -1,23 +1,22 @@
 import geographic from 'geographiclib-geodesic'
 
-/** A position in degrees. */
+/** Degrees. */
 interface SpherePosition {
   longitude: number
   latitude: number
 }
 
-/** The position of an outline that is nearest to another on the sphere. */
 export interface NearestOnSphere extends SpherePosition {
-  /** The angle between them, in radians. */
+  /** Radians. */
   angle: number
 }
 
-/** The numbers of a position on the unit sphere. */
+/** Numbers of a position on the unit sphere. */
 const AXES = 3
 
 const RADIANS = Math.PI / 180
 
-/** Positions on the unit sphere, three numbers each, of longitudes and latitudes by turns. */
+/** Unit vectors of longitudes and latitudes by turns. */
 export function onSphere(positions: Float64Array): Float64Array {
   const vectors = new Float64Array((positions.length / 2) * AXES)
   for (let at = 0; at * 2 < positions.length; at++) {
@@ -31,17 +30,16 @@ export function onSphere(positions: Float64Array): Float64Array {
 }
 
 /**
- * The position of some rings that is nearest to another one, where their edges are parts of great circles: so does
- * PostGIS look for it, before it measures the distance on the ellipsoid.
+ * Edges are great circles, as in PostGIS before it measures on the ellipsoid.
  *
- * @param rings as `onSphere` gives them
+ * @param rings of `onSphere`
  */
 export function nearestOnSphere(
   rings: readonly Float64Array[],
   { longitude, latitude }: SpherePosition,
 ): NearestOnSphere {
   const [px, py, pz] = onSphere(Float64Array.of(longitude, latitude)) as unknown as [number, number, number]
-  // Squares of chords: they grow with the angle, and are precise also where it is small.
+  // Squared chords grow with the angle, and stay precise for small ones.
   let least = Number.POSITIVE_INFINITY
   let x = 0
   let y = 0
@@ -64,7 +62,7 @@ export function nearestOnSphere(
       const cosine = ax * bx + ay * by + az * bz
       const alongA = px * ax + py * ay + pz * az
       const alongB = px * bx + py * by + pz * bz
-      // Where both hold, the great circle comes nearest between the ends of the edge.
+      // Then the great circle comes nearest between the ends.
       if (alongB > alongA * cosine && alongA > alongB * cosine) {
         const nx = ay * (bz - az) - az * (by - ay)
         const ny = az * (bx - ax) - ax * (bz - az)
@@ -94,7 +92,7 @@ export function nearestOnSphere(
 
 const { Geodesic } = geographic
 
-/** The length of the shortest line on the WGS 84 ellipsoid between two positions in degrees, in metres (Karney, 2013). */
+/** Metres on the WGS 84 ellipsoid (Karney, 2013). */
 export function geodesicLength(from: SpherePosition, to: SpherePosition): number {
   const { latitude, longitude } = from
   const line = Geodesic.WGS84.Inverse(latitude, longitude, to.latitude, to.longitude, Geodesic.DISTANCE)

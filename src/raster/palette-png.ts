@@ -3,19 +3,19 @@ import { crc32, deflate } from 'node:zlib'
 
 const compress = promisify(deflate)
 
-/** A colour: red, green, blue and opacity, each 0 to 255. */
+/** 0 to 255 each. */
 export type Rgba = readonly [red: number, green: number, blue: number, opacity: number]
 
-/** A picture whose pixels are places in a palette of at most 256 colours. */
+/** At most 256 colours. */
 export interface PalettePicture {
   width: number
   height: number
   palette: readonly Rgba[]
-  /** A byte a pixel, row by row from the top. */
+  /** Row by row from the top. */
   indices: Uint8Array
 }
 
-/** How a PNG begins (PNG specification, third edition, section 5.2). */
+/** PNG specification, third edition, section 5.2. */
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
 
 const BIT_DEPTH = 8
@@ -25,15 +25,15 @@ const LENGTH_BYTES = 4
 const TYPE_BYTES = 4
 const CHECKSUM_BYTES = 4
 
-/** Lines are compressed as they are: filters help gradients, and indices are none. */
+/** Filters help gradients; indices are none. */
 const NO_FILTER = 0
 
-/** Encodes a picture as an indexed PNG: three to four times smaller than one with colours in its pixels. */
+/** Three to four times smaller than with colours in pixels. */
 export async function encodePalettePng({ width, height, palette, indices }: PalettePicture): Promise<Buffer> {
   const header = Buffer.alloc(HEADER_BYTES)
   header.writeUInt32BE(width, 0)
   header.writeUInt32BE(height, 4)
-  // What is left as 0 is the only method of compression and of filters, and no interlacing.
+  // Zeros stand for the only compression and filter method, and no interlacing.
   header.writeUInt8(BIT_DEPTH, 8)
   header.writeUInt8(INDEXED, 9)
   const lines = Buffer.alloc(height * (width + 1), NO_FILTER)
@@ -50,7 +50,7 @@ export async function encodePalettePng({ width, height, palette, indices }: Pale
   ])
 }
 
-/** A chunk: the length of its data, its type, the data, and the CRC-32 of the latter two. */
+/** Length, type, data, and CRC-32 of type and data. */
 function chunk(type: string, data: Buffer): Buffer {
   const bytes = Buffer.alloc(LENGTH_BYTES + TYPE_BYTES + data.length + CHECKSUM_BYTES)
   bytes.writeUInt32BE(data.length, 0)

@@ -3,19 +3,16 @@ import { measureOf } from './pixel-area.ts'
 import { ellipsoidArea, planarArea, type Rings } from './rings.ts'
 import { type GridPolygon, snapped } from './scan.ts'
 
-/** Polygons on a grid. */
 export interface PlacedPolygon extends GridPolygon {
-  /** Their area in the measure of the grid. */
+  /** In the measure of the grid. */
   area: number
-  /** Whether all of them lie on the grid. */
+  /** All of them lie on the grid. */
   within: boolean
 }
 
 /**
- * Places polygons on a grid.
- *
  * @param polygons in the CRS of the grid
- * @param geographic whether that has degrees
+ * @param geographic in degrees
  */
 export function placeOnGrid(grid: Grid, geographic: boolean, polygons: Rings[]): PlacedPolygon {
   const tolerance = toleranceOf(grid, polygons)
@@ -34,12 +31,12 @@ export function placeOnGrid(grid: Grid, geographic: boolean, polygons: Rings[]):
 }
 
 /**
- * How many units in the last place a coordinate may be off: those that are meant to lie on a border have
- * most often been computed from the corner and the size of pixels, in several steps.
+ * Units in the last place: coordinates on a border are mostly computed from corner and size of pixels in several
+ * steps.
  */
 const UNITS = 64
 
-/** How far from a border of pixels a coordinate may come to lie that is meant to lie on it. */
+/** Distance at which a coordinate counts as on a border. */
 function toleranceOf({ originX, originY, pixelWidth, pixelHeight }: Geotransform, polygons: Rings[]): number {
   let x = Math.abs(originX)
   let y = Math.abs(originY)
@@ -65,7 +62,7 @@ function onGrid(
   return placed
 }
 
-/** A ring that goes the way the scan wants it: GeoJSON's may go either way, whatever its rule. */
+/** GeoJSON rings run either way. */
 function oriented(ring: Float64Array, hole: boolean): Float64Array {
   if (planarArea(ring) > 0 === hole) return ring
   const reversed = new Float64Array(ring.length)

@@ -3,39 +3,38 @@ import type { DecodedTile, TileBand } from './wkb.ts'
 
 export type WeighedArray = Float32Array | Float64Array
 
-/** Pixels of a band, before scale and offset. */
+/** Before scale and offset. */
 export interface BandPixels {
   pixels: WeighedArray
   nodata: number | undefined
 }
 
-/** Pixels of some bands, one after the other, and of each the area that counts. */
 export interface WeighedPixels {
-  /** How many there are: the arrays may be longer. */
+  /** The arrays may be longer. */
   count: number
-  /** 0 for those that do not count. */
+  /** 0 excludes a pixel. */
   areas: Float64Array
   bands: BandPixels[]
 }
 
-/** Numbers of a part, of all bands: what is gone through between two pauses. */
+/** Numbers of all bands between two pauses. */
 const PART = 131_072
 
-/** Pixels of a first part: most polygons have no more. */
+/** Most polygons have no more. */
 const FIRST_PART = 1024
 
-/** Gathers tiles into parts of many pixels: gone through at once, these take a third of the time. */
+/** Large parts take a third of the time of single tiles. */
 export class PixelGatherer {
   readonly #take: (part: WeighedPixels) => void
   #part: WeighedPixels | undefined
   #room = FIRST_PART
 
-  /** @param take is given each part that is full, and the last one */
+  /** @param take gets each full part, and the last one */
   constructor(take: (part: WeighedPixels) => void) {
     this.#take = take
   }
 
-  /** @param areas of the pixels of a tile, in rows of `stride` */
+  /** @param areas in rows of `stride` */
   add(tile: DecodedTile, areas: Float64Array, stride: number): void {
     const { width, height, bands } = tile
     const size = width * height
@@ -50,13 +49,12 @@ export class PixelGatherer {
     this.#part.count += size
   }
 
-  /** Hands out what has been gathered. */
   finish(): void {
     if (this.#part) this.#take(this.#part)
     this.#part = undefined
   }
 
-  /** Each part has room for twice as much as the one before, up to a limit. */
+  /** Rooms double up to a limit. */
   #partFor(bands: TileBand[], tileSize: number): WeighedPixels {
     const room = Math.max(tileSize, this.#room)
     this.#room = Math.min(2 * this.#room, Math.floor(PART / bands.length))
@@ -68,10 +66,7 @@ export class PixelGatherer {
   }
 }
 
-/**
- * An array that holds pixels of a type. There are two kinds for all types: V8 is several times as fast in loops that
- * have met few kinds.
- */
+/** Two kinds serve all types: V8 is several times as fast in loops that have met few kinds. */
 function arrayFor(pixels: Pixels, length: number): WeighedArray {
   const isWide = pixels.BYTES_PER_ELEMENT > 4 || pixels instanceof Int32Array || pixels instanceof Uint32Array
   return isWide ? new Float64Array(length) : new Float32Array(length)

@@ -18,9 +18,9 @@ import {
 } from '#src/lookup/releases.ts'
 import { type Source, sharedMembers } from '#src/lookup/sources.ts'
 import { type QuantityCell, quantityColumns } from '../quantities/columns.ts'
+import { dataWithQuantities, quantitiesAt } from '../quantities/compute.ts'
 import type { Area } from '../quantities/plan.ts'
 import type { QuantityRules } from '../quantities/rules.ts'
-import { dataWithQuantities, quantitiesAt } from '../quantities/sections.ts'
 import { isScalar, RefusedPoint, type Scalar, type SentPoints } from './sent.ts'
 
 /** A point of a call and the answer to it. */

@@ -8,9 +8,9 @@ import type { Lookup, PointAdvice, PointOutcome } from '#src/lookup/lookup.ts'
 import { codesIn, withReleasesNamed } from '#src/lookup/pinned-request.ts'
 import { sourceMember } from '#src/lookup/places.ts'
 import { dataOf, locationOf, locationStart, positionOf, seriesOf } from '#src/lookup/releases.ts'
+import { dataWithQuantities } from '../quantities/compute.ts'
 import { type Area, asksForQuantities } from '../quantities/plan.ts'
 import type { QuantityRules, ReadRules } from '../quantities/rules.ts'
-import { dataWithQuantities } from '../quantities/sections.ts'
 import { advise, PointAnswer, type PointAnswerer, QuantityAnswer } from './answer.ts'
 
 /** The reasons that explain most about a place, in their order. */

@@ -9,8 +9,8 @@ import type { Tables } from '#src/data/tables.ts'
 import { ApiError, BASE, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import type { LogFailure } from '#src/http/plugins/failure-log.ts'
+import { cacheValue } from '#src/lib/cache.ts'
 import type { ClientKey } from '#src/lib/fair-queue.ts'
-import { createFreshValue } from '#src/lib/promises.ts'
 import type { Lookup, WorkInRelease } from '#src/lookup/lookup.ts'
 import type { Placeable } from '#src/lookup/places.ts'
 import { type PublishedRelease, ReplacedMeanwhile, seriesOf } from '#src/lookup/releases.ts'
@@ -204,7 +204,7 @@ function createElsewhereRefusal(
   db: Kysely<Tables>,
   maxAgeMs: number,
 ): (polygons: Rings[], countryCode: string) => Promise<void> {
-  const countryExtents = createFreshValue(() => listCountryExtents(db), maxAgeMs)
+  const countryExtents = cacheValue('country extents', () => listCountryExtents(db), maxAgeMs)
 
   return async (polygons, countryCode) => {
     const countries = await countryExtents()

@@ -7,7 +7,7 @@ import type { Reasons } from '#src/lookup/reasons.ts'
 import { columnOf, labelsOf } from '#src/lookup/releases.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
 import type { DistributionWanted, Quantile } from '#src/raster/distribution.ts'
-import { type QuantityFigures, quantitiesOf } from '../quantities/compute.ts'
+import { computeQuantities, type QuantityFigures } from '../quantities/compute.ts'
 import { AREA_UNITS, type Area } from '../quantities/plan.ts'
 import type { QuantityRules } from '../quantities/rules.ts'
 import type { LayerDistribution } from './zonal-distributions.ts'
@@ -180,7 +180,7 @@ export function quantitiesIn(
   const amounts = statistics.map((layer) =>
     layer ? decimalOf(roundArea(layer.mean * areaHa * layer.covered)) : null,
   )
-  return quantitiesOf(rules, product, layers, amounts, areaIn(areaHa, rules.plan.unit))
+  return computeQuantities(rules, product, layers, amounts, areaIn(areaHa, rules.plan.unit))
 }
 
 function areaIn(areaHa: number, unit: string): Area {

@@ -76,7 +76,7 @@ function within(at: string, member: string): string {
 }
 
 /** An outline as GeoJSON: longitudes and latitudes to the last digit. */
-export function geoJsonOf({ type, polygons }: Outline): object {
+export function geoJsonOf({ type, polygons }: Outline): Record<string, unknown> {
   const coordinates = polygons.map((rings) => rings.map(positionsOf))
   return { type, coordinates: type === 'Polygon' ? coordinates[0] : coordinates }
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Kysely } from 'kysely'
-import { LRUCache } from 'lru-cache'
 import type { Ask } from '#src/data/cancellable.ts'
 import type { Tables } from '#src/data/tables.ts'
+import { Cache } from '#src/lib/cache.ts'
 import type { Position } from '#src/lookup/queries.ts'
 import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { type BlockRun, largestBlocks } from '#src/raster/blocks.ts'
@@ -192,22 +192,21 @@ interface CoverageFinder {
 }
 
 function createCoverageFinder(db: Kysely<Tables>): CoverageFinder {
-  const cache = new LRUCache<number, ZonalCoverage[]>({ max: CACHED_RELEASES })
+  const cache = new Cache<number, ZonalCoverage[]>('coverages', {
+    max: CACHED_RELEASES,
+    // Summaries that are still being made are to be used as soon as they exist.
+    ttlMs: (coverages) => (coverages.every(({ summarised }) => summarised) ? Number.POSITIVE_INFINITY : 0),
+  })
 
   return {
-    async find(releaseId) {
-      const cached = cache.get(releaseId)
-      if (cached) return cached
-      const coverages = await listCoverages(db, releaseId)
-      if (coverages.length === 0) throw new ReplacedMeanwhile()
-      // Summaries that are still being made are to be used as soon as they are there.
-      if (coverages.every(({ summarised }) => summarised)) cache.set(releaseId, coverages)
-      return coverages
-    },
+    find: (releaseId) =>
+      cache.load(releaseId, async () => {
+        const coverages = await listCoverages(db, releaseId)
+        if (coverages.length === 0) throw new ReplacedMeanwhile()
+        return coverages
+      }),
 
-    forget(releaseId) {
-      cache.delete(releaseId)
-    },
+    forget: (releaseId) => cache.delete(releaseId),
   }
 }
 
@@ -263,22 +262,13 @@ const MOST_LAYERS = 50_000
  * Remembers what releases come to in polygons. A release never changes, so nothing that is remembered grows old; that
  * it is still there has to be seen by whoever uses it.
  */
-export interface RememberedStatistics {
-  get(key: string): LocatedStatistics | undefined
-  set(key: string, statistics: LocatedStatistics): void
-}
+export type RememberedStatistics = Cache<string, LocatedStatistics>
 
 export function rememberStatistics(): RememberedStatistics {
-  const cache = new LRUCache<string, LocatedStatistics>({
+  return new Cache('statistics of polygons', {
     maxSize: MOST_LAYERS,
-    sizeCalculation: ({ layers }) => 1 + layers.reduce((sum, layer) => sum + sizeOf(layer), 0),
+    sizeOf: ({ layers }) => 1 + layers.reduce((sum, layer) => sum + sizeOf(layer), 0),
   })
-  return {
-    get: (key) => cache.get(key),
-    set(key, statistics) {
-      cache.set(key, statistics)
-    },
-  }
 }
 
 /** How many layers' worth of memory a layer takes: quantiles and bins are numbers, too. */

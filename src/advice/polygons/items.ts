@@ -9,8 +9,8 @@ import type { DistributionWanted } from '#src/raster/distribution.ts'
 import { type Advice, locationOf } from '../polygon/advisors.ts'
 import { columnsOf, entriesOf, figureKeysOf, figuresIn, quantitiesIn } from '../polygon/answer.ts'
 import { type QuantityCell, quantityColumns } from '../quantities/columns.ts'
+import { entriesWith } from '../quantities/compute.ts'
 import type { QuantityRules } from '../quantities/rules.ts'
-import { entriesWith } from '../quantities/sections.ts'
 
 /** One of many polygons or areas, and the answer to it. */
 export interface PolygonItem {

@@ -3,7 +3,7 @@ import type { EventEmitter } from 'node:events'
 import { access, type FileHandle, mkdtemp, open, readdir, readFile, rm } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { LRUCache } from 'lru-cache'
+import { Cache } from '#src/lib/cache.ts'
 import { codeOf } from '#src/lib/promises.ts'
 
 /** What names the owner of a folder: its machine or container, its process, and when that started. */
@@ -103,17 +103,17 @@ export const MOST_ON_DISK = MOST_WITH_READ + 2
  * @param mostBytes that all files take together; what is just being made comes on top of it
  */
 export function createMadeFiles(parent: string, mostBytes: number): MadeFiles {
-  const known = new LRUCache<string, MadeFile>({ max: MOST_KNOWN })
+  const known = new Cache<string, MadeFile>('known files', { max: MOST_KNOWN })
   const making = new Map<string, Promise<void>>()
   /** How often files are open: of one that was removed the disk has the bytes until nobody reads it any more. */
   const readers = new Map<KeptFile, number>()
   let folder: Promise<string> | undefined
-  const kept = new LRUCache<string, KeptFile>({
+  const kept = new Cache<string, KeptFile>('made files', {
     max: MOST_FILES,
     maxSize: mostBytes,
-    sizeCalculation: ({ bytes }) => bytes,
+    sizeOf: ({ bytes }) => bytes,
     // Whoever has it open reads it to its end.
-    dispose: ({ path }) => void rm(path, { force: true }).catch(() => {}),
+    onRemoved: ({ path }) => void rm(path, { force: true }).catch(() => {}),
   })
 
   /** Where it is not there, it is forgotten, and made with the next call. */
@@ -160,7 +160,7 @@ export function createMadeFiles(parent: string, mostBytes: number): MadeFiles {
       }
     },
     isFull() {
-      let bytes = kept.calculatedSize
+      let bytes = kept.size
       for (const file of readers.keys()) if (kept.peek(file.key) !== file) bytes += file.bytes
       return bytes > MOST_WITH_READ * mostBytes
     },

@@ -1,9 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
-import { LRUCache } from 'lru-cache'
+import { Cache } from '#src/lib/cache.ts'
 import type { Window } from '#src/raster/grid.ts'
-import { bytesOf } from '#src/raster/pixels.ts'
 import type { RangeReader } from '../files/store.ts'
-import { BLOCK_SIZE, type Granule, type WindowPixels } from './granule.ts'
+import type { Granule, WindowPixels } from './granule.ts'
 import { blockIndexOf, decodeBlock, decodeHeader, isHeaderOf, rangeOf } from './granule-codec.ts'
 import type { GranuleFile } from './granule-queries.ts'
 import { loadZstd } from './tiff.ts'
@@ -29,32 +28,11 @@ export interface GranuleReader {
 }
 
 export function createGranuleReader(files: RangeReader): GranuleReader {
-  const headers = new LRUCache<string, Promise<Granule>>({ max: MOST_HEADERS })
-  const blocks = new LRUCache<string, Promise<WindowPixels | null>>({
+  const headers = new Cache<string, Granule>('granule headers', { max: MOST_HEADERS })
+  const blocks = new Cache<string, WindowPixels | null>('granule blocks', {
     maxSize: MOST_BLOCK_BYTES,
+    sizeOf: (block) => 1 + (block?.pixels.reduce((sum, { byteLength }) => sum + byteLength, 0) ?? 0),
   })
-  let hits = 0
-
-  /** Whoever asks for the same meanwhile waits for the same; of a failure nothing is kept. */
-  function once<Found>(
-    cache: LRUCache<string, Promise<Found>>,
-    key: string,
-    read: () => Promise<Found>,
-    size?: number,
-  ): Promise<Found> {
-    const known = cache.get(key)
-    if (known) {
-      hits++
-      return known
-    }
-    const reading = read()
-    cache.set(key, reading, { size })
-    reading.catch(() => {
-      // It may have made room for others, and be read anew by now.
-      if (cache.peek(key) === reading) cache.delete(key)
-    })
-    return reading
-  }
 
   async function readBlock(file: GranuleFile, granule: Granule, index: number): Promise<WindowPixels | null> {
     const range = rangeOf(granule, index)
@@ -67,24 +45,19 @@ export function createGranuleReader(files: RangeReader): GranuleReader {
   }
 
   const header: GranuleReader['header'] = (file) =>
-    once(headers, file.name, async () => {
+    headers.load(file.name, async () => {
       const range = { name: fileNameOf(file), offset: 0, length: file.headerBytes }
       return decodeHeader(await files.read({ ...range, isWhole: (bytes) => isHeaderOf(file.name, bytes) }))
     })
 
   return {
-    hits: () => hits,
+    hits: () => headers.statistics().hits + blocks.statistics().hits,
     header,
     async block(file, pixel) {
       const granule = await header(file)
       if (!hasPixel(granule, pixel)) return null
       const index = blockIndexOf(granule, pixel)
-      return once(
-        blocks,
-        `${file.name} ${index}`,
-        () => readBlock(file, granule, index),
-        decodedBytesOf(granule),
-      )
+      return blocks.load(`${file.name} ${index}`, () => readBlock(file, granule, index))
     },
   }
 }
@@ -92,11 +65,6 @@ export function createGranuleReader(files: RangeReader): GranuleReader {
 /** Whether a pixel is one of a granule: those at the edge of a grid are smaller. */
 function hasPixel({ window }: Granule, { row, column }: Pick<Window, 'row' | 'column'>): boolean {
   return row < window.row + window.height && column < window.column + window.width
-}
-
-/** Bytes of the pixels of a block. */
-function decodedBytesOf({ bands }: Granule): number {
-  return BLOCK_SIZE ** 2 * bands.reduce((sum, { pixelType }) => sum + bytesOf(pixelType), 0)
 }
 
 /** What a granule is called in its store. */

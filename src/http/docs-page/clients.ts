@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { zipSync } from 'fflate'
+import { Cache } from '#src/lib/cache.ts'
 import { VERSION } from '#src/lib/version.ts'
 import { entityTag } from '../entity-tags.ts'
 
@@ -60,7 +61,7 @@ const MADE: Readonly<Record<string, { mediaType: string; make: () => Promise<Buf
 
 /** @returns makes a file when it is first asked for, and keeps it; undefined for one that there is not */
 export function createClientFiles(): (name: string) => Promise<ClientFile> | undefined {
-  const files = new Map<string, Promise<ClientFile>>()
+  const files = new Cache<string, ClientFile>('client files', { max: Object.keys(MADE).length })
 
   async function made(name: string): Promise<ClientFile> {
     const { mediaType, make } = MADE[name] as (typeof MADE)[string]
@@ -70,11 +71,7 @@ export function createClientFiles(): (name: string) => Promise<ClientFile> | und
 
   return (name) => {
     if (!Object.hasOwn(MADE, name)) return undefined
-    const file = files.get(name) ?? made(name)
-    files.set(name, file)
-    // One that could not be read is tried again.
-    file.catch(() => files.delete(name))
-    return file
+    return files.load(name, () => made(name))
   }
 }
 

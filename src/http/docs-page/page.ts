@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join, normalize } from 'node:path'
 import { SERVICE_DESCRIPTION, SERVICE_NAME } from '#schemas/service.ts'
+import { Cache } from '#src/lib/cache.ts'
 import type { App } from '../app.ts'
 import { DOCUMENT_PARTS } from '../openapi/document.ts'
 import { DOCS_SCRIPT } from '../web-pages.ts'
@@ -146,15 +147,9 @@ export const READING_PATHS = (Object.keys(READINGS) as ReadingPath[]).filter(
 
 /** Makes what reads each document once. */
 export function rememberedReadings() {
-  const readings = new Map<string, Promise<Reading>>()
-  return (path: ReadingPath, folder: string): Promise<Reading> => {
-    const address = `${folder}${path}`
-    const found = readings.get(address) ?? readDocument(path, folder)
-    readings.set(address, found)
-    // One that could not be read is tried again.
-    found.catch(() => readings.delete(address))
-    return found
-  }
+  const readings = new Cache<string, Reading>('readings', { max: 100 })
+  return (path: ReadingPath, folder: string): Promise<Reading> =>
+    readings.load(`${folder}${path}`, () => readDocument(path, folder))
 }
 
 /**

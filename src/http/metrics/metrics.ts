@@ -118,6 +118,12 @@ export const METRICS = {
   agro_caller_cache_entries: { type: 'gauge', help: 'Callers in the token cache.' },
   agro_caller_cache_hits_total: { type: 'counter', help: 'Tokens found in this cache.' },
   agro_caller_cache_misses_total: { type: 'counter', help: 'Tokens looked up in the database.' },
+  agro_cache_entries: { type: 'gauge', help: 'Entries by cache.' },
+  agro_cache_hits_total: { type: 'counter', help: 'Entries found, by cache.' },
+  agro_cache_misses_total: {
+    type: 'counter',
+    help: 'Values loaded or made because they were missing, by cache.',
+  },
   agro_mails_waiting: {
     type: 'gauge',
     help: 'Mails waiting, retries included (only with SMTP_URL).',

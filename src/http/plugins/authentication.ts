@@ -3,6 +3,7 @@ import fp from 'fastify-plugin'
 import type { Scope } from '#schemas/keys.ts'
 import type { Role } from '#schemas/user.ts'
 import { ApiError, BASE } from '#src/errors.ts'
+import { Cache } from '#src/lib/cache.ts'
 import { createFairQueue } from '#src/lib/fair-queue.ts'
 import { type AccessTokens, createAccessTokens, loadSecrets } from '../access-tokens.ts'
 import type { App } from '../app.ts'
@@ -15,43 +16,6 @@ import { SHARE_OF_EXTRAS, timeBudgetOf, withTimeout } from './time-budget.ts'
 
 /** So many tokens are cached; each takes less than a kilobyte. */
 const CACHED_TOKENS = 10_000
-
-/** What a token stands for, asked of the database at most once in a while. */
-interface CallerCache<Caller> {
-  get(token: string): Caller | undefined
-  /** Caches a caller, from the moment at which the database was asked (`performance.now()`). */
-  set(token: string, caller: Caller, asked: number, lifetimeMs: number): void
-  /** Forgets the callers that meet a condition, so that this process refuses them at once. */
-  forget(condition: (caller: Caller) => boolean): void
-  size(): number
-}
-
-/** Makes a cache whose entries go when their time is over, or when there are too many: the oldest first. */
-function createCallerCache<Caller>(): CallerCache<Caller> {
-  const entries = new Map<string, { caller: Caller; until: number }>()
-  let forgottenAt = Number.NEGATIVE_INFINITY
-  return {
-    get(token) {
-      const entry = entries.get(token)
-      if (!entry) return undefined
-      if (performance.now() < entry.until) return entry.caller
-      entries.delete(token)
-      return undefined
-    },
-    set(token, caller, asked, lifetimeMs) {
-      // What was asked before somebody was to be forgotten may be about them.
-      if (asked <= forgottenAt) return
-      entries.delete(token)
-      if (entries.size >= CACHED_TOKENS) entries.delete(entries.keys().next().value as string)
-      entries.set(token, { caller, until: asked + lifetimeMs })
-    },
-    forget(condition) {
-      forgottenAt = performance.now()
-      for (const [token, { caller }] of entries) if (condition(caller)) entries.delete(token)
-    },
-    size: () => entries.size,
-  }
-}
 
 /** For so long an ended session may still be taken for a living one, by another process. */
 const CACHE_MS = 5000
@@ -84,40 +48,28 @@ function createCallerLookup<Caller>(
   { config, database, metrics }: App,
   ask: (token: string) => Promise<{ caller: Caller; lifetimeMs: number } | undefined>,
 ): CallerLookup<Caller> {
-  const cache = createCallerCache<Caller>()
+  const cache = new Cache<string, { caller: Caller; lifetimeMs: number } | undefined>('callers', {
+    max: CACHED_TOKENS,
+    ttlMs: (found) => Math.min(CACHE_MS, found?.lifetimeMs ?? 0),
+  })
   const limits = { running: LOOKUPS[database.kind], waiting: config.DATABASE_QUEUE_LIMIT }
   const lookups = createFairQueue(limits, overloaded)
-  let hits = 0
-  let misses = 0
   observeQueue(metrics, 'callers', lookups.state)
-  metrics.observe('agro_caller_cache_entries', cache.size)
-  metrics.observe('agro_caller_cache_hits_total', () => hits)
-  metrics.observe('agro_caller_cache_misses_total', () => misses)
+  metrics.observe('agro_caller_cache_entries', () => cache.statistics().entries)
+  metrics.observe('agro_caller_cache_hits_total', () => cache.statistics().hits)
+  metrics.observe('agro_caller_cache_misses_total', () => cache.statistics().misses)
 
-  async function askAndRemember(token: string): Promise<Caller | undefined> {
-    const asked = performance.now()
-    const found = await ask(token)
-    if (found) cache.set(token, found.caller, asked, Math.min(CACHE_MS, found.lifetimeMs))
-    return found?.caller
-  }
-
-  function known(token: string): Caller | undefined {
-    const caller = cache.get(token)
-    if (caller) hits++
-    return caller
-  }
+  const known = (token: string) => cache.get(token)?.caller
 
   return {
     known,
     async find(token, request, reply) {
       const caller = known(token)
       if (caller) return caller
-      misses++
       const deadline = deadlineOf(reply, timeBudgetOf(request, reply).left(), overloaded)
       const answered = new AbortController()
       const signal = AbortSignal.any([deadline.signal, answered.signal])
-      // Another request with the same token may have asked meanwhile.
-      const find = async () => cache.get(token) ?? askAndRemember(token)
+      const find = async () => (await cache.load(token, () => ask(token)))?.caller
       const found = () => lookups.run(clientKeyOf(request), find, signal)
       try {
         return await withTimeout(request, reply, found, SHARE_OF_EXTRAS)
@@ -129,7 +81,7 @@ function createCallerLookup<Caller>(
         deadline.end()
       }
     },
-    forget: cache.forget,
+    forget: (condition) => cache.deleteWhere((found) => found !== undefined && condition(found.caller)),
   }
 }
 

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, createGzip, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { LRUCache } from 'lru-cache'
+import { Cache } from '#src/lib/cache.ts'
 import type { App } from '../app.ts'
 import { allowedCodings } from '../formats.ts'
 import { varyBy } from '../request.ts'
@@ -49,23 +49,20 @@ const compress: Record<Coding, (body: Buffer) => Promise<Buffer>> = {
 export const compression = fp(
   async (app: App) => {
     const acceptedCodings = createNegotiation()
-    const assets = new LRUCache<string, Promise<Buffer>>({ max: ASSETS_KEPT })
+    const assets = new Cache<string, Buffer>('compressed assets', { max: ASSETS_KEPT })
 
     /** An asset as it is sent. */
     function assetIn(coding: Coding, asset: ReadStream | string, tag: unknown): Promise<Buffer> {
       const isFile = asset instanceof ReadStream
       // A file is known by its path, since its URL can be written in many ways, and a text by what it comes to.
       const key = `${coding} ${isFile ? asset.path : tag}`
-      const known = assets.get(key)
-      if (known) {
-        // It may have been removed meanwhile, which nobody else listens for.
-        if (isFile) asset.on('error', () => {}).destroy()
-        return known
-      }
-      const content = isFile ? buffer(asset) : Promise.resolve(Buffer.from(asset))
-      const compressed = content.then(compress[coding])
-      assets.set(key, compressed)
-      compressed.catch(() => assets.delete(key))
+      let isLoaded = false
+      const compressed = assets.load(key, async () => {
+        isLoaded = true
+        return compress[coding](isFile ? await buffer(asset) : Buffer.from(asset))
+      })
+      // It may have been removed meanwhile, and nothing else listens for that.
+      if (isFile && !isLoaded) asset.on('error', () => {}).destroy()
       return compressed
     }
 
@@ -115,16 +112,12 @@ export const compression = fp(
 
 /** What of our codings an Accept-Encoding header allows. The headers of browsers are few. */
 function createNegotiation() {
-  const known = new LRUCache<string, Coding[]>({
+  const cache = new Cache<string, Coding[]>('codings', {
     max: 100,
     maxSize: 10_000,
-    sizeCalculation: (_, key) => key.length + 1,
+    sizeOf: (_, key) => key.length + 1,
   })
-  return (accept: string): Coding[] => {
-    const codings = known.get(accept) ?? allowedCodings(accept, CODINGS)
-    known.set(accept, codings)
-    return codings
-  }
+  return (accept: string) => cache.getOrCreate(accept, () => allowedCodings(accept, CODINGS))
 }
 
 function isCompressedOnce({ config: { caching } }: FastifyRequest['routeOptions']): boolean {

@@ -1,7 +1,6 @@
 import fp from 'fastify-plugin'
 import { DAY_MS, dayOf } from '#src/lib/dates.ts'
 import type { App } from '../app.ts'
-import { flushRegularly } from '../background-work.ts'
 
 /** How many requests came with a key on a day. */
 export interface KeyUsage {
@@ -85,7 +84,7 @@ export const keyUsage = fp(
     const { count, flush } = createKeyUsageCounter(add)
     app.decorate('countKeyRequest', count)
     app.decorate('flushKeyUsage', flush)
-    flushRegularly(app, flush, 'requests with keys could not be counted yet')
+    app.jobs.add('store-key-usage', flush, flush)
   },
-  { name: 'key-usage' },
+  { name: 'key-usage', dependencies: ['jobs'] },
 )

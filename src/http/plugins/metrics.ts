@@ -1,6 +1,7 @@
 import fp from 'fastify-plugin'
 import type pg from 'pg'
 import { schemaVersion } from '#src/data/schema-state.ts'
+import { readCacheStatistics } from '#src/lib/cache.ts'
 import { VERSION } from '#src/lib/version.ts'
 import type { App } from '../app.ts'
 import { createMetrics, type Metrics } from '../metrics/metrics.ts'
@@ -50,9 +51,18 @@ export const metrics = fp(
       metrics.observe('agro_database_reads_total', () => replica?.counts[server] ?? 0, { server })
     }
     observeFiles(metrics, app)
+    observeCaches(metrics)
   },
   { name: 'metrics' },
 )
+
+function observeCaches(metrics: Metrics): void {
+  const read = (count: 'entries' | 'hits' | 'misses') => () =>
+    readCacheStatistics().map(({ name, [count]: value }) => ({ labels: { cache: name }, value }))
+  metrics.observeAll('agro_cache_entries', read('entries'))
+  metrics.observeAll('agro_cache_hits_total', read('hits'))
+  metrics.observeAll('agro_cache_misses_total', read('misses'))
+}
 
 function observePool(metrics: Metrics, name: string, pool: pg.Pool): void {
   metrics.observe('agro_database_pool_connections', () => pool.idleCount, { pool: name, state: 'idle' })

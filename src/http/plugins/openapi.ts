@@ -1,7 +1,6 @@
 import swagger from '@fastify/swagger'
 import type { FastifyContextConfig, FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 import fp from 'fastify-plugin'
-import { LRUCache } from 'lru-cache'
 import type { OpenAPIV3_1 } from 'openapi-types'
 import { AdvisedArea } from '#schemas/areas.ts'
 import { COUNTRY_NAMES, ErrorBody, ErrorDetail, Picture } from '#schemas/common.ts'
@@ -14,6 +13,7 @@ import { QuantityParameters } from '#schemas/quantities.ts'
 import { SERVICE_NAME } from '#schemas/service.ts'
 import { UserProfile } from '#schemas/user.ts'
 import { errorCodeSchema } from '#src/errors.ts'
+import { Cache } from '#src/lib/cache.ts'
 import { VERSION } from '#src/lib/version.ts'
 import type { App } from '../app.ts'
 import { untilGone } from '../deadline.ts'
@@ -225,15 +225,12 @@ const REMEMBERED_TEXTS = 20
 
 /** Makes a text anew only where it is asked for with other countries, or by others, than lately. */
 function rememberingSome(make: (countries: DocumentCountry[], view: DocumentView) => string) {
-  const texts = new LRUCache<string, Text>({ max: REMEMBERED_TEXTS })
+  const texts = new Cache<string, Text>('documents', { max: REMEMBERED_TEXTS })
   return (countries: DocumentCountry[], view: DocumentView): Text => {
-    const key = JSON.stringify([countries, view])
-    const known = texts.get(key)
-    if (known) return known
-    const text = make(countries, view)
-    const made = { text, tag: entityTag(text) }
-    texts.set(key, made)
-    return made
+    return texts.getOrCreate(JSON.stringify([countries, view]), () => {
+      const text = make(countries, view)
+      return { text, tag: entityTag(text) }
+    })
   }
 }
 

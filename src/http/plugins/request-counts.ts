@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import type { App } from '../app.ts'
-import { flushRegularly } from '../background-work.ts'
 import type { Metrics, Sample } from '../metrics/metrics.ts'
 import { patternOf, type RoutePattern, UNKNOWN_PATH } from '../request.ts'
 import {
@@ -124,9 +123,9 @@ export const requestCounts = fp(
       else done()
     })
 
-    flushRegularly(app, flush, 'requests could not be counted yet')
+    app.jobs.add('store-request-counts', flush, flush)
   },
-  { name: 'request-counts', dependencies: ['error-handler', 'metrics', 'warm-up-requests'] },
+  { name: 'request-counts', dependencies: ['error-handler', 'jobs', 'metrics', 'warm-up-requests'] },
 )
 
 /** What a route is counted as. Those that are no operation of the API are pages about it. */

@@ -3,17 +3,17 @@ import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { countUncoded, dropShared, type Finding, giveCodes } from './staging-queries.ts'
 
-/** What becomes of areas without a code of their own: one is made from the name, or they are left out. */
+/** Areas without a code get one from their name, or are left out. */
 export const CODE_RULES = ['from-names', 'skip'] as const
 export type CodeRule = (typeof CODE_RULES)[number]
 
-/** Most of the areas are not left over from drawing, but have no codes. */
+/** A larger share of areas without codes is no leftover of drawing. */
 const MOSTLY = 0.5
 
 /**
- * The code that a name makes, in capitals and without accents: ADDIS-ABABA. Other scripts stay as they are.
+ * ADDIS-ABABA: capitals without accents. Other scripts stay.
  *
- * @returns null where the name has neither letters nor digits
+ * @returns null for a name without letters and digits
  */
 export function codeOfName(name: string): string | null {
   const plain = name
@@ -24,12 +24,7 @@ export function codeOfName(name: string): string | null {
   return words?.join('-') ?? null
 }
 
-/**
- * Does about staged areas without a code, or with one that others have too, what the operator wants done.
- *
- * @returns the areas whose codes were made, and those that are left out
- * @throws {OperatorError} where the operator has not said, and most areas have no code
- */
+/** Applies the operator's rule to areas without a code of their own. */
 export async function settleCodes(
   trx: Transaction<Tables>,
   rule: CodeRule | undefined,

@@ -4,7 +4,6 @@ import { type Decode, type Texts, withoutCutCharacter } from './encoding.ts'
 
 const HEADER_BYTES = 32
 const FIELD_BYTES = 32
-/** Ends the list of fields. */
 const TERMINATOR = 0x0d
 
 interface Field {
@@ -14,19 +13,13 @@ interface Field {
 }
 
 interface Header {
-  /** How many records there are. */
   count: number
   recordBytes: number
-  /** The byte that says the code page. */
   languageDriver: number
   fields: Field[]
 }
 
-/**
- * Reads the records of a .dbf file one after the other: as many as its header says.
- *
- * @throws {Error} where it is damaged or ends too early
- */
+/** @throws {Error} for a damaged or short file */
 export async function* recordsIn(file: ByteReader, decode: Decode): AsyncGenerator<Record<string, unknown>> {
   const { count, recordBytes, fields } = await headerOf(file, decode)
   for (let record = 0; record < count; record++) {
@@ -34,11 +27,6 @@ export async function* recordsIn(file: ByteReader, decode: Decode): AsyncGenerat
   }
 }
 
-/**
- * Looks at the texts of a .dbf file.
- *
- * @throws {Error} where it is damaged or ends too early
- */
 export async function surveyTexts(file: ByteReader): Promise<{ texts: Texts; languageDriver: number }> {
   const { count, recordBytes, fields, languageDriver } = await headerOf(file, (bytes) =>
     bytes.toString('latin1'),
@@ -60,7 +48,7 @@ async function headerOf(file: ByteReader, decode: Decode): Promise<Header> {
   const headerBytes = header.readUInt16LE(8)
   const recordBytes = header.readUInt16LE(10)
   const fields = fieldsIn(await exactly(file, Math.max(0, headerBytes - HEADER_BYTES)), decode)
-  // The first byte of a record says whether it is deleted, which in a shapefile none is.
+  // The first byte marks deleted records, which shapefiles have none of.
   if (recordBytes < fields.reduce((sum, { length }) => sum + length, 1)) {
     throw new Error(`its .dbf has records of ${recordBytes} bytes, which its fields do not fit into`)
   }
@@ -102,7 +90,7 @@ function recordOf(bytes: Buffer, fields: Field[], decode: Decode): Record<string
   )
 }
 
-/** Texts are filled up with blanks or NUL. */
+/** Texts are padded with blanks or NUL. */
 function textOf(bytes: Buffer, decode: Decode): string {
   return decode(bytes).replaceAll('\0', '').trim()
 }
@@ -113,18 +101,17 @@ function typed(text: string, type: string): unknown {
   return text
 }
 
-/** The bytes of a stream, as many at a time as are asked for. What is asked for is all that is held. */
+/** Buffers no more than the caller asks for. */
 export class ByteReader {
   readonly #chunks: AsyncIterator<Buffer>
   #rest: Buffer = Buffer.alloc(0)
 
   constructor(stream: Readable) {
-    // It may fail before it is read: whoever reads it is told then.
+    // An early failure is reported to the reader.
     stream.on('error', () => {})
     this.#chunks = stream[Symbol.asyncIterator]()
   }
 
-  /** The next bytes; fewer where the stream ends. */
   async read(length: number): Promise<Buffer> {
     const parts: Buffer[] = []
     let missing = length
@@ -142,7 +129,6 @@ export class ByteReader {
     return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts)
   }
 
-  /** Ends the stream, wherever it is. */
   async close(): Promise<void> {
     await this.#chunks.return?.()
   }

@@ -1,6 +1,6 @@
 import { MAX_POSITIONS } from './feature.ts'
 
-/** A geometry as GeoJSON has it. Of what is no polygon, the type alone is read. */
+/** GeoJSON; of other types than polygons, only the type. */
 type PackedGeometry =
   | { type: 'Polygon'; coordinates: Position[][] }
   | { type: 'MultiPolygon'; coordinates: Position[][][] }
@@ -11,7 +11,7 @@ type Position = [x: number, y: number]
 
 const MAGIC = 'GP'
 const HEADER_BYTES = 8
-/** Bytes of an envelope, by the number in the flags that says what is in it. */
+/** By the envelope code of the flags. */
 const ENVELOPE_BYTES = [0, 32, 48, 48, 64]
 
 const POLYGON = 3
@@ -33,16 +33,15 @@ const OTHER_TYPES = {
 } as const
 type OtherType = (typeof OTHER_TYPES)[keyof typeof OTHER_TYPES]
 
-/** Collections in collections; real ones have none. */
+/** Real files nest no collections. */
 const MAX_DEPTH = 8
 
 const DAMAGED = 'its geometry is damaged'
 
 /**
- * The geometry of a GeoPackage: a header, and well-known binary.
+ * A GeoPackage header, then well-known binary.
  *
  * @param number of the feature, for messages
- * @throws {Error} where it is damaged, or has too many positions
  */
 export function geometryOf(bytes: Buffer, number: number): PackedGeometry {
   try {
@@ -54,18 +53,18 @@ export function geometryOf(bytes: Buffer, number: number): PackedGeometry {
       throw new Error('its geometry is of a kind that is not read')
     return new WkbReader(bytes.subarray(HEADER_BYTES + envelopeBytes)).geometry(0)
   } catch (error) {
-    // A number that is wanted beyond the end.
+    // A number beyond the end.
     const reason = error instanceof RangeError ? DAMAGED : (error as Error).message
     throw new Error(`feature ${number}: ${reason}`)
   }
 }
 
-/** Reads well-known binary, of ISO and with the flags of PostGIS. Each part says in which order its bytes are. */
+/** ISO and PostGIS flags; each part states its byte order. */
 class WkbReader {
   readonly #bytes: Buffer
   #at = 0
   #littleEndian = true
-  /** Rings count as well: without positions there could be millions. */
+  /** Counts rings too: millions of rings may have no positions. */
   #left = MAX_POSITIONS
 
   constructor(bytes: Buffer) {
@@ -90,7 +89,7 @@ class WkbReader {
     if (type === COLLECTION) {
       return { type: 'GeometryCollection', geometries: this.#parts(() => this.geometry(depth + 1)) }
     }
-    // How long others are is not known: nothing behind them can be read.
+    // The length of other types is unknown, so later parts cannot be read.
     const other = OTHER_TYPES[type as keyof typeof OTHER_TYPES]
     if (other === undefined) throw new Error(DAMAGED)
     if (depth > 0) throw new Error(`its geometry has a ${other} in it`)

@@ -14,36 +14,31 @@ import {
 } from './feature.ts'
 import { geometryOf } from './geopackage-geometry.ts'
 
-/** A row of the tables that describe the others: texts of some kB. */
+/** Describing tables hold texts of some kB. */
 const MAX_DESCRIPTION_BYTES = 2 ** 20
 
-/** Positions with their heights and measures, and attributes. */
+/** Positions with heights and measures, and attributes. */
 const MAX_FEATURE_BYTES = 48 * MAX_POSITIONS
 
-/** A table of features may be one of many, of which their names are in memory. */
 const MAX_LAYERS = 1000
 
-/** Ids of no CRS: Cartesian and geographic ones that nobody knows. */
+/** Undefined Cartesian and geographic systems. */
 const UNKNOWN_SRS = [-1, 0]
 
-/** A layer of a GeoPackage. */
 interface Layer {
   table: string
-  /** The column with the geometry. */
   column: string
   srsId: number
 }
 
-/** SQLite has the whole file in memory; commands stay below 512 MB. */
+/** SQLite holds the whole file; commands stay below 512 MB. */
 const MAX_FILE_BYTES = 256 * 2 ** 20
 
-/** For the messages of SQLite about whole files. */
 const REASONS: Record<string, string> = {
   'file is not a database': 'it is no SQLite file',
   'database disk image is malformed': 'it is cut off or damaged',
 }
 
-/** A layer of a GeoPackage, an SQLite file. */
 export function geoPackage(path: string, reading: Reading): FeatureFile {
   const name = basename(path)
   return {
@@ -68,7 +63,7 @@ export function geoPackage(path: string, reading: Reading): FeatureFile {
   }
 }
 
-/** What was written last may be in files beside it, as long as a program has it open. */
+/** An open program may keep the last writes in files beside it. */
 async function refuseUnmerged(path: string, name: string): Promise<void> {
   for (const ending of ['-wal', '-journal']) {
     const beside = await stat(path + ending).catch(() => undefined)
@@ -122,7 +117,6 @@ function layersOf(file: SqliteFile): Layer[] {
   return layers
 }
 
-/** Names of tables and columns are short. */
 const MAX_NAME_CHARACTERS = 1000
 
 function textIn(row: Row, column: string): string {
@@ -145,49 +139,43 @@ function refuseOtherSrs(name: string, file: SqliteFile, table: string, srsId: nu
   throw new Error(`its layer ${table} has a CRS that it does not have`)
 }
 
-/** A value of a row. Whole numbers beyond 2^53 are texts. */
 type Value = null | number | string | Buffer
 
-/** A row by the names of its columns. */
 type Row = Record<string, Value>
 
-/** A row with its share of the table, from 0 to 1. */
 interface PlacedRow {
   row: Row
   read: number
 }
 
-/** An SQLite file in memory, of which whole tables are read. */
 interface SqliteFile {
   /**
-   * The rows of a table, one after the other, in the order of their ids.
+   * In the order of row ids.
    *
    * @param maxBytes of a row
-   * @throws {Error} where the table is missing or damaged, or has a larger row
    */
   rows(table: string, maxBytes: number): Generator<PlacedRow>
   close(): void
 }
 
-/** Columns that were added after the rows take no bytes of the file, and all of the time. */
+/** Columns that are newer than the rows take time, and no bytes. */
 const MAX_MISSING_VALUES = 5_000_000
 
-/** The versions of the file format for writers and readers: 2 would need a log of changes beside the file. */
+/** Versions of the format for writers and readers: 2 would need a log beside the file. */
 const VERSIONS = [18, 19]
 
 const ENCODINGS: Record<string, string> = { 'UTF-8': 'utf-8', 'UTF-16le': 'utf-16le', 'UTF-16be': 'utf-16be' }
 
-/** What SQLite puts in the place of bytes that are no text. */
+/** SQLite's replacement for bytes that are no text. */
 const NO_TEXT = '\uFFFD'
 
-/** @param bytes of the file, which are changed */
 async function openSqlite(bytes: Buffer): Promise<SqliteFile> {
   for (const version of VERSIONS) if (bytes[version] === 2) bytes[version] = 1
   const { Database } = await initSqlJs()
   const database = new Database(bytes)
   return {
     *rows(table, maxBytes) {
-      // Of a file that others made, no expression is computed.
+      // Foreign files get no expression computed.
       database.run('PRAGMA trusted_schema = OFF; PRAGMA ignore_check_constraints = ON')
       const columns = columnsOf(database, table)
       const count = measured(database, table, columns, maxBytes)
@@ -202,7 +190,7 @@ async function openSqlite(bytes: Buffer): Promise<SqliteFile> {
   }
 }
 
-/** The columns of a table of its own: a view or a virtual table would run SQL of the file. */
+/** Views, virtual tables and computed columns would run SQL of the file. */
 function columnsOf(database: Database, table: string): string[] {
   const [entry] = query(database, 'SELECT type, rootpage FROM sqlite_schema WHERE name = ? COLLATE NOCASE', [
     table,
@@ -214,7 +202,6 @@ function columnsOf(database: Database, table: string): string[] {
   return columns.map(({ name }) => String(name))
 }
 
-/** The number of the rows of a table, whose pages are checked. */
 function measured(database: Database, table: string, columns: string[], maxBytes: number): number {
   const [check] = query(database, `PRAGMA quick_check(${quoted(table)})`)
   if (check?.quick_check !== 'ok') {
@@ -232,7 +219,7 @@ function measured(database: Database, table: string, columns: string[], maxBytes
 
 function* rowsOf(database: Database, table: string, count: number): Generator<PlacedRow> {
   const statement = database.prepare(`SELECT * FROM ${quoted(table)} ORDER BY rowid`)
-  // Beside the others: a table may have as many columns as a result.
+  // A separate statement: a table may have as many columns as a result.
   const ids = database.prepare(`SELECT rowid FROM ${quoted(table)} ORDER BY rowid`)
   try {
     const columns = statement.getColumnNames()
@@ -251,7 +238,7 @@ function* rowsOf(database: Database, table: string, count: number): Generator<Pl
   }
 }
 
-/** A text may have the character itself. */
+/** Texts may hold the replacement character itself. */
 function refuseNoText(database: Database, table: string, column: string, rowid: number): void {
   const [pragma] = query(database, 'PRAGMA encoding')
   const text = `SELECT CAST(${quoted(column)} AS BLOB) AS bytes FROM ${quoted(table)} WHERE rowid = ${rowid}`
@@ -274,7 +261,7 @@ function query(database: Database, sql: string, parameters: string[] = []): Row[
   }
 }
 
-/** The types of the library lack this option. */
+/** The library's types lack this option. */
 type Get = (
   parameters: null,
   options: { useBigInt: true },

@@ -26,40 +26,31 @@ import type { Finding, StagedArea } from './staging-queries.ts'
 
 export interface LoadRequest {
   files: FeatureFile[]
-  /** A code or a name of the country. */
   country: string
   level: number
-  /** Properties that the operator named; the others are guessed. */
   properties: GivenProperties
-  /** What becomes of areas without a code of their own; left out, most must have one. */
   codes?: CodeRule | undefined
-  /** What the catalog says of them; what is known of the same files is kept where it is left out. */
+  /** Left out, the stored ones of the same files stay. */
   source: string | undefined
   licence: string | undefined
-  /** Refuses files that something would have to be done about. */
+  /** Refuses files that need repairs. */
   strict: boolean
-  /** By which part of itself the repair of an area may change it; a hundredth where it is left out. */
+  /** The largest share by which a repair may change an area. */
   maxRepair?: number | undefined
-  /** Does everything and then undoes it. */
   dryRun: boolean
-  /** Is told which part of the files is read, from 0 to 1. */
   read?: ((part: number) => void) | undefined
-  /** Is told which part of the areas is stored, from 0 to 1. */
   stored?: ((part: number) => void) | undefined
 }
 
-/** What loading files has done. */
 export interface FileReport extends LoadReport {
-  /** Features that were left out, since they are of other countries. */
   elsewhere: number
 }
 
 /**
- * Loads files as the areas of one level of a country, in the place of those that are there: all of them
- * or, where anything is wrong, none.
+ * Replaces the areas of a level: all or, after any error, none.
  *
- * @returns the country's name, and what was done; no report where the same files are loaded already
- * @throws {OperatorError} says in one sentence what is wrong with the files
+ * @returns no report if the same files are loaded
+ * @throws {OperatorError} says in one sentence what is wrong
  */
 export async function loadBoundaries(
   database: Database,
@@ -107,7 +98,7 @@ export async function loadBoundaries(
   return { country: country.name, report: { ...report, elsewhere } }
 }
 
-/** @throws {OperatorError} behind the last area, where features of other countries were left out */
+/** @throws {OperatorError} after the last area */
 async function* refusingOthers(
   areas: AsyncIterable<StagedArea>,
   countElsewhere: () => number,
@@ -126,7 +117,7 @@ async function targetOf({ writer }: Database, request: LoadRequest): Promise<Tar
     ({ code, name, extent, stated }): CountryPlace => ({
       code,
       name,
-      // An outline takes the place of the one before, wherever that has been.
+      // A new outline replaces the old one, wherever it lay.
       bounds: request.level === 0 ? stated : extent,
     }),
   )
@@ -144,11 +135,7 @@ function namesOf(files: FeatureFile[]): string {
   return files.map(({ paths }) => basename(paths[0] as string)).join(', ')
 }
 
-/**
- * Over the bytes of the files and everything that decides what becomes of them.
- *
- * @param otherwise the source and licence where the request names none
- */
+/** Covers the bytes of the files and all settings that change the result. */
 async function checksumOf(
   request: LoadRequest,
   countryCode: string,
@@ -165,7 +152,7 @@ async function checksumOf(
   return hash.digest('hex')
 }
 
-/** Areas of level 2 and 3 need parents, and real ones do not go into approximate ones. */
+/** Areas of level 2 and 3 need parents; real areas do not nest in approximate ones. */
 function refuseMissingParents(country: CountryPlace, level: number, sets: Map<number, BoundarySet>): void {
   if (level < 2) return
   const above = sets.get(level - 1)
@@ -176,34 +163,21 @@ function refuseMissingParents(country: CountryPlace, level: number, sets: Map<nu
   )
 }
 
-/** What the areas of a file are meant to be. */
 interface Target {
   country: CountryPlace
   level: number
-  /** Properties that the operator named; the others are guessed. */
   properties: GivenProperties
-  /** All countries, to recognise files of another one. */
   countries: CountryPlace[]
-  /** The country that a code or name is of, if one is. */
   countryNamed(name: string): CountryPlace | undefined
 }
 
-/** Who is told what while areas are read. */
 interface Listeners {
-  /** Which features have no polygon. */
   dropped(finding: Finding): void
   noted: Noted
-  /** That a feature is of another country than others of its file. */
   elsewhere(): void
-  /** Which part of the files is read, from 0 to 1. */
   read(part: number): void
 }
 
-/**
- * Reads the areas of files one after the other.
- *
- * @throws {OperatorError} where a file is not of the country or the level
- */
 async function* readAreas(
   files: FeatureFile[],
   target: Target,
@@ -244,7 +218,7 @@ async function* readAreas(
         wkb: shape.wkb,
       }
     }
-    // Files of the world are read for one country; of a file without any of it, another was meant.
+    // Files of the world serve one country; a file without it is a mistake.
     if (foreign && !some) throw foreign
   }
   read(1)
@@ -265,14 +239,13 @@ function refuseOtherLevel(
   source: Source | undefined,
   target: Target,
 ): void {
-  // Whoever names the code's property knows which level it is of.
+  // An operator who names the code's property knows its level.
   if (target.properties.code) return
   const level = levelOf(properties, source)
   if (level === undefined || level === target.level) return
   throw otherLevel(file, level, target.level)
 }
 
-/** @returns what to say of a feature that says it is of another country */
 function otherCountry(
   origin: string,
   properties: Record<string, unknown>,

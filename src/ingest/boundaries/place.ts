@@ -7,18 +7,17 @@ import { type Finding, linkByCode, linkByOverlap } from './staging-queries.ts'
 export interface CountryPlace {
   code: string
   name: string
-  /** Null where nobody knows where it lies. */
+  /** Null for an unknown place. */
   bounds: Bounds | null
 }
 
-/** Degrees by which areas may reach beyond the bounds of their country. */
+/** Degrees. */
 const MARGIN = 1
 
 /**
- * Whether it lies elsewhere is not known of a country that has no bounds yet.
+ * A country without bounds accepts any place.
  *
- * @throws {OperatorError} where an area does not lie in the country; the sentence says what is probably
- * wrong with the file: swapped coordinates, a projection, or another country
+ * @throws {OperatorError} guesses the mistake: swapped coordinates, a projection, or another country
  */
 export function refuseOtherPlace(
   subject: string,
@@ -61,18 +60,13 @@ function rounded(degrees: number): string {
   return String(Number(degrees.toFixed(4)))
 }
 
-/**
- * The part of the areas that may be without a parent of the code they name, or inside none at all: an
- * area or two were split, renamed or drawn differently. If it is more, the two levels do not belong together.
- */
+/** Some areas were split, renamed or redrawn; with a larger share the levels do not belong together. */
 const TOLERATED = 0.5
 
 /**
- * Links staged areas to those of the level above: by their parents' codes, and where there is none of
- * that code, by the largest overlap.
+ * By parents' codes, else by the largest overlap.
  *
- * @returns what was not linked by code
- * @throws {OperatorError} where the level above is that of other areas
+ * @returns the areas not linked by code
  */
 export async function linkParents(
   trx: Transaction<Tables>,
@@ -81,7 +75,7 @@ export async function linkParents(
 ): Promise<Finding[]> {
   if (level === 0) return []
   const { total, unlinked } = await linkByCode(trx, country.code, level)
-  // Level 0 may be missing: a country needs no outline to have regions.
+  // A country needs no outline for its regions.
   if (level === 1) return []
   const above = `level ${level - 1} of ${country.name}`
   const misnamed = unlinked.filter(({ parentCode }) => parentCode !== null)
@@ -106,10 +100,8 @@ export async function linkParents(
   })
 }
 
-/** Codes named in a sentence. */
 const NAMED_CODES = 5
 
-/** The first few of some codes. */
 export function someOf(codes: string[]): string {
   return codes.slice(0, NAMED_CODES).join(', ') + (codes.length > NAMED_CODES ? ', ...' : '')
 }

@@ -2,7 +2,6 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Tables } from '#src/data/tables.ts'
 import { overlap } from './staging-queries.ts'
 
-/** The areas of one level of a country, and where they come from. */
 export interface BoundarySet {
   countryCode: string
   level: number
@@ -12,7 +11,6 @@ export interface BoundarySet {
   licence: string
 }
 
-/** What is loaded of a country, by level. */
 export async function findBoundarySets(
   db: Kysely<Tables>,
   countryCode: string,
@@ -21,7 +19,7 @@ export async function findBoundarySets(
     .selectFrom('boundary_set')
     .select(['country_code as countryCode', 'level', 'checksum', 'approximate', 'source', 'licence'])
     .where('country_code', '=', countryCode)
-    // Somebody may have deleted the areas by SQL.
+    // An operator may have deleted the areas by SQL.
     .where(({ exists, selectFrom }) =>
       exists(
         selectFrom('admin_area')
@@ -33,22 +31,19 @@ export async function findBoundarySets(
   return new Map(rows.map((row) => [row.level, row]))
 }
 
-/** Operators are few: one at a time may change which boundaries there are. Readers are not held up. */
+/** Allows one writer; readers go on. */
 export async function lockBoundaries(trx: Transaction<Tables>): Promise<void> {
   await sql`lock table boundary_set in share row exclusive mode`.execute(trx)
 }
 
-/** Marks where a trial of a load goes back to. */
 export async function beginTrial(trx: Transaction<Tables>): Promise<void> {
   await sql`savepoint before_loading`.execute(trx)
 }
 
-/** Undoes all that has been done since {@link beginTrial}. */
 export async function undoTrial(trx: Transaction<Tables>): Promise<void> {
   await sql`rollback to savepoint before_loading`.execute(trx)
 }
 
-/** How a level has changed. */
 export interface Replacement {
   added: number
   updated: number
@@ -56,10 +51,8 @@ export interface Replacement {
 }
 
 /**
- * Puts the staged areas in the place of a level. Those whose code stays keep their identity, so that
- * the areas below stay linked; those below one that is gone are left without a parent.
- *
- * @param stored is told which part of the areas is stored, from 0 to 1
+ * Areas with a known code keep their identity, so that those below stay linked; those below a removed area lose their
+ * parent.
  */
 export async function replaceLevel(
   trx: Transaction<Tables>,
@@ -98,10 +91,9 @@ export async function replaceLevel(
   return { ...counts, removed: Number(removed.numAffectedRows ?? 0) }
 }
 
-/** Vertices that are stored by one statement, which takes about a second. */
+/** A statement of this size takes about a second. */
 const SLICE_VERTICES = 100_000
 
-/** Staged areas that are stored together, by their ids. */
 interface Slice {
   first: number
   last: number
@@ -121,7 +113,6 @@ async function slicesOfStaged(trx: Transaction<Tables>): Promise<{ vertices: num
   return { slices: rows, vertices: rows.reduce((sum, slice) => sum + slice.vertices, 0) }
 }
 
-/** @returns of each area whether it is new */
 async function storeSlice(
   trx: Transaction<Tables>,
   { countryCode, level }: BoundarySet,
@@ -164,13 +155,14 @@ async function storeSlice(
   return rows.map(({ added }) => added)
 }
 
-/**
- * Vertices of a piece: with 64 it stays below the 2 kB from which PostgreSQL stores a value aside and
- * compressed, so that a look-up reads it with its row.
- */
+/** With 64 a value stays below 2 kB, so that PostgreSQL stores it with its row. */
 const PIECE_VERTICES = 64
 
-/** Deletes the approximate areas below a level: they do not fit into real ones. Returns which levels. */
+/**
+ * Approximate areas do not fit into real ones.
+ *
+ * @returns the deleted levels
+ */
 export async function deleteApproximateBelow(
   trx: Transaction<Tables>,
   countryCode: string,
@@ -189,9 +181,9 @@ export async function deleteApproximateBelow(
 }
 
 /**
- * Gives the areas of the level below that have lost their parent the one they overlap most.
+ * Gives areas that have lost their parent the one with the largest overlap.
  *
- * @returns their codes, and their parents' (null where they overlap none)
+ * @returns null for areas without one
  */
 export async function relinkChildren(
   trx: Transaction<Tables>,
@@ -222,7 +214,7 @@ export async function relinkChildren(
   return rows
 }
 
-/** The embedded database gathers no statistics by itself, and a server only after a while. */
+/** The embedded database never gathers statistics itself, a server only later. */
 export async function analyzeBoundaries(trx: Transaction<Tables>): Promise<void> {
   await sql`analyze admin_area, admin_area_piece`.execute(trx)
 }

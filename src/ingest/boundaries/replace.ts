@@ -31,44 +31,30 @@ import {
 
 interface ReplaceOptions {
   country: CountryPlace
-  /** Refuses areas that something would have to be done about. */
   strict: boolean
-  /** Does everything and then undoes it. */
   dryRun: boolean
-  /** By which part of itself the repair of an area may change it. */
   maxRepair?: number | undefined
-  /** What becomes of areas without a code of their own. */
   codes?: CodeRule | undefined
-  /** What is dropped while the areas are read. */
   dropped: Finding[]
-  /** What had to be guessed while they are read. */
   notes: string[]
-  /** Is told which part of the areas is stored, from 0 to 1. */
   stored?: ((part: number) => void) | undefined
 }
 
-/** What a load has done, or would do. */
 export interface LoadReport extends Replacement {
-  /** What had to be guessed about the files. */
   notes: string[]
   repaired: Repair[]
   dropped: Finding[]
-  /** Areas whose code was made from their name. */
   coded: Finding[]
-  /** Areas whose parent was found by overlap. */
   reparented: Finding[]
-  /** How many areas had no name and got their code for one. */
   unnamed: number
-  /** Areas of the level below whose parent is gone. */
   relinked: Finding[]
-  /** Levels below that held approximate areas, which are deleted. */
   approximateDeleted: number[]
 }
 
 /**
- * Puts areas, wherever they come from, in the place of a level: in one transaction, all or none.
+ * One transaction replaces the areas of a level.
  *
- * @throws {OperatorError} says in one sentence what is wrong with the areas
+ * @throws {OperatorError} says in one sentence what is wrong
  */
 export async function replaceBoundaries(
   database: Database,
@@ -120,7 +106,6 @@ export async function replaceBoundaries(
   })
 }
 
-/** Findings named in a sentence; the others are counted. */
 const NAMED_FINDINGS = 3
 
 function someFindings(findings: Finding[]): string {
@@ -134,7 +119,7 @@ function refuseFindings(what: string, findings: Finding[]): void {
   throw new OperatorError(`${areas} ${what} (${someFindings(findings)}): rejected by --strict.`)
 }
 
-/** Loops and holes that were drawn by mistake are small; where an area becomes another one, somebody has to look. */
+/** Loops and holes drawn by mistake are small; a larger change needs a look. */
 export const MAX_REPAIR = 0.01
 
 function refuseLargeRepairs(repaired: Repair[], dropped: Finding[], most: number): void {
@@ -147,7 +132,7 @@ function refuseLargeRepairs(repaired: Repair[], dropped: Finding[], most: number
   )
 }
 
-/** A few features without a code or a polygon are left over from drawing; many are a misunderstanding. */
+/** Leftovers of drawing are few; many are a misunderstanding. */
 const MOSTLY = 0.5
 
 function refuseMostlyDropped(staged: number, dropped: Finding[], codes: CodeRule | undefined): void {

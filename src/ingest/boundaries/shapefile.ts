@@ -15,14 +15,12 @@ import {
   type Reading,
 } from './feature.ts'
 
-/** The files that make up a shapefile, by their endings; .cpg names the encoding, .prj the CRS. */
+/** .cpg names the encoding, .prj the CRS. */
 const PARTS = ['shp', 'dbf', 'prj', 'cpg'] as const
 type Part = (typeof PARTS)[number]
 
-/** Opens a part of a shapefile from its beginning. */
 type Parts = Partial<Record<Part, () => Promise<Readable>>>
 
-/** A shapefile: the .shp with the others of its name beside it. */
 export async function shapefile(path: string, reading: Reading): Promise<FeatureFile> {
   const stem = basename(path, extname(path))
   const siblings = (await readdir(dirname(path))).filter((name) => partOf(name) && stemOf(name) === stem)
@@ -41,12 +39,11 @@ export async function shapefile(path: string, reading: Reading): Promise<Feature
   }
 }
 
-/** Encodings were guessed otherwise once: what was loaded then may be loaded again. */
+/** Older versions guessed encodings differently: their files may be loaded again. */
 export function shapefileReading({ encoding }: Reading): string[] {
   return ['encoding', encoding?.name ?? 'by label']
 }
 
-/** Which part of a shapefile a file is, by its ending; undefined where it is none. */
 export function partOf(name: string): Part | undefined {
   return PARTS.find((part) => name.toLowerCase().endsWith(`.${part}`))
 }
@@ -55,12 +52,11 @@ export function partsOf(files: string[], open: (file: string) => Promise<Readabl
   return Object.fromEntries(files.map((file) => [partOf(file), () => open(file)]))
 }
 
-/** The name of a file without its ending, which all parts of a shapefile share. */
 export function stemOf(name: string): string {
   return name.slice(0, name.length - extname(name).length)
 }
 
-/** The shapes and the records side by side: whatever the size of the files, one feature is in memory. */
+/** Memory holds one feature, whatever the size of the files. */
 export async function* shapefileFeatures(
   name: string,
   { shp, dbf, prj, cpg }: Parts,
@@ -122,7 +118,7 @@ async function* sideBySide(
   }
 }
 
-/** Bytes of a .prj or .cpg: they are a few lines. */
+/** A .prj or .cpg has a few lines. */
 const MAX_TEXT_BYTES = 64 * 1024
 
 async function textOf(file: ByteReader): Promise<string> {
@@ -137,10 +133,10 @@ function refuseOtherCrs(name: string, wkt: string): void {
   )
 }
 
-/** A file that ends before it says that it does. */
+/** The file ends before its stated length. */
 class CutOff extends Error {}
 
-/** A geometry as GeoJSON has it. Of what is no polygon, the type alone is read. */
+/** GeoJSON; of other types than polygons, only the type. */
 type ShapeGeometry =
   | { type: 'Polygon'; coordinates: Position[][] }
   | { type: 'MultiPolygon'; coordinates: Position[][][] }
@@ -150,11 +146,11 @@ type Position = [x: number, y: number]
 
 const HEADER_BYTES = 100
 const FILE_CODE = 9994
-/** Where the header says how long the file is, in 16-bit words. */
+/** Its length in 16-bit words. */
 const LENGTH_OFFSET = 24
 const RECORD_HEADER_BYTES = 8
 
-/** Positions with their heights and measures, and half as much for where the rings begin. */
+/** Positions with heights and measures, and half as much for ring offsets. */
 const MAX_RECORD_BYTES = 48 * MAX_POSITIONS
 
 const POLYGONS = [5, 15, 25]
@@ -172,11 +168,10 @@ const OTHER_TYPES: Record<number, 'Point' | 'LineString' | 'MultiPoint' | 'Multi
 }
 
 /**
- * Reads the shapes of a .shp file one after the other (ESRI Shapefile Technical Description, 1998).
+ * ESRI Shapefile Technical Description, 1998.
  *
- * @yields each shape, null where a record has none, and which part of the file has been read with it
- * @throws {CutOff} where the file ends too early
- * @throws {Error} where it is damaged, or a shape is too large
+ * @yields null for an empty record
+ * @throws {CutOff} for a short file
  */
 export async function* shapesIn(
   file: ByteReader,
@@ -229,7 +224,7 @@ function geometryOf(record: Buffer, number: number): ShapeGeometry | null {
     record.readInt32LE(PARTS_OFFSET + part * PART_BYTES),
   )
   const ends = [...starts.slice(1), positions]
-  // Each position is of one ring: else a few bytes could say that they are millions of rings.
+  // Each position has one ring: otherwise few bytes could declare millions of rings.
   if (starts.some((from, ring) => from < 0 || from > (ends[ring] as number))) throw damaged
   const rings = starts
     .map((from, ring) => ringOf(record, start + from * POSITION_BYTES, (ends[ring] as number) - from))
@@ -244,7 +239,6 @@ function ringOf(record: Buffer, start: number, count: number): Position[] {
   })
 }
 
-/** A ring, and the rectangle it lies in. */
 interface Ring {
   positions: Position[]
   clockwise: boolean
@@ -255,8 +249,8 @@ interface Ring {
 }
 
 /**
- * Outer rings run clockwise, and holes against it. A hole is of the smallest ring around it; where one has none,
- * the file may have them the other way round, and else it is no hole.
+ * Outer rings run clockwise, holes against it. A hole belongs to the smallest ring around it. A hole without one means
+ * reversed rings, or no hole.
  */
 function polygonsOf(positions: Position[][]): ShapeGeometry | null {
   const rings = positions.map(measured)
@@ -268,7 +262,7 @@ function polygonsOf(positions: Position[][]): ShapeGeometry | null {
     : { type: 'MultiPolygon', coordinates: polygons }
 }
 
-/** @returns the polygons, outer ring first; undefined where a hole lies in none of them */
+/** @returns undefined if a hole lies in no ring */
 function assembled(rings: Ring[], outersClockwise: boolean): Position[][][] | undefined {
   const outers = rings.filter((ring) => ring.clockwise === outersClockwise)
   const polygons = new Map(outers.map((outer) => [outer, [outer.positions]]))
@@ -302,7 +296,7 @@ function measured(positions: Position[]): Ring {
     east: Number.NEGATIVE_INFINITY,
     north: Number.NEGATIVE_INFINITY,
   }
-  // Twice the area, by the trapezes between each side and the x axis.
+  // Twice the area, by the trapezes between sides and the x axis.
   let area = 0
   let [beforeX, beforeY] = positions[0] as Position
   for (const [x, y] of positions) {

@@ -2,39 +2,31 @@ import { sql, type Transaction } from 'kysely'
 import type { Tables } from '#src/data/tables.ts'
 import { percentText, round } from '#src/lib/round.ts'
 
-/** An area as a file has it, on its way into the database. */
 export interface StagedArea {
-  /** Which feature of which file it is, for messages. */
   origin: string
   code: string | null
   name: string | null
   parentCode: string | null
-  /** The code that its name makes, should it need one. */
+  /** For areas that need a code. */
   nameCode?: string | null
-  /** A MultiPolygon in longitude and latitude, well-known binary. */
   wkb: Buffer
 }
 
-/** What has been found about one of the areas. */
 export interface Finding {
-  /** Its code, or which feature it is where it has none. */
+  /** Its code, or its feature if it has none. */
   area: string
   reason: string
 }
 
-/** Bytes of texts and geometry that go to the database in one statement. */
+/** Size of a statement. */
 const BATCH_BYTES = 1024 * 1024
 
-/** Smaller ones are left over from clipping: the smallest real areas are city quarters. */
+/** Smaller areas are left over from clipping: the smallest real ones are city quarters. */
 const SLIVER_KM2 = 0.001
-/** What has neither a code nor this area cannot be meant as an administrative area. */
+/** No administrative area is smaller and has no code. */
 const NAMELESS_SLIVER_KM2 = 1
 
-/**
- * Puts areas where they can be checked and repaired in SQL. They vanish with the transaction.
- *
- * @returns how many there are
- */
+/** A temporary table lets SQL check and repair them. */
 export async function stageAreas(
   trx: Transaction<Tables>,
   areas: AsyncIterable<StagedArea>,
@@ -63,7 +55,7 @@ export async function stageAreas(
     bytes = 0
   }
   await insertStaged(trx, batch)
-  // A temporary table is never analysed by itself, and nothing is on the embedded database.
+  // PostgreSQL never analyses temporary tables itself.
   await sql`analyze staged_area`.execute(trx)
   return count
 }
@@ -87,14 +79,13 @@ async function insertStaged(trx: Transaction<Tables>, areas: StagedArea[]): Prom
 }
 
 export interface Repair extends Finding {
-  /** By how much of the larger of both the area is another one. */
+  /** Relative to the larger of both areas. */
   changePercent: number
 }
 
 /**
- * Makes invalid areas valid, keeping what is polygon of them. Nothing may be overlaid before this: the
- * embedded database does not survive the overlay of an invalid geometry. Its size is that of outer rings without holes, by
- * the formula of Gauss before and after: there, loops the other way round and holes outside are less than nothing.
+ * Repairs come before any overlay, which crashes the embedded database on invalid geometries. Sizes count outer rings
+ * without holes by the formula of Gauss: reversed loops and holes outside are negative.
  */
 export async function repairStaged(trx: Transaction<Tables>): Promise<Repair[]> {
   const { rows } = await sql<{ area: string; reason: string; change: number }>`
@@ -119,7 +110,7 @@ export async function repairStaged(trx: Transaction<Tables>): Promise<Repair[]> 
   }))
 }
 
-/** Drops what is no area: nothing left of it, slivers, and what has no code. */
+/** Drops empty areas, slivers, and areas without a code. */
 export async function dropStaged(trx: Transaction<Tables>): Promise<Finding[]> {
   const { rows } = await sql<Finding>`
     with measured as (
@@ -145,13 +136,11 @@ export async function dropStaged(trx: Transaction<Tables>): Promise<Finding[]> {
   return rows
 }
 
-/** Names areas that have no name by their code. */
 export async function nameStaged(trx: Transaction<Tables>): Promise<number> {
   const { numAffectedRows } = await sql`update staged_area set name = code where name is null`.execute(trx)
   return Number(numAffectedRows ?? 0)
 }
 
-/** How many areas there are, and the codes that more than one of them has. */
 export async function duplicateCodes(trx: Transaction<Tables>): Promise<{ count: number; codes: string[] }> {
   const { rows } = await sql<{ code: string; count: number }>`
     select code, count(*) as count from staged_area group by code order by code`.execute(trx)
@@ -161,10 +150,7 @@ export async function duplicateCodes(trx: Transaction<Tables>): Promise<{ count:
   }
 }
 
-/**
- * The other level of the country that most of the areas are in already, with the same code and name:
- * then they are of that level.
- */
+/** The level that most areas have already, by code and name: then the file is of that level. */
 export async function levelWithTheSameAreas(
   trx: Transaction<Tables>,
   countryCode: string,
@@ -181,12 +167,7 @@ export async function levelWithTheSameAreas(
   return rows[0]?.level
 }
 
-/**
- * Links the areas to those of the level above by their parents' codes. All of level 1 are parts of the
- * country, whatever that is called.
- *
- * @returns how many areas there are, and those that have no parent yet
- */
+/** All areas of level 1 belong to the country. */
 export async function linkByCode(
   trx: Transaction<Tables>,
   countryCode: string,
@@ -206,7 +187,7 @@ export async function linkByCode(
   return { total: rows.length + Number(numAffectedRows ?? 0), unlinked: rows }
 }
 
-/** Links areas without a parent to the one they overlap most; returns which they were given. */
+/** @returns the chosen parents */
 export async function linkByOverlap(
   trx: Transaction<Tables>,
   countryCode: string,
@@ -231,10 +212,8 @@ export async function linkByOverlap(
 }
 
 /**
- * A subquery for how much of an area lies in a stored one, by whose pieces it is quickly seen.
- *
- * Extents are compared by the function behind `&&`, not by the operator: PostGIS 3.6 refuses to plan a
- * join by that on tables of a row or two ("invalid join selectivity").
+ * The share of an area in a stored one, by the latter's pieces. The function behind `&&` replaces the operator:
+ * PostGIS 3.6 refuses to plan its join on tables of a row or two ("invalid join selectivity").
  */
 export function overlap(geom: string, areaId: string) {
   const [shape, id] = [sql.ref(geom), sql.ref(areaId)]
@@ -249,10 +228,9 @@ export function overlap(geom: string, areaId: string) {
     where piece.admin_area_id = ${id} and geometry_overlaps(piece.geom, ${shape})`
 }
 
-/** Codes that several of the staged areas have. */
 const SHARED = sql`select code from staged_area where code is not null group by code having count(*) > 1`
 
-/** Areas without a code, but for what would be left out all the same. */
+/** Without areas that are dropped anyway. */
 export async function countUncoded(trx: Transaction<Tables>): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*)::integer as count
@@ -261,7 +239,6 @@ export async function countUncoded(trx: Transaction<Tables>): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-/** Leaves out the areas that share their code. */
 export async function dropShared(trx: Transaction<Tables>): Promise<Finding[]> {
   const { rows } = await sql<Finding>`
     with dropped as (
@@ -274,9 +251,7 @@ export async function dropShared(trx: Transaction<Tables>): Promise<Finding[]> {
 }
 
 /**
- * Gives areas without a code, or with one that others have too, the code of their name. Where that is not enough to
- * tell them apart, the code of their parent follows and, where even that is not, their number, counted from north to
- * south: whatever their order in a file, they get the same.
+ * Uses the name, then the parent's code, then a number from north to south: the order in the file does not matter.
  *
  * @returns the areas by their new codes
  */

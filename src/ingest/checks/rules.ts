@@ -16,15 +16,13 @@ import {
   type ReleaseFacts,
 } from './facts.ts'
 
-/** Layers with values in a smaller part of their pixels hold hardly any advice. */
 const SMALLEST_PART_WITH_VALUES = 0.001
 
-/** Whether a layer has no values, or hardly any. */
 function isEmpty({ statistics }: MeasuredLayer, pixels: number): boolean {
   return statistics.validCount < pixels * SMALLEST_PART_WITH_VALUES
 }
 
-/** Layers with no values, or hardly any: where they are published, everybody gets 404. */
+/** Published layers without values answer 404. */
 export const empty: Check<ReleaseFacts<MeasuredLayer>> = ({ coverages }) =>
   coverages.flatMap(({ pixels, layers }) =>
     layers
@@ -45,10 +43,10 @@ export const empty: Check<ReleaseFacts<MeasuredLayer>> = ({ coverages }) =>
       }),
   )
 
-/** A grid over less of its country is most likely one of another place. */
+/** A grid over less of its country belongs elsewhere. */
 const SMALLEST_PART = 0.1
 
-/** Grids that do not lie in the country of the release, or cover little of it. */
+/** A grid outside its country, or over little of it. */
 export const extent: Check<ReleaseFacts> = ({ coverages }, { country }) => {
   const { extent: ofCountry } = country
   if (ofCountry === null) return []
@@ -69,12 +67,12 @@ export const extent: Check<ReleaseFacts> = ({ coverages }, { country }) => {
   })
 }
 
-/** Values that lie outside of the country of the release, in little of it, or nobody knows where, though the grid lies there. */
+/** Values outside the country, in little of it, or at an unknown place, although the grid lies there. */
 export const spread: Check<ReleaseFacts<MeasuredLayer>> = ({ coverages }, { country }) =>
   coverages.flatMap((coverage) => {
     const { spread: part, layers, pixels } = coverage
     if (part !== null && part >= SMALLEST_PART) return []
-    // The other checks say so.
+    // Other checks report these.
     if (country.extent === null || partCovered(country.extent, coverage.extent) < SMALLEST_PART) return []
     if (layers.every((layer) => isEmpty(layer, pixels))) return []
     const layer = layers.length === 1 && { layer: labelsOf(layers[0] as LayerFacts) }
@@ -96,7 +94,6 @@ export const spread: Check<ReleaseFacts<MeasuredLayer>> = ({ coverages }, { coun
     }
   })
 
-/** How much of one rectangle lies in another, from 0 to 1. */
 function partCovered(whole: Extent, by: Extent): number {
   const width = Math.min(whole.east, by.east) - Math.max(whole.west, by.west)
   const height = Math.min(whole.north, by.north) - Math.max(whole.south, by.south)
@@ -116,10 +113,10 @@ function text({ west, south, east, north }: Extent): string {
   return [west, south, east, north].map((degrees) => Number(degrees.toFixed(2))).join(', ')
 }
 
-/** No season is forecast earlier than so many months ahead. */
+/** Seasons are forecast later. */
 const FARTHEST_MONTHS = 18
 
-/** A month that answers everybody too early, or that hardly anybody will ask for. */
+/** A month that answers all requests too early, or almost none. */
 export const month: Check<ReleaseFacts> = ({ series: { forecastPeriod } }, { today, newestMonth }) => {
   if (forecastPeriod === null) return []
   const found = (sentence: string, figures: Found['figures']): Found[] => [
@@ -145,7 +142,7 @@ export const month: Check<ReleaseFacts> = ({ series: { forecastPeriod } }, { tod
 
 const STANDARD_SCENARIOS: readonly string[] = SCENARIOS.map(({ scenario }) => scenario)
 
-/** Inputs and scenarios that are spelled almost as others: whoever asks for one of them misses the other. */
+/** A name almost equal to another: requests for one miss the other. */
 export const names: Check<ReleaseFacts> = (release, surroundings) => {
   const layers = layersOf(release)
   return [
@@ -179,7 +176,6 @@ function misspelled(kind: 'input' | 'scenario', given: (string | null)[], known:
   })
 }
 
-/** What is left of a name without case, accents, spaces, hyphens and the like. */
 function lettersOf(name: string): string {
   return nameKey(name).replace(/[^\p{Letter}\p{Number}]/gu, '')
 }
@@ -188,11 +184,11 @@ function sameLetters(a: string, b: string): boolean {
   return lettersOf(a) === lettersOf(b)
 }
 
-/** Short names are their own words: NPS is not NPK. Of long ones, two letters may be wrong. */
+/** Short names differ on purpose: NPS is not NPK. Long names allow two wrong letters. */
 const ONE_WRONG = 5
 const TWO_WRONG = 9
 
-/** Whether a name is probably another one with a letter or two wrong. Numbers are never taken for each other. */
+/** Numbers never match other numbers. */
 function close(a: string, b: string): boolean {
   const [left, right] = [lettersOf(a), lettersOf(b)]
   const length = Math.min(left.length, right.length)
@@ -204,11 +200,11 @@ function digitsOf(text: string): string {
   return text.replace(/\P{Number}/gu, '')
 }
 
-/** What files say of their pixels, and was not read: pixels that they hide may count as values. */
+/** Hidden pixels may count as values. */
 export const notHonoured: Check<FileFacts> = (release) =>
   release.notHonoured.map((sentence) => ({ check: 'not-honoured', level: 'error', sentence }))
 
-/** Values that no field has: of another unit, without their scale, or a nodata value that counts as one. */
+/** Another unit, a missing scale, or an undeclared nodata value. */
 export const range: Check<ReleaseFacts<MeasuredLayer>> = (release, { plausible }) =>
   layersOf(release).flatMap((layer) => {
     const { minimum, maximum } = layer.statistics
@@ -231,11 +227,10 @@ export const range: Check<ReleaseFacts<MeasuredLayer>> = (release, { plausible }
     }
   })
 
-/** What had to be assumed to read the files. */
 export const reading: Check<FileFacts> = ({ notes }) =>
   notes.map((sentence) => ({ check: 'reading', level: 'note', sentence }))
 
-/** Inputs of which each scenario has the same values: one file was probably given for all of them. */
+/** One file was probably given for all scenarios. */
 export const scenariosAlike: Check<ReadFacts> = (release) =>
   release.alikeInputs.map((input) => {
     const scenarios = layersOf(release)

@@ -3,23 +3,20 @@ import { PIXEL_TYPES, type PixelType } from '#src/raster/pixels.ts'
 import type { Extreme, Tally } from '../tally.ts'
 import { type Check, labelsOf, layersOf, type ReadFacts, type ReadLayer } from './facts.ts'
 
-/** What means none is seldom rare. */
+/** A nodata value is seldom rare. */
 const SMALLEST_PART = 0.01
 
-/**
- * How far from the others a value lies that stands at the edges of the grid, or is the last that its type can hold:
- * in parts of the range of the others.
- */
+/** Least distance, relative to the range of the others, of a value at the grid's edges or at the end of its type. */
 const SMALLEST_GAP = 0.25
 
-/** In parts of the largest value: what lies nearer is the same value, rounded in another way. */
+/** Relative to the largest value: nearer values differ by rounding. */
 const SMALLEST_DIFFERENCE = 0.001
 
-/** How much of the edges of the grid the value takes where it stands at them. */
+/** Share of the grid's edges. */
 const SMALLEST_PART_OF_FRAME = 0.5
 const CORNERS = 4
 
-/** A value that many pixels have and that lies apart from all others: -9999 would be answered as a rate. */
+/** A frequent value apart from all others: -9999 would be answered as a rate. */
 export const undeclaredNodata: Check<ReadFacts> = (release) =>
   layersOf(release).flatMap((layer) => {
     const { low, high } = layer.values
@@ -44,7 +41,6 @@ interface Evidence {
   atEdges: boolean
 }
 
-/** @param end the value that is judged, and the one at the other end */
 function looksLikeNodata(
   { values, frame, pixelType }: ReadLayer,
   end: Extreme,
@@ -64,17 +60,16 @@ function looksLikeNodata(
   return isEvident ? { value: end.value, part, others, atEdges } : undefined
 }
 
-/** Farther from the others than they are from each other, and than the largest of them is from 0. */
 function isFarther(gap: number, range: number, others: number[]): boolean {
   return gap > Math.max(range, ...others.map(Math.abs))
 }
 
-/** No amount is below 0 where all others are not. */
+/** Amounts are not negative. */
 function hasOwnSign(value: number, others: number[]): boolean {
   return value < 0 && others.every((other) => other >= 0)
 }
 
-/** Of one or two values nobody can tell how far from each other others may be. */
+/** Two values show no range. */
 function hasThreeValues(next: number, otherEnd: Extreme): boolean {
   return otherEnd.next !== null && next !== otherEnd.value && next !== otherEnd.next
 }
@@ -88,7 +83,7 @@ function standsAtEdges(value: number, corners: number[], edges: Tally): boolean 
   )
 }
 
-/** The last values that an integer type can hold are often taken for nodata; 0 is a value of its own. */
+/** Integer types often use their end for nodata; 0 is a real value. */
 function isEndOfType(value: number, type: PixelType): boolean {
   const { BYTES_PER_ELEMENT: bytes } = PIXEL_TYPES[type].PixelArray
   if (type.endsWith('F') || value === 0) return false

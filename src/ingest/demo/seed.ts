@@ -15,15 +15,14 @@ import { countryOutline, DEMO_COUNTRIES, OUTLINE_SOURCE } from './outlines.ts'
 import { cutByNearestSeat, type SeatPlace } from './queries.ts'
 import { DEMO_RELEASES, demoSource } from './source.ts'
 
-/** Any constant will do, as long as every process that seeds uses the same. */
+/** Processes that seed share this arbitrary number. */
 const SEED_LOCK = 7_239_442
 
 /**
- * Loads the synthetic demo releases, the countries' outlines and approximate areas into a database where
- * nothing real is published: of the countries and crops of the demo those that the database has. What is
- * there already stays, so a seeding that was cut off is completed by the next.
+ * Seeds only databases without real publications, with their countries and crops. Existing data stay, so the next call
+ * completes an interrupted one.
  *
- * @returns how many releases were published
+ * @returns the number of published releases
  */
 export async function seedDemo(
   database: Database,
@@ -58,7 +57,7 @@ export async function seedDemo(
   }
 }
 
-/** Towns and the areas they are the seats of, by country: facts, rounded to about a kilometre or worse. */
+/** Towns as seats of areas: facts, rounded to a kilometre or worse. */
 const SEATS = readFileSync(new URL('seats.csv', import.meta.url), 'utf8')
 
 const APPROXIMATE = {
@@ -67,13 +66,9 @@ const APPROXIMATE = {
   licence: 'CC0-1.0',
 }
 
-/** Those of seats.csv. */
 const LEVELS = [1, 2, 3]
 
-/**
- * Gives every country of the demo an outline and approximate areas, where it has none. What an operator has
- * loaded is left alone, and approximate areas are not put beside it.
- */
+/** Boundaries of operators stay, without approximate areas beside them. */
 export async function seedAreas(database: Database): Promise<void> {
   const countries = await listCountryExtents(database.writer)
   for (const { code, name, stated: bounds } of countries.filter((known) => known.code in DEMO_COUNTRIES)) {
@@ -131,10 +126,7 @@ async function seedLevel(
   })
 }
 
-/**
- * The seats of a country, and the names of the areas of all levels by code. Codes count the areas within
- * the one above in the order of the file: RWA-01-02-03. They are this project's own.
- */
+/** Codes count areas within the one above, in the order of the file: RWA-01-02-03. They are this project's own. */
 export function seatsOf(countryCode: string): { seats: SeatPlace[]; names: Map<string, string> } {
   const names = new Map<string, string>()
   const codes = new Map<string, string>()

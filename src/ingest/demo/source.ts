@@ -8,25 +8,23 @@ import type { CoverageSource, LayerSource, ReleaseSource } from '../source.ts'
 import { boundsOf, countryOutline, crossings, DEMO_COUNTRIES, type DemoCountry } from './outlines.ts'
 
 /**
- * The values of the demo data. They are made up, smooth and the same every time: a suitability between
- * 0 and 1, the sum of a few waves over longitude and latitude, moves each quantity within a range that
- * is plausible for the crop and the country. No agronomist has seen them; nobody should farm by them.
+ * Invented values, smooth and reproducible: a suitability from 0 to 1, the sum of waves over longitude and latitude,
+ * moves each quantity within a plausible range. No agronomist has checked them; they are not advice.
  */
 
-/** A quantity of the demo: its range, and how a season changes it. */
 export interface DemoQuantity {
   input: string | null
-  /** Values at suitability 0 and 1, in the product's unit. */
+  /** At suitability 0 and 1, in the product's unit. */
   range: [number, number]
-  /** How the quantity answers to a better season: 1 rises with it, -1 falls, 0 not at all. */
+  /** To a better season: 1 rises, -1 falls, 0 stays. */
   response: number
-  /** Shifts the waves, so that no two quantities have the same pattern. */
+  /** Shifts the waves, so that patterns differ. */
   phase: number
-  /** The step that values are rounded to, in the product's unit. */
+  /** Rounding step, in the product's unit. */
   step: number
 }
 
-/** Seasons, and the part by which each is better than the normal one; null for the likeliest at a place. */
+/** The gain over a normal season; null for the likeliest one at a place. */
 export const SCENARIOS: Record<string, number | null> = {
   'Above Normal': 0.15,
   Normal: 0,
@@ -76,11 +74,8 @@ export const DEMO_QUANTITIES: Record<string, Quantities> = {
 }
 
 /**
- * How well a place suits, from 0 to 1.
- *
- * s = 0.5 + 0.22 sin(1.1 x + p) cos(0.9 y - p) + 0.16 sin(2.3 x - 1.7 y + 2 p) + 0.10 cos(5.1 x + 4.3 y - p)
- * with x the longitude and y the latitude in degrees and p the phase. The amplitudes add up to 0.48, so
- * s stays within 0.02 and 0.98.
+ * s = 0.5 + 0.22 sin(1.1 x + p) cos(0.9 y - p) + 0.16 sin(2.3 x - 1.7 y + 2 p) + 0.10 cos(5.1 x + 4.3 y - p), with
+ * longitude x, latitude y and phase p. The amplitudes sum to 0.48, so s stays within 0.02 and 0.98.
  */
 function suitability(longitude: number, latitude: number, phase: number): number {
   return (
@@ -91,17 +86,16 @@ function suitability(longitude: number, latitude: number, phase: number): number
   )
 }
 
-/** The waves of the likeliest season: where they are high it is the one above normal, where low the one below. */
+/** High waves mean above normal, low ones below. */
 const LIKELIEST = { phase: 6.1, above: 0.58, below: 0.42 }
 
-/** The likeliest season at a place, of all quantities alike. */
 function likeliestSeason(longitude: number, latitude: number): string {
   const outlook = suitability(longitude, latitude, LIKELIEST.phase)
   if (outlook > LIKELIEST.above) return 'Above Normal'
   return outlook < LIKELIEST.below ? 'Below Normal' : 'Normal'
 }
 
-/** The value of a quantity at a place (degrees) in a season, or in the likeliest one (null), in the product's unit. */
+/** In the product's unit; a null season is the likeliest one. */
 export function demoValue(
   quantity: DemoQuantity,
   season: number | null,
@@ -121,7 +115,7 @@ interface DemoRelease {
   cropCode: string | null
 }
 
-/** The places of the demo; whether they are seeded depends on the countries and crops of the database. */
+/** The database's countries and crops decide which are seeded. */
 const DEMO_PLACES = [
   ...Object.entries(DEMO_COUNTRIES).flatMap(([countryCode, { crop }]) =>
     crop === null ? [] : [{ countryCode, cropCode: crop }],
@@ -129,7 +123,6 @@ const DEMO_PLACES = [
   ...Object.keys(DEMO_COUNTRIES).map((countryCode) => ({ countryCode, cropCode: null })),
 ]
 
-/** What there is a formula for. */
 export const DEMO_RELEASES: DemoRelease[] = DEMO_PLACES.flatMap((place) =>
   PRODUCTS.list
     .filter(({ seasonal }) => seasonal === (place.cropCode !== null))
@@ -138,7 +131,6 @@ export const DEMO_RELEASES: DemoRelease[] = DEMO_PLACES.flatMap((place) =>
 
 const SOURCE = 'Synthetic demonstration values made by a formula. They are not advice.'
 
-/** A layer of the demo: what it stores and how its values are made. */
 interface DemoLayer extends LayerSource {
   quantity: DemoQuantity
   season: number | null
@@ -148,7 +140,6 @@ function quantitiesOf({ product, countryCode, cropCode }: DemoRelease): DemoQuan
   return DEMO_QUANTITIES[cropCode ? `${product.code} ${countryCode} ${cropCode}` : product.code] ?? []
 }
 
-/** The rasters of a demo release, computed while they are read. */
 export function demoSource(release: DemoRelease): ReleaseSource {
   const { product, countryCode, cropCode } = release
   const { seasonal, unit, decimals } = product
@@ -206,7 +197,7 @@ function coverageOf(countryCode: string, layers: DemoLayer[]): CoverageSource {
     },
   }
 
-  /** The pixels of a window whose centres lie in the country: index, longitude and latitude. */
+  /** Pixels with their centre in the country: index, longitude and latitude. */
   function insideOf(window: Window): [number, number, number][] {
     const pixels: [number, number, number][] = []
     for (let row = 0; row < window.height; row++) {
@@ -231,7 +222,7 @@ function valuesOf(layer: DemoLayer, window: Window, inside: [number, number, num
   return pixels
 }
 
-/** The smallest grid of whole pixels, aligned to multiples of their size, that covers the bounds. */
+/** Aligned to multiples of the pixel size. */
 function gridOver(bounds: ReturnType<typeof boundsOf>, pixel: number): Grid {
   const perDegree = Math.round(1 / pixel)
   const west = Math.floor(bounds.west * perDegree)

@@ -5,34 +5,31 @@ import type { PixelType } from '#src/raster/pixels.ts'
 import type { BandText, SideMetadata } from './metadata.ts'
 import type { SampleLayout } from './samples.ts'
 
-/** What a GeoTIFF says of one of its bands. */
 export interface Band {
-  /** From 1. */
   number: number
   pixelType: PixelType
-  /** As written in the file: for Float32 pixels it still has to be rounded to one. NaN is possible. */
+  /** As written: for Float32 pixels still to be rounded. May be NaN. */
   nodata: number | undefined
   scale: number
   offset: number
-  /** Why they cannot be read, where the manifest does not give others. */
+  /** Unless the manifest overrides them. */
   refusals: { scale?: string; offset?: string }
-  /** What the operator should know of it. */
+  /** For the operator. */
   notes: string[]
-  /** And of its nodata value, where the manifest does not give another. */
+  /** Unless the manifest overrides nodata. */
   nodataNote: string | undefined
 }
 
-/** TIFF SampleFormat values. */
+/** SampleFormat of TIFF. */
 const UNSIGNED = 1
 const SIGNED = 2
 const FLOAT = 3
-/** TIFF 6.0 has readers take it for the first. */
+/** Readers treat it as unsigned (TIFF 6.0). */
 const UNDEFINED = 4
 
-/** How the samples of an image look in memory; all its bands are alike. */
+/** Equal for all bands of an image. */
 export type SampleType = Pick<SampleLayout, 'pixelType' | 'bytes' | 'float' | 'packed' | 'integers64'>
 
-/** What an image, what GDAL has written into it and what lies beside it say of its bands. */
 interface BandSources {
   image: GeoTIFFImage
   type: SampleType
@@ -42,11 +39,9 @@ interface BandSources {
 }
 
 /**
- * What is said of a band in the file and beside it. Where both say something, they are followed as GDAL does,
- * so that operators get what they see elsewhere: the nodata value beside the file, the rest in it.
+ * Contradictions are resolved as in GDAL, so that operators see the same: nodata beside the file, the rest in it.
  *
- * @param named its number from 1, or its name, which GDAL calls its description
- * @throws {OperatorError} when the band is not there
+ * @param named its number from 1, or its description in GDAL
  */
 export function bandOf(sources: BandSources, named: number | string): Band {
   const { image, type, inside: all, side, path } = sources
@@ -60,7 +55,7 @@ export function bandOf(sources: BandSources, named: number | string): Band {
   const metadata = all.get(number)
   const beside = side?.bands.get(number)
   const [nodataInside, nodataBeside] = [nodataOf(image), numberIn(beside?.nodata)]
-  // They belong together: a file that has one of them has both, of which one says nothing.
+  // A file has both or none; one of them may be empty.
   const isInside = isSaid(metadata?.scale) || isSaid(metadata?.offset)
   const { scale, offset } = (isInside ? withPoints(metadata) : beside) ?? {}
   const saying = { path: isInside ? path : side?.path, number }
@@ -79,7 +74,6 @@ export function bandOf(sources: BandSources, named: number | string): Band {
   }
 }
 
-/** What there is to say of the nodata value of a band, by the text beside its file. */
 function nodataNote({ image, side, path }: BandSources, besideText: string | undefined): string | undefined {
   const [inside, beside] = [nodataOf(image), numberIn(besideText)]
   if (inside !== undefined && beside !== undefined && !Object.is(inside, beside)) {
@@ -105,13 +99,12 @@ function refusalOf(
   return `${path} says ${name} "${text.trim()}" of band ${number}, which is no number: give the layer's ${name}.`
 }
 
-/** PhotometricInterpretation: pixels are places in a list of colours. */
+/** PhotometricInterpretation: indices of colours. */
 const PALETTE = 3
 
-/** Classes that a note names. */
 const LISTED_CLASSES = 10
 
-/** Pixels of classes are read as the numbers that they are, which are amounts of nothing. */
+/** Numbers of classes are no amounts. */
 function classNotes({ image, side, path }: BandSources, number: number): string[] {
   const classes = side?.bands.get(number)?.categories ?? []
   const isPalette = image.fileDirectory.getValue('PhotometricInterpretation') === PALETTE
@@ -124,7 +117,6 @@ function classNotes({ image, side, path }: BandSources, number: number): string[
   ]
 }
 
-/** Names that a refusal lists. */
 const LISTED_NAMES = 20
 
 function numberOf(name: string, { image, inside, side, path }: BandSources): number {
@@ -144,7 +136,6 @@ function numberOf(name: string, { image, inside, side, path }: BandSources): num
   )
 }
 
-/** @throws {OperatorError} when pixels of this type cannot be stored */
 export function sampleTypeOf(image: GeoTIFFImage, path: string): SampleType {
   const bands = Array.from({ length: image.getSamplesPerPixel() }, (_, band) => band)
   const bits = image.getBitsPerSample(0)
@@ -170,7 +161,7 @@ export function sampleTypeOf(image: GeoTIFFImage, path: string): SampleType {
   )
 }
 
-/** The nodata tag of an image, which is one for all its bands. */
+/** One tag for all bands. */
 export function nodataOf(image: GeoTIFFImage): number | undefined {
   const text = nodataTextOf(image)
   return numberIn(text === undefined ? undefined : withPoint(text))
@@ -185,7 +176,7 @@ function withPoints({ scale, offset }: BandText = {}): Pick<BandText, 'scale' | 
   return { scale: scale && withPoint(scale), offset: offset && withPoint(offset) }
 }
 
-/** GDAL takes one decimal comma for a point, in what a file itself says. */
+/** GDAL accepts a decimal comma in the file itself. */
 function withPoint(text: string): string {
   const number = text.replace(',', '.')
   return Number.isNaN(Number(number)) ? text : number
@@ -195,7 +186,7 @@ function isSaid(text: string | undefined): text is string {
   return text !== undefined && text.trim() !== ''
 }
 
-/** How writers spell what is no finite number. */
+/** Writers' spellings of non-finite numbers. */
 const NOT_FINITE = /^[+-]?(?:nan|inf(?:inity)?|1\.#\w+)$/i
 
 function numberIn(text: string | undefined): number | undefined {
@@ -209,12 +200,11 @@ const MAX_SIDE = 250_000
 const MAX_PIXELS = 10_000_000_000
 const MAX_BANDS = 4096
 
-/** Images up to here may be as empty as they like: sparse files and those of one value are small. */
+/** Below this, sparse files and files of one value may be tiny. */
 const UNSUSPICIOUS_BYTES = 2 ** 30
-/** DEFLATE makes 1,032 bytes of one at most, and no raster of measurements comes near it. */
+/** DEFLATE reaches 1,032; measurements never do. */
 const MAX_RATIO = 1000
 
-/** @throws {OperatorError} where the image has more pixels than are read, or says so without a reason */
 export function refuseAbsurdSize(image: GeoTIFFImage, path: string): void {
   const [width, height, bands] = [image.getWidth(), image.getHeight(), image.getSamplesPerPixel()]
   if (![width, height, bands].every((size) => Number.isInteger(size) && size > 0)) {
@@ -226,7 +216,6 @@ export function refuseAbsurdSize(image: GeoTIFFImage, path: string): void {
   }
 }
 
-/** @throws {OperatorError} where a grid has more pixels than are read */
 export function refuseAbsurdGrid({ width, height }: GridSize, path: string): void {
   if (Math.max(width, height) <= MAX_SIDE && width * height <= MAX_PIXELS) return
   throw new OperatorError(
@@ -234,10 +223,7 @@ export function refuseAbsurdGrid({ width, height }: GridSize, path: string): voi
   )
 }
 
-/**
- * @param part of the image that counts
- * @throws {OperatorError} where the pixels of a large image cannot come from so small a file
- */
+/** @param part the share of the image that counts */
 export function refuseInflated(
   image: GeoTIFFImage,
   { bytes }: SampleType,

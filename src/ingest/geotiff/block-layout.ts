@@ -15,43 +15,38 @@ import type { FileBytes } from './directories.ts'
 import { DECODED_PIXEL_BYTES, decodeJpeg, sharedTablesOf } from './jpeg.ts'
 import { bytesOfRow, PREDICTORS, type SampleLayout } from './samples.ts'
 
-// geotiff leaves large tags until they are asked for, and then takes them for little-endian: have it
-// read where the blocks are at once, in the byte order of the file.
+// geotiff reads large tags late, and then as little-endian: eager reading uses the file's byte order.
 registerTag(273, 'StripOffsets', 'LONG', true, true)
 registerTag(279, 'StripByteCounts', 'LONG', true, true)
 registerTag(324, 'TileOffsets', 'LONG', true, true)
 registerTag(325, 'TileByteCounts', 'LONG', true, true)
-// And what its blocks share.
+// Shared by the blocks.
 registerTag(347, 'JPEGTables', 'UNDEFINED', true, true)
 
-/** How the pixels of an image are stored: in strips or tiles, which are called blocks here. */
+/** Blocks are strips or tiles. */
 export interface BlockLayout {
   image: { width: number; height: number }
   tiled: boolean
   block: { width: number; height: number }
-  /** Blocks of one band after those of another, or of all bands together. */
+  /** Bands in blocks of their own, or 1. */
   planes: number
-  /** Samples that lie side by side in a block for each pixel. */
+  /** Interleaved samples of a pixel in a block. */
   stride: number
   offsets: number[]
   lengths: number[]
-  /** Whether the lowest bit of each byte in the file is its highest. */
+  /** Reversed bits in each byte. */
   turned: boolean
-  /** Where a strip can only be read from its beginning: how many blocks are in one, each of which has its place. */
+  /** Pieces of a strip that decompresses only from its beginning. */
   piecesPerStrip?: number
   samples: SampleLayout
   compression: Compression
-  /** Whether the compression has mostly changed the pixels. */
+  /** The compression usually changes pixels. */
   lossy: boolean
-  /** What blocks that were never written are full of. */
+  /** The pixel of unwritten blocks. */
   fill: number
 }
 
-/**
- * Finds the blocks of an image and checks that the file has all of them.
- *
- * @throws {OperatorError} when it has not, or stores them in a way that cannot be read
- */
+/** Refuses truncated files. */
 export function blockLayoutOf(
   image: GeoTIFFImage,
   type: SampleType,
@@ -65,27 +60,25 @@ export function blockLayoutOf(
   return layout
 }
 
-/** How many rows of pixels a block has: the last strip ends with the image; tiles are always whole. */
+/** The last strip ends with the image; tiles are whole. */
 export function rowsOf({ image, tiled, block }: BlockLayout, row: number): number {
   return tiled ? block.height : Math.min(block.height, image.height - row * block.height)
 }
 
-/** Sparse files leave out blocks. */
 export function isWritten({ offsets, lengths }: BlockLayout, index: number): boolean {
   return offsets[index] !== 0 && lengths[index] !== 0
 }
 
-/** Values of the Compression tag whose blocks need more than themselves to be read. */
+/** Compressions that need tags. */
 const JPEG = 7
 const LERC = 34887
 
-/** FillOrder: the first bit of a byte is its lowest. */
 const LOWEST_FIRST = 2
 
-/** PhotometricInterpretation: luminance and two differences of colours. */
+/** PhotometricInterpretation: luminance and two colour differences. */
 const YCBCR = 6
 
-/** A tag that geotiff has a type for: it gives the others as well. */
+/** One of geotiff's known tags; it reads others too. */
 type KnownTag = Parameters<GeoTIFFImage['fileDirectory']['getValue']>[0]
 
 function storedLayoutOf(image: GeoTIFFImage, type: SampleType, path: string): BlockLayout {
@@ -116,9 +109,9 @@ function storedLayoutOf(image: GeoTIFFImage, type: SampleType, path: string): Bl
     stride,
     offsets: numbers(image.isTiled ? 'TileOffsets' : 'StripOffsets'),
     lengths: numbers(image.isTiled ? 'TileByteCounts' : 'StripByteCounts'),
-    // JPEG says itself how its bits lie.
+    // JPEG fixes its bit order.
     turned: tag('FillOrder') === LOWEST_FIRST && compression !== JPEG,
-    // Samples of these are stored as they are, whatever the Predictor tag says.
+    // Others ignore the Predictor tag.
     samples: {
       ...type,
       littleEndian: image.littleEndian,
@@ -130,7 +123,6 @@ function storedLayoutOf(image: GeoTIFFImage, type: SampleType, path: string): Bl
   }
 }
 
-/** How blocks are decompressed; undefined where they cannot be. */
 function methodOf(
   image: GeoTIFFImage,
   { pixelType, packed }: SampleType,
@@ -153,10 +145,7 @@ function methodOf(
   return COMPRESSIONS.get(compression)
 }
 
-/**
- * Finds out how long the only strip of an image is where it is said to have 0 bytes, as GDAL does. Of several
- * blocks, GDAL takes those for never written, and so do we.
- */
+/** A single strip of 0 bytes gets its real length, as in GDAL. Several empty blocks are unwritten ones. */
 function measured(layout: BlockLayout, file: FileBytes): BlockLayout {
   const { image, block, tiled, offsets, lengths, samples, stride, compression } = layout
   const [offset, said] = [offsets[0] ?? 0, lengths[0]]
@@ -168,12 +157,12 @@ function measured(layout: BlockLayout, file: FileBytes): BlockLayout {
   return { ...layout, lengths: [length] }
 }
 
-/** A file whose end is missing is refused before any of it is loaded. */
+/** Before any pixel is loaded. */
 function refuseTruncated(layout: BlockLayout, file: FileBytes, path: string): void {
   const { image, block, planes, offsets, lengths } = layout
   const count = Math.ceil(image.width / block.width) * Math.ceil(image.height / block.height) * planes
   const missing = offsets.some((offset, index) => offset + (lengths[index] ?? Number.NaN) > file.fileSize)
-  // Infinity and NaN, from blocks without a size, are no count.
+  // Blocks without a size give Infinity or NaN.
   if (missing || !(count > 0) || offsets.length < count || lengths.length < count) {
     throw new OperatorError(
       `${path} is cut off or damaged: not all of its ${layout.tiled ? 'tiles' : 'strips'} are there.`,
@@ -182,13 +171,10 @@ function refuseTruncated(layout: BlockLayout, file: FileBytes, path: string): vo
   }
 }
 
-/**
- * What is decompressed at a time: one block of this size, or many that are smaller. Blocks of GDAL and of what
- * is built on it have some kilobytes; a few writers make one strip of an image.
- */
+/** Decompressed at a time. Blocks of GDAL have some kilobytes; a few writers make one strip. */
 export const MAX_BLOCK_BYTES = 64 * 2 ** 20
 
-/** What the pixels of a block take; half-precision floats become larger in memory. */
+/** Half-precision floats grow in memory. */
 export function blockBytes({ block, stride, samples, compression }: BlockLayout): number {
   const pixelBytes = Math.max(stride * bytesOf(samples.pixelType), compression.pixelBytes ?? 0)
   return block.width * block.height * pixelBytes
@@ -202,17 +188,13 @@ function refuseLargeBlocks(layout: BlockLayout, path: string): void {
   )
 }
 
-/** Rows are taken together up to about this size. */
+/** Rows are grouped to about this size. */
 const CHOPPED_BYTES = 64 * 1024
 
-/** A smaller block is decompressed at once, which is faster. */
+/** Smaller blocks decompress faster at once. */
 const STREAMED_BYTES = 4 * 2 ** 20
 
-/**
- * Some writers store an image as one strip. Its rows can be read some at a time all the same, so that a window
- * does not need the memory of the whole image: where it is not compressed from their place in the file, else one
- * after the other.
- */
+/** Reads the rows of a single strip in pieces, to save memory: uncompressed ones by offset, others in order. */
 function chopped(layout: BlockLayout): BlockLayout {
   const { image, block, tiled, compression, offsets, lengths, samples, stride } = layout
   if (tiled || block.height < image.height) return layout

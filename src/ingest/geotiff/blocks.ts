@@ -14,32 +14,27 @@ import type { DecompressStream } from './compression.ts'
 import type { FileBytes } from './directories.ts'
 import { bytesOfRow, samplesOf } from './samples.ts'
 
-/** The strips or tiles that the pixels of an image are stored in. */
 export interface Blocks {
   width: number
   height: number
-  /** The pixel that all are whose blocks were never written, as sparse files have it. */
+  /** The pixel of unwritten blocks. */
   fill: number
-  /** Bytes that are held of each pixel from one window to the next. */
+  /** Held for each pixel between windows. */
   heldBytes: number
-  /** Whether they are compressed so that pixels have mostly changed. */
+  /** The compression usually changes pixels. */
   lossy: boolean
-  /** Whether any block of a band (from 1) was written that has pixels of a window. */
+  /** @param band from 1 */
   isWritten(window: Window, band: number): boolean
-  /** The part of all blocks that were written. */
+  /** The share of written blocks. */
   writtenPart: number
-  /** The pixels of some bands (from 1) in a window, row by row, one array a band. */
+  /** Row by row, one array a band (from 1). */
   read(window: Window, bands: number[]): Promise<Pixels[]>
 }
 
-/** What a block takes besides while it is decompressed: many small ones are not read all at once. */
+/** Overhead of a block: small ones are not all read at once. */
 const IN_FLIGHT_BYTES = 65_536
 
-/**
- * The blocks of an image.
- *
- * @throws {OperatorError} when the file has not all of them, or stores them in a way that cannot be read
- */
+/** @throws {OperatorError} for a truncated file, or an unsupported storage */
 export function blocksOf(image: GeoTIFFImage, type: SampleType, file: FileBytes, path: string): Blocks {
   const layout = blockLayoutOf(image, type, file, path)
   const strips = stripsOf(layout, file)
@@ -47,7 +42,6 @@ export function blocksOf(image: GeoTIFFImage, type: SampleType, file: FileBytes,
   const across = Math.ceil(layout.image.width / block.width)
   const down = Math.ceil(layout.image.height / block.height)
 
-  /** Where the blocks of a band begin. */
   const first = (band: number) => (planes === 1 ? 0 : (band - 1) * across * down)
 
   async function readBlock(column: number, row: number, bands: number[], into: Pixels[], window: Window) {
@@ -98,7 +92,7 @@ export function blocksOf(image: GeoTIFFImage, type: SampleType, file: FileBytes,
   }
 }
 
-/** The strips of an image that can only be read from their beginning, one for each plane; none of any other. */
+/** Strips that decompress only from their beginning, one a plane. */
 function stripsOf(layout: BlockLayout, file: FileBytes): StreamedStrip[] {
   const { image, block, planes, stride, samples, compression, piecesPerStrip } = layout
   const { stream } = compression
@@ -114,10 +108,9 @@ function stripsOf(layout: BlockLayout, file: FileBytes): StreamedStrip[] {
   })
 }
 
-/** Blocks of a few samples may be larger compressed than they are. */
+/** A compressed block of few samples may be larger. */
 const SPARE_BYTES = 1024
 
-/** The samples of a block, decompressed and in the byte order of this machine. */
 async function samplesAt(layout: BlockLayout, file: FileBytes, index: number, row: number): Promise<Pixels> {
   const { block, stride, samples, fill } = layout
   const height = rowsOf(layout, row)
@@ -127,18 +120,17 @@ async function samplesAt(layout: BlockLayout, file: FileBytes, index: number, ro
 
   const rowBytes = bytesOfRow(samples, rowLength)
   const size = rowBytes * height
-  // No compression makes twice as much of its samples: what lies behind that is none of them.
+  // No compression doubles its samples: later bytes are none.
   const slice = { offset, length: Math.min(length, 2 * size + SPARE_BYTES) }
   const compressed = await file.read(slice, layout.turned)
   const bytes = await layout.compression.undo(compressed, size, rowBytes * block.height)
   if (bytes.length < size) throw new Error(`the block at byte ${offset} is damaged: it is too short`)
   const exact = bytes.subarray(0, size)
-  // Samples can only be looked at where they begin at a multiple of their size.
+  // Typed arrays need an aligned start.
   const aligned = exact.byteOffset % 8 === 0 ? exact : Uint8Array.from(exact)
   return samplesOf(aligned, samples, rowLength, stride)
 }
 
-/** The blocks that a window has pixels of, row by row. */
 function* blocksIn(
   window: Window,
   block: Pick<Window, 'width' | 'height'>,
@@ -151,7 +143,6 @@ function* blocksIn(
   }
 }
 
-/** Copies what a block and a window have in common, of one of the samples that lie side by side. */
 function copy(from: Pixels, sample: number, stride: number, block: Window, to: Pixels, window: Window): void {
   const firstRow = Math.max(block.row, window.row)
   const lastRow = Math.min(block.row + block.height, window.row + window.height)
@@ -168,39 +159,34 @@ function copy(from: Pixels, sample: number, stride: number, block: Window, to: P
   }
 }
 
-/** Compressed bytes that are read from the file at a time. */
 const READ_BYTES = 256 * 1024
 
-/** Where a strip lies, and what is in it. */
 interface StripPlace {
   offset: number
   length: number
-  /** Whether the lowest bit of each byte is its highest. */
+  /** Reversed bits in each byte. */
   turned: boolean
-  /** Bytes of its samples, once they are decompressed. */
+  /** Decompressed. */
   size: number
-  /** Of those of a piece; the last one may have fewer. */
+  /** The last piece may be shorter. */
   pieceBytes: number
 }
 
-/**
- * A strip that is decompressed from its beginning to its end, piece by piece, as windows come down the image. Who
- * goes back beyond what is held has it decompressed anew.
- */
+/** Decompresses a strip once while windows move down; moving up beyond the held pieces restarts it. */
 export class StreamedStrip {
   readonly #file: FileBytes
   readonly #place: StripPlace
   readonly #stream: DecompressStream
   readonly #samplesOf: (bytes: Uint8Array) => Pixels
   #decompressed: AsyncIterator<Uint8Array> | undefined
-  /** What was decompressed beyond the last piece. */
+  /** Decompressed beyond the last piece. */
   #rest = new Uint8Array(0)
   #next = 0
   #needed = 0
   readonly #held = new Map<number, Pixels>()
   #queue: Promise<unknown> = Promise.resolve()
 
-  /** @param samplesOf turns the bytes of a piece, which it may change, into its samples */
+  /** @param samplesOf may change its bytes */
   constructor(
     file: FileBytes,
     place: StripPlace,
@@ -213,17 +199,13 @@ export class StreamedStrip {
     this.#samplesOf = samplesOf
   }
 
-  /** From now on no piece before this one is needed. */
+  /** Earlier pieces are released. */
   needOnlyFrom(piece: number): void {
     this.#needed = piece
     for (const held of this.#held.keys()) if (held < piece) this.#held.delete(held)
   }
 
-  /**
-   * The samples of a piece, from 0; they are held until they are not needed.
-   *
-   * @throws where the strip is damaged, or does not end where its pixels do
-   */
+  /** @throws for a strip that is damaged, or longer than its pixels */
   samples(piece: number): Promise<Pixels> {
     const found = this.#queue.then(() => this.#reach(piece))
     this.#queue = found.catch(() => {})
@@ -245,7 +227,7 @@ export class StreamedStrip {
     }
   }
 
-  /** What decompressed before lets go of its memory: nobody reads on. */
+  /** Releases the memory of the previous decompressor. */
   async #begin(): Promise<void> {
     await this.#decompressed?.return?.()
     this.#decompressed = this.#stream(this.#compressed())[Symbol.asyncIterator]()
@@ -281,7 +263,7 @@ export class StreamedStrip {
     return bytes
   }
 
-  /** The end of what is decompressed is asked for, too: only there DEFLATE has the sum that shows damage. */
+  /** Reads to the end: DEFLATE has its checksum there. */
   async #refuseMore(): Promise<void> {
     const more = this.#rest.length > 0 ? this.#rest : await this.#decompress()
     if (more.length === 0) return
@@ -291,7 +273,7 @@ export class StreamedStrip {
     )
   }
 
-  /** What comes next; nothing at the end. */
+  /** Empty at the end. */
   async #decompress(): Promise<Uint8Array<ArrayBuffer>> {
     for (;;) {
       const next = await this.#decompressed?.next()

@@ -13,50 +13,41 @@ import { gridOf, readPrj, readWorldFile } from './geotransform.ts'
 import { alphaBandOf, alphaMask, internalMask, type Mask, sideMask } from './masks.ts'
 import { readInternalMetadata, readSideMetadata, type SideMetadata } from './metadata.ts'
 
-/** An open GeoTIFF: its grid and CRS, and its pixels in windows. Only the first image and its mask are read. */
+/** Only the first image and its mask. */
 export interface RasterFile {
   path: string
   grid: PixelGrid
   crs: FileCrs
-  /** Size of the strips or tiles that the file is compressed in, in pixels. */
+  /** Size of strips or tiles. */
   block: { width: number; height: number }
-  /** Bytes that are held of each pixel from one window to the next, of its masks as well. */
+  /** Held for each pixel between windows, masks included. */
   heldBytes: number
-  /** What the operator should know of where it lies. */
   notes: string[]
-  /** The pixel that all are whose strips or tiles were never written. */
+  /** The pixel of unwritten blocks. */
   fill: number
-  /** Whether it is compressed so that pixels have mostly changed. */
+  /** The compression usually changes pixels. */
   lossy: boolean
-  /** Whether any strip or tile of a band (from 1) was written that has pixels of a window. */
+  /** @param band from 1 */
   isWritten(window: Window, band: number): boolean
-  /**
-   * @param fillIsMissing whether pixels that were never written have no value, so that they take neither memory nor disk
-   * @throws {OperatorError} where the pixels cannot come from so small a file
-   */
+  /** @param fillIsMissing unwritten pixels have no value, so that they take neither memory nor disk */
   refuseInflated(fillIsMissing: boolean): void
-  /** What says which pixels have no value: a pixel is missing where one of them says so. */
+  /** Any mask may hide a pixel. */
   masks: Mask[]
-  /** The band, from 1, that is one of the masks. */
+  /** The band, from 1, that is a mask. */
   alphaBand: number | undefined
-  /** Where masks are that lie beside it. */
+  /** Masks beside the file. */
   maskPaths: string[]
-  /** By its number from 1, or its name. */
+  /** By number from 1, or name. */
   band(named: number | string): Band
-  /** The pixels of some bands (from 1) in a window, row by row, one array a band. */
+  /** Row by row, one array a band (from 1). */
   read(window: Window, bands: number[]): Promise<Pixels[]>
   close(): Promise<void>
 }
 
-/** Byte order mark and version of classic TIFF and BigTIFF. */
+/** Byte order and version of classic TIFF and BigTIFF. */
 const SIGNATURES = ['II*\0', 'MM\0*', 'II+\0', 'MM\0+']
 
-/**
- * Opens a GeoTIFF and checks that all of it is there.
- *
- * @throws {OperatorError} when it is missing, may not be read, is no TIFF, is cut off, says that it is larger
- * than can be, or has no grid
- */
+/** @throws {OperatorError} for a file that is missing, unreadable, no TIFF, truncated, too large, or without a grid */
 export async function openRaster(path: string): Promise<RasterFile> {
   await refuseUnreadable(path)
   const file = await FileBytes.open(path)
@@ -111,7 +102,7 @@ async function openImage(file: FileBytes, path: string): Promise<RasterFile> {
   }
 }
 
-/** The CRS, by what lies beside the file, by its keys, or by a .prj, which GDAL leaves alone. */
+/** From the side file, the keys, or a .prj, which GDAL ignores. */
 async function placeOf(
   image: GeoTIFFImage,
   path: string,
@@ -147,7 +138,7 @@ function refuseUnopened(path: string, error: NodeJS.ErrnoException): never {
 
 function refuseDamaged(path: string, error: unknown, fileSize: number): never {
   if (error instanceof OperatorError) throw error
-  // So geotiff says that the values of a tag lie behind the end of the file.
+  // geotiff's error for tags beyond the end of the file.
   const reason =
     error instanceof RangeError
       ? `a tag of it lies beyond byte ${fileSize}, where the file ends`

@@ -4,18 +4,16 @@ import { OperatorError } from '#src/errors.ts'
 import type { PixelGrid } from '#src/raster/grid.ts'
 import { type Affine, readSmallFile } from './metadata.ts'
 
-/** GTRasterTypeGeoKey: the tie point is the centre of the first pixel, not its outer corner. */
+/** GTRasterTypeGeoKey: the tie point is the centre of the first pixel. */
 const PIXEL_IS_POINT = 2
 
-/** Pixels that a grid may be out of line for each of its columns or rows: what rounding leaves of none. */
+/** Rounding, in pixels for each column or row. */
 const NO_ROTATION = 1e-9
 
 /**
- * The grid of a GeoTIFF, read as GDAL reads it: what lies beside it comes first, then ModelPixelScale with
- * ModelTiepoint, or ModelTransformation; half a pixel up and left for PixelIsPoint; a negative
- * ModelPixelScale counts as positive (OGC GeoTIFF 1.1, section 7.2 and annex B.6). A world file is the last.
- *
- * @throws {OperatorError} when the file has no georeference, or a rotated one
+ * As GDAL: the side file, then ModelPixelScale with ModelTiepoint, or ModelTransformation, then a world file.
+ * PixelIsPoint shifts by half a pixel; a negative ModelPixelScale counts as positive (OGC GeoTIFF 1.1, section 7.2 and
+ * annex B.6).
  */
 export function gridOf(
   image: GeoTIFFImage,
@@ -45,7 +43,7 @@ export function gridOf(
   }
 }
 
-/** What the tags of an image say, as if its pixels were areas. */
+/** As if pixels were areas. */
 function affineOf(image: GeoTIFFImage): Affine | undefined {
   const tagged = taggedAffineOf(image)
   if (!tagged) return undefined
@@ -80,18 +78,14 @@ function refuseUnplaced(image: GeoTIFFImage, path: string): never {
   )
 }
 
-/** Six numbers, a line each. */
+/** Six short lines. */
 const MAX_WORLD_BYTES = 10_000
 const MAX_PRJ_BYTES = 100_000
 
-/** Names of the world file beside FILE.tif, in the order in which GDAL looks for them, each in capitals as well. */
+/** In GDAL's order, each in capitals as well. */
 const WORLD_FILES = ['.tfw', '.tifw', '.wld']
 
-/**
- * The geotransform in a world file, which says where the centre of the first pixel is; undefined where there is none.
- *
- * @throws {OperatorError} when it is not six numbers
- */
+/** World files give the centre of the first pixel. */
 export async function readWorldFile(imagePath: string): Promise<Affine | undefined> {
   for (const extension of WORLD_FILES) {
     const found = await readBeside(imagePath, extension, MAX_WORLD_BYTES)
@@ -101,7 +95,7 @@ export async function readWorldFile(imagePath: string): Promise<Affine | undefin
 }
 
 function affineIn(text: string, path: string): Affine {
-  // Where the locale of its writer has decimal commas, so has the file.
+  // Some locales write decimal commas.
   const numbers = text
     .trim()
     .split(/\s+/)
@@ -114,7 +108,6 @@ function affineIn(text: string, path: string): Affine {
   return [a, b, x - (a + b) / 2, d, e, y - (d + e) / 2]
 }
 
-/** The WKT in the .prj beside an image; undefined where there is none. */
 export async function readPrj(imagePath: string): Promise<string | undefined> {
   return (await readBeside(imagePath, '.prj', MAX_PRJ_BYTES))?.text
 }

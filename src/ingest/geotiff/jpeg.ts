@@ -2,39 +2,37 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import mozjpeg from '@jsquash/jpeg/codec/dec/mozjpeg_dec.js'
 
-/** The size of a block, and what its samples are. */
 interface Room {
   width: number
   height: number
-  /** Samples a pixel: 1 or 3. */
+  /** 1 or 3. */
   depth: number
-  /** Whether the samples are luminance and two differences, which stand for red, green and blue. */
+  /** Luminance and two differences stand for red, green and blue. */
   isLuminance: boolean
 }
 
-/** The decoder's output has red, green, blue and opacity for each pixel, of grey ones too. */
+/** Red, green, blue and opacity, for grey pixels too. */
 export const DECODED_PIXEL_BYTES = 4
 
-/** Markers of JPEG (T.81, table B.1), each after a byte of 0xFF. */
+/** T.81, table B.1; each follows a byte of 0xFF. */
 const BEGIN = 0xd8
 const END = 0xd9
 const SCAN = 0xda
 const SEQUENTIAL_FRAMES = [0xc0, 0xc1]
 /** Progressive, lossless, arithmetic. */
 const OTHER_FRAMES = [0xc2, 0xc3, 0xc5, 0xc6, 0xc7, 0xc9, 0xca, 0xcb, 0xcd, 0xce, 0xcf]
-/** Segments of applications, two of which say what the samples are: TIFF says that itself. */
+/** Application segments; TIFF's tags replace their colour space. */
 const isOfApplication = (marker: number) => marker >= 0xe0 && marker <= 0xef
 
-/** Adobe's segment: its last byte has the decoder take three samples as they are, or as luminance and differences. */
+/** Adobe's segment: its last byte sets the decoder's colour transform. */
 const adobe = (transform: 0 | 1) =>
   Uint8Array.of(0xff, 0xee, 0, 14, ...Buffer.from('Adobe'), 0, 100, 0, 0, 0, 0, transform)
 
 /**
- * Decodes a sequential JPEG stream with samples of 8 bits, to the same samples as GDAL.
+ * Sequential JPEG with 8 bits; the samples equal GDAL's.
  *
- * @param shared segments of tables that the stream does not have itself
- * @returns its samples, those of a pixel side by side, in as many rows as it has
- * @throws where it is damaged or does not fit into the room, before memory is taken for it
+ * @param shared tables of the file
+ * @throws for damaged or oversized data, before memory is allocated
  */
 export async function decodeJpeg(bytes: Uint8Array, shared: Uint8Array[], room: Room): Promise<Uint8Array> {
   const segments = segmentsOf(bytes)
@@ -55,7 +53,6 @@ export async function decodeJpeg(bytes: Uint8Array, shared: Uint8Array[], room: 
   return samples
 }
 
-/** The segments of the JPEGTables tag, which all blocks of a file share. */
 export function sharedTablesOf(bytes: Uint8Array): Uint8Array[] {
   const segments = segmentsOf(bytes).filter(({ marker }) => marker !== SCAN && !isOfApplication(marker))
   return segments.map((segment) => segment.bytes)
@@ -63,11 +60,11 @@ export function sharedTablesOf(bytes: Uint8Array): Uint8Array[] {
 
 interface Segment {
   marker: number
-  /** With the marker; of the first scan, to the end of the stream. */
+  /** With the marker; the scan runs to the end. */
   bytes: Uint8Array
 }
 
-/** The segments of a stream up to its first scan, without the markers of its beginning and end. */
+/** Up to the first scan, without begin and end markers. */
 function segmentsOf(bytes: Uint8Array): Segment[] {
   const segments: Segment[] = []
   for (let at = 0; at < bytes.length; ) {
@@ -83,7 +80,7 @@ function segmentsOf(bytes: Uint8Array): Segment[] {
       )
     }
     if (marker === SCAN) return [...segments, { marker, bytes: bytes.subarray(at) }]
-    // The bytes of the file are let go.
+    // A copy releases the bytes of the file.
     if (marker !== BEGIN) segments.push({ marker, bytes: bytes.slice(at, end) })
     at = end
   }
@@ -114,10 +111,6 @@ function refuseOtherFrame(frame: Uint8Array, room: Room): void {
 }
 
 interface Decoder {
-  /**
-   * @returns the pixels
-   * @throws where the stream is damaged
-   */
   decode(stream: Uint8Array): Uint8ClampedArray
 }
 
@@ -140,7 +133,7 @@ async function newDecoder(): Promise<Decoder> {
         const image = decoder.decode(stream, false)
         if (image && complaints === 0) return image.data
       } catch {
-        // The error has ended this instance of it, which keeps the memory that it had taken.
+        // An error ends this instance, which keeps its memory.
         loading = undefined
       }
       throw damaged()

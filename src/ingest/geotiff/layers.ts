@@ -21,41 +21,33 @@ import { crsOfText, type FileCrs } from './crs.ts'
 import type { RasterFile } from './file.ts'
 import { betweenMeridians, mosaicOf, type Piece, pieceIn } from './mosaic.ts'
 
-/** The files that a layer is in: one, or several that lie side by side. */
 export type LayerFiles = readonly [RasterFile, ...RasterFile[]]
 
-/** A layer together with the bands of its files that it is read from. */
 export interface FileLayer {
   layer: LayerSource
   grid: Grid
   files: LayerFiles
   pieces: Piece[]
-  /** The band of each file, from 1. */
+  /** From 1, a file each. */
   bands: number[]
-  /** The nodata value as pixels of the files have it. */
+  /** As pixels of the files have it. */
   fileNodata: number | undefined
-  /** Whether the masks of the files say which pixels are missing. */
+  /** The masks of the files count. */
   masked: boolean
-  /** Bytes that a pixel takes while it is read. */
+  /** While reading. */
   pixelBytes: number
-  /** Whether the file has nothing in a window, as sparse files do, so that no pixel there has a value. */
+  /** True for windows that sparse files leave out. */
   isBlank(window: Window): boolean
 }
 
-/** What the operator should know of files. */
+/** For the operator. */
 interface Remarks {
-  /** What does not stop the load. */
+  /** These stop no load. */
   notes: Set<string>
-  /** What lies beside them and is not followed. */
+  /** Ignored files beside the rasters. */
   notHonoured: Set<string>
 }
 
-/**
- * What a layer of a manifest is in its files.
- *
- * @param remarks what there is to say is added to them
- * @throws {OperatorError} when they have no such band, or one that is no data, or do not go together
- */
 export async function openLayer(
   db: Kysely<Tables>,
   files: LayerFiles,
@@ -119,7 +111,7 @@ function isWritten(files: LayerFiles, bands: number[], { file, from, width, heig
   return (files[file] as RasterFile).isWritten({ ...from, width, height }, bands[file] as number)
 }
 
-/** Whether a pixel that was never written has no value. */
+/** An unwritten pixel without a value. */
 function isMissing(
   pixel: number,
   { pixelType, nodata }: StoredBand,
@@ -130,12 +122,11 @@ function isMissing(
   return pixels[0] === nodata
 }
 
-/** Whether the masks of a file count for a layer. */
 function isMasked(file: RasterFile, { mask }: ManifestLayer): boolean {
   return file.masks.length > 0 && mask !== 'none'
 }
 
-/** What a band of a file means with what the manifest says of it; a nodata of NaN needs no naming: it is never a value. */
+/** The manifest overrides the file. NaN never is a value. */
 async function meantBand(
   file: RasterFile,
   entry: ManifestLayer,
@@ -173,7 +164,7 @@ function sayAlpha({ path, alphaBand }: RasterFile, { number }: Band, notes: Set<
   }
 }
 
-/** Files of one layer say the same of it: what they say is stored once. */
+/** A layer has one set of properties. */
 function refuseOther(first: RasterFile, band: Band, other: RasterFile, ofOther: Band): void {
   const same = (key: 'pixelType' | 'nodata' | 'scale' | 'offset') => band[key] === ofOther[key]
   if (!same('pixelType')) refuseDifference(first, other, 'a pixel type')
@@ -201,11 +192,6 @@ function originOf([first, ...others]: LayerFiles, { band }: ManifestLayer): stri
   return `${basename(first.path)}${more} band ${typeof band === 'number' ? band : `"${band}"`}`
 }
 
-/**
- * PostGIS's id of the CRS of a layer: what the manifest says comes before what the file says.
- *
- * @throws {OperatorError} where neither says it, or PROJ knows no such CRS
- */
 async function sridOf(
   db: Kysely<Tables>,
   file: RasterFile,
@@ -269,10 +255,9 @@ async function sridOfChecked(db: Kysely<Tables>, { wkt, proj }: CrsText, path: s
   return sridOfText(db, { wkt, proj }, path)
 }
 
-/** Files of other software beside FILE.tif that may say something of it, by what they end with. */
+/** Ignored files of other software beside FILE.tif. */
 const UNREAD = ['.aux', '.tab']
 
-/** What lies beside a raster and was not followed, a sentence each; nothing of what is read. */
 async function unreadBeside(path: string): Promise<string[]> {
   const stem = path.slice(0, path.length - extname(path).length)
   const notes: string[] = []

@@ -7,22 +7,19 @@ import { refuseInflated, type SampleType } from './bands.ts'
 import { type Blocks, blocksOf } from './blocks.ts'
 import { examineDirectories, FileBytes } from './directories.ts'
 
-/** What says which pixels of an image have no value: those where it is 0. */
+/** Pixels are missing where it is 0. */
 export interface Mask {
-  /** The file that it is in. */
   path: string
-  /** Bytes that are held of each pixel from one window to the next. */
+  /** Held for each pixel between windows. */
   heldBytes: number
-  /** The mask of some bands (from 1) in a window, one array a band. */
+  /** One array a band (from 1). */
   read(window: Window, bands: number[]): Promise<Pixels[]>
 }
 
-/** A mask in a file beside the image's. */
 interface SideMask extends Mask {
   close(): Promise<void>
 }
 
-/** The directory of a file that is the mask of its first image. */
 export async function internalMask(
   tiff: GeoTIFF,
   index: number,
@@ -34,11 +31,7 @@ export async function internalMask(
   return maskIn(mask, of, file, path, 'an internal mask')
 }
 
-/**
- * The mask in `FILE.msk`, as GDAL writes it; undefined where there is none.
- *
- * @throws {OperatorError} when it cannot be used
- */
+/** `FILE.msk` of GDAL; undefined without one. */
 export async function sideMask(of: GeoTIFFImage, imagePath: string): Promise<SideMask | undefined> {
   const path = `${imagePath}.msk`
   const file = await FileBytes.open(path).catch((error) => {
@@ -89,13 +82,10 @@ function maskTypeOf(mask: GeoTIFFImage, path: string, kind: string): SampleType 
   throw new OperatorError(`${path} has ${kind} of ${bits}-bit pixels; masks of 1 or 8 bits are read.`)
 }
 
-/** Values of the ExtraSamples tag that mean alpha. */
+/** ExtraSamples that mean alpha. */
 const ALPHA = [1, 2]
 
-/**
- * The band, from 1, that says how much there is of the others; undefined where there is none. What it has is
- * of no interest but whether it is nothing.
- */
+/** From 1. Only zero matters. */
 export function alphaBandOf(image: GeoTIFFImage): number | undefined {
   const extra = Array.from(image.fileDirectory.getValue('ExtraSamples') ?? [])
   const at = extra.findIndex((meaning) => ALPHA.includes(meaning))
@@ -103,11 +93,11 @@ export function alphaBandOf(image: GeoTIFFImage): number | undefined {
 }
 
 export function alphaMask(blocks: Blocks, band: number, path: string): Mask {
-  // What is held is held already, for the other bands.
+  // The other bands hold these bytes already.
   return { path, heldBytes: 0, read: (window, bands) => readOnce(blocks, window, bands, band) }
 }
 
-/** One band, which is the mask of all that are asked for. */
+/** One band masks all requested ones. */
 async function readOnce(blocks: Blocks, window: Window, bands: number[], band: number): Promise<Pixels[]> {
   const [pixels] = await blocks.read(window, [band])
   return bands.map(() => pixels as Pixels)

@@ -4,30 +4,26 @@ import type { GeoTIFFImage } from 'geotiff'
 import { OperatorError } from '#src/errors.ts'
 import { codeOf, messageOf } from '#src/lib/promises.ts'
 
-/** What GDAL keeps of a raster in a file beside it, since the raster's own format or its reader could not. */
+/** GDAL's metadata beside a raster whose format cannot hold it. */
 export interface SideMetadata {
   path: string
-  /** The CRS, as WKT. */
+  /** WKT. */
   crs: string | undefined
   geotransform: Affine | undefined
-  /** By their numbers, from 1. */
+  /** From 1. */
   bands: Map<number, SideBand>
 }
 
 interface SideBand extends BandText {
   nodata?: string
-  /** The names of its classes, by their values from 0. */
+  /** By value, from 0. */
   categories: string[]
 }
 
-/** It may have histograms, and tables of classes. */
+/** Histograms and tables of classes fit. */
 const MAX_BYTES = 8 * 2 ** 20
 
-/**
- * Reads `FILE.aux.xml`, GDAL's "persistent auxiliary metadata"; undefined where there is none.
- *
- * @throws {OperatorError} when it cannot be read
- */
+/** `FILE.aux.xml`, GDAL's "persistent auxiliary metadata"; undefined without one. */
 export async function readSideMetadata(imagePath: string): Promise<SideMetadata | undefined> {
   const path = `${imagePath}.aux.xml`
   const text = await readSmallFile(path, MAX_BYTES)
@@ -61,7 +57,7 @@ function textOf(element: XmlElement, name: string): string | undefined {
   return childrenOf(element, name)[0]?.text.trim() || undefined
 }
 
-/** GDAL's order: x of the origin, then what a column and a row add to it, and the same of y. */
+/** GDAL's order: x of the origin, its change a column and a row, then y. */
 function geotransformIn(text: string | undefined, path: string): Affine | undefined {
   if (text === undefined) return undefined
   const numbers = text.split(',').map(Number)
@@ -72,18 +68,13 @@ function geotransformIn(text: string | undefined, path: string): Affine | undefi
   return [a, b, c, d, e, f]
 }
 
-/** What GDAL keeps of a band, as text. */
 export interface BandText {
   scale?: string
   offset?: string
   description?: string
 }
 
-/**
- * What GDAL has written of the bands into a GeoTIFF itself, by their numbers from 1.
- *
- * @throws {OperatorError} when it is no XML
- */
+/** GDAL's metadata in the file, by band from 1. */
 export async function readInternalMetadata(
   image: GeoTIFFImage,
   path: string,
@@ -93,7 +84,7 @@ export async function readInternalMetadata(
   const text = String(await image.fileDirectory.loadValue('GDAL_METADATA')).replaceAll('\0', '')
   const root = rootOf(text, 'GDALMetadata', `What ${path} says of its bands`)
   for (const { attributes, text } of root ? childrenOf(root, 'Item') : []) {
-    // Items without a role are whatever somebody wanted to note, whatever their names.
+    // Items without a role are free notes.
     const { role, sample } = attributes
     if (sample === undefined || (role !== 'scale' && role !== 'offset' && role !== 'description')) continue
     const band = Number(sample) + 1
@@ -104,16 +95,14 @@ export async function readInternalMetadata(
 
 const ESCAPED: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"' }
 
-/** GDAL escapes what it writes into a GeoTIFF twice, which an XML parser undoes once. */
+/** GDAL escapes twice, an XML parser undoes one. */
 function unescaped(text: string): string {
   return text.replace(/&(?:amp|lt|gt|quot);/g, (entity) => ESCAPED[entity] as string)
 }
 
 /**
- * The outermost element of an XML text; undefined where it is of another name.
- *
- * @param name what sentences call the text
- * @throws {OperatorError} when it is no XML
+ * @param name for messages
+ * @returns undefined for another root element
  */
 function rootOf(text: string, element: string, name: string): XmlElement | undefined {
   try {
@@ -124,18 +113,13 @@ function rootOf(text: string, element: string, name: string): XmlElement | undef
   }
 }
 
-/** The elements of a name in another. */
 function childrenOf(element: XmlElement, name: string): XmlElement[] {
   return element.children.filter(
     (child): child is XmlElement => child instanceof XmlElement && child.name === name,
   )
 }
 
-/**
- * The text of a file that may lie beside a raster; undefined where it does not.
- *
- * @throws {OperatorError} when it is too large or cannot be read
- */
+/** A file that may lie beside a raster; undefined without it. */
 export async function readSmallFile(path: string, maxBytes: number): Promise<string | undefined> {
   const refuse = (error: NodeJS.ErrnoException) => {
     if (codeOf(error) === 'ENOENT') return undefined

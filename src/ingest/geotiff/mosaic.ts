@@ -4,11 +4,7 @@ import { type PixelGrid, ROUNDING, type Window } from '#src/raster/grid.ts'
 import { refuseAbsurdGrid } from './bands.ts'
 import type { RasterFile } from './file.ts'
 
-/**
- * The smallest grid that has the pixels of all files.
- *
- * @throws {OperatorError} where their pixels do not lie in the same columns and rows
- */
+/** The smallest common grid. */
 export function mosaicOf([first, ...others]: readonly [RasterFile, ...RasterFile[]]): Placement {
   if (others.length === 0) return placementOf(first.grid)
   const pieces = [first, ...others].map(({ grid, path }, file): Piece => {
@@ -42,7 +38,7 @@ export function mosaicOf([first, ...others]: readonly [RasterFile, ...RasterFile
   }
 }
 
-/** Pixels of one size stay in their columns and rows from one end of a file to the other. */
+/** Pixels of a size stay in their columns and rows over the whole file. */
 function refuseOtherSpacing(first: RasterFile, { grid, path }: { grid: PixelGrid; path: string }): void {
   const { pixelWidth, pixelHeight } = first.grid
   const apart = Math.max(
@@ -60,15 +56,12 @@ function sizeOf({ pixelWidth, pixelHeight }: PixelGrid): string {
 }
 
 const CIRCLE = 360
-/** The longitudes that anybody counts to, east or west; what lies beyond is not in degrees. */
+/** Larger numbers are no degrees. */
 const FARTHEST = 540
 
 /**
- * Puts a grid of longitude and latitude where points are looked for, between 180 degrees west and east. One that lies
- * beyond as a whole is moved; of one that lies on both sides, the columns beyond go to the other end, and the grid
- * goes round the Earth.
- *
- * @throws {OperatorError} where it goes round the Earth more than once, or its columns beyond would not lie on columns
+ * Moves a geographic grid between 180 degrees west and east, where points are looked up. A grid on both sides of the
+ * meridian wraps around the Earth.
  */
 export function betweenMeridians({ grid, pieces }: Placement, path: string): Placement {
   const { originX, pixelWidth, width } = grid
@@ -81,7 +74,7 @@ export function betweenMeridians({ grid, pieces }: Placement, path: string): Pla
   }
   const turns = Math.round((originX + span / 2) / CIRCLE)
   const moved = { ...grid, originX: originX - turns * CIRCLE }
-  // Columns whose centres lie on the longitude where the Earth ends reach half beyond it.
+  // Columns centred on the 180th meridian reach half beyond it.
   const reach = CIRCLE / 2 + pixelWidth * (0.5 + ROUNDING)
   if (Math.max(-moved.originX, moved.originX + span) <= reach) return { grid: moved, pieces }
 
@@ -98,7 +91,7 @@ export function betweenMeridians({ grid, pieces }: Placement, path: string): Pla
   return { grid: rolled, pieces: pieces.flatMap((piece) => wherever(piece, first, around, rolled)) }
 }
 
-/** A piece wherever it lies in a grid that begins at a column and comes back to itself after so many. */
+/** @param first the first column of the grid, which wraps after `around` columns */
 function wherever(
   piece: Piece,
   first: number,
@@ -111,28 +104,25 @@ function wherever(
   )
 }
 
-/** A grid, and which pixels of which files its own are. */
 interface Placement {
   grid: PixelGrid
-  /** One is the whole grid. Of several, some may lie on others, and what lies in none has no value. */
+  /** One covers the grid. Several may overlap; pixels outside have no value. */
   pieces: Piece[]
 }
 
-/** A rectangle of pixels of a file, and where it lies in a grid. */
 export interface Piece extends Window {
-  /** Which of the files it is of. */
+  /** The index of its file. */
   file: number
-  /** The first of its pixels in the file. */
+  /** Its first pixel in the file. */
   from: { column: number; row: number }
 }
 
-/** All pixels of a file, as a grid of their own. */
 function placementOf(grid: PixelGrid): Placement {
   const { width, height } = grid
   return { grid, pieces: [{ file: 0, column: 0, row: 0, width, height, from: { column: 0, row: 0 } }] }
 }
 
-/** What a window has of a piece; undefined where that is nothing. */
+/** The part of a piece in a window. */
 export function pieceIn(window: Window, { file, from, ...place }: Piece): Piece | undefined {
   const column = Math.max(window.column, place.column)
   const row = Math.max(window.row, place.row)

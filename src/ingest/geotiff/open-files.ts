@@ -12,21 +12,16 @@ import { isAddress } from '../manifest-file.ts'
 import { openRaster, type RasterFile } from './file.ts'
 import type { LayerFiles } from './layers.ts'
 
-/** Files of a release. Where their strips and tiles are is kept of each of them while it is loaded. */
+/** Their block offsets stay in memory during a load. */
 const MAX_FILES = 256
 
-/** The files of a release, each of which is open once, however many layers are in it. */
+/** Opens each file once, for all its layers. */
 export class OpenFiles {
   readonly #files = new Map<string, RasterFile>()
   readonly #groups = new Map<string, LayerFiles>()
   readonly #addresses = new Addresses()
   readonly #archives = new Archives()
 
-  /**
-   * The files of a layer; layers of the same files get the same object.
-   *
-   * @throws {OperatorError} when one cannot be used, or there are too many of them
-   */
   async of([first, ...others]: readonly [string, ...string[]]): Promise<LayerFiles> {
     const key = JSON.stringify([first, ...others])
     const known = this.#groups.get(key)
@@ -58,23 +53,19 @@ export class OpenFiles {
   }
 }
 
-/** What may lie beside a raster, by what its address ends with in the place of the raster's ending, or behind it. */
+/** By the ending that replaces the raster's, or follows it. */
 const BESIDE = { instead: ['.tfw', '.tifw', '.wld', '.prj', '.aux', '.tab'], behind: ['.aux.xml', '.msk'] }
 
-/** Bytes that the addresses of a release take while it is loaded, and so many its archives. */
+/** For addresses, and again for archives. */
 const MAX_BYTES = 4 * 2 ** 30
 const PATIENCE = { silenceMs: 30_000, wholeMs: 3_600_000 }
 
-/** Rasters at https addresses, which are downloaded while their release is loaded, with what lies beside them. */
+/** Downloads rasters from https addresses, with the files beside them. */
 class Addresses {
   readonly #folders: string[] = []
   #bytes = 0
 
-  /**
-   * Where a file can be read: at its own path, unless that is an address.
-   *
-   * @throws {OperatorError} when it cannot be downloaded
-   */
+  /** Other paths stay as they are. */
   async pathOf(path: string): Promise<string> {
     if (!isAddress(path)) return path
     const address = addressOf(path)
@@ -96,14 +87,13 @@ class Addresses {
     return target
   }
 
-  /** @returns whether there is anything */
+  /** @returns false for a missing file */
   async #download(address: URL, target: string): Promise<boolean> {
     const bytes = await download(address, target, { ...PATIENCE, maxBytes: MAX_BYTES - this.#bytes })
     this.#bytes += bytes ?? 0
     return bytes !== undefined
   }
 
-  /** Removes what was downloaded. */
   async close(): Promise<void> {
     for (const folder of this.#folders) await rm(folder, { recursive: true, force: true })
   }
@@ -130,7 +120,7 @@ function nameIn({ pathname }: URL): string {
 
 function namesBeside(pathname: string, target: string): { pathname: string; file: string }[] {
   const ending = extname(pathname)
-  // Old Windows systems write all names in capitals.
+  // Old Windows systems use capitals.
   const instead =
     ending !== '' && ending === ending.toUpperCase()
       ? BESIDE.instead.flatMap((end) => [end, end.toUpperCase()])
@@ -145,21 +135,15 @@ function namesBeside(pathname: string, target: string): { pathname: string; file
 const RASTER = /\.tiff?$/i
 
 /**
- * Rasters in zip archives: `ARCHIVE.zip/RASTER.tif`, or the archive alone where it has one. They are unpacked into the
- * folder for temporary files, with what lies beside them there, since rasters are not read from their beginning to
- * their end.
+ * Rasters in zip archives: `ARCHIVE.zip/RASTER.tif`, or the archive of a single one. They are unpacked with the files
+ * beside them, since rasters need random access.
  */
 class Archives {
-  /** Where archives are unpacked to. */
   readonly #folders = new Map<string, string>()
   readonly #unpacked = new Set<string>()
   #bytes = 0
 
-  /**
-   * Where a file can be read: at its own path, unless that leads into an archive.
-   *
-   * @throws {OperatorError} when there is no such raster in the archive, or it cannot be unpacked
-   */
+  /** Other paths stay as they are. */
   async pathOf(path: string): Promise<string> {
     const archivePath = await archiveIn(path)
     if (archivePath === undefined) return path
@@ -178,12 +162,11 @@ class Archives {
     }
   }
 
-  /** Removes what was unpacked. */
   async close(): Promise<void> {
     for (const folder of this.#folders.values()) await rm(dirname(folder), { recursive: true, force: true })
   }
 
-  /** A folder with the name of the archive, so that sentences about its files name it. */
+  /** Named after the archive, for messages. */
   async #folderOf(archivePath: string): Promise<string> {
     const known = this.#folders.get(archivePath)
     if (known) return known
@@ -195,7 +178,7 @@ class Archives {
   async #unpack(archive: Archive, name: string, folder: string): Promise<void> {
     const target = join(folder, name)
     if (!target.startsWith(folder + sep)) throw new Error(`${name} would lie elsewhere`)
-    // It may be open already, under the name of its archive alone.
+    // Another layer may have opened it, by the archive's name.
     if (this.#unpacked.has(target)) return
     this.#unpacked.add(target)
     await mkdir(dirname(target), { recursive: true })
@@ -211,7 +194,7 @@ class Archives {
   }
 }
 
-/** The part of a path that is an archive; undefined where none is. */
+/** The part of a path that is an archive. */
 async function archiveIn(path: string): Promise<string | undefined> {
   const parts = path.split(sep)
   for (const [index, part] of parts.entries()) {
@@ -226,10 +209,9 @@ async function archiveIn(path: string): Promise<string | undefined> {
   return undefined
 }
 
-/** Rasters that a refusal lists. */
 const LISTED = 10
 
-/** @param named what is meant, or nothing for the only one */
+/** @param named empty for the only raster */
 function rasterIn({ names }: Archive, archivePath: string, named: string): string {
   if (names.includes(named)) return named
   const rasters = names.filter((name) => RASTER.test(name))

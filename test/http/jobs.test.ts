@@ -1,22 +1,27 @@
 import { expect, test, vi } from 'vitest'
-import { createPiecework } from '#src/http/background-work.ts'
+import { createLoop } from '#src/http/jobs.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 
 /** Pieces that end when they are told to. */
-function work() {
+function work(everyMs = 60_000) {
   const ends: ((more: boolean | Error) => void)[] = []
   const sorry = vi.fn()
   let most = 0
   let running = 0
-  const piecework = createPiecework(async () => {
-    most = Math.max(most, ++running)
-    const outcome = await new Promise<boolean | Error>((resolve) => ends.push(resolve))
-    running--
-    if (outcome instanceof Error) throw outcome
-    return outcome
-  }, sorry)
+  const loop = createLoop(
+    { everyMs },
+    async () => {
+      most = Math.max(most, ++running)
+      const outcome = await new Promise<boolean | Error>((resolve) => ends.push(resolve))
+      running--
+      if (outcome instanceof Error) throw outcome
+      return outcome
+    },
+    sorry,
+  )
+  const { wake: begin, stop: end } = loop
   const begun = (pieces: number) => vi.waitFor(() => expect(ends).toHaveLength(pieces), PATIENCE)
-  return { ...piecework, ends, begun, sorry, most: () => most }
+  return { start: loop.start, begin, end, ends, begun, sorry, most: () => most }
 }
 
 test('pieces follow one another until there is no more, however often work is begun', async () => {
@@ -73,4 +78,41 @@ test('the end waits for the piece that is under way, and no other begins', async
   await ending
   begin()
   expect([ends.length, sorry.mock.calls]).toEqual([1, []])
+})
+
+test('a job looks again after its pause, or sooner where a piece says so', async () => {
+  const ends: ((next: number | undefined) => void)[] = []
+  const loop = createLoop(
+    { everyMs: 50, atOnce: true },
+    () => new Promise<number | undefined>((resolve) => ends.push(resolve)),
+    vi.fn(),
+  )
+  const begun = (pieces: number) => vi.waitFor(() => expect(ends).toHaveLength(pieces), PATIENCE)
+  loop.start()
+  await begun(1)
+  ends[0]?.(undefined)
+  await begun(2)
+  ends[1]?.(1)
+  await begun(3)
+  ends[2]?.(86_400_000)
+  await begun(4)
+  ends[3]?.(undefined)
+  await loop.stop()
+})
+
+test('a job that does not begin at once waits for its pause', async () => {
+  vi.useFakeTimers()
+  try {
+    const piece = vi.fn(async () => undefined)
+    const loop = createLoop({ everyMs: 1000 }, piece, vi.fn())
+    loop.start()
+    await vi.advanceTimersByTimeAsync(999)
+    expect(piece).not.toHaveBeenCalled()
+    await vi.advanceTimersByTimeAsync(1)
+    expect(piece).toHaveBeenCalledTimes(1)
+    await loop.stop()
+    expect(vi.getTimerCount()).toBe(0)
+  } finally {
+    vi.useRealTimers()
+  }
 })
