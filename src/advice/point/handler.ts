@@ -169,16 +169,19 @@ function toError(error: unknown): Error {
 
 /** Handles a POST for a point, and answers by `reply` or by the body that it returns. */
 type HandlePost = (
-  source: PointSource,
   request: FastifyRequest<{ Body: PointRequest }>,
   reply: FastifyReply,
 ) => Promise<PointAnswer['body']> | undefined
 
 /**
- * Makes the handler of POST. An answer from memory takes no promise, and the answers of a turn of the event loop leave
- * together.
+ * Makes the handlers of POST. An answer from memory takes no promise, and the answers of a turn of the event loop
+ * leave together.
  */
-export function createPostHandler({ turns }: App, lookup: Lookup, record: RecordAdvisory): HandlePost {
+export function createPostHandlers(
+  { turns }: App,
+  lookup: Lookup,
+  record: RecordAdvisory,
+): (source: PointSource) => HandlePost {
   const sendSoon = createReplyBatcher(turns, send)
 
   function fromMemory({ source, point, request, reply }: PointContext): PointAnswer | Error | undefined {
@@ -209,7 +212,7 @@ export function createPostHandler({ turns }: App, lookup: Lookup, record: Record
     sendSoon(found instanceof Error ? found : await store(context, found), context.reply)
   }
 
-  return (source, request, reply) => {
+  return (source) => (request, reply) => {
     const context = { lookup, record, source, point: request.body, request, reply }
     const fail = (error: unknown) => sendSoon(toError(error), reply)
     // Anonymous answers are not stored, so their key does nothing; an invalid key is refused all the same.

@@ -23,7 +23,7 @@ import type { Lookup } from '#src/lookup/lookup.ts'
 import type { ReadRules } from '../quantities/rules.ts'
 import { allProductsAnswerer } from './all-products.ts'
 import { productAnswerer } from './answer.ts'
-import { createPostHandler, handleGet, type PointSource } from './handler.ts'
+import { createPostHandlers, handleGet, type PointSource } from './handler.ts'
 
 /** An endpoint for points: the source of its answers, and its documentation. */
 interface PointEndpoint extends PointSource {
@@ -48,18 +48,14 @@ export function pointRoutes(
   allProductsResponse: TObject,
   { lookup, record, readRules }: { lookup: Lookup; record: RecordAdvisory; readRules: ReadRules },
 ): void {
-  const handlePost = createPostHandler(app, lookup, record)
+  const handlePost = createPostHandlers(app, lookup, record)
   const products = schemas.map(({ product }) => product)
   const endpoints = [
     ...schemas.map((one) => productEndpoint(one, readRules)),
     allProductsEndpoint(products, allProductsResponse, readRules),
   ]
   for (const endpoint of endpoints) {
-    app.route({
-      ...postRoute(endpoint),
-      handler: (request: FastifyRequest<{ Body: PointRequest }>, reply: FastifyReply) =>
-        handlePost(endpoint, request, reply),
-    })
+    app.route({ ...postRoute(endpoint), handler: handlePost(endpoint) })
     app.route({
       ...getRoute(endpoint),
       handler: (request: FastifyRequest<{ Querystring: PointRequest }>, reply: FastifyReply) =>

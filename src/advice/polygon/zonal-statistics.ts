@@ -11,6 +11,7 @@ import { ellipsoidArea, type Rings } from '#src/raster/rings.ts'
 import { addSummary, emptySummary, type Summary, summaryOf } from '#src/raster/summary.ts'
 import type { DecodedTile, TileBand } from '#src/raster/wkb.ts'
 import type { Computation } from './computing.ts'
+import { interiorPointOf } from './geometry.ts'
 import {
   distributionsIn,
   endsOf,
@@ -180,122 +181,93 @@ async function addUp(
   }
 }
 
-/** The grids of so many releases are kept in memory; each is a kilobyte or two. */
+/** Grids of releases in memory; each is a kilobyte or two. */
 const CACHED_RELEASES = 500
 
-/** Finds the grids of releases, which never change; only their summaries come and go. */
-interface CoverageFinder {
-  /** @throws {ReplacedMeanwhile} where the release has been deleted */
-  find(releaseId: number): Promise<ZonalCoverage[]>
-  /** To be called where summaries are found to be gone: the next to find the release asks anew. */
-  forget(releaseId: number): void
-}
+/** Layers of polygons in memory, of each some numbers: about 10 MB. */
+const CACHED_LAYERS = 50_000
 
-function createCoverageFinder(db: Kysely<Tables>): CoverageFinder {
-  const cache = new Cache<number, ZonalCoverage[]>('coverages', {
+export type ReleaseStatistics = ReturnType<typeof createReleaseStatistics>
+
+/**
+ * The statistics of releases in polygons. A release never changes, so cached statistics stay right as long as it
+ * exists.
+ */
+export function createReleaseStatistics(db: Kysely<Tables>) {
+  const grids = new Cache<number, ZonalCoverage[]>('coverages', {
     max: CACHED_RELEASES,
     // Summaries that are still being made are to be used as soon as they exist.
     ttlMs: (coverages) => (coverages.every(({ summarised }) => summarised) ? Number.POSITIVE_INFINITY : 0),
   })
+  const results = new Cache<string, LocatedStatistics>('statistics of polygons', {
+    maxSize: CACHED_LAYERS,
+    sizeOf: ({ layers }) => 1 + layers.reduce((sum, layer) => sum + countNumbers(layer), 0),
+  })
+
+  async function findGrids(releaseId: number): Promise<ZonalCoverage[]> {
+    const coverages = await listCoverages(db, releaseId)
+    if (coverages.length === 0) throw new ReplacedMeanwhile()
+    return coverages
+  }
+
+  async function refuseMoved(ask: Ask, releaseId: number, coverages: ZonalCoverage[]): Promise<void> {
+    const store = await findStore(ask, releaseId)
+    if (coverages.every((coverage) => coverage.store === store)) return
+    grids.delete(releaseId)
+    throw new ReplacedMeanwhile()
+  }
 
   return {
-    find: (releaseId) =>
-      cache.load(releaseId, async () => {
-        const coverages = await listCoverages(db, releaseId)
-        if (coverages.length === 0) throw new ReplacedMeanwhile()
-        return coverages
-      }),
-
-    forget: (releaseId) => cache.delete(releaseId),
+    /** @throws {ReplacedMeanwhile} where the release was deleted or moved before its last tile was read */
+    async compute(
+      computation: Computation,
+      releaseId: number,
+      polygons: Rings[],
+      distribution: DistributionWanted | null,
+    ): Promise<LocatedStatistics> {
+      const coverages = await computation.wait(() => grids.load(releaseId, () => findGrids(releaseId)))
+      const forget = () => grids.delete(releaseId)
+      // Tiles that a replica lacks look like tiles without a value, as do those of deleted and moved releases.
+      await refuseMoved(computation.ask, releaseId, coverages)
+      const statistics = await zonalStatistics(computation, coverages, polygons, distribution, forget)
+      await refuseMoved(computation.ask, releaseId, coverages)
+      return { ...statistics, ...interiorPointOf(polygons) }
+    },
+    /** @throws {ReplacedMeanwhile} where the release was deleted */
+    async findCached(ask: Ask, releaseId: number, key: string): Promise<LocatedStatistics | undefined> {
+      const cached = results.get(key)
+      if (cached && !(await findStore(ask, releaseId))) throw new ReplacedMeanwhile()
+      return cached
+    },
+    cache: (key: string, statistics: LocatedStatistics) => void results.set(key, statistics),
   }
 }
 
-/**
- * What the layers of a release come to in polygons.
- *
- * @throws {ReplacedMeanwhile} where the release has been deleted before all of it was read
- */
-export type ReleaseStatistics = (
-  computation: Computation,
-  releaseId: number,
-  polygons: Rings[],
-  wanted: DistributionWanted | null,
-) => Promise<ZonalStatistics>
-
-export function createReleaseStatistics(db: Kysely<Tables>): ReleaseStatistics {
-  const coverages = createCoverageFinder(db)
-
-  return async (computation, releaseId, polygons, wanted) => {
-    const forget = () => coverages.forget(releaseId)
-    const grids = await computation.wait(() => coverages.find(releaseId))
-    // Tiles that a replica has not got yet look like tiles without a value, and so do those of a deleted release and
-    // those that were moved to another store.
-    await refuseUnlessIn(grids, computation.ask, releaseId, forget)
-    const statistics = await zonalStatistics(computation, grids, polygons, wanted, forget)
-    await refuseUnlessIn(grids, computation.ask, releaseId, forget)
-    return statistics
-  }
-}
-
-/** @throws {ReplacedMeanwhile} where the release has been deleted */
-export async function refuseUnlessThere(ask: Ask, releaseId: number): Promise<void> {
-  if (!(await findStore(ask, releaseId))) throw new ReplacedMeanwhile()
-}
-
-/** @throws {ReplacedMeanwhile} where the release has been deleted, or has its tiles elsewhere by now */
-async function refuseUnlessIn(
-  grids: ZonalCoverage[],
-  ask: Ask,
-  releaseId: number,
-  forget: () => void,
-): Promise<void> {
-  const store = await findStore(ask, releaseId)
-  if (grids.every((grid) => grid.store === store)) return
-  forget()
-  throw new ReplacedMeanwhile()
-}
-
-/** Layers of polygons that are remembered, of each some numbers: about 10 MB. */
-const MOST_LAYERS = 50_000
-
-/**
- * Remembers what releases come to in polygons. A release never changes, so nothing that is remembered grows old; that
- * it is still there has to be seen by whoever uses it.
- */
-export type RememberedStatistics = Cache<string, LocatedStatistics>
-
-export function rememberStatistics(): RememberedStatistics {
-  return new Cache('statistics of polygons', {
-    maxSize: MOST_LAYERS,
-    sizeOf: ({ layers }) => 1 + layers.reduce((sum, layer) => sum + sizeOf(layer), 0),
-  })
-}
-
-/** How many layers' worth of memory a layer takes: quantiles and bins are numbers, too. */
-function sizeOf(layer: LayerStatistics | null): number {
+/** Quantiles and bins take as much memory as a layer without them. */
+function countNumbers(layer: LayerStatistics | null): number {
   const { quantiles = [], histogram = [] } = layer?.distribution ?? {}
   return 1 + quantiles.length + histogram.length
 }
 
-/** Of an area with the boundaries of a version. */
-export function keyOfArea(
+/** The cache key of an area with the boundaries of a version. */
+export function createAreaKey(
   releaseId: number,
   { id, version }: { id: number; version: string },
-  wanted: DistributionWanted,
+  distribution: DistributionWanted,
 ): string {
-  return JSON.stringify([releaseId, id, version, wanted])
+  return JSON.stringify([releaseId, id, version, distribution])
 }
 
-/** Of polygons, to the last bit: those that differ in it are others. */
-export function keyOfPolygons(
+/** The cache key of polygons, to the last bit. */
+export function createPolygonsKey(
   releaseId: number,
   polygons: Rings[],
-  wanted: DistributionWanted | null,
+  distribution: DistributionWanted | null,
 ): string {
   const hash = createHash('sha256')
   for (const rings of polygons) {
     hash.update(Int32Array.from([rings.length, ...rings.map(({ length }) => length)]))
     for (const ring of rings) hash.update(ring)
   }
-  return JSON.stringify([releaseId, hash.digest('base64'), wanted])
+  return JSON.stringify([releaseId, hash.digest('base64'), distribution])
 }
