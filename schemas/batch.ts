@@ -228,7 +228,7 @@ export type BatchParameters = WithoutNulls<Static<typeof BatchParameters>>
 const ScoreBatchParameters = Type.Object({ country_code, release, pass: optional(Pass) })
 const PlainBatchParameters = Type.Object({ ...ScoreBatchParameters.properties, ...BatchQuantityFields })
 
-function parametersOf(product: ProductContract): TObject {
+function chooseParameters(product: ProductContract): TObject {
   if (product.seasonal) return BatchParameters
   return hasQuantities(product) ? PlainBatchParameters : ScoreBatchParameters
 }
@@ -271,7 +271,7 @@ export function batchSchemasOf<Product extends ProductContract>(
   point: PointSchemas<Product>,
 ): BatchSchemas<Product> {
   const { product } = point
-  const item = itemOf(point)
+  const item = defineItem(point)
   const response = Type.Object(
     {
       ...sharedMembers(product),
@@ -280,14 +280,14 @@ export function batchSchemasOf<Product extends ProductContract>(
     },
     { $id: `${componentOf(product)}PointsResponse` },
   )
-  return { product, parameters: parametersOf(product), request: requestOf(product), item, response }
+  return { product, parameters: chooseParameters(product), request: defineRequest(product), item, response }
 }
 
-function requestOf(product: ProductContract): TObject {
+function defineRequest(product: ProductContract): TObject {
   if (product.seasonal) return PointsRequest
   const { id, lat, lng, country_code } = examplePlaceOf(product)
   return Type.Object(
-    { points: Points, ...parametersOf(product).properties },
+    { points: Points, ...chooseParameters(product).properties },
     {
       $id: `${componentOf(product)}PointsRequest`,
       description: 'Points, and the country to answer for at all of them.',
@@ -297,7 +297,7 @@ function requestOf(product: ProductContract): TObject {
 }
 
 /** An answer of a point endpoint, or the reason why there is none. */
-function itemOf(point: PointSchemas): TObject {
+function defineItem(point: PointSchemas): TObject {
   const { code, entries } = point.product
   const [answer] = (point.response as { examples?: object[] }).examples ?? []
   const members = {

@@ -256,11 +256,11 @@ export function polygonSchemasOf<Product extends ProductContract>(
   point: PointSchemas<Product>,
 ): PolygonSchemas<Product> {
   const { product } = point
-  const entry = entryOf(point)
-  return { product, request: requestOf(product), entry, response: responseOf(product, entry) }
+  const entry = defineEntry(point)
+  return { product, request: defineRequest(product), entry, response: defineResponse(product, entry) }
 }
 
-function requestOf(product: ProductContract): TObject {
+function defineRequest(product: ProductContract): TObject {
   if (product.seasonal) return PolygonRequest
   const component = componentOf(product)
   const { name, country_code, area } = examplePlaceOf(product)
@@ -281,7 +281,7 @@ function requestOf(product: ProductContract): TObject {
 }
 
 /** The entry of a point's answer, where the value is a mean, with what else there is to say of an area. */
-function entryOf({ product, entry }: PointSchemas): TObject {
+function defineEntry({ product, entry }: PointSchemas): TObject {
   const { total } = product
   const { quantity, ...point } = entry.properties
   return Type.Object(
@@ -300,7 +300,7 @@ function entryOf({ product, entry }: PointSchemas): TObject {
   )
 }
 
-function responseOf(product: ProductContract, entry: TObject): TObject {
+function defineResponse(product: ProductContract, entry: TObject): TObject {
   const { entries, examples } = product
   return Type.Object(
     {

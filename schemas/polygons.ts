@@ -237,7 +237,7 @@ export function polygonsSchemasOf<Product extends ProductContract>(
   const seasonal = seasonalRequest(formats)
   return polygons.map((polygon) => {
     const { product } = polygon
-    const item = itemOf(polygon)
+    const item = defineItem(polygon)
     const response = Type.Object(
       {
         ...sharedMembers(product),
@@ -246,12 +246,12 @@ export function polygonsSchemasOf<Product extends ProductContract>(
       },
       { $id: `${componentOf(product)}PolygonsResponse` },
     )
-    const request = product.seasonal ? seasonal : requestOf(product, formats)
+    const request = product.seasonal ? seasonal : defineRequest(product, formats)
     return { product, request, item, response }
   })
 }
 
-function requestOf(product: ProductContract, formats: readonly string[]): TObject {
+function defineRequest(product: ProductContract, formats: readonly string[]): TObject {
   const { country_code } = examplePlaceOf(product)
   return requestSchema(
     {
@@ -267,7 +267,7 @@ function requestOf(product: ProductContract, formats: readonly string[]): TObjec
 }
 
 /** An answer for a polygon, or the reason why there is none. */
-function itemOf(polygon: PolygonSchemas): TObject {
+function defineItem(polygon: PolygonSchemas): TObject {
   const { code, entries } = polygon.product
   const [answer] = (polygon.response as { examples?: { history_id?: unknown }[] }).examples ?? []
   const { history_id: _, ...example } = answer ?? {}

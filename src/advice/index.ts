@@ -49,7 +49,7 @@ function observeLookup(metrics: Metrics, { state }: Lookup): void {
     byProductAndCountry(published(), (releases) => releases.length),
   )
   metrics.observeAll('agro_release_newest_timestamp_seconds', () =>
-    byProductAndCountry(published(), (releases) => newestOf(releases) / 1000),
+    byProductAndCountry(published(), (releases) => findNewest(releases) / 1000),
   )
 }
 
@@ -68,7 +68,7 @@ function byProductAndCountry(
   return [...groups.values()].map(({ labels, releases }) => ({ labels, value: measure(releases) }))
 }
 
-function newestOf(releases: PublishedRelease[]): number {
+function findNewest(releases: PublishedRelease[]): number {
   return releases.reduce((newest, { createdAt }) => Math.max(newest, createdAt.getTime()), 0)
 }
 

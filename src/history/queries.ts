@@ -290,9 +290,9 @@ export async function listHistory(db: Kysely<Tables>, filter: HistoryFilter): Pr
   const { userId, limit, bytes } = filter
   const { rows } = await sql<HistoryRow>`
     with matching as materialized (
-      (${itemsOf(filter)})
+      (${selectItems(filter)})
       union all
-      (${olderItemsOf(filter)})
+      (${selectOlderItems(filter)})
       order by created_at desc, id desc
       limit ${limit + 1}
     ),
@@ -317,18 +317,18 @@ export async function listHistory(db: Kysely<Tables>, filter: HistoryFilter): Pr
   return rows
 }
 
-function itemsOf(filter: HistoryFilter): RawBuilder<unknown> {
+function selectItems(filter: HistoryFilter): RawBuilder<unknown> {
   const { userId, limit } = filter
   const subject = subjectIs(filter)
   const subjects =
     subject.length === 0 ? sql`null` : sql`array(select id from history_subject where ${all(subject)})`
-  const { since, before } = idsOf(filter)
+  const { since, before } = createIdBounds(filter)
   return sql`
     select id, uuid_time(id) as created_at, bytes
     from newest_history_items(${existingUser(userId)}, ${subjects}, ${since}, ${before}, ${limit + 1})`
 }
 
-function olderItemsOf(filter: HistoryFilter): RawBuilder<unknown> {
+function selectOlderItems(filter: HistoryFilter): RawBuilder<unknown> {
   const { userId, from, to, after, limit } = filter
   const conditions = [
     sql`user_id = ${existingUser(userId)}`,
@@ -363,7 +363,7 @@ const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 /** Times of items as bounds of their ids. */
-function idsOf({ from, to, after }: HistoryFilter): { since: string; before: string } {
+function createIdBounds({ from, to, after }: HistoryFilter): { since: string; before: string } {
   const before = [
     ...(to === null ? [] : [uuidAt(Date.parse(to))]),
     ...(after === null ? [] : [idBefore(after)]),

@@ -61,7 +61,13 @@ function createTemplates(db: Kysely<Tables>): Templates {
   const ofReleases = new WeakMap<AnswerTemplate, Entry>() as Store
   const plain = new Map<unknown, Entry>()
 
-  function placeOf({ answer, product, kind, countryCode, releases }: AdvisoryRecord): [Store, key: unknown] {
+  function findPlace({
+    answer,
+    product,
+    kind,
+    countryCode,
+    releases,
+  }: AdvisoryRecord): [Store, key: unknown] {
     if (answer instanceof TemplatedAnswer) return [ofReleases, answer.template]
     return [plain, JSON.stringify([product, kind, countryCode, releases])]
   }
@@ -81,15 +87,15 @@ function createTemplates(db: Kysely<Tables>): Templates {
 
   return {
     known(record) {
-      const [store, key] = placeOf(record)
+      const [store, key] = findPlace(record)
       return store.get(key)?.stored
     },
     find(record) {
-      const [store, key] = placeOf(record)
+      const [store, key] = findPlace(record)
       return store.get(key)?.found ?? ask(record, store, key)
     },
     forget(record, stored) {
-      const [store, key] = placeOf(record)
+      const [store, key] = findPlace(record)
       if (store.get(key)?.stored === stored) store.delete(key)
     },
   }
@@ -173,7 +179,7 @@ export function createHistoryRecorder(
   const insert = createInserter(db, quota, shorten, total)
 
   function keep(record: AdvisoryRecord, stored: StoredTemplate, id: string, clientKey?: ClientKey) {
-    const entry = entryOf(record, stored, id)
+    const entry = createEntry(record, stored, id)
     return insert(entry, clientKey).catch((error) => tryAgain(error, record, stored, entry, clientKey))
   }
 
@@ -280,7 +286,7 @@ class AccountLocked extends ApiError {
   }
 }
 
-function entryOf(
+function createEntry(
   record: AdvisoryRecord,
   { templateId, subjectId }: StoredTemplate,
   id: string,

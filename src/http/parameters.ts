@@ -46,7 +46,7 @@ export function mergeQueryIntoBody(schema: TObject, before?: BeforeReading) {
  * @throws {ApiError} INVALID_PARAMETERS, where the body is no object or a parameter comes twice
  */
 export function queryMerger(schema: TObject): (request: FastifyRequest) => void {
-  const fields = fieldsOf(schema)
+  const fields = listFields(schema)
   return (request) => {
     request.body = merged(fields, request.body, request.query as Record<string, string | string[]>)
   }
@@ -77,7 +77,7 @@ function merged(
  * @param before what is done with it before that
  */
 export function readQuery(schema: TObject, before?: BeforeReading) {
-  const read = readerOf(schema)
+  const read = createReader(schema)
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     before?.(request, reply)
     request.query = read(request.query as Sent)
@@ -86,7 +86,7 @@ export function readQuery(schema: TObject, before?: BeforeReading) {
 
 /** A hook that turns the numbers among the parameters of the path into numbers, for the validation to judge. */
 export function readPath(schema: TObject) {
-  const read = readerOf(schema)
+  const read = createReader(schema)
   return async (request: FastifyRequest): Promise<void> => {
     request.params = read(request.params as Sent)
   }
@@ -95,8 +95,8 @@ export function readPath(schema: TObject) {
 /** Parameters as they are sent, by their names. */
 type Sent = Record<string, string | string[]>
 
-function readerOf(schema: TObject) {
-  const fields = fieldsOf(schema)
+function createReader(schema: TObject) {
+  const fields = listFields(schema)
   return (sent: Sent): Record<string, unknown> =>
     Object.fromEntries(
       fields
@@ -105,7 +105,7 @@ function readerOf(schema: TObject) {
     )
 }
 
-function fieldsOf(schema: TObject): Field[] {
+function listFields(schema: TObject): Field[] {
   return Object.entries(schema.properties).map(([name, property]) => ({
     name,
     numeric: isNumeric(property) || isNumeric((property as { items?: TSchema }).items),

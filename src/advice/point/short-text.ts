@@ -54,7 +54,7 @@ const ROOM = {
 } as const
 
 /** The places that the characters of a text take, one after the other, and how many a segment has. */
-function placesOf(text: string): { places: number[]; room: { alone: number; ofSeveral: number } } {
+function measureCharacters(text: string): { places: number[]; room: { alone: number; ofSeveral: number } } {
   const characters = [...text]
   if (characters.every((character) => BASIC.has(character) || EXTENDED.has(character))) {
     return { places: characters.map((character) => (EXTENDED.has(character) ? 2 : 1)), room: ROOM.gsm7 }
@@ -68,7 +68,7 @@ function placesOf(text: string): { places: number[]; room: { alone: number; ofSe
  * UCS-2. What takes two places is not divided between segments.
  */
 export function segmentsOf(text: string): number {
-  const { places, room } = placesOf(text)
+  const { places, room } = measureCharacters(text)
   const total = places.reduce((sum, one) => sum + one, 0)
   if (total <= room.alone) return 1
   let [segments, used] = [1, 0]
@@ -127,7 +127,7 @@ export function composeText(
     found.some(({ section }) => section.synthetic) && messages.synthetic,
     found.some(({ section }) => section.stale) && messages.stale,
   ].filter((text) => text !== false)
-  const parts = found.map(({ product, section }) => partOf(messages, product, section))
+  const parts = found.map(({ product, section }) => createPart(messages, product, section))
   const { name } = body.location as { name: string }
   const label = name === POINT_DEFAULTS.name ? '' : inOneLine(name)
 
@@ -181,7 +181,7 @@ function withScenarios({ head, entries }: Part, told: string[]): Part {
   return { head, entries: entries.filter(({ scenario }) => scenario === null || told.includes(scenario)) }
 }
 
-function partOf(messages: Messages, product: ProductDefinition, section: Section): Part {
+function createPart(messages: Messages, product: ProductDefinition, section: Section): Part {
   const { crop, forecast_month, quantities } = section
   const name = nameIn(messages.products, product.code)
   const month = forecast_month === undefined ? null : messages.month(forecast_month)
@@ -228,11 +228,11 @@ function entryText(
     scenario && inOneLine(nameIn(messages.scenarios, scenario)),
     hasQuantities(product) ? `${figure} ${unit}` : figure,
   ].filter(Boolean)
-  const amounts = entry.quantity ? amountsOf(messages, entry.quantity, currency) : []
+  const amounts = entry.quantity ? listAmounts(messages, entry.quantity, currency) : []
   return [what.join(' '), ...amounts].join(', ')
 }
 
-function amountsOf(messages: Messages, quantity: Quantity, currency: string | undefined): string[] {
+function listAmounts(messages: Messages, quantity: Quantity, currency: string | undefined): string[] {
   const { kg, t, bags, cost, return: revenue } = quantity
   const money = cost ?? (revenue === undefined ? undefined : roundedAmount(revenue))
   return [

@@ -37,7 +37,7 @@ export function figureKeysOf(
  * The numbers that an answer has of a layer, in the order of their keys. Values are rounded to the layer's decimals
  * as in a point's answer, totals are of the unrounded mean.
  */
-function figuresOf(
+function computeFigures(
   { total }: ProductDefinition,
   layer: LayerLabel,
   { mean, minimum, maximum, deviation, covered, distribution }: LayerStatistics,
@@ -47,11 +47,11 @@ function figuresOf(
     ...[mean, minimum, maximum, deviation].map((number) => round(number, layer.decimals)),
     roundArea(100 * covered),
     ...(total ? [roundArea(mean * areaHa * covered)] : []),
-    ...quantilesOf(layer, distribution).flatMap(({ value, error }) => [value, error]),
+    ...roundQuantiles(layer, distribution).flatMap(({ value, error }) => [value, error]),
   ]
 }
 
-function quantilesOf({ decimals }: LayerLabel, distribution: LayerDistribution | undefined): Quantile[] {
+function roundQuantiles({ decimals }: LayerLabel, distribution: LayerDistribution | undefined): Quantile[] {
   return (distribution?.quantiles ?? []).map(({ quantile, value, error }) => ({
     quantile,
     value: round(value, decimals),
@@ -62,7 +62,7 @@ function quantilesOf({ decimals }: LayerLabel, distribution: LayerDistribution |
 /** Decimals of the percentages of a histogram. */
 const PERCENT_DECIMALS = 4
 
-function binsOf({ decimals }: LayerLabel, distribution: LayerDistribution | undefined): object[] {
+function roundBins({ decimals }: LayerLabel, distribution: LayerDistribution | undefined): object[] {
   return (distribution?.histogram ?? []).map(({ from, to, share, error }) => ({
     from: round(from, decimals),
     to: round(to, decimals),
@@ -78,7 +78,7 @@ function roundUp(error: number, decimals: number): number {
 
 /** What is told of a distribution, as far as it was asked for. */
 function distributionMembers(layer: LayerLabel, distribution: LayerDistribution | undefined) {
-  const [quantiles, histogram] = [quantilesOf(layer, distribution), binsOf(layer, distribution)]
+  const [quantiles, histogram] = [roundQuantiles(layer, distribution), roundBins(layer, distribution)]
   return {
     ...(quantiles.length > 0 && { quantiles }),
     ...(histogram.length > 0 && { histogram }),
@@ -95,7 +95,7 @@ export function entriesOf(
   return release.layers.flatMap((layer, index) => {
     const found = layers[index]
     if (!found) return []
-    const figures = figuresOf(product, layer, found, areaHa)
+    const figures = computeFigures(product, layer, found, areaHa)
     return [
       {
         ...labelsOf(product, layer),
@@ -163,7 +163,7 @@ export function figuresIn(
   return layers.flatMap((layer, index) => {
     const found = statistics.layers[index]
     if (!found) return keys.map(() => null)
-    return figuresOf(product, layer, found, statistics.areaHa)
+    return computeFigures(product, layer, found, statistics.areaHa)
   })
 }
 

@@ -110,7 +110,7 @@ export function createComputing(app: App): AdviseWithTimeout {
       compute,
     })
     // A statement that cannot be interrupted goes on, and its place is taken for as long.
-    return Promise.race([advice, reasonOf(signal)]).finally(end)
+    return Promise.race([advice, rejectAtAbort(signal)]).finally(end)
   }
 }
 
@@ -150,7 +150,7 @@ function mostRunningEach(running: number): number {
 }
 
 /** Rejects with the reason of a signal once that is aborted. */
-function reasonOf(signal: AbortSignal): Promise<never> {
+function rejectAtAbort(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     if (signal.aborted) reject(signal.reason)
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })

@@ -77,11 +77,11 @@ function within(at: string, member: string): string {
 
 /** An outline as GeoJSON: longitudes and latitudes to the last digit. */
 export function geoJsonOf({ type, polygons }: Outline): Record<string, unknown> {
-  const coordinates = polygons.map((rings) => rings.map(positionsOf))
+  const coordinates = polygons.map((rings) => rings.map(listPositions))
   return { type, coordinates: type === 'Polygon' ? coordinates[0] : coordinates }
 }
 
-function positionsOf(ring: Rings[number]): [longitude: number, latitude: number][] {
+function listPositions(ring: Rings[number]): [longitude: number, latitude: number][] {
   return Array.from({ length: ring.length / 2 }, (_, index) => [
     ring[2 * index] as number,
     ring[2 * index + 1] as number,
@@ -227,16 +227,16 @@ interface Section extends Position {
  * That took PostGIS up to 30 ms, for which everybody waited who needed the one connection of the embedded database.
  */
 export function interiorPointOf(polygons: Rings[]): Position {
-  const sections = polygons.map(widestSectionOf)
+  const sections = polygons.map(findWidestSection)
   const { longitude, latitude } = sections.reduce((widest, section) =>
     section.width > widest.width ? section : widest,
   )
   return { longitude, latitude }
 }
 
-function widestSectionOf(rings: Rings): Section {
+function findWidestSection(rings: Rings): Section {
   const latitude = latitudeThrough(rings)
-  const crossings = rings.flatMap((ring) => crossingsOf(ring, latitude)).sort((a, b) => a - b)
+  const crossings = rings.flatMap((ring) => findCrossings(ring, latitude)).sort((a, b) => a - b)
   const [longitude, start] = rings[0] as unknown as [number, number]
   let widest: Section = { width: 0, longitude, latitude: start }
   for (let at = 0; at + 1 < crossings.length; at += 2) {
@@ -268,7 +268,7 @@ function latitudeThrough(rings: Rings): number {
 }
 
 /** The longitudes at which a ring crosses a latitude. What lies on that counts as south of it. */
-function crossingsOf(ring: Float64Array, latitude: number): number[] {
+function findCrossings(ring: Float64Array, latitude: number): number[] {
   const crossings: number[] = []
   for (let at = 0; at + 3 < ring.length; at += 2) {
     const [x, y] = [ring[at] as number, ring[at + 1] as number]
@@ -302,7 +302,7 @@ export async function refuseInvalid(polygons: Rings[], pause: Pause): Promise<vo
 
 async function findFault(polygons: Rings[], pause: Pause): Promise<Fault | undefined> {
   const edges = new RingEdges(polygons)
-  const places = placesOf(polygons)
+  const places = listRingPlaces(polygons)
   await pause()
   const steps = new Sweep(edges, places.length).run()
   let step = steps.next()
@@ -312,12 +312,12 @@ async function findFault(polygons: Rings[], pause: Pause): Promise<Fault | undef
     const { kind, longitude, latitude } = found
     return { rule: MEETING_RULES[kind], longitude, latitude }
   }
-  const misplaced = misplacedOf(places, found)
+  const misplaced = findMisplaced(places, found)
   if (misplaced) {
     const [longitude, latitude] = polygons.flat()[misplaced.ring] as unknown as [number, number]
     return { rule: misplaced.rule, longitude, latitude }
   }
-  const cut = cutOf(places, found)
+  const cut = findCut(places, found)
   if (cut === undefined) return undefined
   return {
     rule: 'is cut into parts by its holes',
@@ -338,13 +338,16 @@ interface Place {
 }
 
 /** The places of all rings, in the order that they are counted in. */
-function placesOf(polygons: Rings[]): Place[] {
+function listRingPlaces(polygons: Rings[]): Place[] {
   return polygons.flatMap((rings, polygon) => rings.map((_, index) => ({ polygon, hole: index > 0 })))
 }
 
 /** A ring that lies where it must not, of rings that do not cross. */
-function misplacedOf(places: Place[], { around }: RingRelations): { ring: number; rule: string } | undefined {
-  const holes = places.map((place, ring) => (place.hole ? surroundingsOf(ring, place.polygon) : undefined))
+function findMisplaced(
+  places: Place[],
+  { around }: RingRelations,
+): { ring: number; rule: string } | undefined {
+  const holes = places.map((place, ring) => (place.hole ? findSurroundings(ring, place.polygon) : undefined))
   const rules: [rule: string, isBroken: (place: Place, ring: number) => boolean][] = [
     ['has a hole outside of its polygon', (_, ring) => holes[ring]?.inShell === false],
     ['has a hole within another hole', (_, ring) => holes[ring]?.inHole === true],
@@ -362,7 +365,7 @@ function misplacedOf(places: Place[], { around }: RingRelations): { ring: number
   }
 
   /** Which rings of its own polygon a hole lies in, up to the outer one. */
-  function surroundingsOf(ring: number, polygon: number): { inShell: boolean; inHole: boolean } {
+  function findSurroundings(ring: number, polygon: number): { inShell: boolean; inHole: boolean } {
     let inHole = false
     for (let outer = around[ring]; outer !== undefined; outer = around[outer]) {
       const place = places[outer] as Place
@@ -378,7 +381,7 @@ function misplacedOf(places: Place[], { around }: RingRelations): { ring: number
  * A vertex where rings of a polygon touch that are connected by other touches already: together they
  * enclose a part of its inside.
  */
-function cutOf(places: Place[], { touches }: RingRelations): number | undefined {
+function findCut(places: Place[], { touches }: RingRelations): number | undefined {
   const parents = places.map((_, ring) => ring)
   const rootOf = (ring: number): number => {
     let root = ring

@@ -47,12 +47,12 @@ function recordedRequest(
 ): object {
   return {
     ...(outline && { geometry: geoJsonOf(outline) }),
-    ...(admin && { admin: selectionOf(admin) }),
+    ...(admin && { admin: pickSelection(admin) }),
     ...parameters,
   }
 }
 
-function selectionOf({ country_code, code, level }: NonNullable<PolygonRequest['admin']>): object {
+function pickSelection({ country_code, code, level }: NonNullable<PolygonRequest['admin']>): object {
   return { country_code, code, ...(typeof level === 'number' && { level }) }
 }
 
@@ -126,14 +126,14 @@ function polygonRoute(
       tags: ['advisory'],
       queryAlternative: asQuery(parametersOf(request)),
       body: ref(request),
-      bodyForms: bodyFormsOf(request),
+      bodyForms: documentBodies(request),
       response: {
         200: {
           ...ref(response),
           description: 'The statistics of the layers in the polygon.',
           headers: { 'Advisory-Release': ReleaseHeader, 'Advisory-History': HistoryHeader },
         },
-        ...errorsOf(product),
+        ...documentErrors(product),
       },
     },
     preValidation: async (call: FastifyRequest, reply: FastifyReply) => {
@@ -154,7 +154,7 @@ function polygonRoute(
         const series = seriesOf(product, asked)
         const { release } = advice
         reply.header('advisory-release', release.code)
-        const answered = answerOf(product, asked, advice, rules)
+        const answered = createAnswer(product, asked, advice, rules)
         const ignored = ignoredMember(call)
         const caller = callerOf(call)
         if (!permits(caller, 'history') || isOffTheRecord(call, reply)) return { ...answered, ...ignored }
@@ -177,7 +177,7 @@ function polygonRoute(
   } as const
 }
 
-function errorsOf(product: ProductDefinition) {
+function documentErrors(product: ProductDefinition) {
   return errorResponses(
     'UNAUTHORIZED',
     'INSUFFICIENT_SCOPE',
@@ -212,12 +212,12 @@ function areaIn({ country_code, code, level = null }: SentArea): AreaReference {
 }
 
 /** A polygon may be the whole body, as JSON as well. */
-function bodyFormsOf(request: TObject) {
+function documentBodies(request: TObject) {
   const polygon = ref(PolygonGeometry)
   return { 'application/json': Type.Union([ref(request), polygon]), [GEOJSON]: polygon }
 }
 
-function answerOf(
+function createAnswer(
   product: ProductDefinition,
   body: Body & Placeable,
   advice: Advice,

@@ -148,7 +148,7 @@ export async function distributionsIn(
   else for (const [row, runs] of inside) await reader.wantWhole(row, runs, measure)
   await reader.finish()
   gatherer.finish()
-  return layersOf(distributions, pause)
+  return describeLayers(distributions, pause)
 
   function isKept(): boolean {
     if (!pixels || count > MOST_TILES) return false
@@ -170,7 +170,7 @@ export async function distributionsIn(
     const tiles: { block: StoredSummary; openness: number }[] = []
     await inSlices(blocks, pause, (block) => {
       if (block.level === 0)
-        tiles.push({ block, openness: opennessOf(coverage, summaries, intervals, block) })
+        tiles.push({ block, openness: measureOpenness(coverage, summaries, intervals, block) })
     })
     const uncertain = tiles
       .sort((a, b) => b.openness - a.openness)
@@ -193,12 +193,15 @@ function tilesIn(inside: Map<number, number[]>): number {
   return count
 }
 
-async function layersOf({ all }: BandDistributions, pause: Pause): Promise<(LayerDistribution | null)[]> {
+async function describeLayers(
+  { all }: BandDistributions,
+  pause: Pause,
+): Promise<(LayerDistribution | null)[]> {
   const layers: (LayerDistribution | null)[] = []
   for (const distribution of all) {
     layers.push(
       distribution && {
-        quantiles: await quantilesOf(distribution, pause),
+        quantiles: await computeQuantiles(distribution, pause),
         histogram: distribution.histogram(),
       },
     )
@@ -214,7 +217,7 @@ async function inSlices<One>(all: One[], pause: Pause, work: (one: One) => void)
   }
 }
 
-async function quantilesOf(distribution: Distribution, pause: Pause): Promise<Quantile[]> {
+async function computeQuantiles(distribution: Distribution, pause: Pause): Promise<Quantile[]> {
   const quantiles: Quantile[] = []
   for (const quantile of distribution.quantiles()) {
     if (quantile) quantiles.push(quantile)
@@ -245,14 +248,14 @@ async function openIntervals(
       intervals.push([[Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]])
       continue
     }
-    const quantiles = await quantilesOf(distribution, pause)
+    const quantiles = await computeQuantiles(distribution, pause)
     intervals.push(quantiles.map(({ value, error }) => [value - error, value + error]))
   }
   return intervals
 }
 
 /** How much a block leaves open of what is wanted, all bands alike. */
-function opennessOf(
+function measureOpenness(
   { bands }: ZonalCoverage,
   summaries: Summary[],
   intervals: Interval[][],

@@ -61,15 +61,15 @@ export async function listCoverages(db: Kysely<Tables>, releaseId: number): Prom
 
 /** Divides the edges of a MultiPolygon in longitude and latitude that are longer than so many degrees. */
 export async function divideEdges(ask: Ask, wkb: Buffer, step: number): Promise<Buffer> {
-  return wkbOf(ask, sql`st_segmentize(st_geomfromwkb(${wkb}::bytea, 4326), ${step}::float8)`)
+  return readWkb(ask, sql`st_segmentize(st_geomfromwkb(${wkb}::bytea, 4326), ${step}::float8)`)
 }
 
 /** Transforms a geometry in longitude and latitude position by position into a CRS. */
 export async function transformTo(ask: Ask, wkb: Buffer, srid: number): Promise<Buffer> {
-  return wkbOf(ask, sql`st_transform(st_geomfromwkb(${wkb}::bytea, 4326), ${srid}::integer)`)
+  return readWkb(ask, sql`st_transform(st_geomfromwkb(${wkb}::bytea, 4326), ${srid}::integer)`)
 }
 
-async function wkbOf(ask: Ask, geometry: RawBuilder<unknown>): Promise<Buffer> {
+async function readWkb(ask: Ask, geometry: RawBuilder<unknown>): Promise<Buffer> {
   const [row] = await ask<{ wkb: Buffer }>(sql`select st_asbinary(${geometry}, 'NDR') as wkb`)
   return (row as { wkb: Buffer }).wkb
 }
@@ -129,10 +129,10 @@ export async function readSummaries(
     ) as summary on true
     where coverage.id = ${coverageId} and summarised and summary_version = ${SUMMARY_VERSION}`)
   if (rows.length === 0) throw new SummariesGone()
-  return rows.filter((row): row is FoundRun => row.bands !== null).flatMap(blocksOf)
+  return rows.filter((row): row is FoundRun => row.bands !== null).flatMap(listBlocks)
 }
 
-function blocksOf({ level, row, start, end, column: runColumn, bands }: FoundRun): StoredSummary[] {
+function listBlocks({ level, row, start, end, column: runColumn, bands }: FoundRun): StoredSummary[] {
   const run = new SummaryRun(bands)
   const first = runColumn * RUN_LENGTH
   const blocks: StoredSummary[] = []

@@ -34,7 +34,7 @@ export async function transformPolygons(
   const divided = decodeMultiPolygon(await divideEdges(ask, encodeMultiPolygon(polygons), step))
   const positions = joined(divided.flat())
   // Each position is transformed by itself: it makes no difference which of them are together in a line.
-  for (const part of partsOf(positions)) {
+  for (const part of splitPositions(positions)) {
     part.set(decodeLineString(await transformTo(ask, encodeLineString(part), srid)))
   }
   let at = 0
@@ -57,7 +57,7 @@ function joined(rings: Float64Array[]): Float64Array {
 }
 
 /** Views of positions, as equal as they can be: none has a single position, which would be no line. */
-function partsOf(positions: Float64Array): Float64Array[] {
+function splitPositions(positions: Float64Array): Float64Array[] {
   const total = positions.length / 2
   const parts = Math.ceil(total / POSITIONS_A_STATEMENT)
   const startOf = (part: number) => 2 * Math.floor((part * total) / parts)
