@@ -28,7 +28,7 @@ import {
 } from './zonal-queries.ts'
 import { placeOnCoverage, readTilesOf, type ZonalPolygon } from './zonal-tiles.ts'
 
-/** What a layer comes to in a polygon, in the layer's unit. */
+/** The statistics of a layer in a polygon, in the layer's unit. */
 export interface LayerStatistics {
   mean: number
   minimum: number
@@ -37,12 +37,12 @@ export interface LayerStatistics {
   deviation: number
   /** The part of the polygon's area that has values, from 0 to 1. */
   covered: number
-  /** Where it was wanted. */
+  /** Where it was requested. */
   distribution?: LayerDistribution
 }
 
 export interface ZonalStatistics {
-  /** Of the polygon, on the ellipsoid. */
+  /** The area of the polygon on the ellipsoid. */
   areaHa: number
   /** In the order of the release's layers; null where a layer has no value in the polygon. */
   layers: (LayerStatistics | null)[]
@@ -54,14 +54,13 @@ export type LocatedStatistics = ZonalStatistics & Position
 const SQUARE_METRES_A_HECTARE = 10_000
 
 /**
- * What the layers of a release come to in a polygon, each pixel weighed by the part of its area that the
- * polygon covers.
+ * The statistics of the layers of a release in a polygon. Each pixel weighs as much as its area inside.
  *
- * The tiles on the border are read and looked at pixel by pixel; of what lies inside as a whole, the
- * summaries of the largest blocks are read. Both in chunks, so memory stays bounded.
+ * The tiles on the border are read pixel by pixel, and of the inside the summaries of the largest blocks: both in
+ * chunks, so that memory stays bounded.
  *
- * @param wanted what is to be told of how values are distributed; null for nothing
- * @param onSummariesGone called for each coverage that has lost its summaries, which is read tile by tile
+ * @param wanted the options for the distribution of values; null for none
+ * @param onSummariesGone called for a coverage without summaries, which is then read tile by tile
  */
 export async function zonalStatistics(
   computation: Computation,
@@ -102,14 +101,14 @@ export async function zonalStatistics(
   return { areaHa, layers }
 }
 
-/** Runs of blocks whose summaries are read with one statement. */
+/** Runs of blocks in one statement. */
 const RUNS_A_CHUNK = 1024
 
 /** The summaries of a coverage's bands in a polygon, and the area of the polygon in the same measure. */
 interface CoverageSummaries {
   summaries: Summary[]
   total: number
-  /** Of each band, where that is wanted. */
+  /** One of each band, where requested. */
   distributions: (LayerDistribution | null)[]
 }
 
@@ -144,7 +143,7 @@ async function examine(
   return { summaries, total, distributions: await distributionsIn(computation, coverage, found, wanted) }
 }
 
-/** @param kept is given what is read pixel by pixel */
+/** @param kept takes the pixels of read tiles */
 async function addUp(
   computation: Computation,
   coverage: ZonalCoverage,
@@ -159,7 +158,7 @@ async function addUp(
   for (let at = 0; at < blocks.length; at += RUNS_A_CHUNK) {
     await addBlocks(blocks.slice(at, at + RUNS_A_CHUNK))
   }
-  // The sum of the parts is as exact as the parts; only what lies beside the grid is not among them.
+  // The sum of the parts is as exact as the parts; only the area beside the grid is missing.
   return { summaries, inside, total: (placed.within ? area : placed.area) / placed.share }
 
   function addTile(tile: DecodedTile, areas: Float64Array): void {
