@@ -149,11 +149,11 @@ export const HistoryId = Type.String({
   description: 'The id of this answer in the history of the caller. For callers with a valid token.',
 })
 
-/** What the operations of a product for one point are made of. */
+/** The schemas of a product for one point. */
 export interface PointSchemas<Product extends ProductContract = ProductContract> {
   product: Product
   request: TObject
-  /** What is left of a request for the body where the query has the rest. */
+  /** The body beside a query. */
   remainder: TObject
   /** One layer of the answer. */
   entry: TObject
@@ -201,7 +201,7 @@ function defineEntry(product: ProductContract): TObject {
   )
 }
 
-/** What an answer says of the release beside its entries. */
+/** The members of an answer about its release. */
 export function releaseMembers({ seasonal }: Pick<ProductContract, 'seasonal'>): Record<string, TSchema> {
   return {
     country_code: AnsweredCountry,
@@ -213,7 +213,7 @@ export function releaseMembers({ seasonal }: Pick<ProductContract, 'seasonal'>):
   }
 }
 
-/** What is said of all items of an answer: what they say alike, where they are of several countries. */
+/** The members of an answer that all of its items share. */
 export function sharedMembers(product: Pick<ProductContract, 'seasonal'>): Record<string, TSchema> {
   const members = Object.entries(releaseMembers(product))
   return {
@@ -387,7 +387,7 @@ export function allProductsSchemasOf(points: readonly PointSchemas[]): AllProduc
   return { response, components: [...sections, response] }
 }
 
-/** What is said of a product where the request names releases, and none of it. */
+/** The reason of a product without a release among the named ones. */
 export function reasonOfUnnamed({ names }: ProductContract) {
   return { error: `The request names releases, and none of ${names.values}.`, code: 'NO_RELEASE' } as const
 }

@@ -17,7 +17,7 @@ const idOptions = {
   examples: ['field-1'],
 }
 
-// One schema of two types says what is wrong in one sentence; two schemas are what generators expect.
+// One schema of two types gives one error text; generators expect two schemas.
 export const PointId = documentedAs(
   Type.Unsafe<string | number>({ ...TextId, ...NumberId, type: ['string', 'number'], ...idOptions }),
   Type.Union([TextId, NumberId], idOptions),
@@ -34,7 +34,7 @@ const Pass = Type.Array(Type.String({ minLength: 1, maxLength: 100, format: 'tex
   examples: [['area_ha', 'farmer']],
 })
 
-/** What is given back as it was sent. */
+/** A value that answers repeat. */
 const GivenBack = (description: string) =>
   Type.Union([Type.String(), Type.Number(), Type.Boolean()], { description })
 
@@ -213,7 +213,7 @@ function answerCollection(seasons: string): TSchema {
 
 const { crop, country_code, forecast_period, release } = PointRequest.properties
 
-/** What is said of all points of a call together, in a JSON body or in the query. */
+/** The parameters for all points, in a JSON body or in the query. */
 export const BatchParameters = Type.Object({
   crop,
   country_code,
@@ -257,7 +257,7 @@ const PointsRequest = Type.Object(
   },
 )
 
-/** What the operations of a product for many points are made of. */
+/** The schemas of a product for many points. */
 export interface BatchSchemas<Product extends ProductContract = ProductContract> {
   product: Product
   parameters: TObject

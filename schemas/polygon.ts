@@ -25,7 +25,7 @@ import {
 const MOST_QUANTILES = 20
 const MOST_BINS = 100
 
-/** What is asked of how the values in a polygon are distributed. */
+/** The options for the distribution of values. */
 export const DistributionParameters = {
   quantiles: optional(
     Type.Array(Type.Number({ minimum: 0, maximum: 1 }), {
@@ -75,7 +75,7 @@ const HistogramBin = Type.Object(
   { $id: 'HistogramBin', examples: [{ from: 2318, to: 2604, percent: 100, error: 0 }] },
 )
 
-/** What an entry has of a distribution, where it was asked for. */
+/** The members of an entry for a requested distribution. */
 const DistributionMembers = {
   quantiles: Type.Optional(
     Type.Array(ref(Quantile), { description: 'In the order in which they were asked for.' }),
@@ -216,13 +216,13 @@ export const PolygonRequest = requestSchema(
 )
 export type PolygonRequest = WithoutNulls<Static<typeof PolygonRequest>>
 
-/** What is asked beside the place, or the places. */
+/** The parameters beside the place, or the places. */
 export function parametersOf(request: TObject): TObject {
   const { geometry: _, polygons: __, admin: ___, dhis2: ____, ...parameters } = request.properties
   return Type.Object(parameters)
 }
 
-/** What products without seasons are asked. */
+/** The request of products without seasons. */
 export type PlainPolygonRequest = Pick<
   PolygonRequest,
   'geometry' | 'admin' | 'country_code' | 'name' | 'release' | 'quantiles' | 'histogram'
@@ -244,7 +244,7 @@ const Statistics = {
 
 const HISTORY_ID = '0199b0a4-5f0e-7c5b-9d55-3d0d6b1f2a77'
 
-/** What the operation of a product for polygons is made of. */
+/** The schemas of a product for polygons. */
 export interface PolygonSchemas<Product extends ProductContract = ProductContract> {
   product: Product
   request: TObject

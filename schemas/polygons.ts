@@ -90,10 +90,9 @@ const SQUARE = {
   ],
 }
 
-/** What tells the polygons of a call apart. */
 export const PolygonLabels = Type.Object({ id: optional(PointId) })
 
-// Only documented by this: what is sent is read by code, Feature by Feature.
+// Documentation only: code reads the Features one by one.
 export const PolygonCollection = Type.Unsafe<Record<string, unknown>>({
   $id: 'PolygonCollection',
   ...documentedAs(
@@ -214,14 +213,14 @@ export type PolygonsRequest = WithoutNulls<Static<ReturnType<typeof seasonalRequ
 /** The names of all parameters: requests of other products have some of them. */
 export const POLYGONS_PARAMETERS = Object.keys(seasonalRequest([]).properties)
 
-/** What products without seasons are asked. */
+/** The request of products without seasons. */
 export type PlainPolygonsRequest = Pick<
   PolygonsRequest,
   'polygons' | 'admin' | 'country_code' | 'release' | 'quantiles' | 'histogram' | 'format' | 'dhis2'
 > &
   QuantityRequest
 
-/** What the operation of a product for many polygons is made of. */
+/** The schemas of a product for many polygons. */
 export interface PolygonsSchemas<Product extends ProductContract = ProductContract> {
   product: Product
   request: TObject

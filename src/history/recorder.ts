@@ -32,7 +32,7 @@ import {
 /** Of answers that are kept as a whole. There are fewer releases. */
 const MOST_PLAIN_TEMPLATES = 1000
 
-/** What is stored of the templates of answers. */
+/** The stored templates of answers. */
 interface Templates {
   /** The template of an answer; undefined where the database has to be asked. */
   known(record: AdvisoryRecord): StoredTemplate | undefined
@@ -101,7 +101,7 @@ function createTemplates(db: Kysely<Tables>): Templates {
   }
 }
 
-/** Knows about how much the histories of all accounts hold together. */
+/** The approximate size of the histories of all accounts. */
 interface HistoryTotal {
   isFull(): Promise<boolean>
   /** Counts bytes that this process has just kept. */
@@ -109,7 +109,7 @@ interface HistoryTotal {
   state(): { bytes: number; limitBytes: number }
 }
 
-/** Between two readings, what other processes keep and what is deleted goes unnoticed. */
+/** Between two readings, other processes and deletions go unnoticed. */
 const READ_EVERY_MS = 5000
 
 /** @param limitBytes which all histories together may hold */
@@ -132,15 +132,15 @@ export function createHistoryTotal(db: Kysely<Tables>, limitBytes: number): Hist
   }
 }
 
-/** What goes out in one statement; a single advisory may be larger than a batch should be. */
+/** The bounds of a statement; a single advisory may be larger. */
 const BATCH_ENTRIES = 500
 const BATCH_BYTES = 4_000_000
 
-/** What may wait for the database: an answer that comes later than its client waits helps nobody. */
+/** The queue of the database: an answer after the client's timeout is useless. */
 const WAITING_ENTRIES = 5000
 const WAITING_BYTES = 64_000_000
 
-/** An account that is locked is tried again after these: whoever has locked it is soon done, as a rule. */
+/** The pauses before retries of a locked account: most locks are short. */
 const LOCKED_PAUSES_MS = [100, 200, 400, 800]
 
 const FULL_ACCOUNT: FullHistory = { full: 'account' }

@@ -83,7 +83,7 @@ export interface District {
 /** What was observed once. */
 export interface Observed {
   pair: Pair
-  /** An account; of what is given in a file, each row counts as one. */
+  /** An account; each row of a file counts as one. */
   observer: string
   /** The areas that it lies in, by their levels from 0 on; undefined for none. */
   areas: readonly (District | undefined)[]
@@ -167,7 +167,7 @@ export interface Observation {
   lat: number
   lng: number
   observed: number
-  /** The account that has told it; undefined for what is from elsewhere. */
+  /** The account of the feedback; undefined for observations from files. */
   observer?: string
   predictions: { scenario: string | null; predicted: number }[]
 }

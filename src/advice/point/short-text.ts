@@ -11,30 +11,30 @@ import { roundedAmount } from '#src/lib/round.ts'
 import type { Entry } from '#src/lookup/releases.ts'
 import type { Quantities, Quantity } from '../quantities/compute.ts'
 
-/** All texts of short answers in one language: a translation is a file with these. */
+/** The texts of short answers in one language. */
 interface Messages {
-  /** As `Accept-Language` names it. */
+  /** The name in `Accept-Language`. */
   language: string
-  /** A number as the answer has it, with the decimal sign of the language. */
+  /** A number with the decimal sign of the language. */
   number(value: number): string
-  /** What a product's answer begins with, by its code; another begins with its code. */
+  /** Names of products by their codes; others have their code. */
   products: Readonly<Record<string, string>>
-  /** Names of scenarios; others are as their source has them. */
+  /** Names of scenarios; others have those of their source. */
   scenarios: Readonly<Record<string, string>>
   /** The month of a forecast, from `2026-07`. */
   month(month: string): string
-  /** Begins what is told of a product: its name, then its month and the area of quantities, as far as there are any. */
+  /** The beginning of a product: its name, its month, and the area of quantities. */
   head(parts: string[]): string
   area(value: string, unit: string): string
   bags(count: string): string
-  /** Says before anything else that it is demonstration data, or older than its season. */
+  /** Warnings before anything else: demonstration data, and data older than their season. */
   synthetic: string
   stale: string
-  /** Stands for what has been left out. */
+  /** The mark of a shortened text. */
   more: string
-  /** Where not even one entry fits. */
+  /** The text where not even one entry fits. */
   tooLong: string
-  /** Why there is no value, by the code of the error. */
+  /** Reasons for no value, by error codes. */
   reasons: Readonly<Partial<Record<ErrorCode, string>>>
 }
 
@@ -47,13 +47,12 @@ const BASIC = new Set(
 /** Those of its extension table (6.2.1.1), which take two places. */
 const EXTENDED = new Set('\f^{}\\[~]|€')
 
-/** How much a message holds that is one, and each segment of one that is several (3GPP TS 23.040, 9.2.3.24.1). */
+/** Septets or characters of a single message, and of each segment of several (3GPP TS 23.040, 9.2.3.24.1). */
 const ROOM = {
   gsm7: { alone: 160, ofSeveral: 153 },
   ucs2: { alone: 70, ofSeveral: 67 },
 } as const
 
-/** The places that the characters of a text take, one after the other, and how many a segment has. */
 function measureCharacters(text: string): { places: number[]; room: { alone: number; ofSeveral: number } } {
   const characters = [...text]
   if (characters.every((character) => BASIC.has(character) || EXTENDED.has(character))) {
@@ -64,8 +63,8 @@ function measureCharacters(text: string): { places: number[]; room: { alone: num
 }
 
 /**
- * How many segments a text message takes: by the GSM 7-bit alphabet where all of its characters are in it, else by
- * UCS-2. What takes two places is not divided between segments.
+ * The segments of a text message: in the GSM 7-bit alphabet if it has all characters, else in UCS-2. Segments do not
+ * divide a character.
  */
 export function segmentsOf(text: string): number {
   const { places, room } = measureCharacters(text)
@@ -82,7 +81,7 @@ export function segmentsOf(text: string): number {
   return segments
 }
 
-/** The scenarios in the order in which they matter: what is left out first comes last, and others after them. */
+/** Scenarios by importance. Others come last, and the last is left out first. */
 const BY_WEIGHT = ['Normal', 'Below Normal', 'Above Normal', 'Dominant']
 const [FIRST] = BY_WEIGHT
 
@@ -95,23 +94,22 @@ type Section = Record<string, unknown> & {
   quantities?: Quantities
 }
 
-type ToldEntry = Entry & { quantity?: Quantity }
+type TextEntry = Entry & { quantity?: Quantity }
 
-/** What is told of one product. */
+/** The text of one product. */
 interface Part {
   head: string
   entries: { scenario: string | null; text: string }[]
 }
 
 /**
- * An answer as a text message. Every number in it is one of the answer; amounts, and the return of a harvest, are rounded.
+ * An answer as a text message. Its numbers are those of the answer; amounts and returns are rounded.
  *
- * Where it does not fit, this is left out, one after the other, until it does: the name of the place; scenarios, the one
- * that matters least first, up to one; products, the last first; entries, the last first. That data are for demonstration
- * or older than their season is never left out.
+ * A text that is too long loses, until it fits: the name of the place; scenarios but one, the least important first;
+ * products, then entries, the last first. The warnings stay.
  *
- * @param products that were asked about, in their order
- * @param body of the answer in JSON
+ * @param products the products of the request, in their order
+ * @param body the body of the answer in JSON
  */
 export function composeText(
   messages: Messages,
@@ -149,15 +147,15 @@ interface Shortening {
   isShortened: boolean
 }
 
-/** What may be told, the most first. */
+/** The shortenings of a text, the longest first. */
 function* shortenings(parts: Part[]): Generator<Shortening> {
   yield { named: true, kept: parts, isShortened: false }
   yield { named: false, kept: parts, isShortened: false }
   let kept = parts
   const scenarios = scenariosIn(parts)
   for (let left = scenarios.length - 1; left >= 1; left--) {
-    const told = scenarios.slice(0, left)
-    kept = parts.map((part) => withScenarios(part, told)).filter(({ entries }) => entries.length > 0)
+    const shown = scenarios.slice(0, left)
+    kept = parts.map((part) => withScenarios(part, shown)).filter(({ entries }) => entries.length > 0)
     yield { named: false, kept, isShortened: true }
   }
   while (kept.length > 1) {
@@ -177,8 +175,8 @@ function scenariosIn(parts: Part[]): string[] {
   return [...new Set(all)].sort((a, b) => weightOf(a) - weightOf(b))
 }
 
-function withScenarios({ head, entries }: Part, told: string[]): Part {
-  return { head, entries: entries.filter(({ scenario }) => scenario === null || told.includes(scenario)) }
+function withScenarios({ head, entries }: Part, shown: string[]): Part {
+  return { head, entries: entries.filter(({ scenario }) => scenario === null || shown.includes(scenario)) }
 }
 
 function createPart(messages: Messages, product: ProductDefinition, section: Section): Part {
@@ -186,7 +184,7 @@ function createPart(messages: Messages, product: ProductDefinition, section: Sec
   const name = nameIn(messages.products, product.code)
   const month = forecast_month === undefined ? null : messages.month(forecast_month)
   const area = quantities ? messages.area(messages.number(quantities.area.value), quantities.area.unit) : null
-  const entries = inOrder(product, section[product.entries] as ToldEntry[])
+  const entries = inOrder(product, section[product.entries] as TextEntry[])
   return {
     head: messages.head(
       [name, crop ? `(${inOneLine(crop)})` : null, month, area].filter((text) => text !== null),
@@ -198,26 +196,23 @@ function createPart(messages: Messages, product: ProductDefinition, section: Sec
   }
 }
 
-/**
- * The normal season comes first among those of an input. What is scored comes with the highest score first: the last are
- * left out first.
- */
-function inOrder(product: ProductDefinition, entries: ToldEntry[]): ToldEntry[] {
+/** The normal season comes first among those of an input, and the highest score among scores. */
+function inOrder(product: ProductDefinition, entries: TextEntry[]): TextEntry[] {
   if (hasQuantities(product)) {
-    const inputOf = (entry: ToldEntry) => product.input && entry[product.input.key]
+    const inputOf = (entry: TextEntry) => product.input && entry[product.input.key]
     const inputs = [...new Set(entries.map(inputOf))]
-    const placeOf = (entry: ToldEntry) =>
+    const placeOf = (entry: TextEntry) =>
       2 * inputs.indexOf(inputOf(entry)) + Number(entry.scenario !== FIRST)
     return entries.toSorted((a, b) => placeOf(a) - placeOf(b))
   }
-  const scoreOf = (entry: ToldEntry) => entry[product.value.key] as number
+  const scoreOf = (entry: TextEntry) => entry[product.value.key] as number
   return entries.toSorted((a, b) => scoreOf(b) - scoreOf(a))
 }
 
 function entryText(
   messages: Messages,
   product: ProductDefinition,
-  entry: ToldEntry,
+  entry: TextEntry,
   currency: string | undefined,
 ): string {
   const { input, value, unit } = product
@@ -243,12 +238,11 @@ function listAmounts(messages: Messages, quantity: Quantity, currency: string | 
   ].filter((text) => text !== false)
 }
 
-/** A text of somebody's as a part of a line. */
 function inOneLine(text: string): string {
   return text.replace(/[\p{C}\p{Z}]+/gu, ' ').trim()
 }
 
-/** What a language calls something; what it has no name for keeps its own, be it one that every object has a member of. */
+/** The name in a language; the own name where it has none, also for members of every object. */
 function nameIn(names: Readonly<Record<string, string>>, own: string): string {
   return Object.hasOwn(names, own) ? (names[own] as string) : own
 }
@@ -278,7 +272,7 @@ export const ENGLISH: Messages = {
   },
 }
 
-/** The languages that there are texts in, the one that is taken where no other is wanted first. */
+/** The languages with texts; the first is the default. */
 export const LANGUAGES: readonly [Messages, ...Messages[]] = [ENGLISH]
 
 function chooseMessages({ headers }: FastifyRequest): Messages {
