@@ -149,11 +149,11 @@ export const HistoryId = Type.String({
   description: 'The id of this answer in the history of the caller. For callers with a valid token.',
 })
 
-/** What the operations of a product for one point are made of. */
+/** The schemas of a product for one point. */
 export interface PointSchemas<Product extends ProductContract = ProductContract> {
   product: Product
   request: TObject
-  /** What is left of a request for the body where the query has the rest. */
+  /** The body beside a query. */
   remainder: TObject
   /** One layer of the answer. */
   entry: TObject
@@ -161,18 +161,18 @@ export interface PointSchemas<Product extends ProductContract = ProductContract>
 }
 
 export function pointSchemasOf<Product extends ProductContract>(product: Product): PointSchemas<Product> {
-  const entry = entryOf(product)
-  const response = responseOf(product, entry)
-  return { product, request: requestOf(product), remainder: remainderOf(product), entry, response }
+  const entry = defineEntry(product)
+  const response = defineResponse(product, entry)
+  return { product, request: defineRequest(product), remainder: defineRemainder(product), entry, response }
 }
 
-function remainderOf(product: ProductContract): TObject {
+function defineRemainder(product: ProductContract): TObject {
   if (product.seasonal) return PointRemainder
-  return asRemainder(requestOf(product), `${componentOf(product)}PointRemainder`)
+  return asRemainder(defineRequest(product), `${componentOf(product)}PointRemainder`)
 }
 
 /** Products without seasons take no crop and no month. */
-function requestOf(product: ProductContract): TObject {
+function defineRequest(product: ProductContract): TObject {
   if (product.seasonal) return PointRequest
   const component = componentOf(product)
   const { lat, lng, country_code, name } = examplePlaceOf(product)
@@ -188,7 +188,7 @@ function withoutQuantities(properties: TProperties): TProperties {
   return Object.fromEntries(Object.entries(properties).filter(([name]) => !(name in QuantityFields)))
 }
 
-function entryOf(product: ProductContract): TObject {
+function defineEntry(product: ProductContract): TObject {
   const { input, seasonal, value } = product
   return Type.Object(
     {
@@ -201,7 +201,7 @@ function entryOf(product: ProductContract): TObject {
   )
 }
 
-/** What an answer says of the release beside its entries. */
+/** The members of an answer about its release. */
 export function releaseMembers({ seasonal }: Pick<ProductContract, 'seasonal'>): Record<string, TSchema> {
   return {
     country_code: AnsweredCountry,
@@ -213,7 +213,7 @@ export function releaseMembers({ seasonal }: Pick<ProductContract, 'seasonal'>):
   }
 }
 
-/** What is said of all items of an answer: what they say alike, where they are of several countries. */
+/** The members of an answer that all of its items share. */
 export function sharedMembers(product: Pick<ProductContract, 'seasonal'>): Record<string, TSchema> {
   const members = Object.entries(releaseMembers(product))
   return {
@@ -236,7 +236,7 @@ export function exampleMembers(product: ProductContract): Record<string, string 
   }
 }
 
-function responseOf(product: ProductContract, entry: TObject): TObject {
+function defineResponse(product: ProductContract, entry: TObject): TObject {
   const { entries, examples } = product
   const { name, lat, lng } = examplePlaceOf(product)
   return Type.Object(
@@ -332,7 +332,7 @@ export function pointComponentsOf(schemas: readonly PointSchemas[]): TSchema[] {
 }
 
 /** What a product has to say at a point, or why it has nothing. */
-function sectionOf(point: PointSchemas): TObject {
+function defineSection(point: PointSchemas): TObject {
   const { product } = point
   return Type.Object(dataOrReason(point), {
     $id: `${componentOf(product)}Section`,
@@ -344,7 +344,7 @@ function sectionOf(point: PointSchemas): TObject {
 const PASTURE = { name: 'My pasture', lat: -1, lng: 36.5, type: 'point' }
 
 /** What the products say there. */
-function exampleOf(products: readonly ProductContract[]): object {
+function createExample(products: readonly ProductContract[]): object {
   const only = ofSeasonless(products, (names) => `; it has ${names} only`)
   const reason = { error: `The crop is not available for Kenya${only}.`, code: 'CROP_NOT_AVAILABLE' }
   const sections = products.map((product) => {
@@ -366,7 +366,7 @@ interface AllProductsSchemas {
 /** The answer for all products in one call: a section for each, under its code. */
 export function allProductsSchemasOf(points: readonly PointSchemas[]): AllProductsSchemas {
   const products = points.map(({ product }) => product)
-  const sections = points.map(sectionOf)
+  const sections = points.map(defineSection)
   const { country_code, crop } = releaseMembers({ seasonal: false }) as Record<
     'country_code' | 'crop',
     TSchema
@@ -382,12 +382,12 @@ export function allProductsSchemasOf(points: readonly PointSchemas[]): AllProduc
       history_id: Type.Optional(HistoryId),
       ignored: Ignored,
     },
-    { $id: 'EverythingResponse', examples: [exampleOf(products)] },
+    { $id: 'EverythingResponse', examples: [createExample(products)] },
   )
   return { response, components: [...sections, response] }
 }
 
-/** What is said of a product where the request names releases, and none of it. */
+/** The reason of a product without a release among the named ones. */
 export function reasonOfUnnamed({ names }: ProductContract) {
   return { error: `The request names releases, and none of ${names.values}.`, code: 'NO_RELEASE' } as const
 }

@@ -17,7 +17,7 @@ const idOptions = {
   examples: ['field-1'],
 }
 
-// One schema of two types says what is wrong in one sentence; two schemas are what generators expect.
+// One schema of two types gives one error text; generators expect two schemas.
 export const PointId = documentedAs(
   Type.Unsafe<string | number>({ ...TextId, ...NumberId, type: ['string', 'number'], ...idOptions }),
   Type.Union([TextId, NumberId], idOptions),
@@ -34,7 +34,7 @@ const Pass = Type.Array(Type.String({ minLength: 1, maxLength: 100, format: 'tex
   examples: [['area_ha', 'farmer']],
 })
 
-/** What is given back as it was sent. */
+/** A value that answers repeat. */
 const GivenBack = (description: string) =>
   Type.Union([Type.String(), Type.Number(), Type.Boolean()], { description })
 
@@ -213,7 +213,7 @@ function answerCollection(seasons: string): TSchema {
 
 const { crop, country_code, forecast_period, release } = PointRequest.properties
 
-/** What is said of all points of a call together, in a JSON body or in the query. */
+/** The parameters for all points, in a JSON body or in the query. */
 export const BatchParameters = Type.Object({
   crop,
   country_code,
@@ -228,7 +228,7 @@ export type BatchParameters = WithoutNulls<Static<typeof BatchParameters>>
 const ScoreBatchParameters = Type.Object({ country_code, release, pass: optional(Pass) })
 const PlainBatchParameters = Type.Object({ ...ScoreBatchParameters.properties, ...BatchQuantityFields })
 
-function parametersOf(product: ProductContract): TObject {
+function chooseParameters(product: ProductContract): TObject {
   if (product.seasonal) return BatchParameters
   return hasQuantities(product) ? PlainBatchParameters : ScoreBatchParameters
 }
@@ -257,7 +257,7 @@ const PointsRequest = Type.Object(
   },
 )
 
-/** What the operations of a product for many points are made of. */
+/** The schemas of a product for many points. */
 export interface BatchSchemas<Product extends ProductContract = ProductContract> {
   product: Product
   parameters: TObject
@@ -271,7 +271,7 @@ export function batchSchemasOf<Product extends ProductContract>(
   point: PointSchemas<Product>,
 ): BatchSchemas<Product> {
   const { product } = point
-  const item = itemOf(point)
+  const item = defineItem(point)
   const response = Type.Object(
     {
       ...sharedMembers(product),
@@ -280,14 +280,14 @@ export function batchSchemasOf<Product extends ProductContract>(
     },
     { $id: `${componentOf(product)}PointsResponse` },
   )
-  return { product, parameters: parametersOf(product), request: requestOf(product), item, response }
+  return { product, parameters: chooseParameters(product), request: defineRequest(product), item, response }
 }
 
-function requestOf(product: ProductContract): TObject {
+function defineRequest(product: ProductContract): TObject {
   if (product.seasonal) return PointsRequest
   const { id, lat, lng, country_code } = examplePlaceOf(product)
   return Type.Object(
-    { points: Points, ...parametersOf(product).properties },
+    { points: Points, ...chooseParameters(product).properties },
     {
       $id: `${componentOf(product)}PointsRequest`,
       description: 'Points, and the country to answer for at all of them.',
@@ -297,7 +297,7 @@ function requestOf(product: ProductContract): TObject {
 }
 
 /** An answer of a point endpoint, or the reason why there is none. */
-function itemOf(point: PointSchemas): TObject {
+function defineItem(point: PointSchemas): TObject {
   const { code, entries } = point.product
   const [answer] = (point.response as { examples?: object[] }).examples ?? []
   const members = {

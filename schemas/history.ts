@@ -22,9 +22,9 @@ const named = ($id: string) => ref(Type.Unknown({ $id }))
  *
  * @param item what all of them have
  */
-function historyItemsOf(products: readonly ProductContract[], item: TObject) {
+function defineHistoryItems(products: readonly ProductContract[], item: TObject) {
   const variants: [code: string, variant: TSchema][] = [
-    ...products.map((product): [string, TSchema] => [product.code, itemOf(product, item)]),
+    ...products.map((product): [string, TSchema] => [product.code, defineItem(product, item)]),
     [ALL_PRODUCTS, itemOfAll(products, item)],
   ]
   const components = variants.map(([, variant]) => variant)
@@ -51,17 +51,17 @@ interface Described {
   examples: unknown[]
 }
 
-function itemOf(product: ProductContract, item: TObject) {
+function defineItem(product: ProductContract, item: TObject) {
   const component = componentOf(product)
   const requests = product.seasonal ? '' : component
-  return variantOf(item, component, product.code, {
+  return defineVariant(item, component, product.code, {
     request: Type.Union([named(`${requests}PointRequest`), named(`${requests}PolygonRequest`)]),
-    answer: answerOf(product, item),
+    answer: defineAnswer(product, item),
   })
 }
 
 /** Answers that are older than a member of the release lack it. */
-function answerOf(product: ProductContract, { properties }: TObject): TSchema {
+function defineAnswer(product: ProductContract, { properties }: TObject): TSchema {
   const component = componentOf(product)
   const release = Object.entries(releaseMembers(product))
   return Type.Object({
@@ -76,7 +76,7 @@ function answerOf(product: ProductContract, { properties }: TObject): TSchema {
 /** Answers that are older than what says the country lack that. */
 function itemOfAll(products: readonly ProductContract[], item: TObject) {
   const { country_code, crop } = releaseMembers({ seasonal: false })
-  return variantOf(item, 'Everything', ALL_PRODUCTS, {
+  return defineVariant(item, 'Everything', ALL_PRODUCTS, {
     request: named('PointRequest'),
     answer: Type.Object({
       location: ref(Location),
@@ -91,7 +91,7 @@ function itemOfAll(products: readonly ProductContract[], item: TObject) {
   })
 }
 
-function variantOf(
+function defineVariant(
   { properties }: TObject,
   component: string,
   code: string,
@@ -185,7 +185,7 @@ const HistoryLocation = Type.Object(
 const AsItWas = (description: string) =>
   Type.Unsafe<object>({ type: 'object', additionalProperties: true, description })
 
-function historyItemOf(products: readonly ProductContract[]) {
+function defineHistoryItem(products: readonly ProductContract[]) {
   return Type.Object(
     {
       id: Type.String({ format: 'uuid' }),
@@ -245,7 +245,7 @@ function historyItemOf(products: readonly ProductContract[]) {
     },
   )
 }
-export type HistoryItem = Static<ReturnType<typeof historyItemOf>>
+export type HistoryItem = Static<ReturnType<typeof defineHistoryItem>>
 
 const NextCursor = Type.Union([Type.String(), Type.Null()], {
   description: 'The `cursor` of the next page; null where this is the last one.',
@@ -311,8 +311,8 @@ export const HistoryCsv = Type.String({
 })
 
 export function historySchemasOf(products: readonly ProductContract[]) {
-  const item = historyItemOf(products)
-  const { documented, components: items } = historyItemsOf(products, item)
+  const item = defineHistoryItem(products)
+  const { documented, components: items } = defineHistoryItems(products, item)
   const list = Type.Object(
     { items: Type.Array(ref(item), { description: 'The newest first.' }), next_cursor: NextCursor },
     { $id: 'HistoryList' },

@@ -136,7 +136,7 @@ export const PointRequest = Type.Object(
 )
 export type PointRequest = WithoutNulls<Static<typeof PointRequest>>
 
-/** A request that says as well in which form it is to be answered, for whoever can send nothing but an address. */
+/** A request with the format of the answer, for clients that send an address alone. */
 export function withFormat(request: TObject): TObject {
   const format = oneOf(['json', 'csv'], 'The format of the answer, by default JSON.')
   return Type.Object({ ...request.properties, format: optional(format) })

@@ -25,7 +25,7 @@ import {
 const MOST_QUANTILES = 20
 const MOST_BINS = 100
 
-/** What is asked of how the values in a polygon are distributed. */
+/** The options for the distribution of values. */
 export const DistributionParameters = {
   quantiles: optional(
     Type.Array(Type.Number({ minimum: 0, maximum: 1 }), {
@@ -75,7 +75,7 @@ const HistogramBin = Type.Object(
   { $id: 'HistogramBin', examples: [{ from: 2318, to: 2604, percent: 100, error: 0 }] },
 )
 
-/** What an entry has of a distribution, where it was asked for. */
+/** The members of an entry for a requested distribution. */
 const DistributionMembers = {
   quantiles: Type.Optional(
     Type.Array(ref(Quantile), { description: 'In the order in which they were asked for.' }),
@@ -216,13 +216,13 @@ export const PolygonRequest = requestSchema(
 )
 export type PolygonRequest = WithoutNulls<Static<typeof PolygonRequest>>
 
-/** What is asked beside the place, or the places. */
+/** The parameters beside the place, or the places. */
 export function parametersOf(request: TObject): TObject {
   const { geometry: _, polygons: __, admin: ___, dhis2: ____, ...parameters } = request.properties
   return Type.Object(parameters)
 }
 
-/** What products without seasons are asked. */
+/** The request of products without seasons. */
 export type PlainPolygonRequest = Pick<
   PolygonRequest,
   'geometry' | 'admin' | 'country_code' | 'name' | 'release' | 'quantiles' | 'histogram'
@@ -244,7 +244,7 @@ const Statistics = {
 
 const HISTORY_ID = '0199b0a4-5f0e-7c5b-9d55-3d0d6b1f2a77'
 
-/** What the operation of a product for polygons is made of. */
+/** The schemas of a product for polygons. */
 export interface PolygonSchemas<Product extends ProductContract = ProductContract> {
   product: Product
   request: TObject
@@ -256,11 +256,11 @@ export function polygonSchemasOf<Product extends ProductContract>(
   point: PointSchemas<Product>,
 ): PolygonSchemas<Product> {
   const { product } = point
-  const entry = entryOf(point)
-  return { product, request: requestOf(product), entry, response: responseOf(product, entry) }
+  const entry = defineEntry(point)
+  return { product, request: defineRequest(product), entry, response: defineResponse(product, entry) }
 }
 
-function requestOf(product: ProductContract): TObject {
+function defineRequest(product: ProductContract): TObject {
   if (product.seasonal) return PolygonRequest
   const component = componentOf(product)
   const { name, country_code, area } = examplePlaceOf(product)
@@ -281,7 +281,7 @@ function requestOf(product: ProductContract): TObject {
 }
 
 /** The entry of a point's answer, where the value is a mean, with what else there is to say of an area. */
-function entryOf({ product, entry }: PointSchemas): TObject {
+function defineEntry({ product, entry }: PointSchemas): TObject {
   const { total } = product
   const { quantity, ...point } = entry.properties
   return Type.Object(
@@ -300,7 +300,7 @@ function entryOf({ product, entry }: PointSchemas): TObject {
   )
 }
 
-function responseOf(product: ProductContract, entry: TObject): TObject {
+function defineResponse(product: ProductContract, entry: TObject): TObject {
   const { entries, examples } = product
   return Type.Object(
     {

@@ -90,10 +90,9 @@ const SQUARE = {
   ],
 }
 
-/** What tells the polygons of a call apart. */
 export const PolygonLabels = Type.Object({ id: optional(PointId) })
 
-// Only documented by this: what is sent is read by code, Feature by Feature.
+// Documentation only: code reads the Features one by one.
 export const PolygonCollection = Type.Unsafe<Record<string, unknown>>({
   $id: 'PolygonCollection',
   ...documentedAs(
@@ -214,14 +213,14 @@ export type PolygonsRequest = WithoutNulls<Static<ReturnType<typeof seasonalRequ
 /** The names of all parameters: requests of other products have some of them. */
 export const POLYGONS_PARAMETERS = Object.keys(seasonalRequest([]).properties)
 
-/** What products without seasons are asked. */
+/** The request of products without seasons. */
 export type PlainPolygonsRequest = Pick<
   PolygonsRequest,
   'polygons' | 'admin' | 'country_code' | 'release' | 'quantiles' | 'histogram' | 'format' | 'dhis2'
 > &
   QuantityRequest
 
-/** What the operation of a product for many polygons is made of. */
+/** The schemas of a product for many polygons. */
 export interface PolygonsSchemas<Product extends ProductContract = ProductContract> {
   product: Product
   request: TObject
@@ -237,7 +236,7 @@ export function polygonsSchemasOf<Product extends ProductContract>(
   const seasonal = seasonalRequest(formats)
   return polygons.map((polygon) => {
     const { product } = polygon
-    const item = itemOf(polygon)
+    const item = defineItem(polygon)
     const response = Type.Object(
       {
         ...sharedMembers(product),
@@ -246,12 +245,12 @@ export function polygonsSchemasOf<Product extends ProductContract>(
       },
       { $id: `${componentOf(product)}PolygonsResponse` },
     )
-    const request = product.seasonal ? seasonal : requestOf(product, formats)
+    const request = product.seasonal ? seasonal : defineRequest(product, formats)
     return { product, request, item, response }
   })
 }
 
-function requestOf(product: ProductContract, formats: readonly string[]): TObject {
+function defineRequest(product: ProductContract, formats: readonly string[]): TObject {
   const { country_code } = examplePlaceOf(product)
   return requestSchema(
     {
@@ -267,7 +266,7 @@ function requestOf(product: ProductContract, formats: readonly string[]): TObjec
 }
 
 /** An answer for a polygon, or the reason why there is none. */
-function itemOf(polygon: PolygonSchemas): TObject {
+function defineItem(polygon: PolygonSchemas): TObject {
   const { code, entries } = polygon.product
   const [answer] = (polygon.response as { examples?: { history_id?: unknown }[] }).examples ?? []
   const { history_id: _, ...example } = answer ?? {}

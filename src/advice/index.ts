@@ -14,7 +14,6 @@ import {
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
 import { batchRoutes } from './batch/routes.ts'
-import { pointEndpointsOf } from './point/endpoints.ts'
 import { pointRoutes } from './point/routes.ts'
 import type { Advisors } from './polygon/advisors.ts'
 import { polygonRoutes } from './polygon/routes.ts'
@@ -50,7 +49,7 @@ function observeLookup(metrics: Metrics, { state }: Lookup): void {
     byProductAndCountry(published(), (releases) => releases.length),
   )
   metrics.observeAll('agro_release_newest_timestamp_seconds', () =>
-    byProductAndCountry(published(), (releases) => newestOf(releases) / 1000),
+    byProductAndCountry(published(), (releases) => findNewest(releases) / 1000),
   )
 }
 
@@ -69,7 +68,7 @@ function byProductAndCountry(
   return [...groups.values()].map(({ labels, releases }) => ({ labels, value: measure(releases) }))
 }
 
-function newestOf(releases: PublishedRelease[]): number {
+function findNewest(releases: PublishedRelease[]): number {
   return releases.reduce((newest, { createdAt }) => Math.max(newest, createdAt.getTime()), 0)
 }
 
@@ -111,7 +110,7 @@ export async function advisory(app: App, options: AdvisoryOptions): Promise<void
     () => lookup.keepTileUses(true),
   )
   app.metrics.observe('agro_queue_waiting', app.turns.waiting, { queue: 'slices' })
-  pointRoutes(app, pointEndpointsOf(points, allProducts.response, readRules), lookup, record)
+  pointRoutes(app, points, allProducts.response, { lookup, record, readRules })
   await app.register(batchRoutes, { lookup, schemas: batches, forms, readRules })
   await app.register(polygonRoutes, { lookup, advisors, schemas: polygons, many, record, readRules })
 }

@@ -4,39 +4,39 @@ import type { TileUse } from '#src/lookup/queries.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Brings into memory what is asked for most, before anybody can ask. Where that fails, nobody is worse off. */
+    /** Reads the most used tiles before the first request. A failure only makes the first answers slower. */
     warmUp(): Promise<void>
   }
 }
 
-/** What a process that starts may take to read tiles, and to ask itself for points. */
+/** The deadlines at start for tiles, and for requests of the process to itself. */
 const READ_MS = 2000
 const WARM_UP_MS = 1500
 
-/** After so many points V8 has compiled what answers them; of so few places the tiles have surely been read. */
+/** Enough points for V8 to compile the code, and few enough places that their tiles are in memory. */
 const MOST_POINTS = 10_000
 const MOST_PLACES = 400
 
 /**
- * Reads the tiles that processes were asked for most, and rehearses: as many points as were asked for, up to what helps.
- * A service that was asked for little is ready at once.
+ * Reads the most used tiles, and sends as many requests to this process as it had, up to a bound. A service with little
+ * use is ready at once.
  */
 export async function warmUp(app: App, lookup: Lookup): Promise<void> {
   try {
     const uses = await lookup.readMostUsed(READ_MS)
     if (uses.length === 0) return
-    // Those are asked for by nobody.
+    // These requests are no use of tiles.
     await app.sendWarmUp(requestsFor(uses, app.config.BASE_PATH), WARM_UP_MS).finally(lookup.forgetTileUses)
   } catch (error) {
     app.logFailure(error, 'what is asked for most could not be read before the first request')
   }
 }
 
-/** Requests for points, of the products and at the places that were asked for most. */
+/** Requests for the most used products and places. */
 function* requestsFor(uses: TileUse[], base: string): Generator<string> {
-  const asked = uses.reduce((sum, use) => sum + use.uses, 0)
+  const requested = uses.reduce((sum, use) => sum + use.uses, 0)
   const requests = uses.slice(0, MOST_PLACES).map((use) => requestFor(use, base))
-  for (let point = 0; point < Math.min(asked, MOST_POINTS); point++) {
+  for (let point = 0; point < Math.min(requested, MOST_POINTS); point++) {
     yield requests[point % requests.length] as string
   }
 }

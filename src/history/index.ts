@@ -16,7 +16,7 @@ import { createShortener, dropOldMonths } from './retention.ts'
 import { historyRoutes } from './routes.ts'
 import { shareRoutes } from './shares.ts'
 
-/** What callers with a token were answered. */
+/** The answers to callers with a token. */
 export async function history(app: App): Promise<void> {
   const { list: products } = app.products
   const { components, ...answers } = historySchemasOf(products)
@@ -26,7 +26,7 @@ export async function history(app: App): Promise<void> {
   shareRoutes(app)
 }
 
-/** Makes what keeps advisories as long as the service runs, within what is kept of an account. */
+/** Starts the recorder of advisories, with its jobs and the quota of accounts. */
 export function historyRecorderOf(app: App): RecordAdvisory {
   const db = app.database.writer
   const quota = quotaOf(app.config)
@@ -38,7 +38,7 @@ export function historyRecorderOf(app: App): RecordAdvisory {
   if (total) {
     app.metrics.observe('agro_history_bytes', () => total.state().bytes)
     app.metrics.observe('agro_history_limit_bytes', () => total.state().limitBytes)
-    // A scrape asks nobody; without the database the next item reads it.
+    // A scrape does not read the database; without it now, the next item reads.
     app.addHook('onReady', () => void total.isFull().catch(() => {}))
   }
   const shortens = quota.full === 'oldest' ? shorten : () => {}
@@ -93,7 +93,7 @@ function feedbackRoutes(app: App, body: TSchema): void {
   )
 }
 
-/** A day begins first at UTC+14: for somebody it is today already. */
+/** A day begins first at UTC+14. */
 const FIRST_TO_BEGIN_MS = 14 * 3_600_000
 
 function refuseFuture(harvestedOn: string | null | undefined): void {
@@ -101,7 +101,7 @@ function refuseFuture(harvestedOn: string | null | undefined): void {
   throw ApiError.invalid('observed.harvested_on', 'must not be in the future')
 }
 
-/** What callers say of the advisories that they were given. */
+/** The feedback of callers on their advisories. */
 export async function feedback(app: App): Promise<void> {
   const request = feedbackRequestOf(app.products.list)
   app.addSchema(request)

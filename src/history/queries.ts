@@ -62,7 +62,7 @@ function noneWhereDeleted(error: unknown): { rows: never[] } {
   throw error
 }
 
-/** An advisory that a signed-in caller was given: what was asked, and what was answered. */
+/** A request of a signed-in caller, and the answer. */
 export interface AdvisoryRecord {
   userId: string
   /** The code of the product; `all` where one call answered for every product. */
@@ -78,7 +78,7 @@ export interface AdvisoryRecord {
   answer: object | string | TemplatedAnswer
 }
 
-/** What answers of a release have in common; there is one object for each that a process knows. */
+/** The common text of answers of a release: one object in a process. */
 export class AnswerTemplate {
   /** The text around what they differ in: one more than there are of these. */
   readonly pieces: string[]
@@ -112,16 +112,15 @@ export class TemplatedAnswer {
   }
 }
 
-/** Why an advisory is not kept: the history holds as much as is kept of an account, or all of them as much as is kept at all. */
+/** The history that is full: that of the account, or those of all accounts together. */
 export interface FullHistory {
   full: 'account' | 'service'
 }
 
 /**
- * Keeps an advisory in its caller's history; answers with its public id once it is kept: whoever asks
- * from then on finds it there. Instead of the id it says what is full where the advisory is not kept.
+ * Stores an advisory in its caller's history, and returns its public id when it is readable, or the full history.
  *
- * @param client key who waits for it: they take turns
+ * @param clientKey the caller, who takes turns with others
  * @throws {ApiError} UNAUTHORIZED where the caller has been deleted meanwhile, DATABASE_UNAVAILABLE where the account
  * stays locked, OVERLOADED where too many advisories wait to be kept; otherwise what the database throws
  */
@@ -143,7 +142,7 @@ export interface HistoryFilter {
   bytes: number
 }
 
-/** An advisory as it was kept. */
+/** A stored advisory. */
 export interface HistoryRow {
   id: string
   /** ISO date and time, to the millisecond. */
@@ -290,9 +289,9 @@ export async function listHistory(db: Kysely<Tables>, filter: HistoryFilter): Pr
   const { userId, limit, bytes } = filter
   const { rows } = await sql<HistoryRow>`
     with matching as materialized (
-      (${itemsOf(filter)})
+      (${selectItems(filter)})
       union all
-      (${olderItemsOf(filter)})
+      (${selectOlderItems(filter)})
       order by created_at desc, id desc
       limit ${limit + 1}
     ),
@@ -317,18 +316,18 @@ export async function listHistory(db: Kysely<Tables>, filter: HistoryFilter): Pr
   return rows
 }
 
-function itemsOf(filter: HistoryFilter): RawBuilder<unknown> {
+function selectItems(filter: HistoryFilter): RawBuilder<unknown> {
   const { userId, limit } = filter
   const subject = subjectIs(filter)
   const subjects =
     subject.length === 0 ? sql`null` : sql`array(select id from history_subject where ${all(subject)})`
-  const { since, before } = idsOf(filter)
+  const { since, before } = createIdBounds(filter)
   return sql`
     select id, uuid_time(id) as created_at, bytes
     from newest_history_items(${existingUser(userId)}, ${subjects}, ${since}, ${before}, ${limit + 1})`
 }
 
-function olderItemsOf(filter: HistoryFilter): RawBuilder<unknown> {
+function selectOlderItems(filter: HistoryFilter): RawBuilder<unknown> {
   const { userId, from, to, after, limit } = filter
   const conditions = [
     sql`user_id = ${existingUser(userId)}`,
@@ -363,7 +362,7 @@ const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 /** Times of items as bounds of their ids. */
-function idsOf({ from, to, after }: HistoryFilter): { since: string; before: string } {
+function createIdBounds({ from, to, after }: HistoryFilter): { since: string; before: string } {
   const before = [
     ...(to === null ? [] : [uuidAt(Date.parse(to))]),
     ...(after === null ? [] : [idBefore(after)]),
@@ -374,7 +373,7 @@ function idsOf({ from, to, after }: HistoryFilter): { since: string; before: str
   }
 }
 
-/** Where what is older than an item ends, whose id may say nothing of its time. */
+/** The bound of older items. The id of an item may not contain its time. */
 function idBefore({ createdAt, id }: NonNullable<HistoryFilter['after']>): string {
   const [begin, end] = [uuidAt(Math.floor(createdAt / 1000)), uuidAt(Math.floor(createdAt / 1000) + 1)]
   if (createdAt % 1000 > 0 || id > end) return end

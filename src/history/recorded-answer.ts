@@ -4,10 +4,7 @@ import type { PolygonRequest } from '#schemas/polygon.ts'
 import { isoMonthNamed } from '#src/lib/dates.ts'
 import type { FullHistory, HistoryRow } from './queries.ts'
 
-/**
- * What an answer says of its release, or a part of it that is of one product. Older ones do not say all
- * of it: an answer stays as it was given.
- */
+/** The members of an answer, or of the section of a product, about its release. Older answers lack some. */
 export interface ReleaseSection {
   forecast_period?: string
   forecast_month?: string
@@ -15,7 +12,7 @@ export interface ReleaseSection {
   synthetic?: boolean
 }
 
-/** What every answer that is kept has. */
+/** The members of every stored answer. */
 export interface RecordedAnswer extends ReleaseSection {
   location: HistoryItem['location']
 }
@@ -39,14 +36,14 @@ export function isSynthetic(
   return known.includes(undefined) ? undefined : false
 }
 
-/** An administrative area that was asked about; null for what is not known of it any more. */
+/** The administrative area of a request; null for unknown members. */
 export interface RecordedArea {
   code: string
   level: number | null
   name: string | null
 }
 
-/** The area that was asked about; undefined where it was a point or a polygon. */
+/** The area of a request; undefined for points and polygons. */
 export function areaOf({ request, answer }: HistoryRow): RecordedArea | undefined {
   const { location } = answer as RecordedAnswer
   if (location.admin) return location.admin

@@ -32,7 +32,7 @@ import {
 /** Of answers that are kept as a whole. There are fewer releases. */
 const MOST_PLAIN_TEMPLATES = 1000
 
-/** What is stored of the templates of answers. */
+/** The stored templates of answers. */
 interface Templates {
   /** The template of an answer; undefined where the database has to be asked. */
   known(record: AdvisoryRecord): StoredTemplate | undefined
@@ -61,7 +61,13 @@ function createTemplates(db: Kysely<Tables>): Templates {
   const ofReleases = new WeakMap<AnswerTemplate, Entry>() as Store
   const plain = new Map<unknown, Entry>()
 
-  function placeOf({ answer, product, kind, countryCode, releases }: AdvisoryRecord): [Store, key: unknown] {
+  function findPlace({
+    answer,
+    product,
+    kind,
+    countryCode,
+    releases,
+  }: AdvisoryRecord): [Store, key: unknown] {
     if (answer instanceof TemplatedAnswer) return [ofReleases, answer.template]
     return [plain, JSON.stringify([product, kind, countryCode, releases])]
   }
@@ -81,21 +87,21 @@ function createTemplates(db: Kysely<Tables>): Templates {
 
   return {
     known(record) {
-      const [store, key] = placeOf(record)
+      const [store, key] = findPlace(record)
       return store.get(key)?.stored
     },
     find(record) {
-      const [store, key] = placeOf(record)
+      const [store, key] = findPlace(record)
       return store.get(key)?.found ?? ask(record, store, key)
     },
     forget(record, stored) {
-      const [store, key] = placeOf(record)
+      const [store, key] = findPlace(record)
       if (store.get(key)?.stored === stored) store.delete(key)
     },
   }
 }
 
-/** Knows about how much the histories of all accounts hold together. */
+/** The approximate size of the histories of all accounts. */
 interface HistoryTotal {
   isFull(): Promise<boolean>
   /** Counts bytes that this process has just kept. */
@@ -103,7 +109,7 @@ interface HistoryTotal {
   state(): { bytes: number; limitBytes: number }
 }
 
-/** Between two readings, what other processes keep and what is deleted goes unnoticed. */
+/** Between two readings, other processes and deletions go unnoticed. */
 const READ_EVERY_MS = 5000
 
 /** @param limitBytes which all histories together may hold */
@@ -126,15 +132,15 @@ export function createHistoryTotal(db: Kysely<Tables>, limitBytes: number): Hist
   }
 }
 
-/** What goes out in one statement; a single advisory may be larger than a batch should be. */
+/** The bounds of a statement; a single advisory may be larger. */
 const BATCH_ENTRIES = 500
 const BATCH_BYTES = 4_000_000
 
-/** What may wait for the database: an answer that comes later than its client waits helps nobody. */
+/** The queue of the database: an answer after the client's timeout is useless. */
 const WAITING_ENTRIES = 5000
 const WAITING_BYTES = 64_000_000
 
-/** An account that is locked is tried again after these: whoever has locked it is soon done, as a rule. */
+/** The pauses before retries of a locked account: most locks are short. */
 const LOCKED_PAUSES_MS = [100, 200, 400, 800]
 
 const FULL_ACCOUNT: FullHistory = { full: 'account' }
@@ -173,7 +179,7 @@ export function createHistoryRecorder(
   const insert = createInserter(db, quota, shorten, total)
 
   function keep(record: AdvisoryRecord, stored: StoredTemplate, id: string, clientKey?: ClientKey) {
-    const entry = entryOf(record, stored, id)
+    const entry = createEntry(record, stored, id)
     return insert(entry, clientKey).catch((error) => tryAgain(error, record, stored, entry, clientKey))
   }
 
@@ -280,7 +286,7 @@ class AccountLocked extends ApiError {
   }
 }
 
-function entryOf(
+function createEntry(
   record: AdvisoryRecord,
   { templateId, subjectId }: StoredTemplate,
   id: string,

@@ -2,11 +2,11 @@ import { CompiledQuery, type Kysely, sql } from 'kysely'
 import type { Tables } from '#src/data/tables.ts'
 import { type AdvisoryRecord, TemplatedAnswer } from './queries.ts'
 
-/** How much is kept of one account: requests and answers are counted by their length. */
+/** The most of one account: requests and answers count by their length. */
 export interface HistoryQuota {
   items: number
   bytes: number
-  /** What happens to what is more: the oldest items go, or the new ones are not kept. */
+  /** The way to stay within: delete the oldest items, or refuse new ones. */
   full: 'oldest' | 'refuse'
 }
 
@@ -21,7 +21,7 @@ export interface StoredTemplate {
 export async function findTemplate(db: Kysely<Tables>, record: AdvisoryRecord): Promise<StoredTemplate> {
   const { product, kind, countryCode, cropCode, releases, answer } = record
   const pieces = answer instanceof TemplatedAnswer ? answer.template.pieces : null
-  // What is kept as a whole may be of a crop that we do not know: its items say it.
+  // An answer without template may have an unknown crop, which its item stores.
   const crop = pieces === null ? null : cropCode
   const { rows } = await sql<StoredTemplate>`
     select template_id::text as "templateId", subject_id as "subjectId"
@@ -114,10 +114,7 @@ export async function findAccounts(db: Kysely<Tables>, ids: string[]): Promise<S
   return new Set(found.map(({ id }) => id))
 }
 
-/**
- * A history that is shortened is so to this part of what is kept: it need not be for each item that is added
- * from then on.
- */
+/** The share of the quota that a shortened history has, so that the next items need no shortening. */
 const SHORTENED_TO = 0.98
 
 /**

@@ -124,7 +124,7 @@ async function countAway(trx: Transaction<Tables>): Promise<number> {
   return rows[0]?.items ?? 0
 }
 
-/** What is left of months that histories are not kept for. */
+/** The rest of expired months. */
 interface Retention {
   /** Whether a month is out of the histories, and still to be dropped. */
   going: boolean

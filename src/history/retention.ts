@@ -6,10 +6,7 @@ import { dayOf } from '#src/lib/dates.ts'
 import { deleteOldest, type HistoryQuota } from './recording-queries.ts'
 import { deleteOldItems, dropMonthPiece, END_OF_ACCOUNTS, FIRST_ACCOUNT } from './retention-queries.ts'
 
-/**
- * Removes what is older than histories are kept, in one process at a time. A month whose removal has begun is removed to
- * its end, whatever the settings are by then.
- */
+/** Removes expired months, in one process at a time. A removal that has begun ends, also after a change of settings. */
 export function dropOldMonths(app: App): void {
   const removePiece = createRetention(app.database.writer, app.config.HISTORY_MONTHS)
   app.jobs.add('remove-old-items', () =>

@@ -83,7 +83,7 @@ export interface District {
 /** What was observed once. */
 export interface Observed {
   pair: Pair
-  /** An account; of what is given in a file, each row counts as one. */
+  /** An account; each row of a file counts as one. */
   observer: string
   /** The areas that it lies in, by their levels from 0 on; undefined for none. */
   areas: readonly (District | undefined)[]
@@ -97,7 +97,7 @@ interface DistrictGroup {
 
 /** Whether it tells of enough accounts. */
 export function isLarge(observed: readonly Observed[]): boolean {
-  return observersOf(observed).size >= SMALLEST_GROUP
+  return selectObservers(observed).size >= SMALLEST_GROUP
 }
 
 /**
@@ -144,12 +144,12 @@ function dividePart(part: readonly Observed[], wholes: ReadonlyMap<string, Distr
 
 /** The large ones, less those of them, the smallest first, without which the others of a part would be too few. */
 function shownAmong(groups: readonly DistrictGroup[], part: readonly Observed[]): DistrictGroup[] {
-  const sized = groups.map((group) => ({ group, observers: observersOf(group.observed) }))
+  const sized = groups.map((group) => ({ group, observers: selectObservers(group.observed) }))
   const shown = sized
     .filter(({ observers }) => observers.size >= SMALLEST_GROUP)
     .sort((a, b) => a.observers.size - b.observers.size)
   const told = new Set(shown.flatMap(({ group }) => group.observed))
-  const hidden = observersOf(part.filter((one) => !told.has(one)))
+  const hidden = selectObservers(part.filter((one) => !told.has(one)))
   while (hidden.size > 0 && hidden.size < SMALLEST_GROUP) {
     const smallest = shown.shift()
     if (smallest === undefined) break
@@ -158,7 +158,7 @@ function shownAmong(groups: readonly DistrictGroup[], part: readonly Observed[])
   return shown.map(({ group }) => group)
 }
 
-function observersOf(observed: readonly Observed[]): Set<string> {
+function selectObservers(observed: readonly Observed[]): Set<string> {
   return new Set(observed.map(({ observer }) => observer))
 }
 
@@ -167,7 +167,7 @@ export interface Observation {
   lat: number
   lng: number
   observed: number
-  /** The account that has told it; undefined for what is from elsewhere. */
+  /** The account of the feedback; undefined for observations from files. */
   observer?: string
   predictions: { scenario: string | null; predicted: number }[]
 }

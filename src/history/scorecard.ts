@@ -31,7 +31,7 @@ import {
 /** Areas are looked up in pieces. */
 const PIECE = 1000
 
-/** Whether anything of a product can be held against observations: of several inputs nobody knows which it was. */
+/** Whether observations can be compared with a product: with several inputs, the used one is unknown. */
 export function isObservable({ observed, input }: ProductDefinition): boolean {
   return observed !== null && input === null
 }

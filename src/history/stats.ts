@@ -52,7 +52,7 @@ function daysBetween(from: string | undefined, to: string | undefined): Days {
 }
 
 /** Every day, in order. */
-function daysOf({ from, to }: Days): string[] {
+function listDays({ from, to }: Days): string[] {
   const first = dayNumber(from)
   return Array.from({ length: dayNumber(to) - first + 1 }, (_, index) => dayOf((first + index) * DAY_MS))
 }
@@ -71,7 +71,7 @@ function advisoryCounts(days: Days, rows: UsageRow[]): AdvisoryCounts {
     by_product: by('product').map(({ product, advisories }) => ({ product, advisories })),
     by_country: by('country').map(({ country_code, advisories }) => ({ country_code, advisories })),
     by_crop: by('crop').map(({ crop_code, advisories }) => ({ crop: crop_code, advisories })),
-    by_day: daysOf(days).map((day) => ({ day, advisories: ofDay.get(day) ?? 0 })),
+    by_day: listDays(days).map((day) => ({ day, advisories: ofDay.get(day) ?? 0 })),
   }
 }
 
@@ -82,15 +82,15 @@ function trafficCounts(
 ): Pick<ServiceStats, 'requests' | 'errors' | 'latency' | 'by_operation' | 'by_day'> {
   const ofDay = new Map(rows.flatMap((row) => (row.day === null ? [] : [[row.day, row]])))
   return {
-    ...trafficOf(rows.find(({ operation, day }) => operation === null && day === null)),
+    ...sumTraffic(rows.find(({ operation, day }) => operation === null && day === null)),
     by_operation: rows.flatMap((row) =>
-      row.operation === null ? [] : [{ operation: row.operation, ...trafficOf(row) }],
+      row.operation === null ? [] : [{ operation: row.operation, ...sumTraffic(row) }],
     ),
-    by_day: daysOf(days).map((day) => ({ day, ...trafficOf(ofDay.get(day)) })),
+    by_day: listDays(days).map((day) => ({ day, ...sumTraffic(ofDay.get(day)) })),
   }
 }
 
-function trafficOf(row: TrafficRow | undefined): Pick<ServiceStats, 'requests' | 'errors' | 'latency'> {
+function sumTraffic(row: TrafficRow | undefined): Pick<ServiceStats, 'requests' | 'errors' | 'latency'> {
   const { requests = 0, errors = 0, latencies = [], longest = 0 } = row ?? {}
   const at = (part: number) => milliseconds(quantile(latencies, part, longest))
   const max = requests === 0 ? null : milliseconds(longest)

@@ -116,30 +116,29 @@ export function attach(reply: FastifyReply, mediaType: string, name: string): vo
   reply.header('content-disposition', `attachment; filename="${name}.${extension}"`)
 }
 
-/** What a spreadsheet may take for a formula, also behind white space and in the wide forms of East Asia. */
+/** The beginning of a formula in a spreadsheet, also after white space and in the wide characters of East Asia. */
 const FORMULA = /^\s*[=+\-@＝＋－＠]|^[\t\r\n]/
 
 /**
- * What separates cells where a comma is the decimal sign, or in what is pasted, and the ends of lines: quotes in
- * the middle of such a cell hold nothing together. Then white space, quotes, and what begins a formula.
+ * A separator of cells where a comma is the decimal sign or text is pasted, or the end of a line, before a formula.
+ * Quotes within such a cell hold nothing together.
  */
 const FORMULA_BEHIND_SEPARATOR = /[;\t\r\n](?=(?:[^\S\t\r\n]|")*[=+\-@＝＋－＠])/g
 
-/** Cells that have to be quoted (RFC 4180). */
+/** Characters of cells with quotes (RFC 4180). */
 const SPECIAL = /[",\r\n]/
 
-/** What a cell of a CSV file is written from; null is an empty one. */
+/** The value of a cell of CSV; null for an empty one. */
 export type CsvValue = string | number | boolean | null
 
 /**
- * A row of a CSV file as RFC 4180 has it, with its line end. What a spreadsheet would take for a formula in a
- * text gets an apostrophe in front of it, whichever separator it is opened with; numbers stay numbers.
+ * A row of CSV (RFC 4180), with its line end. A text that a spreadsheet could take for a formula, with any separator,
+ * gets an apostrophe; numbers stay numbers.
  */
 export function csvRow(cells: readonly CsvValue[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`
 }
 
-/** A cell of such a row. */
 export function csvCell(value: CsvValue): string {
   if (value === null) return ''
   if (typeof value !== 'string') return String(value)
@@ -148,16 +147,13 @@ export function csvCell(value: CsvValue): string {
   return SPECIAL.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** Parameters of media ranges other than q: of what we answer with, none comes in several kinds. */
+/** Parameters of media ranges other than q: no format has several kinds. */
 const PARAMETERS = /;\s*(?!q\s*=)[^\s=;,"]+\s*=\s*("(?:[^"\\]|\\.)*"|[^;,]*)/gi
 
-/** Weights that are no number from 0 to 1: what has one is as welcome as what has none (RFC 9110, 12.4.2). */
+/** Invalid weights, which count as none (RFC 9110, 12.4.2). */
 const NO_WEIGHTS = /;\s*q\s*=(?!\s*(?:0?\.\d+|0\.?|1(?:\.0*)?)\s*(?:[;,]|$))\s*("(?:[^"\\]|\\.)*"|[^;,]*)/gi
 
-/**
- * Of several types the one that an `Accept` header would rather have: the first one where it does not say, undefined where
- * it allows none of them.
- */
+/** The type that an `Accept` header prefers, by default the first; undefined where it allows none. */
 function preferredType<MediaType extends string>(
   header: string,
   offered: readonly [MediaType, ...MediaType[]],
@@ -167,24 +163,21 @@ function preferredType<MediaType extends string>(
   return new Negotiator({ headers: { accept } }).mediaType([...offered]) as MediaType | undefined
 }
 
-/** Of several languages the one that an `Accept-Language` header would rather have; undefined where it wants none of them. */
+/** The language that an `Accept-Language` header prefers; undefined where it allows none. */
 export function preferredLanguage(accept: string, offered: readonly string[]): string | undefined {
   const headers = { 'accept-language': accept.replace(NO_WEIGHTS, '') }
   return new Negotiator({ headers }).language([...offered])
 }
 
-/** Those of several codings that an `Accept-Encoding` header allows. */
+/** The codings that an `Accept-Encoding` header allows. */
 export function allowedCodings<Coding extends string>(accept: string, offered: readonly Coding[]): Coding[] {
   const headers = { 'accept-encoding': accept.replace(NO_WEIGHTS, '') }
   return new Negotiator({ headers }).encodings([...offered]) as Coding[]
 }
 
-/**
- * Whether a client would rather have a text than JSON, and says so: by naming its type, or all of text. Who takes
- * anything, as most programs do, gets JSON.
- */
+/** Whether a client prefers a text to JSON by naming its type, or all of text. A client that accepts anything gets JSON. */
 export function prefersText({ headers: { accept } }: FastifyRequest, type: `text/${string}`): boolean {
-  // Most clients take anything: they are not to pay for those who do not.
+  // Most clients accept anything, and should not pay for the others.
   if (accept === undefined || !/text\//i.test(accept)) return false
   const ranges = accept.toLowerCase()
   if (!ranges.includes(type) && !ranges.includes('text/*')) return false
@@ -192,10 +185,9 @@ export function prefersText({ headers: { accept } }: FastifyRequest, type: `text
 }
 
 /**
- * Chooses, of the media types that an operation can answer with, the one that `Accept` would rather have;
- * the first one where it does not say. The answer says that it depends on `Accept`.
+ * Chooses the media type that `Accept` prefers, by default the first, and adds `Vary: Accept` to the answer.
  *
- * @throws {ApiError} NOT_ACCEPTABLE where `Accept` allows none of them
+ * @throws {ApiError} NOT_ACCEPTABLE where `Accept` allows none
  */
 export function negotiate<const MediaType extends string>(
   { headers: { accept = '' } }: FastifyRequest,
@@ -205,12 +197,8 @@ export function negotiate<const MediaType extends string>(
   varyBy(reply, 'Accept')
   const chosen = preferredType(accept, offered)
   if (chosen !== undefined) return chosen
-  const sentence = notAcceptable(offered)
+  const sentence = `Accept must allow one of ${offered.join(', ')}.`
   throw new ApiError('NOT_ACCEPTABLE', sentence, [
     { field: 'Accept', message: sentence.slice(0, -1), allowed: [...offered] },
   ])
-}
-
-function notAcceptable(offered: readonly string[]): string {
-  return `Accept must allow one of ${offered.join(', ')}.`
 }

@@ -17,15 +17,14 @@ interface Field {
   optional: boolean
 }
 
-/** Looks at a call as it was sent. */
+/** A hook on the request as it was sent. */
 type BeforeReading = (request: FastifyRequest, reply: FastifyReply) => void
 
 /**
- * A hook that makes one request of the body and the query parameters: field by field, and the body
- * wins. An optional field is left out by null in the body and by nothing in the query. What comes out is
- * validated as the body. Parameters that the schema does not name are ignored.
+ * A hook that merges the query into the body, field by field; the body wins. Null in the body and an empty value in the
+ * query leave an optional field out. The result is validated as the body, without unknown parameters.
  *
- * @param before what is done with both before they are merged
+ * @param before called before the merge
  */
 export function mergeQueryIntoBody(schema: TObject, before?: BeforeReading) {
   const merge = queryMerger(schema)
@@ -40,19 +39,15 @@ export function mergeQueryIntoBody(schema: TObject, before?: BeforeReading) {
   }
 }
 
-/**
- * What the hook does, for hooks that do more.
- *
- * @throws {ApiError} INVALID_PARAMETERS, where the body is no object or a parameter comes twice
- */
+/** @throws {ApiError} INVALID_PARAMETERS for a body that is no object, and a repeated parameter */
 export function queryMerger(schema: TObject): (request: FastifyRequest) => void {
-  const fields = fieldsOf(schema)
+  const fields = listFields(schema)
   return (request) => {
-    request.body = merged(fields, request.body, request.query as Record<string, string | string[]>)
+    request.body = mergeFields(fields, request.body, request.query as Record<string, string | string[]>)
   }
 }
 
-function merged(
+function mergeFields(
   fields: Field[],
   body: unknown,
   query: Record<string, string | string[]>,
@@ -71,32 +66,30 @@ function merged(
 }
 
 /**
- * A hook that turns the numbers among the query parameters into numbers, for the validation to judge, and
- * takes out those that are empty and optional.
+ * A hook that reads numbers in the query, and drops empty optional parameters. The validation judges them.
  *
- * @param before what is done with it before that
+ * @param before called before that
  */
 export function readQuery(schema: TObject, before?: BeforeReading) {
-  const read = readerOf(schema)
+  const read = createReader(schema)
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     before?.(request, reply)
     request.query = read(request.query as Sent)
   }
 }
 
-/** A hook that turns the numbers among the parameters of the path into numbers, for the validation to judge. */
+/** A hook that reads numbers in the path. The validation judges them. */
 export function readPath(schema: TObject) {
-  const read = readerOf(schema)
+  const read = createReader(schema)
   return async (request: FastifyRequest): Promise<void> => {
     request.params = read(request.params as Sent)
   }
 }
 
-/** Parameters as they are sent, by their names. */
 type Sent = Record<string, string | string[]>
 
-function readerOf(schema: TObject) {
-  const fields = fieldsOf(schema)
+function createReader(schema: TObject) {
+  const fields = listFields(schema)
   return (sent: Sent): Record<string, unknown> =>
     Object.fromEntries(
       fields
@@ -105,7 +98,7 @@ function readerOf(schema: TObject) {
     )
 }
 
-function fieldsOf(schema: TObject): Field[] {
+function listFields(schema: TObject): Field[] {
   return Object.entries(schema.properties).map(([name, property]) => ({
     name,
     numeric: isNumeric(property) || isNumeric((property as { items?: TSchema }).items),
@@ -124,8 +117,8 @@ function isOfType(schema: TSchema | undefined, type: string): boolean {
 }
 
 /**
- * A query parameter's value; undefined where it is left out. Numbers and booleans are read strictly; what is none
- * stays text, which the validation then refuses with the same message as text in a body.
+ * A query parameter's value; undefined where it is left out. A text that is strictly no number or boolean stays text, so
+ * that the validation refuses it with the same message as in a body.
  */
 function readValue(
   { name, numeric, boolean, list, optional }: Field,
@@ -138,14 +131,14 @@ function readValue(
   return numeric ? readNumber(value) : value
 }
 
-/** A list that is given at once, separated by commas, or item by item; undefined where it is empty. */
+/** A list by commas or by repetition; undefined for an empty one. */
 function listIn(value: string | string[]): string[] | undefined {
   const items = [value].flat().flatMap((text) => text.split(',').map((item) => item.trim()))
   const named = items.filter((item) => item !== '')
   return named.length > 0 ? named : undefined
 }
 
-/** The number that a text is in decimal notation; what is not a number stays text. */
+/** The number that a text is in decimal notation; any other text stays text. */
 export function readNumber(text: string): number | string {
   const number = DECIMAL.test(text) ? Number(text) : Number.NaN
   return Number.isFinite(number) ? number : text
@@ -154,31 +147,31 @@ export function readNumber(text: string): number | string {
 const CHECKSUM_LENGTH = 16
 
 /**
- * The cursor of the page that begins after an item.
+ * The cursor of the page after an item.
  *
- * @param place says which item, in the terms of its list
- * @param filters what the list was asked for with: it goes on with nothing else
+ * @param place the place of the item in its list
+ * @param filters the filters of the list, which the next page needs too
  */
 export function cursorAfter(place: string, filters: readonly unknown[]): string {
   return Buffer.from(checksum(place, filters) + place).toString('base64url')
 }
 
 /**
- * The place that a cursor was made of.
+ * The place in a cursor.
  *
- * @param pattern what places look like: anybody can make cursors
+ * @param pattern the pattern of places: clients can make cursors
  * @returns the place, and the groups of the pattern
- * @throws {ApiError} INVALID_PARAMETERS where the text is not a cursor of a list with these filters
+ * @throws {ApiError} INVALID_PARAMETERS for a text that is no cursor of a list with these filters
  */
 export function placeOf(cursor: string, filters: readonly unknown[], pattern: RegExp): RegExpExecArray {
   const place = Buffer.from(cursor, 'base64url').toString('utf8').slice(CHECKSUM_LENGTH)
   const found = pattern.exec(place)
-  // Decoding skips what it cannot read: only what encodes to the same text is one of ours.
+  // Decoding skips unknown characters, so the text must be its own encoding.
   if (found && cursorAfter(place, filters) === cursor) return found
   throw ApiError.invalid('cursor', 'must be the next_cursor of a page with the same filters')
 }
 
-/** Not a signature, for a cursor opens nothing: it finds damage and changed filters. */
+/** Finds damage and changed filters. A cursor opens nothing, so it needs no signature. */
 function checksum(place: string, filters: readonly unknown[]): string {
   const hash = createHash('sha256').update(JSON.stringify([place, ...filters]))
   return hash.digest('base64url').slice(0, CHECKSUM_LENGTH)
@@ -186,26 +179,25 @@ function checksum(place: string, filters: readonly unknown[]): string {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The fields and parameters of a call that its operation does not know; null for none. */
+    /** Unknown fields and parameters; null for none. */
     ignored: IgnoredNames | null
   }
 }
 
-/** A name that an operation does not know, and the one that was probably meant. */
+/** An unknown name, and a similar known one. */
 interface IgnoredName {
   name: string
   did_you_mean?: string
 }
 
-/** An answer says so many of them, each cut off after so many characters. */
+/** The most names in an answer, and characters of each. */
 const MOST_NAMES = 10
 const MOST_CHARACTERS = 40
 
 const STRICT = 'handling=strict'
 
-/** The names in a call that its operation does not know. */
 class IgnoredNames {
-  /** With those that are known instead. */
+  /** With the known names of the operation. */
   readonly #names = new Map<string, ReadonlySet<string>>()
 
   add(name: string, known: ReadonlySet<string>): void {
@@ -213,7 +205,6 @@ class IgnoredNames {
     if (this.#names.size < MOST_NAMES && !this.#names.has(cut)) this.#names.set(cut, known)
   }
 
-  /** As answers have them. */
   get list(): IgnoredName[] {
     return [...this.#names].map(([name, known]) => {
       const meant = nameMeant(name, known)
@@ -221,17 +212,16 @@ class IgnoredNames {
     })
   }
 
-  /** As the header has them: what is no letter, digit or one of `-_.!~*'()` is encoded as in addresses. */
+  /** The value of the header, with names encoded as in addresses. */
   get header(): string {
     return [...this.#names.keys()].map(encodeURIComponent).join(', ')
   }
 }
 
 /**
- * Makes a hook that notes the names in the body and the query of a call that its operation does not know, and says so in
- * the answer.
+ * Makes a hook that notes unknown names in the body and the query, and names them in the answer.
  *
- * @param known the names that it knows, and those of its siblings: one body serves them all
+ * @param known the names of the operation and its siblings: one body may serve all of them
  * @throws {ApiError} (the hook) as {@link sayIgnored}
  */
 export function ignoredNoter(known: Iterable<string>) {
@@ -243,7 +233,6 @@ export function ignoredNoter(known: Iterable<string>) {
   }
 }
 
-/** Notes the names of an object that are none of those that are known. */
 export function noteUnknown(request: FastifyRequest, object: unknown, known: ReadonlySet<string>): void {
   for (const name in object as object) {
     if (known.has(name)) continue
@@ -253,9 +242,9 @@ export function noteUnknown(request: FastifyRequest, object: unknown, known: Rea
 }
 
 /**
- * Says in the answer which names are ignored, once they have been noted.
+ * Names the ignored parameters in the answer.
  *
- * @throws {ApiError} INVALID_PARAMETERS where there are any, and `Prefer: handling=strict` (RFC 7240) wants none
+ * @throws {ApiError} INVALID_PARAMETERS for any of them with `Prefer: handling=strict` (RFC 7240)
  */
 export function sayIgnored(request: FastifyRequest, reply: FastifyReply): void {
   const isStrict = prefers(request, STRICT)
@@ -263,12 +252,11 @@ export function sayIgnored(request: FastifyRequest, reply: FastifyReply): void {
   const { ignored } = request
   if (ignored === null) return
   reply.header('advisory-ignored', ignored.header)
-  // Caches must not give a lenient answer to a strict call.
+  // Caches must not give a lenient answer to a strict request.
   if (request.method !== 'POST') varyBy(reply, 'Prefer')
   if (isStrict) throw unknownNames(ignored.list)
 }
 
-/** The member of an answer that says what was ignored; nothing where nothing was. */
 export function ignoredMember({ ignored }: FastifyRequest): { ignored?: IgnoredName[] } {
   return ignored === null ? {} : { ignored: ignored.list }
 }

@@ -67,7 +67,7 @@ function readBatchBodies(app: App): number {
     limit,
     tooLarge(request, bytes) {
       const sentence = `The body is larger than ${limit(request)} bytes. ${hint(request)}`
-      return refusalOf(request, new ApiError('BODY_TOO_LARGE', sentence), bytes <= longest)
+      return chooseRefusal(request, new ApiError('BODY_TOO_LARGE', sentence), bytes <= longest)
     },
   })
   return longest
@@ -81,7 +81,7 @@ function refuseTooMany(request: FastifyRequest, { points }: SentBatch): void {
   if (points.count <= limit) return
   const count = points.count > BATCH_LIMITS.withToken ? `more than ${BATCH_LIMITS.withToken}` : points.count
   const tooMany = new ApiError('TOO_MANY_POINTS', `The call has ${count} points. ${hint(request)}`)
-  throw refusalOf(request, tooMany, points.count <= BATCH_LIMITS.withToken)
+  throw chooseRefusal(request, tooMany, points.count <= BATCH_LIMITS.withToken)
 }
 
 /**
@@ -89,7 +89,7 @@ function refuseTooMany(request: FastifyRequest, { points }: SentBatch): void {
  *
  * @param needsCaller whether a token would allow the call: the error of an invalid token then comes first
  */
-function refusalOf({ callerError }: FastifyRequest, tooLarge: ApiError, needsCaller: boolean): Error {
+function chooseRefusal({ callerError }: FastifyRequest, tooLarge: ApiError, needsCaller: boolean): Error {
   return (needsCaller && callerError) || tooLarge
 }
 

@@ -7,21 +7,13 @@ import { memberTexts } from '#src/lib/json.ts'
 import type { Lookup, PointAdvice, PointOutcome } from '#src/lookup/lookup.ts'
 import { codesIn, withReleasesNamed } from '#src/lookup/pinned-request.ts'
 import { sourceMember } from '#src/lookup/places.ts'
-import {
-  dataOf,
-  locationOf,
-  locationStart,
-  type PublishedRelease,
-  positionOf,
-  seriesOf,
-  versionOf,
-} from '#src/lookup/releases.ts'
+import { dataOf, locationOf, locationStart, positionOf, seriesOf } from '#src/lookup/releases.ts'
 import { dataWithQuantities } from '../quantities/compute.ts'
 import { type Area, asksForQuantities } from '../quantities/plan.ts'
 import type { QuantityRules, ReadRules } from '../quantities/rules.ts'
-import { adviseOn, type PointAnswer, type PointAnswerer, QuantityAnswer } from './answer.ts'
+import { advise, PointAnswer, type PointAnswerer, QuantityAnswer } from './answer.ts'
 
-/** Which reason says most about the place, where no product has a value. */
+/** The reasons that explain most about a place, in their order. */
 const TELLING: ErrorCode[] = ['OUTSIDE_COUNTRY', 'NO_DATA', 'NO_RELEASE']
 
 interface ProductOutcome {
@@ -30,145 +22,67 @@ interface ProductOutcome {
 }
 
 /**
- * Answers with what all products say at a point: each its data, or its reason for having none.
- *
- * It is an error where none has a value: the reason that says most, with all of them in the details. So it
- * is where the country is none of ours.
+ * Answers for all products at a point: each its data, or its reason for none. Without any value it is an error: the
+ * most telling reason, with all of them in the details.
  */
 export function allProductsAnswerer(
   products: readonly ProductDefinition[],
   readRules: ReadRules,
 ): PointAnswerer {
   return {
-    settled: (lookup, request, call, reply) => withReleasesNamed(lookup, products, request, call, reply),
-    fromMemory(lookup, request) {
-      if (asksForQuantities(request)) return undefined
-      if (!lookup.places.fillFromMemory(request, positionOf(request))) return undefined
-      const found: ProductOutcome[] = []
+    readRelease: (lookup, point, request, reply) =>
+      withReleasesNamed(lookup, products, point, request, reply),
+    fromMemory(lookup, point) {
+      if (asksForQuantities(point)) return undefined
+      if (!lookup.places.fillFromMemory(point, positionOf(point))) return undefined
+      const outcomes: ProductOutcome[] = []
       for (const product of products) {
-        const outcome = lookup.adviseFromMemory(seriesOf(product, request), positionOf(request))
+        const outcome = lookup.adviseFromMemory(seriesOf(product, point), positionOf(point))
         if (outcome === undefined) return undefined
-        found.push({ product, outcome })
+        outcomes.push({ product, outcome })
       }
-      return answerOf(request, found)
+      return createAnswer(point, outcomes)
     },
-    async answer(lookup, request, clientKey) {
-      const rules = await readRules(request, products)
-      const named = request.release === undefined ? undefined : await releasesIn(lookup, request.release)
-      const found = products.map(async (product) => {
+    async answer(lookup, point, clientKey) {
+      const rules = await readRules(point, products)
+      const named = point.release === undefined ? undefined : await findNamed(lookup, point.release)
+      const outcomes = products.map(async (product): Promise<ProductOutcome> => {
         const release = named?.get(product.code)
-        if (named && release === undefined) return { product, outcome: notNamed(product) }
-        return { product, outcome: await adviseOn(lookup, product, { ...request, release }, clientKey) }
+        if (!named || release !== undefined) {
+          return { product, outcome: await advise(lookup, product, { ...point, release }, clientKey) }
+        }
+        const { code, error } = reasonOfUnnamed(product)
+        return { product, outcome: new ApiError(code, error) }
       })
-      const answer = answerOf(request, await Promise.all(found))
+      const answer = createAnswer(point, await Promise.all(outcomes))
       if (!rules || answer instanceof ApiError) return answer
-      return new QuantityAnswer(answer, answer.bodyWith(rules))
+      return new QuantityAnswer(answer.advice, answer.createBody(rules))
     },
   }
 }
 
-/** The codes of the releases in a list, by their products. */
-async function releasesIn(lookup: Lookup, list: string): Promise<Map<string, string>> {
-  const found = await Promise.all(codesIn(list).map(lookup.namedRelease))
-  return new Map(found.map(({ release }) => [release.product, release.code]))
+/** The codes of named releases by their products. */
+async function findNamed(lookup: Lookup, list: string): Promise<Map<string, string>> {
+  const named = await Promise.all(codesIn(list).map(lookup.namedRelease))
+  return new Map(named.map(({ release }) => [release.product, release.code]))
 }
 
-function notNamed(product: ProductDefinition): ApiError {
-  const { code, error } = reasonOfUnnamed(product)
-  return new ApiError(code, error)
-}
-
-function answerOf(request: PointRequest, found: ProductOutcome[]): AllProductsAnswer | ApiError {
+function createAnswer(point: PointRequest, outcomes: ProductOutcome[]): AllProductsAnswer | ApiError {
   const reasons: { product: ProductDefinition; reason: ApiError }[] = []
-  const releases: PublishedRelease[] = []
-  for (const { product, outcome } of found) {
+  const advice: PointAdvice[] = []
+  for (const { product, outcome } of outcomes) {
     if (!(outcome instanceof ApiError)) {
-      releases.push(outcome.release)
+      advice.push(outcome)
       continue
     }
-    // What is wrong with the request itself is wrong for all products.
+    // An invalid request is invalid for all products.
     if (outcome.code === 'INVALID_PARAMETERS') return outcome
     reasons.push({ product, reason: outcome })
   }
-  if (releases.length === 0) return mostTelling(reasons)
-  return new AllProductsAnswer(request, found, releases, reasons.length === 0)
-}
+  if (advice.length > 0) return new AllProductsAnswer(point, outcomes, advice, reasons.length === 0)
 
-/** What all products say at a point, where at least one has a value. */
-class AllProductsAnswer implements PointAnswer {
-  readonly #request: PointRequest
-  readonly #found: ProductOutcome[]
-  readonly releases: string[]
-  readonly versions: string[]
-  readonly complete: boolean
-
-  constructor(
-    request: PointRequest,
-    found: ProductOutcome[],
-    releases: PublishedRelease[],
-    complete: boolean,
-  ) {
-    this.#request = request
-    this.#found = found
-    this.releases = releases.map(({ code }) => code)
-    this.versions = releases.map(versionOf)
-    this.complete = complete
-  }
-
-  get advice() {
-    return this.#found.flatMap(({ outcome }): PointAdvice[] => (outcome instanceof ApiError ? [] : [outcome]))
-  }
-
-  get body() {
-    return this.#bodyOf(({ product, advice }) => dataOf(product, advice.release, advice.values))
-  }
-
-  /** The same with quantities: those of each product by itself. */
-  bodyWith(rules: QuantityRules) {
-    const area = rules.plan.area as Area
-    return this.#bodyOf(({ product, advice }) =>
-      dataWithQuantities(rules, product, advice.release, advice.values, area),
-    )
-  }
-
-  #bodyOf(sectionOf: (found: { product: ProductDefinition; advice: PointAdvice }) => object) {
-    const sections = this.#found.map(({ product, outcome }) => [
-      product.code,
-      outcome instanceof ApiError ? reasonOf(product, outcome) : sectionOf({ product, advice: outcome }),
-    ])
-    return { location: locationOf(this.#request), ...this.#members, ...Object.fromEntries(sections) }
-  }
-
-  /** What was answered for: the country, and the crop of the products that have one. */
-  get #members() {
-    const releases = this.advice.map(({ release }) => release)
-    return {
-      country_code: releases[0]?.countryCode,
-      crop: releases.find(({ cropCode }) => cropCode !== null)?.cropCode ?? null,
-      ...sourceMember(this.#request),
-    }
-  }
-
-  text() {
-    let text = `${locationStart(this.#request)},${memberTexts(this.#members).join()}`
-    for (const { product, outcome } of this.#found) {
-      const section =
-        outcome instanceof ApiError
-          ? JSON.stringify(reasonOf(product, outcome))
-          : outcome.release.writer.section(outcome.values)
-      text += `,"${product.code}":${section}`
-    }
-    return `${text}}`
-  }
-}
-
-function reasonOf(product: ProductDefinition, reason: ApiError): object {
-  return { [product.entries]: null, ...reason.body }
-}
-
-function mostTelling(reasons: { product: ProductDefinition; reason: ApiError }[]): ApiError {
-  const best = TELLING.flatMap((code) => reasons.find(({ reason }) => reason.code === code) ?? [])[0]
-  const { code, message } = (best ?? (reasons[0] as { reason: ApiError })).reason
+  const telling = TELLING.flatMap((code) => reasons.find(({ reason }) => reason.code === code) ?? [])[0]
+  const { code, message } = (telling ?? (reasons[0] as { reason: ApiError })).reason
   const details = reasons.map(
     ({ product, reason }): ErrorDetail => ({
       field: product.code,
@@ -177,4 +91,55 @@ function mostTelling(reasons: { product: ProductDefinition; reason: ApiError }[]
     }),
   )
   return new ApiError(code, message, details)
+}
+
+/** The sections of all products at a point, at least one with a value. */
+class AllProductsAnswer extends PointAnswer {
+  readonly #point: PointRequest
+  readonly #outcomes: ProductOutcome[]
+
+  constructor(point: PointRequest, outcomes: ProductOutcome[], advice: PointAdvice[], isComplete: boolean) {
+    super(advice, isComplete)
+    this.#point = point
+    this.#outcomes = outcomes
+  }
+
+  createBody(rules?: QuantityRules) {
+    const area = rules?.plan.area as Area
+    const sections = this.#outcomes.map(({ product, outcome }) => {
+      if (outcome instanceof ApiError) return [product.code, createReason(product, outcome)]
+      const { release, values } = outcome
+      const section = rules
+        ? dataWithQuantities(rules, product, release, values, area)
+        : dataOf(product, release, values)
+      return [product.code, section]
+    })
+    return { location: locationOf(this.#point), ...this.#createMembers(), ...Object.fromEntries(sections) }
+  }
+
+  /** The country, and the crop of the products that have one. */
+  #createMembers() {
+    const releases = this.advice.map(({ release }) => release)
+    return {
+      country_code: releases[0]?.countryCode,
+      crop: releases.find(({ cropCode }) => cropCode !== null)?.cropCode ?? null,
+      ...sourceMember(this.#point),
+    }
+  }
+
+  protected createText() {
+    let text = `${locationStart(this.#point)},${memberTexts(this.#createMembers()).join()}`
+    for (const { product, outcome } of this.#outcomes) {
+      const section =
+        outcome instanceof ApiError
+          ? JSON.stringify(createReason(product, outcome))
+          : outcome.release.writer.section(outcome.values)
+      text += `,"${product.code}":${section}`
+    }
+    return `${text}}`
+  }
+}
+
+function createReason(product: ProductDefinition, reason: ApiError): object {
+  return { [product.entries]: null, ...reason.body }
 }

@@ -23,20 +23,130 @@ import { dataWithQuantities, quantitiesAt } from '../quantities/compute.ts'
 import { type Area, asksForQuantities } from '../quantities/plan.ts'
 import type { ReadRules } from '../quantities/rules.ts'
 
-/** Columns that come after those of the layers, and what stands in them. */
-interface MoreColumns {
-  names: string[]
-  cells: (string | number | null)[]
+/**
+ * The answer to a point request. Answers are classes: V8 would make a shape for each literal with getters, which
+ * outlives its request.
+ */
+export abstract class PointAnswer {
+  /** The values of each release that answers. */
+  readonly advice: readonly PointAdvice[]
+  /** Whether the answer depends on releases and the request alone, not on reasons or prices. */
+  readonly isComplete: boolean
+  #members: Record<string, unknown> | undefined
+  /** The text without further members and the bracket at its end. */
+  #open: string | undefined
+
+  constructor(advice: readonly PointAdvice[], isComplete: boolean) {
+    this.advice = advice
+    this.isComplete = isComplete
+  }
+
+  protected abstract createBody(): Record<string, unknown>
+  /** The same as JSON, faster than from the body. */
+  protected abstract createText(): string
+
+  /** The answer in the short form of the history; undefined where it has none. */
+  protected createTemplated(): TemplatedAnswer | undefined {
+    return undefined
+  }
+
+  /** The answer as CSV; undefined where it has several releases. */
+  table(): string | undefined {
+    return undefined
+  }
+
+  get releases(): string[] {
+    return this.advice.map(({ release }) => release.code)
+  }
+
+  get versions(): string[] {
+    return this.advice.map(({ release }) => versionOf(release))
+  }
+
+  get body(): Record<string, unknown> {
+    return { ...this.createBody(), ...this.#members }
+  }
+
+  add(members: Record<string, unknown>): void {
+    this.#members = { ...this.#members, ...members }
+  }
+
+  text(): string {
+    if (!this.#members && this.#open === undefined) return this.createText()
+    this.#open ??= openText(this.createText())
+    return this.#members ? closedWith(this.#open, memberTexts(this.#members).join()) : `${this.#open}}`
+  }
+
+  /** The answer as the history stores it. */
+  stored(): TemplatedAnswer | string {
+    const templated = this.#members ? undefined : this.createTemplated()
+    const stored = templated ?? this.text()
+    if (!this.#members) this.#open = templated ? templated.open : openText(stored as string)
+    return stored
+  }
 }
 
-const NO_MORE: MoreColumns = { names: [], cells: [] }
+/** The values of one release. */
+class ReleaseAnswer extends PointAnswer {
+  readonly #product: ProductDefinition
+  readonly #request: PointRequest
+  readonly #own: PointAdvice
 
-/** An answer as CSV: a header and a row, with a column for each layer as the answers for many points have them. */
-function tableOf(
+  constructor(product: ProductDefinition, request: PointRequest, advice: PointAdvice) {
+    super([advice], true)
+    this.#product = product
+    this.#request = request
+    this.#own = advice
+  }
+
+  protected createBody() {
+    const { release, values } = this.#own
+    return { location: locationOf(this.#request), ...dataOf(this.#product, release, values) }
+  }
+
+  protected createText() {
+    return this.#own.release.writer.answered(this.#request, this.#own.values)
+  }
+
+  protected override createTemplated() {
+    return this.#own.release.writer.templated(this.#request, this.#own.values)
+  }
+
+  override table() {
+    return formatTable(this.#product, this.#request, this.#own)
+  }
+}
+
+/** An answer with quantities. The history stores it whole. */
+export class QuantityAnswer extends PointAnswer {
+  readonly #body: Record<string, unknown>
+  readonly #table: (() => string) | undefined
+
+  constructor(advice: readonly PointAdvice[], body: Record<string, unknown>, table?: () => string) {
+    super(advice, false)
+    this.#body = body
+    this.#table = table
+  }
+
+  protected createBody() {
+    return this.#body
+  }
+
+  protected createText() {
+    return JSON.stringify(this.#body)
+  }
+
+  override table() {
+    return this.#table?.()
+  }
+}
+
+/** A header and a row, with the columns of layers that batches have. */
+function formatTable(
   product: ProductDefinition,
   { name = POINT_DEFAULTS.name, lat, lng }: PointRequest,
   { release, values }: PointAdvice,
-  more: MoreColumns = NO_MORE,
+  further: { names: string[]; cells: (string | number | null)[] } = { names: [], cells: [] },
 ): string {
   const members = { name, lat, lng, ...releaseMembers(release) }
   const columns = release.layers.map((layer) => columnOf(product, layer, product.value.key))
@@ -44,212 +154,66 @@ function tableOf(
     const value = values[index] as number
     return Number.isNaN(value) ? null : value
   })
-  const header = [...Object.keys(members), ...columns, ...more.names]
-  return csvRow(header) + csvRow([...Object.values(members), ...cells, ...more.cells])
+  const header = [...Object.keys(members), ...columns, ...further.names]
+  return csvRow(header) + csvRow([...Object.values(members), ...cells, ...further.cells])
 }
 
-/** What is answered to a point request. */
-export interface PointAnswer {
-  /** The codes of the releases that answered. */
-  readonly releases: string[]
-  /** The same, as they answer now: see {@link versionOf}. */
-  readonly versions: string[]
-  /** What each of them says. */
-  readonly advice: readonly PointAdvice[]
-  /** Whether the releases have said all of it, and no reasons were needed. */
-  readonly complete: boolean
-  readonly body: Record<string, unknown>
-  /** The body as JSON, which is written faster than from the body. */
-  text(): string
-  /** The body as the history keeps it in little room; undefined where it cannot. */
-  templated?(): TemplatedAnswer | undefined
-  /** The answer as a table; undefined where it has no one release. */
-  table?(): string | undefined
-}
-
-/** How a point request is answered; an error says why there is no answer. */
+/** The source of answers about points. An error is the reason for no answer. */
 export interface PointAnswerer {
   /**
-   * A request that names a release, with what that says itself.
+   * A request with the members of the release that it names.
    *
-   * @throws {ApiError} where there is no such release, or it is of something else than is asked for
+   * @throws {ApiError} for an unknown release, and one that does not fit the request
    */
-  settled(
+  readRelease(
     lookup: Lookup,
-    request: PointRequest,
-    call: FastifyRequest,
+    point: PointRequest,
+    request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<PointRequest>
-  /** From memory alone; undefined where the database has to be asked. */
-  fromMemory(lookup: Lookup, request: PointRequest): PointAnswer | ApiError | undefined
-  /** @param client key who waits for it */
-  answer(lookup: Lookup, request: PointRequest, clientKey: ClientKey): Promise<PointAnswer | ApiError>
+  /** The answer from memory; undefined where the database is needed. */
+  fromMemory(lookup: Lookup, point: PointRequest): PointAnswer | ApiError | undefined
+  answer(lookup: Lookup, point: PointRequest, clientKey: ClientKey): Promise<PointAnswer | ApiError>
 }
 
-/** Answers with what the release of one product says. */
+/** Answers from the releases of one product. */
 export function productAnswerer(product: ProductDefinition, readRules: ReadRules): PointAnswerer {
-  const answerOf = (request: PointRequest, outcome: PointOutcome) =>
-    outcome instanceof ApiError ? outcome : new ReleaseAnswer(product, request, outcome)
   return {
-    settled: (lookup, request, call, reply) => withReleaseNamed(lookup, product, request, call, reply),
-    fromMemory(lookup, request) {
-      if (asksForQuantities(request)) return undefined
-      const outcome = lookup.adviseFromMemory(seriesOf(product, request), positionOf(request))
-      return outcome && answerOf(request, outcome)
+    readRelease: (lookup, point, request, reply) => withReleaseNamed(lookup, product, point, request, reply),
+    fromMemory(lookup, point) {
+      if (asksForQuantities(point)) return undefined
+      const outcome = lookup.adviseFromMemory(seriesOf(product, point), positionOf(point))
+      if (outcome === undefined || outcome instanceof ApiError) return outcome
+      return new ReleaseAnswer(product, point, outcome)
     },
-    async answer(lookup, request, clientKey) {
-      const rules = await readRules(request, [product])
-      if (!rules) return answerOf(request, await adviseOn(lookup, product, request, clientKey))
-      const outcome = await adviseOn(lookup, product, request, clientKey)
+    async answer(lookup, point, clientKey) {
+      const rules = await readRules(point, [product])
+      const outcome = await advise(lookup, product, point, clientKey)
       if (outcome instanceof ApiError) return outcome
+      if (!rules) return new ReleaseAnswer(product, point, outcome)
       const { release, values } = outcome
       const area = rules.plan.area as Area
       const body = {
-        location: locationOf(request),
+        location: locationOf(point),
         ...dataWithQuantities(rules, product, release, values, area),
       }
-      return new QuantityAnswer(new ReleaseAnswer(product, request, outcome), body, () => {
-        if (!hasQuantities(product)) return tableOf(product, request, outcome)
+      return new QuantityAnswer([outcome], body, () => {
+        if (!hasQuantities(product)) return formatTable(product, point, outcome)
         const { names, cellsOf } = quantityColumns(rules, product, release)
         const cells = cellsOf(quantitiesAt(rules, product, release, values, area))
-        return tableOf(product, request, outcome, { names, cells })
+        return formatTable(product, point, outcome, { names, cells })
       })
     },
   }
 }
 
-/** What a product says at the point of a request: from memory, or else through the database. */
-export async function adviseOn(
+/** The values of a product at a point: from memory, or else from the database. */
+export async function advise(
   lookup: Lookup,
   product: ProductDefinition,
-  request: PointRequest,
+  point: PointRequest,
   clientKey: ClientKey,
 ): Promise<PointOutcome> {
-  const [series, position] = [seriesOf(product, request), positionOf(request)]
+  const [series, position] = [seriesOf(product, point), positionOf(point)]
   return lookup.adviseFromMemory(series, position) ?? lookup.advise(series, position, clientKey)
-}
-
-/**
- * An answer that the same releases have given as another one, and that says more. Such answers are classes: V8 would make
- * a shape for each literal with getters, which outlives its request.
- */
-abstract class FurtherAnswer implements PointAnswer {
-  protected readonly given: PointAnswer
-
-  constructor(given: PointAnswer) {
-    this.given = given
-  }
-
-  get advice() {
-    return this.given.advice
-  }
-
-  get releases() {
-    return this.given.releases
-  }
-
-  get versions() {
-    return this.given.versions
-  }
-
-  get complete() {
-    return this.given.complete
-  }
-
-  abstract readonly body: Record<string, unknown>
-  abstract text(): string
-}
-
-/** An answer with members behind those that it has. */
-export class ExtendedAnswer extends FurtherAnswer {
-  readonly #members: Record<string, unknown>
-  readonly #open: string
-
-  /** @param open the text of the given answer but for the bracket at its end, where somebody has it already */
-  constructor(given: PointAnswer, members: Record<string, unknown>, open = openText(given.text())) {
-    super(given)
-    this.#members = members
-    this.#open = open
-  }
-
-  get body() {
-    return { ...this.given.body, ...this.#members }
-  }
-
-  table() {
-    return this.given.table?.()
-  }
-
-  text() {
-    return closedWith(this.#open, memberTexts(this.#members).join())
-  }
-}
-
-/** An answer with quantities. They come from more than the releases, and the history keeps such answers as a whole. */
-export class QuantityAnswer extends FurtherAnswer {
-  readonly body: Record<string, unknown>
-  readonly table: (() => string) | undefined
-
-  /**
-   * @param body the answer's, with quantities
-   * @param table the same as a table, where the answer has one
-   */
-  constructor(given: PointAnswer, body: Record<string, unknown>, table?: () => string) {
-    super(given)
-    this.body = body
-    this.table = table
-  }
-
-  override get complete() {
-    return false
-  }
-
-  text() {
-    return JSON.stringify(this.body)
-  }
-}
-
-/** What one release says of a point. */
-class ReleaseAnswer implements PointAnswer {
-  readonly complete = true
-  readonly #product: ProductDefinition
-  readonly #request: PointRequest
-  readonly #advice: PointAdvice
-
-  constructor(product: ProductDefinition, request: PointRequest, advice: PointAdvice) {
-    this.#product = product
-    this.#request = request
-    this.#advice = advice
-  }
-
-  get advice() {
-    return [this.#advice]
-  }
-
-  get releases() {
-    return [this.#advice.release.code]
-  }
-
-  get versions() {
-    return [versionOf(this.#advice.release)]
-  }
-
-  get body() {
-    const { release, values } = this.#advice
-    return { location: locationOf(this.#request), ...dataOf(this.#product, release, values) }
-  }
-
-  text() {
-    const { release, values } = this.#advice
-    return release.writer.answered(this.#request, values)
-  }
-
-  templated() {
-    const { release, values } = this.#advice
-    return release.writer.templated(this.#request, values)
-  }
-
-  table() {
-    return tableOf(this.#product, this.#request, this.#advice)
-  }
 }

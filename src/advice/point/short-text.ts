@@ -4,36 +4,36 @@ import type { ProductDefinition } from '#schemas/products/define.ts'
 import { hasQuantities, type Quantities, type Quantity } from '#schemas/quantities.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
-import { preferredLanguage, prefersText } from '#src/http/formats.ts'
+import { preferredLanguage } from '#src/http/formats.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import { varyBy } from '#src/http/request.ts'
 import { roundedAmount } from '#src/lib/round.ts'
 import type { Entry } from '#src/lookup/releases.ts'
 
-/** All texts of short answers in one language: a translation is a file with these. */
+/** The texts of short answers in one language. */
 interface Messages {
-  /** As `Accept-Language` names it. */
+  /** The name in `Accept-Language`. */
   language: string
-  /** A number as the answer has it, with the decimal sign of the language. */
+  /** A number with the decimal sign of the language. */
   number(value: number): string
   /** The name that a product's answer begins with. */
   product(product: ProductDefinition): string
-  /** Names of scenarios; others are as their source has them. */
+  /** Names of scenarios; others have those of their source. */
   scenarios: Readonly<Record<string, string>>
   /** The month of a forecast, from `2026-07`. */
   month(month: string): string
-  /** Begins what is told of a product: its name, then its month and the area of quantities, as far as there are any. */
+  /** The beginning of a product: its name, its month, and the area of quantities. */
   head(parts: string[]): string
   area(value: string, unit: string): string
   bags(count: string): string
-  /** Says before anything else that it is demonstration data, or older than its season. */
+  /** Warnings before anything else: demonstration data, and data older than their season. */
   synthetic: string
   stale: string
-  /** Stands for what has been left out. */
+  /** The mark of a shortened text. */
   more: string
-  /** Where not even one entry fits. */
+  /** The text where not even one entry fits. */
   tooLong: string
-  /** Why there is no value, by the code of the error. */
+  /** Reasons for no value, by error codes. */
   reasons: Readonly<Partial<Record<ErrorCode, string>>>
 }
 
@@ -46,14 +46,13 @@ const BASIC = new Set(
 /** Those of its extension table (6.2.1.1), which take two places. */
 const EXTENDED = new Set('\f^{}\\[~]|€')
 
-/** How much a message holds that is one, and each segment of one that is several (3GPP TS 23.040, 9.2.3.24.1). */
+/** Septets or characters of a single message, and of each segment of several (3GPP TS 23.040, 9.2.3.24.1). */
 const ROOM = {
   gsm7: { alone: 160, ofSeveral: 153 },
   ucs2: { alone: 70, ofSeveral: 67 },
 } as const
 
-/** The places that the characters of a text take, one after the other, and how many a segment has. */
-function placesOf(text: string): { places: number[]; room: { alone: number; ofSeveral: number } } {
+function measureCharacters(text: string): { places: number[]; room: { alone: number; ofSeveral: number } } {
   const characters = [...text]
   if (characters.every((character) => BASIC.has(character) || EXTENDED.has(character))) {
     return { places: characters.map((character) => (EXTENDED.has(character) ? 2 : 1)), room: ROOM.gsm7 }
@@ -63,11 +62,11 @@ function placesOf(text: string): { places: number[]; room: { alone: number; ofSe
 }
 
 /**
- * How many segments a text message takes: by the GSM 7-bit alphabet where all of its characters are in it, else by
- * UCS-2. What takes two places is not divided between segments.
+ * The segments of a text message: in the GSM 7-bit alphabet if it has all characters, else in UCS-2. Segments do not
+ * divide a character.
  */
 export function segmentsOf(text: string): number {
-  const { places, room } = placesOf(text)
+  const { places, room } = measureCharacters(text)
   const total = places.reduce((sum, one) => sum + one, 0)
   if (total <= room.alone) return 1
   let [segments, used] = [1, 0]
@@ -81,7 +80,7 @@ export function segmentsOf(text: string): number {
   return segments
 }
 
-/** The scenarios in the order in which they matter: what is left out first comes last, and others after them. */
+/** Scenarios by importance. Others come last, and the last is left out first. */
 const BY_WEIGHT = ['Normal', 'Below Normal', 'Above Normal', 'Dominant']
 const [FIRST] = BY_WEIGHT
 
@@ -94,23 +93,22 @@ type Section = Record<string, unknown> & {
   quantities?: Quantities
 }
 
-type ToldEntry = Entry & { quantity?: Quantity }
+type TextEntry = Entry & { quantity?: Quantity }
 
-/** What is told of one product. */
+/** The text of one product. */
 interface Part {
   head: string
   entries: { scenario: string | null; text: string }[]
 }
 
 /**
- * An answer as a text message. Every number in it is one of the answer; amounts, and the return of a harvest, are rounded.
+ * An answer as a text message. Its numbers are those of the answer; amounts and returns are rounded.
  *
- * Where it does not fit, this is left out, one after the other, until it does: the name of the place; scenarios, the one
- * that matters least first, up to one; products, the last first; entries, the last first. That data are for demonstration
- * or older than their season is never left out.
+ * A text that is too long loses, until it fits: the name of the place; scenarios but one, the least important first;
+ * products, then entries, the last first. The warnings stay.
  *
- * @param products that were asked about, in their order
- * @param body of the answer in JSON
+ * @param products the products of the request, in their order
+ * @param body the body of the answer in JSON
  */
 export function composeText(
   messages: Messages,
@@ -126,7 +124,7 @@ export function composeText(
     found.some(({ section }) => section.synthetic) && messages.synthetic,
     found.some(({ section }) => section.stale) && messages.stale,
   ].filter((text) => text !== false)
-  const parts = found.map(({ product, section }) => partOf(messages, product, section))
+  const parts = found.map(({ product, section }) => createPart(messages, product, section))
   const { name } = body.location as { name: string }
   const label = name === POINT_DEFAULTS.name ? '' : inOneLine(name)
 
@@ -148,15 +146,15 @@ interface Shortening {
   isShortened: boolean
 }
 
-/** What may be told, the most first. */
+/** The shortenings of a text, the longest first. */
 function* shortenings(parts: Part[]): Generator<Shortening> {
   yield { named: true, kept: parts, isShortened: false }
   yield { named: false, kept: parts, isShortened: false }
   let kept = parts
   const scenarios = scenariosIn(parts)
   for (let left = scenarios.length - 1; left >= 1; left--) {
-    const told = scenarios.slice(0, left)
-    kept = parts.map((part) => withScenarios(part, told)).filter(({ entries }) => entries.length > 0)
+    const shown = scenarios.slice(0, left)
+    kept = parts.map((part) => withScenarios(part, shown)).filter(({ entries }) => entries.length > 0)
     yield { named: false, kept, isShortened: true }
   }
   while (kept.length > 1) {
@@ -176,16 +174,16 @@ function scenariosIn(parts: Part[]): string[] {
   return [...new Set(all)].sort((a, b) => weightOf(a) - weightOf(b))
 }
 
-function withScenarios({ head, entries }: Part, told: string[]): Part {
-  return { head, entries: entries.filter(({ scenario }) => scenario === null || told.includes(scenario)) }
+function withScenarios({ head, entries }: Part, shown: string[]): Part {
+  return { head, entries: entries.filter(({ scenario }) => scenario === null || shown.includes(scenario)) }
 }
 
-function partOf(messages: Messages, product: ProductDefinition, section: Section): Part {
+function createPart(messages: Messages, product: ProductDefinition, section: Section): Part {
   const { crop, forecast_month, quantities } = section
   const name = messages.product(product)
   const month = forecast_month === undefined ? null : messages.month(forecast_month)
   const area = quantities ? messages.area(messages.number(quantities.area.value), quantities.area.unit) : null
-  const entries = inOrder(product, section[product.entries] as ToldEntry[])
+  const entries = inOrder(product, section[product.entries] as TextEntry[])
   return {
     head: messages.head(
       [name, crop ? `(${inOneLine(crop)})` : null, month, area].filter((text) => text !== null),
@@ -197,26 +195,23 @@ function partOf(messages: Messages, product: ProductDefinition, section: Section
   }
 }
 
-/**
- * The normal season comes first among those of an input. What is scored comes with the highest score first: the last are
- * left out first.
- */
-function inOrder(product: ProductDefinition, entries: ToldEntry[]): ToldEntry[] {
+/** The normal season comes first among those of an input, and the highest score among scores. */
+function inOrder(product: ProductDefinition, entries: TextEntry[]): TextEntry[] {
   if (hasQuantities(product)) {
-    const inputOf = (entry: ToldEntry) => product.input && entry[product.input.key]
+    const inputOf = (entry: TextEntry) => product.input && entry[product.input.key]
     const inputs = [...new Set(entries.map(inputOf))]
-    const placeOf = (entry: ToldEntry) =>
+    const placeOf = (entry: TextEntry) =>
       2 * inputs.indexOf(inputOf(entry)) + Number(entry.scenario !== FIRST)
     return entries.toSorted((a, b) => placeOf(a) - placeOf(b))
   }
-  const scoreOf = (entry: ToldEntry) => entry[product.value.key] as number
+  const scoreOf = (entry: TextEntry) => entry[product.value.key] as number
   return entries.toSorted((a, b) => scoreOf(b) - scoreOf(a))
 }
 
 function entryText(
   messages: Messages,
   product: ProductDefinition,
-  entry: ToldEntry,
+  entry: TextEntry,
   currency: string | undefined,
 ): string {
   const { input, value, unit } = product
@@ -227,11 +222,11 @@ function entryText(
     scenario && inOneLine(nameIn(messages.scenarios, scenario)),
     hasQuantities(product) ? `${figure} ${unit}` : figure,
   ].filter(Boolean)
-  const amounts = entry.quantity ? amountsOf(messages, entry.quantity, currency) : []
+  const amounts = entry.quantity ? listAmounts(messages, entry.quantity, currency) : []
   return [what.join(' '), ...amounts].join(', ')
 }
 
-function amountsOf(messages: Messages, quantity: Quantity, currency: string | undefined): string[] {
+function listAmounts(messages: Messages, quantity: Quantity, currency: string | undefined): string[] {
   const { kg, t, bags, cost, return: revenue } = quantity
   const money = cost ?? (revenue === undefined ? undefined : roundedAmount(revenue))
   return [
@@ -242,12 +237,11 @@ function amountsOf(messages: Messages, quantity: Quantity, currency: string | un
   ].filter((text) => text !== false)
 }
 
-/** A text of somebody's as a part of a line. */
 function inOneLine(text: string): string {
   return text.replace(/[\p{C}\p{Z}]+/gu, ' ').trim()
 }
 
-/** What a language calls something; what it has no name for keeps its own, be it one that every object has a member of. */
+/** The name in a language; the own name where it has none, also for members of every object. */
 function nameIn(names: Readonly<Record<string, string>>, own: string): string {
   return Object.hasOwn(names, own) ? (names[own] as string) : own
 }
@@ -277,57 +271,54 @@ export const ENGLISH: Messages = {
   },
 }
 
-/** The languages that there are texts in, the one that is taken where no other is wanted first. */
+/** The languages with texts; the first is the default. */
 export const LANGUAGES: readonly [Messages, ...Messages[]] = [ENGLISH]
 
-const TEXT = 'text/plain'
-
-/** Whether a client would rather have text than JSON. What it says of other types does not matter, as it never has. */
-export function wantsText(call: FastifyRequest): boolean {
-  return prefersText(call, TEXT)
-}
-
-function messagesFor({ headers }: FastifyRequest): Messages {
+function chooseMessages({ headers }: FastifyRequest): Messages {
   const [first] = LANGUAGES
-  const wanted = headers['accept-language']
-  if (wanted === undefined) return first
+  const accept = headers['accept-language']
+  if (accept === undefined) return first
   const names = LANGUAGES.map(({ language }) => language)
-  const chosen = preferredLanguage(wanted, names)
+  const chosen = preferredLanguage(accept, names)
   return LANGUAGES.find(({ language }) => language === chosen) ?? first
 }
 
-/**
- * Answers a call as a text message. That there is no value is said so, too, with the status that it has in JSON; other
- * errors are for the program that asks, and stay JSON.
- *
- * @param isShared whether caches may keep the answer
- * @param bodyOf makes the body of the answer in JSON
- */
-export async function replyInText(
-  call: FastifyRequest,
-  reply: FastifyReply,
-  asked: { request: PointRequest; products: readonly ProductDefinition[]; isShared: boolean },
-  bodyOf: () => Promise<Record<string, unknown>>,
-): Promise<FastifyReply> {
-  const messages = messagesFor(call)
-  const { request, products, isShared } = asked
-  try {
-    const text = composeText(messages, products, await bodyOf(), request.max_segments ?? 1)
-    varyBy(varyBy(reply, 'Accept'), 'Accept-Language')
-    if (isShared && allowCaching(call, reply, entityTag(messages.language, text))) {
-      return reply.code(304).send()
-    }
-    return send(reply, messages, text)
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error
-    const reason = messages.reasons[error.code]
-    if (reason === undefined) throw error
-    call.errorCode = error.code
-    varyBy(varyBy(reply, 'Accept'), 'Accept-Language')
-    return send(reply.code(error.status), messages, reason)
-  }
+/** A question that has an answer in text. */
+interface TextQuestion {
+  point: PointRequest
+  products: readonly ProductDefinition[]
+  /** Whether caches may store the answer. */
+  isShared: boolean
 }
 
-function send(reply: FastifyReply, { language }: Messages, text: string): FastifyReply {
-  return reply.type(`${TEXT}; charset=utf-8`).header('content-language', language).send(text)
+/**
+ * Answers in a text message. The reason for no value is a text too, with its status in JSON; other errors stay JSON,
+ * for the program.
+ *
+ * @param createBody makes the body of the answer in JSON
+ */
+export async function replyInText(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { point, products, isShared }: TextQuestion,
+  createBody: () => Promise<Record<string, unknown>>,
+): Promise<FastifyReply> {
+  const messages = chooseMessages(request)
+  const { language } = messages
+  const send = (text: string) =>
+    reply.type('text/plain; charset=utf-8').header('content-language', language).send(text)
+  try {
+    const text = composeText(messages, products, await createBody(), point.max_segments ?? 1)
+    varyBy(varyBy(reply, 'Accept'), 'Accept-Language')
+    const isCurrent = isShared && allowCaching(request, reply, entityTag(language, text))
+    return isCurrent ? reply.code(304).send() : send(text)
+  } catch (error) {
+    const reason = error instanceof ApiError ? messages.reasons[error.code] : undefined
+    if (reason === undefined) throw error
+    const { code, status } = error as ApiError
+    request.errorCode = code
+    varyBy(varyBy(reply, 'Accept'), 'Accept-Language')
+    reply.code(status)
+    return send(reason)
+  }
 }

@@ -1,14 +1,10 @@
-import type { Kysely } from 'kysely'
 import type { AdvisedArea } from '#schemas/areas.ts'
 import type { PointRequest } from '#schemas/point-request.ts'
 import type { ProductDefinition, Series } from '#schemas/products/define.ts'
 import type { AreaReference } from '#src/catalog/area-queries.ts'
 import { type CountryExtent, listCountryExtents } from '#src/catalog/reference-queries.ts'
-import type { Database } from '#src/data/client.ts'
-import type { Tables } from '#src/data/tables.ts'
 import { ApiError, BASE, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import type { LogFailure } from '#src/http/plugins/failure-log.ts'
 import { cacheValue } from '#src/lib/cache.ts'
 import type { ClientKey } from '#src/lib/fair-queue.ts'
 import type { Lookup, WorkInRelease } from '#src/lookup/lookup.ts'
@@ -19,18 +15,15 @@ import type { DistributionWanted } from '#src/raster/distribution.ts'
 import type { Rings } from '#src/raster/rings.ts'
 import { decodeMultiPolygon } from '#src/raster/wkb.ts'
 import { adviceFrom, type PolygonAdvice, roundArea, withValues } from './answer.ts'
-import { type AdviseWithTimeout, type Computation, createComputing, type Waiting } from './computing.ts'
+import { type Computation, createComputing, type Waiting } from './computing.ts'
 import { interiorPointOf, invalid, type Outline, refuseInvalid } from './geometry.ts'
 import { type AreaInRelease, findArea, persistAreaResult, readArea } from './queries.ts'
 import {
+  createAreaKey,
+  createPolygonsKey,
   createReleaseStatistics,
-  keyOfArea,
-  keyOfPolygons,
   type LocatedStatistics,
   type ReleaseStatistics,
-  type RememberedStatistics,
-  refuseUnlessThere,
-  rememberStatistics,
 } from './zonal-statistics.ts'
 
 /** The question about a region, beside its place. */
@@ -38,129 +31,125 @@ export type RegionQuestion = Pick<PointRequest, 'crop' | 'country_code' | 'forec
 
 type AreaAdvice = PolygonAdvice & { admin: AdvisedArea }
 
-type Wanted = DistributionWanted | null
+/** Advice on a polygon, or on an administrative area. */
+export type Advice = PolygonAdvice | AreaAdvice
 
-/** Answers for administrative areas. */
-export interface AreaAdvisor {
-  /**
-   * Advice from the release that answers for a series.
-   *
-   * @throws {ApiError} which says why there is no answer
-   */
-  advise(series: Series, area: AreaReference, wanted: Wanted, waiting: Waiting): Promise<AreaAdvice>
-  /**
-   * Advice from a release for an area that was found, which may be without any value.
-   *
-   * @throws {ReplacedMeanwhile} where the release or the area has been deleted: to be called within `inRelease`
-   */
-  adviseOn(
-    area: AreaInRelease,
-    release: PublishedRelease,
-    wanted: Wanted,
-    waiting: Waiting,
-  ): Promise<AreaAdvice>
-}
+type Distribution = DistributionWanted | null
 
-function createAreaAdvisor(
-  database: Database,
-  lookup: Lookup,
-  statisticsIn: ReleaseStatistics,
-  remembered: RememberedStatistics,
-  logFailure: LogFailure,
-): AreaAdvisor {
-  const { reasons } = lookup
-  const { findOrCompute, recallOrCompute } = createAreaStatistics(
-    database,
-    statisticsIn,
-    remembered,
-    logFailure,
-  )
-
-  async function adviseOn(
-    area: AreaInRelease,
-    release: PublishedRelease,
-    wanted: Wanted,
-    { compute }: Waiting,
-  ): Promise<AreaAdvice> {
-    const { countryCode, level, code, name } = area
-    const located = await (wanted
-      ? compute((computation) => recallOrCompute(computation, area, release.id, wanted))
-      : (area.statistics ?? compute((computation) => findOrCompute(computation, area, release.id))))
-    return { admin: { country_code: countryCode, level, code, name }, ...adviceFrom(release, located) }
-  }
-
+/**
+ * The advisors on polygons and areas. All rooms share one of each, and its queue.
+ *
+ * Those on a series throw the reason for no value. Those on a release return advice without values too, and throw
+ * {@link ReplacedMeanwhile} where the release or the area was deleted: `inRelease` tries again.
+ */
+export function createAdvisors(app: App, lookup: Lookup) {
+  const statistics = createReleaseStatistics(app.database.reader)
+  const polygonAdvisor = createPolygonAdvisor(app, lookup, statistics)
+  const areaAdvisor = createAreaAdvisor(app, lookup, statistics)
   return {
-    adviseOn,
-    advise(series, reference, wanted, waiting) {
-      const { wait, waitInTurn } = waiting
-      const adviseIn: WorkInRelease<AreaAdvice> = async (snapshot, release) => {
-        const area = await waitInTurn(() => findArea(database.reader, reference, release?.id ?? null))
-        if (!area) throw unknownArea(snapshot, reference)
-        if (!release) throw await wait(() => reasons.noRelease(snapshot, series))
-        const advice = await adviseOn(area, release, wanted, waiting)
-        return withValues(reasons, wait, snapshot, series, advice)
+    polygonAdvisor,
+    areaAdvisor,
+    adviseWithTimeout: createComputing(app),
+    /** Advises on a polygon or an area, with the country and the crop of the place where the question lacks them. */
+    async adviseOn(
+      where: Outline | AreaReference,
+      { product, asked, wanted, clientKey }: Question,
+      waiting: Waiting,
+    ): Promise<Advice> {
+      const { wait } = waiting
+      if (!('polygons' in where)) {
+        await wait(() => lookup.places.fillCrop(asked))
+        return areaAdvisor.advise(seriesOf(product, asked), where, wanted, waiting)
       }
-      return lookup.inRelease(series, adviseIn, wait)
+      const { polygons } = where
+      await wait(() => lookup.places.fill(asked, interiorPointOf(polygons), clientKey))
+      return polygonAdvisor.advise(seriesOf(product, asked), polygons, wanted, waiting)
     },
   }
 }
 
-/** Makes what finds out what releases come to in areas. */
-function createAreaStatistics(
-  database: Database,
-  statisticsIn: ReleaseStatistics,
-  remembered: RememberedStatistics,
-  logFailure: LogFailure,
-) {
-  /** Computes what a release comes to in an area, and stores it for those who ask next. */
+export type Advisors = ReturnType<typeof createAdvisors>
+
+interface Question {
+  product: ProductDefinition
+  asked: RegionQuestion & Placeable
+  wanted: Distribution
+  clientKey: ClientKey
+}
+
+function createAreaAdvisor({ database, logFailure }: App, lookup: Lookup, statistics: ReleaseStatistics) {
+  const { reasons } = lookup
+
   async function computeArea(
     computation: Computation,
     releaseId: number,
     areaId: number,
-    wanted: Wanted,
+    distribution: Distribution,
   ): Promise<LocatedStatistics> {
     const shape = await readArea(computation.ask, areaId)
     // Its boundaries are being replaced.
     if (!shape) throw new ReplacedMeanwhile()
     const { wkb, version } = shape
-    const polygons = decodeMultiPolygon(wkb)
-    const statistics = await statisticsIn(computation, releaseId, polygons, wanted)
-    const stored = { ...statistics, ...interiorPointOf(polygons) }
-    if (wanted) {
-      remembered.set(keyOfArea(releaseId, { id: areaId, version }, wanted), stored)
-      return stored
+    const found = await statistics.compute(computation, releaseId, decodeMultiPolygon(wkb), distribution)
+    if (distribution) {
+      statistics.cache(createAreaKey(releaseId, { id: areaId, version }, distribution), found)
+      return found
     }
-    await persistAreaResult(database.writer, { areaId, releaseId, version }, stored).catch((error) =>
-      // The answer is right even where it could not be stored.
+    await persistAreaResult(database.writer, { areaId, releaseId, version }, found).catch((error) =>
+      // The answer is right even if it is not stored.
       logFailure(error, 'the result of an area could not be kept'),
     )
-    return stored
+    return found
   }
 
   async function findOrCompute(
     computation: Computation,
     area: AreaInRelease,
     releaseId: number,
+    distribution: Distribution,
   ): Promise<LocatedStatistics> {
-    // Others may have asked for it, too, while this one waited for its turn.
-    const found = await computation.wait(() => findArea(database.reader, area, releaseId))
-    return found?.statistics ?? computeArea(computation, releaseId, area.id, null)
+    const { ask, wait } = computation
+    const found = distribution
+      ? await statistics.findCached(ask, releaseId, createAreaKey(releaseId, area, distribution))
+      : // Another request may have stored it in the meantime.
+        (await wait(() => findArea(database.reader, area, releaseId)))?.statistics
+    return found ?? computeArea(computation, releaseId, area.id, distribution)
   }
 
-  async function recallOrCompute(
-    computation: Computation,
+  async function adviseOn(
     area: AreaInRelease,
-    releaseId: number,
-    wanted: DistributionWanted,
-  ): Promise<LocatedStatistics> {
-    const known = remembered.get(keyOfArea(releaseId, area, wanted))
-    if (!known) return computeArea(computation, releaseId, area.id, wanted)
-    await refuseUnlessThere(computation.ask, releaseId)
-    return known
+    release: PublishedRelease,
+    distribution: Distribution,
+    { compute }: Waiting,
+  ): Promise<AreaAdvice> {
+    const { countryCode, level, code, name } = area
+    const stored = distribution ? null : area.statistics
+    const located =
+      stored ?? (await compute((computation) => findOrCompute(computation, area, release.id, distribution)))
+    return { admin: { country_code: countryCode, level, code, name }, ...adviceFrom(release, located) }
   }
 
-  return { findOrCompute, recallOrCompute }
+  async function advise(
+    series: Series,
+    reference: AreaReference,
+    distribution: Distribution,
+    waiting: Waiting,
+  ): Promise<AreaAdvice> {
+    const { wait, waitInTurn } = waiting
+    const adviseIn: WorkInRelease<AreaAdvice> = async (snapshot, release) => {
+      const area = await waitInTurn(() => findArea(database.reader, reference, release?.id ?? null))
+      if (!area) throw unknownArea(snapshot, reference)
+      if (!release) throw await wait(() => reasons.noRelease(snapshot, series))
+      const advice = await adviseOn(area, release, distribution, waiting)
+      return withValues(reasons, wait, snapshot, series, advice)
+    }
+    return lookup.inRelease(series, adviseIn, wait)
+  }
+
+  return { advise, adviseOn }
 }
+
+export type AreaAdvisor = ReturnType<typeof createAreaAdvisor>
 
 function unknownArea(snapshot: Snapshot, { countryCode, code, level }: AreaReference): ApiError {
   const country = snapshot.countries.find((candidate) => candidate.code === countryCode)
@@ -173,56 +162,82 @@ function unknownArea(snapshot: Snapshot, { countryCode, code, level }: AreaRefer
   )
 }
 
-/** Advice on a polygon, or on an administrative area. */
-export type Advice = PolygonAdvice | AreaAdvice
+function createPolygonAdvisor({ database, config }: App, lookup: Lookup, statistics: ReleaseStatistics) {
+  const { reasons } = lookup
+  const countryExtents = cacheValue(
+    'country extents',
+    () => listCountryExtents(database.reader),
+    config.RELEASE_MAX_AGE_MS,
+  )
 
-/**
- * The location of the answer for a polygon or an area.
- *
- * @param name the one that was sent
- */
-export function locationOf(name: string | undefined, advice: Advice) {
-  const { position, statistics } = advice
-  const admin = 'admin' in advice ? advice.admin : undefined
-  return {
-    name: name ?? admin?.name ?? 'Polygon',
-    lat: position.latitude,
-    lng: position.longitude,
-    type: 'polygon',
-    area_ha: roundArea(statistics.areaHa),
-    ...(admin && { admin }),
+  async function findOrCompute(
+    computation: Computation,
+    releaseId: number,
+    polygons: Rings[],
+    distribution: Distribution,
+  ): Promise<LocatedStatistics> {
+    const key = createPolygonsKey(releaseId, polygons, distribution)
+    const cached = await statistics.findCached(computation.ask, releaseId, key)
+    if (cached) return cached
+    await refuseInvalid(polygons, computation.pause)
+    const found = await statistics.compute(computation, releaseId, polygons, distribution)
+    statistics.cache(key, found)
+    return found
   }
+
+  /** @throws {ApiError} for polygons that are invalid or lie outside all countries */
+  async function adviseIn(
+    release: PublishedRelease,
+    polygons: Rings[],
+    distribution: Distribution,
+    { wait, compute }: Waiting,
+  ): Promise<PolygonAdvice> {
+    refuseElsewhere(await wait(countryExtents), polygons, release.countryCode)
+    const find = (computation: Computation) => findOrCompute(computation, release.id, polygons, distribution)
+    return adviceFrom(release, await compute(find))
+  }
+
+  async function advise(
+    series: Series,
+    polygons: Rings[],
+    distribution: Distribution,
+    waiting: Waiting,
+  ): Promise<PolygonAdvice> {
+    const { wait, compute } = waiting
+    refuseElsewhere(await wait(countryExtents), polygons, series.countryCode)
+    const adviseNow: WorkInRelease<PolygonAdvice> = async (snapshot, release) => {
+      if (release) {
+        const advice = await adviseIn(release, polygons, distribution, waiting)
+        return withValues(reasons, wait, snapshot, series, advice)
+      }
+      await compute(({ pause }) => refuseInvalid(polygons, pause))
+      const place = { ...series, ...interiorPointOf(polygons) }
+      throw await wait(() => reasons.noRelease(snapshot, place, 'polygon'))
+    }
+    return lookup.inRelease(series, adviseNow, wait)
+  }
+
+  return { advise, adviseIn }
 }
 
-/**
- * Makes what refuses polygons that lie outside all countries.
- *
- * @param maxAgeMs how old what is known of the countries may be
- * @throws {ApiError} (the promise) OUTSIDE_COUNTRY, or INVALID_GEOMETRY where the coordinates look swapped
- */
-function createElsewhereRefusal(
-  db: Kysely<Tables>,
-  maxAgeMs: number,
-): (polygons: Rings[], countryCode: string) => Promise<void> {
-  const countryExtents = cacheValue('country extents', () => listCountryExtents(db), maxAgeMs)
+export type PolygonAdvisor = ReturnType<typeof createPolygonAdvisor>
 
-  return async (polygons, countryCode) => {
-    const countries = await countryExtents()
-    // A country whose extent is not known may be anywhere: nothing that it is asked about lies elsewhere.
-    if (countries.some(({ code, extent }) => code === countryCode && extent === null)) return
-    if (meetsAny(countries, polygons, 0)) return
-    if (meetsAny(countries, polygons, 1)) {
-      throw invalid(
-        'geometry',
-        'lies outside the countries of the service, and would not if its coordinates were swapped: did you mean lng, lat? GeoJSON has the longitude first',
-      )
-    }
-    const names = countries
-      .filter(({ extent }) => extent !== null)
-      .map(({ name }) => name)
-      .join(', ')
-    throw new ApiError('OUTSIDE_COUNTRY', `The polygon lies outside the countries of the service (${names}).`)
+/** @throws {ApiError} OUTSIDE_COUNTRY, or INVALID_GEOMETRY where the coordinates look swapped */
+function refuseElsewhere(countries: CountryExtent[], polygons: Rings[], countryCode: string): void {
+  // A country of unknown extent may be anywhere, so none of its polygons lies outside.
+  if (countries.some(({ code, extent }) => code === countryCode && extent === null)) return
+  if (meetsAny(countries, polygons, 0)) return
+  if (meetsAny(countries, polygons, 1)) {
+    throw invalid(
+      'geometry',
+      'lies outside the countries of the service, and would not if its coordinates were swapped: did you mean lng, lat? GeoJSON has the longitude first',
+    )
   }
+  const names = countries
+    .filter(({ extent }) => extent !== null)
+    .map(({ name }) => name)
+    .join(', ')
+  throw new ApiError('OUTSIDE_COUNTRY', `The polygon lies outside the countries of the service (${names}).`)
 }
 
 /** Degrees around the extents of countries: rasters reach over outlines. */
@@ -251,140 +266,20 @@ function meetsAny(countries: CountryExtent[], polygons: Rings[], swapped: 0 | 1)
   })
 }
 
-/** Answers for polygons, as `readGeoJson` has read them. */
-export interface PolygonAdvisor {
-  /**
-   * Advice from the release that answers for a series.
-   *
-   * @throws {ApiError} which says why there is none
-   */
-  advise(series: Series, polygons: Rings[], wanted: Wanted, waiting: Waiting): Promise<PolygonAdvice>
-  /**
-   * Advice from a release, which may be without any value.
-   *
-   * @throws {ApiError} where the polygons are not valid, or lie elsewhere
-   * @throws {ReplacedMeanwhile} where the release has been deleted: to be called within `inRelease`
-   */
-  adviseIn(
-    release: PublishedRelease,
-    polygons: Rings[],
-    wanted: Wanted,
-    waiting: Waiting,
-  ): Promise<PolygonAdvice>
-}
-
-/** @param maxAgeMs how old what is known of the countries may be */
-function createPolygonAdvisor(
-  database: Database,
-  lookup: Lookup,
-  statisticsIn: ReleaseStatistics,
-  remembered: RememberedStatistics,
-  maxAgeMs: number,
-): PolygonAdvisor {
-  const refuseElsewhere = createElsewhereRefusal(database.reader, maxAgeMs)
-  const { reasons } = lookup
-
-  async function computeIn(
-    computation: Computation,
-    releaseId: number,
-    polygons: Rings[],
-    wanted: Wanted,
-  ): Promise<LocatedStatistics> {
-    const key = keyOfPolygons(releaseId, polygons, wanted)
-    const known = remembered.get(key)
-    if (known) {
-      await refuseUnlessThere(computation.ask, releaseId)
-      return known
-    }
-    await refuseInvalid(polygons, computation.pause)
-    const statistics = await statisticsIn(computation, releaseId, polygons, wanted)
-    const located = { ...statistics, ...interiorPointOf(polygons) }
-    remembered.set(key, located)
-    return located
-  }
-
-  async function adviseIn(
-    release: PublishedRelease,
-    polygons: Rings[],
-    wanted: Wanted,
-    { wait, compute }: Waiting,
-  ): Promise<PolygonAdvice> {
-    await wait(() => refuseElsewhere(polygons, release.countryCode))
-    const located = await compute((computation) => computeIn(computation, release.id, polygons, wanted))
-    return adviceFrom(release, located)
-  }
-
+/**
+ * The location of the answer for a polygon or an area.
+ *
+ * @param name the name in the request
+ */
+export function locationOf(name: string | undefined, advice: Advice) {
+  const { position, statistics } = advice
+  const admin = 'admin' in advice ? advice.admin : undefined
   return {
-    adviseIn,
-    async advise(series, polygons, wanted, waiting) {
-      const { wait, compute } = waiting
-      await wait(() => refuseElsewhere(polygons, series.countryCode))
-      const advise: WorkInRelease<PolygonAdvice> = async (snapshot, release) => {
-        if (release) {
-          const advice = await adviseIn(release, polygons, wanted, waiting)
-          return withValues(reasons, wait, snapshot, series, advice)
-        }
-        await compute(({ pause }) => refuseInvalid(polygons, pause))
-        const place = { ...series, ...interiorPointOf(polygons) }
-        throw await wait(() => reasons.noRelease(snapshot, place, 'polygon'))
-      }
-      return lookup.inRelease(series, advise, wait)
-    },
-  }
-}
-
-/** What answers for polygons and areas: one of each is enough for all who ask, who wait in one line. */
-export interface Advisors {
-  polygonAdvisor: PolygonAdvisor
-  areaAdvisor: AreaAdvisor
-  adviseWithTimeout: AdviseWithTimeout
-  adviseOn: AdviseOn
-}
-
-interface Question {
-  product: ProductDefinition
-  /** Gets the country of a polygon, and the crop of a country, where they are left out. */
-  asked: RegionQuestion & Placeable
-  wanted: DistributionWanted | null
-  clientKey: ClientKey
-}
-
-/** Advises on a polygon or an area. */
-type AdviseOn = (where: Outline | AreaReference, question: Question, waiting: Waiting) => Promise<Advice>
-
-/** Makes {@link AdviseOn}. */
-function createAdviseOn(
-  { places }: Lookup,
-  polygonAdvisor: PolygonAdvisor,
-  areaAdvisor: AreaAdvisor,
-): AdviseOn {
-  return async (where, { product, asked, wanted, clientKey }, waiting) => {
-    if (!('polygons' in where)) {
-      await waiting.wait(() => places.fillCrop(asked))
-      return areaAdvisor.advise(seriesOf(product, asked), where, wanted, waiting)
-    }
-    const position = interiorPointOf(where.polygons)
-    await waiting.wait(() => places.fill(asked, position, clientKey))
-    return polygonAdvisor.advise(seriesOf(product, asked), where.polygons, wanted, waiting)
-  }
-}
-
-export function createAdvisors(app: App, lookup: Lookup): Advisors {
-  const { database, config, logFailure } = app
-  const statisticsIn = createReleaseStatistics(database.reader)
-  const remembered = rememberStatistics()
-  const polygonAdvisor = createPolygonAdvisor(
-    database,
-    lookup,
-    statisticsIn,
-    remembered,
-    config.RELEASE_MAX_AGE_MS,
-  )
-  const areaAdvisor = createAreaAdvisor(database, lookup, statisticsIn, remembered, logFailure)
-  return {
-    polygonAdvisor,
-    areaAdvisor,
-    adviseWithTimeout: createComputing(app),
-    adviseOn: createAdviseOn(lookup, polygonAdvisor, areaAdvisor),
+    name: name ?? admin?.name ?? 'Polygon',
+    lat: position.latitude,
+    lng: position.longitude,
+    type: 'polygon',
+    area_ha: roundArea(statistics.areaHa),
+    ...(admin && { admin }),
   }
 }

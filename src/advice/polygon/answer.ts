@@ -21,7 +21,7 @@ export function roundArea(value: number): number {
   return roundVisibly(value, DECIMALS)
 }
 
-/** The keys of the numbers that an answer has of a layer, in their order: quantiles with their errors come last. */
+/** The keys of the numbers of a layer in an answer, in their order: quantiles and their errors come last. */
 export function figureKeysOf(
   { value, total }: ProductDefinition,
   wanted: DistributionWanted | null = null,
@@ -34,10 +34,10 @@ export function figureKeysOf(
 }
 
 /**
- * The numbers that an answer has of a layer, in the order of their keys. Values are rounded to the layer's decimals
- * as in a point's answer, totals are of the unrounded mean.
+ * The numbers of a layer in an answer, in the order of their keys. Values have the layer's decimals as in a point's
+ * answer, totals come from the unrounded mean.
  */
-function figuresOf(
+function computeFigures(
   { total }: ProductDefinition,
   layer: LayerLabel,
   { mean, minimum, maximum, deviation, covered, distribution }: LayerStatistics,
@@ -47,11 +47,11 @@ function figuresOf(
     ...[mean, minimum, maximum, deviation].map((number) => round(number, layer.decimals)),
     roundArea(100 * covered),
     ...(total ? [roundArea(mean * areaHa * covered)] : []),
-    ...quantilesOf(layer, distribution).flatMap(({ value, error }) => [value, error]),
+    ...roundQuantiles(layer, distribution).flatMap(({ value, error }) => [value, error]),
   ]
 }
 
-function quantilesOf({ decimals }: LayerLabel, distribution: LayerDistribution | undefined): Quantile[] {
+function roundQuantiles({ decimals }: LayerLabel, distribution: LayerDistribution | undefined): Quantile[] {
   return (distribution?.quantiles ?? []).map(({ quantile, value, error }) => ({
     quantile,
     value: round(value, decimals),
@@ -62,7 +62,7 @@ function quantilesOf({ decimals }: LayerLabel, distribution: LayerDistribution |
 /** Decimals of the percentages of a histogram. */
 const PERCENT_DECIMALS = 4
 
-function binsOf({ decimals }: LayerLabel, distribution: LayerDistribution | undefined): object[] {
+function roundBins({ decimals }: LayerLabel, distribution: LayerDistribution | undefined): object[] {
   return (distribution?.histogram ?? []).map(({ from, to, share, error }) => ({
     from: round(from, decimals),
     to: round(to, decimals),
@@ -71,21 +71,20 @@ function binsOf({ decimals }: LayerLabel, distribution: LayerDistribution | unde
   }))
 }
 
-/** A bound of an error, as it is shown: never below what it is. */
+/** Rounds the bound of an error, never down. */
 function roundUp(error: number, decimals: number): number {
   return round(Math.ceil(error * 10 ** decimals) / 10 ** decimals, decimals)
 }
 
-/** What is told of a distribution, as far as it was asked for. */
 function distributionMembers(layer: LayerLabel, distribution: LayerDistribution | undefined) {
-  const [quantiles, histogram] = [quantilesOf(layer, distribution), binsOf(layer, distribution)]
+  const [quantiles, histogram] = [roundQuantiles(layer, distribution), roundBins(layer, distribution)]
   return {
     ...(quantiles.length > 0 && { quantiles }),
     ...(histogram.length > 0 && { histogram }),
   }
 }
 
-/** The entries of a polygon's answer, in the release's order; layers without a value in it are left out. */
+/** The entries of a polygon's answer, in the release's order, without layers that have no value. */
 export function entriesOf(
   product: ProductDefinition,
   release: ReleaseLabels,
@@ -95,7 +94,7 @@ export function entriesOf(
   return release.layers.flatMap((layer, index) => {
     const found = layers[index]
     if (!found) return []
-    const figures = figuresOf(product, layer, found, areaHa)
+    const figures = computeFigures(product, layer, found, areaHa)
     return [
       {
         ...labelsOf(product, layer),
@@ -106,7 +105,7 @@ export function entriesOf(
   })
 }
 
-/** What the release that answers says of a polygon or an area. */
+/** The answer of a release for a polygon or an area. */
 export interface PolygonAdvice {
   release: ReleaseLabels
   /** A position inside. */
@@ -114,7 +113,6 @@ export interface PolygonAdvice {
   statistics: ZonalStatistics
 }
 
-/** What is stored or remembered as advice. */
 export function adviceFrom(
   release: ReleaseLabels,
   { longitude, latitude, ...statistics }: LocatedStatistics,
@@ -122,16 +120,11 @@ export function adviceFrom(
   return { release, position: roundedPosition({ longitude, latitude }), statistics }
 }
 
-/** A position that was computed to the last bit, as it is shown. */
 function roundedPosition({ longitude, latitude }: Position): Position {
   return { longitude: roundDegrees(longitude), latitude: roundDegrees(latitude) }
 }
 
-/**
- * Advice that has a value in one layer at least.
- *
- * @throws {ApiError} which says why there is none in any
- */
+/** @throws {ApiError} the reason, for advice without a value in any layer */
 export async function withValues<Advice extends PolygonAdvice>(
   reasons: Reasons,
   wait: Wait,
@@ -143,7 +136,6 @@ export async function withValues<Advice extends PolygonAdvice>(
   throw await wait(() => reasons.noValue(snapshot, series, advice.position, 'polygon'))
 }
 
-/** Whether any layer has a value. */
 export function hasValues({ statistics }: PolygonAdvice): boolean {
   return statistics.layers.some((layer) => layer !== null)
 }
@@ -153,7 +145,7 @@ export function columnsOf(product: ProductDefinition, { layers }: ReleaseLabels,
   return layers.flatMap((layer) => keys.map((key) => columnOf(product, layer, key)))
 }
 
-/** What stands in these columns; null where a layer has no value. */
+/** The cells of these columns; null where a layer has no value. */
 export function figuresIn(
   product: ProductDefinition,
   { layers }: ReleaseLabels,
@@ -163,14 +155,14 @@ export function figuresIn(
   return layers.flatMap((layer, index) => {
     const found = statistics.layers[index]
     if (!found) return keys.map(() => null)
-    return figuresOf(product, layer, found, statistics.areaHa)
+    return computeFigures(product, layer, found, statistics.areaHa)
   })
 }
 
 /** Decimals of an area in another unit. */
 const AREA_DECIMALS = 4
 
-/** What the layers come to in a polygon: their totals on what they cover of it, as answers have them. */
+/** The quantities of the layers in a polygon: totals for the covered share, as in answers. */
 export function quantitiesIn(
   rules: QuantityRules,
   product: ProductDefinition,

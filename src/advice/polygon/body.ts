@@ -8,28 +8,24 @@ import { isObject } from '#src/lib/collections.ts'
 import type { DistributionWanted } from '#src/raster/distribution.ts'
 import { invalid, type SentGeoJson, soleFeature } from './geometry.ts'
 
-/**
- * Refuses `provenance` where many pixels answer: it would be left out without a word.
- *
- * @throws {ApiError} INVALID_PARAMETERS
- */
+/** @throws {ApiError} INVALID_PARAMETERS for `provenance` where many pixels answer */
 export function refuseProvenance({ query, body }: FastifyRequest): void {
   const sent = isObject(body) && Object.hasOwn(body, 'provenance') ? body.provenance : undefined
-  const wanted = sent ?? (query as Record<string, unknown>).provenance
-  if (wanted === true || wanted === 'true') {
+  const option = sent ?? (query as Record<string, unknown>).provenance
+  if (option === true || option === 'true') {
     throw ApiError.invalid('provenance', 'must be left out: pixels are told of one point alone')
   }
 }
 
-/** Makes what notes what no operation for polygons knows. Properties of GeoJSON are its own. */
+/** Makes a hook that notes unknown parameters. Properties of GeoJSON are none. */
 export function polygonNoter(parameters: readonly string[]) {
   return ignoredNoter([...parameters, 'provenance'])
 }
 
-/** The media type of bodies that are a polygon and nothing else. */
+/** The media type of a body that is a polygon. */
 export const GEOJSON = 'application/geo+json'
 
-/** What GeoJSON says that it is (RFC 7946, section 1.4). */
+/** The types of GeoJSON (RFC 7946, section 1.4). */
 const GEOJSON_TYPES = new Set<unknown>([
   'Point',
   'MultiPoint',
@@ -43,11 +39,11 @@ const GEOJSON_TYPES = new Set<unknown>([
 ])
 
 /**
- * Makes what turns a call into a request: the body has the polygon as `geometry` or is the polygon, and what
- * it leaves out comes from the query. The name is that of the Feature where nothing else names it.
+ * Makes a hook that merges body and query. The body has the polygon as `geometry`, or is the polygon. The name of the
+ * Feature is the default.
  *
- * @returns a function that also says where in the body the polygon was; undefined where there is none
- * @throws {ApiError} (the function) where a parameter comes twice, or a collection has not one Feature
+ * @returns a function that returns the polygon and its place in the body
+ * @throws {ApiError} (the function) for a repeated parameter, and a collection without exactly one Feature
  */
 export function polygonBodyReader(
   schema: TObject,
@@ -70,7 +66,7 @@ export function polygonBodyReader(
   }
 }
 
-/** Whether the body of a call is GeoJSON by itself. */
+/** Whether the whole body is GeoJSON. */
 export function isPolygonItself({ body, headers }: FastifyRequest): boolean {
   if (!isObject(body)) return false
   return (
@@ -83,7 +79,7 @@ function withType(body: object): object {
   throw invalid('type', 'is required: it says what GeoJSON the body is')
 }
 
-/** The name of a Feature; undefined where it has none. Properties are anything: what cannot be a name is none. */
+/** The name of a Feature; undefined where it has none, or an invalid one. */
 export function nameOf(geojson: unknown, call: FastifyRequest): string | undefined {
   if (!isObject(geojson) || geojson.type !== 'Feature' || !isObject(geojson.properties)) return undefined
   const { name } = geojson.properties
@@ -91,7 +87,7 @@ export function nameOf(geojson: unknown, call: FastifyRequest): string | undefin
   return typeof name === 'string' && isName(name) ? name : undefined
 }
 
-/** What a request wants to know of how values are distributed; null where it asks for nothing of it. */
+/** The options of a request for the distribution of values; null for none. */
 export function wantedIn({
   quantiles = [],
   histogram = 0,
@@ -114,10 +110,8 @@ const SENTENCES = {
 }
 
 /**
- * Refuses a request that is about nothing, or about two things.
- *
- * @param field that has the polygons
- * @throws {ApiError} INVALID_PARAMETERS
+ * @param field the field of the polygons
+ * @throws {ApiError} INVALID_PARAMETERS for polygons and `admin` together, and for neither
  */
 export function refuseUnlessOne(field: keyof typeof SENTENCES, body: object): void {
   const { [field]: polygons, admin } = body as Record<string, unknown>
@@ -128,9 +122,9 @@ export function refuseUnlessOne(field: keyof typeof SENTENCES, body: object): vo
 }
 
 /**
- * The country that a request is about: with areas it is that of the areas.
+ * The country of a request, or of its areas.
  *
- * @throws {ApiError} INVALID_PARAMETERS where there are two
+ * @throws {ApiError} INVALID_PARAMETERS where they differ
  */
 export function countryOf({ admin, country_code }: Body): string | undefined {
   if (!admin) return country_code

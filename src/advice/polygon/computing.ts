@@ -15,22 +15,22 @@ import { createWait, type Wait } from '#src/lib/time-budget.ts'
 import type { Pause } from '#src/lib/turns.ts'
 import type { ZonalCoverage } from './zonal-queries.ts'
 
-/** Reads tiles of a coverage from where they are; those without any value are not there. */
+/** Reads tiles of a coverage from its store, which has no tiles without values. */
 type ReadTiles = (coverage: ZonalCoverage, tiles: { row: number; column: number }[]) => Promise<StoredTile[]>
 
 export function readingTiles(stores: TileStores, reads: Reads): ReadTiles {
   return ({ id, store }, tiles) => stores[store].read(reads, id, tiles)
 }
 
-/** What a computation works with. */
+/** The access of a computation to data and time. */
 export interface Computation {
-  /** Reads from the database until the computation is to end; what is read waits for its turn to be used. */
+  /** Reads from the database until the deadline, and waits for its turn. */
   ask: Ask
-  /** Reads tiles of a coverage as `ask` reads; those without any value are not there. */
+  /** Reads tiles as `ask` reads. */
   readTiles: ReadTiles
-  /** Waits for what else is asked of the database. The computation is to end where that takes too long, as in `ask`. */
+  /** Waits for other reads from the database, with the timeout of `ask`. */
   wait: Wait
-  /** Lets others go on; rejects with the reason once the computation is to end. */
+  /** Lets other requests proceed; rejects after the deadline. */
   pause: Pause
 }
 
@@ -42,34 +42,33 @@ export interface Computation {
  */
 type Compute = <Result>(task: (computation: Computation) => Promise<Result>) => Promise<Result>
 
-/** How a request about a polygon or an area waits. */
+/** The ways in which a request about a polygon or an area waits. */
 export interface Waiting {
-  /** For the database, beside the computation. */
+  /** Waits for the database, beside the computation. */
   wait: Wait
-  /** The same, for what takes a connection: when the turn of the request comes. */
+  /** Waits in the queue for a connection. */
   waitInTurn: Wait
   compute: Compute
 }
 
-/** Computations of one caller at the same time, and fewer where that would be all there may be. */
+/** Computations of one caller at the same time; always fewer than all. */
 const MOST_RUNNING_EACH = 2
 
-/** Computations at the same time, of all callers: one thread has them all. */
+/** Computations of all callers at the same time, in one thread. */
 const MOST_RUNNING = 4
 
-/** Computations that wait, of all callers. Each holds its body, of a megabyte at most. */
+/** Computations of all callers in the queue. Each holds its body, of at most a megabyte. */
 const WAITING = 100
 
-/** What of the time for a polygon may go by until its turn comes, where it is asked about alone. */
+/** The share of the timeout that a single polygon may wait in the queue. */
 const SHARE_OF_WAITING = 0.5
 
 /**
- * Advises on a polygon or an area, by what it is given to wait with.
+ * Advises on a polygon or an area.
  *
- * @param isOneOfMany whether the request is about more. Its polygons wait for their turns as long as its client does:
- *   its answer may have begun, and callers with slow polygons would spoil it
- * @throws {ApiError} QUERY_TIMEOUT where that takes longer than POLYGON_TIMEOUT_MS, whatever it waits for; from its
- *   turn on where it is one of many
+ * @param isOneOfMany whether the request has more polygons. They wait in the queue as long as the client does, since
+ *   the answer may have begun
+ * @throws {ApiError} QUERY_TIMEOUT after POLYGON_TIMEOUT_MS, for one of many from its turn on
  */
 export type AdviseWithTimeout = <Advice>(
   request: FastifyRequest,
@@ -78,7 +77,7 @@ export type AdviseWithTimeout = <Advice>(
   isOneOfMany?: boolean,
 ) => Promise<Advice>
 
-/** Makes what requests about polygons and areas go through: callers take turns to compute. */
+/** Makes the queue of computations, in which callers take turns. */
 export function createComputing(app: App): AdviseWithTimeout {
   const { config, database, metrics, inTurn } = app
   const { POLYGON_TIMEOUT_MS: timeoutMs, DATABASE_POOL_SIZE: connections } = config
@@ -109,12 +108,12 @@ export function createComputing(app: App): AdviseWithTimeout {
       waitInTurn: (something) => inTurn(request, reply, something),
       compute,
     })
-    // A statement that cannot be interrupted goes on, and its place is taken for as long.
-    return Promise.race([advice, reasonOf(signal)]).finally(end)
+    // A statement that cannot be interrupted goes on, and so does its permit.
+    return Promise.race([advice, rejectAtAbort(signal)]).finally(end)
   }
 }
 
-/** What a computation for a request works with, which goes on until its deadline. */
+/** Makes the access of a computation, which ends at its deadline. */
 export function computationUntil(
   { config, database, tiles, turns }: App,
   clientKey: ClientKey,
@@ -137,20 +136,19 @@ export function computationUntil(
 }
 
 /**
- * So many that half of the connections stay for points and all others: a computation uses one at a time. The
- * embedded database has one in all, which is free between two statements.
+ * Half of the connections stay for other requests: a computation uses one at a time. The embedded database has one,
+ * which is free between two statements.
  */
 function mostRunning(kind: Database['kind'], connections: number): number {
   return kind === 'embedded' ? 1 : Math.max(1, Math.min(MOST_RUNNING, Math.floor(connections / 2)))
 }
 
-/** A caller leaves a place to others where there are several: their polygons may take all of their time. */
+/** A caller leaves a permit to others: its polygons may all be slow. */
 function mostRunningEach(running: number): number {
   return Math.max(1, Math.min(MOST_RUNNING_EACH, running - 1))
 }
 
-/** Rejects with the reason of a signal once that is aborted. */
-function reasonOf(signal: AbortSignal): Promise<never> {
+function rejectAtAbort(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     if (signal.aborted) reject(signal.reason)
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })

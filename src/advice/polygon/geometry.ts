@@ -7,35 +7,35 @@ import type { Position } from '#src/lookup/queries.ts'
 import type { Rings } from '#src/raster/rings.ts'
 import { RingEdges, type RingRelations, Sweep } from '#src/raster/sweep.ts'
 
-/** Vertices of all rings together, the closing ones included. */
+/** The most vertices of all rings together, with the closing ones. */
 export const MAX_VERTICES = 10_000
 
-/** A ring that is closed has at least so many positions. */
+/** The least positions of a closed ring. */
 const SMALLEST_RING = 4
 
-/** Longitude and latitude, and a height, which is ignored; some writers add a measure. */
+/** Longitude, latitude, an ignored height, and a measure that some writers add. */
 const LONGEST_POSITION = 4
 
-/** What is shown of a value that is not what it should be. */
+/** Characters of a wrong value in an error. */
 const SHOWN_CHARACTERS = 60
 
 /** GeoJSON as it was sent. */
 export interface SentGeoJson {
   value: unknown
-  /** Where in the body it is, as a dotted path; empty where it is the body. */
+  /** Its place in the body, as a dotted path; empty for the whole body. */
   at: string
 }
 
-/** What a polygon comes to: a small part of what its GeoJSON takes of the memory. */
+/** A polygon in a small part of the memory of its GeoJSON. */
 export interface Outline {
   type: 'Polygon' | 'MultiPolygon'
   polygons: Rings[]
 }
 
 /**
- * The Feature of a FeatureCollection that has one; anything else as it is.
+ * The only Feature of a FeatureCollection; any other value unchanged.
  *
- * @throws {ApiError} names the place in the body and what is wrong with it
+ * @throws {ApiError} with the place in the body
  */
 export function soleFeature(sent: SentGeoJson): SentGeoJson {
   const { value, at } = sent
@@ -51,10 +51,10 @@ export function soleFeature(sent: SentGeoJson): SentGeoJson {
 }
 
 /**
- * The polygons in a GeoJSON Polygon or MultiPolygon, or in a Feature of one. Heights are left out; nothing
- * else is changed, least of all repaired. What only a comparison of all edges tells is not looked at.
+ * The polygons in a GeoJSON Polygon or MultiPolygon, or in a Feature of one, without heights and unrepaired.
+ * {@link refuseInvalid} compares the edges.
  *
- * @throws {ApiError} names the place in the body and what is wrong with it
+ * @throws {ApiError} with the place in the body
  */
 export function readGeoJson({ value, at }: SentGeoJson): Outline {
   const feature = asObject(value, at)
@@ -75,20 +75,19 @@ function within(at: string, member: string): string {
   return at === '' ? member : `${at}.${member}`
 }
 
-/** An outline as GeoJSON: longitudes and latitudes to the last digit. */
+/** An outline as GeoJSON, to the last digit. */
 export function geoJsonOf({ type, polygons }: Outline): Record<string, unknown> {
-  const coordinates = polygons.map((rings) => rings.map(positionsOf))
+  const coordinates = polygons.map((rings) => rings.map(listPositions))
   return { type, coordinates: type === 'Polygon' ? coordinates[0] : coordinates }
 }
 
-function positionsOf(ring: Rings[number]): [longitude: number, latitude: number][] {
+function listPositions(ring: Rings[number]): [longitude: number, latitude: number][] {
   return Array.from({ length: ring.length / 2 }, (_, index) => [
     ring[2 * index] as number,
     ring[2 * index + 1] as number,
   ])
 }
 
-/** A 400 for a place in the body. */
 export function invalid(field: string, rule: string): ApiError {
   const message = `${field} ${rule}`
   return new ApiError('INVALID_GEOMETRY', `${message}.`, [{ field, message }])
@@ -148,7 +147,7 @@ function readRing(value: unknown, at: string, budget: { left: number }): Float64
   return ring
 }
 
-/** @param placeOf says where it is, which only an error needs */
+/** @param placeOf creates the place, which only an error needs */
 function readPosition(value: unknown, placeOf: () => string): [longitude: number, latitude: number] {
   if (!Array.isArray(value) || value.length < 2 || value.length > LONGEST_POSITION) {
     throw invalid(placeOf(), `must be [longitude, latitude], not ${shown(value)}`)
@@ -169,10 +168,10 @@ function readPosition(value: unknown, placeOf: () => string): [longitude: number
   return [longitude, latitude]
 }
 
-/** Below this part of the square of its extent, the area of a triangle is the noise of rounding. */
+/** The area of a triangle below this share of its extent squared is noise of rounding. */
 const FLAT = 2 ** -40
 
-/** Whether all positions lie on one line. Rings that cross themselves may have no area either: not those. */
+/** Whether all positions lie on one line. The area alone does not tell: rings that cross themselves may have none. */
 function isFlat(ring: Float64Array): boolean {
   const x = ring[0] as number
   const y = ring[1] as number
@@ -191,7 +190,7 @@ function isFlat(ring: Float64Array): boolean {
   return true
 }
 
-/** GeoJSON is WGS 84 (RFC 7946, section 4): what claims to be in something else would be misplaced. */
+/** GeoJSON is WGS 84 (RFC 7946, section 4): other coordinates would be misplaced. */
 function refuseCrs(object: Record<string, unknown>, field: string): void {
   if (!isInAnotherCrs(object)) return
   throw invalid(
@@ -216,27 +215,27 @@ function shown(value: unknown): string {
   return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}...` : text
 }
 
-/** A part of a line from west to east that lies inside, by its middle. */
+/** A part of a line from west to east inside, by its middle. */
 interface Section extends Position {
   width: number
 }
 
 /**
- * A position inside of valid polygons, to the last bit the one that ST_PointOnSurface finds: the middle of the
- * widest section of a line from west to east through the middle of a polygon, or beside it where a vertex lies there.
- * That took PostGIS up to 30 ms, for which everybody waited who needed the one connection of the embedded database.
+ * A position inside valid polygons, to the last bit that of ST_PointOnSurface: the middle of the widest section of a line
+ * from west to east through the middle of a polygon, or beside it if a vertex lies there. PostGIS took up to 30 ms, and
+ * blocked the only connection of the embedded database.
  */
 export function interiorPointOf(polygons: Rings[]): Position {
-  const sections = polygons.map(widestSectionOf)
+  const sections = polygons.map(findWidestSection)
   const { longitude, latitude } = sections.reduce((widest, section) =>
     section.width > widest.width ? section : widest,
   )
   return { longitude, latitude }
 }
 
-function widestSectionOf(rings: Rings): Section {
+function findWidestSection(rings: Rings): Section {
   const latitude = latitudeThrough(rings)
-  const crossings = rings.flatMap((ring) => crossingsOf(ring, latitude)).sort((a, b) => a - b)
+  const crossings = rings.flatMap((ring) => findCrossings(ring, latitude)).sort((a, b) => a - b)
   const [longitude, start] = rings[0] as unknown as [number, number]
   let widest: Section = { width: 0, longitude, latitude: start }
   for (let at = 0; at + 1 < crossings.length; at += 2) {
@@ -247,7 +246,7 @@ function widestSectionOf(rings: Rings): Section {
   return widest
 }
 
-/** The latitude in the middle between the two of vertices that are closest to the middle of a polygon. */
+/** The latitude between the two vertices closest to the middle of a polygon. */
 function latitudeThrough(rings: Rings): number {
   const shell = rings[0] as Float64Array
   let south = Number.POSITIVE_INFINITY
@@ -267,8 +266,8 @@ function latitudeThrough(rings: Rings): number {
   return (north + south) / 2
 }
 
-/** The longitudes at which a ring crosses a latitude. What lies on that counts as south of it. */
-function crossingsOf(ring: Float64Array, latitude: number): number[] {
+/** The longitudes at which a ring crosses a latitude. A vertex on it counts as south. */
+function findCrossings(ring: Float64Array, latitude: number): number[] {
   const crossings: number[] = []
   for (let at = 0; at + 3 < ring.length; at += 2) {
     const [x, y] = [ring[at] as number, ring[at + 1] as number]
@@ -279,7 +278,7 @@ function crossingsOf(ring: Float64Array, latitude: number): number[] {
   return crossings
 }
 
-/** What is wrong with polygons as a whole, and where. */
+/** A rule that polygons break, and the place. */
 interface Fault {
   rule: string
   longitude: number
@@ -287,11 +286,10 @@ interface Fault {
 }
 
 /**
- * Refuses polygons that are not valid by OGC Simple Features (1.2.1, section 6.1.11), as ST_IsValid would: but
- * that compares all edges whose boxes meet, which takes seconds for a comb, and nobody can interrupt it on
- * the embedded database.
+ * Refuses polygons that are invalid by OGC Simple Features (1.2.1, section 6.1.11). ST_IsValid compares all edges whose
+ * boxes meet, takes seconds for a comb, and cannot be interrupted on the embedded database.
  *
- * @throws {ApiError} says what is wrong and where; where more is wrong, it is one of it
+ * @throws {ApiError} with one of the faults and its place
  */
 export async function refuseInvalid(polygons: Rings[], pause: Pause): Promise<void> {
   const fault = await findFault(polygons, pause)
@@ -302,7 +300,7 @@ export async function refuseInvalid(polygons: Rings[], pause: Pause): Promise<vo
 
 async function findFault(polygons: Rings[], pause: Pause): Promise<Fault | undefined> {
   const edges = new RingEdges(polygons)
-  const places = placesOf(polygons)
+  const places = listRingPlaces(polygons)
   await pause()
   const steps = new Sweep(edges, places.length).run()
   let step = steps.next()
@@ -312,12 +310,12 @@ async function findFault(polygons: Rings[], pause: Pause): Promise<Fault | undef
     const { kind, longitude, latitude } = found
     return { rule: MEETING_RULES[kind], longitude, latitude }
   }
-  const misplaced = misplacedOf(places, found)
+  const misplaced = findMisplaced(places, found)
   if (misplaced) {
     const [longitude, latitude] = polygons.flat()[misplaced.ring] as unknown as [number, number]
     return { rule: misplaced.rule, longitude, latitude }
   }
-  const cut = cutOf(places, found)
+  const cut = findCut(places, found)
   if (cut === undefined) return undefined
   return {
     rule: 'is cut into parts by its holes',
@@ -331,20 +329,21 @@ const MEETING_RULES = {
   'self-touch': 'has a ring that touches itself',
 }
 
-/** What a ring is of the polygons. */
 interface Place {
   polygon: number
   hole: boolean
 }
 
-/** The places of all rings, in the order that they are counted in. */
-function placesOf(polygons: Rings[]): Place[] {
+function listRingPlaces(polygons: Rings[]): Place[] {
   return polygons.flatMap((rings, polygon) => rings.map((_, index) => ({ polygon, hole: index > 0 })))
 }
 
-/** A ring that lies where it must not, of rings that do not cross. */
-function misplacedOf(places: Place[], { around }: RingRelations): { ring: number; rule: string } | undefined {
-  const holes = places.map((place, ring) => (place.hole ? surroundingsOf(ring, place.polygon) : undefined))
+/** A misplaced ring, of rings that do not cross. */
+function findMisplaced(
+  places: Place[],
+  { around }: RingRelations,
+): { ring: number; rule: string } | undefined {
+  const holes = places.map((place, ring) => (place.hole ? findSurroundings(ring, place.polygon) : undefined))
   const rules: [rule: string, isBroken: (place: Place, ring: number) => boolean][] = [
     ['has a hole outside of its polygon', (_, ring) => holes[ring]?.inShell === false],
     ['has a hole within another hole', (_, ring) => holes[ring]?.inHole === true],
@@ -361,8 +360,8 @@ function misplacedOf(places: Place[], { around }: RingRelations): { ring: number
     return outer === undefined ? undefined : places[outer]
   }
 
-  /** Which rings of its own polygon a hole lies in, up to the outer one. */
-  function surroundingsOf(ring: number, polygon: number): { inShell: boolean; inHole: boolean } {
+  /** The rings of its own polygon around a hole, up to the outer one. */
+  function findSurroundings(ring: number, polygon: number): { inShell: boolean; inHole: boolean } {
     let inHole = false
     for (let outer = around[ring]; outer !== undefined; outer = around[outer]) {
       const place = places[outer] as Place
@@ -374,16 +373,13 @@ function misplacedOf(places: Place[], { around }: RingRelations): { ring: number
   }
 }
 
-/**
- * A vertex where rings of a polygon touch that are connected by other touches already: together they
- * enclose a part of its inside.
- */
-function cutOf(places: Place[], { touches }: RingRelations): number | undefined {
+/** A vertex where rings touch that other touches already connect: together they enclose a part of the inside. */
+function findCut(places: Place[], { touches }: RingRelations): number | undefined {
   const parents = places.map((_, ring) => ring)
   const rootOf = (ring: number): number => {
     let root = ring
     while (parents[root] !== root) {
-      // Halves the way for whoever comes next.
+      // Halves the way of the next search.
       parents[root] = parents[parents[root] as number] as number
       root = parents[root] as number
     }

@@ -4,26 +4,22 @@ import type { Ask } from '#src/data/cancellable.ts'
 import type { Tables } from '#src/data/tables.ts'
 import type { LocatedStatistics } from './zonal-statistics.ts'
 
-/**
- * The version of the form that results of areas are kept in, and of how they are computed: each change
- * counts it up.
- */
+/** The version of stored results of areas. Each change of their format or computation raises it. */
 export const STATISTICS_VERSION = 1
 
-/** An administrative area, and what is stored of it for a release. */
+/** An administrative area, and its stored result for a release. */
 export interface AreaInRelease {
   id: number
   level: number
   code: string
   name: string
   countryCode: string
-  /** Which boundaries of its level are loaded. */
+  /** The version of the boundaries of its level. */
   version: string
-  /** What was computed with the boundaries of now; null if nothing was. */
+  /** The result with the present boundaries; null for none. */
   statistics: LocatedStatistics | null
 }
 
-/** Finds an administrative area, and what is stored of it for a release. */
 export async function findArea(
   db: Kysely<Tables>,
   { countryCode, code, level }: AreaReference,
@@ -42,7 +38,6 @@ export async function findArea(
   return rows[0]
 }
 
-/** What is said of `area` for a release. */
 function areaColumns(releaseId: number | null): RawBuilder<unknown> {
   return sql`
       area.id,
@@ -54,7 +49,6 @@ function areaColumns(releaseId: number | null): RawBuilder<unknown> {
       ${storedStatistics(releaseId)} as statistics`
 }
 
-/** What is stored of `area` for a release, computed with the boundaries of now. */
 function storedStatistics(releaseId: number | null): RawBuilder<unknown> {
   return sql`(
     select statistics from area_result
@@ -65,7 +59,7 @@ function storedStatistics(releaseId: number | null): RawBuilder<unknown> {
   )`
 }
 
-/** The areas of a level of a country, or of those the ones within another. */
+/** The areas of a level of a country, or those within another area. */
 export interface AreaSelection {
   countryCode: string
   level: number
@@ -74,9 +68,9 @@ export interface AreaSelection {
 }
 
 /**
- * Areas of a level in the order of their codes, and what is stored of them for a release.
+ * Areas of a level in the order of their codes.
  *
- * @param after the code after which to go on; null for the beginning
+ * @param after the code before the page; null for the beginning
  */
 export async function listAreasInRelease(
   db: Kysely<Tables>,
@@ -107,7 +101,7 @@ export async function listAreasInRelease(
   return rows
 }
 
-/** The shape of an area as well-known binary; undefined where it is no more. */
+/** The shape of an area as well-known binary; undefined for a deleted area. */
 export async function readArea(
   ask: Ask,
   areaId: number,
@@ -121,8 +115,8 @@ export async function readArea(
 }
 
 /**
- * Keeps what a release comes to in an area. Whoever computes the same meanwhile keeps the same; nothing
- * is kept of a release or boundaries that are no more, nor in place of what a newer version has kept.
+ * Stores the result of a release in an area. Nothing is stored for a deleted release, for replaced boundaries, and over
+ * the result of a newer version.
  */
 export async function persistAreaResult(
   db: Kysely<Tables>,

@@ -3,11 +3,10 @@ import type { App } from '#src/http/app.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
 import type { Advisors } from './advisors.ts'
 import { adviceFrom, columnsOf, figureKeysOf, figuresIn, type PolygonAdvice } from './answer.ts'
-import type { Waiting } from './computing.ts'
-import { readGeoJson } from './geometry.ts'
+import { readGeoJson, type SentGeoJson } from './geometry.ts'
 import { type AreaInRelease, listAreasInRelease, STATISTICS_VERSION } from './queries.ts'
 
-/** The figures of a release in a region, in the order of its columns; null where a layer has no value. */
+/** The statistics of a release in a region, in the order of its columns; null where a layer has no value. */
 export type Figures = readonly (number | null)[]
 
 /** Some areas of a level, in the order of their codes. */
@@ -19,84 +18,66 @@ interface AreaRun {
   count: number
 }
 
-/** An area, and what a release comes to in it. */
-export interface FoundArea {
-  code: string
-  /** Which boundaries of its level are loaded. */
-  version: string
-  /** What is stored; null where nothing is. */
-  stored: Figures | null
-  /**
-   * Computes what is not stored, and stores it, when the turn of the request has come.
-   *
-   * @throws {ReplacedMeanwhile} where the release or the area has been deleted
-   */
-  compute(request: FastifyRequest, reply: FastifyReply): Promise<Figures>
-}
-
-/** Says what releases come to in areas and polygons, as tables have it. */
-export interface RegionFigures {
-  /** Changes with how they are computed. */
-  version: string
-  /** A column for each number of each layer. */
-  columnsOf(release: PublishedRelease): string[]
-  /** Reads what is stored of areas: to be done in the turn of a request. */
-  find(release: PublishedRelease, run: AreaRun): Promise<FoundArea[]>
-  /**
-   * Computes what a release comes to in a polygon.
-   *
-   * @param polygon as GeoJSON, and what it was sent as
-   * @throws {ApiError} where it is not valid, or lies elsewhere
-   * @throws {ReplacedMeanwhile} where the release has been deleted
-   */
-  inPolygon(
-    release: PublishedRelease,
-    polygon: { value: unknown; at: string },
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): Promise<Figures>
-}
-
-/** Makes what says so for rooms that draw tables and maps. */
-export function createRegionFigures({ database, products }: App, advisors: Advisors): RegionFigures {
+/** The statistics of releases in areas and polygons, for tables and maps. */
+export function createRegionFigures({ database, products }: App, advisors: Advisors) {
   const { areaAdvisor, polygonAdvisor, adviseWithTimeout } = advisors
 
-  function figuresOf(release: PublishedRelease, advice: Pick<PolygonAdvice, 'statistics'>): Figures {
+  function listFigures(release: PublishedRelease, advice: Pick<PolygonAdvice, 'statistics'>): Figures {
     const product = products.of(release.product)
     return figuresIn(product, release, figureKeysOf(product), advice)
   }
 
-  function foundArea(release: PublishedRelease, area: AreaInRelease): FoundArea {
-    const { code, version, statistics } = area
-    return {
-      code,
-      version,
-      stored: statistics && figuresOf(release, adviceFrom(release, statistics)),
-      compute: async (request, reply) =>
-        figuresOf(
-          release,
-          await adviseWithTimeout(request, reply, (waiting) =>
-            areaAdvisor.adviseOn(area, release, null, waiting),
-          ),
+  const describeArea = (release: PublishedRelease, area: AreaInRelease) => ({
+    code: area.code,
+    /** The version of the boundaries of its level. */
+    version: area.version,
+    /** Null where nothing is stored. */
+    stored: area.statistics && listFigures(release, adviceFrom(release, area.statistics)),
+    /**
+     * Computes and stores, with a queue and a deadline.
+     *
+     * @throws {ReplacedMeanwhile} where the release or the area was deleted
+     */
+    compute: async (request: FastifyRequest, reply: FastifyReply) =>
+      listFigures(
+        release,
+        await adviseWithTimeout(request, reply, (waiting) =>
+          areaAdvisor.adviseOn(area, release, null, waiting),
         ),
-    }
-  }
+      ),
+  })
 
   return {
+    /** Changes with the computation. */
     version: String(STATISTICS_VERSION),
-    columnsOf(release) {
+    columnsOf(release: PublishedRelease) {
       const product = products.of(release.product)
       return columnsOf(product, release, figureKeysOf(product))
     },
-    async find(release, { countryCode, level, after, count }) {
+    /** Reads stored statistics; the caller has a connection. */
+    async find(release: PublishedRelease, { countryCode, level, after, count }: AreaRun) {
       const selection = { countryCode, level, parent: null }
       const areas = await listAreasInRelease(database.reader, selection, release.id, after, count)
-      return areas.map((area) => foundArea(release, area))
+      return areas.map((area) => describeArea(release, area))
     },
-    async inPolygon(release, polygon, request, reply) {
+    /**
+     * @throws {ApiError} for a polygon that is invalid or lies outside all countries
+     * @throws {ReplacedMeanwhile} where the release was deleted
+     */
+    async inPolygon(
+      release: PublishedRelease,
+      polygon: SentGeoJson,
+      request: FastifyRequest,
+      reply: FastifyReply,
+    ) {
       const { polygons } = readGeoJson(polygon)
-      const advise = (waiting: Waiting) => polygonAdvisor.adviseIn(release, polygons, null, waiting)
-      return figuresOf(release, await adviseWithTimeout(request, reply, advise))
+      const advice = await adviseWithTimeout(request, reply, (waiting) =>
+        polygonAdvisor.adviseIn(release, polygons, null, waiting),
+      )
+      return listFigures(release, advice)
     },
   }
 }
+
+export type RegionFigures = ReturnType<typeof createRegionFigures>
+export type FoundArea = Awaited<ReturnType<RegionFigures['find']>>[number]

@@ -36,10 +36,10 @@ import { countryOf, GEOJSON, polygonBodyReader, refuseUnlessOne, wantedIn } from
 import { geoJsonOf, type Outline, readGeoJson, type SentGeoJson } from './geometry.ts'
 
 /**
- * What the history keeps of a request that was answered: its parameters, and of the polygon or the area what
- * says where it is. Whatever else came along would let a caller store what they like, as much as a body holds.
+ * The request as the history stores it: its parameters and its place. Other members would let a caller store as much as
+ * a body holds.
  *
- * @param outline of the polygon; null where an area was asked about
+ * @param outline null for an area
  */
 function recordedRequest(
   { geometry: _, admin, ...parameters }: PolygonRequest | PlainPolygonRequest,
@@ -47,12 +47,12 @@ function recordedRequest(
 ): object {
   return {
     ...(outline && { geometry: geoJsonOf(outline) }),
-    ...(admin && { admin: selectionOf(admin) }),
+    ...(admin && { admin: pickSelection(admin) }),
     ...parameters,
   }
 }
 
-function selectionOf({ country_code, code, level }: NonNullable<PolygonRequest['admin']>): object {
+function pickSelection({ country_code, code, level }: NonNullable<PolygonRequest['admin']>): object {
   return { country_code, code, ...(typeof level === 'number' && { level }) }
 }
 
@@ -64,7 +64,7 @@ type SentArea = NonNullable<PolygonRequest['admin']>
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The polygon that is asked about, and where in the body it was; null where there is none. */
+    /** The polygon of the request, and its place in the body. */
     polygon: SentGeoJson | null
   }
 }
@@ -85,13 +85,13 @@ interface PolygonOptions {
   lookup: Lookup
   advisors: Advisors
   schemas: PolygonSchemas<ProductDefinition>[]
-  /** Of the operations for many polygons. */
+  /** The operations for many polygons. */
   many: { schemas: PolygonsSchemas<ProductDefinition>[]; forms: PolygonsForms }
   record: RecordAdvisory
   readRules: ReadRules
 }
 
-/** The advisory endpoints for polygons and administrative areas. They also read GeoJSON, which the app does not. */
+/** The advisory endpoints for polygons and administrative areas. They also read GeoJSON. */
 export async function polygonRoutes(app: App, options: PolygonOptions): Promise<void> {
   const { lookup, advisors, schemas, many, readRules } = options
   app.decorateRequest('polygon', null)
@@ -126,14 +126,14 @@ function polygonRoute(
       tags: ['advisory'],
       queryAlternative: asQuery(parametersOf(request)),
       body: ref(request),
-      bodyForms: bodyFormsOf(request),
+      bodyForms: documentBodies(request),
       response: {
         200: {
           ...ref(response),
           description: 'The statistics of the layers in the polygon.',
           headers: { 'Advisory-Release': ReleaseHeader, 'Advisory-History': HistoryHeader },
         },
-        ...errorsOf(product),
+        ...documentErrors(product),
       },
     },
     preValidation: async (call: FastifyRequest, reply: FastifyReply) => {
@@ -154,7 +154,7 @@ function polygonRoute(
         const series = seriesOf(product, asked)
         const { release } = advice
         reply.header('advisory-release', release.code)
-        const answered = answerOf(product, asked, advice, rules)
+        const answered = createAnswer(product, asked, advice, rules)
         const ignored = ignoredMember(call)
         const caller = callerOf(call)
         if (!permits(caller, 'history') || isOffTheRecord(call, reply)) return { ...answered, ...ignored }
@@ -177,7 +177,7 @@ function polygonRoute(
   } as const
 }
 
-function errorsOf(product: ProductDefinition) {
+function documentErrors(product: ProductDefinition) {
   return errorResponses(
     'UNAUTHORIZED',
     'INSUFFICIENT_SCOPE',
@@ -194,10 +194,10 @@ function errorsOf(product: ProductDefinition) {
 }
 
 /**
- * Reads the polygon of a call, and lets go of what was sent: while it waits for its turn, its outline alone is in
- * memory. The lists of 10,000 positions that are kept there for long are what the collector stops everybody for.
+ * Reads the polygon of a request, and drops its GeoJSON: long-lived lists of 10,000 positions make the garbage collector
+ * stop all requests.
  *
- * @returns null where the call is about an area
+ * @returns null for an area
  */
 function takeOutline(call: Call): Outline | null {
   const { polygon, body } = call
@@ -212,12 +212,12 @@ function areaIn({ country_code, code, level = null }: SentArea): AreaReference {
 }
 
 /** A polygon may be the whole body, as JSON as well. */
-function bodyFormsOf(request: TObject) {
+function documentBodies(request: TObject) {
   const polygon = ref(PolygonGeometry)
   return { 'application/json': Type.Union([ref(request), polygon]), [GEOJSON]: polygon }
 }
 
-function answerOf(
+function createAnswer(
   product: ProductDefinition,
   body: Body & Placeable,
   advice: Advice,

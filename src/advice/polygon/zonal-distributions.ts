@@ -17,24 +17,24 @@ import type { Computation } from './computing.ts'
 import { readSummaries, type StoredSummary, type ZonalBand, type ZonalCoverage } from './zonal-queries.ts'
 import { readTilesOf, TileReader, type VisitTile, type ZonalPolygon } from './zonal-tiles.ts'
 
-/** Numbers that the pixels of a polygon may take while they are kept: 16 MB, where a pixel takes four bytes. */
+/** Numbers of collected pixels of a polygon: 16 MB with four bytes a pixel. */
 const MOST_KEPT = 4_194_304
 
-/** Numbers of an area that counts, beside the pixels that it is for. */
+/** Numbers of the area of a pixel, beside its values. */
 const NUMBERS_OF_AREA = 2
 
-/** Cells of all distributions of a coverage, and of each. */
+/** Cells of all distributions of a coverage, and bounds of one. */
 const CELLS = 131_072
 const MOST_CELLS = 16_384
 const LEAST_CELLS = 1024
 const KEPT_CELLS = 4096
 
-/** Whether so many pixels may be kept until they have been gone through twice, so that all is exact. */
-function isKeepable(pixels: number, bands: number): boolean {
+/** Whether pixels fit into memory for two passes, which make the result exact. */
+function fitsMemory(pixels: number, bands: number): boolean {
   return pixels * (bands + NUMBERS_OF_AREA) <= MOST_KEPT
 }
 
-/** What distributions are made with: where values are kept, their cells only narrow down where to look. */
+/** The memory of a distribution. With collected values, cells only narrow the search. */
 function roomFor({ bands }: ZonalCoverage, keepsValues: boolean): DistributionRoom {
   if (keepsValues) return ROUGH_AND_KEPT
   return { cells: Math.max(LEAST_CELLS, Math.min(MOST_CELLS, Math.floor(CELLS / bands.length))), keepsValues }
@@ -42,16 +42,16 @@ function roomFor({ bands }: ZonalCoverage, keepsValues: boolean): DistributionRo
 
 const ROUGH_AND_KEPT: DistributionRoom = { cells: KEPT_CELLS, keepsValues: true }
 
-/** For a first look. */
+/** The memory of a first pass. */
 const ROUGH: DistributionRoom = { cells: LEAST_CELLS, keepsValues: false }
 
-/** How the values of a coverage's bands are distributed. */
+/** The distributions of the values of a coverage's bands. */
 class BandDistributions {
-  /** In the order of the bands; null where one has no value. */
+  /** In the order of the bands; null for a band without values. */
   readonly all: (Distribution | null)[]
   readonly #bands: ZonalBand[]
 
-  /** @param summaries of the bands: where their values end */
+  /** @param summaries the ranges of the bands' values */
   constructor(
     { bands }: ZonalCoverage,
     summaries: Summary[],
@@ -65,7 +65,7 @@ class BandDistributions {
     })
   }
 
-  /** Adds pixels, whose arrays must not change any more. */
+  /** Adds pixels; their arrays must not change afterwards. */
   addPixels({ count, areas, bands }: WeighedPixels): void {
     this.#bands.forEach(({ band, scale, offset }, index) => {
       const { pixels, nodata } = bands[band - 1] as BandPixels
@@ -73,7 +73,6 @@ class BandDistributions {
     })
   }
 
-  /** Adds what is stored of a block. */
   addBlock(block: StoredSummary): void {
     this.#bands.forEach((band, index) => {
       const summary = block.summary(band.band)
@@ -89,44 +88,44 @@ class BandDistributions {
   }
 }
 
-/** The smallest and the largest value of pixels. */
+/** The smallest and the largest value of pixels, in the layer's unit. */
 export function endsOf({ minimum, maximum }: Summary, { scale, offset }: ZonalBand) {
   const ends = [minimum * scale + offset, maximum * scale + offset] as const
   return { minimum: Math.min(...ends), maximum: Math.max(...ends) }
 }
 
-/** How the values of a layer are distributed in a polygon. */
+/** The distribution of the values of a layer in a polygon. */
 export interface LayerDistribution {
   quantiles: Quantile[]
   histogram: HistogramBin[]
 }
 
-/** Tiles inside that are read pixel by pixel: a million pixels. Of larger polygons the rest is known by its summaries. */
+/** Tiles inside that are read pixel by pixel: a million pixels. Larger polygons need summaries for the rest. */
 const MOST_TILES = 4096
 
-/** Summaries of tiles that are read to choose which of them; beyond, those of larger blocks are used. */
+/** Summaries of tiles that choose them; beyond that, summaries of larger blocks do. */
 const MOST_SUMMARIES = 32_768
 
-/** Runs of blocks whose summaries are read with one statement. */
+/** Runs of blocks in one statement. */
 const RUNS_A_CHUNK = 1024
 
-/** Summaries that are looked at between two pauses. */
+/** Summaries between two pauses. */
 const SLICE = 256
 
-/** What is known of a coverage in a polygon before its values are looked at. */
+/** The summaries and tiles of a coverage in a polygon. */
 export interface FoundInPolygon {
   placed: ZonalPolygon
-  /** Of the bands. */
+  /** The summaries of the bands. */
   summaries: Summary[]
-  /** The tiles inside that have not been read, as runs of columns by their row. */
+  /** The unread tiles inside, as runs of columns by their row. */
   inside: Map<number, number[]>
-  /** Those of the tiles that have been; undefined where there are too many to be kept. */
+  /** The pixels of the read tiles; undefined for too many. */
   pixels: WeighedPixels[] | undefined
 }
 
 /**
- * How the values of a coverage's bands are distributed in a polygon: exactly, as long as it has not too many pixels
- * inside; else those tiles are read that leave most open, and of the rest the range is known.
+ * The distributions of the values of a coverage's bands in a polygon. They are exact up to a number of pixels; beyond,
+ * the tiles with the largest uncertainty are read, and the ranges of the rest bound the error.
  *
  * @throws {SummariesGone}
  */
@@ -147,15 +146,15 @@ export async function distributionsIn(
   else await readTilesOf(computation, coverage, placed, addTile)
   const reader = new TileReader(computation, coverage, addTile)
   if (count > MOST_TILES) await addMany()
-  else for (const [row, runs] of inside) await reader.wantWhole(row, runs, measure)
+  else for (const [row, runs] of inside) await reader.requestWhole(row, runs, measure)
   await reader.finish()
   gatherer.finish()
-  return layersOf(distributions, pause)
+  return describeLayers(distributions, pause)
 
   function isKept(): boolean {
     if (!pixels || count > MOST_TILES) return false
     const read = pixels.reduce((sum, part) => sum + part.count, 0)
-    return isKeepable(read + count * coverage.tileSize ** 2, coverage.bands.length)
+    return fitsMemory(read + count * coverage.tileSize ** 2, coverage.bands.length)
   }
 
   async function addPixels(parts: WeighedPixels[]): Promise<void> {
@@ -165,20 +164,20 @@ export async function distributionsIn(
     }
   }
 
-  /** Adds the tiles that leave most open pixel by pixel, of the others what is stored. */
+  /** Adds the pixels of the tiles with the largest uncertainty, and the summaries of the others. */
   async function addMany(): Promise<void> {
     const blocks = await summariesInside(computation, coverage, inside, count)
-    const intervals = await openIntervals(computation, coverage, summaries, blocks, wanted)
-    const tiles: { block: StoredSummary; openness: number }[] = []
+    const intervals = await findIntervals(computation, coverage, summaries, blocks, wanted)
+    const tiles: { block: StoredSummary; uncertainty: number }[] = []
     await inSlices(blocks, pause, (block) => {
       if (block.level === 0)
-        tiles.push({ block, openness: opennessOf(coverage, summaries, intervals, block) })
+        tiles.push({ block, uncertainty: measureUncertainty(coverage, summaries, intervals, block) })
     })
     const uncertain = tiles
-      .sort((a, b) => b.openness - a.openness)
+      .sort((a, b) => b.uncertainty - a.uncertainty)
       .slice(0, MOST_TILES)
       .map(({ block }) => block)
-    for (const { row, column } of uncertain) await reader.wantWhole(row, [column, column + 1], measure)
+    for (const { row, column } of uncertain) await reader.requestWhole(row, [column, column + 1], measure)
     const read = new Set(uncertain)
     await inSlices(blocks, pause, (block) => {
       if (!read.has(block)) distributions.addBlock(block)
@@ -186,7 +185,6 @@ export async function distributionsIn(
   }
 }
 
-/** How many tiles there are in runs of columns by their row. */
 function tilesIn(inside: Map<number, number[]>): number {
   let count = 0
   for (const runs of inside.values()) {
@@ -195,12 +193,15 @@ function tilesIn(inside: Map<number, number[]>): number {
   return count
 }
 
-async function layersOf({ all }: BandDistributions, pause: Pause): Promise<(LayerDistribution | null)[]> {
+async function describeLayers(
+  { all }: BandDistributions,
+  pause: Pause,
+): Promise<(LayerDistribution | null)[]> {
   const layers: (LayerDistribution | null)[] = []
   for (const distribution of all) {
     layers.push(
       distribution && {
-        quantiles: await quantilesOf(distribution, pause),
+        quantiles: await computeQuantiles(distribution, pause),
         histogram: distribution.histogram(),
       },
     )
@@ -216,7 +217,7 @@ async function inSlices<One>(all: One[], pause: Pause, work: (one: One) => void)
   }
 }
 
-async function quantilesOf(distribution: Distribution, pause: Pause): Promise<Quantile[]> {
+async function computeQuantiles(distribution: Distribution, pause: Pause): Promise<Quantile[]> {
   const quantiles: Quantile[] = []
   for (const quantile of distribution.quantiles()) {
     if (quantile) quantiles.push(quantile)
@@ -225,14 +226,10 @@ async function quantilesOf(distribution: Distribution, pause: Pause): Promise<Qu
   return quantiles
 }
 
-/** Values from one to another. */
 type Interval = readonly [from: number, to: number]
 
-/**
- * Of each band the values between which its quantiles may lie, as far as blocks tell; all of its values where it is
- * about something else.
- */
-async function openIntervals(
+/** The intervals of each band in which its quantiles may lie, by its blocks; a histogram needs all values. */
+async function findIntervals(
   { pause }: Computation,
   coverage: ZonalCoverage,
   summaries: Summary[],
@@ -247,14 +244,14 @@ async function openIntervals(
       intervals.push([[Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]])
       continue
     }
-    const quantiles = await quantilesOf(distribution, pause)
+    const quantiles = await computeQuantiles(distribution, pause)
     intervals.push(quantiles.map(({ value, error }) => [value - error, value + error]))
   }
   return intervals
 }
 
-/** How much a block leaves open of what is wanted, all bands alike. */
-function opennessOf(
+/** The uncertainty that a block leaves in the requested quantiles, summed over bands. */
+function measureUncertainty(
   { bands }: ZonalCoverage,
   summaries: Summary[],
   intervals: Interval[][],
@@ -274,7 +271,7 @@ function opennessOf(
   }, 0)
 }
 
-/** The summaries of the tiles inside, or of blocks where there would be too many. */
+/** The summaries of the tiles inside, or of blocks if the tiles are too many. */
 async function summariesInside(
   { ask, pause }: Computation,
   coverage: ZonalCoverage,
@@ -294,12 +291,12 @@ async function summariesInside(
   return found
 }
 
-/** The lowest level on which so many tiles are few enough blocks. */
+/** The lowest level with few enough blocks. */
 function levelFor(tiles: number): number {
   return Math.max(0, Math.ceil(Math.log(tiles / MOST_SUMMARIES) / Math.log(BLOCK_FACTOR ** 2)))
 }
 
-/** Keeps the pixels of tiles, so that they need not be read again; nothing where there are too many. */
+/** Collects the pixels of read tiles for a second pass, up to a bound. */
 export class KeptPixels {
   readonly #coverage: ZonalCoverage
   readonly #gatherer: PixelGatherer
@@ -311,7 +308,7 @@ export class KeptPixels {
     this.#gatherer = new PixelGatherer((part) => {
       this.#count += part.count
       this.#parts?.push(part)
-      if (!isKeepable(this.#count, coverage.bands.length)) this.#parts = undefined
+      if (!fitsMemory(this.#count, coverage.bands.length)) this.#parts = undefined
     })
   }
 
@@ -319,7 +316,7 @@ export class KeptPixels {
     if (this.#parts) this.#gatherer.add(tile, areas, this.#coverage.tileSize)
   }
 
-  /** All of them; undefined where there were too many. */
+  /** All pixels; undefined for too many. */
   take(): WeighedPixels[] | undefined {
     this.#gatherer.finish()
     return this.#parts

@@ -8,11 +8,10 @@ import { RUN_LENGTH, SUMMARY_VERSION, type Summary, SummaryRun } from '#src/rast
 /** A grid of a release with the bands in it, and its extent. */
 export interface ZonalCoverage extends TiledGrid, Extent {
   id: number
-  /** Where its tiles are. */
   store: TileStoreName
   /** Whether its CRS has degrees. */
   geographic: boolean
-  /** Whether its blocks have been summarised, in the form that is read here. */
+  /** Whether it has summaries of the present version. */
   summarised: boolean
   bands: ZonalBand[]
 }
@@ -26,7 +25,7 @@ export interface ZonalBand {
   offset: number
 }
 
-/** The grids of a release, each with its bands; none of one that is deleted, or that a replica has not got whole yet. */
+/** The grids of a release with their bands; none of a deleted release, and of one that a replica lacks. */
 export async function listCoverages(db: Kysely<Tables>, releaseId: number): Promise<ZonalCoverage[]> {
   const { rows } = await sql<ZonalCoverage>`
     select
@@ -59,27 +58,27 @@ export async function listCoverages(db: Kysely<Tables>, releaseId: number): Prom
   return rows
 }
 
-/** Divides the edges of a MultiPolygon in longitude and latitude that are longer than so many degrees. */
+/** @param step degrees: longer edges are divided */
 export async function divideEdges(ask: Ask, wkb: Buffer, step: number): Promise<Buffer> {
-  return wkbOf(ask, sql`st_segmentize(st_geomfromwkb(${wkb}::bytea, 4326), ${step}::float8)`)
+  return readWkb(ask, sql`st_segmentize(st_geomfromwkb(${wkb}::bytea, 4326), ${step}::float8)`)
 }
 
 /** Transforms a geometry in longitude and latitude position by position into a CRS. */
 export async function transformTo(ask: Ask, wkb: Buffer, srid: number): Promise<Buffer> {
-  return wkbOf(ask, sql`st_transform(st_geomfromwkb(${wkb}::bytea, 4326), ${srid}::integer)`)
+  return readWkb(ask, sql`st_transform(st_geomfromwkb(${wkb}::bytea, 4326), ${srid}::integer)`)
 }
 
-async function wkbOf(ask: Ask, geometry: RawBuilder<unknown>): Promise<Buffer> {
+async function readWkb(ask: Ask, geometry: RawBuilder<unknown>): Promise<Buffer> {
   const [row] = await ask<{ wkb: Buffer }>(sql`select st_asbinary(${geometry}, 'NDR') as wkb`)
   return (row as { wkb: Buffer }).wkb
 }
 
-/** A coverage has no summaries of the form that is read here any more. */
+/** A coverage has no summaries of the present version any more. */
 export class SummariesGone extends Error {
   override name = 'SummariesGone'
 }
 
-/** The summary of a block that is stored. */
+/** The stored summary of a block. */
 export interface StoredSummary {
   level: number
   row: number
@@ -88,7 +87,7 @@ export interface StoredSummary {
   summary(band: number): Summary
 }
 
-/** A row of runs that are asked for: what is stored of it, and which of it is meant. */
+/** A requested run, and the stored run that has it. */
 interface FoundRun extends BlockRun {
   /** Of the stored run. */
   column: number
@@ -98,8 +97,7 @@ interface FoundRun extends BlockRun {
 /**
  * The stored summaries of runs of blocks.
  *
- * @throws {SummariesGone} where they are being made anew, or have been in another form: another version of
- *   the service may do so at any time
+ * @throws {SummariesGone} while another version of the service makes them anew
  */
 export async function readSummaries(
   ask: Ask,
@@ -129,10 +127,10 @@ export async function readSummaries(
     ) as summary on true
     where coverage.id = ${coverageId} and summarised and summary_version = ${SUMMARY_VERSION}`)
   if (rows.length === 0) throw new SummariesGone()
-  return rows.filter((row): row is FoundRun => row.bands !== null).flatMap(blocksOf)
+  return rows.filter((row): row is FoundRun => row.bands !== null).flatMap(listBlocks)
 }
 
-function blocksOf({ level, row, start, end, column: runColumn, bands }: FoundRun): StoredSummary[] {
+function listBlocks({ level, row, start, end, column: runColumn, bands }: FoundRun): StoredSummary[] {
   const run = new SummaryRun(bands)
   const first = runColumn * RUN_LENGTH
   const blocks: StoredSummary[] = []
@@ -143,7 +141,7 @@ function blocksOf({ level, row, start, end, column: runColumn, bands }: FoundRun
   return blocks
 }
 
-/** Where the tiles of a release are; undefined where it is no more: what is deleted goes as a whole. */
+/** The tile store of a release; undefined for a deleted one. */
 export async function findStore(ask: Ask, releaseId: number): Promise<TileStoreName | undefined> {
   const [release] = await ask<{ store: TileStoreName }>(
     sql`select tile_store as store from release where id = ${releaseId} and status = 'ready'`,

@@ -11,6 +11,7 @@ import { ellipsoidArea, type Rings } from '#src/raster/rings.ts'
 import { addSummary, emptySummary, type Summary, summaryOf } from '#src/raster/summary.ts'
 import type { DecodedTile, TileBand } from '#src/raster/wkb.ts'
 import type { Computation } from './computing.ts'
+import { interiorPointOf } from './geometry.ts'
 import {
   distributionsIn,
   endsOf,
@@ -27,7 +28,7 @@ import {
 } from './zonal-queries.ts'
 import { placeOnCoverage, readTilesOf, type ZonalPolygon } from './zonal-tiles.ts'
 
-/** What a layer comes to in a polygon, in the layer's unit. */
+/** The statistics of a layer in a polygon, in the layer's unit. */
 export interface LayerStatistics {
   mean: number
   minimum: number
@@ -36,12 +37,12 @@ export interface LayerStatistics {
   deviation: number
   /** The part of the polygon's area that has values, from 0 to 1. */
   covered: number
-  /** Where it was wanted. */
+  /** Where it was requested. */
   distribution?: LayerDistribution
 }
 
 export interface ZonalStatistics {
-  /** Of the polygon, on the ellipsoid. */
+  /** The area of the polygon on the ellipsoid. */
   areaHa: number
   /** In the order of the release's layers; null where a layer has no value in the polygon. */
   layers: (LayerStatistics | null)[]
@@ -53,14 +54,13 @@ export type LocatedStatistics = ZonalStatistics & Position
 const SQUARE_METRES_A_HECTARE = 10_000
 
 /**
- * What the layers of a release come to in a polygon, each pixel weighed by the part of its area that the
- * polygon covers.
+ * The statistics of the layers of a release in a polygon. Each pixel weighs as much as its area inside.
  *
- * The tiles on the border are read and looked at pixel by pixel; of what lies inside as a whole, the
- * summaries of the largest blocks are read. Both in chunks, so memory stays bounded.
+ * The tiles on the border are read pixel by pixel, and of the inside the summaries of the largest blocks: both in
+ * chunks, so that memory stays bounded.
  *
- * @param wanted what is to be told of how values are distributed; null for nothing
- * @param onSummariesGone called for each coverage that has lost its summaries, which is read tile by tile
+ * @param wanted the options for the distribution of values; null for none
+ * @param onSummariesGone called for a coverage without summaries, which is then read tile by tile
  */
 export async function zonalStatistics(
   computation: Computation,
@@ -101,14 +101,14 @@ export async function zonalStatistics(
   return { areaHa, layers }
 }
 
-/** Runs of blocks whose summaries are read with one statement. */
+/** Runs of blocks in one statement. */
 const RUNS_A_CHUNK = 1024
 
 /** The summaries of a coverage's bands in a polygon, and the area of the polygon in the same measure. */
 interface CoverageSummaries {
   summaries: Summary[]
   total: number
-  /** Of each band, where that is wanted. */
+  /** One of each band, where requested. */
   distributions: (LayerDistribution | null)[]
 }
 
@@ -143,7 +143,7 @@ async function examine(
   return { summaries, total, distributions: await distributionsIn(computation, coverage, found, wanted) }
 }
 
-/** @param kept is given what is read pixel by pixel */
+/** @param kept takes the pixels of read tiles */
 async function addUp(
   computation: Computation,
   coverage: ZonalCoverage,
@@ -158,7 +158,7 @@ async function addUp(
   for (let at = 0; at < blocks.length; at += RUNS_A_CHUNK) {
     await addBlocks(blocks.slice(at, at + RUNS_A_CHUNK))
   }
-  // The sum of the parts is as exact as the parts; only what lies beside the grid is not among them.
+  // The sum of the parts is as exact as the parts; only the area beside the grid is missing.
   return { summaries, inside, total: (placed.within ? area : placed.area) / placed.share }
 
   function addTile(tile: DecodedTile, areas: Float64Array): void {
@@ -180,122 +180,93 @@ async function addUp(
   }
 }
 
-/** The grids of so many releases are kept in memory; each is a kilobyte or two. */
+/** Grids of releases in memory; each is a kilobyte or two. */
 const CACHED_RELEASES = 500
 
-/** Finds the grids of releases, which never change; only their summaries come and go. */
-interface CoverageFinder {
-  /** @throws {ReplacedMeanwhile} where the release has been deleted */
-  find(releaseId: number): Promise<ZonalCoverage[]>
-  /** To be called where summaries are found to be gone: the next to find the release asks anew. */
-  forget(releaseId: number): void
-}
+/** Layers of polygons in memory, of each some numbers: about 10 MB. */
+const CACHED_LAYERS = 50_000
 
-function createCoverageFinder(db: Kysely<Tables>): CoverageFinder {
-  const cache = new Cache<number, ZonalCoverage[]>('coverages', {
+export type ReleaseStatistics = ReturnType<typeof createReleaseStatistics>
+
+/**
+ * The statistics of releases in polygons. A release never changes, so cached statistics stay right as long as it
+ * exists.
+ */
+export function createReleaseStatistics(db: Kysely<Tables>) {
+  const grids = new Cache<number, ZonalCoverage[]>('coverages', {
     max: CACHED_RELEASES,
     // Summaries that are still being made are to be used as soon as they exist.
     ttlMs: (coverages) => (coverages.every(({ summarised }) => summarised) ? Number.POSITIVE_INFINITY : 0),
   })
+  const results = new Cache<string, LocatedStatistics>('statistics of polygons', {
+    maxSize: CACHED_LAYERS,
+    sizeOf: ({ layers }) => 1 + layers.reduce((sum, layer) => sum + countNumbers(layer), 0),
+  })
+
+  async function findGrids(releaseId: number): Promise<ZonalCoverage[]> {
+    const coverages = await listCoverages(db, releaseId)
+    if (coverages.length === 0) throw new ReplacedMeanwhile()
+    return coverages
+  }
+
+  async function refuseMoved(ask: Ask, releaseId: number, coverages: ZonalCoverage[]): Promise<void> {
+    const store = await findStore(ask, releaseId)
+    if (coverages.every((coverage) => coverage.store === store)) return
+    grids.delete(releaseId)
+    throw new ReplacedMeanwhile()
+  }
 
   return {
-    find: (releaseId) =>
-      cache.load(releaseId, async () => {
-        const coverages = await listCoverages(db, releaseId)
-        if (coverages.length === 0) throw new ReplacedMeanwhile()
-        return coverages
-      }),
-
-    forget: (releaseId) => cache.delete(releaseId),
+    /** @throws {ReplacedMeanwhile} where the release was deleted or moved before its last tile was read */
+    async compute(
+      computation: Computation,
+      releaseId: number,
+      polygons: Rings[],
+      distribution: DistributionWanted | null,
+    ): Promise<LocatedStatistics> {
+      const coverages = await computation.wait(() => grids.load(releaseId, () => findGrids(releaseId)))
+      const forget = () => grids.delete(releaseId)
+      // Tiles that a replica lacks look like tiles without a value, as do those of deleted and moved releases.
+      await refuseMoved(computation.ask, releaseId, coverages)
+      const statistics = await zonalStatistics(computation, coverages, polygons, distribution, forget)
+      await refuseMoved(computation.ask, releaseId, coverages)
+      return { ...statistics, ...interiorPointOf(polygons) }
+    },
+    /** @throws {ReplacedMeanwhile} where the release was deleted */
+    async findCached(ask: Ask, releaseId: number, key: string): Promise<LocatedStatistics | undefined> {
+      const cached = results.get(key)
+      if (cached && !(await findStore(ask, releaseId))) throw new ReplacedMeanwhile()
+      return cached
+    },
+    cache: (key: string, statistics: LocatedStatistics) => void results.set(key, statistics),
   }
 }
 
-/**
- * What the layers of a release come to in polygons.
- *
- * @throws {ReplacedMeanwhile} where the release has been deleted before all of it was read
- */
-export type ReleaseStatistics = (
-  computation: Computation,
-  releaseId: number,
-  polygons: Rings[],
-  wanted: DistributionWanted | null,
-) => Promise<ZonalStatistics>
-
-export function createReleaseStatistics(db: Kysely<Tables>): ReleaseStatistics {
-  const coverages = createCoverageFinder(db)
-
-  return async (computation, releaseId, polygons, wanted) => {
-    const forget = () => coverages.forget(releaseId)
-    const grids = await computation.wait(() => coverages.find(releaseId))
-    // Tiles that a replica has not got yet look like tiles without a value, and so do those of a deleted release and
-    // those that were moved to another store.
-    await refuseUnlessIn(grids, computation.ask, releaseId, forget)
-    const statistics = await zonalStatistics(computation, grids, polygons, wanted, forget)
-    await refuseUnlessIn(grids, computation.ask, releaseId, forget)
-    return statistics
-  }
-}
-
-/** @throws {ReplacedMeanwhile} where the release has been deleted */
-export async function refuseUnlessThere(ask: Ask, releaseId: number): Promise<void> {
-  if (!(await findStore(ask, releaseId))) throw new ReplacedMeanwhile()
-}
-
-/** @throws {ReplacedMeanwhile} where the release has been deleted, or has its tiles elsewhere by now */
-async function refuseUnlessIn(
-  grids: ZonalCoverage[],
-  ask: Ask,
-  releaseId: number,
-  forget: () => void,
-): Promise<void> {
-  const store = await findStore(ask, releaseId)
-  if (grids.every((grid) => grid.store === store)) return
-  forget()
-  throw new ReplacedMeanwhile()
-}
-
-/** Layers of polygons that are remembered, of each some numbers: about 10 MB. */
-const MOST_LAYERS = 50_000
-
-/**
- * Remembers what releases come to in polygons. A release never changes, so nothing that is remembered grows old; that
- * it is still there has to be seen by whoever uses it.
- */
-export type RememberedStatistics = Cache<string, LocatedStatistics>
-
-export function rememberStatistics(): RememberedStatistics {
-  return new Cache('statistics of polygons', {
-    maxSize: MOST_LAYERS,
-    sizeOf: ({ layers }) => 1 + layers.reduce((sum, layer) => sum + sizeOf(layer), 0),
-  })
-}
-
-/** How many layers' worth of memory a layer takes: quantiles and bins are numbers, too. */
-function sizeOf(layer: LayerStatistics | null): number {
+/** Quantiles and bins take as much memory as a layer without them. */
+function countNumbers(layer: LayerStatistics | null): number {
   const { quantiles = [], histogram = [] } = layer?.distribution ?? {}
   return 1 + quantiles.length + histogram.length
 }
 
-/** Of an area with the boundaries of a version. */
-export function keyOfArea(
+/** The cache key of an area with the boundaries of a version. */
+export function createAreaKey(
   releaseId: number,
   { id, version }: { id: number; version: string },
-  wanted: DistributionWanted,
+  distribution: DistributionWanted,
 ): string {
-  return JSON.stringify([releaseId, id, version, wanted])
+  return JSON.stringify([releaseId, id, version, distribution])
 }
 
-/** Of polygons, to the last bit: those that differ in it are others. */
-export function keyOfPolygons(
+/** The cache key of polygons, to the last bit. */
+export function createPolygonsKey(
   releaseId: number,
   polygons: Rings[],
-  wanted: DistributionWanted | null,
+  distribution: DistributionWanted | null,
 ): string {
   const hash = createHash('sha256')
   for (const rings of polygons) {
     hash.update(Int32Array.from([rings.length, ...rings.map(({ length }) => length)]))
     for (const ring of rings) hash.update(ring)
   }
-  return JSON.stringify([releaseId, hash.digest('base64'), wanted])
+  return JSON.stringify([releaseId, hash.digest('base64'), distribution])
 }

@@ -14,10 +14,7 @@ import {
 import type { Computation } from './computing.ts'
 import { divideEdges, transformTo, type ZonalCoverage } from './zonal-queries.ts'
 
-/**
- * Positions that are transformed by one statement, which takes some milliseconds for them. The embedded database does
- * nothing else meanwhile.
- */
+/** Positions of one statement, which takes some milliseconds and blocks the embedded database. */
 const POSITIONS_A_STATEMENT = 10_000
 
 /**
@@ -33,8 +30,8 @@ export async function transformPolygons(
 ): Promise<Rings[]> {
   const divided = decodeMultiPolygon(await divideEdges(ask, encodeMultiPolygon(polygons), step))
   const positions = joined(divided.flat())
-  // Each position is transformed by itself: it makes no difference which of them are together in a line.
-  for (const part of partsOf(positions)) {
+  // Each position is transformed by itself, so any of them can share a line.
+  for (const part of splitPositions(positions)) {
     part.set(decodeLineString(await transformTo(ask, encodeLineString(part), srid)))
   }
   let at = 0
@@ -56,25 +53,23 @@ function joined(rings: Float64Array[]): Float64Array {
   return positions
 }
 
-/** Views of positions, as equal as they can be: none has a single position, which would be no line. */
-function partsOf(positions: Float64Array): Float64Array[] {
+/** Views of positions of nearly equal length: a single position would be no line. */
+function splitPositions(positions: Float64Array): Float64Array[] {
   const total = positions.length / 2
   const parts = Math.ceil(total / POSITIONS_A_STATEMENT)
   const startOf = (part: number) => 2 * Math.floor((part * total) / parts)
   return Array.from({ length: parts }, (_, part) => positions.subarray(startOf(part), startOf(part + 1)))
 }
 
-/** Polygons on the grid of a coverage, and how much of them that is. */
+/** Polygons on the grid of a coverage. */
 export interface ZonalPolygon extends PlacedPolygon {
-  /** The part of the polygons' own area that it is: below 1 where it was cut off beyond the grid. */
+  /** The share of the polygons' area: below 1 where they were clipped beyond the grid. */
   share: number
 }
 
 /**
- * Places polygons on the grid of a coverage.
- *
- * Grids in other coordinates than longitude and latitude are gone to by PostGIS. What lies far beyond
- * them is cut off first: it may not be possible to transform it.
+ * Places polygons on the grid of a coverage. PostGIS transforms to projected grids; parts far beyond a grid are clipped
+ * first, as they may have no image there.
  */
 export async function placeOnCoverage(
   ask: Ask,
@@ -88,8 +83,8 @@ export async function placeOnCoverage(
 }
 
 /**
- * Degrees by which a polygon may reach beyond a projected grid. What is cut off counts by its area on the
- * ellipsoid, which is nearly the same: so the margin is as wide as projections allow for.
+ * Degrees that a polygon may reach beyond a projected grid. Clipped parts count by their area on the ellipsoid, which
+ * is nearly the same, so the margin is as wide as projections allow.
  */
 const MARGIN = 3
 
@@ -131,10 +126,10 @@ async function transform(
   }
 }
 
-/** Tiles that are read with one statement: half a megabyte where a tile has one Float32 band. */
+/** Tiles of one statement: half a megabyte with one Float32 band. */
 const TILES_A_CHUNK = 512
 
-/** A tile, and of each of its pixels the area that counts. */
+/** A tile, and the area of each of its pixels inside the polygon. */
 export interface WeighedTile {
   row: number
   column: number
@@ -142,17 +137,17 @@ export interface WeighedTile {
   areas: Float64Array
 }
 
-/** Is given each tile that is there, until the next one is: those without any value are not. */
+/** Takes each existing tile, which is valid until the next one. Tiles without values do not exist. */
 export type VisitTile = (tile: DecodedTile, areas: Float64Array) => void
 
-/** Reads tiles of a coverage, chunk by chunk as enough of them are wanted, so that memory stays bounded. */
+/** Reads requested tiles of a coverage in chunks, so that memory stays bounded. */
 export class TileReader {
   readonly #computation: Computation
   readonly #coverage: ZonalCoverage
   readonly #columns: number
   readonly #visit: VisitTile
   readonly #decoder = new TileDecoder()
-  #wanted = new Map<number, WeighedTile>()
+  #requested = new Map<number, WeighedTile>()
 
   constructor(computation: Computation, coverage: ZonalCoverage, visit: VisitTile) {
     this.#computation = computation
@@ -161,40 +156,40 @@ export class TileReader {
     this.#visit = visit
   }
 
-  async want(tile: WeighedTile): Promise<void> {
-    this.#wanted.set(tile.row * this.#columns + tile.column, tile)
-    if (this.#wanted.size >= TILES_A_CHUNK) await this.finish()
+  async request(tile: WeighedTile): Promise<void> {
+    this.#requested.set(tile.row * this.#columns + tile.column, tile)
+    if (this.#requested.size >= TILES_A_CHUNK) await this.finish()
   }
 
-  /** Wants whole tiles of a row, in runs of columns. */
-  async wantWhole(row: number, runs: number[], measure: Measure): Promise<void> {
+  /** Requests whole tiles of a row, in runs of columns. */
+  async requestWhole(row: number, runs: number[], measure: Measure): Promise<void> {
     const areas = wholeTile(this.#coverage, measure, row)
-    for (const column of columnsIn(runs)) await this.want({ row, column, areas })
+    for (const column of columnsIn(runs)) await this.request({ row, column, areas })
   }
 
-  /** Reads what is left. */
+  /** Reads the last chunk. */
   async finish(): Promise<void> {
-    const wanted = this.#wanted
-    this.#wanted = new Map()
-    if (wanted.size === 0) return
+    const requested = this.#requested
+    this.#requested = new Map()
+    if (requested.size === 0) return
     const { readTiles, pause } = this.#computation
-    for (const { row, column, wkb } of await readTiles(this.#coverage, [...wanted.values()])) {
-      const { areas } = wanted.get(row * this.#columns + column) as WeighedTile
+    for (const { row, column, wkb } of await readTiles(this.#coverage, [...requested.values()])) {
+      const { areas } = requested.get(row * this.#columns + column) as WeighedTile
       this.#visit(this.#decoder.decode(wkb), areas)
       await pause()
     }
   }
 }
 
-/** What of a polygon has been read, and what is inside as a whole. */
+/** The tiles of a polygon, read and unread. */
 interface TilesRead {
-  /** Of the grid, inside the polygon. */
+  /** The area of the grid inside the polygon. */
   area: number
-  /** The tiles inside that have not been read, as runs of columns by their row. */
+  /** The unread tiles inside, as runs of columns by their row. */
   inside: Map<number, number[]>
 }
 
-/** Reads the tiles on the border of a polygon, and those inside as well where nothing is stored of them. */
+/** Reads the tiles on the border of a polygon, and those inside if the coverage has no summaries. */
 export async function readTilesOf(
   computation: Computation,
   coverage: ZonalCoverage,
@@ -209,10 +204,10 @@ export async function readTilesOf(
     if (!found) continue
     const { row, area, border, inside } = found
     read.area += area
-    for (const [column, areas] of border) await reader.want({ row, column, areas })
+    for (const [column, areas] of border) await reader.request({ row, column, areas })
     if (inside.length === 0) continue
     if (coverage.summarised) read.inside.set(row, inside)
-    else await reader.wantWhole(row, inside, measure)
+    else await reader.requestWhole(row, inside, measure)
   }
   await reader.finish()
   return read
