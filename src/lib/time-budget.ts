@@ -1,18 +1,17 @@
-/** How long something goes on waiting, whatever it waits for. */
+/** Time that a request may wait for the database, in all. Waits within a wait count once. */
 export interface TimeBudget {
-  /** Milliseconds that are left. */
+  /** Milliseconds. */
   left(): number
-  /** Does work that ends by itself in time, and counts how long it takes. */
+  /** Counts the time of work that ends by itself. */
   during<Result>(work: () => Promise<Result>): Promise<Result>
   /**
-   * Waits for work until time budget is at its end; the work goes on, and nobody is told what becomes of it. Waits
-   * within it are counted once.
+   * Waits for work until its deadline; then the work goes on without a reader of its result.
    *
-   * @param late makes the error where the work takes too long
-   * @param share of the time that is left: what comes after it may take the rest
+   * @param late makes the error of the deadline
+   * @param share of the time left; the rest is for the work that follows
    */
   wait<Result>(work: () => Promise<Result>, late: () => Error, share?: number): Promise<Result>
-  /** Waits for work to its end, however long it takes, and says when time budget is at its end. */
+  /** Waits for work to its end; calls `late` at the deadline. */
   outlast<Result>(work: () => Promise<Result>, late: () => void): Promise<Result>
 }
 
@@ -20,11 +19,11 @@ export function createTimeBudget(milliseconds: number): TimeBudget {
   return new Budget(milliseconds)
 }
 
-/** A class with few promises: every call with a token makes one. */
+/** A class with few promises: each call with a token makes one. */
 class Budget implements TimeBudget {
   readonly #milliseconds: number
   #spent = 0
-  /** When the wait under way has to be over. */
+  /** Deadline of the outermost wait. */
   #until: number | undefined
 
   constructor(milliseconds: number) {
@@ -57,42 +56,36 @@ class Budget implements TimeBudget {
         },
         Math.max(0, milliseconds),
       )
-      try {
-        work().then(
-          (result) => {
-            if (!isLate) this.#endInTime(timer, began)
-            resolve(result)
-          },
-          (error) => {
-            if (!isLate) this.#endInTime(timer, began)
-            reject(error)
-          },
-        )
-      } catch (error) {
-        this.#endInTime(timer, began)
+      const end = () => {
+        if (isLate) return
+        clearTimeout(timer)
+        this.#end(began)
+      }
+      const fail = (error: unknown) => {
+        end()
         reject(error)
+      }
+      try {
+        work().then((result) => {
+          end()
+          resolve(result)
+        }, fail)
+      } catch (error) {
+        fail(error)
       }
     })
   }
 
   outlast<Result>(work: () => Promise<Result>, late: () => void): Promise<Result> {
-    return this.during(() => {
-      const timer = setTimeout(late, Math.max(0, this.left()))
-      return work().finally(() => clearTimeout(timer))
-    })
+    return this.during(() => createWait(this.left(), late)(work))
   }
 
-  /** Has time count; undefined where it does already. */
+  /** Undefined within another wait. */
   #begin(): number | undefined {
     if (this.#until !== undefined) return undefined
     const began = performance.now()
     this.#until = began + this.left()
     return began
-  }
-
-  #endInTime(timer: NodeJS.Timeout, began: number | undefined): void {
-    clearTimeout(timer)
-    this.#end(began)
   }
 
   #end(began: number | undefined): void {
@@ -102,32 +95,26 @@ class Budget implements TimeBudget {
   }
 }
 
-/** Waits for something on behalf of work that does more than that. */
-export type Wait = <Found>(something: () => Promise<Found>) => Promise<Found>
+/** Waits for one step of longer work. */
+export type Wait = <Found>(step: () => Promise<Found>) => Promise<Found>
 
 /**
- * Makes what waits for one thing after the other, and counts no more than that.
+ * Gives each step of work a deadline of its own.
  *
- * @param milliseconds that each of them may take
- * @param late is told that one takes longer; it is waited for all the same
+ * @param late is called at the deadline of a step, which goes on
  */
 export function createWait(milliseconds: number, late: () => void): Wait {
-  return async (something) => {
-    const timer = setTimeout(late, milliseconds)
+  return async (step) => {
+    const timer = setTimeout(late, Math.max(0, milliseconds))
     try {
-      return await something()
+      return await step()
     } finally {
       clearTimeout(timer)
     }
   }
 }
 
-/**
- * Waits for work for as long as it gets on.
- *
- * @param milliseconds that each thing may take which it waits for
- * @param work waits by what it is given
- */
+/** Waits for work until one of its steps is late. */
 export function whileGettingOn<Result>(
   milliseconds: number,
   work: (wait: Wait) => Promise<Result>,

@@ -4,30 +4,29 @@ import { type AreaFinder, firstCountryOf } from './areas.ts'
 import type { Position } from './queries.ts'
 import type { Snapshot, Snapshots } from './snapshot.ts'
 
-/** What a request may leave to its place. */
+/** Members of a request that its place may fill in. */
 export interface Placeable {
   crop?: string | undefined
   country_code?: string | undefined
   release?: string | undefined
-  /** Set where the country is the one that the place lies in. */
+  /** `place`: the country is that of the place. */
   country_source?: 'place'
 }
 
-/** Finds the countries that requests mean which name none: by the outlines, whatever the rasters reach over. */
+/** Finds the countries of requests without one, by the outlines and not by the rasters. */
 export interface Places {
-  /** The country that a position lies in; null for none of ours, undefined where the database has to be asked. */
+  /** Null outside all countries, undefined for a miss. */
   countryFromMemory(snapshot: Snapshot, position: Position): Country | null | undefined
-  /** The same; what is not in memory is asked of the database. */
   country(snapshot: Snapshot, position: Position, clientKey: ClientKey): Promise<Country | null>
   /**
-   * Fills in the country of a place where its request names none, and the crop that is offered there.
-   * Where it lies in none of ours, the request stays as it is.
+   * Fills in the country of a request without one, and the crop of that country. Outside all countries the request
+   * stays as it is.
    *
-   * @returns whether that took no database; else nothing is done
+   * @returns false for a miss
    */
   fillFromMemory(request: Placeable, position: Position): boolean
   fill(request: Placeable, position: Position, clientKey: ClientKey): Promise<void>
-  /** Fills in the crop that the country of a request offers, where it names a country and no crop. */
+  /** Fills in the crop of the country that a request names. */
   fillCrop(request: Placeable): Promise<void>
 }
 
@@ -69,12 +68,11 @@ export function createPlaces(
   }
 }
 
-/** Whether a request leaves it to its place in which country it is. */
 export function isLeftToPlace({ country_code, release }: Placeable): boolean {
   return country_code === undefined && release === undefined
 }
 
-/** Fills in what a country says of a request that lies in it. */
+/** Fills in the country of a request, and its crop. */
 export function placeIn(country: Country | null, request: Placeable): void {
   if (!country) return
   request.country_code = country.code
@@ -83,7 +81,7 @@ export function placeIn(country: Country | null, request: Placeable): void {
   if (request.crop === undefined && crop !== undefined) request.crop = crop
 }
 
-/** What an answer says of where its country is from. */
+/** Member of an answer for the origin of its country. */
 export function sourceMember({ country_source }: Placeable): { country_source?: 'place' } {
   return country_source === undefined ? {} : { country_source }
 }

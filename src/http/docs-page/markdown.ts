@@ -1,16 +1,16 @@
 import MarkdownIt, { type Token } from 'markdown-it'
 
-/** A page of Markdown as HTML. */
+/** A Markdown document as HTML. */
 export interface Reading {
   title: string
-  /** What stands above the first chapter. */
+  /** Text above the first chapter. */
   opening: string
   chapters: Chapter[]
 }
 
-/** What stands below a heading of the second level. */
+/** Text below a heading of the second level. */
 export interface Chapter {
-  /** As links name it: made of the heading as GitHub makes it. */
+  /** Made of the heading as GitHub does. */
   id: string
   /** HTML, as all that follows. */
   heading: string
@@ -18,9 +18,9 @@ export interface Chapter {
 }
 
 /**
- * Renders a page of our documents. HTML in it is shown as text, and links have no schemes that run anything.
+ * Renders a document. HTML is shown as text, and links have no schemes that run code.
  *
- * @param hrefOf where a link leads; null where that is nowhere, and its text alone is shown
+ * @param hrefOf null for a link that is shown as text
  */
 export function readingOf(text: string, hrefOf: (link: string) => string | null): Reading {
   const markdown = new MarkdownIt({ html: false })
@@ -43,7 +43,6 @@ export function readingOf(text: string, hrefOf: (link: string) => string | null)
   return { title: textOf(tokens[1]), opening: render(tokens.slice(3, starts[0])), chapters }
 }
 
-/** Has the links of a line lead where they are to lead from here. */
 function pointLinks(tokens: Token[], hrefOf: (link: string) => string | null): void {
   let isHidden = false
   for (const token of tokens) {
@@ -56,7 +55,7 @@ function pointLinks(tokens: Token[], hrefOf: (link: string) => string | null): v
   }
 }
 
-/** What is read of a line, without its marks. */
+/** Text of a line without markup. */
 function textOf(line: Token | undefined): string {
   return (line?.children ?? []).map(({ content }) => content).join('')
 }

@@ -5,11 +5,11 @@ import type { QueueState } from '#src/lib/fair-queue.ts'
 export interface MetricDefinition {
   type: 'counter' | 'gauge' | 'histogram'
   help: string
-  /** How what several processes say of it becomes one number; a sum where it is left out. */
+  /** Merges numbers of processes; a sum by default. */
   aggregator?: Aggregator
 }
 
-/** What the service tells of itself, beside what `prom-client` knows of every process. */
+/** Metrics beside those of `prom-client` for each process. */
 export const METRICS = {
   http_request_duration_seconds: {
     type: 'histogram',
@@ -188,27 +188,17 @@ export type Labels = Record<string, string>
 export interface Sample {
   labels: Labels
   value: number
-  /** Where it is not the metric's own: that of a bucket, a sum or a count of a histogram. */
+  /** Of a bucket, a sum or a count of a histogram. */
   metricName?: string
 }
 
-/** Reads the numbers of a metric, of plain variables: it asks nobody, and cannot fail. */
+/** Reads plain variables, and cannot fail. */
 export type ReadSamples = () => Sample[]
 
-/**
- * What the parts of the service can be asked for at any time. They count for themselves, in plain numbers, and are
- * read when somebody wants to know: where nobody does, all of this costs nothing.
- */
-export interface Metrics {
-  /** Has a number read that belongs to a metric. */
-  observe(name: MetricName, read: () => number, labels?: Labels): void
-  /** The same for as many numbers as there are when they are read. */
-  observeAll(name: MetricName, read: ReadSamples): void
-  /** What is to be read, metric by metric; those that no part has are left out. */
-  readers(): ReadonlyMap<MetricName, readonly ReadSamples[]>
-}
+export type Metrics = ReturnType<typeof createMetrics>
 
-export function createMetrics(): Metrics {
+/** Readers of metrics. Parts of the service count in plain variables, which are read at each scrape. */
+export function createMetrics() {
   const readers = new Map<MetricName, ReadSamples[]>()
 
   function observeAll(name: MetricName, read: ReadSamples): void {
@@ -216,20 +206,20 @@ export function createMetrics(): Metrics {
   }
 
   return {
-    observe: (name, read, labels = {}) => observeAll(name, () => [{ labels, value: read() }]),
+    observe: (name: MetricName, read: () => number, labels: Labels = {}) =>
+      observeAll(name, () => [{ labels, value: read() }]),
+    /** For numbers with labels that change. */
     observeAll,
-    readers: () => readers,
+    readers: (): ReadonlyMap<MetricName, readonly ReadSamples[]> => readers,
   }
 }
 
-/** Shows how full a queue is. */
 export function observeQueue(metrics: Metrics, queue: string, state: () => QueueState): void {
   metrics.observe('agro_queue_running', () => state().running, { queue })
   metrics.observe('agro_queue_waiting', () => state().waiting, { queue })
   metrics.observe('agro_queue_refused_total', () => state().refused, { queue })
 }
 
-/** Shows what waits in a batcher, and how large its runs are. */
 export function observeBatcher(metrics: Metrics, batcher: string, state: () => BatcherState): void {
   metrics.observe('agro_batcher_running', () => state().running, { batcher })
   metrics.observe('agro_batcher_waiting', () => state().waiting, { batcher })
