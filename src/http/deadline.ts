@@ -2,33 +2,27 @@ import type { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '#src/errors.ts'
+import { createDeadline } from '#src/lib/time-budget.ts'
 
-export interface Deadline {
-  /** Aborted with the error to answer with: at the deadline, or when the client has gone. */
-  signal: AbortSignal
-  /** Moves the deadline to so many milliseconds from now. */
-  setDue(milliseconds: number, late?: () => ApiError): void
-  abort(reason: ApiError): void
-  /** Ends the watch when the work is done. */
-  end(): void
-}
+export type Deadline = ReturnType<typeof deadlineOf>
 
-/** @param milliseconds undefined: `setDue` follows */
-export function deadlineOf({ raw }: FastifyReply, milliseconds?: number, late?: () => ApiError): Deadline {
-  const controller = new AbortController()
-  let timer: NodeJS.Timeout | undefined
-  const stopWatching = whenClosed(raw, () => controller.abort(clientGone()))
-  const setDue: Deadline['setDue'] = (due, lateThen = () => tooSlow(due)) => {
-    clearTimeout(timer)
-    timer = setTimeout(() => controller.abort(lateThen()), due)
-  }
+/**
+ * A signal with the error to answer with: aborted at the deadline, or when the client has gone.
+ *
+ * @param milliseconds undefined: `setDue` follows
+ * @param late by default QUERY_TIMEOUT
+ */
+export function deadlineOf({ raw }: FastifyReply, milliseconds?: number, late?: () => ApiError) {
+  const deadline = createDeadline()
+  const stopWatching = whenClosed(raw, () => deadline.abort(clientGone()))
+  const setDue = (due: number, lateThen = () => tooSlow(due)): void => deadline.setDue(due, lateThen)
   if (milliseconds !== undefined) setDue(milliseconds, late)
   return {
-    signal: controller.signal,
+    signal: deadline.signal,
     setDue,
-    abort: (reason) => controller.abort(reason),
-    end() {
-      clearTimeout(timer)
+    abort: (reason: ApiError): void => deadline.abort(reason),
+    end(): void {
+      deadline.end()
       stopWatching()
     },
   }

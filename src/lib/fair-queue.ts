@@ -21,17 +21,6 @@ interface Queued<Item> {
   item: Item
 }
 
-/** Queue by client key: round robin of networks, and within each of them of its callers. */
-interface ClientQueue<Item> {
-  size(): number
-  add(clientKey: ClientKey, item: Item): void
-  /** @param mayLeave refuses the first item of a caller, and with it all others of that caller */
-  take(mayLeave?: (item: Item, clientKey: ClientKey) => boolean): Queued<Item> | undefined
-  remove(clientKey: ClientKey, item: Item): void
-  /** Takes the newest item of the caller with most weight in the network with most weight. */
-  takeNewestOfMost(): Item | undefined
-}
-
 interface Caller<Item> {
   items: Item[]
   weight: number
@@ -42,8 +31,12 @@ interface Network<Item> {
   weight: number
 }
 
-/** @param weightOf 1 by default: the number of items counts */
-export function createClientQueue<Item>(weightOf: (item: Item) => number = () => 1): ClientQueue<Item> {
+/**
+ * Queue by client key: round robin of networks, and within each of them of its callers.
+ *
+ * @param weightOf 1 by default: the number of items counts
+ */
+export function createClientQueue<Item>(weightOf: (item: Item) => number = () => 1) {
   // In the order of the round robin: a map keeps the order of insertion.
   const networks = new Map<string, Network<Item>>()
   let size = 0
@@ -94,7 +87,8 @@ export function createClientQueue<Item>(weightOf: (item: Item) => number = () =>
   return {
     size: () => size,
     add,
-    take(mayLeave = () => true) {
+    /** @param mayLeave refuses the first item of a caller, and with it all others of that caller */
+    take(mayLeave: (item: Item, clientKey: ClientKey) => boolean = () => true): Queued<Item> | undefined {
       const found = find(mayLeave)
       if (!found) return undefined
       const { clientKey, item } = found
@@ -105,7 +99,8 @@ export function createClientQueue<Item>(weightOf: (item: Item) => number = () =>
       return found
     },
     remove,
-    takeNewestOfMost() {
+    /** Takes the newest item of the caller with most weight in the network with most weight. */
+    takeNewestOfMost(): Item | undefined {
       const most = heaviest(networks)
       if (!most) return undefined
       const [network, { callers }] = most
@@ -147,7 +142,7 @@ export interface Waiter {
  * @param signal ends the wait with its reason
  */
 export function waitIn(
-  queue: ClientQueue<Waiter>,
+  queue: ReturnType<typeof createClientQueue<Waiter>>,
   clientKey: ClientKey,
   signal?: AbortSignal,
 ): Promise<void> {
@@ -187,21 +182,10 @@ export interface QueueState {
   refused: number
 }
 
-/** A limiter of running tasks; tasks without a permit wait in a queue by client key. */
-export interface FairQueue {
-  /**
-   * Runs a task with a permit.
-   *
-   * @param signal ends the wait with its reason
-   * @throws the refusal where too many wait: the client with most tasks loses the newest
-   */
-  run<Result>(clientKey: ClientKey, task: () => Promise<Result>, signal?: AbortSignal): Promise<Result>
-  /** Waits for a permit; gives its release, which may be called more than once. */
-  enter(clientKey: ClientKey, signal?: AbortSignal): Promise<() => void>
-  state(): QueueState
-}
+export type FairQueue = ReturnType<typeof createFairQueue>
 
-export function createFairQueue(limits: FairQueueLimits, refusal: () => Error): FairQueue {
+/** A limiter of running tasks; tasks without a permit wait in a queue by client key. */
+export function createFairQueue(limits: FairQueueLimits, refusal: () => Error) {
   const { running: most, runningEach = most, runningEachNetwork = most, waiting: mostWaiting } = limits
   const queue = createClientQueue<Waiter>()
   const runningOf = new Map<string, number>()
@@ -228,6 +212,7 @@ export function createFairQueue(limits: FairQueueLimits, refusal: () => Error): 
     }
   }
 
+  /** Waits for a permit; gives its release, which may be called more than once. */
   async function enter(clientKey: ClientKey, signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted()
     const started = waitIn(queue, clientKey, signal)
@@ -247,7 +232,17 @@ export function createFairQueue(limits: FairQueueLimits, refusal: () => Error): 
   }
 
   return {
-    async run(clientKey, task, signal) {
+    /**
+     * Runs a task with a permit.
+     *
+     * @param signal ends the wait with its reason
+     * @throws the refusal where too many wait: the client with most tasks loses the newest
+     */
+    async run<Result>(
+      clientKey: ClientKey,
+      task: () => Promise<Result>,
+      signal?: AbortSignal,
+    ): Promise<Result> {
       const release = await enter(clientKey, signal)
       try {
         return await task()
@@ -256,7 +251,7 @@ export function createFairQueue(limits: FairQueueLimits, refusal: () => Error): 
       }
     },
     enter,
-    state: () => ({ running, waiting: queue.size(), refused }),
+    state: (): QueueState => ({ running, waiting: queue.size(), refused }),
   }
 }
 
@@ -271,19 +266,15 @@ export function addTo(sums: Map<string, number>, key: string, by: number): void 
   else sums.delete(key)
 }
 
-/** A limiter without a queue: beyond the limit, the client with most running tasks loses the newest. */
-export interface FairRoom {
-  /** @throws the refusal, also while the task is running */
-  run<Result>(clientKey: ClientKey, task: () => Promise<Result>): Promise<Result>
-  /** Nothing waits. */
-  state(): QueueState
-}
+export type FairRoom = ReturnType<typeof createFairRoom>
 
-export function createFairRoom(limit: number, refusal: () => Error): FairRoom {
+/** A limiter without a queue: beyond the limit, the client with most running tasks loses the newest. */
+export function createFairRoom(limit: number, refusal: () => Error) {
   const running = createClientQueue<(error: Error) => void>()
   let refused = 0
   return {
-    run: (clientKey, task) =>
+    /** @throws the refusal, also while the task is running */
+    run: <Result>(clientKey: ClientKey, task: () => Promise<Result>): Promise<Result> =>
       new Promise((resolve, reject) => {
         running.add(clientKey, reject)
         const refuse = running.size() > limit ? running.takeNewestOfMost() : undefined
@@ -294,6 +285,6 @@ export function createFairRoom(limit: number, refusal: () => Error): FairRoom {
           .finally(() => running.remove(clientKey, reject))
           .then(resolve, reject)
       }),
-    state: () => ({ running: running.size(), waiting: 0, refused }),
+    state: (): QueueState => ({ running: running.size(), waiting: 0, refused }),
   }
 }

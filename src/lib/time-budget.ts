@@ -1,26 +1,5 @@
-/** Time that a request may wait for the database, in all. Waits within a wait count once. */
-export interface TimeBudget {
-  /** Milliseconds. */
-  left(): number
-  /** Counts the time of work that ends by itself. */
-  during<Result>(work: () => Promise<Result>): Promise<Result>
-  /**
-   * Waits for work until its deadline; then the work goes on without a reader of its result.
-   *
-   * @param late makes the error of the deadline
-   * @param share of the time left; the rest is for the work that follows
-   */
-  wait<Result>(work: () => Promise<Result>, late: () => Error, share?: number): Promise<Result>
-  /** Waits for work to its end; calls `late` at the deadline. */
-  outlast<Result>(work: () => Promise<Result>, late: () => void): Promise<Result>
-}
-
-export function createTimeBudget(milliseconds: number): TimeBudget {
-  return new Budget(milliseconds)
-}
-
-/** A class with few promises: each call with a token makes one. */
-class Budget implements TimeBudget {
+/** Time that a request may wait for the database, in all. Waits within a wait count once, and make few promises. */
+export class TimeBudget {
   readonly #milliseconds: number
   #spent = 0
   /** Deadline of the outermost wait. */
@@ -30,10 +9,12 @@ class Budget implements TimeBudget {
     this.#milliseconds = milliseconds
   }
 
+  /** Milliseconds. */
   left(): number {
     return this.#until === undefined ? this.#milliseconds - this.#spent : this.#until - performance.now()
   }
 
+  /** Counts the time of work that ends by itself. */
   async during<Result>(work: () => Promise<Result>): Promise<Result> {
     const began = this.#begin()
     try {
@@ -43,6 +24,12 @@ class Budget implements TimeBudget {
     }
   }
 
+  /**
+   * Waits for work until its deadline; then the work goes on without a reader of its result.
+   *
+   * @param late makes the error of the deadline
+   * @param share of the time left; the rest is for the work that follows
+   */
   wait<Result>(work: () => Promise<Result>, late: () => Error, share = 1): Promise<Result> {
     const milliseconds = share * this.left()
     const began = this.#begin()
@@ -76,6 +63,7 @@ class Budget implements TimeBudget {
     })
   }
 
+  /** Waits for work to its end; calls `late` at the deadline. */
   outlast<Result>(work: () => Promise<Result>, late: () => void): Promise<Result> {
     return this.during(() => createWait(this.left(), late)(work))
   }
@@ -92,6 +80,34 @@ class Budget implements TimeBudget {
     if (began === undefined) return
     this.#until = undefined
     this.#spent += performance.now() - began
+  }
+}
+
+/**
+ * A signal with a deadline. On Node 20 `AbortSignal.any` loses a signal of `AbortSignal.timeout` in a garbage collection, and never aborts. So the
+ * deadline has a timer and a controller.
+ *
+ * @param parent aborts the signal too
+ */
+export function createDeadline(parent?: AbortSignal) {
+  const controller = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  const abort = () => controller.abort(parent?.reason)
+  if (parent?.aborted) abort()
+  else parent?.addEventListener('abort', abort)
+  return {
+    signal: controller.signal,
+    /** Moves the deadline to so many milliseconds from now. */
+    setDue(milliseconds: number, late: () => Error): void {
+      clearTimeout(timer)
+      timer = setTimeout(() => controller.abort(late()), milliseconds)
+    },
+    abort: (reason: unknown) => controller.abort(reason),
+    /** Ends the timer when the work is done. */
+    end(): void {
+      clearTimeout(timer)
+      parent?.removeEventListener('abort', abort)
+    },
   }
 }
 

@@ -3,21 +3,14 @@ import { type ClientKey, createClientQueue, type Waiter, waitIn } from './fair-q
 /** Waits until a long computation may go on; most often it returns at once. */
 export type Pause = () => Promise<void>
 
-/** Slices of the event loop: a short task waits for one slice of long ones at most. */
-export interface Turns {
-  /**
-   * Waits for a slice. The computation calls again before that has passed.
-   *
-   * @param signal ends the wait with its reason
-   */
-  next(clientKey: ClientKey, signal?: AbortSignal): Promise<void>
-  waiting(): number
-  /** Calls back at the end of this turn of the event loop, before long computations go on. */
-  atEnd(callback: () => void): void
-}
+export type Turns = ReturnType<typeof createTurns>
 
-/** @param milliseconds a slice: time of all long computations in one turn of the event loop */
-export function createTurns(milliseconds: number): Turns {
+/**
+ * Slices of the event loop: a short task waits for one slice of long ones at most.
+ *
+ * @param milliseconds time of all long computations in one turn of the event loop
+ */
+export function createTurns(milliseconds: number) {
   const queue = createClientQueue<Waiter>()
   const callbacks: (() => void)[] = []
   let ending = false
@@ -51,13 +44,15 @@ export function createTurns(milliseconds: number): Turns {
   }
 
   return {
-    async next(clientKey, signal) {
+    /** Waits for a slice. The computation calls again before that has passed. */
+    async next(clientKey: ClientKey, signal?: AbortSignal): Promise<void> {
       signal?.throwIfAborted()
       if (queue.size() === 0 && isTimeLeft()) return
       await waitIn(queue, clientKey, signal)
     },
     waiting: queue.size,
-    atEnd(callback) {
+    /** Calls back at the end of this turn of the event loop, before long computations go on. */
+    atEnd(callback: () => void): void {
       callbacks.push(callback)
       endSoon()
     },

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/data/tables.ts'
-import { type BatcherState, createBatcher } from '#src/lib/batcher.ts'
+import { createBatcher } from '#src/lib/batcher.ts'
 import type { ClientKey } from '#src/lib/fair-queue.ts'
 import { BoxTree } from '#src/raster/box-tree.ts'
 import type { Extent } from '#src/raster/grid.ts'
@@ -38,10 +38,6 @@ export interface Outlines {
 }
 
 export type OutlineStore = ReturnType<typeof createOutlineStore>
-
-export interface OutlineStoreState {
-  vertices: number
-}
 
 /** Vertices of all areas: 16 bytes each, and 24 more near positions. */
 const MOST_VERTICES = 500_000
@@ -93,7 +89,7 @@ export function createOutlineStore(db: Kysely<Tables>, mostVertices = MOST_VERTI
       }
       await reading
     },
-    state: (): OutlineStoreState => ({ vertices: latest?.vertices ?? 0 }),
+    state: () => ({ vertices: latest?.vertices ?? 0 }),
   }
 }
 
@@ -205,14 +201,6 @@ function createAreaCells(limit: number) {
 
 export type AreaFinder = ReturnType<typeof createAreaFinder>
 
-export interface AreaFinderState {
-  /** In memory. */
-  cells: number
-  bytes: number
-  askingCells: BatcherState
-  askingPlaces: BatcherState
-}
-
 /** Cells of a degree of longitude and of latitude: they are about 7 km wide. */
 const PER_DEGREE = 16
 
@@ -306,7 +294,7 @@ export function createAreaFinder(
       const cell = stored ?? (await load(cellAround(position), clientKey))
       return areasAt(cell, position) ?? askPlace(position, clientKey)
     },
-    state: (): AreaFinderState => ({
+    state: () => ({
       ...cells.state(),
       askingCells: askCell.state(),
       askingPlaces: askPlace.state(),

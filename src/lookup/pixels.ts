@@ -4,7 +4,7 @@ import type { Database } from '#src/data/client.ts'
 import { findAlsoAtPrimary, isDatabaseUnavailable, type Sources } from '#src/data/failures.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { createTileStores, type TileStores } from '#src/data/tiles/stores.ts'
-import { type BatcherState, createBatcher } from '#src/lib/batcher.ts'
+import { createBatcher } from '#src/lib/batcher.ts'
 import type { ClientKey } from '#src/lib/fair-queue.ts'
 import { findCells, findPixels, findReleases, type PixelAddress, type Position } from './queries.ts'
 import {
@@ -25,7 +25,6 @@ import {
   placeIn,
   placeOf,
   type TileCache,
-  type TileCacheState,
   type TileOfCoverage,
 } from './tiles.ts'
 
@@ -39,16 +38,6 @@ interface PixelReaderOptions {
 export type TilesInMemory = Pick<TileCache, 'used' | 'counted' | 'keys' | 'forget'>
 
 export type PixelReader = ReturnType<typeof createPixelReader>
-
-export interface PixelReaderState {
-  cache: TileCacheState
-  pixels: BatcherState
-  /** Pixels of projected grids with tiles in files. */
-  cells: BatcherState
-  tiles: BatcherState
-  /** Of tiles in files. */
-  granules: BatcherState
-}
 
 /** The longitudes and latitudes that need no transformation. */
 const WGS84 = 4326
@@ -130,11 +119,13 @@ export function createPixelReader(
       )
     },
     tiles: cache as TilesInMemory,
-    state: (): PixelReaderState => ({
+    state: () => ({
       cache: cache.state(),
       pixels: askPixels.state(),
+      /** Pixels of projected grids with tiles in files. */
       cells: askCells.state(),
       tiles: loaders.postgis.state(),
+      /** Tiles in files. */
       granules: loaders.files.state(),
     }),
   }

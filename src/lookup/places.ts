@@ -14,41 +14,27 @@ export interface Placeable {
 }
 
 /** Finds the countries of requests without one, by the outlines and not by the rasters. */
-export interface Places {
-  /** Null outside all countries, undefined for a miss. */
-  countryFromMemory(snapshot: Snapshot, position: Position): Country | null | undefined
-  country(snapshot: Snapshot, position: Position, clientKey: ClientKey): Promise<Country | null>
-  /**
-   * Fills in the country of a request without one, and the crop of that country. Outside all countries the request
-   * stays as it is.
-   *
-   * @returns false for a miss
-   */
-  fillFromMemory(request: Placeable, position: Position): boolean
-  fill(request: Placeable, position: Position, clientKey: ClientKey): Promise<void>
-  /** Fills in the crop of the country that a request names. */
-  fillCrop(request: Placeable): Promise<void>
-}
-
-export function createPlaces(
-  { known, current }: Pick<Snapshots, 'known' | 'current'>,
-  areas: AreaFinder,
-): Places {
+export function createPlaces({ known, current }: Pick<Snapshots, 'known' | 'current'>, areas: AreaFinder) {
   const countryOf = ({ countries }: Snapshot, found: string | null) =>
     countries.find(({ code }) => code === found) ?? null
 
-  const countryFromMemory: Places['countryFromMemory'] = (snapshot, position) => {
+  /** Null outside all countries, undefined for a miss. */
+  const countryFromMemory = (snapshot: Snapshot, position: Position) => {
     const code = areas.countryFromMemory(position, snapshot.boundaries)
     return code === undefined ? undefined : countryOf(snapshot, code)
   }
 
-  const country: Places['country'] = async (snapshot, position, clientKey) =>
+  const country = async (snapshot: Snapshot, position: Position, clientKey: ClientKey) =>
     countryOf(snapshot, firstCountryOf(await areas.find(position, snapshot.boundaries, clientKey)))
 
   return {
     countryFromMemory,
     country,
-    fillFromMemory(request, position) {
+    /**
+     * Fills in the country of a request without one, and the crop of that country. Outside all countries the request stays
+     * as it is. False for a miss.
+     */
+    fillFromMemory(request: Placeable, position: Position): boolean {
       if (!isLeftToPlace(request)) return true
       const snapshot = known()
       const found = snapshot && countryFromMemory(snapshot, position)
@@ -56,10 +42,11 @@ export function createPlaces(
       placeIn(found, request)
       return true
     },
-    async fill(request, position, clientKey) {
+    async fill(request: Placeable, position: Position, clientKey: ClientKey): Promise<void> {
       if (isLeftToPlace(request)) placeIn(await country(await current(), position, clientKey), request)
     },
-    async fillCrop(request) {
+    /** Fills in the crop of the country that a request names. */
+    async fillCrop(request: Placeable): Promise<void> {
       const { country_code: code, crop } = request
       if (code === undefined || crop !== undefined) return
       const [offered] = countryOf(known() ?? (await current()), code.trim().toLowerCase())?.crops ?? []

@@ -80,11 +80,6 @@ export interface Snapshot {
 
 export type Snapshots = ReturnType<typeof createSnapshots>
 
-export interface SnapshotState {
-  ageMs: number
-  published: PublishedRelease[]
-}
-
 /** They never fail. */
 interface SnapshotHooks {
   /** Prepares new releases while the published ones answer. */
@@ -185,7 +180,7 @@ export function createSnapshots(
     /** Queried after this call. */
     renewed: () => takenSince(performance.now()),
     /** Undefined before the first query. */
-    state: (): SnapshotState | undefined =>
+    state: () =>
       snapshot && {
         ageMs: performance.now() - snapshot.takenAt,
         published: snapshot.published,

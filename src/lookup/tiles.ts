@@ -1,6 +1,6 @@
 import { isDatabaseUnavailable } from '#src/data/failures.ts'
 import type { TileAddress, TileStore } from '#src/data/tiles/store.ts'
-import { type BatcherState, createBatcher } from '#src/lib/batcher.ts'
+import { createBatcher } from '#src/lib/batcher.ts'
 import type { ClientKey } from '#src/lib/fair-queue.ts'
 import { createInterleaver, type InterleavedTile } from '#src/raster/tiles.ts'
 import type { Position } from './queries.ts'
@@ -38,18 +38,6 @@ interface Segment {
   doubles: Float64Array
   entries: Entry[]
   end: number
-}
-
-export interface TileCacheState {
-  tiles: number
-  /** Whole segments. */
-  bytes: number
-  limitBytes: number
-  /** Space before an eviction; the ends of segments count as space. */
-  freeBytes: number
-  hits: number
-  misses: number
-  evicted: number
 }
 
 export type TileCache = ReturnType<typeof createTileCache>
@@ -122,10 +110,12 @@ export function createTileCache(limit: number, segmentBytes = SEGMENT_BYTES) {
     },
     /** The cache may change meanwhile. */
     keys: (): Iterable<number> => entries.keys(),
-    state: (): TileCacheState => ({
+    state: () => ({
       tiles: entries.size,
+      /** Whole segments. */
       bytes: segments.count() * segmentBytes,
       limitBytes: most * segmentBytes,
+      /** Space before an eviction; the ends of segments count as space. */
       freeBytes: most * segmentBytes - taken,
       hits,
       misses,
@@ -345,7 +335,7 @@ export function createTileLoader(store: TileStore, cache: TileCache, concurrency
       })
       await Promise.all(loaded)
     },
-    state: (): BatcherState => askTile.state(),
+    state: askTile.state,
   }
 }
 

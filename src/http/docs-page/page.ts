@@ -137,7 +137,7 @@ export const READING_PATHS = (Object.keys(READINGS) as ReadingPath[]).filter(
   (path) => path !== '' && path !== 'calls',
 )
 
-export function rememberedReadings() {
+export function createReadings() {
   const readings = new Cache<string, Reading>('readings', { max: 100 })
   return (path: ReadingPath, folder: string): Promise<Reading> =>
     readings.load(`${folder}${path}`, () => readDocument(path, folder))

@@ -22,7 +22,7 @@ class ReadMetric extends Gauge {
 
   constructor(name: string, definition: MetricDefinition, readers: readonly ReadSamples[]) {
     super({ name, help: definition.help, registers: [] })
-    this.#definition = { name, aggregator: 'sum' as const, ...definition }
+    this.#definition = { name, ...definition }
     this.#readers = readers
   }
 

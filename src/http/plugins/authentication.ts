@@ -55,15 +55,13 @@ function createCallerLookup(
       const caller = known(token)
       if (caller) return caller
       const deadline = deadlineOf(reply, timeBudgetOf(request, reply).left(), overloaded)
-      const answered = new AbortController()
-      const signal = AbortSignal.any([deadline.signal, answered.signal])
       const find = async () => (await cache.load(token, () => load(token)))?.caller
-      const found = () => lookups.run(clientKeyOf(request), find, signal)
+      const found = () => lookups.run(clientKeyOf(request), find, deadline.signal)
       try {
         return await withTimeout(request, reply, found, SHARE_OF_EXTRAS)
       } catch (error) {
         // A request that is answered leaves the queue.
-        answered.abort(error)
+        deadline.abort(error as ApiError)
         throw error
       } finally {
         deadline.end()

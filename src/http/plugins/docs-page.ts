@@ -5,7 +5,7 @@ import { SERVICE_NAME } from '#schemas/service.ts'
 import { VERSION } from '#src/lib/version.ts'
 import type { App } from '../app.ts'
 import { createClientFiles } from '../docs-page/clients.ts'
-import { contentOf, headOf, READING_PATHS, readingPageOf, rememberedReadings } from '../docs-page/page.ts'
+import { contentOf, createReadings, headOf, READING_PATHS, readingPageOf } from '../docs-page/page.ts'
 import { isCurrent } from '../entity-tags.ts'
 import { DOCUMENT_PARTS } from '../openapi/document.ts'
 import { VIEWPORT } from '../plain-page.ts'
@@ -54,7 +54,7 @@ export const docsPage = fp(
   async (app: App, { synthetic }: DocsPageOptions) => {
     const prefix = `${app.config.BASE_PATH}/docs`
     const product = app.products.list[0]?.code ?? ''
-    const read = rememberedReadings()
+    const read = createReadings()
     const clientFile = createClientFiles()
 
     await app.register(async (open) => {

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { ApiError } from '#src/errors.ts'
-import { createTimeBudget, type TimeBudget } from '#src/lib/time-budget.ts'
+import { TimeBudget } from '#src/lib/time-budget.ts'
 import type { App } from '../app.ts'
 import { databaseUnavailable } from './error-handler.ts'
 
@@ -29,7 +29,7 @@ export const timeBudget = fp(
 /** The budget begins anew while the answer is being sent, since the client sees progress. */
 export function timeBudgetOf(request: FastifyRequest, reply: FastifyReply): TimeBudget {
   if (request.timeBudget === null || reply.raw.headersSent) {
-    request.timeBudget = createTimeBudget(request.server.config.STATEMENT_TIMEOUT_MS)
+    request.timeBudget = new TimeBudget(request.server.config.STATEMENT_TIMEOUT_MS)
   }
   return request.timeBudget
 }
