@@ -123,7 +123,7 @@ export async function createAccessTokens(app: App, [current, previous]: Secrets,
     verify(token: string): AccessToken | undefined {
       if (token.length > LONGEST_TOKEN) return undefined
       try {
-        return contentOf(signedIn(token))
+        return readClaims(signedIn(token))
       } catch {
         // Errors of many kinds, such as RangeError for a date that does not exist.
         return undefined
@@ -133,7 +133,7 @@ export async function createAccessTokens(app: App, [current, previous]: Secrets,
 }
 
 /** Undefined for claims that the service never signs. */
-function contentOf({ header, payload: { sub, sid, iat, exp } }: Signed): AccessToken | undefined {
+function readClaims({ header, payload: { sub, sid, iat, exp } }: Signed): AccessToken | undefined {
   // The package checks critical extensions, but not null for a list.
   if (header.crit !== undefined) return undefined
   if (!isWrittenUuid(sub) || !isWrittenUuid(sid) || !isInteger(iat) || !isInteger(exp)) return undefined

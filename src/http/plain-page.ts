@@ -116,7 +116,7 @@ export function code(text: string): Html {
 }
 
 export function list(items: readonly (string | Html)[]): Html {
-  return { html: `<ul>${items.map((item) => `<li>${htmlOf(item)}</li>`).join('\n')}</ul>` }
+  return { html: `<ul>${items.map((item) => `<li>${renderCell(item)}</li>`).join('\n')}</ul>` }
 }
 
 export type Cell = string | number | boolean | null | Html
@@ -126,7 +126,7 @@ export function table(columns: readonly string[], rows: readonly (readonly Cell[
 }
 
 export function rowOf(cells: readonly Cell[]): Html {
-  return { html: `<tr>${cells.map((cell) => `<td>${htmlOf(cell)}</td>`).join('')}</tr>` }
+  return { html: `<tr>${cells.map((cell) => `<td>${renderCell(cell)}</td>`).join('')}</tr>` }
 }
 
 /** @param rows of `rowOf` */
@@ -138,7 +138,7 @@ export function tableOf(columns: readonly string[], rows: readonly Html[]): Html
   }
 }
 
-function htmlOf(cell: Cell): string {
+function renderCell(cell: Cell): string {
   if (cell === null) return ''
   return typeof cell === 'object' ? cell.html : escaped(String(cell))
 }

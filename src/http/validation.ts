@@ -110,17 +110,21 @@ export function validationError(errors: FastifySchemaValidationError[], judged: 
   for (const error of errors) {
     // Null leaves a field out, so another type than null is no mistake.
     if (error.keyword === 'anyOf' || error.params.type === 'null') continue
-    const field = fieldOf(error)
+    const field = nameField(error)
     if (details.has(field)) continue
     const hint = field === 'lat' && areSwapped(judged) ? ' (did you mean lng, lat?)' : ''
     const allowed = error.params.allowedValues as string[] | undefined
-    details.set(field, { field, message: `${field} ${ruleOf(error)}${hint}`, ...(allowed && { allowed }) })
+    details.set(field, {
+      field,
+      message: `${field} ${describeRule(error)}${hint}`,
+      ...(allowed && { allowed }),
+    })
   }
   const sentence = [...details.values()].map(({ message }) => message).join('; ')
   return new ApiError('INVALID_PARAMETERS', `${sentence}.`, [...details.values()])
 }
 
-function fieldOf({ instancePath, params }: FastifySchemaValidationError): string {
+function nameField({ instancePath, params }: FastifySchemaValidationError): string {
   const path = instancePath.split('/').slice(1)
   if (typeof params.missingProperty === 'string') path.push(params.missingProperty)
   return path.join('.') || 'body'
@@ -134,7 +138,7 @@ interface Limits {
   maxLength?: number
 }
 
-function ruleOf(error: FastifySchemaValidationError): string {
+function describeRule(error: FastifySchemaValidationError): string {
   const { keyword, params } = error
   const { type, minimum, maximum, minLength, maxLength } =
     (error as { parentSchema?: Limits }).parentSchema ?? {}

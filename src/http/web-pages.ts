@@ -136,7 +136,7 @@ export function createPageWriter(version: string, basemap: Basemap | undefined) 
 
   return {
     /** The map of imports is the only inline script. */
-    policy: policyOf(importMap, basemap && new URL(basemap.url).origin),
+    policy: createPolicy(importMap, basemap && new URL(basemap.url).origin),
 
     /** @param base path of the service */
     write({ script, styles, needsCatalog }: WebPage, base: string): string {
@@ -157,7 +157,7 @@ ${tiles}${catalog}`
 }
 
 /** @param tiles origin of the operator's tiles */
-function policyOf(importMap: string, tiles: string | undefined): string {
+function createPolicy(importMap: string, tiles: string | undefined): string {
   const hash = createHash('sha256').update(importMap).digest('base64')
   return [
     "default-src 'none'",

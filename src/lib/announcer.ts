@@ -35,17 +35,17 @@ function textAnnouncer(worker: number | undefined): Announcer {
 const LEVELS = { info: 30, warn: 40, fatal: 60 }
 
 function jsonAnnouncer(from: object): Announcer {
-  const fail = (message: string) => console.error(lineOf('fatal', message, from))
+  const fail = (message: string) => console.error(formatLine('fatal', message, from))
   return {
-    say: (message, about) => console.log(lineOf('info', message, { ...from, ...about })),
+    say: (message, about) => console.log(formatLine('info', message, { ...from, ...about })),
     show: () => {},
-    warn: (message) => console.error(lineOf('warn', message, from)),
+    warn: (message) => console.error(formatLine('warn', message, from)),
     fail,
     crash: (error) => fail(error instanceof Error ? String(error.stack) : String(error)),
   }
 }
 
-function lineOf(level: keyof typeof LEVELS, msg: string, about: object): string {
+function formatLine(level: keyof typeof LEVELS, msg: string, about: object): string {
   const common = { level: LEVELS[level], time: Date.now(), pid: process.pid, hostname: hostname() }
   return JSON.stringify({ ...common, ...about, msg })
 }

@@ -125,7 +125,7 @@ function createWaitingItems<Item, Result>({ batch, keyOf, bounds }: BatcherOptio
   let waitedMs = 0
   let refused = 0
 
-  function entryOf(item: Item): Entry {
+  function findOrCreateEntry(item: Item): Entry {
     const key = keyOf?.(item)
     const shared = keyOf && byKey.get(key)
     if (shared) return shared
@@ -158,7 +158,7 @@ function createWaitingItems<Item, Result>({ batch, keyOf, bounds }: BatcherOptio
       refused,
     }),
     add(item: Item, clientKey: ClientKey): Promise<Result> {
-      const entry = entryOf(item)
+      const entry = findOrCreateEntry(item)
       if (!entry.taken && !entry.clientKeys.some((other) => isSame(other, clientKey))) {
         entry.clientKeys.push(clientKey)
         queue.add(clientKey, entry)

@@ -45,11 +45,11 @@ const LEAST_LETTERS = 3
 
 /** A name that is the same but for case and hyphens, begins alike, or differs by a letter or two. */
 export function nameMeant(name: string, known: Iterable<string>): string | undefined {
-  const sent = lettersOf(name)
+  const sent = readLetters(name)
   let meant: string | undefined
   let least = Number.POSITIVE_INFINITY
   for (const other of known) {
-    const distance = distanceOf(sent, lettersOf(other))
+    const distance = measureDistance(sent, readLetters(other))
     if (distance < least) [meant, least] = [other, distance]
   }
   return meant
@@ -64,13 +64,13 @@ export function slipBetween(sent: string, other: string): number {
   return distance <= most ? distance : Number.POSITIVE_INFINITY
 }
 
-function distanceOf(sent: string, other: string): number {
+function measureDistance(sent: string, other: string): number {
   const slip = slipBetween(sent, other)
   if (slip !== Number.POSITIVE_INFINITY || Math.min(sent.length, other.length) < LEAST_LETTERS) return slip
   return sent.startsWith(other) || other.startsWith(sent) ? LEAST_LETTERS : Number.POSITIVE_INFINITY
 }
 
-function lettersOf(name: string): string {
+function readLetters(name: string): string {
   return name.replace(/[\s_-]/g, '').toLowerCase()
 }
 

@@ -29,7 +29,7 @@ export function networksOf(address: string): [string, ...string[]] {
   if (!ipaddr.IPv6.isValid(plain)) return [NO_NETWORK]
   const parsed = ipaddr.IPv6.parse(plain)
   if (parsed.isIPv4MappedAddress()) return [parsed.toIPv4Address().toString()]
-  return IPV6_PREFIXES.map((bits) => prefixOf(parsed, bits)) as [string, ...string[]]
+  return IPV6_PREFIXES.map((bits) => formatPrefix(parsed, bits)) as [string, ...string[]]
 }
 
 /** The smallest network: most likely of one subscriber alone. */
@@ -42,7 +42,7 @@ export function siteOf(address: string): string {
   return networksOf(address).at(-1) as string
 }
 
-function prefixOf({ parts }: ipaddr.IPv6, bits: number): string {
+function formatPrefix({ parts }: ipaddr.IPv6, bits: number): string {
   const used = parts.slice(0, Math.ceil(bits / 16))
   const unused = used.length * 16 - bits
   const masked = used.map((part, index) => (index === used.length - 1 ? (part >> unused) << unused : part))

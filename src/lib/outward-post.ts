@@ -79,7 +79,7 @@ export async function postOutward(
   deadline.setDue(withinMs, () => new Error(`the target takes longer than ${withinMs / 1000} seconds`))
   try {
     const addresses = await Promise.race([
-      addressesOf(url.hostname, rules, resolve),
+      resolveTarget(url.hostname, rules, resolve),
       rejectedBy(deadline.signal),
     ])
     deadline.signal.throwIfAborted()
@@ -131,7 +131,7 @@ function rejectedBy(signal: AbortSignal): Promise<never> {
   return aborted
 }
 
-async function addressesOf(
+async function resolveTarget(
   hostname: string,
   { allowPrivate }: OutwardRules,
   resolve: Resolve,

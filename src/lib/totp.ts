@@ -8,7 +8,7 @@ export const SECRET_BYTES = 20
 
 /** The step of a code: the present one, or a neighbour for slow typing and different clocks. */
 export function stepOfCode(secret: Buffer, code: string, milliseconds: number): number | undefined {
-  const options = { secret: secretOf(secret), token: code, timestamp: milliseconds, window: 1 }
+  const options = { secret: createSecret(secret), token: code, timestamp: milliseconds, window: 1 }
   const difference = TOTP.validate({ ...TOTP_SETTINGS, ...options })
   if (difference === null) return undefined
   return TOTP.counter({ ...TOTP_SETTINGS, timestamp: milliseconds }) + difference
@@ -16,15 +16,15 @@ export function stepOfCode(secret: Buffer, code: string, milliseconds: number): 
 
 /** For apps, mostly as a QR code. */
 export function otpauthUri(secret: Buffer, account: string, issuer: string): string {
-  return new TOTP({ ...TOTP_SETTINGS, secret: secretOf(secret), label: account, issuer }).toString()
+  return new TOTP({ ...TOTP_SETTINGS, secret: createSecret(secret), label: account, issuer }).toString()
 }
 
 /** Base32 (RFC 4648) without padding, for people and apps. */
 export function base32(bytes: Buffer): string {
-  return secretOf(bytes).base32
+  return createSecret(bytes).base32
 }
 
 /** The library takes whole buffers; those of Node are parts. */
-function secretOf(bytes: Buffer): Secret {
+function createSecret(bytes: Buffer): Secret {
   return new Secret({ buffer: Uint8Array.from(bytes).buffer })
 }

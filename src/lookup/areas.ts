@@ -107,7 +107,7 @@ async function readOutlines(source: Kysely<Tables>): Promise<Outlines> {
       const polygons = shape === null ? [] : decodeMultiPolygon(shape)
       if (polygons.length === 0) continue
       pieces.push({ countryCode, rings: polygons.flat() })
-      extents.push(extentOf(polygons.map(boundedPolygon)))
+      extents.push(mergeExtents(polygons.map(boundedPolygon)))
     }
     const end = page.at(-1)
     if (!end) return { pieces, tree: new BoxTree(extents) }
@@ -115,7 +115,7 @@ async function readOutlines(source: Kysely<Tables>): Promise<Outlines> {
   }
 }
 
-function extentOf(polygons: Extent[]): Extent {
+function mergeExtents(polygons: Extent[]): Extent {
   return {
     west: Math.min(...polygons.map(({ west }) => west)),
     south: Math.min(...polygons.map(({ south }) => south)),
@@ -276,19 +276,19 @@ export function createAreaFinder(
      * @param boundaries version; cells of others are forgotten
      */
     fromMemory(position: Position, boundaries: string): readonly Area[] | undefined {
-      const cell = cells.get(numberOf(position), boundaries)
+      const cell = cells.get(numberCell(position), boundaries)
       return cell ? areasAt(cell, position) : noneAt(position, boundaries)
     },
     /** Null for no country, undefined for a miss; on a border the country of lowest code. */
     countryFromMemory(position: Position, boundaries: string): string | null | undefined {
-      const cell = cells.get(numberOf(position), boundaries)
+      const cell = cells.get(numberCell(position), boundaries)
       if (cell && cell.country !== undefined) return cell.country
       const areas = cell ? areasAt(cell, position) : noneAt(position, boundaries)
       return areas && firstCountryOf(areas)
     },
     /** From memory or the database; concurrent requests share one query. */
     async find(position: Position, boundaries: string, clientKey?: ClientKey): Promise<readonly Area[]> {
-      const stored = cells.get(numberOf(position), boundaries)
+      const stored = cells.get(numberCell(position), boundaries)
       const none = stored ? undefined : noneAt(position, boundaries)
       if (none) return none
       const cell = stored ?? (await load(cellAround(position), clientKey))
@@ -347,7 +347,7 @@ function createCell({ west, south, degrees }: CellToFind, { areas }: FoundCell):
         .filter(({ length }) => length > 0)
         .map(boundedPolygon)
       partly.push({ area, polygons })
-      bytes += bytesOf(polygons)
+      bytes += measureBytes(polygons)
     }
   }
   const all = [...throughout, ...partly.map(({ area }) => area)]
@@ -355,20 +355,20 @@ function createCell({ west, south, degrees }: CellToFind, { areas }: FoundCell):
   return { throughout, partly, country: isOfOne ? firstCountryOf(throughout) : undefined, bytes }
 }
 
-function bytesOf(polygons: BoundedPolygon[]): number {
+function measureBytes(polygons: BoundedPolygon[]): number {
   return polygons.reduce(
     (sum, { rings }) => rings.reduce((of, ring) => of + RING_BYTES + ring.byteLength, sum + POLYGON_BYTES),
     0,
   )
 }
 
-function numberOf({ longitude, latitude }: Position): number {
+function numberCell({ longitude, latitude }: Position): number {
   return Math.floor(latitude * PER_DEGREE) * COLUMNS + Math.floor(longitude * PER_DEGREE)
 }
 
 function cellAround(position: Position): NumberedCell {
   return {
-    number: numberOf(position),
+    number: numberCell(position),
     west: Math.floor(position.longitude * PER_DEGREE) / PER_DEGREE,
     south: Math.floor(position.latitude * PER_DEGREE) / PER_DEGREE,
     degrees: 1 / PER_DEGREE,

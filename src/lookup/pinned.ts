@@ -33,7 +33,7 @@ export function createPinnedReleases(db: Kysely<Tables>, products: Products, max
   // Their tiles have a cache of their own: see the pixel readers of the look-up.
   const numbered = createNumbering()
 
-  function withoutAgeOf(release: PublishedRelease): PublishedRelease {
+  function findTimeless(release: PublishedRelease): PublishedRelease {
     if (!release.stale) return release
     const cached = timeless.get(release)
     if (cached) return cached
@@ -64,7 +64,7 @@ export function createPinnedReleases(db: Kysely<Tables>, products: Products, max
     /** @throws {ApiError} NOT_FOUND without a complete release, RELEASE_GONE where a published one was deleted */
     async find(snapshot: Snapshot, code: string): Promise<PinnedRelease> {
       const published = snapshot.published.find((release) => release.code === code)
-      if (published) return { release: withoutAgeOf(published), isPublic: true }
+      if (published) return { release: findTimeless(published), isPublic: true }
       return cache.load(code, (last) => load(code, last))
     },
     /** For a release that is gone, or has its tiles elsewhere. */

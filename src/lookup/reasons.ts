@@ -46,14 +46,14 @@ function sayOutside(
   working = '',
 ): string {
   const where = other ? `lies in ${other}, not in ${country}${working}` : `lies outside ${country}`
-  return `${nameOf(position, what)} ${where}.`
+  return `${namePlace(position, what)} ${where}.`
 }
 
 function sayNoData(values: string, position: Position, what: Place): string {
-  return `${nameOf(position, what)} has no ${values}: the published rasters have no value there.`
+  return `${namePlace(position, what)} has no ${values}: the published rasters have no value there.`
 }
 
-function nameOf({ latitude, longitude }: Position, what: Place): string {
+function namePlace({ latitude, longitude }: Position, what: Place): string {
   return `The ${what} at latitude ${latitude}, longitude ${longitude}`
 }
 

@@ -51,7 +51,7 @@ export function columnOf(product: ProductDefinition, layer: LayerLabel, key: str
 }
 
 /** The entries of a point's answer in the release's order, without layers without a value. */
-function entriesOf(product: ProductDefinition, release: ReleaseLabels, values: LayerValues): Entry[] {
+function createEntries(product: ProductDefinition, release: ReleaseLabels, values: LayerValues): Entry[] {
   const { key } = product.value
   return release.layers.flatMap((layer, index) => {
     const value = values[index] as number
@@ -88,7 +88,7 @@ export function dataOf(
 ): Record<string, unknown> {
   return {
     ...releaseMembers(release),
-    [product.entries]: entriesOf(product, release, values),
+    [product.entries]: createEntries(product, release, values),
   }
 }
 
@@ -260,7 +260,7 @@ export function createNumbering(): (release: Release, product: ProductDefinition
     const aged = withAge(release)
     return {
       ...aged,
-      writer: writerOf(product, aged),
+      writer: createWriter(product, aged),
       coverages: release.coverages.map(numbered),
       layers: release.layers.map((layer) => ({
         ...layer,
@@ -285,16 +285,16 @@ export function placedIn(release: PublishedRelease, inFiles: number[]): Publishe
 export function renewed(release: PublishedRelease, product: ProductDefinition): PublishedRelease {
   if (isStale(release, Date.now()) === (release.stale ?? false)) return release
   const aged = withAge(release)
-  return { ...aged, writer: writerOf(product, aged) }
+  return { ...aged, writer: createWriter(product, aged) }
 }
 
 /** A release without `stale`. */
 export function withoutAge(release: PublishedRelease, product: ProductDefinition): PublishedRelease {
   const { stale, ...timeless } = release
-  return stale ? { ...timeless, writer: writerOf(product, timeless) } : release
+  return stale ? { ...timeless, writer: createWriter(product, timeless) } : release
 }
 
-function writerOf(product: ProductDefinition, release: Release): ReleaseWriter {
+function createWriter(product: ProductDefinition, release: Release): ReleaseWriter {
   return itemWriter(product, release.layers, releaseMembers(release))
 }
 

@@ -27,7 +27,7 @@ interface Candidate extends Series {
  * before synthetic ones of any month. A crop has its code or an alias. The SQL function published_release has the same
  * rule.
  */
-function chooserOf<Release extends Candidate>(
+function createChooser<Release extends Candidate>(
   releases: Release[],
   aliases: CropAlias[],
 ): (series: Series) => Release | undefined {
@@ -201,7 +201,7 @@ async function take(
 ): Promise<DatedSnapshot> {
   const takenAt = performance.now()
   const { ids, inFiles, boundaries, reference } = await findPublishedState(source)
-  if (before?.state === stateOf({ ids, inFiles, boundaries, reference }) && Date.now() < before.agesAt) {
+  if (before?.state === formatState({ ids, inFiles, boundaries, reference }) && Date.now() < before.agesAt) {
     before.takenAt = takenAt
     return before
   }
@@ -222,14 +222,14 @@ async function take(
   return {
     takenAt,
     // Releases may have been deleted meanwhile: then the next query finds a change.
-    state: stateOf({ ids: [...releases.keys()], inFiles, boundaries, reference }),
+    state: formatState({ ids: [...releases.keys()], inFiles, boundaries, reference }),
     agesAt: Math.min(...published.map((release) => becomesStaleAt(release, Date.now()))),
     releases,
     countries,
     bounded: new Set(bounded),
     boundaries,
     published,
-    releaseOf: chooserOf(published, aliases),
+    releaseOf: createChooser(published, aliases),
     cropNamed: (crop) => aliases.find(({ alias }) => alias === crop)?.code ?? crop,
     periodsOf: (series) => periodsOf(published, series),
   }
@@ -258,7 +258,7 @@ export function countryNamed({ countries }: Snapshot, code: string | undefined):
   return countries.find((country) => country.code === code)?.name
 }
 
-function stateOf({ ids, inFiles, boundaries, reference }: PublishedState): string {
+function formatState({ ids, inFiles, boundaries, reference }: PublishedState): string {
   return `${ids.join()}; ${inFiles.join()}; ${boundaries}; ${reference}`
 }
 

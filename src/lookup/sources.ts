@@ -36,7 +36,7 @@ export function createSources(
   snapshot: Snapshot,
   release: PublishedRelease | undefined,
 ): Sources {
-  function sourceOf(
+  function createSource(
     placed: SeriesRequest & Placeable,
     releaseOf: (series: RequestedSeries) => PublishedRelease | undefined,
   ): Source {
@@ -48,7 +48,7 @@ export function createSources(
     return { series, release: found, members: { ...members, ...sourceMember(placed) } }
   }
 
-  const general = sourceOf(request, () => release)
+  const general = createSource(request, () => release)
   const byCountry = new Map<Country, Source>()
   return {
     byPlace: isLeftToPlace(request),
@@ -58,7 +58,7 @@ export function createSources(
       if (stored) return stored
       const placed = { ...request }
       placeIn(country, placed)
-      const source = sourceOf(placed, snapshot.releaseOf)
+      const source = createSource(placed, snapshot.releaseOf)
       byCountry.set(country, source)
       return source
     },

@@ -234,7 +234,7 @@ export function placeOf(coverage: NumberedCoverage, column: number, row: number)
   }
 }
 
-function tileOf({ id, firstTile, tileColumns }: NumberedCoverage, key: number): NumberedTile {
+function locateTile({ id, firstTile, tileColumns }: NumberedCoverage, key: number): NumberedTile {
   const tile = key - firstTile
   return { key, coverageId: id, row: Math.floor(tile / tileColumns), column: tile % tileColumns }
 }
@@ -242,7 +242,7 @@ function tileOf({ id, firstTile, tileColumns }: NumberedCoverage, key: number): 
 /** The centre of the part of a tile on the grid. On another grid it lies in the tile of the same place. */
 export function centreOf(coverage: NumberedCoverage, key: number): Position {
   const { originX, originY, pixelWidth, pixelHeight, width, height, tileSize } = coverage
-  const { row, column } = tileOf(coverage, key)
+  const { row, column } = locateTile(coverage, key)
   const middle = (tile: number, end: number) => (tile * tileSize + Math.min((tile + 1) * tileSize, end)) / 2
   return {
     longitude: originX + middle(column, width) * pixelWidth,
@@ -292,7 +292,7 @@ export function createTileLoader(store: TileStore, cache: TileCache, concurrency
     return new Promise((resolve, reject) => {
       const waiting = { place, resolve, reject }
       const others = loading.get(place.key)
-      const bytes = askTile(tileOf(coverage, place.key), clientKey)
+      const bytes = askTile(locateTile(coverage, place.key), clientKey)
       if (others) {
         others.push(waiting)
         // This client key has a slot too: the first one may wait longer.
@@ -328,7 +328,7 @@ export function createTileLoader(store: TileStore, cache: TileCache, concurrency
     async readAhead(tiles: TileOfCoverage[]): Promise<void> {
       const missing = tiles.filter(({ key }) => !cache.has(key) && !loading.has(key))
       const loaded = missing.map(async ({ coverage, key }) => {
-        const reading = askTile(tileOf(coverage, key), READING_AHEAD)
+        const reading = askTile(locateTile(coverage, key), READING_AHEAD)
         loading.set(key, [])
         await load(key, reading)
         await reading

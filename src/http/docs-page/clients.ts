@@ -11,12 +11,12 @@ import { entityTag } from '../entity-tags.ts'
 const BLOCK = 512
 
 /** Makes an archive of files (POSIX ustar) with no times and owners in it: the same files are the same bytes. */
-function tarOf(files: ReadonlyMap<string, Buffer>): Buffer {
-  const pieces = [...files].flatMap(([name, bytes]) => [headerOf(name, bytes.length), padded(bytes)])
+function packTar(files: ReadonlyMap<string, Buffer>): Buffer {
+  const pieces = [...files].flatMap(([name, bytes]) => [createTarHeader(name, bytes.length), padded(bytes)])
   return Buffer.concat([...pieces, Buffer.alloc(2 * BLOCK)])
 }
 
-function headerOf(name: string, length: number): Buffer {
+function createTarHeader(name: string, length: number): Buffer {
   if (Buffer.byteLength(name) > 99) throw new RangeError(`${name} is too long for a name in an archive`)
   const header = Buffer.alloc(BLOCK)
   header.write(name, 0)
@@ -89,7 +89,7 @@ async function npmPackage(): Promise<Buffer> {
   for (const name of names) files.set(`package/${name}`, await readFile(join(folder, name)))
   // Types alone are the same when compiled.
   files.set('package/dist/schema.d.ts', await readFile(join(folder, 'src/schema.ts')))
-  return promisify(gzip)(tarOf(files))
+  return promisify(gzip)(packTar(files))
 }
 
 /** A wheel of a module (PEP 427), which needs no build. */

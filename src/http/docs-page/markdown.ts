@@ -22,13 +22,13 @@ export interface Chapter {
  *
  * @param hrefOf null for a link that is shown as text
  */
-export function readingOf(text: string, hrefOf: (link: string) => string | null): Reading {
+export function renderReading(text: string, hrefOf: (link: string) => string | null): Reading {
   const markdown = new MarkdownIt({ html: false })
   const tokens = markdown.parse(text, {})
   for (const { children } of tokens) if (children) pointLinks(children, hrefOf)
   const render = (some: Token[]) => markdown.renderer.render(some, markdown.options, {})
   for (const [index, token] of tokens.entries()) {
-    if (token.type === 'heading_open') token.attrSet('id', slugOf(textOf(tokens[index + 1])))
+    if (token.type === 'heading_open') token.attrSet('id', createSlug(readText(tokens[index + 1])))
   }
 
   const starts = tokens.flatMap(({ type, tag }, index) =>
@@ -40,7 +40,7 @@ export function readingOf(text: string, hrefOf: (link: string) => string | null)
     // Behind the heading, its text and its end.
     content: render(tokens.slice(start + 3, starts[index + 1])),
   }))
-  return { title: textOf(tokens[1]), opening: render(tokens.slice(3, starts[0])), chapters }
+  return { title: readText(tokens[1]), opening: render(tokens.slice(3, starts[0])), chapters }
 }
 
 function pointLinks(tokens: Token[], hrefOf: (link: string) => string | null): void {
@@ -56,11 +56,11 @@ function pointLinks(tokens: Token[], hrefOf: (link: string) => string | null): v
 }
 
 /** Text of a line without markup. */
-function textOf(line: Token | undefined): string {
+function readText(line: Token | undefined): string {
   return (line?.children ?? []).map(({ content }) => content).join('')
 }
 
-function slugOf(heading: string): string {
+function createSlug(heading: string): string {
   return heading
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\s_-]/gu, '')

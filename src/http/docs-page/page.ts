@@ -32,7 +32,7 @@ const NOTICE = `
  *
  * @param root relative path of the service
  */
-export function headOf(app: App, root: string): string {
+export function renderHead(app: App, root: string): string {
   const file = (name: string) => root + app.webFile(name)
   const styles = ['styles/page.css', 'styles/pages.css', 'styles/docs.css']
   return `  <meta name="color-scheme" content="light dark">
@@ -42,7 +42,7 @@ ${styles.map((name) => `  <link rel="stylesheet" href="${file(name)}">\n`).join(
 }
 
 /** The first calls, the guide and links above the operations. */
-export function contentOf({ folder, root, product, calls, guide, synthetic }: PageContent): string {
+export function renderContent({ folder, root, product, calls, guide, synthetic }: PageContent): string {
   const tries: Operation[][] = [
     [{ name: 'Try it', link: `advisory/${product}AtPoint` }],
     [
@@ -83,7 +83,7 @@ function parts(root: string): string {
 }
 
 /** A document as a page of its own. */
-export function readingPageOf({ title, opening, chapters }: Reading, head: string): string {
+export function renderReadingPage({ title, opening, chapters }: Reading, head: string): string {
   const parts = chapters.map(({ id, heading, content }) => `<h2 id="${id}">${heading}</h2>\n${content}`)
   return renderHtml({
     title: `${title} - ${SERVICE_NAME}`,
@@ -151,11 +151,11 @@ export function createReadings() {
 async function readDocument(path: ReadingPath, folder: string): Promise<Reading> {
   const file = READINGS[path]
   // Loaded with the first page, which shortens the start.
-  const [text, { readingOf }] = await Promise.all([
+  const [text, { renderReading }] = await Promise.all([
     readFile(join(DOCUMENTS, file), 'utf8'),
     import('./markdown.ts'),
   ])
-  return readingOf(text, (link) => hrefFrom(file, link, folder))
+  return renderReading(text, (link) => hrefFrom(file, link, folder))
 }
 
 function hrefFrom(file: string, link: string, folder: string): string | null {

@@ -9,11 +9,11 @@ import {
   type ExampleSchema,
   exampleOf,
   isRef,
+  listSlots,
   type Part,
   Repeats,
   refTo,
   type Slot,
-  slotsOf,
 } from './repeats.ts'
 
 interface Operation extends Part {
@@ -33,8 +33,8 @@ function shareComponents(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
   )
   const ofOperations = operations.map((operation): [string, Part] => [operation.operationId, operation])
 
-  share('headers', [...headersIn(operations), ...Object.entries(responses).flatMap(headersOf)], headers)
-  share('parameters', operations.flatMap(slotsOfParameters), parameters)
+  share('headers', [...headersIn(operations), ...Object.entries(responses).flatMap(listHeaders)], headers)
+  share('parameters', operations.flatMap(listParameterSlots), parameters)
   const roots = [...Object.entries(schemas), ...Object.entries(parameters), ...ofOperations]
   const members = roots.flatMap(([name, root]) => [...membersIn(root as Part, name)])
   const long = members.filter(({ value }) => JSON.stringify(value).length >= SHORTEST_SCHEMA)
@@ -92,16 +92,16 @@ function share(kind: string, slots: Slot[], components: Part): void {
 
 function headersIn(operations: Operation[]): Slot[] {
   return operations.flatMap(({ operationId, responses }) =>
-    Object.values(responses).flatMap((response) => headersOf([operationId, response])),
+    Object.values(responses).flatMap((response) => listHeaders([operationId, response])),
   )
 }
 
-function headersOf([within, { headers = {} }]: [string, object & { headers?: object }]): Slot[] {
-  return slotsOf(headers as Part, within)
+function listHeaders([within, { headers = {} }]: [string, object & { headers?: object }]): Slot[] {
+  return listSlots(headers as Part, within)
 }
 
-function slotsOfParameters({ operationId, parameters = [] }: Operation): Slot[] {
-  const slots = slotsOf(parameters as unknown as Part, operationId)
+function listParameterSlots({ operationId, parameters = [] }: Operation): Slot[] {
+  const slots = listSlots(parameters as unknown as Part, operationId)
   return slots.map((slot) => ({ ...slot, name: String(slot.value.name) }))
 }
 
@@ -111,7 +111,7 @@ function slotsOfParameters({ operationId, parameters = [] }: Operation): Slot[] 
  * @param ofObject whether the keys of the part are members of the API
  */
 function* membersIn(part: Part, within: string, ofObject = false): Generator<Slot> {
-  if (ofObject) yield* slotsOf(part, within)
+  if (ofObject) yield* listSlots(part, within)
   for (const [key, value] of Object.entries(part)) {
     const isExample = !ofObject && (key === 'example' || key === 'examples')
     if (value === null || typeof value !== 'object' || isExample) continue
@@ -203,7 +203,7 @@ export const DOCUMENT_PARTS = {
 export type DocumentPart = keyof typeof DOCUMENT_PARTS
 
 /** The first part that a path matches. */
-function partOf(path: string): DocumentPart | undefined {
+function findPart(path: string): DocumentPart | undefined {
   const parts = Object.entries(DOCUMENT_PARTS) as [DocumentPart, { paths: RegExp }][]
   return parts.find(([, { paths }]) => paths.test(path))?.[0]
 }
@@ -211,9 +211,9 @@ function partOf(path: string): DocumentPart | undefined {
 /** The operations of one part, and their tags. */
 function withPaths(document: OpenAPIV3_1.Document, part: DocumentPart): OpenAPIV3_1.Document {
   const paths = Object.fromEntries(
-    Object.entries(document.paths ?? {}).filter(([path]) => partOf(path) === part),
+    Object.entries(document.paths ?? {}).filter(([path]) => findPart(path) === part),
   )
-  const used = new Set(Object.values(paths).flatMap((path) => Object.values(path ?? {}).flatMap(tagsOf)))
+  const used = new Set(Object.values(paths).flatMap((path) => Object.values(path ?? {}).flatMap(listTags)))
   const { title } = document.info
   return {
     ...document,
@@ -223,7 +223,7 @@ function withPaths(document: OpenAPIV3_1.Document, part: DocumentPart): OpenAPIV
   }
 }
 
-function tagsOf(operation: unknown): string[] {
+function listTags(operation: unknown): string[] {
   return (operation as { tags?: string[] }).tags ?? []
 }
 
@@ -339,13 +339,13 @@ function withJsonAlone(_key: string, value: unknown): unknown {
   if (json === undefined || Object.keys(others).length === 0) return value
   return {
     ...value,
-    content: { [JSON_TYPE]: withoutSchemasOf(Object.values(others), json) },
+    content: { [JSON_TYPE]: withoutSchemas(Object.values(others), json) },
     [OTHER_MEDIA_TYPES]: Object.keys(others),
   }
 }
 
 /** Without the schemas of other media types, generators have no choice of schemas either. */
-function withoutSchemasOf(others: Media[], json: Media): Media {
+function withoutSchemas(others: Media[], json: Media): Media {
   const references = others.map(({ schema }) => schema.$ref)
   const [own, ...more] = json.schema.anyOf?.filter(({ $ref }) => !references.includes($ref)) ?? []
   return own && more.length === 0 ? { ...json, schema: own } : json

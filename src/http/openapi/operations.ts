@@ -110,7 +110,7 @@ export interface RouteFacts {
 const BEFORE_NEGOTIATION = new Set([401, 403, 408, 413, 415, 431])
 
 /** @param negotiated whether the operation has several media types */
-function headersOf(status: number, facts: RouteFacts, negotiated: boolean): Headers {
+function listHeaders(status: number, facts: RouteFacts, negotiated: boolean): Headers {
   const { open, caching, deprecated, idempotent, preferences = [] } = facts
   const success = status < 300
   const strict = preferences.includes('handling=strict')
@@ -145,7 +145,7 @@ function headersOf(status: number, facts: RouteFacts, negotiated: boolean): Head
   )
 }
 
-function headerParametersOf(facts: RouteFacts): { $ref: string }[] {
+function listHeaderParameters(facts: RouteFacts): { $ref: string }[] {
   const names: (keyof typeof HEADER_PARAMETERS | false)[] = [
     isTagged(facts) && 'IfNoneMatch',
     facts.preferences !== undefined && 'Prefer',
@@ -226,10 +226,11 @@ function complete(operation: Operation, components: Components, shared: SharedRe
   delete operation[ROUTE_FACTS]
   if (facts.deprecated) {
     operation.deprecated = true
-    operation.description = `${noteOf(facts.deprecated)}\n\n${operation.description ?? ''}`.trim()
+    operation.description =
+      `${describeDeprecation(facts.deprecated)}\n\n${operation.description ?? ''}`.trim()
   }
   if (facts.optionalBody && requestBody) requestBody.required = false
-  operation.parameters = [...(operation.parameters ?? []), ...headerParametersOf(facts)]
+  operation.parameters = [...(operation.parameters ?? []), ...listHeaderParameters(facts)]
 
   for (const [type, media] of Object.entries(requestBody?.content ?? {})) {
     // Postman's converter ignores examples of schemas, and would make up all fields of a JSON body.
@@ -239,7 +240,7 @@ function complete(operation: Operation, components: Components, shared: SharedRe
 
   const negotiated = responses[406] !== undefined
   for (const [status, answer] of Object.entries(responses)) {
-    answer.headers = { ...headersOf(Number(status), facts, negotiated), ...answer.headers }
+    answer.headers = { ...listHeaders(Number(status), facts, negotiated), ...answer.headers }
     if (Object.keys(answer.headers).length === 0) delete answer.headers
   }
   shared.errors.referTo(responses)
@@ -249,7 +250,7 @@ function complete(operation: Operation, components: Components, shared: SharedRe
   responses[304] = refTo('responses', NOT_MODIFIED)
 }
 
-function noteOf({ since, sunset, successor }: Deprecated): string {
+function describeDeprecation({ since, sunset, successor }: Deprecated): string {
   const end = sunset === undefined ? '' : ` It will be gone on ${sunset}.`
   const instead = successor === undefined ? '' : ` \`${successor}\` takes its place.`
   return `Deprecated since ${since}.${end}${instead}`

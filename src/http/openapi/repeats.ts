@@ -22,7 +22,7 @@ export function isRef(part: Part): boolean {
   return '$ref' in part
 }
 
-export function slotsOf(owner: Part, within: string): Slot[] {
+export function listSlots(owner: Part, within: string): Slot[] {
   return Object.entries(owner).map(([key, value]) => ({
     owner,
     key,
@@ -115,7 +115,7 @@ function errorExample(code: ErrorCode) {
 export class ErrorResponses {
   readonly components: Record<string, Part> = {
     [ANY_ERROR]: {
-      ...responseOf(CODES.filter((code) => OF_ALL.has(code))),
+      ...createResponse(CODES.filter((code) => OF_ALL.has(code))),
       headers: Object.fromEntries(HEADERS_OF_ALL.map((name) => [name, refTo('headers', name)])),
     },
   }
@@ -129,7 +129,7 @@ export class ErrorResponses {
     for (const [status, response] of Object.entries(responses)) {
       if (Number(status) < 400) continue
       delete responses[status]
-      const codes = codesOf(response).filter((code) => !OF_ALL.has(code))
+      const codes = listCodes(response).filter((code) => !OF_ALL.has(code))
       if (codes.length > 0) responses[status] = refTo('responses', this.#nameOf(codes, response))
     }
     // Linters require an error of the client.
@@ -145,7 +145,7 @@ export class ErrorResponses {
     const inText = Object.keys(otherMedia).length > 0 ? 'InText' : ''
     const name = codes.map(pascalCase).join('Or') + inText
     const { headers: present } = this.components[name] ?? {}
-    const { content: json, ...rest } = responseOf(codes)
+    const { content: json, ...rest } = createResponse(codes)
     const all = Object.entries({ ...(present as Part), ...(headers as Part) })
     const own = all.filter(([header]) => !HEADERS_OF_ALL.includes(header))
     this.components[name] = {
@@ -158,12 +158,12 @@ export class ErrorResponses {
 }
 
 /** In the order of the catalogue. */
-function codesOf({ content }: Part): ErrorCode[] {
+function listCodes({ content }: Part): ErrorCode[] {
   const { examples = {} } = (content as Record<string, { examples?: Part }>)[JSON_TYPE] ?? {}
   return CODES.filter((code) => code in examples)
 }
 
-function responseOf(codes: ErrorCode[]): Part {
+function createResponse(codes: ErrorCode[]): Part {
   return {
     description: codes.map((code) => `\`${code}\`: ${ERRORS[code].meaning}`).join('\n\n'),
     content: {
@@ -198,7 +198,7 @@ export interface ExampleSchema {
 export type Components = Record<string, ExampleSchema>
 
 /** The target of a reference, or the first of several schemas. */
-function successorOf(
+function findSuccessor(
   { $ref, anyOf, oneOf }: ExampleSchema,
   components: Components,
 ): ExampleSchema | undefined {
@@ -207,7 +207,7 @@ function successorOf(
 
 export function hasExample(schema: ExampleSchema, components: Components): boolean {
   if (schema.examples) return true
-  const successor = successorOf(schema, components)
+  const successor = findSuccessor(schema, components)
   return successor !== undefined && hasExample(successor, components)
 }
 
@@ -221,7 +221,7 @@ const OF_FORMAT: Record<string, string> = {
 export function exampleOf(schema: ExampleSchema, components: Components): unknown {
   const { examples, type, properties = {}, required = [], items, minItems = 1, ...rule } = schema
   if (examples) return examples[0]
-  const successor = successorOf(schema, components)
+  const successor = findSuccessor(schema, components)
   if (successor) return exampleOf(successor, components)
   if (rule.const !== undefined) return rule.const
   if (rule.enum) return rule.enum[0]

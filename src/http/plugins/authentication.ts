@@ -162,7 +162,7 @@ export const authentication = fp(
       reply: FastifyReply,
       config: FastifyContextConfig,
     ): Promise<Caller> {
-      const token = tokenOf(request)
+      const token = readToken(request)
       const caller = token && (await callers.find(token, request, reply))
       if (!caller) throw unauthorized(request)
       if (caller.keyId !== null) app.countKeyRequest(caller.keyId)
@@ -224,7 +224,7 @@ function knownCaller(
   request: FastifyRequest,
   { scope }: FastifyContextConfig,
 ): Caller | null {
-  const token = tokenOf(request)
+  const token = readToken(request)
   const caller = token === undefined ? undefined : known(token)
   return caller && (scope === undefined || permits(caller, scope)) ? caller : null
 }
@@ -269,7 +269,7 @@ export function permits({ scopes }: Caller, scope: Scope): boolean {
 }
 
 /** The token of the one Authorization header; undefined where there is none, or more than one. */
-function tokenOf({ headers, raw }: FastifyRequest): string | undefined {
+function readToken({ headers, raw }: FastifyRequest): string | undefined {
   const token = BEARER.exec(headers.authorization ?? '')?.[1]
   if (token === undefined) return undefined
   // Node keeps the first of several headers and says nothing.

@@ -26,7 +26,7 @@ export const deprecation = fp(
     app.addHook('onRoute', (route) => {
       const { deprecated } = route.config ?? {}
       if (!deprecated) return
-      const headers = headersOf(deprecated, app.config.BASE_PATH)
+      const headers = createHeaders(deprecated, app.config.BASE_PATH)
       const announce = (_request: FastifyRequest, reply: FastifyReply, payload: unknown, done: Done) => {
         const { link, ...others } = headers
         reply.headers(others)
@@ -43,7 +43,7 @@ export const deprecation = fp(
 type Done = (error: Error | null, payload: unknown) => void
 
 /** @throws {TypeError} for invalid dates, or a removal before the deprecation */
-function headersOf({ since, sunset, page, successor }: Deprecated, basePath: string) {
+function createHeaders({ since, sunset, page, successor }: Deprecated, basePath: string) {
   const begin = parseDay(since)
   const end = sunset === undefined ? undefined : parseDay(sunset)
   if (end !== undefined && end < begin) throw new TypeError(`the sunset ${sunset} is before ${since}`)

@@ -5,7 +5,13 @@ import { SERVICE_NAME } from '#schemas/service.ts'
 import { VERSION } from '#src/lib/version.ts'
 import type { App } from '../app.ts'
 import { createClientFiles } from '../docs-page/clients.ts'
-import { contentOf, createReadings, headOf, READING_PATHS, readingPageOf } from '../docs-page/page.ts'
+import {
+  createReadings,
+  READING_PATHS,
+  renderContent,
+  renderHead,
+  renderReadingPage,
+} from '../docs-page/page.ts'
 import { isCurrent } from '../entity-tags.ts'
 import { DOCUMENT_PARTS } from '../openapi/document.ts'
 import { VIEWPORT } from '../plain-page.ts'
@@ -84,11 +90,11 @@ export const docsPage = fp(
           synthetic(),
         ])
         return page
-          .replace('</head>', `  ${VIEWPORT}\n${headOf(app, root)}</head>`)
+          .replace('</head>', `  ${VIEWPORT}\n${renderHead(app, root)}</head>`)
           .replaceAll(/"[^"]*\/(static\/[\w./-]+)"/g, `"${folder}$1?v=${VERSION}"`)
           .replace(
             operations,
-            `${contentOf({ folder, root, product, guide, calls, synthetic: isSynthetic })}${operations}`,
+            `${renderContent({ folder, root, product, guide, calls, synthetic: isSynthetic })}${operations}`,
           )
       })
       await open.register(swaggerUi, {
@@ -110,7 +116,7 @@ export const docsPage = fp(
       })
       for (const path of READING_PATHS) {
         open.get(`${prefix}/${path}`, { schema: { hide: true } }, async (_request, reply) =>
-          reply.type(HTML).send(readingPageOf(await read(path, ''), headOf(app, '../'))),
+          reply.type(HTML).send(renderReadingPage(await read(path, ''), renderHead(app, '../'))),
         )
       }
       open.get<{ Params: { file: string } }>(

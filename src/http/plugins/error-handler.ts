@@ -127,17 +127,17 @@ function send(error: ApiError, reply: FastifyReply): FastifyReply {
     .code(error.status)
     .type('application/json; charset=utf-8')
     .serializer((text: string) => text)
-    .send(bodyOf(error, reply.request.id, reply.request.basePath))
+    .send(formatBody(error, reply.request.id, reply.request.basePath))
 }
 
-function bodyOf(error: ApiError, requestId: string, basePath = ''): string {
+function formatBody(error: ApiError, requestId: string, basePath = ''): string {
   const body = JSON.stringify({ ...error.body, request_id: requestId })
   return body.includes(BASE) ? body.replaceAll(BASE, () => basePath) : body
 }
 
 /** An error without the headers of hooks. */
 function bareAnswer(error: ApiError, requestId: string): { headers: Record<string, string>; body: string } {
-  const body = bodyOf(error, requestId)
+  const body = formatBody(error, requestId)
   return {
     headers: {
       ...SECURITY_HEADERS,

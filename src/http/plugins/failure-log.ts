@@ -51,14 +51,14 @@ export function createIncidents(log: (line: IncidentLine) => void) {
   }
 
   function goOn(name: string, incident: Incident, now: number): void {
-    log(lineOf(name, 'goes on', now - incident.began, incident.untold))
+    log(createLine(name, 'goes on', now - incident.began, incident.untold))
     incident.untold.clear()
     incident.told = now
   }
 
   function end(name: string, { began, latest, failures }: Incident): void {
     incidents.delete(name)
-    log(lineOf(name, 'is over', latest - began, failures))
+    log(createLine(name, 'is over', latest - began, failures))
   }
 
   function stop(): void {
@@ -104,7 +104,7 @@ function countOne(counts: Map<string, number>, name: string): void {
   counts.set(counted, (counts.get(counted) ?? 0) + 1)
 }
 
-function lineOf(
+function createLine(
   incident: string,
   state: IncidentLine['state'],
   milliseconds: number,

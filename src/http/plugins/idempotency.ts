@@ -116,7 +116,7 @@ export function createAttempts(app: App, records: IdempotencyRecords) {
     reply: FastifyReply,
     work: () => Promise<void>,
   ): Promise<void> {
-    const noted = permitsOf(request, reply)
+    const noted = choosePermits(request, reply)
       .note(work)
       .catch((error) => {
         app.logFailure(error, NOT_NOTED, request.log)
@@ -138,7 +138,7 @@ export function createAttempts(app: App, records: IdempotencyRecords) {
       isSent = true
       return records.begin(attempt, userId)
     }
-    const found = await permitsOf(request, reply)
+    const found = await choosePermits(request, reply)
       .begin(ask)
       .catch((error) => {
         // Without an answer it may have begun.
@@ -154,7 +154,7 @@ export function createAttempts(app: App, records: IdempotencyRecords) {
 }
 
 /** A request with a permit for all work uses that for its notes too. */
-function permitsOf(request: FastifyRequest, reply: FastifyReply) {
+function choosePermits(request: FastifyRequest, reply: FastifyReply) {
   const { server, routeOptions } = request
   if (!routeOptions.config.ownTurns) {
     return {
@@ -178,7 +178,7 @@ interface StoredAnswer {
 }
 
 /** Digest of a request. It may contain a password, so it is stored sealed. */
-function fingerprintOf(request: unknown): string {
+function createFingerprint(request: unknown): string {
   return createHash('sha256').update(JSON.stringify(request)).digest('base64')
 }
 
@@ -274,7 +274,7 @@ export const idempotency = fp(
       const key = idempotencyKeyOf(request)
       if (key === undefined) return work()
       const { params, body: sent, user, routeOptions } = request
-      const fingerprint = fingerprintOf([params ?? null, sent ?? null])
+      const fingerprint = createFingerprint([params ?? null, sent ?? null])
       // Without an account the request is a part of the name: strangers may choose the same key.
       const scope = ownerOf ? fingerprint : (user?.id ?? null)
       const attempt = {

@@ -40,7 +40,7 @@ declare module 'fastify' {
 }
 
 /** @param advice a list of the products */
-const descriptionOf = (advice: string) =>
+const createDescription = (advice: string) =>
   `
 Advice for places in ${COUNTRY_NAMES}: ${advice}, from the rasters that agronomists publish.
 
@@ -99,11 +99,14 @@ export const openapi = fp(
     for (const schema of shared) app.addSchema(schema)
 
     await app.register(swagger, {
-      openapi: headOf(products, app.config.BASE_PATH),
+      openapi: createHead(products, app.config.BASE_PATH),
       refResolver: {
         buildLocalReference: (json, _base, _fragment, index) => String(json.$id ?? `schema${index}`),
       },
-      transform: ({ schema, url, route }) => ({ schema: operationOf(schema ?? {}, route.config ?? {}), url }),
+      transform: ({ schema, url, route }) => ({
+        schema: createOperation(schema ?? {}, route.config ?? {}),
+        url,
+      }),
     })
 
     const documents = createDocuments(app)
@@ -138,13 +141,13 @@ export const openapi = fp(
 )
 
 /** The document without its operations. */
-function headOf(products: Products['list'], basePath: string): Partial<OpenAPIV3_1.Document> {
+function createHead(products: Products['list'], basePath: string): Partial<OpenAPIV3_1.Document> {
   return {
     openapi: '3.1.0',
     info: {
       title: SERVICE_NAME,
       version: VERSION,
-      description: descriptionOf(listOf(products.map(({ names }) => names.advice))),
+      description: createDescription(listOf(products.map(({ names }) => names.advice))),
       contact: { name: 'The operator of this service' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
@@ -175,7 +178,7 @@ function headOf(products: Products['list'], basePath: string): Partial<OpenAPIV3
   }
 }
 
-function operationOf(schema: FastifySchema, config: FastifyContextConfig): FastifySchema {
+function createOperation(schema: FastifySchema, config: FastifyContextConfig): FastifySchema {
   const { queryAlternative, bodyForms, bodyRemainder, ...rest } = schema
   const { public: open, caching, deprecated, idempotent, preferences } = config
   const optionalBody = bodyRemainder !== undefined
@@ -186,7 +189,7 @@ function operationOf(schema: FastifySchema, config: FastifyContextConfig): Fasti
     ...rest,
     ...describeAccess(schema, config),
     [ROUTE_FACTS]: facts,
-    ...(forms && { body: { content: mediaOf(forms) } }),
+    ...(forms && { body: { content: listMedia(forms) } }),
     ...(queryAlternative !== undefined && { querystring: queryAlternative }),
   }
   return operation
@@ -239,17 +242,17 @@ interface Text {
 /** Rules of a route for callers and keys. */
 function describeAccess(schema: FastifySchema, config: FastifyContextConfig) {
   if (config.public) return { security: schema.security ?? [] }
-  const rule = ruleOf(config)
+  const rule = describeRule(config)
   const description = [schema.description, rule].filter(Boolean).join('\n\n')
   return { security: [{ [BEARER]: [] }], description }
 }
 
-function ruleOf(config: FastifyContextConfig): string {
+function describeRule(config: FastifyContextConfig): string {
   if (config.login === undefined) return `A key needs the scope \`${scopeOf(config)}\`.`
   if (config.login === 'any') return 'Logins only: keys are refused.'
   return 'Logins only, with the password given within ten minutes (`POST /auth/login`, `POST /auth/reauthenticate`).'
 }
 
-function mediaOf(forms: Record<string, unknown>): Record<string, { schema: unknown }> {
+function listMedia(forms: Record<string, unknown>): Record<string, { schema: unknown }> {
   return Object.fromEntries(Object.entries(forms).map(([mediaType, schema]) => [mediaType, { schema }]))
 }

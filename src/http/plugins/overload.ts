@@ -51,8 +51,8 @@ const GOING_ON: FairQueueLimits = { running: 1, runningEach: 1, waiting: Number.
  */
 export const overload = fp(
   async (app: App) => {
-    const limiter = createFairQueue(limitsOf(app), overloaded)
-    const readLimiter = createFairQueue(limitsOf(app), overloaded)
+    const limiter = createFairQueue(createLimits(app), overloaded)
+    const readLimiter = createFairQueue(createLimits(app), overloaded)
     const notes = createFairQueue(NOTES, overloaded)
     const goingOn = createFairQueue(GOING_ON, overloaded)
     observeQueue(app.metrics, 'requests', limiter.state)
@@ -71,15 +71,15 @@ export const overload = fp(
       return timeBudget.during(() => limited.enter(clientKeyOf(request), signal)).finally(end)
     }
 
-    function inTurnOf(queue?: FairQueue): FastifyInstance['inTurn'] {
+    function createInTurn(queue?: FairQueue): FastifyInstance['inTurn'] {
       return async (request, reply, work) => {
         const release = await enter(request, reply, queue)
         return withTimeout(request, reply, () => work().finally(release))
       }
     }
 
-    app.decorate('inTurn', inTurnOf())
-    app.decorate('goOnInTurn', inTurnOf(goingOn))
+    app.decorate('inTurn', createInTurn())
+    app.decorate('goOnInTurn', createInTurn(goingOn))
     app.decorate('noteInTurn', (request, note) => notes.run(clientKeyOf(request), note))
 
     app.addHook('onRoute', (route) => {
@@ -140,7 +140,7 @@ const PERMITS_A_CONNECTION = 0.6
 const EMBEDDED_PERMITS = 2
 
 /** One caller has half of the permits at most. */
-function limitsOf({ config, database }: App): FairQueueLimits {
+function createLimits({ config, database }: App): FairQueueLimits {
   const running =
     database.kind === 'embedded'
       ? EMBEDDED_PERMITS

@@ -17,7 +17,7 @@ import {
 } from '../request-counter.ts'
 
 /** Errors of several codes have one status, and one histogram. */
-function histogramsOf(totals: RouteTotal[]): Sample[] {
+function createHistograms(totals: RouteTotal[]): Sample[] {
   const sums = new Map<string, RouteTotal>()
   for (const total of totals) {
     const { method, route, status } = total
@@ -26,10 +26,10 @@ function histogramsOf(totals: RouteTotal[]): Sample[] {
     addTally(sum, total)
     sums.set(key, sum)
   }
-  return [...sums.values()].flatMap(histogramOf)
+  return [...sums.values()].flatMap(createHistogram)
 }
 
-function histogramOf({ method, route, status, requests, totalMs, latencies }: RouteTotal): Sample[] {
+function createHistogram({ method, route, status, requests, totalMs, latencies }: RouteTotal): Sample[] {
   const labels = { method, route, status: String(status) }
   const name = 'http_request_duration_seconds'
   const bucket = (le: string, value: number) => ({
@@ -73,11 +73,11 @@ declare module 'fastify' {
 export const requestCounts = fp(
   async (app: App, { add }: { add: AddCounts }) => {
     const { counterOf, flush, totals } = createRequestCounter(add)
-    app.metrics.observeAll('http_request_duration_seconds', () => histogramsOf(totals()))
+    app.metrics.observeAll('http_request_duration_seconds', () => createHistograms(totals()))
     app.metrics.observeAll('agro_http_errors_total', () => countErrors(totals()))
     const slowCalls = createSlowCalls()
 
-    function hookOf(name: string, pattern: RoutePattern) {
+    function createHook(name: string, pattern: RoutePattern) {
       const count = counterOf(name, pattern)
       const note = slowCalls.noterOf(name)
       return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
@@ -95,11 +95,11 @@ export const requestCounts = fp(
     app.decorate('slowCalls', slowCalls)
     app.addHook('onRoute', (route) => {
       route.onResponse = [
-        hookOf(nameOf(route), patternOf(route, app.config.BASE_PATH)),
+        createHook(nameRoute(route), patternOf(route, app.config.BASE_PATH)),
         ...[route.onResponse ?? []].flat(),
       ]
     })
-    const countUnknownPath = hookOf('unknownPath', UNKNOWN_PATH)
+    const countUnknownPath = createHook('unknownPath', UNKNOWN_PATH)
     app.addHook('onResponse', (request, reply, done) => {
       if (request.is404) countUnknownPath(request, reply, done)
       else done()
@@ -111,7 +111,7 @@ export const requestCounts = fp(
 )
 
 /** Name in the counts; routes without an operation are pages of the documentation. */
-function nameOf({ schema, method }: RouteOptions): string {
+function nameRoute({ schema, method }: RouteOptions): string {
   return schema?.operationId ?? (method === 'OPTIONS' ? 'preflight' : 'documentation')
 }
 

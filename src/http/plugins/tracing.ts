@@ -31,7 +31,7 @@ export const tracing = fp(
 
     app.addHook('onRequest', (request, reply, done) => {
       if (app.warmingUp) return done()
-      const parent = parentOf(request)
+      const parent = findParent(request)
       const span = beginSpan(tracer, request, parent, app.config.BASE_PATH)
       const { traceId, spanId } = span.spanContext()
       request.log = request.log.child({ trace_id: traceId, span_id: spanId })
@@ -56,7 +56,7 @@ function hasSdk(): boolean {
 }
 
 /** A span of an instrumentation of Node's HTTP, or the headers. */
-function parentOf({ headers }: FastifyRequest): Context {
+function findParent({ headers }: FastifyRequest): Context {
   const active = context.active()
   return trace.getSpan(active) ? active : propagation.extract(active, headers)
 }

@@ -37,8 +37,8 @@ export const unknownPaths = fp(
 
     // The hook is for unknown paths alone.
     await app.register(async (unknown) => {
-      unknown.addHook('onRequest', (request, _reply, done) => done(refusalOf(app, request)))
-      unknown.setNotFoundHandler((request, reply) => reply.send(refusalOf(app, request)))
+      unknown.addHook('onRequest', (request, _reply, done) => done(createRefusal(app, request)))
+      unknown.setNotFoundHandler((request, reply) => reply.send(createRefusal(app, request)))
     })
   },
   { name: 'unknown-paths', dependencies: ['error-handler'] },
@@ -52,7 +52,7 @@ function createPattern(url: string): RegExp {
   return new RegExp(`^${segments.join('/')}$`)
 }
 
-function refusalOf(app: App, { method, url }: FastifyRequest): ApiError {
+function createRefusal(app: App, { method, url }: FastifyRequest): ApiError {
   const path = url.split('?')[0] as string
   const methods = app.methodsOf(path)
   // A route may lack a file.
@@ -73,7 +73,7 @@ export const robots = fp(
       '/robots.txt',
       { config: { public: true, caching: 'asset' }, schema: { hide: true } },
       async (request, reply) => {
-        const text = rulesOf(request.basePath)
+        const text = createRules(request.basePath)
         if (allowCaching(request, reply, entityTag(text))) return reply.code(304).send()
         return reply.type('text/plain; charset=utf-8').send(text)
       },
@@ -83,7 +83,7 @@ export const robots = fp(
 )
 
 /** @param base path of the service */
-function rulesOf(base: string): string {
+function createRules(base: string): string {
   const allowed = ['/docs', '/openapi.json', '/openapi.yaml'].map((path) => `Allow: ${base}${path}\n`)
   return `User-agent: *\n${allowed.join('')}Disallow: ${base}/\n`
 }

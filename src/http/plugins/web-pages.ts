@@ -31,13 +31,13 @@ const require = createRequire(import.meta.url)
 
 /** Files of libraries for pages. */
 const LIBRARIES = Object.fromEntries([
-  ...filesOf('maplibre-gl', join(require.resolve('maplibre-gl/package.json'), '../dist'), [
+  ...listFiles('maplibre-gl', join(require.resolve('maplibre-gl/package.json'), '../dist'), [
     'maplibre-gl.mjs',
     'maplibre-gl-worker.mjs',
     'maplibre-gl.css',
   ]),
   ...['terra-draw', 'terra-draw-maplibre-gl-adapter'].flatMap((library) =>
-    filesOf(library, dirname(require.resolve(library)), [`${library}.modern.js`]),
+    listFiles(library, dirname(require.resolve(library)), [`${library}.modern.js`]),
   ),
 ])
 
@@ -127,6 +127,10 @@ export const webPages = fp(
   { name: 'web-pages', dependencies: ['base-path', 'caching', 'security-headers'] },
 )
 
-function filesOf(library: string, folder: string, names: readonly string[]): [name: string, path: string][] {
+function listFiles(
+  library: string,
+  folder: string,
+  names: readonly string[],
+): [name: string, path: string][] {
   return names.map((name) => [`lib/${library}/${name}`, join(folder, name)])
 }
