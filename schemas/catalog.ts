@@ -78,6 +78,7 @@ const CatalogBoundaries = Type.Object(
   },
   { $id: 'CatalogBoundaries', description: 'The administrative areas of one level of a country.' },
 )
+export type CatalogBoundaries = Static<typeof CatalogBoundaries>
 
 const ON = 'The product of a release.'
 
@@ -146,6 +147,7 @@ function releaseOf(products: readonly ProductContract[]) {
     { $id: 'CatalogRelease' },
   )
 }
+export type CatalogRelease = Static<ReturnType<typeof releaseOf>>
 
 interface CatalogSchemas {
   catalog: TSchema
@@ -356,3 +358,6 @@ export function releasesSchemasOf(products: readonly ProductContract[]) {
     components: [ReleaseLayer, ReleasePeriod, summary, release, list],
   }
 }
+type ReleasesSchemas = ReturnType<typeof releasesSchemasOf>
+export type ReleaseSummary = Static<ReleasesSchemas['list']>['items'][number]
+export type ReleaseDescription = Static<ReleasesSchemas['release']>

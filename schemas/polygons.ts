@@ -3,7 +3,7 @@ import { dataOrReason, sharedMembers } from './advisory.ts'
 import { MAX_LEVEL } from './areas.ts'
 import { PointId } from './batch.ts'
 import { documentedAs, Ignored, oneOf, optional, ref, type WithoutNulls } from './common.ts'
-import { DataValueSet, DHIS2, Dhis2Mapping } from './dhis2.ts'
+import { DataValueSet, Dhis2Mapping } from './dhis2.ts'
 import { geoJsonOf, MultiPolygon, Polygon } from './geojson.ts'
 import { PointRequest } from './point-request.ts'
 import { AdminSelection, DistributionParameters, PolygonLocation, type PolygonSchemas } from './polygon.ts'
@@ -162,22 +162,12 @@ const Country = Type.Optional({
   description: `${(country_code as { description?: string }).description} With \`admin\` it is that of the areas.`,
 })
 
-/** The forms of answers by the names that requests have for them. */
-export const ANSWER_FORMS = {
-  json: 'application/json',
-  ndjson: 'application/x-ndjson',
-  csv: 'text/csv',
-  geojson: 'application/geo+json',
-  dhis2: DHIS2,
-} as const
-type FormName = keyof typeof ANSWER_FORMS
-
-/** How the answer is written. */
-const AnswerParameters = {
-  format: optional(
-    oneOf(Object.keys(ANSWER_FORMS) as FormName[], 'The format of the answer. It wins over `Accept`.'),
-  ),
-  dhis2: optional(ref(Dhis2Mapping)),
+/** @param formats the names of the formats of answers */
+function answerParameters(formats: readonly string[]) {
+  return {
+    format: optional(oneOf([...formats], 'The format of the answer. It wins over `Accept`.')),
+    dhis2: optional(ref(Dhis2Mapping)),
+  }
 }
 
 function requestSchema<More extends TProperties>(more: More, $id: string, examples: object[]) {
@@ -193,30 +183,36 @@ function requestSchema<More extends TProperties>(more: More, $id: string, exampl
   )
 }
 
-export const PolygonsRequest = requestSchema(
-  {
-    crop,
-    country_code: Country,
-    forecast_period,
-    release,
-    ...DistributionParameters,
-    ...PolygonQuantityFields,
-    ...AnswerParameters,
-  },
-  'PolygonsRequest',
-  [
-    { admin: { country_code: 'eth', level: 1 }, crop: 'wheat' },
+/** The request of products with seasons. */
+function seasonalRequest(formats: readonly string[]) {
+  return requestSchema(
     {
-      polygons: {
-        type: 'FeatureCollection',
-        features: [{ type: 'Feature', id: 'field-1', geometry: SQUARE, properties: { name: 'My field' } }],
-      },
-      crop: 'wheat',
-      country_code: 'eth',
+      crop,
+      country_code: Country,
+      forecast_period,
+      release,
+      ...DistributionParameters,
+      ...PolygonQuantityFields,
+      ...answerParameters(formats),
     },
-  ],
-)
-export type PolygonsRequest = WithoutNulls<Static<typeof PolygonsRequest>>
+    'PolygonsRequest',
+    [
+      { admin: { country_code: 'eth', level: 1 }, crop: 'wheat' },
+      {
+        polygons: {
+          type: 'FeatureCollection',
+          features: [{ type: 'Feature', id: 'field-1', geometry: SQUARE, properties: { name: 'My field' } }],
+        },
+        crop: 'wheat',
+        country_code: 'eth',
+      },
+    ],
+  )
+}
+export type PolygonsRequest = WithoutNulls<Static<ReturnType<typeof seasonalRequest>>>
+
+/** The names of all parameters: requests of other products have some of them. */
+export const POLYGONS_PARAMETERS = Object.keys(seasonalRequest([]).properties)
 
 /** What products without seasons are asked. */
 export type PlainPolygonsRequest = Pick<
@@ -233,24 +229,29 @@ export interface PolygonsSchemas<Product extends ProductContract = ProductContra
   response: TObject
 }
 
+/** @param formats the names of the formats of answers */
 export function polygonsSchemasOf<Product extends ProductContract>(
-  polygon: PolygonSchemas<Product>,
-): PolygonsSchemas<Product> {
-  const { product } = polygon
-  const item = itemOf(polygon)
-  const response = Type.Object(
-    {
-      ...sharedMembers(product),
-      ignored: Ignored,
-      items: Type.Array(ref(item), { description: 'One for each polygon or area, in their order.' }),
-    },
-    { $id: `${componentOf(product)}PolygonsResponse` },
-  )
-  return { product, request: requestOf(product), item, response }
+  polygons: readonly PolygonSchemas<Product>[],
+  formats: readonly string[],
+): PolygonsSchemas<Product>[] {
+  const seasonal = seasonalRequest(formats)
+  return polygons.map((polygon) => {
+    const { product } = polygon
+    const item = itemOf(polygon)
+    const response = Type.Object(
+      {
+        ...sharedMembers(product),
+        ignored: Ignored,
+        items: Type.Array(ref(item), { description: 'One for each polygon or area, in their order.' }),
+      },
+      { $id: `${componentOf(product)}PolygonsResponse` },
+    )
+    const request = product.seasonal ? seasonal : requestOf(product, formats)
+    return { product, request, item, response }
+  })
 }
 
-function requestOf(product: ProductContract): TObject {
-  if (product.seasonal) return PolygonsRequest
+function requestOf(product: ProductContract, formats: readonly string[]): TObject {
   const { country_code } = examplePlaceOf(product)
   return requestSchema(
     {
@@ -258,7 +259,7 @@ function requestOf(product: ProductContract): TObject {
       release,
       ...DistributionParameters,
       ...quantityFieldsOf(product),
-      ...AnswerParameters,
+      ...answerParameters(formats),
     },
     `${componentOf(product)}PolygonsRequest`,
     [{ admin: { country_code, level: 1 } }],
@@ -295,7 +296,7 @@ export function polygonsComponentsOf(schemas: readonly PolygonsSchemas[], forms:
     PolygonCollection,
     AreasSelection,
     Dhis2Mapping,
-    ...new Set([PolygonsRequest, ...schemas.map(({ request }) => request)]),
+    ...new Set(schemas.map(({ request }) => request)),
     ...schemas.map(({ item }) => item),
     ...schemas.map(({ response }) => response),
     forms.lines,

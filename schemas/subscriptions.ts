@@ -209,16 +209,7 @@ export const NewSecret = Type.Object(
   },
 )
 
-/** What the operations of subscriptions take and answer. */
-export interface SubscriptionSchemas {
-  request: TObject
-  subscription: TObject
-  made: TObject
-  list: TObject
-  components: TObject[]
-}
-
-export function subscriptionSchemasOf(products: readonly ProductContract[]): SubscriptionSchemas {
+export function subscriptionSchemasOf(products: readonly ProductContract[]) {
   const request = requestOf(products)
   const members = described(products)
   const subscription = Type.Object(members, {
@@ -243,10 +234,9 @@ export function subscriptionSchemasOf(products: readonly ProductContract[]): Sub
   return { request, subscription, made, list, components }
 }
 
-export type SubscriptionAnswer = Static<ReturnType<typeof subscriptionOf>>
-const subscriptionOf = (products: readonly ProductContract[]) => Type.Object(described(products))
+export type SubscriptionAnswer = Static<ReturnType<typeof subscriptionSchemasOf>['subscription']>
 
-/** What can come of a test delivery. */
+/** Outcomes of a test delivery. */
 const TEST_OUTCOMES = ['delivered', 'refused', 'unanswered', 'secret_lost'] as const
 
 export const WebhookTest = Type.Object(

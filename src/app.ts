@@ -4,19 +4,16 @@ import type { HashingLines } from './accounts/hashing.ts'
 import { createIdempotencyRecords } from './accounts/idempotency-queries.ts'
 import { auth, createAccounts, createAuditRecords } from './accounts/index.ts'
 import { createUsageKeeper, keys } from './accounts/keys.ts'
-import { webhookTestSubjects } from './accounts/subjects.ts'
-import { createThrottle } from './accounts/throttle.ts'
 import { user } from './accounts/user.ts'
-import { createAdviceService } from './advice/agents/advice-service.ts'
 import { mcp } from './advice/agents/index.ts'
+import { citations } from './advice/citations.ts'
 import { changes } from './advice/comparison/routes.ts'
 import { advisory } from './advice/index.ts'
 import { location } from './advice/location/routes.ts'
 import { createAdvisors } from './advice/polygon/advisors.ts'
 import { createRegionFigures } from './advice/polygon/region-figures.ts'
-import { createRuleReader, createStillTaken, type StillTaken } from './advice/quantities/rules.ts'
-import { subscriptions } from './advice/subscriptions/index.ts'
-import { createPlaceReader } from './advice/subscriptions/place-reader.ts'
+import { createRuleReader, type ReadRules } from './advice/quantities/rules.ts'
+import { subscriptions } from './advice/subscriptions/routes.ts'
 import { warmUp } from './advice/warm-up.ts'
 import { admin } from './catalog/areas.ts'
 import { createDocumentCountries } from './catalog/document-countries.ts'
@@ -28,11 +25,12 @@ import type { Config } from './config.ts'
 import type { Database } from './data/client.ts'
 import { serveFiles } from './data/files/serving.ts'
 import { createTileStores } from './data/tiles/stores.ts'
-import { citations, feedback, history, historyRecorderOf } from './history/index.ts'
+import { feedback, history, historyRecorderOf } from './history/index.ts'
 import { scorecard } from './history/scorecard.ts'
 import { stats } from './history/stats.ts'
 import { addRequestCounts } from './history/stats-queries.ts'
 import { type App, levelsOf } from './http/app.ts'
+import { jobs } from './http/jobs.ts'
 import { accessLog, statementLog } from './http/plugins/access-log.ts'
 import { audit } from './http/plugins/audit.ts'
 import { authentication } from './http/plugins/authentication.ts'
@@ -65,8 +63,10 @@ import { publishDue } from './ingest/publish.ts'
 import { EVERYBODY } from './lib/fair-queue.ts'
 import { createTurns } from './lib/turns.ts'
 import { createLookup, type Lookup } from './lookup/lookup.ts'
+import { createAreas } from './standards/areas.ts'
 import { coverage } from './standards/coverage/routes.ts'
 import { map } from './standards/maps/routes.ts'
+import { createMemory } from './standards/memory.ts'
 import { ogc } from './standards/ogc/index.ts'
 import { stac } from './standards/stac/routes.ts'
 
@@ -105,6 +105,7 @@ export async function buildApp(
   await app.register(basePath)
   await app.register(warmUpRequests)
   await app.register(failureLog)
+  await app.register(jobs)
   await app.register(errorHandler)
   await app.register(tracing)
   await app.register(accessLog)
@@ -141,7 +142,7 @@ export async function buildApp(
       await guarded.register(limitedRate)
       await guarded.register(overload)
       // Operations stand in the document in this order.
-      const isTaken = await registerAdvice(guarded, lookup, logged('advisory'))
+      const readRules = await registerAdvice(guarded, lookup, logged('advisory'))
       await guarded.register(location, { ...logged('location'), lookup })
       await guarded.register(admin, logged('areas'))
       await guarded.register(catalog, logged('catalog'))
@@ -151,7 +152,7 @@ export async function buildApp(
       await guarded.register(map, { ...logged('advisory'), lookup })
       await guarded.register(stac, logged('catalog'))
       await guarded.register(history, { prefix: '/history', ...logged('history') })
-      await guarded.register(citations, { ...logged('history'), isTaken })
+      await guarded.register(citations, { ...logged('history'), readRules })
       await guarded.register(feedback, { prefix: '/history', ...logged('feedback') })
       await guarded.register(stats, logged('stats'))
       await guarded.register(user, { prefix: '/user', ...logged('user') })
@@ -174,28 +175,20 @@ async function registerPages(app: App): Promise<void> {
   await app.register(docsPage, { synthetic: createSyntheticNotice(...known) })
 }
 
-/**
- * Registers what gives advice, to programs of our own kind, to those that speak standards, and when it changes.
- *
- * @returns tells of what was answered once whether it may be asked again
- */
-async function registerAdvice(guarded: App, lookup: Lookup, logged: object): Promise<StillTaken> {
+/** Registers the endpoints of advice, of standards, of agents and of subscriptions. */
+async function registerAdvice(guarded: App, lookup: Lookup, logged: object): Promise<ReadRules> {
   const record = historyRecorderOf(guarded)
   const advisors = createAdvisors(guarded, lookup)
   const readRules = createRuleReader(guarded, lookup)
   await guarded.register(advisory, { prefix: '/advisory', ...logged, lookup, advisors, record, readRules })
   const figures = createRegionFigures(guarded, advisors)
+  const memory = createMemory()
+  const areas = createAreas(guarded, figures, memory)
   await guarded.register(coverage, { ...logged, lookup, figures })
-  await guarded.register(ogc, { prefix: '/ogc', ...logged, lookup, figures })
-  const service = createAdviceService(guarded, lookup, advisors, readRules)
-  await guarded.register(mcp, { prefix: '/mcp', ...logged, lookup, service })
-  const throttle = createThrottle(guarded.database.writer)
-  await guarded.register(subscriptions, {
-    ...logged,
-    reader: createPlaceReader(guarded, lookup, advisors),
-    admitTest: (userId, host) => throttle.admit(webhookTestSubjects(userId, host)),
-  })
-  return createStillTaken(readRules, guarded.products)
+  await guarded.register(ogc, { prefix: '/ogc', ...logged, lookup, figures, areas, memory })
+  await guarded.register(mcp, { prefix: '/mcp', ...logged, lookup, advisors, readRules })
+  await guarded.register(subscriptions, { ...logged, lookup, advisors })
+  return readRules
 }
 
 /** Where the pixels of releases are read from. */

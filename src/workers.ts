@@ -5,6 +5,7 @@ import type { MetricObject } from 'prom-client'
 import type { Config } from './config.ts'
 import type { ClientKey } from './lib/fair-queue.ts'
 import { messageOf } from './lib/promises.ts'
+import { doublingPauses, type Pauses, pauseAfter } from './lib/retry.ts'
 
 /** How often a process is asked whether it answers, and how many of these pings it may miss. */
 export interface Pings {
@@ -208,8 +209,8 @@ function endOf(worker: Worker): Promise<End> {
   })
 }
 
-/** How long after one has ended another takes its place: longer where that ends soon as well, up to the last. */
-const PAUSES_MS = [0, 500, 1000, 2000, 4000, 8000, 16_000, 30_000]
+/** The pauses before a worker is replaced: longer where its predecessors ended soon as well. */
+const PAUSES_MS: Pauses = [0, ...doublingPauses(500, 30_000)]
 
 /** One that has lived for so long has not ended soon. */
 const STEADY_MS = 60_000
@@ -302,9 +303,9 @@ export async function startWorkerPool(options: WorkerPoolOptions): Promise<Worke
       say(`worker ${number} could not start (${why})`)
       return
     }
-    const times = livedMs < STEADY_MS ? (soon.get(number) ?? 0) : 0
-    soon.set(number, times + 1)
-    const pauseMs = PAUSES_MS[Math.min(times, PAUSES_MS.length - 1)] as number
+    const times = 1 + (livedMs < STEADY_MS ? (soon.get(number) ?? 0) : 0)
+    soon.set(number, times)
+    const pauseMs = pauseAfter(PAUSES_MS, times)
     const after = pauseMs > 0 ? `after ${pauseMs / 1000} s` : 'at once'
     say(`worker ${number} ended (${why}): another one starts ${after}`)
     const restart = () => {

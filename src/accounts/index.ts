@@ -32,35 +32,10 @@ import { sessionRoutes, twoFactorRoutes } from './session-routes.ts'
 import { createThrottle } from './throttle.ts'
 import { deleteExpiredRegistrations } from './token-queries.ts'
 
-const EVERY_MS = 600_000
-
 /** Deletes what is over: registrations, and what ended sessions have left behind, some rows at a time. */
 export async function cleanUp(db: Kysely<Tables>, stop?: AbortSignal): Promise<void> {
   for (const removePiece of [deleteExpiredRegistrations, endExpiredSessions, deleteEndedSessions]) {
     while (!stop?.aborted && (await removePiece(db)) > 0);
-  }
-}
-
-/**
- * Does so every ten minutes: nobody waits for it.
- *
- * @returns ends it
- */
-function startCleanUp(db: Kysely<Tables>, logFailure: LogFailure): () => void {
-  const stop = new AbortController()
-  let underWay = false
-
-  async function cleanUpOnce(): Promise<void> {
-    if (underWay) return
-    underWay = true
-    await cleanUp(db, stop.signal).catch((error) => logFailure(error, 'what is over was not deleted'))
-    underWay = false
-  }
-
-  const timer = setInterval(cleanUpOnce, EVERY_MS).unref()
-  return () => {
-    stop.abort()
-    clearInterval(timer)
   }
 }
 
@@ -93,8 +68,7 @@ export async function auth(app: App, { hashingLines }: { hashingLines?: HashingL
   if (secrets.length > 1) {
     renewWhenReady(app, seal, sealedSecretsIn(db), 'secrets of second factors', log)
   }
-  const stopCleanUp = startCleanUp(db, app.logFailure)
-  app.addHook('onClose', async () => stopCleanUp())
+  app.jobs.add('delete-ended-sessions', (signal) => cleanUp(db, signal))
 }
 
 /** What sends mail until the service closes; undefined where it is not to send any. */

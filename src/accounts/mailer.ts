@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createTransport } from 'nodemailer'
 import { codeOf, messageOf } from '#src/lib/promises.ts'
+import type { Pauses } from '#src/lib/retry.ts'
 
 export interface Mail {
   to: string
@@ -36,8 +37,7 @@ const LIMITS = {
   running: 2,
   /** Mails that may wait, those to be tried again among them. */
   waiting: 1000,
-  /** A mail that could not be sent is tried again after so long, and then no more. */
-  retryMs: [5_000, 60_000],
+  retryMs: [5_000, 60_000] as Pauses,
   /** How long closing may take. */
   closeMs: 4_000,
 }

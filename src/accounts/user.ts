@@ -4,28 +4,13 @@ import { DeletionReport, ProfileChanges, UserProfile, userSchemas } from '#schem
 import { inTransaction } from '#src/data/sql.ts'
 import { BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { workInBackground } from '#src/http/background-work.ts'
 import { callerOf } from '#src/http/plugins/authentication.ts'
 import { accountDeleted } from '#src/http/plugins/error-handler.ts'
 import { deleteUser, findUser, removePiece, updateUser } from './user-queries.ts'
 
-/**
- * Has what is left of deleted accounts removed in the background as long as the service runs, by one process
- * at a time: also what was left before it started.
- *
- * @returns has work begun at once, where an account has just gone
- */
-function removeAccounts(app: App): () => void {
-  return workInBackground(
-    app,
-    () => removePiece(app.database.writer),
-    (error) => app.logFailure(error, 'what is left of deleted accounts could not be removed yet'),
-  )
-}
-
 function userRoutes(app: App): void {
   const db = app.database.writer
-  const removeRest = removeAccounts(app)
+  app.jobs.add('remove-accounts', () => removePiece(db))
 
   app.get(
     '/profile',
@@ -89,7 +74,7 @@ function userRoutes(app: App): void {
         return counts
       })
       app.forgetCallers((caller) => caller.id === id)
-      removeRest()
+      app.jobs.wake('remove-accounts')
       return { removed: { ...removed }, anonymised: {} }
     },
   )

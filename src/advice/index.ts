@@ -4,7 +4,6 @@ import { polygonComponentsOf, polygonSchemasOf } from '#schemas/polygon.ts'
 import { polygonsComponentsOf, polygonsFormsOf, polygonsSchemasOf } from '#schemas/polygons.ts'
 import type { RecordAdvisory } from '#src/history/queries.ts'
 import type { App } from '#src/http/app.ts'
-import { flushRegularly } from '#src/http/background-work.ts'
 import {
   type Labels,
   type Metrics,
@@ -19,6 +18,7 @@ import { pointEndpointsOf } from './point/endpoints.ts'
 import { pointRoutes } from './point/routes.ts'
 import type { Advisors } from './polygon/advisors.ts'
 import { polygonRoutes } from './polygon/routes.ts'
+import { POLYGON_FORMATS } from './polygons/formats.ts'
 import type { ReadRules } from './quantities/rules.ts'
 
 /** Shows what the look-up has in memory, and what it does at the database. */
@@ -73,9 +73,6 @@ function newestOf(releases: PublishedRelease[]): number {
   return releases.reduce((newest, { createdAt }) => Math.max(newest, createdAt.getTime()), 0)
 }
 
-/** What is asked for most changes slowly. */
-const KEEP_USES_MS = 10 * 60_000
-
 interface AdvisoryOptions {
   lookup: Lookup
   /** For polygons and areas. */
@@ -95,7 +92,8 @@ export async function advisory(app: App, options: AdvisoryOptions): Promise<void
   const batches = points.map(batchSchemasOf)
   const forms = batchFormsOf(products)
   const polygons = points.map(polygonSchemasOf)
-  const many = { schemas: polygons.map(polygonsSchemasOf), forms: polygonsFormsOf(products) }
+  const formats = POLYGON_FORMATS.map(({ name }) => name)
+  const many = { schemas: polygonsSchemasOf(polygons, formats), forms: polygonsFormsOf(products) }
   const components = [
     ...pointComponentsOf(points),
     ...allProducts.components,
@@ -107,7 +105,11 @@ export async function advisory(app: App, options: AdvisoryOptions): Promise<void
   app.decorateRequest('ignored', null)
 
   observeLookup(app.metrics, lookup)
-  flushRegularly(app, lookup.keepTileUses, 'tile usage not saved, will retry', KEEP_USES_MS)
+  app.jobs.add(
+    'store-tile-usage',
+    () => lookup.keepTileUses(false),
+    () => lookup.keepTileUses(true),
+  )
   app.metrics.observe('agro_queue_waiting', app.turns.waiting, { queue: 'slices' })
   pointRoutes(app, pointEndpointsOf(points, allProducts.response, readRules), lookup, record)
   await app.register(batchRoutes, { lookup, schemas: batches, forms, readRules })

@@ -1,36 +1,30 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/data/tables.ts'
 import type { App } from '#src/http/app.ts'
-import { LOOK_EVERY_MS, workInBackground } from '#src/http/background-work.ts'
+import { MINUTE_MS } from '#src/http/jobs.ts'
 import type { LogFailure } from '#src/http/plugins/failure-log.ts'
 import { cacheLastValue } from '#src/lib/cache.ts'
 import { type DueOutcome, type DueRelease, publishesSynthetic } from './release-queries.ts'
 import { findTimeToNext, type PublishDue, publishNextDue } from './schedule-queries.ts'
 
 /** A release that is published so much later than it was to be has waited for a service. */
-const LATE_MS = 2 * LOOK_EVERY_MS
+const LATE_MS = 2 * MINUTE_MS
 
 /**
- * Has releases published at their time as long as the service runs, by one process at a time; those whose time has passed
- * when it starts at once. What is scheduled for less than a minute ahead may be a minute late. One that fails is passed
- * over until the next look.
+ * Publishes releases at their time, in one process at a time. A release that is scheduled for less than a minute ahead may
+ * be a minute late. A release that fails waits until the next look.
  */
 export function publishOnSchedule(app: App, publish: PublishDue): void {
   const { writer, patientWriter } = app.database
-  let timer: NodeJS.Timeout | undefined
   let failedInThisLook: number[] = []
 
-  async function publishNext(): Promise<boolean> {
+  async function publishNext(): Promise<boolean | number> {
     const failed = failedInThisLook
     // However the look ends, the next one tries them again.
     failedInThisLook = []
     const time = await findTimeToNext(writer, failed)
-    if (time === undefined || time > LOOK_EVERY_MS) return false
-    if (time > 0) {
-      clearTimeout(timer)
-      timer = setTimeout(begin, Math.ceil(time)).unref()
-      return false
-    }
+    if (time === undefined) return false
+    if (time > 0) return time
     const trial = await publishNextDue(patientWriter, publish, failed)
     if (!trial) return false
     if ('failure' in trial) {
@@ -44,10 +38,7 @@ export function publishOnSchedule(app: App, publish: PublishDue): void {
     return true
   }
 
-  const begin = workInBackground(app, publishNext, (error) =>
-    app.logFailure(error, 'what is scheduled could not be published yet'),
-  )
-  app.addHook('onClose', async () => clearTimeout(timer))
+  app.jobs.add('publish-scheduled', publishNext)
 }
 
 function tell({ log }: App, { code, publishAt, scheduledBy }: DueRelease, outcome: DueOutcome): void {

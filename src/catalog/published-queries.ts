@@ -1,5 +1,10 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import type { LOAD_STATES, ReleasesQuery } from '#schemas/catalog.ts'
+import type {
+  CatalogBoundaries,
+  CatalogRelease,
+  ReleaseDescription,
+  ReleaseSummary,
+} from '#schemas/catalog.ts'
 import { isStale, lastDayOf } from '#schemas/products/define.ts'
 import { isoTime } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
@@ -10,41 +15,45 @@ export async function listCrops(db: Kysely<Tables>): Promise<{ code: string; nam
   return db.selectFrom('crop').select(['code', 'name']).orderBy('code').execute()
 }
 
-/** A grid of a release. */
-interface CatalogGrid {
-  srid: number
-  width: number
-  height: number
-  resolution: { x: number; y: number; unit: string; metres_x: number | null; metres_y: number | null }
-  extent: number[]
+type CatalogGrid = CatalogRelease['grids'][number]
+type ReleaseMembers = Pick<ReleaseSummary, keyof CatalogRelease & keyof ReleaseSummary>
+type InRow<Release extends { lossy?: true; stale?: true }> = Omit<Release, 'lossy' | 'stale' | 'load'> & {
+  lossy: boolean
+  load?: ReleaseSummary['load'] | null
 }
 
-interface PublishedRelease {
-  release: string
-  product: string
-  country_code: string
-  crop: string | null
-  forecast_period: string | null
-  version: number
-  synthetic: boolean
-  /** Where a compression may have changed its values. */
-  lossy?: true
-  /** The last day of its season; null where it has none. */
-  valid_until: string | null
-  /** Where that is over. */
-  stale?: true
-  inputs: string[]
-  scenarios: string[]
-  units: string[]
-  range: { min: number; max: number } | null
-  grids: CatalogGrid[]
-  source: string
-  licence: string
-  published_at: string
+/** SQL for what every list says of `release`. */
+const MEMBERS = sql`
+  release.code as release,
+  release.product,
+  release.country_code,
+  release.crop_code as crop,
+  to_char(release.forecast_period, 'YYYY-MM') as forecast_period,
+  release.version,
+  release.synthetic,
+  release.lossy,
+  release.valid_until,
+  release.source,
+  release.licence`
+
+/** A row as answers show it. */
+function shown<Release extends ReleaseMembers>({ lossy, load, ...release }: InRow<Release>): Release {
+  const { forecast_period: forecastPeriod, valid_until: validUntil, synthetic } = release
+  const validity = { forecastPeriod, validUntil, synthetic }
+  return {
+    ...release,
+    ...(lossy && { lossy }),
+    ...(load && { load }),
+    valid_until: lastDayOf(validity),
+    ...(isStale(validity, Date.now()) && { stale: true }),
+    ...('grids' in release && { grids: withRoundedExtents(release.grids as CatalogGrid[] | null) }),
+  } as unknown as Release
 }
 
-/** A release as the database has it. */
-type ReleaseInRow = Omit<PublishedRelease, 'lossy' | 'stale'> & { lossy: boolean }
+/** @param grids null for none */
+function withRoundedExtents(grids: CatalogGrid[] | null): CatalogGrid[] {
+  return (grids ?? []).map((grid) => ({ ...grid, extent: grid.extent.map(roundDegrees) }))
+}
 
 /** SQL for the unit of the coordinates of `crs`; a CRS that is described by a PROJ string has no WKT to look in. */
 export const CRS_UNIT = sql<string>`coalesce(
@@ -91,25 +100,15 @@ const GRIDS = sql`(
 )`
 
 /** The published releases, in the order in which a reader would look for them. */
-export async function listPublishedReleases(db: Kysely<Tables>): Promise<PublishedRelease[]> {
-  const { rows } = await sql<ReleaseInRow>`
+export async function listPublishedReleases(db: Kysely<Tables>): Promise<CatalogRelease[]> {
+  const { rows } = await sql<InRow<CatalogRelease>>`
     select
-      release.code as release,
-      release.product,
-      release.country_code,
-      release.crop_code as crop,
-      to_char(release.forecast_period, 'YYYY-MM') as forecast_period,
-      release.version,
-      release.synthetic,
-      release.lossy,
-      release.valid_until,
+      ${MEMBERS},
       layers.inputs,
       layers.scenarios,
       layers.units,
       ranges.range,
       grids.grids,
-      release.source,
-      release.licence,
       ${isoTime('publication.published_at')} as published_at
     from publication
     join release on release.id = publication.release_id
@@ -141,40 +140,12 @@ export async function listPublishedReleases(db: Kysely<Tables>): Promise<Publish
     order by release.product, release.country_code, release.crop_code, release.forecast_period desc`.execute(
     db,
   )
-  return rows.map(publishedOf)
-}
-
-function publishedOf({ lossy, ...release }: ReleaseInRow): PublishedRelease {
-  const grids = release.grids.map(withRoundedExtent)
-  return { ...release, ...(lossy && { lossy }), ...validityOf(release), grids }
-}
-
-/** A grid as it is shown. */
-function withRoundedExtent(grid: CatalogGrid): CatalogGrid {
-  return { ...grid, extent: grid.extent.map(roundDegrees) }
-}
-
-function validityOf(
-  release: Pick<PublishedRelease, 'forecast_period' | 'valid_until' | 'synthetic'>,
-): Pick<PublishedRelease, 'valid_until' | 'stale'> {
-  const { forecast_period: forecastPeriod, valid_until: validUntil, synthetic } = release
-  const validity = { forecastPeriod, validUntil, synthetic }
-  return { valid_until: lastDayOf(validity), ...(isStale(validity, Date.now()) && { stale: true }) }
-}
-
-interface LoadedBoundaries {
-  country_code: string
-  level: number
-  areas: number
-  approximate: boolean
-  source: string
-  licence: string
-  loaded_at: string
+  return rows.map(shown<CatalogRelease>)
 }
 
 /** The levels of administrative areas that are loaded, country by country. */
-export async function listBoundaries(db: Kysely<Tables>): Promise<LoadedBoundaries[]> {
-  const { rows } = await sql<LoadedBoundaries>`
+export async function listBoundaries(db: Kysely<Tables>): Promise<CatalogBoundaries[]> {
+  const { rows } = await sql<CatalogBoundaries>`
     select
       country_code,
       level,
@@ -191,40 +162,7 @@ export async function listBoundaries(db: Kysely<Tables>): Promise<LoadedBoundari
   return rows
 }
 
-type ReleaseStateName = NonNullable<ReleasesQuery['state']>
-
-/** What is known of a release. Times are ISO times. */
-interface KnownRelease {
-  release: string
-  product: string
-  country_code: string
-  crop: string | null
-  forecast_period: string | null
-  version: number
-  state: ReleaseStateName
-  synthetic: boolean
-  /** Where a compression may have changed its values. */
-  lossy?: true
-  valid_until: string | null
-  /** Where its season is over. */
-  stale?: true
-  source: string
-  licence: string
-  checksum: string
-  loaded_at: string
-  published_from: string | null
-  published_to: string | null
-  deleted_at: string | null
-  /** Of one that is incomplete. */
-  load?: (typeof LOAD_STATES)[number]
-}
-
-/** The same with what a complete release has more. */
-interface DescribedRelease extends KnownRelease {
-  periods: { from: string; to: string | null }[]
-  grids: CatalogGrid[]
-  layers: object[]
-}
+type State = ReleaseSummary['state']
 
 interface ReleaseFilter {
   product: string | null
@@ -232,7 +170,7 @@ interface ReleaseFilter {
   /** The code or an alias, in small letters. */
   crop: string | null
   /** Null for all that are not deleted or incomplete. */
-  state: ReleaseStateName | null
+  state: State | null
   /** Whether those are among them that never were published; without them there are no incomplete ones, either. */
   withUnpublished: boolean
   /** The code after which to go on; null for the beginning. */
@@ -240,13 +178,8 @@ interface ReleaseFilter {
   limit: number
 }
 
-type InRow<Release extends KnownRelease> = Omit<Release, 'lossy' | 'stale' | 'load'> & {
-  lossy: boolean
-  load: KnownRelease['load'] | null
-}
-
 /** SQL for what became of `release`, by its `period`. */
-const STATE = sql<ReleaseStateName>`case
+const STATE = sql<State>`case
   when release.status = 'loading' then 'incomplete'
   when release.status = 'deleted' then 'deleted'
   when period.times = 0 then 'unpublished'
@@ -255,7 +188,7 @@ const STATE = sql<ReleaseStateName>`case
 end`
 
 /** SQL for what has become of the load of `release`; null where it is complete. */
-const LOAD = sql<KnownRelease['load'] | null>`case
+const LOAD = sql<ReleaseSummary['load'] | null>`case
   when release.status <> 'loading' then null
   when ${LOADER} is not null then 'running'
   when release.load_lock is null then 'unknown'
@@ -266,18 +199,8 @@ end`
 function selectReleases(withUnpublished: boolean, more: RawBuilder<unknown> = sql``): RawBuilder<unknown> {
   return sql`
     select
-      release.code as release,
-      release.product,
-      release.country_code,
-      release.crop_code as crop,
-      to_char(release.forecast_period, 'YYYY-MM') as forecast_period,
-      release.version,
+      ${MEMBERS},
       ${STATE} as state,
-      release.synthetic,
-      release.lossy,
-      release.valid_until,
-      release.source,
-      release.licence,
       release.checksum,
       ${isoTime('release.created_at')} as loaded_at,
       ${isoTime('period.published_from')} as published_from,
@@ -298,9 +221,12 @@ function selectReleases(withUnpublished: boolean, more: RawBuilder<unknown> = sq
 }
 
 /** Releases in the order of their codes. */
-export async function listKnownReleases(db: Kysely<Tables>, filter: ReleaseFilter): Promise<KnownRelease[]> {
+export async function listKnownReleases(
+  db: Kysely<Tables>,
+  filter: ReleaseFilter,
+): Promise<ReleaseSummary[]> {
   const { product, countryCode, crop, state, withUnpublished, after, limit } = filter
-  const { rows } = await sql<InRow<KnownRelease>>`
+  const { rows } = await sql<InRow<ReleaseSummary>>`
     ${selectReleases(withUnpublished)}
       and (${product}::text is null or release.product = ${product})
       and (${countryCode}::text is null or release.country_code = ${countryCode})
@@ -312,7 +238,7 @@ export async function listKnownReleases(db: Kysely<Tables>, filter: ReleaseFilte
       and (${after}::text is null or release.code collate "C" > ${after})
     order by release.code collate "C"
     limit ${limit}`.execute(db)
-  return rows.map(shown)
+  return rows.map(shown<ReleaseSummary>)
 }
 
 /** @returns undefined where there is no such release that is or was complete, or it never was published and those are left out */
@@ -320,12 +246,11 @@ export async function describeRelease(
   db: Kysely<Tables>,
   code: string,
   withUnpublished: boolean,
-): Promise<DescribedRelease | undefined> {
-  const { rows } = await sql<InRow<DescribedRelease>>`
+): Promise<ReleaseDescription | undefined> {
+  const { rows } = await sql<InRow<ReleaseDescription>>`
     ${selectReleases(withUnpublished, sql`, ${PERIODS} as periods, ${GRIDS} as grids, ${LAYERS} as layers`)}
       and release.status <> 'loading' and release.code = ${code}`.execute(db)
-  const [row] = rows
-  return row && { ...shown(row), grids: (row.grids ?? []).map(withRoundedExtent) }
+  return rows.map(shown<ReleaseDescription>)[0]
 }
 
 const PERIODS = sql`(
@@ -357,15 +282,3 @@ const LAYERS = sql`(
   ) as coverage on coverage.id = layer.coverage_id
   where layer.release_id = release.id
 )`
-
-function shown<Release extends KnownRelease>({ lossy, load, ...release }: InRow<Release>): Release {
-  const { forecast_period: forecastPeriod, valid_until: validUntil, synthetic } = release
-  const validity = { forecastPeriod, validUntil, synthetic }
-  return {
-    ...release,
-    ...(lossy && { lossy }),
-    ...(load && { load }),
-    valid_until: lastDayOf(validity),
-    ...(isStale(validity, Date.now()) && { stale: true }),
-  } as unknown as Release
-}

@@ -7,7 +7,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, (_name: string, number: number) => interrupt(number))
 }
 
-// Whoever reads the first lines alone (`| head`) closes the pipe. What is being done is done to its end.
+// `| head` closes the pipe after the first lines. The work goes on to its end.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error) => {
     if (codeOf(error) !== 'EPIPE') throw error

@@ -1,63 +1,54 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { LEVELS_BELOW, MAX_LEVEL } from '#schemas/areas.ts'
-import { CODE_RULES, type CodeRule } from '#src/ingest/boundaries/codes.ts'
 import { givenEncoding } from '#src/ingest/boundaries/encoding.ts'
 import type { Reading } from '#src/ingest/boundaries/feature.ts'
-import { type Inspection, inspectFile } from '#src/ingest/boundaries/inspect.ts'
 import { type FileReport, loadBoundaries } from '#src/ingest/boundaries/load.ts'
 import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
-import { MAX_REPAIR } from '#src/ingest/boundaries/replace.ts'
-import type { Finding } from '#src/ingest/boundaries/staging-queries.ts'
+import { type Inspection, inspectFile } from '#src/ingest/boundaries/properties.ts'
+import type { Finding } from '#src/ingest/boundaries/queries.ts'
+import { CODE_RULES, type CodeRule, MAX_REPAIR } from '#src/ingest/boundaries/replace.ts'
+import { command, lookInDatabase, withDatabase, withExamples } from './command.ts'
 import { readPercent } from './comparison.ts'
-import { lookInDatabase, withDatabase } from './database.ts'
-import { progressIfLong, whileShown } from './progress.ts'
 import { table } from './table.ts'
-import { JSON_OPTION, type Output, pathNamed, print, say, withExamples } from './terminal.ts'
+import { type Output, pathNamed, progressIfLong, say, whileShown } from './terminal.ts'
 
-/** What files of boundaries may be. */
-export const FILES =
+const FILES =
   'GeoJSON FeatureCollections, shapefiles (.shp), zip archives of one of them, or GeoPackages (.gpkg)'
 
-export const LAYER_OPTION = ['--layer <name>', 'which layer of a GeoPackage, or file of an archive'] as const
+const LAYER_OPTION = ['--layer <name>', 'which layer of a GeoPackage, or file of an archive'] as const
 
-export const ENCODING_OPTION = [
+const ENCODING_OPTION = [
   '--encoding <name>',
   'what the texts of a shapefile are in, such as windows-1252; by its label when left out',
 ] as const
 
-/** What is said about how files are to be read. */
-export interface ReadingOptions {
+interface ReadingOptions extends Output {
   encoding?: string
   layer?: string
 }
 
-/** @throws {OperatorError} where the encoding is not known */
-export function readingOf({ encoding, layer }: ReadingOptions): Reading {
+function readOptions({ encoding, layer }: ReadingOptions): Reading {
   return {
     ...(layer !== undefined && { layer }),
     ...(encoding !== undefined && { encoding: givenEncoding(encoding) }),
   }
 }
 
-export const inspectCommand = new Command('inspect')
-  .description('List the properties in files, and which of them would be taken for code, name and parent.')
-  .argument('<file...>', FILES)
-  .option(...ENCODING_OPTION)
-  .option(...LAYER_OPTION)
-  .option(...JSON_OPTION)
-  .action(async (paths: string[], options: ReadingOptions & Output) => {
+const inspect = command({
+  usage: 'inspect <file...>',
+  description: 'List the properties in files, and which of them would be taken for code, name and parent.',
+  parameters: [FILES],
+  options: [ENCODING_OPTION, LAYER_OPTION],
+  examples: ['agro boundaries inspect regions.gpkg', 'agro boundaries inspect regions.zip --json'],
+  async run(options: ReadingOptions, paths: string[]) {
     const inspections: Inspection[] = []
     for (const path of paths) {
-      const file = await openBoundaryFile(pathNamed(path), readingOf(options))
+      const file = await openBoundaryFile(pathNamed(path), readOptions(options))
       inspections.push(await inspectFile(file, (note) => say('note', note)))
     }
-    print(options, inspections, inspections.map(inspectionText).join('\n\n'))
-  })
-withExamples(
-  inspectCommand,
-  'agro boundaries inspect regions.gpkg',
-  'agro boundaries inspect regions.zip --json',
-)
+    return [inspections, inspections.map(inspectionText).join('\n\n')]
+  },
+})
 
 function inspectionText({ file, features, source, level, properties, columns }: Inspection): string {
   const areas = `${file} has ${features} ${features === 1 ? 'feature' : 'features'}`
@@ -73,7 +64,7 @@ function inspectionText({ file, features, source, level, properties, columns }: 
   return `${areas}${ofLevel} with properties of ${source}: ${roles.join(', ')}.\n${list}`
 }
 
-interface LoadOptions extends Output, ReadingOptions {
+interface LoadOptions extends ReadingOptions {
   country: string
   level: number
   codeProperty?: string
@@ -87,78 +78,65 @@ interface LoadOptions extends Output, ReadingOptions {
   dryRun?: boolean
 }
 
-const loadCommand = new Command('load')
-  .description('Load the administrative areas of one level of a country, in the place of those there are.')
-  .argument('<file...>', `${FILES}, in WGS 84`)
-  .requiredOption('--country <code>', 'the country, for example eth')
-  .requiredOption('--level <number>', `0 for the country itself, down to ${MAX_LEVEL}`, readLevel)
-  .option('--code-property <name>', 'the property with the code of an area; guessed when left out')
-  .option('--name-property <name>', 'the property with its name; guessed when left out')
-  .option(
-    '--parent-property <name>',
-    'the property with the code of the area above, or none; guessed when left out',
-  )
-  .addOption(
+const load = command({
+  usage: 'load <file...>',
+  description: 'Load the administrative areas of one level of a country, in the place of those there are.',
+  parameters: [`${FILES}, in WGS 84`],
+  options: [
+    new Option('--country <code>', 'the country, for example eth').makeOptionMandatory(),
+    new Option('--level <number>', `0 for the country itself, down to ${MAX_LEVEL}`)
+      .argParser(readLevel)
+      .makeOptionMandatory(),
+    ['--code-property <name>', 'the property with the code of an area; guessed when left out'],
+    ['--name-property <name>', 'the property with its name; guessed when left out'],
+    [
+      '--parent-property <name>',
+      'the property with the code of the area above, or none; guessed when left out',
+    ],
     new Option(
       '--codes <rule>',
       'make codes of areas that have none of their own from their names, or leave such areas out',
     ).choices(CODE_RULES),
-  )
-  .option(...ENCODING_OPTION)
-  .option(LAYER_OPTION[0], `${LAYER_OPTION[1]}; the one named after the level when left out`)
-  .option('--source <text>', 'the source of the boundaries, for the catalog')
-  .option('--licence <text>', 'their licence, for the catalog')
-  .option('--strict', 'refuse files that need repairs, dropped features or new links')
-  .addOption(
+    ENCODING_OPTION,
+    [LAYER_OPTION[0], `${LAYER_OPTION[1]}; the one named after the level when left out`],
+    ['--source <text>', 'the source of the boundaries, for the catalog'],
+    ['--licence <text>', 'their licence, for the catalog'],
+    ['--strict', 'refuse files that need repairs, dropped features or new links'],
     new Option('--max-repair <percent>', 'refuse files of which a repair changes an area by more')
       .argParser(readPercent)
       .default(MAX_REPAIR, `${100 * MAX_REPAIR}%`),
-  )
-  .option('--dry-run', 'report the changes, and write nothing')
-  .option(...JSON_OPTION)
-  .action(async (paths: string[], options: LoadOptions) => {
-    // A file can be missing without a database: say so before one is opened.
-    const reading = { ...readingOf(options), level: options.level }
+    ['--dry-run', 'report the changes, and write nothing'],
+  ],
+  examples: [
+    'agro boundaries load regions.geojson --country eth --level 1 --dry-run',
+    'agro boundaries load regions.zip --country eth --level 1 --source OCHA --licence "CC BY-IGO"',
+  ],
+  async run(options: LoadOptions, paths: string[]) {
+    const { level, codes, source, licence, strict = false, maxRepair, dryRun = false } = options
+    // A missing file is reported before a database is opened.
+    const reading = { ...readOptions(options), level }
     const files = await Promise.all(paths.map((path) => openBoundaryFile(pathNamed(path), reading)))
-    const open = options.dryRun ? lookInDatabase : withDatabase
-    await open(async (database) => {
+    const open = dryRun ? lookInDatabase : withDatabase
+    return open(async (database) => {
       const { read, stored, end } = showLoading()
-      const loading = loadBoundaries(database, {
-        files,
-        country: options.country,
-        level: options.level,
-        properties: {
-          ...(options.codeProperty && { code: options.codeProperty }),
-          ...(options.nameProperty && { name: options.nameProperty }),
-          ...(options.parentProperty && { parent: options.parentProperty }),
-        },
-        codes: options.codes,
-        source: options.source,
-        licence: options.licence,
-        strict: options.strict ?? false,
-        maxRepair: options.maxRepair,
-        dryRun: options.dryRun ?? false,
-        read,
-        stored,
-      })
+      const properties = {
+        ...(options.codeProperty && { code: options.codeProperty }),
+        ...(options.nameProperty && { name: options.nameProperty }),
+        ...(options.parentProperty && { parent: options.parentProperty }),
+      }
+      const request = { files, country: options.country, level, properties, codes, source, licence }
+      const progress = { read, stored }
+      const loading = loadBoundaries(database, { ...request, strict, maxRepair, dryRun, ...progress })
       const { country, report } = await loading.finally(end)
-      const { level, dryRun = false } = options
       for (const note of report?.notes ?? []) say('note', note)
       const subject = `level ${level} of ${country}`
-      print(
-        options,
-        { country, level, dryRun, report: report ?? null },
-        report
-          ? reportText(subject, report, dryRun)
-          : `The same files are loaded as ${subject}: nothing to do.`,
-      )
+      const text = report
+        ? reportText(subject, report, dryRun)
+        : `The same files are loaded as ${subject}: nothing to do.`
+      return [{ country, level, dryRun, report: report ?? null }, text] as const
     })
-  })
-withExamples(
-  loadCommand,
-  'agro boundaries load regions.geojson --country eth --level 1 --dry-run',
-  'agro boundaries load regions.zip --country eth --level 1 --source OCHA --licence "CC BY-IGO"',
-)
+  },
+})
 
 /** Shows how far areas are read and stored, and between that for how long they are checked, unless it is soon done. */
 function showLoading() {
@@ -176,7 +154,7 @@ function showLoading() {
   return {
     read: (part: number) => {
       reading(part)
-      // Several areas may end where the file does.
+      // Several areas may end at the end of the file.
       if (part < 1 || isRead) return
       isRead = true
       void begin()
@@ -190,14 +168,12 @@ function showLoading() {
   }
 }
 
-export const boundariesCommand = new Command('boundaries')
-  .description('Load administrative areas, or look at files of them.')
-  .addCommand(loadCommand, { isDefault: true })
-  .addCommand(inspectCommand)
-withExamples(
-  boundariesCommand,
-  'agro boundaries regions.geojson --country eth --level 1',
-  'agro boundaries inspect regions.gpkg',
+export const boundariesCommand = withExamples(
+  new Command('boundaries')
+    .description('Load administrative areas, or look at files of them.')
+    .addCommand(load, { isDefault: true })
+    .addCommand(inspect),
+  ['agro boundaries regions.geojson --country eth --level 1', 'agro boundaries inspect regions.gpkg'],
 )
 
 function readLevel(text: string): number {
@@ -206,7 +182,6 @@ function readLevel(text: string): number {
   throw new InvalidArgumentError(`It must be 0, ${LEVELS_BELOW.slice(0, -1).join(', ')} or ${MAX_LEVEL}.`)
 }
 
-/** Findings listed of each kind. */
 const LISTED = 20
 
 function reportText(subject: string, report: FileReport, dryRun: boolean): string {

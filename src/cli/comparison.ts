@@ -3,19 +3,23 @@ import { MAX_LEVEL } from '#schemas/areas.ts'
 import {
   type Comparison,
   compareReleases,
+  computingAlone,
   DEFAULT_THRESHOLD,
   TooManyAreas,
   usualLevel,
   whyIncomparable,
 } from '#src/advice/comparison/compare.ts'
-import { computingAlone } from '#src/advice/comparison/computing-alone.ts'
 import {
   areaRows,
   type ChangeRow,
+  comparisonBody,
+  comparisonCsv,
   figuresOf,
   layerName,
   relativeChange,
   sizeOf,
+  totalRows,
+  WORST_AREAS,
   worstRows,
 } from '#src/advice/comparison/figures.ts'
 import { findLevels } from '#src/advice/comparison/queries.ts'
@@ -30,17 +34,16 @@ import type { Database } from '#src/data/client.ts'
 import { CHECK_NAMES, type CheckName, type Finding } from '#src/data/rights.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import { noAreas, OperatorError } from '#src/errors.ts'
-import { type Leniency, refusingChecks } from '#src/ingest/checks/judgement.ts'
+import { type Leniency, refusingChecks } from '#src/ingest/checks/index.ts'
 import { type Publishing, publishChecked } from '#src/ingest/publish.ts'
 import { shortNumber } from '#src/lib/round.ts'
 import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
-import { progressLine } from './progress.ts'
-import { changeText, numberText } from './table.ts'
-import { say } from './terminal.ts'
+import { command } from './command.ts'
+import { changeText, numberText, table } from './table.ts'
+import { type Output, progressLine, say } from './terminal.ts'
 
 export const STRICT_OPTION = ['--strict', 'refuse it for notes as well as errors'] as const
 
-/** Lets an operator allow what checks refuse. */
 export function allowOption(): Option {
   return new Option('--allow <checks>', `publish although these checks refuse it: ${CHECK_NAMES.join(', ')}`)
     .argParser(readChecks)
@@ -56,14 +59,12 @@ function readChecks(text: string, before: CheckName[]): CheckName[] {
   return [...before, ...(named as CheckName[])]
 }
 
-/** Says what checks have found, each finding in a line. */
 export function sayFindings(findings: readonly Finding[]): void {
   for (const { check, level, sentence, allowed } of findings) {
     say(allowed ? 'allowed' : level, `${sentence} (${check})`)
   }
 }
 
-/** What to do about a release that is loaded and may not be published. */
 export function notPublished(code: string, findings: readonly Finding[]): OperatorError {
   const allow = refusingChecks(findings).join()
   return new OperatorError(
@@ -72,10 +73,9 @@ export function notPublished(code: string, findings: readonly Finding[]): Operat
   )
 }
 
-/** How an operator wants releases compared. */
-export interface ComparingOptions {
+interface ComparingOptions {
   level?: number
-  /** As a part. */
+  /** A share, not a percentage. */
   threshold: number
   exact?: boolean
 }
@@ -90,25 +90,15 @@ export function levelOption(): Option {
   })
 }
 
-export function thresholdOption(): Option {
-  return new Option('--threshold <percent>', 'by how much a value has to differ to count as changed')
-    .argParser(readPercent)
-    .default(DEFAULT_THRESHOLD, `${100 * DEFAULT_THRESHOLD}%`)
-}
-
-/** Reads a percentage, `25%` or `25`, as a part. */
+/** `25%` or `25`, as a share. */
 export function readPercent(text: string): number {
   const percent = Number(/^(\d+(?:\.\d+)?)\s*%?$/.exec(text.trim())?.[1] ?? Number.NaN)
   if (Number.isFinite(percent)) return percent / 100
   throw new InvalidArgumentError('It must be a percentage, such as 25%.')
 }
 
-/**
- * Compares two releases for an operator.
- *
- * @throws {OperatorError} where they cannot be compared, or no areas of the level are loaded, or too many
- */
-export async function compareForOperator(
+/** @throws {OperatorError} for releases that differ too much, missing areas, or too many areas */
+async function compareForOperator(
   database: Database,
   before: ReleaseRow,
   after: ReleaseRow,
@@ -129,14 +119,127 @@ export async function compareForOperator(
   ).catch(refuse)
 }
 
-/** @throws {OperatorError} where that is too much, or something is no longer what it was when it was found */
 function refuse(error: unknown): never {
   if (error instanceof TooManyAreas) throw new OperatorError(`--level ${error.rule}.`)
   if (!(error instanceof ReplacedMeanwhile)) throw error
   throw new OperatorError('A release or an area was deleted meanwhile: compare them again.')
 }
 
-/** Has a release published only if it changes little. */
+export const diffCommand = command({
+  usage: 'diff <release> [after]',
+  description: 'Show the changes from one release to another, area by area.',
+  parameters: [
+    'its code; with a second one, the release before',
+    'the release after; left out, <release> is compared with the one that it takes the place of',
+  ],
+  options: [
+    levelOption(),
+    new Option('--threshold <percent>', 'by how much a value has to differ to count as changed')
+      .argParser(readPercent)
+      .default(DEFAULT_THRESHOLD, `${100 * DEFAULT_THRESHOLD}%`),
+    ['--exact', 'compare every pixel instead of summaries; slower'],
+    ['--csv', 'answer in CSV: a row for each layer in each area'],
+  ],
+  examples: [
+    'agro releases diff yield-eth-wheat-2026-08-v2',
+    'agro releases diff yield-eth-wheat-2026-07-v1 yield-eth-wheat-2026-08-v2 --level 1 --exact',
+    'agro releases diff yield-eth-wheat-2026-08-v2 --csv > changes.csv',
+  ],
+  async look(
+    database,
+    options: Output & ComparingOptions & { csv?: boolean },
+    code: string,
+    second?: string,
+  ) {
+    const named = await requireComplete(database.writer, code)
+    const { before, after, reason } = second
+      ? { before: named, after: await requireComplete(database.writer, second), reason: undefined }
+      : { ...(await requirePredecessor(database, named)), after: named }
+    const comparison = await compareForOperator(database, before, after, options)
+    const codes = { before: before.code, after: after.code }
+    const text = options.csv
+      ? [...comparisonCsv(comparison)].join('').trimEnd()
+      : comparisonText(codes, reason, comparison)
+    return [comparisonBody(codes, comparison), text]
+  },
+})
+
+async function requirePredecessor({ writer }: Database, release: ReleaseRow) {
+  const found = await findPredecessor(writer, release)
+  if (found) return { before: found.release, reason: found.reason }
+  throw new OperatorError(
+    `There is nothing that ${release.code} takes the place of: name a release to compare it with.`,
+  )
+}
+
+function comparisonText(
+  { before, after }: { before: string; after: string },
+  reason: string | undefined,
+  comparison: Comparison,
+): string {
+  const worst = worstRows(comparison, WORST_AREAS)
+  return [
+    `${after} against ${before}${reason ? `, ${reason}` : ''}`,
+    placesText(comparison),
+    '',
+    table(
+      ['LAYER', ...HEAD, 'GAINED', 'LOST', changedHead(comparison)],
+      totalRows(comparison).map(totalCells),
+    ),
+    '',
+    ...(worst.length > 0
+      ? ['Where most changes:', table(['AREA', 'NAME', 'LAYER', ...HEAD], worst.map(areaCells))]
+      : ['No mean changes anywhere.']),
+  ].join('\n')
+}
+
+const HEAD = ['UNIT', 'BEFORE', 'AFTER', 'CHANGE', 'COVERED']
+
+function placesText({ level, areas, exact }: Comparison): string {
+  const places =
+    level === null ? 'all that they cover: no areas are loaded' : `${areas.length} areas of level ${level}`
+  return `${places}; ${exact ? 'every pixel looked at' : 'from summaries'}`
+}
+
+function changedHead({ threshold }: Comparison): string {
+  return `CHANGED BY MORE THAN ${shortNumber(100 * threshold)} %`
+}
+
+function totalCells({ layer, found }: ChangeRow): string[] {
+  const figures = figuresOf(layer, found)
+  const { changed_percent, changed_percent_least, changed_percent_most } = figures
+  const bounds =
+    changed_percent_least === changed_percent_most
+      ? ''
+      : ` (${percent(changed_percent_least)} to ${percent(changed_percent_most)})`
+  return [
+    layerName(layer),
+    ...figureCells({ layer, found }),
+    percent(figures.gained_percent),
+    percent(figures.lost_percent),
+    percent(changed_percent) + bounds,
+  ]
+}
+
+function areaCells({ area, layer, found }: ChangeRow): string[] {
+  return [area?.code ?? '', area?.name ?? '', layerName(layer), ...figureCells({ layer, found })]
+}
+
+function figureCells({ layer, found }: Pick<ChangeRow, 'layer' | 'found'>): string[] {
+  const figures = figuresOf(layer, found)
+  return [
+    layer.unit,
+    numberText(figures.mean_before),
+    numberText(figures.mean_after),
+    changeText(relativeChange(found.change)),
+    `${percent(figures.covered_before_percent)} -> ${percent(figures.covered_after_percent)}`,
+  ]
+}
+
+function percent(value: number | null): string {
+  return value === null ? 'unknown' : `${value.toFixed(1)} %`
+}
+
 export function maxChangeOption(): Option {
   return new Option(
     '--max-change <percent>',
@@ -144,28 +247,18 @@ export function maxChangeOption(): Option {
   ).argParser(readPercent)
 }
 
-/** What keeps a release from being published that changes too much. */
 export interface ExcessiveChange {
-  /** What it was compared with. */
   before: string
   max_change_percent: number
   level: number | null
   areas: number
-  /** In so many of them a mean changes by more. */
   areas_beyond: number
   worst: object
 }
 
 export type LimitedPublishing = Publishing & { change?: ExcessiveChange; sentence?: string }
 
-/**
- * Publishes a complete release, unless the checks refuse it or it changes too much.
- *
- * @param leniency what is allowed to it
- * @param maxChange by which part of itself a mean may change; undefined for any
- * @param signal ends it before it is published
- * @throws {OperatorError} where there is no such release, or something else is published meanwhile
- */
+/** @param maxChange the largest share by which a mean may change; undefined for any */
 export async function publishWithin(
   database: Database,
   code: string,
@@ -194,7 +287,7 @@ async function publishCompared(
   const { writer } = database
   const release = await requireComplete(writer, code)
   const expected = (await findPublished(writer, release))?.code
-  const excess = await excessOf(database, code, maxChange)
+  const excess = await findExcess(database, code, maxChange)
   if (excess) return { code, published: false, replaced: undefined, findings: [], ...excess }
   return inTransaction(writer, async (trx) => {
     const done = await publishChecked(trx, code, leniency)
@@ -204,7 +297,7 @@ async function publishCompared(
   })
 }
 
-async function excessOf(database: Database, code: string, maxChange: number) {
+async function findExcess(database: Database, code: string, maxChange: number) {
   const after = await requireComplete(database.writer, code)
   const predecessor = after.publishedAt ? undefined : await findPredecessor(database.writer, after)
   if (!predecessor) return undefined
@@ -229,16 +322,11 @@ async function excessOf(database: Database, code: string, maxChange: number) {
         ...figuresOf(worst.layer, worst.found),
       },
     },
-    sentence: `${code} is not published: ${sentenceOf(comparison, areas, worst, maxChange)} from ${before.code}. \`agro releases diff ${code}\` says more; without --max-change it is published.`,
+    sentence: `${code} is not published: ${describeExcess(comparison, areas, worst, maxChange)} from ${before.code}. \`agro releases diff ${code}\` says more; without --max-change it is published.`,
   }
 }
 
-function sentenceOf(
-  { level, areas }: Comparison,
-  beyond: number,
-  worst: ChangeRow,
-  maxChange: number,
-): string {
+function describeExcess({ level, areas }: Comparison, beyond: number, worst: ChangeRow, maxChange: number) {
   const places =
     level === null ? 'in all that the two cover' : `in ${beyond} of ${areas.length} areas of level ${level}`
   const { mean_before, mean_after } = figuresOf(worst.layer, worst.found)

@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander'
+import { Option } from 'commander'
 import type { Kysely } from 'kysely'
 import {
   findPublished,
@@ -13,15 +13,11 @@ import type { CheckName, Finding } from '#src/data/rights.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
-import { type Inspection, inspect } from '#src/ingest/checks/index.ts'
-import { type Leniency, refusingChecks } from '#src/ingest/checks/judgement.ts'
+import { type Inspection, inspect, type Leniency, refusingChecks } from '#src/ingest/checks/index.ts'
 import { openGeoTiffs } from '#src/ingest/geotiff/source.ts'
-import { type Ingestion, ingestRelease } from '#src/ingest/ingest.ts'
-import { examineRelease, extentOrRefuse } from '#src/ingest/load.ts'
-import { findLoaded } from '#src/ingest/load-queries.ts'
-import { readManifest } from '#src/ingest/manifest.ts'
-import type { Manifest } from '#src/ingest/manifest-file.ts'
-import { refuseUnknownSeries } from '#src/ingest/queries.ts'
+import { examineRelease, extentOrRefuse, type Ingestion, ingestRelease } from '#src/ingest/load.ts'
+import { type Manifest, readManifest } from '#src/ingest/manifest.ts'
+import { findLoaded, refuseUnknownSeries } from '#src/ingest/queries.ts'
 import {
   type CoverageSource,
   compareLayers,
@@ -30,6 +26,7 @@ import {
 } from '#src/ingest/source.ts'
 import type { Statistics } from '#src/ingest/statistics.ts'
 import type { Extent } from '#src/raster/grid.ts'
+import { type Answer, command, lookInDatabase, withDatabase } from './command.ts'
 import {
   allowOption,
   type ExcessiveChange,
@@ -39,22 +36,19 @@ import {
   STRICT_OPTION,
   sayFindings,
 } from './comparison.ts'
-import { lookInDatabase, tell, withDatabase } from './database.ts'
-import { progressIfLong, progressLine } from './progress.ts'
-import { scheduleChecked } from './releases-schedule.ts'
+import { scheduleChecked } from './releases.ts'
 import { readTime, table, timeText } from './table.ts'
 import {
-  JSON_OPTION,
   type Output,
   pathNamed,
-  print,
+  progressIfLong,
+  progressLine,
   refuse,
+  tell,
   undoneByInterrupt,
-  withExamples,
 } from './terminal.ts'
 
-/** What a dry run has found, for programs: a coverage each, with its grid, extent, and layers. */
-export function factsOf(
+export function listFacts(
   release: ReleaseSource,
   extents: Extent[],
   statistics: Map<LayerSource, Statistics>,
@@ -69,8 +63,7 @@ export function factsOf(
   }))
 }
 
-/** The same for people: grids, statistics, and what would change. */
-export async function reportOf(
+export async function formatReport(
   db: Kysely<Tables>,
   release: ReleaseSource,
   extents: Extent[],
@@ -98,7 +91,7 @@ function coverageReport(
   const rows = layers.map((layer) => {
     const { validCount, minimum, maximum, mean } = statistics.get(layer) as Statistics
     return [
-      nameOf(layer),
+      nameLayer(layer),
       layer.unit,
       layer.pixelType,
       `${((100 * validCount) / pixels).toFixed(2)} %`,
@@ -124,16 +117,16 @@ async function differences(
   if (published.checksum === release.description.checksum)
     return [`It is the same as ${published.code}, layer by layer.`]
 
-  const before = new Map((await listLayers(db, published.id)).map((layer) => [nameOf(layer), layer]))
+  const before = new Map((await listLayers(db, published.id)).map((layer) => [nameLayer(layer), layer]))
   const after = release.coverages.flatMap((coverage) =>
     coverage.layers.map((layer) => ({ layer, grid: coverage.grid })),
   )
   const rows = after
     .toSorted((a, b) => compareLayers(a.layer, b.layer))
     .map(({ layer, grid }) =>
-      changeOf(before.get(nameOf(layer)), layer, grid, statistics.get(layer) as Statistics),
+      describeChange(before.get(nameLayer(layer)), layer, grid, statistics.get(layer) as Statistics),
     )
-  const kept = new Set(after.map(({ layer }) => nameOf(layer)))
+  const kept = new Set(after.map(({ layer }) => nameLayer(layer)))
   const gone = [...before.keys()].filter((name) => !kept.has(name)).map((name) => [name, 'would be gone'])
   return [
     `Against ${published.code}, which is published now:`,
@@ -141,13 +134,13 @@ async function differences(
   ]
 }
 
-function changeOf(
+function describeChange(
   before: LayerSummary | undefined,
   layer: LayerSource,
   grid: CoverageSource['grid'],
   now: Statistics,
 ): string[] {
-  if (!before) return [nameOf(layer), 'is new']
+  if (!before) return [nameLayer(layer), 'is new']
   const changes = [
     difference('minimum', before.minimum, now.minimum),
     difference('maximum', before.maximum, now.maximum),
@@ -157,7 +150,10 @@ function changeOf(
       ? undefined
       : `grid ${before.width} x ${before.height} -> ${grid.width} x ${grid.height}`,
   ]
-  return [nameOf(layer), changes.filter(Boolean).join('; ') || 'same size, count, minimum, maximum and mean']
+  return [
+    nameLayer(layer),
+    changes.filter(Boolean).join('; ') || 'same size, count, minimum, maximum and mean',
+  ]
 }
 
 function difference(what: string, before: number | null, now: number | null): string | undefined {
@@ -169,7 +165,7 @@ function difference(what: string, before: number | null, now: number | null): st
   return `${what} ${numberText(before)} -> ${numberText(now)}${percent}`
 }
 
-function nameOf({ input, scenario }: Pick<LayerSource, 'input' | 'scenario'>): string {
+function nameLayer({ input, scenario }: Pick<LayerSource, 'input' | 'scenario'>): string {
   return [input, scenario].filter(Boolean).join(', ') || 'values'
 }
 
@@ -187,38 +183,38 @@ interface IngestOptions extends Output {
   publishAt?: Date
 }
 
-export const ingestCommand = new Command('ingest')
-  .description('Load the GeoTIFFs of a manifest as a release and publish it.')
-  .argument('<manifest>', 'a YAML file; docs/manifest.md describes it')
-  .option('--dry-run', 'report the release and its differences, and write nothing')
-  .option('--no-publish', 'load without publishing; see `agro releases publish`')
-  .addOption(
+export const ingestCommand = command({
+  usage: 'ingest <manifest>',
+  description: 'Load the GeoTIFFs of a manifest as a release and publish it.',
+  parameters: ['a YAML file; docs/manifest.md describes it'],
+  options: [
+    ['--dry-run', 'report the release and its differences, and write nothing'],
+    ['--no-publish', 'load without publishing; see `agro releases publish`'],
     new Option('--publish-at <time>', 'publish it at this time, for example 2026-12-01T06:00Z')
       .argParser(readTime)
       .conflicts('maxChange'),
-  )
-  .option('--force', 'load it even if the same data are published, or synthetic data would replace real data')
-  .addOption(allowOption())
-  .addOption(maxChangeOption())
-  .option(...STRICT_OPTION)
-  .option(...JSON_OPTION)
-  .action(async (path: string, options: IngestOptions) => {
-    // A manifest can be wrong without a database: say so before one is opened.
+    ['--force', 'load it even if the same data are published, or synthetic data would replace real data'],
+    allowOption(),
+    maxChangeOption(),
+    STRICT_OPTION,
+  ],
+  examples: [
+    'agro ingest wheat-2026-08.yaml --dry-run',
+    'agro ingest wheat-2026-08.yaml',
+    'agro ingest wheat-2026-08.yaml --no-publish',
+    'agro ingest wheat-2026-08.yaml --publish-at 2026-08-01T06:00Z',
+    'agro ingest wheat-2026-08.yaml --allow range,month',
+    'agro ingest wheat-2026-08.yaml --max-change 25%',
+  ],
+  async run(options: IngestOptions, path: string) {
+    // A wrong manifest is reported before a database is opened.
     const manifest = await readManifest(pathNamed(path))
     const open = options.dryRun ? lookInDatabase : withDatabase
-    await open((database) => ingest(database, manifest, options))
-  })
-withExamples(
-  ingestCommand,
-  'agro ingest wheat-2026-08.yaml --dry-run',
-  'agro ingest wheat-2026-08.yaml',
-  'agro ingest wheat-2026-08.yaml --no-publish',
-  'agro ingest wheat-2026-08.yaml --publish-at 2026-08-01T06:00Z',
-  'agro ingest wheat-2026-08.yaml --allow range,month',
-  'agro ingest wheat-2026-08.yaml --max-change 25%',
-)
+    return open((database) => ingest(database, manifest, options))
+  },
+})
 
-async function ingest(database: Database, manifest: Manifest, options: IngestOptions): Promise<void> {
+async function ingest(database: Database, manifest: Manifest, options: IngestOptions): Promise<Answer> {
   await refuseUnknownSeries(database.writer, manifest)
   if (options.publishAt) await refusePast(database.writer, options.publishAt)
   const release = await openGeoTiffs(database.writer, manifest)
@@ -234,13 +230,12 @@ async function ingest(database: Database, manifest: Manifest, options: IngestOpt
         `${published.code} is published, and these values are synthetic: --no-publish loads them beside it, --force puts them in its place.`,
       )
     }
-    await load(database, release, inspection, leniency, options)
+    return await load(database, release, inspection, leniency, options)
   } finally {
     await release.close()
   }
 }
 
-/** Whether a release is to answer, now or at a time to come. */
 function isToPublish({ publish, publishAt }: IngestOptions): boolean {
   return publish || publishAt !== undefined
 }
@@ -252,20 +247,20 @@ async function examine(
   inspection: Inspection,
   published: ReleaseRow | undefined,
   output: Output,
-): Promise<void> {
+): Promise<Answer> {
   const read = await examineRelease(release, progressLine('reading'))
   const findings = await inspection.after(read)
   sayFindings(findings)
   const statistics = new Map(
     read.flatMap(({ layers }) => layers.map(({ layer, statistics }) => [layer, statistics])),
   )
-  const facts = { published: published?.code ?? null, coverages: factsOf(release, extents, statistics) }
+  const facts = { published: published?.code ?? null, coverages: listFacts(release, extents, statistics) }
   const told = { dryRun: true, ...facts, findings }
-  const text = await reportOf(database.writer, release, extents, statistics, published)
+  const text = await formatReport(database.writer, release, extents, statistics, published)
   const refusing = refusingChecks(findings).join()
-  if (refusing === '') return print(output, told, text)
+  if (refusing === '') return [told, text]
   const sentence = `Refused by ${refusing}. Use --allow ${refusing} to publish.`
-  refuse(output, told, new OperatorError(sentence, { code: 'CHECKS' }), text)
+  return refuse(output, told, new OperatorError(sentence, { code: 'CHECKS' }), text)
 }
 
 async function load(
@@ -274,7 +269,7 @@ async function load(
   { before, after }: Inspection,
   leniency: Leniency,
   options: IngestOptions,
-): Promise<void> {
+): Promise<Answer> {
   const { force, maxChange, publishAt } = options
   const known = force ? undefined : await findLoaded(database.writer, release.description)
   const said = known ? [] : before
@@ -311,7 +306,7 @@ async function load(
   const { code, published, scheduled, findings, sentence } = done
   sayFindings(findings.filter((finding) => !isAmong(said, finding)))
   const seconds = (Date.now() - started) / 1000
-  const [told, text] = [toldOf(done, seconds), sentenceOf(done, seconds)]
+  const [told, text] = [describeDone(done, seconds), formatDone(done, seconds)]
   if (isToPublish(options) && !published && !scheduled) {
     refuse(
       options,
@@ -320,13 +315,12 @@ async function load(
       text,
     )
   }
-  print(options, told, text)
+  return [told, text]
 }
 
-/** An ingestion that may have ended by what changes too much, or waits for its time. */
+/** An ingestion that may be refused for its changes, or scheduled. */
 type Done = Ingestion & { change?: ExcessiveChange; sentence?: string; scheduled?: Date }
 
-/** Has what is loaded now or was before published at a time. */
 async function scheduleIngested(
   { writer }: Database,
   ingestion: Ingestion,
@@ -343,7 +337,6 @@ async function scheduleIngested(
     : { ...ingestion, findings, scheduled: publishAt }
 }
 
-/** Publishes what is loaded now or was before, unless it changes too much. */
 async function publishLimited(
   database: Database,
   ingestion: Ingestion,
@@ -362,7 +355,7 @@ function isAmong(findings: readonly Finding[], { sentence }: Finding): boolean {
   return findings.some((other) => other.sentence === sentence)
 }
 
-function toldOf(ingestion: Done, seconds: number): object {
+function describeDone(ingestion: Done, seconds: number): object {
   const { code, loaded, published, publishedBefore, scheduled, replaced = null, ...rest } = ingestion
   const { tiles, findings, change } = rest
   const done = { release: code, loaded, published, scheduled }
@@ -370,7 +363,7 @@ function toldOf(ingestion: Done, seconds: number): object {
   return publishedBefore ? done : { ...done, replaced, findings, change }
 }
 
-function sentenceOf(
+function formatDone(
   { code, loaded, published, publishedBefore, scheduled, replaced, tiles }: Done,
   seconds: number,
 ): string {

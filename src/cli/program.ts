@@ -6,7 +6,7 @@ import { messageOf } from '#src/lib/promises.ts'
 import { VERSION } from '#src/lib/version.ts'
 import { EXIT, ExitWith } from './terminal.ts'
 
-/** In the order of the help. Each is loaded when it is called: it does not wait for what others need. */
+/** In the order of the help. Commands are imported on demand, for a quick start. */
 const COMMANDS = new Map<string, () => Promise<Command>>([
   ['doctor', async () => (await import('./doctor/index.ts')).doctorCommand],
   ['migrate', async () => (await import('./database-commands.ts')).migrateCommand],
@@ -26,11 +26,7 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ['import', async () => (await import('./database-commands.ts')).importCommand],
 ])
 
-/**
- * The operator's command line, as it is described and parsed.
- *
- * @param called the name of a command, where that alone is needed
- */
+/** @param called the only command to load */
 export async function createProgram(called?: string): Promise<Command> {
   const one = called === undefined ? undefined : COMMANDS.get(called)
   const commands = await Promise.all((one ? [one] : [...COMMANDS.values()]).map((load) => load()))
@@ -65,22 +61,15 @@ Exit codes:
 Those of \`agro doctor\` are its own.`,
     )
     .hook('preAction', (_program, command) => {
-      // The doctor says itself what is wrong with the settings, beside the rest.
+      // The doctor reports wrong settings itself.
       if (command.name() !== 'doctor') loadEnvironmentFile()
     })
 }
 
-/** A command and all that stand below it. */
 export function commandsBelow(command: Command): Command[] {
   return [command, ...command.commands.flatMap(commandsBelow)]
 }
 
-/**
- * Runs a command of the operator.
- *
- * @param parameters what stands behind `agro`
- * @returns the exit code
- */
 export async function operate(parameters: string[]): Promise<number> {
   const program = await createProgram(parameters.find((parameter) => !parameter.startsWith('-')))
   try {
@@ -88,9 +77,9 @@ export async function operate(parameters: string[]): Promise<number> {
     return EXIT.done
   } catch (error) {
     if (error instanceof ExitWith) return error.code
-    // Commander has said what is wrong; of the help and the version it makes an error as well.
+    // Commander has printed its message; help and version are errors too.
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT.done
-    const refusal = refusalOf(error)
+    const refusal = readRefusal(error)
     if (!(error instanceof CommanderError)) {
       console.error(refusal ? refusal.message : unexpectedText(error, program.opts().verbose))
     }
@@ -101,11 +90,11 @@ export async function operate(parameters: string[]): Promise<number> {
   }
 }
 
-/** The exit codes of refusals that are none of the operator's data. */
+/** Other codes are refusals of the operator's data. */
 const EXITS: Partial<Record<OperatorCode, number>> = { USAGE: EXIT.usage, UNEXPECTED: EXIT.unexpected }
 
-/** What is the operator's to mend; undefined for other errors. */
-function refusalOf(error: unknown): OperatorError | undefined {
+/** Errors that the operator can repair. */
+function readRefusal(error: unknown): OperatorError | undefined {
   if (error instanceof OperatorError) return error
   if (error instanceof CommanderError) {
     return new OperatorError(error.message.replace(/^error: /, ''), { code: 'USAGE' })
@@ -117,7 +106,6 @@ function refusalOf(error: unknown): OperatorError | undefined {
   return new OperatorError(sentence, { code: 'DATABASE_UNAVAILABLE' })
 }
 
-/** One line; where it comes from is for those who ask. */
 function unexpectedText(error: unknown, verbose: boolean): string {
   const isAsked = verbose || process.env.DEBUG
   if (isAsked && error instanceof Error) return error.stack ?? error.message

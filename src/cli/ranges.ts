@@ -1,4 +1,3 @@
-import { Command } from 'commander'
 import type { Transaction } from 'kysely'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
@@ -9,82 +8,82 @@ import {
   type StatedRange,
   upsertPlausibleRange,
 } from '#src/catalog/reference-queries.ts'
-import { recordOperation } from '#src/data/audit-queries.ts'
-import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
-import { lookInDatabase, withDatabase } from './database.ts'
+import { changeReference, command, group } from './command.ts'
 import { table } from './table.ts'
-import { JSON_OPTION, type Output, print, withExamples } from './terminal.ts'
+import type { Output } from './terminal.ts'
+
+const CROP_OPTION = ['--crop <code>', 'for this crop only'] as const
 
 interface RangeOptions extends Output {
   crop?: string
 }
 
-export const rangesCommand = new Command('ranges').description(
+type RangeKey = Pick<StatedRange, 'product' | 'cropCode'>
+
+const list = command({
+  usage: 'list',
+  description: 'List the plausible ranges: the defaults of products, and the ranges set in their place.',
+  examples: ['agro ranges list', 'agro ranges list --json'],
+  async look({ writer }) {
+    const ranges = withDefaults(await listPlausibleRanges(writer))
+    return [ranges, rangesText(ranges)]
+  },
+})
+
+const set = command({
+  usage: 'set <product> <minimum> <maximum>',
+  description: 'Set the plausible range of a product, in its unit, for all crops or for one.',
+  options: [CROP_OPTION],
+  examples: ['agro ranges set yield 0 15000 --crop wheat', 'agro ranges set forage 0 1'],
+  async run({ crop }: RangeOptions, named: string, from: string, to: string) {
+    const { code, unit } = requireProduct(named)
+    const [minimum, maximum] = [readNumber(from), readNumber(to)]
+    if (minimum > maximum) throw new OperatorError(`${from} is more than ${to}: the minimum comes first.`)
+    const range = { product: code, cropCode: crop ?? null, minimum, maximum }
+    return changeReference(async (trx) => {
+      await refuseCrop(trx, range)
+      await upsertPlausibleRange(trx, range)
+      return [range, `${nameRange(range)} is plausible from ${from} to ${to} ${unit} now.`]
+    })
+  },
+})
+
+const remove = command({
+  usage: 'remove <product>',
+  description: 'Remove a range. The range of all crops, or the default of the product, applies again.',
+  options: [CROP_OPTION],
+  examples: ['agro ranges remove yield --crop wheat'],
+  async run({ crop }: RangeOptions, named: string) {
+    const range = { product: requireProduct(named).code, cropCode: crop ?? null }
+    return changeReference(async (trx) => {
+      await refuseCrop(trx, range)
+      if (await deletePlausibleRange(trx, range.product, range.cropCode))
+        return [range, `What was set for ${nameRange(range)} is removed.`]
+      const sentence = `Nothing is set for ${nameRange(range)}; \`agro ranges list\` shows what is.`
+      throw new OperatorError(sentence, { code: 'NOT_FOUND' })
+    })
+  },
+})
+
+export const rangesCommand = group(
+  'ranges',
   'Set plausible ranges of products and crops. Releases with other values need --allow range.',
+  [list, set, remove],
 )
 
-const list = rangesCommand
-  .command('list')
-  .description('List the plausible ranges: the defaults of products, and the ranges set in their place.')
-  .option(...JSON_OPTION)
-  .action((output: Output) =>
-    lookInDatabase(async ({ writer }) => {
-      const ranges = allRanges(await listPlausibleRanges(writer))
-      print(output, ranges, rangesText(ranges))
-    }),
-  )
-withExamples(list, 'agro ranges list', 'agro ranges list --json')
-
-const set = rangesCommand
-  .command('set <product> <minimum> <maximum>')
-  .description('Set the plausible range of a product, in its unit, for all crops or for one.')
-  .option('--crop <code>', 'for this crop only')
-  .option(...JSON_OPTION)
-  .action(async (named: string, from: string, to: string, options: RangeOptions) => {
-    const product = productNamed(named)
-    const [minimum, maximum] = [numberOf(from), numberOf(to)]
-    if (minimum > maximum) throw new OperatorError(`${from} is more than ${to}: the minimum comes first.`)
-    const range = { product: product.code, cropCode: options.crop ?? null, minimum, maximum }
-    await change(
-      options,
-      range,
-      `${nameOf(range)} is plausible from ${from} to ${to} ${product.unit} now.`,
-      (trx) => upsertPlausibleRange(trx, range),
-    )
-  })
-withExamples(set, 'agro ranges set yield 0 15000 --crop wheat', 'agro ranges set forage 0 1')
-
-const remove = rangesCommand
-  .command('remove <product>')
-  .description('Remove a range. The range of all crops, or the default of the product, applies again.')
-  .option('--crop <code>', 'for this crop only')
-  .option(...JSON_OPTION)
-  .action(async (named: string, options: RangeOptions) => {
-    const product = productNamed(named).code
-    const range = { product, cropCode: options.crop ?? null }
-    await change(options, range, `What was set for ${nameOf(range)} is removed.`, async (trx) => {
-      if (await deletePlausibleRange(trx, product, range.cropCode)) return
-      throw new OperatorError(`Nothing is set for ${nameOf(range)}; \`agro ranges list\` shows what is.`, {
-        code: 'NOT_FOUND',
-      })
-    })
-  })
-withExamples(remove, 'agro ranges remove yield --crop wheat')
-
-/** A range as it is listed. */
 interface ListedRange extends StatedRange {
   unit: string
-  /** Whether an operator has set it; otherwise it is that of the product. */
+  /** False for the range of the product. */
   set: boolean
 }
 
-function allRanges(stated: StatedRange[]): ListedRange[] {
+function withDefaults(stated: StatedRange[]): ListedRange[] {
   return PRODUCTS.list.flatMap(({ code, unit, plausible }) => {
-    const ofProduct = stated.filter(({ product }) => product === code)
     const own = { product: code, cropCode: null, ...plausible, unit, set: false }
-    const set = ofProduct.map((range) => ({ ...range, unit, set: true }))
+    const ranges = stated.filter(({ product }) => product === code)
+    const set = ranges.map((range) => ({ ...range, unit, set: true }))
     return set.some(({ cropCode }) => cropCode === null) ? set : [own, ...set]
   })
 }
@@ -101,46 +100,24 @@ function rangesText(ranges: ListedRange[]): string {
   return table(['PRODUCT', 'CROP', 'MINIMUM', 'MAXIMUM', 'UNIT', 'FROM'], rows)
 }
 
-function productNamed(code: string): ProductDefinition {
+function requireProduct(code: string): ProductDefinition {
   const product = PRODUCTS.list.find((product) => product.code === code)
   if (product) return product
-  throw new OperatorError(
-    `There is no product ${code}; there are ${PRODUCTS.list.map((product) => product.code).join(', ')}.`,
-    { code: 'NOT_FOUND' },
-  )
+  const codes = PRODUCTS.list.map((product) => product.code).join(', ')
+  throw new OperatorError(`There is no product ${code}; there are ${codes}.`, { code: 'NOT_FOUND' })
 }
 
-function numberOf(text: string): number {
+function readNumber(text: string): number {
   const number = text.trim() === '' ? Number.NaN : Number(text)
   if (Number.isFinite(number)) return number
   throw new OperatorError(`${JSON.stringify(text)} is not a number.`)
 }
 
-function nameOf({ product, cropCode }: Pick<StatedRange, 'product' | 'cropCode'>): string {
+function nameRange({ product, cropCode }: RangeKey): string {
   return cropCode === null ? product : `${product} of ${cropCode}`
 }
 
-/** Does one change in a transaction of its own, records it, and says what has been done. */
-function change(
-  output: Output,
-  range: Pick<StatedRange, 'product' | 'cropCode'>,
-  text: string,
-  work: (trx: Transaction<Tables>) => Promise<void>,
-): Promise<void> {
-  return withDatabase(async ({ writer }) => {
-    await inTransaction(writer, async (trx) => {
-      await refuseCrop(trx, range)
-      await work(trx)
-      await recordOperation(trx, { kind: 'reference_changed', detail: { change: text } })
-    })
-    print(output, range, text)
-  })
-}
-
-async function refuseCrop(
-  trx: Transaction<Tables>,
-  { product, cropCode }: Pick<StatedRange, 'product' | 'cropCode'>,
-): Promise<void> {
+async function refuseCrop(trx: Transaction<Tables>, { product, cropCode }: RangeKey): Promise<void> {
   if (cropCode === null) return
   if (!PRODUCTS.of(product).seasonal) throw new OperatorError(`${product} releases are not made for a crop.`)
   const crops = (await listCropEntries(trx)).map(({ code }) => code)

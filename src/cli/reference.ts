@@ -1,5 +1,5 @@
-import { Command } from 'commander'
-import type { Kysely, Transaction } from 'kysely'
+import type { Command } from 'commander'
+import type { Kysely } from 'kysely'
 import { ofSeasonless } from '#schemas/product.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import {
@@ -20,210 +20,152 @@ import {
   listCropEntries,
   type ReferenceList,
 } from '#src/catalog/reference-queries.ts'
-import { recordOperation } from '#src/data/audit-queries.ts'
-import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
-import { lookInDatabase, withDatabase } from './database.ts'
+import { changeReference, command, group, YES_OPTION } from './command.ts'
 import { table } from './table.ts'
-import {
-  type Consent,
-  confirm,
-  JSON_OPTION,
-  type Output,
-  print,
-  withExamples,
-  YES_OPTION,
-} from './terminal.ts'
+import { type Consent, confirm, type Output } from './terminal.ts'
 
-/** A list as the command line has it. */
-export interface ReferenceGroup {
+interface ReferenceGroup<Row> {
   list: ReferenceList
-  /** The command that the ones below stand under. */
-  command: 'countries' | 'crops'
-  /** An entry that there may be, for the help. */
+  name: 'countries' | 'crops'
+  description: string
+  listing: string
+  read: (db: Kysely<Tables>) => Promise<Row[]>
+  format: (rows: Row[]) => string
+  /** Shown in the help. */
   example: { code: string; name: string; otherName: string }
 }
 
-/** The command that lists the entries. */
-export function listCommand<Row>(
-  { command }: ReferenceGroup,
-  description: string,
-  list: (db: Kysely<Tables>) => Promise<Row[]>,
-  textOf: (rows: Row[]) => string,
-): Command {
-  const listing = new Command('list')
-    .description(description)
-    .option(...JSON_OPTION)
-    .action((output: Output) =>
-      lookInDatabase(async ({ writer }) => {
-        const rows = await list(writer)
-        print(output, rows, textOf(rows))
-      }),
-    )
-  return withExamples(listing, `agro ${command} list`, `agro ${command} list --json`)
+/** Countries and crops have the same commands. */
+function referenceCommand<Row>(declared: ReferenceGroup<Row>): Command {
+  const { name, description, listing, read, format } = declared
+  const list = command({
+    usage: 'list',
+    description: listing,
+    examples: [`agro ${name} list`, `agro ${name} list --json`],
+    async look({ writer }) {
+      const rows = await read(writer)
+      return [rows, format(rows)]
+    },
+  })
+  return group(name, description, [list, ...entryCommands(declared), ...offerCommands(name)])
 }
 
-/** The commands that change the entries of a list: the same for countries and crops. */
-export function changeCommands({ list, command, example }: ReferenceGroup): Command[] {
-  const what = list.table
+function entryCommands<Row>({ list, name: above, example }: ReferenceGroup<Row>): Command[] {
+  const entryName = list.table
   const { code, name, otherName } = example
-  const add = changing(`add <code> <name>`, `Add a ${what}.`, `agro ${command} add ${code} ${name}`)
-  add.action((newCode: string, newName: string, output: Output) =>
-    change(
-      output,
-      (trx) => addEntry(trx, list, newCode, newName),
-      (entry) => `${entry.code} is added as ${entry.name}.`,
-    ),
-  )
-
-  const rename = changing(
-    `rename <${what}> <name>`,
-    `Give a ${what} another name. It is still found by the one before.`,
-    `agro ${command} rename ${code} ${otherName}`,
-  )
-  rename.action((named: string, newName: string, output: Output) =>
-    change(
-      output,
-      (trx) => renameEntry(trx, list, named, newName),
-      ({ before, after }) => `${after.code} is called ${after.name} now, and no more ${before.name}.`,
-    ),
-  )
-
-  const alias = changing(
-    `alias <${what}> <alias...>`,
-    `Add names by which a ${what} is found as well.`,
-    `agro ${command} alias ${code} ${otherName}`,
-    `agro ${command} alias --remove ${code} ${otherName}`,
-  ).option('--remove', 'remove them instead')
-  alias.action((named: string, aliases: string[], output: Output & { remove?: boolean }) =>
-    change(
-      output,
-      (trx) => (output.remove ? removeAliases : addAliases)(trx, list, named, aliases),
-      (entry) =>
-        `${entry.code} is ${output.remove ? 'no longer' : 'now also'} found by ${aliases.join(', ')}.`,
-    ),
-  )
-
-  const remove = changing(
-    `remove <${what}>`,
-    `Remove a ${what} that nothing refers to.`,
-    `agro ${command} remove ${code}`,
-  ).option(...YES_OPTION)
-  remove.action(async (named: string, output: Output & Consent) => {
-    await confirm(`This removes the ${what} ${named} with its names`, output)
-    await change(
-      output,
-      (trx) => removeEntry(trx, list, named),
-      (entry) => `${entry.code} is removed.`,
-    )
+  const add = command({
+    usage: 'add <code> <name>',
+    description: `Add a ${entryName}.`,
+    examples: [`agro ${above} add ${code} ${name}`],
+    run: (_: Output, newCode: string, newName: string) =>
+      changeReference(async (trx) => {
+        const entry = await addEntry(trx, list, newCode, newName)
+        return [entry, `${entry.code} is added as ${entry.name}.`]
+      }),
+  })
+  const rename = command({
+    usage: `rename <${entryName}> <name>`,
+    description: `Give a ${entryName} another name. It is still found by the one before.`,
+    examples: [`agro ${above} rename ${code} ${otherName}`],
+    run: (_: Output, named: string, newName: string) =>
+      changeReference(async (trx) => {
+        const { before, after } = await renameEntry(trx, list, named, newName)
+        return [{ before, after }, `${after.code} is called ${after.name} now, and no more ${before.name}.`]
+      }),
+  })
+  const alias = command({
+    usage: `alias <${entryName}> <alias...>`,
+    description: `Add names by which a ${entryName} is found as well.`,
+    options: [['--remove', 'remove them instead']],
+    examples: [
+      `agro ${above} alias ${code} ${otherName}`,
+      `agro ${above} alias --remove ${code} ${otherName}`,
+    ],
+    run: ({ remove }: Output & { remove?: boolean }, named: string, aliases: string[]) =>
+      changeReference(async (trx) => {
+        const entry = await (remove ? removeAliases : addAliases)(trx, list, named, aliases)
+        return [
+          entry,
+          `${entry.code} is ${remove ? 'no longer' : 'now also'} found by ${aliases.join(', ')}.`,
+        ]
+      }),
+  })
+  const remove = command({
+    usage: `remove <${entryName}>`,
+    description: `Remove a ${entryName} that nothing refers to.`,
+    options: [YES_OPTION],
+    examples: [`agro ${above} remove ${code}`],
+    async run(consent: Output & Consent, named: string) {
+      await confirm(`This removes the ${entryName} ${named} with its names`, consent)
+      return changeReference(async (trx) => {
+        const entry = await removeEntry(trx, list, named)
+        return [entry, `${entry.code} is removed.`]
+      })
+    },
   })
   return [add, rename, alias, remove]
 }
 
-/** The commands that say which country offers which crop. */
-export function offerCommands({ command }: ReferenceGroup): Command[] {
-  const offer = changing(
-    'offer <country> <crop>',
-    'Offer a crop in a country: releases of it can be loaded.',
-    `agro ${command} offer ken maize`,
-  )
-  offer.action((country: string, crop: string, output: Output) =>
-    change(
-      output,
-      (trx) => offerCrop(trx, country, crop),
-      (made) => `${made.country.name} offers ${made.crop.code} now.`,
-    ),
-  )
-  const withdraw = changing(
-    'withdraw <country> <crop>',
-    'Offer a crop in a country no more; it must have no releases.',
-    `agro ${command} withdraw ken maize`,
-  )
-  withdraw.action((country: string, crop: string, output: Output) =>
-    change(
-      output,
-      (trx) => withdrawCrop(trx, country, crop),
-      (made) => `${made.country.name} offers ${made.crop.code} no more.`,
-    ),
-  )
+function offerCommands(above: string): Command[] {
+  const offer = command({
+    usage: 'offer <country> <crop>',
+    description: 'Offer a crop in a country: releases of it can be loaded.',
+    examples: [`agro ${above} offer ken maize`],
+    run: (_: Output, country: string, crop: string) =>
+      changeReference(async (trx) => {
+        const offered = await offerCrop(trx, country, crop)
+        return [offered, `${offered.country.name} offers ${offered.crop.code} now.`]
+      }),
+  })
+  const withdraw = command({
+    usage: 'withdraw <country> <crop>',
+    description: 'Offer a crop in a country no more; it must have no releases.',
+    examples: [`agro ${above} withdraw ken maize`],
+    run: (_: Output, country: string, crop: string) =>
+      changeReference(async (trx) => {
+        const withdrawn = await withdrawCrop(trx, country, crop)
+        return [withdrawn, `${withdrawn.country.name} offers ${withdrawn.crop.code} no more.`]
+      }),
+  })
   return [offer, withdraw]
 }
 
-function changing(usage: string, description: string, ...examples: string[]): Command {
-  const command = new Command(usage.slice(0, usage.indexOf(' ')))
-    .arguments(usage.slice(usage.indexOf(' ') + 1))
-    .description(description)
-    .option(...JSON_OPTION)
-  return withExamples(command, ...examples)
-}
-
-/** Does one change in a transaction of its own, and says what has been done. */
-function change<Result>(
-  output: Output,
-  work: (trx: Transaction<Tables>) => Promise<Result>,
-  textOf: (result: Result) => string,
-): Promise<void> {
-  return withDatabase(async ({ writer }) => {
-    const result = await inTransaction(writer, async (trx) => {
-      const done = await work(trx)
-      await recordOperation(trx, { kind: 'reference_changed', detail: { change: textOf(done) } })
-      return done
-    })
-    print(output, result, textOf(result))
-  })
-}
-
-export const countriesCommand = new Command('countries').description(
-  'List, add, rename and remove countries, and set the crops of each.',
-)
-
-const COUNTRY: ReferenceGroup = {
+export const countriesCommand = referenceCommand<CountryEntry>({
   list: COUNTRIES,
-  command: 'countries',
+  name: 'countries',
+  description: 'List, add, rename and remove countries, and set the crops of each.',
+  listing: 'List all countries, and what there is of them.',
+  read: listCountryEntries,
+  format(countries) {
+    if (countries.length === 0) return 'There are no countries.'
+    const rows = countries.map(({ code, name, crops, levels, aliases }) => [
+      code,
+      name,
+      crops.join(', ') || `none${ofSeasonless(PRODUCTS.list, (names) => `, only ${names}`)}`,
+      levels.join(', ') || 'none',
+      aliases.join(', '),
+    ])
+    return table(['CODE', 'NAME', 'CROPS', 'BOUNDARIES', 'ALSO FOUND BY'], rows)
+  },
   example: { code: 'tza', name: 'Tanzania', otherName: 'Tanganyika' },
-}
-const COUNTRY_COMMANDS = [
-  listCommand(COUNTRY, 'List all countries, and what there is of them.', listCountryEntries, countriesText),
-  ...changeCommands(COUNTRY),
-  ...offerCommands(COUNTRY),
-]
-for (const command of COUNTRY_COMMANDS) countriesCommand.addCommand(command)
+})
 
-function countriesText(countries: CountryEntry[]): string {
-  if (countries.length === 0) return 'There are no countries.'
-  const rows = countries.map(({ code, name, crops, levels, aliases }) => [
-    code,
-    name,
-    crops.join(', ') || `none${ofSeasonless(PRODUCTS.list, (names) => `, only ${names}`)}`,
-    levels.join(', ') || 'none',
-    aliases.join(', '),
-  ])
-  return table(['CODE', 'NAME', 'CROPS', 'BOUNDARIES', 'ALSO FOUND BY'], rows)
-}
-
-export const cropsCommand = new Command('crops').description(
-  'List, add, rename and remove crops, and set the countries of each.',
-)
-
-const CROP: ReferenceGroup = {
+export const cropsCommand = referenceCommand<CropEntry>({
   list: CROPS,
-  command: 'crops',
+  name: 'crops',
+  description: 'List, add, rename and remove crops, and set the countries of each.',
+  listing: 'List all crops, and which countries offer them.',
+  read: listCropEntries,
+  format(crops) {
+    if (crops.length === 0) return 'There are no crops.'
+    const rows = crops.map(({ code, name, countries, aliases }) => [
+      code,
+      name,
+      countries.join(', ') || 'none',
+      aliases.join(', '),
+    ])
+    return table(['CODE', 'NAME', 'OFFERED BY', 'ALSO FOUND BY'], rows)
+  },
   example: { code: 'maize', name: 'Maize', otherName: 'Corn' },
-}
-const CROP_COMMANDS = [
-  listCommand(CROP, 'List all crops, and which countries offer them.', listCropEntries, cropsText),
-  ...changeCommands(CROP),
-  ...offerCommands(CROP),
-]
-for (const command of CROP_COMMANDS) cropsCommand.addCommand(command)
-
-function cropsText(crops: CropEntry[]): string {
-  if (crops.length === 0) return 'There are no crops.'
-  const rows = crops.map(({ code, name, countries, aliases }) => [
-    code,
-    name,
-    countries.join(', ') || 'none',
-    aliases.join(', '),
-  ])
-  return table(['CODE', 'NAME', 'OFFERED BY', 'ALSO FOUND BY'], rows)
-}
+})

@@ -1,71 +1,67 @@
-import { Command } from 'commander'
-import { isStale } from '#schemas/products/define.ts'
-import { listReleases, type ReleaseRow } from '#src/catalog/release-queries.ts'
-import { deleteRelease, isFirst, requireDeletable, withdrawRelease } from '#src/catalog/removal-queries.ts'
-import { listSchedules, type Schedule } from '#src/catalog/schedule-queries.ts'
-import type { Database } from '#src/data/client.ts'
-import type { CheckName } from '#src/data/rights.ts'
+import { InvalidArgumentError, Option } from 'commander'
+import type { Transaction } from 'kysely'
+import { isStale, lastDayOf, type Validity } from '#schemas/products/define.ts'
+import {
+  type LayerSummary,
+  listLayers,
+  listReleases,
+  type ReleaseRow,
+  requireRelease,
+} from '#src/catalog/release-queries.ts'
+import {
+  deleteRelease,
+  isFirst,
+  listPrunable,
+  pruneRelease,
+  requireDeletable,
+  withdrawRelease,
+} from '#src/catalog/removal-queries.ts'
+import {
+  findSchedule,
+  listSchedules,
+  refusePast,
+  requireUnpublished,
+  type Schedule,
+  scheduleRelease,
+  unscheduleRelease,
+} from '#src/catalog/schedule-queries.ts'
+import type { AuditKind } from '#src/data/account-tables.ts'
+import { listReleaseRecords, type ReleaseDetail, type ReleaseRecord } from '#src/data/audit-queries.ts'
+import type { CheckName, Finding } from '#src/data/rights.ts'
 import { inTransaction } from '#src/data/sql.ts'
-import type { TileStoreName } from '#src/data/tables.ts'
+import type { Tables, TileStoreName } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
-import { refusingChecks } from '#src/ingest/checks/judgement.ts'
-import { listTileStores } from '#src/ingest/move-queries.ts'
+import { inspectAgain, type Leniency, refusingChecks } from '#src/ingest/checks/index.ts'
+import { moveRelease } from '#src/ingest/move.ts'
+import { findTileStore, listTileStores } from '#src/ingest/move-queries.ts'
 import { rollBackChecked } from '#src/ingest/publish.ts'
+import { removeUnusedFiles } from '#src/ingest/unused-files.ts'
+import { shortNumber } from '#src/lib/round.ts'
+import { type Answer, command, group, lookInDatabase, withDatabase, YES_OPTION } from './command.ts'
 import {
   allowOption,
+  diffCommand,
   type LimitedPublishing,
   maxChangeOption,
   publishWithin,
   STRICT_OPTION,
   sayFindings,
 } from './comparison.ts'
-import { lookInDatabase, withDatabase } from './database.ts'
 import { listReleaseSizes } from './doctor/queries.ts'
-import { progressIfLong } from './progress.ts'
-import { diffCommand } from './releases-diff.ts'
-import { scheduleCommand, unscheduleCommand } from './releases-schedule.ts'
-import { showCommand, stateOf, stateText } from './releases-show.ts'
-import { moveCommand, pruneCommand, sweepCommand } from './releases-storage.ts'
-import { printable, sizeText, table, timeText } from './table.ts'
+import { printable, readTime, sizeText, table, timeText } from './table.ts'
 import {
   type Consent,
   confirm,
-  JSON_OPTION,
   type Output,
-  print,
+  progressIfLong,
+  progressLine,
   refuse,
-  withExamples,
-  YES_OPTION,
+  tell,
+  whileShown,
 } from './terminal.ts'
 
-export const releasesCommand = new Command('releases').description(
-  'List, show, compare, publish, schedule, roll back, delete, prune and move releases, and sweep unused files.',
-)
-
-const list = releasesCommand
-  .command('list')
-  .description('List all releases and say which are published.')
-  .option(...JSON_OPTION)
-  .action((output: Output) =>
-    lookInDatabase(async ({ writer }) => {
-      const sizes = await listReleaseSizes(writer)
-      const schedules = await listSchedules(writer)
-      const stores = await listTileStores(writer)
-      const releases = (await listReleases(writer)).map(({ id, lockless: _, ...release }) => ({
-        ...release,
-        state: stateOf(release),
-        stale: isStale(release, Date.now()),
-        schedule: schedules.get(id) ?? null,
-        bytes: sizes.get(id) ?? 0,
-        store: stores.get(id) ?? 'postgis',
-      }))
-      print(output, releases, releasesText(releases))
-    }),
-  )
-withExamples(list, 'agro releases list', 'agro releases list --json')
-
-/** A release as it is listed, with the bytes that its rasters take. */
-type ListedRelease = Omit<ReleaseRow, 'id' | 'lockless'> & {
+/** A release as programs see it. */
+type ShownRelease = Omit<ReleaseRow, 'id' | 'lockless'> & {
   state: string
   stale: boolean
   schedule: Schedule | null
@@ -73,7 +69,54 @@ type ListedRelease = Omit<ReleaseRow, 'id' | 'lockless'> & {
   store: TileStoreName
 }
 
-function releasesText(releases: ListedRelease[]): string {
+function showRelease(
+  { id: _, lockless: __, ...release }: ReleaseRow,
+  rest: Pick<ShownRelease, 'schedule' | 'bytes' | 'store'>,
+): ShownRelease {
+  return { ...release, state: nameState(release), stale: isStale(release, Date.now()), ...rest }
+}
+
+type ReleaseState = Pick<ReleaseRow, 'publishedAt' | 'status' | 'loader'>
+
+function nameState({ publishedAt, status, loader }: ReleaseState): string {
+  if (publishedAt) return 'published'
+  if (status === 'ready') return 'not published'
+  return loader === null ? 'incomplete' : 'loading'
+}
+
+function stateText(release: ReleaseState & Validity & { schedule: Schedule | null }): string {
+  const { schedule } = release
+  const parts = [nameState(release)]
+  if (isStale(release, Date.now())) parts.push('stale')
+  if (schedule?.refusedAt) parts.push(`refused ${timeText(schedule.refusedAt)}`)
+  else if (schedule) parts.push(`scheduled for ${timeText(schedule.publishAt)}`)
+  return parts.join(', ')
+}
+
+function storeText(store: TileStoreName): string {
+  return store === 'files' ? 'the files of TILE_STORE' : 'the database'
+}
+
+const list = command({
+  usage: 'list',
+  description: 'List all releases and say which are published.',
+  examples: ['agro releases list', 'agro releases list --json'],
+  async look({ writer }) {
+    const sizes = await listReleaseSizes(writer)
+    const schedules = await listSchedules(writer)
+    const stores = await listTileStores(writer)
+    const releases = (await listReleases(writer)).map((release) =>
+      showRelease(release, {
+        schedule: schedules.get(release.id) ?? null,
+        bytes: sizes.get(release.id) ?? 0,
+        store: stores.get(release.id) ?? 'postgis',
+      }),
+    )
+    return [releases, listText(releases)]
+  },
+})
+
+function listText(releases: ShownRelease[]): string {
   if (releases.length === 0) return 'There are no releases.'
   const rows = releases.map((release) => [
     release.code,
@@ -89,72 +132,163 @@ function releasesText(releases: ListedRelease[]): string {
   return [table(['RELEASE', 'STATE', 'SINCE (UTC)', 'SIZE', 'IN', 'SOURCE'], rows), ...refusals].join('\n')
 }
 
-releasesCommand.addCommand(showCommand)
-releasesCommand.addCommand(diffCommand)
-releasesCommand.addCommand(pruneCommand)
-releasesCommand.addCommand(moveCommand)
-releasesCommand.addCommand(sweepCommand)
-releasesCommand.addCommand(scheduleCommand)
-releasesCommand.addCommand(unscheduleCommand)
+const show = command({
+  usage: 'show <release>',
+  description:
+    'Show a release: where it comes from, its layers, what the checks have found in it, and who published it when.',
+  parameters: ['its code'],
+  examples: ['agro releases show yield-eth-wheat-2026-08-v2'],
+  async look({ writer }, _: Output, code: string) {
+    const release = await requireRelease(writer, code)
+    const { id } = release
+    const shown = {
+      ...showRelease(release, {
+        schedule: (await findSchedule(writer, id)) ?? null,
+        bytes: (await listReleaseSizes(writer, id)).get(id) ?? 0,
+        store: await findTileStore(writer, id),
+      }),
+      layers: await listLayers(writer, id),
+      history: await listReleaseRecords(writer, code),
+    }
+    return [shown, releaseText(shown)]
+  },
+})
 
-const publish = releasesCommand
-  .command('publish <release>')
-  .description('Check a complete release again, and make it the one that answers.')
-  .addOption(allowOption())
-  .addOption(maxChangeOption())
-  .option(...STRICT_OPTION)
-  .option(...JSON_OPTION)
-  .action((code: string, options: PublishOptions) =>
-    withDatabase(async (database) => {
-      const done = await publishWithin(database, code, options, options.maxChange)
-      const { replaced, findings } = done
-      tellPublishing(
-        done,
-        options,
-        { published: code, replaced: replaced ?? null, findings },
-        `${code} is published${replaced ? ` in the place of ${replaced}` : ''}.`,
-      )
-    }),
-  )
-withExamples(
-  publish,
-  'agro releases publish yield-eth-wheat-2026-08-v2',
-  'agro releases publish yield-eth-wheat-2026-08-v2 --allow month',
-  'agro releases publish yield-eth-wheat-2026-08-v2 --max-change 25%',
-  'agro releases publish yield-eth-wheat-2026-08-v2 --strict',
-)
-
-const rollback = releasesCommand
-  .command('rollback <release>')
-  .description(
-    'Publish the predecessor of a published release again; a second rollback undoes the first. A release without predecessor is withdrawn.',
-  )
-  .addOption(allowOption())
-  .option(...YES_OPTION)
-  .option(...JSON_OPTION)
-  .action((code: string, options: PublishOptions & Consent) =>
-    withDatabase(async ({ writer }) => {
-      if (await isFirst(writer, code)) return withdraw(writer, code, options)
-      const done = await inTransaction(writer, (trx) => rollBackChecked(trx, code, options))
-      tellPublishing(
-        done,
-        options,
-        { published: done.code, replaced: code, findings: done.findings },
-        `${done.code} is published again in the place of ${code}.`,
-      )
-    }),
-  )
-withExamples(rollback, 'agro releases rollback yield-eth-wheat-2026-08-v2')
-
-/** Takes a release back that nothing was published before. */
-async function withdraw(writer: Database['writer'], code: string, options: Output & Consent): Promise<void> {
-  await confirm(
-    `This withdraws ${code}: nothing is there that it took the place of, so its series has no release then`,
-    options,
-  )
-  await inTransaction(writer, (trx) => withdrawRelease(trx, code))
-  print(options, { published: null, replaced: code, findings: [] }, `${code} is withdrawn.`)
+function releaseText(release: ShownRelease & { layers: LayerSummary[]; history: ReleaseRecord[] }): string {
+  const rows = release.layers.map(({ input, scenario, unit, validCount, width, height, ...values }) => [
+    [input, scenario].filter((label) => label !== null).join(', '),
+    unit,
+    `${((100 * validCount) / (width * height)).toFixed(2)} %`,
+    ...[values.minimum, values.maximum, values.mean].map((value) =>
+      value === null ? 'none' : shortNumber(value),
+    ),
+  ])
+  const last = lastDayOf(release)
+  const over = release.stale ? ', which is over: answers say that they are stale' : ''
+  const history = release.history.map(({ at, kind, operator, detail }) => [
+    timeText(at),
+    recordText(release.code, kind, detail),
+    operator ?? '',
+  ])
+  return [
+    `${release.code}: ${stateText(release)}`,
+    `source: ${release.source}`,
+    `licence: ${release.licence}`,
+    ...(release.lossy ? ['lossy: a compression may have changed its values'] : []),
+    `loaded: ${timeText(release.createdAt)} UTC; its rasters take ${sizeText(release.bytes)} in ${storeText(release.store)}`,
+    ...(release.publishedAt ? [`published: ${timeText(release.publishedAt)} UTC`] : []),
+    ...(release.schedule?.refusal ? [`refused: ${printable(release.schedule.refusal)}`] : []),
+    ...(last === null ? [] : [`valid until: ${last}${over}`]),
+    table(['LAYER', 'UNIT', 'VALID', 'MINIMUM', 'MAXIMUM', 'MEAN'], rows),
+    ...findingLines(release.findings),
+    ...(history.length > 0 ? [table(['WHEN (UTC)', 'WHAT', 'BY'], history)] : []),
+  ].join('\n')
 }
+
+function findingLines(findings: ReleaseRow['findings']): string[] {
+  if (findings === null) return ['It was loaded without checks.']
+  if (findings.length === 0) return ['The checks have found nothing.']
+  return findings.map(
+    ({ check, level, sentence, allowed }) => `${allowed ? 'allowed' : level}: ${sentence} (${check})`,
+  )
+}
+
+function recordText(code: string, kind: AuditKind, detail: ReleaseDetail): string {
+  switch (kind) {
+    case 'release_scheduled':
+      return `scheduled for ${timeText(new Date(detail.publish_at as string))}`
+    case 'release_unscheduled':
+      return 'not scheduled any more'
+    case 'release_refused':
+      return `refused at its time: ${detail.refusal}`
+    case 'release_withdrawn':
+      return 'withdrawn'
+    case 'release_moved':
+      return `its tiles moved into ${storeText(detail.store as TileStoreName)}`
+  }
+  const { release, replaced, rollback, allowed, scheduled_by } = detail
+  if (release !== code) return rollback ? `rolled back to ${release}` : `replaced by ${release}`
+  return [
+    `published${replaced ? ` in the place of ${replaced}` : ''}`,
+    ...(rollback ? ['by a rollback'] : []),
+    ...(scheduled_by ? [`scheduled by ${scheduled_by}`] : []),
+    ...(allowed ? [`allowed: ${allowed.join(', ')}`] : []),
+  ].join('; ')
+}
+
+const prune = command({
+  usage: 'prune',
+  description:
+    'Delete old releases for good. Each series keeps its published release, the newest others, and the target of a rollback.',
+  options: [
+    new Option('--keep <number>', 'how many unpublished releases of each series stay')
+      .argParser(readCount)
+      .makeOptionMandatory(),
+    ['--dry-run', 'list the releases to delete, and delete none'],
+    YES_OPTION,
+  ],
+  examples: ['agro releases prune --keep 2 --dry-run', 'agro releases prune --keep 2 --yes'],
+  async run({ keep, dryRun, ...consent }: Output & Consent & { keep: number; dryRun?: boolean }) {
+    const prunable = await lookInDatabase(({ writer }) => listPrunable(writer, keep))
+    if (prunable.length === 0) return [{ deleted: [], prunable }, 'There is nothing to delete.']
+    if (dryRun) return [{ deleted: [], prunable }, prunable.join('\n')]
+    await confirm(`This deletes ${prunable.join(', ')} with all data, for good`, consent)
+    const deleted: string[] = []
+    await withDatabase(async ({ writer }) => {
+      const progress = progressLine('deleting')
+      // A transaction each, so that no release waits for all.
+      for (const [index, code] of prunable.entries()) {
+        const shown = (part: number) => progress((index + part) / prunable.length)
+        if (await pruneRelease(writer, code, keep, shown)) deleted.push(code)
+        shown(1)
+      }
+    })
+    return [{ deleted, prunable }, deleted.map((code) => `${code} is deleted.`).join('\n')]
+  },
+})
+
+function readCount(text: string): number {
+  if (/^\d{1,6}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('It must be a whole number from 0 on.')
+}
+
+const move = command({
+  usage: 'move <release>',
+  description:
+    'Move the tiles of a complete release into the files of TILE_STORE, or back, while the release answers. The copy is compared before it answers.',
+  parameters: ['its code'],
+  options: [new Option('--to <store>', 'where to').choices(['files', 'postgis']).makeOptionMandatory()],
+  examples: [
+    'agro releases move yield-eth-wheat-2026-08-v2 --to files',
+    'agro releases move yield-eth-wheat-2026-08-v2 --to postgis',
+  ],
+  async change(database, { to }: Output & { to: TileStoreName }, code: string) {
+    const moved = await moveRelease(database, code, to, { progress: progressLine('moving'), tell })
+    const text = moved
+      ? `The tiles of ${code} are in ${storeText(to)} now.`
+      : `They are in ${storeText(to)} already.`
+    return [{ release: code, store: to, moved }, text]
+  },
+})
+
+const sweep = command({
+  usage: 'sweep',
+  description: 'Remove files of TILE_STORE that belong to no release and are older than a day.',
+  options: [
+    ['--dry-run', 'count the files, and remove none'],
+    ['--force', 'remove files even if the database names none'],
+  ],
+  examples: ['agro releases sweep --dry-run', 'agro releases sweep'],
+  async change(database, { dryRun = false, force = false }: Output & { dryRun?: boolean; force?: boolean }) {
+    const onWait = () => tell('Releases are being loaded or moved: waiting for that.')
+    const sweeping = removeUnusedFiles(database, { dryRun, force, onWait })
+    const { files, bytes, unfinished } = await whileShown('looking', sweeping)
+    const verb = dryRun ? 'would be removed' : 'are removed'
+    const rest = unfinished > 0 ? `, of which ${unfinished} were not written to their end` : ''
+    const sentence = `${files} files (${sizeText(bytes)}) ${verb}${rest}.`
+    return [{ files, bytes, unfinished, removed: !dryRun }, sentence]
+  },
+})
 
 interface PublishOptions extends Output {
   allow: CheckName[]
@@ -162,48 +296,142 @@ interface PublishOptions extends Output {
   strict?: boolean
 }
 
-/** @throws {OperatorError} where the checks have refused it, or it changes too much */
-function tellPublishing(
+const schedule = command({
+  usage: 'schedule <release>',
+  description:
+    'Schedule the publication of a complete release. The checks run now and again at that time; a refused release stays unpublished.',
+  parameters: ['its code'],
+  options: [
+    new Option('--at <time>', 'the time, for example 2026-12-01T06:00Z; a date means its start in UTC')
+      .argParser(readTime)
+      .makeOptionMandatory(),
+    allowOption(),
+    STRICT_OPTION,
+  ],
+  examples: [
+    'agro releases schedule yield-eth-wheat-2026-12-v1 --at 2026-12-01T06:00Z',
+    'agro releases schedule yield-eth-wheat-2026-12-v1 --at 2026-12-01T06:00Z --allow range',
+  ],
+  async change({ writer }, { at, allow, strict, ...output }: PublishOptions & { at: Date }, code: string) {
+    await refusePast(writer, at)
+    const findings = await inTransaction(writer, (trx) => scheduleChecked(trx, code, at, { allow, strict }))
+    sayFindings(findings)
+    const refusing = refusingChecks(findings)
+    if (refusing.length > 0) {
+      const sentence = `${code} is not scheduled: mend it, or schedule it with --allow ${refusing.join()}.`
+      const refusal = new OperatorError(sentence, { code: 'CHECKS' })
+      refuse(output, { scheduled: null, publishAt: null, findings }, refusal)
+    }
+    return [
+      { scheduled: code, publishAt: at, findings },
+      `${code} is to be published at ${timeText(at)} UTC by the services that run then.`,
+    ]
+  },
+})
+
+/** @returns the findings of the checks, which may refuse it */
+export async function scheduleChecked(
+  trx: Transaction<Tables>,
+  code: string,
+  publishAt: Date,
+  leniency: Leniency,
+): Promise<Finding[]> {
+  await requireUnpublished(trx, code)
+  const findings = await inspectAgain(trx, code, leniency)
+  if (refusingChecks(findings).length === 0) {
+    const { allow, strict = false } = leniency
+    await scheduleRelease(trx, code, { publishAt, allowed: [...allow], strict })
+  }
+  return findings
+}
+
+const unschedule = command({
+  usage: 'unschedule <release>',
+  description: 'Cancel a scheduled publication, or clear its refusal.',
+  parameters: ['its code'],
+  examples: ['agro releases unschedule yield-eth-wheat-2026-12-v1'],
+  async change({ writer }, _: Output, code: string) {
+    await inTransaction(writer, (trx) => unscheduleRelease(trx, code))
+    return [{ unscheduled: code }, `${code} is not scheduled any more.`]
+  },
+})
+
+const publish = command({
+  usage: 'publish <release>',
+  description: 'Check a complete release again, and make it the one that answers.',
+  options: [allowOption(), maxChangeOption(), STRICT_OPTION],
+  examples: [
+    'agro releases publish yield-eth-wheat-2026-08-v2',
+    'agro releases publish yield-eth-wheat-2026-08-v2 --allow month',
+    'agro releases publish yield-eth-wheat-2026-08-v2 --max-change 25%',
+    'agro releases publish yield-eth-wheat-2026-08-v2 --strict',
+  ],
+  async change(database, options: PublishOptions, code: string) {
+    const done = await publishWithin(database, code, options, options.maxChange)
+    const { replaced, findings } = done
+    const place = replaced ? ` in the place of ${replaced}` : ''
+    const value = { published: code, replaced: replaced ?? null, findings }
+    return answerPublished(done, options, value, `${code} is published${place}.`)
+  },
+})
+
+const rollback = command({
+  usage: 'rollback <release>',
+  description:
+    'Publish the predecessor of a published release again; a second rollback undoes the first. A release without predecessor is withdrawn.',
+  options: [allowOption(), YES_OPTION],
+  examples: ['agro releases rollback yield-eth-wheat-2026-08-v2'],
+  async change({ writer }, options: PublishOptions & Consent, code: string) {
+    if (await isFirst(writer, code)) {
+      const deed = `This withdraws ${code}: nothing is there that it took the place of, so its series has no release then`
+      await confirm(deed, options)
+      await inTransaction(writer, (trx) => withdrawRelease(trx, code))
+      return [{ published: null, replaced: code, findings: [] }, `${code} is withdrawn.`]
+    }
+    const done = await inTransaction(writer, (trx) => rollBackChecked(trx, code, options))
+    const value = { published: done.code, replaced: code, findings: done.findings }
+    return answerPublished(done, options, value, `${done.code} is published again in the place of ${code}.`)
+  },
+})
+
+function answerPublished(
   { code, published, findings, change, sentence }: LimitedPublishing,
   output: Output,
   value: object,
   text: string,
-): void {
+): Answer {
   sayFindings(findings)
-  if (published) {
-    print(output, value, text)
-    return
-  }
-  refuse(
-    output,
-    { published: null, replaced: null, findings, change },
-    new OperatorError(
-      sentence ??
-        `${code} is not published: mend it, or publish it with --allow ${refusingChecks(findings).join()}.`,
-      { code: 'CHECKS' },
-    ),
-  )
+  if (published) return [value, text]
+  const allow = refusingChecks(findings).join()
+  const reason = sentence ?? `${code} is not published: mend it, or publish it with --allow ${allow}.`
+  const refusal = new OperatorError(reason, { code: 'CHECKS' })
+  return refuse(output, { published: null, replaced: null, findings, change }, refusal)
 }
 
-const remove = releasesCommand
-  .command('delete <release>')
-  .description('Delete a release with its data, for good. Incomplete ones can always be deleted.')
-  .option('--force', 'delete it even if it is published or scheduled')
-  .option(...YES_OPTION)
-  .option(...JSON_OPTION)
-  .action(async (code: string, options: Output & Consent & { force?: boolean }) => {
-    const force = options.force ?? false
-    await withDatabase(async ({ writer }) => {
-      // What is not there, or may not be deleted, is nothing to be asked about.
-      await inTransaction(writer, (trx) => requireDeletable(trx, code, force))
-      await confirm(`This deletes the release ${code} with its data, for good`, options)
-      const progress = progressIfLong(`deleting ${code}`)
-      await inTransaction(writer, (trx) => deleteRelease(trx, code, force, progress))
-      print(options, { deleted: code }, `${code} is deleted.`)
-    })
-  })
-withExamples(
-  remove,
-  'agro releases delete yield-eth-wheat-2026-08-v1',
-  'agro releases delete yield-eth-wheat-2026-08-v1 --yes',
+const remove = command({
+  usage: 'delete <release>',
+  description: 'Delete a release with its data, for good. Incomplete ones can always be deleted.',
+  options: [['--force', 'delete it even if it is published or scheduled'], YES_OPTION],
+  examples: [
+    'agro releases delete yield-eth-wheat-2026-08-v1',
+    'agro releases delete yield-eth-wheat-2026-08-v1 --yes',
+  ],
+  async change(
+    { writer },
+    { force = false, ...consent }: Output & Consent & { force?: boolean },
+    code: string,
+  ) {
+    // A missing release, or one that must stay, is refused before the question.
+    await inTransaction(writer, (trx) => requireDeletable(trx, code, force))
+    await confirm(`This deletes the release ${code} with its data, for good`, consent)
+    const progress = progressIfLong(`deleting ${code}`)
+    await inTransaction(writer, (trx) => deleteRelease(trx, code, force, progress))
+    return [{ deleted: code }, `${code} is deleted.`]
+  },
+})
+
+export const releasesCommand = group(
+  'releases',
+  'List, show, compare, publish, schedule, roll back, delete, prune and move releases, and sweep unused files.',
+  [list, show, diffCommand, prune, move, sweep, schedule, unschedule, publish, rollback, remove],
 )

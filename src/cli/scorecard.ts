@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises'
-import { Command } from 'commander'
 import { parse } from 'csv-parse/sync'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
@@ -12,19 +11,17 @@ import type { Observation } from '#src/history/scorecard-queries.ts'
 import { messageOf } from '#src/lib/promises.ts'
 import { shortNumber } from '#src/lib/round.ts'
 import { valuesInRelease } from '#src/lookup/pixels.ts'
+import { command } from './command.ts'
 import { levelOption } from './comparison.ts'
-import { lookInDatabase } from './database.ts'
 import { table } from './table.ts'
-import { JSON_OPTION, type Output, pathNamed, print, withExamples } from './terminal.ts'
+import { type Output, pathNamed } from './terminal.ts'
 
-/** What was observed at a place. */
 export interface ObservedRow {
   lat: number
   lng: number
   observed: number
 }
 
-/** A row that says nothing, by its line, and why. */
 export interface RowError {
   line: number
   error: string
@@ -32,19 +29,13 @@ export interface RowError {
 
 const DECIMAL = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/
 
-/**
- * Reads observations from CSV (RFC 4180) with a header: `lat`, `lng` and the observed value; other columns are passed over.
- *
- * @param key the name of the column with the observed value
- * @param maximum the largest value that may be observed
- * @throws {OperatorError} where it is no CSV, or has not these columns
- */
+/** Reads CSV with the columns `lat`, `lng` and `key`; other columns are ignored. */
 export function readObservations(
   text: string,
   key: string,
   maximum: number,
 ): { rows: ObservedRow[]; errors: RowError[] } {
-  const records = recordsIn(text)
+  const records = readRecords(text)
   const header = (records[0]?.record ?? []).map((name) => name.trim())
   const columns = ['lat', 'lng', key].map((name) => header.indexOf(name))
   const missing = ['lat', 'lng', key].filter((_, index) => columns[index] === -1)
@@ -73,7 +64,7 @@ export function readObservations(
   return { rows, errors }
 }
 
-function recordsIn(text: string): { record: string[]; line: number }[] {
+function readRecords(text: string): { record: string[]; line: number }[] {
   try {
     const found = parse(text, {
       bom: true,
@@ -87,55 +78,49 @@ function recordsIn(text: string): { record: string[]; line: number }[] {
   }
 }
 
-export const scorecardCommand = new Command('scorecard')
-  .description('Compare the predictions of a release with observations, from feedback and a file.')
-  .argument('<release>', 'its code')
-  .option(
-    '--observations <file>',
-    'CSV with the columns lat, lng and an observation such as yield_kg_ha; invalid rows are listed and skipped',
-  )
-  .addOption(levelOption())
-  .option(...JSON_OPTION)
-  .addHelpText(
-    'after',
-    `
+export const scorecardCommand = command({
+  usage: 'scorecard <release>',
+  description: 'Compare the predictions of a release with observations, from feedback and a file.',
+  parameters: ['its code'],
+  options: [
+    [
+      '--observations <file>',
+      'CSV with the columns lat, lng and an observation such as yield_kg_ha; invalid rows are listed and skipped',
+    ],
+    levelOption(),
+  ],
+  help: `
 Bias is the mean of predicted minus observed, RMSE the root of the mean square of these differences, MAE the
 mean of their sizes, and RANK the correlation of the ranks (Spearman), equal values having the mean of theirs.
 Groups of fewer than 5 accounts are not shown, where each row of a file counts as one, nor are areas that would
 give them away.`,
-  )
-  .action((code: string, { observations: file, level, ...output }: ScorecardOptions) =>
-    lookInDatabase(async (database) => {
-      const release = await requireComplete(database.writer, code)
-      const product = PRODUCTS.of(release.product)
-      if (!isObservable(product)) {
-        throw new OperatorError(`Product ${product.code} has no observations: ${code} has no scorecard.`)
-      }
-      const { given, errors } =
-        file === undefined ? { given: [], errors: [] } : await givenIn(database, release, product, file)
-      const card = await scorecardOf(
-        database.writer,
-        release,
-        product,
-        level ?? SCORECARD_DEFAULTS.level,
-        given,
-      )
-      print(output, { ...card, row_errors: errors }, textOf(card, errors))
-    }),
-  )
-withExamples(
-  scorecardCommand,
-  'agro scorecard yield-eth-wheat-2026-07-v1',
-  'agro scorecard yield-eth-wheat-2026-07-v1 --observations trials.csv --level 1 --json',
-)
+  examples: [
+    'agro scorecard yield-eth-wheat-2026-07-v1',
+    'agro scorecard yield-eth-wheat-2026-07-v1 --observations trials.csv --level 1 --json',
+  ],
+  async look(
+    database,
+    {
+      observations: file,
+      level = SCORECARD_DEFAULTS.level,
+    }: Output & { observations?: string; level?: number },
+    code: string,
+  ) {
+    const release = await requireComplete(database.writer, code)
+    const product = PRODUCTS.of(release.product)
+    if (!isObservable(product)) {
+      throw new OperatorError(`Product ${product.code} has no observations: ${code} has no scorecard.`)
+    }
+    const { given, errors } =
+      file === undefined
+        ? { given: [], errors: [] }
+        : await readFileObservations(database, release, product, file)
+    const card = await scorecardOf(database.writer, release, product, level, given)
+    return [{ ...card, row_errors: errors }, cardText(card, errors)]
+  },
+})
 
-interface ScorecardOptions extends Output {
-  observations?: string
-  level?: number
-}
-
-/** What a file has observed, with what the release says there. */
-async function givenIn(
+async function readFileObservations(
   database: Database,
   release: ReleaseRow,
   product: ProductDefinition,
@@ -157,7 +142,7 @@ async function givenIn(
 
 const HEAD = ['SCENARIO', 'NUMBER', 'BIAS', 'RMSE', 'MAE', 'RANK']
 
-function textOf(card: Scorecard, errors: readonly RowError[]): string {
+function cardText(card: Scorecard, errors: readonly RowError[]): string {
   const { release, unit, level, from_feedback, from_file, without_value, smallest_group } = card
   return [
     `${release}: ${from_feedback} observations of feedback, ${from_file} of a file; ${without_value} where it has no value. In ${unit}.`,

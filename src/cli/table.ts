@@ -1,7 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 import { shortNumber } from '#src/lib/round.ts'
 
-/** Lays out rows in columns as wide as their longest cell. */
 export function table(head: string[], rows: string[][]): string {
   const lines = [head, ...rows].map((cells) => cells.map(printable))
   const widths = head.map((_, column) => Math.max(...lines.map((cells) => (cells[column] ?? '').length)))
@@ -15,20 +14,19 @@ export function table(head: string[], rows: string[][]): string {
     .join('\n')
 }
 
-/** What people have typed may hold line breaks and commands to the terminal: neither goes through. */
+/** Typed texts may hold line breaks and terminal commands. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '\uFFFD')
 }
 
-/** A time as people read it, in UTC. */
 export function timeText(time: Date): string {
   return time.toISOString().slice(0, 'YYYY-MM-DDTHH:MM'.length).replace('T', ' ')
 }
 
-/** Reads a time of ISO 8601; a date is its beginning in UTC. */
+/** A date means its start in UTC. */
 export function readTime(text: string): Date {
   const [, day] = /^(\d{4}-\d\d-\d\d)(T[\d:.]+(Z|[+-]\d\d:\d\d))?$/.exec(text) ?? []
-  // What is read as a time of the next month is a mistake, such as 2026-02-30.
+  // Dates such as 2026-02-30 would become days of the next month.
   if (day && isTime(text) && new Date(day).toISOString().startsWith(day)) return new Date(text)
   throw new InvalidArgumentError('It must be a time such as 2026-11-01 or 2026-11-01T08:30:00Z.')
 }
@@ -37,7 +35,6 @@ function isTime(text: string): boolean {
   return Number.isFinite(Date.parse(text))
 }
 
-/** How a mean changes, as a sentence or a table says it. */
 export function changeText(relative: number | null): string {
   if (relative === null) return 'new'
   if (relative === Number.NEGATIVE_INFINITY) return 'gone'
@@ -49,13 +46,11 @@ export function numberText(value: number | null): string {
   return value === null ? 'none' : shortNumber(value)
 }
 
-/** Some names in a sentence, of which there may be many. */
 export function someNames(names: string[], shown = 5): string {
   const more = names.length - shown
   return more > 0 ? `${names.slice(0, shown).join(', ')} and ${more} more` : names.join(', ')
 }
 
-/** Bytes as people say them. */
 export function sizeText(bytes: number): string {
   const units = ['bytes', 'kB', 'MB', 'GB', 'TB']
   const step = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(bytes, 1)) / 3)))
@@ -63,7 +58,6 @@ export function sizeText(bytes: number): string {
   return `${step === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[step]}`
 }
 
-/** A time span as people say it. */
 export function spanText(seconds: number): string {
   if (seconds < 120) return `${Math.round(seconds)} s`
   if (seconds < 7200) return `${Math.round(seconds / 60)} minutes`

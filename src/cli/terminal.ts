@@ -1,23 +1,20 @@
 import { resolve } from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
 import { Writable } from 'node:stream'
-import type { Command } from 'commander'
 import { OperatorError } from '#src/errors.ts'
 
-/** What the exit codes of commands say; those of `agro doctor` are its own. */
+/** `agro doctor` has codes of its own. */
 export const EXIT = {
   done: 0,
-  /** Something is the operator's to mend, which a sentence has said. */
+  /** The operator can repair it. */
   refused: 1,
-  /** The command was called wrongly. */
   usage: 2,
-  /** A mistake of ours (EX_SOFTWARE of sysexits.h). */
+  /** A bug (EX_SOFTWARE of sysexits.h). */
   unexpected: 70,
-  /** Ended by Ctrl-C, as shells say it. */
+  /** Ctrl-C, as in shells. */
   interrupted: 130,
 } as const
 
-/** Ends a command with an exit code, once it has said all that there is to say. */
 export class ExitWith extends Error {
   readonly code: number
 
@@ -27,46 +24,39 @@ export class ExitWith extends Error {
   }
 }
 
-/** What a command tells goes to stdout, for people or for programs; whatever else there is to say to stderr. */
+/** Answers go to stdout; progress, notes and errors to stderr. */
 export interface Output {
   json?: boolean
 }
 
-export const JSON_OPTION = ['--json', 'answer in JSON, for programs'] as const
-
-/** Prints what a program or else what a person is told. */
 export function print({ json }: Output, value: unknown, text: string): void {
   console.log(json ? JSON.stringify(value, null, 2) : text)
 }
 
-/**
- * Ends a command that is refused and has something to tell all the same: of JSON, both make one document.
- *
- * @param text for people; nothing where it is left out
- */
+/** Refuses, and still answers: in JSON, value and refusal are one document. */
 export function refuse({ json }: Output, value: object, refusal: OperatorError, text?: string): never {
   if (json) refusal.told = value
   else if (text !== undefined) console.log(text)
   throw refusal
 }
 
-/** Says something beside what was asked for, which no program should take for a part of it. */
+/** Progress goes to stderr. */
+export function tell(message: string): void {
+  console.error(message)
+}
+
+/** Programs that read stdout never see it. */
 export function say(kind: 'note' | 'error' | 'allowed', sentence: string): void {
   console.error(`${kind}: ${sentence}`)
 }
 
-/** Shows below the help of a command how it is called. */
-export function withExamples(command: Command, ...examples: string[]): Command {
-  return command.addHelpText('after', ['', 'Examples:', ...examples.map((line) => `  ${line}`)].join('\n'))
-}
-
-/** What undoes itself when the command is to end; else a command ends at once. */
+/** Aborted by a signal; without it a signal ends the command at once. */
 let undoing: AbortController | undefined
 
 /**
- * Does work that undoes what it has done when its signal is aborted, by Ctrl-C or SIGTERM, before the command ends.
+ * Runs work that undoes itself when its signal is aborted by Ctrl-C or SIGTERM.
  *
- * @throws {ExitWith} where it was interrupted
+ * @throws {ExitWith} after an interruption
  */
 export async function undoneByInterrupt<Result>(
   work: (signal: AbortSignal) => Promise<Result>,
@@ -80,39 +70,32 @@ export async function undoneByInterrupt<Result>(
   }
 }
 
-/**
- * Ends the command by a signal, when what it has begun is undone; a second one ends it at once.
- *
- * @param number of the signal
- */
+/** The first signal lets the command undo its work; a second one ends it at once. */
 export function interrupt(number: number): void {
   const code = 128 + number
-  // What is said next does not begin behind a bar of progress.
+  // The next line must not begin behind a progress bar.
   if (process.stderr.isTTY) process.stderr.write('\n')
   if (!undoing || undoing.signal.aborted) process.exit(code)
   console.error('Ending: what was begun is undone first (once more ends it at once).')
   undoing.abort(new ExitWith(code))
 }
 
-/** Whether there is somebody to ask; questions go to stderr, so that stdout can be a file. */
+/** Questions go to stderr, so that stdout can be a file. */
 function isInteractive(): boolean {
   return Boolean(process.stdin.isTTY && process.stderr.isTTY)
 }
 
-/** More bytes than a password has: a file that was named by mistake is not read to its end. */
+/** Longer than any password: a wrongly named file is not read to its end. */
 const LONGEST_INPUT = 4096
-
-export const YES_OPTION = ['-y, --yes', 'do it without asking'] as const
 
 export interface Consent {
   yes?: boolean
 }
 
 /**
- * Asks before something is destroyed. Where nobody can be asked, as in a script, it has to be said beforehand.
+ * Without a terminal, as in scripts, consent needs --yes.
  *
- * @param deed what would be done, as the beginning of a sentence: `This deletes ... for good`
- * @throws {OperatorError} where nobody has agreed
+ * @param deed the start of a sentence: `This deletes ... for good`
  */
 export async function confirm(deed: string, { yes }: Consent): Promise<void> {
   if (yes) return
@@ -124,12 +107,7 @@ export async function confirm(deed: string, { yes }: Consent): Promise<void> {
   if (!/^y(es)?$/i.test(answer.trim())) throw new OperatorError('Nothing was done.')
 }
 
-/**
- * A password that is typed twice without being seen, or else comes on stdin. It is never an argument, which
- * everybody on the machine could read.
- *
- * @throws {OperatorError} where both are not the same
- */
+/** Typed twice without echo, or read from stdin. Arguments would be visible to all users of the machine. */
 export async function readPassword(): Promise<string> {
   if (!isInteractive()) return readInput()
   const password = await question('Password: ', { hidden: true })
@@ -137,7 +115,6 @@ export async function readPassword(): Promise<string> {
   throw new OperatorError('The passwords do not match. Nothing was changed.')
 }
 
-/** What comes on stdin, without the end of its last line. */
 async function readInput(): Promise<string> {
   const chunks: Buffer[] = []
   let length = 0
@@ -154,11 +131,11 @@ async function readInput(): Promise<string> {
 async function question(prompt: string, { hidden = false } = {}): Promise<string> {
   const lines = createInterface({
     input: process.stdin,
-    // With `terminal`, the keys come one by one and the terminal shows none of them: readline would do that.
+    // With `terminal`, readline gets single keys, and the terminal echoes none.
     output: hidden ? new Writable({ write: (_chunk, _encoding, done) => done() }) : process.stderr,
     terminal: hidden,
   })
-  // Only now, so that nothing is shown of what is typed at once.
+  // After readline is ready, so that early input stays hidden.
   process.stderr.write(prompt)
   try {
     return await answerTo(lines)
@@ -171,17 +148,106 @@ async function question(prompt: string, { hidden = false } = {}): Promise<string
 function answerTo(lines: Interface): Promise<string> {
   return new Promise((resolve, reject) => {
     lines.once('line', resolve)
-    // Where keys come one by one, Ctrl-C is a key as well.
+    // In that mode Ctrl-C is a key.
     lines.once('SIGINT', () => reject(new ExitWith(EXIT.interrupted)))
     lines.once('close', () => reject(new OperatorError('Nothing was done.')))
   })
 }
 
-/**
- * The path of a file that is named on the command line: relative to where its user stands, which `bin/agro.mjs` says before
- * it goes to the folder of the service.
- */
+/** Resolves a path of the command line: `bin/agro.mjs` changes the folder, and says where the user stood. */
 export function pathNamed(file: string): string {
   const standing = process.env.AGRO_STANDS_IN
   return standing === undefined || standing === process.cwd() ? file : resolve(standing, file)
+}
+
+const BAR_WIDTH = 30
+
+/** Shorter work shows no progress. */
+const SILENT_MS = 2000
+
+/** Interval of lines without a terminal. */
+const LINE_MS = 10_000
+
+/**
+ * Shows progress and, after a while, the time left: a bar on a terminal, else a line a tenth and every ten seconds.
+ *
+ * @returns takes the finished share, from 0 to 1
+ */
+export function progressLine(
+  label: string,
+  output: NodeJS.WriteStream = process.stderr,
+  started = performance.now(),
+): (done: number) => void {
+  let shown = -1
+  let shownAt = started
+  return (done) => {
+    const now = performance.now()
+    const step = Math.floor(done * (output.isTTY ? 100 : 10))
+    const isDue = !output.isTTY && done < 1 && now - shownAt >= LINE_MS
+    if (step === shown && !isDue) return
+    shown = step
+    shownAt = now
+    const left = timeLeft(done, now - started)
+    if (!output.isTTY) {
+      output.write(`${label}: ${isDue ? Math.floor(done * 100) : step * 10} %${left}\n`)
+      return
+    }
+    const filled = Math.round(done * BAR_WIDTH)
+    const bar = `${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}`
+    // The line before may be longer.
+    output.write(`\r${label} [${bar}] ${step} %${left}\u001b[K${done >= 1 ? '\n' : ''}`)
+  }
+}
+
+/** Stays silent for short work. */
+export function progressIfLong(
+  label: string,
+  output: NodeJS.WriteStream = process.stderr,
+): (done: number) => void {
+  const started = performance.now()
+  let show: ((done: number) => void) | undefined
+  return (done) => {
+    if (!show && (done >= 1 || performance.now() - started < SILENT_MS)) return
+    show ??= progressLine(label, output, started)
+    show(done)
+  }
+}
+
+/** The rest is expected to take as long as the finished share. */
+function timeLeft(done: number, passedMs: number): string {
+  if (passedMs < SILENT_MS || done <= 0 || done >= 1) return ''
+  return `, ${spanText((passedMs / done) * (1 - done))} left`
+}
+
+function spanText(ms: number): string {
+  const seconds = Math.ceil(ms / 1000)
+  if (seconds < 60) return `${seconds} s`
+  const minutes = Math.ceil(seconds / 60)
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}
+
+/** For work without a foreseeable end. */
+export async function whileShown<Result>(
+  label: string,
+  work: Promise<Result>,
+  output: NodeJS.WriteStream = process.stderr,
+): Promise<Result> {
+  const started = performance.now()
+  let shown = false
+  const timer = setInterval(
+    () => {
+      const passed = performance.now() - started
+      if (passed < SILENT_MS) return
+      shown = true
+      const text = `${label}: ${Math.floor(passed / 1000)} s`
+      output.write(output.isTTY ? `\r${text}` : `${text}\n`)
+    },
+    output.isTTY ? 1000 : LINE_MS,
+  )
+  try {
+    return await work
+  } finally {
+    clearInterval(timer)
+    if (shown && output.isTTY) output.write('\n')
+  }
 }

@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { OperatorError } from '#src/errors.ts'
 import { codeOf, messageOf } from '#src/lib/promises.ts'
+import { doublingPauses, pauseAfter } from '#src/lib/retry.ts'
 import { isLockNotAvailable } from './failures.ts'
 import { insertReference, REFERENCE_FILE, readReference, SQL_FOLDER } from './reference.ts'
 import { explainRights } from './rights.ts'
@@ -79,9 +80,8 @@ const MIGRATION_LOCK = 7_239_441
  */
 const LOCK_TIMEOUT_MS = 500
 
-/** Between two attempts, each time twice as long: meanwhile nobody waits. */
-const FIRST_PAUSE_MS = 250
-const LONGEST_PAUSE_MS = 10_000
+/** Nobody waits for the tables during a pause. */
+const PAUSES_MS = doublingPauses(250, 10_000)
 
 /** A dump takes some minutes. */
 const PATIENCE_MS = 10 * 60_000
@@ -118,7 +118,7 @@ export async function migrate(
   const scripts = await readScripts(folder)
   if (pendingOf(scripts, await readApplied(db)).length === 0) return []
   const begun = performance.now()
-  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+  for (let failures = 1; ; failures++) {
     let holder: HolderWatch | undefined
     try {
       return await db.transaction().execute(async (trx) => {
@@ -128,6 +128,7 @@ export async function migrate(
     } catch (error) {
       if (!isBlocked(error)) return await explainRights(db, error)
       const name = holder?.name()
+      const pause = pauseAfter(PAUSES_MS, failures)
       if (performance.now() - begun + pause > patienceMs) throw blocked(name, patienceMs)
       progress(`the schema is locked by ${name}: trying again in ${pause / 1000} s`)
       await setTimeout(pause)

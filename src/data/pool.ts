@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream'
 import pg from 'pg'
+import { ONCE_MORE, retry } from '#src/lib/retry.ts'
 import { isUndone } from './failures.ts'
 import type { Reading } from './replica-reads.ts'
 
@@ -183,14 +184,9 @@ function connectionWith({ connectTimeoutMs, cutAfterMs, onCut }: ConnectionOptio
       return this.#ask(() => copyOut(this, text))
     }
 
-    async #ask<Result>(ask: () => Result | Promise<Result>): Promise<Result> {
-      const alone = this.getTransactionStatus() === NO_TRANSACTION
-      try {
-        return await this.#askOnce(ask)
-      } catch (error) {
-        if (alone && isUndone(error)) return this.#askOnce(ask)
-        throw error
-      }
+    #ask<Result>(ask: () => Result | Promise<Result>): Promise<Result> {
+      const isAlone = this.getTransactionStatus() === NO_TRANSACTION
+      return retry(() => this.#askOnce(ask), isAlone ? ONCE_MORE : [], isUndone)
     }
 
     async #askOnce<Result>(ask: () => Result | Promise<Result>): Promise<Result> {

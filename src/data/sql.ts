@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import { ONCE_MORE, retry } from '#src/lib/retry.ts'
 import { isUndone } from './failures.ts'
 import type { Tables } from './tables.ts'
 
@@ -36,11 +37,5 @@ export async function inTransaction<Result>(
   db: Kysely<Tables>,
   work: (transaction: Transaction<Tables>) => Promise<Result>,
 ): Promise<Result> {
-  const attempt = () => db.transaction().execute(work)
-  try {
-    return await attempt()
-  } catch (error) {
-    if (isUndone(error)) return attempt()
-    throw error
-  }
+  return retry(() => db.transaction().execute(work), ONCE_MORE, isUndone)
 }

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import { Feedback, type FeedbackRequest, feedbackRequestOf } from '#schemas/feedback.ts'
-import { historyQueryOf, historySchemasOf, Share, sharingSchemasOf } from '#schemas/history.ts'
+import { historyQueryOf, historySchemasOf, Share } from '#schemas/history.ts'
 import { observableKeysOf } from '#schemas/products/define.ts'
 import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
@@ -10,11 +10,11 @@ import { observeBatcher } from '#src/http/metrics/metrics.ts'
 import { callerOf } from '#src/http/plugins/authentication.ts'
 import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
 import { dayOf } from '#src/lib/dates.ts'
-import { citationRoute, type StillTaken, shareRoutes } from './citations.ts'
-import { putFeedback, type RecordAdvisory } from './queries.ts'
-import { createHistoryRecorder, createHistoryTotal, keepMonths, quotaOf, totalOf } from './recorder.ts'
+import { createMonthsAhead, putFeedback, type RecordAdvisory } from './queries.ts'
+import { createHistoryRecorder, createHistoryTotal, quotaOf, totalOf } from './recorder.ts'
 import { createShortener, dropOldMonths } from './retention.ts'
 import { historyRoutes } from './routes.ts'
+import { shareRoutes } from './shares.ts'
 
 /** What callers with a token were answered. */
 export async function history(app: App): Promise<void> {
@@ -26,21 +26,13 @@ export async function history(app: App): Promise<void> {
   shareRoutes(app)
 }
 
-/** What of it is shown to everybody, at addresses of its own. */
-export async function citations(app: App, { isTaken }: { isTaken: StillTaken }): Promise<void> {
-  const { citation, components } = sharingSchemasOf(app.products.list)
-  for (const schema of components) app.addSchema(schema)
-  citationRoute(app, citation, isTaken)
-}
-
 /** Makes what keeps advisories as long as the service runs, within what is kept of an account. */
 export function historyRecorderOf(app: App): RecordAdvisory {
   const db = app.database.writer
   const quota = quotaOf(app.config)
-  keepMonths(app)
+  app.jobs.add('create-months', () => createMonthsAhead(db))
   dropOldMonths(app)
-  const { shorten, end } = createShortener(db, quota, app.logFailure)
-  app.addHook('onClose', end)
+  const shorten = createShortener(app, db, quota)
   const limitBytes = totalOf(app.config)
   const total = limitBytes === undefined ? undefined : createHistoryTotal(db, limitBytes)
   if (total) {

@@ -1,7 +1,8 @@
+import type { FastifyReply } from 'fastify'
 import type { HistoryItem } from '#schemas/history.ts'
 import type { PolygonRequest } from '#schemas/polygon.ts'
 import { isoMonthNamed } from '#src/lib/dates.ts'
-import type { HistoryRow } from './queries.ts'
+import type { FullHistory, HistoryRow } from './queries.ts'
 
 /**
  * What an answer says of its release, or a part of it that is of one product. Older ones do not say all
@@ -58,4 +59,11 @@ export function areaOf({ request, answer }: HistoryRow): RecordedArea | undefine
       name: name === undefined ? location.name : null,
     }
   )
+}
+
+const FULL = { account: 'full', service: 'service-full' } as const
+
+/** Names the full history in an answer that is not stored. */
+export function sayHistoryFull(reply: FastifyReply, { full }: FullHistory): void {
+  reply.header('advisory-history', FULL[full])
 }

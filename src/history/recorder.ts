@@ -4,11 +4,9 @@ import type { Config } from '#src/config.ts'
 import { FOREIGN_KEY_VIOLATION, isDatabaseUnavailable } from '#src/data/failures.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { ApiError } from '#src/errors.ts'
-import type { App } from '#src/http/app.ts'
 import { accountDeleted } from '#src/http/plugins/error-handler.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { type Batcher, type BatcherState, createBatcher } from '#src/lib/batcher.ts'
-import { DAY_MS } from '#src/lib/dates.ts'
 import type { ClientKey } from '#src/lib/fair-queue.ts'
 import { codeOf } from '#src/lib/promises.ts'
 import { createUuidMaker } from '#src/lib/uuid.ts'
@@ -16,7 +14,6 @@ import {
   type AdvisoryRecord,
   type AnswerTemplate,
   createMonths,
-  createMonthsAhead,
   type FullHistory,
   type RecordAdvisory,
   TemplatedAnswer,
@@ -314,19 +311,4 @@ export function quotaOf({ HISTORY_USER_MB, HISTORY_USER_ITEMS, HISTORY_FULL }: C
 /** Bytes that are kept of all accounts together; undefined without a limit. */
 export function totalOf({ HISTORY_TOTAL_MB }: Config): number | undefined {
   return HISTORY_TOTAL_MB === undefined ? undefined : HISTORY_TOTAL_MB * MEGABYTE
-}
-
-/** Makes the partitions of the months to come as long as the service runs, each long before its first item. */
-export function keepMonths(app: App): void {
-  const createAhead = () =>
-    createMonthsAhead(app.database.writer).catch((error) =>
-      app.logFailure(error, 'the months of the history to come could not be made yet'),
-    )
-  let timer: NodeJS.Timeout | undefined
-  // Of a worker another process listens, and its server is told so by this event.
-  app.server.once('listening', () => {
-    timer = setInterval(createAhead, DAY_MS).unref()
-    void createAhead()
-  })
-  app.addHook('onClose', async () => clearInterval(timer))
 }

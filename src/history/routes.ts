@@ -9,19 +9,26 @@ import {
   HistoryCsv,
   HistoryFeature,
   HistoryFeatureCollection,
-  type HistoryItem,
   type HistoryQuery,
 } from '#schemas/history.ts'
 import { queryOf } from '#schemas/point-request.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { attach, DISPOSITION, type FileType, negotiate } from '#src/http/formats.ts'
+import { type Format, resumePieces, writeItems, writeOneItem } from '#src/http/format.ts'
+import { attach, DISPOSITION, documentFormats, FORMATS, NDJSON, negotiateFormat } from '#src/http/formats.ts'
 import { cursorAfter, placeOf, readQuery } from '#src/http/parameters.ts'
 import { callerOf } from '#src/http/plugins/authentication.ts'
 import { DAY_MS } from '#src/lib/dates.ts'
 import { UUID_PATTERN } from '#src/lib/uuid.ts'
-import { type ExportForm, featureForm, pagesOf, tableForm, writeExport } from './files.ts'
+import {
+  createHistoryItems,
+  findItemOutlines,
+  formatItem,
+  listPages,
+  listSlices,
+  PIECE_LENGTH,
+} from './files.ts'
 import {
   deleteHistoryItem,
   findHistoryItem,
@@ -29,31 +36,6 @@ import {
   type HistoryRow,
   listHistory,
 } from './queries.ts'
-import { isSynthetic, monthOf, type RecordedAnswer } from './recorded-answer.ts'
-
-/** An item of the history as the API shows it. */
-function itemOf(row: HistoryRow): HistoryItem {
-  const answer = row.answer as RecordedAnswer
-  const { location, forecast_period } = answer
-  const month = monthOf(answer)
-  const synthetic = isSynthetic(answer, row)
-  return {
-    id: row.id,
-    created_at: row.created_at,
-    kind: row.kind,
-    product: row.product,
-    country_code: row.country_code,
-    crop: row.crop_code,
-    releases: row.releases,
-    ...(synthetic !== undefined && { synthetic }),
-    location,
-    ...(forecast_period !== undefined && { forecast_period }),
-    ...(month !== undefined && { forecast_month: month }),
-    request: row.request,
-    answer: row.answer,
-    feedback: row.feedback,
-  }
-}
 
 /** A stretch of time: from `from` on, to before `to`; null for no bound. ISO 8601, to the millisecond. */
 interface Period {
@@ -69,7 +51,7 @@ const END_OF_YEARS = Date.UTC(9999, 11, 31)
  *
  * @throws {ApiError} INVALID_PARAMETERS where it would end before it begins
  */
-function periodOf(from: string | undefined, to: string | undefined): Period {
+function readPeriod(from: string | undefined, to: string | undefined): Period {
   const begin = from === undefined ? null : Date.parse(from)
   const end = to === undefined ? null : Date.parse(to) + (isDate(to) ? DAY_MS : 0)
   if (begin !== null && end !== null && (begin > end || (begin === end && isDate(to)))) {
@@ -87,43 +69,31 @@ function isoTime(time: number | null): string | null {
   return time === null ? null : new Date(Math.min(Math.max(time, 0), END_OF_YEARS)).toISOString()
 }
 
+/** The formats of the history, which has no NDJSON. */
+const HISTORY_FORMATS = FORMATS.filter((format) => format !== NDJSON)
+
 /**
- * Sends a file in pieces. What fails before the second one is answered as an error; after that the connection
- * is cut, so that nobody takes a part for the whole.
- *
- * @param name without its ending
+ * Sends a file in pieces. An error before the second piece is the answer; a later one cuts the connection, so that
+ * no part looks like the whole.
  */
 async function sendFile(
   reply: FastifyReply,
-  mediaType: FileType,
-  name: string,
-  pieces: AsyncGenerator<string>,
+  format: Format,
+  pieces: AsyncGenerator<Buffer>,
 ): Promise<FastifyReply> {
   const [first, second] = [await pieces.next(), await pieces.next()]
-  asFile(reply, mediaType, name)
+  nameFile(reply, format, 'history')
   if (reply.request.method === 'HEAD' && !second.done) {
-    // Fastify would read a stream to its end, for nobody.
+    // Fastify would read a stream to its end.
     await pieces.return(undefined)
     return reply.send(Readable.from([]))
   }
-  return reply.send(second.done ? first.value : Readable.from(resumed([first.value, second.value], pieces)))
+  return reply.send(second.done ? first.value : Readable.from(resumePieces([first, second], pieces)))
 }
 
-/** Says that an answer is a file, and which. */
-function asFile(reply: FastifyReply, mediaType: FileType, name: string): void {
+function nameFile(reply: FastifyReply, { mediaType }: Format, name: string): void {
   reply.type(`${mediaType}; charset=utf-8`)
   attach(reply, mediaType, name)
-}
-
-/** Pieces from the beginning, some of which have been read. */
-async function* resumed(read: string[], rest: AsyncGenerator<string>): AsyncGenerator<string> {
-  try {
-    yield* read
-    yield* rest
-  } finally {
-    // The client may go away before the rest is asked for.
-    await rest.return(undefined)
-  }
 }
 
 /** Exports of whole histories that may be under way in a process, and of one account. */
@@ -164,12 +134,6 @@ function createExportAdmission(): (userId: string, response: ServerResponse) => 
   }
 }
 
-const JSON_TYPE = 'application/json'
-const GEOJSON = 'application/geo+json'
-const CSV = 'text/csv'
-
-const MEDIA_TYPES = [JSON_TYPE, CSV, GEOJSON] as const
-
 const LIST_DESCRIPTION = `
 Advisories of the caller, the newest first: points with a token, polygons and areas. They stay until you delete them or the limits of the service (number, age) remove them. New releases do not change them.
 
@@ -185,29 +149,24 @@ const EXPORT_PAGE = { limit: 100, bytes: 1_000_000 }
 
 const ItemParams = Type.Object({ id: Type.String({ description: 'The id of the item.' }) })
 
-/** What the routes are asked and what they answer, which depends on the products. */
+/** The schemas that depend on the products. */
 interface HistorySchemas {
   query: TObject
   item: TObject
   list: TObject
 }
 
-/** The form of a file; with GeoJSON, `kind` is what all its items are of. */
-type FormOf = (mediaType: FileType, kind: HistoryFilter['kind']) => ExportForm
-
 export function historyRoutes(app: App, schemas: HistorySchemas): void {
-  const { list: products } = app.products
-  // Whoever was given an id finds it here at once: a replica may be behind.
+  // A new item is readable at once here; a replica may be behind.
   const db = app.database.writer
-  const formOf: FormOf = (mediaType, kind) =>
-    mediaType === CSV ? tableForm(products) : featureForm(db, products, kind)
-  app.route(listRoute(app, formOf, schemas))
-  app.route(itemRoute(db, formOf, schemas))
+  app.route(listRoute(app, schemas))
+  app.route(itemRoute(app, schemas))
   app.route(deleteRoute(db))
 }
 
-function listRoute({ database, inTurn }: App, formOf: FormOf, { query, list }: HistorySchemas) {
+function listRoute({ database, inTurn, products }: App, { query, list }: HistorySchemas) {
   const admit = createExportAdmission()
+  const db = database.writer
   return {
     method: 'GET',
     url: '/my',
@@ -225,54 +184,52 @@ function listRoute({ database, inTurn }: App, formOf: FormOf, { query, list }: H
             Link: { type: 'string', description: 'The next page, where there is one (`rel="next"`).' },
             'Content-Disposition': DISPOSITION,
           },
-          content: {
-            [JSON_TYPE]: { schema: ref(list) },
-            [CSV]: { schema: ref(HistoryCsv) },
-            [GEOJSON]: { schema: ref(HistoryFeatureCollection) },
-          },
+          content: documentFormats(HISTORY_FORMATS, {
+            json: ref(list),
+            csv: ref(HistoryCsv),
+            geojson: ref(HistoryFeatureCollection),
+          }),
         },
         ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'INVALID_PARAMETERS', 'NOT_ACCEPTABLE'),
       },
     },
     preValidation: readQuery(query),
     handler: async (request: FastifyRequest<{ Querystring: HistoryQuery }>, reply: FastifyReply) => {
-      const mediaType = negotiate(request, reply, MEDIA_TYPES)
+      const format = negotiateFormat(request, reply, HISTORY_FORMATS)
       const { limit = HISTORY_DEFAULTS.limit, cursor, all } = request.query
-      const { filter, filters } = filterOf(request)
-      // A page has a turn of its own, and the outlines of some items, too: a client may take long to read them.
-      const readPage = (page: HistoryFilter) =>
-        inTurn(request, reply, () => listHistory(database.writer, page))
-      const inTurns = (form: ExportForm): ExportForm => ({
-        ...form,
-        textsOf: (rows) => inTurn(request, reply, () => form.textsOf(rows)),
-      })
+      const { filter, filters } = readFilter(request)
+      // Each page and the outlines of each slice queue by themselves: a client may read slowly.
+      const readPage = (page: HistoryFilter) => inTurn(request, reply, () => listHistory(db, page))
+      const readOutlines = format.hasShapes
+        ? (rows: HistoryRow[]) => inTurn(request, reply, () => findItemOutlines(db, rows))
+        : undefined
+      const sendPages = (pages: AsyncIterable<HistoryRow[]> | HistoryRow[][], next: string | null) => {
+        const writer = format.write(createHistoryItems(products.list, filter.kind, next))
+        const slices = listSlices(pages, readOutlines)
+        return sendFile(reply, format, writeItems(writer, slices, { pieceLength: PIECE_LENGTH }))
+      }
       if (all === 'true') {
-        if (mediaType === JSON_TYPE)
-          throw ApiError.invalid('all', 'is for CSV and GeoJSON: ask for them by Accept')
+        if (!format.extension) throw ApiError.invalid('all', 'is for CSV and GeoJSON: ask for them by Accept')
         if (cursor !== undefined) throw ApiError.invalid('cursor', 'must be left out where all is true')
         admit(filter.userId, reply.raw)
-        const pages = pagesOf(readPage, { ...filter, ...EXPORT_PAGE })
-        const form = inTurns(formOf(mediaType, filter.kind))
-        return sendFile(reply, mediaType, 'history', writeExport(form, pages, null))
+        return sendPages(listPages(readPage, { ...filter, ...EXPORT_PAGE }), null)
       }
       const rows = await readPage({
         ...filter,
-        after: cursor === undefined ? null : itemAt(cursor, filters),
+        after: cursor === undefined ? null : readCursor(cursor, filters),
         limit,
         bytes: PAGE_BYTES,
       })
       const last = rows.at(-1)
       const next = last?.more ? cursorAfter(`${last.created_us} ${last.id}`, filters) : null
       if (next !== null) reply.header('link', `<${nextPage(request, next)}>; rel="next"`)
-
-      if (mediaType === JSON_TYPE) return { items: rows.map(itemOf), next_cursor: next }
-      const form = inTurns(formOf(mediaType, filter.kind))
-      return sendFile(reply, mediaType, 'history', writeExport(form, [rows], next))
+      return format.extension ? sendPages([rows], next) : { items: rows.map(formatItem), next_cursor: next }
     },
   } as const
 }
 
-function itemRoute(db: Kysely<Tables>, formOf: FormOf, { item }: HistorySchemas) {
+function itemRoute({ database, products }: App, { item }: HistorySchemas) {
+  const db = database.writer
   return {
     method: 'GET',
     url: '/:id',
@@ -288,23 +245,22 @@ function itemRoute(db: Kysely<Tables>, formOf: FormOf, { item }: HistorySchemas)
         200: {
           description: 'The item.',
           headers: { 'Content-Disposition': DISPOSITION },
-          content: {
-            [JSON_TYPE]: { schema: ref(item) },
-            [CSV]: { schema: ref(HistoryCsv) },
-            [GEOJSON]: { schema: ref(HistoryFeature) },
-          },
+          content: documentFormats(HISTORY_FORMATS, {
+            json: ref(item),
+            csv: ref(HistoryCsv),
+            geojson: ref(HistoryFeature),
+          }),
         },
         ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'NOT_FOUND', 'NOT_ACCEPTABLE'),
       },
     },
     handler: async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {
-      const mediaType = negotiate(request, reply, MEDIA_TYPES)
-      const row = existing(await findHistoryItem(db, callerOf(request).id, request.params.id))
-      if (mediaType === JSON_TYPE) return itemOf(row)
-      const form = formOf(mediaType, null)
-      const [text] = (await form.textsOf([row])) as [string]
-      asFile(reply, mediaType, `history-${row.id}`)
-      return mediaType === CSV ? form.opening + text : text
+      const format = negotiateFormat(request, reply, HISTORY_FORMATS)
+      const row = requireItem(await findHistoryItem(db, callerOf(request).id, request.params.id))
+      if (!format.extension) return formatItem(row)
+      const [outline] = format.hasShapes ? await findItemOutlines(db, [row]) : []
+      nameFile(reply, format, `history-${row.id}`)
+      return writeOneItem(format, createHistoryItems(products.list, null, null), { row, outline })
     },
   } as const
 }
@@ -326,33 +282,33 @@ function deleteRoute(db: Kysely<Tables>) {
       },
     },
     handler: async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {
-      existing((await deleteHistoryItem(db, callerOf(request).id, request.params.id)) || undefined)
+      requireItem((await deleteHistoryItem(db, callerOf(request).id, request.params.id)) || undefined)
       return reply.code(204).send()
     },
   } as const
 }
 
-/** What is somebody else's does not exist, as little as what never was. */
-function existing<Found extends HistoryRow | true>(found: Found | undefined): Found {
+/** @throws {ApiError} NOT_FOUND also for an item of another account */
+function requireItem<Found extends HistoryRow | true>(found: Found | undefined): Found {
   if (found !== undefined) return found
   throw new ApiError('NOT_FOUND', 'There is nothing with this id in your history.')
 }
 
-/** What of the history is asked for, and the same as a cursor holds it. */
-function filterOf(request: FastifyRequest<{ Querystring: HistoryQuery }>) {
+/** The filter of a request, and the same as the checksum of cursors has it. */
+function readFilter(request: FastifyRequest<{ Querystring: HistoryQuery }>) {
   const { product = null, kind = null, country_code, from, to } = request.query
   const countryCode = country_code?.trim().toLowerCase() ?? null
-  const period = periodOf(from, to)
+  const period = readPeriod(from, to)
   return {
     filter: { userId: callerOf(request).id, product, kind, countryCode, ...period },
     filters: [product, kind, countryCode, period.from, period.to],
   }
 }
 
-/** The item that a page begins after: microseconds since 1970, and its id. */
+/** The item before a page: microseconds since 1970, and its id. */
 const ITEM = new RegExp(`^(\\d{1,16}) (${UUID_PATTERN})$`)
 
-function itemAt(cursor: string, filters: readonly unknown[]): { createdAt: number; id: string } {
+function readCursor(cursor: string, filters: readonly unknown[]): { createdAt: number; id: string } {
   const [, createdAt, id] = placeOf(cursor, filters, ITEM) as string[]
   return { createdAt: Number(createdAt), id: id as string }
 }

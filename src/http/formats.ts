@@ -1,43 +1,119 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Negotiator from 'negotiator'
+import type { TSchema } from 'typebox'
 import { ApiError } from '#src/errors.ts'
+import { memberTexts } from '#src/lib/json.ts'
+import type { Format } from './format.ts'
 import { varyBy } from './request.ts'
 
-/** The forms in which many places are sent and answered. */
-export const FORMS = ['application/json', 'application/x-ndjson', 'text/csv', 'application/geo+json'] as const
-export type Form = (typeof FORMS)[number]
-
-/** Of each form, in which ones it is answered: where `Accept` does not say, in its own. */
-export const OFFERS = Object.fromEntries(
-  FORMS.map((form) => [form, [form, ...FORMS.filter((other) => other !== form)]]),
-) as Record<Form, [Form, ...Form[]]>
-
-/** What an answer in a form says that it is. */
-export function mediaTypeOf(form: string): string {
-  if (form === 'text/csv') return 'text/csv; charset=utf-8; header=present'
-  return form === 'application/json' ? 'application/json; charset=utf-8' : form
+const JSON_FORMAT: Format = {
+  name: 'json',
+  mediaType: 'application/json',
+  contentType: 'application/json; charset=utf-8',
+  isBareItem: true,
+  write: ({ members, object, lastMembers }) => ({
+    ...frame(members, 'items', lastMembers),
+    separator: ',',
+    write: object,
+  }),
 }
 
-/** The media types of answers that are saved as files, with the endings of their names. */
-const EXTENSIONS = { 'text/csv': 'csv', 'application/geo+json': 'geojson' } as const
+export const NDJSON: Format = {
+  name: 'ndjson',
+  mediaType: 'application/x-ndjson',
+  contentType: 'application/x-ndjson',
+  write: ({ object }) => ({
+    opening: '',
+    separator: '',
+    write: (item) => `${object(item)}\n`,
+    closing: () => '',
+  }),
+}
 
-export type FileType = keyof typeof EXTENSIONS
+export const CSV: Format = {
+  name: 'csv',
+  mediaType: 'text/csv',
+  contentType: 'text/csv; charset=utf-8; header=present',
+  extension: 'csv',
+  write: ({ columns, rows }) => ({
+    opening: csvRow(columns),
+    separator: '',
+    write: rows,
+    closing: () => '',
+  }),
+}
 
-/** What the documents say of the header. */
-export const DISPOSITION = { type: 'string', description: 'The name of a file, for CSV and GeoJSON.' }
+const GEOJSON: Format = {
+  name: 'geojson',
+  mediaType: 'application/geo+json',
+  contentType: 'application/geo+json',
+  extension: 'geojson',
+  hasShapes: true,
+  isBareItem: true,
+  write: ({ members, feature, lastMembers }) => ({
+    ...frame({ type: 'FeatureCollection', ...members }, 'features', lastMembers),
+    separator: ',',
+    write: feature,
+  }),
+}
 
-/** Whether an answer of a media type is saved as a file, rather than read by a program. */
-export function isFileType(mediaType: string): mediaType is FileType {
-  return mediaType in EXTENSIONS
+/** The formats of answers about many places, and of the history. The first is the default. */
+export const FORMATS: readonly Format[] = [JSON_FORMAT, NDJSON, CSV, GEOJSON]
+
+/** The text of an object around the items in one of its members. */
+function frame(members: object, list: string, lastMembers: object = {}) {
+  const before = memberTexts(members).map((member) => `${member},`)
+  const after = memberTexts(lastMembers).map((member) => `,${member}`)
+  return { opening: `{${before.join('')}"${list}":[`, closing: () => `]${after.join('')}}` }
 }
 
 /**
- * Says under which name an answer is to be saved.
+ * The format of an answer by `Accept`.
  *
- * @param name of letters, digits and dashes, without an ending
+ * @param preferred the media type of the answer where `Accept` allows it as much as others
+ * @throws {ApiError} NOT_ACCEPTABLE where `Accept` allows none
  */
-export function attach(reply: FastifyReply, mediaType: FileType, name: string): void {
-  reply.header('content-disposition', `attachment; filename="${name}.${EXTENSIONS[mediaType]}"`)
+export function negotiateFormat<Any extends Omit<Format, 'write'>>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  formats: readonly Any[],
+  preferred?: string,
+): Any {
+  const sorted = formats.toSorted(
+    (a, b) => Number(b.mediaType === preferred) - Number(a.mediaType === preferred),
+  )
+  const offered = sorted.map(({ mediaType }) => mediaType) as [string, ...string[]]
+  const chosen = negotiate(request, reply, offered)
+  return sorted.find(({ mediaType }) => mediaType === chosen) as Any
+}
+
+/**
+ * The documented answers of an operation, by their media types.
+ *
+ * @param schemas the schemas of formats by their names; an unnamed format is documented as a file
+ */
+export function documentFormats(
+  formats: readonly Omit<Format, 'write'>[],
+  schemas: Readonly<Record<string, TSchema>>,
+): Record<string, { schema: TSchema }> {
+  const FILE = { type: 'string', format: 'binary' }
+  return Object.fromEntries(
+    formats.map(({ name, mediaType }) => [mediaType, { schema: schemas[name] ?? FILE }]),
+  )
+}
+
+/** The documented header of answers that clients save as files. */
+export const DISPOSITION = { type: 'string', description: 'The name of a file, for CSV and GeoJSON.' }
+
+/**
+ * Names the file of an answer, where a client saves it as one.
+ *
+ * @param name letters, digits and dashes, without an ending
+ */
+export function attach(reply: FastifyReply, mediaType: string, name: string): void {
+  const extension = FORMATS.find((format) => format.mediaType === mediaType)?.extension
+  if (extension === undefined) return
+  reply.header('content-disposition', `attachment; filename="${name}.${extension}"`)
 }
 
 /** What a spreadsheet may take for a formula, also behind white space and in the wide forms of East Asia. */

@@ -5,38 +5,32 @@ import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader, type Zip
 import { OperatorError } from '#src/errors.ts'
 import { messageOf } from '#src/lib/promises.ts'
 
-/** Files of an archive: a country has some tens of them. */
 const MAX_ENTRIES = 10_000
-/** A file of an archive, unpacked. A .shp cannot be much larger, and the boundaries of a country are not. */
+/** A .shp cannot be much larger, and the boundaries of a country are not. */
 const MAX_UNPACKED_BYTES = 2 ** 30
 
-/** An open zip archive, which is never unpacked as a whole. */
+/** A zip archive that is never unpacked as a whole. */
 export interface Archive {
-  /** The files in it, by their paths. */
   names: string[]
-  /** The bytes of one of them. They are refused once they are more than the archive says. */
+  /** Fails once there are more bytes than the archive says. */
   open(name: string): Promise<Readable>
-  /** How many bytes one of them has, as the archive says. */
+  /** The size that the archive states. */
   sizeOf(name: string): number
   close(): void
 }
 
-/** Whether a path is that of a zip archive, by its name. */
 export function isArchive(path: string): boolean {
   return /\.zip$/i.test(path)
 }
 
-/**
- * @param name for messages
- * @throws {OperatorError} when it is no zip archive, is cut off, or has too many files
- */
+/** @param name for messages */
 export async function openArchive(path: string, name: string): Promise<Archive> {
   const { size } = await stat(path)
   const zip = await fromRandomAccessReaderPromise(new FileReader(path), size, { autoClose: false }).catch(
     (error) => refuse(name, error),
   )
   try {
-    const entries = await entriesOf(zip, name)
+    const entries = await readEntries(zip, name)
     return {
       names: [...entries.keys()],
       open: (entry) => openEntry(zip, entries.get(entry) as Entry, name),
@@ -49,7 +43,7 @@ export async function openArchive(path: string, name: string): Promise<Archive> 
   }
 }
 
-/** yauzl's own reader does not survive that one of two streams of a file ends early. */
+/** yauzl's own reader fails when one of two streams of a file ends early. */
 class FileReader extends RandomAccessReader {
   readonly #path: string
 
@@ -63,7 +57,7 @@ class FileReader extends RandomAccessReader {
   }
 }
 
-async function entriesOf(zip: ZipFile, name: string): Promise<Map<string, Entry>> {
+async function readEntries(zip: ZipFile, name: string): Promise<Map<string, Entry>> {
   if (zip.entryCount > MAX_ENTRIES) {
     throw new OperatorError(`${name} has ${zip.entryCount} files; at most ${MAX_ENTRIES} are looked at.`)
   }

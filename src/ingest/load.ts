@@ -1,26 +1,35 @@
+import type { Kysely } from 'kysely'
 import { keepFindings, publishRelease } from '#src/catalog/release-queries.ts'
 import type { Database } from '#src/data/client.ts'
 import { nameOfCrs } from '#src/data/crs.ts'
 import { FOREIGN_KEY_VIOLATION } from '#src/data/failures.ts'
 import type { Finding } from '#src/data/rights.ts'
 import { inTransaction } from '#src/data/sql.ts'
+import type { Tables } from '#src/data/tables.ts'
 import { lockWork } from '#src/data/work-lock.ts'
 import { OperatorError } from '#src/errors.ts'
 import { codeOf } from '#src/lib/promises.ts'
 import type { Extent } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
 import { type StoredRun, SummaryPyramid } from '#src/raster/pyramid.ts'
-import { allowedChecks, refusingChecks } from './checks/judgement.ts'
+import { allowedChecks, type Leniency, refusingChecks } from './checks/index.ts'
+import { storeForLoads, writingPixels } from './pixel-writing.ts'
+import { publishChecked } from './publish.ts'
 import {
+  computeLoadLock,
   deletedMeanwhile,
   deleteLoad,
+  findExtent,
+  findLoaded,
+  insertCoverage,
+  insertLayers,
   insertRelease,
+  isGeographic,
   listDeadLoads,
-  loadLockOf,
   markReady,
-} from './load-queries.ts'
-import { storeForLoads, writingPixels } from './pixel-writing.ts'
-import { extentOf, insertCoverage, insertLayers, isGeographic, markSummarised } from './queries.ts'
+  markSummarised,
+  refuseShortStatements,
+} from './queries.ts'
 import {
   type CoverageSource,
   compareLayers,
@@ -32,27 +41,24 @@ import { type CoverageStatistics, layerCollector } from './statistics.ts'
 import { writingSummaries } from './tile-queries.ts'
 import { FILES_LOCK } from './unused-files.ts'
 
-/** Told how much of a release is done, from 0 to 1. */
 type Progress = (done: number) => void
 
 export interface LoadedRelease {
   code: string
   tiles: number
   published: boolean
-  /** The code of the release it took the place of. */
   replaced: string | undefined
-  /** What the checks have found. */
   findings: Finding[]
 }
 
-export interface LoadOptions extends LoadingOptions {
+interface LoadOptions extends LoadingOptions {
   publish?: boolean
   progress?: Progress
-  /** Checks what was read; what refuses leaves the release complete and unpublished. Without it nothing is checked. */
+  /** Refusals leave the release complete and unpublished. */
   check?: (read: CoverageStatistics[]) => Promise<Finding[]>
 }
 
-/** Loads a release and publishes it; nobody loads the same data meanwhile. */
+/** Parallel loads of equal data wait. */
 export function loadRelease(
   database: Database,
   source: ReleaseSource,
@@ -67,13 +73,10 @@ export function loadRelease(
 }
 
 /**
- * Loads a release and publishes it, within {@link whileLoading}.
- *
- * The tiles are written under a release in the state `loading`, which no request reads; at the end one
- * transaction completes and publishes it. After an error nothing of it is left, but where the database is away: then
- * the next load clears it away, as after a kill.
+ * Runs within {@link whileLoading}. Requests ignore a release in the state `loading`; the last transaction completes
+ * and publishes it. After an error nothing remains; without a database the next load clears it away.
  */
-export async function loadAlone(
+async function loadAlone(
   database: Database,
   source: ReleaseSource,
   signal: AbortSignal,
@@ -87,7 +90,7 @@ export async function loadAlone(
 
   const release = await insertRelease(writer, source.description, storeForLoads(database))
   try {
-    const ordinals = ordinalsOf(source)
+    const ordinals = numberLayers(source)
     const done = progressOver(source, progress)
     const advance = (pixels: number) => {
       signal.throwIfAborted()
@@ -112,25 +115,25 @@ export async function loadAlone(
       const before = published
         ? await publishRelease(trx, release.code, { allowed: allowedChecks(findings ?? []) })
         : undefined
-      // It may have waited for others.
+      // The transaction may have waited.
       signal.throwIfAborted()
       return before
     })
     return { code: release.code, tiles, published, replaced, findings: findings ?? [] }
   } catch (error) {
-    // Where the connection was lost, so may be the next one of the pool, which does not know it yet.
+    // A pool may hand out another lost connection.
     const takeBack = () => deleteLoad(writer, release.id, clearing?.(release.code))
-    // What went wrong first is what is told.
+    // The first error is reported.
     await takeBack()
       .catch(takeBack)
       .catch(() => {})
-    // What it has begun is gone: another load has found the lock of this one free, which was cut off from it.
+    // Another load found this one's lock free after a disconnection, and deleted its rows.
     if (codeOf(error) === FOREIGN_KEY_VIOLATION) throw deletedMeanwhile(release)
     throw error
   }
 }
 
-/** Reads every pixel of a release, writes nothing, and answers with the statistics of its coverages. */
+/** Reads all pixels, writes nothing. */
 export async function examineRelease(
   source: ReleaseSource,
   progress: Progress = () => {},
@@ -150,7 +153,7 @@ export async function examineRelease(
 
 export async function extentOrRefuse(database: Database, coverage: CoverageSource): Promise<Extent> {
   const { grid, layers } = coverage
-  const extent = await extentOf(database.writer, grid).catch(() => undefined)
+  const extent = await findExtent(database.writer, grid).catch(() => undefined)
   if (!extent || !liesOnEarth(extent, coverage)) {
     const crs = await nameOfCrs(database.writer, grid.srid)
     throw new OperatorError(
@@ -160,7 +163,7 @@ export async function extentOrRefuse(database: Database, coverage: CoverageSourc
   return extent
 }
 
-/** Pixels whose centres lie on a pole, or on the longitude where the Earth ends, reach beyond it. */
+/** Pixels centred on a pole or the 180th meridian reach beyond it. */
 function liesOnEarth({ west, south, east, north }: Extent, { grid }: CoverageSource): boolean {
   const latitudes = 90 + Math.abs(grid.pixelHeight)
   return (
@@ -170,7 +173,7 @@ function liesOnEarth({ west, south, east, north }: Extent, { grid }: CoverageSou
   )
 }
 
-function ordinalsOf(source: ReleaseSource): Map<LayerSource, number> {
+function numberLayers(source: ReleaseSource): Map<LayerSource, number> {
   const layers = source.coverages.flatMap(({ layers }) => layers).sort(compareLayers)
   return new Map(layers.map((layer, index) => [layer, index + 1]))
 }
@@ -219,28 +222,25 @@ async function writeTiles(
 }
 
 interface LoadingOptions {
-  /** Ends the load, of which nothing is left then. */
   signal?: AbortSignal
-  /** Told in a sentence what is waited for, and what others have left. */
+  /** Waits and leftovers, in sentences. */
   tell?: (sentence: string) => void
-  /** Shows which part of what a load has left is deleted, from 0 to 1. */
+  /** Progress of deleting a leftover load. */
   clearing?: (code: string) => (part: number) => void
 }
 
 /**
- * Does what nobody else does with the same data meanwhile: whoever wants to waits. What is left of loads that were
- * cut off is cleared away before.
+ * Locks equal data, and clears away interrupted loads first.
  *
- * @param work is to end when the signal is aborted: somebody wants that, or the lock is lost, and others take what
- * has been begun for dead
+ * @param work ends when its signal is aborted: by the caller, or with the lost lock
  */
-export async function whileLoading<Result>(
+async function whileLoading<Result>(
   database: Database,
   description: ReleaseDescription,
   work: (signal: AbortSignal) => Promise<Result>,
   { signal, tell = () => {}, clearing = () => () => {} }: LoadingOptions = {},
 ): Promise<Result> {
-  const lock = loadLockOf(description)
+  const lock = computeLoadLock(description)
   const onWait = (isForShared: boolean) =>
     tell(
       isForShared
@@ -259,4 +259,58 @@ export async function whileLoading<Result>(
   } finally {
     unlock()
   }
+}
+
+interface IngestOptions extends LoadOptions {
+  /** Loads equal data again. */
+  force?: boolean
+  leniency: Leniency
+}
+
+export interface Ingestion {
+  code: string
+  loaded: boolean
+  /** Undefined without a load. */
+  tiles: number | undefined
+  published: boolean
+  /** Before this call. */
+  publishedBefore: boolean
+  replaced: string | undefined
+  findings: Finding[]
+}
+
+/** Equal data are published, not loaded again. Parallel ingests of them wait. */
+export async function ingestRelease(
+  database: Database,
+  source: ReleaseSource,
+  options: IngestOptions,
+): Promise<Ingestion> {
+  const { writer } = database
+  const { publish = true, force = false, leniency } = options
+  await refuseShortStatements(writer)
+  return whileLoading(
+    database,
+    source.description,
+    async (signal) => {
+      const before = force ? undefined : await findLoaded(writer, source.description)
+      if (!before) {
+        const loaded = await loadAlone(database, source, signal, options)
+        return { ...loaded, loaded: true, publishedBefore: false }
+      }
+      const { code, published } = before
+      const same = { loaded: false, tiles: undefined, publishedBefore: published }
+      if (published || !publish) return { ...same, code, published, replaced: undefined, findings: [] }
+      return { ...same, ...(await publishUnlessEnded(writer, code, leniency, signal)) }
+    },
+    options,
+  )
+}
+
+function publishUnlessEnded(db: Kysely<Tables>, code: string, leniency: Leniency, signal: AbortSignal) {
+  return inTransaction(db, async (trx) => {
+    const publishing = await publishChecked(trx, code, leniency)
+    // The transaction may have waited.
+    signal.throwIfAborted()
+    return publishing
+  })
 }

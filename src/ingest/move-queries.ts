@@ -4,13 +4,11 @@ import { recordOperation } from '#src/data/audit-queries.ts'
 import type { Tables, TileStoreName } from '#src/data/tables.ts'
 import type { TiledGrid } from '#src/raster/grid.ts'
 
-/** A coverage that is moved. */
 export interface MovedCoverage {
   id: number
   grid: TiledGrid
 }
 
-/** The coverages of a release. */
 export async function listMovedCoverages(db: Kysely<Tables>, releaseId: number): Promise<MovedCoverage[]> {
   const { rows } = await sql<MovedCoverage>`
     select
@@ -25,7 +23,6 @@ export async function listMovedCoverages(db: Kysely<Tables>, releaseId: number):
   return rows
 }
 
-/** Where the tiles of a release are read from. */
 export async function findTileStore(db: Kysely<Tables>, releaseId: number): Promise<TileStoreName> {
   const { tile_store } = await db
     .selectFrom('release')
@@ -35,17 +32,11 @@ export async function findTileStore(db: Kysely<Tables>, releaseId: number): Prom
   return tile_store
 }
 
-/** Where the tiles of releases are read from, by the ids of these. */
 export async function listTileStores(db: Kysely<Tables>): Promise<Map<number, TileStoreName>> {
   const rows = await db.selectFrom('release').select(['id', 'tile_store']).execute()
   return new Map(rows.map(({ id, tile_store }) => [id, tile_store]))
 }
 
-/**
- * Has the tiles of a release read from another store from now on.
- *
- * @throws {OperatorError} where somebody has deleted it meanwhile
- */
 export async function switchStore(trx: Transaction<Tables>, code: string, to: TileStoreName): Promise<void> {
   await lockReleases(trx)
   const { id } = await requireComplete(trx, code)
@@ -53,7 +44,7 @@ export async function switchStore(trx: Transaction<Tables>, code: string, to: Ti
   await recordOperation(trx, { kind: 'release_moved', detail: { release: code, store: to } })
 }
 
-/** Deletes what a store has of a coverage. Its files stay, until `agro releases sweep` finds that nobody has them. */
+/** Files stay until `agro releases sweep`. */
 export async function clearStore(
   db: Kysely<Tables>,
   store: TileStoreName,
@@ -63,7 +54,6 @@ export async function clearStore(
   await db.deleteFrom(table).where('coverage_id', '=', coverageId).execute()
 }
 
-/** Which of some files coverages have. */
 export async function listUsedFiles(db: Kysely<Tables>, fileNames: string[]): Promise<Set<string>> {
   const { rows } = await sql<{ name: string }>`
     select distinct name || '.tif' as name
@@ -72,20 +62,17 @@ export async function listUsedFiles(db: Kysely<Tables>, fileNames: string[]): Pr
   return new Set(rows.map(({ name }) => name))
 }
 
-/** Whether coverages have any files. */
 export async function namesFiles(db: Kysely<Tables>): Promise<boolean> {
   const { rows } = await sql`select from granule limit 1`.execute(db)
   return rows.length > 0
 }
 
-/** A file that a database names. */
 export interface NamedGranule {
   name: string
   headerBytes: number
   bytes: number
 }
 
-/** What a database has in files: how many, and of how many releases. */
 export interface FileTotals {
   releases: number
   files: number
@@ -105,7 +92,7 @@ export async function findFileTotals(db: Kysely<Tables>): Promise<FileTotals> {
   return rows[0] as FileTotals
 }
 
-/** Some of the files of complete releases, as good as drawn by lot, and the same each time. */
+/** Pseudo-random, and the same each time. */
 export async function listSomeGranules(db: Kysely<Tables>, most: number): Promise<NamedGranule[]> {
   const { rows } = await sql<NamedGranule>`
     select distinct on (right(granule.name, 16), granule.name)

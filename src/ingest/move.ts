@@ -21,23 +21,18 @@ import { type WritePixels, writingGranules, writingRasters } from './pixel-writi
 import { isGeographic } from './queries.ts'
 import { FILES_LOCK } from './unused-files.ts'
 
-/** Any constant will do, as long as every process that moves releases uses the same. */
+/** Processes that move releases share this arbitrary number. */
 const MOVE_LOCK = 7_239_461
 
 interface MoveOptions {
-  /** Shows which part is done, from 0 to 1. */
   progress?: (done: number) => void
-  /** Told in a sentence what is waited for. */
   tell?: (sentence: string) => void
 }
 
 /**
- * Moves the tiles of a release into another store. They are written there, read again and compared before anybody reads
- * them from there; what the store of before has is deleted at the end. A move that was cut off is begun anew by the next
- * one, but for the coverages that are there as a whole.
+ * Copies, compares, switches, then clears the old store. The next move resumes an interrupted one at whole coverages.
  *
- * @returns whether there was something to move
- * @throws {OperatorError} where the release is not complete or is deleted meanwhile, or the store cannot have it
+ * @returns false if nothing was to move
  */
 export async function moveRelease(
   database: Database,
@@ -61,11 +56,11 @@ export async function moveRelease(
       }
       await inTransaction(writer, async (trx) => {
         await switchStore(trx, code, to)
-        // It may have waited for others; whoever has the lock by now may have begun to move it as well.
+        // The transaction may have waited, and another process may hold the lock.
         lost.throwIfAborted()
       })
     }
-    // Also what a move that was cut off here has left.
+    // Leftovers of interrupted moves, too.
     for (const coverage of coverages) {
       lost.throwIfAborted()
       await clearStore(writer, other, coverage.id)
@@ -77,7 +72,6 @@ export async function moveRelease(
   }
 }
 
-/** Copies a coverage into a store, unless it is there. */
 async function copyCoverage(
   database: Database,
   code: string,
@@ -90,11 +84,11 @@ async function copyCoverage(
   const from = stores[to === 'files' ? 'postgis' : 'files']
   const { id, grid } = coverage
   if (grid.tileSize !== TILE_SIZE) throw new OperatorError(`${code} has tiles of another size.`)
-  const expected = await digestOf(from, coverage)
-  if (isDeepStrictEqual(await digestOf(stores[to], coverage).catch(() => null), expected)) return
+  const expected = await computeDigest(from, coverage)
+  if (isDeepStrictEqual(await computeDigest(stores[to], coverage).catch(() => null), expected)) return
   lost.throwIfAborted()
   await clearStore(writer, to, id)
-  const bands = await bandsOf(from, id)
+  const bands = await findBands(from, id)
   if (!bands) return
   const written = { id, grid, geographic: await isGeographic(writer, grid.srid), bands }
   const work = async (write: WritePixels) => {
@@ -109,13 +103,13 @@ async function copyCoverage(
   }
   if (to === 'postgis') await writingRasters(database, written, work)
   else if (files) await writingGranules(database, files, written, work)
-  if (!isDeepStrictEqual(await digestOf(stores[to], coverage), expected)) {
+  if (!isDeepStrictEqual(await computeDigest(stores[to], coverage), expected)) {
     throw new OperatorError(`${code} was not moved: what was written is not what is read.`)
   }
 }
 
-/** How many tiles with values a store has of a coverage, and a sum over them, whatever their order. */
-async function digestOf(store: TileStore, { id, grid }: MovedCoverage) {
+/** Count and sum of tiles with values, in any order. */
+async function computeDigest(store: TileStore, { id, grid }: MovedCoverage) {
   const digest = new RowDigest()
   for await (const stored of store.windows(id)) {
     const pixels = stored.bands.map((band) => band.pixels)
@@ -126,8 +120,7 @@ async function digestOf(store: TileStore, { id, grid }: MovedCoverage) {
   return digest.end()
 }
 
-/** The bands of a coverage; undefined where a store has nothing of it. */
-async function bandsOf(store: TileStore, coverageId: number): Promise<StoredBand[] | undefined> {
+async function findBands(store: TileStore, coverageId: number): Promise<StoredBand[] | undefined> {
   for await (const window of store.windows(coverageId)) return bandsIn(window)
   return undefined
 }

@@ -1,7 +1,7 @@
 import { extname } from 'node:path'
 import { OperatorError } from '#src/errors.ts'
 
-/** Formats of rasters that GDAL makes GeoTIFFs of, by what their files begin with. */
+/** GDAL converts these to GeoTIFF; by their first bytes. */
 const FORMATS: Record<string, string[]> = {
   NetCDF: ['CDF\x01', 'CDF\x02', 'CDF\x05'],
   'NetCDF or HDF5': ['\x89HDF\r\n'],
@@ -15,16 +15,16 @@ const FORMATS: Record<string, string[]> = {
   JPEG: ['\xff\xd8\xff'],
 }
 
-/** Of those, the ones whose files may have several rasters. */
+/** Files with several rasters. */
 const OF_SEVERAL = new Set(['NetCDF', 'NetCDF or HDF5', 'HDF4', 'GRIB'])
 
-/** Bytes that tell one from another. */
+/** Enough to tell them apart. */
 export const FORMAT_BYTES = 64
 
 /**
- * Refuses a file that is no TIFF, with what makes one of it.
+ * Names the command that converts it.
  *
- * @param beginning its first bytes, one character each
+ * @param beginning one character a byte
  */
 export function refuseOtherFormat(path: string, beginning: string): never {
   const name = Object.keys(FORMATS).find((name) =>
@@ -37,19 +37,19 @@ export function refuseOtherFormat(path: string, beginning: string): never {
   throw new OperatorError(`${path} is ${name}, not a GeoTIFF: ${conversion(path)} makes one of it${several}.`)
 }
 
-/** The line for a shell that makes a GeoTIFF of a raster that can be read. */
+/** A shell command. */
 export function conversion(path: string): string {
   const stem = path.slice(0, path.length - extname(path).length)
   const made = /\.tiff?$/i.test(path) ? `${stem}-deflate.tif` : `${stem}.tif`
   return `gdal_translate -co COMPRESS=DEFLATE ${quoted(path)} ${quoted(made)}`
 }
 
-/** Texts may begin with spaces, and be of either case. */
+/** Texts may start with spaces, in either case. */
 function folded(text: string): string {
   return text.trimStart().toLowerCase()
 }
 
-/** A path as a shell takes it. */
+/** For a shell. */
 function quoted(path: string): string {
   return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 }
@@ -57,7 +57,7 @@ function quoted(path: string): string {
 export const TOPOJSON = 'TopoJSON'
 const LINES = 'GeoJSON of one feature a line'
 
-/** Files of boundaries that are not read, by their endings. */
+/** Unsupported boundary files, by ending. */
 export const KINDS: Record<string, string> = {
   '.kml': 'KML',
   '.kmz': 'KML',
@@ -71,10 +71,10 @@ export const KINDS: Record<string, string> = {
   '.gml': 'GML',
 }
 
-/** Refuses a file with the line for a shell that makes one of it that is read, with all of its layers. */
+/** Names the command that converts all layers. */
 export function refuseOtherKind(name: string, kind: string): never {
   const made = quoted(`${name.slice(0, name.length - extname(name).length)}.gpkg`)
-  // Nothing in TopoJSON says a CRS, which there would be to convert from.
+  // TopoJSON states no CRS to convert from.
   const crs = `${kind === TOPOJSON ? '-a_srs' : '-t_srs'} EPSG:4326`
   throw new OperatorError(
     `${name} is ${kind}, which is not read: \`ogr2ogr ${crs} ${made} ${quoted(name)}\` makes a GeoPackage of it.`,

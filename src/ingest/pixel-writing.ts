@@ -6,34 +6,34 @@ import { GranuleBuilder } from '#src/data/tiles/granule-builder.ts'
 import type { EncodedGranule } from '#src/data/tiles/granule-codec.ts'
 import { keepGranule } from '#src/data/tiles/granule-queries.ts'
 import { fileNameOf } from '#src/data/tiles/granule-reader.ts'
+import { createTileStores } from '#src/data/tiles/stores.ts'
 import { loadZstd } from '#src/data/tiles/tiff.ts'
+import { lockWork } from '#src/data/work-lock.ts'
 import type { Window } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
+import { SummaryPyramid } from '#src/raster/pyramid.ts'
 import { tilesOf } from '#src/raster/tiles.ts'
-import { writingTiles } from './tile-queries.ts'
+import {
+  clearSummaries,
+  isGeographic,
+  listUnsummarised,
+  markSummarised,
+  type StoredCoverage,
+} from './queries.ts'
+import { writingSummaries, writingTiles } from './tile-queries.ts'
 
-/** A coverage whose pixels are written. */
 interface WrittenCoverage extends GranuleCoverage {
   id: number
 }
 
-/**
- * Takes the next pixels of a coverage, one array a band. None of them may be above those that came before; they may be
- * stored only later.
- */
+/** Windows come from top to bottom, one array a band; writes may be delayed. */
 export type WritePixels = (window: Window, pixels: Pixels[]) => Promise<void>
 
-/** The store that releases are loaded into. */
 export function storeForLoads({ files }: Database): TileStoreName {
   return files ? 'files' : 'postgis'
 }
 
-/**
- * Writes the pixels of a coverage into the store that releases are loaded into.
- *
- * @param work when it is done, they are all stored
- * @returns what it comes to
- */
+/** @param work all its pixels are stored at its end */
 export function writingPixels<Result>(
   database: Database,
   coverage: WrittenCoverage,
@@ -43,7 +43,6 @@ export function writingPixels<Result>(
   return files ? writingGranules(database, files, coverage, work) : writingRasters(database, coverage, work)
 }
 
-/** The same into the table of tiles. */
 export function writingRasters<Result>(
   database: Database,
   { id, grid, bands }: WrittenCoverage,
@@ -56,7 +55,6 @@ export function writingRasters<Result>(
   )
 }
 
-/** The same into files. */
 export async function writingGranules<Result>(
   { writer }: Database,
   files: FileStore,
@@ -67,7 +65,7 @@ export async function writingGranules<Result>(
 
   async function store(granules: Iterable<EncodedGranule>): Promise<void> {
     for (const granule of granules) {
-      // The file first: what the database names is there.
+      // The file comes first: named files exist.
       await files.write(fileNameOf(granule), granule.bytes)
       await keepGranule(writer, coverage.id, granule)
     }
@@ -76,4 +74,45 @@ export async function writingGranules<Result>(
   const result = await work((window, pixels) => store(builder.add(window, pixels)))
   await store(builder.finish())
   return result
+}
+
+/** Processes that summarise share this arbitrary number. */
+const SUMMARISE_LOCK = 7_239_443
+
+/**
+ * For coverages without summaries, or with older ones. After a kill, the next call restarts the unfinished coverage.
+ *
+ * @returns the number of coverages
+ */
+export async function summariseCoverages(
+  database: Database,
+  progress: (done: number, of: number) => void = () => {},
+): Promise<number> {
+  if ((await listUnsummarised(database.writer)).length === 0) return 0
+  const { unlock } = await lockWork(database, SUMMARISE_LOCK)
+  try {
+    // Another process may have finished meanwhile.
+    const coverages = await listUnsummarised(database.writer)
+    for (const [index, coverage] of coverages.entries()) {
+      await summarise(database, coverage)
+      progress(index + 1, coverages.length)
+    }
+    return coverages.length
+  } finally {
+    unlock()
+  }
+}
+
+async function summarise(database: Database, coverage: StoredCoverage): Promise<void> {
+  const { id, grid, store } = coverage
+  await clearSummaries(database.writer, id)
+  const stores = createTileStores({ ...database, reader: database.writer })
+  const pyramid = new SummaryPyramid(grid, await isGeographic(database.writer, grid.srid))
+  await writingSummaries(database, id, async (write) => {
+    for await (const { window, bands } of stores[store].windows(id)) {
+      for (const run of pyramid.add(window, bands)) await write(run)
+    }
+    for (const run of pyramid.finish()) await write(run)
+  })
+  await markSummarised(database.writer, id)
 }

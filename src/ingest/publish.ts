@@ -10,24 +10,16 @@ import {
 import type { Finding } from '#src/data/rights.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
-import { inspectAgain } from './checks/index.ts'
-import { allowedChecks, type Leniency, refusalText, refusingChecks } from './checks/judgement.ts'
+import { allowedChecks, inspectAgain, type Leniency, refusalText, refusingChecks } from './checks/index.ts'
 
-/** What has come of publishing a release. */
 export interface Publishing {
   code: string
-  /** Whether it is published now; otherwise its findings say why it is not. */
+  /** Otherwise the findings say why. */
   published: boolean
-  /** The code of the release it took the place of. */
   replaced: string | undefined
   findings: Finding[]
 }
 
-/**
- * Publishes a complete release, unless the checks refuse it.
- *
- * @throws {OperatorError} where there is no such release, or it is not complete
- */
 export function publishChecked(
   trx: Transaction<Tables>,
   code: string,
@@ -36,7 +28,7 @@ export function publishChecked(
   return publishUnlessRefused(trx, code, leniency, {})
 }
 
-/** Publishes a release whose time has come, or says why not. */
+/** @returns a refusal, or the replaced release */
 export async function publishDue(
   trx: Transaction<Tables>,
   { code, allowed, strict, scheduledBy }: DueRelease,
@@ -51,11 +43,7 @@ export async function publishDue(
   }
 }
 
-/**
- * Publishes again what a release took the place of, unless the checks refuse that.
- *
- * @throws {OperatorError} where the release is not published, or there was nothing before it
- */
+/** @throws {OperatorError} without a predecessor */
 export async function rollBackChecked(
   trx: Transaction<Tables>,
   code: string,

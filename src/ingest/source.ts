@@ -3,19 +3,17 @@ import type { Series } from '#schemas/products/define.ts'
 import type { Grid, Window } from '#src/raster/grid.ts'
 import type { Pixels, StoredBand } from '#src/raster/pixels.ts'
 
-/** What a release is of and where it comes from. */
 export interface ReleaseDescription extends Series {
   synthetic: boolean
-  /** Whether a compression may have changed its values. */
+  /** Possibly lossy compression. */
   lossy?: boolean
-  /** ISO date of the last day of its season, where that does not follow from its month. */
+  /** An ISO date, if it does not follow from the month. */
   validUntil?: string | null
   source: string
   licence: string
   checksum: string
 }
 
-/** A layer: what it means, and how its pixels turn into values. */
 export interface LayerSource extends StoredBand {
   input: string | null
   scenario: string | null
@@ -23,19 +21,16 @@ export interface LayerSource extends StoredBand {
   scale: number
   offset: number
   decimals: number
-  /** Where it comes from, for reports. */
   origin: string
 }
 
-/** Layers on one grid, and their pixels window by window: GeoTIFFs, or a formula. */
+/** GeoTIFFs, or a formula. */
 export interface CoverageSource {
   grid: Grid
   layers: LayerSource[]
-  /**
-   * Windows that cover what may have values of the grid once, row by row, and start at multiples of the tile size.
-   */
+  /** Cover each possible value once, row by row, aligned to tiles. */
   windows: Window[]
-  /** The pixels of each layer in a window, nodata marked. */
+  /** Nodata is marked. */
   read(window: Window): Promise<Pixels[]>
 }
 
@@ -46,7 +41,7 @@ export interface ReleaseSource {
 
 const SCENARIO_ORDER = SCENARIOS.map(({ scenario }) => scenario)
 
-/** The order of layers in the answers: by input, then from the best season to the worst. */
+/** By input, then from the best season to the worst. */
 export function compareLayers(
   a: Pick<LayerSource, 'input' | 'scenario'>,
   b: Pick<LayerSource, 'input' | 'scenario'>,

@@ -3,9 +3,114 @@ import type { GridSize, Window } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
 import type { CoverageSource, LayerSource } from './source.ts'
-import { Frame, Tally } from './tally.ts'
 
-/** Statistics of a layer's valid pixels, in the layer's unit; null where there is none. */
+/** With the nearest other value. */
+export interface Extreme {
+  value: number
+  count: number
+  /** Null without another value. */
+  next: number | null
+}
+
+/** One pass, with two values at each end. */
+export class Tally {
+  count = 0
+  sum = 0
+  #lowest = Number.POSITIVE_INFINITY
+  #lowestCount = 0
+  #secondLowest = Number.POSITIVE_INFINITY
+  #highest = Number.NEGATIVE_INFINITY
+  #highestCount = 0
+  #secondHighest = Number.NEGATIVE_INFINITY
+
+  /** A value costs two comparisons, unless it is an extreme. */
+  add(pixels: Pixels, nodata: number | undefined, first = 0, step = 1, end = pixels.length): void {
+    let count = 0
+    // By window: the sum of millions of values loses digits.
+    let sum = 0
+    let [secondLowest, secondHighest] = [this.#secondLowest, this.#secondHighest]
+    for (let index = first; index < end; index += step) {
+      const value = pixels[index] as number
+      if (value === nodata) continue
+      count++
+      sum += value
+      if (value < secondLowest) secondLowest = this.#low(value)
+      if (value > secondHighest) secondHighest = this.#high(value)
+    }
+    this.count += count
+    this.sum += sum
+  }
+
+  get low(): Extreme | null {
+    return this.count === 0 ? null : extreme(this.#lowest, this.#lowestCount, this.#secondLowest)
+  }
+
+  get high(): Extreme | null {
+    return this.count === 0 ? null : extreme(this.#highest, this.#highestCount, this.#secondHighest)
+  }
+
+  /** @returns the new second lowest */
+  #low(value: number): number {
+    if (value === this.#lowest) this.#lowestCount++
+    else if (value > this.#lowest) this.#secondLowest = value
+    else {
+      this.#secondLowest = this.#lowest
+      this.#lowest = value
+      this.#lowestCount = 1
+    }
+    return this.#secondLowest
+  }
+
+  #high(value: number): number {
+    if (value === this.#highest) this.#highestCount++
+    else if (value < this.#highest) this.#secondHighest = value
+    else {
+      this.#secondHighest = this.#highest
+      this.#highest = value
+      this.#highestCount = 1
+    }
+    return this.#secondHighest
+  }
+}
+
+function extreme(value: number, count: number, next: number): Extreme {
+  return { value, count, next: Number.isFinite(next) ? next : null }
+}
+
+/** Corners count for both edges. */
+export class Frame {
+  readonly values = new Tally()
+  /** Without nodata. */
+  readonly corners: number[] = []
+  readonly #grid: GridSize
+
+  constructor(grid: GridSize) {
+    this.#grid = grid
+  }
+
+  add({ column, row, width, height }: Window, pixels: Pixels, nodata: number | undefined): void {
+    const left = column === 0
+    const right = column + width === this.#grid.width
+    const lastRow = (height - 1) * width
+    for (const [isEdge, first] of [
+      [row === 0, 0],
+      [row + height === this.#grid.height, lastRow],
+    ] as const) {
+      if (!isEdge) continue
+      this.values.add(pixels, nodata, first, 1, first + width)
+      if (left) this.#corner(pixels[first] as number, nodata)
+      if (right) this.#corner(pixels[first + width - 1] as number, nodata)
+    }
+    if (left) this.values.add(pixels, nodata, 0, width)
+    if (right) this.values.add(pixels, nodata, width - 1, width)
+  }
+
+  #corner(value: number, nodata: number | undefined): void {
+    if (value !== nodata) this.corners.push(value)
+  }
+}
+
+/** In the layer's unit; null without valid pixels. */
 export interface Statistics {
   validCount: number
   minimum: number | null
@@ -16,23 +121,21 @@ export interface Statistics {
 export interface LayerStatistics {
   layer: LayerSource
   statistics: Statistics
-  /** Of the pixels as they are, without scale and offset. */
+  /** Raw pixels, without scale and offset. */
   values: Tally
-  /** Of those along the edges of the grid. */
+  /** Raw pixels along the edges. */
   frame: Frame
 }
 
 export interface CoverageStatistics {
   layers: LayerStatistics[]
-  /** Where any of them has values. */
+  /** Over all layers. */
   presence: Presence
-  /** Inputs with several layers that have all the same values; null where layers have no input. */
+  /** Inputs whose layers are equal; null for layers without input. */
   alikeInputs: (string | null)[]
 }
 
-/** Collects the statistics of the layers of a coverage, window by window. */
 interface LayerCollector {
-  /** @param pixels of each layer, in the order of the layers */
   add(window: Window, pixels: Pixels[]): void
   result(): CoverageStatistics
 }
@@ -54,7 +157,7 @@ export function layerCollector({ grid, layers }: Pick<CoverageSource, 'grid' | '
     result: () => ({
       layers: collectors.map((collected) => ({
         ...collected,
-        statistics: statisticsOf(collected.values, collected.layer),
+        statistics: computeStatistics(collected.values, collected.layer),
       })),
       alikeInputs: alike.inputs,
       presence,
@@ -62,8 +165,7 @@ export function layerCollector({ grid, layers }: Pick<CoverageSource, 'grid' | '
   }
 }
 
-/** Turns what pixels come to into the layer's unit. */
-function statisticsOf({ count, sum, low, high }: Tally, { scale, offset }: LayerSource): Statistics {
+function computeStatistics({ count, sum, low, high }: Tally, { scale, offset }: LayerSource): Statistics {
   if (low === null || high === null) return { validCount: 0, minimum: null, maximum: null, mean: null }
   const ends = [low.value * scale + offset, high.value * scale + offset] as const
   return {
@@ -74,9 +176,7 @@ function statisticsOf({ count, sum, low, high }: Tally, { scale, offset }: Layer
   }
 }
 
-/** Tells, window by window, of which inputs all layers have the same values. */
 class AlikeLayers {
-  /** The places of an input's layers. */
   #groups: { input: string | null; members: number[] }[]
 
   constructor(layers: LayerSource[]) {
@@ -95,7 +195,6 @@ class AlikeLayers {
       )
   }
 
-  /** @param pixels of each layer, in the order of the layers */
   add(pixels: Pixels[]): void {
     this.#groups = this.#groups.filter(({ members: [first, ...others] }) => {
       const bytes = bytesIn(pixels[first as number] as Pixels)
@@ -103,13 +202,12 @@ class AlikeLayers {
     })
   }
 
-  /** The inputs that have more than one layer, all of them alike so far; null stands for none. */
+  /** Equal so far; null for no input. */
   get inputs(): (string | null)[] {
     return this.#groups.map(({ input }) => input)
   }
 }
 
-/** Whether the same pixels are the same values. */
 function haveSameMeaning(a: LayerSource, b: LayerSource): boolean {
   return a.pixelType === b.pixelType && a.nodata === b.nodata && a.scale === b.scale && a.offset === b.offset
 }
@@ -118,14 +216,13 @@ function bytesIn({ buffer, byteOffset, byteLength }: Pixels): Buffer {
   return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength)
 }
 
-/** Collects which tiles of a grid have a value in any layer, window by window: a bit a tile. */
+/** A bit a tile that has a value in any layer. */
 class Presence {
   readonly #nodata: (number | undefined)[]
   readonly #columns: number
   readonly #rows: number
   readonly #tiles: Uint8Array
 
-  /** @param layers of the grid, in the order in which their pixels come */
   constructor({ width, height }: GridSize, layers: { nodata: number | undefined }[]) {
     this.#nodata = layers.map(({ nodata }) => nodata)
     this.#columns = Math.ceil(width / TILE_SIZE)
@@ -133,7 +230,6 @@ class Presence {
     this.#tiles = new Uint8Array(Math.ceil((this.#columns * this.#rows) / 8))
   }
 
-  /** @param pixels of each layer */
   add({ column, row, width, height }: Window, pixels: Pixels[]): void {
     for (let top = 0; top < height; top += TILE_SIZE) {
       const end = Math.min(height, top + TILE_SIZE) * width
@@ -149,7 +245,7 @@ class Presence {
     }
   }
 
-  /** Whether a block has a value; those of level 0 are the tiles. */
+  /** Level 0 has the tiles. */
   has(level: number, row: number, column: number): boolean {
     const side = BLOCK_FACTOR ** level
     const [lastRow, lastColumn] = [(row + 1) * side, (column + 1) * side]

@@ -7,13 +7,7 @@ import type { Tables } from '#src/data/tables.ts'
 import type { StoredRun } from '#src/raster/pyramid.ts'
 import type { Tile } from '#src/raster/tiles.ts'
 
-/**
- * Writes the tiles of a coverage.
- *
- * @returns what the work comes to
- * @throws the error of the work or of the database; what was written before may be there or not, and goes
- *   when the coverage is deleted
- */
+/** After an error, written tiles may remain until the coverage is deleted. */
 export function writingTiles<Result>(
   database: Database,
   coverageId: number,
@@ -35,7 +29,6 @@ export function writingTiles<Result>(
   return writing(database, destination, work)
 }
 
-/** Writes the summaries of a coverage's blocks, run by run, as `writingTiles` does tiles. */
 export function writingSummaries<Result>(
   database: Database,
   coverageId: number,
@@ -59,40 +52,24 @@ export function writingSummaries<Result>(
   return writing(database, destination, work)
 }
 
-/** Takes one more row of a coverage. Rows are sent many at a time: it may be stored only later. */
 type Write<Row> = (row: Row) => Promise<void>
 
-/** What makes rows and writes them; when it is done, they are all stored. */
 type Work<Row, Result> = (write: Write<Row>) => Promise<Result>
 
-/** Where rows go, and how. */
 interface Destination<Row> {
-  /** The table and its columns, for COPY. */
   table: string
-  /** A row as a line of COPY. */
   line(row: Row): string
-  /** The statement that inserts rows. */
   insert(db: Kysely<Tables>, rows: Row[]): Promise<unknown>
 }
 
-/**
- * Writes rows the fastest way into the database at hand: COPY on a server; the embedded one cannot read a
- * COPY.
- *
- * @returns what the work comes to
- * @throws the error of the work or of the database; what was written before may be there or not
- */
-function writing<Row, Result>(
-  database: Database,
-  destination: Destination<Row>,
-  work: Work<Row, Result>,
-): Promise<Result> {
+/** COPY on a server; the embedded database cannot read a COPY. */
+function writing<Row, Result>(database: Database, destination: Destination<Row>, work: Work<Row, Result>) {
   return database.kind === 'server'
     ? copying(database, destination, work)
     : inserting(database, destination, work)
 }
 
-/** COPY rows are gathered to about this size before they go to the socket. */
+/** Size of a write to the socket. */
 const COPY_CHUNK_BYTES = 256 * 1024
 
 async function copying<Row, Result>(
@@ -127,7 +104,7 @@ async function copying<Row, Result>(
   try {
     const result = await work(write)
     await flush()
-    // It may have come while the last rows were waited for.
+    // The error may have come during the last write.
     if (failure) throw failure
     stream.end()
     await once(stream, 'finish')
@@ -136,7 +113,7 @@ async function copying<Row, Result>(
   } catch (error) {
     stream.destroy()
     client.release(true)
-    // What the database has said tells more than what came of writing on.
+    // The database's own error says more.
     throw failure ?? error
   }
 }
@@ -144,13 +121,13 @@ async function copying<Row, Result>(
 async function drained(stream: Writable): Promise<void> {
   const settled = new AbortController()
   const { signal } = settled
-  // The event that does not come must not leave its listeners behind: there are thousands of chunks.
+  // Thousands of chunks would leave their listeners behind.
   await Promise.race([once(stream, 'drain', { signal }), once(stream, 'close', { signal })]).finally(() =>
     settled.abort(),
   )
 }
 
-/** Rows a statement: enough that the round trip does not count, few enough that memory does not grow. */
+/** Few round trips, and little memory. */
 const ROWS_PER_STATEMENT = 100
 
 async function inserting<Row, Result>(

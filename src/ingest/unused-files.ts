@@ -8,45 +8,40 @@ import { lockWork } from '#src/data/work-lock.ts'
 import { OperatorError } from '#src/errors.ts'
 import { listUsedFiles, type NamedGranule, namesFiles } from './move-queries.ts'
 
-/** Tells which of some files coverages have. */
 type UsedFiles = (names: string[]) => Promise<Set<string>>
 
 /**
- * What writes files shares it, and what removes them has it alone: a file that nobody has may be written again while its
- * removal is under way. Any constant will do, as long as every process uses the same.
+ * Writers of files share it, removers hold it alone: an unused file may be rewritten during its removal. All processes
+ * share this arbitrary number.
  */
 export const FILES_LOCK = 7_239_462
 
-/** Whoever has an older snapshot still reads what was deleted, and what is written by others may not be finished. */
+/** Older snapshots still read deleted files, and other processes may be writing. */
 const KEPT_MS = 24 * 3_600_000
 
-/** The database is asked about so many at a time. */
 const FILES_A_QUESTION = 500
 
-/** What was removed. */
 interface RemovedFiles {
   files: number
   bytes: number
-  /** How many of them were not written to their end. */
+  /** Interrupted writes. */
   unfinished: number
 }
 
 interface SweepOptions {
-  /** Counts what would be removed, and removes nothing. */
+  /** Only counts. */
   dryRun?: boolean
-  /** Removes files although the database names none at all. */
+  /** Even if the database names no files. */
   force?: boolean
-  /** The time, in milliseconds. */
   now?: number
-  /** Told once, where releases are loaded or moved, which is waited for. */
+  /** Called once before waiting for loads and moves. */
   onWait?: () => void
 }
 
 /**
- * Removes the files that no release has, and what is left of those that were not written to their end; those that were
- * written within a day are left. Nobody loads or moves a release meanwhile.
+ * Removes unused files and interrupted writes that are older than a day, while no release is loaded or moved.
  *
- * @throws {OperatorError} where TILE_STORE can only be read, or has files while the database names none: it may not be theirs
+ * @throws {OperatorError} for a read-only TILE_STORE, or files beside a database that names none
  */
 export async function removeUnusedFiles(
   database: Database,
@@ -82,14 +77,10 @@ function notTheirs({ place }: FileStore): string {
   return `The database names no files at all, and ${place} has some: is it the right one, and what is to be imported there? --force removes them.`
 }
 
-/** What only looks needs no lock. */
+/** Counting needs no lock. */
 const UNLOCKED = { lost: new AbortController().signal, unlock: () => {} }
 
-/**
- * The files that no release has, but for those that were written within a day.
- *
- * @param now the time, in milliseconds
- */
+/** Older than a day. */
 export async function* unusedFiles(
   usedFiles: UsedFiles,
   files: FileStore,
@@ -111,20 +102,19 @@ export async function* unusedFiles(
   yield* await unused()
 }
 
-/** What was found of some of the files that a database names. */
 interface FilePresence {
   looked: number
-  /** The names of those that are not there as they were written, with why. */
+  /** Missing or damaged, with the reason. */
   absent: { name: string; reason: string }[]
 }
 
-/** Files that are looked for at the same time. */
+/** Parallel reads. */
 const AT_A_TIME = 8
 
 /**
- * Looks whether granules are in a store: reads what each begins with, which its name is the sum of, and its last byte.
+ * Reads the header, whose hash is the name, and the last byte.
  *
- * @throws {StorageUnavailable} where it does not answer
+ * @throws {StorageUnavailable} for a store that does not answer
  */
 export async function lookForFiles(files: FileStore, granules: NamedGranule[]): Promise<FilePresence> {
   const ranges = rangesOf(files)
@@ -143,10 +133,10 @@ export async function lookForFiles(files: FileStore, granules: NamedGranule[]): 
     }
   }
 
-  async function lane(): Promise<void> {
+  async function work(): Promise<void> {
     for (const granule of left) await look(granule)
   }
 
-  await Promise.all(Array.from({ length: AT_A_TIME }, lane))
+  await Promise.all(Array.from({ length: AT_A_TIME }, work))
   return { looked: granules.length, absent }
 }

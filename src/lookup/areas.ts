@@ -2,8 +2,8 @@ import type { Kysely } from 'kysely'
 import type { Tables } from '#src/data/tables.ts'
 import { createBatcher } from '#src/lib/batcher.ts'
 import type { ClientKey } from '#src/lib/fair-queue.ts'
-import { BoxTree } from '#src/raster/box-tree.ts'
 import type { Extent } from '#src/raster/grid.ts'
+import { BoxTree } from '#src/raster/nearest.ts'
 import {
   type BoundedPolygon,
   boundedPolygon,

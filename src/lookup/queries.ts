@@ -44,6 +44,8 @@ export interface Coverage {
   height: number
   tileSize: number
   store: TileStoreName
+  /** West, south, east and north in decimal degrees. */
+  extent: [west: number, south: number, east: number, north: number]
 }
 
 /** value = pixel * scale + offset */
@@ -128,7 +130,8 @@ export async function findReleases(db: Kysely<Tables>, ids: number[]): Promise<R
       select json_agg(
         json_build_object(
           'id', id, 'srid', srid, 'originX', origin_x, 'originY', origin_y, 'pixelWidth', pixel_width,
-          'pixelHeight', pixel_height, 'width', width, 'height', height, 'tileSize', tile_size, 'store', release.tile_store
+          'pixelHeight', pixel_height, 'width', width, 'height', height, 'tileSize', tile_size, 'store', release.tile_store,
+          'extent', json_build_array(west, south, east, north)
         ) order by id
       ) as coverages
       from coverage

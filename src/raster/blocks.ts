@@ -2,28 +2,22 @@ import type { TiledGrid } from './grid.ts'
 import type { Measure } from './pixel-area.ts'
 import { type GridPolygon, type RowCoverage, scan } from './scan.ts'
 
-/** Runs of columns: the first one and the one after the last, by turns, ascending. */
+/** First column and the one after the last, by turns, ascending. */
 type Runs = number[]
 
-/** A row of tiles that a polygon covers something of. */
 interface TileRow {
   row: number
-  /** How much of the grid lies inside, in this row. */
+  /** Of the grid in this row. */
   area: number
   /**
-   * The tiles that the border passes through: by their column the area of each pixel, row by row, that
-   * lies inside. Tiles are as wide here as the tile size, also at the end of a row.
+   * Tiles on the border, by column: the inner area of each pixel. The arrays are tiles wide, also at the end of a row.
    */
   border: Map<number, Float64Array>
-  /** The tiles that lie inside as a whole. */
+  /** Whole tiles. */
   inside: Runs
 }
 
-/**
- * Finds which tiles of a grid a polygon covers, and which pixels of those on its border.
- *
- * @yields rows of tiles, ascending; undefined now and then in between, where it can be left alone
- */
+/** @yields rows of tiles, ascending; undefined at points where the caller may pause */
 export function* tileRowsOf(
   polygon: GridPolygon,
   { width, height, tileSize }: Pick<TiledGrid, 'width' | 'height' | 'tileSize'>,
@@ -77,14 +71,14 @@ export function* tileRowsOf(
     }
     const tileHeight = Math.min(tileSize, height - row * tileSize)
     const inside = coverages.length === tileHeight ? common(full) : []
-    // Whole in some rows of pixels and outside in others: an edge runs along a border of rows there.
+    // An edge along a border of rows leaves whole and empty rows in a tile.
     for (const runs of full) for (const column of columnsIn(without(runs, inside))) tileAt(column)
     const tiles = [...border.keys()].sort((a, b) => a - b)
     for (const coverage of coverages) fillRuns(coverage, tiles, tileAt)
     return { row, area, border, inside }
   }
 
-  /** Enters the pixels of a row that lie inside as a whole into the tiles of the border. */
+  /** Enters whole pixels into tiles of the border. */
   function fillRuns(
     { row, runs, pixelArea }: RowCoverage,
     tiles: number[],
@@ -105,10 +99,10 @@ export function* tileRowsOf(
   }
 }
 
-/** How many blocks of a level make one of the next, in each direction. */
+/** Side of a block in blocks of the level below. */
 export const BLOCK_FACTOR = 4
 
-/** A run of blocks: on level 0 they are tiles, on each further one BLOCK_FACTOR as wide and high. */
+/** Level 0 has the tiles. */
 export interface BlockRun {
   level: number
   row: number
@@ -117,12 +111,10 @@ export interface BlockRun {
 }
 
 /**
- * Chooses the largest blocks that make up some tiles together: so their number grows with the border of
- * what they cover, not with its area.
+ * The number of the largest blocks grows with the border, not with the area.
  *
- * @param inside the tiles, by their rows
- * @param columns how many columns of tiles there are in all, and `rows` how many rows
- * @param highest the level that none is above
+ * @param inside tiles by row
+ * @param columns of the whole grid
  */
 export function largestBlocks(
   inside: Map<number, Runs>,
@@ -134,7 +126,7 @@ export function largestBlocks(
   let lower = inside
   for (let level = 0; lower.size > 0; level++) {
     const upper = new Map<number, Runs>()
-    // A single block is as large as they get.
+    // A single block has no parent.
     const last = level === highest || (columns === 1 && rows === 1)
     for (const row of lower.keys()) {
       const above = Math.floor(row / BLOCK_FACTOR)
@@ -161,7 +153,7 @@ export function largestBlocks(
   return blocks
 }
 
-/** The blocks of the next level that lie in runs as a whole. */
+/** Whole blocks of the next level. */
 function whole(runs: Runs, columns: number): Runs {
   const result: Runs = []
   for (let at = 0; at < runs.length; at += 2) {
@@ -173,7 +165,7 @@ function whole(runs: Runs, columns: number): Runs {
   return result
 }
 
-/** What is in all of several lists of runs. */
+/** The intersection. */
 function common(lists: Runs[]): Runs {
   return lists.reduce((a, b) => {
     const result: Runs = []
@@ -188,7 +180,7 @@ function common(lists: Runs[]): Runs {
   })
 }
 
-/** What is in runs and not in others, all of which lie within them. */
+/** The difference; `others` lie within `runs`. */
 function without(runs: Runs, others: Runs): Runs {
   const result: Runs = []
   let other = 0
@@ -204,7 +196,6 @@ function without(runs: Runs, others: Runs): Runs {
   return result
 }
 
-/** The columns in runs, one by one. */
 export function* columnsIn(runs: Runs): Generator<number> {
   for (let at = 0; at < runs.length; at += 2) {
     for (let column = runs[at] as number; column < (runs[at + 1] as number); column++) yield column

@@ -1,34 +1,33 @@
 import type { Summary } from './summary.ts'
 import type { TileBand } from './wkb.ts'
 
-/** A band whose pixels stand for values: value = pixel * scale + offset. */
+/** value = pixel * scale + offset. */
 interface Scaling {
   scale: number
   offset: number
 }
 
-/** The pixels that have a value at one time: how much they cover, and the sum of their values, each times its area. */
+/** Area with values, and their sum weighted by area. */
 export interface Side {
   area: number
   sum: number
 }
 
-/** An area that is known, or else bounded. */
 export interface BoundedArea {
   least: number
   likely: number
   most: number
 }
 
-/** What becomes of a layer somewhere, from one time to another. */
+/** From one time to another. */
 export interface Change {
   before: Side
   after: Side
-  /** What has a value and had none. */
+  /** Without a value before. */
   gained: BoundedArea
-  /** What had a value and has none. */
+  /** Without a value after. */
   lost: BoundedArea
-  /** What has values at both times that differ by more than the threshold. */
+  /** Differences beyond the threshold. */
   beyond: BoundedArea
 }
 
@@ -38,7 +37,6 @@ export function noChange(): Change {
   return { before: side(), after: side(), gained: bounded(), lost: bounded(), beyond: bounded() }
 }
 
-/** Adds what becomes of a layer elsewhere. */
 export function addChange(to: Change, other: Change): void {
   for (const side of ['before', 'after'] as const) {
     to[side].area += other[side].area
@@ -49,22 +47,20 @@ export function addChange(to: Change, other: Change): void {
   }
 }
 
-/** A part of a value that is nothing but rounding: what lies on a threshold but for that does not lie beyond it. */
+/** Rounding: a value on the threshold is not beyond it. */
 const ROUNDING = 1e-9
 
-/** Whether a value differs from another by more than a part of that. */
 export function isBeyond(before: number, after: number, threshold: number): boolean {
   return Math.abs(after - before) > (threshold + ROUNDING) * Math.abs(before)
 }
 
-/** Adds up what becomes of a band, each of whose pixels stands for a value by a scaling of its own time. */
 export class ChangeTally {
   readonly change = noChange()
   readonly #before: Scaling
   readonly #after: Scaling
   readonly #threshold: number
 
-  /** @param threshold the part of a value by which it has to differ to count as changed */
+  /** @param threshold relative to the value before */
   constructor(before: Scaling, after: Scaling, threshold: number) {
     this.#before = before
     this.#after = after
@@ -72,9 +68,9 @@ export class ChangeTally {
   }
 
   /**
-   * Adds the pixels of a tile; undefined where none of it has a value.
+   * Bands are undefined without any value.
    *
-   * @param areas of the pixels that count, in rows of `stride`
+   * @param areas in rows of `stride`
    */
   addPixels(
     before: TileBand | undefined,
@@ -105,11 +101,8 @@ export class ChangeTally {
   }
 
   /**
-   * Adds a block of which the summaries are known. Its means are exact; how much of it has changed is exact where
-   * the summaries decide that, and else bounded: by the smallest and largest values and, where all pixels have a value
-   * at both times, by their means and deviations.
-   *
-   * @param area of the whole block
+   * Means are exact. Changed areas are exact if the summaries decide, else bounded by extremes and, for whole blocks,
+   * by means and deviations.
    */
   addBlock(before: Summary, after: Summary, area: number): void {
     const { change } = this
@@ -118,8 +111,8 @@ export class ChangeTally {
     const common = { least: most - least <= NOISE * area ? most : least, likely: most, most }
     addBounds(change.gained, remaining(after.weight, common))
     addBounds(change.lost, remaining(before.weight, common))
-    const old = valuesOf(before, this.#before)
-    const now = valuesOf(after, this.#after)
+    const old = boundValues(before, this.#before)
+    const now = boundValues(after, this.#after)
     if (before.weight > 0) addValue(change.before, old.mean, before.weight)
     if (after.weight > 0) addValue(change.after, now.mean, after.weight)
     if (most === 0) return
@@ -145,10 +138,10 @@ function addKnown(to: BoundedArea, area: number): void {
   to.most += area
 }
 
-/** A part of a block's area that is nothing but rounding. */
+/** Rounding, relative to the area. */
 const NOISE = 1e-9
 
-/** What of an area has a value at one time alone, where so much has one at both. */
+/** The area with a value at one time only. */
 function remaining(area: number, common: BoundedArea): BoundedArea {
   return { least: area - common.most, likely: area - common.likely, most: area - common.least }
 }
@@ -159,7 +152,6 @@ function addBounds(to: BoundedArea, { least, likely, most }: BoundedArea): void 
   to.most += most
 }
 
-/** Values of which the ends, the mean and the deviation are known. */
 interface ValueBounds {
   low: number
   high: number
@@ -167,7 +159,7 @@ interface ValueBounds {
   deviation: number
 }
 
-function valuesOf(
+function boundValues(
   { weight, mean, squares, minimum, maximum }: Summary,
   { scale, offset }: Scaling,
 ): ValueBounds {
@@ -181,11 +173,7 @@ function valuesOf(
   }
 }
 
-/**
- * The least and the largest part of pixels whose values differ by more than the threshold.
- *
- * @param isWhole whether the means and deviations are those of the same pixels
- */
+/** @param isWhole means and deviations are of the same pixels */
 function shareBeyond(
   before: ValueBounds,
   after: ValueBounds,
@@ -195,7 +183,7 @@ function shareBeyond(
   if (before.high <= 0 && before.low < 0) {
     return shareBeyond(negated(before), negated(after), threshold, isWhole)
   }
-  // Between values of both signs, a part of them is no line that the difference lies above or below.
+  // A threshold relative to values of both signs is no line.
   if (before.low < 0) return [0, 1]
   const part = threshold + ROUNDING
   // Above: after - (1 + part) before > 0. Below: (1 - part) before - after > 0.
@@ -205,8 +193,8 @@ function shareBeyond(
 }
 
 /**
- * The least and the largest part of pixels for which `one - factor * other` is above 0: by the ends of that, or else
- * by its mean and deviation (Cantelli's inequality; two deviations add up at most).
+ * The share of pixels with `one - factor * other` above 0: by extremes, else by mean and deviation (Cantelli's
+ * inequality; deviations add up at most).
  */
 function shareAbove(
   one: ValueBounds,

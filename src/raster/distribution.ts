@@ -1,6 +1,77 @@
-import type { BandPixels, WeighedArray } from './weighed-pixels.ts'
+import type { Pixels } from './pixels.ts'
+import type { DecodedTile, TileBand } from './wkb.ts'
 
-/** Of some values and the area of each: the summary of a block. */
+type WeighedArray = Float32Array | Float64Array
+
+/** Before scale and offset. */
+export interface BandPixels {
+  pixels: WeighedArray
+  nodata: number | undefined
+}
+
+export interface WeighedPixels {
+  /** The arrays may be longer. */
+  count: number
+  /** 0 excludes a pixel. */
+  areas: Float64Array
+  bands: BandPixels[]
+}
+
+/** Numbers of all bands between two pauses. */
+const PART = 131_072
+
+/** Most polygons have no more. */
+const FIRST_PART = 1024
+
+/** Large parts take a third of the time of single tiles. */
+export class PixelGatherer {
+  readonly #take: (part: WeighedPixels) => void
+  #part: WeighedPixels | undefined
+  #room = FIRST_PART
+
+  /** @param take gets each full part, and the last one */
+  constructor(take: (part: WeighedPixels) => void) {
+    this.#take = take
+  }
+
+  /** @param areas in rows of `stride` */
+  add(tile: DecodedTile, areas: Float64Array, stride: number): void {
+    const { width, height, bands } = tile
+    const size = width * height
+    if (this.#part && this.#part.count + size > this.#part.areas.length) this.finish()
+    this.#part ??= this.#partFor(bands, size)
+    const { count, areas: to, bands: toBands } = this.#part
+    for (let row = 0, at = count; row < height; row++) {
+      for (let column = 0; column < width; column++) to[at++] = areas[row * stride + column] as number
+    }
+    for (const [index, { pixels }] of bands.entries())
+      (toBands[index] as BandPixels).pixels.set(pixels, count)
+    this.#part.count += size
+  }
+
+  finish(): void {
+    if (this.#part) this.#take(this.#part)
+    this.#part = undefined
+  }
+
+  /** Rooms double up to a limit. */
+  #partFor(bands: TileBand[], tileSize: number): WeighedPixels {
+    const room = Math.max(tileSize, this.#room)
+    this.#room = Math.min(2 * this.#room, Math.floor(PART / bands.length))
+    return {
+      count: 0,
+      areas: new Float64Array(room),
+      bands: bands.map(({ pixels, nodata }) => ({ pixels: arrayFor(pixels, room), nodata })),
+    }
+  }
+}
+
+/** Two kinds serve all types: V8 is several times as fast in loops that have met few kinds. */
+function arrayFor(pixels: Pixels, length: number): WeighedArray {
+  const isWide = pixels.BYTES_PER_ELEMENT > 4 || pixels instanceof Int32Array || pixels instanceof Uint32Array
+  return isWide ? new Float64Array(length) : new Float32Array(length)
+}
+
 interface ValueRange {
   minimum: number
   maximum: number
@@ -9,7 +80,7 @@ interface ValueRange {
   weight: number
 }
 
-/** Pixels of a band, the area of each that counts, and what makes them values: pixel * scale + offset. */
+/** value = pixel * scale + offset. */
 interface WeighedBand extends BandPixels {
   count: number
   areas: Float64Array
@@ -17,34 +88,32 @@ interface WeighedBand extends BandPixels {
   offset: number
 }
 
-/** From a value to another. */
 interface Ends {
   minimum: number
   maximum: number
 }
 
-/** The way from end to end in so many equal parts. */
 interface Parts {
   from: number
-  /** How many parts there are to a unit of the values. */
+  /** Parts for each unit of value. */
   density: number
   last: number
 }
 
-function partsOf({ minimum, maximum }: Ends, count: number): Parts {
+function divide({ minimum, maximum }: Ends, count: number): Parts {
   return { from: minimum, density: maximum > minimum ? count / (maximum - minimum) : 0, last: count - 1 }
 }
 
-/** In which part a value lies; which is between the ends, but for rounding. */
+/** Rounding may put a value beyond an end. */
 function placeIn({ from, density, last }: Parts, value: number): number {
-  // Asked for each pixel: Math.floor, Math.min and Math.max would take twice as long.
+  // Per pixel: Math.floor, Math.min and Math.max would take twice as long.
   const place = ((value - from) * density) | 0
   if (place > last) return last
   return place < 0 ? 0 : place
 }
 
-/** Two values with the mean and the deviation of a range, which stand for all of it. */
-function likelyValuesOf({ minimum, maximum, mean, deviation }: ValueRange): number[] {
+/** Two values with the mean and deviation of a range. */
+function estimateValues({ minimum, maximum, mean, deviation }: ValueRange): number[] {
   return [-deviation, deviation].map((side) => Math.min(maximum, Math.max(minimum, mean + side)))
 }
 
@@ -52,18 +121,17 @@ function addTo(sums: Float64Array, place: number, weight: number): void {
   sums[place] = (sums[place] as number) + weight
 }
 
-/** A cell, and the weight of what lies before it. */
 interface CellPlace {
   cell: number
   before: number
 }
 
-/** Values between two ends, sorted into cells of the same width. */
+/** Cells of equal width. */
 class ValueCells {
   readonly ends: Ends
   readonly count: number
   readonly parts: Parts
-  /** Of each cell the weight, and the smallest and the largest of its values. */
+  /** Of each cell: weight, lowest and highest value. */
   readonly weights: Float64Array
   readonly lowest: Float64Array
   readonly highest: Float64Array
@@ -72,7 +140,7 @@ class ValueCells {
   constructor(ends: Ends, count: number) {
     this.ends = ends
     this.count = count
-    this.parts = partsOf(ends, count)
+    this.parts = divide(ends, count)
     this.weights = new Float64Array(count)
     this.lowest = new Float64Array(count).fill(Number.POSITIVE_INFINITY)
     this.highest = new Float64Array(count).fill(Number.NEGATIVE_INFINITY)
@@ -83,7 +151,7 @@ class ValueCells {
     let total = 0
     for (let at = 0; at < count; ) {
       const pixel = pixels[at] as number
-      // Neighbours are often the same: rasters of rates have a few values.
+      // Rasters of rates repeat values.
       let weight = 0
       do weight += areas[at++] as number
       while (at < count && pixels[at] === pixel)
@@ -98,18 +166,16 @@ class ValueCells {
     this.total += total
   }
 
-  /** Adds a value that several pixels have. */
   addValue(value: number, weight: number): void {
     const one = { count: 1, areas: Float64Array.of(weight), pixels: Float64Array.of(value) }
     this.addPixels({ ...one, nodata: undefined, scale: 1, offset: 0 })
   }
 
-  /** The smallest and the largest of the values in a cell. */
   endsOf(cell: number): Ends {
     return { minimum: this.lowest[cell] as number, maximum: this.highest[cell] as number }
   }
 
-  /** The cell in which the sum of weights reaches so much. */
+  /** The cell where the sum of weights reaches `wanted`. */
   placeAt(wanted: number, sums = [this.weights]): CellPlace {
     let place: CellPlace = { cell: 0, before: 0 }
     let upTo = 0
@@ -124,20 +190,16 @@ class ValueCells {
   }
 }
 
-/** Values that there is room for in a cell to begin with: it is doubled as they come. */
+/** Initial room; it doubles. */
 const FIRST_VALUES = 64
 
-/** Takes the values of some cells out of the pixels that were sorted into them. */
+/** Keeps the values of some cells. */
 class CellValues {
   readonly #cells: ValueCells
-  /** Of each cell, its place in the list of those taken, from 1; 0 where it is not. */
+  /** By cell, from 1; 0 for others. */
   readonly #places: Uint8Array
   readonly #taken: WeighedBand[] = []
 
-  /**
-   * @param wanted a few cells
-   * @param like a band whose pixels are to come
-   */
   constructor(cells: ValueCells, wanted: number[], like: WeighedBand) {
     this.#cells = cells
     this.#places = new Uint8Array(cells.count)
@@ -159,7 +221,7 @@ class CellValues {
       while (at < count && pixels[at] === pixel)
       if (weight === 0 || pixel === nodata) continue
       const place = places[placeIn(parts, pixel * scale + offset)] as number
-      if (place > 0) add(taken[place - 1] as WeighedBand, pixel, weight)
+      if (place > 0) addWeighed(taken[place - 1] as WeighedBand, pixel, weight)
     }
   }
 
@@ -168,7 +230,7 @@ class CellValues {
   }
 }
 
-function add(to: WeighedBand, pixel: number, weight: number): void {
+function addWeighed(to: WeighedBand, pixel: number, weight: number): void {
   if (to.count === to.areas.length) {
     to.areas = withTwiceTheRoom(to.areas)
     to.pixels = withTwiceTheRoom(to.pixels)
@@ -183,10 +245,10 @@ function withTwiceTheRoom<Numbers extends WeighedArray>(numbers: Numbers): Numbe
   return larger
 }
 
-/** Cells that the values of one cell are sorted into. */
+/** Cells within a cell. */
 const WITHIN = 256
 
-/** Of values between two ends, the one with which the weight of all that are not larger reaches so much. */
+/** The weighted quantile between two ends. */
 function valueAt(band: WeighedBand, ends: Ends, wanted: number): number {
   const cells = new ValueCells(ends, WITHIN)
   cells.addPixels(band)
@@ -195,41 +257,40 @@ function valueAt(band: WeighedBand, ends: Ends, wanted: number): number {
   if (within.minimum === within.maximum) return within.minimum
   const values = new CellValues(cells, [cell], band)
   values.addPixels(band)
-  // The two ends are in different cells, so each has fewer values.
+  // Different cells separate the ends, so the recursion ends.
   return valueAt(values.of(cell), within, wanted - before)
 }
 
-/** A part of the values: from a value to another, which belongs to the next one, or a single value. */
+/** From a value to the next one, exclusive, or a single value. */
 export interface HistogramBin {
   from: number
   to: number
-  /** The part of the weight that has them, from 0 to 1. */
+  /** Of the weight, from 0 to 1. */
   share: number
-  /** How far the exact share can lie from it; 0 where it is exact. */
+  /** Bound of the share; 0 if exact. */
   error: number
 }
 
-/** Below this part of all weight, a difference is the noise of rounding. */
+/** Smaller shares of the weight are rounding. */
 const NOISE = 2 ** -40
 
-/** How much of the weight of values between two ends has which of them. */
 class ValueHistogram {
   readonly #ends: Ends
   readonly #bins: number
   readonly #parts: Parts
-  /** Of values themselves; and of ranges where they most likely, certainly and possibly are. */
+  /** Of values; and of ranges: most likely, certain and possible. */
   readonly #exact: Float64Array
   readonly #likely: Float64Array
   readonly #certain: Float64Array
   readonly #possible: Float64Array
-  /** The weights of different values; undefined where there are more of them than bins. */
+  /** By value; undefined for more values than bins. */
   #classes: Map<number, number> | undefined = new Map()
   #total = 0
 
   constructor(ends: Ends, bins: number) {
     this.#ends = ends
     this.#bins = bins
-    this.#parts = partsOf(ends, bins)
+    this.#parts = divide(ends, bins)
     this.#exact = new Float64Array(bins)
     this.#likely = new Float64Array(bins)
     this.#certain = new Float64Array(bins)
@@ -251,7 +312,7 @@ class ValueHistogram {
     if (this.#classes && this.#classes.size > this.#bins) this.#classes = undefined
   }
 
-  /** Adds values of which the range is known, and that they have their mean and deviation. */
+  /** Of values with a known range, mean and deviation. */
   addRange(range: ValueRange): void {
     const { minimum, maximum, weight } = range
     if (minimum === maximum) {
@@ -260,7 +321,7 @@ class ValueHistogram {
     }
     this.#total += weight
     this.#classes = undefined
-    for (const value of likelyValuesOf(range)) {
+    for (const value of estimateValues(range)) {
       addTo(this.#likely, placeIn(this.#parts, value), weight / 2)
     }
     const [first, last] = [placeIn(this.#parts, minimum), placeIn(this.#parts, maximum)]
@@ -268,7 +329,7 @@ class ValueHistogram {
     for (let bin = first; bin <= last; bin++) addTo(this.#possible, bin, weight)
   }
 
-  /** As many classes as there are different values, or else bins of the same width. */
+  /** A class a value, or bins of equal width. */
   shares(): HistogramBin[] {
     if (this.#classes && this.#bins > 0) {
       return [...this.#classes]
@@ -291,47 +352,41 @@ class ValueHistogram {
   }
 }
 
-/** A weighted quantile, and how far the exact one can lie from it. */
 export interface Quantile {
   quantile: number
   value: number
-  /** 0 where it is exact. */
+  /** Bound; 0 if exact. */
   error: number
 }
 
-/** What is to be told of how values are distributed. */
 export interface DistributionWanted {
   quantiles: number[]
-  /** Bins of a histogram; 0 for none. */
+  /** 0 for none. */
   bins: number
 }
 
-/** How much memory a distribution may take. */
 export interface DistributionRoom {
-  /** Cells that its values are sorted into: their width is the error of a quantile where no values are kept. */
+  /** Their width bounds a quantile without stored values. */
   cells: number
-  /** Whether the arrays with its values are kept until it is asked, so that all is exact. */
+  /** Keeps the values, so that results are exact. */
   keepsValues: boolean
 }
 
-/** Of ranges, weight by the cell of their lower end, their upper end and where they most likely are. */
+/** Weights by the cell of the lower end, the upper end and the likely values. */
 interface RangeWeights {
   lows: Float64Array
   highs: Float64Array
   likely: Float64Array
 }
 
-/**
- * How values between two ends are distributed, each with a weight. Values that are known by their range alone count
- * as what they have been at least and at most, which bounds how far off a quantile may be.
- */
+/** Ranges count as their lower and upper ends, which bounds the error of quantiles. */
 export class Distribution {
   readonly #wanted: DistributionWanted
   /** Of single values. */
   readonly #cells: ValueCells
   #ranges: RangeWeights | undefined
   #weightOfRanges = 0
-  /** The values themselves; undefined where they are not kept. */
+  /** Undefined unless values are kept. */
   readonly #kept: WeighedBand[] | undefined
   readonly #histogram: ValueHistogram | undefined
 
@@ -342,14 +397,14 @@ export class Distribution {
     this.#histogram = wanted.bins > 0 ? new ValueHistogram(ends, wanted.bins) : undefined
   }
 
-  /** Adds pixels, whose arrays must not change any more. */
+  /** The arrays must not change later. */
   addPixels(band: WeighedBand): void {
     this.#kept?.push(band)
     this.#histogram?.addPixels(band)
     this.#cells.addPixels(band)
   }
 
-  /** Adds values of which the range is known, and that they have their mean and deviation: none may be kept then. */
+  /** Not together with kept values. */
   addRange(range: ValueRange): void {
     this.#histogram?.addRange(range)
     const { minimum, maximum, weight } = range
@@ -367,14 +422,13 @@ export class Distribution {
     const { lows, highs, likely } = this.#ranges
     addTo(lows, placeIn(parts, minimum), weight)
     addTo(highs, placeIn(parts, maximum), weight)
-    for (const value of likelyValuesOf(range)) addTo(likely, placeIn(parts, value), weight / 2)
+    for (const value of estimateValues(range)) addTo(likely, placeIn(parts, value), weight / 2)
   }
 
   /**
-   * The weighted quantiles: the smallest value that, with all smaller ones, has at least that part of the weight
-   * (Hyndman and Fan, 1996, definition 1: the inverse of the empirical distribution function).
+   * The inverse of the empirical distribution function (Hyndman and Fan, 1996, definition 1).
    *
-   * @yields them one at a time; undefined now and then in between, where it can be left alone
+   * @yields undefined at points where the caller may pause
    */
   *quantiles(): Generator<Quantile | undefined> {
     if (this.#kept) {
@@ -404,13 +458,13 @@ export class Distribution {
     }
   }
 
-  /** In the middle of the values of a cell. */
+  /** The middle of a cell. */
   #cellQuantile(part: number): { value: number; error: number } {
     const { minimum, maximum } = this.#cells.endsOf(this.#cells.placeAt(this.#weightOf(part)).cell)
     return { value: (minimum + maximum) / 2, error: (maximum - minimum) / 2 }
   }
 
-  /** Between the quantile of the lower ends and that of the upper ones. */
+  /** Between the quantiles of lower and upper ends. */
   #boundedQuantile(part: number): { value: number; error: number } {
     const { lows, highs, likely } = this.#ranges as RangeWeights
     const { ends, count, weights } = this.#cells
@@ -427,7 +481,6 @@ export class Distribution {
     return (part - NOISE) * (this.#cells.total + this.#weightOfRanges)
   }
 
-  /** How much of the weight has which values; nothing where that is not wanted. */
   histogram(): HistogramBin[] {
     return this.#histogram?.shares() ?? []
   }

@@ -1,6 +1,6 @@
 /**
- * Where the pixels of a grid lie in its CRS: the geotransform without its rotation terms. The origin is the
- * outer corner of the first pixel; the pixel height is negative where rows run north to south.
+ * The geotransform without rotation. The origin is the outer corner of the first pixel; the pixel height is negative
+ * from north to south.
  */
 export interface Geotransform {
   originX: number
@@ -9,28 +9,24 @@ export interface Geotransform {
   pixelHeight: number
 }
 
-/** Pixels of a grid in a row, and its rows. */
 export interface GridSize {
   width: number
   height: number
 }
 
-/** An axis-aligned grid of pixels that lies somewhere in a CRS that is not known here. */
+/** Its CRS is unknown. */
 export interface PixelGrid extends Geotransform, GridSize {}
 
-/** An axis-aligned grid of pixels in a CRS. */
 export interface Grid extends PixelGrid {
-  /** PostGIS's id of the CRS. */
+  /** PostGIS's id. */
   srid: number
 }
 
-/** A grid that is stored in tiles. */
 export interface TiledGrid extends Grid {
-  /** Pixels on a side of a tile. */
   tileSize: number
 }
 
-/** A rectangle in longitude and latitude, decimal degrees. */
+/** Decimal degrees. */
 export interface Extent {
   west: number
   south: number
@@ -38,7 +34,6 @@ export interface Extent {
   north: number
 }
 
-/** A rectangle of pixels. */
 export interface Window {
   column: number
   row: number
@@ -46,10 +41,10 @@ export interface Window {
   height: number
 }
 
-/** Part of a pixel that grids which are meant to be the same may lie apart: their writers round in different ways. */
+/** Share of a pixel: writers round differently. */
 export const ROUNDING = 1e-3
 
-/** Whether two grids are the same to within rounding anywhere, so that their layers can share tiles. */
+/** Such grids share tiles. */
 export function sameGrid(a: Grid, b: Grid): boolean {
   const close = (difference: number, pixel: number) => Math.abs(difference) < Math.abs(pixel) * ROUNDING
   return (
@@ -63,7 +58,7 @@ export function sameGrid(a: Grid, b: Grid): boolean {
   )
 }
 
-/** The outline of a grid in CRS units, with so many points on each side, as x, y pairs. */
+/** x, y pairs in units of the CRS. */
 export function outline(grid: Grid, pointsPerSide: number): [number, number][] {
   const corners: [number, number][] = [
     [0, 0],

@@ -5,40 +5,36 @@ import { addSummary, emptySummary, encodeRun, RUN_LENGTH, type Summary, summaryO
 import { TILE_SIZE } from './tiles.ts'
 import type { TileBand } from './wkb.ts'
 
-/** A row of tile_summary: RUN_LENGTH blocks side by side. */
+/** A row of tile_summary: RUN_LENGTH blocks. */
 export interface StoredRun {
   level: number
   row: number
-  /** Of the run: its first block is RUN_LENGTH times as far. */
+  /** Of the run, not of its first block. */
   column: number
-  /** How many of its blocks have values. */
+  /** Blocks with values. */
   blocks: number
   bands: Buffer
 }
 
-/** A run that is not complete yet: its blocks by their places. */
+/** Blocks by place. */
 interface OpenRun {
   row: number
   column: number
   blocks: Map<number, Summary[]>
 }
 
-/** A block that is not complete yet. */
 interface OpenBlock {
   row: number
   column: number
   summaries: Summary[]
 }
 
-/**
- * Makes the summaries of a coverage's tiles, and of the blocks of tiles above them, while its pixels pass
- * by in the order of their rows. What is complete is handed out; what is in the rows of the last window is held.
- */
+/** Summarises tiles and blocks while pixels pass in the order of rows; holds those of the last window's rows. */
 export class SummaryPyramid {
   readonly #measure: Measure
-  /** By level, from 1: its open blocks by their place. */
+  /** From level 1, by place. */
   readonly #levels: Map<string, OpenBlock>[] = []
-  /** By level, from 0: its open runs by their place. */
+  /** From level 0, by place. */
   readonly #runs: Map<string, OpenRun>[] = [new Map()]
   #row = 0
   #weights = new Float64Array(TILE_SIZE * TILE_SIZE)
@@ -53,13 +49,7 @@ export class SummaryPyramid {
     }
   }
 
-  /**
-   * Adds a window of pixels.
-   *
-   * @param window its column and row are multiples of the tile size; no window may come whose row is
-   * above that of one that came before
-   * @yields what has become complete
-   */
+  /** @param window aligned to tiles, never above an earlier one */
   *add(window: Window, bands: TileBand[]): Generator<StoredRun> {
     if (window.row > this.#row) {
       this.#row = window.row
@@ -79,12 +69,10 @@ export class SummaryPyramid {
     }
   }
 
-  /** Ends it: no further pixels come. */
   *finish(): Generator<StoredRun> {
     yield* this.#closeAbove(Number.POSITIVE_INFINITY)
   }
 
-  /** Hands out the runs that end above a row of tiles. */
   *#closeAbove(tileRow: number): Generator<StoredRun> {
     for (const [index, blocks] of this.#levels.entries()) {
       const tiles = BLOCK_FACTOR ** (index + 1)
@@ -104,7 +92,7 @@ export class SummaryPyramid {
     }
   }
 
-  /** Puts a block that is complete into its run, and adds it to the one above it. */
+  /** Adds a complete block to its run and its parent. */
   #put(level: number, row: number, column: number, summaries: Summary[]): void {
     const runs = this.#runs[level] as Map<string, OpenRun>
     const ofRun = { row, column: Math.floor(column / RUN_LENGTH) }
@@ -123,7 +111,7 @@ export class SummaryPyramid {
     }
   }
 
-  /** The areas of the pixels of a row of tiles. */
+  /** Areas of pixels. */
   #weightsOfRow(row: number): Float64Array {
     if (row === this.#weightsOf) return this.#weights
     for (let line = 0; line < TILE_SIZE; line++) {

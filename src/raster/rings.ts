@@ -1,15 +1,15 @@
 import type { Extent } from './grid.ts'
 import { ringArea } from './pixel-area.ts'
 
-/** A polygon: its outer ring, then its holes; each longitudes and latitudes by turns, closed. */
+/** Outer ring, then holes; longitudes and latitudes by turns, closed. */
 export type Rings = Float64Array[]
 
-/** The area of polygons on the WGS 84 ellipsoid, in square metres. */
+/** Square metres on WGS 84. */
 export function ellipsoidArea(polygons: Rings[]): number {
   return sumOfRings(polygons, ringArea)
 }
 
-/** Adds up outer rings and takes away holes, whichever way they go. */
+/** Rings may run either way. */
 export function sumOfRings(polygons: Rings[], area: (ring: Float64Array) => number): number {
   return polygons.reduce(
     (sum, rings) =>
@@ -18,7 +18,7 @@ export function sumOfRings(polygons: Rings[], area: (ring: Float64Array) => numb
   )
 }
 
-/** The area inside a ring in the square units of its coordinates; positive where it runs anticlockwise. */
+/** In square units of the coordinates; positive for anticlockwise rings. */
 export function planarArea(ring: Float64Array): number {
   const x = ring[0] as number
   const y = ring[1] as number
@@ -30,7 +30,6 @@ export function planarArea(ring: Float64Array): number {
   return twice / 2
 }
 
-/** The length of a ring in the units of its coordinates. */
 export function ringLength(ring: Float64Array): number {
   let length = 0
   for (let at = 0; at + 3 < ring.length; at += 2) {
@@ -42,7 +41,7 @@ export function ringLength(ring: Float64Array): number {
   return length
 }
 
-/** The square of the distance from a position to the nearest edge of some rings, in the units of their coordinates. */
+/** To the nearest edge, in units of the coordinates. */
 export function squaredDistanceTo(rings: readonly Float64Array[], x: number, y: number): number {
   let least = Number.POSITIVE_INFINITY
   for (const ring of rings) {
@@ -54,7 +53,7 @@ export function squaredDistanceTo(rings: readonly Float64Array[], x: number, y: 
       const ex = bx - ax
       const ey = by - ay
       const length = ex * ex + ey * ey
-      // Where along the edge it comes nearest, from 0 to 1.
+      // From 0 to 1 along the edge.
       const part = length === 0 ? 0 : Math.min(1, Math.max(0, -(ax * ex + ay * ey) / length))
       const dx = ax + part * ex
       const dy = ay + part * ey
@@ -68,10 +67,9 @@ export function squaredDistanceTo(rings: readonly Float64Array[], x: number, y: 
 }
 
 /**
- * Cuts a ring off at the sides of a rectangle (Sutherland and Hodgman, 1974). Where it falls apart the
- * parts stay connected along the sides, there and back, which encloses nothing.
+ * Sutherland and Hodgman, 1974. Separate parts stay connected along the sides, which encloses nothing.
  *
- * @returns the ring itself where it lies inside, and an empty one where it lies outside
+ * @returns the same ring if it lies inside, an empty one if outside
  */
 export function clip(ring: Float64Array, { west, south, east, north }: Extent): Float64Array {
   let numbers: ArrayLike<number> = ring
@@ -105,18 +103,16 @@ export function clip(ring: Float64Array, { west, south, east, north }: Extent): 
   return numbers === ring ? ring : Float64Array.from(numbers)
 }
 
-/** A polygon with its extent. */
 export interface BoundedPolygon extends Extent {
   rings: Rings
 }
 
 /**
- * Degrees from an edge, 11 cm on the ground: nearer than that, it is the database that decides. It is far beyond
- * what numbers are rounded by, here and in any version of PostGIS, some of which take what is so near for on the edge.
+ * Degrees, 11 cm: nearer to an edge the database decides. Rounding here and in any PostGIS is far smaller, and some
+ * versions count such positions as on the edge.
  */
 export const TOO_NEAR = 1e-6
 
-/** Adds its extent to a polygon. */
 export function boundedPolygon(rings: Rings): BoundedPolygon {
   const shell = rings[0] as Float64Array
   let [west, south, east, north] = [shell[0], shell[1], shell[0], shell[1]] as [
@@ -136,7 +132,7 @@ export function boundedPolygon(rings: Rings): BoundedPolygon {
   return { rings, west, south, east, north }
 }
 
-/** Whether any of some polygons contains a position; undefined where it is too near to an edge to tell. */
+/** Undefined if too near to an edge. */
 export function isWithinAny(polygons: BoundedPolygon[], x: number, y: number): boolean | undefined {
   let any = false
   for (const polygon of polygons) {
@@ -147,7 +143,7 @@ export function isWithinAny(polygons: BoundedPolygon[], x: number, y: number): b
   return any
 }
 
-/** By how often a ray to the east crosses the rings. */
+/** By crossings of an eastward ray. */
 function isWithin({ rings, west, south, east, north }: BoundedPolygon, x: number, y: number) {
   if (x < west - TOO_NEAR || x > east + TOO_NEAR || y < south - TOO_NEAR || y > north + TOO_NEAR) return false
   let within = false
@@ -171,11 +167,11 @@ function isCrossedOddly(ring: Float64Array, x: number, y: number): boolean | und
       y <= Math.max(ay, by) + TOO_NEAR &&
       x <= Math.max(ax, bx) + TOO_NEAR
     ) {
-      // Above 0 where the position lies to the left of the edge, and as far from it as this is long.
+      // Positive to the left of the edge, scaled by its length.
       const side = (bx - ax) * (y - ay) - (by - ay) * (x - ax)
       const length = Math.abs(bx - ax) + Math.abs(by - ay)
       if (x >= Math.min(ax, bx) - TOO_NEAR && Math.abs(side) <= TOO_NEAR * length) return undefined
-      // An edge belongs to its lower end, so that a ray through a vertex crosses one edge, or both, or none.
+      // Edges own their lower end, so a ray through a vertex crosses one, both or none.
       if (ay > y !== by > y && side > 0 === by > ay) odd = !odd
     }
     ax = bx

@@ -1,17 +1,19 @@
-import { GAUSS_AT, GAUSS_WEIGHT, type Measure } from './pixel-area.ts'
+import type { Geotransform, Grid, GridSize } from './grid.ts'
+import { GAUSS_AT, GAUSS_WEIGHT, type Measure, measureOf } from './pixel-area.ts'
+import { ellipsoidArea, planarArea, type Rings } from './rings.ts'
 
-/** An edge of a ring from its upper to its lower end, in rows and columns of a grid. */
+/** Upper to lower end, in rows and columns. */
 interface Edge {
   top: number
   topColumn: number
   bottom: number
   bottomColumn: number
-  /** 1 where the ring goes down along it, -1 where it goes up. */
+  /** 1 if the ring goes down, -1 if up. */
   sign: number
 }
 
-/** The edges that have a part in the rows of the grid, and none that lie along a border of rows. */
-function edgesOf(rings: Float64Array[], height: number): Edge[] {
+/** Without edges outside the rows, or along a border of rows. */
+function listEdges(rings: Float64Array[], height: number): Edge[] {
   const edges: Edge[] = []
   for (const ring of rings) {
     for (let at = 0; at + 3 < ring.length; at += 2) {
@@ -43,28 +45,26 @@ function clippedToRows(edge: Edge, height: number): Edge | undefined {
   }
 }
 
-/** What of a row of pixels lies in a polygon. */
 export interface RowCoverage {
   row: number
-  /** The area of a whole pixel of the row. */
+  /** Of a whole pixel. */
   pixelArea: number
-  /** The pixels that the border passes through, ascending, and the area of each that lies inside. */
+  /** Border pixels, ascending, with their inner areas. */
   columns: number[]
   areas: number[]
-  /** The runs of pixels that lie inside as a whole: first column and the one after the last, by turns. */
+  /** Whole pixels: first column and the one after the last, by turns. */
   runs: number[]
 }
 
-/** Below this part of what was added up, a sum is the noise of rounding. */
+/** Smaller shares of the sum are rounding. */
 const NOISE = 2 ** -45
 
 /**
- * Adds up, for one row of pixels after the other, what the pieces of a border enclose in each pixel. A
- * piece adds, with its sign, what lies between it and the next border of columns to its own pixel, and its
- * height to all pixels of the row beyond.
+ * Sums what border pieces enclose in a row. A piece adds, signed, its area to the next column border to its pixel, and
+ * its height to all pixels beyond.
  */
 class RowSums {
-  /** How many pieces have been added, in all rows, those beside the grid included. */
+  /** In all rows, also beside the grid. */
   pieces = 0
   readonly #width: number
   readonly #measure: Measure
@@ -72,9 +72,9 @@ class RowSums {
   readonly #cover: Float64Array
   readonly #touched: Uint8Array
   #columns: number[] = []
-  /** What is added left of the first column. */
+  /** Left of the first column. */
   #left = 0
-  /** The sum of everything added in a row, without signs. */
+  /** Unsigned sum of the row. */
   #added = 0
 
   constructor(width: number, measure: Measure) {
@@ -85,16 +85,16 @@ class RowSums {
     this.#touched = new Uint8Array(width)
   }
 
-  /** Adds a piece of an edge within one pixel of the row, which goes down from `y` to `toY`. */
+  /** A piece within one pixel, down from `y` to `toY`. */
   add(sign: number, row: number, column: number, x: number, y: number, toX: number, toY: number): void {
     this.pieces++
     if (column >= this.#width) return
     if (y === toY) {
-      // Along the border of rows it is in no pixel.
+      // On a border of rows it lies in no pixel.
       if (column >= 0 && y !== row && y !== row + 1) this.#touch(column)
       return
     }
-    // The heights of the piece, and what lies between it and the next border of columns.
+    // Heights, and the area to the next column border.
     const slope = (toX - x) / (toY - y)
     const border = column + 1 - x
     let covered = 0
@@ -123,13 +123,13 @@ class RowSums {
     this.#columns.push(column)
   }
 
-  /** What the row comes to; leaves everything empty for the next one. */
+  /** Resets the sums. */
   collect(row: number): RowCoverage {
     const whole = this.#measure.pixelArea(row)
     const result: RowCoverage = { row, pixelArea: whole, columns: [], areas: [], runs: [] }
     let inside = this.#left
     let column = 0
-    // Pixels that no piece of the border is in lie inside as a whole, or not at all.
+    // Pixels without pieces are whole or empty.
     const runTo = (end: number) => {
       if (inside > whole / 2 && end > column) result.runs.push(column, end)
     }
@@ -154,25 +154,22 @@ class RowSums {
   }
 }
 
-/** A polygon in the coordinates of a grid: column and row by turns; the corner of the first pixel is 0, 0. */
+/** Columns and rows by turns; the first pixel's corner is 0, 0. */
 export interface GridPolygon {
-  /** Closed; outer rings run one way, holes the other. */
+  /** Closed; holes run against outer rings. */
   rings: Float64Array[]
-  /** A coordinate as near as this to a border of pixels lies on it: so little are coordinates known. */
+  /** Coordinates this near to a border lie on it. */
   tolerance: number
 }
 
-/** After so many pieces the scan lets others have a turn, if its caller wants to. */
+/** The caller may pause after so many pieces. */
 const PIECES_A_TURN = 1000
 
 /**
- * Finds the area of every pixel of a grid that lies inside a polygon, row by row.
+ * Cuts edges at pixel borders and sums the pieces: holes, several polygons and slivers need no case, and whole pixels
+ * no visit. Memory is a row, time is the border.
  *
- * Each edge is cut where it crosses the borders of pixels, and its pieces are added up. So holes, several
- * polygons and slivers need no case of their own, and what is inside as a whole is never visited. Memory
- * is that of a row; time is that of the border.
- *
- * @yields the rows that have any, ascending; undefined now and then in between, where it can be left alone
+ * @yields rows with any area, ascending; undefined at points where the caller may pause
  */
 export function* scan(
   { rings, tolerance }: GridPolygon,
@@ -180,7 +177,7 @@ export function* scan(
   height: number,
   measure: Measure,
 ): Generator<RowCoverage | undefined> {
-  const edges = edgesOf(rings, height)
+  const edges = listEdges(rings, height)
   const first = (edge: Edge) => Math.max(0, Math.floor(edge.top))
   edges.sort((a, b) => first(a) - first(b))
   const sums = new RowSums(width, measure)
@@ -203,21 +200,21 @@ export function* scan(
   }
 }
 
-/** Leaves those of some edges that reach below a row: in place, since this is done for every row. */
+/** In place: this runs for every row. */
 function keepBelow(edges: Edge[], row: number): void {
   let kept = 0
   for (const edge of edges) if (edge.bottom > row) edges[kept++] = edge
   edges.length = kept
 }
 
-/** Adds the part of an edge that lies in a row, in pieces of one pixel each. */
+/** In pieces of a pixel. */
 function addEdge(sums: RowSums, edge: Edge, row: number, width: number, tolerance: number): void {
   const top = Math.max(edge.top, row)
   const bottom = Math.min(edge.bottom, row + 1)
   const from = top === edge.top ? edge.topColumn : crossing(edge, top, tolerance)
   const to = bottom === edge.bottom ? edge.bottomColumn : crossing(edge, bottom, tolerance)
   if (from === to) {
-    // On a border of columns there is nothing between it and the border: it belongs to the left one.
+    // Nothing lies between the piece and its border: the left pixel owns it.
     sums.add(edge.sign, row, Math.ceil(from) - 1, from, top, to, bottom)
     return
   }
@@ -238,7 +235,7 @@ function addEdge(sums: RowSums, edge: Edge, row: number, width: number, toleranc
   }
 }
 
-/** Where an edge leaves a column to the east; beside the grid all columns are one. */
+/** Columns beside the grid count as one. */
 function eastOf(column: number, width: number): number {
   if (column < 0) return 0
   return column >= width ? Number.POSITIVE_INFINITY : column + 1
@@ -249,13 +246,91 @@ function westOf(column: number, width: number): number {
   return column >= width ? width : column
 }
 
-/** The column in which an edge crosses a border of rows. */
 function crossing({ top, topColumn, bottom, bottomColumn }: Edge, y: number, tolerance: number): number {
   return snapped(topColumn + ((y - top) / (bottom - top)) * (bottomColumn - topColumn), tolerance)
 }
 
-/** A coordinate, on the border of pixels where it is as near to it as it is known. */
-export function snapped(coordinate: number, tolerance: number): number {
+/** Snaps to a pixel border within the tolerance. */
+function snapped(coordinate: number, tolerance: number): number {
   const border = Math.round(coordinate)
   return Math.abs(coordinate - border) <= tolerance ? border : coordinate
+}
+
+export interface PlacedPolygon extends GridPolygon {
+  /** In the measure of the grid. */
+  area: number
+  /** All of them lie on the grid. */
+  within: boolean
+}
+
+/**
+ * @param polygons in the CRS of the grid
+ * @param geographic in degrees
+ */
+export function placeOnGrid(grid: Grid, geographic: boolean, polygons: Rings[]): PlacedPolygon {
+  const tolerance = computeTolerance(grid, polygons)
+  const rings = polygons.flatMap((polygon) =>
+    polygon.map((ring, index) => oriented(onGrid(grid, ring, tolerance), index > 0)),
+  )
+  const { pixelArea } = measureOf(grid, false)
+  return {
+    rings,
+    tolerance,
+    area: geographic
+      ? ellipsoidArea(polygons)
+      : -rings.reduce((sum, ring) => sum + planarArea(ring), 0) * pixelArea(0),
+    within: rings.every((ring) => liesWithin(ring, grid)),
+  }
+}
+
+/**
+ * Units in the last place: coordinates on a border are mostly computed from corner and size of pixels in several
+ * steps.
+ */
+const UNITS = 64
+
+/** Distance at which a coordinate counts as on a border. */
+function computeTolerance({ originX, originY, pixelWidth, pixelHeight }: Geotransform, polygons: Rings[]) {
+  let x = Math.abs(originX)
+  let y = Math.abs(originY)
+  for (const ring of polygons.flat()) {
+    for (let at = 0; at < ring.length; at += 2) {
+      x = Math.max(x, Math.abs(ring[at] as number))
+      y = Math.max(y, Math.abs(ring[at + 1] as number))
+    }
+  }
+  return UNITS * Number.EPSILON * Math.max(x / pixelWidth, y / Math.abs(pixelHeight))
+}
+
+function onGrid(
+  { originX, originY, pixelWidth, pixelHeight }: Geotransform,
+  ring: Float64Array,
+  tolerance: number,
+): Float64Array {
+  const placed = new Float64Array(ring.length)
+  for (let at = 0; at < ring.length; at += 2) {
+    placed[at] = snapped(((ring[at] as number) - originX) / pixelWidth, tolerance)
+    placed[at + 1] = snapped(((ring[at + 1] as number) - originY) / pixelHeight, tolerance)
+  }
+  return placed
+}
+
+/** GeoJSON rings run either way. */
+function oriented(ring: Float64Array, hole: boolean): Float64Array {
+  if (planarArea(ring) > 0 === hole) return ring
+  const reversed = new Float64Array(ring.length)
+  for (let at = 0; at < ring.length; at += 2) {
+    reversed[at] = ring[ring.length - 2 - at] as number
+    reversed[at + 1] = ring[ring.length - 1 - at] as number
+  }
+  return reversed
+}
+
+function liesWithin(ring: Float64Array, { width, height }: GridSize): boolean {
+  for (let at = 0; at < ring.length; at += 2) {
+    const column = ring[at] as number
+    const row = ring[at + 1] as number
+    if (column < 0 || column > width || row < 0 || row > height) return false
+  }
+  return true
 }

@@ -1,11 +1,11 @@
 import type { TileBand } from './wkb.ts'
 
-/** Weighted statistics of pixels, before scale and offset: of none, the weight is 0. */
+/** Before scale and offset; weight 0 without pixels. */
 export interface Summary {
-  /** The area of the pixels that have a value. */
+  /** Area with values. */
   weight: number
   mean: number
-  /** The sum of the squared differences from the mean, each times its weight. */
+  /** Weighted squared differences from the mean. */
   squares: number
   minimum: number
   maximum: number
@@ -21,10 +21,7 @@ export function emptySummary(): Summary {
   }
 }
 
-/**
- * Adds other pixels to a summary (Chan, Golub and LeVeque, 1979: pairwise, so that nothing is lost
- * where values are large and vary little).
- */
+/** Pairwise (Chan, Golub and LeVeque, 1979): precise for large values of little variance. */
 export function addSummary(to: Summary, other: Summary): void {
   if (other.weight === 0) return
   const weight = to.weight + other.weight
@@ -37,7 +34,6 @@ export function addSummary(to: Summary, other: Summary): void {
   if (other.maximum > to.maximum) to.maximum = other.maximum
 }
 
-/** Some pixels of a band: a rectangle in an array of rows. */
 interface PixelRectangle {
   start: number
   stride: number
@@ -45,11 +41,7 @@ interface PixelRectangle {
   height: number
 }
 
-/**
- * The summary of a rectangle of pixels.
- *
- * @param weights of the pixels, in rows of `weightStride`; those of weight 0 do not count
- */
+/** @param weights in rows of `weightStride`; 0 excludes a pixel */
 export function summaryOf(
   { pixels, nodata }: TileBand,
   { start, stride, width, height }: PixelRectangle,
@@ -83,31 +75,30 @@ export function summaryOf(
   return { ...summary, weight: total, mean, squares }
 }
 
-/** Blocks that lie side by side in a row and are stored together: on its own, each would take as much again. */
+/** Stored together: single blocks would take twice the space. */
 export const RUN_LENGTH = 32
 
-/** The version of the form that summaries are stored in, and of what their numbers mean: each change counts it up. */
+/** Raise it with each change of the format or its meaning. */
 export const SUMMARY_VERSION = 2
 
 const MASK_BYTES = 4
 const DOUBLE_BYTES = 8
 const FLOAT_BYTES = 4
 
-/** Of a band: whether its ends are Float32, and the blocks whose weight is not that of the one before. */
+/** A byte for Float32 extremes, and a mask of blocks with a new weight. */
 const BAND_HEAD_BYTES = 1 + MASK_BYTES
 
 /**
- * The summaries of a run as they are stored, little-endian. First a mask of the blocks that have any value, the first
- * of them in its lowest bit. Then band by band: a byte that is 1 where the ends are Float32; a mask of the blocks whose
- * weight is not that of the one before; these weights as doubles; then, block by block, mean and squares as doubles, the
- * minimum and the maximum.
+ * Little-endian: a mask of blocks with values, the first in the lowest bit. Then by band: 1 for Float32 extremes; a
+ * mask of blocks with a new weight; these weights as doubles; by block mean and squares as doubles, minimum and
+ * maximum.
  *
- * @param blocks by their place in the run, each with a summary a band; those without any value are left out
+ * @param blocks by place in the run, a summary a band
  */
 export function encodeRun(blocks: Map<number, Summary[]>): Buffer {
   const places = [...blocks.keys()].sort((a, b) => a - b)
   const bandCount = blocks.get(places[0] as number)?.length ?? 0
-  const parts: Buffer[] = [maskOf(places)]
+  const parts: Buffer[] = [encodeMask(places)]
   for (let band = 0; band < bandCount; band++) {
     parts.push(
       encodeBand(
@@ -128,7 +119,7 @@ function encodeBand(places: number[], summaries: Summary[]): Buffer {
     BAND_HEAD_BYTES + weights * DOUBLE_BYTES + summaries.length * 2 * (DOUBLE_BYTES + endBytes),
   )
   bytes.writeUInt8(areFloats ? 1 : 0)
-  maskOf(places.filter((_, at) => isNew[at])).copy(bytes, 1)
+  encodeMask(places.filter((_, at) => isNew[at])).copy(bytes, 1)
   let at = BAND_HEAD_BYTES
   for (const [index, { weight }] of summaries.entries())
     if (isNew[index]) at = bytes.writeDoubleLE(weight, at)
@@ -146,13 +137,12 @@ function isFloat(number: number): boolean {
   return Math.fround(number) === number
 }
 
-function maskOf(places: number[]): Buffer {
+function encodeMask(places: number[]): Buffer {
   const mask = Buffer.alloc(MASK_BYTES)
   mask.writeUInt32LE(places.reduce((bits, place) => (bits | (1 << place)) >>> 0, 0))
   return mask
 }
 
-/** Where a band is in the bytes of a run. */
 interface BandPlace {
   areFloats: boolean
   newWeights: number
@@ -160,7 +150,6 @@ interface BandPlace {
   summaries: number
 }
 
-/** A run that is read: single summaries are decoded when they are asked for. */
 export class SummaryRun {
   readonly #bytes: Buffer
   readonly #blocks: number
@@ -180,12 +169,11 @@ export class SummaryRun {
     }
   }
 
-  /** Whether a block, by its place in the run, has any value. */
   has(place: number): boolean {
     return ((this.#blocks >>> place) & 1) === 1
   }
 
-  /** The summary of one band, from 1, of a block. */
+  /** @param band from 1 */
   summary(place: number, band: number): Summary {
     const found = this.#bands[band - 1]
     if (!found || !this.has(place)) return emptySummary()
@@ -209,7 +197,6 @@ function bytesOfSummary(areFloats: boolean): number {
   return 2 * (DOUBLE_BYTES + (areFloats ? FLOAT_BYTES : DOUBLE_BYTES))
 }
 
-/** How many bits of 32 are set. */
 function bitCount(bits: number): number {
   let pairs = bits - ((bits >>> 1) & 0x5555_5555)
   pairs = (pairs & 0x3333_3333) + ((pairs >>> 2) & 0x3333_3333)

@@ -1,11 +1,11 @@
 import type { Rings } from './rings.ts'
 
-/** Above this part of the products that it is made of, the sign of the rounded determinant is right (Shewchuk, 1997). */
+/** Relative error below which the sign of the rounded determinant is right (Shewchuk, 1997). */
 const CERTAIN = (3 + 16 * 2 ** -53) * 2 ** -53
 
 /**
- * Which side of the line from a to b a position c lies on: above 0 to the left, below 0 to the right, and 0
- * on the line. The sign is exact for coordinates on the Earth; the number has no meaning beside it.
+ * Positive: c lies left of the line from a to b; negative: right; 0: on it. The sign is exact on the Earth, the size
+ * means nothing.
  */
 export function orientation(ax: number, ay: number, bx: number, by: number, cx: number, cy: number): number {
   const left = (ax - cx) * (by - cy)
@@ -16,7 +16,7 @@ export function orientation(ax: number, ay: number, bx: number, by: number, cx: 
   return exactOrientation(ax, ay, bx, by, cx, cy)
 }
 
-/** The same by a sum that is not rounded (the expansions of Shewchuk, 1997): it takes ten times as long. */
+/** Exact by expansions (Shewchuk, 1997), ten times slower. */
 function exactOrientation(ax: number, ay: number, bx: number, by: number, cx: number, cy: number): number {
   const sum: number[] = []
   addProduct(sum, ax, by)
@@ -25,14 +25,14 @@ function exactOrientation(ax: number, ay: number, bx: number, by: number, cx: nu
   addProduct(sum, -ay, bx)
   addProduct(sum, ay, cx)
   addProduct(sum, cy, bx)
-  // The parts do not overlap, so the largest one that is not 0 decides.
+  // Parts do not overlap, so the largest one decides.
   return sum.findLast((part) => part !== 0) ?? 0
 }
 
-/** Splits the 53 bits of a number into two halves. */
+/** Halves 53 bits. */
 const SPLITTER = 2 ** 27 + 1
 
-/** Adds the product of two numbers, which is two numbers, to a sum of parts that grow and do not overlap. */
+/** Adds both parts of the product to a sum of growing parts that do not overlap. */
 function addProduct(sum: number[], a: number, b: number): void {
   const product = a * b
   const aHigh = SPLITTER * a - (SPLITTER * a - a)
@@ -55,24 +55,21 @@ function add(sum: number[], term: number): void {
   sum.push(carried)
 }
 
-/**
- * The vertices of polygons, and the edges between them. An edge has the number of the vertex that it goes
- * out from. Positions that repeat the one before are left out.
- */
+/** An edge has the number of its first vertex. Repeated positions are left out. */
 export class RingEdges {
   readonly count: number
   readonly xs: Float64Array
   readonly ys: Float64Array
-  /** The ring of each vertex; rings are counted through all polygons. */
+  /** Counted through all polygons. */
   readonly ringOf: Int32Array
-  /** The edge that comes to each vertex. */
+  /** The edge that ends at each vertex. */
   readonly previous: Int32Array
-  /** The western and the eastern end of each edge; on a meridian the southern and the northern one. */
+  /** On a meridian: the southern and northern end. */
   readonly westOf: Int32Array
   readonly eastOf: Int32Array
-  /** The vertices from west to east, on a meridian from south to north. */
+  /** From west to east, on a meridian from south to north. */
   readonly order: Uint32Array
-  /** Where a vertex is in that order; the same for vertices at the same position. */
+  /** By `order`; equal for equal positions. */
   readonly rankOf: Int32Array
 
   constructor(polygons: Rings[]) {
@@ -127,12 +124,12 @@ export class RingEdges {
     }
   }
 
-  /** Whether an edge goes east, or north on a meridian. */
+  /** Or north on a meridian. */
   goesEast(edge: number): boolean {
     return this.westOf[edge] === edge
   }
 
-  /** Which side of the way from one vertex to another a third one is on: above 0 to the left of it. */
+  /** Positive: left. */
   side(from: number, to: number, vertex: number): number {
     const { xs, ys } = this
     return orientation(
@@ -145,12 +142,12 @@ export class RingEdges {
     )
   }
 
-  /** Where a vertex lies as seen from an edge: positive above it, negative below. */
+  /** Positive: above the edge. */
   height(edge: number, vertex: number): number {
     return this.side(this.westOf[edge] as number, this.eastOf[edge] as number, vertex)
   }
 
-  /** Where two edges cross, each of them between its ends; undefined where they do not. */
+  /** Between the ends of both. */
   crossing(edge: number, other: number): [longitude: number, latitude: number] | undefined {
     const [from, to] = [this.westOf[edge] as number, this.eastOf[edge] as number]
     const [start, end] = [this.westOf[other] as number, this.eastOf[other] as number]
@@ -165,12 +162,11 @@ export class RingEdges {
   }
 }
 
-/** Whether one side is left and the other one right. */
 function areApart(side: number, other: number): boolean {
   return (side > 0 && other < 0) || (side < 0 && other > 0)
 }
 
-/** The positions of a closed ring, each once where it comes several times in a row. */
+/** Of a closed ring. */
 function withoutRepeats(ring: Float64Array): Float64Array {
   const kept = new Float64Array(ring.length)
   let length = 0
@@ -182,7 +178,7 @@ function withoutRepeats(ring: Float64Array): Float64Array {
   return kept.subarray(0, length)
 }
 
-/** The edges that a line meets which moves from west to east, from below. */
+/** The edges on a line that moves from west to east, from below. */
 class SweepLine {
   readonly #edges: RingEdges
   readonly #met: Int32Array
@@ -193,12 +189,12 @@ class SweepLine {
     this.#met = new Int32Array(edges.count)
   }
 
-  /** The edge at an index; undefined below the first and above the last one. */
+  /** Undefined below the first and above the last. */
   at(index: number): number | undefined {
     return index >= 0 && index < this.#length ? this.#met[index] : undefined
   }
 
-  /** The edges that a vertex lies on: the index of the first one, and of the one after the last. */
+  /** The edges through a vertex, as a range of indices. */
   through(vertex: number): [from: number, to: number] {
     const from = this.#firstWhere((edge) => this.#edges.height(edge, vertex) <= 0)
     let to = from
@@ -206,7 +202,6 @@ class SweepLine {
     return [from, to]
   }
 
-  /** Puts edges in the place of others. */
   replace(from: number, to: number, edges: number[]): void {
     this.#met.copyWithin(from + edges.length, to, this.#length)
     for (let index = 0; index < edges.length; index++) this.#met[from + index] = edges[index] as number
@@ -229,38 +224,35 @@ class SweepLine {
   }
 }
 
-/** How rings meet where they must not. */
 interface Meeting {
   kind: 'crossing' | 'self-touch'
   longitude: number
   latitude: number
 }
 
-/** What a sweep finds out about rings that do not cross. */
+/** For rings that do not cross. */
 export interface RingRelations {
-  /** The ring around each ring that is closest to it; undefined where there is none. */
+  /** The closest ring around each. */
   around: (number | undefined)[]
-  /** The rings that touch at a vertex, for each vertex where some do. */
+  /** Rings that touch at a vertex. */
   touches: { vertex: number; rings: number[] }[]
 }
 
-/** Vertices after which the sweep can be left alone for a while: less than a millisecond. */
+/** Less than a millisecond. */
 const VERTICES_A_STEP = 256
 
 /**
- * Sweeps a line from west to east over the edges of rings, and compares those that come to lie side by side
- * on it (Shamos and Hoey, 1976). So the time grows with the number n of vertices as n log n, whatever the
- * shape, where a comparison of all edges whose boxes meet may take the square.
+ * Compares neighbours on a line that moves from west to east (Shamos and Hoey, 1976): n log n for n vertices, where
+ * comparing edges with meeting boxes may take the square.
  */
 export class Sweep {
   readonly #edges: RingEdges
   readonly #line: SweepLine
   readonly #around: (number | undefined)[]
   readonly #touches: RingRelations['touches'] = []
-  /** Of each ring that the line has reached, whether it runs anticlockwise. */
+  /** By ring, once the line has reached it. */
   readonly #anticlockwise: (boolean | undefined)[]
 
-  /** @param rings how many rings the edges are of */
   constructor(edges: RingEdges, rings: number) {
     this.#edges = edges
     this.#line = new SweepLine(edges)
@@ -269,8 +261,8 @@ export class Sweep {
   }
 
   /**
-   * @yields now and then, where it can be left alone
-   * @returns where rings meet that must not: of several places, one of the first; else how the rings lie
+   * @yields at points where the caller may pause
+   * @returns an early place of forbidden contact; else how the rings lie
    */
   *run(): Generator<undefined, Meeting | RingRelations> {
     const { count, order, rankOf } = this.#edges
@@ -285,7 +277,6 @@ export class Sweep {
     return { around: this.#around, touches: this.#touches }
   }
 
-  /** Takes the line past a position with all vertices there. */
   #pass(vertices: Uint32Array): Meeting | undefined {
     const vertex = vertices[0] as number
     const { ringOf, rankOf, eastOf } = this.#edges
@@ -302,7 +293,7 @@ export class Sweep {
       return this.#meetingAt(vertex, 'crossing')
     }
     if (touched) {
-      const kind = meetingOf(ringOf, { vertices, passing, western, eastern })
+      const kind = classifyContact(ringOf, { vertices, passing, western, eastern })
       if (kind) return this.#meetingAt(vertex, kind)
       this.#touches.push({ vertex, rings: [...vertices, ...passing].map((of) => ringOf[of] as number) })
     }
@@ -312,7 +303,6 @@ export class Sweep {
     return this.#crossingAt(from) ?? (last > from ? this.#crossingAt(last) : undefined)
   }
 
-  /** The edges whose western end is one of some vertices. */
   #beginningAt(vertices: Uint32Array): number[] {
     const { previous, westOf } = this.#edges
     const beginning: number[] = []
@@ -324,13 +314,13 @@ export class Sweep {
     return beginning
   }
 
-  /** Above 0 where the second of two edges leaves a vertex to the east above the first. */
+  /** Positive: the second edge leaves the vertex above the first. */
   #turn(vertex: number, edge: number, other: number): number {
     const { eastOf } = this.#edges
     return this.#edges.side(vertex, eastOf[edge] as number, eastOf[other] as number)
   }
 
-  /** Notes what is around a ring, when the line comes to the first of its edges. */
+  /** At the first edge of a ring. */
   #placeRing(edge: number, below: number | undefined): void {
     const { ringOf } = this.#edges
     const ring = ringOf[edge] as number
@@ -342,7 +332,7 @@ export class Sweep {
     this.#around[ring] = isInside ? beside : this.#around[beside]
   }
 
-  /** Where the edge at an index of the line crosses the one below it. */
+  /** With the edge below it. */
   #crossingAt(index: number): Meeting | undefined {
     const below = this.#line.at(index - 1)
     const edge = this.#line.at(index)
@@ -356,27 +346,23 @@ export class Sweep {
   }
 }
 
-/** What meets at a position. */
+/** At a position. */
 interface Contact {
   vertices: Uint32Array
-  /** Edges that the position lies on, and is no end of. */
+  /** The position is inside them. */
   passing: number[]
-  /** The edges that come there from the west and go on to the east, each from below. */
+  /** From the west, and to the east, each from below. */
   western: number[]
   eastern: number[]
 }
 
-/** Whether rings that meet at a position touch, which they may, or what else they do. */
-function meetingOf(
-  ringOf: Int32Array,
-  { vertices, passing, western, eastern }: Contact,
-): Meeting['kind'] | undefined {
+/** Undefined for an allowed touch. */
+function classifyContact(ringOf: Int32Array, { vertices, passing, western, eastern }: Contact) {
   const ways = [...vertices, ...passing]
   if (new Set(ways.map((way) => ringOf[way])).size < ways.length) {
     return passing.length > 1 ? 'crossing' : 'self-touch'
   }
-  // Around the position the two arms of each way follow each other, or enclose whole other ways. Each ring
-  // has one.
+  // Around the position, the arms of a ring must follow each other or enclose whole others.
   const open: number[] = []
   for (const edge of [...eastern, ...western.toReversed()]) {
     const ring = ringOf[edge] as number

@@ -3,8 +3,7 @@ import { type Pixels, pixelsOf, type StoredBand } from './pixels.ts'
 import { type BandPlace, encodeTile, readTileHeader } from './wkb.ts'
 
 /**
- * Pixels on a side of a stored tile. Reading one pixel decodes its whole tile, so small ones answer
- * points faster: with eight Float32 bands 16 gave 1.6 times the queries per second of 32, and 16 times
+ * A pixel decodes its tile: with eight Float32 bands, 16 gave 1.6 times the queries per second of 32, and 16 times
  * those of 128.
  */
 export const TILE_SIZE = 16
@@ -16,14 +15,9 @@ export interface Tile {
   wkb: Buffer
 }
 
-/** Cuts single tiles out of windows of pixels. */
 type CutTile = (window: Window, pixels: Pixels[], left: number, top: number) => Tile | null
 
-/**
- * Makes what cuts tiles of a grid.
- *
- * @returns a function of a window, its pixels, and where in it a tile begins; null of one without any value
- */
+/** @returns null for tiles without values */
 export function tileCutter(grid: Grid, bands: StoredBand[]): CutTile {
   const scratch = bands.map(({ pixelType }) => pixelsOf(pixelType, TILE_SIZE ** 2))
   return (window, pixels, left, top) => {
@@ -56,10 +50,10 @@ export function tileCutter(grid: Grid, bands: StoredBand[]): CutTile {
 }
 
 /**
- * Cuts a window of pixels into tiles, leaving out those without any value.
+ * Leaves out tiles without values.
  *
- * @param window its column and row are multiples of the tile size
- * @param pixels one array a band, with nodata already marked
+ * @param window aligned to tiles
+ * @param pixels one array a band, nodata marked
  */
 export function* tilesOf(grid: Grid, bands: StoredBand[], window: Window, pixels: Pixels[]): Generator<Tile> {
   const cutTile = tileCutter(grid, bands)
@@ -71,7 +65,7 @@ export function* tilesOf(grid: Grid, bands: StoredBand[], window: Window, pixels
   }
 }
 
-/** Copies a tile's pixels out of a window; says whether any of them is a value. */
+/** @returns false without a value */
 function cut(
   from: Pixels,
   to: Pixels,
@@ -92,33 +86,25 @@ function cut(
   return valid
 }
 
-/**
- * A tile to read single pixels from: the bands of a pixel lie side by side, so that they come into the
- * processor's cache together. Before scale and offset; NaN where there is no value.
- */
+/** Interleaved bands share a cache line. Before scale and offset; NaN without a value. */
 export interface InterleavedTile {
   width: number
   bands: number
-  /** Where its first pixel is in `pixels`. */
+  /** The first pixel in `pixels`. */
   start: number
-  /** Has room for more than the tile. */
+  /** May be larger than the tile. */
   pixels: Float32Array | Float64Array
-  /** How many numbers the tile has: pixels times bands. */
+  /** Pixels times bands. */
   length: number
 }
 
-/** PostGIS takes floats that differ by less than this for the same when it looks for nodata. */
+/** PostGIS's tolerance for nodata. */
 const FLOAT_TOLERANCE = 1.1920928955078125e-7
 
-/**
- * Puts the bands of a tile (`rast::bytea`) side by side, as numbers that hold all their pixels exactly.
- * What comes back holds until the next tile is read: it is to be copied.
- *
- * @throws {RangeError} as {@link readTileHeader}
- */
+/** Floats that hold all pixels exactly. The result is valid until the next call. */
 type Interleave = (wkb: Buffer) => InterleavedTile
 
-/** Makes one with buffers of its own: arrays made for each tile would cost more than the work. */
+/** Reuses its buffers: arrays for each tile would cost more than the work. */
 export function createInterleaver(): Interleave {
   let stored = Buffer.from(new ArrayBuffer(0))
   let made = new ArrayBuffer(0)
@@ -135,7 +121,7 @@ export function createInterleaver(): Interleave {
       if (stored.length < end - start) stored = Buffer.from(new ArrayBuffer(end - start))
       wkb.copy(stored, 0, start, end)
       const all = new PixelArray(stored.buffer, 0, 1 + count)
-      // NaN is no number's neighbour.
+      // NaN equals no pixel.
       const nodata = hasNodata ? (all[0] as number) : Number.NaN
       put(all, nodata, isNodata, pixels, band, bands.length)
     }
@@ -143,7 +129,6 @@ export function createInterleaver(): Interleave {
   }
 }
 
-/** Puts the pixels of a band, which follow its nodata value, into their places. */
 function put(
   all: Pixels,
   nodata: number,

@@ -13,12 +13,11 @@ const LITTLE_ENDIAN = 1
 const LINE_STRING = 2
 const POLYGON = 3
 const MULTI_POLYGON = 6
-/** Byte order, type and the number of parts of a geometry; a ring has the number alone. */
+/** Byte order, type and number of parts; a ring has only the number. */
 const HEADER_BYTES = 9
 const COUNT_BYTES = 4
 const NUMBER_BYTES = 8
 
-/** Polygons as a MultiPolygon in well-known binary. */
 export function encodeMultiPolygon(polygons: Rings[]): Buffer {
   const rings = polygons.flat()
   const numbers = rings.reduce((sum, ring) => sum + ring.length, 0)
@@ -41,9 +40,9 @@ function writeHeader(wkb: Buffer, at: number, type: number, parts: number): numb
 }
 
 /**
- * The polygons of a MultiPolygon in well-known binary, as `st_asbinary(geometry, 'NDR')` gives it.
+ * Of `st_asbinary(geometry, 'NDR')`.
  *
- * @throws {RangeError} where it is another geometry
+ * @throws {RangeError} for other geometries
  */
 export function decodeMultiPolygon(wkb: Buffer): Rings[] {
   let at = 0
@@ -64,7 +63,7 @@ export function decodeMultiPolygon(wkb: Buffer): Rings[] {
   )
 }
 
-/** Positions, longitudes and latitudes by turns, as a LineString in well-known binary: at least two. */
+/** Longitudes and latitudes by turns; at least two positions. */
 export function encodeLineString(positions: Float64Array): Buffer {
   const wkb = Buffer.allocUnsafe(HEADER_BYTES + NUMBER_BYTES * positions.length)
   let at = writeHeader(wkb, 0, LINE_STRING, positions.length / 2)
@@ -73,9 +72,9 @@ export function encodeLineString(positions: Float64Array): Buffer {
 }
 
 /**
- * The positions of a LineString in well-known binary, as `st_asbinary(geometry, 'NDR')` gives it.
+ * Of `st_asbinary(geometry, 'NDR')`.
  *
- * @throws {RangeError} where it is another geometry
+ * @throws {RangeError} for other geometries
  */
 export function decodeLineString(wkb: Buffer): Float64Array {
   if (wkb.readUInt8(0) !== LITTLE_ENDIAN || wkb.readUInt32LE(1) !== LINE_STRING) {
@@ -87,21 +86,17 @@ export function decodeLineString(wkb: Buffer): Float64Array {
 
 export interface TileBand {
   pixels: Pixels
-  /** The pixel that stands for no value, exactly as a pixel reads; undefined where each has a value. */
+  /** As a pixel reads; undefined if each has a value. */
   nodata: number | undefined
 }
 
-/** A tile of a coverage: raw pixels, before scale and offset. */
 export interface DecodedTile {
   width: number
   height: number
   bands: TileBand[]
 }
 
-/**
- * PostGIS's well-known binary of a raster (raster/doc/RFC2-WellKnownBinaryFormat in its sources): a header
- * with the geotransform, then the bands one after the other. Here is where each field of the header begins.
- */
+/** Offsets of the raster header (raster/doc/RFC2-WellKnownBinaryFormat of PostGIS); bands follow. */
 const HEADER = {
   byteOrder: 0,
   version: 1,
@@ -120,18 +115,14 @@ const HEADER = {
 
 const WKB_VERSION = 0
 
-/** A band: a byte of its type and of flags, its nodata value as a pixel, and the pixels row by row. */
+/** A byte of type and flags, nodata as a pixel, then pixels row by row. */
 const TYPE_BYTES = 1
 const TYPE_CODE = 0x0f
 const ALL_NODATA = 0x20
 const HAS_NODATA = 0x40
 const OUTSIDE_DATABASE = 0x80
 
-/**
- * Encodes a window of a grid as a raster.
- *
- * @param pixels one array a band, of the band's type; what comes after those of the window is not read
- */
+/** @param pixels may be longer than the window */
 export function encodeTile(grid: Grid, window: Window, bands: StoredBand[], pixels: Pixels[]): Buffer {
   const { column, row, width, height } = window
   const count = width * height
@@ -164,23 +155,17 @@ export function encodeTile(grid: Grid, window: Window, bands: StoredBand[], pixe
   return wkb
 }
 
-/** Where a band is in the bytes of a tile. */
 export interface BandPlace {
   PixelArray: PixelArray
-  /** Of the nodata value, which comes as a pixel of the band's type right before the pixels. */
+  /** Of nodata, a pixel right before the pixels. */
   start: number
-  /** After the pixels. */
   end: number
   hasNodata: boolean
-  /** Every pixel stands for no value. */
+  /** Every pixel is nodata. */
   isNodata: boolean
 }
 
-/**
- * Reads what a tile consists of, without its pixels.
- *
- * @throws {RangeError} where the bytes are not a raster of a little-endian server, kept in the database
- */
+/** @throws {RangeError} for other bytes than a raster of a little-endian server, kept in the database */
 export function readTileHeader(wkb: Buffer): { width: number; height: number; bands: BandPlace[] } {
   if (wkb.readUInt8(HEADER.byteOrder) !== LITTLE_ENDIAN || wkb.readUInt16LE(HEADER.version) !== WKB_VERSION) {
     throw new RangeError('the raster is not little-endian well-known binary of version 0')
@@ -205,12 +190,7 @@ export function readTileHeader(wkb: Buffer): { width: number; height: number; ba
   return { width, height, bands }
 }
 
-/**
- * Decodes a raster as PostgreSQL sends it: `rast::bytea`. The pixels are copies, so that they do not keep
- * the answer they came in.
- *
- * @throws {RangeError} as {@link readTileHeader}
- */
+/** Of `rast::bytea`. Copies pixels, to release the answer. */
 export function decodeTile(wkb: Buffer): DecodedTile {
   const { width, height, bands } = readTileHeader(wkb)
   return {
@@ -226,14 +206,13 @@ export function decodeTile(wkb: Buffer): DecodedTile {
   }
 }
 
-/** Decodes one tile after the other into the same memory: each is there until the next one is decoded. */
+/** Reuses its memory: a tile is valid until the next one. */
 export class TileDecoder {
   #bytes = new Uint8Array(0)
   #tile: DecodedTile = { width: 0, height: 0, bands: [] }
-  /** Of each band, its nodata value and its pixels. */
+  /** Nodata and pixels of each band. */
   #arrays: Pixels[] = []
 
-  /** @throws {RangeError} as {@link readTileHeader} */
   decode(wkb: Buffer): DecodedTile {
     const { width, height, bands } = readTileHeader(wkb)
     if (!this.#fits(width, height, bands)) this.#makeRoom(width, height, bands)

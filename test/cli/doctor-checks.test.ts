@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { CHECKS } from '#src/cli/doctor/checks.ts'
+import { SCHEMA_CHECKS, SERVER_CHECKS, SETTINGS_CHECKS } from '#src/cli/doctor/checks.ts'
+import { DATA_CHECKS } from '#src/cli/doctor/data-checks.ts'
 
 test('the document names each check of the doctor in the row of its group', () => {
   const [, section = ''] =
@@ -8,5 +9,7 @@ test('the document names each check of the doctor in the row of its group', () =
   const rows = [...section.matchAll(/^\| `(\w+)` \| (.*) \|$/gm)].flatMap(([, group, cell = '']) =>
     [...cell.matchAll(/(?<=^|; )`(\w+)`:/g)].map(([, check]) => `${group}.${check}`),
   )
-  expect(rows.sort()).toEqual([...CHECKS.map(({ name }) => name), 'database.open'].sort())
+  const checks = { ...SETTINGS_CHECKS, ...SCHEMA_CHECKS, ...SERVER_CHECKS, ...DATA_CHECKS }
+  const names = [...Object.keys(checks), 'versions.service', 'database.open']
+  expect(rows.sort()).toEqual(names.sort())
 })

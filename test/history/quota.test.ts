@@ -82,7 +82,7 @@ describe('a history that is full', () => {
     const person = await newPerson(service.app)
     const db = service.database.writer
     const quota = { items: 1000, bytes: 10_000, full: 'oldest' } as const
-    const { shorten, end } = createShortener(db, quota, service.app.logFailure)
+    const shorten = createShortener(service.app, db, quota)
     const { record } = createHistoryRecorder(db, quota, shorten)
     // One statement each: what is kept together is as old.
     const keep = (bytes: number) =>
@@ -99,7 +99,6 @@ describe('a history that is full', () => {
         }),
       PATIENCE,
     )
-    await end()
   })
 
   test('stays as it is where the operator says so, and answers say that they are not kept', async () => {

@@ -10,7 +10,7 @@ import { feedbackRequestOf } from '#schemas/feedback.ts'
 import { historyQueryOf } from '#schemas/history.ts'
 import { UNAVAILABLE_REASONS } from '#schemas/location.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
-import { MOST_FEATURES } from '#src/standards/ogc/answers.ts'
+import { MOST_FEATURES } from '#src/standards/ogc/parameters.ts'
 
 const WEB = 'web'
 const MODULES = readdirSync(WEB, { recursive: true, encoding: 'utf8' }).filter((name) =>

@@ -6,36 +6,33 @@ import {
   pointInputOf,
   QuantitiesInput,
 } from '#schemas/agent-tools.ts'
-import type { ProductDefinition, Products } from '#schemas/products/define.ts'
+import type { ProductDefinition } from '#schemas/products/define.ts'
 import { hasQuantities, type Quantities, type Quantity } from '#schemas/quantities.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
 import { wordKey } from '#src/lib/names.ts'
-import type { AdviceBody, AdviceService, Asker, Region } from './advice-service.ts'
-import { type AreaSearch, areaMeant, type Origins, placeMeant } from './places.ts'
+import type { NamedArea } from './queries.ts'
 import {
+  type AdviceBody,
+  countLeftOut,
   defineTool,
-  inOrder,
-  labelOf,
-  leftOut,
-  releaseOf,
+  describeRelease,
+  formatLabel,
+  groupValues,
+  readSection,
   type Section,
-  sectionOf,
-  shortenedSentence,
-  valuesOf,
+  shortenSentence,
+  sortEntries,
+  type ToolCall,
   withSources,
 } from './tool.ts'
+import { locateQuestion, type Region, type ToolServices } from './tool-services.ts'
 
-/** What a release comes to in an administrative area or a polygon. */
-export function adviseArea(
-  { list, of }: Products,
-  service: AdviceService,
-  search: AreaSearch,
-  origins: Origins,
-) {
+/** Statistics of a release in an administrative area or a polygon. */
+export function adviseArea({ products, adviseRegion, searchAreas, findReleaseSources }: ToolServices) {
   /** @throws {ApiError} INVALID_PARAMETERS, UNKNOWN_AREA */
-  async function regionOf(
+  async function findRegion(
     { area, level, polygon, country_code: country }: AreaInput,
-    by: Asker,
+    call: ToolCall,
   ): Promise<Region> {
     if ((area === undefined) === (polygon === undefined)) {
       throw new ApiError(
@@ -45,9 +42,9 @@ export function adviseArea(
       )
     }
     if (area === undefined) return { geometry: polygon, at: 'polygon' }
-    const { areas, similar } = await search({ name: area, country_code: country, level }, by)
-    const meant = areaMeant(areas)
-    if (meant) return meant
+    const { areas, similar } = await searchAreas({ name: area, country_code: country, level }, call)
+    const chosen = chooseArea(areas)
+    if (chosen) return chosen
     const codes = [...areas, ...similar].map(({ name, code, level, parent }) => {
       return `${code} (${name}, level ${level}${parent === null ? '' : `, in ${parent}`})`
     })
@@ -72,89 +69,96 @@ export function adviseArea(
     title: 'Advice for an area or a field',
     description:
       'Statistics of one product in an administrative area (name or code) or in a polygon: mean weighed by area, min and max of pixels, standard deviation, percentage of the area that has values, and totals (kg, t) for that part where the product has them. For one farm advise_point is nearer to the field. Examples: {"product": "yield", "area": "Amhara", "country_code": "eth"}, {"product": "fertilizer", "polygon": {"type": "Polygon", "coordinates": [[[38.5, 9.5], [38.6, 9.5], [38.6, 9.6], [38.5, 9.5]]]}}',
-    input: areaInputOf(codesOfProducts(list)),
-    async run(asked, by) {
-      const product = of(asked.product)
-      const region = await regionOf(asked, by)
+    input: areaInputOf(codesOfProducts(products.list)),
+    async run(input, call) {
+      const product = products.of(input.product)
+      const region = await findRegion(input, call)
       const {
         country_code = 'geometry' in region ? undefined : region.countryCode,
         crop,
         forecast_period,
-      } = asked
-      const body = await service.inRegion(product, region, { country_code, crop, forecast_period }, by)
-      const section = sectionOf(product, body) as Section
+      } = input
+      const body = await adviseRegion(product, region, { country_code, crop, forecast_period }, call)
+      const section = readSection(product, body) as Section
       const draft = (most: number) => ({
         location: body.location,
         country_code: body.country_code,
         crop: body.crop,
         product: product.code,
         unit: product.unit,
-        ...releaseOf(section),
-        ...tableOf(product, section, most),
-        ...leftOut(most, section.entries.length),
+        ...describeRelease(section),
+        ...makeTable(product, section, most),
+        ...countLeftOut(most, section.entries.length),
       })
-      return withSources(draft, await origins.ofReleases([section.release], by))
+      return withSources(draft, await findReleaseSources([section.release], call))
     },
   })
 }
 
 /** Entries in rows: each key is said once. */
-function tableOf(product: ProductDefinition, { entries }: Section, most: number) {
-  const ordered = inOrder(product, entries)
+function makeTable(product: ProductDefinition, { entries }: Section, most: number) {
+  const ordered = sortEntries(product, entries)
   return {
     columns: Object.keys(ordered[0] ?? {}),
     rows: ordered.slice(0, most).map((entry) => Object.values(entry)),
   }
 }
 
-/** What the releases say of a point. */
-export function advisePoint({ list, of }: Products, service: AdviceService, origins: Origins) {
+/**
+ * The area that a name means: the one with exactly this name on the highest level that has one, or else the only one.
+ *
+ * @param areas in the order of the search
+ */
+function chooseArea([first, second]: readonly NamedArea[]): NamedArea | undefined {
+  if (!first || !second) return first
+  if (!first.exact) return undefined
+  return second.exact && second.level === first.level ? undefined : first
+}
+
+/** The values of releases at a point. */
+export function advisePoint(services: ToolServices) {
+  const { list, of } = services.products
   return defineTool({
     name: 'advise_point',
     title: 'Advice for a point',
     description:
       'What is published for one place: predicted yield (kg/ha), fertilizer rates (kg/ha), organic inputs (t/ha), forage suitability (score, higher is better), by season scenario; 0 is a value. Rates are per hectare: for a field and its bags call quantities. A product without a value says why in code and error: never make one up. Example: {"lat": 9.5, "lng": 38.5}',
     input: pointInputOf(codesOfProducts(list)),
-    async run({ product: code, ...asked }, by) {
-      const place = await placeMeant(service, asked, by)
+    async run({ product: code, ...input }, call) {
+      const point = await locateQuestion(services, input, call)
       const product = code === undefined ? null : of(code)
-      const body = await service.atPoint(product, place, by)
-      const found = (product ? [product] : list).map((one) =>
-        foundOf(one, product ? body : (body[one.code] as AdviceBody)),
-      )
-      const releases = found.flatMap(({ section }) => section?.release ?? [])
-      const draft = (most: number) => ({
-        lat: place.lat,
-        lng: place.lng,
-        country_code: place.country_code.trim().toLowerCase(),
-        crop: place.crop ?? null,
-        products: found.map((one) => saidOf(one, most)),
-        ...leftOut(most, ...found.map(({ section }) => section?.entries.length ?? 0)),
+      const answer = await services.advisePoint(product, point, call)
+      const outcomes = (product ? [product] : list).map((one) => {
+        const body = product ? answer : (answer[one.code] as AdviceBody)
+        return { product: one, body, section: readSection(one, body) }
       })
-      return withSources(draft, await origins.ofReleases(releases, by))
+      const releases = outcomes.flatMap(({ section }) => section?.release ?? [])
+      const draft = (most: number) => ({
+        ...describePoint(point),
+        products: outcomes.map((outcome) => describeOutcome(outcome, most)),
+        ...countLeftOut(most, ...outcomes.map(({ section }) => section?.entries.length ?? 0)),
+      })
+      return withSources(draft, await services.findReleaseSources(releases, call))
     },
   })
 }
 
-interface Found {
-  product: ProductDefinition
-  section: ReturnType<typeof sectionOf>
-  body: AdviceBody
+function describePoint({ lat, lng, country_code, crop }: Awaited<ReturnType<typeof locateQuestion>>) {
+  return { lat, lng, country_code: country_code.trim().toLowerCase(), crop: crop ?? null }
 }
 
-function foundOf(product: ProductDefinition, body: AdviceBody): Found {
-  return { product, section: sectionOf(product, body), body }
-}
-
-function saidOf({ product, section, body }: Found, most: number): object {
+function describeOutcome(
+  { product, section, body }: { product: ProductDefinition; section: Section | undefined; body: AdviceBody },
+  most: number,
+): object {
   if (!section)
-    return { product: product.code, code: body.code, error: shortenedSentence(String(body.error), most) }
-  const entries = inOrder(product, section.entries).slice(0, most)
+    return { product: product.code, code: body.code, error: shortenSentence(String(body.error), most) }
+  const entries = sortEntries(product, section.entries).slice(0, most)
   return {
     product: product.code,
     unit: product.unit,
-    values: valuesOf(product, entries),
-    ...releaseOf(section),
+    values: groupValues(product, entries),
+    ...describeRelease(section),
   }
 }
 
@@ -165,9 +169,9 @@ type QuantitySection = Section & {
   quantities: Static<typeof Quantities>
 }
 
-/** What rates come to on a field, as the endpoint computes it. */
-export function quantities({ list }: Products, service: AdviceService, origins: Origins) {
-  const perHectare = list.filter(hasQuantities)
+/** Amounts and costs for a field, as the endpoint computes them. */
+export function quantities(services: ToolServices) {
+  const perHectare = services.products.list.filter(hasQuantities)
 
   return defineTool({
     name: 'quantities',
@@ -175,56 +179,48 @@ export function quantities({ list }: Products, service: AdviceService, origins: 
     description:
       'Amounts for a field of a given size, from the rates at its place: kilograms or tonnes of each input, and the predicted harvest. With bags: whole bags, rounded up; with prices: costs. 1 ha = 10,000 m2 = 2.47 acre. Example: {"lat": 9.5, "lng": 38.5, "area": "2 acre", "bags": "Urea:50,DAP:50", "prices": "ETB Urea:2250/bag,DAP:52"}',
     input: QuantitiesInput,
-    async run({ area, bags, prices, scenario, ...asked }, by) {
-      const place = await placeMeant(service, asked, by)
-      const body = await service.atPoint(null, { ...place, area, bags, prices }, by)
+    async run({ area, bags, prices, scenario, ...input }, call) {
+      const point = await locateQuestion(services, input, call)
+      const answer = await services.advisePoint(null, { ...point, area, bags, prices }, call)
       const found = perHectare.flatMap((product) => {
-        const told = body[product.code] as AdviceBody
-        const section = sectionOf(product, told)
-        return section ? [{ product, section: { ...told, ...section } as QuantitySection }] : []
+        const body = answer[product.code] as AdviceBody
+        const section = readSection(product, body)
+        return section ? [{ product, section: { ...body, ...section } as QuantitySection }] : []
       })
       const [first] = found
-      if (!first) throw reasonOf(perHectare.map(({ code }) => body[code] as AdviceBody))
-      const isWanted = scenarioFilter(
+      if (!first) throw readReason(perHectare.map(({ code }) => answer[code] as AdviceBody))
+      const isSelected = scenarioFilter(
         scenario,
         found.map(({ section }) => section),
       )
       const rows = found.flatMap(({ product, section }) =>
         section.entries
-          .filter((entry) => isWanted(labelOf(entry.scenario)))
+          .filter((entry) => isSelected(formatLabel(entry.scenario)))
           .map((entry) => {
             const { kg, t, bags: whole = null } = entry.quantity as unknown as Static<typeof Quantity>
-            const input = product.input ? labelOf(entry[product.input.key]) : null
+            const input = product.input ? formatLabel(entry[product.input.key]) : null
             const rate = entry[product.value.key]
             const [total, unit] = kg === undefined ? [t, 't'] : [kg, 'kg']
-            return [product.code, input, labelOf(entry.scenario), rate, total, unit, whole]
+            return [product.code, input, formatLabel(entry.scenario), rate, total, unit, whole]
           }),
       )
       const costs = found.flatMap(({ product, section }) =>
         (section.quantities.scenarios ?? [])
-          .filter((one) => isWanted(labelOf(one.scenario)))
-          .map((one) => [product.code, labelOf(one.scenario), one.cost]),
+          .filter((one) => isSelected(formatLabel(one.scenario)))
+          .map((one) => [product.code, formatLabel(one.scenario), one.cost]),
       )
       const currency = found.flatMap(({ section }) => section.quantities.currency ?? [])[0]
       const draft = (most: number) => ({
-        lat: place.lat,
-        lng: place.lng,
-        country_code: place.country_code.trim().toLowerCase(),
-        crop: place.crop ?? null,
+        ...describePoint(point),
         area_ha: first.section.quantities.area.ha,
         columns: COLUMNS,
         rows: rows.slice(0, most),
         ...(currency !== undefined && { currency, costs: costs.slice(0, most) }),
         synthetic: found.some(({ section }) => section.synthetic),
-        ...leftOut(most, rows.length, costs.length),
+        ...countLeftOut(most, rows.length, costs.length),
       })
-      return withSources(
-        draft,
-        await origins.ofReleases(
-          found.map(({ section }) => section.release),
-          by,
-        ),
-      )
+      const releases = found.map(({ section }) => section.release)
+      return withSources(draft, await services.findReleaseSources(releases, call))
     },
   })
 }
@@ -233,16 +229,16 @@ export function quantities({ list }: Products, service: AdviceService, origins: 
 function scenarioFilter(scenario: string | undefined, sections: Section[]): (name: string) => boolean {
   if (scenario === undefined) return () => true
   const names = [
-    ...new Set(sections.flatMap(({ entries }) => entries.map((entry) => labelOf(entry.scenario)))),
+    ...new Set(sections.flatMap(({ entries }) => entries.map((entry) => formatLabel(entry.scenario)))),
   ]
-  const wanted = wordKey(scenario)
-  if (!names.some((name) => wordKey(name) === wanted)) {
+  const requested = wordKey(scenario)
+  if (!names.some((name) => wordKey(name) === requested)) {
     throw ApiError.invalid('scenario', `must be one of ${names.join(', ')}`, names)
   }
-  return (name) => wordKey(name) === wanted
+  return (name) => wordKey(name) === requested
 }
 
 /** Why there is no rate, where other products have values. */
-function reasonOf([body]: AdviceBody[]): ApiError {
+function readReason([body]: AdviceBody[]): ApiError {
   return new ApiError(body?.code as ErrorCode, String(body?.error))
 }

@@ -6,63 +6,62 @@ import type { LogFailure } from '#src/http/plugins/failure-log.ts'
 import { clientKeyOf } from '#src/http/request.ts'
 import { isObject } from '#src/lib/collections.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
-import type { AdviceService, Asker } from './advice-service.ts'
+import type { Advisors } from '../polygon/advisors.ts'
+import type { ReadRules } from '../quantities/rules.ts'
 import { adviseArea, advisePoint, quantities } from './advice-tools.ts'
-import { explainNoData, whereIs } from './place-tools.ts'
-import { createAreaSearch, createOrigins } from './places.ts'
-import { catalogue, releases } from './release-tools.ts'
+import { catalogue, explainNoData, releases, whereIs } from './lookup-tools.ts'
 import { type Sdk, serverFactory } from './server.ts'
-import type { Tool } from './tool.ts'
+import type { Tool, ToolCall } from './tool.ts'
+import { createToolServices } from './tool-services.ts'
 
-/** Answers messages of agents' clients. */
+/** Answers messages of JSON-RPC. */
 interface Exchange {
-  /** @param message one message of JSON-RPC, parsed */
-  answer(message: object, by: Asker): Promise<Response>
+  answer(message: object, call: ToolCall): Promise<Response>
   close(): Promise<void>
 }
 
-/** Headers of the protocol, all that it looks at. */
+/** The headers that the protocol reads. */
 const HEADERS = ['mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id']
 
-/** JSON is all that is ever answered: what clients ask for besides is a stream, which nobody needs for one message. */
+/** Answers are JSON. The package insists on streams, which one message does not need. */
 const BOTH_TYPES = 'application/json, text/event-stream'
 
 /**
- * Makes what answers messages of both revisions of the protocol that clients speak: of 2026, where each message says all
- * that there is to know of its client, and of 2025, where clients begin with `initialize`. Neither has a session here.
+ * Makes the exchange for both revisions of the protocol: of 2026, where each message describes its client, and of 2025,
+ * where clients begin with `initialize`. Neither has a session here.
  */
 function createExchange(sdk: Sdk, tools: readonly Tool[], logFailure: LogFailure): Exchange {
   const { createMcpHandler, isLegacyRequest, WebStandardStreamableHTTPServerTransport } = sdk
   const serverFor = serverFactory(sdk, tools)
-  const askers = new WeakMap<Request, Asker>()
+  const calls = new WeakMap<Request, ToolCall>()
 
-  function serverOf({ requestInfo }: { requestInfo?: Request }) {
-    const by = requestInfo && askers.get(requestInfo)
-    if (!by) throw new Error('no request stands behind this call')
-    return serverFor(by)
+  function findServer({ requestInfo }: { requestInfo?: Request }) {
+    const call = requestInfo && calls.get(requestInfo)
+    if (!call) throw new Error('no request stands behind this call')
+    return serverFor(call)
   }
 
-  /** What went wrong last, which may be a mistake of a client. */
+  /** The last error, which may be a mistake of a client. */
   let latest: Error | undefined
-  const modern = createMcpHandler(serverOf, {
+  const modern = createMcpHandler(findServer, {
     legacy: 'reject',
-    // Nothing ever changes while a client listens: streams that last would only take room.
+    // Tools do not change while a client listens: lasting streams would only take memory.
     maxSubscriptions: 0,
     onerror: (error) => {
       latest = error
     },
   })
 
-  /** @throws what went wrong, where that is no mistake of the client */
+  /** @throws the last error, where it is no mistake of the client */
   async function answerModern(request: Request, message: object): Promise<Response> {
     const response = await modern.fetch(request, { parsedBody: message })
     if (response.status >= 500) throw latest ?? new Error(await response.text())
     return response
   }
 
-  /** As the handler does for clients of 2025, but in JSON: it would answer with a stream of one message. */
+  /** The handler itself would answer clients of 2025 with a stream of one message. */
   async function answerLegacy(request: Request, message: object): Promise<Response> {
-    const server = serverOf({ requestInfo: request })
+    const server = findServer({ requestInfo: request })
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
     try {
       await server.connect(transport)
@@ -73,9 +72,9 @@ function createExchange(sdk: Sdk, tools: readonly Tool[], logFailure: LogFailure
   }
 
   return {
-    async answer(message, by) {
-      const request = requestOf(by)
-      askers.set(request, by)
+    async answer(message, call) {
+      const request = makeRequest(call)
+      calls.set(request, call)
       if (await isLegacyRequest(request, message)) return answerLegacy(request, message)
       return answerModern(request, message)
     },
@@ -83,10 +82,9 @@ function createExchange(sdk: Sdk, tools: readonly Tool[], logFailure: LogFailure
   }
 }
 
-/** A request as the protocol sees it: its body has been read. */
-function requestOf({ request, reply }: Asker): Request {
+/** Makes the request that the package reads, without the body. The address is not read. */
+function makeRequest({ request, reply }: ToolCall): Request {
   const headers = { 'content-type': 'application/json', accept: BOTH_TYPES, ...protocolHeaders(request) }
-  // Nobody looks at the address.
   return new Request('http://localhost/mcp', { method: 'POST', headers, signal: untilGone(reply) })
 }
 
@@ -106,14 +104,14 @@ const BODY_LIMIT_BYTES = 65_536
 const INVALID_REQUEST = -32_600
 
 /**
- * The endpoint of agents (Model Context Protocol, streamable HTTP). It is not in the OpenAPI document: what it takes is
- * JSON-RPC, and its tools describe themselves to whoever asks for `tools/list`.
+ * The endpoint of agents (Model Context Protocol, streamable HTTP). The OpenAPI document leaves it out: it takes
+ * JSON-RPC, and `tools/list` describes its tools.
  */
 function mcpRoutes(app: App, tools: readonly Tool[]): void {
   let exchange: Promise<Exchange> | undefined
 
   async function open(): Promise<Exchange> {
-    // A fifth of a second and 27 MB: services that no agent asks do without.
+    // It takes a fifth of a second and 27 MB, which services without agents save.
     const sdk = await import('@modelcontextprotocol/server')
     return createExchange(sdk, tools, app.logFailure)
   }
@@ -139,7 +137,7 @@ function mcpRoutes(app: App, tools: readonly Tool[]): void {
     async (request: FastifyRequest, reply: FastifyReply) => {
       const message = request.body
       if (!isObject(message)) return refuse(reply)
-      // To read a message takes a millisecond, and ten where it is as long as it may be: points go first.
+      // Reading a message takes one to ten milliseconds: points go first.
       await app.turns.next(clientKeyOf(request), untilGone(reply))
       const response = await (await opened()).answer(message, { request, reply })
       reply.code(response.status)
@@ -151,8 +149,7 @@ function mcpRoutes(app: App, tools: readonly Tool[]): void {
 }
 
 /**
- * Pages of other origins than those that may read the API may not ask here either (DNS rebinding): what is no page sends
- * no Origin.
+ * Refuses pages of origins that may not read the API (DNS rebinding). Other clients send no Origin.
  *
  * @throws {ApiError} FORBIDDEN
  */
@@ -172,21 +169,16 @@ function refuse(reply: FastifyReply): FastifyReply {
 
 interface McpOptions {
   lookup: Lookup
-  service: AdviceService
+  advisors: Advisors
+  readRules: ReadRules
 }
 
-/** The tools of agents: what the endpoints answer, in few words. */
-export async function mcp(app: App, { lookup, service }: McpOptions): Promise<void> {
-  const { products } = app
-  const origins = createOrigins(app, lookup)
-  const search = createAreaSearch(app, origins)
-  mcpRoutes(app, [
-    catalogue(products, origins),
-    whereIs(service, search, origins),
-    advisePoint(products, service, origins),
-    adviseArea(products, service, search, origins),
-    quantities(products, service, origins),
-    explainNoData(products, service, origins),
-    releases(products, origins),
-  ])
+/** The tools of agents: the answers of endpoints, in few words. */
+export async function mcp(app: App, { lookup, advisors, readRules }: McpOptions): Promise<void> {
+  const services = createToolServices(app, lookup, advisors, readRules)
+  const tools = [catalogue, whereIs, advisePoint, adviseArea, quantities, explainNoData, releases]
+  mcpRoutes(
+    app,
+    tools.map((define) => define(services)),
+  )
 }

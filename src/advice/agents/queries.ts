@@ -12,7 +12,7 @@ export interface NamedArea {
   parent: string | null
   lat: number
   lng: number
-  /** Whether the code or the whole name is the one that was asked for, and not a part of it. */
+  /** Whether the request has the code or the whole name, and not a part of it. */
   exact: boolean
 }
 
@@ -23,7 +23,7 @@ interface AreaName {
   level: number | null
 }
 
-/** SQL for what names are compared by, as `nameKey` makes it. */
+/** The key of a name, as `nameKey` makes it. */
 const KEY = sql`regexp_replace(lower(normalize(area.name, NFD)), '[\u0300-\u036f]', '', 'g')`
 
 const NAMED = sql`
@@ -50,7 +50,7 @@ export async function findAreasNamed(
   return rows
 }
 
-/** What areas are compared by whose names are as long as another one, or longer or shorter by a letter or two. */
+/** The keys of names that are as long as another one, or longer or shorter by a letter or two. */
 export async function listNamesAsLong(
   db: Kysely<Tables>,
   { name, countryCode, level }: AreaName,
@@ -65,7 +65,7 @@ export async function listNamesAsLong(
   return rows.map(({ key }) => key)
 }
 
-/** The areas with names that are compared by these, larger ones before smaller ones. */
+/** The areas with these keys, larger ones before smaller ones. */
 export async function findAreasKeyed(
   db: Kysely<Tables>,
   { keys, countryCode, level }: Omit<AreaName, 'name'> & { keys: readonly string[] },
@@ -83,7 +83,7 @@ export async function findAreasKeyed(
   return rows
 }
 
-/** Whose the boundaries of a level are. */
+/** The source of a level's boundaries. */
 interface BoundarySource {
   countryCode: string
   level: number

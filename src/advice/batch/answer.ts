@@ -1,182 +1,64 @@
-import type { FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify'
-import type { BatchParameters, BatchPoint, SentLabels } from '#schemas/batch.ts'
-import type { ErrorBody } from '#schemas/common.ts'
+import type { BatchParameters, BatchPoint } from '#schemas/batch.ts'
 import type { ProductDefinition, Series } from '#schemas/products/define.ts'
-import { ApiError } from '#src/errors.ts'
-import type { App } from '#src/http/app.ts'
-import { untilGone } from '#src/http/deadline.ts'
-import { clientKeyOf } from '#src/http/request.ts'
-import { validationError } from '#src/http/validation.ts'
-import { isObject } from '#src/lib/collections.ts'
 import type { ClientKey } from '#src/lib/fair-queue.ts'
 import { completed } from '#src/lib/promises.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
+import type { Pause } from '#src/lib/turns.ts'
 import type { Lookup, WorkInRelease } from '#src/lookup/lookup.ts'
 import type { Position } from '#src/lookup/queries.ts'
 import type { Reasons } from '#src/lookup/reasons.ts'
 import { type LayerValues, positionOf, seriesOf } from '#src/lookup/releases.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
 import { createSources, type Source, type Sources } from '#src/lookup/sources.ts'
-import type { SentPoints } from './sent.ts'
-import { isScalar, isShort, type Passage, type Writer } from './writers.ts'
+import type { PassedColumns, PointItem } from './items.ts'
+import { RefusedPoint } from './sent.ts'
 
-/** The longest id and name, in characters: the schema's limits, which count code points. */
-const MOST_CHARACTERS = 200
-
-/** What a refused point is told by. */
-const LABELS = ['name', 'lat', 'lng'] as const
-
-/** A point that cannot be asked about. The others of its call can. */
-export class RefusedPoint {
-  readonly id: string | number | undefined
-  readonly reason: ErrorBody
-  /** What was sent of it, as far as it can be given back. */
-  readonly sent: SentLabels
-
-  constructor(error: ApiError, [id, ...labels]: unknown[]) {
-    this.reason = error.body
-    this.id = isId(id) ? id : undefined
-    this.sent = Object.fromEntries(
-      LABELS.flatMap((name, index) => {
-        const label = labels[index]
-        return isScalar(label, MOST_CHARACTERS) && label !== null ? [[name, label]] : []
-      }),
-    )
-  }
-}
-
-/** A compiled schema: its errors are those of the last call. */
-export interface Validator {
-  (value: unknown): unknown
-  errors?: FastifySchemaValidationError[] | null
-}
-
-/**
- * A point as it was sent, judged as the point endpoints judge theirs. Most points are found right by a
- * few comparisons; only what is not goes to the schema's validator, which knows what to say. An id or a name
- * that is null is left out.
- *
- * @param take takes what else the call wants of a point; the error where that is not there
- * @param note notes the names of an object that are not known
- */
-export function readPoint(
-  points: SentPoints,
-  index: number,
-  validate: Validator,
-  take: (index: number) => ApiError | undefined,
-  note: (named: object) => void,
-): BatchPoint | RefusedPoint {
-  const sent = points.at(index)
-  const named = points.named(index, sent)
-  if (isObject(named) && !(named instanceof ApiError)) note(named)
-  const lacking = take(index)
-  if (isObject(sent) && isPlainPoint(sent) && !lacking) return sent as BatchPoint
-  const error = errorOf(sent, validate) ?? lacking
-  if (error) return new RefusedPoint(error, points.membersOf(index, ['id', ...LABELS]))
-  const { id, name, ...place } = sent as Record<string, unknown>
-  return { ...place, id: id ?? undefined, name: name ?? undefined } as BatchPoint
-}
-
-function errorOf(sent: unknown, validate: Validator): ApiError | undefined {
-  if (sent instanceof ApiError) return sent
-  if (!isObject(sent)) return ApiError.invalid('point', 'must be an object')
-  return validate(sent) ? undefined : validationError(validate.errors ?? [], sent)
-}
-
-/** Whether a point is right beyond doubt. A long text may be right all the same. */
-function isPlainPoint({ id, lat, lng, name }: Record<string, unknown>): boolean {
-  return (
-    typeof lat === 'number' &&
-    lat >= -90 &&
-    lat <= 90 &&
-    typeof lng === 'number' &&
-    lng >= -180 &&
-    lng <= 180 &&
-    (id === undefined || isId(id)) &&
-    (name === undefined || isShort(name, MOST_CHARACTERS))
-  )
-}
-
-function isId(id: unknown): id is string | number {
-  return typeof id === 'number' ? Math.abs(id) <= Number.MAX_SAFE_INTEGER : isShort(id, MOST_CHARACTERS)
-}
-
-/** How the work on a call gets on beside that on others. */
-interface SliceTurns {
-  clientKey: ClientKey
-  /**
-   * Works on a slice of the points when its turn comes.
-   *
-   * @throws {ApiError} where the client has gone away meanwhile
-   */
-  slice<Result>(work: () => Result): Promise<Result>
-}
-
-/**
- * Makes what lets the slices of all calls take turns, caller by caller and network by network: however many
- * calls there are, points are answered in between.
- */
-export function createSliceTurns({ turns }: App): (call: FastifyRequest, reply: FastifyReply) => SliceTurns {
-  return (call, reply) => {
-    const clientKey = clientKeyOf(call)
-    const signal = untilGone(reply)
-    return {
-      clientKey,
-      async slice(work) {
-        await turns.next(clientKey, signal)
-        return work()
-      },
-    }
-  }
-}
-
-/** So many points are worked on at a time: some milliseconds. In between, others have their turn. */
+/** Points of a slice, which takes some milliseconds. Other requests have their turn between two slices. */
 export const SLICE = { plain: 500, withQuantities: 50 } as const
-
-/** How many points a call has, and how many of them are worked on at a time. */
-export interface BatchSize {
-  count: number
-  slice: number
-}
 
 interface Slice {
   points: (BatchPoint | RefusedPoint)[]
-  /** For each point that can be asked about. */
+  /** The source of each valid point. */
   sources: Source[]
-  /** The same; null where there is no value. */
+  /** The values of each valid point; null for none. */
   values: (LayerValues | null)[]
 }
 
-/** What releases say at many points. */
+/** The values of releases at many points. */
 interface BatchAdvice {
   snapshot: Snapshot
-  /** Those that answer, of points in one country most often one. */
+  /** The sources that answer: one, if all points lie in one country. */
   sources: Source[]
   slices: Slice[]
 }
 
-/** What a call asks. */
-interface Asked {
+interface BatchQuestion {
   product: ProductDefinition
-  /** What it says of all points. */
   request: BatchParameters
-  size: BatchSize
-  /** Reads and judges a point. */
+  count: number
+  sliceLength: number
+  /** Reads and checks a point. */
   pointAt: (index: number) => BatchPoint | RefusedPoint
 }
 
+/** The scheduling of a call beside others. */
+interface Scheduling {
+  clientKey: ClientKey
+  /** Gives other calls their turn. */
+  pause: Pause
+  /** Waits for the database, not for turns. */
+  wait: Wait
+}
+
 /**
- * Looks up all points of a call, before anything is answered: whatever fails still fails as a whole.
+ * Looks up all points of a call before the answer begins, so an error still fails the whole call.
  *
- * @param turns lets other calls have their turn
- * @param wait by which it is waited for the database, and not for turns
- * @throws {ApiError} where nothing is published for any of them
+ * @throws {ApiError} where no point has a release
  */
 export function adviseBatch(
   lookup: Lookup,
-  { product, request, size: { count, slice: most }, pointAt }: Asked,
-  { clientKey, slice }: SliceTurns,
-  wait: Wait,
+  { product, request, count, sliceLength, pointAt }: BatchQuestion,
+  { clientKey, pause, wait }: Scheduling,
 ): Promise<BatchAdvice> {
   const series = seriesOf(product, request)
   const work: WorkInRelease<BatchAdvice> = async (snapshot, release) => {
@@ -185,16 +67,14 @@ export function adviseBatch(
     if (!release && !sources.byPlace) throw await refuse(series)
     const used = new Set<Source>()
     const slices: Slice[] = []
-    for (let from = 0; from < count; from += most) {
-      const { points, found } = await slice(() => {
-        const length = Math.min(most, count - from)
-        const points = Array.from({ length }, (_, index) => pointAt(from + index))
-        const positions = points.filter(isAsked).map(positionOf)
-        return { points, found: wait(() => find(snapshot, sources, positions)) }
-      })
-      const { ofPoints, values } = await found
-      for (const source of ofPoints) used.add(source)
-      slices.push({ points, sources: ofPoints, values })
+    for (let from = 0; from < count; from += sliceLength) {
+      await pause()
+      const length = Math.min(sliceLength, count - from)
+      const points = Array.from({ length }, (_, index) => pointAt(from + index))
+      const positions = points.filter(isValid).map(positionOf)
+      const found = await wait(() => find(snapshot, sources, positions))
+      for (const source of found.sources) used.add(source)
+      slices.push({ points, ...found })
     }
     if (used.size === 0) used.add(sources.of(null))
     const [first] = used as unknown as [Source]
@@ -203,15 +83,15 @@ export function adviseBatch(
     return { snapshot, sources: answering, slices }
   }
 
-  async function find(snapshot: Snapshot, sources: Sources, positions: Position[]) {
-    const ofPoints = await sourcesOf(snapshot, sources, positions)
-    const [first] = ofPoints
-    const areAlike = ofPoints.every((source) => source === first)
-    const values = areAlike ? await valuesOf(first, positions) : await valuesByRelease(ofPoints, positions)
-    return { ofPoints, values }
+  async function find(snapshot: Snapshot, all: Sources, positions: Position[]) {
+    const sources = await findSources(snapshot, all, positions)
+    const [first] = sources
+    const areAlike = sources.every((source) => source === first)
+    const values = areAlike ? await findValues(first, positions) : await findBySource(sources, positions)
+    return { sources, values }
   }
 
-  async function sourcesOf(snapshot: Snapshot, sources: Sources, positions: Position[]): Promise<Source[]> {
+  async function findSources(snapshot: Snapshot, sources: Sources, positions: Position[]): Promise<Source[]> {
     const { countryFromMemory, country } = lookup.places
     if (!sources.byPlace) return positions.map(() => sources.of(null))
     const countries = await completed(
@@ -221,93 +101,63 @@ export function adviseBatch(
     return countries.map(sources.of)
   }
 
-  async function valuesOf(
+  async function findValues(
     source: Source | undefined,
     positions: Position[],
   ): Promise<(LayerValues | null)[]> {
     return source?.release ? lookup.valuesAt(source.release, positions, clientKey) : positions.map(() => null)
   }
 
-  async function valuesByRelease(ofPoints: Source[], positions: Position[]): Promise<(LayerValues | null)[]> {
+  async function findBySource(sources: Source[], positions: Position[]): Promise<(LayerValues | null)[]> {
     const values: (LayerValues | null)[] = positions.map(() => null)
-    const ofSource = async (source: Source) => {
-      const places = [...positions.keys()].filter((place) => ofPoints[place] === source)
-      const found = await valuesOf(
+    const fill = async (source: Source) => {
+      const places = [...positions.keys()].filter((place) => sources[place] === source)
+      const found = await findValues(
         source,
         places.map((place) => positions[place] as Position),
       )
       for (const [index, place] of places.entries()) values[place] = found[index] as LayerValues | null
     }
-    await Promise.all([...new Set(ofPoints)].map(ofSource))
+    await Promise.all([...new Set(sources)].map(fill))
     return values
   }
 
   return lookup.inReleaseQueued(series, clientKey, work, wait)
 }
 
-function isAsked(point: BatchPoint | RefusedPoint): point is BatchPoint {
+function isValid(point: BatchPoint | RefusedPoint): point is BatchPoint {
   return !(point instanceof RefusedPoint)
 }
 
 /**
- * The answer in pieces, in the order of the points. Slices are given up as they are written.
- * Why points have no value is asked for piece by piece; where that fails, so does the rest.
- *
- * @param turns lets other calls have their turn
- * @param wait by which it is waited for the database, and not for turns
- * @param passage has what is passed through; null for nothing
+ * The items of a call in slices, in the order of the points. Each slice is dropped when its items are written. Reasons
+ * are looked up slice by slice, so an error there ends the answer.
  */
-export async function* writeAnswer(
+export async function* listItems(
   { noValue, noRelease }: Reasons,
   { snapshot, slices }: BatchAdvice,
-  writer: Writer,
-  { clientKey, slice: work }: SliceTurns,
-  wait: Wait,
-  passage: Passage | null,
-): AsyncGenerator<Buffer> {
-  let text = writer.opening
+  { clientKey, wait }: Scheduling,
+  passed: PassedColumns | null,
+): AsyncGenerator<PointItem[]> {
   let written = 0
   for (let slice = slices.shift(); slice; slice = slices.shift()) {
     const { points, sources, values } = slice
-    const asked = values.includes(null) ? points.filter(isAsked) : []
-    const without = [...asked.keys()].filter((index) => !values[index])
-    const reasonOf = (index: number) => {
+    const valid = values.includes(null) ? points.filter(isValid) : []
+    const without = [...valid.keys()].filter((index) => !values[index])
+    const findReason = (index: number) => {
       const { series, release } = sources[index] as Source
-      const position = positionOf(asked[index] as BatchPoint)
+      const position = positionOf(valid[index] as BatchPoint)
       return release ? noValue(snapshot, series, position, 'point', clientKey) : noRelease(snapshot, series)
     }
-    const reasons = without.length > 0 ? await wait(() => Promise.all(without.map(reasonOf))) : []
-    const last = slices.length === 0
-    yield await work(() => {
-      // To append is faster than to join: each piece is copied once, when all of them become bytes.
-      forEachText(slice, reasons, writer, (item, isLast) => {
-        text += passage ? writer.passing(item, passage.give(written++)) : item
-        text += last && isLast ? writer.closing : writer.separator
-      })
-      return Buffer.from(text)
+    const found = without.length > 0 ? await wait(() => Promise.all(without.map(findReason))) : []
+    const reasons = found.map(({ body }) => body).values()
+    let next = 0
+    yield points.map((point) => {
+      const pass = passed?.give(written++) ?? null
+      if (!isValid(point)) return { point, source: undefined, values: null, reason: undefined, passed: pass }
+      const [source, own] = [sources[next], values[next] ?? null]
+      next++
+      return { point, source, values: own, reason: own ? undefined : reasons.next().value, passed: pass }
     })
-    text = ''
   }
-}
-
-/**
- * Writes the answers of a slice, one after the other.
- *
- * @param reasons of the points that have no value, in their order
- */
-function forEachText(
-  { points, sources, values }: Slice,
-  reasons: ApiError[],
-  writer: Writer,
-  give: (text: string, isLast: boolean) => void,
-): void {
-  let next = 0
-  let nextReason = 0
-  const textOf = (point: BatchPoint | RefusedPoint): string => {
-    if (!isAsked(point)) return writer.refused(point)
-    const own = writer.of(sources[next] as Source)
-    const found = values[next++]
-    return found ? own.answered(point, found) : own.without(point, (reasons[nextReason++] as ApiError).body)
-  }
-  for (const [index, point] of points.entries()) give(textOf(point), index === points.length - 1)
 }

@@ -1,19 +1,20 @@
-import { BATCH_LIMITS } from '#schemas/batch.ts'
+import { BATCH_LIMITS, type BatchPoint, type SentLabels } from '#schemas/batch.ts'
+import type { ErrorBody } from '#schemas/common.ts'
 import { ApiError } from '#src/errors.ts'
-import type { Form } from '#src/http/formats.ts'
 import { readNumber } from '#src/http/parameters.ts'
 import { nestingError } from '#src/http/plugins/body-parser.ts'
+import { validationError } from '#src/http/validation.ts'
 import { isObject } from '#src/lib/collections.ts'
-import { isInAnotherCrs } from '#src/lib/geojson.ts'
+import { GEOJSON_TYPE, JSON_TYPE, readCollection, type Validator } from './bodies.ts'
 
-/** More columns than anybody's table has: a line without end is not read to its end. */
+/** The most columns: the reader stops within an endless line. */
 const MOST_COLUMNS = 1000
 
 const CELL = /[^,\r\n]*/y
 const LINE_END = /\r\n|[\r\n]/y
 const BLANK_LINES = /[\r\n]*/y
 
-/** What the columns of points may be called, in any case. */
+/** The names of columns of points, in lower case. */
 const COLUMNS = new Map<string, 'id' | 'lat' | 'lng' | 'name'>([
   ['id', 'id'],
   ['name', 'name'],
@@ -33,18 +34,18 @@ export function isPointColumn(name: string): boolean {
 /**
  * The records of a table as RFC 4180 has it, blank lines left out; lines may end in CRLF, LF or CR.
  *
- * It is our own because csv-parse (7.0) is no faster for ordinary tables, and slow for hostile ones: two
- * megabytes of line ends hold everyone up for 90 ms instead of 2, of commas for 300 instead of 20, and of
- * rows of one digit for 500 instead of 15. It also either refuses a quote in the middle of a cell, as in
- * `6" pipe`, or lets text follow a closing one.
+ * csv-parse (7.0) is no faster for ordinary tables, and slow for hostile ones: two megabytes of line ends block
+ * the event loop for 90 ms instead of 2, of commas for 300 instead of 20, and of rows of one digit for 500
+ * instead of 15. It also either refuses a quote in the middle of a cell, as in `6" pipe`, or accepts text after a
+ * closing one.
  *
- * @throws {ApiError} MALFORMED_BODY, where quotes leave it open what belongs to which cell
+ * @throws {ApiError} MALFORMED_BODY, where quotes are ambiguous
  */
 function* csvRecords(text: string): Generator<string[]> {
   let at = 0
   let record: string[] = []
   while (at < text.length) {
-    // Many at once: a body of nothing else would otherwise keep everyone waiting for a second.
+    // Many at once: a body of line ends alone would block the event loop for a second.
     if (record.length === 0) {
       BLANK_LINES.lastIndex = at
       BLANK_LINES.test(text)
@@ -89,12 +90,12 @@ const LINE_FEED = 10
 const CARRIAGE_RETURN = 13
 
 function malformed(text: string, at: number, what: string): ApiError {
-  const line = 1 + lineEndsBefore(text, at)
+  const line = 1 + countLineEnds(text, at)
   return new ApiError('MALFORMED_BODY', `The body is not valid CSV: on line ${line} ${what}.`)
 }
 
 /** Counts without a list of the lines: there may be millions. */
-function lineEndsBefore(text: string, end: number): number {
+function countLineEnds(text: string, end: number): number {
   let count = 0
   for (let at = 0; at < end; at++) {
     const code = text.charCodeAt(at)
@@ -103,20 +104,20 @@ function lineEndsBefore(text: string, end: number): number {
   return count
 }
 
-/** How the records of a table are read. Empty cells count as left out. */
+/** Reads the records of a table. Empty cells count as left out. */
 interface CsvTable {
-  /** As the header names them. */
+  /** The names in the header. */
   columns: string[]
-  /** A record as a point, as JSON would have it; the error where it is too long. */
-  pointOf(record: string[]): Record<string, unknown> | ApiError
+  /** A record as an object of JSON; the error where it is too long. */
+  readPoint(record: string[]): Record<string, unknown> | ApiError
   /** Cells of a record, by `id`, `name`, `lat` and `lng` or by the names of other columns. */
-  cellsOf(record: string[], names: readonly string[]): (string | undefined)[]
+  pickCells(record: string[], names: readonly string[]): (string | undefined)[]
 }
 
 /**
- * The table that a header is of.
+ * The reader of a table with a header.
  *
- * @throws {ApiError} MALFORMED_BODY, where the header does not say which columns are which
+ * @throws {ApiError} MALFORMED_BODY, where the header lacks a column or has one twice
  */
 function csvTable(header: string[]): CsvTable {
   const titles = header.map((name) => name.trim())
@@ -138,7 +139,7 @@ function csvTable(header: string[]): CsvTable {
 
   return {
     columns: titles,
-    pointOf(record) {
+    readPoint(record) {
       if (record.length > header.length) {
         const rule = `has ${record.length} cells, and the first line names ${header.length}`
         return ApiError.invalid('row', rule)
@@ -152,84 +153,89 @@ function csvTable(header: string[]): CsvTable {
       }
       return point
     },
-    cellsOf: (record, names) => names.map((name) => record[places.get(name) ?? record.length] || undefined),
+    pickCells: (record, names) => names.map((name) => record[places.get(name) ?? record.length] || undefined),
   }
 }
 
 /** The points of a call as they were sent, in their order. */
 export interface SentPoints {
-  /** One more than a call may ever have where there are more. */
+  /** At most one more than a call may have. */
   count: number
-  /** The columns of a table, as its header names them; null where each point names its own. */
+  /** The columns of a table; null in formats where each point names its members. */
   columns: string[] | null
-  /** A point as JSON would have it, not looked at yet; the error where it could not be read. */
+  /** A point as an object of JSON, unchecked; the error where it cannot be read. */
   at(index: number): unknown
   /**
-   * What has the names that a point was sent with; nothing where a table has them.
+   * The object with the names that a point was sent with; undefined for a table.
    *
-   * @param sent the point as `at` gave it
+   * @param sent the result of `at`
    */
   named(index: number, sent: unknown): unknown
-  /** Members of a point as they were sent, whatever they are; undefined for those that are left out. */
+  /** Members of a point, unchecked; undefined for missing ones. */
   membersOf(index: number, names: readonly string[]): unknown[]
 }
 
-/** A call with many points. */
+/** The body of a call with many points. */
 export interface SentBatch {
-  form: Form
+  mediaType: string
   points: SentPoints
-  /** What else the body says; only a JSON body does. */
+  /** The other members of a JSON body. */
   parameters: object
 }
 
-/**
- * Reads the body of a call with many points.
- *
- * @param parseJson throws where text is not JSON
- * @throws {ApiError} where the body as a whole cannot be read; what is wrong with one point is said by `at`
- */
-export function readBatch(form: Form, text: string, parseJson: (text: string) => unknown): SentBatch {
-  switch (form) {
-    case 'application/json': {
-      const body = objectOf(parseJson(text))
-      return { form, points: objectsOf(listOf(body, 'points')), parameters: body }
-    }
-    case 'application/geo+json':
-      return { form, points: featuresOf(objectOf(parseJson(text))), parameters: {} }
-    case 'application/x-ndjson':
-      return { form, points: linesOf(text), parameters: {} }
-    case 'text/csv':
-      return { form, points: recordsOf(text), parameters: {} }
-  }
+type ReadBatch = (text: string, parseJson: (text: string) => unknown) => Omit<SentBatch, 'mediaType'>
+
+const READERS: Record<string, ReadBatch> = {
+  [JSON_TYPE](text, parseJson) {
+    const body = readObject(parseJson(text))
+    return { points: pointsOfList(readList(body, 'points')), parameters: body }
+  },
+  'application/x-ndjson': (text) => ({ points: readLines(text), parameters: {} }),
+  'text/csv': (text) => ({ points: readRecords(text), parameters: {} }),
+  [GEOJSON_TYPE]: (text, parseJson) => ({
+    points: pointsOfCollection(readObject(parseJson(text))),
+    parameters: {},
+  }),
 }
 
-function objectOf(body: unknown): Record<string, unknown> {
+/** Readers of bodies by their media types. Errors of single points come from `SentPoints.at`. */
+export const BATCH_READERS = Object.fromEntries(
+  Object.entries(READERS).map(([mediaType, read]) => [
+    mediaType,
+    (text: string, parseJson: (text: string) => unknown): SentBatch => ({
+      mediaType,
+      ...read(text, parseJson),
+    }),
+  ]),
+)
+
+function readObject(body: unknown): Record<string, unknown> {
   if (isObject(body)) return body
   throw ApiError.invalid('body', 'must be a JSON object')
 }
 
-function listOf(body: Record<string, unknown>, field: string): unknown[] {
+function readList(body: Record<string, unknown>, field: string): unknown[] {
   const list = Object.hasOwn(body, field) ? body[field] : undefined
   if (list === undefined) throw ApiError.invalid(field, 'is required')
   if (!Array.isArray(list)) throw ApiError.invalid(field, 'must be an array')
   return list
 }
 
-function ownMembersOf(value: unknown, names: readonly string[]): unknown[] {
+function pickMembers(value: unknown, names: readonly string[]): unknown[] {
   return names.map((name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined))
 }
 
-function objectsOf(list: unknown[]): SentPoints {
+function pointsOfList(list: unknown[]): SentPoints {
   return {
     count: list.length,
     columns: null,
     at: (index) => list[index],
     named: (_, sent) => sent,
-    membersOf: (index, names) => ownMembersOf(list[index], names),
+    membersOf: (index, names) => pickMembers(list[index], names),
   }
 }
 
-function linesOf(text: string): SentPoints {
+function readLines(text: string): SentPoints {
   const lines: string[] = []
   for (let start = 0; start < text.length && lines.length <= BATCH_LIMITS.withToken; ) {
     const newline = text.indexOf('\n', start)
@@ -255,15 +261,15 @@ function linesOf(text: string): SentPoints {
     named: (_, sent) => sent,
     membersOf(index, names) {
       const value = at(index)
-      return ownMembersOf(value instanceof ApiError ? undefined : value, names)
+      return pickMembers(value instanceof ApiError ? undefined : value, names)
     },
   }
 }
 
-function recordsOf(text: string): SentPoints {
+function readRecords(text: string): SentPoints {
   const reader = csvRecords(text)
   const header = reader.next().value
-  if (!header) return objectsOf([])
+  if (!header) return pointsOfList([])
   const table = csvTable(header)
   const records: string[][] = []
   for (const record of reader) {
@@ -273,34 +279,27 @@ function recordsOf(text: string): SentPoints {
   return {
     count: records.length,
     columns: table.columns,
-    at: (index) => table.pointOf(records[index] as string[]),
+    at: (index) => table.readPoint(records[index] as string[]),
     named: () => undefined,
-    membersOf: (index, names) => table.cellsOf(records[index] as string[], names),
+    membersOf: (index, names) => table.pickCells(records[index] as string[], names),
   }
 }
 
-function featuresOf(body: Record<string, unknown>): SentPoints {
-  if (body.type !== 'FeatureCollection') throw ApiError.invalid('type', 'must be FeatureCollection')
-  if (isInAnotherCrs(body)) {
-    throw ApiError.invalid(
-      'crs',
-      'must be left out: GeoJSON coordinates are longitude and latitude in WGS 84',
-    )
-  }
-  const features = listOf(body, 'features')
+function pointsOfCollection(body: Record<string, unknown>): SentPoints {
+  const features = readList(readCollection(body), 'features')
   return {
     count: features.length,
     columns: null,
-    at: (index) => pointOfFeature(features[index]),
+    at: (index) => readPointFeature(features[index]),
     named(index) {
       const feature = features[index]
       return isObject(feature) ? feature.properties : undefined
     },
-    membersOf: (index, names) => membersOfFeature(features[index], names),
+    membersOf: (index, names) => pickFeatureMembers(features[index], names),
   }
 }
 
-function pointOfFeature(feature: unknown): unknown {
+function readPointFeature(feature: unknown): unknown {
   if (!isObject(feature) || feature.type !== 'Feature') return ApiError.invalid('type', 'must be Feature')
   const properties = feature.properties ?? {}
   if (!isObject(properties)) return ApiError.invalid('properties', 'must be an object or null')
@@ -322,8 +321,8 @@ function pointOfFeature(feature: unknown): unknown {
   }
 }
 
-/** The id of a Feature, the coordinates of its point, and its properties. */
-function membersOfFeature(feature: unknown, names: readonly string[]): unknown[] {
+/** Members by name: the id of the Feature, the coordinates of its point, and its properties. */
+function pickFeatureMembers(feature: unknown, names: readonly string[]): unknown[] {
   const { id, geometry, properties } = isObject(feature) ? feature : {}
   const coordinates = isObject(geometry) && Array.isArray(geometry.coordinates) ? geometry.coordinates : []
   const own = new Map<string, unknown>([
@@ -331,5 +330,96 @@ function membersOfFeature(feature: unknown, names: readonly string[]): unknown[]
     ['lng', coordinates[0]],
     ['lat', coordinates[1]],
   ])
-  return ownMembersOf(properties, names).map((property, index) => own.get(names[index] as string) ?? property)
+  return pickMembers(properties, names).map((property, index) => own.get(names[index] as string) ?? property)
+}
+
+/** The longest id and name, in characters: the schema's limits, which count code points. */
+const MOST_CHARACTERS = 200
+
+const LABELS = ['name', 'lat', 'lng'] as const
+
+/** A value that an answer can repeat. */
+export type Scalar = string | number | boolean | null
+
+export function isScalar(value: unknown, mostCharacters: number): value is Scalar {
+  if (typeof value === 'number') return Math.abs(value) <= Number.MAX_SAFE_INTEGER
+  return value === null || typeof value === 'boolean' || isShort(value, mostCharacters)
+}
+
+/** Whether a value is a short text that can be stored and sent. */
+function isShort(value: unknown, mostCharacters: number): value is string {
+  return (
+    typeof value === 'string' &&
+    value.length <= mostCharacters &&
+    !value.includes('\0') &&
+    value.isWellFormed()
+  )
+}
+
+/** An invalid point. The others of its call have answers. */
+export class RefusedPoint {
+  readonly id: string | number | undefined
+  readonly reason: ErrorBody
+  /** The labels that an answer can repeat. */
+  readonly sent: SentLabels
+
+  constructor(error: ApiError, [id, ...labels]: unknown[]) {
+    this.reason = error.body
+    this.id = isId(id) ? id : undefined
+    this.sent = Object.fromEntries(
+      LABELS.flatMap((name, index) => {
+        const label = labels[index]
+        return isScalar(label, MOST_CHARACTERS) && label !== null ? [[name, label]] : []
+      }),
+    )
+  }
+}
+
+/**
+ * A point, checked as the point endpoints check theirs. A few comparisons accept most points; the validator of the
+ * schema, which has the error texts, reads the rest. Null for an id or a name counts as left out.
+ *
+ * @param take takes what else the call needs of a point, or returns the error
+ * @param note notes unknown names of an object
+ */
+export function readPoint(
+  points: SentPoints,
+  index: number,
+  validate: Validator,
+  take: (index: number) => ApiError | undefined,
+  note: (named: object) => void,
+): BatchPoint | RefusedPoint {
+  const sent = points.at(index)
+  const named = points.named(index, sent)
+  if (isObject(named) && !(named instanceof ApiError)) note(named)
+  const missing = take(index)
+  if (isObject(sent) && isPlainPoint(sent) && !missing) return sent as BatchPoint
+  const error = findError(sent, validate) ?? missing
+  if (error) return new RefusedPoint(error, points.membersOf(index, ['id', ...LABELS]))
+  const { id, name, ...place } = sent as Record<string, unknown>
+  return { ...place, id: id ?? undefined, name: name ?? undefined } as BatchPoint
+}
+
+function findError(sent: unknown, validate: Validator): ApiError | undefined {
+  if (sent instanceof ApiError) return sent
+  if (!isObject(sent)) return ApiError.invalid('point', 'must be an object')
+  return validate(sent) ? undefined : validationError(validate.errors ?? [], sent)
+}
+
+/** Whether a point is certainly valid. A long text may be valid all the same. */
+function isPlainPoint({ id, lat, lng, name }: Record<string, unknown>): boolean {
+  return (
+    typeof lat === 'number' &&
+    lat >= -90 &&
+    lat <= 90 &&
+    typeof lng === 'number' &&
+    lng >= -180 &&
+    lng <= 180 &&
+    (id === undefined || isId(id)) &&
+    (name === undefined || isShort(name, MOST_CHARACTERS))
+  )
+}
+
+function isId(id: unknown): id is string | number {
+  return typeof id === 'number' ? Math.abs(id) <= Number.MAX_SAFE_INTEGER : isShort(id, MOST_CHARACTERS)
 }

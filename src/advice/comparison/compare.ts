@@ -1,38 +1,41 @@
 import type { Kysely } from 'kysely'
 import { MAX_LEVEL } from '#schemas/areas.ts'
 import type { ReleaseRow } from '#src/catalog/release-queries.ts'
+import { readUntil } from '#src/data/cancellable.ts'
+import type { Database } from '#src/data/client.ts'
 import type { Tables } from '#src/data/tables.ts'
+import { createTileStores } from '#src/data/tiles/stores.ts'
 import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { addChange, type Change, noChange, type Side } from '#src/raster/change.ts'
 import type { Rings } from '#src/raster/rings.ts'
 import { decodeMultiPolygon } from '#src/raster/wkb.ts'
-import type { Computation } from '../polygon/computing.ts'
+import { type Computation, readingTiles } from '../polygon/computing.ts'
 import { readArea } from '../polygon/queries.ts'
 import { findStore, listCoverages, type ZonalCoverage } from '../polygon/zonal-queries.ts'
 import { type LayerStatistics, zonalStatistics } from '../polygon/zonal-statistics.ts'
 import {
   type Comparing,
   type CoveragePair,
-  changesIn,
+  compareBands,
   type LayerPair,
   pairCoverages,
   pairLayers,
 } from './pairs.ts'
 import { type ComparedArea, listComparedAreas, listComparedLayers } from './queries.ts'
 
-/** Areas are compared on no finer level, unless it is asked for. */
-const FINEST_BY_ITSELF = Math.min(2, MAX_LEVEL)
+/** The finest level without a requested one. */
+const FINEST_DEFAULT = Math.min(2, MAX_LEVEL)
 
-/** By which part of itself a value has to differ to count as changed, unless something else is said. */
+/** The relative difference that counts as a change, by default. */
 export const DEFAULT_THRESHOLD = 0.1
 
-/** Layers in areas of a comparison, all of which are kept in memory until it is answered. */
+/** Layers times areas of a comparison, which memory holds until the answer. */
 const MOST_ROWS = 200_000
 
-/** A level has more areas than so many layers are compared in. */
+/** A level has too many areas for the number of layers. */
 export class TooManyAreas extends Error {
   override name = 'TooManyAreas'
-  /** What the level has to be, as the rest of a sentence. */
+  /** The end of a sentence about the level. */
   readonly rule: string
 
   constructor(layers: number) {
@@ -59,24 +62,23 @@ export function whyIncomparable(before: ReleaseRow, after: ReleaseRow): string |
   return incomplete && `${incomplete.code} is not complete.`
 }
 
-/** The finest level of those that are loaded, but no finer than the second; null where none are. */
+/** The finest loaded level, but no finer than the second; null without any. */
 export function usualLevel(levels: number[]): number | null {
-  const usual = levels.filter((level) => level <= FINEST_BY_ITSELF)
+  const usual = levels.filter((level) => level <= FINEST_DEFAULT)
   return usual.length > 0 ? Math.max(...usual) : null
 }
 
-/** What becomes of a layer in an area. */
+/** The change of a layer in an area. */
 export interface LayerChange {
   /** Of the area, in the measure of the grid. */
   total: number
   change: Change
-  /** Whether its pixels could be compared one by one. On different grids only means and cover are known. */
+  /** Whether pixels were compared. Different grids allow means and cover alone. */
   pixelwise: boolean
 }
 
-/** What two releases come to, one beside the other. */
 export interface Comparison extends Comparing {
-  /** Of the areas; null where none are loaded, and all that the releases cover is one. */
+  /** Null where no areas are loaded, and the cover of the releases is one area. */
   level: number | null
   layers: LayerPair[]
   areas: { area: ComparedArea; layers: LayerChange[] }[]
@@ -93,9 +95,9 @@ interface ComparedReleases {
  * Compares two releases in all areas of a level, one after the other.
  *
  * @param level null where no areas are loaded
- * @param progress is told which part of the areas is done
+ * @param progress gets the finished part of the areas
  * @throws {ReplacedMeanwhile} where one of the releases, or an area, has been deleted
- * @throws {TooManyAreas} where the level has more than are compared
+ * @throws {TooManyAreas} where the level has too many
  */
 export async function compareReleases(
   computation: Computation,
@@ -113,19 +115,19 @@ export async function compareReleases(
     await wait(() => listComparedLayers(db, before)),
     await wait(() => listComparedLayers(db, after)),
   )
-  const plan = planOf(layers, coverages)
+  const plan = makePlan(layers, coverages)
   const most = mostAreas(layers.length)
   const listed = level === null ? [] : await wait(() => listComparedAreas(db, country.code, level, most + 1))
   if (listed.length > most) throw new TooManyAreas(layers.length)
   const found = level === null ? [{ id: null, ...country }] : listed
   const areas: Comparison['areas'] = []
-  const extent = extentOf([...coverages.before, ...coverages.after])
+  const extent = coveringRectangle([...coverages.before, ...coverages.after])
   for (const area of found) {
-    const polygons = area.id === null ? [extent] : await shapeOf(computation, area.id)
+    const polygons = area.id === null ? [extent] : await readShape(computation, area.id)
     areas.push({ area, layers: await compareIn(computation, plan, polygons, comparing) })
     progress(areas.length / found.length)
   }
-  // Of what is deleted or moved, tiles look as if they had no value.
+  // Tiles of deleted or moved releases look as if they had no value.
   for (const [release, grids] of [
     [before, coverages.before],
     [after, coverages.after],
@@ -136,7 +138,7 @@ export async function compareReleases(
   return { ...comparing, level, layers, areas }
 }
 
-/** What a layer comes to in all areas together. */
+/** The change of a layer in all areas. */
 export function totalOf({ areas }: Comparison, layer: number): LayerChange {
   const sum: LayerChange = { total: 0, change: noChange(), pixelwise: true }
   for (const { layers } of areas) {
@@ -148,7 +150,7 @@ export function totalOf({ areas }: Comparison, layer: number): LayerChange {
   return sum
 }
 
-/** What is compared pixel by pixel, and which coverages have layers beside that. */
+/** Pairs to compare by pixels, and coverages of the other layers. */
 interface Plan {
   layers: LayerPair[]
   pairs: CoveragePair[]
@@ -156,7 +158,7 @@ interface Plan {
   after: ZonalCoverage[]
 }
 
-function planOf(layers: LayerPair[], coverages: Record<'before' | 'after', ZonalCoverage[]>): Plan {
+function makePlan(layers: LayerPair[], coverages: Record<'before' | 'after', ZonalCoverage[]>): Plan {
   const pairs = pairCoverages(layers, coverages.before, coverages.after)
   const paired = new Set(pairs.flatMap(({ bands }) => bands.map(({ pair }) => pair)))
   const beside = (side: 'before' | 'after') => {
@@ -176,31 +178,31 @@ async function compareIn(
 ): Promise<LayerChange[]> {
   const found: LayerChange[] = []
   for (const pair of pairs) {
-    const { total, changes } = await changesIn(computation, pair, polygons, comparing)
+    const { total, changes } = await compareBands(computation, pair, polygons, comparing)
     pair.bands.forEach((band, index) => {
       found[band.pair] = { total, change: changes[index] as Change, pixelwise: true }
     })
   }
   const old = await zonalStatistics(computation, before, polygons, null, () => {})
   const now = await zonalStatistics(computation, after, polygons, null, () => {})
-  const sideOf = (layers: (LayerStatistics | null)[], place: number | null) => {
+  const readSide = (layers: (LayerStatistics | null)[], place: number | null) => {
     const layer = place === null ? null : layers[place]
     const area = layer ? layer.covered * old.areaHa : 0
     return { area, sum: layer ? layer.mean * area : 0 }
   }
   layers.forEach((layer, pair) => {
-    found[pair] ??= apart(
+    found[pair] ??= compareStatistics(
       layer,
       old.areaHa,
-      sideOf(old.layers, layer.before),
-      sideOf(now.layers, layer.after),
+      readSide(old.layers, layer.before),
+      readSide(now.layers, layer.after),
     )
   })
   return found
 }
 
-/** What becomes of a layer of which only the statistics of each release are known. */
-function apart(layer: LayerPair, total: number, before: Side, after: Side): LayerChange {
+/** The change of a layer by the statistics of each release alone. */
+function compareStatistics(layer: LayerPair, total: number, before: Side, after: Side): LayerChange {
   const inOneAlone = layer.before === null || layer.after === null
   const all = (area: number) => ({ least: area, likely: area, most: area })
   const change = { ...noChange(), before, after }
@@ -211,17 +213,28 @@ function apart(layer: LayerPair, total: number, before: Side, after: Side): Laye
   }
 }
 
-async function shapeOf({ ask }: Computation, areaId: number): Promise<Rings[]> {
+async function readShape({ ask }: Computation, areaId: number): Promise<Rings[]> {
   const shape = await readArea(ask, areaId)
   if (!shape) throw new ReplacedMeanwhile()
   return decodeMultiPolygon(shape.wkb)
 }
 
 /** The rectangle in longitude and latitude that all coverages lie in. */
-function extentOf(coverages: ZonalCoverage[]): Rings {
+function coveringRectangle(coverages: ZonalCoverage[]): Rings {
   const west = Math.min(...coverages.map((coverage) => coverage.west))
   const south = Math.min(...coverages.map((coverage) => coverage.south))
   const east = Math.max(...coverages.map((coverage) => coverage.east))
   const north = Math.max(...coverages.map((coverage) => coverage.north))
   return [Float64Array.of(west, south, east, south, east, north, west, north, west, south)]
+}
+
+/** A computation for a command: without a queue, and without an end but the command's. */
+export function computingAlone(database: Database): Computation {
+  const reads = readUntil(database, new AbortController().signal)
+  return {
+    ...reads,
+    readTiles: readingTiles(createTileStores(database), reads),
+    wait: (something) => something(),
+    pause: async () => {},
+  }
 }

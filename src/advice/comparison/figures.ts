@@ -7,7 +7,7 @@ import type { ComparedArea, ComparedLayer } from './queries.ts'
 /** Decimals of percentages. */
 const DECIMALS = 4
 
-/** What becomes of a layer in an area, as it is shown; percentages are of the area, but for that of the mean. */
+/** Percentages are of the area, but for `change_percent`, which is of the mean. */
 interface ChangeFigures {
   mean_before: number | null
   mean_after: number | null
@@ -65,13 +65,10 @@ function meanOf({ area, sum }: Side): number | null {
   return area > 0 ? sum / area : null
 }
 
-/** A part of a mean that is nothing but rounding. */
+/** Smaller relative changes of a mean are rounding. */
 const NOISE = 1e-9
 
-/**
- * By which part of itself the mean of a layer changes: infinite where all values are lost, or none of them was anything
- * but 0; null where there were none.
- */
+/** The relative change of a mean: infinite where all values are lost, or all were 0; null without values before. */
 export function relativeChange({
   before,
   after,
@@ -83,14 +80,14 @@ export function relativeChange({
   return old === 0 ? Math.sign(now) * Number.POSITIVE_INFINITY : (now - old) / Math.abs(old)
 }
 
-/** What becomes of one layer in one area; or in all of them, where there is none. */
+/** The change of a layer in an area, or in all areas without one. */
 export interface ChangeRow {
   area: ComparedArea | null
   layer: ComparedLayer
   found: LayerChange
 }
 
-/** What a layer is called in a sentence, a table or a title. */
+/** The name of a layer in sentences and tables. */
 export function layerName({ input, scenario }: Pick<ComparedLayer, 'input' | 'scenario'>): string {
   return [input, scenario].filter((label) => label !== null).join(', ') || 'values'
 }
@@ -107,7 +104,7 @@ export function areaRows({ layers, areas }: Comparison): ChangeRow[] {
   )
 }
 
-/** The areas in which the mean of a layer changes most, each with that layer; those in which none does are left out. */
+/** The areas with the largest changes of a mean, each with that layer, without areas that do not change. */
 export function worstRows(comparison: Comparison, most: number): ChangeRow[] {
   const worst = new Map<ComparedArea | null, ChangeRow>()
   for (const row of areaRows(comparison)) {
@@ -120,12 +117,12 @@ export function worstRows(comparison: Comparison, most: number): ChangeRow[] {
     .slice(0, most)
 }
 
-/** By which part of itself the mean changes, up or down; 0 where there was none. */
+/** The relative change of the mean, without its sign; 0 without values before. */
 export function sizeOf({ found }: Pick<ChangeRow, 'found'>): number {
   return Math.abs(relativeChange(found.change) ?? 0)
 }
 
-/** Areas that are named as those that change most. */
+/** The answer names so many areas with the largest changes. */
 export const WORST_AREAS = 10
 
 /** Two releases by their codes. */
@@ -136,12 +133,12 @@ interface ComparedCodes {
 
 /** A comparison as JSON, as a whole. */
 export function comparisonBody(codes: ComparedCodes, comparison: Comparison) {
-  return { ...headOf(codes, comparison), areas: areaRows(comparison).map(rowMembers) }
+  return { ...summarize(codes, comparison), areas: areaRows(comparison).map(rowMembers) }
 }
 
 /** A comparison as the text of JSON, row by row. */
 export function* comparisonJson(codes: ComparedCodes, comparison: Comparison): Generator<string> {
-  yield `${JSON.stringify(headOf(codes, comparison)).slice(0, -1)},"areas":[`
+  yield `${JSON.stringify(summarize(codes, comparison)).slice(0, -1)},"areas":[`
   let separator = ''
   for (const row of areaRows(comparison)) {
     yield separator + JSON.stringify(rowMembers(row))
@@ -150,7 +147,7 @@ export function* comparisonJson(codes: ComparedCodes, comparison: Comparison): G
   yield ']}'
 }
 
-function headOf({ before, after }: ComparedCodes, comparison: Comparison) {
+function summarize({ before, after }: ComparedCodes, comparison: Comparison) {
   const { level, threshold, exact } = comparison
   return {
     before,

@@ -18,26 +18,26 @@ import type { ComparedLayer } from './queries.ts'
 
 /** A layer that one of two releases has, or both. */
 export interface LayerPair extends ComparedLayer {
-  /** Its place among the layers of each release, from 0; null where that has none of the kind. */
+  /** The index among the layers of each release; null where it has no such layer. */
   before: number | null
   after: number | null
 }
 
-/** Pairs the layers of two releases by what they are of: those of the later one first, in its order. */
+/** Pairs layers by input and scenario: those of the later release first, in its order. */
 export function pairLayers(before: ComparedLayer[], after: ComparedLayer[]): LayerPair[] {
-  const placeIn = (layers: ComparedLayer[], { input, scenario }: ComparedLayer) => {
-    const place = layers.findIndex((layer) => layer.input === input && layer.scenario === scenario)
-    return place < 0 ? null : place
+  const indexIn = (layers: ComparedLayer[], { input, scenario }: ComparedLayer) => {
+    const index = layers.findIndex((layer) => layer.input === input && layer.scenario === scenario)
+    return index < 0 ? null : index
   }
   return [
-    ...after.map((layer, place) => ({ ...layer, before: placeIn(before, layer), after: place })),
+    ...after.map((layer, index) => ({ ...layer, before: indexIn(before, layer), after: index })),
     ...before
-      .map((layer, place) => ({ ...layer, before: place, after: placeIn(after, layer) }))
+      .map((layer, index) => ({ ...layer, before: index, after: indexIn(after, layer) }))
       .filter((pair) => pair.after === null),
   ]
 }
 
-/** Two coverages on one grid, with the bands that are to be compared. */
+/** Two coverages on one grid, with the bands to compare. */
 export interface CoveragePair {
   before: ZonalCoverage
   after: ZonalCoverage
@@ -45,13 +45,13 @@ export interface CoveragePair {
 }
 
 interface BandPair {
-  /** The place of its pair of layers, from 0. */
+  /** The index of its pair of layers. */
   pair: number
   before: ZonalBand
   after: ZonalBand
 }
 
-/** Finds which pairs of layers can be compared pixel by pixel: those on the same grid in the same tiles. */
+/** Pairs the coverages whose pixels can be compared: those on the same grid in the same tiles. */
 export function pairCoverages(
   pairs: LayerPair[],
   before: ZonalCoverage[],
@@ -64,8 +64,8 @@ export function pairCoverages(
     if (!old || !now || !sameGrid(old.coverage, now.coverage)) continue
     if (old.coverage.tileSize !== now.coverage.tileSize) continue
     const band = { pair, before: old.band, after: now.band }
-    const known = found.find((other) => other.before === old.coverage && other.after === now.coverage)
-    if (known) known.bands.push(band)
+    const same = found.find((other) => other.before === old.coverage && other.after === now.coverage)
+    if (same) same.bands.push(band)
     else found.push({ before: old.coverage, after: now.coverage, bands: [band] })
   }
   return found
@@ -73,58 +73,58 @@ export function pairCoverages(
 
 function bandAt(
   coverages: ZonalCoverage[],
-  place: number | null,
+  layer: number | null,
 ): { coverage: ZonalCoverage; band: ZonalBand } | undefined {
   for (const coverage of coverages) {
-    const band = coverage.bands.find(({ index }) => index === place)
+    const band = coverage.bands.find(({ index }) => index === layer)
     if (band) return { coverage, band }
   }
   return undefined
 }
 
-/** Bands of tiles that are read at a time, of two coverages each: 16 MB where pixels have 4 bytes. */
+/** Bands of tiles of one read, of two coverages each: 16 MB of pixels with 4 bytes. */
 const BANDS_A_CHUNK = 8192
 
-/** More tiles than this are not read at a time, however few bands they have. */
+/** Tiles of one read, however few bands they have. */
 const MOST_TILES_A_CHUNK = 1024
 
 /** A tile as it was and as it is; undefined where none of it has a value. */
-type Visit = (before: DecodedTile | undefined, after: DecodedTile | undefined, areas: Float64Array) => void
+type AddTiles = (before: DecodedTile | undefined, after: DecodedTile | undefined, areas: Float64Array) => void
 
-/** Reads tiles of two coverages on one grid, chunk by chunk as enough of them are wanted. */
+/** Reads tiles of two coverages on one grid, chunk by chunk as enough of them are added. */
 class PairReader {
   readonly #computation: Computation
   readonly #pair: CoveragePair
-  readonly #visit: Visit
+  readonly #addTiles: AddTiles
   readonly #tilesAChunk: number
-  #wanted: WeighedTile[] = []
+  #pending: WeighedTile[] = []
 
-  constructor(computation: Computation, pair: CoveragePair, visit: Visit) {
+  constructor(computation: Computation, pair: CoveragePair, addTiles: AddTiles) {
     this.#computation = computation
     this.#pair = pair
-    this.#visit = visit
+    this.#addTiles = addTiles
     const bands = Math.max(pair.before.bands.length, pair.after.bands.length)
     this.#tilesAChunk = Math.max(1, Math.min(MOST_TILES_A_CHUNK, Math.floor(BANDS_A_CHUNK / bands)))
   }
 
-  async want(tile: WeighedTile): Promise<void> {
-    this.#wanted.push(tile)
-    if (this.#wanted.length >= this.#tilesAChunk) await this.finish()
+  async add(tile: WeighedTile): Promise<void> {
+    this.#pending.push(tile)
+    if (this.#pending.length >= this.#tilesAChunk) await this.finish()
   }
 
   /** Reads what is left. */
   async finish(): Promise<void> {
-    const wanted = this.#wanted
-    this.#wanted = []
-    if (wanted.length === 0) return
+    const pending = this.#pending
+    this.#pending = []
+    if (pending.length === 0) return
     const { before, after } = this.#pair
-    const old = await this.#read(before, wanted)
-    const now = await this.#read(after, wanted)
-    for (const tile of wanted) {
+    const old = await this.#read(before, pending)
+    const now = await this.#read(after, pending)
+    for (const tile of pending) {
       const key = keyOf(tile)
       const [oldWkb, nowWkb] = [old.get(key), now.get(key)]
       if (!oldWkb && !nowWkb) continue
-      this.#visit(oldWkb && decodeTile(oldWkb), nowWkb && decodeTile(nowWkb), tile.areas)
+      this.#addTiles(oldWkb && decodeTile(oldWkb), nowWkb && decodeTile(nowWkb), tile.areas)
       await this.#computation.pause()
     }
   }
@@ -160,25 +160,23 @@ class BlockAreas {
   /** The area of a column of pixels, as high as a block. */
   #columnArea(level: number, row: number, side: number): number {
     const key = `${level} ${row}`
-    const known = this.#columnAreas.get(key)
-    if (known !== undefined) return known
+    const cached = this.#columnAreas.get(key)
+    if (cached !== undefined) return cached
     const end = Math.min(this.#grid.height, (row + 1) * side)
     let area = 0
-    for (let line = row * side; line < end; line++) area += this.#measure.pixelArea(line)
+    for (let pixelRow = row * side; pixelRow < end; pixelRow++) area += this.#measure.pixelArea(pixelRow)
     this.#columnAreas.set(key, area)
     return area
   }
 }
 
-/** How two releases are compared. */
 export interface Comparing {
-  /** The part of a value by which it has to differ to count as changed. */
+  /** The relative difference that counts as a change. */
   threshold: number
-  /** Whether every pixel is looked at, and not only those on the borders of areas. */
+  /** Whether to compare every pixel, and not those on the borders of areas alone. */
   exact: boolean
 }
 
-/** What becomes of the bands of two coverages in an area. */
 interface AreaChanges {
   /** Of the area, in the measure of the grid. */
   total: number
@@ -187,12 +185,12 @@ interface AreaChanges {
 }
 
 /**
- * Finds what becomes of bands in an area, from one coverage to another on the same grid.
+ * Compares bands in an area, from one coverage to another on the same grid.
  *
- * The tiles on the border are read and looked at pixel by pixel; of what lies inside as a whole the summaries are
- * read, those of the smallest blocks that are not too many. Both in chunks, so memory stays bounded.
+ * Tiles on the border are compared by pixels, whole tiles inside by summaries, of the smallest blocks that are few
+ * enough. Both come in chunks, so memory stays bounded.
  */
-export async function changesIn(
+export async function compareBands(
   computation: Computation,
   pair: CoveragePair,
   polygons: Rings[],
@@ -228,18 +226,18 @@ async function examine(
     await pause()
     if (!found) continue
     area += found.area
-    for (const [column, areas] of found.border) await reader.want({ row: found.row, column, areas })
+    for (const [column, areas] of found.border) await reader.add({ row: found.row, column, areas })
     if (found.inside.length === 0) continue
     if (!everyPixel) {
       inside.set(found.row, found.inside)
       continue
     }
     const areas = wholeTile(coverage, measure, found.row)
-    for (const column of columnsIn(found.inside)) await reader.want({ row: found.row, column, areas })
+    for (const column of columnsIn(found.inside)) await reader.add({ row: found.row, column, areas })
   }
   await reader.finish()
   await addBlocks(computation, pair, measure, inside, tallies)
-  // What lies far beyond the grid cannot be placed on it.
+  // Areas far beyond the grid have no place on it.
   const total =
     placed.share > 0 ? (placed.within ? area : placed.area) / placed.share : ellipsoidArea(polygons)
   return { total, changes: tallies.map(({ change }) => change) }
@@ -254,13 +252,13 @@ async function examine(
   }
 }
 
-/** So many blocks of an area are looked at: the more, the closer are the bounds of what has changed in it. */
+/** Blocks of an area: more of them give closer bounds. */
 const MOST_BLOCKS = 32_768
 
-/** Blocks of which the summaries are read with one statement, of two coverages each. */
+/** Blocks whose summaries one statement reads, of two coverages each. */
 const BLOCKS_A_CHUNK = 4096
 
-/** Adds what lies inside as a whole, by its summaries. */
+/** Adds the whole tiles inside, by their summaries. */
 async function addBlocks(
   { ask, pause }: Computation,
   { before, after, bands }: CoveragePair,
@@ -272,7 +270,7 @@ async function addBlocks(
   const areas = new BlockAreas(after, measure)
   const [columns, rows] = [Math.ceil(width / tileSize), Math.ceil(height / tileSize)]
   const runs = largestBlocks(inside, columns, rows, levelFor(inside))
-  for (const chunk of chunksOf(runs)) {
+  for (const chunk of splitRuns(runs)) {
     const old = new Map(
       (await readSummaries(ask, before.id, chunk)).map((block) => [summaryKey(block), block]),
     )
@@ -287,14 +285,14 @@ async function addBlocks(
   function add(old: StoredSummary | undefined, now: StoredSummary | undefined): void {
     const area = areas.of((now ?? old) as StoredSummary)
     for (const [index, band] of bands.entries()) {
-      tallies[index]?.addBlock(summaryOf(old, band.before), summaryOf(now, band.after), area)
+      tallies[index]?.addBlock(readSummary(old, band.before), readSummary(now, band.after), area)
     }
   }
 }
 
 const NOTHING = emptySummary()
 
-function summaryOf(block: StoredSummary | undefined, { band }: ZonalBand): Summary {
+function readSummary(block: StoredSummary | undefined, { band }: ZonalBand): Summary {
   return block ? block.summary(band) : NOTHING
 }
 
@@ -311,20 +309,20 @@ function levelFor(inside: Map<number, number[]>): number {
   return Math.max(0, Math.ceil(Math.log(tiles / MOST_BLOCKS) / Math.log(BLOCK_FACTOR ** 2)))
 }
 
-/** Cuts runs of blocks into lists of as many blocks as are read at a time. */
-function* chunksOf(runs: BlockRun[]): Generator<BlockRun[]> {
+/** Splits runs into lists of as many blocks as one statement reads. */
+function* splitRuns(runs: BlockRun[]): Generator<BlockRun[]> {
   let chunk: BlockRun[] = []
-  let room = BLOCKS_A_CHUNK
+  let left = BLOCKS_A_CHUNK
   for (const run of runs) {
     for (let { start } = run; start < run.end; ) {
-      const end = Math.min(run.end, start + room)
+      const end = Math.min(run.end, start + left)
       chunk.push({ ...run, start, end })
-      room -= end - start
+      left -= end - start
       start = end
-      if (room > 0) continue
+      if (left > 0) continue
       yield chunk
       chunk = []
-      room = BLOCKS_A_CHUNK
+      left = BLOCKS_A_CHUNK
     }
   }
   if (chunk.length > 0) yield chunk

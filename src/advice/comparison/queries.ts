@@ -1,7 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '#src/data/tables.ts'
 
-/** A layer of a release, as it is told from others. */
 export interface ComparedLayer {
   input: string | null
   scenario: string | null
@@ -21,13 +20,13 @@ export async function listComparedLayers(db: Kysely<Tables>, releaseId: number):
 
 /** An area that releases are compared in. */
 export interface ComparedArea {
-  /** Null for all that the releases cover. */
+  /** Null for the cover of the releases. */
   id: number | null
   code: string
   name: string
 }
 
-/** The areas of a level of a country, in the order of their codes; of more than a number, those that come first. */
+/** The first areas of a level of a country, in the order of their codes. */
 export async function listComparedAreas(
   db: Kysely<Tables>,
   countryCode: string,
@@ -44,7 +43,7 @@ export async function listComparedAreas(
     .execute()
 }
 
-/** A country, and of which levels its areas are loaded, ascending. */
+/** The name of a country, and its loaded levels, ascending. */
 export async function findLevels(
   db: Kysely<Tables>,
   countryCode: string,

@@ -31,20 +31,20 @@ import {
 import { comparisonCsv, comparisonJson } from './figures.ts'
 import { findLevels } from './queries.ts'
 
-/** Comparisons read much, and admins are few: one at a time, and so many wait. */
+/** Comparisons read much, and admins are few. */
 const LIMITS = { running: 1, waiting: 10 }
 
-/** How long a comparison takes at most, with the wait for its turn: as long as proxies wait for an answer. */
+/** The time of a comparison with its wait in the queue: the usual timeout of proxies. */
 const TIMEOUT_MS = 60_000
 
-/** Does a comparison for a request when its turn comes. */
+/** Compares for a request, in a queue and with a timeout. */
 type CompareWithTimeout = <Result>(
   request: FastifyRequest,
   reply: FastifyReply,
   compare: (computation: Computation) => Promise<Result>,
 ) => Promise<Result>
 
-function createComparing(app: App): CompareWithTimeout {
+function createComparisonQueue(app: App): CompareWithTimeout {
   const queue = createFairQueue(LIMITS, tooMany)
   observeQueue(app.metrics, 'comparisons', queue.state)
 
@@ -80,7 +80,7 @@ Means and cover are exact, as in advice for polygons. Gains, losses and changes 
 type Call = FastifyRequest<{ Params: ChangesParams; Querystring: ChangesQuery }>
 
 function changesRoutes(app: App): void {
-  const compareWithTimeout = createComparing(app)
+  const compareWithTimeout = createComparisonQueue(app)
 
   app.get(
     '/releases/:a/diff/:b',
@@ -126,33 +126,35 @@ function changesRoutes(app: App): void {
       )
       if (mediaType === CSV) attach(reply, CSV, 'changes')
       const rows = mediaType === CSV ? comparisonCsv(comparison) : comparisonJson(codes, comparison)
-      return reply.type(`${mediaType}; charset=utf-8`).send(Readable.from(inTurn(app, request, reply, rows)))
+      return reply
+        .type(`${mediaType}; charset=utf-8`)
+        .send(Readable.from(sliceRows(app, request, reply, rows)))
     },
   )
 }
 
 /** So many rows take about a millisecond. */
-const ROWS_A_TURN = 100
+const ROWS_A_SLICE = 100
 
-/** Rows in pieces, between which others have their turn: a country may have thousands of areas. */
-async function* inTurn(
+/** Joins rows to slices, with pauses for other requests: a country may have thousands of areas. */
+async function* sliceRows(
   { turns }: App,
   request: FastifyRequest,
   reply: FastifyReply,
   rows: Iterable<string>,
 ): AsyncGenerator<string> {
   const [clientKey, gone] = [clientKeyOf(request), untilGone(reply)]
-  let piece: string[] = []
+  let slice: string[] = []
   for (const row of rows) {
-    if (piece.push(row) < ROWS_A_TURN) continue
-    yield piece.join('')
-    piece = []
+    if (slice.push(row) < ROWS_A_SLICE) continue
+    yield slice.join('')
+    slice = []
     await turns.next(clientKey, gone)
   }
-  yield piece.join('')
+  yield slice.join('')
 }
 
-/** @throws {ApiError} where the releases are not there or cannot be compared, or no areas of the level are loaded */
+/** @throws {ApiError} where releases are missing or of different kinds, or no areas of the level are loaded */
 async function compare(
   { database: { reader } }: App,
   { params: { a, b }, query }: Call,
@@ -179,7 +181,7 @@ async function compare(
   return compareReleases(computation, reader, releases, comparing).catch(refuse)
 }
 
-/** @throws {ApiError} where that is too much, or something is no longer what it was when it was found */
+/** @throws {ApiError} for errors of the comparison that a client can act on */
 function refuse(error: unknown): never {
   if (error instanceof TooManyAreas) throw ApiError.invalid('level', error.rule)
   if (!(error instanceof ReplacedMeanwhile)) throw error
@@ -191,7 +193,7 @@ function existing(code: string, release: ReleaseRow | undefined): ReleaseRow {
   throw new ApiError('NOT_FOUND', `There is no release ${code} that is complete.`)
 }
 
-/** What changes from one release to another. */
+/** Changes from one release to another. */
 export async function changes(app: App): Promise<void> {
   for (const schema of changesComponents) app.addSchema(schema)
   changesRoutes(app)

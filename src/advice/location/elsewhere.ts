@@ -10,7 +10,7 @@ import type { Outlines, Piece } from '#src/lookup/areas.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { Area, Position } from '#src/lookup/queries.ts'
 import { countryNamed, type Snapshot } from '#src/lookup/snapshot.ts'
-import { geodesicLength, type NearestOnSphere, nearestOnSphere, onSphere } from '#src/raster/great-circles.ts'
+import { geodesicLength, type NearestOnSphere, nearestOnSphere, onSphere } from '#src/raster/nearest.ts'
 import { squaredDistanceTo } from '#src/raster/rings.ts'
 import { DISTANCE_DECIMALS, findNearestCountries, NEAREST_PIECES, type NearestCountry } from './queries.ts'
 
@@ -20,7 +20,7 @@ interface Nearest {
   distanceKm: number
 }
 
-/** Degrees by which the database may take another of two pieces for the nearer one. */
+/** Within so many degrees the database may order two pieces otherwise. */
 const DEGREES_IN_DOUBT = 1e-9
 
 /** Metres by which its distances may differ from ours: far more than they do. */
@@ -29,22 +29,21 @@ const METRES_IN_DOUBT = 0.01
 /** Metres on the ellipsoid of a radian on the sphere, at the least: the meridian's radius of curvature at the equator. */
 const LEAST_METRES_A_RADIAN = 6_335_439
 
-/** The vectors of pieces that were near to a position before. */
-const vectorsOf = new WeakMap<Piece, Float64Array[]>()
+/** The vectors of pieces near to earlier positions. */
+const vectorCache = new WeakMap<Piece, Float64Array[]>()
 
 /**
- * The country nearest to a position that lies in none, as `findNearestCountries` has it: null where there are no
- * outlines, undefined where it takes the database to tell.
+ * The same as `findNearestCountries`, from memory: null without outlines, undefined where only the database can decide.
  */
 function nearestFromMemory(outlines: Outlines, position: Position): Nearest | null | undefined {
   if (outlines.pieces.length === 0) return null
   const { certain, doubtful } = nearestPieces(outlines, position)
-  const all = measured([...certain, ...doubtful], position)
+  const all = measureDistances([...certain, ...doubtful], position)
   const least = Math.min(...all.map(({ metres }) => metres))
   const nearest = all.filter(({ metres }) => metres - least <= METRES_IN_DOUBT)
   const [{ countryCode }] = nearest.map(({ piece }) => piece) as [Piece]
   if (nearest.some(({ piece }) => piece.countryCode !== countryCode)) return undefined
-  // Of the doubtful ones, the database takes as many as there is room for.
+  // The database takes as many of the doubtful ones as its limit allows.
   const others = doubtful.filter((piece) => !nearest.some((near) => near.piece === piece))
   const isTaken = nearest.some(({ piece }) => certain.includes(piece))
   if (!isTaken && others.length >= NEAREST_PIECES - certain.length) return undefined
@@ -77,10 +76,10 @@ function nearestPieces(
   }
 }
 
-/** How far away pieces are, without those that are farther than others in any case. */
-function measured(pieces: Piece[], position: Position): { piece: Piece; metres: number }[] {
+/** The distances of pieces, without those that are certainly farther than others. */
+function measureDistances(pieces: Piece[], position: Position): { piece: Piece; metres: number }[] {
   const byAngle = pieces
-    .map((piece) => ({ piece, ...nearestOnSphere(vectors(piece), position) }))
+    .map((piece) => ({ piece, ...nearestOnSphere(readVectors(piece), position) }))
     .sort((a, b) => a.angle - b.angle)
   const found: { piece: Piece; metres: number }[] = []
   let least = Number.POSITIVE_INFINITY
@@ -99,29 +98,32 @@ function measured(pieces: Piece[], position: Position): { piece: Piece; metres: 
   return found
 }
 
-function vectors(piece: Piece): Float64Array[] {
-  const known = vectorsOf.get(piece)
-  if (known) return known
-  const made = piece.rings.map(onSphere)
-  vectorsOf.set(piece, made)
-  return made
+function readVectors(piece: Piece): Float64Array[] {
+  const cached = vectorCache.get(piece)
+  if (cached) return cached
+  const vectors = piece.rings.map(onSphere)
+  vectorCache.set(piece, vectors)
+  return vectors
 }
 
-/** The country a point lies in, and its areas there. */
-export interface Place {
+/** The country of a point, and its areas there. */
+export interface CountryAndAreas {
   countryCode: string
   /** From level 1 down, at most one a level. */
   admin: AdminReference[]
 }
 
 /**
- * Chooses among the areas that a point lies in. Most points lie in one a level; those on a border lie in
- * several, and get the one of lowest code: in the country that was asked for if it is among them, and
- * below the area chosen one level up wherever there is one.
+ * Chooses among the areas of a point. Most points have one a level; those on a border have several, and get the one of
+ * lowest code: in the requested country if it is among them, and within the chosen area one level up if possible.
  */
-export function placeOf(areas: readonly Area[], wantedCountry: string | undefined): Place | undefined {
+export function chooseAreas(
+  areas: readonly Area[],
+  requestedCountry: string | undefined,
+): CountryAndAreas | undefined {
   const codes = areas.map(({ countryCode }) => countryCode)
-  const countryCode = wantedCountry && codes.includes(wantedCountry) ? wantedCountry : codes.sort()[0]
+  const countryCode =
+    requestedCountry && codes.includes(requestedCountry) ? requestedCountry : codes.sort()[0]
   if (countryCode === undefined) return undefined
   const admin: AdminReference[] = []
   let above: Area | undefined
@@ -142,69 +144,67 @@ function byCode(a: Area, b: Area): number {
   return a.code < b.code ? -1 : 1
 }
 
-/** What is said of a point in no country. */
+/** The members of an answer about a point in no country. */
 export type Elsewhere = Pick<LocationValidation, 'nearest' | 'hint'>
 
-/**
- * Tells of a point in no country which one is nearest, and whether it would lie in the one that is wanted, or in any,
- * with longitude and latitude swapped.
- */
-interface ElsewhereFinder {
-  /** From memory alone; undefined where the database has to be asked. */
-  fromMemory(position: Position, wantedCountry: string | undefined, snapshot: Snapshot): Elsewhere | undefined
-  /** The same; what is not in memory is asked of the database. */
-  find(
-    position: Position,
-    wantedCountry: string | undefined,
-    snapshot: Snapshot,
-    clientKey: ClientKey,
-  ): Promise<Elsewhere>
-}
-
-/** Places a query: a millisecond each. */
+/** Positions of one query: a millisecond each. */
 const NEAREST_PER_QUERY = 20
 
-/** Queries at a time: points in no country are to keep no others from the database. */
+/** Simultaneous queries: points in no country must not delay others at the database. */
 const NEAREST_QUERIES = 1
 
-export function createElsewhereFinder(db: Kysely<Tables>, lookup: Lookup): ElsewhereFinder {
+/**
+ * Finds the country nearest to a point in none, and whether the point would lie in the requested country, or in any, with
+ * longitude and latitude swapped.
+ */
+export function createElsewhereFinder(db: Kysely<Tables>, lookup: Lookup) {
   const { areas, outlines } = lookup
   const askNearest = createBatcher({
-    run: (places: Position[]) => findNearestCountries(db, places),
+    run: (positions: Position[]) => findNearestCountries(db, positions),
     concurrency: NEAREST_QUERIES,
     batch: NEAREST_PER_QUERY,
-    // No place makes a query fail: asking again for fewer would not help.
+    // No position makes a query fail, so smaller batches would not help.
     failsAll: () => true,
   })
 
   return {
-    fromMemory(position, wantedCountry, snapshot) {
-      const nearest = knownNearest(lookup, position, snapshot)
+    /** Undefined where only the database can decide. */
+    fromMemory(
+      position: Position,
+      requestedCountry: string | undefined,
+      snapshot: Snapshot,
+    ): Elsewhere | undefined {
+      const nearest = readNearest(lookup, position, snapshot)
       if (nearest === undefined) return undefined
-      const meant = swapped(position)
-      const areasMeant = meant ? areas.fromMemory(meant, snapshot.boundaries) : []
-      return areasMeant && elsewhereOf(nearest, hintOf(areasMeant, wantedCountry, snapshot))
+      const other = swapped(position)
+      const otherAreas = other ? areas.fromMemory(other, snapshot.boundaries) : []
+      return otherAreas && describeElsewhere(nearest, otherAreas, requestedCountry, snapshot)
     },
-    async find(position, wantedCountry, snapshot, clientKey) {
-      // Whoever comes next is answered by it.
+    async find(
+      position: Position,
+      requestedCountry: string | undefined,
+      snapshot: Snapshot,
+      clientKey: ClientKey,
+    ): Promise<Elsewhere> {
+      // The next request is answered from memory.
       void outlines.read(snapshot.boundaries)
-      const known = knownNearest(lookup, position, snapshot)
-      const nearest = known === undefined ? await askNearest(position, clientKey) : known
-      const meant = swapped(position)
-      const areasMeant = meant ? await areas.find(meant, snapshot.boundaries, clientKey) : []
-      return elsewhereOf(nearest, hintOf(areasMeant, wantedCountry, snapshot))
+      const cached = readNearest(lookup, position, snapshot)
+      const nearest = cached === undefined ? await askNearest(position, clientKey) : cached
+      const other = swapped(position)
+      const otherAreas = other ? await areas.find(other, snapshot.boundaries, clientKey) : []
+      return describeElsewhere(nearest, otherAreas, requestedCountry, snapshot)
     },
   }
 }
 
-/** The country nearest to a position, by the outlines in memory; undefined where the database has to be asked. */
-function knownNearest(
+/** The nearest country by the outlines in memory; undefined where only the database can decide. */
+function readNearest(
   { outlines }: Lookup,
   position: Position,
   snapshot: Snapshot,
 ): NearestCountry | null | undefined {
-  const known = outlines.known(snapshot.boundaries)
-  const nearest = known && nearestFromMemory(known, position)
+  const cached = outlines.known(snapshot.boundaries)
+  const nearest = cached && nearestFromMemory(cached, position)
   if (!nearest) return nearest
   const country = countryNamed(snapshot, nearest.countryCode)
   return country === undefined
@@ -212,18 +212,17 @@ function knownNearest(
     : { country_code: nearest.countryCode, country, distance_km: nearest.distanceKm }
 }
 
-/** @param areas that the position lies in with longitude and latitude swapped */
-function hintOf(
+/** @param areas of the position with longitude and latitude swapped */
+function describeElsewhere(
+  nearest: NearestCountry | null,
   areas: readonly Area[],
-  wantedCountry: string | undefined,
+  requestedCountry: string | undefined,
   snapshot: Snapshot,
-): string | undefined {
-  const place = placeOf(areas, wantedCountry)
-  if (!place || (wantedCountry ?? place.countryCode) !== place.countryCode) return undefined
-  const country = countryNamed(snapshot, place.countryCode)
-  return `With lat and lng swapped the point would lie in ${country}: did you mean lng, lat?`
-}
-
-function elsewhereOf(nearest: NearestCountry | null, hint: string | undefined): Elsewhere {
-  return { ...(nearest && { nearest }), ...(hint && { hint }) }
+): Elsewhere {
+  const elsewhere: Elsewhere = { ...(nearest && { nearest }) }
+  const { countryCode } = chooseAreas(areas, requestedCountry) ?? {}
+  if (countryCode === undefined || (requestedCountry ?? countryCode) !== countryCode) return elsewhere
+  const country = countryNamed(snapshot, countryCode)
+  const hint = `With lat and lng swapped the point would lie in ${country}: did you mean lng, lat?`
+  return { ...elsewhere, hint }
 }

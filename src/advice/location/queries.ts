@@ -10,26 +10,26 @@ export interface NearestCountry {
   distance_km: number
 }
 
-/** Pieces nearest by degrees, among which the nearest by kilometres is looked for. */
+/** The nearest by kilometres is one of so many pieces nearest by degrees. */
 export const NEAREST_PIECES = 20
 
 /** Decimals of kilometres. */
 export const DISTANCE_DECIMALS = 1
 
 /**
- * The countries nearest to some places that lie in none, in their order; null where no boundaries are loaded.
+ * The countries nearest to positions in no country, in their order; null where no boundaries are loaded.
  *
  * Distances are to borders: on the sphere, the edge of an area bulges over places beside it, which would be 0 km away.
  */
 export async function findNearestCountries(
   db: Kysely<Tables>,
-  places: Position[],
+  positions: Position[],
 ): Promise<(NearestCountry | null)[]> {
   const { rows } = await sql<NearestCountry & { ordinal: number }>`
     select nearest.*, ordinal
     from unnest(
-      ${arrayOf(places.map(({ longitude }) => longitude))}::float8[],
-      ${arrayOf(places.map(({ latitude }) => latitude))}::float8[]
+      ${arrayOf(positions.map(({ longitude }) => longitude))}::float8[],
+      ${arrayOf(positions.map(({ latitude }) => latitude))}::float8[]
     ) with ordinality as asked (longitude, latitude, ordinal)
     cross join lateral (
       select st_setsrid(st_makepoint(longitude, latitude), 4326) as point
@@ -50,7 +50,7 @@ export async function findNearestCountries(
       order by distance_km, country.code
       limit 1
     ) as nearest`.execute(db)
-  const found = places.map((): NearestCountry | null => null)
+  const found = positions.map((): NearestCountry | null => null)
   for (const { ordinal, country_code, country, distance_km } of rows) {
     found[ordinal - 1] = {
       country_code,

@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify'
-import type { TSchema } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import {
   LocationRemainder,
@@ -24,8 +23,10 @@ A point on a border lies in the area of lowest code. A country code that does no
 
 Send the parameters as a JSON body, as query parameters, or both: they are merged field by field, and the body wins.`
 
-/** @param validation the schema of the answer */
-function locationRoutes(app: App, lookup: Lookup, validation: TSchema): void {
+/** The country and the areas of a point, and its products. */
+export async function location(app: App, { lookup }: { lookup: Lookup }): Promise<void> {
+  const { validation, components } = locationSchemasOf(app.products.list)
+  for (const schema of components) app.addSchema(schema)
   const validator = createLocationValidator(app.database.reader, lookup, app.products.list)
   const sendSoon = createReplyBatcher(app.turns, (answer: LocationValidation, reply) => reply.send(answer))
 
@@ -49,16 +50,9 @@ function locationRoutes(app: App, lookup: Lookup, validation: TSchema): void {
       preValidation: mergeQueryIntoBody(LocationRequest),
     },
     (request: FastifyRequest<{ Body: LocationRequest }>, reply): Promise<LocationValidation> | undefined => {
-      const known = validator.fromMemory(request.body)
-      if (known) return void sendSoon(known, reply)
+      const cached = validator.fromMemory(request.body)
+      if (cached) return void sendSoon(cached, reply)
       return withTimeout(request, reply, () => validator.validate(request.body, clientKeyOf(request)))
     },
   )
-}
-
-/** Where a point lies, and what is known about it. */
-export async function location(app: App, { lookup }: { lookup: Lookup }): Promise<void> {
-  const { validation, components } = locationSchemasOf(app.products.list)
-  for (const schema of components) app.addSchema(schema)
-  locationRoutes(app, lookup, validation)
 }

@@ -14,14 +14,14 @@ import type { Lookup } from '#src/lookup/lookup.ts'
 import type { Position } from '#src/lookup/queries.ts'
 import { type PublishedRelease, positionOf } from '#src/lookup/releases.ts'
 import { codesOf, countryNamed, type Snapshot } from '#src/lookup/snapshot.ts'
-import { createElsewhereFinder, type Elsewhere, type Place, placeOf } from './elsewhere.ts'
+import { type CountryAndAreas, chooseAreas, createElsewhereFinder, type Elsewhere } from './elsewhere.ts'
 
-/** What a country offers. */
+/** The crops and releases of a country. */
 interface Offer {
   /** Whether any of its boundaries are loaded. */
   bounded: boolean
   crops: string[]
-  /** The crop asked for, or else its first; null where it has none. */
+  /** The requested crop, or else the first; null without any. */
   crop: string | null
   /** The releases that answer for the crop, at most one a product. */
   releases: PublishedRelease[]
@@ -30,17 +30,17 @@ interface Offer {
 /** By the codes of the products. */
 type Availability = Record<string, ProductAvailability>
 
-/** What is published for a country and crop; undefined where there is no such country. */
-function offerOf(
+/** The offer of a country and crop; undefined where the service has no such country. */
+function findOffer(
   snapshot: Snapshot,
   products: readonly ProductDefinition[],
   countryCode: string,
-  wantedCrop: string | null,
+  requestedCrop: string | null,
 ): Offer | undefined {
   const country = snapshot.countries.find(({ code }) => code === countryCode)
   if (!country) return undefined
   const { crops } = country
-  const crop = snapshot.cropNamed(wantedCrop) ?? crops[0] ?? null
+  const crop = snapshot.cropNamed(requestedCrop) ?? crops[0] ?? null
   const releases = products.flatMap(({ code: product, seasonal }) => {
     if (seasonal && !isOffered(crop, crops)) return []
     const series = { product, countryCode, cropCode: seasonal ? crop : null, forecastPeriod: null }
@@ -50,11 +50,11 @@ function offerOf(
 }
 
 /**
- * What each product has at a point of a country, in the words of the point endpoints' errors.
+ * The availability of products at a point of a country, with the codes of the point endpoints' errors.
  *
- * @param withValue the products that have a value there
+ * @param withValue the products with a value there
  */
-function availabilityOf(
+function checkAvailability(
   products: readonly ProductDefinition[],
   { bounded, crop, crops, releases }: Offer,
   withValue: ReadonlySet<string>,
@@ -69,60 +69,39 @@ function availabilityOf(
   })
 }
 
-/** What each product has where none of the countries is. */
-function nothingAvailable(products: readonly ProductDefinition[]): Availability {
-  return eachProduct(products, () => 'OUTSIDE_COUNTRY')
-}
-
 function isOffered(crop: string | null, crops: string[]): boolean {
   return crop !== null && crops.includes(crop)
 }
 
 function eachProduct(
   products: readonly ProductDefinition[],
-  reasonOf: (product: ProductDefinition) => UnavailableReason | undefined,
+  findReason: (product: ProductDefinition) => UnavailableReason | undefined,
 ): Availability {
   const entries = products.map((product) => {
-    const reason = reasonOf(product)
+    const reason = findReason(product)
     return [product.code, reason ? { available: false, reason } : { available: true }]
   })
   return Object.fromEntries(entries)
 }
 
-/** Tells where a point lies, and which products have a value there. */
-export interface LocationValidator {
-  /**
-   * From memory alone; undefined where the database has to be asked.
-   *
-   * @throws {ApiError} INVALID_PARAMETERS where the country that it should lie in is unknown
-   */
-  fromMemory(request: LocationRequest): LocationValidation | undefined
-  /**
-   * The same; what is not in memory is asked of the database, for all who ask meanwhile in one query.
-   *
-   * @param client key who waits for it: those who wait take turns
-   * @throws {ApiError} OVERLOADED where too many wait, and this client key has most of them
-   */
-  validate(request: LocationRequest, clientKey: ClientKey): Promise<LocationValidation>
-}
+export type LocationValidator = ReturnType<typeof createLocationValidator>
 
-/** What is asked for: names without regard to case. */
-interface Asked {
+/** Names are normalized. */
+interface Question {
   position: Position
-  /** The country that the point should lie in; undefined for any. */
+  /** The requested country; undefined for any. */
   countryCode: string | undefined
-  /** Null for the first one of the country. */
+  /** Null for the first of the country. */
   crop: string | null
 }
 
-/** What has been found out about a point. */
-interface Found {
-  place: Place | undefined
-  /** Undefined where no country is asked about, and it lies in none. */
+interface Facts {
+  place: CountryAndAreas | undefined
+  /** Undefined for a point in no country, without a requested one. */
   offer: Offer | undefined
-  /** The products that have a value there. */
+  /** The products with a value there. */
   withValue: ReadonlySet<string>
-  /** What is said of a point in no country. */
+  /** For a point in no country. */
   elsewhere: Elsewhere | undefined
 }
 
@@ -130,36 +109,46 @@ export function createLocationValidator(
   db: Kysely<Tables>,
   lookup: Lookup,
   products: readonly ProductDefinition[],
-): LocationValidator {
+) {
   const elsewhereFinder = createElsewhereFinder(db, lookup)
 
   return {
-    fromMemory(request) {
+    /**
+     * Undefined where the database is needed.
+     *
+     * @throws {ApiError} INVALID_PARAMETERS for an unknown country
+     */
+    fromMemory(request: LocationRequest): LocationValidation | undefined {
       const snapshot = lookup.known()
       if (!snapshot) return undefined
-      const asked = askedBy(request)
-      const { position, countryCode } = asked
+      const question = readQuestion(request)
+      const { position, countryCode } = question
       const areas = lookup.areas.fromMemory(position, snapshot.boundaries)
       if (!areas) return undefined
-      const place = placeOf(areas, countryCode)
+      const place = chooseAreas(areas, countryCode)
       const elsewhere = place ? undefined : elsewhereFinder.fromMemory(position, countryCode, snapshot)
       if (!place && !elsewhere) return undefined
-      const offer = offerIn(products, snapshot, asked, place)
+      const offer = requireOffer(products, snapshot, question, place)
       const withValue = new Set<string>()
       for (const release of offer?.releases ?? []) {
         const values = lookup.valuesFromMemory(release, position)
         if (values === undefined) return undefined
         if (values) withValue.add(release.product)
       }
-      return answerOf(products, snapshot, asked, { place, offer, withValue, elsewhere })
+      return describe(products, snapshot, question, { place, offer, withValue, elsewhere })
     },
-    validate(request, clientKey) {
-      const asked = askedBy(request)
-      const { position, countryCode } = asked
+    /**
+     * The same with the database, in a queue and together with other requests.
+     *
+     * @throws {ApiError} OVERLOADED where the queue is full, and this client key has most of it
+     */
+    validate(request: LocationRequest, clientKey: ClientKey): Promise<LocationValidation> {
+      const question = readQuestion(request)
+      const { position, countryCode } = question
       return lookup.inSnapshotQueued(clientKey, async (snapshot) => {
         const areas = await lookup.areas.find(position, snapshot.boundaries, clientKey)
-        const place = placeOf(areas, countryCode)
-        const offer = offerIn(products, snapshot, asked, place)
+        const place = chooseAreas(areas, countryCode)
+        const offer = requireOffer(products, snapshot, question, place)
         const elsewhere = place
           ? undefined
           : await elsewhereFinder.find(position, countryCode, snapshot, clientKey)
@@ -168,13 +157,13 @@ export function createLocationValidator(
           return values ? [release.product] : []
         })
         const withValue = new Set((await Promise.all(found)).flat())
-        return answerOf(products, snapshot, asked, { place, offer, withValue, elsewhere })
+        return describe(products, snapshot, question, { place, offer, withValue, elsewhere })
       })
     },
   }
 }
 
-function askedBy(request: LocationRequest): Asked {
+function readQuestion(request: LocationRequest): Question {
   return {
     position: positionOf(request),
     countryCode: request.country_code?.trim().toLowerCase(),
@@ -183,34 +172,36 @@ function askedBy(request: LocationRequest): Asked {
 }
 
 /** @throws {ApiError} INVALID_PARAMETERS */
-function offerIn(
+function requireOffer(
   products: readonly ProductDefinition[],
   snapshot: Snapshot,
-  asked: Asked,
-  place: Place | undefined,
+  question: Question,
+  place: CountryAndAreas | undefined,
 ): Offer | undefined {
-  const countryCode = asked.countryCode ?? place?.countryCode
+  const countryCode = question.countryCode ?? place?.countryCode
   if (countryCode === undefined) return undefined
-  const offer = offerOf(snapshot, products, countryCode, asked.crop)
+  const offer = findOffer(snapshot, products, countryCode, question.crop)
   if (!offer) throw unknownCountry('country_code', codesOf(snapshot))
   return offer
 }
 
-function answerOf(
+function describe(
   products: readonly ProductDefinition[],
   snapshot: Snapshot,
-  asked: Asked,
-  { place, offer, withValue, elsewhere }: Found,
+  question: Question,
+  { place, offer, withValue, elsewhere }: Facts,
 ): LocationValidation {
-  const inside = place !== undefined && place.countryCode === (asked.countryCode ?? place.countryCode)
-  const available = offer ? availabilityOf(products, offer, withValue, inside) : nothingAvailable(products)
+  const inside = place !== undefined && place.countryCode === (question.countryCode ?? place.countryCode)
+  const available = offer
+    ? checkAvailability(products, offer, withValue, inside)
+    : eachProduct(products, () => 'OUTSIDE_COUNTRY' as const)
   return {
-    // Where no boundaries are loaded that could tell, a value of the country's rasters does.
+    // Without loaded boundaries a value of the country's rasters decides.
     valid: offer && !offer.bounded ? withValue.size > 0 : inside,
     country_code: place?.countryCode ?? null,
     country: (place && countryNamed(snapshot, place.countryCode)) ?? null,
     admin: place?.admin ?? [],
-    crop: offer ? offer.crop : snapshot.cropNamed(asked.crop),
+    crop: offer ? offer.crop : snapshot.cropNamed(question.crop),
     products: available,
     ...elsewhere,
   }

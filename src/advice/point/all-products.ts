@@ -16,9 +16,9 @@ import {
   seriesOf,
   versionOf,
 } from '#src/lookup/releases.ts'
+import { dataWithQuantities } from '../quantities/compute.ts'
 import { type Area, asksForQuantities } from '../quantities/plan.ts'
 import type { QuantityRules, ReadRules } from '../quantities/rules.ts'
-import { dataWithQuantities } from '../quantities/sections.ts'
 import { adviseOn, type PointAnswer, type PointAnswerer, QuantityAnswer } from './answer.ts'
 
 /** Which reason says most about the place, where no product has a value. */

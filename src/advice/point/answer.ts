@@ -19,9 +19,9 @@ import {
   versionOf,
 } from '#src/lookup/releases.ts'
 import { quantityColumns } from '../quantities/columns.ts'
+import { dataWithQuantities, quantitiesAt } from '../quantities/compute.ts'
 import { type Area, asksForQuantities } from '../quantities/plan.ts'
 import type { ReadRules } from '../quantities/rules.ts'
-import { dataWithQuantities, quantitiesAt } from '../quantities/sections.ts'
 
 /** Columns that come after those of the layers, and what stands in them. */
 interface MoreColumns {

@@ -5,9 +5,10 @@ import { ref } from '#schemas/common.ts'
 import { asQuery, PLAIN_PARAMETERS, POINT_DEFAULTS, PointRequest, queryOf } from '#schemas/point-request.ts'
 import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { AdvisoryRecord, RecordAdvisory } from '#src/history/queries.ts'
+import { sayHistoryFull } from '#src/history/recorded-answer.ts'
 import type { App } from '#src/http/app.ts'
 import { entityTag, isCurrent } from '#src/http/entity-tags.ts'
-import { mediaTypeOf } from '#src/http/formats.ts'
+import { CSV } from '#src/http/formats.ts'
 import { ignoredMember, ignoredNoter, mergeQueryIntoBody, readQuery } from '#src/http/parameters.ts'
 import { permits } from '#src/http/plugins/authentication.ts'
 import { allowCaching, dataTag } from '#src/http/plugins/caching.ts'
@@ -20,7 +21,6 @@ import type { Lookup } from '#src/lookup/lookup.ts'
 import { codesIn } from '#src/lookup/pinned-request.ts'
 import { type Placeable, sourceMember } from '#src/lookup/places.ts'
 import { positionOf, seriesOf, versionOf } from '#src/lookup/releases.ts'
-import { sayHistoryFull } from '../history-full.ts'
 import { asksForQuantities } from '../quantities/plan.ts'
 import { ExtendedAnswer, type PointAnswer } from './answer.ts'
 import { CITED, commonOf, type PointEndpoint, withTextOfReasons } from './endpoints.ts'
@@ -219,7 +219,7 @@ async function recordForCaller(
     )
     const open = typeof answer === 'string' ? openText(answer) : answer.open
     if (typeof kept === 'string') return new ExtendedAnswer(given, { history_id: kept }, open)
-    sayHistoryFull(reply, kept.full)
+    sayHistoryFull(reply, kept)
   } catch (error) {
     request.server.logFailure(error, 'an advisory could not be kept', request.log)
   }
@@ -250,7 +250,7 @@ function wantsTable({ format, provenance }: { format?: string; provenance?: bool
 
 /** Sends an answer as a table. */
 function sendTable(answer: PointAnswer, reply: FastifyReply): FastifyReply {
-  return reply.header('content-type', mediaTypeOf('text/csv')).send(answer.table?.())
+  return reply.header('content-type', CSV.contentType).send(answer.table?.())
 }
 
 type PostCall = FastifyRequest<{ Body: PointRequest }>

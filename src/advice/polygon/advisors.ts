@@ -18,20 +18,20 @@ import { codesOf, type Snapshot } from '#src/lookup/snapshot.ts'
 import type { DistributionWanted } from '#src/raster/distribution.ts'
 import type { Rings } from '#src/raster/rings.ts'
 import { decodeMultiPolygon } from '#src/raster/wkb.ts'
-import { adviceFrom, type LocatedStatistics, type PolygonAdvice, roundArea, withValues } from './answer.ts'
+import { adviceFrom, type PolygonAdvice, roundArea, withValues } from './answer.ts'
 import { type AdviseWithTimeout, type Computation, createComputing, type Waiting } from './computing.ts'
-import { interiorPointOf, invalid, type Outline } from './geometry.ts'
+import { interiorPointOf, invalid, type Outline, refuseInvalid } from './geometry.ts'
 import { type AreaInRelease, findArea, persistAreaResult, readArea } from './queries.ts'
 import {
   createReleaseStatistics,
   keyOfArea,
   keyOfPolygons,
+  type LocatedStatistics,
   type ReleaseStatistics,
   type RememberedStatistics,
   refuseUnlessThere,
   rememberStatistics,
-} from './release-statistics.ts'
-import { refuseInvalid } from './validity.ts'
+} from './zonal-statistics.ts'
 
 /** The question about a region, beside its place. */
 export type RegionQuestion = Pick<PointRequest, 'crop' | 'country_code' | 'forecast_period'>

@@ -7,11 +7,11 @@ import type { Reasons } from '#src/lookup/reasons.ts'
 import { columnOf, labelsOf } from '#src/lookup/releases.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
 import type { DistributionWanted, Quantile } from '#src/raster/distribution.ts'
-import { type QuantityFigures, quantitiesOf } from '../quantities/compute.ts'
+import { computeQuantities, type QuantityFigures } from '../quantities/compute.ts'
 import { AREA_UNITS, type Area } from '../quantities/plan.ts'
 import type { QuantityRules } from '../quantities/rules.ts'
 import type { LayerDistribution } from './zonal-distributions.ts'
-import type { LayerStatistics, ZonalStatistics } from './zonal-statistics.ts'
+import type { LayerStatistics, LocatedStatistics, ZonalStatistics } from './zonal-statistics.ts'
 
 /** Decimals of hectares, totals and percentages: a square metre. */
 const DECIMALS = 4
@@ -114,9 +114,6 @@ export interface PolygonAdvice {
   statistics: ZonalStatistics
 }
 
-/** What a release comes to in a polygon, and a position inside. */
-export type LocatedStatistics = ZonalStatistics & Position
-
 /** What is stored or remembered as advice. */
 export function adviceFrom(
   release: ReleaseLabels,
@@ -183,7 +180,7 @@ export function quantitiesIn(
   const amounts = statistics.map((layer) =>
     layer ? decimalOf(roundArea(layer.mean * areaHa * layer.covered)) : null,
   )
-  return quantitiesOf(rules, product, layers, amounts, areaIn(areaHa, rules.plan.unit))
+  return computeQuantities(rules, product, layers, amounts, areaIn(areaHa, rules.plan.unit))
 }
 
 function areaIn(areaHa: number, unit: string): Area {

@@ -22,8 +22,8 @@ export function refuseProvenance({ query, body }: FastifyRequest): void {
 }
 
 /** Makes what notes what no operation for polygons knows. Properties of GeoJSON are its own. */
-export function polygonNoter({ properties }: TObject) {
-  return ignoredNoter([...Object.keys(properties), 'provenance'])
+export function polygonNoter(parameters: readonly string[]) {
+  return ignoredNoter([...parameters, 'provenance'])
 }
 
 /** The media type of bodies that are a polygon and nothing else. */
@@ -53,7 +53,7 @@ export function polygonBodyReader(
   schema: TObject,
 ): (call: FastifyRequest, reply: FastifyReply) => SentGeoJson | undefined {
   const merge = queryMerger(schema)
-  const note = polygonNoter(PolygonRequest)
+  const note = polygonNoter(Object.keys(PolygonRequest.properties))
   return (call, reply) => {
     refuseProvenance(call)
     const whole = isPolygonItself(call)

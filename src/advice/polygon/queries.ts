@@ -2,7 +2,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { AreaReference } from '#src/catalog/area-queries.ts'
 import type { Ask } from '#src/data/cancellable.ts'
 import type { Tables } from '#src/data/tables.ts'
-import type { LocatedStatistics } from './answer.ts'
+import type { LocatedStatistics } from './zonal-statistics.ts'
 
 /**
  * The version of the form that results of areas are kept in, and of how they are computed: each change

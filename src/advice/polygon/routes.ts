@@ -15,6 +15,7 @@ import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { AreaReference } from '#src/catalog/area-queries.ts'
 import { BODY_ERRORS, errorResponses, NO_VALUE_ERRORS } from '#src/errors.ts'
 import type { RecordAdvisory } from '#src/history/queries.ts'
+import { sayHistoryFull } from '#src/history/recorded-answer.ts'
 import type { App } from '#src/http/app.ts'
 import { ignoredMember } from '#src/http/parameters.ts'
 import { callerOf, permits } from '#src/http/plugins/authentication.ts'
@@ -26,10 +27,9 @@ import type { Lookup } from '#src/lookup/lookup.ts'
 import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
 import { type Placeable, sourceMember } from '#src/lookup/places.ts'
 import { releaseMembers, seriesOf } from '#src/lookup/releases.ts'
-import { sayHistoryFull } from '../history-full.ts'
 import { manyRoutes } from '../polygons/routes.ts'
+import { entriesWith } from '../quantities/compute.ts'
 import type { QuantityRules, ReadRules } from '../quantities/rules.ts'
-import { entriesWith } from '../quantities/sections.ts'
 import { type Advice, type Advisors, locationOf } from './advisors.ts'
 import { entriesOf, quantitiesIn } from './answer.ts'
 import { countryOf, GEOJSON, polygonBodyReader, refuseUnlessOne, wantedIn } from './body.ts'
@@ -171,7 +171,7 @@ function polygonRoute(
         }
         const kept = await withTimeout(call, reply, () => record(entry, clientKeyOf(call)))
         if (typeof kept === 'string') return { ...answered, history_id: kept, ...ignored }
-        sayHistoryFull(reply, kept.full)
+        sayHistoryFull(reply, kept)
         return { ...answered, ...ignored }
       }),
   } as const

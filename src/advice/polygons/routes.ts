@@ -1,36 +1,28 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type TObject, Type } from 'typebox'
+import { Type } from 'typebox'
 import { ReleaseHeader } from '#schemas/advisory.ts'
 import { ref } from '#schemas/common.ts'
-import { DataValueSet, DHIS2 } from '#schemas/dhis2.ts'
+import { DataValueSet } from '#schemas/dhis2.ts'
 import { asQuery } from '#schemas/point-request.ts'
 import { parametersOf } from '#schemas/polygon.ts'
 import {
-  ANSWER_FORMS,
   MOST_POLYGONS,
   type PlainPolygonsRequest,
+  POLYGONS_PARAMETERS,
   PolygonCollection,
   type PolygonsForms,
-  PolygonsRequest,
+  type PolygonsRequest,
   type PolygonsSchemas,
 } from '#schemas/polygons.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { untilGone } from '#src/http/deadline.ts'
-import {
-  attach,
-  DISPOSITION,
-  type Form,
-  isFileType,
-  mediaTypeOf,
-  negotiate,
-  OFFERS,
-} from '#src/http/formats.ts'
+import { resumePieces, writeItems } from '#src/http/format.ts'
+import { attach, DISPOSITION, documentFormats, negotiateFormat } from '#src/http/formats.ts'
 import { ignoredMember, queryMerger } from '#src/http/parameters.ts'
-import { isUntypedJson, turnToParse } from '#src/http/plugins/body-parser.ts'
-import { collectBody, givingBack, longJsonParser, textOf } from '#src/http/plugins/long-bodies.ts'
+import { givingBack } from '#src/http/plugins/long-bodies.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
@@ -38,12 +30,11 @@ import type { Pause } from '#src/lib/turns.ts'
 import type { Lookup, WorkInRelease } from '#src/lookup/lookup.ts'
 import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
 import { seriesOf } from '#src/lookup/releases.ts'
-import { createSources, releasesOf } from '#src/lookup/sources.ts'
-import type { DistributionWanted } from '#src/raster/distribution.ts'
+import { createSources, releasesOf, type Source } from '#src/lookup/sources.ts'
+import { GEOJSON_TYPE, JSON_TYPE, mediaTypeOfBody, readLongBodies } from '../batch/bodies.ts'
 import type { AreaAdvisor, PolygonAdvisor } from '../polygon/advisors.ts'
 import {
   countryOf,
-  GEOJSON,
   isPolygonItself,
   polygonNoter,
   refuseProvenance,
@@ -52,85 +43,36 @@ import {
 } from '../polygon/body.ts'
 import type { AdviseWithTimeout } from '../polygon/computing.ts'
 import type { AreaSelection } from '../polygon/queries.ts'
-import type { QuantityRules, ReadRules } from '../quantities/rules.ts'
-import { featuresOf, readPolygon, type SentPolygon, sizeOf } from './sent.ts'
+import type { ReadRules } from '../quantities/rules.ts'
+import { DATA_VALUE_SET, POLYGON_FORMATS, type PolygonFormat, refuseQuantities } from './formats.ts'
+import { createPolygonItems, type PolygonItem } from './items.ts'
 import {
   type ItemSource,
-  itemsOfAreas,
-  itemsOfPolygons,
-  type Placed,
+  listAreaItems,
+  listFeatures,
+  listPolygonItems,
   placePolygons,
-  refuseSeveral,
+  readPolygon,
   refuseUnknownAreas,
+  type SentPolygon,
 } from './sources.ts'
-import {
-  createWriter,
-  dataValueWriter,
-  quantitiesRefused,
-  type Writer,
-  withFirst,
-  writeAnswer,
-} from './writers.ts'
-
-const BODY_FORMS = ['application/json', GEOJSON]
-
-const UNSUPPORTED_FORM = `Send the body as one of ${BODY_FORMS.join(', ')}.`
 
 /**
- * Makes a scope read the long bodies in which many polygons are sent.
+ * Makes a scope read the bodies of many polygons.
  *
- * @returns how many bytes a body may have
+ * @returns the most bytes of a body
  */
-function readLongJson(app: App): number {
+function readPolygonBodies(app: App): number {
   const { BODY_LIMIT_BYTES, BATCH_BODY_LIMIT_BYTES } = app.config
   const limit = Math.max(BODY_LIMIT_BYTES, BATCH_BODY_LIMIT_BYTES)
-  const parseJson = longJsonParser(app)
-  const tooLarge = () =>
-    new ApiError('BODY_TOO_LARGE', `The body is larger than ${limit} bytes: send several calls.`)
-
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser(
-    [...BODY_FORMS, '*'],
-    async (request: FastifyRequest, stream: NodeJS.ReadableStream) => {
-      const body = await collectBody(request, stream, limit, tooLarge)
-      if (body.length === 0) return undefined
-      if (!isJson(request) && !isUntypedJson(request, body)) {
-        throw new ApiError('UNSUPPORTED_MEDIA_TYPE', UNSUPPORTED_FORM)
-      }
-      await turnToParse(app, request, body)
-      const text = textOf(body)
-      return text.trim() === '' ? undefined : parseJson(request, text)
-    },
-  )
+  const sentence = `The body is larger than ${limit} bytes: send several calls.`
+  const read = (text: string, parseJson: (text: string) => unknown) => parseJson(text)
+  readLongBodies(app, {
+    readers: { [JSON_TYPE]: read, [GEOJSON_TYPE]: read },
+    limit: () => limit,
+    tooLarge: () => new ApiError('BODY_TOO_LARGE', sentence),
+  })
   return limit
-}
-
-function isJson({ headers }: FastifyRequest): boolean {
-  return BODY_FORMS.includes(mediaTypeIn(headers['content-type']))
-}
-
-function mediaTypeIn(contentType: string | undefined): string {
-  return contentType?.split(';')[0]?.trim().toLowerCase() ?? ''
-}
-
-/** Whether polygons were sent as GeoJSON, and not as JSON: then they are answered so as well. */
-function isSentAsGeoJson({ headers }: FastifyRequest): boolean {
-  return mediaTypeIn(headers['content-type']) === GEOJSON
-}
-
-/**
- * Makes what turns a call into a request: the body has the polygons as `polygons` or is the collection of them, and
- * what it leaves out comes from the query.
- */
-function polygonsBodyReader(schema: TObject): (call: FastifyRequest, reply: FastifyReply) => void {
-  const merge = queryMerger(schema)
-  const note = polygonNoter(PolygonsRequest)
-  return (call, reply) => {
-    refuseProvenance(call)
-    if (isPolygonItself(call)) call.body = { polygons: call.body }
-    note(call, reply)
-    merge(call)
-  }
 }
 
 const RULES = `
@@ -142,12 +84,12 @@ Send \`polygons\` or \`admin\`. Other parameters stand in the body or in the que
 
 Answers are streamed. The service computes at most two polygons of a caller at a time; the deadline of a polygon begins with its turn. If the database fails midway, the last item has an \`error\` and a \`code\`, and no \`id\`. After other failures, and in data value sets, the connection is cut: an answer is whole when its transfer ends properly. These calls are not stored in the history.`
 
-/** What the operation of a product for many polygons takes and answers. */
-function documentationOf(
+function documentOperation(
   { product, request, response }: PolygonsSchemas<ProductDefinition>,
   forms: PolygonsForms,
 ) {
   const { code, names } = product
+  const collection = ref(PolygonCollection)
   return {
     operationId: `${code}InPolygons`,
     summary: `${names.titleOfMany ?? names.title} in many polygons`,
@@ -155,18 +97,19 @@ function documentationOf(
     tags: ['advisory'],
     queryAlternative: asQuery(parametersOf(request)),
     body: ref(request),
-    bodyForms: bodyFormsOf(request),
+    // The collection may be the whole body, as JSON as well.
+    bodyForms: { [JSON_TYPE]: Type.Union([ref(request), collection]), [GEOJSON_TYPE]: collection },
     response: {
       200: {
         description: 'An answer for each polygon or area.',
         headers: { 'Advisory-Release': ReleaseHeader, 'Content-Disposition': DISPOSITION },
-        content: {
-          'application/json': { schema: ref(response) },
-          'application/x-ndjson': { schema: ref(forms.lines) },
-          'text/csv': { schema: ref(forms.table) },
-          [GEOJSON]: { schema: ref(forms.collection) },
-          [DHIS2]: { schema: ref(DataValueSet) },
-        },
+        content: documentFormats(POLYGON_FORMATS, {
+          json: ref(response),
+          ndjson: ref(forms.lines),
+          csv: ref(forms.table),
+          geojson: ref(forms.collection),
+          dhis2: ref(DataValueSet),
+        }),
       },
       ...errorResponses(
         'UNAUTHORIZED',
@@ -186,32 +129,18 @@ function documentationOf(
   }
 }
 
-/** A collection may be the whole body, as JSON as well. */
-function bodyFormsOf(request: TObject) {
-  const collection = ref(PolygonCollection)
-  return { 'application/json': Type.Union([ref(request), collection]), [GEOJSON]: collection }
-}
-
-/** The forms in which many polygons are answered. */
-type AnswerForm = Form | typeof DHIS2
-
-/**
- * The form that an answer is to have: what the request names, else what `Accept` would rather have.
- *
- * @throws {ApiError} NOT_ACCEPTABLE where that allows none
- */
-function answerFormOf(
-  call: FastifyRequest<{ Body: Pick<PolygonsRequest, 'format'> }>,
-  reply: FastifyReply,
-): AnswerForm {
-  const { format } = call.body
-  if (format !== undefined) return ANSWER_FORMS[format]
-  return negotiate(call, reply, [...OFFERS[isSentAsGeoJson(call) ? GEOJSON : 'application/json'], DHIS2])
+/** The format of an answer: `format` wins over `Accept`. */
+function chooseFormat(request: Call, reply: FastifyReply): PolygonFormat {
+  const { format } = request.body
+  const named = POLYGON_FORMATS.find(({ name }) => name === format)
+  if (named) return named
+  const isGeoJson = mediaTypeOfBody(request) === GEOJSON_TYPE
+  return negotiateFormat(request, reply, POLYGON_FORMATS, isGeoJson ? GEOJSON_TYPE : JSON_TYPE)
 }
 
 type Call = FastifyRequest<{ Body: PolygonsRequest | PlainPolygonsRequest }>
 
-/** An answer of which the first piece is there. */
+/** An answer whose first piece exists. */
 interface Begun {
   releases: string[]
   first: IteratorResult<Buffer>
@@ -228,118 +157,128 @@ interface ManyOptions {
   readRules: ReadRules
 }
 
-/** The endpoints that answer for many polygons or areas in one call. Their bodies are read here, not by the app. */
+/** The endpoints for many polygons or areas. */
 export async function manyRoutes(app: App, options: ManyOptions): Promise<void> {
-  const { lookup, polygonAdvisor, areaAdvisor, adviseWithTimeout, readRules } = options
-  const bodyLimit = readLongJson(app)
-  const db = app.database.reader
+  const bodyLimit = readPolygonBodies(app)
+  const note = polygonNoter(POLYGONS_PARAMETERS)
 
   for (const schemas of options.schemas) {
     const { product, request } = schemas
     let answered = 0
     app.metrics.observe('agro_batch_polygons_total', () => answered, { product: product.code })
-    const read = polygonsBodyReader(request)
-
-    async function handle(call: Call, reply: FastifyReply): Promise<FastifyReply> {
-      const form = answerFormOf(call, reply)
-      const { body } = call
-      refuseUnlessOne('polygons', body)
-      const sentFor = { ...body, country_code: countryOf(body) }
-      const asked = await withReleaseNamed(lookup, product, sentFor, call, reply)
-      if (body.admin) await withTimeout(call, reply, () => lookup.places.fillCrop(asked))
-      const series = seriesOf(product, asked)
-      const selection = body.admin && selectionOf(body.admin)
-      const wanted = wantedIn(body)
-      if (wanted && wanted.bins > 0 && (isFileType(form) || form === DHIS2)) throw tooDeep()
-      const rules = await withTimeout(call, reply, () => readRules(body, [product], 'polygons'))
-      if (rules && form === DHIS2) throw quantitiesRefused(body)
-      const [clientKey, gone] = [clientKeyOf(call), untilGone(reply)]
-      const pause = () => app.turns.next(clientKey, gone)
-      const sent = await takePolygons(call, pause)
-      const wait: Wait = (something) => withTimeout(call, reply, something)
-      const waitInTurn: Wait = (something) => app.inTurn(call, reply, something)
-      const goOnInTurn: Wait = (something) => app.goOnInTurn(call, reply, something)
-
-      const begin: WorkInRelease<Begun> = async (snapshot, release) => {
-        if (selection) await waitInTurn(() => refuseUnknownAreas(db, snapshot, selection))
-        const sources = createSources(product, asked, snapshot, release)
-        const placed = await placePolygons(lookup, snapshot, sources, sent, { clientKey, wait, pause })
-        const writer = writerFor(form, product, placed, wanted, rules, call)
-        const source: ItemSource = {
-          reasons: lookup.reasons,
-          snapshot,
-          series,
-          clientKey,
-          wait,
-          release: placed.release,
-          wanted,
-          withTimeout: (advise) => adviseWithTimeout(call, reply, advise, true),
-          pause,
-          waitInTurn,
-          goOnInTurn,
-          withShapes: form === GEOJSON,
-          // It would seem whole to DHIS2, which does not read why the rest is missing.
-          cutAtFault: form === DHIS2,
-        }
-        const items = selection
-          ? itemsOfAreas(source, areaAdvisor, db, selection)
-          : itemsOfPolygons(source, polygonAdvisor, placed.polygons)
-        const counted = counting(items, () => answered++)
-        const written = writeAnswer(counted, writer, pause)
-        const pieces = selection ? written : givingBack(call.place, () => sizeOf(placed.polygons), written)
-        return { releases: releasesOf(placed.sources), first: await pieces.next(), pieces }
-      }
-      const { releases, first, pieces } = await lookup.inRelease(series, begin, wait)
-      // Nothing begins anew any more: what is left is in one list, and each polygon is let go of with its room.
-      sent.length = 0
-      reply.header('advisory-release', releases.join(', ')).type(mediaTypeOf(form))
-      const file = releases.length === 1 ? releases[0] : product.code
-      if (isFileType(form)) attach(reply, form, `${file}-polygons`)
-      return reply.send(Readable.from(withFirst(first, pieces)))
-    }
-
+    const merge = queryMerger(request)
     app.route({
       method: 'POST',
       url: `/${product.code}/polygons`,
       bodyLimit,
       config: { scope: 'advisory', longBody: true, ownTurns: true, preferences: ['handling=strict'] },
-      schema: documentationOf(schemas, options.forms),
-      preValidation: async (call, reply) => read(call, reply),
-      handler: handle,
+      schema: documentOperation(schemas, options.forms),
+      preValidation: async (request, reply) => {
+        refuseProvenance(request)
+        if (isPolygonItself(request)) request.body = { polygons: request.body }
+        note(request, reply)
+        merge(request)
+      },
+      handler: (request: Call, reply: FastifyReply) =>
+        answerMany(options, product, request, reply, () => answered++),
     })
   }
 }
 
-function writerFor(
-  form: AnswerForm,
+async function answerMany(
+  options: ManyOptions,
   product: ProductDefinition,
-  { sources, release }: Placed,
-  wanted: DistributionWanted | null,
-  rules: QuantityRules | null,
-  call: Call,
-): Writer {
-  if (form !== DHIS2) return createWriter(form, product, sources, wanted, rules, ignoredMember(call))
-  refuseSeveral(sources)
-  return dataValueWriter(product, release, wanted, call.body.dhis2)
+  request: Call,
+  reply: FastifyReply,
+  count: () => void,
+): Promise<FastifyReply> {
+  const { lookup, polygonAdvisor, areaAdvisor, adviseWithTimeout, readRules } = options
+  const { body, server } = request
+  const { inTurn, goOnInTurn, turns } = server
+  const db = server.database.reader
+  const format = chooseFormat(request, reply)
+  const isDataValueSet = format === DATA_VALUE_SET
+  refuseUnlessOne('polygons', body)
+  const sentFor = { ...body, country_code: countryOf(body) }
+  const named = await withReleaseNamed(lookup, product, sentFor, request, reply)
+  if (body.admin) await withTimeout(request, reply, () => lookup.places.fillCrop(named))
+  const series = seriesOf(product, named)
+  const selection = body.admin && readSelection(body.admin)
+  const distribution = wantedIn(body)
+  if (distribution && distribution.bins > 0 && (format.extension || isDataValueSet)) throw tooDeep()
+  const rules = await withTimeout(request, reply, () => readRules(body, [product], 'polygons'))
+  if (rules && isDataValueSet) throw refuseQuantities(body)
+  const [clientKey, gone] = [clientKeyOf(request), untilGone(reply)]
+  const pause = () => turns.next(clientKey, gone)
+  const sent = await takePolygons(request, pause)
+  const wait: Wait = (work) => withTimeout(request, reply, work)
+  const waitInTurn: Wait = (work) => inTurn(request, reply, work)
+
+  const begin: WorkInRelease<Begun> = async (snapshot, published) => {
+    if (selection) await waitInTurn(() => refuseUnknownAreas(db, snapshot, selection))
+    const all = createSources(product, named, snapshot, published)
+    const placed = await placePolygons(lookup, snapshot, all, sent, { clientKey, wait, pause })
+    const { sources, release, polygons } = placed
+    if (isDataValueSet) refuseSeveral(sources)
+    const [members, mapping] = [ignoredMember(request), body.dhis2]
+    const answers = { product, sources, release, distribution, rules, members, mapping }
+    const writer = format.write(createPolygonItems(answers))
+    const source: ItemSource = {
+      reasons: lookup.reasons,
+      snapshot,
+      series,
+      clientKey,
+      wait,
+      release,
+      distribution,
+      withTimeout: (advise) => adviseWithTimeout(request, reply, advise, true),
+      pause,
+      waitInTurn,
+      goOnInTurn: (work) => goOnInTurn(request, reply, work),
+      hasShapes: format.hasShapes ?? false,
+      // DHIS2 does not read the reason of a last item, and would take a part for the whole.
+      cutAtFault: isDataValueSet,
+    }
+    const items = selection
+      ? listAreaItems(source, areaAdvisor, db, selection)
+      : listPolygonItems(source, polygonAdvisor, polygons)
+    const written = writeItems(writer, eachCounted(items, count), { pause })
+    const pieces = selection ? written : givingBack(request.place, () => sumSizes(polygons), written)
+    return { releases: releasesOf(sources), first: await pieces.next(), pieces }
+  }
+  const { releases, first, pieces } = await lookup.inRelease(series, begin, wait)
+  // No retry needs the polygons from here on, and each of the rest leaves memory with its turn.
+  sent.length = 0
+  reply.header('advisory-release', releases.join(', ')).type(format.contentType)
+  attach(reply, format.mediaType, `${releases.length === 1 ? releases[0] : product.code}-polygons`)
+  return reply.send(Readable.from(resumePieces([first], pieces)))
 }
 
-function selectionOf({ country_code, level, parent }: NonNullable<PolygonsRequest['admin']>): AreaSelection {
+function readSelection({
+  country_code,
+  level,
+  parent,
+}: NonNullable<PolygonsRequest['admin']>): AreaSelection {
   return { countryCode: country_code.trim().toLowerCase(), level, parent: parent?.trim() ?? null }
 }
 
-/** Reads the polygons of a call, and lets go of what was sent. */
-async function takePolygons(call: Call, pause: Pause): Promise<SentPolygon[]> {
-  const { body } = call
+/** Reads the polygons of a request, and drops their GeoJSON. */
+async function takePolygons(request: Call, pause: Pause): Promise<SentPolygon[]> {
+  const { body } = request
   if (body.admin) return []
-  const features = featuresOf(body.polygons)
+  const features = listFeatures(body.polygons)
   body.polygons = undefined
   const polygons: SentPolygon[] = []
   for (const [index, feature] of features.entries()) {
     await pause()
-    polygons.push(readPolygon(call, feature))
+    polygons.push(readPolygon(request, feature))
     features[index] = undefined
   }
   return polygons
+}
+
+function sumSizes(polygons: SentPolygon[]): number {
+  return polygons.reduce((sum, { size }) => sum + size, 0)
 }
 
 function tooDeep(): ApiError {
@@ -349,9 +288,21 @@ function tooDeep(): ApiError {
   )
 }
 
-async function* counting<Item>(items: AsyncIterable<Item>, count: () => void): AsyncGenerator<Item> {
+/** @throws {ApiError} INVALID_PARAMETERS for polygons of several countries: a data value set has one release */
+function refuseSeveral(sources: readonly Source[]): void {
+  if (releasesOf(sources).length < 2) return
+  throw ApiError.invalid(
+    'country_code',
+    'must be sent for DHIS2 where polygons lie in several countries: a data value set is of one release',
+  )
+}
+
+async function* eachCounted(
+  items: AsyncIterable<PolygonItem>,
+  count: () => void,
+): AsyncGenerator<PolygonItem[]> {
   for await (const item of items) {
     count()
-    yield item
+    yield [item]
   }
 }

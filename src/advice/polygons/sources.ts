@@ -1,38 +1,89 @@
+import type { FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
 import type { ErrorBody } from '#schemas/common.ts'
+import { MOST_POLYGONS, PolygonLabels } from '#schemas/polygons.ts'
+import type { Series } from '#schemas/products/define.ts'
 import { findAdminCountry, findOutlines, hasAreaAbove } from '#src/catalog/area-queries.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { ApiError, noAreas, unknownCountry } from '#src/errors.ts'
+import { databaseError } from '#src/http/plugins/error-handler.ts'
+import { validationError } from '#src/http/validation.ts'
+import { isObject } from '#src/lib/collections.ts'
 import type { ClientKey } from '#src/lib/fair-queue.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
 import { inOrder, type Pause } from '#src/lib/turns.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { type PublishedRelease, ReplacedMeanwhile, releaseMembers } from '#src/lookup/releases.ts'
 import { codesOf, type Snapshot } from '#src/lookup/snapshot.ts'
-import { releasesOf, type Source, type Sources } from '#src/lookup/sources.ts'
+import type { Source, Sources } from '#src/lookup/sources.ts'
 import type { DistributionWanted } from '#src/raster/distribution.ts'
+import { readCollection, type Validator } from '../batch/bodies.ts'
 import type { Advice, AreaAdvisor, PolygonAdvisor } from '../polygon/advisors.ts'
+import { hasValues } from '../polygon/answer.ts'
+import { nameOf } from '../polygon/body.ts'
 import type { Waiting } from '../polygon/computing.ts'
-import { geoJsonOf, interiorPointOf } from '../polygon/geometry.ts'
+import { geoJsonOf, interiorPointOf, type Outline, readGeoJson } from '../polygon/geometry.ts'
 import { type AreaInRelease, type AreaSelection, listAreasInRelease } from '../polygon/queries.ts'
-import type { SentPolygon } from './sent.ts'
-import { type Item, itemAtFault, outcomeOf, type ReasonSource } from './writers.ts'
+import type { PolygonItem } from './items.ts'
 
-/** Areas that are read with one statement. */
-const AREAS_A_PAGE = 100
+/** One of many polygons in a request. */
+export interface SentPolygon {
+  id: PolygonItem['id']
+  name: string | undefined
+  /** The error of an invalid polygon. */
+  outline: Outline | ErrorBody
+  /** Its share of the memory of the call: the numbers of its outline, and one for all else. */
+  size: number
+}
 
 /**
- * Refuses a selection that there is not.
+ * The Features of a FeatureCollection, unchecked.
  *
- * @throws {ApiError} which says what there is instead
+ * @throws {ApiError} for another type, and for none or too many of them
  */
+export function listFeatures(collection: unknown): unknown[] {
+  const { features } = readCollection(collection)
+  if (!Array.isArray(features)) throw ApiError.invalid('features', 'must be an array')
+  if (features.length === 0) throw ApiError.invalid('features', 'must not be empty')
+  if (features.length <= MOST_POLYGONS) return features
+  throw new ApiError(
+    'TOO_MANY_POLYGONS',
+    `The call has ${features.length} polygons. A call may have ${MOST_POLYGONS}: send several.`,
+  )
+}
+
+/** Reads one of many polygons. Its error is its own, with the place in the Feature. */
+export function readPolygon(request: FastifyRequest, feature: unknown): SentPolygon {
+  const isLabels = request.compileValidationSchema(PolygonLabels) as Validator
+  const { id = null, properties } = isObject(feature) ? feature : {}
+  // Files have anything as `properties.id`.
+  const own = id ?? (isObject(properties) ? properties.id : undefined)
+  const sent = {
+    id: isLabels({ id: own }) ? ((own ?? undefined) as PolygonItem['id']) : undefined,
+    name: nameOf(feature, request),
+  }
+  const refused = (error: ApiError) => ({ ...sent, outline: error.body, size: 1 })
+  if (id !== null && !isLabels({ id })) return refused(validationError(isLabels.errors ?? [], { id }))
+  if (!isObject(feature) || feature.type !== 'Feature')
+    return refused(ApiError.invalid('type', 'must be Feature'))
+  try {
+    const outline = readGeoJson({ value: feature, at: '' })
+    const size = outline.polygons.flat().reduce((sum, ring) => sum + ring.length, 1)
+    return { ...sent, outline, size }
+  } catch (error) {
+    if (error instanceof ApiError) return refused(error)
+    throw error
+  }
+}
+
+/** @throws {ApiError} for an unknown country, level or parent, with the known ones */
 export async function refuseUnknownAreas(
   db: Kysely<Tables>,
   snapshot: Snapshot,
   { countryCode, level, parent }: AreaSelection,
 ): Promise<void> {
-  const known = snapshot.countries.some(({ code }) => code === countryCode)
-  const country = known ? await findAdminCountry(db, countryCode, level) : undefined
+  const isCountry = snapshot.countries.some(({ code }) => code === countryCode)
+  const country = isCountry ? await findAdminCountry(db, countryCode, level) : undefined
   if (!country) throw unknownCountry('admin.country_code', codesOf(snapshot))
   if (!country.levels.includes(level)) throw noAreas(country, level)
   if (parent === null || (await hasAreaAbove(db, countryCode, level, parent))) return
@@ -42,47 +93,15 @@ export async function refuseUnknownAreas(
   )
 }
 
-/** How a call waits for what is short and takes a connection. */
-interface WaitsInTurn {
-  /** Until its answer begins: it may be refused. */
-  waitInTurn: Wait
-  goOnInTurn: Wait
-}
-
-/**
- * The areas of a selection in pages, in the order of their codes, with what is stored of them for a release.
- *
- * @throws {ReplacedMeanwhile} where other boundaries are loaded before all of them were read
- */
-async function* pagesOfAreas(
-  db: Kysely<Tables>,
-  selection: AreaSelection,
-  releaseId: number,
-  { waitInTurn, goOnInTurn }: WaitsInTurn,
-): AsyncGenerator<AreaInRelease[]> {
-  let after: AreaInRelease | undefined
-  for (;;) {
-    const { code = null, version } = after ?? {}
-    const wait = after ? goOnInTurn : waitInTurn
-    const page = await wait(() => listAreasInRelease(db, selection, releaseId, code, AREAS_A_PAGE))
-    if (version !== undefined && page.some((area) => area.version !== version)) throw new ReplacedMeanwhile()
-    if (page.length > 0) yield page
-    if (page.length < AREAS_A_PAGE) return
-    after = page.at(-1)
-  }
-}
-
-/** One of many polygons, and where its answer comes from. */
 interface PlacedPolygon extends SentPolygon {
   source: Source
 }
 
-/** What a call with many polygons is answered with. */
-export interface Placed {
+/** The polygons of a call, and the sources that answer. */
+interface Placed {
   polygons: PlacedPolygon[]
-  /** Those of the polygons, or the one of areas. */
   sources: Source[]
-  /** The release of the first of them that has one. */
+  /** The first release of the sources. */
   release: PublishedRelease
 }
 
@@ -93,10 +112,9 @@ interface Waits {
 }
 
 /**
- * Finds where the answers to polygons come from: each is answered for the country that a position inside lies in, where
- * the call names none.
+ * Finds the source of each polygon. Without a country in the request, a position inside decides on it.
  *
- * @throws {ApiError} where nothing is published for any of them
+ * @throws {ApiError} where no polygon has a release
  */
 export async function placePolygons(
   { places, reasons }: Lookup,
@@ -105,18 +123,18 @@ export async function placePolygons(
   sent: readonly SentPolygon[],
   { clientKey, wait, pause }: Waits,
 ): Promise<Placed> {
-  async function sourceOf({ outline }: SentPolygon): Promise<Source> {
+  async function findSource({ outline }: SentPolygon): Promise<Source> {
     if (!sources.byPlace || 'error' in outline) return sources.of(null)
     await pause()
     const position = interiorPointOf(outline.polygons)
-    const known = places.countryFromMemory(snapshot, position)
+    const cached = places.countryFromMemory(snapshot, position)
     return sources.of(
-      known === undefined ? await wait(() => places.country(snapshot, position, clientKey)) : known,
+      cached === undefined ? await wait(() => places.country(snapshot, position, clientKey)) : cached,
     )
   }
 
   const polygons: PlacedPolygon[] = []
-  for (const polygon of sent) polygons.push({ ...polygon, source: await sourceOf(polygon) })
+  for (const polygon of sent) polygons.push({ ...polygon, source: await findSource(polygon) })
   const used = new Set(polygons.filter(({ outline }) => !('error' in outline)).map(({ source }) => source))
   const all = used.size > 0 ? [...used] : [sources.of(null)]
   const release = all.flatMap((source) => source.release ?? [])[0]
@@ -124,119 +142,165 @@ export async function placePolygons(
   return { polygons, sources: all, release }
 }
 
-/**
- * Refuses polygons of several countries in a form that has room for one release.
- *
- * @throws {ApiError} INVALID_PARAMETERS
- */
-export function refuseSeveral(sources: readonly Source[]): void {
-  if (releasesOf(sources).length < 2) return
-  throw ApiError.invalid(
-    'country_code',
-    'must be sent for DHIS2 where polygons lie in several countries: a data value set is of one release',
-  )
-}
-
-/** So many of a call wait for their turn or are computed at a time: as many as one caller may have computed at most. */
+/** Polygons of a call that wait or are computed at the same time: the most of one caller. */
 const AT_ONCE = 2
 
-/** What the items of a call are made with. */
-export interface ItemSource extends ReasonSource, WaitsInTurn {
+/** Areas of one statement. */
+const AREAS_A_PAGE = 100
+
+/** The context in which the items of a call are computed. */
+export interface ItemSource extends Waits {
+  reasons: Lookup['reasons']
+  snapshot: Snapshot
+  series: Series
   release: PublishedRelease
-  wanted: DistributionWanted | null
-  /** Each of them has POLYGON_TIMEOUT_MS of its own, from its turn on. */
+  distribution: DistributionWanted | null
+  /** Computes with a deadline of its own, which begins with its turn. */
   withTimeout: <Result extends Advice>(advise: (waiting: Waiting) => Promise<Result>) => Promise<Result>
-  pause: Pause
-  /** Whether the answer has the shapes. */
-  withShapes: boolean
-  /** Whether the answer is cut off where the database fails in the middle: programs read of it what they know alone. */
+  /** Waits for a connection before the answer begins: the queue may refuse it. */
+  waitInTurn: Wait
+  /** Waits for a connection within the answer. */
+  goOnInTurn: Wait
+  hasShapes: boolean
+  /** Whether a database error within the answer cuts the connection, and is no last item. */
   cutAtFault: boolean
 }
 
 /**
- * What has come of polygons, in their order.
+ * The advice on a polygon or area. An error of its own is its reason; any other fails the call.
  *
- * @param sent is emptied as their turn comes
+ * @param isFirst whether the answer has not begun, so that the call can still be refused
  */
-export function itemsOfPolygons(
+async function findOutcome(
+  { reasons, snapshot, series, clientKey, wait }: Omit<ItemSource, 'release'>,
+  advise: () => Promise<Advice>,
+  isFirst: boolean,
+): Promise<Pick<PolygonItem, 'advice' | 'reason'>> {
+  try {
+    const advice = await advise()
+    if (hasValues(advice)) return { advice, reason: null }
+    const reason = await wait(() => reasons.noValue(snapshot, series, advice.position, 'polygon', clientKey))
+    return { advice, reason: reason.body }
+  } catch (error) {
+    if (error instanceof ApiError && isOwn(error, isFirst)) return { advice: null, reason: error.body }
+    throw error
+  }
+}
+
+/** Whether an error concerns one polygon: a failure of the service concerns all. */
+function isOwn({ code, status }: ApiError, isFirst: boolean): boolean {
+  return status < 500 || code === 'QUERY_TIMEOUT' || (code === 'OVERLOADED' && !isFirst)
+}
+
+/**
+ * The items of polygons, in their order.
+ *
+ * @param sent loses each polygon with its turn
+ */
+export function listPolygonItems(
   source: ItemSource,
   advisor: PolygonAdvisor,
   sent: PlacedPolygon[],
-): AsyncGenerator<Item> {
-  const { snapshot, reasons, wait, wanted, withTimeout, pause, withShapes, cutAtFault } = source
+): AsyncGenerator<PolygonItem> {
+  const { snapshot, reasons, wait, distribution, withTimeout, pause, hasShapes } = source
 
-  async function itemOf(
+  async function advise(
     { id, name, outline, source: { series, release, members } }: PlacedPolygon,
     isFirst: boolean,
-  ): Promise<Item> {
+  ): Promise<PolygonItem> {
     const refused = (reason: ErrorBody) => ({ id, name, members, geometry: null, advice: null, reason })
     if ('error' in outline) return refused(outline)
     if (!release) return refused((await wait(() => reasons.noRelease(snapshot, series))).body)
-    const advise = () =>
-      withTimeout((waiting) => advisor.adviseIn(release, outline.polygons, wanted, waiting))
-    const outcome = await outcomeOf({ ...source, series }, advise, isFirst)
+    const compute = () =>
+      withTimeout((waiting) => advisor.adviseIn(release, outline.polygons, distribution, waiting))
+    const outcome = await findOutcome({ ...source, series }, compute, isFirst)
     await pause()
-    return { id, name, members, geometry: withShapes ? JSON.stringify(geoJsonOf(outline)) : null, ...outcome }
+    return { id, name, members, geometry: hasShapes ? JSON.stringify(geoJsonOf(outline)) : null, ...outcome }
   }
 
   async function* tasks() {
     let isFirst = true
     for (let next = sent.shift(); next; next = sent.shift()) {
       const [polygon, first] = [next, isFirst]
-      yield () => itemOf(polygon, first)
+      yield () => advise(polygon, first)
       isFirst = false
     }
   }
 
-  const items = inOrder(tasks(), AT_ONCE)
-  return cutAtFault ? items : toTheEnd(items)
+  return computeItems(source, tasks())
 }
 
-/** What has come of administrative areas, in the order of their codes. */
-export function itemsOfAreas(
+/**
+ * The items of administrative areas, in the order of their codes.
+ *
+ * @throws {ReplacedMeanwhile} (the generator) where boundaries are replaced before all areas were read
+ */
+export function listAreaItems(
   source: ItemSource,
   advisor: AreaAdvisor,
   db: Kysely<Tables>,
   selection: AreaSelection,
-): AsyncGenerator<Item> {
-  const { release, wanted, withTimeout, waitInTurn, goOnInTurn, withShapes, cutAtFault } = source
-
-  async function itemOf(area: AreaInRelease, geometry: string | null, isFirst: boolean): Promise<Item> {
-    const advise = () => withTimeout((waiting) => advisor.adviseOn(area, release, wanted, waiting))
-    const outcome = await outcomeOf(source, advise, isFirst)
-    return { id: area.code, name: undefined, members, geometry, ...outcome }
-  }
-
+): AsyncGenerator<PolygonItem> {
+  const { release, distribution, withTimeout, waitInTurn, goOnInTurn, hasShapes } = source
   const members = releaseMembers(release)
-  let isFirst = true
 
-  async function* tasks() {
-    for await (const areas of pagesOfAreas(db, selection, release.id, source)) {
-      const wait = isFirst ? waitInTurn : goOnInTurn
-      const shapes = withShapes ? await wait(() => findOutlines(db, areas)) : []
-      for (const [index, area] of areas.entries()) {
-        const first = isFirst
-        yield () => itemOf(area, shapes[index] ?? null, first)
-        isFirst = false
-      }
+  async function advise(
+    area: AreaInRelease,
+    geometry: string | null,
+    isFirst: boolean,
+  ): Promise<PolygonItem> {
+    const compute = () => withTimeout((waiting) => advisor.adviseOn(area, release, distribution, waiting))
+    return {
+      id: area.code,
+      name: undefined,
+      members,
+      geometry,
+      ...(await findOutcome(source, compute, isFirst)),
     }
   }
 
-  const items = inOrder(tasks(), AT_ONCE)
-  return cutAtFault ? items : toTheEnd(items)
+  async function* tasks() {
+    let last: AreaInRelease | undefined
+    for (;;) {
+      const { code = null, version } = last ?? {}
+      const wait = last ? goOnInTurn : waitInTurn
+      const areas = await wait(() => listAreasInRelease(db, selection, release.id, code, AREAS_A_PAGE))
+      if (version !== undefined && areas.some((area) => area.version !== version))
+        throw new ReplacedMeanwhile()
+      const shapes = hasShapes && areas.length > 0 ? await wait(() => findOutlines(db, areas)) : []
+      for (const [index, area] of areas.entries()) {
+        const isFirst = last === undefined && index === 0
+        yield () => advise(area, shapes[index] ?? null, isFirst)
+      }
+      if (areas.length < AREAS_A_PAGE) return
+      last = areas.at(-1)
+    }
+  }
+
+  return computeItems(source, tasks())
 }
 
-/** Items; where the database fails in the middle of them, the last one says why. */
-async function* toTheEnd(items: AsyncIterable<Item>): AsyncGenerator<Item> {
+/** Computes items. After a database error within the answer, the last item has its reason. */
+async function* computeItems(
+  { cutAtFault }: ItemSource,
+  tasks: AsyncIterable<() => Promise<PolygonItem>>,
+): AsyncGenerator<PolygonItem> {
   let isFirst = true
   try {
-    for await (const item of items) {
+    for await (const item of inOrder(tasks, AT_ONCE)) {
       yield item
       isFirst = false
     }
   } catch (error) {
-    const last = isFirst ? undefined : itemAtFault(error)
-    if (!last) throw error
-    yield last
+    const fault = error instanceof ApiError ? error : databaseError(error)
+    if (isFirst || cutAtFault || !fault) throw error
+    yield {
+      id: undefined,
+      name: undefined,
+      members: {},
+      geometry: null,
+      advice: null,
+      reason: fault.body,
+    }
   }
 }

@@ -6,13 +6,11 @@ import type { OfScenario, Quantities, Quantity, QuantityFigures } from './comput
 import { keyOf } from './reading.ts'
 import type { QuantityRules } from './rules.ts'
 
-/** What stands in a column; null for nothing. */
 export type QuantityCell = string | number | null
 
-/** Quantities as columns of a table and as properties of features. */
+/** Quantities as columns of tables and properties of features. */
 interface QuantityColumns {
   names: string[]
-  /** What stands in them, in their order. */
   cellsOf(figures: QuantityFigures): QuantityCell[]
 }
 
@@ -23,33 +21,33 @@ interface Column {
   of(figures: QuantityFigures): QuantityCell | undefined
 }
 
-/** The columns that the plan of a request asks for: those of each layer, then those of all together. */
+/** The columns of a plan: those of each layer, then those of all layers. */
 export function quantityColumns(
   rules: QuantityRules,
   product: ProductDefinition,
   release: ReleaseLabels,
 ): QuantityColumns {
-  const ofLayers = release.layers.flatMap((layer, index) =>
-    keysOfLayer(rules, product, layer).map(
-      ([key, figureOf]): Column => ({
+  const layerColumns = release.layers.flatMap((layer, index) =>
+    listKeys(rules, product, layer).map(
+      ([key, read]): Column => ({
         name: columnOf(product, layer, key),
         of: ({ entries }) => {
           const entry = entries[index]
-          return entry ? figureOf(entry) : null
+          return entry ? read(entry) : null
         },
       }),
     ),
   )
-  const columns = [...ofLayers, ...columnsOfSummary(rules, product, release)]
+  const columns = [...layerColumns, ...summaryColumns(rules, product, release)]
   return {
     names: columns.map(({ name }) => name),
     cellsOf: (figures) => columns.map(({ of }) => of(figures) ?? null),
   }
 }
 
-type Key = [key: string, figureOf: (quantity: Quantity) => number | undefined]
+type Key = [key: string, read: (quantity: Quantity) => number | undefined]
 
-function keysOfLayer(
+function listKeys(
   { plan, compositions }: QuantityRules,
   product: ProductDefinition,
   layer: LayerLabel,
@@ -73,7 +71,7 @@ function keysOfLayer(
   return keys
 }
 
-function columnsOfSummary(
+function summaryColumns(
   { plan }: QuantityRules,
   product: ProductDefinition,
   { layers }: ReleaseLabels,
@@ -88,7 +86,7 @@ function columnsOfSummary(
   if (plan.pricesPerKg.size + plan.pricesPerBag.size === 0) return [area]
   const scenarios = [...new Set(layers.map(({ scenario }) => scenario))]
   const keys = plan.budget === null ? (['cost'] as const) : (['cost', 'share', 'share_cost'] as const)
-  const ofScenarios = scenarios.flatMap((scenario) =>
+  const scenarioColumns = scenarios.flatMap((scenario) =>
     keys.map(
       (key): Column => ({
         name: [key, scenario].filter((part) => part !== null).join(' '),
@@ -96,7 +94,7 @@ function columnsOfSummary(
       }),
     ),
   )
-  return [area, currency, ...ofScenarios, ...extremes('cost')]
+  return [area, currency, ...scenarioColumns, ...extremes('cost')]
 }
 
 function extremes(key: keyof OfScenario & string): Column[] {

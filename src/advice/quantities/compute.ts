@@ -1,6 +1,6 @@
 import { RESTATING_SCENARIOS } from '#schemas/glossary.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
-import { MASS_KEYS } from '#schemas/quantities.ts'
+import { hasQuantities, MASS_KEYS } from '#schemas/quantities.ts'
 import {
   compare,
   type Decimal,
@@ -14,13 +14,14 @@ import {
   times,
   ZERO,
 } from '#src/lib/decimal.ts'
-import type { LayerLabel } from '#src/lookup/queries.ts'
+import type { LayerLabel, ReleaseLabels } from '#src/lookup/queries.ts'
+import { dataOf, type LayerValues } from '#src/lookup/releases.ts'
 import type { Area, QuantityPlan } from './plan.ts'
 import type { Composition } from './queries.ts'
 import { keyOf } from './reading.ts'
 import type { QuantityRules } from './rules.ts'
 
-/** What is bought of one input for the whole rate. */
+/** A purchase of one input for the whole rate. */
 export interface Purchase {
   kilograms: Decimal
   /** The kilograms of a bag; null where it is sold by weight. */
@@ -29,7 +30,7 @@ export interface Purchase {
   price: Decimal
 }
 
-/** A number that need not be a decimal. The bottom is more than 0. */
+/** The bottom is more than 0. */
 interface Fraction {
   top: Decimal
   bottom: Decimal
@@ -40,28 +41,26 @@ const SHARE_DECIMALS = 4
 
 const whole = (digits: bigint): Decimal => ({ digits, scale: 0 })
 
-/** How many bags it takes for some kilograms. */
-function bagsFor(kilograms: Decimal, bag: Decimal): Decimal {
+function countBags(kilograms: Decimal, bag: Decimal): Decimal {
   return quotient(kilograms, bag, 0, 'up')
 }
 
-/** What a purchase costs: of whole bags, where there are bags. */
-function costOf({ kilograms, bag, price }: Purchase): Decimal {
-  return times(bag === null ? kilograms : bagsFor(kilograms, bag), price)
+/** The cost of whole bags, where the input comes in bags. */
+function computeCost({ kilograms, bag, price }: Purchase): Decimal {
+  return times(bag === null ? kilograms : countBags(kilograms, bag), price)
 }
 
-/** What a share of all purchases costs. */
+/** The cost of a share of all purchases. */
 export function costOfShare(purchases: readonly Purchase[], share: Decimal): Decimal {
-  const parts = purchases.map((one) => costOf({ ...one, kilograms: times(one.kilograms, share) }))
+  const parts = purchases.map((one) => computeCost({ ...one, kilograms: times(one.kilograms, share) }))
   return parts.reduce(plus, ZERO)
 }
 
 /**
- * The largest share of every rate, at most 1, that a budget pays for; rounded down, so that what it costs is never more.
+ * The largest share of every rate, at most 1, that a budget pays for, rounded down.
  *
- * The cost grows with the share, by leaps where another bag is begun. So the share is one after which a bag would be
- * begun, or one between two leaps, where what is sold by weight takes what is left. For each input the last of its leaps
- * that the budget pays for is found by going back from where it would last without whole bags.
+ * The cost grows with the share, by leaps at each new bag. So the share ends before a new bag, or between two leaps,
+ * where inputs by weight take the rest. For each input the search goes back from the last bag at prices by weight.
  */
 export function largestShare(purchases: readonly Purchase[], budget: Decimal): Decimal {
   if (compare(costOfShare(purchases, ONE), budget) <= 0) return ONE
@@ -69,20 +68,20 @@ export function largestShare(purchases: readonly Purchase[], budget: Decimal): D
   const limit: Fraction = { top: budget, bottom: costByWeight(purchases) }
   const leaps = inBags.map((purchase) => lastLeapPaid(purchase, purchases, budget, limit))
   const last = leaps.reduce(later, { top: ZERO, bottom: ONE })
-  const { top, bottom } = withTheRest(last, purchases, budget)
+  const { top, bottom } = addRest(last, purchases, budget)
   return quotient(top, bottom, SHARE_DECIMALS, 'down')
 }
 
-/** What all would cost if bags could be divided: never more than what they do cost. More than 0 where that is. */
+/** The cost with divisible bags: a lower bound, and more than 0 where the cost is. */
 function costByWeight(purchases: readonly Purchase[]): Decimal {
-  // The cost by weight is a quotient where there are bags: rounded down, a limit made of it stays one.
+  // Rounded down, so that it stays a lower bound.
   const parts = purchases.map(({ kilograms, bag, price }) =>
     bag === null ? times(kilograms, price) : quotient(times(kilograms, price), bag, 9, 'down'),
   )
   return parts.reduce(plus, ZERO)
 }
 
-/** The last share before the next bag of an input is begun that the budget pays for. */
+/** The last share before a new bag of an input that the budget pays for. */
 function lastLeapPaid(
   { kilograms, bag }: Purchase,
   purchases: readonly Purchase[],
@@ -110,7 +109,7 @@ function lastLeapPaid(
   return shareOf(paid)
 }
 
-/** Whether a budget pays for a share. Both sides are multiplied by what is below it. */
+/** Whether a budget pays for a share. Both sides are multiplied by the bottom. */
 function isWithin({ top, bottom }: Fraction, purchases: readonly Purchase[], budget: Decimal): boolean {
   let cost = ZERO
   for (const { kilograms, bag, price } of purchases) {
@@ -121,8 +120,8 @@ function isWithin({ top, bottom }: Fraction, purchases: readonly Purchase[], bud
   return compare(cost, times(budget, bottom)) <= 0
 }
 
-/** A share with as much more as is paid for before any other bag is begun. */
-function withTheRest(share: Fraction, purchases: readonly Purchase[], budget: Decimal): Fraction {
+/** Adds as much by weight as the budget pays for before a new bag. */
+function addRest(share: Fraction, purchases: readonly Purchase[], budget: Decimal): Fraction {
   const { top, bottom } = share
   let [cost, slope] = [ZERO, ZERO]
   for (const { kilograms, bag, price } of purchases) {
@@ -146,8 +145,8 @@ function later(a: Fraction, b: Fraction): Fraction {
 
 const GRAMS = 3
 
-/** The nutrients in some kilograms of a product; undefined where its composition is not known. */
-function nutrientsOf(
+/** Undefined where the composition of the input is not stored. */
+function computeNutrients(
   compositions: readonly Composition[],
   input: string,
   kilograms: Decimal,
@@ -162,47 +161,42 @@ function nutrientsOf(
   return { N: of(n), P2O5: of(p2o5), K2O: of(k2o), S: of(s) }
 }
 
-/** What amounts are told in. */
 type MassKey = 'kg' | 't'
 
 /** Decimals of amounts, to the gram. */
 const MASS_DECIMALS = { kg: 3, t: 6 } as const
 const MONEY_DECIMALS = 2
 
-/** A sum of money, as it is told. */
-function moneyOf(value: Decimal): number {
+function roundMoney(value: Decimal): number {
   return numberOf(rounded(value, MONEY_DECIMALS))
 }
 
-/** An amount, as it is told. */
-function massOf(value: Decimal, key: MassKey): number {
+function roundMass(value: Decimal, key: MassKey): number {
   return numberOf(rounded(value, MASS_DECIMALS[key]))
 }
 
 const HALF: Rounding = 'half away from zero'
 
-/** A mean of money, from the sum and the weight. */
-function meanMoneyOf(sum: Decimal, weight: Decimal): number {
+function meanMoney(sum: Decimal, weight: Decimal): number {
   return numberOf(quotient(sum, weight, MONEY_DECIMALS, HALF))
 }
 
-/** A mean of amounts, from the sum and the weight. */
-function meanMassOf(sum: Decimal, weight: Decimal, key: MassKey): number {
+function meanMass(sum: Decimal, weight: Decimal, key: MassKey): number {
   return numberOf(quotient(sum, weight, MASS_DECIMALS[key], HALF))
 }
 
-/** What one layer comes to. */
+/** The amount of one layer. */
 interface ScenarioPart {
   scenario: string | null
   input: string | null
   /** In the unit of the product, and in kilograms. */
   amount: Decimal
   kilograms: Decimal
-  /** Null where the price is not known, and of what is harvested. */
+  /** Null without a price, and for a harvest. */
   purchase: Purchase | null
 }
 
-/** What a scenario comes to, as an answer says it. */
+/** The quantities of a scenario. */
 export interface OfScenario {
   scenario?: string | null
   kg?: number
@@ -213,7 +207,7 @@ export interface OfScenario {
   share_cost?: number
 }
 
-/** What the entries of an answer come to together, as it says it. */
+/** The quantities of all entries together. */
 export interface Quantities {
   area: { value: number; unit: string; ha: number }
   currency?: string
@@ -224,17 +218,17 @@ export interface Quantities {
   unpriced?: string[]
 }
 
-/** A scenario as it is compared with others: by the amount that is harvested, or by the cost. */
+/** A scenario with its measure: the amount of a harvest, or the cost of inputs. */
 interface Measured {
   scenario: string | null
   measure: Decimal
-  told: OfScenario
+  result: OfScenario
 }
 
 /** Decimals of hectares: a square centimetre. */
 const HECTARE_DECIMALS = 8
 
-function summaryOf(
+function summarize(
   plan: QuantityPlan,
   key: MassKey,
   { value, unit, hectares }: Area,
@@ -244,36 +238,36 @@ function summaryOf(
   const isProduce = parts.every(({ input }) => input === null)
   const { currency } = plan
   const money = currency !== null && { currency }
-  if (isProduce) return { area, ...(plan.producePrice && money), ...harvest(plan, key, parts) }
+  if (isProduce) return { area, ...(plan.producePrice && money), ...sumHarvest(plan, key, parts) }
   const unpriced = unpricedIn(parts)
   const isPriced = parts.some(({ purchase }) => purchase !== null)
   if (!isPriced) return { area }
-  return { area, ...money, ...costs(plan, parts), ...(unpriced.length > 0 && { unpriced }) }
+  return { area, ...money, ...sumCosts(plan, parts), ...(unpriced.length > 0 && { unpriced }) }
 }
 
-function harvest(plan: QuantityPlan, key: MassKey, parts: readonly ScenarioPart[]): Partial<Quantities> {
+function sumHarvest(plan: QuantityPlan, key: MassKey, parts: readonly ScenarioPart[]): Partial<Quantities> {
   const { producePrice } = plan
   const measured = parts.map(
     ({ scenario, amount, kilograms }): Measured => ({
       scenario,
       measure: amount,
-      told: {
+      result: {
         scenario,
-        [key]: massOf(amount, key),
-        ...(producePrice && { return: moneyOf(times(kilograms, producePrice)) }),
+        [key]: roundMass(amount, key),
+        ...(producePrice && { return: roundMoney(times(kilograms, producePrice)) }),
       },
     }),
   )
   const { weight, sumOf } = weighing(plan, measured)
   const expected = weight.digits > 0n && {
     expected: {
-      [key]: meanMassOf(
+      [key]: meanMass(
         sumOf(({ measure }) => measure),
         weight,
         key,
       ),
       ...(producePrice && {
-        return: meanMoneyOf(
+        return: meanMoney(
           sumOf((_, index) => times((parts[index] as ScenarioPart).kilograms, producePrice)),
           weight,
         ),
@@ -283,27 +277,32 @@ function harvest(plan: QuantityPlan, key: MassKey, parts: readonly ScenarioPart[
   return { ...extremes(measured), ...expected }
 }
 
-function costs(plan: QuantityPlan, parts: readonly ScenarioPart[]): Partial<Quantities> {
+function sumCosts(plan: QuantityPlan, parts: readonly ScenarioPart[]): Partial<Quantities> {
   const scenarios = [...new Set(parts.map(({ scenario }) => scenario))]
   const measured = scenarios.flatMap((scenario): Measured[] => {
     const own = parts.filter((part) => part.scenario === scenario)
-    // What nothing is needed of costs nothing, whatever its price.
     if (own.some(isUnpriced)) return []
     const purchases = own.flatMap(({ purchase }) => purchase ?? [])
-    const cost = purchases.map(costOf).reduce(plus, ZERO)
-    return [{ scenario, measure: cost, told: { scenario, cost: moneyOf(cost), ...shareOf(plan, purchases) } }]
+    const cost = purchases.map(computeCost).reduce(plus, ZERO)
+    return [
+      {
+        scenario,
+        measure: cost,
+        result: { scenario, cost: roundMoney(cost), ...findShare(plan, purchases) },
+      },
+    ]
   })
   const { weight, sumOf } = weighing(plan, measured)
-  const bare = measured.map(({ told: { scenario, cost }, ...rest }) => ({
+  const bare = measured.map(({ result: { scenario, cost }, ...rest }) => ({
     ...rest,
-    told: { scenario: scenario as string | null, ...(cost !== undefined && { cost }) },
+    result: { scenario: scenario as string | null, ...(cost !== undefined && { cost }) },
   }))
   return {
-    scenarios: measured.map(({ told }) => told),
+    scenarios: measured.map(({ result }) => result),
     ...extremes(bare),
     ...(weight.digits > 0n && {
       expected: {
-        cost: meanMoneyOf(
+        cost: meanMoney(
           sumOf(({ measure }) => measure),
           weight,
         ),
@@ -312,10 +311,10 @@ function costs(plan: QuantityPlan, parts: readonly ScenarioPart[]): Partial<Quan
   }
 }
 
-function shareOf({ budget }: QuantityPlan, purchases: readonly Purchase[]): OfScenario {
+function findShare({ budget }: QuantityPlan, purchases: readonly Purchase[]): OfScenario {
   if (budget === null) return {}
   const share = largestShare(purchases, budget)
-  return { share: numberOf(share), share_cost: moneyOf(costOfShare(purchases, share)) }
+  return { share: numberOf(share), share_cost: roundMoney(costOfShare(purchases, share)) }
 }
 
 function isUnpriced({ input, purchase, kilograms }: ScenarioPart): boolean {
@@ -332,17 +331,17 @@ function extremes(measured: readonly Measured[]): Pick<Quantities, 'least' | 'mo
   if (!first) return {}
   const least = measured.reduce((a, b) => (compare(b.measure, a.measure) < 0 ? b : a), first)
   const most = measured.reduce((a, b) => (compare(b.measure, a.measure) > 0 ? b : a), first)
-  return { least: least.told, most: most.told }
+  return { least: least.result, most: most.result }
 }
 
-/** The weights of scenarios, as the plan has them, and sums by them. */
+/** The total weight of scenarios, and weighted sums. */
 function weighing({ weights }: QuantityPlan, measured: readonly Measured[]) {
   const isAlone = measured.every(({ scenario }) => restates(scenario))
-  const weightOf = (scenario: string | null): Decimal => {
+  const findWeight = (scenario: string | null): Decimal => {
     if (weights) return weights.get(keyOf(scenario ?? ''))?.value ?? ZERO
     return restates(scenario) && !isAlone ? ZERO : ONE
   }
-  const each = measured.map(({ scenario }) => weightOf(scenario))
+  const each = measured.map(({ scenario }) => findWeight(scenario))
   return {
     weight: each.reduce(plus, ZERO),
     sumOf: (measureOf: (one: Measured, index: number) => Decimal) =>
@@ -356,7 +355,7 @@ function restates(scenario: string | null): boolean {
 
 const THOUSAND: Decimal = { digits: 1000n, scale: 0 }
 
-/** What an entry comes to, as an answer says it. */
+/** The quantity of an entry. */
 export interface Quantity {
   kg?: number
   t?: number
@@ -368,7 +367,6 @@ export interface Quantity {
   nutrients_kg?: Record<string, number>
 }
 
-/** What a product says at a place, in quantities. */
 export interface QuantityFigures {
   /** In the order of the layers; null for those without a value. */
   entries: (Quantity | null)[]
@@ -376,12 +374,11 @@ export interface QuantityFigures {
 }
 
 /**
- * What the layers of a release come to. Everything is exact until it is told: each number is rounded once, half away from
- * zero.
+ * Computes the quantities of a release's layers. Numbers are exact, and rounded once at the end, half away from zero.
  *
  * @param amounts in the order of the layers, in the unit of the product without its "per hectare"; null for no value
  */
-export function quantitiesOf(
+export function computeQuantities(
   rules: QuantityRules,
   product: ProductDefinition,
   layers: readonly LayerLabel[],
@@ -395,15 +392,15 @@ export function quantitiesOf(
     const amount = amounts[index] ?? null
     if (amount === null) return null
     const kilograms = key === 't' ? times(amount, THOUSAND) : amount
-    const purchase = layer.input === null ? null : purchaseOf(plan, layer.input, kilograms)
+    const purchase = layer.input === null ? null : makePurchase(plan, layer.input, kilograms)
     parts.push({ scenario: layer.scenario, input: layer.input, amount, kilograms, purchase })
-    return entryOf(rules, layer, { amount, kilograms, purchase }, key)
+    return makeEntry(rules, layer, { amount, kilograms, purchase }, key)
   })
-  return { entries, quantities: summaryOf(plan, key, area, parts) }
+  return { entries, quantities: summarize(plan, key, area, parts) }
 }
 
-/** What is to be bought of an input; null where its price is not known. */
-function purchaseOf(plan: QuantityPlan, input: string, kilograms: Decimal): Purchase | null {
+/** Null without a price of the input. */
+function makePurchase(plan: QuantityPlan, input: string, kilograms: Decimal): Purchase | null {
   const name = keyOf(input)
   const bag = plan.bags.get(name)?.value ?? null
   const perBag = plan.pricesPerBag.get(name)?.value
@@ -413,26 +410,62 @@ function purchaseOf(plan: QuantityPlan, input: string, kilograms: Decimal): Purc
   return { kilograms, bag, price: bag === null ? perKg : times(bag, perKg) }
 }
 
-function entryOf(
+function makeEntry(
   { plan, compositions }: QuantityRules,
   { input }: LayerLabel,
   { amount, kilograms, purchase }: Pick<ScenarioPart, 'amount' | 'kilograms' | 'purchase'>,
   key: MassKey,
 ): Quantity {
-  const entry: Quantity = { [key]: massOf(amount, key) }
+  const entry: Quantity = { [key]: roundMass(amount, key) }
   if (input === null) {
-    if (plan.producePrice) entry.return = moneyOf(times(kilograms, plan.producePrice))
+    if (plan.producePrice) entry.return = roundMoney(times(kilograms, plan.producePrice))
     return entry
   }
   const bag = plan.bags.get(keyOf(input))?.value
   if (bag) {
-    const bags = bagsFor(kilograms, bag)
+    const bags = countBags(kilograms, bag)
     entry.bags = numberOf(bags)
     entry.bag_kg = numberOf(bag)
-    entry.rest_kg = massOf(minus(times(bags, bag), kilograms), 'kg')
+    entry.rest_kg = roundMass(minus(times(bags, bag), kilograms), 'kg')
   }
-  if (purchase) entry.cost = moneyOf(costOf(purchase))
-  const nutrients = plan.nutrients ? nutrientsOf(compositions, input, kilograms) : undefined
+  if (purchase) entry.cost = roundMoney(computeCost(purchase))
+  const nutrients = plan.nutrients ? computeNutrients(compositions, input, kilograms) : undefined
   if (nutrients) entry.nutrients_kg = nutrients
   return entry
+}
+
+/** The quantities of a point's values on an area. */
+export function quantitiesAt(
+  rules: QuantityRules,
+  product: ProductDefinition,
+  { layers }: ReleaseLabels,
+  values: LayerValues,
+  area: Area,
+): QuantityFigures {
+  const amounts = values.map((value) => (Number.isNaN(value) ? null : times(decimalOf(value), area.hectares)))
+  return computeQuantities(rules, product, layers, amounts, area)
+}
+
+/** Adds its quantity to each entry of an answer. */
+export function entriesWith<Entry extends object>(entries: Entry[], { entries: all }: QuantityFigures) {
+  const quantities = all.filter((quantity) => quantity !== null)
+  return entries.map((entry, index) => ({ ...entry, quantity: quantities[index] }))
+}
+
+/** The data of a release at a point, with quantities where the product has them. */
+export function dataWithQuantities(
+  rules: QuantityRules,
+  product: ProductDefinition,
+  release: ReleaseLabels,
+  values: LayerValues,
+  area: Area,
+): Record<string, unknown> {
+  const data = dataOf(product, release, values)
+  if (!hasQuantities(product)) return data
+  const figures = quantitiesAt(rules, product, release, values, area)
+  return {
+    ...data,
+    [product.entries]: entriesWith(data[product.entries] as object[], figures),
+    quantities: figures.quantities,
+  }
 }

@@ -7,30 +7,30 @@ import {
 import { ApiError } from '#src/errors.ts'
 import { compare, type Decimal, decimalOf, times } from '#src/lib/decimal.ts'
 import {
-  currencyAndRest,
+  combinePairs,
   isAbove,
-  membersOf,
   type NumbersByName,
   numberIn,
-  objectOfPairs,
-  pairsIn,
   readCurrency,
   readNumberOf,
   readNumbersByName,
+  readPairs,
+  requireMembers,
+  splitCurrency,
 } from './reading.ts'
 
 /** A unit of area, in square metres. */
 interface AreaUnit {
   squareMetres: Decimal
-  /** Where its size is from. */
+  /** The source of its size. */
   source: string
 }
 
 const metres = (digits: bigint, scale = 0): Decimal => ({ digits, scale })
 
 /**
- * The units that an area may be told in: those with one agreed size, and the timad, which is given one here. What else differs
- * from place to place or from crop to crop, as the massa, the rope and the pole do, is none.
+ * Units of area: those with one agreed size, and the timad, which has one here. Units whose size differs from place to
+ * place or from crop to crop, such as the massa, the rope and the pole, are missing.
  */
 export const AREA_UNITS: Readonly<Record<string, AreaUnit>> = {
   ha: { squareMetres: metres(10_000n), source: 'SI Brochure, table 8' },
@@ -58,37 +58,37 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 }
 
 /** The unit of area that a word means, in any case, also in the plural; undefined where there is none. */
-function areaUnitNamed(word: string): string | undefined {
+function findAreaUnit(word: string): string | undefined {
   const name = word.trim().toLowerCase().replace(/\s+/g, ' ')
-  for (const form of [name, name.replace(/s$/, '')]) {
-    if (Object.hasOwn(AREA_UNITS, form)) return form
-    if (Object.hasOwn(OTHER_NAMES, form)) return OTHER_NAMES[form]
+  for (const singular of [name, name.replace(/s$/, '')]) {
+    if (Object.hasOwn(AREA_UNITS, singular)) return singular
+    if (Object.hasOwn(OTHER_NAMES, singular)) return OTHER_NAMES[singular]
   }
   return undefined
 }
 
-/** Moves the point of a number, so that no digit changes. */
-function shifted(text: string, power: 2 | -2): number | string {
+/** Moves the decimal point of a number, so that no digit changes. */
+function shift(text: string, power: 2 | -2): number | string {
   return typeof numberIn(text) === 'number' ? Number(`${text.trim()}e${power}`) : text
 }
 
-/** A number and what it counts. */
+/** A number and its unit. */
 const OF_UNIT = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i
 
 /**
- * A number of kilograms that a text says, such as `50`, `50 kg` or `0.5 quintal` of 100 kg; what is none stays text, which is
- * refused as text in a body is.
+ * Reads kilograms such as `50`, `50 kg` or `0.5 quintal` of 100 kg. Other text stays text, and is refused later as in a
+ * body.
  */
-function kilogramsIn(text: string): number | string {
+function readKilograms(text: string): number | string {
   const [, number = '', unit = ''] = OF_UNIT.exec(text.trim()) ?? []
-  if (/^quintals?$/i.test(unit)) return shifted(number, 2)
+  if (/^quintals?$/i.test(unit)) return shift(number, 2)
   return /^(kgs?|kilograms?)?$/i.test(unit) ? numberIn(number || text) : text
 }
 
-/** A price of a kilogram that a text says, such as `52.5`, `52.5/kg` or `5250/quintal`. */
-function pricePerKilogramIn(text: string): number | string {
+/** Reads a price of a kilogram, such as `52.5`, `52.5/kg` or `5250/quintal`. */
+function readPricePerKilogram(text: string): number | string {
   const [, number, unit] = /^(.*)\/(kg|quintal)s?$/i.exec(text) ?? []
-  return unit?.toLowerCase() === 'quintal' ? shifted(number ?? '', -2) : numberIn(number ?? text)
+  return unit?.toLowerCase() === 'quintal' ? shift(number ?? '', -2) : numberIn(number ?? text)
 }
 
 /** Square metres as hectares. */
@@ -96,7 +96,6 @@ function hectares({ digits, scale }: Decimal): Decimal {
   return { digits, scale: scale + 4 }
 }
 
-/** What inputs cost. */
 interface Prices {
   currency: string
   perKg: NumbersByName
@@ -110,8 +109,8 @@ interface Prices {
  */
 function readPrices(sent: QuantityRequest['prices']): Prices | null {
   if (sent === undefined) return null
-  const fields = typeof sent === 'string' ? pricesIn(sent) : sent
-  const { currency, per_kg, per_bag } = membersOf('prices', fields, ['currency', 'per_kg', 'per_bag'])
+  const fields = typeof sent === 'string' ? parsePrices(sent) : sent
+  const { currency, per_kg, per_bag } = requireMembers('prices', fields, ['currency', 'per_kg', 'per_bag'])
   const bounds = { zero: true, maximum: QUANTITY_LIMITS.price }
   const prices = {
     currency: readCurrency('prices.currency', currency),
@@ -127,21 +126,21 @@ function readPrices(sent: QuantityRequest['prices']): Prices | null {
 }
 
 /** Prices as a query writes them: `ETB Urea:2250/bag,Compost:4.5`. */
-function pricesIn(text: string): object {
-  const { currency, rest } = currencyAndRest('prices', text)
-  const pairs = pairsIn('prices', rest)
+function parsePrices(text: string): object {
+  const { currency, rest } = splitCurrency('prices', text)
+  const pairs = readPairs('prices', rest)
   const perBag = pairs.filter(([, price]) => price.endsWith('/bag'))
   const perKg = pairs.filter(([, price]) => !price.endsWith('/bag'))
-  const ofBag = (price: string) => numberIn(price.slice(0, -'/bag'.length))
+  const readBagPrice = (price: string) => numberIn(price.slice(0, -'/bag'.length))
   return {
     currency,
-    per_bag: objectOfPairs('prices', perBag, ofBag),
-    per_kg: objectOfPairs('prices', perKg, pricePerKilogramIn),
+    per_bag: combinePairs('prices', perBag, readBagPrice),
+    per_kg: combinePairs('prices', perKg, readPricePerKilogram),
   }
 }
 
 /**
- * What a harvest is sold for; null where that is not said.
+ * The price of a harvest; null where the request has none.
  *
  * @throws {ApiError} INVALID_PARAMETERS
  */
@@ -149,27 +148,27 @@ function readProducePrice(
   sent: QuantityRequest['produce_price'],
 ): { currency: string; perKg: Decimal } | null {
   if (sent === undefined) return null
-  const fields = typeof sent === 'string' ? producePriceIn(sent) : sent
-  const { currency, per_kg } = membersOf('produce_price', fields, ['currency', 'per_kg'])
+  const fields = typeof sent === 'string' ? parseProducePrice(sent) : sent
+  const { currency, per_kg } = requireMembers('produce_price', fields, ['currency', 'per_kg'])
   return {
     currency: readCurrency('produce_price.currency', currency),
     perKg: readNumberOf('produce_price.per_kg', per_kg, { zero: true, maximum: QUANTITY_LIMITS.price }),
   }
 }
 
-function producePriceIn(text: string): { currency: string; per_kg: unknown } {
-  const { currency, rest } = currencyAndRest('produce_price', text)
-  return { currency, per_kg: pricePerKilogramIn(rest.trim()) }
+function parseProducePrice(text: string): { currency: string; per_kg: unknown } {
+  const { currency, rest } = splitCurrency('produce_price', text)
+  return { currency, per_kg: readPricePerKilogram(rest.trim()) }
 }
 
-/** An area as it was told. */
+/** An area as the request has it, and in hectares. */
 export interface Area {
   value: Decimal
   unit: string
   hectares: Decimal
 }
 
-/** How quantities are to be told, as a request says it. */
+/** The quantities that a request asks for. */
 export interface QuantityPlan {
   /** Null where each place has its own. */
   area: Area | null
@@ -192,7 +191,7 @@ const NONE: NumbersByName = new Map()
 const GRAM = decimalOf(0.001)
 const ONE_HECTARE: Area = { value: decimalOf(1), unit: 'ha', hectares: decimalOf(1) }
 
-/** Whether a request asks for quantities. It is asked of every call. */
+/** Whether a request asks for quantities. It runs for every request. */
 export function asksForQuantities(request: QuantityRequest): boolean {
   return (
     request.area !== undefined ||
@@ -205,13 +204,13 @@ export function asksForQuantities(request: QuantityRequest): boolean {
   )
 }
 
-/** Where the areas of a call's places come from: the request alone, the points of a batch too, or the places themselves. */
+/** The source of areas: the request alone, also the points of a batch, or the polygons themselves. */
 export type AreasOf = 'request' | 'points' | 'polygons'
 
 /**
- * What a request says of quantities; null where it asks for none.
+ * Reads the plan of a request; null where it asks for no quantities.
  *
- * @throws {ApiError} INVALID_PARAMETERS, naming what is wrong
+ * @throws {ApiError} INVALID_PARAMETERS, naming the wrong field
  */
 export function readPlan(request: QuantityRequest, areasOf: AreasOf = 'request'): QuantityPlan | null {
   if (!asksForQuantities(request)) return null
@@ -243,7 +242,7 @@ export function readPlan(request: QuantityRequest, areasOf: AreasOf = 'request')
   }
 }
 
-/** As long as a text of a query may be: the history keeps what was asked. */
+/** The limit of texts in queries: the history stores requests. */
 const LONGEST_TEXT = 4000
 
 function refuseLongTexts(request: QuantityRequest): void {
@@ -275,21 +274,22 @@ type AreaField = Pick<QuantityPlan, 'area' | 'unit' | 'areasFrom'>
 /** How an area is written in a query: a number and a unit, a unit alone, or where points have their areas. */
 const AREA_TEXT = /^\s*(?:(\d+(?:\.\d+)?)\s*|from:(\S+)\s+)?([a-z0-9²]+(?: +[a-z]+)?)?\s*$/i
 
-/** Enough for the longest name and a unit. The time to match a text grows with the square of its length. */
+/** Enough for the longest name and a unit. The time of the match grows with the square of the length. */
 const LONGEST_AREA = 150
 
 function readAreaField(sent: QuantityRequest['area'], areasOf: AreasOf): AreaField {
   if (sent === undefined)
     return { area: areasOf === 'polygons' ? null : ONE_HECTARE, unit: 'ha', areasFrom: null }
-  const { value, unit, from } = membersOf('area', areaMembers(sent), ['value', 'unit', 'from'])
-  const known = readUnit(unit)
+  const { value, unit, from } = requireMembers('area', areaMembers(sent), ['value', 'unit', 'from'])
+  const areaUnit = readUnit(unit)
   if (areasOf === 'polygons') {
     if (value !== undefined || from !== undefined) {
       throw ApiError.invalid('area.value', 'must be left out: a polygon has its own area')
     }
-    return { area: null, unit: known, areasFrom: null }
+    return { area: null, unit: areaUnit, areasFrom: null }
   }
-  if (from === undefined) return { area: readArea('area.value', value, known), unit: known, areasFrom: null }
+  if (from === undefined)
+    return { area: readArea('area.value', value, areaUnit), unit: areaUnit, areasFrom: null }
   if (areasOf === 'request' || value !== undefined) {
     throw ApiError.invalid(
       'area.from',
@@ -299,7 +299,7 @@ function readAreaField(sent: QuantityRequest['area'], areasOf: AreasOf): AreaFie
   if (typeof from !== 'string' || from === '' || from.length > 100) {
     throw ApiError.invalid('area.from', 'must be the name of a column or a member')
   }
-  return { area: null, unit: known, areasFrom: from }
+  return { area: null, unit: areaUnit, areasFrom: from }
 }
 
 function areaMembers(sent: NonNullable<QuantityRequest['area']>): object {
@@ -317,16 +317,17 @@ function areaMembers(sent: NonNullable<QuantityRequest['area']>): object {
 
 function readUnit(sent: unknown): string {
   if (sent === undefined || sent === null) return 'ha'
-  const unit = typeof sent === 'string' ? areaUnitNamed(sent) : undefined
+  const unit = typeof sent === 'string' ? findAreaUnit(sent) : undefined
   if (unit !== undefined) return unit
   throw ApiError.invalid('area.unit', `must be one of ${AREA_UNIT_NAMES.join(', ')}`, [...AREA_UNIT_NAMES])
 }
 
 function readBags(sent: QuantityRequest['bags']): NumbersByName {
   if (sent === undefined) return NONE
-  const numbers = typeof sent === 'string' ? objectOfPairs('bags', pairsIn('bags', sent), kilogramsIn) : sent
+  const numbers =
+    typeof sent === 'string' ? combinePairs('bags', readPairs('bags', sent), readKilograms) : sent
   const bags = readNumbersByName('bags', numbers, { zero: false, maximum: QUANTITY_LIMITS.bagKilograms })
-  // Of smaller ones an area may take more than a number counts exactly.
+  // An area may need more smaller bags than a number counts exactly.
   const small = [...bags.values()].find(({ value }) => compare(value, GRAM) < 0)
   if (small) throw ApiError.invalid(`bags.${small.name}`, 'must be at least 0.001, a gram')
   return bags
@@ -335,7 +336,7 @@ function readBags(sent: QuantityRequest['bags']): NumbersByName {
 function readWeights(sent: QuantityRequest['scenario_weights']): NumbersByName | null {
   if (sent === undefined) return null
   const weights =
-    typeof sent === 'string' ? objectOfPairs('scenario_weights', pairsIn('scenario_weights', sent)) : sent
+    typeof sent === 'string' ? combinePairs('scenario_weights', readPairs('scenario_weights', sent)) : sent
   const read = readNumbersByName('scenario_weights', weights, { zero: true, maximum: QUANTITY_LIMITS.weight })
   if ([...read.values()].some(({ value }) => value.digits > 0n)) return read
   throw ApiError.invalid('scenario_weights', 'must have a weight above 0')

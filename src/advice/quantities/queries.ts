@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/data/tables.ts'
 
-/** What an input consists of, in percent of its weight. */
+/** The nutrients of an input, in percent of its weight. */
 export interface Composition {
   name: string
   n: number
@@ -10,7 +10,7 @@ export interface Composition {
   s: number
 }
 
-/** The compositions that are known, in the order of their names. */
+/** All compositions, in the order of their names. */
 export function listCompositions(db: Kysely<Tables>): Promise<Composition[]> {
   return db
     .selectFrom('input_composition')
@@ -20,9 +20,9 @@ export function listCompositions(db: Kysely<Tables>): Promise<Composition[]> {
 }
 
 /**
- * Adds a composition, or puts it in the place of the one of that name, in any case.
+ * Adds a composition, or replaces the one of that name, in any case.
  *
- * @returns whether there was none
+ * @returns whether it is new
  */
 export async function saveComposition(db: Kysely<Tables>, composition: Composition): Promise<boolean> {
   const removed = await deleteComposition(db, composition.name)
@@ -30,7 +30,7 @@ export async function saveComposition(db: Kysely<Tables>, composition: Compositi
   return !removed
 }
 
-/** @returns whether there was one */
+/** @returns whether it existed */
 export async function deleteComposition(db: Kysely<Tables>, name: string): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('input_composition')

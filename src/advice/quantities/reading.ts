@@ -4,14 +4,13 @@ import { ApiError } from '#src/errors.ts'
 import { isObject } from '#src/lib/collections.ts'
 import { compare, type Decimal, decimalOf } from '#src/lib/decimal.ts'
 
-/** Which numbers a field takes. */
 interface Bounds {
-  /** Whether 0 is one of them. */
+  /** Whether 0 is allowed. */
   zero: boolean
   maximum: number
 }
 
-/** Numbers by names; the keys are what names are compared by. */
+/** By the keys of names. */
 export type NumbersByName = ReadonlyMap<string, { name: string; value: Decimal }>
 
 const { decimals: MOST_DECIMALS, names: MOST_NAMES } = QUANTITY_LIMITS
@@ -19,18 +18,18 @@ const LONGEST_NAME = 200
 const LONGEST_NUMBER = 40
 const NUMBER = /^\d+(\.\d+)?$/
 
-/** What a name is compared by: its case and the white space around it do not matter. */
+/** Comparison ignores case and surrounding white space. */
 export function keyOf(name: string): string {
   return name.trim().toLowerCase()
 }
 
-/** The number that a text of a query or a table is; what is none stays text, which is refused as text in a body is. */
+/** Reads the number of a query or a table. Other text stays text, and is refused later as in a body. */
 export function numberIn(text: string): number | string {
   return text.length <= LONGEST_NUMBER && NUMBER.test(text.trim()) ? Number(text) : text
 }
 
 /**
- * A number of a request, as it was written.
+ * Reads a number with its decimals as sent.
  *
  * @throws {ApiError} INVALID_PARAMETERS
  */
@@ -49,9 +48,9 @@ export function isAbove(value: Decimal, limit: number): boolean {
 }
 
 /**
- * Numbers by names.
+ * Reads numbers by names.
  *
- * @throws {ApiError} INVALID_PARAMETERS, naming the one that is wrong
+ * @throws {ApiError} INVALID_PARAMETERS, naming the wrong one
  */
 export function readNumbersByName(field: string, sent: unknown, bounds: Bounds): NumbersByName {
   if (!isObject(sent)) throw ApiError.invalid(field, 'must be an object of names and numbers')
@@ -70,11 +69,11 @@ export function readNumbersByName(field: string, sent: unknown, bounds: Bounds):
 }
 
 /**
- * Pairs as a query writes them: `Urea:50,DAP:50`. A name may have colons, and no comma.
+ * Reads the pairs of a query: `Urea:50,DAP:50`. A name may have colons, and no comma.
  *
  * @throws {ApiError} INVALID_PARAMETERS
  */
-export function pairsIn(field: string, text: string): [name: string, value: string][] {
+export function readPairs(field: string, text: string): [name: string, value: string][] {
   const pairs = text.split(',').filter((pair) => pair.trim() !== '')
   if (pairs.length > MOST_NAMES) throw ApiError.invalid(field, `must have at most ${MOST_NAMES} names`)
   return pairs.map((pair) => {
@@ -84,8 +83,8 @@ export function pairsIn(field: string, text: string): [name: string, value: stri
   })
 }
 
-/** An object of pairs; a name that comes twice is refused. */
-export function objectOfPairs(
+/** @throws {ApiError} INVALID_PARAMETERS for a repeated name */
+export function combinePairs(
   field: string,
   pairs: [string, string][],
   read = numberIn,
@@ -96,7 +95,7 @@ export function objectOfPairs(
 }
 
 /**
- * A currency code.
+ * Reads a currency code.
  *
  * @throws {ApiError} INVALID_PARAMETERS
  */
@@ -106,22 +105,26 @@ export function readCurrency(field: string, sent: unknown): string {
 }
 
 /**
- * A text that begins with a currency: `ETB 38.5`.
+ * Splits a text that begins with a currency: `ETB 38.5`.
  *
  * @throws {ApiError} INVALID_PARAMETERS
  */
-export function currencyAndRest(field: string, text: string): { currency: string; rest: string } {
+export function splitCurrency(field: string, text: string): { currency: string; rest: string } {
   const [, currency, rest = ''] = /^\s*([^\s]+)\s+(.*)$/s.exec(text) ?? []
   if (currency === undefined) throw ApiError.invalid(field, 'must begin with a currency, such as ETB')
   return { currency: readCurrency(field, currency), rest }
 }
 
 /**
- * The members of an object, of which none may be another.
+ * Refuses members of an object beside these.
  *
  * @throws {ApiError} INVALID_PARAMETERS
  */
-export function membersOf(field: string, sent: object, names: readonly string[]): Record<string, unknown> {
+export function requireMembers(
+  field: string,
+  sent: object,
+  names: readonly string[],
+): Record<string, unknown> {
   const unknown = Object.keys(sent).find((name) => !names.includes(name))
   if (unknown === undefined) return sent as Record<string, unknown>
   const message = `${field}.${unknown} must be left out: ${field} has ${names.join(', ')}`

@@ -1,7 +1,6 @@
 import { SCENARIOS } from '#schemas/glossary.ts'
 import type { PointRequest } from '#schemas/point-request.ts'
-import { ALL_PRODUCTS } from '#schemas/product.ts'
-import type { ProductDefinition, Products } from '#schemas/products/define.ts'
+import type { ProductDefinition } from '#schemas/products/define.ts'
 import { hasQuantities, type QuantityRequest } from '#schemas/quantities.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
@@ -15,11 +14,11 @@ import { type Composition, listCompositions } from './queries.ts'
 import { keyOf, type NumbersByName } from './reading.ts'
 
 /**
- * Refuses what names something that no release has: it would be left out without a word. What another product
- * than the one asked about has may be named, so that one request serves all of them.
+ * Refuses names that no release has: the answer would leave them out silently. Names of other products' layers are
+ * accepted, so that one request serves all products.
  *
- * @param products that are asked about
- * @param releases those that are published, and those that the request names, of products with quantities
+ * @param products of the request
+ * @param releases published ones and those of the request, of products with quantities
  * @throws {ApiError} INVALID_PARAMETERS
  */
 function refuseUnknownNames(
@@ -38,7 +37,7 @@ function refuseUnknownNames(
     ['prices.per_bag', plan.pricesPerBag],
   ]
   if (lists.some(([, { size }]) => size > 0)) {
-    const inputs = namesOf(releases.flatMap(({ layers }) => layers.flatMap(({ input }) => input ?? [])))
+    const inputs = indexNames(releases.flatMap(({ layers }) => layers.flatMap(({ input }) => input ?? [])))
     for (const [field, numbers] of lists) refuseUnlessIn(field, numbers, inputs)
   }
   if (plan.weights) {
@@ -46,7 +45,7 @@ function refuseUnknownNames(
     refuseUnlessIn(
       'scenario_weights',
       plan.weights,
-      namesOf([...SCENARIOS.map((one) => one.scenario), ...own]),
+      indexNames([...SCENARIOS.map((one) => one.scenario), ...own]),
     )
   }
 }
@@ -54,8 +53,8 @@ function refuseUnknownNames(
 /**
  * Refuses a budget where inputs of several products have prices: each would spend all of it.
  *
- * @param products that are asked about and have quantities
- * @param releases those that answer
+ * @param products of the request, with quantities
+ * @param releases of the answer
  * @throws {ApiError} INVALID_PARAMETERS
  */
 function refuseSharedBudget(
@@ -77,35 +76,32 @@ function refuseSharedBudget(
   )
 }
 
-/** Names by what they are compared by. */
-function namesOf(names: string[]): Map<string, string> {
+function indexNames(names: string[]): Map<string, string> {
   return new Map(names.map((name) => [keyOf(name), name]))
 }
 
-function refuseUnlessIn(field: string, numbers: NumbersByName, known: Map<string, string>): void {
-  const unknown = [...numbers].find(([key]) => !known.has(key))
+function refuseUnlessIn(field: string, numbers: NumbersByName, allowed: Map<string, string>): void {
+  const unknown = [...numbers].find(([key]) => !allowed.has(key))
   if (!unknown) return
-  const allowed = [...known.values()].sort()
+  const names = [...allowed.values()].sort()
   throw ApiError.invalid(
     `${field}.${unknown[1].name}`,
-    `is not known: the names are ${allowed.join(', ')}`,
-    allowed,
+    `is not known: the names are ${names.join(', ')}`,
+    names,
   )
 }
 
-/** What quantities are computed by: the plan of a request, and what is known of what it may name. */
 export interface QuantityRules {
   plan: QuantityPlan
-  /** None where no nutrients are asked for. */
+  /** Empty where the plan has no nutrients. */
   compositions: readonly Composition[]
 }
 
 /**
- * Reads the rules of a request; null where it asks for no quantities, or of products that have none.
+ * Reads the rules of a request; null where it asks for no quantities, or its products have none.
  *
- * @param request may name releases, which are known to be there for whoever asks
- * @param products that are asked about
- * @throws {ApiError} INVALID_PARAMETERS, naming what is wrong
+ * @param request may name releases, which the caller may read
+ * @throws {ApiError} INVALID_PARAMETERS, naming the wrong field
  */
 export type ReadRules = (
   request: QuantityRequest & Pick<PointRequest, 'crop' | 'country_code' | 'forecast_period' | 'release'>,
@@ -113,7 +109,7 @@ export type ReadRules = (
   areasOf?: AreasOf,
 ) => Promise<QuantityRules | null>
 
-/** Reads rules by what is published and which compositions are known, as they are now. */
+/** Reads rules by the current snapshot and compositions. */
 export function createRuleReader({ config, database, products }: App, lookup: Lookup): ReadRules {
   const compositions = cacheValue(
     'compositions',
@@ -125,7 +121,7 @@ export function createRuleReader({ config, database, products }: App, lookup: Lo
     const plan = products.some(hasQuantities) ? readPlan(request, areasOf) : null
     if (!plan) return null
     const { published, releaseOf } = lookup.known() ?? (await lookup.current())
-    // A release that is named has its own inputs and scenarios, also where nothing that is published has them any more.
+    // A named release may have inputs and scenarios that no published one has.
     const named: PublishedRelease[] = []
     for (const code of codesIn(request.release ?? '')) named.push((await lookup.namedRelease(code)).release)
     const all = [...published, ...named]
@@ -140,38 +136,5 @@ export function createRuleReader({ config, database, products }: App, lookup: Lo
         : named
     refuseSharedBudget(plan, products.filter(hasQuantities), answering)
     return { plan, compositions: plan.nutrients ? await compositions() : [] }
-  }
-}
-
-/** A request that was answered, as the history has it. */
-interface AnsweredRequest {
-  kind: 'point' | 'polygon'
-  /** The code of the product; `all` where one call answered for every product. */
-  product: string
-  /** Of the releases that answered. */
-  codes: string[]
-  request: Record<string, unknown>
-}
-
-/** Whether a request that was answered is taken, with the releases named that have answered it. */
-export type StillTaken = (answered: AnsweredRequest) => Promise<boolean>
-
-/**
- * Makes what tells whether a request that names the releases that have answered it is taken: what it says of quantities may
- * be refused now, and a version before has taken it. Whether the releases are still there is another question.
- */
-export function createStillTaken(readRules: ReadRules, { list }: Products): StillTaken {
-  return async ({ kind, product, codes, request }) => {
-    const products = list.filter(({ code }) => product === ALL_PRODUCTS || product === code)
-    const areasOf = kind === 'polygon' ? 'polygons' : 'request'
-    try {
-      await readRules({ ...request, release: codes.join(', ') }, products, areasOf)
-      return true
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error
-      if (error.code === 'INVALID_PARAMETERS') return false
-      if (error.code === 'NOT_FOUND' || error.code === 'RELEASE_GONE') return true
-      throw error
-    }
   }
 }

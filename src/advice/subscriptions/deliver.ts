@@ -1,51 +1,48 @@
 import { Webhook } from 'standardwebhooks'
 import type { ProductDefinition, Series } from '#schemas/products/define.ts'
+import type { AccountSeal } from '#src/http/account-seal.ts'
 import { type OutwardRules, postOutward, type Resolve } from '#src/lib/outward-post.ts'
 import { VERSION } from '#src/lib/version.ts'
-import type { Changed, Delivery } from './delivery-queries.ts'
-import type { SecretSeal } from './queries.ts'
+import type { ChangedSubscription, Delivery } from './delivery-queries.ts'
 import type { ValueChange } from './value-changes.ts'
 
-/** What a receiver has answered: a status, or why there is none. */
-export type Answered = number | 'unanswered' | 'secret lost'
+/** The status of a receiver, or the reason for none. */
+export type TargetResponse = number | 'unanswered' | 'secret lost'
 
-/** What has come of an attempt. */
-export type Attempt = 'arrived' | 'failed' | 'gone' | 'secret lost'
+export type Outcome = 'arrived' | 'failed' | 'gone' | 'secret lost'
 
-/** A receiver says so that it wants no more. */
+/** The status of a receiver that unsubscribes. */
 const GONE = 410
 
-/** What is sent, and to whom. */
-type Sent = Pick<Delivery, 'id' | 'userId' | 'url' | 'body' | 'secret' | 'previousSecret'>
+type Message = Pick<Delivery, 'id' | 'userId' | 'url' | 'body' | 'secret' | 'previousSecret'>
 
-interface Delivering {
-  seal: SecretSeal
+interface Transport {
+  seal: AccountSeal
   rules: OutwardRules
   signal: AbortSignal
   /** For tests. */
   resolve?: Resolve | undefined
 }
 
-/** Tries to deliver something. */
-export async function attempt(delivery: Delivery, delivering: Delivering): Promise<Attempt> {
-  const answered = await send(delivery, delivering)
-  if (answered === 'secret lost') return answered
-  if (answered === GONE) return 'gone'
-  return isArrival(answered) ? 'arrived' : 'failed'
+export async function attempt(delivery: Delivery, transport: Transport): Promise<Outcome> {
+  const response = await send(delivery, transport)
+  if (response === 'secret lost') return response
+  if (response === GONE) return 'gone'
+  return isSuccess(response) ? 'arrived' : 'failed'
 }
 
-export function isArrival(answered: Answered): boolean {
-  return typeof answered === 'number' && answered >= 200 && answered < 300
+export function isSuccess(response: TargetResponse): boolean {
+  return typeof response === 'number' && response >= 200 && response < 300
 }
 
-/** Sends something once, signed as Standard Webhooks has it. */
+/** Sends a message once, signed by Standard Webhooks. */
 export async function send(
-  { id, userId, url, body, secret, previousSecret }: Sent,
-  { seal, rules, signal, resolve }: Delivering,
-): Promise<Answered> {
-  const current = seal.open(userId, secret)
+  { id, userId, url, body, secret, previousSecret }: Message,
+  { seal, rules, signal, resolve }: Transport,
+): Promise<TargetResponse> {
+  const current = seal.open(userId, secret)?.toString()
   if (current === undefined) return 'secret lost'
-  const previous = previousSecret === null ? undefined : seal.open(userId, previousSecret)
+  const previous = previousSecret === null ? undefined : seal.open(userId, previousSecret)?.toString()
   const now = new Date()
   const signatures = [current, previous].flatMap((key) =>
     key === undefined ? [] : [new Webhook(key).sign(id, now, body)],
@@ -64,24 +61,26 @@ export async function send(
   }
 }
 
-/** The type of an event, as receivers tell it from others that may come. */
+/** The type of events, for receivers. */
 const EVENT_TYPE = 'org.agro-advisory.values.changed'
 
-/** What a message says of a subscription. */
-type Told = Pick<Changed, 'id' | 'name' | 'place' | 'threshold' | 'thresholdKind' | 'before' | 'after'> & {
+type MessageSubject = Pick<
+  ChangedSubscription,
+  'id' | 'name' | 'threshold' | 'thresholdKind' | 'before' | 'after'
+> & {
+  place: object
   series: Pick<Series, 'product' | 'countryCode' | 'cropCode'>
 }
 
 /**
- * What is sent of a change: an event of CloudEvents 1.0 in JSON. It is made once, and sent as it is at each attempt.
+ * Formats changes as an event of CloudEvents 1.0 in JSON. It stays the same for each attempt.
  *
- * @param id by which receivers know it
- * @param test marks a message that tells of no change
- * @param basePath what the paths of the service begin with
+ * @param id of the event, for receivers
+ * @param test marks a message without a change
  */
-export function messageOf(
+export function formatMessage(
   id: string,
-  { id: subscription, name, series, place, threshold, thresholdKind, before, after }: Told,
+  { id: subscription, name, series, place, threshold, thresholdKind, before, after }: MessageSubject,
   { unit }: Pick<ProductDefinition, 'unit'>,
   changes: readonly ValueChange[],
   { basePath, time, test = false }: { basePath: string; time: Date; test?: boolean },

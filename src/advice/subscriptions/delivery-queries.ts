@@ -4,43 +4,42 @@ import type { DisabledReason, WatchedValue } from '#schemas/subscriptions.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { doAlone } from '#src/data/work-lock.ts'
-import type { Place } from './queries.ts'
+import type { WatchedPlace } from './queries.ts'
 
-/** Any constant will do, as long as every process that delivers uses the same. */
+/** Every process that delivers uses this constant. */
 const CLAIM_LOCK = 7_239_464
 
-/** Longer than an attempt takes: after that, its process has ended, and another may try. */
+/** An attempt ends sooner, or its process has ended, and another may try. */
 export const LEASE_SECONDS = 60
 
-/** Attempts at one host at the same time, by all processes: one that is slow holds up itself. */
+/** Simultaneous attempts at one host, by all processes: a slow host holds up itself. */
 const RUNNING_PER_HOST = 2
 
 /** The same for one account, whose hosts may be many. */
 const RUNNING_PER_USER = 4
 
-/** What has arrived, or was given up, is kept for so long. */
-const KEPT_DAYS = 14
+/** Finished deliveries stay for so long. */
+const RETENTION_DAYS = 14
 
-/** Something to be delivered. */
 export interface Delivery {
   id: string
   subscriptionId: string
   userId: string
   url: string
   body: string
-  /** Sealed, as the one before, where that still signs. */
+  /** Sealed, as is the previous one while it still signs. */
   secret: Buffer
   previousSecret: Buffer | null
-  /** How often it has been tried, this time included. */
+  /** With the current one. */
   attempts: number
-  /** For how many seconds nothing could be delivered to its subscriber; 0 where the last attempt was not known to fail. */
+  /** Seconds since the subscriber's first failure in a row; 0 after a success. */
   failing: number
 }
 
 /**
- * Takes some of what is due, of each subscription the oldest: others wait for it, so that they arrive in their order.
+ * Claims due deliveries, of each subscription the oldest, so that they arrive in order.
  *
- * @returns undefined where another process is taking some
+ * @returns undefined while another process claims some
  */
 export async function claimDeliveries(db: Kysely<Tables>, most: number): Promise<Delivery[] | undefined> {
   return doAlone(db, CLAIM_LOCK, async (trx) => {
@@ -63,7 +62,7 @@ export async function claimDeliveries(db: Kysely<Tables>, most: number): Promise
         from pending
         where not running and due_at <= now()
       ),
-      -- Accounts take turns, also at a host that many of them have: nobody waits for all that another one has.
+      -- Accounts alternate, also at a host that many of them share: no account waits for all of another one.
       allowed as (
         select
           id, due_at, of_user,
@@ -96,7 +95,7 @@ export async function claimDeliveries(db: Kysely<Tables>, most: number): Promise
   })
 }
 
-/** In how many milliseconds something is due next, by the clock of the database; undefined for nothing. */
+/** Milliseconds until the next delivery is due, by the clock of the database; undefined without any. */
 export async function findTimeToNext(db: Kysely<Tables>): Promise<number | undefined> {
   const { rows } = await sql<{ ms: number | null }>`
     select extract(epoch from
@@ -108,8 +107,7 @@ export async function findTimeToNext(db: Kysely<Tables>): Promise<number | undef
   return rows[0]?.ms ?? undefined
 }
 
-/** Notes that something has arrived. */
-export async function keepDelivered(
+export async function recordDelivered(
   db: Kysely<Tables>,
   { id, subscriptionId }: Pick<Delivery, 'id' | 'subscriptionId'>,
 ): Promise<void> {
@@ -128,8 +126,8 @@ export async function keepDelivered(
   })
 }
 
-/** Notes that an attempt has failed, after which another is made in so many seconds. */
-export async function keepFailed(
+/** @param seconds until the next attempt */
+export async function recordFailed(
   db: Kysely<Tables>,
   { id, subscriptionId, attempts }: Delivery,
   seconds: number,
@@ -145,14 +143,14 @@ export async function keepFailed(
   })
 }
 
-/** Gives back what was taken and not tried, as if it had not been taken. */
-export async function giveBack(db: Kysely<Tables>, { id, attempts }: Delivery): Promise<void> {
+/** Undoes the claim of a delivery that was not tried. */
+export async function releaseClaim(db: Kysely<Tables>, { id, attempts }: Delivery): Promise<void> {
   await sql`
     update webhook_delivery set leased_until = null, attempts = attempts - 1
     where id = ${id} and attempts = ${attempts} and done_at is null`.execute(db)
 }
 
-/** Gives up what is on its way to a subscriber, who is told of nothing more until the subscription is enabled again. */
+/** Gives up the deliveries of a subscription, until it is enabled again. */
 export async function disableSubscription(
   db: Kysely<Tables>,
   id: string,
@@ -170,45 +168,45 @@ export async function disableSubscription(
   })
 }
 
-/** Deletes some of what is done with, but for the last one of each subscription. */
+/** Deletes old deliveries, but for the last one of each subscription. */
 export async function deleteOldDeliveries(db: Kysely<Tables>): Promise<void> {
   await sql`
     delete from webhook_delivery as old
-    where done_at < now() - make_interval(days => ${KEPT_DAYS}::integer)
+    where done_at < now() - make_interval(days => ${RETENTION_DAYS}::integer)
       and exists (
         select from webhook_delivery as newer
         where newer.subscription_id = old.subscription_id and newer.created_at > old.created_at
       )`.execute(db)
 }
 
-/** A process that ends has its subscriptions compared by another after so long: longer than a batch of the slowest takes. */
+/** Longer than the slowest batch: then its process has ended, and another compares its subscriptions. */
 const LEASE_MINUTES = 5
 
-/** A subscription that another release answers than the one it was last compared with. */
-export interface Changed {
+/** A subscription that another release answers now. */
+export interface ChangedSubscription {
   id: string
   name: string
   series: Series
-  place: Place
+  place: WatchedPlace
   input: string | null
   scenario: string | null
   thresholdKind: 'absolute' | 'relative'
   threshold: number
-  told: WatchedValue[]
-  /** The code of the release that it was last compared with; null where none answered. */
+  /** The values of the last notification. */
+  notified: WatchedValue[]
+  /** The release of the last comparison; null where none answered. */
   before: string | null
-  /** The code of the one that answers; null where none does. */
+  /** The release that answers; null where none does. */
   after: string | null
 }
 
-interface ChangedRow extends Omit<Changed, 'series'>, Series {}
+interface ChangedRow extends Omit<ChangedSubscription, 'series'>, Series {}
 
 /**
- * Takes some of the subscriptions that are to be compared anew. What answers is asked of the database itself: however a
- * release came to answer, and whichever process was away meanwhile, nothing is missed. Those that were not tried yet come
- * first, then those that have waited longest since they could not be compared.
+ * Claims subscriptions to compare. The database itself says which release answers, so no change is missed, whatever made
+ * it and whichever process was away. New ones come first, then those that have waited longest after a failure.
  */
-export async function claimChanged(db: Kysely<Tables>, most: number): Promise<Changed[]> {
+export async function claimChanged(db: Kysely<Tables>, most: number): Promise<ChangedSubscription[]> {
   const { rows } = await sql<ChangedRow>`
     with answering as materialized (
       select
@@ -238,7 +236,7 @@ export async function claimChanged(db: Kysely<Tables>, most: number): Promise<Ch
         and (leased_until is null or leased_until < now())
       order by
         leased_until nulls first,
-        -- Accounts take turns: nobody waits for all that another one has.
+        -- Accounts alternate: no account waits for all of another one.
         row_number() over (partition by user_id order by subscription.id)
       limit ${most}::integer
     )
@@ -258,7 +256,7 @@ export async function claimChanged(db: Kysely<Tables>, most: number): Promise<Ch
       scenario,
       threshold_kind as "thresholdKind",
       threshold,
-      told,
+      told as notified,
       subscription.release as before,
       changed.release as after`.execute(db)
   return rows.map(({ product, countryCode, cropCode, forecastPeriod, ...row }) => ({
@@ -267,7 +265,7 @@ export async function claimChanged(db: Kysely<Tables>, most: number): Promise<Ch
   }))
 }
 
-/** Has a subscription compared a little later. */
+/** Delays the next comparison. */
 export async function postpone(db: Kysely<Tables>, id: string, seconds: number): Promise<void> {
   await sql`
     update subscription set leased_until = now() + make_interval(secs => ${seconds}::float8) where id = ${id}`.execute(
@@ -276,15 +274,14 @@ export async function postpone(db: Kysely<Tables>, id: string, seconds: number):
 }
 
 /**
- * Notes that a subscription was compared and, where that is to be told, what is sent: both or neither, and once, however
- * many processes have compared it.
+ * Records a comparison and its message: both or neither, and once, whatever the number of processes that compared.
  *
- * @param message undefined where nothing is to be told
+ * @param message undefined without a change to notify
  */
-export async function keepComparison(
+export async function recordComparison(
   db: Kysely<Tables>,
-  { id, before, after }: Pick<Changed, 'id' | 'before' | 'after'>,
-  message: { id: string; body: string; told: readonly WatchedValue[] } | undefined,
+  { id, before, after }: Pick<ChangedSubscription, 'id' | 'before' | 'after'>,
+  message: { id: string; body: string; notified: readonly WatchedValue[] } | undefined,
 ): Promise<void> {
   await inTransaction(db, async (trx) => {
     const { numUpdatedRows } = await trx
@@ -292,7 +289,7 @@ export async function keepComparison(
       .set({
         release: after,
         leased_until: null,
-        ...(message && { told: sql`${JSON.stringify(message.told)}::jsonb` }),
+        ...(message && { told: sql`${JSON.stringify(message.notified)}::jsonb` }),
       })
       .where('id', '=', id)
       .where('release', 'is not distinct from', before)

@@ -1,88 +1,27 @@
 import { randomBytes } from 'node:crypto'
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Kysely, sql, type Transaction } from 'kysely'
-import type { ProductDefinition, Series } from '#schemas/products/define.ts'
-import type { DisabledReason, ThresholdKind, WatchedValue } from '#schemas/subscriptions.ts'
+import type { Series } from '#schemas/products/define.ts'
+import type { SubscriptionAnswer, ThresholdKind, WatchedValue } from '#schemas/subscriptions.ts'
 import { holdAccount } from '#src/accounts/user-queries.ts'
 import { isoTime } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
-import type { AccountSeal, SealedRows } from '#src/http/account-seal.ts'
+import type { SealedRows } from '#src/http/account-seal.ts'
 import { isUuid } from '#src/lib/uuid.ts'
 
-/** A place that is watched, as it was asked for. */
-export type Place =
+/** A place as the request names it. */
+export type WatchedPlace =
   | { type: 'point'; lat: number; lng: number }
-  | { type: 'polygon'; geometry: object }
+  | { type: 'polygon'; geometry: Record<string, unknown> }
   | { type: 'area'; code: string; level: number | null }
 
-/** What is asked of a place. */
-export interface PlaceQuestion {
-  /** Its month is null for the newest. */
-  series: Series
-  place: Place
-}
-
-/** What a release says of a place: values at a point, means elsewhere. */
-export interface PlaceReading {
-  /** The code of the release. */
-  release: string
-  /** Layers without a value are left out. */
-  values: WatchedValue[]
-}
-
-/** What a request says of what is asked. */
-interface SeriesRequest {
-  crop?: string
-  country_code?: string
-  forecast_period?: string
-}
-
-/** Reads what is published of places. */
-export interface PlaceReader {
-  /** What a request asks for: names without regard to case, defaults filled in, the crop by its code. */
-  seriesOf(product: ProductDefinition, request: SeriesRequest): Promise<Series>
-  /**
-   * A polygon as it is kept: its type and positions alone.
-   *
-   * @throws {ApiError} INVALID_GEOMETRY
-   */
-  outlineOf(geometry: unknown): object
-  /**
-   * For a request.
-   *
-   * @throws {ApiError} which says why there is no value
-   */
-  forRequest(question: PlaceQuestion, request: FastifyRequest, reply: FastifyReply): Promise<PlaceReading>
-  /**
-   * For nobody who waits, from one release.
-   *
-   * @param release the code of the one that answers, as the database says
-   * @param signal ends it
-   * @returns no values where it has none there; undefined where this process does not know yet that it answers
-   */
-  inBackground(
-    question: PlaceQuestion,
-    release: string,
-    signal: AbortSignal,
-  ): Promise<WatchedValue[] | undefined>
-}
-
-/**
- * Lets a test delivery begin.
- *
- * @throws {ApiError} TOO_MANY_REQUESTS where the account, or all of them at this host, have had too many lately
- */
-export type AdmitTest = (userId: string, host: string) => Promise<void>
-
-/** For so long what a renewed secret was before signs as well. */
+/** After a renewal both secrets sign for so long. */
 const PREVIOUS_SECRET_HOURS = 24
 
-/** What is asked of a subscription, and what is told at its place now. */
-export interface Wanted {
+export interface NewSubscription {
   userId: string
   name: string
   series: Series
-  place: Place
+  place: WatchedPlace
   input: string | null
   scenario: string | null
   threshold: { kind: ThresholdKind; value: number }
@@ -91,30 +30,12 @@ export interface Wanted {
   secret: Buffer
   /** The code of the release that answers; null where none does. */
   release: string | null
-  told: readonly WatchedValue[]
+  /** The current values, from which changes are measured. */
+  notified: readonly WatchedValue[]
 }
 
 /** A subscription as its owner sees it. */
-export interface SubscriptionRow {
-  id: string
-  name: string
-  product: string
-  country_code: string
-  crop: string | null
-  forecast_month: string | null
-  place: Place
-  input: string | null
-  scenario: string | null
-  threshold: { kind: ThresholdKind; value: number }
-  url: string
-  status: 'active' | 'disabled'
-  disabled_reason: DisabledReason | null
-  failing_since: string | null
-  delivered_at: string | null
-  created_at: string
-  release: string | null
-  values: WatchedValue[]
-}
+export type SubscriptionRow = Omit<SubscriptionAnswer, 'unit'>
 
 const COLUMNS = [
   'id',
@@ -123,7 +44,7 @@ const COLUMNS = [
   'country_code',
   'crop_code as crop',
   sql<string | null>`to_char(forecast_period, 'YYYY-MM')`.as('forecast_month'),
-  sql<Place>`place`.as('place'),
+  sql<SubscriptionRow['place']>`place`.as('place'),
   'input',
   'scenario',
   sql<SubscriptionRow['threshold']>`json_build_object('kind', threshold_kind, 'value', threshold)`.as(
@@ -142,45 +63,40 @@ const COLUMNS = [
 /** Adds a subscription, unless its owner has as many as are allowed. */
 export async function insertSubscription(
   trx: Transaction<Tables>,
-  wanted: Wanted,
+  subscription: NewSubscription,
   limit: number,
 ): Promise<SubscriptionRow | 'too many'> {
-  const { userId, series, place, threshold, told } = wanted
-  // Held so that subscriptions made at the same time count each other.
+  const { userId, series, place, threshold, notified } = subscription
+  // The lock makes simultaneous subscriptions count each other.
   await holdAccount(trx, userId)
-  if ((await countSubscriptions(trx, userId)) >= limit) return 'too many'
+  const { count } = await trx
+    .selectFrom('subscription')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('user_id', '=', userId)
+    .executeTakeFirstOrThrow()
+  if (count >= limit) return 'too many'
   return trx
     .insertInto('subscription')
     .values({
       user_id: userId,
-      name: wanted.name,
+      name: subscription.name,
       product: series.product,
       country_code: series.countryCode,
       crop_code: series.cropCode,
       forecast_period: series.forecastPeriod,
       place: sql`${JSON.stringify(place)}::jsonb`,
-      input: wanted.input,
-      scenario: wanted.scenario,
+      input: subscription.input,
+      scenario: subscription.scenario,
       threshold_kind: threshold.kind,
       threshold: threshold.value,
-      url: wanted.url,
-      host: new URL(wanted.url).host,
-      secret: wanted.secret,
-      release: wanted.release,
-      told: sql`${JSON.stringify(told)}::jsonb`,
+      url: subscription.url,
+      host: new URL(subscription.url).host,
+      secret: subscription.secret,
+      release: subscription.release,
+      told: sql`${JSON.stringify(notified)}::jsonb`,
     })
     .returning(COLUMNS)
     .executeTakeFirstOrThrow()
-}
-
-/** How many subscriptions a user has. */
-async function countSubscriptions(db: Kysely<Tables>, userId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('subscription')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('user_id', '=', userId)
-    .executeTakeFirstOrThrow()
-  return count
 }
 
 /** The subscriptions of a user, the newest first. */
@@ -209,7 +125,7 @@ export async function findSubscription(
     .executeTakeFirst()
 }
 
-/** Where a subscription delivers to, and what signs; undefined where the user has none with this id. */
+/** The address and the secrets; undefined where the user has none with this id. */
 export async function findTarget(
   db: Kysely<Tables>,
   userId: string,
@@ -228,7 +144,7 @@ export async function findTarget(
     .executeTakeFirst()
 }
 
-/** Deletes it with what is on its way; false where there is none. */
+/** Deletes it with its deliveries; false where there is none. */
 export async function deleteSubscription(db: Kysely<Tables>, userId: string, id: string): Promise<boolean> {
   if (!isUuid(id)) return false
   const { numDeletedRows } = await db
@@ -239,10 +155,7 @@ export async function deleteSubscription(db: Kysely<Tables>, userId: string, id:
   return numDeletedRows > 0n
 }
 
-/**
- * Has a subscription told of changes again, first of the last one that was given up: under the id that it had. False where
- * there is none.
- */
+/** Enables deliveries again, first of the last one given up, under its old id. False where there is none. */
 export async function enableSubscription(
   trx: Transaction<Tables>,
   userId: string,
@@ -265,7 +178,7 @@ export async function enableSubscription(
   return true
 }
 
-/** Puts another secret in the place of one, which signs as well for a day. False where there is no such subscription. */
+/** Replaces the secret, which signs for a day more. False where there is no such subscription. */
 export async function renewSecret(
   db: Kysely<Tables>,
   userId: string,
@@ -301,7 +214,7 @@ export function sealedSecretsIn(db: Kysely<Tables>): SealedRows {
         sealed: previousSecret === null ? [secret] : [secret, previousSecret],
       }))
     },
-    // It may have become the one before by now.
+    // A renewal may have made it the previous one.
     async replace(id, sealed, replacement) {
       await sql`
         update subscription
@@ -316,13 +229,12 @@ export function sealedSecretsIn(db: Kysely<Tables>): SealedRows {
   }
 }
 
-/** How it is with all subscriptions. */
 interface DeliveryState {
   active: number
   disabled: number
   /** Of the active ones. */
   failing: number
-  /** Since when the first of what is due has been; null where nothing is. */
+  /** Of the first due delivery; null without any. */
   overdueSeconds: number | null
 }
 
@@ -343,26 +255,11 @@ export async function findDeliveryState(db: Kysely<Tables>): Promise<DeliverySta
   return rows[0] as DeliveryState
 }
 
-/** Begins secrets of Standard Webhooks; the rest is base64. */
+/** Secrets of Standard Webhooks: this and base64. */
 const PREFIX = 'whsec_'
 const SECRET_BYTES = 32
 
-/** What signs the deliveries of a subscription. */
+/** Makes the secret that signs deliveries. */
 export function newSecret(): string {
   return PREFIX + randomBytes(SECRET_BYTES).toString('base64')
-}
-
-/** How such secrets are stored: whoever has the database alone can sign nothing. */
-export interface SecretSeal {
-  seal(userId: string, secret: string): Buffer
-  /** Undefined where it was sealed with a secret of the service that is lost. */
-  open(userId: string, sealed: Buffer): string | undefined
-}
-
-/** Seals secrets as texts. */
-export function secretSealBy({ seal, open }: AccountSeal): SecretSeal {
-  return {
-    seal: (userId, secret) => seal(userId, Buffer.from(secret)),
-    open: (userId, sealed) => open(userId, sealed)?.toString(),
-  }
 }

@@ -2,39 +2,45 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { ref } from '#schemas/common.ts'
-import type { Products } from '#schemas/products/define.ts'
 import {
   NewSecret,
   type SubscriptionRequest,
-  type SubscriptionSchemas,
+  subscriptionSchemasOf,
   type WatchedValue,
   WebhookTest,
 } from '#schemas/subscriptions.ts'
+import { webhookTestSubjects } from '#src/accounts/subjects.ts'
+import { createThrottle } from '#src/accounts/throttle.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
+import { loadSecrets } from '#src/http/access-tokens.ts'
+import { createAccountSeal, renewWhenReady } from '#src/http/account-seal.ts'
 import type { App } from '#src/http/app.ts'
 import { untilGone } from '#src/http/deadline.ts'
 import { callerOf } from '#src/http/plugins/authentication.ts'
 import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
-import { type OutwardRules, whyNoTarget } from '#src/lib/outward-post.ts'
-import { type Answered, isArrival, messageOf, send } from './deliver.ts'
+import { whyNoTarget } from '#src/lib/outward-post.ts'
+import type { Lookup } from '#src/lookup/lookup.ts'
+import type { Advisors } from '../polygon/advisors.ts'
+import { geoJsonOf, readGeoJson, soleFeature } from '../polygon/geometry.ts'
+import { formatMessage, isSuccess, send, type TargetResponse } from './deliver.ts'
+import { createPlaceReader } from './place-reader.ts'
 import {
-  type AdmitTest,
   deleteSubscription,
   enableSubscription,
   findSubscription,
   findTarget,
   insertSubscription,
   listSubscriptions,
+  type NewSubscription,
   newSecret,
-  type Place,
-  type PlaceReader,
   renewSecret,
-  type SecretSeal,
   type SubscriptionRow,
-  type Wanted,
+  sealedSecretsIn,
+  type WatchedPlace,
 } from './queries.ts'
-import { watchedAmong } from './value-changes.ts'
+import { selectWatched } from './value-changes.ts'
+import { workOnSubscriptions } from './work.ts'
 
 const NO_SUCH_SUBSCRIPTION = 'You have no subscription with this id.'
 
@@ -44,31 +50,19 @@ const SubscriptionParams = Type.Object({
 
 type SubscriptionById = FastifyRequest<{ Params: { id: string } }>
 
-/** A subscription as it is answered. */
-function answerOf({ products }: App, row: SubscriptionRow) {
+function addUnit({ products }: App, row: SubscriptionRow) {
   return { ...row, unit: products.of(row.product).unit }
 }
 
-/** @throws {ApiError} NOT_FOUND where there is none of the caller */
+/** @throws {ApiError} NOT_FOUND where the caller has no such subscription */
 function existing<Found>(found: Found | undefined | false): Found {
   if (found !== undefined && found !== false) return found
   throw new ApiError('NOT_FOUND', NO_SUCH_SUBSCRIPTION)
 }
 
-interface StateService {
-  seal: SecretSeal
-  /** Has comparisons and deliveries begun at once. */
-  begin: () => void
-  schemas: SubscriptionSchemas
-}
+type SubscriptionService = Awaited<ReturnType<typeof createService>>
 
-/** What is done to a subscription that is there. */
-function stateRoutes(app: App, service: StateService): void {
-  app.route(enableRoute(app, service))
-  app.route(renewRoute(app, service))
-}
-
-function enableRoute(app: App, { begin, schemas }: StateService) {
+function enableRoute(app: App, { schemas }: SubscriptionService) {
   const { writer } = app.database
   return {
     method: 'POST',
@@ -95,14 +89,15 @@ function enableRoute(app: App, { begin, schemas }: StateService) {
         await request.audit(trx, { kind: 'subscription_enabled', detail: { subscription: id } })
         return found
       })
-      const answer = answerOf(app, existing(row))
-      begin()
+      const answer = addUnit(app, existing(row))
+      app.jobs.wake('compare-subscriptions')
+      app.jobs.wake('deliver-changes')
       return answer
     },
   } as const
 }
 
-function renewRoute(app: App, { seal }: StateService) {
+function renewRoute(app: App, { seal }: SubscriptionService) {
   const { writer } = app.database
   return {
     method: 'POST',
@@ -133,7 +128,7 @@ function renewRoute(app: App, { seal }: StateService) {
         const secret = newSecret()
         existing(
           await inTransaction(writer, async (trx) => {
-            const renewed = await renewSecret(trx, userId, id, seal.seal(userId, secret))
+            const renewed = await renewSecret(trx, userId, id, seal.seal(userId, Buffer.from(secret)))
             if (renewed) {
               await request.audit(trx, {
                 kind: 'subscription_secret_renewed',
@@ -148,19 +143,13 @@ function renewRoute(app: App, { seal }: StateService) {
   } as const
 }
 
-interface TestService {
-  rules: OutwardRules
-  seal: SecretSeal
-  admitTest: AdmitTest
-}
-
-/** Sends a message to a subscriber while its owner waits: it has no place in the deliveries, and is not tried again. */
-function testRoute(app: App, { rules, seal, admitTest }: TestService) {
+/** Sends a message while the owner waits, beside the queue of deliveries and without a second attempt. */
+function testRoute(app: App, { rules, seal, throttle }: SubscriptionService) {
   const { writer } = app.database
 
-  function messageFor(id: string, { values, ...row }: SubscriptionRow): string {
+  function formatTest(id: string, { values, ...row }: SubscriptionRow): string {
     const { product, country_code, crop, release, threshold } = row
-    const told = {
+    const subject = {
       ...row,
       series: { product, countryCode: country_code, cropCode: crop },
       thresholdKind: threshold.kind,
@@ -179,7 +168,11 @@ function testRoute(app: App, { rules, seal, admitTest }: TestService) {
       }
     })
     const { BASE_PATH: basePath } = app.config
-    return messageOf(id, told, app.products.of(product), changes, { basePath, time: new Date(), test: true })
+    return formatMessage(id, subject, app.products.of(product), changes, {
+      basePath,
+      time: new Date(),
+      test: true,
+    })
   }
 
   return {
@@ -210,66 +203,67 @@ function testRoute(app: App, { rules, seal, admitTest }: TestService) {
         const { id } = request.params
         const row = existing(await findSubscription(writer, userId, id))
         const target = existing(await findTarget(writer, userId, id))
-        await admitTest(userId, new URL(target.url).host)
+        await throttle.admit(webhookTestSubjects(userId, new URL(target.url).host))
         return { row, target }
       })
       const id = randomUUID()
-      const message = { id, userId, body: messageFor(id, row), ...target }
-      return outcomeOf(id, await send(message, { seal, rules, signal: untilGone(reply) }))
+      const message = { id, userId, body: formatTest(id, row), ...target }
+      return describeTest(id, await send(message, { seal, rules, signal: untilGone(reply) }))
     },
   } as const
 }
 
-function outcomeOf(id: string, answered: Answered): Static<typeof WebhookTest> {
-  if (answered === 'secret lost') return { id, outcome: 'secret_lost', status: null }
-  if (answered === 'unanswered') return { id, outcome: 'unanswered', status: null }
-  return { id, outcome: isArrival(answered) ? 'delivered' : 'refused', status: answered }
+function describeTest(id: string, response: TargetResponse): Static<typeof WebhookTest> {
+  if (response === 'secret lost') return { id, outcome: 'secret_lost', status: null }
+  if (response === 'unanswered') return { id, outcome: 'unanswered', status: null }
+  return { id, outcome: isSuccess(response) ? 'delivered' : 'refused', status: response }
 }
 
 type SubscriptionCall = FastifyRequest<{ Body: SubscriptionRequest }>
 
 /**
- * What a request subscribes to, and what is told of it now.
+ * Reads a subscription and its current values.
  *
- * @throws {ApiError} where it is about no place or two, or no value is to be expected there
+ * @throws {ApiError} where the request has no place or two, or the place can have no value
  */
-async function wantedBy(
+async function readSubscription(
+  { products }: App,
   request: SubscriptionCall,
   reply: FastifyReply,
-  { products, reader, rules }: { products: Products; reader: PlaceReader; rules: OutwardRules },
-): Promise<Omit<Wanted, 'userId' | 'secret'>> {
+  { reader, rules }: SubscriptionService,
+): Promise<Omit<NewSubscription, 'userId' | 'secret'>> {
   const body = withoutNulls(request.body)
   const rule = whyNoTarget(body.url, rules)
   if (rule !== undefined) throw ApiError.invalid('url', rule)
-  const place = placeOf(body, reader)
+  const place = readPlace(body)
   const { crop, forecast_period } = body
-  const country_code = countryOf(body)
-  const series = await reader.seriesOf(products.of(body.product), {
+  const country_code = readCountry(body)
+  const series = await reader.findSeries(products.of(body.product), {
     ...(crop && { crop }),
     ...(country_code && { country_code }),
     ...(forecast_period && { forecast_period }),
   })
-  const reading = await reader.forRequest({ series, place }, request, reply).catch(nothingYet)
+  const reading = await reader.readForRequest({ series, place }, request, reply).catch(acceptUnpublished)
   const { name = '', input = null, scenario = null, threshold, url } = body
-  const told = watchedAmong(reading.values, { input, scenario })
-  if (reading.values.length > 0 && told.length === 0) throw notThere(body, reading.values)
+  const notified = selectWatched(reading.values, { input, scenario })
+  if (reading.values.length > 0 && notified.length === 0) throw unknownLabel(body, reading.values)
   const { release } = reading
-  return { name, series, place, input, scenario, threshold, url: new URL(url).href, release, told }
+  return { name, series, place, input, scenario, threshold, url: new URL(url).href, release, notified }
 }
 
 /** Null is the same as leaving out. */
 function withoutNulls(body: SubscriptionRequest): SubscriptionRequest {
-  const said = Object.entries(body).filter(([, value]) => value !== null)
-  return Object.fromEntries(said) as unknown as SubscriptionRequest
+  const sent = Object.entries(body).filter(([, value]) => value !== null)
+  return Object.fromEntries(sent) as unknown as SubscriptionRequest
 }
 
-/** That nothing is published yet is what somebody may want to be told of. */
-function nothingYet(error: unknown): { release: null; values: WatchedValue[] } {
+/** A subscription may wait for the first release. */
+function acceptUnpublished(error: unknown): { release: null; values: WatchedValue[] } {
   if (error instanceof ApiError && error.code === 'NO_RELEASE') return { release: null, values: [] }
   throw error
 }
 
-function placeOf({ lat, lng, geometry, admin }: SubscriptionRequest, reader: PlaceReader): Place {
+function readPlace({ lat, lng, geometry, admin }: SubscriptionRequest): WatchedPlace {
   const given = [lat !== undefined || lng !== undefined, geometry !== undefined, admin !== undefined]
   if (given.filter(Boolean).length !== 1) {
     throw new ApiError(
@@ -278,7 +272,10 @@ function placeOf({ lat, lng, geometry, admin }: SubscriptionRequest, reader: Pla
       [{ field: 'lat', message: 'exactly one of lat and lng, geometry and admin must be sent' }],
     )
   }
-  if (geometry !== undefined) return { type: 'polygon', geometry: reader.outlineOf(geometry) }
+  if (geometry !== undefined) {
+    const outline = readGeoJson(soleFeature({ value: geometry, at: 'geometry' }))
+    return { type: 'polygon', geometry: geoJsonOf(outline) }
+  }
   if (admin !== undefined) return { type: 'area', code: admin.code.trim(), level: admin.level ?? null }
   if (lat === undefined) throw ApiError.invalid('lat', 'is required beside lng')
   if (lng === undefined) throw ApiError.invalid('lng', 'is required beside lat')
@@ -286,7 +283,7 @@ function placeOf({ lat, lng, geometry, admin }: SubscriptionRequest, reader: Pla
 }
 
 /** The country of an area is that of the subscription. */
-function countryOf({ admin, country_code }: SubscriptionRequest): string | undefined {
+function readCountry({ admin, country_code }: SubscriptionRequest): string | undefined {
   if (!admin) return country_code
   const normal = (code: string) => code.trim().toLowerCase()
   if (country_code !== undefined && normal(country_code) !== normal(admin.country_code)) {
@@ -295,26 +292,15 @@ function countryOf({ admin, country_code }: SubscriptionRequest): string | undef
   return admin.country_code
 }
 
-function notThere({ input }: SubscriptionRequest, values: readonly WatchedValue[]): ApiError {
+function unknownLabel({ input }: SubscriptionRequest, values: readonly WatchedValue[]): ApiError {
   const field = input !== undefined && !values.some((value) => value.input === input) ? 'input' : 'scenario'
   const names = [...new Set(values.map((value) => value[field]))].filter((name) => name !== null)
   if (names.length === 0) return ApiError.invalid(field, 'must be left out: the product has none')
   return ApiError.invalid(field, `must be one of ${names.join(', ')}, or left out`, names)
 }
 
-/** A polygon of about 1,500 vertices: what is kept for as long as a subscription is not as large as what is asked once. */
+/** A polygon of about 1,500 vertices: stored places are smaller than those of one request. */
 const BODY_LIMIT = 65_536
-
-/** What the routes work with. */
-interface SubscriptionService {
-  reader: PlaceReader
-  rules: OutwardRules
-  seal: SecretSeal
-  /** Has comparisons and deliveries begun at once. */
-  begin: () => void
-  admitTest: AdmitTest
-  schemas: SubscriptionSchemas
-}
 
 const DESCRIPTION = `
 Sends changes of the values at a place to your address. After each publication, rollback, withdrawal and deletion the service compares the values with the last ones sent. Differences over the threshold are posted within a few minutes.
@@ -325,17 +311,40 @@ The place is a point (\`lat\`, \`lng\`), a polygon (\`geometry\`) or an administ
 
 Targets are public \`https\` addresses; redirects are not followed. The rules for receivers are in the guide.`
 
-export function subscriptionRoutes(app: App, service: SubscriptionService): void {
+/** Sends changes of the values at a place to the addresses of subscribers. */
+export async function subscriptions(
+  app: App,
+  { lookup, advisors }: { lookup: Lookup; advisors: Advisors },
+): Promise<void> {
+  const service = await createService(app, lookup, advisors)
+  for (const schema of [...service.schemas.components, WebhookTest]) app.addSchema(schema)
   app.route(createRoute(app, service))
   app.route(listRoute(app, service))
   app.route(getRoute(app, service))
   app.route(deleteRoute(app))
-  stateRoutes(app, service)
+  app.route(enableRoute(app, service))
+  app.route(renewRoute(app, service))
   app.route(testRoute(app, service))
 }
 
-function createRoute(app: App, { reader, rules, seal, schemas }: SubscriptionService) {
-  const { database, products, config } = app
+async function createService(app: App, lookup: Lookup, advisors: Advisors) {
+  const { WEBHOOK_PORTS, WEBHOOK_ALLOW_PRIVATE } = app.config
+  const { writer } = app.database
+  const rules = { ports: WEBHOOK_PORTS.split(',').map(Number), allowPrivate: WEBHOOK_ALLOW_PRIVATE }
+  const secrets = await loadSecrets(app.config)
+  const seal = createAccountSeal(secrets, 'webhook secret')
+  if (secrets.length > 1) {
+    renewWhenReady(app, seal, sealedSecretsIn(writer), 'secrets of subscriptions', app.log)
+  }
+  const reader = createPlaceReader(app, lookup, advisors)
+  workOnSubscriptions(app, { reader, rules, seal })
+  const schemas = subscriptionSchemasOf(app.products.list)
+  return { reader, rules, seal, throttle: createThrottle(writer), schemas }
+}
+
+function createRoute(app: App, service: SubscriptionService) {
+  const { seal, schemas } = service
+  const { database, config } = app
   const limit = config.SUBSCRIPTIONS_PER_USER
   return {
     method: 'POST',
@@ -369,17 +378,17 @@ function createRoute(app: App, { reader, rules, seal, schemas }: SubscriptionSer
     handler: (request: SubscriptionCall, reply: FastifyReply) =>
       app.once(request, reply, async () => {
         const { id: userId } = callerOf(request)
-        const wanted = await wantedBy(request, reply, { products, reader, rules })
+        const subscription = await readSubscription(app, request, reply, service)
         const secret = newSecret()
         const row = await app.inTurn(request, reply, () =>
           inTransaction(database.writer, async (trx) => {
             const inserted = await insertSubscription(
               trx,
-              { ...wanted, userId, secret: seal.seal(userId, secret) },
+              { ...subscription, userId, secret: seal.seal(userId, Buffer.from(secret)) },
               limit,
             )
             if (typeof inserted === 'object') {
-              const { host } = new URL(wanted.url)
+              const { host } = new URL(subscription.url)
               await request.audit(trx, {
                 kind: 'subscription_made',
                 detail: { subscription: inserted.id, host },
@@ -397,7 +406,7 @@ function createRoute(app: App, { reader, rules, seal, schemas }: SubscriptionSer
           )
         }
         reply.code(201).header('location', `${request.basePath}/subscriptions/${row.id}`)
-        return { ...answerOf(app, row), secret }
+        return { ...addUnit(app, row), secret }
       }),
   } as const
 }
@@ -420,7 +429,7 @@ function listRoute(app: App, { schemas }: SubscriptionService) {
     },
     handler: async (request: FastifyRequest) => {
       const rows = await listSubscriptions(app.database.writer, callerOf(request).id)
-      return { items: rows.map((row) => answerOf(app, row)), next_cursor: null }
+      return { items: rows.map((row) => addUnit(app, row)), next_cursor: null }
     },
   } as const
 }
@@ -442,7 +451,7 @@ function getRoute(app: App, { schemas }: SubscriptionService) {
       },
     },
     handler: async (request: SubscriptionById) =>
-      answerOf(
+      addUnit(
         app,
         existing(await findSubscription(app.database.writer, callerOf(request).id, request.params.id)),
       ),

@@ -1,29 +1,23 @@
 import type { ThresholdKind, WatchedValue } from '#schemas/subscriptions.ts'
 
-/** What becomes of a layer at a place. */
 export interface ValueChange {
   input: string | null
   scenario: string | null
-  /** Null where there was no value. */
+  /** Null without a value. */
   before: number | null
-  /** Null where there is none. */
+  /** Null without a value. */
   after: number | null
   /** After minus before; null where one of them is missing. */
   change: number | null
-  /** The same in percent of the value before; null where that is 0 or one of them is missing. */
+  /** The same in percent of the value before; null where that is 0 or one is missing. */
   change_percent: number | null
 }
 
 /** Differences of decimal values have no digits beyond these. */
 const SIGNIFICANT_DIGITS = 12
 
-/**
- * The values that somebody watches.
- *
- * @param input null for all
- * @param scenario null for all
- */
-export function watchedAmong(
+/** The values of an input and a scenario, where null selects all. */
+export function selectWatched(
   values: readonly WatchedValue[],
   { input, scenario }: { input: string | null; scenario: string | null },
 ): WatchedValue[] {
@@ -34,35 +28,34 @@ export function watchedAmong(
 }
 
 /**
- * What has changed by more than a threshold, in the order in which values are told now; those that are gone come last. A
- * value that comes or goes has changed, whatever the threshold.
+ * Finds the changes over a threshold, in the order of the current values; missing ones come last. A value that comes or
+ * goes has changed, whatever the threshold.
  */
-export function changesBeyond(
+export function findChanges(
   threshold: { kind: ThresholdKind; value: number },
-  told: readonly WatchedValue[],
+  notified: readonly WatchedValue[],
   now: readonly WatchedValue[],
 ): ValueChange[] {
-  const before = new Map(told.map((value) => [keyOf(value), value.value]))
-  const kept = new Set(now.map(keyOf))
-  const present = now.map((value) => changeOf(value, before.get(keyOf(value)) ?? null, value.value))
-  const gone = told
-    .filter((value) => !kept.has(keyOf(value)))
-    .map((value) => changeOf(value, value.value, null))
-  return [...present, ...gone].filter((change) => isBeyond(threshold, change))
+  const before = new Map(notified.map((value) => [keyOf(value), value.value]))
+  const current = new Set(now.map(keyOf))
+  const present = now.map((value) => compareValues(value, before.get(keyOf(value)) ?? null, value.value))
+  const missing = notified
+    .filter((value) => !current.has(keyOf(value)))
+    .map((value) => compareValues(value, value.value, null))
+  return [...present, ...missing].filter((change) => isOver(threshold, change))
 }
 
 /**
- * The values that were told last, once changes are told: of what has changed by less, still those of before, so that small
- * steps add up.
+ * The notified values after a notification of changes. Smaller changes keep their old value, so that small steps add up.
  *
- * @param changes what `changesBeyond` makes of the others
+ * @param changes by `findChanges` of the others
  */
-export function toldAfter(
-  told: readonly WatchedValue[],
+export function updateNotified(
+  notified: readonly WatchedValue[],
   now: readonly WatchedValue[],
   changes: readonly ValueChange[],
 ): WatchedValue[] {
-  const before = new Map(told.map((value) => [keyOf(value), value]))
+  const before = new Map(notified.map((value) => [keyOf(value), value]))
   const changed = new Set(changes.map(keyOf))
   return now.map((value) => (changed.has(keyOf(value)) ? value : (before.get(keyOf(value)) ?? value)))
 }
@@ -70,7 +63,7 @@ export function toldAfter(
 const keyOf = ({ input, scenario }: Pick<WatchedValue, 'input' | 'scenario'>) =>
   JSON.stringify([input, scenario])
 
-function changeOf(
+function compareValues(
   { input, scenario }: WatchedValue,
   before: number | null,
   after: number | null,
@@ -84,12 +77,12 @@ function decimal(value: number): number {
   return Number(value.toPrecision(SIGNIFICANT_DIGITS))
 }
 
-function isBeyond(
+function isOver(
   { kind, value }: { kind: ThresholdKind; value: number },
   { change, change_percent }: ValueChange,
 ): boolean {
   if (change === null) return true
   if (kind === 'absolute') return Math.abs(change) > value
-  // Of 0 anything is more than any part.
+  // Any change from 0 is over any percentage.
   return change_percent === null ? change !== 0 : Math.abs(change_percent) > value
 }

@@ -6,75 +6,123 @@ import { tryMailServer } from '#src/accounts/mailer.ts'
 import { type Config, mistypedSettings } from '#src/config.ts'
 import { openToOthers } from '#src/data/embedded/cluster.ts'
 import { isDatabaseUnavailable } from '#src/data/failures.ts'
+import { roleRights, schemaDefects, schemaState } from '#src/data/schema-state.ts'
 import { codeOf, messageOf } from '#src/lib/promises.ts'
-import { VERSION } from '#src/lib/version.ts'
 import { sizeText, someNames, spanText } from '../table.ts'
-import * as data from './data-checks.ts'
-import { type Check, error, type Finding, type Found, note, ok, type Patient, warning } from './finding.ts'
+import { type Checks, error, type Finding, type Found, note, ok, type Patient, warning } from './finding.ts'
 import * as queries from './queries.ts'
 
-/** All checks, in the order of the report. Each names what it needs: the settings, a database, a server or a replica. */
-export const CHECKS: readonly Check[] = [
-  { name: 'versions.service', needs: 'nothing', look: service },
-  { name: 'settings.configuration', needs: 'settings', look: configuration },
-  { name: 'secrets.jwt_secret', needs: 'settings', look: tokenSecrets },
-  { name: 'secrets.database_password', needs: 'settings', look: databasePassword },
-  { name: 'secrets.mail_encryption', needs: 'settings', look: mailEncryption },
-  { name: 'secrets.files', needs: 'settings', look: secretFiles },
-  { name: 'mail.server', needs: 'settings', look: mailServer },
-  { name: 'disk.free', needs: 'settings', look: freeDisk },
-  { name: 'versions.postgresql', needs: 'database', look: postgresql },
-  { name: 'versions.extensions', needs: 'database', look: extensions },
-  { name: 'schema.migrations', needs: 'database', look: data.migrations },
-  { name: 'schema.objects', needs: 'database', look: data.schemaObjects },
-  { name: 'schema.rights', needs: 'database', look: data.rights },
-  { name: 'connections.used', needs: 'server', look: usedConnections },
-  { name: 'connections.transactions', needs: 'server', look: openTransactions },
-  { name: 'connections.locks', needs: 'server', look: locks },
-  { name: 'connections.encryption', needs: 'server', look: encryption },
-  { name: 'replica.lag', needs: 'replica', look: replicaLag },
-  { name: 'clock.difference', needs: 'server', look: clockDifference },
-  { name: 'tables.sizes', needs: 'database', look: data.tableSizes },
-  { name: 'tables.bloat', needs: 'database', look: data.bloat },
-  { name: 'tables.transaction_age', needs: 'database', look: data.transactionAge },
-  { name: 'history.months', needs: 'database', look: data.historyMonths },
-  { name: 'history.total', needs: 'database', look: data.historyTotal },
-  { name: 'releases.sizes', needs: 'database', look: data.releaseSizes },
-  { name: 'releases.incomplete', needs: 'database', look: data.incompleteLoads },
-  { name: 'releases.scheduled', needs: 'database', look: data.schedules },
-  { name: 'releases.seasons', needs: 'database', look: data.seasons },
-  { name: 'releases.ranges', needs: 'database', look: data.ranges },
-  { name: 'releases.summaries', needs: 'database', look: data.summaries },
-  { name: 'files.reachable', needs: 'database', look: data.reachableFiles },
-  { name: 'files.writable', needs: 'database', look: data.writableFiles },
-  { name: 'files.present', needs: 'database', look: data.presentFiles },
-  { name: 'files.unused', needs: 'database', look: data.unusedInStore },
-  { name: 'areas.boundaries', needs: 'database', look: data.boundaries },
-  { name: 'subscriptions.deliveries', needs: 'database', look: data.deliveries },
-]
+/** Checks without a database. */
+export const SETTINGS_CHECKS: Checks<Config> = {
+  'settings.configuration'(config) {
+    const mistyped = mistypedSettings().map(({ name, meant }) =>
+      warning(`${name} is no setting of the service.`, `Did you mean ${meant}?`),
+    )
+    const doubts = DOUBTS.filter(([isDoubtful]) => isDoubtful(config)).map(([, finding]) => finding)
+    const found = [...mistyped, ...doubts]
+    return found.length > 0 ? found : ok('The settings are valid, and none contradicts another.')
+  },
 
-function service(): Found {
-  return ok(`The service is ${VERSION}, on Node ${process.versions.node}.`)
+  'secrets.jwt_secret'({ JWT_SECRET, JWT_SECRET_PREVIOUS: previous, DATABASE_URL }) {
+    const first = judgeSecret(JWT_SECRET, DATABASE_URL !== undefined)
+    if (previous === undefined) return first
+    if (previous !== JWT_SECRET) {
+      const sentence = 'JWT_SECRET_PREVIOUS is set: tokens that are signed with it are accepted.'
+      return [first, note(sentence, 'Leave it out when every process has started with the new secret.')]
+    }
+    const sentence = 'JWT_SECRET_PREVIOUS is the same as JWT_SECRET: tokens of before the change are refused.'
+    return [first, warning(sentence, 'Set it to the secret of before, or leave it out.')]
+  },
+
+  'secrets.database_password'({ DATABASE_URL: connectionString }) {
+    if (connectionString === undefined) return []
+    const { user, password } = new pg.Client({ connectionString })
+    if (typeof password !== 'string' || password === '')
+      return ok('The URL of the database has no password in it.')
+    if (password !== user && !USUAL_PASSWORDS.includes(password.toLowerCase()))
+      return ok('The password of the database is none of the usual ones.')
+    return warning(
+      'The password of the database is one that is tried first.',
+      'Give the role another one: `alter role ... password ...`, and change DATABASE_URL.',
+    )
+  },
+
+  'secrets.mail_encryption'({ SMTP_URL }) {
+    if (SMTP_URL === undefined) return []
+    const { protocol, hostname, searchParams } = new URL(SMTP_URL)
+    if (protocol === 'smtps:' || searchParams.get('requireTLS') === 'true' || isOfThisMachine(hostname))
+      return ok('Mails go to the mail server encrypted, or over this machine alone.')
+    return warning(
+      'Mails go to the mail server without encryption where it offers none, with the tokens in them.',
+      'Add ?requireTLS=true to SMTP_URL, or use smtps://.',
+    )
+  },
+
+  async 'secrets.files'({ DATA_DIR, DATABASE_URL }) {
+    const named = Object.entries(process.env).flatMap(([name, path]) =>
+      /^(DATABASE(_READ)?_URL|JWT_SECRET(_PREVIOUS)?|SMTP_URL)_FILE$/.test(name) && path ? [path] : [],
+    )
+    // A supervisor mounts these for the processes of one container, with its own modes.
+    const ours = named.filter((path) => !/^(\/var)?\/run\//.test(path))
+    const open = [
+      ...(await listReadable([process.env.ENV_FILE || '.env', ...ours])),
+      ...(DATABASE_URL === undefined ? await openToOthers(DATA_DIR) : []),
+    ]
+    if (open.length === 0) return ok('No file with secrets or data is open to other users of this machine.')
+    return warning(
+      `Other users of this machine may read ${someNames(open)}.`,
+      'Close them: chmod 600 files and chmod 700 folders. The service does so with DATA_DIR where they are its own.',
+    )
+  },
+
+  async 'mail.server'({ SMTP_URL }) {
+    if (SMTP_URL === undefined) {
+      return note(
+        'No mail server is set: users cannot reset their passwords.',
+        'Set SMTP_URL and MAIL_FROM, or help with `agro users reset`.',
+      )
+    }
+    try {
+      await tryMailServer(SMTP_URL)
+      return ok('The mail server lets the service in.')
+    } catch (caught) {
+      const advice = 'Mails are given up after a minute: look at SMTP_URL and the network between.'
+      return warning(`The mail server cannot be used: ${messageOf(caught)}.`, advice)
+    }
+  },
+
+  async 'disk.free'({ DATABASE_URL, DATA_DIR }) {
+    if (DATABASE_URL !== undefined) {
+      const sentence = 'How much room is left on the disks of the database server cannot be seen from here.'
+      return note(sentence, 'Watch it there.')
+    }
+    const { bavail, blocks, bsize } = await statfs(await existingFolder(resolve(DATA_DIR)))
+    const [free, all] = [bavail * bsize, blocks * bsize]
+    // Large disks have room in a small share, small disks little in a large share.
+    const isBelow = ({ bytes, part }: typeof LITTLE) => free < bytes && free < all * part
+    const sentence = `${sizeText(free)} of ${sizeText(all)} are free for DATA_DIR.`
+    const advice = 'Make room, or move DATA_DIR while the service is stopped.'
+    if (isBelow(HARDLY_ANY)) return error(sentence, advice)
+    return isBelow(LITTLE) ? warning(sentence, advice) : ok(sentence)
+  },
 }
 
-/** Supervisors give a service so long before they kill it: Docker 10 s, Kubernetes 30 s, systemd 90 s. */
+/** Time until supervisors kill a service: Docker 10 s, Kubernetes 30 s, systemd 90 s. */
 const SHORT_STOP_MS = 10_000
 
-/** Whoever has a stolen access token can use it for so long. */
+/** A stolen access token is valid for this time. */
 const LONG_TOKEN_MINUTES = 60
 
-/** Settings, or several together, that may not do what somebody wanted. */
 const DOUBTS: [isDoubtful: (config: Config) => boolean, finding: Finding][] = [
   [
-    ({ DATABASE_URL, DATABASE_READ_URL }) => DATABASE_READ_URL !== undefined && DATABASE_URL === undefined,
+    ({ DATABASE_URL, DATABASE_READ_URL: read }) => read !== undefined && DATABASE_URL === undefined,
     warning(
       'DATABASE_READ_URL is set and DATABASE_URL is not: the embedded database is used, which has no replica.',
       'Set DATABASE_URL, or leave out DATABASE_READ_URL.',
     ),
   ],
   [
-    ({ DATABASE_URL, DATABASE_READ_URL }) =>
-      DATABASE_READ_URL !== undefined && DATABASE_READ_URL === DATABASE_URL,
+    ({ DATABASE_URL, DATABASE_READ_URL: read }) => read !== undefined && read === DATABASE_URL,
     note(
       'DATABASE_READ_URL is the same as DATABASE_URL: a process takes twice as many connections, and gains nothing.',
       'Leave out DATABASE_READ_URL.',
@@ -113,8 +161,7 @@ const DOUBTS: [isDoubtful: (config: Config) => boolean, finding: Finding][] = [
     warning('MAIL_FROM is set and SMTP_URL is not: no mail is sent.', 'Set SMTP_URL.'),
   ],
   [
-    ({ EMAIL_CONFIRMATION, EMAIL_CONFIRMATION_URL }) =>
-      EMAIL_CONFIRMATION_URL !== undefined && EMAIL_CONFIRMATION === 'off',
+    ({ EMAIL_CONFIRMATION: mode, EMAIL_CONFIRMATION_URL: url }) => url !== undefined && mode === 'off',
     note(
       'EMAIL_CONFIRMATION_URL is set and EMAIL_CONFIRMATION is off: no e-mail is confirmed.',
       'Set EMAIL_CONFIRMATION=required, or leave out the URL.',
@@ -122,37 +169,16 @@ const DOUBTS: [isDoubtful: (config: Config) => boolean, finding: Finding][] = [
   ],
 ]
 
-function configuration(config: Config): Found {
-  const mistyped = mistypedSettings().map(({ name, meant }) =>
-    warning(`${name} is no setting of the service.`, `Did you mean ${meant}?`),
-  )
-  const doubts = DOUBTS.filter(([isDoubtful]) => isDoubtful(config)).map(([, finding]) => finding)
-  const found = [...mistyped, ...doubts]
-  return found.length > 0 ? found : ok('The settings are valid, and none contradicts another.')
-}
-
-/** What stands in the place of a secret until somebody makes one. */
+/** Texts that wait for a real secret. */
 const PLACEHOLDER = /secret|change|default|example|passwor[dt]|replace/i
 
-/** `openssl rand` gives more than forty different characters in 48 bytes; what hands type has fewer. */
+/** `openssl rand` gives over forty different characters in 48 bytes; typed texts have fewer. */
 const FEW_CHARACTERS = 10
 
-/** Passwords that whoever tries would try first. */
+/** Attackers try these passwords first. */
 const USUAL_PASSWORDS = ['postgres', 'password', 'agro', 'admin', 'secret', 'changeme']
 
-/** Secrets themselves are never said. */
-function tokenSecrets({ JWT_SECRET, JWT_SECRET_PREVIOUS: previous, DATABASE_URL }: Config): Found {
-  const first = tokenSecret(JWT_SECRET, DATABASE_URL !== undefined)
-  if (previous === undefined) return first
-  if (previous !== JWT_SECRET) {
-    const sentence = 'JWT_SECRET_PREVIOUS is set: tokens that are signed with it are accepted.'
-    return [first, note(sentence, 'Leave it out when every process has started with the new secret.')]
-  }
-  const sentence = 'JWT_SECRET_PREVIOUS is the same as JWT_SECRET: tokens of before the change are refused.'
-  return [first, warning(sentence, 'Set it to the secret of before, or leave it out.')]
-}
-
-function tokenSecret(secret: string | undefined, isServer: boolean): Finding {
+function judgeSecret(secret: string | undefined, isServer: boolean): Finding {
   if (secret === undefined) {
     if (!isServer) return ok('The secret of tokens is kept in DATA_DIR.')
     const advice = 'Make one with `openssl rand -base64 48`.'
@@ -166,96 +192,22 @@ function tokenSecret(secret: string | undefined, isServer: boolean): Finding {
   return warning(`JWT_SECRET has ${bytes} bytes, and looks like a typed text.`, advice)
 }
 
-function databasePassword({ DATABASE_URL: connectionString }: Config): Found {
-  if (connectionString === undefined) return []
-  const { user, password } = new pg.Client({ connectionString })
-  if (typeof password !== 'string' || password === '')
-    return ok('The URL of the database has no password in it.')
-  if (password !== user && !USUAL_PASSWORDS.includes(password.toLowerCase()))
-    return ok('The password of the database is none of the usual ones.')
-  return warning(
-    'The password of the database is one that is tried first.',
-    'Give the role another one: `alter role ... password ...`, and change DATABASE_URL.',
-  )
-}
-
-function mailEncryption({ SMTP_URL }: Config): Found {
-  if (SMTP_URL === undefined) return []
-  const { protocol, hostname, searchParams } = new URL(SMTP_URL)
-  if (protocol === 'smtps:' || searchParams.get('requireTLS') === 'true' || isOfThisMachine(hostname))
-    return ok('Mails go to the mail server encrypted, or over this machine alone.')
-  return warning(
-    'Mails go to the mail server without encryption where it offers none, with the tokens in them.',
-    'Add ?requireTLS=true to SMTP_URL, or use smtps://.',
-  )
-}
-
-/** Whether what is sent to a host leaves this machine. */
 function isOfThisMachine(host: string): boolean {
   return host === 'localhost' || host.startsWith('/') || /^127\.|^\[?::1\]?$/.test(host)
 }
 
-async function secretFiles({ DATA_DIR, DATABASE_URL }: Config): Promise<Found> {
-  const named = Object.entries(process.env).flatMap(([name, path]) =>
-    /^(DATABASE(_READ)?_URL|JWT_SECRET(_PREVIOUS)?|SMTP_URL)_FILE$/.test(name) && path ? [path] : [],
-  )
-  // What a supervisor mounts there is for the processes of one container, with the modes that it gives.
-  const ours = named.filter((path) => !/^(\/var)?\/run\//.test(path))
-  const open = [
-    ...(await readableFiles([process.env.ENV_FILE || '.env', ...ours])),
-    ...(DATABASE_URL === undefined ? await openToOthers(DATA_DIR) : []),
-  ]
-  if (open.length === 0) return ok('No file with secrets or data is open to other users of this machine.')
-  return warning(
-    `Other users of this machine may read ${someNames(open)}.`,
-    'Close them: chmod 600 files and chmod 700 folders. The service does so with DATA_DIR where they are its own.',
-  )
-}
-
-async function readableFiles(paths: string[]): Promise<string[]> {
-  // Windows has lists of who may do what; these modes say nothing there.
+async function listReadable(paths: string[]): Promise<string[]> {
+  // Windows uses access lists; modes say nothing there.
   if (process.platform === 'win32') return []
   const found = await Promise.all(paths.map((path) => stat(path).catch(() => undefined)))
-  // Devices and pipes, such as those of shells, hold nothing that could be read again.
+  // Devices and pipes, such as those of shells, cannot be read again.
   return paths.filter((_, index) => found[index]?.isFile() && (found[index].mode & 0o077) !== 0)
 }
 
-async function mailServer({ SMTP_URL }: Config): Promise<Found> {
-  if (SMTP_URL === undefined) {
-    return note(
-      'No mail server is set: users cannot reset their passwords.',
-      'Set SMTP_URL and MAIL_FROM, or help with `agro users reset`.',
-    )
-  }
-  try {
-    await tryMailServer(SMTP_URL)
-    return ok('The mail server lets the service in.')
-  } catch (caught) {
-    const advice = 'Mails are given up after a minute: look at SMTP_URL and the network between.'
-    return warning(`The mail server cannot be used: ${messageOf(caught)}.`, advice)
-  }
-}
-
-/** Below so much room an ingest may fill the disk, and below the other anything. */
+/** An ingest may fill a disk below LITTLE, any work one below HARDLY_ANY. */
 const LITTLE = { bytes: 1e9, part: 0.1 }
 const HARDLY_ANY = { bytes: 100e6, part: 0.02 }
 
-async function freeDisk({ DATABASE_URL, DATA_DIR }: Config): Promise<Found> {
-  if (DATABASE_URL !== undefined) {
-    const sentence = 'How much room is left on the disks of the database server cannot be seen from here.'
-    return note(sentence, 'Watch it there.')
-  }
-  const { bavail, blocks, bsize } = await statfs(await existingFolder(resolve(DATA_DIR)))
-  const [free, all] = [bavail * bsize, blocks * bsize]
-  // A large disk may have much room in a small part of it, and a small one little in a large part.
-  const isBelow = ({ bytes, part }: typeof LITTLE) => free < bytes && free < all * part
-  const sentence = `${sizeText(free)} of ${sizeText(all)} are free for DATA_DIR.`
-  const advice = 'Make room, or move DATA_DIR while the service is stopped.'
-  if (isBelow(HARDLY_ANY)) return error(sentence, advice)
-  return isBelow(LITTLE) ? warning(sentence, advice) : ok(sentence)
-}
-
-/** The folder, or the nearest above it where it has not been made yet. */
 async function existingFolder(folder: string): Promise<string> {
   try {
     await statfs(folder)
@@ -266,31 +218,101 @@ async function existingFolder(folder: string): Promise<string> {
   }
 }
 
-/** The oldest that the service is tried with. */
+/** Checks of any database, before those of a server. */
+export const SCHEMA_CHECKS: Checks<Patient> = {
+  async 'versions.postgresql'({ ask }) {
+    const { text, number } = await ask(queries.findVersions)
+    const [name] = text.split(/ on |,/)
+    const sentence = `The database is ${name}.`
+    if (number >= POSTGRESQL * 10_000) return ok(sentence)
+    return error(sentence, `The service needs PostgreSQL ${POSTGRESQL} or later.`)
+  },
+
+  async 'versions.extensions'({ ask }) {
+    const found = await ask(queries.listExtensions)
+    const missing = EXTENSIONS.filter((name) => !found.some((extension) => extension.name === name))
+    return [
+      ...missing.map((name) =>
+        error(`The extension ${name} is missing.`, `Have a superuser say \`create extension ${name}\`.`),
+      ),
+      ...found.map(judgeExtension),
+    ]
+  },
+
+  async 'schema.migrations'({ ask }) {
+    const { applied, pending, newer, breaking, changed } = await ask(schemaState)
+    if (applied.length === 0) {
+      return error(
+        'The database has no schema of the service.',
+        'Apply the migrations: start the service, or say `agro migrate`.',
+      )
+    }
+    if (breaking.length > 0) {
+      return error(
+        `The schema is newer than this version, which cannot go on with ${someNames(breaking)}.`,
+        'Upgrade the service and agro.',
+      )
+    }
+    if (changed.length > 0) {
+      return error(
+        `Migrations were changed after they were applied: ${someNames(changed)}.`,
+        'Put the files back as they are in the release of the service.',
+      )
+    }
+    if (pending.length > 0) {
+      return warning(
+        `The schema is older than this version: ${someNames(pending.map(({ name }) => name))} ${pending.length === 1 ? 'is' : 'are'} not applied.`,
+        'Apply the migrations: start the service of this version, or say `agro migrate`.',
+      )
+    }
+    if (newer.length > 0) {
+      return note(
+        `The schema is newer than this version, which goes on with it: it has ${someNames(newer)}.`,
+        'Upgrade what is left of this version.',
+      )
+    }
+    return ok(`The schema is up to date: ${applied.at(-1)} is the last of ${applied.length} migrations.`)
+  },
+
+  async 'schema.objects'({ ask }) {
+    const { applied } = await ask(schemaState)
+    if (applied.length === 0) return []
+    const { missing, disabled } = await ask(schemaDefects)
+    if (missing.length + disabled.length === 0) return ok('All tables and functions are there.')
+    const advice = 'It was changed by hand or interrupted: undo the change, or create it again.'
+    const dropped = 'They were dropped by hand: restore a backup.'
+    return [
+      ...(missing.length > 0 ? [error(`These are missing: ${someNames(missing)}.`, dropped)] : []),
+      ...disabled.map((defect) => warning(`The ${defect}.`, advice)),
+    ]
+  },
+
+  async 'schema.rights'({ ask, kind }) {
+    const { role, superuser, owner, unreadable, unwritable } = await ask(roleRights)
+    if (kind === 'embedded') return ok('The embedded database has one role, which may do everything.')
+    if (unreadable.length > 0)
+      return error(`The role ${role} may not read ${someNames(unreadable)}.`, 'Grant select on them to it.')
+    if (unwritable.length > 0) {
+      const sentence = `The role ${role} may not write to ${someNames(unwritable)}.`
+      return warning(sentence, 'Grant insert on them to it.')
+    }
+    if (superuser) {
+      return warning(
+        `The role ${role} is a superuser, and may do everything on the server.`,
+        'Take a role of its own; docker/database.sh makes one.',
+      )
+    }
+    if (!owner) return note(`The role ${role} does not own all tables: it cannot migrate the schema.`)
+    return ok(`The role ${role} has the rights that it needs, and is no superuser.`)
+  },
+}
+
+/** The oldest tested versions. */
 const POSTGRESQL = 15
 const POSTGIS = [3, 3] as const
 const EXTENSIONS = ['postgis', 'postgis_raster']
 
-async function postgresql({ ask }: Patient): Promise<Found> {
-  const { text, number } = await ask(queries.findVersions)
-  const [name] = text.split(/ on |,/)
-  const sentence = `The database is ${name}.`
-  if (number >= POSTGRESQL * 10_000) return ok(sentence)
-  return error(sentence, `The service needs PostgreSQL ${POSTGRESQL} or later.`)
-}
-
-async function extensions({ ask }: Patient): Promise<Found> {
-  const found = await ask(queries.listExtensions)
-  const missing = EXTENSIONS.filter((name) => !found.some((extension) => extension.name === name))
-  return [
-    ...missing.map((name) =>
-      error(`The extension ${name} is missing.`, `Have a superuser say \`create extension ${name}\`.`),
-    ),
-    ...found.map(extensionFinding),
-  ]
-}
-
-function extensionFinding({ name, installed, available }: queries.Extension): Finding {
+function judgeExtension({ name, installed, available }: queries.Extension): Finding {
   const sentence = `The extension ${name} is ${installed}.`
   const [major = 0, minor = 0] = installed.split('.').map(Number)
   if (major < POSTGIS[0] || (major === POSTGIS[0] && minor < POSTGIS[1]))
@@ -302,126 +324,128 @@ function extensionFinding({ name, installed, available }: queries.Extension): Fi
   )
 }
 
-/** Parts of the connections of a server from which on others may soon find none. */
+/** Shares of the server's connections beyond which other clients may find none. */
 const CROWDED = 0.8
 const FULL = 0.95
 
-/** Nothing of ours has a transaction open for so long, but for ingests and dumps. */
+/** Only ingests and dumps keep a transaction open longer. */
 const LONG_SECONDS = 60
-/** A lock that is waited for so long is none that requests take by turns. */
+/** Locks of requests are held for less. */
 const BLOCKED_SECONDS = 5
 
-async function usedConnections({ ask, config }: Patient): Promise<Found> {
-  const { places, clients } = await ask(queries.countConnections)
-  const used = clients.reduce((sum, client) => sum + client.connections, 0)
-  const names = clients.map(({ application, connections: count }) => `${application} ${count}`)
-  const sentence = `${used} of ${places} connections are used: ${someNames(names)}.`
-  const advice = 'Raise max_connections, pool with PgBouncer, or lower DATABASE_POOL_SIZE.'
-  if (used > places * FULL) return error(sentence, advice)
-  if (used > places * CROWDED) return warning(sentence, advice)
-  if (config.DATABASE_POOL_SIZE <= places) return ok(sentence)
-  const most = `A process of the service takes up to ${config.DATABASE_POOL_SIZE} of ${places} connections.`
-  return warning(most, advice)
+/** Tokens, records and ends are compared across both clocks. */
+const APART_SECONDS = 2
+const FAR_APART_SECONDS = 60
+
+/** Checks of a database server and its replica. */
+export const SERVER_CHECKS: Checks<Patient> = {
+  async 'connections.used'({ ask, config }) {
+    const { places, clients } = await ask(queries.countConnections)
+    const used = clients.reduce((sum, client) => sum + client.connections, 0)
+    const names = clients.map(({ application, connections: count }) => `${application} ${count}`)
+    const sentence = `${used} of ${places} connections are used: ${someNames(names)}.`
+    const advice = 'Raise max_connections, pool with PgBouncer, or lower DATABASE_POOL_SIZE.'
+    if (used > places * FULL) return error(sentence, advice)
+    if (used > places * CROWDED) return warning(sentence, advice)
+    if (config.DATABASE_POOL_SIZE <= places) return ok(sentence)
+    const most = `A process of the service takes up to ${config.DATABASE_POOL_SIZE} of ${places} connections.`
+    return warning(most, advice)
+  },
+
+  async 'connections.transactions'({ ask }) {
+    const open = await ask(queries.listOpenTransactions(LONG_SECONDS))
+    if (open.length === 0) return ok('No transaction is open for long.')
+    return open.map(({ pid, application, idle, seconds }) => {
+      const sentence = `The transaction of ${application} (process ${pid}) has been open for ${spanText(seconds)}`
+      if (!idle) return note(`${sentence}, and works.`)
+      return warning(
+        `${sentence}, and does nothing: it keeps dead rows from being cleaned up, and may hold locks.`,
+        `If it is not needed, end it: select pg_terminate_backend(${pid}).`,
+      )
+    })
+  },
+
+  async 'connections.locks'({ ask }) {
+    const blocked = await ask(queries.listBlocked)
+    if (blocked.length === 0) return ok('No query waits for a lock.')
+    return blocked.map(({ pid, application, seconds, blockers }) => {
+      const by = blockers.map((one) => `${one.application} (process ${one.pid}, ${one.state ?? 'unknown'})`)
+      const sentence = `${application} (process ${pid}) has waited for ${spanText(seconds)} for a lock of ${someNames(by)}.`
+      if (seconds < BLOCKED_SECONDS) return note(sentence)
+      const [first] = blockers
+      const end = first ? `: select pg_terminate_backend(${first.pid})` : ''
+      return warning(sentence, `Wait for it, or end what holds the lock${end}.`)
+    })
+  },
+
+  async 'connections.encryption'({ ask, config }) {
+    const { host } = new pg.Client({ connectionString: config.DATABASE_URL })
+    const found = await ask(queries.findEncryption)
+    if (found?.ssl) {
+      if (new URL(config.DATABASE_URL as string).searchParams.get('sslmode') !== 'no-verify')
+        return ok(`The connection to the database is encrypted (${found.version}).`)
+      const sentence =
+        'The connection to the database is encrypted, and any server is believed (sslmode=no-verify).'
+      return warning(sentence, 'Set sslmode=verify-full and sslrootcert.')
+    }
+    if (isOfThisMachine(host)) return ok('The connection to the database does not leave this machine.')
+    const sentence = `The connection to the database on ${host} is not encrypted.`
+    // A name without dots belongs to a container network.
+    return host.includes('.')
+      ? warning(sentence, 'Add ?sslmode=verify-full to DATABASE_URL.')
+      : note(sentence, 'Add ?sslmode=verify-full to DATABASE_URL where others share the network.')
+  },
+
+  async 'replica.lag'({ config, ask, askReplica }) {
+    const { position } = await ask(queries.findWritten)
+    try {
+      return judgeReplay(await waitForReplay(position, askReplica), config)
+    } catch (caught) {
+      if (!isDatabaseUnavailable(caught)) throw caught
+      return warning(
+        `The replica of DATABASE_READ_URL cannot be asked, so that its reads are the primary's: ${messageOf(caught) || codeOf(caught)}.`,
+        'Start it, or leave out DATABASE_READ_URL.',
+      )
+    }
+  },
+
+  async 'clock.difference'({ ask }) {
+    const before = Date.now()
+    const { now: theirs } = await ask(queries.readClock)
+    const after = Date.now()
+    // A time within the duration of the question shows no difference.
+    const seconds = Math.max(0, before - theirs, theirs - after) / 1000
+    if (seconds === 0) return ok('The clocks of this machine and of the database agree.')
+    const sentence = `The clocks of this machine and of the database differ by ${seconds.toFixed(1)} s.`
+    if (seconds <= APART_SECONDS) return ok(sentence)
+    return (seconds > FAR_APART_SECONDS ? error : warning)(sentence, 'Have both set by NTP.')
+  },
 }
 
-async function openTransactions({ ask }: Patient): Promise<Found> {
-  const open = await ask((trx) => queries.listOpenTransactions(trx, LONG_SECONDS))
-  if (open.length === 0) return ok('No transaction is open for long.')
-  return open.map(({ pid, application, idle, seconds }) => {
-    const sentence = `The transaction of ${application} (process ${pid}) has been open for ${spanText(seconds)}`
-    if (!idle) return note(`${sentence}, and works.`)
-    return warning(
-      `${sentence}, and does nothing: it keeps dead rows from being cleaned up, and may hold locks.`,
-      `If it is not needed, end it: select pg_terminate_backend(${pid}).`,
-    )
-  })
-}
-
-async function locks({ ask }: Patient): Promise<Found> {
-  const blocked = await ask(queries.listBlocked)
-  if (blocked.length === 0) return ok('No query waits for a lock.')
-  return blocked.map(({ pid, application, seconds, blockers }) => {
-    const by = blockers.map((one) => `${one.application} (process ${one.pid}, ${one.state ?? 'unknown'})`)
-    const sentence = `${application} (process ${pid}) has waited for ${spanText(seconds)} for a lock of ${someNames(by)}.`
-    if (seconds < BLOCKED_SECONDS) return note(sentence)
-    const [first] = blockers
-    const end = first ? `: select pg_terminate_backend(${first.pid})` : ''
-    return warning(sentence, `Wait for it, or end what holds the lock${end}.`)
-  })
-}
-
-async function encryption({ ask, config }: Patient): Promise<Found> {
-  const { host } = new pg.Client({ connectionString: config.DATABASE_URL })
-  const found = await ask(queries.findEncryption)
-  if (found?.ssl) {
-    if (new URL(config.DATABASE_URL as string).searchParams.get('sslmode') !== 'no-verify')
-      return ok(`The connection to the database is encrypted (${found.version}).`)
-    const sentence =
-      'The connection to the database is encrypted, and any server is believed (sslmode=no-verify).'
-    return warning(sentence, 'Set sslmode=verify-full and sslrootcert.')
-  }
-  if (isOfThisMachine(host)) return ok('The connection to the database does not leave this machine.')
-  const sentence = `The connection to the database on ${host} is not encrypted.`
-  // A name without dots is one of a network of containers.
-  return host.includes('.')
-    ? warning(sentence, 'Add ?sslmode=verify-full to DATABASE_URL.')
-    : note(sentence, 'Add ?sslmode=verify-full to DATABASE_URL where others share the network.')
-}
-
-/** For two seconds a replica is asked again. */
+/** A healthy replica has the newest writes within two seconds. */
 const ATTEMPTS = 10
 const PAUSE_MS = 200
 
-async function replicaLag({ config, ask, askReplica }: Patient): Promise<Found> {
-  const position = await ask(queries.findWrittenPosition)
-  try {
-    return replayFinding(await replayOf(position, askReplica), config)
-  } catch (caught) {
-    if (!isDatabaseUnavailable(caught)) throw caught
-    return warning(
-      `The replica of DATABASE_READ_URL cannot be asked, so that its reads are the primary's: ${messageOf(caught) || codeOf(caught)}.`,
-      'Start it, or leave out DATABASE_READ_URL.',
-    )
-  }
-}
-
-/** What is written at the moment is on its way: a replica that is well has it soon. */
-async function replayOf(position: string, askReplica: Patient['askReplica']): Promise<queries.Replay> {
+async function waitForReplay(position: string, askReplica: Patient['askReplica']): Promise<queries.Replay> {
   for (let attempt = 1; ; attempt++) {
-    const replay = await askReplica((trx) => queries.findReplay(trx, position))
+    const replay = await askReplica(queries.findReplay(position))
     if (replay.behind === 0 || replay.paused || attempt === ATTEMPTS) return replay
     await sleep(PAUSE_MS)
   }
 }
 
-function replayFinding({ recovering, paused, behind, seconds }: queries.Replay, config: Config): Finding {
+function judgeReplay({ recovering, paused, behind, seconds }: queries.Replay, config: Config): Found {
   if (!recovering)
     return note('DATABASE_READ_URL names no replica, but a server that writes.', 'Is it the same database?')
   if (paused) {
     const sentence = 'The replica has paused: what is written from now on is read from the primary.'
     return warning(sentence, 'Say `select pg_wal_replay_resume()` there.')
   }
-  // Where all is replayed, the last transaction may be hours old because nobody has written since.
+  // A replica without lag may have seen its last transaction hours ago.
   if (behind === 0) return ok('The replica has all that the database has written.')
   const lag = seconds === null ? '' : `, ${spanText(seconds)}`
   const sentence = `The replica is ${sizeText(behind)}${lag} behind`
   if (seconds !== null && seconds * 1000 <= config.READ_MAX_LAG_MS) return ok(`${sentence}.`)
   const advice = 'Look at its load and at the network between.'
   return warning(`${sentence}, more than READ_MAX_LAG_MS: its reads are the primary's.`, advice)
-}
-
-/** Times are compared across both: tokens, records, what is over. */
-const APART_SECONDS = 2
-const FAR_APART_SECONDS = 60
-
-async function clockDifference({ ask }: Patient): Promise<Found> {
-  const before = Date.now()
-  const theirs = await ask(queries.readClock)
-  const after = Date.now()
-  // Where it lies within the time of the question, nobody can tell that they differ.
-  const seconds = Math.max(0, before - theirs, theirs - after) / 1000
-  if (seconds === 0) return ok('The clocks of this machine and of the database agree.')
-  const sentence = `The clocks of this machine and of the database differ by ${seconds.toFixed(1)} s.`
-  if (seconds <= APART_SECONDS) return ok(sentence)
-  return (seconds > FAR_APART_SECONDS ? error : warning)(sentence, 'Have both set by NTP.')
 }

@@ -6,7 +6,6 @@ import { listReleases, type ReleaseRow } from '#src/catalog/release-queries.ts'
 import { listSchedules, type Schedule } from '#src/catalog/schedule-queries.ts'
 import { FileMissing, type FileStore, StorageUnavailable } from '#src/data/files/store.ts'
 import { readReference } from '#src/data/reference.ts'
-import { roleRights, schemaDefects, schemaState } from '#src/data/schema-state.ts'
 import { totalOf } from '#src/history/recorder.ts'
 import { sumHistories } from '#src/history/recording-queries.ts'
 import { findRetention } from '#src/history/retention-queries.ts'
@@ -21,163 +20,288 @@ import { lookForFiles, unusedFiles } from '#src/ingest/unused-files.ts'
 import { isoMonth } from '#src/lib/dates.ts'
 import { messageOf } from '#src/lib/promises.ts'
 import { sizeText, someNames, spanText, timeText } from '../table.ts'
-import { error, type Finding, type Found, note, ok, type Patient, unknown, warning } from './finding.ts'
-import { findSizes, findTransactionAge, listBloat, listReleaseSizes } from './queries.ts'
+import { type Checks, error, type Finding, note, ok, type Patient, unknown, warning } from './finding.ts'
+import {
+  findDatabaseSize,
+  findTransactionAge,
+  listBloat,
+  listLargeTables,
+  listReleaseSizes,
+} from './queries.ts'
 
-export async function migrations({ ask }: Patient): Promise<Found> {
-  const { applied, pending, newer, breaking, changed } = await ask(schemaState)
-  if (applied.length === 0) {
-    return error(
-      'The database has no schema of the service.',
-      'Apply the migrations: start the service, or say `agro migrate`.',
-    )
-  }
-  if (breaking.length > 0) {
-    return error(
-      `The schema is newer than this version, which cannot go on with ${someNames(breaking)}.`,
-      'Upgrade the service and agro.',
-    )
-  }
-  if (changed.length > 0) {
-    return error(
-      `Migrations were changed after they were applied: ${someNames(changed)}.`,
-      'Put the files back as they are in the release of the service.',
-    )
-  }
-  if (pending.length > 0) {
+/** Checks of the stored data. */
+export const DATA_CHECKS: Checks<Patient> = {
+  async 'tables.sizes'({ ask }) {
+    const tables = await ask(listLargeTables)
+    const { bytes } = await ask(findDatabaseSize)
+    const names = tables.map((table) => `${table.name} ${sizeText(table.bytes)}`)
+    return ok(`The database takes ${sizeText(bytes)}${names.length > 0 ? `: ${someNames(names)}` : ''}.`)
+  },
+
+  async 'tables.bloat'({ ask }) {
+    const bloated = await ask(listBloat(DEAD_ROWS, DEAD_PART))
+    if (bloated.length === 0) return ok('No table has many dead rows.')
+    return bloated.map(({ name, live, dead, vacuumed }) => {
+      const since = vacuumed === null ? 'never' : `${spanText(vacuumed)} ago`
+      return warning(
+        `${name} has ${dead} dead rows beside ${live} living ones, and was cleaned up last: ${since}.`,
+        `Look for long transactions, see that autovacuum is on, and say \`vacuum analyze ${name}\`.`,
+      )
+    })
+  },
+
+  async 'tables.transaction_age'({ ask }) {
+    const { age } = await ask(findTransactionAge)
+    const sentence = `The oldest rows that nothing has frozen are ${age} transactions old.`
+    if (age < OLD_TRANSACTIONS) return ok(sentence)
+    const advice = 'Say `vacuum freeze` before PostgreSQL refuses to write; see that autovacuum is on.'
+    return warning(sentence, advice)
+  },
+
+  async 'history.months'({ ask, config: { HISTORY_MONTHS: months } }) {
+    const { going, old } = await ask((trx) => findRetention(trx, months))
+    if (going) {
+      return note(
+        'A month of histories is being dropped.',
+        'Where nothing becomes of it, see who holds locks, and whether the service runs.',
+      )
+    }
+    if (months === undefined) return ok('Histories are kept for ever.')
+    if (!old) return ok(`Histories are kept for ${months} months, and nothing in them is older.`)
     return warning(
-      `The schema is older than this version: ${someNames(pending.map(({ name }) => name))} ${pending.length === 1 ? 'is' : 'are'} not applied.`,
-      'Apply the migrations: start the service of this version, or say `agro migrate`.',
+      `Histories are kept for ${months} months, and there are items that are older.`,
+      'The service removes them within minutes where it runs with this HISTORY_MONTHS; else see who holds locks, and its log.',
     )
-  }
-  if (newer.length > 0) {
+  },
+
+  async 'history.total'({ ask, config }) {
+    const limit = totalOf(config)
+    const bytes = await ask((trx) => sumHistories(trx))
+    if (limit === undefined) return ok(`Histories hold ${sizeText(bytes)}; HISTORY_TOTAL_MB sets no limit.`)
+    const sentence = `Histories hold ${sizeText(bytes)} of the ${sizeText(limit)} of HISTORY_TOTAL_MB.`
+    if (bytes < NEARLY * limit) return ok(sentence)
+    const remedy = 'Raise HISTORY_TOTAL_MB, set HISTORY_MONTHS, or delete unused accounts.'
+    return warning(bytes < limit ? sentence : `${sentence} New answers are not kept.`, remedy)
+  },
+
+  async 'releases.sizes'({ ask }) {
+    const rows = await ask(listReleases)
+    const sizes = await ask((trx) => listReleaseSizes(trx))
+    const published = rows.filter(({ publishedAt }) => publishedAt).length
+    if (published === 0) {
+      return warning(
+        'Nothing is published: every request for advice is answered NO_RELEASE.',
+        'Load rasters with `agro ingest`.',
+      )
+    }
+    const sizeOf = ({ id }: ReleaseRow) => sizes.get(id) ?? 0
+    const all = sizeText([...sizes.values()].reduce((sum, size) => sum + size, 0))
+    const largest = rows
+      .toSorted((a, b) => sizeOf(b) - sizeOf(a))
+      .map((row) => `${row.code} ${sizeText(sizeOf(row))}`)
+    const count = `${published} of ${rows.length} releases are published`
+    return ok(`${count}; rasters take ${all}: ${someNames(largest)}.`)
+  },
+
+  async 'releases.incomplete'({ ask }) {
+    const loading = (await ask(listReleases)).filter(({ status }) => status === 'loading')
+    return loading.length === 0 ? ok('No load was cut off.') : loading.map(judgeLoad)
+  },
+
+  async 'releases.scheduled'({ ask }) {
+    const scheduled = await ask(listSchedules)
+    const rows = await ask(listReleases)
+    const findings = rows.flatMap(({ id, code }) => {
+      const schedule = scheduled.get(id)
+      return schedule ? [judgeSchedule(code, schedule)] : []
+    })
+    return findings.length > 0 ? findings : ok('No release waits for its time.')
+  },
+
+  /** The newest month of a series answers requests without a month. */
+  async 'releases.seasons'({ ask }) {
+    const newest = new Map<string, { month: string; stale: boolean }>()
+    for (const release of await ask(listReleases)) {
+      const { product, countryCode, cropCode, forecastPeriod, publishedAt } = release
+      if (!publishedAt) continue
+      const series = [product, countryCode, cropCode].join(' ')
+      const month = forecastPeriod?.slice(0, 7) ?? ''
+      if (month >= (newest.get(series)?.month ?? ''))
+        newest.set(series, { month, stale: isStale(release, Date.now()) })
+    }
+    if (newest.size === 0) return []
+    const present = isoMonth(new Date().toISOString())
+    const namesWhere = (isMeant: (series: { month: string; stale: boolean }) => boolean) =>
+      [...newest]
+        .filter(([, series]) => isMeant(series))
+        .map(([name, { month }]) => (month === '' ? name : `${name} (${month})`))
+    const advice = 'Load the newest with `agro ingest`.'
+    const old = namesWhere(({ stale }) => stale)
+    if (old.length > 0)
+      return warning(`Requests without a month get a stale release: ${someNames(old)}.`, advice)
+    const over = namesWhere(({ month }) => month !== '' && month < present)
+    if (over.length > 0)
+      return note(`The month of the newest release is over for ${someNames(over)}.`, advice)
+    return ok('The newest release of each series is for this month or a later one.')
+  },
+
+  async 'releases.ranges'({ ask }) {
+    const { crops } = await readReference()
+    const known = await ask(listCropEntries)
+    const stated = await ask((trx) => listPlausibleRanges(trx))
+    const isStated = (product: string, code: string) =>
+      stated.some((range) => range.product === product && [null, code].includes(range.cropCode))
+    const lacking = crops
+      .filter(({ code }) => known.some((crop) => crop.code === code))
+      .flatMap(({ code, plausible }) =>
+        Object.entries(plausible).map(([product, range]) => ({ code, product, range })),
+      )
+      .filter(({ code, product }) => !isStated(product, code))
+    if (lacking.length === 0) return ok('All plausible ranges are set that a new database begins with.')
+    const names = lacking.map(({ code, product }) => `${product} of ${code}`)
+    const commands = lacking.map(
+      ({ code, product, range }) => `\`agro ranges set ${product} ${range.join(' ')} --crop ${code}\``,
+    )
     return note(
-      `The schema is newer than this version, which goes on with it: it has ${someNames(newer)}.`,
-      'Upgrade what is left of this version.',
+      `This database lacks plausible ranges that a new one begins with: ${names.join(', ')}.`,
+      `Set them with ${commands.join(', ')}.`,
     )
-  }
-  return ok(`The schema is up to date: ${applied.at(-1)} is the last of ${applied.length} migrations.`)
-}
+  },
 
-export async function schemaObjects({ ask }: Patient): Promise<Found> {
-  const { applied } = await ask(schemaState)
-  if (applied.length === 0) return []
-  const { missing, disabled } = await ask(schemaDefects)
-  if (missing.length + disabled.length === 0) return ok('All tables and functions are there.')
-  const advice = 'It was changed by hand or interrupted: undo the change, or create it again.'
-  const dropped = 'They were dropped by hand: restore a backup.'
-  return [
-    ...(missing.length > 0 ? [error(`These are missing: ${someNames(missing)}.`, dropped)] : []),
-    ...disabled.map((defect) => warning(`The ${defect}.`, advice)),
-  ]
-}
-
-export async function rights({ ask, kind }: Patient): Promise<Found> {
-  const { role, superuser, owner, unreadable, unwritable } = await ask(roleRights)
-  if (kind === 'embedded') return ok('The embedded database has one role, which may do everything.')
-  if (unreadable.length > 0)
-    return error(`The role ${role} may not read ${someNames(unreadable)}.`, 'Grant select on them to it.')
-  if (unwritable.length > 0) {
-    const sentence = `The role ${role} may not write to ${someNames(unwritable)}.`
-    return warning(sentence, 'Grant insert on them to it.')
-  }
-  if (superuser) {
+  async 'releases.summaries'({ ask }) {
+    const coverages = await ask(listUnsummarised)
+    if (coverages.length === 0) return ok('All rasters have their summaries.')
     return warning(
-      `The role ${role} is a superuser, and may do everything on the server.`,
-      'Take a role of its own; docker/database.sh makes one.',
+      `${coverages.length} rasters have no summaries of this version: polygons on them take longer.`,
+      'Run `agro migrate`, or start the service anew.',
     )
-  }
-  if (!owner) return note(`The role ${role} does not own all tables: it cannot migrate the schema.`)
-  return ok(`The role ${role} has the rights that it needs, and is no superuser.`)
+  },
+
+  async 'files.reachable'({ ask, files }) {
+    const { releases } = await ask(findFileTotals)
+    if (!files) {
+      if (releases === 0) return ok('All tiles are in the database.')
+      const sentence = `${releases} releases have their tiles in files, and TILE_STORE names none.`
+      return error(sentence, 'Set TILE_STORE to where they are.')
+    }
+    const [granule] = releases > 0 ? await ask((trx) => listSomeGranules(trx, 1)) : []
+    const failure = await findFailure(files, granule)
+    if (failure === UNANSWERABLE) {
+      return unknown(
+        `Whether files in ${files.place} can be read is seen when there are some: it says that nothing may be listed there.`,
+      )
+    }
+    if (failure === undefined) return ok(`The files in ${files.place} can be read.`)
+    return releases === 0
+      ? note(`${failure}; no release has any.`, 'A folder is made by the first file that is loaded.')
+      : error(`${failure}: ${releases} releases are answered 503.`, 'Mend what the sentence says.')
+  },
+
+  async 'files.writable'({ files }) {
+    if (!files) return []
+    const canWrite = await withTimeout(files.canWrite())
+    if (canWrite === null) return note('Whether files may be written in the bucket is seen when one is.')
+    if (canWrite) return ok(`Files can be written in ${files.place}.`)
+    return note(
+      `No files can be written in ${files.place} from here: what is only answered needs none.`,
+      'Load, move and sweep releases where they can be.',
+    )
+  },
+
+  async 'files.present'({ ask, files }) {
+    const { files: named } = await ask(findFileTotals)
+    if (!files || named === 0) return []
+    const granules = await ask((trx) => listSomeGranules(trx, FILES_LOOKED_FOR))
+    try {
+      const { looked, absent } = await withTimeout(lookForFiles(files, granules), LOOKING_FOR_MS)
+      if (absent.length === 0) return ok(`${looked} of ${named} files were looked for, and are there.`)
+      const refused = absent.filter(({ reason }) => FORBIDDEN.test(reason))
+      if (refused.length === looked)
+        return unknown(`Whether the files are there cannot be seen: ${refused[0]?.reason}.`)
+      const names = absent.map(({ name }) => name)
+      return error(
+        `Of ${looked} files that were looked for, ${absent.length} are missing or damaged: ${someNames(names, 2)}.`,
+        'Put them back from a backup, or load the releases again.',
+      )
+    } catch (caught) {
+      if (!(caught instanceof StorageUnavailable)) throw caught
+      return unknown(`${capitalise(caught)}.`)
+    }
+  },
+
+  async 'files.unused'({ ask, files }) {
+    if (!files || (await withTimeout(files.canWrite())) === false) return []
+    if ((await findFailure(files)) !== undefined) return []
+    const until = performance.now() + LOOKING_MS
+    let [count, bytes] = [0, 0]
+    const used = (names: string[]) => ask((trx) => listUsedFiles(trx, names))
+    const listed = listUntil(files, until)
+    for await (const file of unusedFiles(used, listed, Date.now())) {
+      count++
+      bytes += file.bytes
+    }
+    const isAll = !listed.isCutOff()
+    if (count > 0) {
+      const sentence = `${isAll ? '' : 'At least '}${count} files (${sizeText(bytes)}) are of no release.`
+      return note(sentence, 'Remove them with `agro releases sweep`.')
+    }
+    return isAll
+      ? ok('Each file that is older than a day is one of a release.')
+      : note('There are too many files to look at all of them: of those that were, each is one of a release.')
+  },
+
+  async 'areas.boundaries'({ ask }) {
+    const countries = await ask(listCountryEntries)
+    const lacking = (level: number) =>
+      countries.filter(({ levels }) => !levels.includes(level)).map(({ name }) => name)
+    const outlines = lacking(0).join(', ')
+    const below = LEVELS_BELOW.map((level) => [level, lacking(level).join(', ')] as const)
+    const advice = 'Load them with `agro boundaries`.'
+    const outside = 'These countries have no outline, so that nothing is known to lie outside of them'
+    const findings = [
+      ...(outlines === '' ? [] : [warning(`${outside}: ${outlines}.`, advice)]),
+      ...below
+        .filter(([, names]) => names !== '')
+        .map(([level, names]) => note(`These countries have no areas of level ${level}: ${names}.`, advice)),
+    ]
+    return findings.length > 0
+      ? findings
+      : ok(`All ${countries.length} countries have boundaries of all levels.`)
+  },
+
+  async 'subscriptions.deliveries'({ ask, config }) {
+    const { active, disabled, failing, overdueSeconds } = await ask(findDeliveryState)
+    if (overdueSeconds !== null && overdueSeconds > OVERDUE_SECONDS) {
+      return warning(
+        `Changes that are due are not sent: one has been due for ${spanText(overdueSeconds)}.`,
+        'A service that runs sends them; see whether one does, and its log.',
+      )
+    }
+    if (config.WEBHOOK_ALLOW_PRIVATE) {
+      return warning(
+        'WEBHOOK_ALLOW_PRIVATE lets every account send requests to hosts of this network.',
+        'Leave it out wherever others have accounts.',
+      )
+    }
+    const told = `${active} ${active === 1 ? 'subscription is' : 'subscriptions are'} told of changes`
+    if (disabled + failing === 0) return ok(`${told}.`)
+    return note(
+      `${told}, of which ${failing} cannot be reached at the moment; ${disabled} are disabled.`,
+      'Their owners see it, and can enable them again; where it is all of them, see whether this machine may connect to others.',
+    )
+  },
 }
 
-/** Fewer dead rows are nothing to speak of. PostgreSQL cleans up by itself where a fifth of the rows is dead. */
+/** PostgreSQL cleans up by itself at a fifth of dead rows. */
 const DEAD_ROWS = 10_000
 const DEAD_PART = 0.3
 
-/** PostgreSQL freezes old rows by itself at 200 million transactions, and refuses to write at two thousand. */
+/** PostgreSQL freezes old rows at 200 million transactions, and refuses writes at two thousand million. */
 const OLD_TRANSACTIONS = 1e9
 
-export async function tableSizes({ ask }: Patient): Promise<Found> {
-  const { bytes, tables } = await ask(findSizes)
-  const names = tables.map((table) => `${table.name} ${sizeText(table.bytes)}`)
-  return ok(`The database takes ${sizeText(bytes)}${names.length > 0 ? `: ${someNames(names)}` : ''}.`)
-}
-
-export async function bloat({ ask }: Patient): Promise<Found> {
-  const bloated = await ask((trx) => listBloat(trx, DEAD_ROWS, DEAD_PART))
-  if (bloated.length === 0) return ok('No table has many dead rows.')
-  return bloated.map(({ name, live, dead, vacuumed }) => {
-    const since = vacuumed === null ? 'never' : `${spanText(vacuumed)} ago`
-    return warning(
-      `${name} has ${dead} dead rows beside ${live} living ones, and was cleaned up last: ${since}.`,
-      `Look for long transactions, see that autovacuum is on, and say \`vacuum analyze ${name}\`.`,
-    )
-  })
-}
-
-export async function transactionAge({ ask }: Patient): Promise<Found> {
-  const age = await ask(findTransactionAge)
-  const sentence = `The oldest rows that nothing has frozen are ${age} transactions old.`
-  if (age < OLD_TRANSACTIONS) return ok(sentence)
-  const advice = 'Say `vacuum freeze` before PostgreSQL refuses to write; see that autovacuum is on.'
-  return warning(sentence, advice)
-}
-
-export async function historyMonths({ ask, config: { HISTORY_MONTHS: months } }: Patient): Promise<Found> {
-  const { going, old } = await ask((trx) => findRetention(trx, months))
-  if (going) {
-    return note(
-      'A month of histories is being dropped.',
-      'Where nothing becomes of it, see who holds locks, and whether the service runs.',
-    )
-  }
-  if (months === undefined) return ok('Histories are kept for ever.')
-  if (!old) return ok(`Histories are kept for ${months} months, and nothing in them is older.`)
-  return warning(
-    `Histories are kept for ${months} months, and there are items that are older.`,
-    'The service removes them within minutes where it runs with this HISTORY_MONTHS; else see who holds locks, and its log.',
-  )
-}
-
-/** The part of the total from which on a warning is due. */
 const NEARLY = 0.9
 
-export async function historyTotal({ ask, config }: Patient): Promise<Found> {
-  const limit = totalOf(config)
-  const bytes = await ask((trx) => sumHistories(trx))
-  if (limit === undefined) return ok(`Histories hold ${sizeText(bytes)}; HISTORY_TOTAL_MB sets no limit.`)
-  const sentence = `Histories hold ${sizeText(bytes)} of the ${sizeText(limit)} of HISTORY_TOTAL_MB.`
-  if (bytes < NEARLY * limit) return ok(sentence)
-  const remedy = 'Raise HISTORY_TOTAL_MB, set HISTORY_MONTHS, or delete unused accounts.'
-  return warning(bytes < limit ? sentence : `${sentence} New answers are not kept.`, remedy)
-}
-
-export async function releaseSizes({ ask }: Patient): Promise<Found> {
-  const rows = await ask(listReleases)
-  const sizes = await ask((trx) => listReleaseSizes(trx))
-  const published = rows.filter(({ publishedAt }) => publishedAt).length
-  if (published === 0) {
-    return warning(
-      'Nothing is published: every request for advice is answered NO_RELEASE.',
-      'Load rasters with `agro ingest`.',
-    )
-  }
-  const sizeOf = ({ id }: ReleaseRow) => sizes.get(id) ?? 0
-  const all = sizeText([...sizes.values()].reduce((sum, size) => sum + size, 0))
-  const largest = rows
-    .toSorted((a, b) => sizeOf(b) - sizeOf(a))
-    .map((row) => `${row.code} ${sizeText(sizeOf(row))}`)
-  const count = `${published} of ${rows.length} releases are published`
-  return ok(`${count}; rasters take ${all}: ${someNames(largest)}.`)
-}
-
-export async function incompleteLoads({ ask }: Patient): Promise<Found> {
-  const loading = (await ask(listReleases)).filter(({ status }) => status === 'loading')
-  return loading.length === 0 ? ok('No load was cut off.') : loading.map(incompleteFinding)
-}
-
-function incompleteFinding({ code, createdAt, loader, lockless }: ReleaseRow): Finding {
+function judgeLoad({ code, createdAt, loader, lockless }: ReleaseRow): Finding {
   const begun = `${code} is incomplete since ${timeText(createdAt)} UTC`
   if (loader !== null) return note(`${begun}, and is being loaded: process ${loader} of the database.`)
   if (lockless) {
@@ -192,20 +316,10 @@ function incompleteFinding({ code, createdAt, loader, lockless }: ReleaseRow): F
   )
 }
 
-/** Services look every minute; one that was down publishes when it is back. */
+/** Services look every minute; a restarted one publishes late. */
 const OVERDUE_MS = 120_000
 
-export async function schedules({ ask }: Patient): Promise<Found> {
-  const scheduled = await ask(listSchedules)
-  const rows = await ask(listReleases)
-  const findings = rows.flatMap(({ id, code }) => {
-    const schedule = scheduled.get(id)
-    return schedule ? [scheduleFinding(code, schedule)] : []
-  })
-  return findings.length > 0 ? findings : ok('No release waits for its time.')
-}
-
-function scheduleFinding(code: string, { publishAt, refusedAt, refusal }: Schedule): Finding {
+function judgeSchedule(code: string, { publishAt, refusedAt, refusal }: Schedule): Finding {
   const wanted = `${code} is to be published at ${timeText(publishAt)} UTC`
   if (refusedAt) {
     return warning(
@@ -217,179 +331,39 @@ function scheduleFinding(code: string, { publishAt, refusedAt, refusal }: Schedu
   return warning(`${wanted}, which has passed: no service has done so.`, 'Start the service.')
 }
 
-/** Of each series, the newest month is the one that answers whoever names none. */
-export async function seasons({ ask }: Patient): Promise<Found> {
-  const newest = new Map<string, { month: string; stale: boolean }>()
-  for (const release of await ask(listReleases)) {
-    const { product, countryCode, cropCode, forecastPeriod, publishedAt } = release
-    if (!publishedAt) continue
-    const series = [product, countryCode, cropCode].join(' ')
-    const month = forecastPeriod?.slice(0, 7) ?? ''
-    if (month >= (newest.get(series)?.month ?? ''))
-      newest.set(series, { month, stale: isStale(release, Date.now()) })
-  }
-  if (newest.size === 0) return []
-  const present = isoMonth(new Date().toISOString())
-  const namesWhere = (isMeant: (series: { month: string; stale: boolean }) => boolean) =>
-    [...newest]
-      .filter(([, series]) => isMeant(series))
-      .map(([name, { month }]) => (month === '' ? name : `${name} (${month})`))
-  const advice = 'Load the newest with `agro ingest`.'
-  const old = namesWhere(({ stale }) => stale)
-  if (old.length > 0)
-    return warning(`Requests without a month get a stale release: ${someNames(old)}.`, advice)
-  const over = namesWhere(({ month }) => month !== '' && month < present)
-  if (over.length > 0) return note(`The month of the newest release is over for ${someNames(over)}.`, advice)
-  return ok('The newest release of each series is for this month or a later one.')
-}
-
-export async function ranges({ ask }: Patient): Promise<Found> {
-  const { crops } = await readReference()
-  const known = await ask(listCropEntries)
-  const stated = await ask((trx) => listPlausibleRanges(trx))
-  const isStated = (product: string, code: string) =>
-    stated.some((range) => range.product === product && [null, code].includes(range.cropCode))
-  const lacking = crops
-    .filter(({ code }) => known.some((crop) => crop.code === code))
-    .flatMap(({ code, plausible }) =>
-      Object.entries(plausible).map(([product, range]) => ({ code, product, range })),
-    )
-    .filter(({ code, product }) => !isStated(product, code))
-  if (lacking.length === 0) return ok('All plausible ranges are set that a new database begins with.')
-  const names = lacking.map(({ code, product }) => `${product} of ${code}`)
-  const commands = lacking.map(
-    ({ code, product, range }) => `\`agro ranges set ${product} ${range.join(' ')} --crop ${code}\``,
-  )
-  return note(
-    `This database lacks plausible ranges that a new one begins with: ${names.join(', ')}.`,
-    `Set them with ${commands.join(', ')}.`,
-  )
-}
-
-export async function summaries({ ask }: Patient): Promise<Found> {
-  const coverages = await ask(listUnsummarised)
-  if (coverages.length === 0) return ok('All rasters have their summaries.')
-  return warning(
-    `${coverages.length} rasters have no summaries of this version: polygons on them take longer.`,
-    'Run `agro migrate`, or start the service anew.',
-  )
-}
-
-/** Of the files that the database names, so many are looked for. */
 const FILES_LOOKED_FOR = 200
 
-/** A store may have a million files: so long is looked for those that no release has. */
+/** A store may have a million files. */
 const LOOKING_MS = 10_000
 
-/** A store that hangs, such as a disk, ends nothing by itself: an answer is waited for so long. */
+/** A hanging disk ends no question by itself. */
 export const ANSWER_MS = 10_000
 
-/** So many files may take so long. */
 const LOOKING_FOR_MS = 60_000
 
-/** A name that no file has, which a store that answers says. */
+/** No file has this name; a working store says so. */
 const NO_FILE = `${'0'.repeat(64)}.tif`
 
-/** Of what a store says to whoever may not read there, or whose signature is wrong. */
+/** Stores answer so to keys without the right to read, and to wrong signatures. */
 const FORBIDDEN = / 403\b/
 
-export async function reachableFiles({ ask, files }: Patient): Promise<Found> {
-  const { releases } = await ask(findFileTotals)
-  if (!files) {
-    if (releases === 0) return ok('All tiles are in the database.')
-    const sentence = `${releases} releases have their tiles in files, and TILE_STORE names none.`
-    return error(sentence, 'Set TILE_STORE to where they are.')
-  }
-  const [granule] = releases > 0 ? await ask((trx) => listSomeGranules(trx, 1)) : []
-  const failure = await failureOf(files, granule)
-  if (failure === UNANSWERABLE) {
-    return unknown(
-      `Whether files in ${files.place} can be read is seen when there are some: it says that nothing may be listed there.`,
-    )
-  }
-  if (failure === undefined) return ok(`The files in ${files.place} can be read.`)
-  return releases === 0
-    ? note(`${failure}; no release has any.`, 'A folder is made by the first file that is loaded.')
-    : error(`${failure}: ${releases} releases are answered 503.`, 'Mend what the sentence says.')
-}
-
-export async function writableFiles({ files }: Patient): Promise<Found> {
-  if (!files) return []
-  const canWrite = await withTimeout(files.canWrite())
-  if (canWrite === null) return note('Whether files may be written in the bucket is seen when one is.')
-  if (canWrite) return ok(`Files can be written in ${files.place}.`)
-  return note(
-    `No files can be written in ${files.place} from here: what is only answered needs none.`,
-    'Load, move and sweep releases where they can be.',
-  )
-}
-
-export async function presentFiles({ ask, files }: Patient): Promise<Found> {
-  const { files: named } = await ask(findFileTotals)
-  if (!files || named === 0) return []
-  const granules = await ask((trx) => listSomeGranules(trx, FILES_LOOKED_FOR))
-  try {
-    const { looked, absent } = await withTimeout(lookForFiles(files, granules), LOOKING_FOR_MS)
-    if (absent.length === 0) return ok(`${looked} of ${named} files were looked for, and are there.`)
-    const refused = absent.filter(({ reason }) => FORBIDDEN.test(reason))
-    if (refused.length === looked)
-      return unknown(`Whether the files are there cannot be seen: ${refused[0]?.reason}.`)
-    const names = absent.map(({ name }) => name)
-    return error(
-      `Of ${looked} files that were looked for, ${absent.length} are missing or damaged: ${someNames(names, 2)}.`,
-      'Put them back from a backup, or load the releases again.',
-    )
-  } catch (caught) {
-    if (!(caught instanceof StorageUnavailable)) throw caught
-    return unknown(`${sentenceOf(caught)}.`)
-  }
-}
-
-export async function unusedInStore({ ask, files }: Patient): Promise<Found> {
-  if (!files || (await withTimeout(files.canWrite())) === false) return []
-  if ((await failureOf(files)) !== undefined) return []
-  const until = performance.now() + LOOKING_MS
-  let [count, bytes] = [0, 0]
-  const used = (names: string[]) => ask((trx) => listUsedFiles(trx, names))
-  const listed = listedUntil(files, until)
-  for await (const file of unusedFiles(used, listed, Date.now())) {
-    count++
-    bytes += file.bytes
-  }
-  const isAll = !listed.isCutOff()
-  if (count > 0) {
-    const sentence = `${isAll ? '' : 'At least '}${count} files (${sizeText(bytes)}) are of no release.`
-    return note(sentence, 'Remove them with `agro releases sweep`.')
-  }
-  return isAll
-    ? ok('Each file that is older than a day is one of a release.')
-    : note('There are too many files to look at all of them: of those that were, each is one of a release.')
-}
-
-/** What a store says of a name that is not there where a key may not list: nobody learns whether it may read. */
+/** The answer for a missing name to a key that may not list: its right to read stays unknown. */
 const UNANSWERABLE = Symbol('unanswerable')
 
-/**
- * Why a store cannot be read, in a sentence without its end; undefined where it can.
- *
- * @param granule one that it should have: who may not list is told 403 of one that is not there
- */
-async function failureOf(
-  files: FileStore,
-  granule?: NamedGranule,
-): Promise<string | typeof UNANSWERABLE | undefined> {
+/** @param granule an existing file: keys that may not list get 403 for missing ones */
+async function findFailure(files: FileStore, granule?: NamedGranule) {
   try {
     await withTimeout(files.read(granule ? `${granule.name}.tif` : NO_FILE, 0, 1))
     return undefined
   } catch (caught) {
     if (caught instanceof FileMissing) return undefined
     const isForbidden = caught instanceof StorageUnavailable && caught.hasAnswered
-    return isForbidden && !granule && FORBIDDEN.test(caught.message) ? UNANSWERABLE : sentenceOf(caught)
+    return isForbidden && !granule && FORBIDDEN.test(caught.message) ? UNANSWERABLE : capitalise(caught)
   }
 }
 
-/** The files of a store as far as they are listed until a time, which says nothing while none of them is of no release. */
-function listedUntil(files: FileStore, until: number): FileStore & { isCutOff(): boolean } {
+/** Ends the listing after a time, once it has found a file without a release. */
+function listUntil(files: FileStore, until: number): FileStore & { isCutOff(): boolean } {
   let isCutOff = false
   return {
     ...files,
@@ -410,7 +384,6 @@ function listedUntil(files: FileStore, until: number): FileStore & { isCutOff():
   }
 }
 
-/** @throws {StorageUnavailable} where a store is too late */
 async function withTimeout<Answer>(answer: Promise<Answer>, milliseconds = ANSWER_MS): Promise<Answer> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
@@ -420,51 +393,10 @@ async function withTimeout<Answer>(answer: Promise<Answer>, milliseconds = ANSWE
   return Promise.race([answer, late]).finally(() => clearTimeout(timer))
 }
 
-function sentenceOf(caught: unknown): string {
+function capitalise(caught: unknown): string {
   const message = messageOf(caught)
   return `${message.charAt(0).toUpperCase()}${message.slice(1)}`
 }
 
-export async function boundaries({ ask }: Patient): Promise<Found> {
-  const countries = await ask(listCountryEntries)
-  const lacking = (level: number) =>
-    countries.filter(({ levels }) => !levels.includes(level)).map(({ name }) => name)
-  const outlines = lacking(0).join(', ')
-  const below = LEVELS_BELOW.map((level) => [level, lacking(level).join(', ')] as const)
-  const advice = 'Load them with `agro boundaries`.'
-  const outside = 'These countries have no outline, so that nothing is known to lie outside of them'
-  const findings = [
-    ...(outlines === '' ? [] : [warning(`${outside}: ${outlines}.`, advice)]),
-    ...below
-      .filter(([, names]) => names !== '')
-      .map(([level, names]) => note(`These countries have no areas of level ${level}: ${names}.`, advice)),
-  ]
-  return findings.length > 0
-    ? findings
-    : ok(`All ${countries.length} countries have boundaries of all levels.`)
-}
-
-/** What was due for so long has been tried by nobody. */
+/** The service should have sent changes that are due this long. */
 const OVERDUE_SECONDS = 600
-
-export async function deliveries({ ask, config }: Patient): Promise<Found> {
-  const { active, disabled, failing, overdueSeconds } = await ask(findDeliveryState)
-  if (overdueSeconds !== null && overdueSeconds > OVERDUE_SECONDS) {
-    return warning(
-      `Changes that are due are not sent: one has been due for ${spanText(overdueSeconds)}.`,
-      'A service that runs sends them; see whether one does, and its log.',
-    )
-  }
-  if (config.WEBHOOK_ALLOW_PRIVATE) {
-    return warning(
-      'WEBHOOK_ALLOW_PRIVATE lets every account send requests to hosts of this network.',
-      'Leave it out wherever others have accounts.',
-    )
-  }
-  const told = `${active} ${active === 1 ? 'subscription is' : 'subscriptions are'} told of changes`
-  if (disabled + failing === 0) return ok(`${told}.`)
-  return note(
-    `${told}, of which ${failing} cannot be reached at the moment; ${disabled} are disabled.`,
-    'Their owners see it, and can enable them again; where it is all of them, see whether this machine may connect to others.',
-  )
-}

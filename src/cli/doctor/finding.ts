@@ -7,42 +7,34 @@ import type { FileStore } from '#src/data/files/store.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { printable } from '../table.ts'
 
-/** How bad something is. `unknown` is what could not be looked at, which may be well or not. */
+/** `unknown`: the check failed, so the matter may be well or not. */
 const LEVELS = ['ok', 'note', 'unknown', 'warning', 'error'] as const
 type Level = (typeof LEVELS)[number]
 
-/** What monitoring is told, as by plugins of Nagios: it reads 0, 1, 2 and 3 as OK, WARNING, CRITICAL and UNKNOWN. */
+/** The codes of Nagios plugins: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN. */
 export const EXIT_OF_LEVEL: Record<Level, number> = { ok: 0, note: 0, warning: 1, error: 2, unknown: 3 }
 
-/** The result of a check: a sentence and, where something is to be done, what. */
 export interface Finding {
   level: Level
   sentence: string
   advice: string | null
 }
 
-/** A database that is looked at, and what it belongs to. */
 export interface Patient {
   config: Config
   kind: Database['kind']
-  /** Asks the database something that changes nothing: it would refuse to. */
+  /** Runs a query in a read-only transaction. */
   ask: <Answer>(query: (trx: Transaction<Tables>) => Promise<Answer>) => Promise<Answer>
-  /** The same of the replica, where there is one. */
   askReplica: Patient['ask']
-  /** Those of TILE_STORE, where it names any. */
   files: FileStore | undefined
 }
 
 export type Found = Finding | Finding[]
 
-/** A row of the table of checks: its group and name, as monitoring knows them, and what it looks at. */
-export type Check = { name: `${string}.${string}` } & (
-  | { needs: 'nothing'; look: () => Found }
-  | { needs: 'settings'; look: (config: Config) => Found | Promise<Found> }
-  | { needs: 'database' | 'server' | 'replica'; look: (patient: Patient) => Promise<Found> }
-)
+/** By group and check: monitoring knows these names, which never change. */
+export type Checks<Subject> = Record<`${string}.${string}`, (subject: Subject) => Found | Promise<Found>>
 
-/** What programs read: the report, of which fields stay as they are and new ones may come. */
+/** Programs read the report: fields stay, and new ones may come. */
 export const DoctorReport = Type.Object(
   {
     status: Type.Enum([...LEVELS]),
@@ -63,7 +55,6 @@ export const DoctorReport = Type.Object(
   { additionalProperties: false },
 )
 export type DoctorReport = Static<typeof DoctorReport>
-export type NamedFinding = DoctorReport['findings'][number]
 
 const finding = (level: Level, sentence: string, advice: string | null = null): Finding => ({
   level,
@@ -77,8 +68,7 @@ export const unknown = (sentence: string, advice?: string) => finding('unknown',
 export const warning = (sentence: string, advice: string) => finding('warning', sentence, advice)
 export const error = (sentence: string, advice: string) => finding('error', sentence, advice)
 
-/** The worst of some levels. */
-export function worstOf(levels: Level[]): Level {
+export function findWorst(levels: Level[]): Level {
   return LEVELS[Math.max(0, ...levels.map((level) => LEVELS.indexOf(level)))] as Level
 }
 
@@ -92,7 +82,6 @@ const COLOURS: Record<Level, Parameters<typeof styleText>[0]> = {
 
 const WIDTH = Math.max(...LEVELS.map((level) => level.length))
 
-/** A report for people, group by group; what there is to do stands below what was found. */
 export function reportText({ status, findings }: DoctorReport, coloured: boolean): string {
   const styled = (level: Level, text: string) => (coloured ? styleText(COLOURS[level], text) : text)
   const groups = [...new Set(findings.map(({ group }) => group))]

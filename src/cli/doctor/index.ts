@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { Command } from 'commander'
 import { Kysely, PostgresDialect } from 'kysely'
 import { type Config, loadConfig, loadEnvironmentFile } from '#src/config.ts'
 import { type Cluster, DatabaseUnreachable, openCluster } from '#src/data/client.ts'
@@ -10,89 +9,83 @@ import { openFolderApart } from '#src/data/files/apart/store.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { codeOf, messageOf } from '#src/lib/promises.ts'
-import { whileShown } from '../progress.ts'
-import { ExitWith, JSON_OPTION, type Output, print, withExamples } from '../terminal.ts'
-import { CHECKS } from './checks.ts'
-import { ANSWER_MS } from './data-checks.ts'
+import { VERSION } from '#src/lib/version.ts'
+import { command } from '../command.ts'
+import { ExitWith, print, whileShown } from '../terminal.ts'
+import { SCHEMA_CHECKS, SERVER_CHECKS, SETTINGS_CHECKS } from './checks.ts'
+import { ANSWER_MS, DATA_CHECKS } from './data-checks.ts'
 import {
-  type Check,
+  type Checks,
   type DoctorReport,
   EXIT_OF_LEVEL,
   error,
-  type Finding,
   type Found,
-  type NamedFinding,
+  findWorst,
+  ok,
   type Patient,
   reportText,
   unknown,
-  worstOf,
 } from './finding.ts'
 
-/** How long the database may think about one question. */
 const QUESTION_MS = 10_000
 
-export const doctorCommand = new Command('doctor')
-  .description('Check the settings, the database and the releases, and say what to do. Changes nothing.')
-  .option(...JSON_OPTION)
-  .addHelpText(
-    'after',
-    `
+type NamedFinding = DoctorReport['findings'][number]
+
+export const doctorCommand = command({
+  usage: 'doctor',
+  description: 'Check the settings, the database and the releases, and say what to do. Changes nothing.',
+  help: `
 Each finding is ok, a note, a warning, an error, or unknown where it could not be looked at. Exit codes, as
 monitoring takes them: 2 there is an error, 1 a warning, 3 something is unknown, 0 none of these.`,
-  )
-  .action(async (output: Output) => {
-    const findings = await whileShown('looking', examination())
-    const report: DoctorReport = {
-      status: worstOf(findings.map(({ level }) => level)),
-      checked_at: new Date().toISOString(),
-      findings,
-    }
+  examples: ['agro doctor', 'agro doctor --json'],
+  async run(output) {
+    const findings = await whileShown('looking', examineAll())
+    const status = findWorst(findings.map(({ level }) => level))
+    const report: DoctorReport = { status, checked_at: new Date().toISOString(), findings }
     print(output, report, reportText(report, Boolean(process.stdout.isTTY && !process.env.NO_COLOR)))
-    throw new ExitWith(EXIT_OF_LEVEL[report.status])
-  })
-withExamples(doctorCommand, 'agro doctor', 'agro doctor --json')
+    throw new ExitWith(EXIT_OF_LEVEL[status])
+  },
+})
 
-async function examination(): Promise<NamedFinding[]> {
-  const program = await examine(CHECKS.filter(needing('nothing')), undefined)
+async function examineAll(): Promise<NamedFinding[]> {
+  const service = `The service is ${VERSION}, on Node ${process.versions.node}.`
+  const program = nameFindings('versions.service', ok(service))
   let config: Config
   try {
     loadEnvironmentFile()
     config = loadConfig()
   } catch (caught) {
     const finding = error(messageOf(caught), 'Mend this setting: the service does not start before.')
-    return [...program, ...named('settings.configuration', finding)]
+    return [...program, ...nameFindings('settings.configuration', finding)]
   }
-  const outside = await examine(CHECKS.filter(needing('settings')), config)
-  return [...program, ...outside, ...(await databaseFindings(config))]
+  return [...program, ...(await examine(SETTINGS_CHECKS, config)), ...(await examineDatabase(config))]
 }
 
-async function databaseFindings(config: Config): Promise<NamedFinding[]> {
-  // Opening it would make one.
+async function examineDatabase(config: Config): Promise<NamedFinding[]> {
+  // Opening it would create one.
   if (config.DATABASE_URL === undefined && !existsSync(join(config.DATA_DIR, 'postgres'))) {
     const sentence = `There is no embedded database in ${config.DATA_DIR}.`
-    return named('database.open', unknown(sentence, 'Start the service, or set DATA_DIR.'))
+    return nameFindings('database.open', unknown(sentence, 'Start the service, or set DATA_DIR.'))
   }
   let cluster: Cluster
   try {
-    // One connection: where there are too few, the doctor takes no more of them than it must.
+    // The doctor takes one connection, since there may be few.
     cluster = await openCluster({ ...config, DATABASE_POOL_SIZE: 1, STATEMENT_TIMEOUT_MS: QUESTION_MS })
   } catch (caught) {
     if (!(caught instanceof OperatorError)) throw caught
-    return named('database.open', notOpened(caught))
+    const step = caught instanceof DatabaseUnreachable ? caught.step : 'Do what the sentence says.'
+    const finding =
+      caught instanceof FolderInUse
+        ? unknown(caught.message, 'What is in the database can be looked at while it is stopped.')
+        : error(caught.message, step)
+    return nameFindings('database.open', finding)
   }
   return examineCluster(config, cluster)
 }
 
-function notOpened(caught: OperatorError): Finding {
-  if (caught instanceof FolderInUse)
-    return unknown(caught.message, 'What is in the database can be looked at while it is stopped.')
-  const step = caught instanceof DatabaseUnreachable ? caught.step : 'Do what the sentence says.'
-  return error(caught.message, step)
-}
-
 async function examineCluster(config: Config, cluster: Cluster): Promise<NamedFinding[]> {
   const database = cluster.connect()
-  // A disk that hangs would keep this process from ending.
+  // A hanging disk would keep this process from ending.
   const apart =
     database.files && config.TILE_STORE.startsWith('file:')
       ? openFolderApart(database.files.place, ANSWER_MS)
@@ -101,18 +94,19 @@ async function examineCluster(config: Config, cluster: Cluster): Promise<NamedFi
     config,
     kind: database.kind,
     ask: readingFrom(database.writer),
-    // Without the way round of requests, which ask the primary where the replica does not answer.
+    // Requests would fall back to the primary; this pool does not.
     files: apart ?? database.files,
     askReplica: readingFrom(new Kysely({ dialect: new PostgresDialect({ pool: database.readPool }) })),
   }
-  const isServer = database.kind === 'server'
-  const needs = [
-    'database' as const,
-    ...(isServer ? ['server' as const] : []),
-    ...(isServer && config.DATABASE_READ_URL !== undefined ? ['replica' as const] : []),
-  ]
+  const { 'replica.lag': replicaLag, ...serverChecks } = SERVER_CHECKS
+  const checksOfServer = config.DATABASE_READ_URL === undefined ? serverChecks : SERVER_CHECKS
+  const checks = {
+    ...SCHEMA_CHECKS,
+    ...(database.kind === 'server' && checksOfServer),
+    ...DATA_CHECKS,
+  }
   try {
-    return await examine(CHECKS.filter(needing(...needs)), patient)
+    return await examine(checks, patient)
   } finally {
     apart?.end()
     await database.close()
@@ -120,52 +114,38 @@ async function examineCluster(config: Config, cluster: Cluster): Promise<NamedFi
   }
 }
 
-type Needing<Need> = Check & { needs: Need }
-
-function needing<Need extends Check['needs']>(...needs: Need[]) {
-  return (check: Check): check is Needing<Need> => (needs as string[]).includes(check.needs)
-}
-
-/** Has a database answer questions in transactions that can only read. */
+/** Each query runs in a read-only transaction. */
 export function readingFrom(db: Kysely<Tables>): Patient['ask'] {
   return (query) => db.transaction().setAccessMode('read only').execute(query)
 }
 
-interface Looking<Subject> {
-  name: string
-  look: (subject: Subject) => Found | Promise<Found>
-}
-
-/**
- * Makes some checks, one after the other. One that fails keeps no other from being made, unless the database has gone: then
- * each would wait for its deadline in vain.
- */
-async function examine<Subject>(checks: Looking<Subject>[], subject: Subject): Promise<NamedFinding[]> {
+/** A failed check stops no other one, unless the database has gone: each would wait for its deadline. */
+async function examine<Subject>(checks: Checks<Subject>, subject: Subject): Promise<NamedFinding[]> {
   const findings: NamedFinding[] = []
   let isGone = false
-  for (const { name, look } of checks) {
+  for (const [name, look] of Object.entries(checks)) {
     const found: Found = isGone
       ? unknown('This could not be looked at either.')
-      : await answersTo(look, subject)
+      : await tryLook(look, subject)
     isGone ||= found === GONE
-    findings.push(...named(name, found))
+    findings.push(...nameFindings(name, found))
   }
   return findings
 }
 
-function named(name: string, found: Found): NamedFinding[] {
+function nameFindings(name: string, found: Found): NamedFinding[] {
   const [group, check] = name.split('.') as [string, string]
   return [found].flat().map((finding) => ({ group, check, ...finding }))
 }
 
 const STATEMENT_TIMEOUT = '57014'
 
-/** A function, a column or a table that is not there: those of migrations that are not applied. */
+/** Codes of missing functions, columns and tables: of pending migrations. */
 const NOT_THERE = ['42883', '42703', '42P01']
 
 const GONE = error('The database answers no more.', 'Look at its log and at the network between.')
 
-async function answersTo<Subject>(look: Looking<Subject>['look'], subject: Subject): Promise<Found> {
+async function tryLook<Subject>(look: Checks<Subject>[keyof Checks<Subject>], subject: Subject) {
   try {
     return await look(subject)
   } catch (caught) {

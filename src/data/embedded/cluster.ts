@@ -17,6 +17,7 @@ import { Worker } from 'node:worker_threads'
 import { tryLock } from 'fs-native-extensions'
 import { OperatorError } from '#src/errors.ts'
 import { messageOf } from '#src/lib/promises.ts'
+import { doublingPauses, pauseAfter } from '#src/lib/retry.ts'
 import { isIdle, queryMessage } from './messages.ts'
 import { EmbeddedSocket, type ProtocolServer } from './socket.ts'
 
@@ -234,8 +235,7 @@ export interface Supervisor {
   retire(): void
 }
 
-/** How long after a start that failed the next one is tried: longer from time to time, up to the last. */
-const PAUSES_MS = [500, 1000, 2000, 4000, 8000]
+const PAUSES_MS = doublingPauses(500, 8000)
 
 /**
  * Supervises a server that is ready.
@@ -278,8 +278,8 @@ export function supervise(
     if (retired) return
     // Said once: it is the same each time.
     if (failedStarts === 0) progress(`${message}. ${adviceOn(message)} It is tried again`)
-    retry = setTimeout(startAgain, PAUSES_MS[Math.min(failedStarts, PAUSES_MS.length - 1)])
     failedStarts++
+    retry = setTimeout(startAgain, pauseAfter(PAUSES_MS, failedStarts))
   }
 
   return {

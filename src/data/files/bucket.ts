@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { setTimeout } from 'node:timers/promises'
 import { parseXml, type XmlElement } from '@rgrove/parse-xml'
 import { AwsV4Signer } from 'aws4fetch'
+import { type Pauses, retry } from '#src/lib/retry.ts'
 import {
   askServer,
   type Expected,
@@ -12,24 +12,8 @@ import {
 } from './http.ts'
 import { type FileStore, fileAt, type ListedFile, pathOf, StorageUnavailable } from './store.ts'
 
-/** How long is waited before something is tried once more, time after time: for an operator, who has begun long work. */
-const PAUSES_MS: readonly number[] = [500, 2000, 8000]
-
-/**
- * Does something that may be done twice, and again after a while where the store does not answer: providers ask for
- * that now and then, and a load of hours is not to end for it.
- */
-async function inAttempts<Result>(work: () => Promise<Result>, pausesMs: readonly number[]): Promise<Result> {
-  for (const pauseMs of pausesMs) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!(error instanceof StorageUnavailable) || error.hasAnswered) throw error
-      await setTimeout(pauseMs)
-    }
-  }
-  return work()
-}
+/** Providers ask for pauses now and then, and a load of hours is not to end for it. */
+const PAUSES_MS: Pauses = [500, 2000, 8000]
 
 /** Some of the files of a bucket, and what the next of them are asked for with. */
 interface ListPage {
@@ -103,7 +87,7 @@ interface BucketLimits {
   /** How long is waited for an answer, but for that to a file that is stored. */
   timeoutMs: number
   /** Before something is tried once more that an operator waits for. */
-  pausesMs?: readonly number[]
+  pausesMs?: Pauses
 }
 
 /** Makes the store of a bucket that speaks S3. */
@@ -127,9 +111,10 @@ export function openBucket(
 
   /** Asks for what an operator waits for; it is signed anew each time. */
   function ask(request: () => Promise<FileRequest>, expected: Omit<Expected, 'signal'>, waitMs = timeoutMs) {
-    return inAttempts(
+    return retry(
       async () => askServer(place, await request(), { ...expected, signal: AbortSignal.timeout(waitMs) }),
       pausesMs,
+      (error) => error instanceof StorageUnavailable && !error.hasAnswered,
     )
   }
 

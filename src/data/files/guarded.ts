@@ -1,3 +1,4 @@
+import { doublingPauses, pauseAfter } from '#src/lib/retry.ts'
 import { createPlaces } from './disk-cache.ts'
 import { FileDamaged, FileMissing, type Range, type RangeReader, StorageUnavailable } from './store.ts'
 
@@ -25,8 +26,9 @@ export function createBreaker(
   { failures: most, firstPauseMs, longestPauseMs }: BreakerLimits,
   now: () => number = () => performance.now(),
 ): Breaker {
+  const pauses = doublingPauses(firstPauseMs, longestPauseMs)
   let failures = 0
-  let pauseMs = 0
+  let openings = 0
   let closedUntil = 0
   let probe: object | undefined
 
@@ -37,13 +39,13 @@ export function createBreaker(
     if (wasProbe) probe = undefined
     if (outcome === 'worked') {
       failures = 0
-      pauseMs = 0
+      openings = 0
     } else if (outcome === 'failed') {
       failures++
       // Those who were let in before it opened come too late to make the pause longer.
       if (failures === most || wasProbe) {
-        pauseMs = Math.min(longestPauseMs, pauseMs === 0 ? firstPauseMs : 2 * pauseMs)
-        closedUntil = now() + pauseMs
+        openings++
+        closedUntil = now() + pauseAfter(pauses, openings)
       }
     }
   }

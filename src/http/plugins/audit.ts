@@ -27,8 +27,6 @@ declare module 'fastify' {
   }
 }
 
-const CLEAN_UP_EVERY_MS = 600_000
-
 export const audit = fp(
   async (app: App, { records }: { records: AuditRecords }) => {
     // Events are logged also where warnings alone are.
@@ -56,10 +54,7 @@ export const audit = fp(
       },
     )
 
-    const cleanUp = () =>
-      records.deleteOld().catch((error) => app.logFailure(error, 'old audit records were not deleted'))
-    const timer = setInterval(cleanUp, CLEAN_UP_EVERY_MS).unref()
-    app.addHook('onClose', async () => clearInterval(timer))
+    app.jobs.add('delete-audit-records', records.deleteOld)
   },
-  { name: 'audit', dependencies: ['authentication'] },
+  { name: 'audit', dependencies: ['authentication', 'jobs'] },
 )

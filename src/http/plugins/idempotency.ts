@@ -245,8 +245,6 @@ const STORED_HEADERS = [
   'preference-applied',
 ]
 
-const CLEAN_UP_EVERY_MS = 600_000
-
 /** Wait of a process that ends for work after its deadline. */
 const LAST_WORK_MS = 2500
 
@@ -315,17 +313,14 @@ export const idempotency = fp(
 
     app.decorate('once', once)
 
-    const cleanUp = () =>
-      records.deleteExpired().catch((error) => app.logFailure(error, 'old answers were not deleted'))
-    const timer = setInterval(cleanUp, CLEAN_UP_EVERY_MS).unref()
+    app.jobs.add('delete-stored-answers', records.deleteExpired)
     app.addHook('onClose', async () => {
-      clearInterval(timer)
       await underWay.over(LAST_WORK_MS)
       void underWay.add(close())
       await underWay.over(LAST_NOTES_MS)
     })
   },
-  { name: 'idempotency', dependencies: ['authentication'] },
+  { name: 'idempotency', dependencies: ['authentication', 'jobs'] },
 )
 
 /** @throws {ApiError} INVALID_PARAMETERS for a key that cannot be stored */

@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import { DAY_MS, dayOf } from '#src/lib/dates.ts'
 import type { App } from '../app.ts'
-import { flushRegularly } from '../background-work.ts'
 import type { Sample } from '../metrics/metrics.ts'
 import { patternOf, type RoutePattern, UNKNOWN_PATH } from '../request.ts'
 import {
@@ -105,9 +104,9 @@ export const requestCounts = fp(
       else done()
     })
 
-    flushRegularly(app, flush, 'requests could not be counted yet')
+    app.jobs.add('store-request-counts', flush, flush)
   },
-  { name: 'request-counts', dependencies: ['error-handler', 'metrics', 'warm-up-requests'] },
+  { name: 'request-counts', dependencies: ['error-handler', 'jobs', 'metrics', 'warm-up-requests'] },
 )
 
 /** Name in the counts; routes without an operation are pages of the documentation. */
@@ -163,7 +162,7 @@ export const keyUsage = fp(
     })
     app.decorate('countKeyRequest', (keyId: string) => add({ keyId, day: today(), requests: 1 }))
     app.decorate('flushKeyUsage', flush)
-    flushRegularly(app, flush, 'requests with keys could not be counted yet')
+    app.jobs.add('store-key-usage', flush, flush)
   },
-  { name: 'key-usage' },
+  { name: 'key-usage', dependencies: ['jobs'] },
 )

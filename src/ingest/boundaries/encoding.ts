@@ -2,38 +2,30 @@ import iconv from 'iconv-lite'
 import { OperatorError } from '#src/errors.ts'
 
 /**
- * What the bytes of all texts of a file are. Cut: what is not ASCII may be nothing but beginnings of characters
- * in UTF-8 that had no room in their fields, as well as single bytes of something else.
+ * The contents of all texts of a file. Cut: all bytes beyond ASCII may be characters of UTF-8 that their fields cut
+ * off, or single bytes of another encoding.
  */
 export type Texts = 'ASCII' | 'UTF-8' | 'cut' | 'other'
 
-/** Examples for sentences. */
 const EXAMPLES = 'utf-8, windows-1252 or 850'
 
-/**
- * The encoding that an operator names.
- *
- * @throws {OperatorError} where it is not known
- */
 export function givenEncoding(label: string): Encoding {
   const encoding = encodingNamed(label.trim())
   if (encoding) return encoding
   throw new OperatorError(`--encoding must be an encoding that is known, such as ${EXAMPLES}, not ${label}.`)
 }
 
-/** @throws {OperatorError} where an encoding is given for a file whose kind has but one */
 export function refuseEncoding(name: string, { encoding }: { encoding?: Encoding }): void {
   if (encoding === undefined) return
   throw new OperatorError(`${name} says what its texts are in: --encoding is for shapefiles.`)
 }
 
 /**
- * The encoding of the texts of a shapefile: the one that is given, else that of its label, else UTF-8 where
- * they are valid as such beyond doubt, and Windows-1252 where they are not. Where all of them are ASCII, no label matters.
+ * The given encoding, else the label's, else UTF-8 for surely valid texts, else Windows-1252. For ASCII no label
+ * matters.
  *
- * @param cpg what the .cpg beside the .dbf says; its label comes before that in the .dbf
- * @returns a note where it had to be guessed, or what is there seems to be something else
- * @throws {OperatorError} where the label names none that is known, or texts are not valid as what it names
+ * @param cpg the text of the .cpg; it overrides the label of the .dbf
+ * @returns a note about guesses and contradictions
  */
 export function chooseEncoding(
   name: string,
@@ -42,7 +34,7 @@ export function chooseEncoding(
   given?: Encoding,
 ): { encoding: Encoding; note?: string } {
   if (texts === 'ASCII') return { encoding: UTF_8 }
-  const label = labelOf(cpg.trim(), languageDriver)
+  const label = readLabel(cpg.trim(), languageDriver)
   if (!label && !given) return unlabelled(name, texts)
   const encoding = given ?? label?.encoding
   if (!encoding) {
@@ -67,15 +59,15 @@ interface Label {
   encoding: Encoding | undefined
 }
 
-/** Drivers that name no code page: none, and that of the machine on which the file was made. */
+/** No code page, and that of the machine that made the file. */
 const SILENT_DRIVERS = [0, 0x57]
 
-function labelOf(cpg: string, driver: number): Label | undefined {
+function readLabel(cpg: string, driver: number): Label | undefined {
   if (cpg !== '') return { where: '.cpg', says: cpg.slice(0, 50), encoding: encodingNamed(cpg) }
   if (SILENT_DRIVERS.includes(driver)) return undefined
-  const page = codePageOfDriver(driver)
+  const page = findDriverPage(driver)
   const says = page === undefined ? `language driver ${driver}` : `code page ${page}`
-  return { where: '.dbf', says, encoding: encodingOfPage(page) }
+  return { where: '.dbf', says, encoding: findPage(page) }
 }
 
 function unlabelled(name: string, texts: Texts): { encoding: Encoding; note?: string } {
@@ -86,12 +78,11 @@ function unlabelled(name: string, texts: Texts): { encoding: Encoding; note?: st
   }
 }
 
-/** Turns the bytes of a text into the text. */
 export type Decode = (bytes: Buffer) => string
 
 const UTF_8_PAGE = 65001
 
-/** Pages that are read as browsers read them. */
+/** These are decoded as in browsers. */
 const DECODER_NAMES: Record<number, string> = {
   932: 'shift_jis',
   936: 'gbk',
@@ -101,7 +92,7 @@ const DECODER_NAMES: Record<number, string> = {
   10007: 'x-mac-cyrillic',
 }
 
-/** The code pages that language drivers of dBASE stand for. 0 and 0x57 name none. */
+/** Code pages of the language drivers of dBASE. 0 and 0x57 name none. */
 const LANGUAGE_DRIVERS: [codePage: number, drivers: number[]][] = [
   [437, [0x01, 0x09, 0x0b, 0x0d, 0x0f, 0x11, 0x15, 0x18, 0x19, 0x1b]],
   [850, [0x02, 0x0a, 0x0e, 0x10, 0x12, 0x14, 0x16, 0x1a, 0x1d, 0x25, 0x37]],
@@ -127,12 +118,10 @@ const LANGUAGE_DRIVERS: [codePage: number, drivers: number[]][] = [
   [1257, [0xcc]],
 ]
 
-/** The code page that a language driver stands for; undefined where it says nothing, or one that is not known. */
-function codePageOfDriver(driver: number): number | undefined {
+function findDriverPage(driver: number): number | undefined {
   return LANGUAGE_DRIVERS.find(([, drivers]) => drivers.includes(driver))?.[0]
 }
 
-/** How texts of an encoding are read. */
 export interface Encoding {
   name: string
   decode: Decode
@@ -143,22 +132,22 @@ const UTF_8: Encoding = {
   decode: (bytes) => withoutCutCharacter(bytes).toString('utf8'),
 }
 
-/** The encoding of a label as `.cpg` files and people write it: UTF-8, 1252, ANSI 1252, ISO 88591, LDID/3 ... */
+/** Labels of `.cpg` files and operators: UTF-8, 1252, ANSI 1252, ISO 88591, LDID/3 ... */
 export function encodingNamed(label: string): Encoding | undefined {
   const driver = /^LDID\/(\d+)$/i.exec(label)?.[1]
   const page = /^(?:ANSI|OEM|CP|IBM|windows)?[ -]?(\d{3,5})$/i.exec(label)?.[1]
   const latin = /^(?:ISO[ -]?)?8859[ _-]?(\d{1,2})$/i.exec(label)?.[1]
-  if (latin !== undefined) return encodingOfDecoder(`iso-8859-${latin}`)
-  if (driver === undefined && page === undefined) return encodingOfDecoder(label)
-  return encodingOfPage(page === undefined ? codePageOfDriver(Number(driver)) : Number(page))
+  if (latin !== undefined) return findDecoder(`iso-8859-${latin}`)
+  if (driver === undefined && page === undefined) return findDecoder(label)
+  return findPage(page === undefined ? findDriverPage(Number(driver)) : Number(page))
 }
 
-function encodingOfPage(page: number | undefined): Encoding | undefined {
+function findPage(page: number | undefined): Encoding | undefined {
   if (page === undefined) return undefined
   if (page === UTF_8_PAGE) return UTF_8
   const decoder = DECODER_NAMES[page]
-  if (decoder !== undefined) return encodingOfDecoder(decoder)
-  // TextDecoder lacks pages of DOS, and takes Windows-1252 for Latin-1 on Node 20.
+  if (decoder !== undefined) return findDecoder(decoder)
+  // TextDecoder lacks pages of DOS, and mistakes Windows-1252 for Latin-1 on Node 20.
   const name = `cp${page}`
   if (!iconv.encodingExists(name)) return undefined
   return {
@@ -167,7 +156,7 @@ function encodingOfPage(page: number | undefined): Encoding | undefined {
   }
 }
 
-/** What is left of a text in UTF-8 whose last character had no room in its field. */
+/** Fields may cut the last character of a text in UTF-8. */
 export function withoutCutCharacter(bytes: Buffer): Buffer {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] as number
@@ -178,12 +167,12 @@ export function withoutCutCharacter(bytes: Buffer): Buffer {
   return bytes
 }
 
-function encodingOfDecoder(label: string): Encoding | undefined {
+function findDecoder(label: string): Encoding | undefined {
   const decoder = textDecoder(label)
   if (!decoder || decoder.encoding.startsWith('utf-16')) return undefined
   if (decoder.encoding === 'utf-8') return UTF_8
-  // ASCII and Latin-1 are other names of it here, as on the web.
-  if (decoder.encoding === 'windows-1252') return encodingOfPage(1252)
+  // ASCII and Latin-1 mean Windows-1252, as on the web.
+  if (decoder.encoding === 'windows-1252') return findPage(1252)
   return { name: decoder.encoding, decode: (bytes) => decoder.decode(bytes) }
 }
 

@@ -7,19 +7,18 @@ import { OperatorError } from '#src/errors.ts'
 import { refuseOtherKind, TOPOJSON } from '../other-formats.ts'
 import { type FeatureFile, MAX_POSITIONS, type RawFeature } from './feature.ts'
 
-/** Bytes read at a time: the features that end in them are in memory together. */
+/** Features that end in a chunk are in memory together. */
 const CHUNK_BYTES = 64 * 1024
 
-/** Longer texts and numbers are gathered in pieces of this size. */
 const TOKEN_BYTES = 1024
 
-/** Names of WGS 84 in longitude and latitude, in the `crs` member of GeoJSON before RFC 7946. */
+/** WGS 84 in the `crs` member of GeoJSON before RFC 7946. */
 const WGS84_NAMES = /(CRS84|EPSG:[^:]*:?4326)$/i
 
-/** Of one feature; finely drawn ones have 20 to 40 a position. */
+/** Finely drawn features have 20 to 40 characters a position. */
 const MAX_FEATURE_CHARACTERS = 24 * 2 ** 20
 
-/** A GeoJSON FeatureCollection. It is read as a stream, so that its size does not matter, but that of a feature. */
+/** Read as a stream: only the size of a feature matters. */
 export function geoJsonFile(path: string): FeatureFile {
   const name = basename(path)
   return {
@@ -33,7 +32,6 @@ export function geoJsonFile(path: string): FeatureFile {
   }
 }
 
-/** The features of a GeoJSON file, from its bytes, of which there are so many. */
 export async function* geoJsonFeatures(
   name: string,
   bytes: Readable,
@@ -43,11 +41,11 @@ export async function* geoJsonFeatures(
   let position = 0
   let count = 0
   let type: unknown
-  // Everything else of a document, other features of the file among it, is forgotten as it is read.
+  // The parser drops all other values, finished features included.
   const parser = new JSONParser({
     paths: ['$.type', '$.crs', '$.features.*'],
     keepStack: false,
-    // Else texts and numbers are gathered character by character, which takes ten times their memory.
+    // By default, gathering single characters takes ten times the memory.
     stringBufferSize: TOKEN_BYTES,
     numberBufferSize: TOKEN_BYTES,
   })
@@ -60,7 +58,7 @@ export async function* geoJsonFeatures(
     else refuseOtherCrs(name, value)
   }
 
-  // What is read since the end of a feature, and would be in memory together.
+  // In memory since the end of the last feature.
   let characters = 0
   let lists = 0
   parser.onToken = ({ token }) => {

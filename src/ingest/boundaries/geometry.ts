@@ -1,41 +1,37 @@
 import type { Rings } from '#src/raster/rings.ts'
 import { encodeMultiPolygon } from '#src/raster/wkb.ts'
 
-/** West, south, east and north, decimal degrees once they are known to be degrees. */
+/** Degrees only after a check. */
 export type Bounds = [west: number, south: number, east: number, north: number]
 
-/** The polygons of a geometry, ready for the database. */
 export interface Shape {
-  /** A MultiPolygon, well-known binary. */
   wkb: Buffer
   bounds: Bounds
   positions: number
 }
 
-/** Why a geometry is no area. */
 type NoShape = 'it has no geometry' | 'its geometry is empty' | `its geometry is a ${string}`
 
-/** A ring that is closed has at least so many numbers, two for each position. */
+/** Numbers of the smallest closed ring, two a position. */
 const SMALLEST_RING = 8
 
 /**
- * The polygons in a GeoJSON geometry. Heights are left out, open rings are closed, and rings of fewer
- * than three corners enclose nothing and are left out; what else is wrong with them, PostGIS finds.
+ * Drops heights, closes open rings, and drops rings with fewer than three corners. PostGIS finds other faults.
  *
- * @throws {RangeError} where a coordinate is not a finite number
+ * @throws {RangeError} for coordinates that are no finite numbers
  */
-export function shapeOf(geometry: unknown): Shape | NoShape {
+export function readShape(geometry: unknown): Shape | NoShape {
   if (geometry === null || geometry === undefined) return 'it has no geometry'
   const polygons = polygonsIn(geometry)
   if (!polygons) return `its geometry is a ${String((geometry as { type?: unknown }).type)}`
   const usable = polygons.flatMap((rings) => {
     const [outer, ...holes] = rings.map(closed)
-    // Without its outer ring, a polygon's holes are holes in nothing.
+    // Holes without an outer ring lie in nothing.
     if (!outer || outer.length < SMALLEST_RING) return []
     return [[outer, ...holes.filter((hole) => hole.length >= SMALLEST_RING)]]
   })
   if (usable.length === 0) return 'its geometry is empty'
-  return { wkb: encodeMultiPolygon(usable), bounds: boundsOf(usable), positions: count(usable) }
+  return { wkb: encodeMultiPolygon(usable), bounds: measureBounds(usable), positions: count(usable) }
 }
 
 function polygonsIn(geometry: unknown): unknown[][] | undefined {
@@ -51,7 +47,6 @@ function asArray(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** Longitudes and latitudes by turns. */
 function closed(positions: unknown): Float64Array {
   const ring = asArray(positions).flatMap((position): [number, number] => {
     const [x, y] = asArray(position)
@@ -69,7 +64,7 @@ function isFiniteNumber(value: unknown): value is number {
   return Number.isFinite(value)
 }
 
-function boundsOf(polygons: Rings[]): Bounds {
+function measureBounds(polygons: Rings[]): Bounds {
   const bounds: Bounds = [
     Number.POSITIVE_INFINITY,
     Number.POSITIVE_INFINITY,

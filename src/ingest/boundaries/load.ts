@@ -5,72 +5,67 @@ import { findCountryKeys, listCountryExtents } from '#src/catalog/reference-quer
 import type { Database } from '#src/data/client.ts'
 import { OperatorError } from '#src/errors.ts'
 import { nameKey } from '#src/lib/names.ts'
-import { type CodeRule, codeOfName } from './codes.ts'
 import type { FeatureFile, Noted, RawFeature } from './feature.ts'
-import { type Shape, shapeOf } from './geometry.ts'
-import { type CountryPlace, refuseOtherPlace } from './place.ts'
+import { readShape, type Shape } from './geometry.ts'
 import {
-  codeOf,
-  countryOf,
+  findCountry,
+  findLevel,
   type GivenProperties,
   type KnownProperties,
   knownProperties,
-  levelOf,
   otherLevel,
+  readCode,
+  readText,
   type Source,
-  textOf,
 } from './properties.ts'
-import { type BoundarySet, findBoundarySets } from './queries.ts'
-import { type LoadReport, replaceBoundaries } from './replace.ts'
-import type { Finding, StagedArea } from './staging-queries.ts'
+import { type BoundarySet, type Finding, findBoundarySets, type StagedArea } from './queries.ts'
+import {
+  type CodeRule,
+  type CountryPlace,
+  codeOfName,
+  type LoadReport,
+  refuseOtherPlace,
+  replaceBoundaries,
+} from './replace.ts'
 
 export interface LoadRequest {
   files: FeatureFile[]
-  /** A code or a name of the country. */
   country: string
   level: number
-  /** Properties that the operator named; the others are guessed. */
   properties: GivenProperties
-  /** What becomes of areas without a code of their own; left out, most must have one. */
   codes?: CodeRule | undefined
-  /** What the catalog says of them; what is known of the same files is kept where it is left out. */
+  /** Left out, the stored ones of the same files stay. */
   source: string | undefined
   licence: string | undefined
-  /** Refuses files that something would have to be done about. */
+  /** Refuses files that need repairs. */
   strict: boolean
-  /** By which part of itself the repair of an area may change it; a hundredth where it is left out. */
+  /** The largest share by which a repair may change an area. */
   maxRepair?: number | undefined
-  /** Does everything and then undoes it. */
   dryRun: boolean
-  /** Is told which part of the files is read, from 0 to 1. */
   read?: ((part: number) => void) | undefined
-  /** Is told which part of the areas is stored, from 0 to 1. */
   stored?: ((part: number) => void) | undefined
 }
 
-/** What loading files has done. */
 export interface FileReport extends LoadReport {
-  /** Features that were left out, since they are of other countries. */
   elsewhere: number
 }
 
 /**
- * Loads files as the areas of one level of a country, in the place of those that are there: all of them
- * or, where anything is wrong, none.
+ * Replaces the areas of a level: all or, after any error, none.
  *
- * @returns the country's name, and what was done; no report where the same files are loaded already
- * @throws {OperatorError} says in one sentence what is wrong with the files
+ * @returns no report if the same files are loaded
+ * @throws {OperatorError} one sentence about the mistake
  */
 export async function loadBoundaries(
   database: Database,
   request: LoadRequest,
 ): Promise<{ country: string; report: FileReport | undefined }> {
   const { level, codes, strict, dryRun, maxRepair } = request
-  const target = await targetOf(database, request)
+  const target = await findTarget(database, request)
   const { country } = target
   const sets = await findBoundarySets(database.writer, country.code)
   const before = sets.get(level)
-  if (before && before.checksum === (await checksumOf(request, country.code, before))) {
+  if (before && before.checksum === (await computeChecksum(request, country.code, before))) {
     return { country: country.name, report: undefined }
   }
   refuseMissingParents(country, level, sets)
@@ -84,11 +79,11 @@ export async function loadBoundaries(
     elsewhere: () => elsewhere++,
     read: request.read ?? (() => {}),
   })
-  const otherwise = { source: `Not stated; loaded from ${namesOf(request.files)}`, licence: 'Not stated' }
+  const otherwise = { source: `Not stated; loaded from ${nameFiles(request.files)}`, licence: 'Not stated' }
   const set = {
     countryCode: country.code,
     level,
-    checksum: await checksumOf(request, country.code, otherwise),
+    checksum: await computeChecksum(request, country.code, otherwise),
     approximate: false,
     source: request.source ?? otherwise.source,
     licence: request.licence ?? otherwise.licence,
@@ -107,11 +102,8 @@ export async function loadBoundaries(
   return { country: country.name, report: { ...report, elsewhere } }
 }
 
-/** @throws {OperatorError} behind the last area, where features of other countries were left out */
-async function* refusingOthers(
-  areas: AsyncIterable<StagedArea>,
-  countElsewhere: () => number,
-): AsyncGenerator<StagedArea> {
+/** @throws {OperatorError} after the last area */
+async function* refusingOthers(areas: AsyncIterable<StagedArea>, countElsewhere: () => number) {
   yield* areas
   const count = countElsewhere()
   if (count === 0) return
@@ -120,13 +112,13 @@ async function* refusingOthers(
   throw new OperatorError(`${features}: rejected by --strict.`)
 }
 
-async function targetOf({ writer }: Database, request: LoadRequest): Promise<Target> {
+async function findTarget({ writer }: Database, request: LoadRequest): Promise<Target> {
   const keys = await findCountryKeys(writer)
   const countries = (await listCountryExtents(writer)).map(
     ({ code, name, extent, stated }): CountryPlace => ({
       code,
       name,
-      // An outline takes the place of the one before, wherever that has been.
+      // A new outline replaces the old one, wherever it lay.
       bounds: request.level === 0 ? stated : extent,
     }),
   )
@@ -140,16 +132,12 @@ async function targetOf({ writer }: Database, request: LoadRequest): Promise<Tar
   throw new OperatorError(`--country must be one of ${known}, not ${request.country}.`, { code: 'NOT_FOUND' })
 }
 
-function namesOf(files: FeatureFile[]): string {
+function nameFiles(files: FeatureFile[]): string {
   return files.map(({ paths }) => basename(paths[0] as string)).join(', ')
 }
 
-/**
- * Over the bytes of the files and everything that decides what becomes of them.
- *
- * @param otherwise the source and licence where the request names none
- */
-async function checksumOf(
+/** Covers the bytes of the files and all settings that change the result. */
+async function computeChecksum(
   request: LoadRequest,
   countryCode: string,
   otherwise: Pick<BoundarySet, 'source' | 'licence'>,
@@ -165,7 +153,7 @@ async function checksumOf(
   return hash.digest('hex')
 }
 
-/** Areas of level 2 and 3 need parents, and real ones do not go into approximate ones. */
+/** Areas of level 2 and 3 need parents; real areas do not nest in approximate ones. */
 function refuseMissingParents(country: CountryPlace, level: number, sets: Map<number, BoundarySet>): void {
   if (level < 2) return
   const above = sets.get(level - 1)
@@ -176,34 +164,21 @@ function refuseMissingParents(country: CountryPlace, level: number, sets: Map<nu
   )
 }
 
-/** What the areas of a file are meant to be. */
 interface Target {
   country: CountryPlace
   level: number
-  /** Properties that the operator named; the others are guessed. */
   properties: GivenProperties
-  /** All countries, to recognise files of another one. */
   countries: CountryPlace[]
-  /** The country that a code or name is of, if one is. */
   countryNamed(name: string): CountryPlace | undefined
 }
 
-/** Who is told what while areas are read. */
 interface Listeners {
-  /** Which features have no polygon. */
   dropped(finding: Finding): void
   noted: Noted
-  /** That a feature is of another country than others of its file. */
   elsewhere(): void
-  /** Which part of the files is read, from 0 to 1. */
   read(part: number): void
 }
 
-/**
- * Reads the areas of files one after the other.
- *
- * @throws {OperatorError} where a file is not of the country or the level
- */
 async function* readAreas(
   files: FeatureFile[],
   target: Target,
@@ -227,24 +202,24 @@ async function* readAreas(
       }
       some = true
       refuseOtherLevel(file.name, properties, source, target)
-      const code = codeOf(properties, names.code, source?.noCode) ?? null
+      const code = readCode(properties, names.code, source?.noCode) ?? null
       const shape = usableShape(origin, feature)
       if (typeof shape === 'string') {
         dropped({ area: code ?? origin, reason: shape })
         continue
       }
       refuseOtherPlace(code ? `${code} (${origin})` : origin, shape.bounds, target.country, target.countries)
-      const name = textOf(properties, names.name) ?? null
+      const name = readText(properties, names.name) ?? null
       yield {
         origin,
         code: code ?? (names.code.length === 0 ? target.country.code.toUpperCase() : null),
         name: name ?? (target.level === 0 ? target.country.name : null),
         nameCode: name && codeOfName(name),
-        parentCode: codeOf(properties, names.parent, source?.noCode) ?? null,
+        parentCode: readCode(properties, names.parent, source?.noCode) ?? null,
         wkb: shape.wkb,
       }
     }
-    // Files of the world are read for one country; of a file without any of it, another was meant.
+    // Files of the world serve one country; a file without it is a mistake.
     if (foreign && !some) throw foreign
   }
   read(1)
@@ -252,7 +227,7 @@ async function* readAreas(
 
 function usableShape(origin: string, feature: RawFeature): Shape | string {
   try {
-    return shapeOf(feature.geometry)
+    return readShape(feature.geometry)
   } catch (error) {
     if (error instanceof RangeError) throw new OperatorError(`${origin}: ${error.message}.`)
     throw error
@@ -265,21 +240,20 @@ function refuseOtherLevel(
   source: Source | undefined,
   target: Target,
 ): void {
-  // Whoever names the code's property knows which level it is of.
+  // An operator who names the code's property knows its level.
   if (target.properties.code) return
-  const level = levelOf(properties, source)
+  const level = findLevel(properties, source)
   if (level === undefined || level === target.level) return
   throw otherLevel(file, level, target.level)
 }
 
-/** @returns what to say of a feature that says it is of another country */
 function otherCountry(
   origin: string,
   properties: Record<string, unknown>,
   source: Source | undefined,
   { country, countryNamed }: Target,
 ): OperatorError | undefined {
-  const said = countryOf(properties, source)
+  const said = findCountry(properties, source)
   if (!said) return undefined
   const named = countryNamed(said.text)
   if (named) {

@@ -8,18 +8,12 @@ import { refuseEncoding } from './encoding.ts'
 import { chooseLayer, type FeatureFile, type Reading } from './feature.ts'
 import { geoJsonFeatures, geoJsonFile } from './geojson.ts'
 import { geoPackage } from './geopackage.ts'
-import { partOf, partsOf, shapefile, shapefileFeatures, shapefileReading, stemOf } from './shapefile.ts'
+import { findPart, openParts, shapefile, shapefileFeatures, shapefileReading, stemOf } from './shapefile.ts'
 
-/** Endings of files that may have several layers. */
 const LAYERED = ['.gpkg', '.zip']
-/** Endings of files whose texts may be in any encoding; of an archive, those of its shapefiles. */
+/** Other formats fix the encoding; in an archive it applies to shapefiles. */
 const ENCODED = ['.shp', '.zip']
 
-/**
- * Opens a file of boundaries by its name's ending.
- *
- * @throws {OperatorError} when it does not exist, or is of a kind that cannot be read
- */
 export async function openBoundaryFile(path: string, reading: Reading): Promise<FeatureFile> {
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
     throw new OperatorError(
@@ -52,10 +46,10 @@ export async function openBoundaryFile(path: string, reading: Reading): Promise<
   }
 }
 
-/** What archives hold beside the files that are meant, and is named as they are. */
+/** Leftovers of packers and metadata. */
 const NO_FEATURES = /(^|\/)(__MACOSX\/|\.)|meta-?data\.json$/i
 
-/** A shapefile in a zip archive or, where there is none, a GeoJSON file. Each is a layer of it. */
+/** A shapefile in a zip archive, or else a GeoJSON file; each is a layer. */
 function zippedFile(path: string, reading: Reading): FeatureFile {
   const name = basename(path)
   return {
@@ -67,9 +61,9 @@ function zippedFile(path: string, reading: Reading): FeatureFile {
       try {
         const chosen = chooseEntry(name, archive.names, reading)
         const entry = `${name}/${basename(chosen)}`
-        if (partOf(chosen) === 'shp') {
+        if (findPart(chosen) === 'shp') {
           const files = archive.names.filter((other) => stemOf(other) === stemOf(chosen))
-          yield* shapefileFeatures(entry, partsOf(files, archive.open), reading, noted)
+          yield* shapefileFeatures(entry, openParts(files, archive.open), reading, noted)
         } else {
           refuseEncoding(entry, reading)
           yield* geoJsonFeatures(entry, await archive.open(chosen), archive.sizeOf(chosen))
@@ -89,10 +83,10 @@ function chooseEntry(name: string, entries: string[], reading: Reading): string 
   const named = (endings: string[]) =>
     usable.filter((entry) => endings.includes(extname(entry).toLowerCase()))
   const shapefiles = named(['.shp'])
-  // The same areas may be there in several forms.
+  // Archives may repeat the areas in several formats.
   const files = shapefiles.length > 0 ? shapefiles : named(['.geojson', '.json'])
   if (files.length > 0) {
-    const layers = layersOf(files)
+    const layers = nameLayers(files)
     return files[layers.indexOf(chooseLayer(name, layers, reading))] as string
   }
   if (named(['.gpkg']).length > 0) {
@@ -103,8 +97,8 @@ function chooseEntry(name: string, entries: string[], reading: Reading): string 
   throw new OperatorError(`${name} holds no shapefile and no GeoJSON.`)
 }
 
-/** What files are called as layers: by their names without endings or, where some share those, by their paths. */
-function layersOf(files: string[]): string[] {
+/** File names without endings or, if these repeat, paths. */
+function nameLayers(files: string[]): string[] {
   const forms = [files.map((file) => stemOf(basename(file))), files.map(stemOf)]
   return forms.find((names) => new Set(names).size === names.length) ?? files
 }

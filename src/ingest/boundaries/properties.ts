@@ -1,24 +1,18 @@
 import { OperatorError } from '#src/errors.ts'
+import type { FeatureFile, Noted } from './feature.ts'
 
-/** What the operator said about properties. */
 export type GivenProperties = Partial<Record<keyof PropertyNames, string>>
 
-/** What is known of the properties of a file. */
 export interface KnownProperties {
   names: PropertyNames
-  /** Whose they are, where that is known. */
+  /** Undefined for unknown sources. */
   source: Source | undefined
 }
 
-/** Given for the parents' property: they are not to be found by code. */
+/** The operator's word for parents found by overlap. */
 const NO_PROPERTY = 'none'
 
-/**
- * Finds the properties that hold code, name and parent's code, from those that a feature has.
- *
- * @throws {OperatorError} lists the properties that are there, when none can be guessed or one that was
- * given is not among them
- */
+/** @throws {OperatorError} lists the existing properties */
 export function knownProperties(
   file: string,
   level: number,
@@ -36,7 +30,7 @@ export function knownProperties(
       : given.parent
         ? [existing('parent', given.parent)]
         : (layout?.names.parent ?? [])
-  // A country has its own code and name, should the file have none.
+  // A country has a code and name of its own.
   if (level === 0) return { source, names: { code: code ?? [], name: name ?? [], parent: [] } }
   if (!code || !name) {
     const other = levelByCodes(properties)
@@ -48,12 +42,14 @@ export function knownProperties(
   }
   return { source, names: { code, name, parent } }
 
-  function existing(what: string, wanted: string): string {
+  function existing(what: string, requested: string): string {
     const key =
-      keys.find((candidate) => candidate === wanted) ??
-      keys.find((candidate) => candidate.toLowerCase() === wanted.toLowerCase())
+      keys.find((candidate) => candidate === requested) ??
+      keys.find((candidate) => candidate.toLowerCase() === requested.toLowerCase())
     if (key) return key
-    throw new OperatorError(`${file} has no property ${wanted} (--${what}-property); it has ${listed(keys)}.`)
+    throw new OperatorError(
+      `${file} has no property ${requested} (--${what}-property); it has ${listed(keys)}.`,
+    )
   }
 }
 
@@ -61,115 +57,101 @@ function listed(keys: string[]): string {
   return keys.length > 0 ? keys.join(', ') : 'no properties at all'
 }
 
-/** What is wrong with a file of another level. */
-export function otherLevel(file: string, is: number, wanted: number): OperatorError {
-  return new OperatorError(`${file} holds areas of level ${is}, not of level ${wanted}.`)
+export function otherLevel(file: string, is: number, requested: number): OperatorError {
+  return new OperatorError(`${file} holds areas of level ${is}, not of level ${requested}.`)
 }
 
-/** The level of the lowest areas that any source has codes of, in properties such as ADM2_PCODE or GID_2. */
+/** The lowest level with codes of any source, such as ADM2_PCODE or GID_2. */
 function levelByCodes(properties: Record<string, unknown>): number | undefined {
   const levels = SOURCES.flatMap((source) =>
-    source.level === 'codes' ? (levelOf(properties, source) ?? []) : [],
+    source.level === 'codes' ? (findLevel(properties, source) ?? []) : [],
   )
   return levels.length > 0 ? Math.max(...levels) : undefined
 }
 
-/** The level that a feature is of, by what its properties say; undefined where they do not. */
-export function levelOf(properties: Record<string, unknown>, source: Source | undefined): number | undefined {
+export function findLevel(
+  properties: Record<string, unknown>,
+  source: Source | undefined,
+): number | undefined {
   if (source?.level === 'codes') {
     return lowestLevel(
       source,
-      Object.keys(properties).filter((key) => codeOf(properties, [key]) !== undefined),
+      Object.keys(properties).filter((key) => readCode(properties, [key]) !== undefined),
     )
   }
   if (!source?.level) return undefined
-  const said = textOf(properties, spellings(properties, [source.level.property]))
+  const said = readText(properties, spellings(properties, [source.level.property]))
   const digit = /^(?:adm)?([0-5])$/i.exec(said ?? '')?.[1]
   return digit === undefined ? undefined : Number(digit)
 }
 
-/** What a feature says of its country. */
 interface SaidCountry {
   text: string
-  /** A code of the form of ISO 3166-1 alpha-3, or a name, of a source that is known: else it may be anything. */
+  /** An alpha-3 code or a name of a known source; other values may mean anything. */
   certain: boolean
 }
 
-/** The country that a feature says it is of; undefined where it does not. */
-export function countryOf(
+export function findCountry(
   properties: Record<string, unknown>,
   source: Source | undefined,
 ): SaidCountry | undefined {
   const codes = source?.countryCode ?? SOURCES.flatMap(({ countryCode }) => countryCode)
-  const code = codeOf(properties, spellings(properties, codes))
+  const code = readCode(properties, spellings(properties, codes))
   if (code !== undefined) return { text: code, certain: source !== undefined && /^[a-z]{3}$/i.test(code) }
-  const name = textOf(properties, spellings(properties, source?.countryName ?? []))
+  const name = readText(properties, spellings(properties, source?.countryName ?? []))
   return name === undefined ? undefined : { text: name, certain: true }
 }
 
-/** The properties of some names, in the file's spelling, in the order of the names. */
+/** In the spelling of the file. */
 function spellings(properties: Record<string, unknown>, names: string[]): string[] {
   const keys = Object.keys(properties)
   return names.flatMap((name) => keys.filter((key) => key.toLowerCase() === name))
 }
 
-/** What publishers write where there is no code. */
+/** Publishers' words for no code. */
 const NO_CODE = /^(?:none|null|<null>|nan|n\/a|-99|-)$/i
 
-/**
- * The first of some properties that has a code.
- *
- * @param noCode what the source also writes where there is none
- */
-export function codeOf(
+export function readCode(
   properties: Record<string, unknown>,
   names: string[],
   noCode?: string,
 ): string | undefined {
   const coded = names.filter((name) => {
-    const text = textOf(properties, [name])
+    const text = readText(properties, [name])
     return text !== noCode && !NO_CODE.test(text ?? '')
   })
-  return textOf(properties, coded)
+  return readText(properties, coded)
 }
 
-/** The first of some properties that says something, as text. */
-export function textOf(properties: Record<string, unknown>, names: string[]): string | undefined {
+export function readText(properties: Record<string, unknown>, names: string[]): string | undefined {
   for (const name of names) {
     const value = properties[name]
-    // A number column of a .dbf is NaN where it is blank.
+    // A blank number column of a .dbf is NaN.
     if (typeof value !== 'string' && !Number.isFinite(value)) continue
-    // PostgreSQL's text has no NUL; fixed-width files pad with it.
+    // PostgreSQL's text cannot hold NUL, which fixed-width files pad with.
     const text = String(value).replaceAll('\0', '').trim().normalize('NFC')
     if (text !== '') return text
   }
   return undefined
 }
 
-/** Which properties of the features are what. */
-export interface PropertyNames {
-  /** The first of them that a feature has is its code. None: the country's own, at level 0. */
+/** Candidates, the first one first. */
+interface PropertyNames {
+  /** None at level 0: the country's own code. */
   code: string[]
   name: string[]
-  /** None: parents are found by overlap. */
+  /** None: by overlap. */
   parent: string[]
 }
 
-/** How a publisher names the properties of areas, in lower case. */
+/** In lower case. */
 export interface Source {
   name: string
-  /** The properties of an area of some level. */
   properties(level: number): PropertyNames
-  /** Properties with the code of the country. */
   countryCode: string[]
-  /** What stands for no code, beside what all publishers write. */
   noCode?: string
-  /** Properties with its name, where it has no code. */
   countryName?: string[]
-  /**
-   * How the level is told: by the lowest level of which there is a code, or by a property that says it;
-   * undefined where files of all levels have the same properties.
-   */
+  /** By the lowest level with codes, or by a property; undefined if files of all levels look alike. */
   level?: 'codes' | { property: string }
 }
 
@@ -186,7 +168,7 @@ const codPcodes = (
 
 const COD_NAMES = ['_en', '_name', 'name_en', 'name', '_ref', '_fr']
 
-/** The sources that are known. A file is of the first of them whose properties it has; docs/countries.md lists them. */
+/** The first match counts; docs/countries.md lists them. */
 const SOURCES: Source[] = [
   {
     name: 'this project',
@@ -194,7 +176,7 @@ const SOURCES: Source[] = [
     countryCode: ['iso3'],
     level: { property: 'level' },
   },
-  // The spellings since 2010: ADM2_PCODE, adm2_pcode, admin2Pcode.
+  // Spellings since 2010: ADM2_PCODE, adm2_pcode, admin2Pcode.
   ...['_pcode', 'pcode'].flatMap((pcode) =>
     ['adm', 'admin'].map((admin) =>
       codPcodes(
@@ -206,7 +188,7 @@ const SOURCES: Source[] = [
   ),
   {
     name: 'geoBoundaries',
-    // ISO 3166-2 codes exist for the first level alone.
+    // ISO 3166-2 codes exist for the first level only.
     properties: (level) => ({
       code: level <= 1 ? ['shapeiso', 'shapeid'] : ['shapeid'],
       name: ['shapename'],
@@ -247,7 +229,7 @@ const SOURCES: Source[] = [
   },
   {
     name: 'GAUL 2015',
-    // Its numbers are none that a country is known by.
+    // Its numbers identify no country.
     properties: (level) => ({
       code: level === 0 ? [] : [`adm${level}_code`],
       name: [`adm${level}_name`],
@@ -279,7 +261,7 @@ const SOURCES: Source[] = [
   },
   {
     name: 'Natural Earth',
-    // Codes of ISO 3166-2 come more than once there.
+    // Its ISO 3166-2 codes repeat.
     properties: (level) => ({
       code: level === 0 ? ['adm0_a3'] : [`adm${level}_code`],
       name: level === 0 ? ['name', 'name_en', 'admin'] : ['name', 'name_en'],
@@ -290,40 +272,39 @@ const SOURCES: Source[] = [
   },
   {
     name: 'IEBC (Kenya)',
-    // Its file of counties has a constituency of each, too.
+    // Its file of counties has a constituency each, too.
     properties: (level) => ({
       code: level === 1 ? ['county_cod'] : level === 2 ? ['const_code'] : [],
       name: level === 1 ? ['county_nam'] : level === 2 ? ['constituen'] : [],
       parent: ['county_cod'],
     }),
     countryCode: [],
-    // Of a shape that is no constituency.
+    // A shape without a constituency.
     noCode: '0',
   },
 ]
 
-/** The lowest level that files may have: some publish more than are loaded. */
+/** Publishers have more levels than are loaded. */
 const LOWEST_LEVEL = 5
 
-/** A source, and what a file spells its properties like. */
 interface Layout {
   source: Source
   names: PropertyNames
 }
 
-/** The source that a file with some properties is of, where it holds areas of a level. */
-export function recognise(keys: string[], level: number): Layout | undefined {
+/** By the properties of a level. */
+function recognise(keys: string[], level: number): Layout | undefined {
   for (const source of SOURCES) {
-    const wanted = source.properties(level)
-    const names = spelledAs(keys, wanted)
-    const hasCode = names.code.length > 0 || wanted.code.length === 0
+    const requested = source.properties(level)
+    const names = spelledAs(keys, requested)
+    const hasCode = names.code.length > 0 || requested.code.length === 0
     if (hasCode && names.name.length > 0) return { source, names }
   }
   return undefined
 }
 
-/** The same without knowing the level: by the lowest areas that there are codes of. */
-export function recogniseAny(keys: string[]): Layout | undefined {
+/** By the lowest level with codes. */
+function recogniseAny(keys: string[]): Layout | undefined {
   for (let level = LOWEST_LEVEL; level >= 0; level--) {
     const layout = recognise(keys, level)
     if (layout) return layout
@@ -333,14 +314,64 @@ export function recogniseAny(keys: string[]): Layout | undefined {
 
 function spelledAs(keys: string[], names: PropertyNames): PropertyNames {
   const spelling = new Map(keys.map((key) => [key.toLowerCase(), key]))
-  const found = (wanted: string[]) => wanted.flatMap((name) => spelling.get(name) ?? [])
+  const found = (requested: string[]) => requested.flatMap((name) => spelling.get(name) ?? [])
   return { code: found(names.code), name: found(names.name), parent: found(names.parent) }
 }
 
-/** The lowest level of which a source has codes among some properties; undefined where it has none. */
 function lowestLevel(source: Source, keys: string[]): number | undefined {
   for (let level = LOWEST_LEVEL; level >= 0; level--) {
     if (spelledAs(keys, source.properties(level)).code.length > 0) return level
   }
   return undefined
+}
+
+interface InspectedColumn {
+  name: string
+  example: string | null
+  blank: number
+}
+
+export interface Inspection {
+  file: string
+  features: number
+  source: string | null
+  level: number | null
+  properties: PropertyNames | null
+  columns: InspectedColumn[]
+}
+
+const MAX_COLUMNS = 1000
+const EXAMPLE_CHARACTERS = 40
+
+export async function inspectFile(file: FeatureFile, noted: Noted): Promise<Inspection> {
+  const columns = new Map<string, { example: string | null; filled: number }>()
+  let features = 0
+  let first: Record<string, unknown> | undefined
+  for await (const { properties } of file.features(noted)) {
+    features++
+    first ??= properties
+    for (const name of Object.keys(properties)) {
+      const column = columns.get(name) ?? { example: null, filled: 0 }
+      if (columns.size < MAX_COLUMNS) columns.set(name, column)
+      const text = readText(properties, [name])
+      if (text === undefined) continue
+      column.filled++
+      column.example ??= text.slice(0, EXAMPLE_CHARACTERS)
+    }
+  }
+  return {
+    file: file.name,
+    features,
+    ...recognised(first ?? {}),
+    columns: [...columns].map(([name, { example, filled }]) => ({ name, example, blank: features - filled })),
+  }
+}
+
+function recognised(properties: Record<string, unknown>) {
+  const keys = Object.keys(properties)
+  const likely = recogniseAny(keys)
+  if (!likely) return { source: null, level: null, properties: null }
+  const level = findLevel(properties, likely.source)
+  const layout = level === undefined ? likely : (recognise(keys, level) ?? likely)
+  return { source: layout.source.name, level: level ?? null, properties: layout.names }
 }

@@ -1,11 +1,11 @@
+import { isAscii, isUtf8 } from 'node:buffer'
 import { createReadStream } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { OperatorError } from '#src/errors.ts'
 import { messageOf } from '#src/lib/promises.ts'
-import { ByteReader, recordsIn, surveyTexts } from './dbf.ts'
-import { chooseEncoding } from './encoding.ts'
+import { chooseEncoding, type Decode, type Texts, withoutCutCharacter } from './encoding.ts'
 import {
   type FeatureFile,
   isWgs84Wkt,
@@ -15,17 +15,150 @@ import {
   type Reading,
 } from './feature.ts'
 
-/** The files that make up a shapefile, by their endings; .cpg names the encoding, .prj the CRS. */
+const DBF_HEADER_BYTES = 32
+const FIELD_BYTES = 32
+const TERMINATOR = 0x0d
+
+interface Field {
+  name: string
+  type: string
+  length: number
+}
+
+interface Header {
+  count: number
+  recordBytes: number
+  languageDriver: number
+  fields: Field[]
+}
+
+/** @throws {Error} for a damaged or short file */
+export async function* readRecords(
+  file: ByteReader,
+  decode: Decode,
+): AsyncGenerator<Record<string, unknown>> {
+  const { count, recordBytes, fields } = await readHeader(file, decode)
+  for (let record = 0; record < count; record++) {
+    yield readRecord(await readExactly(file, recordBytes), fields, decode)
+  }
+}
+
+async function surveyTexts(file: ByteReader): Promise<{ texts: Texts; languageDriver: number }> {
+  const { count, recordBytes, fields, languageDriver } = await readHeader(file, (bytes) =>
+    bytes.toString('latin1'),
+  )
+  let texts: Texts = 'ASCII'
+  for (let record = 0; record < count; record++) {
+    const bytes = await readExactly(file, recordBytes)
+    if (isAscii(bytes)) continue
+    const cells = splitCells(bytes, fields).map(withoutCutCharacter)
+    if (!cells.every((cell) => isUtf8(cell))) return { texts: 'other', languageDriver }
+    if (!cells.every((cell) => isAscii(cell))) texts = 'UTF-8'
+    else if (texts === 'ASCII') texts = 'cut'
+  }
+  return { texts, languageDriver }
+}
+
+async function readHeader(file: ByteReader, decode: Decode): Promise<Header> {
+  const header = await readExactly(file, DBF_HEADER_BYTES)
+  const headerBytes = header.readUInt16LE(8)
+  const recordBytes = header.readUInt16LE(10)
+  const fields = fieldsIn(await readExactly(file, Math.max(0, headerBytes - DBF_HEADER_BYTES)), decode)
+  // The first byte marks deleted records, which shapefiles have none of.
+  if (recordBytes < fields.reduce((sum, { length }) => sum + length, 1)) {
+    throw new Error(`its .dbf has records of ${recordBytes} bytes, which its fields do not fit into`)
+  }
+  return { count: header.readUInt32LE(4), recordBytes, fields, languageDriver: header.readUInt8(29) }
+}
+
+async function readExactly(file: ByteReader, length: number): Promise<Buffer> {
+  const bytes = await file.read(length)
+  if (bytes.length < length) throw new Error('its .dbf is cut off')
+  return bytes
+}
+
+function fieldsIn(bytes: Buffer, decode: Decode): Field[] {
+  const fields: Field[] = []
+  for (let at = 0; at + FIELD_BYTES <= bytes.length && bytes[at] !== TERMINATOR; at += FIELD_BYTES) {
+    const name = bytes.subarray(at, at + 11)
+    const end = name.indexOf(0)
+    fields.push({
+      name: readCell(end < 0 ? name : name.subarray(0, end), decode),
+      type: String.fromCharCode(bytes.readUInt8(at + 11)),
+      length: bytes.readUInt8(at + 16),
+    })
+  }
+  return fields
+}
+
+function splitCells(record: Buffer, fields: Field[]): Buffer[] {
+  let at = 1
+  return fields.map(({ length }) => {
+    at += length
+    return record.subarray(at - length, at)
+  })
+}
+
+function readRecord(bytes: Buffer, fields: Field[], decode: Decode): Record<string, unknown> {
+  const cells = splitCells(bytes, fields)
+  return Object.fromEntries(
+    fields.map(({ name, type }, index) => [name, typed(readCell(cells[index] as Buffer, decode), type)]),
+  )
+}
+
+/** Texts are padded with blanks or NUL. */
+function readCell(bytes: Buffer, decode: Decode): string {
+  return decode(bytes).replaceAll('\0', '').trim()
+}
+
+function typed(text: string, type: string): unknown {
+  if (type === 'N' || type === 'F') return Number.parseFloat(text)
+  if (type === 'L') return /^[yt]$/i.test(text)
+  return text
+}
+
+/** Buffers no more than the caller asks for. */
+export class ByteReader {
+  readonly #chunks: AsyncIterator<Buffer>
+  #rest: Buffer = Buffer.alloc(0)
+
+  constructor(stream: Readable) {
+    // An early failure is reported to the reader.
+    stream.on('error', () => {})
+    this.#chunks = stream[Symbol.asyncIterator]()
+  }
+
+  async read(length: number): Promise<Buffer> {
+    const parts: Buffer[] = []
+    let missing = length
+    while (missing > 0) {
+      if (this.#rest.length === 0) {
+        const { value, done } = await this.#chunks.next()
+        if (done) break
+        this.#rest = value
+      }
+      const part = this.#rest.subarray(0, missing)
+      this.#rest = this.#rest.subarray(part.length)
+      missing -= part.length
+      parts.push(part)
+    }
+    return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts)
+  }
+
+  async close(): Promise<void> {
+    await this.#chunks.return?.()
+  }
+}
+
+/** .cpg names the encoding, .prj the CRS. */
 const PARTS = ['shp', 'dbf', 'prj', 'cpg'] as const
 type Part = (typeof PARTS)[number]
 
-/** Opens a part of a shapefile from its beginning. */
 type Parts = Partial<Record<Part, () => Promise<Readable>>>
 
-/** A shapefile: the .shp with the others of its name beside it. */
 export async function shapefile(path: string, reading: Reading): Promise<FeatureFile> {
   const stem = basename(path, extname(path))
-  const siblings = (await readdir(dirname(path))).filter((name) => partOf(name) && stemOf(name) === stem)
+  const siblings = (await readdir(dirname(path))).filter((name) => findPart(name) && stemOf(name) === stem)
   const paths = siblings.sort().map((name) => join(dirname(path), name))
   return {
     name: basename(path),
@@ -34,33 +167,31 @@ export async function shapefile(path: string, reading: Reading): Promise<Feature
     features: (noted) =>
       shapefileFeatures(
         basename(path),
-        partsOf(paths, async (file) => createReadStream(file)),
+        openParts(paths, async (file) => createReadStream(file)),
         reading,
         noted,
       ),
   }
 }
 
-/** Encodings were guessed otherwise once: what was loaded then may be loaded again. */
+/** Older versions guessed encodings differently: their files may be loaded again. */
 export function shapefileReading({ encoding }: Reading): string[] {
   return ['encoding', encoding?.name ?? 'by label']
 }
 
-/** Which part of a shapefile a file is, by its ending; undefined where it is none. */
-export function partOf(name: string): Part | undefined {
+export function findPart(name: string): Part | undefined {
   return PARTS.find((part) => name.toLowerCase().endsWith(`.${part}`))
 }
 
-export function partsOf(files: string[], open: (file: string) => Promise<Readable>): Parts {
-  return Object.fromEntries(files.map((file) => [partOf(file), () => open(file)]))
+export function openParts(files: string[], open: (file: string) => Promise<Readable>): Parts {
+  return Object.fromEntries(files.map((file) => [findPart(file), () => open(file)]))
 }
 
-/** The name of a file without its ending, which all parts of a shapefile share. */
 export function stemOf(name: string): string {
   return name.slice(0, name.length - extname(name).length)
 }
 
-/** The shapes and the records side by side: whatever the size of the files, one feature is in memory. */
+/** Memory holds one feature, whatever the size of the files. */
 export async function* shapefileFeatures(
   name: string,
   { shp, dbf, prj, cpg }: Parts,
@@ -77,10 +208,10 @@ export async function* shapefileFeatures(
     return reader
   }
   try {
-    const crs = prj ? (await textOf(await open(prj))).trim() : ''
+    const crs = prj ? (await readSmallText(await open(prj))).trim() : ''
     if (crs === '') noted(`${name} has no CRS (.prj): its coordinates are taken for degrees of WGS 84.`)
     else refuseOtherCrs(name, crs)
-    const label = cpg && (await textOf(await open(cpg)))
+    const label = cpg && (await readSmallText(await open(cpg)))
     const { encoding, note } = chooseEncoding(
       name,
       await surveyTexts(await open(dbf)),
@@ -88,7 +219,7 @@ export async function* shapefileFeatures(
       reading.encoding,
     )
     if (note) noted(note)
-    yield* sideBySide(name, shapesIn(await open(shp)), recordsIn(await open(dbf), encoding.decode))
+    yield* sideBySide(name, readShapes(await open(shp)), readRecords(await open(dbf), encoding.decode))
   } catch (error) {
     if (error instanceof OperatorError) throw error
     if (error instanceof CutOff) {
@@ -102,7 +233,7 @@ export async function* shapefileFeatures(
 
 async function* sideBySide(
   name: string,
-  shapes: ReturnType<typeof shapesIn>,
+  shapes: ReturnType<typeof readShapes>,
   records: AsyncGenerator<Record<string, unknown>>,
 ): AsyncGenerator<RawFeature> {
   for (let number = 1; ; number++) {
@@ -122,10 +253,10 @@ async function* sideBySide(
   }
 }
 
-/** Bytes of a .prj or .cpg: they are a few lines. */
+/** A .prj or .cpg has a few lines. */
 const MAX_TEXT_BYTES = 64 * 1024
 
-async function textOf(file: ByteReader): Promise<string> {
+async function readSmallText(file: ByteReader): Promise<string> {
   return (await file.read(MAX_TEXT_BYTES)).toString('utf8')
 }
 
@@ -137,10 +268,10 @@ function refuseOtherCrs(name: string, wkt: string): void {
   )
 }
 
-/** A file that ends before it says that it does. */
+/** The file ends before its stated length. */
 class CutOff extends Error {}
 
-/** A geometry as GeoJSON has it. Of what is no polygon, the type alone is read. */
+/** GeoJSON; of other types than polygons, only the type. */
 type ShapeGeometry =
   | { type: 'Polygon'; coordinates: Position[][] }
   | { type: 'MultiPolygon'; coordinates: Position[][][] }
@@ -150,11 +281,11 @@ type Position = [x: number, y: number]
 
 const HEADER_BYTES = 100
 const FILE_CODE = 9994
-/** Where the header says how long the file is, in 16-bit words. */
+/** Its length in 16-bit words. */
 const LENGTH_OFFSET = 24
 const RECORD_HEADER_BYTES = 8
 
-/** Positions with their heights and measures, and half as much for where the rings begin. */
+/** Positions with heights and measures, and half as much for ring offsets. */
 const MAX_RECORD_BYTES = 48 * MAX_POSITIONS
 
 const POLYGONS = [5, 15, 25]
@@ -172,13 +303,12 @@ const OTHER_TYPES: Record<number, 'Point' | 'LineString' | 'MultiPoint' | 'Multi
 }
 
 /**
- * Reads the shapes of a .shp file one after the other (ESRI Shapefile Technical Description, 1998).
+ * ESRI Shapefile Technical Description, 1998.
  *
- * @yields each shape, null where a record has none, and which part of the file has been read with it
- * @throws {CutOff} where the file ends too early
- * @throws {Error} where it is damaged, or a shape is too large
+ * @yields null for an empty record
+ * @throws {CutOff} for a short file
  */
-export async function* shapesIn(
+export async function* readShapes(
   file: ByteReader,
 ): AsyncGenerator<{ shape: ShapeGeometry | null; read: number }> {
   const header = await exactly(file, HEADER_BYTES)
@@ -192,7 +322,7 @@ export async function* shapesIn(
       throw new Error(`shape ${number} has ${length} bytes; at most ${MAX_RECORD_BYTES} are read`)
     }
     left -= RECORD_HEADER_BYTES + length
-    yield { shape: geometryOf(await exactly(file, length), number), read: 1 - left / bytes }
+    yield { shape: readGeometry(await exactly(file, length), number), read: 1 - left / bytes }
   }
 }
 
@@ -207,7 +337,7 @@ const PARTS_OFFSET = 44
 const PART_BYTES = 4
 const POSITION_BYTES = 16
 
-function geometryOf(record: Buffer, number: number): ShapeGeometry | null {
+function readGeometry(record: Buffer, number: number): ShapeGeometry | null {
   const type = record.length < 4 ? 0 : record.readInt32LE(0)
   if (type === 0) return null
   if (!POLYGONS.includes(type)) {
@@ -229,22 +359,21 @@ function geometryOf(record: Buffer, number: number): ShapeGeometry | null {
     record.readInt32LE(PARTS_OFFSET + part * PART_BYTES),
   )
   const ends = [...starts.slice(1), positions]
-  // Each position is of one ring: else a few bytes could say that they are millions of rings.
+  // Each position has one ring: otherwise few bytes could declare millions of rings.
   if (starts.some((from, ring) => from < 0 || from > (ends[ring] as number))) throw damaged
   const rings = starts
-    .map((from, ring) => ringOf(record, start + from * POSITION_BYTES, (ends[ring] as number) - from))
+    .map((from, ring) => readRing(record, start + from * POSITION_BYTES, (ends[ring] as number) - from))
     .filter((ring) => ring.length > 0)
-  return polygonsOf(rings)
+  return assemblePolygons(rings)
 }
 
-function ringOf(record: Buffer, start: number, count: number): Position[] {
+function readRing(record: Buffer, start: number, count: number): Position[] {
   return Array.from({ length: count }, (_, index): Position => {
     const at = start + index * POSITION_BYTES
     return [record.readDoubleLE(at), record.readDoubleLE(at + 8)]
   })
 }
 
-/** A ring, and the rectangle it lies in. */
 interface Ring {
   positions: Position[]
   clockwise: boolean
@@ -255,10 +384,10 @@ interface Ring {
 }
 
 /**
- * Outer rings run clockwise, and holes against it. A hole is of the smallest ring around it; where one has none,
- * the file may have them the other way round, and else it is no hole.
+ * Outer rings run clockwise, holes against it. A hole belongs to the smallest ring around it. A hole without one means
+ * reversed rings, or no hole.
  */
-function polygonsOf(positions: Position[][]): ShapeGeometry | null {
+function assemblePolygons(positions: Position[][]): ShapeGeometry | null {
   const rings = positions.map(measured)
   const polygons = assembled(rings, true) ?? assembled(rings, false) ?? rings.map((ring) => [ring.positions])
   const [only] = polygons
@@ -268,7 +397,7 @@ function polygonsOf(positions: Position[][]): ShapeGeometry | null {
     : { type: 'MultiPolygon', coordinates: polygons }
 }
 
-/** @returns the polygons, outer ring first; undefined where a hole lies in none of them */
+/** @returns undefined if a hole lies in no ring */
 function assembled(rings: Ring[], outersClockwise: boolean): Position[][][] | undefined {
   const outers = rings.filter((ring) => ring.clockwise === outersClockwise)
   const polygons = new Map(outers.map((outer) => [outer, [outer.positions]]))
@@ -302,7 +431,7 @@ function measured(positions: Position[]): Ring {
     east: Number.NEGATIVE_INFINITY,
     north: Number.NEGATIVE_INFINITY,
   }
-  // Twice the area, by the trapezes between each side and the x axis.
+  // Twice the area, by the trapezes between sides and the x axis.
   let area = 0
   let [beforeX, beforeY] = positions[0] as Position
   for (const [x, y] of positions) {

@@ -18,39 +18,69 @@ import type {
   ReleaseFacts,
   Surroundings,
 } from './facts.ts'
-import { judged, type Leniency } from './judgement.ts'
 import { findSurroundings, listCoverageFacts, partWithValues } from './queries.ts'
-import { empty, extent, month, names, notHonoured, range, reading, scenariosAlike, spread } from './rules.ts'
-import { undeclaredNodata } from './undeclared-nodata.ts'
+import {
+  empty,
+  extent,
+  month,
+  names,
+  notHonoured,
+  range,
+  reading,
+  scenariosAlike,
+  spread,
+  undeclaredNodata,
+} from './rules.ts'
 
-/** What needs no pixels, so that a mistake costs a second and not a load. */
+export interface Leniency {
+  allow: readonly CheckName[]
+  strict?: boolean
+}
+
+function judged(findings: readonly Omit<Finding, 'allowed'>[], { allow, strict = false }: Leniency) {
+  return findings.map((finding) => {
+    const level = strict ? 'error' : finding.level
+    return { ...finding, level, allowed: level === 'error' && allow.includes(finding.check) }
+  })
+}
+
+export function refusingChecks(findings: readonly Finding[]): CheckName[] {
+  return [...new Set(findings.filter(refuses).map(({ check }) => check))].sort()
+}
+
+export function refusalText(findings: readonly Finding[]): string {
+  return findings
+    .filter(refuses)
+    .map(({ check, sentence }) => `${check}: ${sentence}`)
+    .join(' ')
+}
+
+function refuses({ level, allowed }: Finding): boolean {
+  return level === 'error' && !allowed
+}
+
+export function allowedChecks(findings: readonly Finding[]): CheckName[] {
+  return [...new Set(findings.filter(({ allowed }) => allowed).map(({ check }) => check))].sort()
+}
+
+/** Checks without pixels: a mistake costs a second, not a load. */
 const BEFORE_READING: Check<FileFacts>[] = [reading, notHonoured, extent, month, names]
 
-/** What needs all of them. */
 const AFTER_READING: Check<ReadFacts>[] = [empty, spread, undeclaredNodata, range, scenariosAlike]
 
-/** What depends on the time, on what else is published and on what operators say: it may have changed since the load. */
+/** Depends on time, on other publications and on operators: it may change after the load. */
 const AT_PUBLICATION: Record<
   Extract<CheckName, 'extent' | 'month' | 'names' | 'range'>,
   Check<ReleaseFacts<MeasuredLayer>>[]
 > = { extent: [extent, spread], month: [month], names: [names], range: [range] }
 
-/** Looks at a release that is in files. */
 export interface Inspection {
-  /** What is found before any pixel is read. */
   readonly before: Finding[]
-  /** What is found in all, once all pixels are read. */
   after(read: CoverageStatistics[]): Promise<Finding[]>
 }
 
-/** A release in files, with what these say beside their pixels. */
 type FileRelease = ReleaseSource & Pick<FileFacts, 'notes' | 'notHonoured'>
 
-/**
- * Looks at a release before it is loaded.
- *
- * @param extents of the coverages
- */
 export async function inspect(
   db: Kysely<Tables>,
   release: FileRelease,
@@ -84,13 +114,13 @@ export async function inspect(
           }),
         )
       }
-      const found = run(AFTER_READING, { series, ...readFactsOf(facts, read, spreads) }, surroundings)
+      const found = run(AFTER_READING, { series, ...gatherFacts(facts, read, spreads) }, surroundings)
       return [...before, ...judged(found, leniency)]
     },
   }
 }
 
-function readFactsOf(
+function gatherFacts(
   coverages: CoverageFacts<LayerFacts>[],
   read: CoverageStatistics[],
   spreads: (number | null)[],
@@ -103,7 +133,7 @@ function readFactsOf(
   const of = (input: string | null) => (layer: LayerFacts) => layer.input === input
   return {
     coverages: measured,
-    // Of an input that has layers on other grids too, these are others.
+    // Layers on other grids would differ.
     alikeInputs: read
       .flatMap(({ alikeInputs }) => alikeInputs)
       .filter((input) => measured.filter(({ layers }) => layers.some(of(input))).length === 1),
@@ -111,10 +141,9 @@ function readFactsOf(
 }
 
 /**
- * Looks again at a release that is in the database: what was found in its pixels stays, with what was allowed.
+ * Findings about pixels stay, with their permissions.
  *
- * @param returns whether it was published before, so that its month is no surprise
- * @throws {OperatorError} where there is no such release
+ * @param returns a rollback: its month is no surprise
  */
 export async function inspectAgain(
   db: Kysely<Tables>,

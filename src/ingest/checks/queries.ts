@@ -8,7 +8,6 @@ import type { Extent, Geotransform, Grid, GridSize } from '#src/raster/grid.ts'
 import { RUN_LENGTH, SUMMARY_VERSION, SummaryRun } from '#src/raster/summary.ts'
 import type { CoverageFacts, MeasuredLayer, Surroundings } from './facts.ts'
 
-/** What the checks compare a release of a series with. */
 export async function findSurroundings(
   db: Kysely<Tables>,
   series: Series & { synthetic: boolean },
@@ -33,7 +32,7 @@ function asExtent([west, south, east, north]: readonly [number, number, number, 
   return { west, south, east, north }
 }
 
-/** Real releases come before synthetic ones of any month: each kind has months of its own. */
+/** Real and synthetic releases have newest months of their own. */
 async function findNewestMonth(
   db: Kysely<Tables>,
   { product, countryCode, cropCode, synthetic }: Series & { synthetic: boolean },
@@ -61,7 +60,6 @@ async function findPublishedNames(db: Kysely<Tables>, product: string): Promise<
   return rows[0] as Surroundings['names']
 }
 
-/** What is stored of the coverages of a release and their layers. */
 export async function listCoverageFacts(
   db: Kysely<Tables>,
   releaseId: number,
@@ -117,16 +115,15 @@ export async function listCoverageFacts(
   return coverages
 }
 
-/** Places are looked at in so many columns and rows of a country's extent. */
+/** Places form a square of this side over the country's extent. */
 const PLACES_A_SIDE = 48
 
-/** A country, as far as the places in it are concerned. */
 interface CountryPlace {
   code: string
   extent: Extent | null
 }
 
-/** A grid, where it lies, and which of its blocks have a value; null where that is not known. */
+/** Null for unknown values. */
 interface SpreadGrid {
   grid: Grid
   extent: Extent
@@ -135,9 +132,9 @@ interface SpreadGrid {
 }
 
 /**
- * How much of a country has values around, from 0 to 1: of places all over it, those in whose block there is any.
+ * The share, from 0 to 1, of places all over a country whose block has a value.
  *
- * @returns null where nothing is known of the country, or of the values
+ * @returns null if the country or the values are unknown
  */
 export async function partWithValues(
   db: Kysely<Tables>,
@@ -153,10 +150,9 @@ export async function partWithValues(
 }
 
 /**
- * Places at even distances in a country: within its outline, or its extent where no boundaries are loaded.
+ * Places within the outline of a country, or else its extent.
  *
- * @param srid of the CRS that places are told in
- * @param within what is far from a grid may not be transformed into its CRS: it is counted, and not told
+ * @param within places beyond may fail to transform: they count, and are not returned
  */
 async function findPlaces(
   db: Kysely<Tables>,
@@ -192,13 +188,8 @@ async function findPlaces(
   return { places: rows.filter((row): row is Place => row.x !== null), count: rows.length }
 }
 
-/** Counts those of blocks of a stored coverage that have a value, each as often as it is given. */
-async function countStoredBlocks(
-  db: Kysely<Tables>,
-  coverageId: number,
-  level: number,
-  blocks: Block[],
-): Promise<number | null> {
+/** Repeated blocks count repeatedly. */
+async function countStoredBlocks(db: Kysely<Tables>, coverageId: number, level: number, blocks: Block[]) {
   const columns = [...new Set(blocks.map(runOf))]
   const { rows } = await sql<{ row: number; column: number; bands: Buffer } | { row: null }>`
     select block_row as row, block_column as column, bands
@@ -220,22 +211,21 @@ function runOf({ column }: Block): number {
   return Math.floor(column / RUN_LENGTH)
 }
 
-/** Blocks are at most so much of the country wide and high: what is masked to fields is there where a field is. */
+/** Blocks stay small, since masks of fields leave values only near fields. */
 const BLOCK_PART = 1 / 32
 
-/** A place in a country, in the CRS of a grid. */
 interface Place {
   x: number
   y: number
 }
 
-/** A block of a grid: on level 0 it is a tile. */
+/** On level 0 a tile. */
 interface Block {
   row: number
   column: number
 }
 
-/** The level of the largest blocks that are small beside a country. */
+/** The largest blocks that are small beside a country. */
 function spreadLevel(
   country: Extent,
   { west, south, east, north }: Extent,
@@ -248,7 +238,7 @@ function spreadLevel(
   return Math.max(0, Math.floor(Math.log(tiles) / Math.log(BLOCK_FACTOR)))
 }
 
-/** The block that each place lies in; those outside of the grid are left out. */
+/** Without places outside the grid. */
 function blocksAt(
   places: Place[],
   { originX, originY, pixelWidth, pixelHeight, width, height }: Geotransform & GridSize,

@@ -3,28 +3,29 @@ import { isoMonth, monthsBetween } from '#src/lib/dates.ts'
 import { editDistance, nameKey } from '#src/lib/names.ts'
 import { percentText, shortNumber } from '#src/lib/round.ts'
 import type { Extent } from '#src/raster/grid.ts'
+import { PIXEL_TYPES, type PixelType } from '#src/raster/pixels.ts'
+import type { Extreme, Tally } from '../statistics.ts'
 import {
   type Check,
   type CoverageFacts,
   type FileFacts,
   type Found,
   type LayerFacts,
-  labelsOf,
-  layersOf,
+  labelLayer,
+  listLayers,
   type MeasuredLayer,
   type ReadFacts,
+  type ReadLayer,
   type ReleaseFacts,
 } from './facts.ts'
 
-/** Layers with values in a smaller part of their pixels hold hardly any advice. */
 const SMALLEST_PART_WITH_VALUES = 0.001
 
-/** Whether a layer has no values, or hardly any. */
 function isEmpty({ statistics }: MeasuredLayer, pixels: number): boolean {
   return statistics.validCount < pixels * SMALLEST_PART_WITH_VALUES
 }
 
-/** Layers with no values, or hardly any: where they are published, everybody gets 404. */
+/** Published layers without values answer 404. */
 export const empty: Check<ReleaseFacts<MeasuredLayer>> = ({ coverages }) =>
   coverages.flatMap(({ pixels, layers }) =>
     layers
@@ -39,16 +40,16 @@ export const empty: Check<ReleaseFacts<MeasuredLayer>> = ({ coverages }) =>
           check: 'empty',
           level: 'error',
           sentence,
-          layer: labelsOf(layer),
+          layer: labelLayer(layer),
           figures: { valid: validCount, pixels },
         }
       }),
   )
 
-/** A grid over less of its country is most likely one of another place. */
+/** A grid over less of its country belongs elsewhere. */
 const SMALLEST_PART = 0.1
 
-/** Grids that do not lie in the country of the release, or cover little of it. */
+/** A grid outside its country, or over little of it. */
 export const extent: Check<ReleaseFacts> = ({ coverages }, { country }) => {
   const { extent: ofCountry } = country
   if (ofCountry === null) return []
@@ -63,21 +64,21 @@ export const extent: Check<ReleaseFacts> = ({ coverages }, { country }) => {
       check: 'extent',
       level: 'error',
       sentence: `${which} ${meets} ${where}${part === 0 ? '' : ', less than a tenth'}${swapped ? '; with its axes the other way round it would: are they swapped?' : '.'}`,
-      ...(coverage.layers.length === 1 && { layer: labelsOf(coverage.layers[0] as LayerFacts) }),
+      ...(coverage.layers.length === 1 && { layer: labelLayer(coverage.layers[0] as LayerFacts) }),
       figures: { ...coverage.extent, covered: part },
     }
   })
 }
 
-/** Values that lie outside of the country of the release, in little of it, or nobody knows where, though the grid lies there. */
+/** Values outside the country, in little of it, or at an unknown place, although the grid lies there. */
 export const spread: Check<ReleaseFacts<MeasuredLayer>> = ({ coverages }, { country }) =>
   coverages.flatMap((coverage) => {
     const { spread: part, layers, pixels } = coverage
     if (part !== null && part >= SMALLEST_PART) return []
-    // The other checks say so.
+    // Other checks report these.
     if (country.extent === null || partCovered(country.extent, coverage.extent) < SMALLEST_PART) return []
     if (layers.every((layer) => isEmpty(layer, pixels))) return []
-    const layer = layers.length === 1 && { layer: labelsOf(layers[0] as LayerFacts) }
+    const layer = layers.length === 1 && { layer: labelLayer(layers[0] as LayerFacts) }
     if (part === null) {
       return {
         check: 'extent',
@@ -96,7 +97,6 @@ export const spread: Check<ReleaseFacts<MeasuredLayer>> = ({ coverages }, { coun
     }
   })
 
-/** How much of one rectangle lies in another, from 0 to 1. */
 function partCovered(whole: Extent, by: Extent): number {
   const width = Math.min(whole.east, by.east) - Math.max(whole.west, by.west)
   const height = Math.min(whole.north, by.north) - Math.max(whole.south, by.south)
@@ -116,10 +116,10 @@ function text({ west, south, east, north }: Extent): string {
   return [west, south, east, north].map((degrees) => Number(degrees.toFixed(2))).join(', ')
 }
 
-/** No season is forecast earlier than so many months ahead. */
+/** Seasons are forecast later. */
 const FARTHEST_MONTHS = 18
 
-/** A month that answers everybody too early, or that hardly anybody will ask for. */
+/** A month that answers all requests too early, or almost none. */
 export const month: Check<ReleaseFacts> = ({ series: { forecastPeriod } }, { today, newestMonth }) => {
   if (forecastPeriod === null) return []
   const found = (sentence: string, figures: Found['figures']): Found[] => [
@@ -145,9 +145,9 @@ export const month: Check<ReleaseFacts> = ({ series: { forecastPeriod } }, { tod
 
 const STANDARD_SCENARIOS: readonly string[] = SCENARIOS.map(({ scenario }) => scenario)
 
-/** Inputs and scenarios that are spelled almost as others: whoever asks for one of them misses the other. */
+/** A name almost equal to another: requests for one miss the other. */
 export const names: Check<ReleaseFacts> = (release, surroundings) => {
-  const layers = layersOf(release)
+  const layers = listLayers(release)
   return [
     ...misspelled(
       'input',
@@ -179,7 +179,6 @@ function misspelled(kind: 'input' | 'scenario', given: (string | null)[], known:
   })
 }
 
-/** What is left of a name without case, accents, spaces, hyphens and the like. */
 function lettersOf(name: string): string {
   return nameKey(name).replace(/[^\p{Letter}\p{Number}]/gu, '')
 }
@@ -188,11 +187,11 @@ function sameLetters(a: string, b: string): boolean {
   return lettersOf(a) === lettersOf(b)
 }
 
-/** Short names are their own words: NPS is not NPK. Of long ones, two letters may be wrong. */
+/** Short names differ on purpose: NPS is not NPK. Long names allow two wrong letters. */
 const ONE_WRONG = 5
 const TWO_WRONG = 9
 
-/** Whether a name is probably another one with a letter or two wrong. Numbers are never taken for each other. */
+/** Numbers never match other numbers. */
 function close(a: string, b: string): boolean {
   const [left, right] = [lettersOf(a), lettersOf(b)]
   const length = Math.min(left.length, right.length)
@@ -204,13 +203,13 @@ function digitsOf(text: string): string {
   return text.replace(/\P{Number}/gu, '')
 }
 
-/** What files say of their pixels, and was not read: pixels that they hide may count as values. */
+/** Hidden pixels may count as values. */
 export const notHonoured: Check<FileFacts> = (release) =>
   release.notHonoured.map((sentence) => ({ check: 'not-honoured', level: 'error', sentence }))
 
-/** Values that no field has: of another unit, without their scale, or a nodata value that counts as one. */
+/** Another unit, a missing scale, or an undeclared nodata value. */
 export const range: Check<ReleaseFacts<MeasuredLayer>> = (release, { plausible }) =>
-  layersOf(release).flatMap((layer) => {
+  listLayers(release).flatMap((layer) => {
     const { minimum, maximum } = layer.statistics
     if (minimum === null || maximum === null) return []
     if (minimum >= plausible.minimum && maximum <= plausible.maximum) return []
@@ -221,7 +220,7 @@ export const range: Check<ReleaseFacts<MeasuredLayer>> = (release, { plausible }
       check: 'range',
       level: 'error',
       sentence: `${layer.origin} has values of ${found}, but ${[product, cropCode].filter(Boolean).join(' of ')} is plausible from ${expected}: is its nodata value missing, or its scale or unit wrong?`,
-      layer: labelsOf(layer),
+      layer: labelLayer(layer),
       figures: {
         minimum,
         maximum,
@@ -231,14 +230,13 @@ export const range: Check<ReleaseFacts<MeasuredLayer>> = (release, { plausible }
     }
   })
 
-/** What had to be assumed to read the files. */
 export const reading: Check<FileFacts> = ({ notes }) =>
   notes.map((sentence) => ({ check: 'reading', level: 'note', sentence }))
 
-/** Inputs of which each scenario has the same values: one file was probably given for all of them. */
+/** One file was probably given for all scenarios. */
 export const scenariosAlike: Check<ReadFacts> = (release) =>
   release.alikeInputs.map((input) => {
-    const scenarios = layersOf(release)
+    const scenarios = listLayers(release)
       .filter((layer) => layer.input === input)
       .map(({ scenario }) => scenario)
     return {
@@ -248,3 +246,80 @@ export const scenariosAlike: Check<ReadFacts> = (release) =>
       figures: { input, scenarios: scenarios.length },
     }
   })
+
+/** A nodata value is seldom rare. */
+const SMALLEST_NODATA_PART = 0.01
+
+/** Least distance, relative to the range of the others, of a value at the grid's edges or at the end of its type. */
+const SMALLEST_GAP = 0.25
+
+/** Relative to the largest value: nearer values differ by rounding. */
+const SMALLEST_DIFFERENCE = 0.001
+
+/** Share of the grid's edges. */
+const SMALLEST_PART_OF_FRAME = 0.5
+const CORNERS = 4
+
+/** A frequent value apart from all others: -9999 would be answered as a rate. */
+export const undeclaredNodata: Check<ReadFacts> = (release) =>
+  listLayers(release).flatMap((layer) => {
+    const { low, high } = layer.values
+    if (low === null || high === null) return []
+    const evidence = looksLikeNodata(layer, low, high) ?? looksLikeNodata(layer, high, low)
+    if (evidence === undefined) return []
+    const { value, part, others, atEdges } = evidence
+    const range = [...new Set(others.map(shortNumber))].join(' to ')
+    return {
+      check: 'undeclared-nodata',
+      level: 'error',
+      sentence: `${layer.origin} has the pixel value ${shortNumber(value)} in ${percentText(part)} of its values, apart from all others (${range})${atEdges ? ', at the corners and edges of the grid' : ''}: does it mean none? The layer's nodata says so.`,
+      layer: labelLayer(layer),
+      figures: { value, part, othersFrom: others[0], othersTo: others[1] },
+    }
+  })
+
+function looksLikeNodata({ values, frame, pixelType }: ReadLayer, end: Extreme, otherEnd: Extreme) {
+  const part = end.count / values.count
+  if (part <= SMALLEST_NODATA_PART || end.next === null) return undefined
+  const others: [number, number] = [Math.min(end.next, otherEnd.value), Math.max(end.next, otherEnd.value)]
+  const gap = Math.abs(end.next - end.value)
+  const range = others[1] - others[0]
+  if (gap < SMALLEST_DIFFERENCE * Math.max(Math.abs(end.value), ...others.map(Math.abs))) return undefined
+  const atEdges = standsAtEdges(end.value, frame.corners, frame.values)
+  const isEvident =
+    hasOwnSign(end.value, others) ||
+    (isFarther(gap, range, others) && hasThreeValues(end.next, otherEnd)) ||
+    (gap > range * SMALLEST_GAP && (atEdges || isEndOfType(end.value, pixelType)))
+  return isEvident ? { value: end.value, part, others, atEdges } : undefined
+}
+
+function isFarther(gap: number, range: number, others: number[]): boolean {
+  return gap > Math.max(range, ...others.map(Math.abs))
+}
+
+/** Amounts are not negative. */
+function hasOwnSign(value: number, others: number[]): boolean {
+  return value < 0 && others.every((other) => other >= 0)
+}
+
+/** Two values show no range. */
+function hasThreeValues(next: number, otherEnd: Extreme): boolean {
+  return otherEnd.next !== null && next !== otherEnd.value && next !== otherEnd.next
+}
+
+function standsAtEdges(value: number, corners: number[], edges: Tally): boolean {
+  const end = [edges.low, edges.high].find((extreme) => extreme?.value === value)
+  return (
+    corners.length === CORNERS &&
+    corners.every((corner) => corner === value) &&
+    (end?.count ?? 0) > edges.count * SMALLEST_PART_OF_FRAME
+  )
+}
+
+/** Integer types often use their end for nodata; 0 is a real value. */
+function isEndOfType(value: number, type: PixelType): boolean {
+  const { BYTES_PER_ELEMENT: bytes } = PIXEL_TYPES[type].PixelArray
+  if (type.endsWith('F') || value === 0) return false
+  const span = 2 ** (8 * bytes)
+  return type.endsWith('SI') ? value === -span / 2 || value === span / 2 - 1 : value === span - 1
+}

@@ -3,23 +3,18 @@ import type { MultiPolygon } from 'geojson'
 import { feature } from 'topojson-client'
 import type { GeometryCollection, Topology } from 'topojson-specification'
 
-/** Where the outlines come from: Natural Earth at 1:10 million, as packed by world-atlas. */
+/** Natural Earth at 1:10 million, as packed by world-atlas. */
 export const OUTLINE_SOURCE = {
   source: 'Natural Earth 1:10m, from the npm package world-atlas',
   licence: 'Public domain',
 }
 
-/** The outline of a country of the demo in longitude and latitude. */
 export function countryOutline(countryCode: string): MultiPolygon {
-  return outlineOf(DEMO_COUNTRIES[countryCode]?.numericCode)
+  return readOutline(DEMO_COUNTRIES[countryCode]?.numericCode)
 }
 
-/**
- * The outline of a country in longitude and latitude.
- *
- * @param numericCode ISO 3166-1
- */
-export function outlineOf(numericCode: string | undefined): MultiPolygon {
+/** @param numericCode ISO 3166-1 */
+export function readOutline(numericCode: string | undefined): MultiPolygon {
   const world = createRequire(import.meta.url)('world-atlas/countries-10m.json') as Topology<{
     countries: GeometryCollection
   }>
@@ -30,7 +25,7 @@ export function outlineOf(numericCode: string | undefined): MultiPolygon {
   throw new Error(`world-atlas has no outline for ${numericCode}`)
 }
 
-export function boundsOf(outline: MultiPolygon): {
+export function measureBounds(outline: MultiPolygon): {
   west: number
   south: number
   east: number
@@ -48,8 +43,8 @@ export function boundsOf(outline: MultiPolygon): {
 }
 
 /**
- * The longitudes at which a parallel crosses an outline, ascending: inside lies between the first and
- * the second, the third and the fourth, and so on (the even-odd rule; holes come out by themselves).
+ * Ascending longitudes at a parallel. Inside lies between the first and the second, the third and the fourth (even-odd
+ * rule, holes included).
  */
 export function crossings(outline: MultiPolygon, latitude: number): number[] {
   const longitudes: number[] = []
@@ -64,17 +59,15 @@ export function crossings(outline: MultiPolygon, latitude: number): number[] {
   return longitudes.sort((a, b) => a - b)
 }
 
-/** A country that there are demo data for. */
 export interface DemoCountry {
-  /** ISO 3166-1, by which world-atlas knows it. */
+  /** ISO 3166-1, the key of world-atlas. */
   numericCode: string
-  /** The crop that there are formulas for; null where there are none but those of forage. */
   crop: string | null
-  /** Pixel size: about 5 km, and 1 km for Rwanda, which is small. */
+  /** About 5 km, and 1 km for the small Rwanda. */
   pixelDegrees: number
 }
 
-/** The demo has these, and of others nothing: it needs their seats, outlines and formulas. */
+/** A country needs seats, an outline and formulas. */
 export const DEMO_COUNTRIES: Record<string, DemoCountry> = {
   eth: { numericCode: '231', crop: 'wheat', pixelDegrees: 0.05 },
   gha: { numericCode: '288', crop: null, pixelDegrees: 0.05 },

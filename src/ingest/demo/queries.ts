@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { Tables } from '#src/data/tables.ts'
 
 export interface SeatPlace {
-  /** Of the area of the lowest level; the codes of those above are its beginnings. */
+  /** Of the lowest level; its beginnings are the codes above. */
   code: string
   longitude: number
   latitude: number
@@ -11,17 +11,15 @@ export interface SeatPlace {
 interface CutArea {
   level: number
   code: string
-  /** A MultiPolygon, well-known binary. */
   wkb: Buffer
 }
 
-/** Degrees by which the cells reach beyond the country, so that its outline alone ends them. */
+/** Cells reach beyond the country, so that its outline alone ends them. */
 const BEYOND = 1
 
 /**
- * Cuts a country into areas by the nearest seat (by degrees, which are nearly square so close to the
- * equator). Areas of the upper levels are put together from the cells of the lowest before they meet
- * the outline, so all levels nest.
+ * Areas by the nearest seat, in degrees, which are nearly square near the equator. Upper levels are unions of cells
+ * before the outline cuts them, so all levels nest.
  */
 export async function cutByNearestSeat(
   db: Kysely<Tables>,

@@ -5,25 +5,22 @@ import { listCountryEntries, listCountryExtents } from '#src/catalog/reference-q
 import { listReleases } from '#src/catalog/release-queries.ts'
 import type { Database } from '#src/data/client.ts'
 import { lockWork } from '#src/data/work-lock.ts'
-import { type Shape, shapeOf } from '../boundaries/geometry.ts'
-import type { CountryPlace } from '../boundaries/place.ts'
-import { type BoundarySet, findBoundarySets } from '../boundaries/queries.ts'
-import { replaceBoundaries } from '../boundaries/replace.ts'
-import type { StagedArea } from '../boundaries/staging-queries.ts'
+import { readShape, type Shape } from '../boundaries/geometry.ts'
+import { type BoundarySet, findBoundarySets, type StagedArea } from '../boundaries/queries.ts'
+import { type CountryPlace, replaceBoundaries } from '../boundaries/replace.ts'
 import { loadRelease } from '../load.ts'
 import { countryOutline, DEMO_COUNTRIES, OUTLINE_SOURCE } from './outlines.ts'
 import { cutByNearestSeat, type SeatPlace } from './queries.ts'
 import { DEMO_RELEASES, demoSource } from './source.ts'
 
-/** Any constant will do, as long as every process that seeds uses the same. */
+/** Processes that seed share this arbitrary number. */
 const SEED_LOCK = 7_239_442
 
 /**
- * Loads the synthetic demo releases, the countries' outlines and approximate areas into a database where
- * nothing real is published: of the countries and crops of the demo those that the database has. What is
- * there already stays, so a seeding that was cut off is completed by the next.
+ * Seeds only databases without real publications, with their countries and crops. Existing data stay, so the next call
+ * completes an interrupted one.
  *
- * @returns how many releases were published
+ * @returns the number of published releases
  */
 export async function seedDemo(
   database: Database,
@@ -58,7 +55,7 @@ export async function seedDemo(
   }
 }
 
-/** Towns and the areas they are the seats of, by country: facts, rounded to about a kilometre or worse. */
+/** Towns as seats of areas: facts, rounded to a kilometre or worse. */
 const SEATS = readFileSync(new URL('seats.csv', import.meta.url), 'utf8')
 
 const APPROXIMATE = {
@@ -67,13 +64,9 @@ const APPROXIMATE = {
   licence: 'CC0-1.0',
 }
 
-/** Those of seats.csv. */
 const LEVELS = [1, 2, 3]
 
-/**
- * Gives every country of the demo an outline and approximate areas, where it has none. What an operator has
- * loaded is left alone, and approximate areas are not put beside it.
- */
+/** Boundaries of operators stay, without approximate areas beside them. */
 export async function seedAreas(database: Database): Promise<void> {
   const countries = await listCountryExtents(database.writer)
   for (const { code, name, stated: bounds } of countries.filter((known) => known.code in DEMO_COUNTRIES)) {
@@ -87,7 +80,7 @@ export async function seedAreas(database: Database): Promise<void> {
 }
 
 async function seedOutline(database: Database, country: CountryPlace): Promise<void> {
-  const { wkb } = shapeOf(countryOutline(country.code)) as Shape
+  const { wkb } = readShape(countryOutline(country.code)) as Shape
   const code = country.code.toUpperCase()
   await seedLevel(
     database,
@@ -98,7 +91,7 @@ async function seedOutline(database: Database, country: CountryPlace): Promise<v
 }
 
 async function seedLevels(database: Database, country: CountryPlace): Promise<void> {
-  const { seats, names } = seatsOf(country.code)
+  const { seats, names } = readSeats(country.code)
   const areas = await cutByNearestSeat(database.writer, country.code, seats, LEVELS)
   const checksum = createHash('sha256').update(SEATS).digest('hex')
   for (const level of LEVELS) {
@@ -116,12 +109,7 @@ async function seedLevels(database: Database, country: CountryPlace): Promise<vo
   }
 }
 
-async function seedLevel(
-  database: Database,
-  country: CountryPlace,
-  set: BoundarySet,
-  areas: StagedArea[],
-): Promise<void> {
+async function seedLevel(database: Database, country: CountryPlace, set: BoundarySet, areas: StagedArea[]) {
   await replaceBoundaries(database, set, Readable.from(areas), {
     country,
     strict: false,
@@ -131,11 +119,8 @@ async function seedLevel(
   })
 }
 
-/**
- * The seats of a country, and the names of the areas of all levels by code. Codes count the areas within
- * the one above in the order of the file: RWA-01-02-03. They are this project's own.
- */
-export function seatsOf(countryCode: string): { seats: SeatPlace[]; names: Map<string, string> } {
+/** Codes count areas within the one above, in the order of the file: RWA-01-02-03. They are this project's own. */
+export function readSeats(countryCode: string): { seats: SeatPlace[]; names: Map<string, string> } {
   const names = new Map<string, string>()
   const codes = new Map<string, string>()
   const counts = new Map<string, number>()

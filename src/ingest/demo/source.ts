@@ -5,28 +5,26 @@ import type { Grid, Window } from '#src/raster/grid.ts'
 import { type Pixels, storedNodata } from '#src/raster/pixels.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
 import type { CoverageSource, LayerSource, ReleaseSource } from '../source.ts'
-import { boundsOf, countryOutline, crossings, DEMO_COUNTRIES, type DemoCountry } from './outlines.ts'
+import { countryOutline, crossings, DEMO_COUNTRIES, type DemoCountry, measureBounds } from './outlines.ts'
 
 /**
- * The values of the demo data. They are made up, smooth and the same every time: a suitability between
- * 0 and 1, the sum of a few waves over longitude and latitude, moves each quantity within a range that
- * is plausible for the crop and the country. No agronomist has seen them; nobody should farm by them.
+ * Invented values, smooth and reproducible: a suitability from 0 to 1, the sum of waves over longitude and latitude,
+ * moves each quantity within a plausible range. No agronomist has checked them; they are not advice.
  */
 
-/** A quantity of the demo: its range, and how a season changes it. */
 export interface DemoQuantity {
   input: string | null
-  /** Values at suitability 0 and 1, in the product's unit. */
+  /** At suitability 0 and 1, in the product's unit. */
   range: [number, number]
-  /** How the quantity answers to a better season: 1 rises with it, -1 falls, 0 not at all. */
+  /** To a better season: 1 rises, -1 falls, 0 stays. */
   response: number
-  /** Shifts the waves, so that no two quantities have the same pattern. */
+  /** Shifts the waves, so that patterns differ. */
   phase: number
-  /** The step that values are rounded to, in the product's unit. */
+  /** Rounding step, in the product's unit. */
   step: number
 }
 
-/** Seasons, and the part by which each is better than the normal one; null for the likeliest at a place. */
+/** The gain over a normal season; null for the likeliest one at a place. */
 export const SCENARIOS: Record<string, number | null> = {
   'Above Normal': 0.15,
   Normal: 0,
@@ -76,11 +74,8 @@ export const DEMO_QUANTITIES: Record<string, Quantities> = {
 }
 
 /**
- * How well a place suits, from 0 to 1.
- *
- * s = 0.5 + 0.22 sin(1.1 x + p) cos(0.9 y - p) + 0.16 sin(2.3 x - 1.7 y + 2 p) + 0.10 cos(5.1 x + 4.3 y - p)
- * with x the longitude and y the latitude in degrees and p the phase. The amplitudes add up to 0.48, so
- * s stays within 0.02 and 0.98.
+ * s = 0.5 + 0.22 sin(1.1 x + p) cos(0.9 y - p) + 0.16 sin(2.3 x - 1.7 y + 2 p) + 0.10 cos(5.1 x + 4.3 y - p), with
+ * longitude x, latitude y and phase p. The amplitudes sum to 0.48, so s stays within 0.02 and 0.98.
  */
 function suitability(longitude: number, latitude: number, phase: number): number {
   return (
@@ -91,17 +86,16 @@ function suitability(longitude: number, latitude: number, phase: number): number
   )
 }
 
-/** The waves of the likeliest season: where they are high it is the one above normal, where low the one below. */
+/** High waves mean above normal, low ones below. */
 const LIKELIEST = { phase: 6.1, above: 0.58, below: 0.42 }
 
-/** The likeliest season at a place, of all quantities alike. */
 function likeliestSeason(longitude: number, latitude: number): string {
   const outlook = suitability(longitude, latitude, LIKELIEST.phase)
   if (outlook > LIKELIEST.above) return 'Above Normal'
   return outlook < LIKELIEST.below ? 'Below Normal' : 'Normal'
 }
 
-/** The value of a quantity at a place (degrees) in a season, or in the likeliest one (null), in the product's unit. */
+/** In the product's unit; a null season is the likeliest one. */
 export function demoValue(
   quantity: DemoQuantity,
   season: number | null,
@@ -121,7 +115,7 @@ interface DemoRelease {
   cropCode: string | null
 }
 
-/** The places of the demo; whether they are seeded depends on the countries and crops of the database. */
+/** The database's countries and crops decide which are seeded. */
 const DEMO_PLACES = [
   ...Object.entries(DEMO_COUNTRIES).flatMap(([countryCode, { crop }]) =>
     crop === null ? [] : [{ countryCode, cropCode: crop }],
@@ -129,31 +123,28 @@ const DEMO_PLACES = [
   ...Object.keys(DEMO_COUNTRIES).map((countryCode) => ({ countryCode, cropCode: null })),
 ]
 
-/** What there is a formula for. */
 export const DEMO_RELEASES: DemoRelease[] = DEMO_PLACES.flatMap((place) =>
   PRODUCTS.list
     .filter(({ seasonal }) => seasonal === (place.cropCode !== null))
     .map((product) => ({ product, ...place })),
-).filter((release) => quantitiesOf(release).length > 0)
+).filter((release) => listQuantities(release).length > 0)
 
 const SOURCE = 'Synthetic demonstration values made by a formula. They are not advice.'
 
-/** A layer of the demo: what it stores and how its values are made. */
 interface DemoLayer extends LayerSource {
   quantity: DemoQuantity
   season: number | null
 }
 
-function quantitiesOf({ product, countryCode, cropCode }: DemoRelease): DemoQuantity[] {
+function listQuantities({ product, countryCode, cropCode }: DemoRelease): DemoQuantity[] {
   return DEMO_QUANTITIES[cropCode ? `${product.code} ${countryCode} ${cropCode}` : product.code] ?? []
 }
 
-/** The rasters of a demo release, computed while they are read. */
 export function demoSource(release: DemoRelease): ReleaseSource {
   const { product, countryCode, cropCode } = release
   const { seasonal, unit, decimals } = product
   const seasons = seasonal ? Object.entries(SCENARIOS) : [[null, 0] as const]
-  const layers = quantitiesOf(release).flatMap((quantity) =>
+  const layers = listQuantities(release).flatMap((quantity) =>
     seasons.map(
       ([scenario, season]): DemoLayer => ({
         input: quantity.input,
@@ -183,14 +174,14 @@ export function demoSource(release: DemoRelease): ReleaseSource {
         .update(JSON.stringify([countryCode, layers]))
         .digest('hex'),
     },
-    coverages: [coverageOf(countryCode, layers)],
+    coverages: [createCoverage(countryCode, layers)],
   }
 }
 
-function coverageOf(countryCode: string, layers: DemoLayer[]): CoverageSource {
+function createCoverage(countryCode: string, layers: DemoLayer[]): CoverageSource {
   const { pixelDegrees } = DEMO_COUNTRIES[countryCode] as DemoCountry
   const outline = countryOutline(countryCode)
-  const grid = gridOver(boundsOf(outline), pixelDegrees)
+  const grid = gridOver(measureBounds(outline), pixelDegrees)
   return {
     grid,
     layers,
@@ -201,13 +192,13 @@ function coverageOf(countryCode: string, layers: DemoLayer[]): CoverageSource {
       height: Math.min(TILE_SIZE, grid.height - index * TILE_SIZE),
     })),
     async read(window) {
-      const inside = insideOf(window)
-      return layers.map((layer) => valuesOf(layer, window, inside))
+      const inside = findInside(window)
+      return layers.map((layer) => computeValues(layer, window, inside))
     },
   }
 
-  /** The pixels of a window whose centres lie in the country: index, longitude and latitude. */
-  function insideOf(window: Window): [number, number, number][] {
+  /** Pixels with their centre in the country: index, longitude and latitude. */
+  function findInside(window: Window): [number, number, number][] {
     const pixels: [number, number, number][] = []
     for (let row = 0; row < window.height; row++) {
       const latitude = grid.originY + (window.row + row + 0.5) * grid.pixelHeight
@@ -223,7 +214,7 @@ function coverageOf(countryCode: string, layers: DemoLayer[]): CoverageSource {
   }
 }
 
-function valuesOf(layer: DemoLayer, window: Window, inside: [number, number, number][]): Pixels {
+function computeValues(layer: DemoLayer, window: Window, inside: [number, number, number][]): Pixels {
   const pixels = new Float32Array(window.width * window.height).fill(layer.nodata as number)
   for (const [index, longitude, latitude] of inside) {
     pixels[index] = demoValue(layer.quantity, layer.season, longitude, latitude)
@@ -231,8 +222,8 @@ function valuesOf(layer: DemoLayer, window: Window, inside: [number, number, num
   return pixels
 }
 
-/** The smallest grid of whole pixels, aligned to multiples of their size, that covers the bounds. */
-function gridOver(bounds: ReturnType<typeof boundsOf>, pixel: number): Grid {
+/** Aligned to multiples of the pixel size. */
+function gridOver(bounds: ReturnType<typeof measureBounds>, pixel: number): Grid {
   const perDegree = Math.round(1 / pixel)
   const west = Math.floor(bounds.west * perDegree)
   const north = Math.ceil(bounds.north * perDegree)

@@ -1,38 +1,169 @@
+import { readFile, stat } from 'node:fs/promises'
+import { parseXml, XmlElement } from '@rgrove/parse-xml'
 import type { GeoTIFFImage } from 'geotiff'
 import { OperatorError } from '#src/errors.ts'
+import { codeOf, messageOf } from '#src/lib/promises.ts'
 import type { GridSize } from '#src/raster/grid.ts'
 import type { PixelType } from '#src/raster/pixels.ts'
-import type { BandText, SideMetadata } from './metadata.ts'
 import type { SampleLayout } from './samples.ts'
 
-/** What a GeoTIFF says of one of its bands. */
-export interface Band {
+/** GDAL's metadata beside a raster whose format cannot hold it. */
+export interface SideMetadata {
+  path: string
+  /** WKT. */
+  crs: string | undefined
+  geotransform: Affine | undefined
   /** From 1. */
+  bands: Map<number, SideBand>
+}
+
+interface SideBand extends BandText {
+  nodata?: string
+  /** By value, from 0. */
+  categories: string[]
+}
+
+/** Histograms and tables of classes fit. */
+const MAX_BYTES = 8 * 2 ** 20
+
+/** `FILE.aux.xml`, GDAL's "persistent auxiliary metadata"; undefined without one. */
+export async function readSideMetadata(imagePath: string): Promise<SideMetadata | undefined> {
+  const path = `${imagePath}.aux.xml`
+  const text = await readSmallFile(path, MAX_BYTES)
+  if (text === undefined) return undefined
+  const root = parseRoot(text, 'PAMDataset', path)
+  if (!root) {
+    throw new OperatorError(`${path} is not what GDAL keeps of a raster: it is no PAMDataset.`)
+  }
+  return {
+    path,
+    crs: readText(root, 'SRS'),
+    geotransform: geotransformIn(readText(root, 'GeoTransform'), path),
+    bands: new Map(
+      listChildren(root, 'PAMRasterBand').map((band) => [
+        Number(band.attributes.band),
+        {
+          nodata: readText(band, 'NoDataValue'),
+          scale: readText(band, 'Scale'),
+          offset: readText(band, 'Offset'),
+          description: readText(band, 'Description'),
+          categories: listChildren(band, 'CategoryNames')
+            .flatMap((names) => listChildren(names, 'Category'))
+            .map(({ text }) => text.trim()),
+        },
+      ]),
+    ),
+  }
+}
+
+function readText(element: XmlElement, name: string): string | undefined {
+  return listChildren(element, name)[0]?.text.trim() || undefined
+}
+
+/** GDAL's order: x of the origin, its change a column and a row, then y. */
+function geotransformIn(text: string | undefined, path: string): Affine | undefined {
+  if (text === undefined) return undefined
+  const numbers = text.split(',').map(Number)
+  if (numbers.length !== 6 || !numbers.every(Number.isFinite)) {
+    throw new OperatorError(`${path} has a GeoTransform that is not six numbers.`)
+  }
+  const [c, a, b, f, d, e] = numbers as Affine
+  return [a, b, c, d, e, f]
+}
+
+interface BandText {
+  scale?: string
+  offset?: string
+  description?: string
+}
+
+/** GDAL's metadata in the file, by band from 1. */
+export async function readInternalMetadata(
+  image: GeoTIFFImage,
+  path: string,
+): Promise<Map<number, BandText>> {
+  const bands = new Map<number, BandText>()
+  if (!image.fileDirectory.hasTag('GDAL_METADATA')) return bands
+  const text = String(await image.fileDirectory.loadValue('GDAL_METADATA')).replaceAll('\0', '')
+  const root = parseRoot(text, 'GDALMetadata', `What ${path} says of its bands`)
+  for (const { attributes, text } of root ? listChildren(root, 'Item') : []) {
+    // Items without a role are free notes.
+    const { role, sample } = attributes
+    if (sample === undefined || (role !== 'scale' && role !== 'offset' && role !== 'description')) continue
+    const band = Number(sample) + 1
+    bands.set(band, { ...bands.get(band), [role]: unescaped(text) })
+  }
+  return bands
+}
+
+const ESCAPED: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"' }
+
+/** GDAL escapes twice, an XML parser undoes one. */
+function unescaped(text: string): string {
+  return text.replace(/&(?:amp|lt|gt|quot);/g, (entity) => ESCAPED[entity] as string)
+}
+
+/**
+ * @param name for messages
+ * @returns undefined for another root element
+ */
+function parseRoot(text: string, element: string, name: string): XmlElement | undefined {
+  try {
+    const { root } = parseXml(text)
+    return root?.name === element ? root : undefined
+  } catch (error) {
+    throw new OperatorError(`${name} is damaged: ${messageOf(error).split('\n')[0]}.`)
+  }
+}
+
+function listChildren(element: XmlElement, name: string): XmlElement[] {
+  return element.children.filter(
+    (child): child is XmlElement => child instanceof XmlElement && child.name === name,
+  )
+}
+
+/** A file that may lie beside a raster; undefined without it. */
+export async function readSmallFile(path: string, maxBytes: number): Promise<string | undefined> {
+  const refuse = (error: NodeJS.ErrnoException) => {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw new OperatorError(`${path} cannot be read: ${error.message}.`)
+  }
+  const status = await stat(path).catch(refuse)
+  if (!status) return undefined
+  if (status.size > maxBytes) {
+    throw new OperatorError(`${path} has ${status.size} bytes; at most ${maxBytes} are read.`)
+  }
+  return readFile(path, 'utf8').catch(refuse)
+}
+
+/** x = a * column + b * row + c, y = d * column + e * row + f. */
+export type Affine = [a: number, b: number, c: number, d: number, e: number, f: number]
+
+export interface Band {
   number: number
   pixelType: PixelType
-  /** As written in the file: for Float32 pixels it still has to be rounded to one. NaN is possible. */
+  /** As written: for Float32 pixels still to be rounded. May be NaN. */
   nodata: number | undefined
   scale: number
   offset: number
-  /** Why they cannot be read, where the manifest does not give others. */
+  /** Unless the manifest overrides them. */
   refusals: { scale?: string; offset?: string }
-  /** What the operator should know of it. */
+  /** For the operator. */
   notes: string[]
-  /** And of its nodata value, where the manifest does not give another. */
+  /** Unless the manifest overrides nodata. */
   nodataNote: string | undefined
 }
 
-/** TIFF SampleFormat values. */
+/** SampleFormat of TIFF. */
 const UNSIGNED = 1
 const SIGNED = 2
 const FLOAT = 3
-/** TIFF 6.0 has readers take it for the first. */
+/** Readers treat it as unsigned (TIFF 6.0). */
 const UNDEFINED = 4
 
-/** How the samples of an image look in memory; all its bands are alike. */
+/** Equal for all bands of an image. */
 export type SampleType = Pick<SampleLayout, 'pixelType' | 'bytes' | 'float' | 'packed' | 'integers64'>
 
-/** What an image, what GDAL has written into it and what lies beside it say of its bands. */
 interface BandSources {
   image: GeoTIFFImage
   type: SampleType
@@ -42,15 +173,13 @@ interface BandSources {
 }
 
 /**
- * What is said of a band in the file and beside it. Where both say something, they are followed as GDAL does,
- * so that operators get what they see elsewhere: the nodata value beside the file, the rest in it.
+ * Contradictions are resolved as in GDAL, so that operators see the same: nodata beside the file, the rest in it.
  *
- * @param named its number from 1, or its name, which GDAL calls its description
- * @throws {OperatorError} when the band is not there
+ * @param named its number from 1, or its description in GDAL
  */
-export function bandOf(sources: BandSources, named: number | string): Band {
+export function readBand(sources: BandSources, named: number | string): Band {
   const { image, type, inside: all, side, path } = sources
-  const number = typeof named === 'number' ? named : numberOf(named, sources)
+  const number = typeof named === 'number' ? named : findNumber(named, sources)
   const count = image.getSamplesPerPixel()
   if (number > count) {
     throw new OperatorError(
@@ -59,8 +188,8 @@ export function bandOf(sources: BandSources, named: number | string): Band {
   }
   const metadata = all.get(number)
   const beside = side?.bands.get(number)
-  const [nodataInside, nodataBeside] = [nodataOf(image), numberIn(beside?.nodata)]
-  // They belong together: a file that has one of them has both, of which one says nothing.
+  const [nodataInside, nodataBeside] = [readNodata(image), numberIn(beside?.nodata)]
+  // A file has both or none; one of them may be empty.
   const isInside = isSaid(metadata?.scale) || isSaid(metadata?.offset)
   const { scale, offset } = (isInside ? withPoints(metadata) : beside) ?? {}
   const saying = { path: isInside ? path : side?.path, number }
@@ -71,21 +200,20 @@ export function bandOf(sources: BandSources, named: number | string): Band {
     scale: numberIn(scale) ?? 1,
     offset: numberIn(offset) ?? 0,
     refusals: {
-      scale: refusalOf('scale', scale, saying),
-      offset: refusalOf('offset', offset, saying),
+      scale: findRefusal('scale', scale, saying),
+      offset: findRefusal('offset', offset, saying),
     },
     notes: classNotes(sources, number),
     nodataNote: nodataNote(sources, beside?.nodata),
   }
 }
 
-/** What there is to say of the nodata value of a band, by the text beside its file. */
 function nodataNote({ image, side, path }: BandSources, besideText: string | undefined): string | undefined {
-  const [inside, beside] = [nodataOf(image), numberIn(besideText)]
+  const [inside, beside] = [readNodata(image), numberIn(besideText)]
   if (inside !== undefined && beside !== undefined && !Object.is(inside, beside)) {
     return `${side?.path} says nodata ${beside}, and the file itself ${inside}: ${beside} counts.`
   }
-  const insideText = nodataTextOf(image)
+  const insideText = readNodataText(image)
   if (beside === undefined && isSaid(besideText)) return unreadNodata(side?.path, besideText)
   if (beside === undefined && inside === undefined && isSaid(insideText))
     return unreadNodata(path, insideText)
@@ -96,7 +224,7 @@ function unreadNodata(path: string | undefined, text: string): string {
   return `${path} says nodata "${text}", which is no number and does not count: give the layer's nodata.`
 }
 
-function refusalOf(
+function findRefusal(
   name: 'scale' | 'offset',
   text: string | undefined,
   { path, number }: { path: string | undefined; number: number },
@@ -105,13 +233,12 @@ function refusalOf(
   return `${path} says ${name} "${text.trim()}" of band ${number}, which is no number: give the layer's ${name}.`
 }
 
-/** PhotometricInterpretation: pixels are places in a list of colours. */
+/** PhotometricInterpretation: indices of colours. */
 const PALETTE = 3
 
-/** Classes that a note names. */
 const LISTED_CLASSES = 10
 
-/** Pixels of classes are read as the numbers that they are, which are amounts of nothing. */
+/** Numbers of classes are no amounts. */
 function classNotes({ image, side, path }: BandSources, number: number): string[] {
   const classes = side?.bands.get(number)?.categories ?? []
   const isPalette = image.fileDirectory.getValue('PhotometricInterpretation') === PALETTE
@@ -124,10 +251,9 @@ function classNotes({ image, side, path }: BandSources, number: number): string[
   ]
 }
 
-/** Names that a refusal lists. */
 const LISTED_NAMES = 20
 
-function numberOf(name: string, { image, inside, side, path }: BandSources): number {
+function findNumber(name: string, { image, inside, side, path }: BandSources): number {
   const names = Array.from({ length: image.getSamplesPerPixel() }, (_, index) => {
     return (inside.get(index + 1)?.description ?? side?.bands.get(index + 1)?.description)?.trim()
   })
@@ -144,8 +270,7 @@ function numberOf(name: string, { image, inside, side, path }: BandSources): num
   )
 }
 
-/** @throws {OperatorError} when pixels of this type cannot be stored */
-export function sampleTypeOf(image: GeoTIFFImage, path: string): SampleType {
+export function readSampleType(image: GeoTIFFImage, path: string): SampleType {
   const bands = Array.from({ length: image.getSamplesPerPixel() }, (_, band) => band)
   const bits = image.getBitsPerSample(0)
   const formatOf = (band: number) =>
@@ -170,13 +295,13 @@ export function sampleTypeOf(image: GeoTIFFImage, path: string): SampleType {
   )
 }
 
-/** The nodata tag of an image, which is one for all its bands. */
-export function nodataOf(image: GeoTIFFImage): number | undefined {
-  const text = nodataTextOf(image)
+/** One tag for all bands. */
+export function readNodata(image: GeoTIFFImage): number | undefined {
+  const text = readNodataText(image)
   return numberIn(text === undefined ? undefined : withPoint(text))
 }
 
-function nodataTextOf(image: GeoTIFFImage): string | undefined {
+function readNodataText(image: GeoTIFFImage): string | undefined {
   const text = image.fileDirectory.getValue('GDAL_NODATA') as string | undefined
   return text?.replaceAll('\0', '').trim()
 }
@@ -185,7 +310,7 @@ function withPoints({ scale, offset }: BandText = {}): Pick<BandText, 'scale' | 
   return { scale: scale && withPoint(scale), offset: offset && withPoint(offset) }
 }
 
-/** GDAL takes one decimal comma for a point, in what a file itself says. */
+/** GDAL accepts a decimal comma in the file itself. */
 function withPoint(text: string): string {
   const number = text.replace(',', '.')
   return Number.isNaN(Number(number)) ? text : number
@@ -195,7 +320,7 @@ function isSaid(text: string | undefined): text is string {
   return text !== undefined && text.trim() !== ''
 }
 
-/** How writers spell what is no finite number. */
+/** Writers' spellings of non-finite numbers. */
 const NOT_FINITE = /^[+-]?(?:nan|inf(?:inity)?|1\.#\w+)$/i
 
 function numberIn(text: string | undefined): number | undefined {
@@ -209,12 +334,11 @@ const MAX_SIDE = 250_000
 const MAX_PIXELS = 10_000_000_000
 const MAX_BANDS = 4096
 
-/** Images up to here may be as empty as they like: sparse files and those of one value are small. */
+/** Below this, sparse files and files of one value may be tiny. */
 const UNSUSPICIOUS_BYTES = 2 ** 30
-/** DEFLATE makes 1,032 bytes of one at most, and no raster of measurements comes near it. */
+/** DEFLATE reaches 1,032; measurements never do. */
 const MAX_RATIO = 1000
 
-/** @throws {OperatorError} where the image has more pixels than are read, or says so without a reason */
 export function refuseAbsurdSize(image: GeoTIFFImage, path: string): void {
   const [width, height, bands] = [image.getWidth(), image.getHeight(), image.getSamplesPerPixel()]
   if (![width, height, bands].every((size) => Number.isInteger(size) && size > 0)) {
@@ -226,7 +350,6 @@ export function refuseAbsurdSize(image: GeoTIFFImage, path: string): void {
   }
 }
 
-/** @throws {OperatorError} where a grid has more pixels than are read */
 export function refuseAbsurdGrid({ width, height }: GridSize, path: string): void {
   if (Math.max(width, height) <= MAX_SIDE && width * height <= MAX_PIXELS) return
   throw new OperatorError(
@@ -234,10 +357,7 @@ export function refuseAbsurdGrid({ width, height }: GridSize, path: string): voi
   )
 }
 
-/**
- * @param part of the image that counts
- * @throws {OperatorError} where the pixels of a large image cannot come from so small a file
- */
+/** @param part the share of the image that counts */
 export function refuseInflated(
   image: GeoTIFFImage,
   { bytes }: SampleType,

@@ -7,28 +7,27 @@ import { codeOf } from '#src/lib/promises.ts'
 import type { PixelType } from '#src/raster/pixels.ts'
 
 /**
- * Turns the bytes of a block into at least `size` bytes of samples, or fewer if there are no more. Never takes
- * memory for more than `most`: the last strip of an image may be filled up to the height of the others.
+ * Returns `size` bytes of samples, or fewer at the end. Never takes more memory than `most`: the last strip may be
+ * padded to the height of the others.
  */
 type Decompress = (bytes: Uint8Array, size: number, most: number) => Uint8Array | Promise<Uint8Array>
 
-/** Turns the bytes of a block, which come in pieces, into its samples, in pieces of any size. */
+/** Pieces of any size. */
 export type DecompressStream = (pieces: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>
 
 export interface Compression {
   undo: Decompress
-  /** The same without the memory of a whole block, where that can be. */
+  /** Saves the memory of a whole block. */
   stream?: DecompressStream
-  /** What a pixel takes while it is decompressed, where that may be more than its samples. */
+  /** If a pixel takes more than its samples. */
   pixelBytes?: number
 }
 
 export const NOT_COMPRESSED = 1
 
 /**
- * The lossless compressions of TIFF that carry numbers, by the values of its Compression tag. They are
- * undone here rather than by geotiff, whose LZW and ZSTD never end on some damaged blocks until memory
- * does; and zlib inflates on other threads.
+ * Lossless compressions of numbers, by the Compression tag. geotiff's LZW and ZSTD never end on some damaged blocks;
+ * zlib inflates on other threads.
  */
 export const COMPRESSIONS: ReadonlyMap<number, Compression> = new Map<number, Compression>([
   [NOT_COMPRESSED, { undo: (bytes) => bytes }],
@@ -39,7 +38,7 @@ export const COMPRESSIONS: ReadonlyMap<number, Compression> = new Map<number, Co
   [50000, { undo: decompressZstd }],
 ])
 
-/** Names for what cannot be read, so that the operator knows what to look for. */
+/** Names of unsupported methods. */
 export const OTHER_COMPRESSIONS: Record<number, string> = {
   2: 'CCITT',
   3: 'CCITT',
@@ -53,13 +52,13 @@ export const OTHER_COMPRESSIONS: Record<number, string> = {
   50002: 'JPEG XL',
 }
 
-/** Those that pictures are compressed with, mostly so that something of them is lost. */
+/** For pictures, mostly lossy. */
 export const LOSSY: ReadonlySet<number> = new Set([6, 7, 34712, 50001, 50002])
 
 const inflateBuffer = promisify<InputType, ZlibOptions, Buffer>(inflate)
 
 async function decompressDeflate(bytes: Uint8Array, size: number, most: number): Promise<Uint8Array> {
-  // In one piece: zlib gathers pieces, and then has all of it twice. The bytes more are for it to see the end.
+  // zlib would gather several pieces and double the memory. The spare bytes let it see the end.
   const options = { chunkSize: size + SMALLEST_CHUNK, maxOutputLength: most }
   return inflateBuffer(bytes, options).catch((error) => {
     if (codeOf(error) !== 'ERR_BUFFER_TOO_LARGE') throw error
@@ -67,19 +66,19 @@ async function decompressDeflate(bytes: Uint8Array, size: number, most: number):
   })
 }
 
-/** zlib's own limit. */
+/** zlib's minimum. */
 const SMALLEST_CHUNK = 64
 
 const PIECE_BYTES = 65_536
 
 function streamDeflate(pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   const inflated = createInflate({ chunkSize: PIECE_BYTES })
-  // Whoever reads what is inflated is told of an error, wherever it comes from.
+  // The reader of the inflated stream gets the errors.
   pipeline(Readable.from(pieces, { highWaterMark: 1 }), inflated, () => {})
   return inflated
 }
 
-/** PackBits (TIFF 6.0, section 9): runs of one byte, and stretches of bytes as they are. */
+/** TIFF 6.0, section 9: runs of a byte, and literal stretches. */
 function unpackBits(bytes: Uint8Array, size: number): Uint8Array {
   const output = new Uint8Array(size)
   let written = 0
@@ -100,7 +99,7 @@ function unpackBits(bytes: Uint8Array, size: number): Uint8Array {
   return output.subarray(0, written)
 }
 
-/** Decompresses all units that have come whole; the rest of a piece is held for the next one. */
+/** Holds incomplete units for the next piece. */
 async function* streamPackBits(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let held = new Uint8Array(0)
   for await (const piece of pieces) {
@@ -111,7 +110,6 @@ async function* streamPackBits(pieces: AsyncIterable<Uint8Array>): AsyncGenerato
   }
 }
 
-/** Where the last whole unit of PackBits ends, and what all of them come to. */
 function wholeUnits(bytes: Uint8Array): { end: number; size: number } {
   let size = 0
   for (let at = 0; ; ) {
@@ -123,7 +121,7 @@ function wholeUnits(bytes: Uint8Array): { end: number; size: number } {
   }
 }
 
-/** The size is given, so that a damaged block comes out short: to find it out can take for ever. */
+/** The given size makes damaged blocks short; finding it may never end. */
 async function decompressZstd(bytes: Uint8Array, size: number): Promise<Uint8Array> {
   const zstd = new ZSTDDecoder()
   await zstd.init()
@@ -137,18 +135,17 @@ const NARROWEST = 9
 const WIDEST = 12
 const CODES = 1 << WIDEST
 
-/** Bytes that an output has to have left: no string is longer, since each is one byte longer than one before it. */
+/** Room that a string may need: each is a byte longer than an earlier one. */
 const LONGEST = CODES
 
-/** Bytes to decode, and how far that has come. */
 interface Input {
   bytes: Uint8Array
   at: number
 }
 
 /**
- * Undoes LZW as TIFF has it: codes with the high bit first, which grow wider one code early (TIFF 6.0,
- * section 13). A string of the table is kept as the code of the one before it and one more byte.
+ * TIFF's LZW: high bit first, codes widen one code early (TIFF 6.0, section 13). The table stores a string as its
+ * prefix's code and a byte.
  */
 class LzwDecoder {
   readonly #before = new Uint16Array(CODES)
@@ -157,11 +154,11 @@ class LzwDecoder {
   readonly #lengths = new Uint16Array(CODES)
   #next = FIRST
   #width = NARROWEST
-  /** The code before the next one; CLEAR where the table is new. */
+  /** CLEAR for a new table. */
   #previous = CLEAR
   #bits = 0
   #bitCount = 0
-  /** Whether the end was among the codes. */
+  /** The end code was read. */
   #ended = false
 
   constructor() {
@@ -173,9 +170,9 @@ class LzwDecoder {
   }
 
   /**
-   * Decodes until the input ends, or the output has no room left for the longest of strings.
+   * Stops at the end of the input, or without room for the longest string.
    *
-   * @returns how many bytes were written
+   * @returns the written bytes
    */
   decode(input: Input, output: Uint8Array): number {
     const { bytes } = input
@@ -208,7 +205,7 @@ class LzwDecoder {
         before[next] = previous
         first[next] = first[previous] as number
         lengths[next] = (lengths[previous] as number) + 1
-        // The string of the code may be this one, whose last byte is then its own first.
+        // The code may be the new string, which ends with its own first byte.
         last[next] = first[code] as number
         next++
       }
@@ -230,14 +227,12 @@ class LzwDecoder {
   }
 }
 
-/** @returns `size` bytes, or fewer if there are no more */
 function decompressLzw(bytes: Uint8Array, size: number): Uint8Array {
   const output = new Uint8Array(size + LONGEST)
   const written = new LzwDecoder().decode({ bytes, at: 0 }, output)
   return output.subarray(0, Math.min(written, size))
 }
 
-/** Decompresses what comes in pieces, in pieces. */
 async function* streamLzw(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const decoder = new LzwDecoder()
   for await (const bytes of pieces) {
@@ -251,16 +246,15 @@ async function* streamLzw(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uin
   }
 }
 
-/** The compression of the blobs, by the second number of the LercParameters tag. */
+/** Compression of the blobs, by the second number of LercParameters. */
 const AROUND: Record<number, number> = { 0: NOT_COMPRESSED, 1: 8, 2: 50000 }
 
-/** LERC's pixel types, by the numbers that it has for them. */
+/** By LERC's numbers. */
 const TYPES: PixelType[] = ['8BSI', '8BUI', '16BSI', '16BUI', '32BSI', '32BUI', '32BF', '64BF']
 
-/** A blob has a head and a mask besides its pixels, and is hardly ever larger than they are. */
+/** A blob adds a head and a mask, and is hardly ever larger than its pixels. */
 const SPARE_BYTES = 1024
 
-/** What the head of a blob says of it. */
 interface Head {
   rows: number
   columns: number
@@ -269,23 +263,20 @@ interface Head {
   type: PixelType | undefined
 }
 
-/** What a block of the file has room for. */
-interface Room {
+interface BlockSize {
   width: number
   height: number
-  /** Samples a pixel. */
   depth: number
 }
 
 /**
- * Decompresses LERC: a blob a block, which may itself be compressed. What the blob has no value for comes as NaN.
+ * A blob a block, possibly compressed. Missing pixels become NaN.
  *
- * @param parameters the LercParameters tag
- * @returns undefined where the blobs are compressed by something unknown
+ * @returns undefined for an unknown compression
  */
-export function lercOf(
+export function createLerc(
   pixelType: PixelType,
-  block: Room,
+  block: BlockSize,
   parameters: ArrayLike<number> | undefined,
 ): Compression | undefined {
   const around = COMPRESSIONS.get(AROUND[parameters?.[1] ?? 0] as number)
@@ -293,8 +284,8 @@ export function lercOf(
   const undo: Compression['undo'] = async (bytes, size, most) => {
     const room = Math.ceil(1.25 * most) + SPARE_BYTES
     const blob = await around.undo(bytes, room, room)
-    const { rows, columns, depth, blobBytes, type } = headOf(blob)
-    // Its decoder takes memory for what the head says. The last strip may be as high as the others, or lower.
+    const { rows, columns, depth, blobBytes, type } = readHead(blob)
+    // The decoder allocates by the head. The last strip may be as high as the others, or lower.
     if (type !== pixelType || columns !== block.width || rows > block.height || depth !== block.depth) {
       throw new Error(
         `its LERC data say that they are ${columns} x ${rows} pixels of ${depth} x ${type}, and the block has ${block.width} x ${block.height} of ${block.depth} x ${pixelType}`,
@@ -314,7 +305,7 @@ export function lercOf(
   return { undo }
 }
 
-/** The decoder compares a checksum, and says no more than a number where it differs. */
+/** The decoder checks a checksum, and reports only a number. */
 function decoded(blob: Uint8Array): LercData {
   try {
     return decode(blob, { returnInterleaved: true })
@@ -323,8 +314,8 @@ function decoded(blob: Uint8Array): LercData {
   }
 }
 
-/** Esri's Lerc2, whose versions from 3 have a checksum, and from 4 several samples a pixel. */
-function headOf(blob: Uint8Array): Head {
+/** Lerc2 has a checksum from version 3, and several samples a pixel from 4. */
+function readHead(blob: Uint8Array): Head {
   const view = new DataView(blob.buffer, blob.byteOffset, blob.byteLength)
   const damaged = () => new Error('its LERC data are damaged, or of another version')
   if (blob.length < 50 || Buffer.from(blob.subarray(0, 6)).toString('latin1') !== 'Lerc2 ') throw damaged()

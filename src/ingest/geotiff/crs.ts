@@ -1,6 +1,14 @@
 import type { GeoTIFFImage } from 'geotiff'
 import type { CrsText } from '#src/data/crs.ts'
-import { hasRotatedPole } from '../rotated-pole.ts'
+
+/** A displaced pole, in PROJ, in WKT with PROJ, and in WKT 2. */
+const ROTATED_POLE =
+  /\+proj=ob_tran\b.*\+o_proj=(?:longlat|latlong|latlon|lonlat)\b|\+o_proj=(?:longlat|latlong|latlon|lonlat)\b.*\+proj=ob_tran\b|^\s*(?:GEOGCRS|GEODCRS|GEODETICCRS|GEOGRAPHICCRS)\b.*\bDERIVINGCONVERSION\s*\[/is
+
+/** Its degrees are no longitude and latitude. */
+export function hasRotatedPole(crs: string): boolean {
+  return ROTATED_POLE.test(crs)
+}
 
 const MODEL_PROJECTED = 1
 const MODEL_GEOGRAPHIC = 2
@@ -10,23 +18,20 @@ const DEGREE = 9102
 const GREENWICH = 8901
 
 /**
- * Reads the CRS from a GeoTIFF's keys (OGC GeoTIFF 1.1, annex C), of which some have text in their place.
- *
- * Some writers leave the name and the code of longitude and latitude out and give only the ellipsoid
- * ("GCS Name = unknown | Datum = unknown | Ellipsoid = WGS 84"). A missing name is not a missing CRS:
- * the parameters decide whether it is WGS 84.
+ * OGC GeoTIFF 1.1, annex C. Some writers give only the ellipsoid ("GCS Name = unknown | Datum = unknown | Ellipsoid =
+ * WGS 84"): then the parameters decide whether it is WGS 84.
  */
-export function crsOf(image: GeoTIFFImage): FileCrs {
+export function readCrs(image: GeoTIFFImage): FileCrs {
   const keys = image.getGeoKeys() as GeoKeys | null
   if (!keys) return { kind: 'unknown', reason: 'it names none' }
 
-  const projected = codeOf(keys.ProjectedCSTypeGeoKey)
-  const geographic = codeOf(keys.GeographicTypeGeoKey)
+  const projected = readCode(keys.ProjectedCSTypeGeoKey)
+  const geographic = readCode(keys.GeographicTypeGeoKey)
   const model = keys.GTModelTypeGeoKey ?? (keys.ProjectedCSTypeGeoKey ? MODEL_PROJECTED : MODEL_GEOGRAPHIC)
   const cited = projected === undefined ? citedCrs(keys) : undefined
   if (cited) return cited
   if (model === MODEL_PROJECTED) {
-    return projected ? { kind: 'epsg', code: projected } : projectionOf(keys, geographic)
+    return projected ? { kind: 'epsg', code: projected } : readProjection(keys, geographic)
   }
   if (model === MODEL_GEOGRAPHIC) {
     if (geographic) return { kind: 'epsg', code: geographic }
@@ -39,19 +44,17 @@ export function crsOf(image: GeoTIFFImage): FileCrs {
   return { kind: 'unknown', reason: 'it is neither geographic nor projected' }
 }
 
-/** ESRI's and GDAL's way out for what keys cannot say. */
+/** ESRI and GDAL write WKT here if keys cannot express a CRS. */
 const WKT_CITATION = 'ESRI PE String = '
 
-/** What stands in the text of a name where no keys can say it. */
 function citedCrs(keys: GeoKeys): FileCrs | undefined {
   const names = [keys.PCSCitationGeoKey, keys.GTCitationGeoKey].map(String)
   const wkt = names.find((name) => name.startsWith(WKT_CITATION))?.slice(WKT_CITATION.length)
-  return wkt === undefined ? undefined : crsOfText(wkt.replace(/[|\0]+$/, ''))
+  return wkt === undefined ? undefined : parseCrs(wkt.replace(/[|\0]+$/, ''))
 }
 
-/** A projection that has no code, by its parameters. */
-function projectionOf(keys: GeoKeys, geographic: number | undefined): FileCrs {
-  const found = projectionIn(keys)
+function readProjection(keys: GeoKeys, geographic: number | undefined): FileCrs {
+  const found = readUncoded(keys)
   if ('reason' in found) return { kind: 'unknown', reason: `its projection${citation(keys)} ${found.reason}` }
   if (geographic) return { kind: 'projection', proj: found.proj, of: geographic }
   const earth = earthIn(keys)
@@ -60,7 +63,7 @@ function projectionOf(keys: GeoKeys, geographic: number | undefined): FileCrs {
     : { kind: 'unknown', reason: `its projection${citation(keys)} has no ellipsoid` }
 }
 
-function codeOf(key: number | string | undefined): number | undefined {
+function readCode(key: number | string | undefined): number | undefined {
   return typeof key === 'number' && key > 0 && key !== USER_DEFINED ? key : undefined
 }
 
@@ -76,8 +79,8 @@ function isWgs84(keys: GeoKeys): boolean {
     keys.GeogEllipsoidGeoKey === WGS84.ellipsoid ||
     (near(semiMajor, WGS84.semiMajor, 1e-6) &&
       (near(inverse, WGS84.inverseFlattening, 1e-8) || near(keys.GeogSemiMinorAxisGeoKey, semiMinor, 1e-4)))
-  const datum = codeOf(keys.GeogGeodeticDatumGeoKey)
-  const meridian = codeOf(keys.GeogPrimeMeridianGeoKey)
+  const datum = readCode(keys.GeogGeodeticDatumGeoKey)
+  const meridian = readCode(keys.GeogPrimeMeridianGeoKey)
   const shift = (keys as Record<string, unknown>).GeogTOWGS84GeoKey as ArrayLike<number> | undefined
   return (
     ellipsoid &&
@@ -93,15 +96,14 @@ function near(value: number | string | undefined, expected: number, tolerance: n
   return typeof value === 'number' && Math.abs(value - expected) <= tolerance
 }
 
-/** The keys of a GeoTIFF, by their names. */
 type GeoKeys = Record<string, number | string>
 
-/** What the keys of a projection without a code come to: a PROJ string but for the ellipsoid, or why there is none. */
+/** A PROJ string without the ellipsoid, or why there is none. */
 type Projection = { proj: string } | { reason: string }
 
 type Parameter = 'lon_0' | 'lat_0' | 'lat_1' | 'lat_2' | 'lat_ts' | 'k_0'
 
-/** PROJ's projections by the values of ProjCoordTransGeoKey (GeoTIFF 1.0, section 6.3.3.3), and what they need. */
+/** By ProjCoordTransGeoKey (GeoTIFF 1.0, section 6.3.3.3), with PROJ's parameters. */
 const PROJECTIONS: Record<number, [name: string, ...Parameter[]]> = {
   1: ['tmerc', 'lat_0', 'lon_0', 'k_0'],
   7: ['merc', 'lon_0', 'k_0'],
@@ -114,7 +116,7 @@ const PROJECTIONS: Record<number, [name: string, ...Parameter[]]> = {
   28: ['cea', 'lat_ts', 'lon_0'],
 }
 
-/** Writers call one and the same thing by different keys. */
+/** Writers use different keys for a parameter. */
 const KEYS: Record<Parameter | 'x_0' | 'y_0', string[]> = {
   lon_0: ['ProjNatOriginLongGeoKey', 'ProjFalseOriginLongGeoKey', 'ProjCenterLongGeoKey'],
   lat_0: ['ProjNatOriginLatGeoKey', 'ProjFalseOriginLatGeoKey', 'ProjCenterLatGeoKey'],
@@ -126,11 +128,11 @@ const KEYS: Record<Parameter | 'x_0' | 'y_0', string[]> = {
   y_0: ['ProjFalseNorthingGeoKey', 'ProjFalseOriginNorthingGeoKey', 'ProjCenterNorthingGeoKey'],
 }
 
-/** Mercator is given by its scale, or by the parallel that is true to scale, which GDAL takes where both are there. */
+/** Mercator has a scale, or a true parallel, which GDAL prefers. */
 const MERCATOR = 7
 const MERCATOR_BY_PARALLEL: [name: string, ...Parameter[]] = ['merc', 'lat_ts', 'lon_0']
 
-/** Others by their values, and how PROJ calls them. */
+/** Unsupported methods, with PROJ's names. */
 const UNREAD: Record<number, [name: string, proj: string]> = {
   2: ['a transverse Mercator of Alaska', 'alsk'],
   3: ['oblique Mercator', 'omerc'],
@@ -154,13 +156,13 @@ const UNREAD: Record<number, [name: string, proj: string]> = {
   9815: ['oblique Mercator', 'omerc'],
 }
 
-/** ProjectionGeoKey of UTM's zones, north and south: 160zz and 161zz. */
+/** ProjectionGeoKey of UTM zones: 160zz north, 161zz south. */
 const UTM = { north: 16_000, south: 16_100, zones: 60 }
 
 const METRE = 9001
 
-/** @returns the projection, as PROJ has it, without what it is a projection of */
-function projectionIn(keys: GeoKeys): Projection {
+/** @returns PROJ's projection, without its ellipsoid */
+function readUncoded(keys: GeoKeys): Projection {
   const zone = utmZoneIn(keys)
   if (zone) return { proj: `+proj=utm ${zone} +units=m` }
   const method = Number(keys.ProjCoordTransGeoKey)
@@ -182,7 +184,6 @@ function projectionIn(keys: GeoKeys): Projection {
   return { proj: `+proj=${name} ${values.join(' ')} +units=m` }
 }
 
-/** A zone of UTM, which is in metres; undefined for any other projection. */
 function utmZoneIn({ ProjectionGeoKey: key }: GeoKeys): string | undefined {
   const isZone = (first: number) => Number(key) > first && Number(key) <= first + UTM.zones
   if (isZone(UTM.north)) return `+zone=${Number(key) - UTM.north}`
@@ -190,8 +191,7 @@ function utmZoneIn({ ProjectionGeoKey: key }: GeoKeys): string | undefined {
 }
 
 /**
- * The Earth of a CRS that has no code, as PROJ has it, by its ellipsoid and its shift to WGS 84; undefined where
- * the keys do not say it. A datum that has only a name cannot be followed: GDAL does not either.
+ * Ellipsoid and shift to WGS 84 for PROJ; undefined without them. A datum with only a name cannot be used, as in GDAL.
  */
 function earthIn(keys: GeoKeys): string | undefined {
   const meridian = keys.GeogPrimeMeridianGeoKey ?? GREENWICH
@@ -220,65 +220,64 @@ function ellipsoidIn(keys: GeoKeys): string | undefined {
   return keys.GeogEllipsoidGeoKey === WGS84.ellipsoid ? '+ellps=WGS84' : undefined
 }
 
-/** The CRS that a GeoTIFF names, describes or leaves out. */
 export type FileCrs =
-  /** A code of EPSG or ESRI. */
+  /** Of EPSG or ESRI. */
   | { kind: 'epsg'; code: number }
   | ({ kind: 'text' } & CrsText)
-  /** A projection without a code of what has one. */
+  /** A projection without a code, of a coded CRS. */
   | { kind: 'projection'; proj: string; of: number }
   | { kind: 'unnamed-wgs84' }
-  /** Degrees, though none of longitude and latitude. */
+  /** Degrees that are no longitude and latitude. */
   | { kind: 'rotated-pole' }
   | { kind: 'unknown'; reason: string }
 
-/** Keywords that WKT of a CRS begins with, of its versions 1 and 2, by whether it is in degrees. */
+/** First keywords of WKT 1 and 2. */
 const GEOGRAPHIC_WKT = /^(GEOGCS|GEOGCRS|GEODCRS|GEODETICCRS|GEOGRAPHICCRS)\s*\[/i
 const PROJECTED_WKT = /^(PROJCS|PROJCRS|PROJECTEDCRS)\s*\[/i
-/** What is around another CRS, with heights or a transformation; what it is around decides. */
+/** A CRS with heights or a transformation: the inner CRS decides. */
 const WRAPPED_WKT = /^(BOUNDCRS|COMPD_CS|COMPOUNDCRS)\s*\[/i
 const AROUND_PROJECTED = /\b(PROJCS|PROJCRS|PROJECTEDCRS)\s*\[/i
 const QUOTED = /"[^"]*"/g
 const CODE = /^(EPSG|ESRI):(\d{1,9})$/i
 
-/** The code at the end of WKT, which is that of the CRS as a whole. */
+/** The code of the whole CRS, at the end of WKT. */
 const OUTER_CODE = /(?:AUTHORITY|ID)\s*\[\s*"(?:EPSG|ESRI)"\s*,\s*"?(\d+)"?\s*\]\s*\]$/i
 
-/** PROJ's other names of longitude and latitude; statements ask for "longlat" where they ask for degrees. */
+/** PROJ's synonyms of longlat, which SQL recognises. */
 const LONGLAT = /\+proj=(?:latlong|latlon|lonlat)(?=\s|$)/
 
-/** WGS 84 as ESRI's software and GDAL write it, without a code. */
+/** WGS 84 by ESRI and GDAL, without a code. */
 const WGS84_GEOGCS =
   /GEOGCS\["[^"]*",DATUM\["(?:D_)?WGS_1984",SPHEROID\["WGS[_ ](?:19)?84",6378137(?:\.0*)?,298\.2572235\d*(?:,AUTHORITY\["EPSG","7030"\])?\](?:,AUTHORITY\["EPSG","6326"\])?\],PRIMEM\["Greenwich",0(?:\.0*)?(?:,AUTHORITY\["EPSG","8901"\])?\],UNIT\["[Dd]egree",0\.01745329\d*(?:,AUTHORITY\["EPSG","9122"\])?\](?:,AXIS\["Lat[a-z]*",NORTH\],AXIS\["Lon[a-z]*",EAST\])?\]/
 const WGS84_WKT = new RegExp(`^${WGS84_GEOGCS.source}$`)
 
-/** A transverse Mercator of WGS 84 in metres, as ESRI's software writes it: its parameters in any order. */
+/** Transverse Mercator of WGS 84 in metres by ESRI, with parameters in any order. */
 const ESRI_TMERC = new RegExp(
   `^PROJCS\\["[^"]*",${WGS84_GEOGCS.source},PROJECTION\\["Transverse_Mercator"\\],((?:PARAMETER\\["\\w+",-?[\\d.]+\\],)+)UNIT\\["Met(?:er|re)",1(?:\\.0*)?\\]\\]$`,
   'i',
 )
 const PARAMETER = /"(\w+)",(-?[\d.]+)/g
 
-/** Codes of EPSG before those of the zones of UTM on WGS 84. */
+/** EPSG codes before the UTM zones of WGS 84. */
 const UTM_CODES = { north: 32_600, south: 32_700 }
 
-/** What a text says that should be a CRS: a code, a PROJ string, or WKT; undefined where it is none of them. */
-export function crsOfText(text: string): FileCrs | undefined {
+/** A code, a PROJ string, or WKT; else undefined. */
+export function parseCrs(text: string): FileCrs | undefined {
   const trimmed = text.trim()
   const code = CODE.exec(trimmed)?.[2] ?? (isWkt(trimmed) ? OUTER_CODE.exec(trimmed)?.[1] : undefined)
   if (code) return { kind: 'epsg', code: Number(code) }
   if (hasRotatedPole(trimmed)) return { kind: 'rotated-pole' }
   if (WGS84_WKT.test(trimmed)) return { kind: 'epsg', code: 4326 }
-  const utm = utmCodeOf(trimmed)
+  const utm = findUtmCode(trimmed)
   if (utm) return { kind: 'epsg', code: utm }
-  if (isWkt(trimmed)) return crsOfWkt(trimmed)
+  if (isWkt(trimmed)) return parseWkt(trimmed)
   return /^\+proj=\w/.test(trimmed)
     ? { kind: 'text', wkt: '', proj: trimmed.replace(LONGLAT, '+proj=longlat') }
     : undefined
 }
 
-/** The code of a zone of UTM that is written out; undefined where a text is of anything else. */
-function utmCodeOf(wkt: string): number | undefined {
+/** For a UTM zone that is written out. */
+function findUtmCode(wkt: string): number | undefined {
   const parameters = ESRI_TMERC.exec(wkt)?.[1]
   if (parameters === undefined) return undefined
   const found = new Map<string, number>()
@@ -302,7 +301,7 @@ function isWkt(text: string): boolean {
   return GEOGRAPHIC_WKT.test(text) || PROJECTED_WKT.test(text) || WRAPPED_WKT.test(text)
 }
 
-function crsOfWkt(wkt: string): FileCrs {
+function parseWkt(wkt: string): FileCrs {
   if (WRAPPED_WKT.test(wkt) && !AROUND_PROJECTED.test(wkt.replace(QUOTED, ''))) {
     return {
       kind: 'unknown',

@@ -2,73 +2,74 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import mozjpeg from '@jsquash/jpeg/codec/dec/mozjpeg_dec.js'
 
-/** The size of a block, and what its samples are. */
-interface Room {
+interface BlockSize {
   width: number
   height: number
-  /** Samples a pixel: 1 or 3. */
+  /** 1 or 3. */
   depth: number
-  /** Whether the samples are luminance and two differences, which stand for red, green and blue. */
+  /** Luminance and two differences stand for red, green and blue. */
   isLuminance: boolean
 }
 
-/** The decoder's output has red, green, blue and opacity for each pixel, of grey ones too. */
+/** Red, green, blue and opacity, for grey pixels too. */
 export const DECODED_PIXEL_BYTES = 4
 
-/** Markers of JPEG (T.81, table B.1), each after a byte of 0xFF. */
+/** T.81, table B.1; each follows a byte of 0xFF. */
 const BEGIN = 0xd8
 const END = 0xd9
 const SCAN = 0xda
 const SEQUENTIAL_FRAMES = [0xc0, 0xc1]
 /** Progressive, lossless, arithmetic. */
 const OTHER_FRAMES = [0xc2, 0xc3, 0xc5, 0xc6, 0xc7, 0xc9, 0xca, 0xcb, 0xcd, 0xce, 0xcf]
-/** Segments of applications, two of which say what the samples are: TIFF says that itself. */
+/** Application segments; TIFF's tags replace their colour space. */
 const isOfApplication = (marker: number) => marker >= 0xe0 && marker <= 0xef
 
-/** Adobe's segment: its last byte has the decoder take three samples as they are, or as luminance and differences. */
+/** Adobe's segment: its last byte sets the decoder's colour transform. */
 const adobe = (transform: 0 | 1) =>
   Uint8Array.of(0xff, 0xee, 0, 14, ...Buffer.from('Adobe'), 0, 100, 0, 0, 0, 0, transform)
 
 /**
- * Decodes a sequential JPEG stream with samples of 8 bits, to the same samples as GDAL.
+ * Sequential JPEG with 8 bits; the samples equal GDAL's.
  *
- * @param shared segments of tables that the stream does not have itself
- * @returns its samples, those of a pixel side by side, in as many rows as it has
- * @throws where it is damaged or does not fit into the room, before memory is taken for it
+ * @param shared tables of the file
+ * @throws for damaged or oversized data, before memory is allocated
  */
-export async function decodeJpeg(bytes: Uint8Array, shared: Uint8Array[], room: Room): Promise<Uint8Array> {
-  const segments = segmentsOf(bytes)
+export async function decodeJpeg(
+  bytes: Uint8Array,
+  shared: Uint8Array[],
+  block: BlockSize,
+): Promise<Uint8Array> {
+  const segments = readSegments(bytes)
   const frame = segments.find(({ marker }) => SEQUENTIAL_FRAMES.includes(marker))
   if (!frame) throw damaged()
-  refuseOtherFrame(frame.bytes, room)
+  refuseOtherFrame(frame.bytes, block)
   const stream = Buffer.concat([
     Uint8Array.of(0xff, BEGIN),
-    adobe(room.isLuminance ? 1 : 0),
+    adobe(block.isLuminance ? 1 : 0),
     ...shared,
     ...segments.filter(({ marker }) => !isOfApplication(marker)).map((segment) => segment.bytes),
   ])
   const pixels = (await loadDecoder()).decode(stream)
-  const samples = new Uint8Array((pixels.length / DECODED_PIXEL_BYTES) * room.depth)
+  const samples = new Uint8Array((pixels.length / DECODED_PIXEL_BYTES) * block.depth)
   for (let from = 0, to = 0; to < samples.length; from += DECODED_PIXEL_BYTES) {
-    for (let sample = 0; sample < room.depth; sample++) samples[to++] = pixels[from + sample] as number
+    for (let sample = 0; sample < block.depth; sample++) samples[to++] = pixels[from + sample] as number
   }
   return samples
 }
 
-/** The segments of the JPEGTables tag, which all blocks of a file share. */
-export function sharedTablesOf(bytes: Uint8Array): Uint8Array[] {
-  const segments = segmentsOf(bytes).filter(({ marker }) => marker !== SCAN && !isOfApplication(marker))
+export function readSharedTables(bytes: Uint8Array): Uint8Array[] {
+  const segments = readSegments(bytes).filter(({ marker }) => marker !== SCAN && !isOfApplication(marker))
   return segments.map((segment) => segment.bytes)
 }
 
 interface Segment {
   marker: number
-  /** With the marker; of the first scan, to the end of the stream. */
+  /** With the marker; the scan runs to the end. */
   bytes: Uint8Array
 }
 
-/** The segments of a stream up to its first scan, without the markers of its beginning and end. */
-function segmentsOf(bytes: Uint8Array): Segment[] {
+/** Up to the first scan, without begin and end markers. */
+function readSegments(bytes: Uint8Array): Segment[] {
   const segments: Segment[] = []
   for (let at = 0; at < bytes.length; ) {
     while (bytes[at] === 0xff && bytes[at + 1] === 0xff) at++
@@ -83,7 +84,7 @@ function segmentsOf(bytes: Uint8Array): Segment[] {
       )
     }
     if (marker === SCAN) return [...segments, { marker, bytes: bytes.subarray(at) }]
-    // The bytes of the file are let go.
+    // A copy releases the bytes of the file.
     if (marker !== BEGIN) segments.push({ marker, bytes: bytes.slice(at, end) })
     at = end
   }
@@ -91,14 +92,14 @@ function segmentsOf(bytes: Uint8Array): Segment[] {
 }
 
 /** The last strip may be as high as the others, or lower. */
-function refuseOtherFrame(frame: Uint8Array, room: Room): void {
+function refuseOtherFrame(frame: Uint8Array, block: BlockSize): void {
   const [bits, count] = [frame[4], frame[9] ?? 0]
   if (frame.length < 10 + 3 * count) throw damaged()
   if (bits !== 8) throw new Error(`its JPEG data have samples of ${bits} bits: those of 8 are read`)
   const [height, width] = [uint16(frame, 5), uint16(frame, 7)]
-  if (width !== room.width || height > room.height || height === 0 || count !== room.depth) {
+  if (width !== block.width || height > block.height || height === 0 || count !== block.depth) {
     throw new Error(
-      `its JPEG data say that they are ${width} x ${height} pixels of ${count} samples, and the block has ${room.width} x ${room.height} of ${room.depth}`,
+      `its JPEG data say that they are ${width} x ${height} pixels of ${count} samples, and the block has ${block.width} x ${block.height} of ${block.depth}`,
     )
   }
   const samplings = Array.from({ length: count }, (_, index) => {
@@ -106,7 +107,7 @@ function refuseOtherFrame(frame: Uint8Array, room: Room): void {
     return `${sampling >> 4} x ${sampling & 15}`
   })
   const [first, ...others] = samplings as [string]
-  const possible = room.isLuminance ? ['1 x 1', '2 x 1', '2 x 2'] : ['1 x 1']
+  const possible = block.isLuminance ? ['1 x 1', '2 x 1', '2 x 2'] : ['1 x 1']
   if (possible.includes(first) && others.every((sampling) => sampling === '1 x 1')) return
   throw new Error(
     `its JPEG data have ${samplings.join(', ')} samples in a unit: 1 x 1 of each band are read, and of the first of three that are YCbCr 2 x 1 or 2 x 2 as well`,
@@ -114,10 +115,6 @@ function refuseOtherFrame(frame: Uint8Array, room: Room): void {
 }
 
 interface Decoder {
-  /**
-   * @returns the pixels
-   * @throws where the stream is damaged
-   */
   decode(stream: Uint8Array): Uint8ClampedArray
 }
 
@@ -140,7 +137,7 @@ async function newDecoder(): Promise<Decoder> {
         const image = decoder.decode(stream, false)
         if (image && complaints === 0) return image.data
       } catch {
-        // The error has ended this instance of it, which keeps the memory that it had taken.
+        // An error ends this instance, which keeps its memory.
         loading = undefined
       }
       throw damaged()

@@ -1,32 +1,159 @@
 import { createWriteStream } from 'node:fs'
-import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
+import { type FileHandle, mkdir, mkdtemp, open, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, extname, join, sep } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { OperatorError } from '#src/errors.ts'
 import { messageOf } from '#src/lib/promises.ts'
+import { type Pauses, retry } from '#src/lib/retry.ts'
 import { type Archive, isArchive, openArchive } from '../archive.ts'
-import { download, shown } from '../download.ts'
-import { isAddress } from '../manifest-file.ts'
+import { isAddress } from '../manifest.ts'
 import { openRaster, type RasterFile } from './file.ts'
 import type { LayerFiles } from './layers.ts'
 
-/** Files of a release. Where their strips and tiles are is kept of each of them while it is loaded. */
+const MAX_REDIRECTS = 5
+/** A broken connection resumes at its position, so often. */
+const PAUSES_MS: Pauses = [0, 0, 0]
+
+interface DownloadLimits {
+  maxBytes: number
+  /** Between two chunks. */
+  silenceMs: number
+  /** In all. */
+  wholeMs: number
+}
+
+/** Retries cannot change these. */
+const ABSENT = [401, 403, 404, 410]
+
+/** A retry may succeed. */
+class Broken extends Error {}
+
+/** Names, passwords and signatures in queries stay secret. */
+function shown(address: URL): string {
+  return `${address.origin}${address.pathname}`
+}
+
+/**
+ * Resumes broken connections by ranges.
+ *
+ * @returns the bytes; undefined for a missing file
+ * @throws {OperatorError} for a file that is too large or slow, or a redirect that leaves https
+ */
+export async function download(
+  address: URL,
+  target: string,
+  limits: DownloadLimits,
+): Promise<number | undefined> {
+  const { wholeMs } = limits
+  const deadline = AbortSignal.timeout(wholeMs)
+  const file = await open(target, 'w')
+  try {
+    const state: Progress = { at: 0, tag: undefined }
+    const isThere = await retry(
+      () => fetchRest(address, file, state, limits, deadline),
+      PAUSES_MS,
+      (error) => !(error instanceof OperatorError || deadline.aborted),
+    )
+    return isThere ? state.at : undefined
+  } catch (error) {
+    if (error instanceof OperatorError) throw error
+    const reason = deadline.aborted ? `it takes more than ${wholeMs / 1000} s` : readReason(error)
+    throw new OperatorError(`${shown(address)} cannot be downloaded: ${reason}.`)
+  } finally {
+    await file.close()
+  }
+}
+
+interface Progress {
+  at: number
+  tag: string | undefined
+}
+
+async function fetchRest(
+  address: URL,
+  file: FileHandle,
+  state: Progress,
+  { silenceMs, maxBytes }: DownloadLimits,
+  deadline: AbortSignal,
+): Promise<boolean> {
+  const silence = new AbortController()
+  const hangUp = () => silence.abort(new Error(`nothing came for ${silenceMs / 1000} s`))
+  let timer = setTimeout(hangUp, silenceMs)
+  try {
+    const signal = AbortSignal.any([deadline, silence.signal])
+    const response = await follow(address, state, signal)
+    if (ABSENT.includes(response.status)) return false
+    if (response.status !== 200 && response.status !== 206) throw new Broken(`it answers ${response.status}`)
+    const start = readStart(response)
+    if (start !== state.at) {
+      if (start !== 0) throw new Broken('it answers with another part than was asked for')
+      state.at = 0
+      await file.truncate(0)
+    }
+    state.tag = response.headers.get('etag') ?? undefined
+    for await (const chunk of response.body ?? []) {
+      clearTimeout(timer)
+      timer = setTimeout(hangUp, silenceMs)
+      if (state.at + chunk.length > maxBytes) {
+        throw new OperatorError(`${shown(address)} has more than the ${maxBytes} bytes that are downloaded.`)
+      }
+      for (let written = 0; written < chunk.length; ) {
+        const { bytesWritten } = await file.write(chunk, written, chunk.length - written, state.at)
+        written += bytesWritten
+        state.at += bytesWritten
+      }
+    }
+    return true
+  } finally {
+    clearTimeout(timer)
+    silence.abort()
+  }
+}
+
+/** The position of an answer in the file. */
+function readStart({ status, headers }: Response): number {
+  if (status === 200) return 0
+  return Number(/^bytes (\d+)-/.exec(headers.get('content-range') ?? '')?.[1])
+}
+
+/** A weak tag names no bytes: the file begins anew. */
+async function follow(address: URL, { at, tag }: Progress, signal: AbortSignal): Promise<Response> {
+  const resumes = at > 0 && tag !== undefined && !tag.startsWith('W/')
+  const headers = {
+    'accept-encoding': 'identity',
+    ...(resumes && { range: `bytes=${at}-`, 'if-range': tag }),
+  }
+  let place = address
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
+    const response = await fetch(place, { headers, signal, redirect: 'manual' })
+    const location = response.headers.get('location')
+    if (response.status < 300 || response.status > 399 || location === null) return response
+    await response.body?.cancel()
+    place = new URL(location, place)
+    if (place.protocol !== 'https:') {
+      throw new OperatorError(`${shown(address)} leads to ${shown(place)}, which is not https.`)
+    }
+  }
+  throw new OperatorError(`${shown(address)} leads elsewhere more than ${MAX_REDIRECTS} times.`)
+}
+
+function readReason(error: unknown): string {
+  const { cause } = error as { cause?: unknown }
+  return messageOf(cause ?? error)
+}
+
+/** Their block offsets stay in memory during a load. */
 const MAX_FILES = 256
 
-/** The files of a release, each of which is open once, however many layers are in it. */
+/** Opens each file once, for all its layers. */
 export class OpenFiles {
   readonly #files = new Map<string, RasterFile>()
   readonly #groups = new Map<string, LayerFiles>()
   readonly #addresses = new Addresses()
   readonly #archives = new Archives()
 
-  /**
-   * The files of a layer; layers of the same files get the same object.
-   *
-   * @throws {OperatorError} when one cannot be used, or there are too many of them
-   */
   async of([first, ...others]: readonly [string, ...string[]]): Promise<LayerFiles> {
     const key = JSON.stringify([first, ...others])
     const known = this.#groups.get(key)
@@ -58,26 +185,22 @@ export class OpenFiles {
   }
 }
 
-/** What may lie beside a raster, by what its address ends with in the place of the raster's ending, or behind it. */
+/** By the ending that replaces the raster's, or follows it. */
 const BESIDE = { instead: ['.tfw', '.tifw', '.wld', '.prj', '.aux', '.tab'], behind: ['.aux.xml', '.msk'] }
 
-/** Bytes that the addresses of a release take while it is loaded, and so many its archives. */
+/** For addresses, and again for archives. */
 const MAX_BYTES = 4 * 2 ** 30
-const PATIENCE = { silenceMs: 30_000, wholeMs: 3_600_000 }
+const TIMEOUTS = { silenceMs: 30_000, wholeMs: 3_600_000 }
 
-/** Rasters at https addresses, which are downloaded while their release is loaded, with what lies beside them. */
+/** Downloads rasters from https addresses, with the files beside them. */
 class Addresses {
   readonly #folders: string[] = []
   #bytes = 0
 
-  /**
-   * Where a file can be read: at its own path, unless that is an address.
-   *
-   * @throws {OperatorError} when it cannot be downloaded
-   */
+  /** Other paths stay as they are. */
   async pathOf(path: string): Promise<string> {
     if (!isAddress(path)) return path
-    const address = addressOf(path)
+    const address = readAddress(path)
     const name = nameIn(address)
     const temporary = await mkdtemp(join(tmpdir(), 'agro-'))
     this.#folders.push(temporary)
@@ -96,20 +219,19 @@ class Addresses {
     return target
   }
 
-  /** @returns whether there is anything */
+  /** @returns false for a missing file */
   async #download(address: URL, target: string): Promise<boolean> {
-    const bytes = await download(address, target, { ...PATIENCE, maxBytes: MAX_BYTES - this.#bytes })
+    const bytes = await download(address, target, { ...TIMEOUTS, maxBytes: MAX_BYTES - this.#bytes })
     this.#bytes += bytes ?? 0
     return bytes !== undefined
   }
 
-  /** Removes what was downloaded. */
   async close(): Promise<void> {
     for (const folder of this.#folders) await rm(folder, { recursive: true, force: true })
   }
 }
 
-function addressOf(path: string): URL {
+function readAddress(path: string): URL {
   const address = URL.canParse(path) ? new URL(path) : undefined
   if (address?.protocol !== 'https:') {
     throw new OperatorError(
@@ -130,7 +252,7 @@ function nameIn({ pathname }: URL): string {
 
 function namesBeside(pathname: string, target: string): { pathname: string; file: string }[] {
   const ending = extname(pathname)
-  // Old Windows systems write all names in capitals.
+  // Old Windows systems use capitals.
   const instead =
     ending !== '' && ending === ending.toUpperCase()
       ? BESIDE.instead.flatMap((end) => [end, end.toUpperCase()])
@@ -145,21 +267,15 @@ function namesBeside(pathname: string, target: string): { pathname: string; file
 const RASTER = /\.tiff?$/i
 
 /**
- * Rasters in zip archives: `ARCHIVE.zip/RASTER.tif`, or the archive alone where it has one. They are unpacked into the
- * folder for temporary files, with what lies beside them there, since rasters are not read from their beginning to
- * their end.
+ * Rasters in zip archives: `ARCHIVE.zip/RASTER.tif`, or the archive of a single one. They are unpacked with the files
+ * beside them, since rasters need random access.
  */
 class Archives {
-  /** Where archives are unpacked to. */
   readonly #folders = new Map<string, string>()
   readonly #unpacked = new Set<string>()
   #bytes = 0
 
-  /**
-   * Where a file can be read: at its own path, unless that leads into an archive.
-   *
-   * @throws {OperatorError} when there is no such raster in the archive, or it cannot be unpacked
-   */
+  /** Other paths stay as they are. */
   async pathOf(path: string): Promise<string> {
     const archivePath = await archiveIn(path)
     if (archivePath === undefined) return path
@@ -178,12 +294,11 @@ class Archives {
     }
   }
 
-  /** Removes what was unpacked. */
   async close(): Promise<void> {
     for (const folder of this.#folders.values()) await rm(dirname(folder), { recursive: true, force: true })
   }
 
-  /** A folder with the name of the archive, so that sentences about its files name it. */
+  /** Named after the archive, for messages. */
   async #folderOf(archivePath: string): Promise<string> {
     const known = this.#folders.get(archivePath)
     if (known) return known
@@ -195,7 +310,7 @@ class Archives {
   async #unpack(archive: Archive, name: string, folder: string): Promise<void> {
     const target = join(folder, name)
     if (!target.startsWith(folder + sep)) throw new Error(`${name} would lie elsewhere`)
-    // It may be open already, under the name of its archive alone.
+    // Another layer may have opened it, by the archive's name.
     if (this.#unpacked.has(target)) return
     this.#unpacked.add(target)
     await mkdir(dirname(target), { recursive: true })
@@ -211,7 +326,7 @@ class Archives {
   }
 }
 
-/** The part of a path that is an archive; undefined where none is. */
+/** The part of a path that is an archive. */
 async function archiveIn(path: string): Promise<string | undefined> {
   const parts = path.split(sep)
   for (const [index, part] of parts.entries()) {
@@ -226,10 +341,9 @@ async function archiveIn(path: string): Promise<string | undefined> {
   return undefined
 }
 
-/** Rasters that a refusal lists. */
 const LISTED = 10
 
-/** @param named what is meant, or nothing for the only one */
+/** @param named empty for the only raster */
 function rasterIn({ names }: Archive, archivePath: string, named: string): string {
   if (names.includes(named)) return named
   const rasters = names.filter((name) => RASTER.test(name))

@@ -1,30 +1,27 @@
 import { asPixels, type Pixels, type PixelType } from '#src/raster/pixels.ts'
 
-/** How the samples of an image are written down. */
 export interface SampleLayout {
   pixelType: PixelType
-  /** Bytes of a sample; 2 for half-precision floats, which become Float32. */
+  /** 2 for half-precision floats, which become Float32. */
   bytes: number
   float: boolean
-  /** Eight samples in a byte, the first in its highest bit, as masks have them. */
+  /** Eight samples a byte, the highest bit first, as in masks. */
   packed?: boolean
-  /** Integers of 64 bits, which become Float64 where that holds them. */
+  /** 64-bit integers become exact Float64. */
   integers64?: 'signed' | 'unsigned'
   littleEndian: boolean
   predictor: number
 }
 
-/** Values of the Predictor tag. */
+/** The Predictor tag. */
 export const PREDICTORS = { none: 1, horizontal: 2, floatingPoint: 3 } as const
 
 /**
- * Turns the decompressed bytes of a block into its samples, row by row.
- *
- * @param bytes changed in place; they begin at a multiple of eight in their buffer
+ * @param bytes changed in place, aligned to eight bytes
  * @param rowLength samples in a row
- * @param stride samples of a pixel, which lie side by side
+ * @param stride interleaved samples of a pixel
  */
-export function samplesOf(
+export function decodeSamples(
   bytes: Uint8Array,
   layout: SampleLayout,
   rowLength: number,
@@ -33,7 +30,7 @@ export function samplesOf(
   const { pixelType, predictor, float, packed, littleEndian } = layout
   if (packed) return unpacked(bytes, rowLength)
   if (predictor === PREDICTORS.floatingPoint) {
-    // Its bytes are sorted from high to low, whatever the byte order of the file.
+    // Its bytes are sorted from high to low in any byte order.
     undoFloatingPoint(bytes, layout.bytes, rowLength, stride)
   } else if (!littleEndian) {
     swap(bytes, layout.bytes)
@@ -44,7 +41,7 @@ export function samplesOf(
   return asPixels(pixelType, bytes)
 }
 
-/** Bytes of a row of samples; each row begins in a byte of its own. */
+/** Each row begins in a new byte. */
 export function bytesOfRow({ bytes, packed }: SampleLayout, rowLength: number): number {
   return packed ? Math.ceil(rowLength / 8) : rowLength * bytes
 }
@@ -69,7 +66,7 @@ function swap(bytes: Uint8Array, size: number): void {
   else if (size === 8) buffer.swap64()
 }
 
-/** Horizontal differencing: each sample is the difference to the one left of it (TIFF 6.0, section 14). */
+/** Differences to the left sample (TIFF 6.0, section 14). */
 function undoHorizontal(bytes: Uint8Array, size: number, rowLength: number, stride: number): void {
   const { buffer, byteOffset } = bytes
   const count = bytes.length / size
@@ -96,8 +93,8 @@ function undoHorizontal(bytes: Uint8Array, size: number, rowLength: number, stri
 }
 
 /**
- * Floating point predictor (Adobe TIFF technical note 3): in each row the highest bytes of all samples
- * come first, then the next ones, and each byte is the difference to the one a pixel before it.
+ * Adobe TIFF technical note 3: a row has the highest bytes of all samples first, each the difference to the byte a
+ * pixel before.
  */
 function undoFloatingPoint(bytes: Uint8Array, size: number, rowLength: number, stride: number): void {
   const rowBytes = rowLength * size
@@ -117,7 +114,7 @@ function undoFloatingPoint(bytes: Uint8Array, size: number, rowLength: number, s
   }
 }
 
-/** Whole numbers that a double holds: all up to 2^53, and some beyond, such as the lowest, which means nodata. */
+/** Doubles hold all integers up to 2^53, and some beyond, such as the lowest, a usual nodata. */
 function fromIntegers64(bytes: Uint8Array, kind: 'signed' | 'unsigned'): Float64Array {
   const { buffer, byteOffset } = bytes
   const IntegerArray = kind === 'signed' ? BigInt64Array : BigUint64Array
@@ -134,7 +131,7 @@ function fromIntegers64(bytes: Uint8Array, kind: 'signed' | 'unsigned'): Float64
   return samples
 }
 
-/** IEEE 754 half precision: a sign bit, 5 bits of exponent, 10 of fraction. */
+/** IEEE 754 half precision: a sign bit, 5 of exponent, 10 of fraction. */
 function fromHalf(bytes: Uint8Array): Float32Array {
   const halves = new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.length / 2)
   return Float32Array.from(halves, (half) => {

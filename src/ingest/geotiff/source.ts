@@ -7,26 +7,19 @@ import { OperatorError } from '#src/errors.ts'
 import { type Grid, sameGrid, type Window } from '#src/raster/grid.ts'
 import { markMasked, markNodata, type Pixels, pixelsOf, withType } from '#src/raster/pixels.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
-import type { Manifest } from '../manifest-file.ts'
+import type { Manifest } from '../manifest.ts'
 import { type CoverageSource, compareLayers, type ReleaseSource } from '../source.ts'
 import type { RasterFile } from './file.ts'
-import { type FileLayer, type LayerFiles, openLayer } from './layers.ts'
-import { type Piece, pieceIn } from './mosaic.ts'
+import { type FileLayer, type LayerFiles, openLayer, type Piece, pieceIn } from './layers.ts'
 import { OpenFiles } from './open-files.ts'
 
-/** A release in GeoTIFFs, with what an operator should know of them. */
 interface GeoTiffRelease extends ReleaseSource {
   notes: string[]
-  /** What the files say of their pixels and is not read, in sentences. */
+  /** Ignored metadata of the files, in sentences. */
   notHonoured: string[]
   close(): Promise<void>
 }
 
-/**
- * Opens the files of a manifest and groups their layers into coverages by grid.
- *
- * @throws {OperatorError} when a file cannot be used; says which and why
- */
 export async function openGeoTiffs(db: Kysely<Tables>, manifest: Manifest): Promise<GeoTiffRelease> {
   const files = new OpenFiles()
   const notes = new Set<string>()
@@ -49,9 +42,9 @@ export async function openGeoTiffs(db: Kysely<Tables>, manifest: Manifest): Prom
         validUntil: manifest.valid_until ?? null,
         source: manifest.source,
         licence: manifest.licence,
-        checksum: await checksumOf(manifest, layers),
+        checksum: await computeChecksum(manifest, layers),
       },
-      coverages: groupByGrid(layers).map((group) => coverageOf(group, layers)),
+      coverages: groupByGrid(layers).map((group) => createCoverage(group, layers)),
       notes: [...notes],
       notHonoured: [...notHonoured],
       close: () => files.close(),
@@ -62,7 +55,7 @@ export async function openGeoTiffs(db: Kysely<Tables>, manifest: Manifest): Prom
   }
 }
 
-/** Values that a compression has changed are loaded where the release says so. */
+/** Only releases declared lossy may have changed values. */
 function refuseLoss(files: LayerFiles): void {
   const file = files.find(({ lossy }) => lossy)
   if (!file) return
@@ -81,12 +74,12 @@ function groupByGrid(layers: FileLayer[]): FileLayer[][] {
   return groups
 }
 
-function coverageOf(layers: FileLayer[], release: FileLayer[]): CoverageSource {
+function createCoverage(layers: FileLayer[], release: FileLayer[]): CoverageSource {
   const [{ grid }] = layers as [FileLayer]
   return {
     grid,
     layers: layers.map(({ layer }) => layer),
-    windows: windowsOf(grid, layers, release),
+    windows: planWindows(grid, layers, release),
     async read(window) {
       const pixels: Pixels[] = []
       for (const files of new Set(layers.map(({ files }) => files))) {
@@ -101,8 +94,8 @@ function coverageOf(layers: FileLayer[], release: FileLayer[]): CoverageSource {
   }
 }
 
-/** SHA-256 over where the release comes from, what each layer means and the bytes that its pixels come from. */
-async function checksumOf(
+/** Covers sources, meanings, and the bytes of pixels. */
+async function computeChecksum(
   { source, licence, synthetic, lossy, valid_until }: Manifest,
   layers: FileLayer[],
 ): Promise<string> {
@@ -117,7 +110,7 @@ async function checksumOf(
   )
   const files = new Map<string, string>()
   const all = async (paths: string[]) => {
-    for (const path of paths) if (!files.has(path)) files.set(path, await checksumOfFile(path))
+    for (const path of paths) if (!files.has(path)) files.set(path, await hashFile(path))
     return paths.map((path) => files.get(path) as string)
   }
   for (const { layer, grid, files, pieces, bands, fileNodata, masked } of layers.toSorted((a, b) =>
@@ -126,7 +119,7 @@ async function checksumOf(
     const { origin: _, ...meaning } = layer
     const contents = await all(files.map(({ path }) => path))
     const [content, band] = contents.length === 1 ? [contents[0], bands[0]] : [[contents, pieces], bands]
-    // Of several files, which mask is whose counts as well.
+    // Masks of several files keep their file.
     const ofMasks: string[][] = []
     for (const { maskPaths } of masked ? files : []) ofMasks.push(await all(maskPaths))
     const masks = masked ? ['masked', ...(ofMasks.length === 1 ? ofMasks.flat() : ofMasks)] : []
@@ -135,34 +128,33 @@ async function checksumOf(
   return hash.digest('hex')
 }
 
-async function checksumOfFile(path: string): Promise<string> {
+async function hashFile(path: string): Promise<string> {
   const hash = createHash('sha256')
   await pipeline(createReadStream(path), hash)
   return hash.digest('hex')
 }
 
-/** Pixels are read in windows of about this many bytes over all layers of a coverage. */
+/** Over all layers of a coverage. */
 const WINDOW_BYTES = 48 * 2 ** 20
 const SMALLEST_WINDOW_HEIGHT = 128
 
-/** Rows of a window are held whole, with all bands, of files that are one strip, however narrow the windows are. */
+/** Single strips hold whole rows with all bands, however narrow the windows. */
 const MAX_HELD_BYTES = 128 * 2 ** 20
 
 /**
- * Windows of what the files have of a grid: sparse ones leave out what has no value.
+ * Sparse files leave out windows without values.
  *
- * @param release all its layers, on other grids too: their single strips hold rows until the files are closed
- * @throws {OperatorError} where files would take too much memory
+ * @param release all its layers: their single strips hold rows until the files are closed
  */
-export function windowsOf(grid: Grid, layers: FileLayer[], release: FileLayer[]): Window[] {
-  const tallest = tallestWindowOf(release)
-  const step = inTiles(largestBlockOf(layers).width)
-  return wholeWindowsOf(grid, layers, tallest).flatMap((window) => writtenParts(window, step, layers))
+export function planWindows(grid: Grid, layers: FileLayer[], release: FileLayer[]): Window[] {
+  const tallest = findTallest(release)
+  const step = inTiles(findLargestBlock(layers).width)
+  return planWholeWindows(grid, layers, tallest).flatMap((window) => writtenParts(window, step, layers))
 }
 
-/** How many rows single strips may hold. They hold those of the last window that they were in, wherever the next one is. */
-function tallestWindowOf(release: FileLayer[]): number {
-  const files = filesOf(release)
+/** Single strips hold the rows of their last window. */
+function findTallest(release: FileLayer[]): number {
+  const files = listFiles(release)
   const heldByRow = files.reduce((sum, { heldBytes, grid }) => sum + heldBytes * grid.width, 0)
   const held = heldByRow * TILE_SIZE
   if (held <= MAX_HELD_BYTES) return wholeTiles(MAX_HELD_BYTES / heldByRow)
@@ -172,7 +164,7 @@ function tallestWindowOf(release: FileLayer[]): number {
   )
 }
 
-/** The parts of a window side by side in which a layer has something. */
+/** Skips parts in which all layers are blank. */
 function writtenParts(window: Window, step: number, layers: FileLayer[]): Window[] {
   const parts: Window[] = []
   const end = window.column + window.width
@@ -187,14 +179,13 @@ function writtenParts(window: Window, step: number, layers: FileLayer[]): Window
 }
 
 /**
- * Windows of whole blocks of the files, as wide as the grid where memory allows: a block that two
- * windows share is decompressed twice. Where one block of each layer is too much, or so high that single strips would
- * hold too many rows beside it, it is, piece by piece.
+ * Whole blocks, as wide as memory allows: two windows of a block decompress it twice. Too large or too high blocks are
+ * split.
  */
-function wholeWindowsOf(grid: Grid, layers: FileLayer[], tallest: number): Window[] {
+function planWholeWindows(grid: Grid, layers: FileLayer[], tallest: number): Window[] {
   const bytes = layers.reduce((sum, { pixelBytes }) => sum + pixelBytes, 0)
   const most = Math.floor(WINDOW_BYTES / bytes)
-  const block = largestBlockOf(layers)
+  const block = findLargestBlock(layers)
   let height = Math.min(inTiles(Math.max(block.height, SMALLEST_WINDOW_HEIGHT)), tallest)
   let width = grid.width
   if (width * height > most) height = Math.min(inTiles(block.height), tallest)
@@ -218,21 +209,18 @@ function wholeWindowsOf(grid: Grid, layers: FileLayer[], tallest: number): Windo
   return windows
 }
 
-/** The sides that no block of the files is longer than. */
-function largestBlockOf(layers: FileLayer[]): { width: number; height: number } {
-  const blocks = filesOf(layers).map(({ block }) => block)
+function findLargestBlock(layers: FileLayer[]): { width: number; height: number } {
+  const blocks = listFiles(layers).map(({ block }) => block)
   return {
     width: Math.max(...blocks.map(({ width }) => width)),
     height: Math.max(...blocks.map(({ height }) => height)),
   }
 }
 
-/** Each file once, however many layers are in it. */
-function filesOf(layers: FileLayer[]): RasterFile[] {
+function listFiles(layers: FileLayer[]): RasterFile[] {
   return [...new Set(layers.flatMap(({ files }) => files))]
 }
 
-/** As many pixels as make whole tiles, one of them at least. */
 function wholeTiles(pixels: number): number {
   return Math.max(1, Math.floor(pixels / TILE_SIZE)) * TILE_SIZE
 }
@@ -241,7 +229,7 @@ function inTiles(pixels: number): number {
   return Math.ceil(pixels / TILE_SIZE) * TILE_SIZE
 }
 
-/** Reads layers of the same files together: their bands come out of the same blocks, which are decompressed once. */
+/** Bands of the same blocks are decompressed once. */
 async function readLayers(layers: FileLayer[], window: Window): Promise<Pixels[]> {
   const [{ pieces }] = layers as [FileLayer]
   if (pieces.length === 1) return readPiece(layers, { ...window, file: 0, from: window })
@@ -260,11 +248,7 @@ async function readLayers(layers: FileLayer[], window: Window): Promise<Pixels[]
   return whole
 }
 
-/** The pixels that a piece has of layers, nodata marked. */
-async function readPiece(
-  layers: FileLayer[],
-  { file: number, from, width, height }: Piece,
-): Promise<Pixels[]> {
+async function readPiece(layers: FileLayer[], { file: number, from, width, height }: Piece) {
   const file = (layers[0] as FileLayer).files[number] as FileLayer['files'][number]
   const window = { ...from, width, height }
   const found = await file.read(
@@ -295,14 +279,13 @@ async function readPiece(
   return pixels
 }
 
-/** A pixel of a grid where two files have different values. */
 interface Disagreement {
   column: number
   row: number
   values: [number, number]
 }
 
-/** Puts the pixels of a piece where none are yet; where there are, they have to be the same. */
+/** Overlapping pixels must be equal. */
 function paste(
   from: Pixels,
   piece: Window,
@@ -330,12 +313,11 @@ function refuseOverlap({ files, pieces, grid, bands }: FileLayer, piece: Piece, 
   const others = [...new Set(before.map(({ file }) => files[file]?.path))].join(' or ')
   const [there, value] = at.values
   throw new OperatorError(
-    `${files[piece.file]?.path} has ${value} in band ${bands[piece.file]} at ${placeOf(grid, at)}, where ${others} has ${there}: files of one layer overlap only where they are equal or one has no value.`,
+    `${files[piece.file]?.path} has ${value} in band ${bands[piece.file]} at ${formatPlace(grid, at)}, where ${others} has ${there}: files of one layer overlap only where they are equal or one has no value.`,
   )
 }
 
-/** The centre of a pixel, in the units of the CRS. */
-function placeOf({ originX, originY, pixelWidth, pixelHeight }: Grid, { column, row }: Disagreement): string {
+function formatPlace({ originX, originY, pixelWidth, pixelHeight }: Grid, { column, row }: Disagreement) {
   const [x, y] = [originX + (column + 0.5) * pixelWidth, originY + (row + 0.5) * pixelHeight]
   return [x, y].map((number) => Number(number.toPrecision(9))).join(', ')
 }

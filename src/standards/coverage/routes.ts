@@ -13,7 +13,7 @@ import type { RegionFigures } from '#src/advice/polygon/region-figures.ts'
 import { errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
-import { attach, csvRow, DISPOSITION, isFileType, negotiate } from '#src/http/formats.ts'
+import { attach, csvRow, DISPOSITION, negotiate } from '#src/http/formats.ts'
 import { cursorAfter, placeOf, readQuery } from '#src/http/parameters.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
@@ -140,7 +140,7 @@ function coverageRoute(app: App, lookup: Lookup, atlas: Atlas, schemas: Coverage
       const { text, tag, next } = page
       if (next !== null) reply.header('link', `<${nextPage(call, next)}>; rel="next"`)
       if (allowCaching(call, reply, tag)) return reply.code(304).send()
-      if (isFileType(form)) attach(reply, form, 'coverage')
+      attach(reply, form, 'coverage')
       return reply.type(`${form}; charset=utf-8`).send(text)
     },
   )

@@ -6,9 +6,17 @@ import { overloaded } from '#src/http/plugins/overload.ts'
 import type { Pause } from '#src/lib/turns.ts'
 import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { BLOCK_FACTOR } from '#src/raster/blocks.ts'
-import { encodePalettePng, type PalettePicture, type Rgba } from '#src/raster/palette-png.ts'
-import { classOf, equalSteps, quantileSteps, type ValueEnds } from '#src/raster/value-classes.ts'
-import { MAP_TILE_SIZE, type MapTile } from '#src/raster/web-mercator.ts'
+import {
+  classOf,
+  encodePalettePng,
+  equalSteps,
+  MAP_TILE_SIZE,
+  type MapTile,
+  type PalettePicture,
+  quantileSteps,
+  type Rgba,
+  type ValueEnds,
+} from '#src/raster/maps.ts'
 import { findMapRelease, type MapLayer, type MapRelease, readMeans } from './queries.ts'
 import { cellsOf, type MapSource, partsOf, valuesAt } from './values.ts'
 

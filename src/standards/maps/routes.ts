@@ -17,7 +17,7 @@ import { allowCaching } from '#src/http/plugins/caching.ts'
 import { sharedWork } from '#src/lib/fair-queue.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
-import type { MapTile } from '#src/raster/web-mercator.ts'
+import type { MapTile } from '#src/raster/maps.ts'
 import {
   createFinder,
   DEFAULT_CUT,

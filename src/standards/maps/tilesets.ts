@@ -1,6 +1,6 @@
 import type { Cut, Tileset } from '#schemas/map.ts'
 import { round, roundDegrees } from '#src/lib/round.ts'
-import { degreesOfPixel, HIGHEST_ZOOM, shownOf } from '#src/raster/web-mercator.ts'
+import { degreesOfPixel, HIGHEST_ZOOM, shownOf } from '#src/raster/maps.ts'
 import { coloursOf, hexOf, type Legend } from './maps.ts'
 import type { MapLayer, MapRelease } from './queries.ts'
 

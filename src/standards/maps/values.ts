@@ -5,14 +5,8 @@ import { overloaded } from '#src/http/plugins/overload.ts'
 import type { Pause } from '#src/lib/turns.ts'
 import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { BLOCK_FACTOR } from '#src/raster/blocks.ts'
+import { degreesOfPixel, latitudesOf, longitudesOf, MAP_TILE_SIZE, type MapTile } from '#src/raster/maps.ts'
 import { createInterleaver } from '#src/raster/tiles.ts'
-import {
-  degreesOfPixel,
-  latitudesOf,
-  longitudesOf,
-  MAP_TILE_SIZE,
-  type MapTile,
-} from '#src/raster/web-mercator.ts'
 import { type MapCoverage, type MapLayer, type Place, positionsIn, readMeans } from './queries.ts'
 
 /** Of each pixel of a map tile, row by row, the pixel of the grid that its centre lies in. */

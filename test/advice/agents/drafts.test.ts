@@ -2,8 +2,15 @@ import fc from 'fast-check'
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
 import { PRODUCTS } from '#schemas/products/index.ts'
-import { listedSchema } from '#src/advice/agents/server.ts'
-import { answerOf, leftOut, MOST_BYTES, shortened, sourcesOf, valuesOf } from '#src/advice/agents/tool.ts'
+import { shortenSchema } from '#src/advice/agents/server.ts'
+import {
+  countLeftOut,
+  fitAnswer,
+  groupValues,
+  MOST_BYTES,
+  mergeSources,
+  shortenText,
+} from '#src/advice/agents/tool.ts'
 
 const text = fc.string({ unit: 'grapheme', maxLength: 400 })
 
@@ -11,10 +18,10 @@ test('an answer is short whatever others have written in it, and says how much i
   const origin = fc.record({ of: fc.string({ maxLength: 100 }), source: text, licence: text })
   fc.assert(
     fc.property(fc.array(text, { maxLength: 300 }), fc.array(origin, { maxLength: 8 }), (names, origins) => {
-      const { content, text } = answerOf((most) => ({
-        names: names.slice(0, most).map((name) => shortened(name, most)),
-        sources: sourcesOf(origins, most),
-        ...leftOut(most, names.length),
+      const { content, text } = fitAnswer((most) => ({
+        names: names.slice(0, most).map((name) => shortenText(name, most)),
+        sources: mergeSources(origins, most),
+        ...countLeftOut(most, names.length),
       }))
       expect(Buffer.byteLength(text)).toBeLessThan(MOST_BYTES)
       expect(JSON.parse(text)).toEqual(content)
@@ -27,11 +34,11 @@ test('an answer is short whatever others have written in it, and says how much i
 
 test('what has room is not shortened', () => {
   const names = Array.from({ length: 100 }, (_, index) => `name ${index}`)
-  expect(answerOf((most) => ({ names: names.slice(0, most) })).content).toEqual({ names })
+  expect(fitAnswer((most) => ({ names: names.slice(0, most) })).content).toEqual({ names })
 })
 
 test('a text is cut between characters', () => {
-  expect(shortened('🌾'.repeat(161), 100)).toBe(`${'🌾'.repeat(159)}…`)
+  expect(shortenText('🌾'.repeat(161), 100)).toBe(`${'🌾'.repeat(159)}…`)
 })
 
 test('origins with the same source and licence are one', () => {
@@ -42,7 +49,7 @@ test('origins with the same source and licence are one', () => {
     { of: 'c', ...origin },
     { of: 'a', ...origin },
   ]
-  expect(sourcesOf(origins, 10)).toEqual([
+  expect(mergeSources(origins, 10)).toEqual([
     { ...origin, of: ['a', 'c'] },
     { ...origin, licence: 'CC0-1.0', of: ['b'] },
   ])
@@ -53,7 +60,7 @@ test('values are named by what a source calls its layers, whatever that is', () 
     { fertilizer_type: '__proto__', scenario: 'constructor', rate_kg_ha: 1 },
     { fertilizer_type: 'Urea', scenario: null, rate_kg_ha: 0 },
   ]
-  expect(JSON.stringify(valuesOf(PRODUCTS.of('fertilizer'), entries))).toBe(
+  expect(JSON.stringify(groupValues(PRODUCTS.of('fertilizer'), entries))).toBe(
     '{"__proto__":{"constructor":1},"Urea":{"any":0}}',
   )
 })
@@ -65,7 +72,7 @@ test('tools are listed without what hosts do not know', () => {
     ),
     list: Type.Array(Type.Object({}, { additionalProperties: true })),
   })
-  expect(listedSchema(schema)).toEqual({
+  expect(shortenSchema(schema)).toEqual({
     type: 'object',
     required: ['list'],
     properties: {

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { LocationValidation } from '#schemas/location.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
-import { placeOf } from '#src/advice/location/elsewhere.ts'
+import { chooseAreas } from '#src/advice/location/elsewhere.ts'
 import { findNearestCountries } from '#src/advice/location/queries.ts'
 import type { Tables } from '#src/data/tables.ts'
 import type { Area } from '#src/lookup/queries.ts'
@@ -24,7 +24,7 @@ export async function locatedBySql(
   places: AskedPlace[],
 ): Promise<LocationValidation[]> {
   const found = await areasBySql(db, places)
-  const chosen = found.map((areas) => placeOf(areas, undefined))
+  const chosen = found.map((areas) => chooseAreas(areas, undefined))
   const outside = places.filter((_, at) => !chosen[at])
   const elsewhere = await elsewhereBySql(db, outside)
   const names = await namesOfCountries(db)
@@ -75,7 +75,7 @@ async function elsewhereBySql(
   const names = await namesOfCountries(db)
   return places.map(({ lng }, at) => {
     // What would be no latitude is not taken for one.
-    const meant = Math.abs(lng) <= 90 ? placeOf(swapped[at] ?? [], undefined) : undefined
+    const meant = Math.abs(lng) <= 90 ? chooseAreas(swapped[at] ?? [], undefined) : undefined
     const country = meant && names.get(meant.countryCode)
     return {
       ...(nearest[at] && { nearest: nearest[at] }),

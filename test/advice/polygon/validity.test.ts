@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { readGeoJson } from '#src/advice/polygon/geometry.ts'
-import { refuseInvalid } from '#src/advice/polygon/validity.ts'
+import { readGeoJson, refuseInvalid } from '#src/advice/polygon/geometry.ts'
 import type { Rings } from '#src/raster/rings.ts'
 import type { Polygons, Ring } from './brute-force.ts'
 import { HOSTILE_SHAPES } from './hostile-shapes.ts'

@@ -2,7 +2,12 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { fertilizer } from '#schemas/products/fertilizer.ts'
 import { yieldPrediction } from '#schemas/products/yield.ts'
-import { costOfShare, largestShare, type Purchase, quantitiesOf } from '#src/advice/quantities/compute.ts'
+import {
+  computeQuantities,
+  costOfShare,
+  largestShare,
+  type Purchase,
+} from '#src/advice/quantities/compute.ts'
 import { readPlan } from '#src/advice/quantities/plan.ts'
 import { compare, type Decimal, decimalOf, numberOf, quotient, times } from '#src/lib/decimal.ts'
 
@@ -67,7 +72,7 @@ describe('quantities are those of exact fractions, rounded once', () => {
         const hectares = plan.area
         const amounts = rates.flat().map((rate) => times(decimalOf(rate), hectares.hectares))
         const rules = { plan, compositions: [] }
-        const { entries, quantities } = quantitiesOf(
+        const { entries, quantities } = computeQuantities(
           rules,
           fertilizer,
           LAYERS(rates.length),
@@ -135,7 +140,7 @@ describe('quantities are those of exact fractions, rounded once', () => {
         }))
         const amounts = yields.map((value) => times(decimalOf(value), timad.hectares))
         const rules = { plan, compositions: [] }
-        const { entries, quantities } = quantitiesOf(rules, yieldPrediction, layers, amounts, timad)
+        const { entries, quantities } = computeQuantities(rules, yieldPrediction, layers, amounts, timad)
         const kilograms = yields.map((value) =>
           multiply(multiply(rational(value), rational(area)), rational(0.25)),
         )

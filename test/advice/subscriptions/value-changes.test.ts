@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { WatchedValue } from '#schemas/subscriptions.ts'
-import { createRetries } from '#src/advice/subscriptions/compare.ts'
-import { changesBeyond, toldAfter, watchedAmong } from '#src/advice/subscriptions/value-changes.ts'
-import { pauseAfter } from '#src/advice/subscriptions/work.ts'
+import { findChanges, selectWatched, updateNotified } from '#src/advice/subscriptions/value-changes.ts'
+import { countFailure, createFailures } from '#src/advice/subscriptions/work.ts'
 
 const at = (value: number, input = 'Urea', scenario: string | null = 'Normal'): WatchedValue => ({
   input,
@@ -23,12 +22,12 @@ test.each([
   ['absolute', 0.2, 0.1, 0.3, false],
   ['absolute', 0.2, 0.1, 0.31, true],
 ] as const)('%s %d: from %d to %d is told: %s', (kind, value, before, after, told) => {
-  expect(changesBeyond({ kind, value }, [at(before)], [at(after)]).length > 0).toBe(told)
+  expect(findChanges({ kind, value }, [at(before)], [at(after)]).length > 0).toBe(told)
 })
 
 test('values that come and go are told, whatever the threshold, those that are gone last', () => {
   const threshold = { kind: 'relative' as const, value: 1e9 }
-  expect(changesBeyond(threshold, [at(1, 'DAP'), at(2)], [at(2), at(3, 'Ash')])).toEqual([
+  expect(findChanges(threshold, [at(1, 'DAP'), at(2)], [at(2), at(3, 'Ash')])).toEqual([
     { input: 'Ash', scenario: 'Normal', before: null, after: 3, change: null, change_percent: null },
     { input: 'DAP', scenario: 'Normal', before: 1, after: null, change: null, change_percent: null },
   ])
@@ -46,9 +45,9 @@ test('what is told makes what was told: once told, the same is told no more', ()
   const threshold = fc.record({ kind: fc.constantFrom('absolute', 'relative'), value: fc.nat(100) })
   fc.assert(
     fc.property(threshold, values, values, (limit, before, after) => {
-      expect(changesBeyond(limit as never, after, after)).toEqual([])
-      const told = changesBeyond({ kind: 'absolute', value: 0 }, before, after)
-      expect(told.length).toBeGreaterThanOrEqual(changesBeyond(limit as never, before, after).length)
+      expect(findChanges(limit as never, after, after)).toEqual([])
+      const told = findChanges({ kind: 'absolute', value: 0 }, before, after)
+      expect(told.length).toBeGreaterThanOrEqual(findChanges(limit as never, before, after).length)
     }),
   )
 })
@@ -61,37 +60,25 @@ test('small steps of a layer add up while others are told, and what is gone is t
     [at(116), at(71, 'DAP')],
   ]
   const [first = [], second = [], third = []] = steps
-  const changes = changesBeyond(threshold, first, second)
+  const changes = findChanges(threshold, first, second)
   expect(changes.map(({ input }) => input)).toEqual(['DAP', 'Ash'])
-  const told = toldAfter(first, second, changes)
+  const told = updateNotified(first, second, changes)
   expect(told).toEqual([at(100), at(70, 'DAP')])
-  expect(changesBeyond(threshold, told, second)).toEqual([])
-  expect(changesBeyond(threshold, told, third)).toMatchObject([{ input: 'Urea', before: 100, after: 116 }])
+  expect(findChanges(threshold, told, second)).toEqual([])
+  expect(findChanges(threshold, told, third)).toMatchObject([{ input: 'Urea', before: 100, after: 116 }])
 })
 
 test('an input and a scenario watch one layer of several', () => {
   const values = [at(1), at(2, 'DAP'), at(3, 'DAP', 'Dominant')]
-  expect(watchedAmong(values, { input: null, scenario: null })).toEqual(values)
-  expect(watchedAmong(values, { input: 'DAP', scenario: 'Normal' })).toEqual([at(2, 'DAP')])
-})
-
-test('pauses grow, vary by a tenth, and come to a day', () => {
-  const pauses = Array.from({ length: 10 }, (_, index) => pauseAfter(index + 1, 0, 0.5) as number)
-  expect(pauses.reduce((sum, pause) => sum + pause, 0)).toBe(86_400)
-  expect(pauses).toEqual(pauses.toSorted((a, b) => a - b))
-  expect([pauseAfter(1, 0, 0), pauseAfter(1, 0, 1), pauseAfter(11, 86_400, 0.5)]).toEqual([
-    4.5,
-    5.5,
-    undefined,
-  ])
-  // Attempts that processes did not end are no day of failures.
-  expect([0, 80_000, 86_399].map((failing) => pauseAfter(11, failing, 0.5))).toEqual([29_845, 6400, 60])
+  expect(selectWatched(values, { input: null, scenario: null })).toEqual(values)
+  expect(selectWatched(values, { input: 'DAP', scenario: 'Normal' })).toEqual([at(2, 'DAP')])
 })
 
 test('what cannot be compared is tried later each time, by itself, and at once again after it could be', () => {
-  const { failed, succeeded } = createRetries()
+  const failures = createFailures()
+  const failed = (id: string) => countFailure(failures, id)
   expect(Array.from({ length: 8 }, () => failed('a'))).toEqual([60, 120, 240, 480, 960, 1920, 3600, 3600])
   expect(failed('b')).toBe(60)
-  succeeded('a')
+  failures.delete('a')
   expect(failed('a')).toBe(60)
 })

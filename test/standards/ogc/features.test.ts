@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createAreaLevels } from '#src/standards/ogc/features/areas.ts'
+import type { RegionFigures } from '#src/advice/polygon/region-figures.ts'
+import { createAreas } from '#src/standards/areas.ts'
+import { createMemory } from '#src/standards/memory.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { testOnServer } from '#test/setup/on-server.ts'
@@ -223,14 +225,26 @@ test('what is read of other boundaries than are known of is kept for nobody who 
   const db = service.database.reader
   const { rows } = await sql<{ boundaries: string }>`select boundaries_version() as boundaries`.execute(db)
   const { boundaries = '' } = rows[0] ?? {}
-  const levels = createAreaLevels(db)
-  const [found] = await levels.loaded({ boundaries: 'others' })
+  let reads = 0
+  const inTurn = <Result>(read: () => Promise<Result>) => {
+    reads++
+    return read()
+  }
+  const readsOf = async (work: () => Promise<unknown>) => {
+    reads = 0
+    await work()
+    return reads
+  }
+  const areas = createAreas(service.app, {} as RegionFigures, createMemory())
+  const [found] = await areas.loaded({ boundaries: 'others' }, inTurn)
   const loaded = found as NonNullable<typeof found>
-  expect(levels.knownLoaded({ boundaries: 'others' })).toBeUndefined()
-  expect(levels.knownLoaded({ boundaries })).toContain(loaded)
-  expect((await levels.level(loaded)).areas).toHaveLength(loaded.areas)
+  expect(await readsOf(() => areas.loaded({ boundaries: 'others' }, inTurn))).toBe(1)
+  expect(await readsOf(() => areas.loaded({ boundaries }, inTurn))).toBe(0)
+  expect((await areas.level(loaded, inTurn)).areas).toHaveLength(loaded.areas)
+  expect(await readsOf(() => areas.level(loaded, inTurn))).toBe(0)
 
   const replaced = { ...loaded, version: 'before' }
-  await expect(levels.level(replaced)).rejects.toThrow('The service is busy')
-  expect([levels.known(replaced), levels.knownLoaded({ boundaries })]).toEqual([undefined, undefined])
+  await expect(areas.level(replaced, inTurn)).rejects.toThrow('The service is busy')
+  await expect(areas.level(replaced, inTurn)).rejects.toThrow('The service is busy')
+  expect(await readsOf(() => areas.loaded({ boundaries }, inTurn))).toBe(1)
 })

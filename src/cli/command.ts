@@ -1,0 +1,128 @@
+import { Command, Option } from 'commander'
+import type { Transaction } from 'kysely'
+import { type Config, loadConfig } from '#src/config.ts'
+import { recordOperation } from '#src/data/audit-queries.ts'
+import { type Database, openCluster } from '#src/data/client.ts'
+import { StorageUnavailable } from '#src/data/files/store.ts'
+import { migrate } from '#src/data/migrate.ts'
+import { explainRights } from '#src/data/rights.ts'
+import { refuseOlderSchema } from '#src/data/schema-state.ts'
+import { inTransaction } from '#src/data/sql.ts'
+import type { Tables } from '#src/data/tables.ts'
+import { OperatorError } from '#src/errors.ts'
+import { codeOf, messageOf } from '#src/lib/promises.ts'
+import { type Output, print, tell } from './terminal.ts'
+
+/** For programs, and for people. */
+export type Answer = readonly [value: unknown, text: string]
+
+interface Declaration<Options extends Output, Parameters extends unknown[]> {
+  /** The name and the parameters: `publish <release>`. */
+  usage: string
+  description: string
+  /** Descriptions of the parameters, in their order. */
+  parameters?: readonly string[]
+  /** `--json` is added to them. */
+  options?: readonly (Option | readonly [flags: string, description: string])[]
+  json?: string
+  /** Further help. */
+  help?: string
+  examples: readonly string[]
+  /** Works on the schema as it is. */
+  look?(database: Database, options: Options, ...parameters: Parameters): Promise<Answer | undefined>
+  /** Migrates the schema first, unless MIGRATE_ON_START leaves that to `agro migrate`. */
+  change?(database: Database, options: Options, ...parameters: Parameters): Promise<Answer | undefined>
+  /** Opens a database itself, after checks that need none. */
+  run?(options: Options, ...parameters: Parameters): Promise<Answer | undefined>
+}
+
+export function command<Options extends Output, Parameters extends unknown[]>(
+  declared: Declaration<Options, Parameters>,
+): Command {
+  const { usage, description, parameters = [], options = [], help, examples } = declared
+  const { json = 'answer in JSON, for programs', look, change, run } = declared
+  const [name, ...names] = usage.split(' ') as [string, ...string[]]
+  const made = new Command(name).description(description)
+  for (const [index, parameter] of names.entries()) made.argument(parameter, parameters[index])
+  for (const option of [...options, ['--json', json] as const]) {
+    made.addOption(option instanceof Option ? option : new Option(...option))
+  }
+  if (help) made.addHelpText('after', help)
+  return withExamples(made, examples).action(async (...called: unknown[]) => {
+    // Commander appends the options and the command.
+    const given = called.at(-2) as Options
+    const values = called.slice(0, -2) as Parameters
+    const answer = async (answering: Promise<Answer | undefined> | undefined) => {
+      const answered = await answering
+      if (answered) print(given, ...answered)
+    }
+    if (look) return lookInDatabase((database) => answer(look(database, given, ...values)))
+    if (change) return withDatabase((database) => answer(change(database, given, ...values)))
+    return answer(run?.(given, ...values))
+  })
+}
+
+export function group(name: string, description: string, commands: readonly Command[]): Command {
+  const made = new Command(name).description(description)
+  for (const one of commands) made.addCommand(one)
+  return made
+}
+
+export function withExamples(made: Command, examples: readonly string[]): Command {
+  return made.addHelpText('after', ['', 'Examples:', ...examples.map((line) => `  ${line}`)].join('\n'))
+}
+
+export const YES_OPTION = ['-y, --yes', 'do it without asking'] as const
+
+/** Changes reference data in a transaction, and records the printed sentence. */
+export function changeReference(work: (trx: Transaction<Tables>) => Promise<Answer>): Promise<Answer> {
+  return withDatabase(({ writer }) =>
+    inTransaction(writer, async (trx) => {
+      const answer = await work(trx)
+      await recordOperation(trx, { kind: 'reference_changed', detail: { change: answer[1] } })
+      return answer
+    }),
+  )
+}
+
+export function withDatabase<Result>(work: (database: Database) => Promise<Result>): Promise<Result> {
+  return onDatabase(async (database, config) => {
+    if (config.MIGRATE_ON_START) await migrate(database.writer, undefined, { progress: tell })
+    else await refuseOlderSchema(database.writer)
+    return work(database)
+  })
+}
+
+export function lookInDatabase<Result>(work: (database: Database) => Promise<Result>): Promise<Result> {
+  return onDatabase(async (database) => {
+    await refuseOlderSchema(database.writer)
+    return work(database)
+  })
+}
+
+export async function onDatabase<Result>(
+  work: (database: Database, config: Config) => Promise<Result>,
+): Promise<Result> {
+  const config = loadConfig()
+  const cluster = await openCluster(config)
+  const database = cluster.connectForMaintenance()
+  try {
+    return await work(database, config).catch((error) => explainRights(database.writer, error))
+  } catch (error) {
+    throw explain(error)
+  } finally {
+    await database.close()
+    await cluster.close()
+  }
+}
+
+const UNREACHABLE = ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ETIMEDOUT', '28P01', '28000', '3D000']
+
+/** The operator can repair an unreachable database; a stack does not help. */
+function explain(error: unknown): unknown {
+  if (error instanceof StorageUnavailable) return new OperatorError(`${messageOf(error)}.`)
+  const code = codeOf(error)
+  if (!code || !UNREACHABLE.includes(code)) return error
+  const sentence = `The database cannot be reached: ${messageOf(error) || code}.`
+  return new OperatorError(sentence, { code: 'DATABASE_UNAVAILABLE' })
+}

@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type TSchema, Type } from 'typebox'
+import { ref } from '#schemas/common.ts'
+import { Share } from '#schemas/history.ts'
+import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import { callerOf } from '#src/http/plugins/authentication.ts'
+import { deleteShare, findShare, insertShare, MOST_SHARES, type ShareRow } from './share-queries.ts'
+
+/** @param root of the service's addresses, without a slash at the end */
+export function citationUrl(root: string, token: string): string {
+  return `${root}/cite/${token}`
+}
+
+const ItemParams = Type.Object({ id: Type.String({ description: 'The id of the item.' }) })
+
+/** 144 bits cannot be guessed. */
+const TOKEN_BYTES = 18
+
+type ItemRequest = FastifyRequest<{ Params: { id: string } }>
+
+export const CITE_AS = {
+  type: 'string',
+  description: 'Where it is shown to everybody who knows the address (`rel="cite-as"`).',
+}
+
+/** The routes that publish an item of the caller's history, and end that. */
+export function shareRoutes(app: App): void {
+  // A replica may be behind, and new ids must work at once.
+  const db = app.database.writer
+  const common = {
+    url: '/:id/share',
+    config: { scope: 'history', caching: 'never' },
+  } as const
+  const success = (description: string) => ({
+    200: { ...(ref(Share) as TSchema), description, headers: { Link: CITE_AS } },
+  })
+
+  app.route({
+    ...common,
+    method: 'POST',
+    schema: {
+      operationId: 'shareHistoryItem',
+      summary: 'Share an item of your history',
+      description:
+        'Publishes the request and the answer, with the label and the place, at an address that cannot be guessed. The person is not named. Sharing ends with `DELETE`, with the item and with the account. A repetition gets the same address.',
+      tags: ['history'],
+      params: ItemParams,
+      response: {
+        ...success('Where it is shown.'),
+        ...errorResponses(
+          'UNAUTHORIZED',
+          'INSUFFICIENT_SCOPE',
+          'NOT_FOUND',
+          'TOO_MANY_SHARES',
+          ...BODY_ERRORS,
+        ),
+      },
+    },
+    handler: async (request: ItemRequest, reply: FastifyReply) => {
+      const token = randomBytes(TOKEN_BYTES).toString('base64url')
+      const share = await insertShare(db, callerOf(request).id, request.params.id, token)
+      if (share === null) throw new ApiError('TOO_MANY_SHARES', TOO_MANY)
+      if (share === undefined) throw new ApiError('NOT_FOUND', UNKNOWN)
+      return describeShare(share, request, reply)
+    },
+  })
+
+  app.route({
+    ...common,
+    method: 'GET',
+    schema: {
+      operationId: 'getShare',
+      summary: 'Get the address of a shared item',
+      description: 'The answer of `POST`.',
+      tags: ['history'],
+      params: ItemParams,
+      response: {
+        ...success('Where it is shown.'),
+        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'NOT_FOUND'),
+      },
+    },
+    handler: async (request: ItemRequest, reply: FastifyReply) =>
+      describeShare(existing(await findShare(db, callerOf(request).id, request.params.id)), request, reply),
+  })
+
+  app.route({
+    ...common,
+    method: 'DELETE',
+    schema: {
+      operationId: 'unshareHistoryItem',
+      summary: 'Stop sharing an item',
+      description: 'Its address shows nothing from then on, and is never given to anything else.',
+      tags: ['history'],
+      params: ItemParams,
+      response: {
+        204: { type: 'null', description: 'The item is no longer shared.' },
+        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'NOT_FOUND', ...BODY_ERRORS),
+      },
+    },
+    handler: async (request: ItemRequest, reply: FastifyReply) => {
+      existing((await deleteShare(db, callerOf(request).id, request.params.id)) || undefined)
+      return reply.code(204).send()
+    },
+  })
+}
+
+const TOO_MANY = `You have shared ${MOST_SHARES} advisories: take one back first.`
+const UNKNOWN = 'There is nothing with this id in your history.'
+const NOT_SHARED = 'Nothing with this id in your history is shared.'
+
+function existing<Found extends ShareRow | true>(found: Found | undefined): Found {
+  if (found !== undefined) return found
+  throw new ApiError('NOT_FOUND', NOT_SHARED)
+}
+
+function describeShare({ token, shared_at }: ShareRow, request: FastifyRequest, reply: FastifyReply) {
+  const url = citationUrl(request.rootUrl, token)
+  reply.header('link', `<${url}>; rel="cite-as"`)
+  return { id: token, url, shared_at }
+}

@@ -1,0 +1,147 @@
+import { DAY_MS } from '#src/lib/dates.ts'
+import { type Pauses, pauseAfter } from '#src/lib/retry.ts'
+import type { App } from './app.ts'
+import type { JobName } from './jobs.ts'
+
+/** The pauses between attempts at a delivery: 24 hours in all, and no attempt after the last. */
+const PAUSES_MS: Pauses = [5, 30, 120, 600, 1800, 3600, 7200, 14_400, 28_800, 29_845].map((s) => s * 1000)
+
+/** The part by which a pause varies, so that deliveries that fail together do not come back together. */
+const JITTER = 0.1
+
+/** The rest of the day may be no more than moments. */
+const SHORTEST_MS = 60_000
+
+/**
+ * The milliseconds until the next attempt; undefined where there is none. Attempts that a killed process has begun count
+ * as well: none is the last one before a delivery has failed for about a day.
+ *
+ * @param attempts those so far
+ * @param failingMs the time since the first failure
+ * @param random from 0 to 1
+ */
+export function nextAttemptIn(attempts: number, failingMs: number, random: number): number | undefined {
+  const pauseMs = pauseAfter(PAUSES_MS, attempts) * (1 + JITTER * (2 * random - 1))
+  if (attempts <= PAUSES_MS.length) return pauseMs
+  const left = DAY_MS - failingMs
+  return left <= 0 ? undefined : Math.max(SHORTEST_MS, Math.min(pauseMs, left))
+}
+
+/** Slots for attempts: an attempt that outlasts its lease holds none any more. */
+interface Slots {
+  free(): number
+  /**
+   * @param freed is called once, when the attempt or its lease has ended
+   * @returns ends the attempt
+   */
+  take(freed: () => void): () => void
+}
+
+export function createSlots(count: number, leaseMs: number): Slots {
+  const taken = new Set<NodeJS.Timeout>()
+  return {
+    free: () => count - taken.size,
+    take(freed) {
+      const end = () => {
+        clearTimeout(lease)
+        if (taken.delete(lease)) freed()
+      }
+      const lease = setTimeout(end, leaseMs).unref()
+      taken.add(lease)
+      return end
+    },
+  }
+}
+
+interface Delivery {
+  /** Those so far, the present one included. */
+  attempts: number
+  /** The seconds since the first failure; 0 after a success. */
+  failing: number
+}
+
+/** Deliveries that all processes take from the database: the queries of one table. */
+export interface DeliveryQueue<Item extends Delivery, Failure extends string> {
+  /** The time after which another process may claim an item. */
+  leaseMs: number
+  /** Leases due items; undefined while another process claims some. */
+  claim(most: number): Promise<Item[] | undefined>
+  /** The milliseconds until the next item is due; undefined without one. */
+  findTimeToNext(): Promise<number | undefined>
+  /** Tries once; `gone` ends the attempts. */
+  attempt(item: Item, signal: AbortSignal): Promise<'arrived' | 'gone' | Failure>
+  keepDelivered(item: Item): Promise<void>
+  keepFailed(item: Item, seconds: number): Promise<void>
+  giveUp(item: Item, failure: 'gone' | Failure): Promise<void>
+  /** Returns an item without an attempt. */
+  giveBack(item: Item): Promise<void>
+}
+
+/** Attempts at the same time, of one process. */
+const RUNNING = 8
+
+/** The pause where another process claims, or the host or owner of a due item is busy. */
+const SOON_MS = 3_000
+
+interface DeliveryState {
+  running: number
+  delivered: number
+  failed: number
+}
+
+/**
+ * Delivers what is due in a queue, as a job.
+ *
+ * @returns the state of this process
+ */
+export function deliverFrom<Item extends Delivery, Failure extends string>(
+  app: App,
+  job: JobName,
+  queue: DeliveryQueue<Item, Failure>,
+): () => DeliveryState {
+  const slots = createSlots(RUNNING, queue.leaseMs)
+  const running = new Set<Promise<void>>()
+  const counts = { delivered: 0, failed: 0 }
+
+  async function deliver(item: Item, signal: AbortSignal): Promise<void> {
+    const outcome = await queue.attempt(item, signal)
+    if (outcome === 'arrived') {
+      counts.delivered++
+      return queue.keepDelivered(item)
+    }
+    if (signal.aborted) return queue.giveBack(item)
+    counts.failed++
+    const nextMs =
+      outcome === 'gone' ? undefined : nextAttemptIn(item.attempts, item.failing * 1000, Math.random())
+    return nextMs === undefined ? queue.giveUp(item, outcome) : queue.keepFailed(item, nextMs / 1000)
+  }
+
+  function begin(item: Item, signal: AbortSignal): void {
+    const leave = slots.take(() => app.jobs.wake(job))
+    const delivering = deliver(item, signal)
+      // An outcome that was not stored leads to another delivery with the same id.
+      .catch((error) => app.logFailure(error, 'what has come of a delivery could not be noted'))
+      .finally(() => {
+        running.delete(delivering)
+        leave()
+      })
+    running.add(delivering)
+  }
+
+  async function deliverSome(signal: AbortSignal): Promise<boolean | number | undefined> {
+    const free = slots.free()
+    if (free <= 0 || signal.aborted) return false
+    const claimed = await queue.claim(free)
+    if (claimed === undefined) return SOON_MS
+    for (const item of claimed) {
+      if (signal.aborted) await queue.giveBack(item)
+      else begin(item, signal)
+    }
+    if (claimed.length > 0) return true
+    const nextMs = await queue.findTimeToNext()
+    return nextMs === undefined || nextMs > 0 ? nextMs : SOON_MS
+  }
+
+  app.jobs.add(job, deliverSome, async () => void (await Promise.all(running)))
+  return () => ({ running: RUNNING - slots.free(), ...counts })
+}

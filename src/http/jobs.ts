@@ -1,0 +1,181 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import fp from 'fastify-plugin'
+import { DAY_MS } from '#src/lib/dates.ts'
+import type { App } from './app.ts'
+
+const SECOND_MS = 1000
+export const MINUTE_MS = 60 * SECOND_MS
+
+interface Schedule {
+  /** The longest pause between two pieces. */
+  everyMs: number
+  /** The first piece begins with the service, and not one pause later. */
+  atOnce?: boolean
+  /** The line of the log when a piece fails. The next one follows after the pause. */
+  failure: string
+}
+
+/**
+ * All work in the background. Each process runs all jobs; where one process at a time may work, the queries take a lock
+ * (`doAlone`) or lease rows.
+ */
+export const JOBS = {
+  'publish-scheduled': {
+    everyMs: MINUTE_MS,
+    atOnce: true,
+    failure: 'what is scheduled could not be published yet',
+  },
+  'compare-subscriptions': {
+    everyMs: MINUTE_MS,
+    atOnce: true,
+    failure: 'subscriptions could not be compared yet',
+  },
+  'deliver-changes': { everyMs: MINUTE_MS, atOnce: true, failure: 'changes could not be delivered yet' },
+  'remove-accounts': {
+    everyMs: MINUTE_MS,
+    atOnce: true,
+    failure: 'what is left of deleted accounts could not be removed yet',
+  },
+  'remove-old-items': {
+    everyMs: MINUTE_MS,
+    atOnce: true,
+    failure: 'what is too old in histories could not be removed yet',
+  },
+  'shorten-histories': { everyMs: MINUTE_MS, failure: 'a history could not be shortened yet' },
+  'create-months': {
+    everyMs: DAY_MS,
+    atOnce: true,
+    failure: 'the months of the history to come could not be made yet',
+  },
+  'store-request-counts': { everyMs: 10 * SECOND_MS, failure: 'requests could not be counted yet' },
+  'store-key-usage': { everyMs: 10 * SECOND_MS, failure: 'requests with keys could not be counted yet' },
+  'store-tile-usage': { everyMs: 10 * MINUTE_MS, failure: 'tile usage not saved, will retry' },
+  'delete-audit-records': { everyMs: 10 * MINUTE_MS, failure: 'old audit records were not deleted' },
+  'delete-stored-answers': { everyMs: 10 * MINUTE_MS, failure: 'old answers were not deleted' },
+  'delete-ended-sessions': { everyMs: 10 * MINUTE_MS, failure: 'what is over was not deleted' },
+} satisfies Record<string, Schedule>
+
+export type JobName = keyof typeof JOBS
+
+/**
+ * Does one piece of a job.
+ *
+ * @param signal aborts when the service closes
+ * @returns true while more is left; or the milliseconds until the next piece, where they are less than the pause
+ */
+type Piece = (signal: AbortSignal) => Promise<boolean | number | undefined> | Promise<void>
+
+/** After each piece others have the database for so many times as long as it took. */
+const PAUSE_FACTOR = 3
+const SHORTEST_PAUSE_MS = 10
+
+interface Loop {
+  start(): void
+  /** Has a piece done now, or another one after the present one. */
+  wake(): void
+  /** Lets the present piece end and begins no other. */
+  stop(): Promise<void>
+}
+
+/**
+ * Does the pieces of a job, one at a time.
+ *
+ * @param failed gets the error of a piece; the next piece follows after the pause
+ */
+export function createLoop(
+  { everyMs, atOnce = false }: Omit<Schedule, 'failure'>,
+  piece: Piece,
+  failed: (error: unknown) => void,
+): Loop {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  let timer: NodeJS.Timeout | undefined
+  let isWoken = false
+  let working: Promise<void> | undefined
+
+  function wakeIn(milliseconds: number): void {
+    clearTimeout(timer)
+    if (!signal.aborted) timer = setTimeout(wake, Math.ceil(milliseconds)).unref()
+  }
+
+  async function workUntilDone(): Promise<number> {
+    for (;;) {
+      isWoken = false
+      const began = performance.now()
+      const next = await piece(signal)
+      if (next !== true && !isWoken) return Math.min(next || everyMs, everyMs)
+      const pauseMs = Math.max(SHORTEST_PAUSE_MS, PAUSE_FACTOR * (performance.now() - began))
+      await sleep(pauseMs, undefined, { signal, ref: false })
+    }
+  }
+
+  async function work(): Promise<void> {
+    let nextMs = everyMs
+    try {
+      nextMs = await workUntilDone()
+    } catch (error) {
+      if (!signal.aborted) failed(error)
+    }
+    working = undefined
+    wakeIn(nextMs)
+  }
+
+  function wake(): void {
+    clearTimeout(timer)
+    isWoken = true
+    if (!signal.aborted) working ??= work()
+  }
+
+  return {
+    start: () => (atOnce ? wake() : wakeIn(everyMs)),
+    wake,
+    async stop() {
+      stopping.abort(new Error('the service closes'))
+      clearTimeout(timer)
+      await working
+    },
+  }
+}
+
+interface Jobs {
+  /**
+   * Gives a job of the table its work.
+   *
+   * @param last follows the last piece when the service closes
+   */
+  add(name: JobName, piece: Piece, last?: () => Promise<void>): void
+  /** Has a job look for work now. */
+  wake(name: JobName): void
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    jobs: Jobs
+  }
+}
+
+/** Runs the jobs from the moment when the service listens until it closes. */
+export const jobs = fp(
+  async (app: App) => {
+    const loops = new Map<JobName, Loop>()
+    const lasts: (() => Promise<void>)[] = []
+
+    app.decorate('jobs', {
+      add(name, piece, last) {
+        const failed = (error: unknown) => app.logFailure(error, JOBS[name].failure)
+        loops.set(name, createLoop(JOBS[name], piece, failed))
+        if (last) lasts.push(() => last().catch(failed))
+      },
+      wake: (name) => loops.get(name)?.wake(),
+    })
+    // The primary listens for its workers: they emit the event themselves.
+    app.server.once('listening', () => {
+      for (const loop of loops.values()) loop.start()
+    })
+    app.addHook('onClose', async () => {
+      await Promise.all([...loops.values()].map((loop) => loop.stop()))
+      await Promise.all(lasts.map((last) => last()))
+    })
+  },
+  { name: 'jobs', dependencies: ['failure-log'] },
+)

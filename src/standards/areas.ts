@@ -1,0 +1,272 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Kysely } from 'kysely'
+import type { Figures, FoundArea, RegionFigures } from '#src/advice/polygon/region-figures.ts'
+import type { Tables } from '#src/data/tables.ts'
+import type { App } from '#src/http/app.ts'
+import { overloaded } from '#src/http/plugins/overload.ts'
+import { type PublishedRelease, retryIfReplaced } from '#src/lookup/releases.ts'
+import type { Snapshot } from '#src/lookup/snapshot.ts'
+import {
+  type Area,
+  type LoadedLevel,
+  listAreas,
+  listCodesMeeting,
+  listLoadedLevels,
+  listShapes,
+  type Rectangle,
+  type ShapeFormat,
+} from './area-queries.ts'
+import type { Memory } from './memory.ts'
+
+/** What an area takes in memory beside its texts, a shape beside its text, and a statistic. */
+const AREA_BYTES = 400
+const SHAPE_BYTES = 100
+const STATISTIC_BYTES = 16
+
+/** So many areas, and so many vertices of theirs, are read with one statement at most. */
+const AREAS_A_PART = 100
+const POSITIONS_A_PART = 100_000
+
+/** Areas that are read together: from the first to the one after the last. */
+interface Part {
+  first: number
+  end: number
+}
+
+/** The areas of a level of a country. */
+export interface AreaLevel {
+  loaded: LoadedLevel
+  /** In the order of their codes. */
+  areas: readonly Area[]
+  /** Their places in that order, by their codes. */
+  placeOf: ReadonlyMap<string, number>
+  /** All of them: always the same for the same areas, so that each is read once. */
+  parts: readonly Part[]
+}
+
+/** How a request waits for a connection of the database. */
+export type InTurn = <Result>(read: () => Promise<Result>) => Promise<Result>
+
+/** A request, and how it waits. */
+export interface RequestContext {
+  request: FastifyRequest
+  reply: FastifyReply
+  inTurn: InTurn
+}
+
+/** The areas of countries, their shapes, and the statistics of releases in them: from memory where that has them. */
+export interface Areas {
+  /** The loaded levels, country by country: the same array until boundaries change. */
+  loaded(snapshot: Pick<Snapshot, 'boundaries'>, inTurn: InTurn): Promise<readonly LoadedLevel[]>
+  /** @throws {ApiError} OVERLOADED while the boundaries are being replaced */
+  level(loaded: LoadedLevel, inTurn: InTurn): Promise<AreaLevel>
+  /** The places of the areas that meet a rectangle, in order; of all of them without one. */
+  places(level: AreaLevel, rectangle: Rectangle | null, inTurn: InTurn): Promise<number[]>
+  /**
+   * The shapes of some areas of a level, one after the other as they are taken.
+   *
+   * @throws {ApiError} OVERLOADED while the boundaries are being replaced
+   */
+  shapes(
+    level: AreaLevel,
+    places: Iterable<number>,
+    format: ShapeFormat,
+    inTurn: InTurn,
+  ): AsyncGenerator<string>
+  columnsOf: RegionFigures['columnsOf']
+  /**
+   * The statistics of a release in some areas, one after the other as they are taken. All but the first end early.
+   *
+   * @param until when computing ends, on the clock of `performance.now()`
+   * @throws {ApiError} OVERLOADED while the release or the boundaries are being replaced
+   */
+  statistics(
+    release: PublishedRelease,
+    level: AreaLevel,
+    places: readonly number[],
+    context: RequestContext,
+    until: number,
+  ): AsyncGenerator<Figures>
+}
+
+export function createAreas(app: App, figures: RegionFigures, memory: Memory): Areas {
+  const db = app.database.reader
+  const levels = createLevels(db, memory)
+  return {
+    loaded: levels.loaded,
+    level: levels.level,
+    async places(level, rectangle, inTurn) {
+      const all = [...level.areas.keys()]
+      if (rectangle === null) return all
+      const codes = new Set(await inTurn(() => listCodesMeeting(db, level.loaded, rectangle)))
+      return all.filter((place) => codes.has(level.areas[place]?.code ?? ''))
+    },
+    shapes: createShapes(db, memory, levels.forget),
+    columnsOf: figures.columnsOf,
+    statistics: createStatistics(figures, memory, levels.forget),
+  }
+}
+
+/** Forgets a level with other areas than those in memory. */
+type Forget = (loaded: LoadedLevel) => Error
+
+function createLevels(db: Kysely<Tables>, memory: Memory) {
+  const levels = memory.part<AreaLevel>('level')
+  let latest: { boundaries: string; loaded: readonly LoadedLevel[] } | undefined
+
+  const forget: Forget = (loaded) => {
+    latest = undefined
+    levels.delete(keyOf(loaded))
+    return overloaded()
+  }
+
+  async function read(loaded: LoadedLevel): Promise<AreaLevel> {
+    const areas = await listAreas(db, loaded)
+    if (!areas) throw forget(loaded)
+    const placeOf = new Map(areas.map(({ code }, place) => [code, place]))
+    return { loaded, areas, placeOf, parts: [...partsOf(areas)] }
+  }
+
+  const loaded: Areas['loaded'] = async ({ boundaries }, inTurn) => {
+    // They may be others than the snapshot has: loaded meanwhile, or not arrived at a replica.
+    if (latest?.boundaries !== boundaries) latest = await inTurn(() => listLoadedLevels(db))
+    return latest.loaded
+  }
+
+  const level: Areas['level'] = async (loaded, inTurn) =>
+    levels.get(keyOf(loaded)) ?? inTurn(() => levels.load(keyOf(loaded), () => read(loaded), bytesOfLevel))
+
+  return { loaded, level, forget }
+}
+
+function createShapes(db: Kysely<Tables>, memory: Memory, forget: Forget): Areas['shapes'] {
+  const shapes = memory.part<string[]>('shapes')
+
+  async function read(level: AreaLevel, { first, end }: Part, format: ShapeFormat): Promise<string[]> {
+    const areas = level.areas.slice(first, end)
+    const ends = [areas[0]?.code ?? '', areas.at(-1)?.code ?? ''] as const
+    const found = await listShapes(db, level.loaded, ends, format)
+    const { version } = level.loaded
+    const isOfLevel = found.every((area, at) => area.code === areas[at]?.code && area.version === version)
+    if (found.length !== areas.length || !isOfLevel) throw forget(level.loaded)
+    return found.map(({ shape }) => shape)
+  }
+
+  /** Each request waits for its own turn: that of another may take long to come. */
+  async function load(level: AreaLevel, part: Part, format: ShapeFormat, inTurn: InTurn): Promise<string[]> {
+    const key = `${keyOf(level.loaded)} ${part.first} ${format.crs} ${format.tolerance}`
+    return shapes.get(key) ?? inTurn(() => shapes.load(key, () => read(level, part, format), bytesOfShapes))
+  }
+
+  return async function* (level, places, format, inTurn) {
+    let part: Part | undefined
+    let found: string[] = []
+    for (const place of places) {
+      if (!part || place >= part.end) {
+        part = partAt(level, place)
+        found = await load(level, part, format, inTurn)
+      }
+      yield found[place - part.first] as string
+    }
+  }
+}
+
+function createStatistics(figures: RegionFigures, memory: Memory, forget: Forget): Areas['statistics'] {
+  const tables = memory.part<(Figures | undefined)[]>('statistics')
+
+  async function find(
+    release: PublishedRelease,
+    { loaded, areas }: AreaLevel,
+    { first, end }: Part,
+    inTurn: InTurn,
+  ): Promise<FoundArea[]> {
+    const { countryCode, level, version } = loaded
+    const after = areas[first - 1]?.code ?? null
+    const found = await inTurn(() => figures.find(release, { countryCode, level, after, count: end - first }))
+    const isOfLevel = found.every(
+      (area, at) => area.code === areas[first + at]?.code && version.endsWith(area.version),
+    )
+    if (found.length !== end - first || !isOfLevel) throw forget(loaded)
+    return found
+  }
+
+  /** The statistics in the areas of a level, by their places, as far as they are in memory. */
+  function tableOf(release: PublishedRelease, { loaded, areas }: AreaLevel): (Figures | undefined)[] {
+    const key = `${release.id} ${keyOf(loaded)}`
+    const table = tables.get(key) ?? []
+    tables.set(key, table, STATISTIC_BYTES * areas.length * (1 + figures.columnsOf(release).length))
+    return table
+  }
+
+  return async function* (release, level, places, { request, reply, inTurn }, until) {
+    const table = tableOf(release, level)
+    let part: Part | undefined
+    let found: FoundArea[] = []
+    for (const [at, place] of places.entries()) {
+      if (table[place] === undefined && (!part || place >= part.end)) {
+        part = partAt(level, place)
+        found = await find(release, level, part, inTurn)
+        for (const [index, { stored }] of found.entries()) if (stored) table[part.first + index] = stored
+      }
+      if (table[place] === undefined) {
+        if (at > 0 && performance.now() > until) return
+        const area = found[place - (part as Part).first] as FoundArea
+        table[place] = await retryIfReplaced(() => area.compute(request, reply))
+      }
+      yield table[place]
+    }
+  }
+}
+
+function keyOf({ countryCode, level, version }: LoadedLevel): string {
+  return `${countryCode} ${level} ${version}`
+}
+
+function partAt({ parts }: AreaLevel, place: number): Part {
+  return parts.find(({ end }) => place < end) as Part
+}
+
+function bytesOfLevel({ areas }: AreaLevel): number {
+  return areas.reduce((sum, { code, name }) => sum + AREA_BYTES + 2 * (code.length + name.length), 0)
+}
+
+function bytesOfShapes(shapes: readonly string[]): number {
+  return shapes.reduce((sum, shape) => sum + SHAPE_BYTES + shape.length, 0)
+}
+
+function* partsOf(areas: readonly Area[]): Generator<Part> {
+  let first = 0
+  let positions = 0
+  for (const [at, area] of areas.entries()) {
+    const isFull = at - first === AREAS_A_PART || positions + area.positions > POSITIONS_A_PART
+    if (isFull && at > first) {
+      yield { first, end: at }
+      first = at
+      positions = 0
+    }
+    positions += area.positions
+  }
+  if (first < areas.length) yield { first, end: areas.length }
+}
+
+/**
+ * The finest simplification, in degrees: 55 m. Each of the others is twice as coarse as the one before it: few formats
+ * are made.
+ */
+const FINEST = 0.0005
+const TOLERANCES = Array.from({ length: 10 }, (_, step) => FINEST * 2 ** step)
+
+/** Decimals of degrees of shapes as they were loaded: 0.1 m; and of metres. */
+const FULL_DECIMALS = 6
+const METRE_DECIMALS = 2
+
+/** Decimals behind the first digit of a tolerance: rounding moves nothing so far that borders would cross. */
+const FURTHER_DECIMALS = 2
+
+/** The format of shapes for an allowed offset: the coarsest simplification within it. */
+export function chooseShapeFormat(crs: ShapeFormat['crs'], offset: number): ShapeFormat {
+  const tolerance = TOLERANCES.findLast((step) => step <= offset) ?? 0
+  if (crs === 'mercator') return { crs, tolerance, decimals: METRE_DECIMALS }
+  const decimals = tolerance === 0 ? FULL_DECIMALS : Math.ceil(-Math.log10(tolerance)) + FURTHER_DECIMALS
+  return { crs, tolerance, decimals: Math.min(decimals, FULL_DECIMALS) }
+}

@@ -1,0 +1,325 @@
+import { createHash } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ApiError } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import { untilGone } from '#src/http/deadline.ts'
+import { entityTag } from '#src/http/entity-tags.ts'
+import { negotiate } from '#src/http/formats.ts'
+import {
+  type Cell,
+  type Html,
+  pageText,
+  rowOf,
+  sendPage,
+  sendPageText,
+  tableOf,
+} from '#src/http/plain-page.ts'
+import { allowCaching } from '#src/http/plugins/caching.ts'
+import { clientKeyOf } from '#src/http/request.ts'
+import type { Pause } from '#src/lib/turns.ts'
+import { VERSION } from '#src/lib/version.ts'
+import type { RequestContext } from '../areas.ts'
+import type { Memory } from '../memory.ts'
+import { type ParameterKey, type Query, readQueryOf } from './parameters.ts'
+
+const JSON_TYPE = 'application/json'
+export const GEOJSON_TYPE = 'application/geo+json'
+export const HTML_TYPE = 'text/html'
+
+/** The type of the API document in `Accept`, and in links and the answer: clients find the document by the latter. */
+const DOCUMENT_TYPE = 'application/vnd.oai.openapi+json'
+export const WHOLE_DOCUMENT_TYPE = `${DOCUMENT_TYPE};version=3.0`
+
+/** The formats of operations, by how `f` names them; the first is preferred. */
+export const JSON_AND_PAGE = { json: JSON_TYPE, html: HTML_TYPE }
+export const DOCUMENT_AND_PAGE = { json: DOCUMENT_TYPE, html: HTML_TYPE }
+export const GEOJSON_ONLY = { json: GEOJSON_TYPE }
+export const GEOJSON_AND_PAGE = { ...GEOJSON_ONLY, html: HTML_TYPE }
+
+/** The paths of the API begin with it. */
+export const OGC_PATH = '/ogc'
+
+/** An operation: its route and its part of the document. */
+export interface Operation {
+  /** As the document has it, below the path of the API. */
+  path: string
+  id: string
+  summary: string
+  tag: 'Capabilities' | 'Data' | 'EDR'
+  parameters: readonly ParameterKey[]
+  formats: Readonly<Record<string, string>>
+  /** The name of the schema of the JSON. */
+  schema: string
+}
+
+/** The API with the operations that it has so far. */
+export interface Api {
+  app: App
+  memory: Memory
+  operations: Operation[]
+}
+
+export interface Link {
+  href: string
+  rel: string
+  type?: string
+  title?: string
+  /** Whether the address has variables in braces. */
+  templated?: true
+}
+
+/** A request for an operation. */
+export interface Call extends RequestContext {
+  query: Query
+  /** The media type of the answer, without its parameters. */
+  type: string
+  isHtml: boolean
+  /** The address of the API for its clients. */
+  root: string
+  /** The address of the operation, without a query. */
+  address: string
+  /** A part of the path. */
+  part(name: 'collection' | 'feature' | 'location'): string
+  /** Lets others go on. */
+  pause: Pause
+}
+
+/** An answer: JSON with links, or a page. */
+export interface Answer {
+  /** Links beside those to itself. */
+  links?: readonly Link[]
+  headers?: Record<string, string>
+  json?: (links: readonly Link[]) => string | Buffer
+  page?: {
+    title: string
+    /** The pages above, by their paths below that of the API. */
+    above: readonly (readonly [path: string, title: string])[]
+    parts: readonly Html[]
+  }
+}
+
+/** What an answer is made of: it may be there already. */
+export interface Found {
+  /** Changes with the data of the answer; empty for an answer of the service alone. */
+  version: string
+  make(): Answer | Promise<Answer>
+}
+
+/** The names of parts of paths in routes: metrics have them as labels. */
+const ROUTE_PARTS: Record<string, string> = {
+  collectionId: 'collection',
+  featureId: 'feature',
+  releaseId: 'collection',
+  locationId: 'location',
+}
+
+/** Routes of everybody, from memory or in turns. Their document is at `/ogc/api`. */
+const ROUTE = {
+  config: { public: true, caching: 'shared', ownTurns: true, onlyReads: true },
+  schema: { hide: true },
+  prefixTrailingSlash: 'slash',
+} as const
+
+/** Adds an operation: its route reads the query, chooses the format, answers 304 or with JSON or a page. */
+export function addOperation(
+  api: Api,
+  operation: Operation,
+  find: (call: Call) => Found | Promise<Found>,
+): void {
+  api.operations.push(operation)
+  answerTo(api, operation, async (call) => {
+    const { version, make } = await find(call)
+    if (isCached(call, version)) return call.reply.code(304).send()
+    return send(call, operation, await make())
+  })
+}
+
+function answerTo(
+  { app }: Api,
+  { path, parameters, formats, schema }: Operation,
+  answer: (call: Call) => Promise<FastifyReply>,
+): void {
+  async function handle(request: FastifyRequest, reply: FastifyReply) {
+    const query = readQueryOf(parameters, request.query)
+    const type = chooseType(request, reply, query.f, formats)
+    const params = request.params as Record<string, string>
+    const root = request.rootUrl + OGC_PATH
+    let gone: AbortSignal | undefined
+    const below = path.replace(/\{(\w+)\}/g, (_, name) =>
+      encodeURIComponent(params[ROUTE_PARTS[name] as string] as string),
+    )
+    return answer({
+      request,
+      reply,
+      query,
+      type,
+      root,
+      isHtml: type === HTML_TYPE,
+      address: root + below.replace(/\/$/, ''),
+      part: (name) => params[name] as string,
+      inTurn: (read) => app.inTurn(request, reply, read),
+      pause() {
+        gone ??= untilGone(reply)
+        return app.turns.next(clientKeyOf(request), gone)
+      },
+    })
+  }
+  const route = path.replace(/\{(\w+)\}/g, (_, name) => `:${ROUTE_PARTS[name]}`).replace(/\/$/, '')
+  for (const one of schema === 'LandingPage' ? [route, `${route}/`] : [route]) app.get(one, ROUTE, handle)
+}
+
+/**
+ * Chooses the media type: `f` decides, and without it `Accept`.
+ *
+ * @throws {ApiError} INVALID_PARAMETERS for an unknown format, NOT_ACCEPTABLE where `Accept` allows none
+ */
+function chooseType(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  f: string | undefined,
+  formats: Operation['formats'],
+): string {
+  const names = Object.keys(formats)
+  if (f === undefined) {
+    const types = Object.values(formats).filter((type) => type !== HTML_TYPE)
+    const offered = [...types, JSON_TYPE, ...('html' in formats ? [HTML_TYPE] : [])]
+    return negotiate(request, reply, [...new Set(offered)] as [string, ...string[]])
+  }
+  const name = names.find((one) => one.toLowerCase() === f.toLowerCase())
+  if (name !== undefined) return formats[name] as string
+  throw ApiError.invalid('f', `must be ${names.length > 1 ? 'one of ' : ''}${names.join(', ')}`, names)
+}
+
+/**
+ * Lets caches keep an answer. Its tag is weak: pages of features have the time of their making. It changes with the version
+ * of the service, which may write the same otherwise.
+ *
+ * @returns whether the client has it already, and 304 is the answer
+ */
+function isCached({ request, reply, type }: Call, version: string): boolean {
+  const tag = entityTag(VERSION, version, type, request.rootUrl, request.url)
+  const isCurrent = allowCaching(request, reply, tag)
+  if (reply.hasHeader('etag')) reply.header('etag', `W/${tag}`)
+  return isCurrent
+}
+
+/** Takes back the caching of an answer: the next one will have more. */
+export function forbidKeeping({ reply }: Call): void {
+  reply.removeHeader('etag').header('cache-control', 'no-store')
+}
+
+function send(call: Call, { formats }: Operation, { links = [], headers, json, page }: Answer): FastifyReply {
+  const { reply, root, type } = call
+  const all = [...linksToSelf(call, formats), ...links]
+  if (headers) reply.headers(headers)
+  if (!call.isHtml || !page) {
+    return reply
+      .type(type === DOCUMENT_TYPE ? WHOLE_DOCUMENT_TYPE : type)
+      .send(json?.(all) ?? JSON.stringify({ links: all }))
+  }
+  const above = page.above.map(([path, title]) => ({ href: pageOf(root + path), rel: 'up', title }))
+  return sendPage(reply, { ...page, above, links: all.filter(({ templated }) => !templated) })
+}
+
+/** The links of an answer to itself and to its other format. */
+function linksToSelf({ address, query, isHtml }: Call, formats: Operation['formats']): Link[] {
+  const { f: _, ...rest } = query
+  const link = (rel: string, f: 'json' | 'html'): Link => ({
+    href: withQuery(address, { ...rest, f }),
+    rel,
+    type: formats[f] as string,
+    title: f === 'html' ? 'This as a page' : 'This as JSON',
+  })
+  if (isHtml) return [link('self', 'html'), link('alternate', 'json')]
+  return [link('self', 'json'), ...('html' in formats ? [link('alternate', 'html')] : [])]
+}
+
+/** An address with a query of the members that are given. */
+export function withQuery(address: string, query: Record<string, string | number | undefined>): string {
+  const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, String(value)]],
+  )
+  return given.length === 0 ? address : `${address}?${new URLSearchParams(given)}`
+}
+
+/** The address of a page for people. */
+export function pageOf(address: string): string {
+  return withQuery(address, { f: 'html' })
+}
+
+/** A link to JSON. */
+export function jsonLink(rel: string, href: string, title: string, type = JSON_TYPE): Link {
+  return { href, rel, type, title }
+}
+
+/** Collections that are written without letting others go on. */
+const COLLECTIONS_A_SLICE = 20
+
+/** All collections of a kind, as JSON and as a page. */
+export interface CollectionList<Entry> {
+  /** The same array as long as nothing has changed. */
+  find(call: Call): Promise<readonly Entry[]>
+  title: string
+  above: readonly [path: string, title: string]
+  /** Members of the JSON beside its links and collections. */
+  members?: object
+  body(root: string, entry: Entry): object
+  columns: readonly string[]
+  /** The row of an entry in the table of the page. */
+  cells(root: string, entry: Entry): readonly Cell[]
+}
+
+/** A list as it is sent. */
+interface SentList {
+  entries: readonly unknown[]
+  text: string
+  /** Changes with its content. */
+  version: string
+}
+
+/**
+ * Adds an operation with all collections of a kind, which may be thousands: the text is made in slices, and once for
+ * each address of the service and format. 5,000 releases take 18 million characters.
+ */
+export function addList<Entry>(api: Api, operation: Operation, list: CollectionList<Entry>): void {
+  api.operations.push(operation)
+  const texts = api.memory.part<SentList>(operation.path)
+  answerTo(api, operation, async (call) => {
+    const { reply, root, type } = call
+    const entries = await list.find(call)
+    const key = `${type} ${root}`
+    let sent = texts.get(key)
+    if (sent?.entries !== entries) {
+      sent = await writeList(list, entries, call, operation)
+      texts.set(key, sent, sent.text.length)
+    }
+    if (isCached(call, sent.version)) return reply.code(304).send()
+    return call.isHtml ? sendPageText(reply, sent.text) : reply.type(type).send(sent.text)
+  })
+}
+
+async function writeList<Entry>(
+  { title, above: [path, name], members, body, columns, cells }: CollectionList<Entry>,
+  entries: readonly Entry[],
+  call: Call,
+  { formats }: Operation,
+): Promise<SentList> {
+  const { root, isHtml, pause } = call
+  const pieces: string[] = []
+  const hash = createHash('sha256')
+  for (const entry of entries) {
+    if (pieces.length % COLLECTIONS_A_SLICE === 0) await pause()
+    const piece = isHtml ? rowOf(cells(root, entry)).html : JSON.stringify(body(root, entry))
+    pieces.push(piece)
+    hash.update(piece)
+  }
+  const version = hash.digest('base64url')
+  const links = linksToSelf({ ...call, query: {} }, formats)
+  if (isHtml) {
+    const rows = pieces.map((html) => ({ html }))
+    const above = [{ href: pageOf(root + path), rel: 'up', title: name }]
+    return { entries, text: pageText({ title, above, parts: [tableOf(columns, rows)], links }), version }
+  }
+  const start = JSON.stringify({ links, ...members }).slice(0, -1)
+  return { entries, text: `${start},"collections":[${pieces.join()}]}`, version }
+}

@@ -1,0 +1,118 @@
+import { expect, test, vi } from 'vitest'
+import { createLoop } from '#src/http/jobs.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
+
+/** Pieces that end when they are told to. */
+function work(everyMs = 60_000) {
+  const ends: ((more: boolean | Error) => void)[] = []
+  const sorry = vi.fn()
+  let most = 0
+  let running = 0
+  const loop = createLoop(
+    { everyMs },
+    async () => {
+      most = Math.max(most, ++running)
+      const outcome = await new Promise<boolean | Error>((resolve) => ends.push(resolve))
+      running--
+      if (outcome instanceof Error) throw outcome
+      return outcome
+    },
+    sorry,
+  )
+  const { wake: begin, stop: end } = loop
+  const begun = (pieces: number) => vi.waitFor(() => expect(ends).toHaveLength(pieces), PATIENCE)
+  return { start: loop.start, begin, end, ends, begun, sorry, most: () => most }
+}
+
+test('pieces follow one another until there is no more, however often work is begun', async () => {
+  const { begin, begun, ends, end, most } = work()
+  begin()
+  begin()
+  await begun(1)
+  ends[0]?.(true)
+  await begun(2)
+  ends[1]?.(true)
+  await begun(3)
+  ends[2]?.(false)
+  await end()
+  expect([ends.length, most()]).toEqual([3, 1])
+})
+
+test('what comes while the last piece is under way is done after it', async () => {
+  const { begin, begun, ends, end } = work()
+  begin()
+  await begun(1)
+  begin()
+  ends[0]?.(false)
+  await begun(2)
+  ends[1]?.(false)
+  await end()
+  expect(ends).toHaveLength(2)
+})
+
+test('a piece that fails ends the work, until it is begun again', async () => {
+  const { begin, begun, ends, end, sorry } = work()
+  const error = new Error('no')
+  begin()
+  await begun(1)
+  ends[0]?.(error)
+  await vi.waitFor(() => expect(sorry.mock.calls).toEqual([[error]]), PATIENCE)
+  begin()
+  await begun(2)
+  ends[1]?.(false)
+  await end()
+  expect(sorry).toHaveBeenCalledTimes(1)
+})
+
+test('the end waits for the piece that is under way, and no other begins', async () => {
+  const { begin, begun, ends, end, sorry } = work()
+  begin()
+  await begun(1)
+  let ended = false
+  const ending = end().then(() => {
+    ended = true
+  })
+  await Promise.resolve()
+  expect(ended).toBe(false)
+  ends[0]?.(true)
+  await ending
+  begin()
+  expect([ends.length, sorry.mock.calls]).toEqual([1, []])
+})
+
+test('a job looks again after its pause, or sooner where a piece says so', async () => {
+  const ends: ((next: number | undefined) => void)[] = []
+  const loop = createLoop(
+    { everyMs: 50, atOnce: true },
+    () => new Promise<number | undefined>((resolve) => ends.push(resolve)),
+    vi.fn(),
+  )
+  const begun = (pieces: number) => vi.waitFor(() => expect(ends).toHaveLength(pieces), PATIENCE)
+  loop.start()
+  await begun(1)
+  ends[0]?.(undefined)
+  await begun(2)
+  ends[1]?.(1)
+  await begun(3)
+  ends[2]?.(86_400_000)
+  await begun(4)
+  ends[3]?.(undefined)
+  await loop.stop()
+})
+
+test('a job that does not begin at once waits for its pause', async () => {
+  vi.useFakeTimers()
+  try {
+    const piece = vi.fn(async () => undefined)
+    const loop = createLoop({ everyMs: 1000 }, piece, vi.fn())
+    loop.start()
+    await vi.advanceTimersByTimeAsync(999)
+    expect(piece).not.toHaveBeenCalled()
+    await vi.advanceTimersByTimeAsync(1)
+    expect(piece).toHaveBeenCalledTimes(1)
+    await loop.stop()
+    expect(vi.getTimerCount()).toBe(0)
+  } finally {
+    vi.useRealTimers()
+  }
+})
