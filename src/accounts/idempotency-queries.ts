@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '#src/data/tables.ts'
-import type { Attempt, IdempotencyRecords } from '#src/http/attempts.ts'
 import type { LogFailure } from '#src/http/plugins/failure-log.ts'
+import type { Attempt, IdempotencyRecords } from '#src/http/plugins/idempotency.ts'
 
 /** For so long a request that is sent again is given the answer of the first. */
 const KEPT = sql.lit('1 day')

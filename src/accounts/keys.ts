@@ -19,7 +19,7 @@ import type { App } from '#src/http/app.ts'
 import { type Caller, callerOf, KEY_PREFIX } from '#src/http/plugins/authentication.ts'
 import { notAllowed } from '#src/http/plugins/error-handler.ts'
 import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
-import type { AddKeyUsage } from '#src/http/plugins/key-usage.ts'
+import type { AddKeyUsage } from '#src/http/plugins/request-counts.ts'
 import { DAY_MS } from '#src/lib/dates.ts'
 import { addKeyUsage, deleteKey, deleteOldUsage, insertKey, listKeys } from './key-queries.ts'
 

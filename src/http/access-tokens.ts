@@ -7,10 +7,10 @@ import { OperatorError } from '#src/errors.ts'
 import { isWrittenUuid } from '#src/lib/uuid.ts'
 import type { App } from './app.ts'
 
-/** The secrets that access tokens are signed with: the first signs, all of them verify. */
+/** Secrets of access tokens: the first signs, all of them verify. */
 export type Secrets = [current: string, ...previous: string[]]
 
-/** @throws {OperatorError} when there is no secret on a server, which several processes may share */
+/** @throws {OperatorError} without a secret for a server, which several processes may share */
 export function refuseMissingSecret({ JWT_SECRET, DATABASE_URL }: Config): void {
   if (JWT_SECRET !== undefined || DATABASE_URL === undefined) return
   throw new OperatorError(
@@ -20,10 +20,9 @@ export function refuseMissingSecret({ JWT_SECRET, DATABASE_URL }: Config): void 
 }
 
 /**
- * The secrets of the configuration. With the embedded database, which belongs to one process, one is
- * made where none is set, and persisted beside the database.
+ * The secrets of the configuration. The embedded database, which belongs to one process, has one in its folder by default.
  *
- * @throws {OperatorError} when there is none on a server
+ * @throws {OperatorError} without one for a server
  */
 export async function loadSecrets(config: Config): Promise<Secrets> {
   refuseMissingSecret(config)
@@ -51,11 +50,11 @@ async function persistedSecret(folder: string): Promise<string> {
 }
 
 const ALGORITHM = 'HS256'
-/** Says that it is an access token and nothing else that may be signed with the secret (RFC 9068). */
+/** Type of access tokens alone (RFC 9068). */
 const TYPE = 'at+jwt'
 const ISSUER = 'agro-advisory'
 const AUDIENCE = 'agro-advisory'
-/** Ours have about 400 characters. */
+/** Tokens of the service have about 400 characters. */
 const LONGEST_TOKEN = 2048
 
 interface AccessToken {
@@ -65,15 +64,9 @@ interface AccessToken {
   expiresAt: number
 }
 
-export interface AccessTokens {
-  /** How long a token is valid, in seconds. */
-  lifetime: number
-  sign(userId: string, sessionId: string): string
-  /** What a token says; undefined where it is not a valid one of ours, for whatever reason. */
-  verify(token: string): AccessToken | undefined
-}
+export type AccessTokens = Awaited<ReturnType<typeof createAccessTokens>>
 
-/** What is signed: by us these claims, by somebody else whatever they like. */
+/** Unchecked claims. */
 interface Signed {
   header: Record<string, unknown>
   payload: { sub?: unknown; sid?: unknown; iat?: unknown; exp?: unknown }
@@ -88,13 +81,9 @@ declare module '@fastify/jwt' {
 /**
  * Registers @fastify/jwt for tokens of one algorithm, with all their claims required.
  *
- * @param lifetime how long a token is valid, in seconds
+ * @param lifetime seconds
  */
-export async function createAccessTokens(
-  app: App,
-  [current, previous]: Secrets,
-  lifetime: number,
-): Promise<AccessTokens> {
+export async function createAccessTokens(app: App, [current, previous]: Secrets, lifetime: number) {
   await app.register(fastifyJwt, {
     secret: current,
     sign: {
@@ -109,11 +98,11 @@ export async function createAccessTokens(
       checkTyp: TYPE,
       allowedIss: ISSUER,
       allowedAud: AUDIENCE,
-      // A claim that is absent is not compared: each has to be required too.
+      // Absent claims are not compared, so each is required too.
       requiredClaims: ['iss', 'aud', 'sub', 'sid', 'iat', 'exp'],
       complete: true,
     },
-    // It does not know which sessions have ended: nobody is let in by request.jwtVerify() alone.
+    // It does not know ended sessions: request.jwtVerify() alone admits no caller.
     trusted: () => false,
   })
 
@@ -129,22 +118,23 @@ export async function createAccessTokens(
 
   return {
     lifetime,
-    sign: (userId, sessionId) => app.jwt.sign({ sub: userId, sid: sessionId }),
-    verify(token) {
+    sign: (userId: string, sessionId: string) => app.jwt.sign({ sub: userId, sid: sessionId }),
+    /** Undefined for any invalid token. */
+    verify(token: string): AccessToken | undefined {
       if (token.length > LONGEST_TOKEN) return undefined
       try {
-        return contentOf(signedIn(token))
+        return readClaims(signedIn(token))
       } catch {
-        // Errors of many kinds, such as RangeError for a date that does not exist: it is none of ours.
+        // Errors of many kinds, such as RangeError for a date that does not exist.
         return undefined
       }
     },
   }
 }
 
-/** The signature says that it is ours; what we would never write says that it is not. */
-function contentOf({ header, payload: { sub, sid, iat, exp } }: Signed): AccessToken | undefined {
-  // The package looks at extensions that must be understood, but not where there is null for a list.
+/** Undefined for claims that the service never signs. */
+function readClaims({ header, payload: { sub, sid, iat, exp } }: Signed): AccessToken | undefined {
+  // The package checks critical extensions, but not null for a list.
   if (header.crit !== undefined) return undefined
   if (!isWrittenUuid(sub) || !isWrittenUuid(sid) || !isInteger(iat) || !isInteger(exp)) return undefined
   return { userId: sub, sessionId: sid, expiresAt: exp }

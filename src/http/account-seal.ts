@@ -7,10 +7,8 @@ const ALGORITHM = 'aes-256-gcm'
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** How long a key is. */
 export const SEAL_KEY_BYTES = 32
 
-/** Encrypts a content, so that a change of it is noticed. */
 export function seal(key: Buffer, content: Buffer): Buffer {
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv(ALGORITHM, key, nonce)
@@ -18,33 +16,24 @@ export function seal(key: Buffer, content: Buffer): Buffer {
   return Buffer.concat([nonce, cipher.getAuthTag(), encrypted])
 }
 
-/** @throws where it was sealed with another key, or changed since */
+/** @throws for another key or changed bytes */
 export function unseal(key: Buffer, sealed: Buffer): Buffer {
   const decipher = createDecipheriv(ALGORITHM, key, sealed.subarray(0, NONCE_BYTES))
   decipher.setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
   return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()])
 }
 
-/**
- * How secrets of accounts are stored that the service itself has to read: sealed, so that whoever has the database alone
- * can do nothing with them.
- */
-export interface AccountSeal {
-  seal(userId: string, secret: Buffer): Buffer
-  /** Undefined where it was sealed for another account, or with a secret of the service that is lost. */
-  open(userId: string, sealed: Buffer): Buffer | undefined
-  /** The same secret, sealed with the present secret of the service; undefined where it is, or cannot be opened. */
-  renew(userId: string, sealed: Buffer): Buffer | undefined
-}
+export type AccountSeal = ReturnType<typeof createAccountSeal>
 
 /**
+ * Seals secrets of accounts that the service has to read: the database alone does not reveal them.
+ *
  * @param secrets of the service: the first seals, all of them open
- * @param purpose what is sealed: secrets of one purpose cannot be opened as those of another. It is a part of the key, and
- * stays as it is
+ * @param purpose a part of the key, so that secrets of one purpose do not open as those of another; it never changes
  */
-export function createAccountSeal(secrets: Secrets, purpose: string): AccountSeal {
+export function createAccountSeal(secrets: Secrets, purpose: string) {
   const [current, ...previous] = secrets
-  // The secret also signs tokens, and what is sealed for one account must not open for another.
+  // The secret also signs tokens, and a seal of one account must not open for another.
   const keyOf = (secret: string, userId: string) =>
     Buffer.from(hkdfSync('sha256', secret, userId, purpose, SEAL_KEY_BYTES))
 
@@ -53,7 +42,7 @@ export function createAccountSeal(secrets: Secrets, purpose: string): AccountSea
       try {
         return unseal(keyOf(secret, userId), sealed)
       } catch {
-        // It may have been another one.
+        // Another secret may open it.
       }
     }
     return undefined
@@ -62,8 +51,10 @@ export function createAccountSeal(secrets: Secrets, purpose: string): AccountSea
   const sealFor = (userId: string, secret: Buffer) => seal(keyOf(current, userId), secret)
   return {
     seal: sealFor,
-    open: (userId, sealed) => opened(userId, sealed, secrets),
-    renew(userId, sealed) {
+    /** Undefined for another account, or a lost secret of the service. */
+    open: (userId: string, sealed: Buffer) => opened(userId, sealed, secrets),
+    /** Sealed with the first secret; undefined where it is, or cannot be opened. */
+    renew(userId: string, sealed: Buffer): Buffer | undefined {
       if (opened(userId, sealed, [current])) return undefined
       const secret = opened(userId, sealed, previous)
       return secret && sealFor(userId, secret)
@@ -71,32 +62,23 @@ export function createAccountSeal(secrets: Secrets, purpose: string): AccountSea
   }
 }
 
-/** Where sealed secrets are stored. */
 export interface SealedRows {
-  /**
-   * Some of them, in the order of their ids.
-   *
-   * @param after the id of the last one of those before; undefined for the first ones
-   */
+  /** A page in the order of ids. */
   list(after: string | undefined, most: number): Promise<SealedRow[]>
-  /** Puts a secret that is sealed anew in the place of the one that was read, where that is still there. */
+  /** Replaces a sealed secret, unless it has changed. */
   replace(id: string, sealed: Buffer, replacement: Buffer): Promise<void>
 }
 
 interface SealedRow {
   id: string
   userId: string
-  /** One, or several where earlier ones are of use for a while. */
+  /** Several where earlier ones are valid for a while. */
   sealed: Buffer[]
 }
 
 const PAGE = 500
 
-/**
- * Seals all secrets with the present secret of the service, so that the previous one can go.
- *
- * @returns how many have been sealed with another one
- */
+/** Seals all secrets with the present secret of the service, so that the previous one can go; gives their number. */
 export async function renewAll({ renew }: AccountSeal, rows: SealedRows): Promise<number> {
   let renewed = 0
   let last: string | undefined
@@ -116,10 +98,9 @@ export async function renewAll({ renew }: AccountSeal, rows: SealedRows): Promis
 }
 
 /**
- * Renews secrets in the background once the service is ready. It opens what is sealed with the previous secret, too: that
- * they are renewed is for the day when that goes.
+ * Renews secrets in the background of a ready service.
  *
- * @param name what the log calls them
+ * @param name in the log
  */
 export function renewWhenReady(
   app: App,

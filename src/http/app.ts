@@ -15,7 +15,7 @@ import { isDebugged, type LogLevel, type LogModule } from '#src/lib/log-levels.t
 import type { Turns } from '#src/lib/turns.ts'
 import type { Metrics } from './metrics/metrics.ts'
 
-/** The Fastify instance that plugins and domains are given. */
+/** The Fastify instance of plugins and rooms. */
 export type App = FastifyInstance<
   RawServerDefault,
   RawRequestDefaultExpression,
@@ -28,13 +28,12 @@ declare module 'fastify' {
   interface FastifyInstance {
     config: Config
     database: Database
-    /** Where the pixels of releases are read from. */
+    /** Pixels of releases. */
     tiles: TileStores
-    /** The files that some of them lie in; null where all are in the database. */
+    /** Files of tiles; null where all are in the database. */
     files: ServedFiles | null
-    /** Its product. */
     products: Products
-    /** What takes long is done by turns, a slice in each turn of the event loop. */
+    /** Slices of long computations. */
     turns: Turns
     metrics: Metrics
   }
@@ -44,27 +43,24 @@ declare module 'fastify' {
     description?: string
     tags?: readonly string[]
     hide?: boolean
-    /** Which tokens the operation takes, where that does not follow from its being public or not. */
+    /** Where it does not follow from `public`. */
     security?: readonly Record<string, readonly string[]>[]
-    /** Query parameters that may be sent instead of the body, or with it. Only documented by this. */
+    /** Query parameters instead of the body, or beside it. Only for the document. */
     queryAlternative?: unknown
-    /** What is left for the body where the query has the rest of it, which may be nothing. Only documented by this. */
+    /** Body beside a query, possibly empty. Only for the document. */
     bodyRemainder?: unknown
-    /** The bodies by media type, where what is validated is made of them. Only documented by this. */
+    /** Bodies by media type, from which the validated one is made. Only for the document. */
     bodyForms?: Record<string, unknown>
   }
 }
 
-/** What a module of the service logs beside its requests, at the level that is set for it. */
+/** Log of a module beside its requests, at its own level. */
 export function logOf({ config, log }: App, module: LogModule): FastifyBaseLogger {
   const level = config.LOG_MODULES[module]
   return log.child({ module }, level === undefined ? {} : { level })
 }
 
-/**
- * Makes what a module is registered with, for its requests to be logged at the level that is set for it. Where that is
- * LOG_LEVEL it is nothing: it would cost each request.
- */
+/** Options of a module for its level of the log; none for LOG_LEVEL, since they cost each request. */
 export function levelsOf({ LOG_MODULES }: Config): (module: LogModule) => { logLevel?: LogLevel } {
   return (module) => {
     const logLevel = LOG_MODULES[module]
@@ -72,7 +68,7 @@ export function levelsOf({ LOG_MODULES }: Config): (module: LogModule) => { logL
   }
 }
 
-/** Whether the requests of any module are logged as they come and go. */
+/** Whether any module logs its requests. */
 export function logsAnyRequests({ LOG_LEVEL, LOG_MODULES }: Config): boolean {
   return [LOG_LEVEL, ...Object.values(LOG_MODULES)].some(isDebugged)
 }

@@ -2,50 +2,32 @@ import type { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '#src/errors.ts'
+import { createDeadline } from '#src/lib/time-budget.ts'
 
-export interface Deadline {
-  /** Aborted, with an error to answer with, when time is up or the client has gone away. */
-  signal: AbortSignal
-  /**
-   * Sets anew when time is up.
-   *
-   * @param milliseconds from now
-   * @param late makes the error
-   */
-  setDue(milliseconds: number, late?: () => ApiError): void
-  /** Ends the work before, with an error to answer with. */
-  abort(reason: ApiError): void
-  /** The work is done: nothing is to be ended any more. */
-  end(): void
-}
+export type Deadline = ReturnType<typeof deadlineOf>
 
 /**
- * Bounds the work on an answer by time, and by the client's waiting for it.
+ * A signal with the error to answer with: aborted at the deadline, or when the client has gone.
  *
- * @param milliseconds until time is up; without them, that is set later
- * @param late makes the error where time is up
+ * @param milliseconds undefined: `setDue` follows
+ * @param late by default QUERY_TIMEOUT
  */
-export function deadlineOf({ raw }: FastifyReply, milliseconds?: number, late?: () => ApiError): Deadline {
-  const controller = new AbortController()
-  let timer: NodeJS.Timeout | undefined
-  const stopWatching = whenClosed(raw, () => controller.abort(clientGone()))
-  const setDue: Deadline['setDue'] = (due, lateThen = () => tooSlow(due)) => {
-    clearTimeout(timer)
-    timer = setTimeout(() => controller.abort(lateThen()), due)
-  }
+export function deadlineOf({ raw }: FastifyReply, milliseconds?: number, late?: () => ApiError) {
+  const deadline = createDeadline()
+  const stopWatching = whenClosed(raw, () => deadline.abort(clientGone()))
+  const setDue = (due: number, lateThen = () => tooSlow(due)): void => deadline.setDue(due, lateThen)
   if (milliseconds !== undefined) setDue(milliseconds, late)
   return {
-    signal: controller.signal,
+    signal: deadline.signal,
     setDue,
-    abort: (reason) => controller.abort(reason),
-    end() {
-      clearTimeout(timer)
+    abort: (reason: ApiError): void => deadline.abort(reason),
+    end(): void {
+      deadline.end()
       stopWatching()
     },
   }
 }
 
-/** The error where an answer is not there in time. */
 export function tooSlow(milliseconds: number): ApiError {
   return new ApiError(
     'QUERY_TIMEOUT',
@@ -53,75 +35,68 @@ export function tooSlow(milliseconds: number): ApiError {
   )
 }
 
-/** Calls something once, when an answer was sent or its client has gone away: Fastify's `onResponse` misses the latter. */
+/** Calls back once, when an answer was sent or its client has gone: `onResponse` of Fastify misses the latter. */
 export function whenOver(
   { raw: { socket } }: FastifyRequest,
   { raw }: FastifyReply,
   callback: () => void,
 ): void {
-  const ofConnection = closingsOf(socket)
+  const ofConnection = callbacksOf(socket)
   const over = () => {
     raw.off('finish', over).off('close', over)
     ofConnection.delete(over)
     callback()
   }
   raw.once('finish', over).once('close', over)
-  // A response behind another one of its connection has none yet, and does not notice that it closes.
+  // A response behind another one of its connection has no socket yet, and gets no `close` of it.
   ofConnection.add(over)
 }
 
-/** A signal that is aborted when nobody waits for the answer any more: the client has it, or has gone away. */
+/** A signal that is aborted when the client has the answer, or has gone. */
 export function untilGone({ raw }: FastifyReply): AbortSignal {
   const controller = new AbortController()
   whenClosed(raw, () => controller.abort(clientGone()))
   return controller.signal
 }
 
-/** What is called when responses and connections are closed. One listener has all of it: Node warns of more than ten. */
-const closings = new WeakMap<EventEmitter, Set<() => void>>()
+/** One listener of each response and socket for all callbacks: Node warns of more than ten. */
+const closeCallbacks = new WeakMap<EventEmitter, Set<() => void>>()
 
-/**
- * Calls something when a response is closed, at once where it has been.
- *
- * @returns a function after which it is not called any more
- */
+/** Calls back when a response is closed, at once if it is; gives the way to stop. */
 function whenClosed(raw: ServerResponse, callback: () => void): () => void {
   // The client may have gone while the caller was looked up.
   if (raw.destroyed) callback()
-  const callbacks = closingsOf(raw)
+  const callbacks = callbacksOf(raw)
   callbacks.add(callback)
   return () => callbacks.delete(callback)
 }
 
-function closingsOf(closing: EventEmitter): Set<() => void> {
-  const known = closings.get(closing)
-  if (known) return known
+function callbacksOf(emitter: EventEmitter): Set<() => void> {
+  const stored = closeCallbacks.get(emitter)
+  if (stored) return stored
   const callbacks = new Set<() => void>()
-  closing.once('close', () => {
+  emitter.once('close', () => {
     for (const callback of callbacks) callback()
   })
-  closings.set(closing, callbacks)
+  closeCallbacks.set(emitter, callbacks)
   return callbacks
 }
 
-/**
- * Waits for something on behalf of a request that has no reply yet.
- *
- * @param wait is given a signal that is aborted when the client goes away
- */
-export async function retryIfReplaced<Result>(
+/** Waits for a request that has no reply yet; the signal is aborted when the client goes. */
+export async function waitWhileConnected<Result>(
   { raw: { socket } }: FastifyRequest,
   wait: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const controller = new AbortController()
-  const gone = () => controller.abort(clientGone())
-  socket.once('close', gone)
-  if (socket.destroyed) gone()
+  const callbacks = callbacksOf(socket)
+  const abort = () => controller.abort(clientGone())
+  callbacks.add(abort)
+  if (socket.destroyed) abort()
   try {
     return await wait(controller.signal)
   } finally {
-    // The connection may be there for many more requests.
-    socket.off('close', gone)
+    // The connection may serve many more requests.
+    callbacks.delete(abort)
   }
 }
 

@@ -1,22 +1,18 @@
 import { createHash } from 'node:crypto'
 
-/** The entity tag of what is named by its parts, such as its text. */
+/** @param parts identify the answer, such as its text */
 export function entityTag(...parts: string[]): string {
   const hash = createHash('sha256').update(JSON.stringify(parts))
   return `"${hash.digest('base64url').slice(0, 27)}"`
 }
 
-/** Whether an If-None-Match header names a tag: the client has the answer already. */
+/** Whether an If-None-Match header has a tag. */
 export function isCurrent(header: string | undefined, tag: string): boolean {
   if (header === undefined) return false
   return header.split(',').some((entry) => entry.trim() === '*' || entry.trim().replace(/^W\//, '') === tag)
 }
 
-/**
- * A digest of the schema of an answer, with the components that it refers to.
- *
- * @param components all that there are, by their names
- */
+/** A digest of the schema of an answer and of its components. */
 export function answerDigest(schema: object | undefined, components: Record<string, unknown>): string {
   const texts = new Map<string, string>()
   const open = [JSON.stringify(schema) ?? '']

@@ -4,7 +4,6 @@ import { SERVICE_NAME } from '#schemas/service.ts'
 
 const HTML_TYPE = 'text/html'
 
-/** Where a page leads to. */
 interface Link {
   href: string
   rel: string
@@ -25,7 +24,7 @@ th { background: #f2f4f7; }
 pre { overflow-x: auto; background: #f2f4f7; padding: 0.5rem; }
 `
 
-/** Pages load nothing and run nothing; their style is the one above. */
+/** Pages load and run nothing. */
 const PAGE_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
@@ -34,19 +33,15 @@ const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** Text that is HTML already. */
 export interface Html {
   html: string
 }
 
-/** What a page says. */
 interface Page {
   title: string
   /** The pages above this one. */
   above: readonly Link[]
-  /** Its parts, one below the other. */
   parts: readonly Html[]
-  /** Where to go from here. */
   links: readonly Link[]
 }
 
@@ -54,25 +49,18 @@ export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
   return sendPageText(reply, pageText(page))
 }
 
-/** Sends what {@link pageText} has made. */
+/** @param text of `pageText` */
 export function sendPageText(reply: FastifyReply, text: string): FastifyReply {
   return reply.header('content-security-policy', PAGE_POLICY).type(`${HTML_TYPE}; charset=utf-8`).send(text)
 }
 
-/** A page as it is sent. */
 export function pageText({ title, above, parts, links }: Page): string {
   const trail = above.map((link) => anchor(link.href, link.title ?? link.href).html).join(' / ')
   const list = links.map((link) => `<li>${linkItem(link)}</li>`).join('\n')
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escaped(title)} - ${escaped(SERVICE_NAME)}</title>
-<style>${STYLE}</style>
-</head>
-<body>
-<nav>${trail}</nav>
+  return renderHtml({
+    title: `${escaped(title)} - ${escaped(SERVICE_NAME)}`,
+    head: `<style>${STYLE}</style>`,
+    body: `<nav>${trail}</nav>
 <main>
 <h1>${escaped(title)}</h1>
 ${parts.map(({ html }) => html).join('\n')}
@@ -80,7 +68,31 @@ ${parts.map(({ html }) => html).join('\n')}
 <ul>
 ${list}
 </ul>
-</main>
+</main>`,
+  })
+}
+
+interface HtmlDocument {
+  /** HTML, as all of it. */
+  title: string
+  head: string
+  body: string
+}
+
+export const VIEWPORT = '<meta name="viewport" content="width=device-width, initial-scale=1">'
+
+/** The frame of each page of the service but for that of Swagger UI. */
+export function renderHtml({ title, head, body }: HtmlDocument): string {
+  return `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+${VIEWPORT}
+<title>${title}</title>
+${head}
+</head>
+<body>
+${body}
 </body>
 </html>
 `
@@ -99,16 +111,14 @@ export function paragraph(text: string): Html {
   return { html: `<p>${escaped(text)}</p>` }
 }
 
-/** Text as it is, such as a command. */
 export function code(text: string): Html {
   return { html: `<pre>${escaped(text)}</pre>` }
 }
 
 export function list(items: readonly (string | Html)[]): Html {
-  return { html: `<ul>${items.map((item) => `<li>${htmlOf(item)}</li>`).join('\n')}</ul>` }
+  return { html: `<ul>${items.map((item) => `<li>${renderCell(item)}</li>`).join('\n')}</ul>` }
 }
 
-/** What a cell of a table may be. */
 export type Cell = string | number | boolean | null | Html
 
 export function table(columns: readonly string[], rows: readonly (readonly Cell[])[]): Html {
@@ -116,10 +126,10 @@ export function table(columns: readonly string[], rows: readonly (readonly Cell[
 }
 
 export function rowOf(cells: readonly Cell[]): Html {
-  return { html: `<tr>${cells.map((cell) => `<td>${htmlOf(cell)}</td>`).join('')}</tr>` }
+  return { html: `<tr>${cells.map((cell) => `<td>${renderCell(cell)}</td>`).join('')}</tr>` }
 }
 
-/** A table of what {@link rowOf} has made. */
+/** @param rows of `rowOf` */
 export function tableOf(columns: readonly string[], rows: readonly Html[]): Html {
   const head = columns.map((column) => `<th>${escaped(column)}</th>`).join('')
   const body = rows.map(({ html }) => html).join('\n')
@@ -128,7 +138,7 @@ export function tableOf(columns: readonly string[], rows: readonly Html[]): Html
   }
 }
 
-function htmlOf(cell: Cell): string {
+function renderCell(cell: Cell): string {
   if (cell === null) return ''
   return typeof cell === 'object' ? cell.html : escaped(String(cell))
 }

@@ -2,14 +2,10 @@ import type { FastifyReply } from 'fastify'
 import type { Turns } from '#src/lib/turns.ts'
 
 /**
- * Makes a function that sends answers at the end of the event loop's turn, one right after the other.
+ * Sends the answers of a turn of the event loop together at its end. Between look-ups each answer would wake a client
+ * that sleeps again, and the kernel takes longer for that than the service for the answer.
  *
- * Requests that are read in one turn would otherwise be answered one by one between looking up the next,
- * and each answer wakes a client that has gone to sleep since the one before: the kernel takes longer for
- * that than we do for the answer. An answer alone waits for nobody.
- *
- * @param turns of the event loop
- * @param send sends one; an error that it throws is answered to its request alone
+ * @param send throws the error of one request alone
  */
 export function createReplyBatcher<Answer>(
   turns: Turns,

@@ -1,39 +1,28 @@
 import { DAY_MS, dayOf } from '#src/lib/dates.ts'
 import type { RoutePattern } from './request.ts'
 
-/** Durations up to this, in milliseconds, are in the first bucket. */
+/** End of the first bucket. */
 const FIRST_MS = 0.1
 /** Each bucket ends 2^(1/4) times as late as the one before. */
 const BUCKETS_PER_OCTAVE = 4
-/** The last bucket ends at 74 s, and has whatever takes longer, too. */
+/** The last bucket ends at 74 s, and has longer durations too. */
 const BUCKETS = 79
 
-/** How many of some requests took how long, in buckets of constant relative width. */
+/** Numbers of requests by duration, in buckets of constant relative width. */
 export type Latencies = number[]
 
 export function noLatencies(): Latencies {
   return new Array(BUCKETS).fill(0)
 }
 
-export function sumOf(some: Latencies, others: Latencies): Latencies {
-  return some.map((count, bucket) => count + (others[bucket] as number))
-}
-
-/** The bucket of a duration in milliseconds. */
 export function bucketOf(milliseconds: number): number {
   if (milliseconds <= FIRST_MS) return 0
   return Math.min(Math.ceil(BUCKETS_PER_OCTAVE * Math.log2(milliseconds / FIRST_MS)), BUCKETS - 1)
 }
 
-/** How many durations did not exceed a limit, in milliseconds. */
-interface UpTo {
-  limitMs: number
-  count: number
-}
-
-/** The counts up to limits each of which is twice the one before; what exceeds the last of them is in none. */
-export function countsByOctave(latencies: Latencies): UpTo[] {
-  const counts: UpTo[] = []
+/** Numbers of durations up to limits, each of which is twice the one before; longer ones are in none. */
+export function countsByOctave(latencies: Latencies): { limitMs: number; count: number }[] {
+  const counts: { limitMs: number; count: number }[] = []
   let count = 0
   for (let bucket = 0; bucket < BUCKETS - 1; bucket++) {
     count += latencies[bucket] as number
@@ -44,10 +33,9 @@ export function countsByOctave(latencies: Latencies): UpTo[] {
 }
 
 /**
- * The duration in milliseconds that a part of the requests did not exceed: exact to within 10 %, between
- * 0.1 ms and 74 s. Null where there were none.
+ * The quantile in milliseconds, exact to within 10 % between 0.1 ms and 74 s; null without requests.
  *
- * @param longest the longest of the durations, which no answer exceeds
+ * @param longest duration, which the quantile does not exceed
  */
 export function quantile(latencies: Latencies, part: number, longest: number): number | null {
   const rank = Math.ceil(latencies.reduce((sum, count) => sum + count, 0) * part)
@@ -57,270 +45,236 @@ export function quantile(latencies: Latencies, part: number, longest: number): n
     seen += count
     return seen >= rank
   })
-  // In the middle of the bucket, on the logarithmic scale.
+  // The middle of the bucket on the logarithmic scale.
   return Math.min(FIRST_MS * 2 ** ((bucket - 0.5) / BUCKETS_PER_OCTAVE), longest)
 }
 
-/** How many requests of a day had one outcome, and how long they took. */
-export interface RequestCount {
-  /** ISO date, UTC. */
-  day: string
-  /** The operationId, or what else was asked for. */
-  operation: string
-  status: number
-  /** The code of an error; empty for a success. */
-  code: string
+interface Tally {
   requests: number
   totalMs: number
   maxMs: number
   latencies: Latencies
 }
 
-/** How the requests for a route have ended in one way since the process began. */
-export interface RouteTotal extends RoutePattern {
-  status: number
-  /** The code of an error; empty for a success. */
-  code: string
-  requests: number
-  totalMs: number
-  latencies: Latencies
+export function emptyTally(): Tally {
+  return { requests: 0, totalMs: 0, maxMs: 0, latencies: noLatencies() }
 }
 
-/** Adds counts to those that are kept; each day, operation, status and code comes once. */
+export function addTally(sum: Tally, { requests, totalMs, maxMs, latencies }: Tally): void {
+  sum.requests += requests
+  sum.totalMs += totalMs
+  sum.maxMs = Math.max(sum.maxMs, maxMs)
+  sum.latencies = sum.latencies.map((count, bucket) => count + (latencies[bucket] as number))
+}
+
+interface Outcome {
+  status: number
+  /** Code of an error; empty for a success. */
+  code: string
+}
+
+/** Requests of a day with one outcome. */
+export interface RequestCount extends Outcome, Tally {
+  /** ISO date, UTC. */
+  day: string
+  /** The operationId, or another name. */
+  operation: string
+}
+
+/** Requests for a route with one outcome since the start of the process. */
+export interface RouteTotal extends RoutePattern, Outcome, Tally {}
+
+/** Adds counts to those in the database; day, operation, status and code are unique. */
 export type AddCounts = (counts: RequestCount[]) => Promise<void>
 
-/** Counts in memory how requests ended, until the counts are written. */
-interface RequestCounter {
-  /**
-   * Begins to count what goes by a name, for one route.
-   *
-   * @returns what counts a request that was answered, with the code of its error, if it ended with one
-   */
-  counterOf(name: string, pattern: RoutePattern): CountRequest
-  /**
-   * Adds what has been counted to what is kept; where that fails, it waits for the next time.
-   *
-   * @throws what `add` throws
-   */
-  flush(): Promise<void>
-  /** What has been counted since the process began, whether or not it has been written. */
-  totals(): RouteTotal[]
+interface PendingCountsOptions<Count> {
+  keyOf: (count: Count) => string
+  merge: (sum: Count, count: Count) => void
+  write: (counts: Count[]) => Promise<void>
+  /** Distinct counts; more are dropped. */
+  most?: number
 }
 
-type CountRequest = (status: number, code: string, milliseconds: number) => void
-
-interface Operation {
-  name: string
-  pattern: RoutePattern
-  /** By error code, or by status where there is none; what has been counted since it was last collected. */
-  outcomes: Map<string | number, RequestCount>
-  /** The same, of what was collected before. */
-  totals: Map<string | number, RouteTotal>
-}
-
-export function createRequestCounter(add: AddCounts): RequestCounter {
-  const operations: Operation[] = []
-  let today = dayOf(Date.now())
-  let endOfToday = nextDay(Date.now())
-  let waiting = new Map<string, RequestCount>()
+/** Counts in memory that wait to be written; those of a failed write wait for the next one. */
+export function createPendingCounts<Count>(options: PendingCountsOptions<Count>) {
+  const { keyOf, merge, write, most = Number.POSITIVE_INFINITY } = options
+  let pending = new Map<string, Count>()
   let writing: Promise<void> = Promise.resolve()
 
-  function collect(): void {
-    for (const operation of operations) {
-      for (const [key, outcome] of operation.outcomes) {
-        addToTotal(operation, key, outcome)
-        merge(waiting, outcome)
-      }
-      operation.outcomes.clear()
-    }
+  function add(count: Count): void {
+    const key = keyOf(count)
+    const sum = pending.get(key)
+    if (sum) merge(sum, count)
+    else if (pending.size < most) pending.set(key, count)
   }
 
-  async function write(): Promise<void> {
-    collect()
-    if (waiting.size === 0) return
-    const counts = [...waiting.values()]
-    waiting = new Map()
+  async function writeAll(): Promise<void> {
+    if (pending.size === 0) return
+    const counts = [...pending.values()]
+    pending = new Map()
     try {
-      await add(counts)
+      await write(counts)
     } catch (error) {
-      // Whether they were written may be unknown: then they count twice rather than never.
-      for (const one of counts) merge(waiting, one)
+      // A failed write may have been done: counts are rather written twice than never.
+      for (const count of counts) add(count)
       throw error
     }
   }
 
   return {
-    counterOf(name, pattern) {
-      const operation: Operation = { name, pattern, outcomes: new Map(), totals: new Map() }
+    add,
+    /** @throws the error of `write` */
+    flush(): Promise<void> {
+      writing = writing.catch(() => {}).then(writeAll)
+      return writing
+    },
+  }
+}
+
+interface Operation {
+  name: string
+  pattern: RoutePattern
+  /** By error code, or by status without one, since the last `collect`. */
+  counts: Map<string | number, RequestCount>
+  /** The same before it. */
+  totals: Map<string | number, RouteTotal>
+}
+
+/** Counts requests in memory: for the database by day, for metrics since the start of the process. */
+export function createRequestCounter(write: AddCounts) {
+  const operations: Operation[] = []
+  let today = dayOf(Date.now())
+  let endOfToday = nextDay(Date.now())
+  const pending = createPendingCounts<RequestCount>({
+    keyOf: ({ day, operation, status, code }) => `${day} ${operation} ${status} ${code}`,
+    merge: addTally,
+    write,
+  })
+
+  function collect(): void {
+    for (const { pattern, counts, totals } of operations) {
+      for (const [key, count] of counts) {
+        const { status, code } = count
+        const total = totals.get(key) ?? { ...pattern, status, code, ...emptyTally() }
+        addTally(total, count)
+        totals.set(key, total)
+        pending.add(count)
+      }
+      counts.clear()
+    }
+  }
+
+  return {
+    /** Gives a counter of the requests for one route. */
+    counterOf(name: string, pattern: RoutePattern) {
+      const operation: Operation = { name, pattern, counts: new Map(), totals: new Map() }
       operations.push(operation)
-      return (status, code, milliseconds) => {
+      return (status: number, code: string, milliseconds: number): void => {
         const now = Date.now()
         if (now >= endOfToday) {
           collect()
           today = dayOf(now)
           endOfToday = nextDay(now)
         }
-        count(operation, today, status, code, milliseconds)
+        count(operation, today, { status, code }, milliseconds)
       }
     },
 
-    flush() {
-      writing = writing.catch(() => {}).then(write)
-      return writing
+    /** @throws the error of `write` */
+    flush(): Promise<void> {
+      collect()
+      return pending.flush()
     },
 
-    totals() {
+    totals(): RouteTotal[] {
       collect()
       return operations.flatMap(({ totals }) => [...totals.values()])
     },
   }
 }
 
-function count(
-  { name, outcomes }: Operation,
-  day: string,
-  status: number,
-  code: string,
-  milliseconds: number,
-): void {
-  const key = code || status
-  let outcome = outcomes.get(key)
-  if (!outcome) {
-    outcome = {
-      day,
-      operation: name,
-      status,
-      code,
-      requests: 0,
-      totalMs: 0,
-      maxMs: 0,
-      latencies: noLatencies(),
-    }
-    outcomes.set(key, outcome)
+function count({ name, counts }: Operation, day: string, outcome: Outcome, milliseconds: number): void {
+  const key = outcome.code || outcome.status
+  let count = counts.get(key)
+  if (!count) {
+    count = { day, operation: name, ...outcome, ...emptyTally() }
+    counts.set(key, count)
   }
-  outcome.requests++
-  outcome.totalMs += milliseconds
-  if (milliseconds > outcome.maxMs) outcome.maxMs = milliseconds
+  count.requests++
+  count.totalMs += milliseconds
+  if (milliseconds > count.maxMs) count.maxMs = milliseconds
   const bucket = bucketOf(milliseconds)
-  outcome.latencies[bucket] = (outcome.latencies[bucket] ?? 0) + 1
-}
-
-function addToTotal({ pattern, totals }: Operation, key: string | number, count: RequestCount): void {
-  const { status, code, requests, totalMs, latencies } = count
-  const before = totals.get(key) ?? {
-    ...pattern,
-    status,
-    code,
-    requests: 0,
-    totalMs: 0,
-    latencies: noLatencies(),
-  }
-  totals.set(key, {
-    ...before,
-    requests: before.requests + requests,
-    totalMs: before.totalMs + totalMs,
-    latencies: sumOf(before.latencies, latencies),
-  })
-}
-
-function merge(into: Map<string, RequestCount>, count: RequestCount): void {
-  const key = `${count.day} ${count.operation} ${count.status} ${count.code}`
-  const present = into.get(key)
-  if (!present) {
-    into.set(key, count)
-    return
-  }
-  present.requests += count.requests
-  present.totalMs += count.totalMs
-  present.maxMs = Math.max(present.maxMs, count.maxMs)
-  present.latencies = sumOf(present.latencies, count.latencies)
+  count.latencies[bucket] = (count.latencies[bucket] ?? 0) + 1
 }
 
 function nextDay(time: number): number {
   return (Math.floor(time / DAY_MS) + 1) * DAY_MS
 }
 
-/** A call that was among the slowest of its operation. Nothing in it says who has asked, or what about. */
-interface SlowCall {
-  /** The operationId, or what else was asked for. */
+/** One of the slowest calls of an operation, without its caller and its content. */
+interface SlowCall extends Outcome {
+  /** The operationId, or another name. */
   operation: string
-  status: number
-  /** The code of an error; empty for a success. */
-  code: string
   milliseconds: number
-  /** When it was over, in milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   endedAt: number
-  /** By which its client knows it, and the log where it has a line of it. */
   requestId: string
 }
 
-/** Of each operation so many are kept for a window: one that is always slow does not hide the others. */
-const KEPT = 5
+/** Calls stored of each operation in a window: a slow operation does not hide the others. */
+const SLOWEST = 5
 
-/** A new window begins after so long, and the one before is forgotten with the next. */
+/** After it a new window begins; the one before is stored until the next. */
 const WINDOW_MS = 12 * 3_600_000
 
-/** Keeps the slowest calls that a process has answered lately: those of the window that is open, and of the one before. */
-export interface SlowCalls {
-  /**
-   * Begins to keep those of an operation.
-   *
-   * @returns what is told of each call: a comparison, but for the few that are kept
-   */
-  noterOf(operation: string): NoteCall
-  /** The slowest first, and since when calls have been watched for them, in milliseconds since 1970. */
-  read(): { since: number; calls: SlowCall[] }
-}
-
-type NoteCall = (status: number, code: string, milliseconds: number, requestId: string) => void
-
-interface Kept {
+interface SlowestCalls {
   before: SlowCall[]
   /** The slowest first. */
   current: SlowCall[]
-  /** What does not take longer is not kept. */
+  /** Faster calls are not stored. */
   least: number
 }
 
-/** @param now the time, in milliseconds since 1970 */
-export function createSlowCalls(now: () => number = Date.now): SlowCalls {
-  const operations = new Map<string, Kept>()
+/** The slowest calls of this process in the present window and the one before. */
+export function createSlowCalls(now: () => number = Date.now) {
+  const operations = new Map<string, SlowestCalls>()
   let since = now()
   let openedAt = since
 
   function openWindow(time: number): void {
-    // Else nobody has asked for a window or longer: a call would have opened it.
+    // After a window without a call both are over.
     const isNext = time - openedAt < 2 * WINDOW_MS
     since = isNext ? openedAt : time - WINDOW_MS
     openedAt = time
-    for (const kept of operations.values()) {
-      kept.before = isNext ? kept.current : []
-      kept.current = []
-      kept.least = 0
+    for (const slowest of operations.values()) {
+      slowest.before = isNext ? slowest.current : []
+      slowest.current = []
+      slowest.least = 0
     }
   }
 
   return {
-    noterOf(operation) {
+    noterOf(operation: string) {
       // Several routes may be one operation: GET and its HEAD, or all pages.
-      const kept = operations.get(operation) ?? { before: [], current: [], least: 0 }
-      operations.set(operation, kept)
-      return (status, code, milliseconds, requestId) => {
+      const slowest = operations.get(operation) ?? { before: [], current: [], least: 0 }
+      operations.set(operation, slowest)
+      return (status: number, code: string, milliseconds: number, requestId: string): void => {
         const endedAt = now()
         if (endedAt - openedAt >= WINDOW_MS) openWindow(endedAt)
-        if (milliseconds <= kept.least) return
-        kept.current.push({ operation, status, code, milliseconds, endedAt, requestId })
-        kept.current.sort(bySlowness)
-        kept.current.splice(KEPT)
-        if (kept.current.length === KEPT) kept.least = kept.current[KEPT - 1]?.milliseconds ?? 0
+        if (milliseconds <= slowest.least) return
+        slowest.current.push({ operation, status, code, milliseconds, endedAt, requestId })
+        slowest.current.sort(bySlowness)
+        slowest.current.splice(SLOWEST)
+        if (slowest.current.length === SLOWEST) slowest.least = slowest.current.at(-1)?.milliseconds ?? 0
       }
     },
 
-    read() {
+    /** The slowest first; `since`: begin of the watch, in milliseconds since 1970. */
+    read(): { since: number; calls: SlowCall[] } {
       const time = now()
       if (time - openedAt >= WINDOW_MS) openWindow(time)
       const calls = [...operations.values()].flatMap(({ before, current }) =>
-        [...before, ...current].sort(bySlowness).slice(0, KEPT),
+        [...before, ...current].sort(bySlowness).slice(0, SLOWEST),
       )
       return { since, calls: calls.sort(bySlowness) }
     },

@@ -3,23 +3,22 @@ import type { ClientKey } from '#src/lib/fair-queue.ts'
 import { networkOf, siteOf } from '#src/lib/network.ts'
 
 /**
- * Whose work a request is, where work takes turns: the largest network that may be one subscriber's, and in it
- * the user, or else the smallest one. Who has many networks has no more turns by them.
+ * Network: the largest one of a subscriber, so that many networks are no advantage. Caller: the user, or else the smallest
+ * network.
  */
 export function clientKeyOf({ ip, user }: FastifyRequest): ClientKey {
   return { network: siteOf(ip), caller: user?.id ?? networkOf(ip) }
 }
 
-/** A path as it was registered, and its method. */
 export interface RoutePattern {
   method: string
+  /** As registered, without BASE_PATH. */
   route: string
 }
 
-/** Anybody can make up paths and methods: they are one. */
+/** Clients can make up paths and methods. */
 export const UNKNOWN_PATH: RoutePattern = { method: 'any', route: 'unknown' }
 
-/** Without what all paths begin with here: dashboards are to know the route elsewhere. */
 export function patternOf(
   { method, url = '' }: { method: string | string[]; url?: string | undefined },
   base: string,
@@ -28,22 +27,21 @@ export function patternOf(
   return { method: [method].flat().join(), route }
 }
 
-/** Says that an answer depends on a header of the request, besides those that it depends on already. */
+/** Adds a header to `Vary`. */
 export function varyBy(reply: FastifyReply, header: string): FastifyReply {
   return reply.header('vary', [reply.getHeader('vary') ?? [], header].flat().join(', '))
 }
 
-/** What clients would like, and servers may do (RFC 7240). Those that do not know it leave it out. */
+/** RFC 7240. */
 export type Preference = 'server-timing' | 'history=none' | 'return=provenance' | 'handling=strict'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What of it the route heeds. Only documented by this. */
+    /** Only for the document. */
     preferences?: readonly Preference[]
   }
 }
 
-/** Whether a client asks for something in `Prefer`. */
 export function prefers({ headers }: FastifyRequest, preference: Preference): boolean {
   // Node joins several Prefer headers by commas.
   const { prefer } = headers
@@ -55,7 +53,7 @@ function nameOf(text: string): string {
   return (text.split(';')[0] as string).replace(/[\s"]/g, '').toLowerCase()
 }
 
-/** Says in the answer that a preference was heeded, besides those that were already. */
+/** Adds to `Preference-Applied`. */
 export function sayApplied(reply: FastifyReply, preference: Preference): void {
   reply.header(
     'preference-applied',
@@ -63,16 +61,15 @@ export function sayApplied(reply: FastifyReply, preference: Preference): void {
   )
 }
 
-/** Whether the answer says already that a preference was heeded. */
 export function isApplied(reply: FastifyReply, preference: Preference): boolean {
   return String(reply.getHeader('preference-applied') ?? '')
     .split(', ')
     .includes(preference)
 }
 
-/** Whether nothing of a call is to be kept in its caller's history; the answer says so then. */
+/** Whether `Prefer: history=none` keeps a call out of the history; the answer says so. */
 export function isOffTheRecord(request: FastifyRequest, reply: FastifyReply): boolean {
-  const asked = prefers(request, 'history=none')
-  if (asked) sayApplied(reply, 'history=none')
-  return asked
+  const isPreferred = prefers(request, 'history=none')
+  if (isPreferred) sayApplied(reply, 'history=none')
+  return isPreferred
 }

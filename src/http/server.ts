@@ -12,19 +12,16 @@ import { clientErrorHandler, frameworkErrors } from './plugins/error-handler.ts'
 import { requestIdOf } from './plugins/request-id.ts'
 import { AJV_OPTIONS } from './validation.ts'
 
-/**
- * Compiles what writes answers, once for each schema: most routes answer errors by the same few. Fastify would have those of
- * every route compiled anew, which took more than a second of a start.
- */
+/** Compiles one serializer for each schema: Fastify compiles those of errors for each route, in more than a second. */
 export function serializersOncePerSchema(): ReturnType<typeof buildSerializers> {
   const build = buildSerializers()
-  /** By the schemas that others refer to, then by their own. */
-  const kept = new Map<string, Map<string, Serializer>>()
+  /** By shared schemas, then by schema. */
+  const cache = new Map<string, Map<string, Serializer>>()
   return (sharedSchemas, options) => {
     const compile = build(sharedSchemas, options)
     const shared = JSON.stringify(sharedSchemas)
-    const serializers = kept.get(shared) ?? new Map<string, Serializer>()
-    kept.set(shared, serializers)
+    const serializers = cache.get(shared) ?? new Map<string, Serializer>()
+    cache.set(shared, serializers)
     return (route: RouteDefinition) => {
       const schema = JSON.stringify(route.schema)
       const serializer = serializers.get(schema) ?? compile(route)
@@ -34,23 +31,16 @@ export function serializersOncePerSchema(): ReturnType<typeof buildSerializers> 
   }
 }
 
-/**
- * How long idle connections are kept: longer than balancers keep them, which is a minute as a rule. Who sends requests
- * over a connection has to be who ends it.
- */
+/** Longer than the idle time of balancers, a minute as a rule: the sender of requests should end a connection. */
 const KEEP_ALIVE_MS = 72_000
 
-/** How often Node looks for requests whose headers do not come. */
+/** Time between two checks for slow headers. */
 const HEADERS_CHECK_MS = 5000
 
-/** What Node keeps of a body that nobody reads yet: its own default grows with its versions. */
+/** Buffer of an unread body: the default of Node grows with its versions. */
 export const SOCKET_BUFFER_BYTES = 16_384
 
-/**
- * Makes the server without any route.
- *
- * @param worker the number of the process where it answers beside others: told with each line of the log
- */
+/** @param worker number of the process among several, in each line of the log */
 export function createServer(config: Config, worker: number | undefined): App {
   const base = worker === undefined ? undefined : { pid: process.pid, hostname: hostname(), worker }
   return Fastify({
@@ -58,18 +48,17 @@ export function createServer(config: Config, worker: number | undefined): App {
     logController: new LogController({
       disableRequestLogging: !logsAnyRequests(config) || (({ log }) => !isDebugged(log.level)),
     }),
-    // Only these may say on whose behalf they ask: anybody can write X-Forwarded-For.
-    // Some write the port behind an address, which Fastify's own comparison takes for no address.
+    // Any client can send X-Forwarded-For. Some proxies add a port, which Fastify's own check refuses.
     trustProxy:
       config.TRUSTED_PROXIES.length > 0 && ((address: string) => isWithin(address, config.TRUSTED_PROXIES)),
     genReqId: requestIdOf,
     ajv: { customOptions: AJV_OPTIONS },
     schemaController: { compilersFactory: { buildSerializer: serializersOncePerSchema() } },
-    // Answers are told apart by the same rules where they can be of several kinds.
+    // The rules that choose among several schemas of an answer.
     serializerOpts: { ajv: { formats: AJV_OPTIONS.formats, keywords: AJV_OPTIONS.keywords } },
     clientErrorHandler,
     frameworkErrors,
-    // What is under way while the service closes is answered; readiness says that it is closing.
+    // Requests during the close are answered; readiness fails then.
     return503OnClosing: false,
     keepAliveTimeout: KEEP_ALIVE_MS,
     http: serverOptions(config),
@@ -80,7 +69,7 @@ function serverOptions({ SLOW_CLIENT_MS }: Config): ServerOptions {
   return {
     // See the plugin hostHeader.
     requireHostHeader: false,
-    // Bodies have no deadline but their pace: see the plugin connections.
+    // Bodies have a pace: see the plugin connections.
     headersTimeout: SLOW_CLIENT_MS,
     connectionsCheckingInterval: Math.min(HEADERS_CHECK_MS, SLOW_CLIENT_MS),
     highWaterMark: SOCKET_BUFFER_BYTES,

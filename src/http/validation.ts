@@ -5,11 +5,11 @@ import { MONTH_PATTERN } from '#schemas/point-request.ts'
 import { ApiError } from '#src/errors.ts'
 import { areSwapped } from '#src/lib/names.ts'
 
-/** A mailbox and a domain with a dot, in any script; whether mail arrives, only mail can tell. */
+/** A mailbox and a domain with a dot, in any script. */
 const EMAIL =
   /^[^\s@"(),:;<>[\\\]\p{C}]{1,64}@([\p{L}\p{M}\p{N}]([\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?\.)+[\p{L}\p{M}\p{N}-]{2,63}$/u
 
-/** A date that the calendar has, in the years 1 to 9999. */
+/** A date of the calendar, in the years 1 to 9999. */
 function isDay(text: string): boolean {
   if (!/^(?!0000)\d{4}-\d\d-\d\d$/.test(text)) return false
   const time = Date.parse(`${text}T00:00:00Z`)
@@ -24,22 +24,17 @@ function isDateTime(text: string): boolean {
 }
 
 /**
- * A pattern of text without half surrogate pairs, for validators that see pairs as one character and for
- * those that see two.
+ * A pattern without unpaired surrogates, for validators that see a pair as one character or as two.
  *
- * @param without what else must not be in it, as in a class of a pattern
+ * @param without other refused characters, as in a class of a pattern
  */
 const wellFormed = (without = '') => `^(?:[^${without}\\ud800-\\udfff]|[\\ud800-\\udbff][\\udc00-\\udfff])*$`
 
-/** A format of our schemas. */
 interface Format {
   test: (text: string) => boolean
-  /** How the rule is told to a person. */
+  /** In errors. */
   rule: string
-  /**
-   * The same rule, or as much of it as a pattern can say, for the document: validators of others know no
-   * formats of ours.
-   */
+  /** The rule, or a part of it, as a pattern for the document: other validators lack our formats. */
   documented: { format?: string; pattern: string }
 }
 
@@ -50,19 +45,19 @@ const FORMATS: Record<string, Format> = {
     rule: 'must not contain NUL characters or unpaired surrogates',
     documented: { pattern: wellFormed('\\u0000') },
   },
-  // Passwords are hashed, not stored, so NUL is as good as any character.
+  // Passwords are hashed, so they may contain NUL.
   unicode: {
     test: (text) => text.isWellFormed(),
     rule: 'must not contain unpaired surrogates',
     documented: { pattern: wellFormed() },
   },
-  // Not "email", which knows no other script than Latin.
+  // "email" accepts Latin script alone.
   mailbox: {
     test: (text) => EMAIL.test(text.trim()),
     rule: 'must be an e-mail address',
     documented: { pattern: '^\\s*[^\\s@"(),:;<>\\[\\\\\\]]{1,64}@[^\\s@]+\\.[^\\s@.]{2,63}\\s*$' },
   },
-  // Not "date" and "date-time", which Fastify brings: these know the calendar, and what PostgreSQL holds.
+  // "date" and "date-time" of Fastify check neither the calendar nor the range of PostgreSQL.
   day: {
     test: isDay,
     rule: 'must be a date such as 2026-07-01',
@@ -80,59 +75,56 @@ const FORMATS: Record<string, Format> = {
 
 const MONTH_RULE = 'must be a month such as 2026-07 or July 2026'
 
-/** How the patterns of our schemas are told to a person, and those that the document has for our formats. */
+/** Rules of patterns in errors, also of those for our formats. */
 const PATTERNS: Record<string, string> = {
   [MONTH_PATTERN]: MONTH_RULE,
   [orEmpty(MONTH_PATTERN)]: MONTH_RULE,
   ...Object.fromEntries(Object.values(FORMATS).map(({ documented, rule }) => [documented.pattern, rule])),
 }
 
-/** A schema as the document has it: what is a format of ours elsewhere is a pattern there. */
+/** A schema of the document, with patterns for our formats. */
 export function withStandardFormat<Schema extends object>(schema: Schema & { format?: unknown }): object {
   const { format, ...rest } = schema
   const ours = typeof format === 'string' && Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined
   return ours ? { ...rest, ...ours.documented } : schema
 }
 
-/**
- * How bodies are validated: nothing is converted, filled in or left out, so that what a client sent
- * is what is judged; all mistakes are reported together.
- */
+/** Bodies are validated as they were sent, and all mistakes are reported together. */
 export const AJV_OPTIONS: AjvOptions = {
   coerceTypes: false,
   useDefaults: false,
   removeAdditional: false,
   allErrors: true,
   allowUnionTypes: true,
-  // Messages name the limits, which stand in the schema.
+  // Messages have the limits of the schema.
   verbose: true,
-  // Schemas are ours, and linted: to compile what validates them took a fifth of a second of each start.
+  // Our schemas are linted; their own validation took a fifth of a second of each start.
   validateSchema: false,
   keywords: [DOCUMENTED_AS, IN_QUERY],
   formats: Object.fromEntries(Object.entries(FORMATS).map(([name, { test }]) => [name, test])),
 }
 
-/**
- * Fastify's ValidationError as our 400, one detail a field, in sentences without jargon.
- *
- * @param judged what was found to be wrong
- */
+/** A ValidationError of Fastify as a 400 with one detail for each field. */
 export function validationError(errors: FastifySchemaValidationError[], judged: unknown): ApiError {
   const details = new Map<string, ErrorDetail>()
   for (const error of errors) {
-    // Null stands for a field that is left out: that something is not null is no mistake.
+    // Null leaves a field out, so another type than null is no mistake.
     if (error.keyword === 'anyOf' || error.params.type === 'null') continue
-    const field = fieldOf(error)
+    const field = nameField(error)
     if (details.has(field)) continue
     const hint = field === 'lat' && areSwapped(judged) ? ' (did you mean lng, lat?)' : ''
     const allowed = error.params.allowedValues as string[] | undefined
-    details.set(field, { field, message: `${field} ${ruleOf(error)}${hint}`, ...(allowed && { allowed }) })
+    details.set(field, {
+      field,
+      message: `${field} ${describeRule(error)}${hint}`,
+      ...(allowed && { allowed }),
+    })
   }
   const sentence = [...details.values()].map(({ message }) => message).join('; ')
   return new ApiError('INVALID_PARAMETERS', `${sentence}.`, [...details.values()])
 }
 
-function fieldOf({ instancePath, params }: FastifySchemaValidationError): string {
+function nameField({ instancePath, params }: FastifySchemaValidationError): string {
   const path = instancePath.split('/').slice(1)
   if (typeof params.missingProperty === 'string') path.push(params.missingProperty)
   return path.join('.') || 'body'
@@ -146,7 +138,7 @@ interface Limits {
   maxLength?: number
 }
 
-function ruleOf(error: FastifySchemaValidationError): string {
+function describeRule(error: FastifySchemaValidationError): string {
   const { keyword, params } = error
   const { type, minimum, maximum, minLength, maxLength } =
     (error as { parentSchema?: Limits }).parentSchema ?? {}

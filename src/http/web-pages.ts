@@ -2,56 +2,41 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join, relative, sep } from 'node:path'
 import { SERVICE_DESCRIPTION, SERVICE_NAME } from '#schemas/service.ts'
-import { escaped } from './plain-page.ts'
+import { cacheValue } from '#src/lib/cache.ts'
+import { escaped, renderHtml } from './plain-page.ts'
 
-/** The modules of a page in one text. */
+/** The modules of a page in one text: a distant phone waits for each round of requests. */
 interface Bundle {
   text: string
-  /** The entity tag of the text. */
   tag: string
 }
 
-/**
- * Reads the modules of pages, one text a page: a phone far away waits for each round of requests. The first request reads or
- * makes all of them. Then they are in memory, since an upgrade removes files under a running service.
- *
- * @returns a reader of bundles by name, which throws where none is stored and none can be made
- */
+/** The first request reads or makes all bundles; later ones need no files, which an upgrade may remove. */
 export function createBundles(): (name: string) => Promise<Bundle | undefined> {
-  let bundles: Promise<Map<string, Bundle>> | undefined
-  return async (name) => {
-    if (!name.endsWith('.bundle.js')) return undefined
-    bundles ??= readBundles().catch((error: unknown) => {
-      // The next request tries again.
-      bundles = undefined
-      throw error
-    })
-    return (await bundles).get(name)
-  }
+  const bundles = cacheValue('page bundles', readBundles)
+  return async (name) => (name.endsWith('.bundle.js') ? (await bundles()).get(name) : undefined)
 }
 
 async function readBundles(): Promise<Map<string, Bundle>> {
-  // The bundler is JavaScript of its own, outside of all bundles.
+  // The bundler is JavaScript outside of all bundles.
   const bundler = new URL('../../bin/typescript.mjs', import.meta.url).href
   const { bundledPages } = (await import(bundler)) as { bundledPages: () => Promise<Map<string, string>> }
   return new Map([...(await bundledPages())].map(([name, text]) => [name, { text, tag: tagOf(text) }]))
 }
 
-const tagOf = (text: string) => `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`
+const tagOf = (content: string | Buffer) =>
+  `"${createHash('sha256').update(content).digest('base64url').slice(0, 27)}"`
 
-/** A file that pages may load. */
 interface WebFile {
-  /** Where it is on the disk. */
   path: string
   mediaType: string
-  /** The entity tag of its content. */
   tag: string
 }
 
 interface WebFiles {
-  /** The same as long as all files are: a part of their addresses, since modules import each other by relative ones. */
+  /** Digest of all files, in their addresses: modules import each other by relative ones. */
   version: string
-  /** By their names, such as `map/page.js`: what is not in it is not served. */
+  /** By name, such as `map/page.js`. */
   files: ReadonlyMap<string, WebFile>
 }
 
@@ -65,18 +50,16 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 }
 
-/** Reads the files of the pages, and those of libraries. */
 export function readWebFiles(libraries: Readonly<Record<string, string>>): WebFiles {
   const version = createHash('sha256')
   const files = new Map<string, WebFile>()
   for (const [name, path] of [...ourFiles(), ...Object.entries(libraries)].sort()) {
     const content = readFileSync(path)
-    // Modules, too, which bundles are made of.
+    // Modules count too: bundles are made of them.
     version.update(name).update(content)
     const mediaType = MEDIA_TYPES[extname(name)]
     if (mediaType === undefined) continue
-    const tag = `"${createHash('sha256').update(content).digest('base64url').slice(0, 27)}"`
-    files.set(name, { path, mediaType, tag })
+    files.set(name, { path, mediaType, tag: tagOf(content) })
   }
   return { version: version.digest('hex').slice(0, 12), files }
 }
@@ -88,18 +71,18 @@ function ourFiles(): [name: string, path: string][] {
     .map((path) => [relative(OURS, path).replaceAll(sep, '/'), path])
 }
 
-/** A page of the service in a browser. Its texts are in `web/texts`. */
+/** A page in a browser. Its texts are in `web/texts`. */
 export interface WebPage {
-  /** Its path, below what all paths of the service begin with. */
+  /** Below the base path. */
   path: string
   /** The bundle of its modules. */
   script: string
   styles: readonly string[]
-  /** Whether it begins by asking for the catalog: then that is under way with its script. */
+  /** Whether the catalog is loaded at once, beside the script. */
   needsCatalog: boolean
 }
 
-/** All pages. The first one is answered where the API has its links: to those who would rather have HTML. */
+/** The first page is an answer to `GET /` for browsers. */
 export const WEB_PAGES = [
   {
     path: '/',
@@ -133,19 +116,15 @@ const IMPORTS: Readonly<Record<string, string>> = {
     'lib/terra-draw-maplibre-gl-adapter/terra-draw-maplibre-gl-adapter.modern.js',
 }
 
-/** Tiles that an operator has set for the maps of pages. */
+/** Tiles of the operator for maps. */
 interface Basemap {
   /** With `{z}`, `{x}` and `{y}` in it. */
   url: string
-  /** The text that the source of the tiles asks for. */
+  /** Text that the source of the tiles requires. */
   attribution: string
 }
 
-/**
- * Makes the texts of pages, which are the same but for the prefix of their links.
- *
- * @param version of their files
- */
+/** @param version of the files */
 export function createPageWriter(version: string, basemap: Basemap | undefined) {
   const file = (name: string) => `web/${version}/${name}`
   const imports = Object.entries(IMPORTS).map(([name, target]) => [name, `./${file(target)}`])
@@ -156,38 +135,29 @@ export function createPageWriter(version: string, basemap: Basemap | undefined) 
     : ''
 
   return {
-    /** What the pages may load and do. The map of imports is the only script in a page itself. */
-    policy: policyOf(importMap, basemap && new URL(basemap.url).origin),
+    /** The map of imports is the only inline script. */
+    policy: createPolicy(importMap, basemap && new URL(basemap.url).origin),
 
-    /** @param base what stands before the paths of the service */
+    /** @param base path of the service */
     write({ script, styles, needsCatalog }: WebPage, base: string): string {
-      const asked = needsCatalog ? '  <link rel="preload" as="fetch" href="catalog" crossorigin>\n' : ''
-      return `<!DOCTYPE html>
-<html lang="en">
-<head>
-  <meta charset="utf-8">
-  <meta name="viewport" content="width=device-width, initial-scale=1">
-  <meta name="color-scheme" content="light dark">
+      const catalog = needsCatalog ? '  <link rel="preload" as="fetch" href="catalog" crossorigin>\n' : ''
+      const head = `  <meta name="color-scheme" content="light dark">
   <meta name="description" content="${SERVICE_DESCRIPTION}">
   <base href="${base}/">
-  <title>${SERVICE_NAME}</title>
   <link rel="icon" type="image/svg+xml" href="${file('mark.svg')}">
 ${styles.map((name) => `  <link rel="stylesheet" href="${file(name)}">\n`).join('')}  <script type="importmap">${importMap}</script>
   <script type="module" src="${file(script)}"></script>
-${tiles}${asked}</head>
-<body>
-  <noscript>
+${tiles}${catalog}`
+      const body = `  <noscript>
     <p>This page is made by a script. Without one, <a href="docs">the documentation</a> shows how to ask the service.</p>
-  </noscript>
-</body>
-</html>
-`
+  </noscript>`
+      return renderHtml({ title: SERVICE_NAME, head, body })
     },
   }
 }
 
-/** @param tiles the origin of the operator's tiles, which pages may load as well */
-function policyOf(importMap: string, tiles: string | undefined): string {
+/** @param tiles origin of the operator's tiles */
+function createPolicy(importMap: string, tiles: string | undefined): string {
   const hash = createHash('sha256').update(importMap).digest('base64')
   return [
     "default-src 'none'",

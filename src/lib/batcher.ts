@@ -1,53 +1,43 @@
-import { type ClientKey, createFairLine, EVERYBODY } from './fair-queue.ts'
+import { type ClientKey, createClientQueue, EVERYBODY } from './fair-queue.ts'
 
 export interface BatcherOptions<Item, Result> {
-  /** Answers items together: one result for each, in their order. An error is the answer to its item alone. */
+  /** Gives one result for each item, in their order; an error is for its item alone. */
   run(items: Item[]): Promise<(Result | Error)[]>
-  /** So many runs may be under way at the same time. */
+  /** Runs at the same time. */
   concurrency: number
-  /** So many items go into one run at most. */
+  /** Items of a run. */
   batch: number
-  /** Whether an error has nothing to do with the items, so that asking again for fewer would not help. */
+  /** Whether an error does not depend on the items, so that smaller runs would fail too. */
   failsAll(error: unknown): boolean
-  /**
-   * What an item is about, where all who ask about the same are given one answer. Each has a place of its own
-   * for it in the line, and the first whose turn comes has it asked for.
-   */
+  /** Items of the same key share one result. Each client has a slot in the queue for it, and the first one counts. */
   keyOf?(item: Item): unknown
-  /** Bounds for items that may be large, which have no keys; without it, any number of them may wait. */
+  /** For items without keys that may be large. */
   bounds?: BatcherBounds<Item>
 }
 
 interface BatcherBounds<Item> {
   bytesOf(item: Item): number
-  /** So many bytes go into one run at most; what is larger goes alone. */
+  /** Bytes of a run; a larger item has a run of its own. */
   batchBytes: number
-  /** What may wait, not counting what is under way. */
   waitingItems: number
   waitingBytes: number
-  /** What an item is refused with where it may not wait: whoever has most bytes waiting loses the newest. */
+  /** Makes the error of the newest item of the client with most bytes, where too many wait. */
   refusal(): Error
 }
 
 export interface Batcher<Item, Result> {
-  /**
-   * Answers an item.
-   *
-   * @param client key whom it is for: they take turns for the places in a run. Without it, all are one
-   */
   (item: Item, clientKey?: ClientKey): Promise<Result>
   state(): BatcherState
 }
 
-/** What waits in a batcher, and what it has done so far. */
 export interface BatcherState {
   waiting: number
-  /** 0 where items have no sizes. */
+  /** 0 without bounds. */
   waitingBytes: number
-  /** Runs under way. */
+  /** Runs at this moment. */
   running: number
   runs: number
-  /** Items that have gone into runs, and how long they had waited for that, all together. */
+  /** Items of all runs, and the sum of their waits. */
   items: number
   waitedMs: number
   refused: number
@@ -56,11 +46,11 @@ export interface BatcherState {
 interface Waiting<Item, Result> {
   item: Item
   bytes: number
-  /** When it was asked for, on the clock of `performance.now()`. */
+  /** On the clock of `performance.now()`. */
   since: number
-  /** Those who have a place in the line for it. */
+  /** Clients with a slot in the queue for it. */
   clientKeys: ClientKey[]
-  /** Whether it goes out, or has: the others' turns are nothing to it any more. */
+  /** Whether a run has it: its other slots are void. */
   taken: boolean
   answer: Promise<Result>
   resolve(result: Result): void
@@ -68,15 +58,12 @@ interface Waiting<Item, Result> {
 }
 
 /**
- * Makes a function that answers one item, and gathers those that are asked for while a run is under way
- * for the next one. An item alone waits for nobody.
- *
- * A run that fails is tried again in halves, until the item that it fails for is alone: its neighbours
- * are answered.
+ * Gathers items during a run for the next one; a single item does not wait. A failed run is repeated in halves until the
+ * item that fails is alone.
  */
 export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result>): Batcher<Item, Result> {
   const { run, concurrency, failsAll } = options
-  const waiting = createWaitingRoom(options)
+  const waiting = createWaitingItems(options)
   let running = 0
   let runs = 0
   let scheduled = false
@@ -84,7 +71,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
   function schedule(): void {
     if (scheduled || running >= concurrency || waiting.isEmpty()) return
     scheduled = true
-    // Requests that the event loop reads in the same turn go together.
+    // Requests of the same turn of the event loop go together.
     setImmediate(() => {
       scheduled = false
       const next = waiting.takeBatch()
@@ -128,26 +115,24 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
   return Object.assign(ask, { state: () => ({ ...waiting.state(), running, runs }) })
 }
 
-/** Where items wait until they are taken for a run. */
-function createWaitingRoom<Item, Result>({ batch, keyOf, bounds }: BatcherOptions<Item, Result>) {
+function createWaitingItems<Item, Result>({ batch, keyOf, bounds }: BatcherOptions<Item, Result>) {
   type Entry = Waiting<Item, Result>
-  const line = createFairLine<Entry>(({ bytes }) => bytes)
+  const queue = createClientQueue<Entry>(({ bytes }) => bytes)
   /** By their keys, until they are answered. */
-  const asked = new Map<unknown, Entry>()
+  const byKey = new Map<unknown, Entry>()
   let waitingBytes = 0
   let items = 0
   let waitedMs = 0
   let refused = 0
 
-  /** What is asked about the same already, or a new one. */
-  function entryOf(item: Item): Entry {
+  function findOrCreateEntry(item: Item): Entry {
     const key = keyOf?.(item)
-    const known = keyOf && asked.get(key)
-    if (known) return known
-    const entry = newEntry<Item, Result>(item, bounds ? bounds.bytesOf(item) : 1)
+    const shared = keyOf && byKey.get(key)
+    if (shared) return shared
+    const entry = createEntry<Item, Result>(item, bounds ? bounds.bytesOf(item) : 1)
     if (keyOf) {
-      asked.set(key, entry)
-      const forget = () => asked.delete(key)
+      byKey.set(key, entry)
+      const forget = () => byKey.delete(key)
       entry.answer.then(forget, forget)
     }
     waitingBytes += entry.bytes
@@ -155,8 +140,8 @@ function createWaitingRoom<Item, Result>({ batch, keyOf, bounds }: BatcherOption
   }
 
   function refuseTooMany({ waitingItems, waitingBytes: mostBytes, refusal }: BatcherBounds<Item>): void {
-    while (line.size() > waitingItems || waitingBytes > mostBytes) {
-      const newest = line.takeNewestOfMost() as Entry
+    while (queue.size() > waitingItems || waitingBytes > mostBytes) {
+      const newest = queue.takeNewestOfMost() as Entry
       waitingBytes -= newest.bytes
       refused++
       newest.reject(refusal())
@@ -164,34 +149,34 @@ function createWaitingRoom<Item, Result>({ batch, keyOf, bounds }: BatcherOption
   }
 
   return {
-    isEmpty: () => line.size() === 0,
+    isEmpty: () => queue.size() === 0,
     state: () => ({
-      waiting: line.size(),
+      waiting: queue.size(),
       waitingBytes: bounds ? waitingBytes : 0,
       items,
       waitedMs,
       refused,
     }),
     add(item: Item, clientKey: ClientKey): Promise<Result> {
-      const entry = entryOf(item)
+      const entry = findOrCreateEntry(item)
       if (!entry.taken && !entry.clientKeys.some((other) => isSame(other, clientKey))) {
         entry.clientKeys.push(clientKey)
-        line.add(clientKey, entry)
+        queue.add(clientKey, entry)
         if (bounds) refuseTooMany(bounds)
       }
       return entry.answer
     },
-    /** The items of the next run. There may be none: the turn of one may have come in another's line. */
+    /** Empty where all slots are void. */
     takeBatch(): Entry[] {
       const next: Entry[] = []
-      let room = bounds ? bounds.batchBytes : Number.POSITIVE_INFINITY
-      const fits = ({ bytes }: Entry) => next.length === 0 || bytes <= room
+      let bytesLeft = bounds ? bounds.batchBytes : Number.POSITIVE_INFINITY
+      const fits = ({ bytes }: Entry) => next.length === 0 || bytes <= bytesLeft
       while (next.length < batch) {
-        const entry = line.take(fits)?.item
+        const entry = queue.take(fits)?.item
         if (!entry) break
         if (entry.taken) continue
         entry.taken = true
-        room -= entry.bytes
+        bytesLeft -= entry.bytes
         waitingBytes -= entry.bytes
         next.push(entry)
       }
@@ -203,7 +188,7 @@ function createWaitingRoom<Item, Result>({ batch, keyOf, bounds }: BatcherOption
   }
 }
 
-function newEntry<Item, Result>(item: Item, bytes: number): Waiting<Item, Result> {
+function createEntry<Item, Result>(item: Item, bytes: number): Waiting<Item, Result> {
   let resolve!: (result: Result) => void
   let reject!: (error: unknown) => void
   const answer = new Promise<Result>((onResult, onError) => {

@@ -1,6 +1,6 @@
 export const DAY_MS = 86_400_000
 
-/** The day of a time (milliseconds since 1970) in UTC, as an ISO date. */
+/** ISO date of a time in milliseconds since 1970, in UTC. */
 export function dayOf(time: number): string {
   return new Date(time).toISOString().slice(0, 10)
 }
@@ -8,7 +8,6 @@ export function dayOf(time: number): string {
 const MONTH_AND_YEAR = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' })
 const MONTH = new Intl.DateTimeFormat('en', { month: 'long', timeZone: 'UTC' })
 
-/** The names of the months in English and in small letters, from January on. */
 const MONTHS = Array.from({ length: 12 }, (_, month) => MONTH.format(Date.UTC(2000, month)).toLowerCase())
 
 /** Month and year in English, "July 2026", of an ISO date. */
@@ -21,13 +20,9 @@ export function isoMonth(date: string): string {
   return date.slice(0, 'YYYY-MM'.length)
 }
 
-/** So many letters tell the months apart. */
 const SHORT_NAME = 3
 
-/**
- * The month of a text such as "July 2026" or "Jul 2026", in any case, as "2026-07"; undefined where it is no
- * such text.
- */
+/** "2026-07" for a text such as "July 2026" or "Jul 2026" in any case of letters. */
 export function isoMonthNamed(text: string): string | undefined {
   const [, name = '', year] = /^\s*([a-z]+)\s+(\d{4})\s*$/i.exec(text) ?? []
   const written = name.toLowerCase()
@@ -35,7 +30,7 @@ export function isoMonthNamed(text: string): string | undefined {
   return month === 0 ? undefined : `${year}-${String(month).padStart(2, '0')}`
 }
 
-/** How many months one ISO date is after another; whole months of the calendar, whatever the day. */
+/** Calendar months between ISO dates, without regard to the day. */
 export function monthsBetween(earlier: string, later: string): number {
   return monthNumber(later) - monthNumber(earlier)
 }

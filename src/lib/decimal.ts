@@ -1,7 +1,6 @@
 /**
- * A decimal number as it is written: `digits` divided by ten to the power of `scale`. Sums and products are exact, and a
- * quotient is rounded once. It is our own because a library rounds each quotient to decimals that it has been given before,
- * and quotients are compared here as they are.
+ * A decimal number: `digits` divided by ten to the power of `scale`. Sums and products are exact, and a quotient is rounded
+ * once. Libraries round each quotient to a fixed number of decimals, and quotients are compared here.
  */
 export interface Decimal {
   readonly digits: bigint
@@ -13,7 +12,7 @@ const WRITTEN = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/
 
 export const ZERO: Decimal = { digits: 0n, scale: 0 }
 
-/** The number that a double is written as: its shortest decimal. It has to be finite. */
+/** The shortest decimal of a finite double. */
 export function decimalOf(value: number): Decimal {
   if (Number.isSafeInteger(value)) return { digits: BigInt(value), scale: 0 }
   const [, sign = '', whole = '0', fraction = '', exponent = '0'] = WRITTEN.exec(String(value)) ?? []
@@ -22,7 +21,7 @@ export function decimalOf(value: number): Decimal {
   return scale < 0 ? { digits: digits * powerOfTen(-scale), scale: 0 } : { digits, scale }
 }
 
-/** The double nearest to a decimal: the same digits, where there are no more than 15. */
+/** The nearest double, with the same digits up to 15. */
 export function numberOf({ digits, scale }: Decimal): number {
   return Number(`${digits}e-${scale}`)
 }
@@ -46,7 +45,6 @@ export function compare(a: Decimal, b: Decimal): number {
   return left < right ? -1 : Number(left > right)
 }
 
-/** How a quotient becomes a number with some decimals. */
 export type Rounding = 'down' | 'up' | 'half away from zero'
 
 /**

@@ -1,43 +1,24 @@
-/** Who wants something done. What comes from one network has one turn among the networks, whoever asks there. */
+/** Limits and queues count by it. All callers of one network have one share among the networks. */
 export interface ClientKey {
   network: string
-  /** Who asks within the network, such as the id of a user. */
+  /** Caller within the network, such as the id of a user. */
   caller: string
 }
 
-/** Whose work it is where nobody has to be told from others. */
+/** Work for which clients do not matter. */
 export const EVERYBODY: ClientKey = { network: '', caller: '' }
 
 /**
- * Whose work it is where many may ask for the same, and where it has a place meanwhile that others wait for: one at the
- * database, or the only one there is. In the line of whoever asked first it would wait behind all else that they have
- * waiting, and others for the place. All that is named so has a turn together, as a network has.
+ * Client key of work that many clients share. With the key of the first client it would wait behind all other work of
+ * that client, and the others with it.
  */
 export function sharedWork(name: string): ClientKey {
   return { ...EVERYBODY, caller: name }
 }
 
-/** A client key, and what of it is next. */
-interface Turn<Item> {
+interface Queued<Item> {
   clientKey: ClientKey
   item: Item
-}
-
-/** What waits, by those whom it is for. Networks take turns, and within each of them its callers: one item each. */
-interface FairLine<Item> {
-  /** How many items wait. */
-  size(): number
-  add(clientKey: ClientKey, item: Item): void
-  /**
-   * Takes the item whose turn it is.
-   *
-   * @param may whether an item may go now; of each caller only the first one is asked about
-   */
-  take(may?: (item: Item, clientKey: ClientKey) => boolean): Turn<Item> | undefined
-  /** Takes an item out of the line of its client key; false where it is not there any more. */
-  remove(clientKey: ClientKey, item: Item): boolean
-  /** Takes the newest item of whoever has most: of the network, and within it of the caller. */
-  takeNewestOfMost(): Item | undefined
 }
 
 interface Caller<Item> {
@@ -51,12 +32,12 @@ interface Network<Item> {
 }
 
 /**
- * Makes an empty line.
+ * Queue by client key: round robin of networks, and within each of them of its callers.
  *
- * @param weightOf what counts where it matters who has most: by default how many items
+ * @param weightOf 1 by default: the number of items counts
  */
-export function createFairLine<Item>(weightOf: (item: Item) => number = () => 1): FairLine<Item> {
-  // Whoever has had a turn goes to the end: a map keeps the order in which keys were set.
+export function createClientQueue<Item>(weightOf: (item: Item) => number = () => 1) {
+  // In the order of the round robin: a map keeps the order of insertion.
   const networks = new Map<string, Network<Item>>()
   let size = 0
 
@@ -78,11 +59,11 @@ export function createFairLine<Item>(weightOf: (item: Item) => number = () => 1)
     size++
   }
 
-  function remove(clientKey: ClientKey, item: Item): boolean {
+  function remove(clientKey: ClientKey, item: Item): void {
     const network = networks.get(clientKey.network)
     const caller = network?.callers.get(clientKey.caller)
     const at = caller?.items.indexOf(item) ?? -1
-    if (!network || !caller || at === -1) return false
+    if (!network || !caller || at === -1) return
     const weight = weightOf(item)
     caller.items.splice(at, 1)
     caller.weight -= weight
@@ -90,15 +71,14 @@ export function createFairLine<Item>(weightOf: (item: Item) => number = () => 1)
     size--
     if (caller.items.length === 0) network.callers.delete(clientKey.caller)
     if (network.callers.size === 0) networks.delete(clientKey.network)
-    return true
   }
 
-  function next(may: (item: Item, clientKey: ClientKey) => boolean): Turn<Item> | undefined {
+  function find(mayLeave: (item: Item, clientKey: ClientKey) => boolean): Queued<Item> | undefined {
     for (const [network, { callers }] of networks) {
       for (const [caller, { items }] of callers) {
         const clientKey = { network, caller }
         const item = items[0] as Item
-        if (may(item, clientKey)) return { clientKey, item }
+        if (mayLeave(item, clientKey)) return { clientKey, item }
       }
     }
     return undefined
@@ -107,22 +87,24 @@ export function createFairLine<Item>(weightOf: (item: Item) => number = () => 1)
   return {
     size: () => size,
     add,
-    take(may = () => true) {
-      const turn = next(may)
-      if (!turn) return undefined
-      const { clientKey, item } = turn
+    /** @param mayLeave refuses the first item of a caller, and with it all others of that caller */
+    take(mayLeave: (item: Item, clientKey: ClientKey) => boolean = () => true): Queued<Item> | undefined {
+      const found = find(mayLeave)
+      if (!found) return undefined
+      const { clientKey, item } = found
       remove(clientKey, item)
-      toTheEnd(networks, clientKey.network)
+      moveToEnd(networks, clientKey.network)
       const network = networks.get(clientKey.network)
-      if (network) toTheEnd(network.callers, clientKey.caller)
-      return turn
+      if (network) moveToEnd(network.callers, clientKey.caller)
+      return found
     },
     remove,
-    takeNewestOfMost() {
+    /** Takes the newest item of the caller with most weight in the network with most weight. */
+    takeNewestOfMost(): Item | undefined {
       const most = heaviest(networks)
       if (!most) return undefined
       const [network, { callers }] = most
-      // Whoever has nothing waiting is not in the line.
+      // Callers without items are removed.
       const [caller, { items }] = heaviest(callers) as [string, Caller<Item>]
       const item = items.at(-1) as Item
       remove({ network, caller }, item)
@@ -131,8 +113,7 @@ export function createFairLine<Item>(weightOf: (item: Item) => number = () => 1)
   }
 }
 
-/** Moves a key to the end of the order, where it is still there, and others are. */
-function toTheEnd<Value>(map: Map<string, Value>, key: string): void {
+function moveToEnd<Value>(map: Map<string, Value>, key: string): void {
   if (map.size < 2) return
   const value = map.get(key)
   if (value === undefined) return
@@ -143,200 +124,167 @@ function toTheEnd<Value>(map: Map<string, Value>, key: string): void {
 function heaviest<Value extends { weight: number }>(map: Map<string, Value>): [string, Value] | undefined {
   let found: [string, Value] | undefined
   for (const entry of map) {
-    // Among equals the one that came last: it has waited least.
+    // The last of several has waited least.
     if (!found || entry[1].weight >= found[1].weight) found = entry
   }
   return found
 }
 
+/** Callbacks of a task that waits in a queue. */
+export interface Waiter {
+  start(): void
+  refuse(error: unknown): void
+}
+
+/**
+ * Waits in a queue until the waiter is started or refused.
+ *
+ * @param signal ends the wait with its reason
+ */
+export function waitIn(
+  queue: ReturnType<typeof createClientQueue<Waiter>>,
+  clientKey: ClientKey,
+  signal?: AbortSignal,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      queue.remove(clientKey, waiter)
+      reject(signal?.reason)
+    }
+    const waiter: Waiter = {
+      start() {
+        signal?.removeEventListener('abort', abort)
+        resolve()
+      },
+      refuse(error) {
+        signal?.removeEventListener('abort', abort)
+        reject(error)
+      },
+    }
+    signal?.addEventListener('abort', abort, { once: true })
+    queue.add(clientKey, waiter)
+  })
+}
+
 export interface FairQueueLimits {
-  /** So many tasks run at the same time. */
+  /** Tasks that run at the same time. */
   running: number
-  /** So many of them for one caller; without it, as many as there may be. */
+  /** Of one caller; `running` by default. */
   runningEach?: number
-  /** So many of them for all callers of one network; without it, as many as there may be. */
+  /** Of all callers of one network; `running` by default. */
   runningEachNetwork?: number
-  /** So many more wait. */
   waiting: number
 }
 
-/** How full a queue is, and how many it has refused so far. */
 export interface QueueState {
   running: number
   waiting: number
   refused: number
 }
 
-/** Runs tasks a few at a time. Those who have many waiting wait for themselves, and not others for them. */
-export interface FairQueue {
-  /**
-   * Runs a task when its turn comes.
-   *
-   * @param signal takes the task out again, with its reason, while it waits
-   * @throws what the queue refuses with, where too many wait: whoever has most waiting loses the newest
-   */
-  run<Result>(clientKey: ClientKey, task: () => Promise<Result>, signal?: AbortSignal): Promise<Result>
-  /**
-   * The same for work that does not end where it begins: waits for the turn, and answers with what gives the
-   * place back. Called again, that does nothing.
-   */
-  enter(clientKey: ClientKey, signal?: AbortSignal): Promise<() => void>
-  state(): QueueState
-}
+export type FairQueue = ReturnType<typeof createFairQueue>
 
-interface Entry {
-  start(): void
-  refuse(error: unknown): void
-}
-
-/**
- * Makes a queue in which networks take turns, and within each of them its callers: one task each (round robin).
- *
- * @param refusal makes what a task is refused with where too many wait
- */
-export function createFairQueue(limits: FairQueueLimits, refusal: () => Error): FairQueue {
+/** A limiter of running tasks; tasks without a permit wait in a queue by client key. */
+export function createFairQueue(limits: FairQueueLimits, refusal: () => Error) {
   const { running: most, runningEach = most, runningEachNetwork = most, waiting: mostWaiting } = limits
-  const line = createFairLine<Entry>()
+  const queue = createClientQueue<Waiter>()
   const runningOf = new Map<string, number>()
   const runningIn = new Map<string, number>()
   let running = 0
   let refused = 0
 
-  const mayRunOneMore = (_: Entry, clientKey: ClientKey) =>
+  const mayStart = (_: Waiter, clientKey: ClientKey) =>
     (runningOf.get(keyOf(clientKey)) ?? 0) < runningEach &&
     (runningIn.get(clientKey.network) ?? 0) < runningEachNetwork
 
+  function count(clientKey: ClientKey, by: 1 | -1): void {
+    running += by
+    addTo(runningOf, keyOf(clientKey), by)
+    addTo(runningIn, clientKey.network, by)
+  }
+
   function startNext(): void {
     while (running < most) {
-      const turn = line.take(mayRunOneMore)
-      if (!turn) return
-      begin(turn.clientKey)
-      turn.item.start()
+      const next = queue.take(mayStart)
+      if (!next) return
+      count(next.clientKey, 1)
+      next.item.start()
     }
   }
 
-  function begin(clientKey: ClientKey): void {
-    running++
-    countUp(runningOf, keyOf(clientKey))
-    countUp(runningIn, clientKey.network)
-  }
-
-  function end(clientKey: ClientKey): void {
-    running--
-    countDown(runningOf, keyOf(clientKey))
-    countDown(runningIn, clientKey.network)
-    startNext()
-  }
-
-  function refuseNewest(): void {
-    refused++
-    line.takeNewestOfMost()?.refuse(refusal())
-  }
-
-  function turnOf(clientKey: ClientKey, signal: AbortSignal | undefined): Promise<void> {
-    const turn = standIn(line, clientKey, signal)
-    startNext()
-    // Whoever has most makes room; that may be the one that has just come.
-    if (line.size() > mostWaiting) refuseNewest()
-    return turn
-  }
-
+  /** Waits for a permit; gives its release, which may be called more than once. */
   async function enter(clientKey: ClientKey, signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted()
-    await turnOf(clientKey, signal)
-    let inside = true
+    const started = waitIn(queue, clientKey, signal)
+    startNext()
+    if (queue.size() > mostWaiting) {
+      refused++
+      queue.takeNewestOfMost()?.refuse(refusal())
+    }
+    await started
+    let isReleased = false
     return () => {
-      if (inside) end(clientKey)
-      inside = false
+      if (isReleased) return
+      isReleased = true
+      count(clientKey, -1)
+      startNext()
     }
   }
 
   return {
-    async run(clientKey, task, signal) {
-      const leave = await enter(clientKey, signal)
+    /**
+     * Runs a task with a permit.
+     *
+     * @param signal ends the wait with its reason
+     * @throws the refusal where too many wait: the client with most tasks loses the newest
+     */
+    async run<Result>(
+      clientKey: ClientKey,
+      task: () => Promise<Result>,
+      signal?: AbortSignal,
+    ): Promise<Result> {
+      const release = await enter(clientKey, signal)
       try {
         return await task()
       } finally {
-        leave()
+        release()
       }
     },
     enter,
-    state: () => ({ running, waiting: line.size(), refused }),
+    state: (): QueueState => ({ running, waiting: queue.size(), refused }),
   }
-}
-
-/** Joins the end of a line, until one is started, is refused or leaves. */
-function standIn(
-  line: FairLine<Entry>,
-  clientKey: ClientKey,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const leave = () => {
-      line.remove(clientKey, entry)
-      reject(signal?.reason)
-    }
-    const entry: Entry = {
-      start: () => {
-        signal?.removeEventListener('abort', leave)
-        resolve()
-      },
-      refuse: (error) => {
-        signal?.removeEventListener('abort', leave)
-        reject(error)
-      },
-    }
-    signal?.addEventListener('abort', leave, { once: true })
-    line.add(clientKey, entry)
-  })
 }
 
 function keyOf({ network, caller }: ClientKey): string {
   return `${network}\n${caller}`
 }
 
-function countUp(counts: Map<string, number>, key: string): void {
-  counts.set(key, (counts.get(key) ?? 0) + 1)
+/** Adds to a sum by key; a sum of 0 is removed. */
+export function addTo(sums: Map<string, number>, key: string, by: number): void {
+  const sum = (sums.get(key) ?? 0) + by
+  if (sum > 0) sums.set(key, sum)
+  else sums.delete(key)
 }
 
-function countDown(counts: Map<string, number>, key: string): void {
-  const left = (counts.get(key) ?? 0) - 1
-  if (left > 0) counts.set(key, left)
-  else counts.delete(key)
-}
+export type FairRoom = ReturnType<typeof createFairRoom>
 
-/** Bounds how many tasks are under way. Where there are too many, whoever has most of them loses the newest. */
-export interface FairRoom {
-  /**
-   * Does a task at once.
-   *
-   * @throws what the room refuses with, now or while the task is under way
-   */
-  run<Result>(clientKey: ClientKey, task: () => Promise<Result>): Promise<Result>
-  /** Nothing waits here: what there is room for has begun. */
-  state(): QueueState
-}
-
-/**
- * Makes a room for so many tasks.
- *
- * @param refusal makes what a task is refused with
- */
-export function createFairRoom(limit: number, refusal: () => Error): FairRoom {
-  const inside = createFairLine<(error: Error) => void>()
+/** A limiter without a queue: beyond the limit, the client with most running tasks loses the newest. */
+export function createFairRoom(limit: number, refusal: () => Error) {
+  const running = createClientQueue<(error: Error) => void>()
   let refused = 0
   return {
-    run: (clientKey, task) =>
+    /** @throws the refusal, also while the task is running */
+    run: <Result>(clientKey: ClientKey, task: () => Promise<Result>): Promise<Result> =>
       new Promise((resolve, reject) => {
-        inside.add(clientKey, reject)
-        const refuse = inside.size() > limit ? inside.takeNewestOfMost() : undefined
+        running.add(clientKey, reject)
+        const refuse = running.size() > limit ? running.takeNewestOfMost() : undefined
         if (refuse) refused++
         refuse?.(refusal())
         if (refuse === reject) return
         task()
-          .finally(() => inside.remove(clientKey, reject))
+          .finally(() => running.remove(clientKey, reject))
           .then(resolve, reject)
       }),
-    state: () => ({ running: inside.size(), waiting: 0, refused }),
+    state: (): QueueState => ({ running: running.size(), waiting: 0, refused }),
   }
 }

@@ -1,7 +1,7 @@
-/** What GeoJSON programs write for WGS 84 in the order longitude, latitude, which RFC 7946 means anyway. */
+/** WGS 84 in the order longitude, latitude, which is that of RFC 7946. */
 const CRS84 = /^urn:ogc:def:crs:OGC:(1\.3)?:CRS84$/
 
-/** Whether an object of GeoJSON says that its coordinates are in another system than RFC 7946 has it. */
+/** Whether a GeoJSON object has another system than that of RFC 7946. */
 export function isInAnotherCrs(object: object): boolean {
   const { crs } = object as { crs?: { properties?: { name?: unknown } } | null }
   const name = crs?.properties?.name

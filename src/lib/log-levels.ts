@@ -4,12 +4,11 @@ export const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 
 
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-/** Whether a level has what is for those who look for a mistake. */
 export function isDebugged(level: string | undefined): boolean {
   return level === 'debug' || level === 'trace'
 }
 
-/** What may be logged at a level of its own: the domains, and the statements that the database is asked. */
+/** Modules with a level of their own; `database` logs statements. */
 const LOG_MODULES = [
   'advisory',
   'areas',
@@ -27,11 +26,7 @@ const LOG_MODULES = [
 
 export type LogModule = (typeof LOG_MODULES)[number]
 
-/**
- * A module and its level, as a setting has them: `auth=info`.
- *
- * @throws {Error} where it is none, naming all that there are
- */
+/** @param item such as `auth=info` */
 export function moduleAndLevel(item: string): [string, string] {
   const [module, level] = item.split('=').map((word) => word.trim()) as [string, string?]
   if (!isOneOf(LOG_MODULES, module) || !isOneOf(LOG_LEVELS, level)) {

@@ -1,7 +1,4 @@
-/**
- * How many letters have to be put in, left out or replaced to make one text of another (Levenshtein, 1965), or two
- * neighbours exchanged, which is the most usual slip of fingers (Damerau, 1964).
- */
+/** Insertions, deletions, replacements (Levenshtein, 1965) and exchanges of neighbours (Damerau, 1964). */
 export function editDistance(from: string, to: string): number {
   const [a, b] = [[...from], [...to]]
   let beforeLast: number[] = []
@@ -21,7 +18,7 @@ export function editDistance(from: string, to: string): number {
   return last[b.length] as number
 }
 
-/** The word that another one is probably meant to be: at most a fifth of its letters are wrong, and at least one may be. */
+/** The nearest word with a fifth of its letters wrong at most, or one letter. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const [first] = known
     .map((other) => ({ other, distance: editDistance(word, other) }))
@@ -30,36 +27,35 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   return first?.other
 }
 
-/** Words that are their own keys, as most that are sent are. */
+/** Most words are their own keys. */
 const PLAIN = /^[a-z0-9-]+$/
 
-/** What a word is looked up by that requests are looked up with as they are: without regard to case alone. */
+/** Key of a word: without regard to case and spaces. */
 export function wordKey(word: string): string {
   if (PLAIN.test(word)) return word
   return word.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase()
 }
 
-/** What a name is looked up by: without regard to case, accents and spaces around and between its words. */
+/** Key of a name: without regard to case, accents and spaces. */
 export function nameKey(name: string): string {
   return wordKey(name.normalize('NFD').replace(/\p{Mark}/gu, ''))
 }
 
-/** Fewer letters say too little. */
 const LEAST_LETTERS = 3
 
-/** The known name that is the same but for case and hyphens, begins alike, or differs by a letter or two. */
+/** A name that is the same but for case and hyphens, begins alike, or differs by a letter or two. */
 export function nameMeant(name: string, known: Iterable<string>): string | undefined {
-  const sent = lettersOf(name)
+  const sent = readLetters(name)
   let meant: string | undefined
   let least = Number.POSITIVE_INFINITY
   for (const other of known) {
-    const distance = distanceOf(sent, lettersOf(other))
+    const distance = measureDistance(sent, readLetters(other))
     if (distance < least) [meant, least] = [other, distance]
   }
   return meant
 }
 
-/** How many letters two names differ by; infinity where that are too many for a slip. */
+/** Edit distance of two names; infinity beyond a slip. */
 export function slipBetween(sent: string, other: string): number {
   const [length, longer] = [sent.length, other.length].sort((a, b) => a - b) as [number, number]
   if (length < LEAST_LETTERS) return Number.POSITIVE_INFINITY
@@ -68,17 +64,17 @@ export function slipBetween(sent: string, other: string): number {
   return distance <= most ? distance : Number.POSITIVE_INFINITY
 }
 
-function distanceOf(sent: string, other: string): number {
+function measureDistance(sent: string, other: string): number {
   const slip = slipBetween(sent, other)
   if (slip !== Number.POSITIVE_INFINITY || Math.min(sent.length, other.length) < LEAST_LETTERS) return slip
   return sent.startsWith(other) || other.startsWith(sent) ? LEAST_LETTERS : Number.POSITIVE_INFINITY
 }
 
-function lettersOf(name: string): string {
+function readLetters(name: string): string {
   return name.replace(/[\s_-]/g, '').toLowerCase()
 }
 
-/** Whether numbers that are no latitude and longitude would be the other way round. */
+/** Whether invalid coordinates are valid when swapped. */
 export function areSwapped(sent: unknown): boolean {
   const { lat, lng } = (sent ?? {}) as { lat?: unknown; lng?: unknown }
   return (
@@ -90,7 +86,7 @@ export function areSwapped(sent: unknown): boolean {
   )
 }
 
-/** A position with longitude and latitude the other way round; undefined where that is none. */
+/** A swapped position; undefined where it is invalid. */
 export function swapped({ longitude, latitude }: { longitude: number; latitude: number }) {
   return Math.abs(longitude) <= 90 ? { longitude: latitude, latitude: longitude } : undefined
 }

@@ -3,46 +3,36 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage } from
 import { request as httpsRequest } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { isPublicAddress } from './network.ts'
+import { createDeadline } from './time-budget.ts'
 
-/** Where may be posted to. */
 export interface OutwardRules {
   /** Ports of `https` addresses. */
   ports: readonly number[]
-  /** Whether private addresses, any port and `http` are allowed: for tests, and networks of one's own. */
+  /** Allows private addresses, any port and `http`: for tests and own networks. */
   allowPrivate: boolean
 }
 
-/** What is posted. */
 interface OutwardMessage {
   headers: Record<string, string>
   body: string
 }
 
-/** The addresses that a name has. */
 export type Resolve = (hostname: string) => Promise<string[]>
 
-/** How something is posted. */
 interface Posting {
-  /** Ends it. */
   signal: AbortSignal
   resolve?: Resolve
   withinMs?: number
 }
 
-/** For how long a server may take for all of it. */
+/** Time of the whole exchange. */
 const TIMEOUT_MS = 10_000
 const DNS_TIMEOUT_MS = 3_000
 
-/**
- * Answers are not of interest, but a server that is cut off while it answers logs errors. Before its answer a server may send
- * as much again.
- */
+/** Bytes read of an answer, since a server logs an error when it is cut off; as much may come before the answer. */
 const ANSWER_BYTES = 16_384
 
-/**
- * Why nothing is posted to an address, as the rest of a sentence that begins with its name; undefined where nothing speaks
- * against it. What its name leads to is looked at when something is posted.
- */
+/** The rule that a target breaks, as the rest of a sentence. The addresses of its name are checked with each post. */
 export function whyNoTarget(text: string, { ports, allowPrivate }: OutwardRules): string | undefined {
   if (!URL.canParse(text)) return 'must be a URL'
   const { protocol, username, password, hash, hostname, port } = new URL(text)
@@ -59,16 +49,13 @@ export function whyNoTarget(text: string, { ports, allowPrivate }: OutwardRules)
     : undefined
 }
 
-/** The address that stands in a URL in the place of a name. */
+/** The literal address of a URL. */
 function addressIn(hostname: string): string | undefined {
   const plain = hostname.replace(/^\[(.*)\]$/, '$1')
   return isIP(plain) === 0 ? undefined : plain
 }
 
-/**
- * The addresses of a name, asked of the name servers without the threads that others wait for: names whose servers are slow
- * hold up nobody.
- */
+/** Asks name servers without threads of the pool, so that slow ones do not delay other work. */
 async function resolveName(hostname: string): Promise<string[]> {
   const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: 1 })
   const found = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
@@ -76,11 +63,8 @@ async function resolveName(hostname: string): Promise<string[]> {
 }
 
 /**
- * Posts something to an address, and connects to no other host than those that were looked at: where one of the addresses
- * of its name is not public, to none. Redirects are answers like any other; no proxy of the environment is used.
- *
- * @returns the status of the answer
- * @throws where there is none
+ * Posts to a target, and connects to checked addresses alone: where one address of its name is not public, to none. It
+ * follows no redirects, and uses no proxy of the environment. Gives the status of the answer.
  */
 export async function postOutward(
   target: string,
@@ -91,23 +75,27 @@ export async function postOutward(
   const rule = whyNoTarget(target, rules)
   if (rule !== undefined) throw new Error(`the target ${rule}`)
   const url = new URL(target)
-  const deadline = startDeadline(signal, withinMs)
+  const deadline = createDeadline(signal)
+  deadline.setDue(withinMs, () => new Error(`the target takes longer than ${withinMs / 1000} seconds`))
   try {
-    const addresses = await Promise.race([addressesOf(url.hostname, rules, resolve), deadline.over])
+    const addresses = await Promise.race([
+      resolveTarget(url.hostname, rules, resolve),
+      rejectedBy(deadline.signal),
+    ])
     deadline.signal.throwIfAborted()
     return await post(url, addresses, message, deadline)
   } catch (error) {
-    deadline.clear()
+    deadline.end()
     throw deadline.signal.aborted ? deadline.signal.reason : error
   }
 }
 
-/** @returns when the answer begins; the deadline is cleared when the answer has ended */
+/** Resolves at the begin of the answer; the deadline ends with the answer. */
 function post(
   url: URL,
   addresses: string[],
   { headers, body }: OutwardMessage,
-  deadline: Deadline,
+  deadline: ReturnType<typeof createDeadline>,
 ): Promise<number> {
   const request = url.protocol === 'https:' ? httpsRequest : httpRequest
   return new Promise((done, failed) => {
@@ -116,57 +104,34 @@ function post(
       {
         method: 'POST',
         headers: { ...headers, 'content-length': Buffer.byteLength(body), connection: 'close' },
-        // Neither kept for others nor of the process, which may be told of a proxy.
+        // The agent of the process may have a proxy.
         agent: false,
         lookup: pinned(addresses),
         signal: deadline.signal,
         ...(url.protocol === 'https:' && { rejectUnauthorized: true }),
       },
       (answer) => {
-        readAway(answer)
+        drain(answer)
         done(answer.statusCode as number)
       },
     )
     limitHints(sent)
     sent.on('error', failed)
-    sent.on('close', deadline.clear)
+    sent.on('close', deadline.end)
     sent.end(body)
   })
 }
 
-interface Deadline {
-  signal: AbortSignal
-  /** Never resolved; rejected when the time is over. */
-  over: Promise<never>
-  clear: () => void
-}
-
-/**
- * Aborts with another signal or when the time is over. It has a timer of its own: on Node 20 `AbortSignal.any` loses a signal
- * of `AbortSignal.timeout` when memory is collected, and never aborts.
- */
-function startDeadline(signal: AbortSignal, withinMs: number): Deadline {
-  const controller = new AbortController()
-  const timer = setTimeout(
-    () => controller.abort(new Error(`the target takes longer than ${withinMs / 1000} seconds`)),
-    withinMs,
-  )
-  const end = () => controller.abort(signal.reason)
-  const over = new Promise<never>((_resolve, reject) => {
-    controller.signal.addEventListener('abort', () => reject(controller.signal.reason))
+function rejectedBy(signal: AbortSignal): Promise<never> {
+  const aborted = new Promise<never>((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason))
   })
-  // Nobody may wait for it any more when it comes.
-  over.catch(() => {})
-  if (signal.aborted) end()
-  else signal.addEventListener('abort', end)
-  const clear = () => {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', end)
-  }
-  return { signal: controller.signal, over, clear }
+  // The race may be over.
+  aborted.catch(() => {})
+  return aborted
 }
 
-async function addressesOf(
+async function resolveTarget(
   hostname: string,
   { allowPrivate }: OutwardRules,
   resolve: Resolve,
@@ -180,7 +145,7 @@ async function addressesOf(
   return addresses
 }
 
-/** Answers with what was looked at, so that nothing else is connected to. */
+/** Gives the checked addresses alone. */
 function pinned(addresses: string[]): LookupFunction {
   const all = addresses.map((address) => ({ address, family: isIP(address) }))
   return (_hostname, options, callback) => {
@@ -190,12 +155,12 @@ function pinned(addresses: string[]): LookupFunction {
   }
 }
 
-/** Hangs up on a server that sends more and more informational answers, such as 103 Early Hints, before its answer. */
+/** Bounds informational answers, such as 103 Early Hints. */
 function limitHints(sent: ClientRequest): void {
   let before: number | undefined
   sent.on('information', () => {
     const bytes = sent.socket?.bytesRead ?? 0
-    // What TLS has needed to begin does not count.
+    // The TLS handshake does not count.
     before ??= bytes
     if (bytes - before > ANSWER_BYTES) {
       sent.destroy(new Error(`the target sends more than ${ANSWER_BYTES} bytes before its answer`))
@@ -203,13 +168,13 @@ function limitHints(sent: ClientRequest): void {
   })
 }
 
-/** Takes some of what comes, and hangs up then. */
-function readAway(answer: IncomingMessage): void {
+/** Reads a part of the answer, then ends the connection. */
+function drain(answer: IncomingMessage): void {
   let bytes = 0
   answer.on('data', (chunk: Buffer) => {
     bytes += chunk.length
     if (bytes > ANSWER_BYTES) answer.destroy()
   })
-  // What happens to the rest of an answer is of no interest.
+  // The rest of an answer does not matter.
   answer.on('error', () => {})
 }

@@ -5,11 +5,10 @@ const POWERS = Array.from({ length: 11 }, (_, decimals) => 10 ** decimals)
 const LARGEST_SCALED = 2 ** 31
 
 /**
- * Rounds half away from zero on the exact binary value, as decimal notation does: the number that
- * `toFixed` writes, and never -0.
+ * Rounds half away from zero on the exact binary value, as `toFixed` does, and never to -0.
  *
- * Writing takes long. So the scaled number is rounded instead, unless it lies so near to the middle of
- * two that the error of scaling could decide; the quotient is then the double nearest to the decimal.
+ * `toFixed` is slow. The scaled number is rounded instead, unless it is so near to the middle of two that the error of
+ * scaling could decide.
  */
 export function round(value: number, decimals: number): number {
   const power = POWERS[decimals] as number
@@ -19,20 +18,17 @@ export function round(value: number, decimals: number): number {
   return (certain ? nearest / power : Number(value.toFixed(decimals))) + 0
 }
 
-/** How numbers from 0.00 to 0.99 end, behind the point and with it. */
+/** Decimals of 0.00 to 0.99, with the point. */
 const HUNDREDTHS = Array.from({ length: 100 }, (_, hundredths) => String(hundredths / 100).slice(1))
 
-/** Decimals of degrees that are computed: 1 cm on the ground. */
+/** Decimals of degrees: 1 cm on the ground. */
 const DEGREE_DECIMALS = 7
 const DEGREE_POWER = POWERS[DEGREE_DECIMALS] as number
 
-/** What is smaller has an exponent. */
+/** Smaller numbers have an exponent. */
 const LEAST_WITHOUT_EXPONENT = 1e-6
 
-/**
- * A number as JSON has it. Of values with two decimals at most, and of degrees with seven, the digits are known, where finding
- * the fewest that tell a number from all others takes several times as long.
- */
+/** Writes a number as JSON. Values with two decimals, and degrees with seven, take a fraction of the general algorithm. */
 export function numberText(value: number): string {
   if (value < 0) return `-${numberText(-value)}`
   const hundredths = Math.round(value * 100)
@@ -58,38 +54,36 @@ function degreesText(scaled: number): string {
   return `${whole}.${`${(POWERS[decimals] as number) + fraction}`.slice(1)}`
 }
 
-/** A coordinate as far as its digits mean something. */
 export function roundDegrees(degrees: number): number {
   return round(degrees, DEGREE_DECIMALS)
 }
 
-/** Digits of what is too small for its decimals. */
+/** Digits of a value that is too small for its decimals. */
 const FEWEST_DIGITS = 3
 
-/** Rounds to decimals; what is small keeps three digits, so that nothing but 0 becomes 0. */
+/** Rounds to decimals; small values have three digits, so that only 0 becomes 0. */
 export function roundVisibly(value: number, decimals: number): number {
   const small = Math.abs(value) * (POWERS[decimals] as number) < 10 ** (FEWEST_DIGITS - 1)
   return small ? Number(value.toPrecision(FEWEST_DIGITS)) : round(value, decimals)
 }
 
 /**
- * An area or a total as people read it: with three digits, or four where it begins with 1 to 4. What is left out is at most
- * a thousandth of it. `web/parts/values.ts` has the same rule for pages.
+ * An area or a total for people: three digits, or four where it begins with 1 to 4. The error is a thousandth at most.
+ * `web/parts/values.ts` has the same rule.
  */
 export function roundedAmount(value: number): number {
   const exponent = Number(value.toExponential().split('e')[1])
   return Number(value.toPrecision(Math.abs(value) < 5 * 10 ** exponent ? 4 : 3))
 }
 
-/** Digits that tell values apart for people. */
 const SHORT_DIGITS = 7
 
-/** A number as a sentence or a table says it, without the digits that only computing has given it. */
+/** A number for sentences and tables, without noise of computation. */
 export function shortNumber(value: number): string {
   return String(Number(value.toPrecision(SHORT_DIGITS)))
 }
 
-/** A part of a whole as a percentage; what is less than a hundredth of a percent keeps two digits. */
+/** A percentage; below a hundredth of a percent with two digits. */
 export function percentText(part: number): string {
   const percent = 100 * part
   return `${percent >= 0.01 || percent === 0 ? percent.toFixed(2) : percent.toPrecision(2)} %`

@@ -1,40 +1,20 @@
-/** How long something goes on waiting, whatever it waits for. */
-export interface TimeBudget {
-  /** Milliseconds that are left. */
-  left(): number
-  /** Does work that ends by itself in time, and counts how long it takes. */
-  during<Result>(work: () => Promise<Result>): Promise<Result>
-  /**
-   * Waits for work until time budget is at its end; the work goes on, and nobody is told what becomes of it. Waits
-   * within it are counted once.
-   *
-   * @param late makes the error where the work takes too long
-   * @param share of the time that is left: what comes after it may take the rest
-   */
-  wait<Result>(work: () => Promise<Result>, late: () => Error, share?: number): Promise<Result>
-  /** Waits for work to its end, however long it takes, and says when time budget is at its end. */
-  outlast<Result>(work: () => Promise<Result>, late: () => void): Promise<Result>
-}
-
-export function createTimeBudget(milliseconds: number): TimeBudget {
-  return new Budget(milliseconds)
-}
-
-/** A class with few promises: every call with a token makes one. */
-class Budget implements TimeBudget {
+/** Time that a request may wait for the database, in all. Waits within a wait count once, and make few promises. */
+export class TimeBudget {
   readonly #milliseconds: number
   #spent = 0
-  /** When the wait under way has to be over. */
+  /** Deadline of the outermost wait. */
   #until: number | undefined
 
   constructor(milliseconds: number) {
     this.#milliseconds = milliseconds
   }
 
+  /** Milliseconds. */
   left(): number {
     return this.#until === undefined ? this.#milliseconds - this.#spent : this.#until - performance.now()
   }
 
+  /** Counts the time of work that ends by itself. */
   async during<Result>(work: () => Promise<Result>): Promise<Result> {
     const began = this.#begin()
     try {
@@ -44,6 +24,12 @@ class Budget implements TimeBudget {
     }
   }
 
+  /**
+   * Waits for work until its deadline; then the work goes on without a reader of its result.
+   *
+   * @param late makes the error of the deadline
+   * @param share of the time left; the rest is for the work that follows
+   */
   wait<Result>(work: () => Promise<Result>, late: () => Error, share = 1): Promise<Result> {
     const milliseconds = share * this.left()
     const began = this.#begin()
@@ -57,42 +43,37 @@ class Budget implements TimeBudget {
         },
         Math.max(0, milliseconds),
       )
-      try {
-        work().then(
-          (result) => {
-            if (!isLate) this.#endInTime(timer, began)
-            resolve(result)
-          },
-          (error) => {
-            if (!isLate) this.#endInTime(timer, began)
-            reject(error)
-          },
-        )
-      } catch (error) {
-        this.#endInTime(timer, began)
+      const end = () => {
+        if (isLate) return
+        clearTimeout(timer)
+        this.#end(began)
+      }
+      const fail = (error: unknown) => {
+        end()
         reject(error)
+      }
+      try {
+        work().then((result) => {
+          end()
+          resolve(result)
+        }, fail)
+      } catch (error) {
+        fail(error)
       }
     })
   }
 
+  /** Waits for work to its end; calls `late` at the deadline. */
   outlast<Result>(work: () => Promise<Result>, late: () => void): Promise<Result> {
-    return this.during(() => {
-      const timer = setTimeout(late, Math.max(0, this.left()))
-      return work().finally(() => clearTimeout(timer))
-    })
+    return this.during(() => createWait(this.left(), late)(work))
   }
 
-  /** Has time count; undefined where it does already. */
+  /** Undefined within another wait. */
   #begin(): number | undefined {
     if (this.#until !== undefined) return undefined
     const began = performance.now()
     this.#until = began + this.left()
     return began
-  }
-
-  #endInTime(timer: NodeJS.Timeout, began: number | undefined): void {
-    clearTimeout(timer)
-    this.#end(began)
   }
 
   #end(began: number | undefined): void {
@@ -102,32 +83,54 @@ class Budget implements TimeBudget {
   }
 }
 
-/** Waits for something on behalf of work that does more than that. */
-export type Wait = <Found>(something: () => Promise<Found>) => Promise<Found>
+/**
+ * A signal with a deadline. On Node 20 `AbortSignal.any` loses a signal of `AbortSignal.timeout` in a garbage collection, and never aborts. So the
+ * deadline has a timer and a controller.
+ *
+ * @param parent aborts the signal too
+ */
+export function createDeadline(parent?: AbortSignal) {
+  const controller = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  const abort = () => controller.abort(parent?.reason)
+  if (parent?.aborted) abort()
+  else parent?.addEventListener('abort', abort)
+  return {
+    signal: controller.signal,
+    /** Moves the deadline to so many milliseconds from now. */
+    setDue(milliseconds: number, late: () => Error): void {
+      clearTimeout(timer)
+      timer = setTimeout(() => controller.abort(late()), milliseconds)
+    },
+    abort: (reason: unknown) => controller.abort(reason),
+    /** Ends the timer when the work is done. */
+    end(): void {
+      clearTimeout(timer)
+      parent?.removeEventListener('abort', abort)
+    },
+  }
+}
+
+/** Waits for one step of longer work. */
+export type Wait = <Found>(step: () => Promise<Found>) => Promise<Found>
 
 /**
- * Makes what waits for one thing after the other, and counts no more than that.
+ * Gives each step of work a deadline of its own.
  *
- * @param milliseconds that each of them may take
- * @param late is told that one takes longer; it is waited for all the same
+ * @param late is called at the deadline of a step, which goes on
  */
 export function createWait(milliseconds: number, late: () => void): Wait {
-  return async (something) => {
-    const timer = setTimeout(late, milliseconds)
+  return async (step) => {
+    const timer = setTimeout(late, Math.max(0, milliseconds))
     try {
-      return await something()
+      return await step()
     } finally {
       clearTimeout(timer)
     }
   }
 }
 
-/**
- * Waits for work for as long as it gets on.
- *
- * @param milliseconds that each thing may take which it waits for
- * @param work waits by what it is given
- */
+/** Waits for work until one of its steps is late. */
 export function whileGettingOn<Result>(
   milliseconds: number,
   work: (wait: Wait) => Promise<Result>,

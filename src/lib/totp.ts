@@ -1,33 +1,30 @@
 import { Secret, TOTP } from 'otpauth'
 
-/** What authenticator apps take for granted, whatever the URI says (RFC 6238). */
+/** Settings that authenticator apps assume, whatever the URI has (RFC 6238). */
 const TOTP_SETTINGS = { algorithm: 'SHA1', digits: 6, period: 30 }
 
-/** So many bytes a secret has: as many as the hash (RFC 4226, 4). */
+/** As many as the hash (RFC 4226, 4). */
 export const SECRET_BYTES = 20
 
-/**
- * The step whose code it is: the present one, or the one before or after, for clocks that differ and people who
- * type slowly. Undefined where it is the code of none.
- */
+/** The step of a code: the present one, or a neighbour for slow typing and different clocks. */
 export function stepOfCode(secret: Buffer, code: string, milliseconds: number): number | undefined {
-  const asked = { secret: secretOf(secret), token: code, timestamp: milliseconds, window: 1 }
-  const difference = TOTP.validate({ ...TOTP_SETTINGS, ...asked })
+  const options = { secret: createSecret(secret), token: code, timestamp: milliseconds, window: 1 }
+  const difference = TOTP.validate({ ...TOTP_SETTINGS, ...options })
   if (difference === null) return undefined
   return TOTP.counter({ ...TOTP_SETTINGS, timestamp: milliseconds }) + difference
 }
 
-/** What an app is told, mostly as a QR code. */
+/** For apps, mostly as a QR code. */
 export function otpauthUri(secret: Buffer, account: string, issuer: string): string {
-  return new TOTP({ ...TOTP_SETTINGS, secret: secretOf(secret), label: account, issuer }).toString()
+  return new TOTP({ ...TOTP_SETTINGS, secret: createSecret(secret), label: account, issuer }).toString()
 }
 
-/** Bytes in base32 (RFC 4648) without padding: what people can type, and apps read. */
+/** Base32 (RFC 4648) without padding, for people and apps. */
 export function base32(bytes: Buffer): string {
-  return secretOf(bytes).base32
+  return createSecret(bytes).base32
 }
 
-/** The library takes whole buffers, of which those of Node are parts. */
-function secretOf(bytes: Buffer): Secret {
+/** The library takes whole buffers; those of Node are parts. */
+function createSecret(bytes: Buffer): Secret {
   return new Secret({ buffer: Uint8Array.from(bytes).buffer })
 }

@@ -1,37 +1,22 @@
-import { type ClientKey, createFairLine } from './fair-queue.ts'
+import { type ClientKey, createClientQueue, type Waiter, waitIn } from './fair-queue.ts'
 
-/** Lets others go on where a computation has gone on for long enough; most often it returns at once. */
+/** Waits until a long computation may go on; most often it returns at once. */
 export type Pause = () => Promise<void>
 
-/** Shares the turns of the event loop out, so that what is short waits for one slice of what is long at most. */
-export interface Turns {
-  /**
-   * Waits until there is time for more of something long: at once, where nobody else waits and the present turn
-   * has time left. What follows has to come to it again within a slice.
-   *
-   * @param signal ends the waiting, with its reason
-   */
-  next(clientKey: ClientKey, signal?: AbortSignal): Promise<void>
-  /** How many wait for a slice. */
-  waiting(): number
-  /** Calls something at the end of the present turn, before anything long goes on. */
-  atEnd(callback: () => void): void
-}
+export type Turns = ReturnType<typeof createTurns>
 
 /**
- * Makes what all long work of a process pauses with: in each turn of the event loop it has so much time in all.
- * Networks take turns with the slices, and within each of them its callers.
+ * Slices of the event loop: a short task waits for one slice of long ones at most.
  *
- * @param milliseconds how long a slice is
+ * @param milliseconds time of all long computations in one turn of the event loop
  */
-export function createTurns(milliseconds: number): Turns {
-  const line = createFairLine<() => void>()
+export function createTurns(milliseconds: number) {
+  const queue = createClientQueue<Waiter>()
   const callbacks: (() => void)[] = []
   let ending = false
-  /** Until when there is time for long work; undefined where none has been done in this turn. */
+  /** End of the slice; undefined before the first computation of a turn. */
   let until: number | undefined
 
-  /** The first to ask in a turn begins its time. */
   function isTimeLeft(): boolean {
     const now = performance.now()
     if (until !== undefined) return now < until
@@ -52,63 +37,45 @@ export function createTurns(milliseconds: number): Turns {
   }
 
   function goOn(): void {
-    if (line.size() === 0 || !isTimeLeft()) return
-    line.take()?.item()
-    // When that has come to its next pause, or waits for something else.
+    if (queue.size() === 0 || !isTimeLeft()) return
+    queue.take()?.item.start()
+    // After its next pause or wait.
     queueMicrotask(() => process.nextTick(goOn))
   }
 
-  function waitFor(clientKey: ClientKey, signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const leave = () => {
-        line.remove(clientKey, begin)
-        reject(signal?.reason)
-      }
-      const begin = () => {
-        signal?.removeEventListener('abort', leave)
-        resolve()
-      }
-      signal?.addEventListener('abort', leave, { once: true })
-      line.add(clientKey, begin)
-    })
-  }
-
   return {
-    async next(clientKey, signal) {
+    /** Waits for a slice. The computation calls again before that has passed. */
+    async next(clientKey: ClientKey, signal?: AbortSignal): Promise<void> {
       signal?.throwIfAborted()
-      if (line.size() === 0 && isTimeLeft()) return
-      await waitFor(clientKey, signal)
+      if (queue.size() === 0 && isTimeLeft()) return
+      await waitIn(queue, clientKey, signal)
     },
-    waiting: line.size,
-    atEnd(callback) {
+    waiting: queue.size,
+    /** Calls back at the end of this turn of the event loop, before long computations go on. */
+    atEnd(callback: () => void): void {
       callbacks.push(callback)
       endSoon()
     },
   }
 }
 
-/**
- * Does tasks, a few at the same time, and yields what they come to in their order. None begins before what has come
- * of those before it is taken. Where no more of them can be had, that is told in its turn as well.
- *
- * @param atOnce so many at the same time
- */
+/** Runs a few tasks at the same time; yields their results, and a failure of `tasks`, in order. */
 export async function* inOrder<Result>(
   tasks: AsyncIterable<() => Promise<Result>>,
-  atOnce: number,
+  concurrency: number,
 ): AsyncGenerator<Result> {
-  const underWay: Promise<Result>[] = []
-  for await (const task of failingInTurn(tasks)) {
+  const running: Promise<Result>[] = []
+  for await (const task of withFailureAsTask(tasks)) {
     const result = task()
-    // Where it fails, that is told in its turn, or to nobody where one before it has failed.
+    // Its failure is thrown in order, or not at all after an earlier one.
     result.catch(() => {})
-    underWay.push(result)
-    if (underWay.length === atOnce) yield underWay.shift() as Promise<Result>
+    running.push(result)
+    if (running.length === concurrency) yield running.shift() as Promise<Result>
   }
-  yield* underWay
+  yield* running
 }
 
-async function* failingInTurn<Result>(
+async function* withFailureAsTask<Result>(
   tasks: AsyncIterable<() => Promise<Result>>,
 ): AsyncGenerator<() => Promise<Result>> {
   try {

@@ -1,39 +1,38 @@
 import { randomFillSync } from 'node:crypto'
 
-/** What a UUID looks like in the small letters that the service writes: a part of a regular expression. */
+/** A UUID in small letters, for a regular expression. */
 export const UUID_PATTERN = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 
 const ANY_CASE = new RegExp(`^${UUID_PATTERN}$`, 'i')
 const AS_WRITTEN = new RegExp(`^${UUID_PATTERN}$`)
 
-/** Whether a text is a UUID, in any case: what is not is the id of nothing, and no query can take it. */
+/** In any case of letters; queries fail for other texts. */
 export function isUuid(text: string): boolean {
   return ANY_CASE.test(text)
 }
 
-/** Whether a value is a UUID as the service writes it: for what it must have written itself. */
+/** Whether a value is a UUID in the form of the service. */
 export function isWrittenUuid(value: unknown): value is string {
   return typeof value === 'string' && AS_WRITTEN.test(value)
 }
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
-/** Random bytes are asked for so many at a time: asking takes longer than they do. */
+/** Random bytes of one call, which takes longer than the bytes. */
 const POOL_BYTES = 4096
 const RANDOM_BYTES = 8
 
-/** What the twelve bits of the counter hold. It begins in the lower half, so that there is room for more. */
+/** Twelve bits. The counter begins in the lower half. */
 const COUNTER_END = 4096
 
-/** A clock that goes back by more than this was wrong before, and is followed. */
+/** A clock that goes back by more was wrong before. */
 const MOST_BACK_MS = 10_000
 
 /**
- * Makes a maker of UUIDs of version 7 (RFC 9562): milliseconds since 1970, a counter within the millisecond, and 62
- * random bits. Each is greater than the one before, but for where the clock goes back by more than ten seconds: else
- * one that was wrong for a moment would be so for as long as the process lives.
+ * Makes UUIDs of version 7 (RFC 9562): milliseconds since 1970, a counter within the millisecond, and 62 random bits. Each
+ * is greater than the one before, unless the clock goes back by more than ten seconds.
  *
- * @param clock says the milliseconds since 1970
+ * @param clock in milliseconds since 1970
  */
 export function createUuidMaker(clock: () => number = Date.now): () => string {
   const pool = Buffer.alloc(POOL_BYTES)
@@ -67,7 +66,7 @@ export function createUuidMaker(clock: () => number = Date.now): () => string {
   }
 }
 
-/** The least UUID of a time, in milliseconds since 1970: those of version 7 that are made from then on are greater. */
+/** The least UUID of a time in milliseconds since 1970: later ones of version 7 are greater. */
 export function uuidAt(time: number): string {
   return `${uuidStart(time)}-0000-0000-000000000000`
 }

@@ -1,88 +1,189 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/data/tables.ts'
-import { type BatcherState, createBatcher } from '#src/lib/batcher.ts'
+import { createBatcher } from '#src/lib/batcher.ts'
 import type { ClientKey } from '#src/lib/fair-queue.ts'
-import { type BoundedPolygon, boundedPolygon, clip, isWithinAny, type Rings } from '#src/raster/rings.ts'
+import type { Extent } from '#src/raster/grid.ts'
+import { BoxTree } from '#src/raster/nearest.ts'
+import {
+  type BoundedPolygon,
+  boundedPolygon,
+  clip,
+  isWithinAny,
+  type Rings,
+  TOO_NEAR,
+} from '#src/raster/rings.ts'
 import { decodeMultiPolygon } from '#src/raster/wkb.ts'
-import { isClearOf, type OutlineStore } from './outlines.ts'
 import {
   type Area,
   type CellToFind,
   type FoundCell,
   findAreasAt,
   findAreasInCells,
+  findPiecesAfter,
+  measureBoundaries,
   type Position,
 } from './queries.ts'
 
-/** What is known of a cell. */
+/** A stored piece of an administrative area. */
+export interface Piece {
+  countryCode: string
+  rings: Float64Array[]
+}
+
+/** Areas of all levels. */
+export interface Outlines {
+  pieces: readonly Piece[]
+  /** Extents of the pieces. */
+  tree: BoxTree
+}
+
+export type OutlineStore = ReturnType<typeof createOutlineStore>
+
+/** Vertices of all areas: 16 bytes each, and 24 more near positions. */
+const MOST_VERTICES = 500_000
+
+/** Time before the next attempt after a failure, or after other boundaries. */
+const AGAIN_AFTER_MS = 5000
+
+/** Stores the outlines of all areas in memory, unless they are too large. */
+export function createOutlineStore(db: Kysely<Tables>, mostVertices = MOST_VERTICES) {
+  /** Without outlines where they are too large. */
+  let latest: { boundaries: string; outlines: Outlines | undefined; vertices: number } | undefined
+  let tried: { boundaries: string; at: number } | undefined
+  let reading: Promise<void> | undefined
+
+  async function readFrom(source: Kysely<Tables>): Promise<void> {
+    const { boundaries, vertices } = await measureBoundaries(source)
+    // The caller may know older boundaries.
+    if (latest?.boundaries === boundaries) return
+    if (vertices > mostVertices) {
+      latest = { boundaries, outlines: undefined, vertices: 0 }
+      return
+    }
+    const outlines = await readOutlines(source)
+    const { boundaries: after } = await measureBoundaries(source)
+    // Outlines of a load meanwhile may be of both versions.
+    if (after === boundaries) latest = { boundaries, outlines, vertices }
+  }
+
+  return {
+    /** Undefined where none are in memory. */
+    known: (boundaries: string): Outlines | undefined =>
+      latest?.boundaries === boundaries ? latest.outlines : undefined,
+    /** Reads the boundaries, unless a read is running or was just tried. Never fails. */
+    async read(boundaries: string): Promise<void> {
+      if (latest?.boundaries === boundaries) return
+      const now = performance.now()
+      const isNew = tried?.boundaries !== boundaries || now - tried.at >= AGAIN_AFTER_MS
+      if (!reading && isNew) {
+        tried = { boundaries, at: now }
+        // From one server: a replica may lag behind the writer.
+        reading = db
+          .connection()
+          .execute(readFrom)
+          // Without outlines in memory the database answers.
+          .catch(() => {})
+          .finally(() => {
+            reading = undefined
+          })
+      }
+      await reading
+    },
+    state: () => ({ vertices: latest?.vertices ?? 0 }),
+  }
+}
+
+/** Whether a position is in no area, and PostGIS need not decide. */
+export function isClearOf({ tree }: Outlines, { longitude, latitude }: Position): boolean {
+  return !tree.isInAny(longitude, latitude, TOO_NEAR)
+}
+
+async function readOutlines(source: Kysely<Tables>): Promise<Outlines> {
+  const pieces: Piece[] = []
+  const extents: Extent[] = []
+  for (let last = 0; ; ) {
+    const page = await findPiecesAfter(source, last)
+    for (const { countryCode, shape } of page) {
+      const polygons = shape === null ? [] : decodeMultiPolygon(shape)
+      if (polygons.length === 0) continue
+      pieces.push({ countryCode, rings: polygons.flat() })
+      extents.push(mergeExtents(polygons.map(boundedPolygon)))
+    }
+    const end = page.at(-1)
+    if (!end) return { pieces, tree: new BoxTree(extents) }
+    last = end.areaId
+  }
+}
+
+function mergeExtents(polygons: Extent[]): Extent {
+  return {
+    west: Math.min(...polygons.map(({ west }) => west)),
+    south: Math.min(...polygons.map(({ south }) => south)),
+    east: Math.max(...polygons.map(({ east }) => east)),
+    north: Math.max(...polygons.map(({ north }) => north)),
+  }
+}
+
 interface AreaCell {
-  /** The areas that all of it lies in. */
+  /** Areas of the whole cell. */
   throughout: readonly Area[]
-  /** The areas that a part of it lies in. */
+  /** Areas of a part of the cell. */
   partly: { area: Area; polygons: BoundedPolygon[] }[]
-  /** The country that all of it lies in, null for none; undefined where parts of it lie in others. */
+  /** Country of the whole cell, null for none; undefined for several. */
   country: string | null | undefined
-  /** About how much memory it takes. */
   bytes: number
 }
 
-/** Cells by their number, bounded in bytes, of the boundaries that are loaded. */
-interface AreaCells {
-  /**
-   * Undefined for a cell that is not known.
-   *
-   * @param boundaries which are loaded: what was recorded with others is forgotten
-   */
-  get(number: number, boundaries: string): AreaCell | undefined
-  /** @param boundaries that the cell is of, as the database has said: it is not kept where others are known to be loaded */
-  record(number: number, cell: AreaCell, boundaries: string): void
-  state(): { cells: number; bytes: number }
-}
-
-/** Makes a store of so many bytes; then the oldest cells make room. */
-function createAreaCells(limit: number): AreaCells {
+/** Caches cells by number, bounded in bytes, of the loaded boundaries; the oldest cells are evicted. */
+function createAreaCells(limit: number) {
   const cells = new Map<number, AreaCell>()
   let bytes = 0
-  /** Goes through the cells from the oldest on. Another one would pass all that are gone each time. */
+  /** From the oldest on. A new iterator would pass all deleted cells each time. */
   let oldest = cells.keys()
-  /** Areas are in many cells, and the same few lists of them over and over. */
+  /** Many cells share areas and lists of areas. */
   const areas = new Map<number, Area>()
   const lists = new Map<string, readonly Area[]>()
-  /** The boundaries that the cells are of, and those before: long calls may still be about these. */
+  /** Versions of the boundaries of the cells, and of those before, which long calls may still use. */
   let current: string | undefined
   let replaced: string | undefined
 
   function beginAnew(boundaries: string): void {
-    for (const kept of [cells, areas, lists]) kept.clear()
+    for (const map of [cells, areas, lists]) map.clear()
     bytes = 0
     oldest = cells.keys()
     replaced = current
     current = boundaries
   }
 
-  /** Whether what is recorded is of these boundaries. That others have been replaced is known, whoever asks by them. */
   function isCurrent(boundaries: string): boolean {
     if (boundaries !== current && boundaries !== replaced) beginAnew(boundaries)
     return boundaries === current
   }
 
   function sharedArea(area: Area): Area {
-    const known = areas.get(area.id)
-    if (!known) areas.set(area.id, area)
-    return known ?? area
+    const stored = areas.get(area.id)
+    if (!stored) areas.set(area.id, area)
+    return stored ?? area
   }
 
   function sharedList(list: readonly Area[]): readonly Area[] {
     const key = list.map(({ id }) => id).join()
-    const known = lists.get(key)
-    if (!known) lists.set(key, list.map(sharedArea))
-    return known ?? list
+    const stored = lists.get(key)
+    if (!stored) lists.set(key, list.map(sharedArea))
+    return stored ?? list
   }
 
   return {
-    get: (number, boundaries) => (isCurrent(boundaries) ? cells.get(number) : undefined),
-    record(number, { throughout, partly, country, bytes: added }, boundaries) {
-      // The database has them again: a backup has been restored.
+    /** Cells of other boundaries are forgotten. */
+    get: (number: number, boundaries: string): AreaCell | undefined =>
+      isCurrent(boundaries) ? cells.get(number) : undefined,
+    /** @param boundaries of the query; a cell of other than the current ones is not stored */
+    record(
+      number: number,
+      { throughout, partly, country, bytes: added }: AreaCell,
+      boundaries: string,
+    ): void {
+      // A restored backup has the boundaries before.
       if (boundaries === replaced) beginAnew(boundaries)
       if (boundaries !== current || cells.has(number)) return
       const shared = partly.map(({ area, polygons }) => ({ area: sharedArea(area), polygons }))
@@ -98,83 +199,55 @@ function createAreaCells(limit: number): AreaCells {
   }
 }
 
-/** Finds the administrative areas of all levels that a position lies in, borders included, in no order. */
-export interface AreaFinder {
-  /**
-   * From memory alone; undefined where the database has to be asked.
-   *
-   * @param boundaries which are loaded: what was found with others is forgotten
-   */
-  fromMemory(position: Position, boundaries: string): readonly Area[] | undefined
-  /**
-   * The same; what is not in memory is asked of the database, for all who ask meanwhile in one query.
-   *
-   * @param client key who waits for it: where one query is not enough, those who wait take turns
-   */
-  find(position: Position, boundaries: string, clientKey?: ClientKey): Promise<readonly Area[]>
-  /** The country that a position lies in, on a border the one of lowest code, from memory alone; null for none. */
-  countryFromMemory(position: Position, boundaries: string): string | null | undefined
-  state(): AreaFinderState
-}
+export type AreaFinder = ReturnType<typeof createAreaFinder>
 
-export interface AreaFinderState {
-  /** Cells in memory, and about how many bytes they take. */
-  cells: number
-  bytes: number
-  /** What is asked of the database. */
-  askingCells: BatcherState
-  askingPlaces: BatcherState
-}
-
-/** Cells a degree, of longitude and of latitude: they are about 7 km wide. */
+/** Cells of a degree of longitude and of latitude: they are about 7 km wide. */
 const PER_DEGREE = 16
 
-/** Degrees around a cell up to which shapes are kept. */
+/** Degrees around a cell at which shapes are cut. */
 const BEYOND = 1 / 1024
 
-/** The rows of cells are so far apart in their numbers. */
+/** Numbers of a row of cells. */
 const COLUMNS = 360 * PER_DEGREE + 1
 
 /** All cells of Rwanda, with four levels of real areas, take 8 MB. */
 const CACHE_BYTES = 32_000_000
 
-/** Cells and places a query: some milliseconds' worth. */
+/** Some milliseconds of the database. */
 const CELLS_PER_QUERY = 50
 const PLACES_PER_QUERY = 200
 
-/** What, as measured, a cell takes beside its shapes, a polygon beside its rings, and a ring beside its numbers. */
+/** Measured memory of a cell beside its shapes, of a polygon beside its rings, of a ring beside its numbers. */
 const CELL_BYTES = 230
 const POLYGON_BYTES = 230
 const RING_BYTES = 310
 
-/** A cell by its number, and where it is. */
 interface NumberedCell extends CellToFind {
   number: number
 }
 
 /**
- * Makes the finder of a database. It keeps which areas meet a cell, and the shapes of those that do not cover it: by
- * these it tells where a position lies, unless that is within centimetres of an edge. There PostGIS decides.
+ * Finds the administrative areas of all levels at a position, borders included, in no order. A cell has its areas, and the
+ * shapes of those that do not cover it. Within centimetres of an edge PostGIS decides.
  *
- * @param concurrency queries that may be under way at the same time, of each kind
- * @param outlines places far from which have no cells, once they are in memory
- * @param cacheBytes so many bytes of cells are kept; then the oldest make room
+ * @param concurrency queries at the same time, of each kind
+ * @param outlines far from them there are no areas
  */
 export function createAreaFinder(
   db: Kysely<Tables>,
   concurrency: number,
   outlines: OutlineStore,
   cacheBytes = CACHE_BYTES,
-): AreaFinder {
+) {
   const cells = createAreaCells(cacheBytes)
 
-  /** No areas where the position is far from all of them; undefined where that is not known. */
+  /** Empty far from all areas; else undefined. */
   function noneAt(position: Position, boundaries: string): readonly Area[] | undefined {
-    const known = outlines.known(boundaries)
-    return known && isClearOf(known, position) ? [] : undefined
+    const stored = outlines.known(boundaries)
+    return stored && isClearOf(stored, position) ? [] : undefined
   }
 
-  // No cell or place makes a query fail: asking again for fewer would not help.
+  // No single cell or place makes a query fail.
   const common = { concurrency, failsAll: () => true }
   const askCell = createBatcher({
     ...common,
@@ -188,47 +261,57 @@ export function createAreaFinder(
     batch: PLACES_PER_QUERY,
   })
 
-  async function askAndRecord(asked: NumberedCell, clientKey?: ClientKey): Promise<AreaCell> {
-    const found = await askCell(asked, clientKey)
-    const cell = cellOf(asked, found)
-    // It may be of other boundaries than those that are known of: loaded meanwhile, or not arrived at a replica.
-    cells.record(asked.number, cell, found.boundaries)
+  async function load(numbered: NumberedCell, clientKey?: ClientKey): Promise<AreaCell> {
+    const found = await askCell(numbered, clientKey)
+    const cell = createCell(numbered, found)
+    // Boundaries may have been loaded meanwhile, or not have arrived at a replica.
+    cells.record(numbered.number, cell, found.boundaries)
     return cell
   }
 
   return {
-    fromMemory(position, boundaries) {
-      const cell = cells.get(numberOf(position), boundaries)
+    /**
+     * Undefined for a miss.
+     *
+     * @param boundaries version; cells of others are forgotten
+     */
+    fromMemory(position: Position, boundaries: string): readonly Area[] | undefined {
+      const cell = cells.get(numberCell(position), boundaries)
       return cell ? areasAt(cell, position) : noneAt(position, boundaries)
     },
-    countryFromMemory(position, boundaries) {
-      const cell = cells.get(numberOf(position), boundaries)
+    /** Null for no country, undefined for a miss; on a border the country of lowest code. */
+    countryFromMemory(position: Position, boundaries: string): string | null | undefined {
+      const cell = cells.get(numberCell(position), boundaries)
       if (cell && cell.country !== undefined) return cell.country
       const areas = cell ? areasAt(cell, position) : noneAt(position, boundaries)
       return areas && firstCountryOf(areas)
     },
-    async find(position, boundaries, clientKey) {
-      const known = cells.get(numberOf(position), boundaries)
-      const none = known ? undefined : noneAt(position, boundaries)
+    /** From memory or the database; concurrent requests share one query. */
+    async find(position: Position, boundaries: string, clientKey?: ClientKey): Promise<readonly Area[]> {
+      const stored = cells.get(numberCell(position), boundaries)
+      const none = stored ? undefined : noneAt(position, boundaries)
       if (none) return none
-      const cell = known ?? (await askAndRecord(cellAround(position), clientKey))
+      const cell = stored ?? (await load(cellAround(position), clientKey))
       return areasAt(cell, position) ?? askPlace(position, clientKey)
     },
-    state: () => ({ ...cells.state(), askingCells: askCell.state(), askingPlaces: askPlace.state() }),
+    state: () => ({
+      ...cells.state(),
+      askingCells: askCell.state(),
+      askingPlaces: askPlace.state(),
+    }),
   }
 }
 
-/** The codes of the countries that areas are in, in order. */
 export function countryCodesOf(areas: readonly Area[]): string[] {
   return [...new Set(areas.map(({ countryCode }) => countryCode))].sort()
 }
 
-/** The country that areas are in, of several the one of lowest code; null where there are none. */
+/** Of several countries that of lowest code; null without any. */
 export function firstCountryOf(areas: readonly Area[]): string | null {
   return countryCodesOf(areas)[0] ?? null
 }
 
-/** The areas of a cell that a position in it lies in; undefined where that is too near to an edge to tell. */
+/** The areas of a cell at a position; undefined near to an edge. */
 function areasAt(
   { throughout, partly }: AreaCell,
   { longitude, latitude }: Position,
@@ -243,8 +326,8 @@ function areasAt(
   return found
 }
 
-/** Shapes are cut off around the cell, so far from it that the cut is near to none of its positions. */
-function cellOf({ west, south, degrees }: CellToFind, { areas }: FoundCell): AreaCell {
+/** The cut of the shapes is far from all positions of the cell. */
+function createCell({ west, south, degrees }: CellToFind, { areas }: FoundCell): AreaCell {
   const around = {
     west: west - BEYOND,
     south: south - BEYOND,
@@ -264,7 +347,7 @@ function cellOf({ west, south, degrees }: CellToFind, { areas }: FoundCell): Are
         .filter(({ length }) => length > 0)
         .map(boundedPolygon)
       partly.push({ area, polygons })
-      bytes += bytesOf(polygons)
+      bytes += measureBytes(polygons)
     }
   }
   const all = [...throughout, ...partly.map(({ area }) => area)]
@@ -272,21 +355,20 @@ function cellOf({ west, south, degrees }: CellToFind, { areas }: FoundCell): Are
   return { throughout, partly, country: isOfOne ? firstCountryOf(throughout) : undefined, bytes }
 }
 
-function bytesOf(polygons: BoundedPolygon[]): number {
+function measureBytes(polygons: BoundedPolygon[]): number {
   return polygons.reduce(
     (sum, { rings }) => rings.reduce((of, ring) => of + RING_BYTES + ring.byteLength, sum + POLYGON_BYTES),
     0,
   )
 }
 
-/** The number of the cell that a position lies in. */
-function numberOf({ longitude, latitude }: Position): number {
+function numberCell({ longitude, latitude }: Position): number {
   return Math.floor(latitude * PER_DEGREE) * COLUMNS + Math.floor(longitude * PER_DEGREE)
 }
 
 function cellAround(position: Position): NumberedCell {
   return {
-    number: numberOf(position),
+    number: numberCell(position),
     west: Math.floor(position.longitude * PER_DEGREE) / PER_DEGREE,
     south: Math.floor(position.latitude * PER_DEGREE) / PER_DEGREE,
     degrees: 1 / PER_DEGREE,

@@ -1,23 +1,16 @@
 import type { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
-import {
-  type ClientKey,
-  createFairRoom,
-  EVERYBODY,
-  type FairRoom,
-  type QueueState,
-} from '#src/lib/fair-queue.ts'
+import { type ClientKey, createFairRoom, EVERYBODY, type FairRoom } from '#src/lib/fair-queue.ts'
 import { completed } from '#src/lib/promises.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
 import type { Pause } from '#src/lib/turns.ts'
-import { type AreaFinder, type AreaFinderState, createAreaFinder } from './areas.ts'
-import { createOutlineStore, type OutlineStore, type OutlineStoreState } from './outlines.ts'
+import { createAreaFinder, createOutlineStore } from './areas.ts'
 import { createPinnedReleases, type PinnedRelease, type PinnedReleases } from './pinned.ts'
-import { createPixelReader, type PixelReader, type PixelReaderState } from './pixels.ts'
-import { createPlaces, type Places } from './places.ts'
-import type { Position, TileUse } from './queries.ts'
-import { createReasons, type Reasons } from './reasons.ts'
+import { createPixelReader, type PixelReader } from './pixels.ts'
+import { createPlaces } from './places.ts'
+import type { Position } from './queries.ts'
+import { createReasons } from './reasons.ts'
 import {
   type LayerValues,
   type PublishedRelease,
@@ -26,57 +19,25 @@ import {
   type StoredPixels,
   valuesOf,
 } from './releases.ts'
-import { createSnapshots, type Snapshot, type SnapshotState, type Snapshots } from './snapshot.ts'
+import { createSnapshots, type Snapshot, type Snapshots } from './snapshot.ts'
 import { createWarmUp } from './warm-up.ts'
 
-/** Work in what is published. */
 type WorkInSnapshot<Result> = (snapshot: Snapshot) => Promise<Result>
 
-/** Work in the release that answers for a series; undefined where nothing is published for it. */
+/** @param release undefined where none is published for the series */
 export type WorkInRelease<Result> = (
   snapshot: Snapshot,
   release: PublishedRelease | undefined,
 ) => Promise<Result>
 
-/** Decides which release answers: the one that a request names, or else the one that is published for what it asks for. */
-interface Answering {
-  /**
-   * The release that answers now; undefined where nothing is published for what is asked for.
-   *
-   * @throws {ApiError} NOT_FOUND or RELEASE_GONE, where one is named that is not there
-   */
-  releaseOf(series: RequestedSeries): Promise<PublishedRelease | undefined>
-  /**
-   * Does work in the release that answers for a series. The one place that decides which that is: where it
-   * is replaced before the work is done, the work begins anew in what has taken its place.
-   *
-   * @param wait by which it is waited for what is published
-   * @throws {ApiError} OVERLOADED where it is replaced again and again; what `releaseOf` throws
-   */
-  inRelease<Result>(series: RequestedSeries, work: WorkInRelease<Result>, wait?: Wait): Promise<Result>
-  /**
-   * The same for work that waits for the database together with that of others.
-   *
-   * @throws {ApiError} OVERLOADED where more than DATABASE_QUEUE_LIMIT wait, and the client key has most of them
-   */
-  inReleaseQueued<Result>(
-    series: RequestedSeries,
-    clientKey: ClientKey,
-    work: WorkInRelease<Result>,
-    wait?: Wait,
-  ): Promise<Result>
-  /** The same for work that is about more than one series. */
-  inSnapshotQueued<Result>(clientKey: ClientKey, work: WorkInSnapshot<Result>): Promise<Result>
-}
-
-/** That a release is deleted while it is read happens; so often in a row, only while much is being replaced. */
+/** Replacements in a row, as only a large import causes. */
 const ATTEMPTS = 5
 
-function createAnswering(snapshots: Snapshots, pinned: PinnedReleases, room: FairRoom): Answering {
-  /** Where what is published is replaced before the work is done, the work begins anew. */
+/** Decides which release answers: the one that a request names, or else the published one of its series. */
+function createAnswering(snapshots: Snapshots, pinned: PinnedReleases, limiter: FairRoom) {
   async function inSnapshot<Result>(
     work: WorkInSnapshot<Result>,
-    wait: Wait = (something) => something(),
+    wait: Wait = (step) => step(),
   ): Promise<Result> {
     for (let attempt = 1; ; attempt++) {
       const snapshot = await wait(attempt === 1 ? snapshots.current : snapshots.renewed)
@@ -89,7 +50,7 @@ function createAnswering(snapshots: Snapshots, pinned: PinnedReleases, room: Fai
     }
   }
 
-  /** Where a release that was named is found to be gone or elsewhere, it is looked for again, and that says so. */
+  /** A named release that is gone or elsewhere is loaded again, which gives the reason. */
   function inNamed<Result>(code: string, work: WorkInRelease<Result>, wait: Wait | undefined) {
     return inSnapshot(async (snapshot) => {
       const find = () => pinned.find(snapshot, code)
@@ -103,128 +64,118 @@ function createAnswering(snapshots: Snapshots, pinned: PinnedReleases, room: Fai
     }, wait)
   }
 
-  const inRelease: Answering['inRelease'] = (series, work, wait) =>
+  /**
+   * Does work in the release of a series: the one place that decides which that is. Where it is replaced meanwhile, the
+   * work begins anew in its successor.
+   *
+   * @throws {ApiError} OVERLOADED after several replacements; the errors of `releaseOf`
+   */
+  const inRelease = <Result>(
+    series: RequestedSeries,
+    work: WorkInRelease<Result>,
+    wait?: Wait,
+  ): Promise<Result> =>
     series.release === undefined
       ? inSnapshot((snapshot) => work(snapshot, snapshot.releaseOf(series)), wait)
       : inNamed(series.release, work, wait)
 
   return {
-    async releaseOf(series) {
+    /**
+     * Undefined where none is published for the series.
+     *
+     * @throws {ApiError} NOT_FOUND or RELEASE_GONE for a named release
+     */
+    async releaseOf(series: RequestedSeries): Promise<PublishedRelease | undefined> {
       const snapshot = await snapshots.current()
       if (series.release === undefined) return snapshot.releaseOf(series)
       return (await pinned.find(snapshot, series.release)).release
     },
     inRelease,
-    inReleaseQueued: (series, clientKey, work, wait) =>
-      room.run(clientKey, () => inRelease(series, work, wait)),
-    inSnapshotQueued: (clientKey, work) => room.run(clientKey, () => inSnapshot(work)),
+    /**
+     * `inRelease` for work of batchers.
+     *
+     * @throws {ApiError} OVERLOADED beyond DATABASE_QUEUE_LIMIT, to the client with most work
+     */
+    inReleaseQueued: <Result>(
+      series: RequestedSeries,
+      clientKey: ClientKey,
+      work: WorkInRelease<Result>,
+      wait?: Wait,
+    ): Promise<Result> => limiter.run(clientKey, () => inRelease(series, work, wait)),
+    /** The same for several series. */
+    inSnapshotQueued: <Result>(clientKey: ClientKey, work: WorkInSnapshot<Result>): Promise<Result> =>
+      limiter.run(clientKey, () => inSnapshot(work)),
   }
 }
 
-/** What a release says of a point. */
+/** Reads values of releases in memory, or through batchers. */
+function createValueReader(readerOf: (release: PublishedRelease) => PixelReader) {
+  const storedAt = (
+    release: PublishedRelease,
+    position: Position,
+    clientKey: ClientKey,
+  ): Promise<StoredPixels[]> =>
+    Promise.all(release.coverages.map((coverage) => readerOf(release).read(coverage, position, clientKey)))
+
+  const valuesOfPoint = async (release: PublishedRelease, position: Position, clientKey: ClientKey) =>
+    valuesOf(release.layers, await storedAt(release, position, clientKey))
+
+  const valuesFromMemory = (release: PublishedRelease, position: Position) =>
+    valuesInMemory(readerOf(release), release, position)
+
+  return {
+    /**
+     * The stored pixel of each grid.
+     *
+     * @throws {ReplacedMeanwhile} where the release was deleted
+     */
+    storedAt,
+    valuesOfPoint,
+    /** Hit path; null without any value, undefined for a miss. */
+    valuesFromMemory,
+    /**
+     * Values in the order of the positions; null without any. For work in `inRelease`.
+     *
+     * @throws {ReplacedMeanwhile} where the release was deleted
+     */
+    valuesAt: (
+      release: PublishedRelease,
+      positions: Position[],
+      clientKey = EVERYBODY,
+    ): Promise<(LayerValues | null)[]> =>
+      completed(
+        positions.map((position) => valuesFromMemory(release, position)),
+        (index) => valuesOfPoint(release, positions[index] as Position, clientKey),
+      ),
+  }
+}
+
 export interface PointAdvice {
   release: PublishedRelease
   /** At least one is not NaN. */
   values: LayerValues
 }
 
-/** What the release that answers says of a point, or the reason why there is no answer. */
+/** Values, or the reason for none. */
 export type PointOutcome = PointAdvice | ApiError
 
-/**
- * Looks up what the published releases say. A point has two lanes: from memory, which never waits, and
- * otherwise through the database, for all who ask meanwhile in one query.
- */
-export interface Lookup extends Answering {
-  readonly reasons: Reasons
-  readonly areas: AreaFinder
-  readonly outlines: OutlineStore
-  readonly places: Places
-  /** What is published, as far as that is known without waiting. */
-  known(): Snapshot | undefined
-  /** What is published; where what is known is too old, the database is asked. */
-  current(): Promise<Snapshot>
-  /** The release with a code, where it is published now. */
-  publishedRelease(code: string): Promise<PublishedRelease | undefined>
-  /**
-   * The release with a code, published or not.
-   *
-   * @throws {ApiError} NOT_FOUND where there is no complete one, RELEASE_GONE where it has been deleted
-   */
-  namedRelease(code: string): Promise<PinnedRelease>
-  /** From memory alone; undefined where the database has to be asked. */
-  adviseFromMemory(series: RequestedSeries, position: Position): PointOutcome | undefined
-  /**
-   * From memory, and otherwise through the database.
-   *
-   * @param client key who waits for it: those who wait take turns
-   * @throws {ApiError} OVERLOADED where too many wait, and this client key has most of them
-   */
-  advise(series: RequestedSeries, position: Position, clientKey?: ClientKey): Promise<PointOutcome>
-  /** What a release has at a position: null where no layer has a value, undefined where the database has to be asked. */
-  valuesFromMemory(release: PublishedRelease, position: Position): LayerValues | null | undefined
-  /**
-   * What a release has at some positions, in their order; null where no layer has a value.
-   *
-   * @throws {ReplacedMeanwhile} where the release has been deleted: to be called within `inRelease`
-   */
-  valuesAt(
-    release: PublishedRelease,
-    positions: Position[],
-    clientKey?: ClientKey,
-  ): Promise<(LayerValues | null)[]>
-  /**
-   * The pixel of each grid of a release at a position, as it is stored.
-   *
-   * @throws {ReplacedMeanwhile} where the release has been deleted
-   */
-  storedAt(release: PublishedRelease, position: Position, clientKey: ClientKey): Promise<StoredPixels[]>
-  /**
-   * Reads the tiles into memory that processes have been asked for most, as far as there is time and room for them.
-   *
-   * @returns what was asked for and has an answer, most of all first
-   */
-  readMostUsed(withinMs: number): Promise<TileUse[]>
-  /**
-   * Tells the processes to come which tiles have been asked for since this was last done.
-   *
-   * @param last whether the process ends
-   */
-  keepTileUses(last: boolean): Promise<void>
-  /** Has what has been asked for so far told to nobody. */
-  forgetTileUses(): void
-  state(): LookupState
-}
+export type Lookup = ReturnType<typeof createLookup>
 
-/** What a look-up has in memory, and what it does at the database. */
-interface LookupState extends PixelReaderState {
-  snapshot: SnapshotState | undefined
-  areas: AreaFinderState
-  outlines: OutlineStoreState
-  /** Points and batches in the lane through the database. */
-  queue: QueueState
-}
-
-/** The embedded database answers one query at a time, and for a server's second one there is work to prepare. */
+/** The embedded database runs one query at a time; a server's second one is prepared meanwhile. */
 const CONCURRENT_QUERIES = { embedded: 1, server: 2 }
 
 const MEGABYTE = 1_000_000
 
-/**
- * Tiles of releases that are not published have a small memory of their own: who asks for many of them takes nothing from
- * those who ask for what is published.
- */
+/** Tiles of unpublished releases have a small cache of their own: they evict no tile of a published one. */
 const ARCHIVE_MB = 4
 
-/** What a look-up reads, and how. */
 type LookupSources = Pick<App, 'database' | 'tiles' | 'config' | 'products'>
 
 /**
- * Makes a look-up with caches of its own: one is enough for all who ask.
- *
- * @param pause lets requests go on where there is much to do beside them
+ * Looks up values of published releases; one look-up, with its caches, serves all requests. A point has two paths: the hit
+ * path in memory, which never waits, and the miss path through batchers and the database.
  */
-export function createLookup({ database, tiles, config, products }: LookupSources, pause: Pause): Lookup {
+export function createLookup({ database, tiles, config, products }: LookupSources, pause: Pause) {
   const { kind, reader } = database
   const concurrency = CONCURRENT_QUERIES[kind]
   const cacheBytes = config.TILE_CACHE_MB * MEGABYTE
@@ -238,18 +189,11 @@ export function createLookup({ database, tiles, config, products }: LookupSource
   const snapshots = createSnapshots(database, products, config.RELEASE_MAX_AGE_MS, hooks)
   const areas = createAreaFinder(reader, concurrency, outlines)
   const reasons = createReasons(areas, products)
-  const room = createFairRoom(config.DATABASE_QUEUE_LIMIT, overloaded)
+  const limiter = createFairRoom(config.DATABASE_QUEUE_LIMIT, overloaded)
   const pinned = createPinnedReleases(reader, products, config.RELEASE_MAX_AGE_MS)
-  const answering = createAnswering(snapshots, pinned, room)
+  const answering = createAnswering(snapshots, pinned, limiter)
 
-  const storedAt: Lookup['storedAt'] = (release, position, clientKey) =>
-    Promise.all(release.coverages.map((coverage) => readerOf(release).read(coverage, position, clientKey)))
-
-  const valuesOfPoint = async (release: PublishedRelease, position: Position, clientKey: ClientKey) =>
-    valuesOf(release.layers, await storedAt(release, position, clientKey))
-
-  const valuesFromMemory: Lookup['valuesFromMemory'] = (release, position) =>
-    valuesInMemory(readerOf(release), release, position)
+  const { valuesOfPoint, ...values } = createValueReader(readerOf)
 
   return {
     reasons,
@@ -259,41 +203,51 @@ export function createLookup({ database, tiles, config, products }: LookupSource
     known: snapshots.known,
     current: snapshots.current,
     ...answering,
-    valuesFromMemory,
-    storedAt,
-    readMostUsed: async (withinMs) => warmUp.readMostUsed(await snapshots.current(), withinMs),
+    ...values,
+    /** See `createWarmUp`. */
+    readMostUsed: async (withinMs: number) => warmUp.readMostUsed(await snapshots.current(), withinMs),
     forgetTileUses: warmUp.forgetUses,
-    keepTileUses: (last) => warmUp.keepUses(snapshots.state()?.published ?? [], last),
-    async publishedRelease(code) {
+    keepTileUses: (last: boolean) => warmUp.keepUses(snapshots.state()?.published ?? [], last),
+    async publishedRelease(code: string): Promise<PublishedRelease | undefined> {
       return (await snapshots.current()).published.find((release) => release.code === code)
     },
-    namedRelease: async (code) => pinned.find(await snapshots.current(), code),
-    adviseFromMemory(series, position) {
+    /**
+     * The release with a code, published or not.
+     *
+     * @throws {ApiError} NOT_FOUND, or RELEASE_GONE where it was deleted
+     */
+    namedRelease: async (code: string): Promise<PinnedRelease> =>
+      pinned.find(await snapshots.current(), code),
+    /** Hit path; undefined for a miss. */
+    adviseFromMemory(series: RequestedSeries, position: Position): PointOutcome | undefined {
       if (series.release !== undefined) return undefined
       const snapshot = snapshots.known()
       const release = snapshot?.releaseOf(series)
       if (!snapshot || !release) return undefined
-      const values = valuesFromMemory(release, position)
-      if (values === undefined) return undefined
-      return values ? { release, values } : reasons.noValueFromMemory(snapshot, series, position)
+      const found = values.valuesFromMemory(release, position)
+      if (found === undefined) return undefined
+      return found ? { release, values: found } : reasons.noValueFromMemory(snapshot, series, position)
     },
-    advise: (series, position, clientKey = EVERYBODY) =>
+    /**
+     * Both paths.
+     *
+     * @throws {ApiError} OVERLOADED where too many wait, to the client with most points
+     */
+    advise: (series: RequestedSeries, position: Position, clientKey = EVERYBODY): Promise<PointOutcome> =>
       answering.inReleaseQueued(series, clientKey, async (snapshot, release) => {
         if (!release) return reasons.noRelease(snapshot, { ...series, ...position }, 'point', clientKey)
-        const values = await valuesOfPoint(release, position, clientKey)
-        return values ? { release, values } : reasons.noValue(snapshot, series, position, 'point', clientKey)
+        const found = await valuesOfPoint(release, position, clientKey)
+        return found
+          ? { release, values: found }
+          : reasons.noValue(snapshot, series, position, 'point', clientKey)
       }),
-    valuesAt: (release, positions, clientKey = EVERYBODY) =>
-      completed(
-        positions.map((position) => valuesFromMemory(release, position)),
-        (index) => valuesOfPoint(release, positions[index] as Position, clientKey),
-      ),
     state: () => ({
       ...pixels.state(),
       snapshot: snapshots.state(),
       areas: areas.state(),
       outlines: outlines.state(),
-      queue: room.state(),
+      /** Points and batches in the miss path. */
+      queue: limiter.state(),
     }),
   }
 }

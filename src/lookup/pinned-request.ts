@@ -8,7 +8,7 @@ import type { Lookup } from './lookup.ts'
 import { type PinnedRelease, unknownRelease } from './pinned.ts'
 import { firstDayOf, type PublishedRelease } from './releases.ts'
 
-/** What of a request a release that it names says itself. */
+/** Members of a request that its release fills in. */
 interface PinningRequest {
   release?: string | undefined
   crop?: string | undefined
@@ -17,10 +17,10 @@ interface PinningRequest {
 }
 
 /**
- * A request that may name a release, with the release's country, crop and month filled in. Who is no admin finds
- * releases alone that are or were published.
+ * Fills in country, crop and month of the release that a request names. Only admins find releases that never were
+ * published.
  *
- * @throws {ApiError} NOT_FOUND, RELEASE_GONE, or INVALID_PARAMETERS where the release is of something else than is asked for
+ * @throws {ApiError} NOT_FOUND, RELEASE_GONE, or INVALID_PARAMETERS where the release contradicts the request
  */
 export async function withReleaseNamed<Request extends PinningRequest>(
   lookup: Lookup,
@@ -34,7 +34,7 @@ export async function withReleaseNamed<Request extends PinningRequest>(
   return filledIn(lookup, request, [product], [release])
 }
 
-/** The same where all products answer: the request may name a release of each, in a list. */
+/** The same for all products: the request may list a release of each. */
 export async function withReleasesNamed<Request extends PinningRequest>(
   lookup: Lookup,
   products: readonly ProductDefinition[],
@@ -51,7 +51,6 @@ export async function withReleasesNamed<Request extends PinningRequest>(
   return filledIn(lookup, request, products, releases)
 }
 
-/** The codes in a list of releases. */
 export function codesIn(list: string): string[] {
   return list
     .split(',')
@@ -59,11 +58,7 @@ export function codesIn(list: string): string[] {
     .filter((code) => code !== '')
 }
 
-/**
- * The release that a request names.
- *
- * @throws {ApiError} NOT_FOUND, also where it never was published and an admin does not ask; RELEASE_GONE
- */
+/** @throws {ApiError} NOT_FOUND, also for a release that never was published without an admin; RELEASE_GONE */
 export async function releaseNamed(
   lookup: Lookup,
   code: string,
@@ -71,7 +66,7 @@ export async function releaseNamed(
   reply: FastifyReply,
 ): Promise<PublishedRelease> {
   const ask = () => lookup.namedRelease(code)
-  // What is published is in memory; of anything else the database may have to be asked.
+  // Published releases are in memory; others may need the database.
   const isPublished = lookup.known()?.published.some((release) => release.code === code)
   const found: PinnedRelease = await (isPublished
     ? withTimeout(call, reply, ask)
@@ -109,7 +104,7 @@ async function filledIn<Request extends PinningRequest>(
   return filled
 }
 
-/** A request asks for something else than the release that it names is of. */
+/** The request contradicts the release that it names. */
 export function ofAnother(field: string, rule: string, code: string, what: string): ApiError {
   return ApiError.invalid(field, `must be ${rule}: ${code} is of ${what}`)
 }

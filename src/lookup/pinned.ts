@@ -10,23 +10,14 @@ import type { Snapshot } from './snapshot.ts'
 /** Unpublished releases in memory, without their pixels: each takes some kilobytes. */
 const MOST_RELEASES = 100
 
-/** A release that a request has named. */
 export interface PinnedRelease {
-  /** It never says that its season is over: what it answers is the same at any time. */
+  /** Without `stale`: its answers are the same at any time. */
   release: PublishedRelease
-  /** Whether it is or was published. */
+  /** Published now or before. */
   isPublic: boolean
 }
 
-/** Finds releases by their codes, also those that are not published any more. */
-export interface PinnedReleases {
-  /**
-   * @throws {ApiError} NOT_FOUND where there is no complete release with this code, RELEASE_GONE where it was published and has been deleted
-   */
-  find(snapshot: Snapshot, code: string): Promise<PinnedRelease>
-  /** Forgets what is known of a release: it was found to be gone, or its tiles to be elsewhere. */
-  forget(code: string): void
-}
+export type PinnedReleases = ReturnType<typeof createPinnedReleases>
 
 interface StoredPin extends PinnedRelease {
   store: ReleaseState['store']
@@ -36,30 +27,26 @@ interface StoredPin extends PinnedRelease {
  * Published releases come from the snapshot, others from a cache of the database. A release never changes; after
  * `maxAgeMs` the database says whether it still exists.
  */
-export function createPinnedReleases(
-  db: Kysely<Tables>,
-  products: Products,
-  maxAgeMs: number,
-): PinnedReleases {
+export function createPinnedReleases(db: Kysely<Tables>, products: Products, maxAgeMs: number) {
   const cache = new Cache<string, StoredPin>('pinned releases', { max: MOST_RELEASES, ttlMs: maxAgeMs })
   const timeless = new WeakMap<PublishedRelease, PublishedRelease>()
-  // Its pixels are kept apart from those of what is published: see the pixel readers of the look-up.
+  // Their tiles have a cache of their own: see the pixel readers of the look-up.
   const numbered = createNumbering()
 
-  function withoutAgeOf(release: PublishedRelease): PublishedRelease {
+  function findTimeless(release: PublishedRelease): PublishedRelease {
     if (!release.stale) return release
-    const known = timeless.get(release)
-    if (known) return known
-    const made = withoutAge(release, products.of(release.product))
-    timeless.set(release, made)
-    return made
+    const cached = timeless.get(release)
+    if (cached) return cached
+    const created = withoutAge(release, products.of(release.product))
+    timeless.set(release, created)
+    return created
   }
 
   async function load(code: string, last: StoredPin | undefined): Promise<StoredPin> {
     const state = await findReleaseState(db, code)
     if (state?.status !== 'ready') {
       cache.delete(code)
-      // One that never was published is nobody's business, also after it was deleted.
+      // A release that never was published stays unknown, also after it was deleted.
       const wasPublic = state?.status === 'deleted' && state.publishedFrom !== null
       throw wasPublic ? gone(code, state) : unknownRelease(code)
     }
@@ -67,23 +54,24 @@ export function createPinnedReleases(
     if (last && last.store === state.store) return { ...last, isPublic }
     const [release] = await findReleases(db, [state.id])
     const product = release && products.list.find(({ code }) => code === release.product)
-    // It has been deleted just now, or another version of the service knows its product.
+    // It was deleted just now, or only another version of the service has its product.
     if (!product) throw unknownRelease(code)
     const found: PublishedRelease = { ...withoutAge(numbered(release, product), product), archived: true }
     return { release: found, isPublic, store: state.store }
   }
 
   return {
-    async find(snapshot, code) {
+    /** @throws {ApiError} NOT_FOUND without a complete release, RELEASE_GONE where a published one was deleted */
+    async find(snapshot: Snapshot, code: string): Promise<PinnedRelease> {
       const published = snapshot.published.find((release) => release.code === code)
-      if (published) return { release: withoutAgeOf(published), isPublic: true }
+      if (published) return { release: findTimeless(published), isPublic: true }
       return cache.load(code, (last) => load(code, last))
     },
-    forget: (code) => cache.delete(code),
+    /** For a release that is gone, or has its tiles elsewhere. */
+    forget: (code: string) => cache.delete(code),
   }
 }
 
-/** There is no such release for whoever asks. */
 export function unknownRelease(code: string): ApiError {
   const message = `No release ${code} is or was published; \`GET ${BASE}/releases\` lists those that are there.`
   return new ApiError('NOT_FOUND', message)

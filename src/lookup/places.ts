@@ -4,52 +4,37 @@ import { type AreaFinder, firstCountryOf } from './areas.ts'
 import type { Position } from './queries.ts'
 import type { Snapshot, Snapshots } from './snapshot.ts'
 
-/** What a request may leave to its place. */
+/** Members of a request that its place may fill in. */
 export interface Placeable {
   crop?: string | undefined
   country_code?: string | undefined
   release?: string | undefined
-  /** Set where the country is the one that the place lies in. */
+  /** `place`: the country is that of the place. */
   country_source?: 'place'
 }
 
-/** Finds the countries that requests mean which name none: by the outlines, whatever the rasters reach over. */
-export interface Places {
-  /** The country that a position lies in; null for none of ours, undefined where the database has to be asked. */
-  countryFromMemory(snapshot: Snapshot, position: Position): Country | null | undefined
-  /** The same; what is not in memory is asked of the database. */
-  country(snapshot: Snapshot, position: Position, clientKey: ClientKey): Promise<Country | null>
-  /**
-   * Fills in the country of a place where its request names none, and the crop that is offered there.
-   * Where it lies in none of ours, the request stays as it is.
-   *
-   * @returns whether that took no database; else nothing is done
-   */
-  fillFromMemory(request: Placeable, position: Position): boolean
-  fill(request: Placeable, position: Position, clientKey: ClientKey): Promise<void>
-  /** Fills in the crop that the country of a request offers, where it names a country and no crop. */
-  fillCrop(request: Placeable): Promise<void>
-}
-
-export function createPlaces(
-  { known, current }: Pick<Snapshots, 'known' | 'current'>,
-  areas: AreaFinder,
-): Places {
+/** Finds the countries of requests without one, by the outlines and not by the rasters. */
+export function createPlaces({ known, current }: Pick<Snapshots, 'known' | 'current'>, areas: AreaFinder) {
   const countryOf = ({ countries }: Snapshot, found: string | null) =>
     countries.find(({ code }) => code === found) ?? null
 
-  const countryFromMemory: Places['countryFromMemory'] = (snapshot, position) => {
+  /** Null outside all countries, undefined for a miss. */
+  const countryFromMemory = (snapshot: Snapshot, position: Position) => {
     const code = areas.countryFromMemory(position, snapshot.boundaries)
     return code === undefined ? undefined : countryOf(snapshot, code)
   }
 
-  const country: Places['country'] = async (snapshot, position, clientKey) =>
+  const country = async (snapshot: Snapshot, position: Position, clientKey: ClientKey) =>
     countryOf(snapshot, firstCountryOf(await areas.find(position, snapshot.boundaries, clientKey)))
 
   return {
     countryFromMemory,
     country,
-    fillFromMemory(request, position) {
+    /**
+     * Fills in the country of a request without one, and the crop of that country. Outside all countries the request stays
+     * as it is. False for a miss.
+     */
+    fillFromMemory(request: Placeable, position: Position): boolean {
       if (!isLeftToPlace(request)) return true
       const snapshot = known()
       const found = snapshot && countryFromMemory(snapshot, position)
@@ -57,10 +42,11 @@ export function createPlaces(
       placeIn(found, request)
       return true
     },
-    async fill(request, position, clientKey) {
+    async fill(request: Placeable, position: Position, clientKey: ClientKey): Promise<void> {
       if (isLeftToPlace(request)) placeIn(await country(await current(), position, clientKey), request)
     },
-    async fillCrop(request) {
+    /** Fills in the crop of the country that a request names. */
+    async fillCrop(request: Placeable): Promise<void> {
       const { country_code: code, crop } = request
       if (code === undefined || crop !== undefined) return
       const [offered] = countryOf(known() ?? (await current()), code.trim().toLowerCase())?.crops ?? []
@@ -69,12 +55,11 @@ export function createPlaces(
   }
 }
 
-/** Whether a request leaves it to its place in which country it is. */
 export function isLeftToPlace({ country_code, release }: Placeable): boolean {
   return country_code === undefined && release === undefined
 }
 
-/** Fills in what a country says of a request that lies in it. */
+/** Fills in the country of a request, and its crop. */
 export function placeIn(country: Country | null, request: Placeable): void {
   if (!country) return
   request.country_code = country.code
@@ -83,7 +68,7 @@ export function placeIn(country: Country | null, request: Placeable): void {
   if (request.crop === undefined && crop !== undefined) request.crop = crop
 }
 
-/** What an answer says of where its country is from. */
+/** Member of an answer for the origin of its country. */
 export function sourceMember({ country_source }: Placeable): { country_source?: 'place' } {
   return country_source === undefined ? {} : { country_source }
 }

@@ -9,17 +9,15 @@ export interface Position {
   latitude: number
 }
 
-/** What a point request asks for. */
 export type PointQuery = Series & Position
 
-/** The layer of an entry of an answer. */
 export interface LayerLabel {
   input: string | null
   scenario: string | null
   decimals: number
 }
 
-/** What an answer says of the release it was computed from. */
+/** Members of a release in answers. */
 export interface ReleaseLabels {
   code: string
   countryCode: string
@@ -27,9 +25,9 @@ export interface ReleaseLabels {
   cropCode: string | null
   /** ISO date of the first day of the month; null for products without seasons. */
   forecastPeriod: string | null
-  /** Made by a formula, not by agronomists. */
+  /** Made by a formula. */
   synthetic: boolean
-  /** Whether its season is over; left out where it is not. */
+  /** Whether its season is over. */
   stale?: boolean
   layers: LayerLabel[]
 }
@@ -45,13 +43,12 @@ export interface Coverage {
   width: number
   height: number
   tileSize: number
-  /** Where its tiles are. */
   store: TileStoreName
   /** West, south, east and north in decimal degrees. */
   extent: [west: number, south: number, east: number, north: number]
 }
 
-/** Where the values of a layer are: value = pixel * scale + offset. */
+/** value = pixel * scale + offset */
 export interface Layer extends LayerLabel {
   coverageId: number
   /** From 1. */
@@ -61,27 +58,25 @@ export interface Layer extends LayerLabel {
 }
 
 export interface Release extends ReleaseLabels, Series {
-  /** ISO date of the last day of its season, where its manifest says so. */
+  /** ISO date of the last day of its season; null without one. */
   validUntil: string | null
   id: number
-  /** Whose work it is, and what others may do with it, as its manifest says. */
+  /** Of the manifest. */
   source: string
   licence: string
-  /** When it was loaded. */
   createdAt: Date
   layers: Layer[]
   coverages: Coverage[]
 }
 
-/** What of the database tells whether anything that answers come from has changed. */
+/** Changes with the releases and reference data of answers. */
 export interface PublishedState {
-  /** The ids of the published releases, in order. */
+  /** Of published releases, in order. */
   ids: number[]
-  /** Those of them whose tiles are in files. */
+  /** Ids of those with tiles in files. */
   inFiles: number[]
-  /** Which boundaries are loaded. */
+  /** Versions. */
   boundaries: string
-  /** Which countries and crops there are. */
   reference: string
 }
 
@@ -102,7 +97,7 @@ export async function findPublishedState(db: Kysely<Tables>): Promise<PublishedS
   return rows[0] as PublishedState
 }
 
-/** Complete releases by their ids, those that have been deleted left out. */
+/** Complete releases, without deleted ones. */
 export async function findReleases(db: Kysely<Tables>, ids: number[]): Promise<Release[]> {
   if (ids.length === 0) return []
   const { rows } = await sql<Release>`
@@ -146,15 +141,11 @@ export async function findReleases(db: Kysely<Tables>, ids: number[]): Promise<R
   return rows
 }
 
-/** The pixel of a coverage that a place lies in: what is looked up in bulk. */
 export interface PixelAddress extends Position {
   coverageId: number
 }
 
-/**
- * The pixels at some places: the values of all bands as they are stored, NaN for none. No bands where
- * there is no tile; null where the coverage has been deleted.
- */
+/** Stored values of all bands at positions, NaN for none; empty without a tile, null for a deleted coverage. */
 export async function findPixels(db: Kysely<Tables>, pixels: PixelAddress[]): Promise<(number[] | null)[]> {
   const { rows } = await sql<{ bands: string | null }>`
     select pixel_values(
@@ -162,19 +153,15 @@ export async function findPixels(db: Kysely<Tables>, pixels: PixelAddress[]): Pr
       ${arrayOf(pixels.map(({ longitude }) => longitude))}::float8[],
       ${arrayOf(pixels.map(({ latitude }) => latitude))}::float8[]
     )::text as bands`.execute(db)
-  return rows.map(({ bands }) => (bands === null ? null : numbersOf(bands)))
+  return rows.map(({ bands }) => (bands === null ? null : parseNumbers(bands)))
 }
 
-/** A pixel of a coverage, from the corner of the first one. */
 interface Cell {
   row: number
   column: number
 }
 
-/**
- * The pixels that some places lie in, whatever store they are in: undefined where a place is not on the grid, null where
- * the coverage has been deleted.
- */
+/** Pixels of positions in any store: undefined outside the grid, null for a deleted coverage. */
 export async function findCells(
   db: Kysely<Tables>,
   pixels: PixelAddress[],
@@ -196,30 +183,30 @@ export async function findCells(
   })
 }
 
-/** The numbers of a PostgreSQL array in its text form, `{1.5,NULL,2}`; NaN for NULL. */
-function numbersOf(array: string): number[] {
+/** The numbers of a PostgreSQL array `{1.5,NULL,2}`; NaN for NULL. */
+function parseNumbers(array: string): number[] {
   return array === '{}' ? [] : array.slice(1, -1).split(',').map(Number)
 }
 
-/** The codes of the countries of which any boundaries are loaded. */
+/** Codes of countries with boundaries. */
 export async function listBoundedCountries(db: Kysely<Tables>): Promise<string[]> {
   const rows = await db.selectFrom('boundary_set').select('country_code as code').distinct().execute()
   return rows.map(({ code }) => code)
 }
 
-/** What has become of a release. */
 export interface ReleaseState {
   id: number
   status: 'loading' | 'ready' | 'deleted'
   store: TileStoreName
-  /** ISO time; null where it is there, or that was not recorded. */
+  /** ISO time; null where it exists, or the time was not recorded. */
   deletedAt: string | null
-  /** When it was first published, and when it no longer was, as ISO times; null where it never was, and where it is. */
+  /** ISO time of its first publication; null without one. */
   publishedFrom: string | null
+  /** ISO time of the end of its last publication; null while it is published. */
   publishedTo: string | null
 }
 
-/** @returns undefined where there never was such a release */
+/** Undefined where the release never existed. */
 export async function findReleaseState(db: Kysely<Tables>, code: string): Promise<ReleaseState | undefined> {
   const { rows } = await sql<ReleaseState>`
     select
@@ -241,7 +228,6 @@ export async function findReleaseState(db: Kysely<Tables>, code: string): Promis
   return rows[0]
 }
 
-/** An administrative area, of any level. */
 export interface Area {
   id: number
   parentId: number | null
@@ -251,7 +237,7 @@ export interface Area {
   name: string
 }
 
-/** A square by its south-western corner and the length of its sides, in degrees. */
+/** A square by its south-western corner and its sides, in degrees. */
 export interface CellToFind {
   west: number
   south: number
@@ -260,23 +246,22 @@ export interface CellToFind {
 
 /** An area that meets a cell. */
 interface AreaInCell extends Area {
-  /** As much of its shape as matters there, as a MultiPolygon in well-known binary; null where all of the cell is in it. */
+  /** Its shape near the cell as a MultiPolygon in well-known binary; null where it covers the cell. */
   shape: Buffer | null
 }
 
-/** A row: without an area where none meets the cell. */
+/** Without an area where none meets the cell. */
 type AreaOfCell = { ordinal: number; boundaries: string } & (AreaInCell | { id: null })
 
 export interface FoundCell {
   areas: AreaInCell[]
-  /** Which boundaries were asked. */
+  /** Version. */
   boundaries: string
 }
 
 const AREA = sql`
   area.id, area.parent_id as "parentId", area.country_code as "countryCode", area.level, area.code, area.name`
 
-/** The areas that meet some cells, in the order of the cells. */
 export async function findAreasInCells(db: Kysely<Tables>, cells: CellToFind[]): Promise<FoundCell[]> {
   const { rows } = await sql<AreaOfCell>`
     with boundaries as materialized (select boundaries_version() as version)
@@ -299,7 +284,7 @@ export async function findAreasInCells(db: Kysely<Tables>, cells: CellToFind[]):
   return found
 }
 
-/** The areas that some places lie in, borders included, in the order of the places. */
+/** Areas of positions, borders included. */
 export async function findAreasAt(db: Kysely<Tables>, places: Position[]): Promise<Area[][]> {
   const { rows } = await sql<Area & { ordinal: number }>`
     select ${AREA}, ordinal
@@ -313,7 +298,7 @@ export async function findAreasAt(db: Kysely<Tables>, places: Position[]): Promi
   return found
 }
 
-/** A piece of an administrative area: they are cut into pieces of few vertices. */
+/** Areas are cut into pieces of few vertices. */
 interface StoredPiece {
   areaId: number
   countryCode: string
@@ -321,10 +306,10 @@ interface StoredPiece {
   shape: Buffer | null
 }
 
-/** Vertices a page: a third of a megabyte. */
+/** Vertices of a page: a third of a megabyte. */
 const PAGE_VERTICES = 20_000
 
-/** Which boundaries are loaded, and how many vertices they have about. */
+/** Version and approximate vertices of the boundaries. */
 export async function measureBoundaries(
   db: Kysely<Tables>,
 ): Promise<{ boundaries: string; vertices: number }> {
@@ -335,7 +320,6 @@ export async function measureBoundaries(
   return rows[0] as { boundaries: string; vertices: number }
 }
 
-/** The pieces of some areas, in the order of these. */
 export async function findPiecesAfter(db: Kysely<Tables>, areaId: number): Promise<StoredPiece[]> {
   const { rows } = await sql<StoredPiece>`
     with numbered as (
@@ -354,23 +338,22 @@ export async function findPiecesAfter(db: Kysely<Tables>, areaId: number): Promi
   return rows
 }
 
-/** How often the tile at a position has been asked for, in the releases of a product, country and crop. */
+/** Uses of the tile at a position, in the releases of a product, country and crop. */
 export interface TileUse extends Omit<Series, 'forecastPeriod'>, Position {
   uses: number
 }
 
-/** What is asked for changes with the seasons: a use counts half after so many seconds. */
+/** Seconds after which a use counts half: uses change with the seasons. */
 const HALF_LIFE = 7 * 24 * 3600
 
-/** After so many of these nothing is left of a use. PostgreSQL refuses to compute what is nearer to 0, or too large. */
+/** PostgreSQL refuses to compute smaller powers. */
 const MOST_HALVES = 500
 
-/** What the uses of a row come to now, of the table by this name, whatever clock it was written by. */
+/** Present uses of a row; clocks of processes may differ. */
 const USES_NOW = sql`
   kept.uses * power(0.5::float8, least(greatest(
     extract(epoch from now() - kept.used_at)::float8 / ${sql.lit(HALF_LIFE)}, 0), ${sql.lit(MOST_HALVES)}))`
 
-/** Those that were asked for most, first. */
 export async function findMostUsed(db: Kysely<Tables>, most: number): Promise<TileUse[]> {
   const { rows } = await sql<TileUse>`
     select
@@ -382,7 +365,7 @@ export async function findMostUsed(db: Kysely<Tables>, most: number): Promise<Ti
   return rows
 }
 
-/** Adds to what is known, in one order for all processes. */
+/** All processes write in one order. */
 export async function addTileUses(db: Kysely<Tables>, uses: TileUse[]): Promise<void> {
   const column = <Key extends keyof TileUse>(key: Key) => uses.map((use) => use[key])
   await sql`
@@ -399,7 +382,7 @@ export async function addTileUses(db: Kysely<Tables>, uses: TileUse[]): Promise<
       used_at = now()`.execute(db)
 }
 
-/** Keeps the most used alone, and those that another process is adding to. */
+/** Deletes all but the most used tiles, and rows that another process is writing. */
 export async function forgetLeastUsed(db: Kysely<Tables>, most: number): Promise<void> {
   await sql`
     delete from tile_use

@@ -8,23 +8,23 @@ import { type AreaFinder, countryCodesOf } from './areas.ts'
 import type { PointQuery, Position } from './queries.ts'
 import { codesOf, countryNamed, type Snapshot } from './snapshot.ts'
 
-/** What a request is about, as sentences name it; of a polygon they give the position of a point inside. */
+/** Noun of sentences; a polygon has the position of a point inside. */
 type Place = 'point' | 'polygon'
 
-/** What there might be: "yield predictions of wheat for Ethiopia". */
-interface Wanted {
-  /** What the product's values are called. */
+/** "yield predictions of wheat for Ethiopia" */
+interface Subject {
+  /** Name of the product's values. */
   values: string
   crop: string | null
   country: string
 }
 
 /**
- * @param month the one that was asked for, such as 2026-07; null for the newest
- * @param months those that are published
+ * @param month requested, such as 2026-07; null for the newest
+ * @param months published
  */
 export function sayNotPublished(
-  { values, crop, country }: Wanted,
+  { values, crop, country }: Subject,
   month: string | null,
   months: string[],
 ): string {
@@ -35,8 +35,8 @@ export function sayNotPublished(
 }
 
 /**
- * @param other the name of the country that the place lies in, where it is known
- * @param working what to send instead, if anything answers there
+ * @param other name of the country of the place
+ * @param working parameters that have an answer there
  */
 function sayOutside(
   position: Position,
@@ -46,49 +46,21 @@ function sayOutside(
   working = '',
 ): string {
   const where = other ? `lies in ${other}, not in ${country}${working}` : `lies outside ${country}`
-  return `${nameOf(position, what)} ${where}.`
+  return `${namePlace(position, what)} ${where}.`
 }
 
 function sayNoData(values: string, position: Position, what: Place): string {
-  return `${nameOf(position, what)} has no ${values}: the published rasters have no value there.`
+  return `${namePlace(position, what)} has no ${values}: the published rasters have no value there.`
 }
 
-function nameOf({ latitude, longitude }: Position, what: Place): string {
+function namePlace({ latitude, longitude }: Position, what: Place): string {
   return `The ${what} at latitude ${latitude}, longitude ${longitude}`
 }
 
-/** Tells why there is no answer, by a snapshot of what is published and which boundaries are loaded. */
-export interface Reasons {
-  /**
-   * Why nothing is published for a request: the country, the crop, the month, or nothing yet. Where one
-   * point is asked about and lies in another country, that is most likely the one that was meant.
-   */
-  noRelease(
-    snapshot: Snapshot,
-    query: Series | PointQuery,
-    what?: Place,
-    clientKey?: ClientKey,
-  ): Promise<ApiError>
-  /**
-   * Why a published release has no value at a point: it lies outside the country, or there is none. From
-   * memory alone; undefined where the database has to be asked.
-   */
-  noValueFromMemory(snapshot: Snapshot, series: Series, position: Position): ApiError | undefined
-  /**
-   * The same, of any place; what is not in memory is asked of the database.
-   *
-   * @param client key who waits for it: those who wait take turns
-   */
-  noValue(
-    snapshot: Snapshot,
-    series: Series,
-    position: Position,
-    what?: Place,
-    clientKey?: ClientKey,
-  ): Promise<ApiError>
-}
+export type Reasons = ReturnType<typeof createReasons>
 
-export function createReasons(areas: AreaFinder, products: Products): Reasons {
+/** Gives the reason where there is no answer. */
+export function createReasons(areas: AreaFinder, products: Products) {
   const withoutCrops = ofSeasonless(products.list, (names) => `it has ${names} only`) || 'it has none'
   const valuesOf = ({ product }: Series) => products.of(product).names.values
 
@@ -105,7 +77,7 @@ export function createReasons(areas: AreaFinder, products: Products): Reasons {
     return found && countryCodesOf(found)
   }
 
-  /** A sentence about where a position lies, if that is another country than the one asked for. */
+  /** A sentence for a position in another country than the requested one. */
   async function otherCountry(
     snapshot: Snapshot,
     query: PointQuery,
@@ -120,7 +92,16 @@ export function createReasons(areas: AreaFinder, products: Products): Reasons {
   }
 
   return {
-    async noRelease(snapshot, query, what = 'point', clientKey) {
+    /**
+     * Why no release is published for a request: the country, the crop, the month, or none yet. For a point in another
+     * country the sentence names that.
+     */
+    async noRelease(
+      snapshot: Snapshot,
+      query: Series | PointQuery,
+      what: Place = 'point',
+      clientKey?: ClientKey,
+    ): Promise<ApiError> {
       const { countryCode } = query
       const cropCode = snapshot.cropNamed(query.cropCode)
       const country = snapshot.countries.find(({ code }) => code === countryCode)
@@ -131,7 +112,8 @@ export function createReasons(areas: AreaFinder, products: Products): Reasons {
       return notPublished(snapshot, { ...query, cropCode }, valuesOf(query), country, elsewhere)
     },
 
-    noValueFromMemory(snapshot, series, position) {
+    /** Why a release has no value at a point; undefined for a miss. */
+    noValueFromMemory(snapshot: Snapshot, series: Series, position: Position): ApiError | undefined {
       if (!snapshot.bounded.has(series.countryCode)) return noData(valuesOf(series), position, 'point')
       const codes = countriesFromMemory(position, snapshot)
       const meant = codes && positionMeant(codes, position, 'point')
@@ -140,7 +122,13 @@ export function createReasons(areas: AreaFinder, products: Products): Reasons {
       return noValueIn(snapshot, { codes, codesMeant }, series, valuesOf(series), position, 'point')
     },
 
-    async noValue(snapshot, series, position, what = 'point', clientKey) {
+    async noValue(
+      snapshot: Snapshot,
+      series: Series,
+      position: Position,
+      what: Place = 'point',
+      clientKey?: ClientKey,
+    ): Promise<ApiError> {
       if (!snapshot.bounded.has(series.countryCode)) return noData(valuesOf(series), position, what)
       const codes = await countriesAt(position, snapshot, clientKey)
       const meant = positionMeant(codes, position, what)
@@ -151,8 +139,8 @@ export function createReasons(areas: AreaFinder, products: Products): Reasons {
 }
 
 /**
- * @param withoutCrops what is said of a country that offers none
- * @param elsewhere a sentence that is added, or nothing
+ * @param withoutCrops clause for a country without crops
+ * @param elsewhere another sentence, or none
  */
 function noSuchCrop({ name, crops }: Country, withoutCrops: string, elsewhere: string): ApiError {
   const offer = crops.length > 0 ? `its crops are: ${crops.join(', ')}` : withoutCrops
@@ -162,10 +150,7 @@ function noSuchCrop({ name, crops }: Country, withoutCrops: string, elsewhere: s
   ])
 }
 
-/**
- * @param values what the product's values are called
- * @param elsewhere a sentence that is added, or nothing
- */
+/** @param elsewhere another sentence, or none */
 function notPublished(
   snapshot: Snapshot,
   series: Series,
@@ -180,23 +165,17 @@ function notPublished(
   return new ApiError('NO_RELEASE', sayNotPublished(what, month, months) + elsewhere)
 }
 
-/**
- * The position that may have been meant by a point in no country: with longitude and latitude swapped. Swapped
- * polygons are refused before they get here.
- */
+/** The swapped position of a point outside all countries. Swapped polygons are refused earlier. */
 function positionMeant(codes: readonly string[], position: Position, what: Place): Position | undefined {
   return codes.length === 0 && what === 'point' ? swapped(position) : undefined
 }
 
-/** The codes of the countries that a position lies in, and of those that the one that may be meant lies in. */
+/** Codes of the countries of a position, and of the swapped one. */
 interface Countries {
   codes: readonly string[]
   codesMeant: readonly string[]
 }
 
-/**
- * @param values what the product's values are called
- */
 function noValueIn(
   snapshot: Snapshot,
   { codes, codesMeant }: Countries,
@@ -215,13 +194,13 @@ function noValueIn(
   return new ApiError('OUTSIDE_COUNTRY', sayOutside(position, what, country, other, working) + hint)
 }
 
-/** What to send for a place that lies in another country than the one asked for; nothing where that has no release. */
+/** Parameters for a place in another country; empty where that has no release. */
 function workingCall(snapshot: Snapshot, series: Series, countryCode: string): string {
   const { crops = [] } = snapshot.countries.find(({ code }) => code === countryCode) ?? {}
-  const asked = snapshot.cropNamed(series.cropCode)
-  const cropCode = asked === null || crops.includes(asked) ? asked : crops[0]
+  const requested = snapshot.cropNamed(series.cropCode)
+  const cropCode = requested === null || crops.includes(requested) ? requested : crops[0]
   if (cropCode === undefined || !snapshot.releaseOf({ ...series, countryCode, cropCode })) return ''
-  return `: send country_code=${countryCode}${cropCode === asked ? '' : ` and crop=${cropCode}`}`
+  return `: send country_code=${countryCode}${cropCode === requested ? '' : ` and crop=${cropCode}`}`
 }
 
 function noData(values: string, position: Position, what: Place): ApiError {

@@ -10,37 +10,34 @@ import { wordKey } from '#src/lib/names.ts'
 import { numberText, round } from '#src/lib/round.ts'
 import type { Coverage, Layer, LayerLabel, Position, Release, ReleaseLabels } from './queries.ts'
 
-/** The pixel of each band as it is stored, NaN for none; no bands where nothing is stored. */
+/** A stored pixel of each band, NaN for none; empty without a tile. */
 export type StoredPixels = number[]
 
-/** Values in the order of a release's layers: in their unit, rounded to their decimals, NaN for none. */
+/** Rounded values in the units and the order of a release's layers, NaN for none. */
 export type LayerValues = number[]
 
-/** A layer, and the place of its coverage among those of its release. */
 export interface PlacedLayer extends Layer {
+  /** Index of its coverage in the release. */
   coverage: number
 }
 
-/**
- * Values from the pixels of a release's coverages; null where no layer has one. A number that leaves the
- * range of doubles is none.
- */
+/** Values of the pixels of a release's coverages; null without any. An infinite number is none. */
 export function valuesOf(layers: PlacedLayer[], pixels: StoredPixels[]): LayerValues | null {
   const values: LayerValues = []
   let any = false
   for (const { coverage, band, scale, offset, decimals } of layers) {
     const value = (pixels[coverage]?.[band - 1] ?? Number.NaN) * scale + offset
-    const known = Number.isFinite(value)
-    any ||= known
-    values.push(known ? round(value, decimals) : Number.NaN)
+    const isValue = Number.isFinite(value)
+    any ||= isValue
+    values.push(isValue ? round(value, decimals) : Number.NaN)
   }
   return any ? values : null
 }
 
-/** An entry of an answer: what says which layer it is of, then its value. */
+/** An entry of an answer: the labels of its layer, then its value. */
 export type Entry = Record<string, string | number | null>
 
-/** A new entry that says which layer it is of. Assigning takes a fifth of the time that spreading does. */
+/** A new entry with the labels of its layer. Assignments take a fifth of the time of a spread. */
 export function labelsOf({ input, seasonal }: ProductDefinition, layer: LayerLabel): Entry {
   const labels: Entry = {}
   if (input) labels[input.key] = layer.input
@@ -48,13 +45,13 @@ export function labelsOf({ input, seasonal }: ProductDefinition, layer: LayerLab
   return labels
 }
 
-/** The column of a table with a number of a layer: its key, which says the unit, and what tells the layer from others. */
+/** Column of a table for a layer: the key, which has the unit, and the labels. */
 export function columnOf(product: ProductDefinition, layer: LayerLabel, key: string): string {
   return [key, ...Object.values(labelsOf(product, layer)).filter((label) => label !== null)].join(' ')
 }
 
-/** The entries of a point's answer, in the release's order; layers without a value are left out. */
-function entriesOf(product: ProductDefinition, release: ReleaseLabels, values: LayerValues): Entry[] {
+/** The entries of a point's answer in the release's order, without layers without a value. */
+function createEntries(product: ProductDefinition, release: ReleaseLabels, values: LayerValues): Entry[] {
   const { key } = product.value
   return release.layers.flatMap((layer, index) => {
     const value = values[index] as number
@@ -65,10 +62,9 @@ function entriesOf(product: ProductDefinition, release: ReleaseLabels, values: L
   })
 }
 
-/** What an answer says of its release, as JSON and as cells of a table. */
+/** Members of an answer for its release, also cells of a table. */
 export type ReleaseMembers = Record<string, string | boolean | null>
 
-/** What every answer says of its release beside the entries: country, crop, month where it has one, and what it is. */
 export function releaseMembers(release: ReleaseLabels): ReleaseMembers {
   const { code, countryCode, cropCode, forecastPeriod, synthetic, stale } = release
   return {
@@ -84,7 +80,7 @@ export function releaseMembers(release: ReleaseLabels): ReleaseMembers {
   }
 }
 
-/** What a release says of a point, as every answer has it. */
+/** Release and entries of a point's answer. */
 export function dataOf(
   product: ProductDefinition,
   release: ReleaseLabels,
@@ -92,47 +88,42 @@ export function dataOf(
 ): Record<string, unknown> {
   return {
     ...releaseMembers(release),
-    [product.entries]: entriesOf(product, release, values),
+    [product.entries]: createEntries(product, release, values),
   }
 }
 
-/** The location of a point's answer. */
 export function locationOf({ lat, lng, name = POINT_DEFAULTS.name }: PointRequest) {
   return { name, lat, lng, type: 'point' }
 }
 
-/** A point that cannot be answered for, and why. */
 interface UnansweredPoint {
   id: string | number | undefined
   reason: ErrorBody
-  /** What was sent of it. */
   sent: SentLabels
 }
 
-/** Writes the answer to a point of a release: with values, without any, or to what is no point at all. */
+/** Writes the answer to a point: with values, without any, or to an item that is no point. */
 export interface ItemWriter {
   answered(point: BatchPoint, values: LayerValues): string
   without(point: BatchPoint, reason: ErrorBody): string
   refused(point: UnansweredPoint): string
 }
 
-/** Writes the answers of a release as JSON. */
+/** Writes JSON. */
 interface ReleaseWriter extends ItemWriter {
-  /** What is answered to a point, as the history keeps it; undefined where it has no template. */
+  /** The answer in the form of the history; undefined without a template. */
   templated(point: BatchPoint, values: LayerValues): TemplatedAnswer | undefined
-  /** What the release says in an answer with others. */
+  /** The release in an answer with others. */
   section(values: LayerValues): string
 }
 
-/** How the answer to a point begins that has neither an id nor a name. */
+/** Begin of an answer without an id and a name. */
 const PLAIN_LOCATION = `"location":{"name":${JSON.stringify(POINT_DEFAULTS.name)},"lat":`
 const PLAIN_START = `{${PLAIN_LOCATION}`
 
 /**
- * Items are what the point endpoint answers, behind their id where they have one. In a section the members of the release
- * are behind the entries, since they may be absent there.
- *
- * @param releaseMembers what each of them says beside its place and its entries
+ * Items are answers of the point endpoint, behind their id. In a section the members of the release are behind the entries,
+ * since they may be absent there.
  */
 export function itemWriter(
   product: ProductDefinition,
@@ -140,7 +131,7 @@ export function itemWriter(
   releaseMembers: ReleaseMembers,
 ): ReleaseWriter {
   const { entries, value } = product
-  // The fewer pieces a text is put together from, the faster it goes.
+  // A text of fewer pieces is faster.
   const first = layers.map((layer) => beforeValue({ ...labelsOf(product, layer), [value.key]: 0 }))
   const further = first.map((fragment) => `},${fragment}`)
   const members = memberTexts(releaseMembers)
@@ -159,7 +150,7 @@ export function itemWriter(
     ),
     '}]}',
   ])
-  /** Entries behind the text that they begin with, but for the brackets at their end. */
+  /** Without the closing brackets. */
   function withEntries(before: string, values: LayerValues): string {
     let text = before
     let fragments = first
@@ -190,28 +181,28 @@ export function itemWriter(
   }
 }
 
-/** How the answer for all products to a point begins. */
+/** Begin of an answer for all products. */
 export function locationStart({ name, lat, lng }: Pick<BatchPoint, 'name' | 'lat' | 'lng'>): string {
   return `${name === undefined ? PLAIN_START : namedStart(undefined, name)}${numberText(lat)},"lng":${numberText(lng)},"type":"point"}`
 }
 
-/** Each has a row in the database: where a release has more sets of layers with values, others are kept as a whole. */
+/** Each template has a row in the database; beyond this number answers are stored whole. */
 const MOST_TEMPLATES = 100
 
 /**
- * Makes the templates of a release, one for each set of layers that have values somewhere.
+ * The templates of a release, one for each set of layers with values.
  *
- * @param piecesOf the pieces around the values of some layers
+ * @param piecesOf the texts around the values of some layers
  */
 function createTemplates(piecesOf: (layers: number[]) => string[]) {
   const templates = new Map<string, AnswerTemplate>()
   return (values: LayerValues): AnswerTemplate | undefined => {
-    // Most often all layers have one: that needs no key to be put together.
+    // Most often all layers have a value.
     const key = values.includes(Number.NaN)
       ? values.map((value) => (Number.isNaN(value) ? '-' : '+')).join('')
       : ''
-    const known = templates.get(key)
-    if (known || templates.size >= MOST_TEMPLATES) return known
+    const stored = templates.get(key)
+    if (stored || templates.size >= MOST_TEMPLATES) return stored
     const layers = values.flatMap((value, layer) => (Number.isNaN(value) ? [] : [layer]))
     const template = new AnswerTemplate(piecesOf(layers))
     templates.set(key, template)
@@ -224,7 +215,7 @@ function namedStart(id: string | number | undefined, name: string | undefined): 
   return `{${idMember(id)}${location}`
 }
 
-/** The text of an object up to the number that ends it. */
+/** The text of an object before its last number. */
 function beforeValue(entry: object): string {
   return JSON.stringify(entry).slice(0, -2)
 }
@@ -239,23 +230,22 @@ export function idMember(id: string | number | undefined): string {
   return `"id":${typeof id === 'number' ? id : JSON.stringify(id)},`
 }
 
-/** A coverage with what the tiles of it are numbered from: no two tiles of a process have one number. */
 export interface NumberedCoverage extends Coverage {
   tileColumns: number
+  /** Key of the first tile; keys are unique in a process. */
   firstTile: number
 }
 
-/** A release as it answers: all that an answer takes but the pixels. */
+/** A release with all parts of its answers but the pixels. */
 export interface PublishedRelease extends Release {
-  /** Writes its answers to points. */
   writer: ReleaseWriter
   coverages: NumberedCoverage[]
   layers: PlacedLayer[]
-  /** Whether it is none of those that are published: its pixels are read and kept apart from theirs. */
+  /** Not published: its tiles have a cache of their own. */
   archived?: true
 }
 
-/** Makes what turns releases into such that answer. It numbers their tiles, each once. */
+/** Prepares releases for answers, with unique keys of tiles. */
 export function createNumbering(): (release: Release, product: ProductDefinition) => PublishedRelease {
   let nextTile = 0
 
@@ -270,7 +260,7 @@ export function createNumbering(): (release: Release, product: ProductDefinition
     const aged = withAge(release)
     return {
       ...aged,
-      writer: writerOf(product, aged),
+      writer: createWriter(product, aged),
       coverages: release.coverages.map(numbered),
       layers: release.layers.map((layer) => ({
         ...layer,
@@ -281,9 +271,9 @@ export function createNumbering(): (release: Release, product: ProductDefinition
 }
 
 /**
- * A release with its tiles where they are now: they may have been moved, and are the same.
+ * A release with the present store of its tiles.
  *
- * @param inFiles the ids of the releases whose tiles are in files
+ * @param inFiles ids of releases with tiles in files
  */
 export function placedIn(release: PublishedRelease, inFiles: number[]): PublishedRelease {
   const store = inFiles.includes(release.id) ? 'files' : 'postgis'
@@ -291,20 +281,20 @@ export function placedIn(release: PublishedRelease, inFiles: number[]): Publishe
   return { ...release, coverages: release.coverages.map((coverage) => ({ ...coverage, store })) }
 }
 
-/** A release as it answers now: anew where its season has ended since. */
+/** A release with a new writer where its season has ended. */
 export function renewed(release: PublishedRelease, product: ProductDefinition): PublishedRelease {
   if (isStale(release, Date.now()) === (release.stale ?? false)) return release
   const aged = withAge(release)
-  return { ...aged, writer: writerOf(product, aged) }
+  return { ...aged, writer: createWriter(product, aged) }
 }
 
-/** A release that never says that its season is over. */
+/** A release without `stale`. */
 export function withoutAge(release: PublishedRelease, product: ProductDefinition): PublishedRelease {
   const { stale, ...timeless } = release
-  return stale ? { ...timeless, writer: writerOf(product, timeless) } : release
+  return stale ? { ...timeless, writer: createWriter(product, timeless) } : release
 }
 
-function writerOf(product: ProductDefinition, release: Release): ReleaseWriter {
+function createWriter(product: ProductDefinition, release: Release): ReleaseWriter {
   return itemWriter(product, release.layers, releaseMembers(release))
 }
 
@@ -312,18 +302,17 @@ function withAge<Aged extends Release>({ stale: _, ...release }: Aged) {
   return { ...release, ...(isStale(release, Date.now()) && { stale: true }) }
 }
 
-/** What tells an answer of a release from others of it: the content of a release never changes, but its season ends. */
+/** Version of the answers of a release: it never changes, but its season ends. */
 export function versionOf({ code, stale }: Pick<Release, 'code' | 'stale'>): string {
   return stale ? `${code} stale` : code
 }
 
-/** What a request asks for: a series, or a release of it. */
 export interface RequestedSeries extends Series {
-  /** The code of the release that alone may answer; left out where the one that is published does. */
+  /** Code of a release; by default the published one answers. */
   release?: string | undefined
 }
 
-/** What a request asks for, wherever: names without regard to case, defaults filled in. */
+/** The series of a request, with defaults and names in small letters. */
 export function seriesOf(
   { code: product, seasonal }: Pick<ProductDefinition, 'code' | 'seasonal'>,
   request: Pick<PointRequest, 'crop' | 'country_code' | 'forecast_period' | 'release'>,
@@ -338,20 +327,16 @@ export function seriesOf(
   }
 }
 
-/** Where a request asks for it. */
 export function positionOf({ lat, lng }: Pick<PointRequest, 'lat' | 'lng'>): Position {
   return { longitude: lng, latitude: lat }
 }
 
-/** The first day of the month that a request names, as an ISO date; the schema has found it to be one. */
+/** ISO date of the first day of a month; the schema has checked the text. */
 export function firstDayOf(period: string): string {
   return `${isoMonthNamed(period) ?? period.trim()}-01`
 }
 
-/**
- * What was being read has been deleted or replaced since it was found: something else has taken its place.
- * Whoever reads begins anew.
- */
+/** A release or its tiles were deleted or replaced during a read, which begins anew. */
 export class ReplacedMeanwhile extends Error {
   override name = 'ReplacedMeanwhile'
 
@@ -360,11 +345,7 @@ export class ReplacedMeanwhile extends Error {
   }
 }
 
-/**
- * Does work in a release and boundaries that are known to be there.
- *
- * @throws {ApiError} OVERLOADED where they are being replaced: soon it will be known by what
- */
+/** @throws {ApiError} OVERLOADED where the release or the boundaries are being replaced */
 export async function retryIfReplaced<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()

@@ -18,22 +18,16 @@ import {
 } from './queries.ts'
 import { createNumbering, type PublishedRelease, placedIn, renewed } from './releases.ts'
 
-/** What the choice among releases depends on. */
 interface Candidate extends Series {
   synthetic: boolean
 }
 
 /**
- * Makes the choice among published releases, for points and polygons alike: of the month asked for, or else
- * the newest; values that agronomists published before synthetic ones of any month.
- *
- * A crop may be named by its code or by an alias.
- *
- * The SQL function published_release chooses by the same rule, where a query needs it.
- *
- * @returns finds the release that answers for a series; undefined where nothing is published for it
+ * Makes the choice among published releases: that of the requested month, or else the newest; values of agronomists
+ * before synthetic ones of any month. A crop has its code or an alias. The SQL function published_release has the same
+ * rule.
  */
-function chooserOf<Release extends Candidate>(
+function createChooser<Release extends Candidate>(
   releases: Release[],
   aliases: CropAlias[],
 ): (series: Series) => Release | undefined {
@@ -48,7 +42,7 @@ function chooserOf<Release extends Candidate>(
   return (series) => best.get(keyOf(series))
 }
 
-/** What a release may answer for: its month and no month, its crop by the code and each alias. */
+/** Series of a release: its month and no month, the code of its crop and each alias. */
 function seriesAnswered(release: Candidate, aliases: CropAlias[]): Series[] {
   const ofCrop = aliases.filter(({ code }) => code === release.cropCode).map(({ alias }) => alias)
   const periods = [...new Set([null, release.forecastPeriod])]
@@ -66,43 +60,29 @@ function comesBefore(a: Candidate, b: Candidate): boolean {
   return (a.forecastPeriod ?? '') > (b.forecastPeriod ?? '')
 }
 
-/** What answers come from, as it was when the database was asked. */
+/** Published releases and reference data at the time of a query. */
 export interface Snapshot {
-  /** The release that answers for a series, whose crop may be an alias; undefined where none is published. */
+  /** The crop may be an alias; undefined where none is published. */
   releaseOf(series: Series): PublishedRelease | undefined
-  /** The code of the crop that a code or an alias names; what is neither stays as it is. */
+  /** The code of a crop by code or alias; other words stay. */
   cropNamed(crop: string | null): string | null
   /** In no order. */
   published: PublishedRelease[]
-  /** The months, newest first, for which something of a product, country and crop is published. */
+  /** Published months of a product, country and crop, newest first. */
   periodsOf(series: Series): string[]
   /** In the order of their codes. */
   countries: Country[]
-  /** The codes of the countries of which any boundaries are loaded. */
+  /** Codes of countries with boundaries. */
   bounded: ReadonlySet<string>
-  /** Which boundaries are loaded: changes with each load. */
+  /** Version of the boundaries, which changes with each load. */
   boundaries: string
 }
 
-export interface Snapshots {
-  /** What is published, as far as that is known without waiting: undefined where it is too old. */
-  known(): Snapshot | undefined
-  /** The same; where what is known is too old, the database is asked. */
-  current(): Promise<Snapshot>
-  /** The same, asked of the database after this call. */
-  renewed(): Promise<Snapshot>
-  /** Undefined before the database was first asked. */
-  state(): SnapshotState | undefined
-}
+export type Snapshots = ReturnType<typeof createSnapshots>
 
-export interface SnapshotState {
-  ageMs: number
-  published: PublishedRelease[]
-}
-
-/** What is done when other releases answer than before; it never fails. */
+/** They never fail. */
 interface SnapshotHooks {
-  /** Prepares those that will answer soon, beside all that answer now. */
+  /** Prepares new releases while the published ones answer. */
   before(added: readonly PublishedRelease[], published: readonly PublishedRelease[]): Promise<void>
   after(published: readonly PublishedRelease[]): void
 }
@@ -110,50 +90,45 @@ interface SnapshotHooks {
 type SnapshotSource = Pick<Database, 'reader' | 'standsStill'>
 
 interface DatedSnapshot extends Snapshot {
-  /** When the database was asked, on the clock of `performance.now()`. */
+  /** On the clock of `performance.now()`, before the query. */
   takenAt: number
-  /** The content of releases never changes, so neither does the snapshot while this is the same. */
+  /** The same state is the same snapshot, since releases never change. */
   state: string
-  /** When the season of the next of them ends, on the clock of `Date.now()`. */
+  /** End of the next season, on the clock of `Date.now()`. */
   agesAt: number
-  /** By their ids; null where the service does not know the product. */
+  /** By id; null for an unknown product. */
   releases: Map<number, PublishedRelease | null>
 }
 
-/** More releases are hardly published and deleted one after the other, each within two statements. */
+/** Bounds releases that are deleted between two statements. */
 const ATTEMPTS = 5
 
-/** Of its greatest age, how old a snapshot may become while the next one is prepared. */
+/** Part of its greatest age at which a snapshot no longer waits for the next one to be prepared. */
 const PREPARING_PART = 0.9
 
 /**
- * Keeps in memory what is published.
+ * Stores the published releases in memory, for `maxAgeMs` at most. The first request at half that age begins a query;
+ * meanwhile the old snapshot answers. Without requests there are no queries. With an age of 0 each request has its own.
  *
- * Nothing older than `maxAgeMs` is ever used; the database is asked again by the first request that
- * finds the snapshot at half that age, and requests meanwhile are answered from the old one. While there
- * are no requests, nothing is asked. With an age of 0 every request waits for an answer of its own.
+ * New releases are prepared before they answer, until the old snapshot is nearly too old or a request waits.
  *
- * Releases that are new are given time to be prepared before they answer: until the snapshot before is nearly too old, or
- * somebody waits for the next one.
- *
- * While the database stands still a snapshot does not grow too old: what is published cannot change meanwhile,
- * and this process changes none of it.
+ * While the embedded database is away a snapshot does not grow too old: publications cannot change.
  */
 export function createSnapshots(
   source: SnapshotSource,
   products: Products,
   maxAgeMs: number,
   hooks?: SnapshotHooks,
-): Snapshots {
+) {
   const { reader: db, standsStill } = source
   let snapshot: DatedSnapshot | undefined
   let pending: Promise<void> | undefined
-  /** Ends the preparation that the pending one waits for. */
+  /** Ends the preparation of the pending snapshot. */
   let hurry = new AbortController()
   const preparation = createPreparation(products)
 
   async function load(before: DatedSnapshot | undefined, signal: AbortSignal): Promise<void> {
-    // Of one source: a replica may not have what the writer says is published.
+    // From one server: a replica may lag behind the writer.
     const next = await db.connection().execute((source) => take(source, before, preparation))
     const added = before ? next.published.filter(({ id }) => !before.releases.has(id)) : []
     if (before && hooks && added.length > 0) {
@@ -182,7 +157,7 @@ export function createSnapshots(
   const isSince = (time: number) => snapshot !== undefined && snapshot.takenAt >= time
 
   async function takenSince(time: number): Promise<Snapshot> {
-    // One that is under way may have begun too early, or have met a fault that is over: the next one has not.
+    // The pending one may have begun too early, or have met a fault that is over.
     if (!isSince(time)) await inAHurry(pending)?.catch(() => {})
     if (!isSince(time)) await inAHurry(refresh())
     return snapshot as Snapshot
@@ -193,15 +168,18 @@ export function createSnapshots(
     const age = performance.now() - snapshot.takenAt
     if (age >= maxAgeMs / 2 && maxAgeMs > 0 && standsStill()) return snapshot
     if (age >= maxAgeMs) return undefined
-    // A failure shows when the snapshot is too old, to the requests that then wait.
+    // Requests that wait for a snapshot meet its failure.
     if (age >= maxAgeMs / 2 && !pending) refresh().catch(() => {})
     return snapshot
   }
 
   return {
+    /** From memory; undefined where it is too old. */
     known,
-    current: async () => known() ?? takenSince(performance.now() - maxAgeMs),
+    current: async (): Promise<Snapshot> => known() ?? takenSince(performance.now() - maxAgeMs),
+    /** Queried after this call. */
     renewed: () => takenSince(performance.now()),
+    /** Undefined before the first query. */
     state: () =>
       snapshot && {
         ageMs: performance.now() - snapshot.takenAt,
@@ -211,9 +189,9 @@ export function createSnapshots(
 }
 
 /**
- * Asks what is published. Where that has not changed since a snapshot was taken, it is as new as that.
+ * Queries the published releases; an unchanged snapshot gets the new time.
  *
- * @param attempts how often it is asked anew where a release is deleted meanwhile, whose place another one has taken
+ * @param attempts where a release is deleted meanwhile
  */
 async function take(
   source: Kysely<Tables>,
@@ -223,7 +201,7 @@ async function take(
 ): Promise<DatedSnapshot> {
   const takenAt = performance.now()
   const { ids, inFiles, boundaries, reference } = await findPublishedState(source)
-  if (before?.state === stateOf({ ids, inFiles, boundaries, reference }) && Date.now() < before.agesAt) {
+  if (before?.state === formatState({ ids, inFiles, boundaries, reference }) && Date.now() < before.agesAt) {
     before.takenAt = takenAt
     return before
   }
@@ -243,15 +221,15 @@ async function take(
   const published = [...releases.values()].filter((release) => release !== null)
   return {
     takenAt,
-    // Releases may have been deleted in between: then the next look finds a change.
-    state: stateOf({ ids: [...releases.keys()], inFiles, boundaries, reference }),
+    // Releases may have been deleted meanwhile: then the next query finds a change.
+    state: formatState({ ids: [...releases.keys()], inFiles, boundaries, reference }),
     agesAt: Math.min(...published.map((release) => becomesStaleAt(release, Date.now()))),
     releases,
     countries,
     bounded: new Set(bounded),
     boundaries,
     published,
-    releaseOf: chooserOf(published, aliases),
+    releaseOf: createChooser(published, aliases),
     cropNamed: (crop) => aliases.find(({ alias }) => alias === crop)?.code ?? crop,
     periodsOf: (series) => periodsOf(published, series),
   }
@@ -259,11 +237,10 @@ async function take(
 
 type Preparation = ReturnType<typeof createPreparation>
 
-/** Makes of releases such that answer. */
 function createPreparation({ list, of }: Products) {
   const numbered = createNumbering()
   return {
-    /** Null where the service does not know the product: another version of it may know more. */
+    /** Null for a product of another version of the service. */
     prepare(release: Release): PublishedRelease | null {
       const product = list.find(({ code }) => code === release.product)
       return product ? numbered(release, product) : null
@@ -273,17 +250,15 @@ function createPreparation({ list, of }: Products) {
   }
 }
 
-/** The codes of the countries that there are, in order. */
 export function codesOf({ countries }: Snapshot): string[] {
   return countries.map(({ code }) => code)
 }
 
-/** The name of the country with a code. */
 export function countryNamed({ countries }: Snapshot, code: string | undefined): string | undefined {
   return countries.find((country) => country.code === code)?.name
 }
 
-function stateOf({ ids, inFiles, boundaries, reference }: PublishedState): string {
+function formatState({ ids, inFiles, boundaries, reference }: PublishedState): string {
   return `${ids.join()}; ${inFiles.join()}; ${boundaries}; ${reference}`
 }
 

@@ -11,70 +11,65 @@ import {
 } from './releases.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** Where the answers to some places of a call come from: the release of a series, or none. */
+/** Release of some places of a call, or none. */
 export interface Source {
   series: RequestedSeries
   release: PublishedRelease | undefined
-  /** What each of the answers says of it. */
+  /** Members of each answer. */
   members: ReleaseMembers
 }
 
-/** The sources of a call, each made once. */
+/** The sources of a call, each created once. */
 export interface Sources {
-  /** Whether each place is answered for the country that it lies in. */
+  /** Whether each place is answered for its own country. */
   byPlace: boolean
-  /**
-   * The source of places.
-   *
-   * @param country that they lie in, where that matters; null for none of ours
-   */
+  /** @param country of the places; null outside all countries, or where it does not matter */
   of(country: Country | null): Source
 }
 
-/** What a call asks for at all of its places. */
-type Asked = Pick<PointRequest, 'crop' | 'country_code' | 'forecast_period' | 'release'>
+type SeriesRequest = Pick<PointRequest, 'crop' | 'country_code' | 'forecast_period' | 'release'>
 
-/** @param release that answers for what is asked for, wherever the places lie */
+/** @param release of the request, without regard to its places */
 export function createSources(
   product: ProductDefinition,
-  request: Asked,
+  request: SeriesRequest,
   snapshot: Snapshot,
   release: PublishedRelease | undefined,
 ): Sources {
-  function sourceOf(
-    placed: Asked & Placeable,
+  function createSource(
+    placed: SeriesRequest & Placeable,
     releaseOf: (series: RequestedSeries) => PublishedRelease | undefined,
   ): Source {
     const series = seriesOf(product, placed)
     const found = releaseOf(series)
-    const asked = { country_code: series.countryCode, crop: snapshot.cropNamed(series.cropCode) }
-    const members = found ? releaseMembers(found) : asked
+    const members = found
+      ? releaseMembers(found)
+      : { country_code: series.countryCode, crop: snapshot.cropNamed(series.cropCode) }
     return { series, release: found, members: { ...members, ...sourceMember(placed) } }
   }
 
-  const asked = sourceOf(request, () => release)
+  const general = createSource(request, () => release)
   const byCountry = new Map<Country, Source>()
   return {
     byPlace: isLeftToPlace(request),
     of(country) {
-      if (!country) return asked
-      const known = byCountry.get(country)
-      if (known) return known
+      if (!country) return general
+      const stored = byCountry.get(country)
+      if (stored) return stored
       const placed = { ...request }
       placeIn(country, placed)
-      const made = sourceOf(placed, snapshot.releaseOf)
-      byCountry.set(country, made)
-      return made
+      const source = createSource(placed, snapshot.releaseOf)
+      byCountry.set(country, source)
+      return source
     },
   }
 }
 
-/** The codes of the releases among sources. */
 export function releasesOf(sources: readonly Source[]): string[] {
   return [...new Set(sources.flatMap(({ release }) => release?.code ?? []))]
 }
 
-/** What all sources say alike. */
+/** Members that are the same in all sources. */
 export function sharedMembers([first, ...others]: readonly Source[]): ReleaseMembers {
   const members = Object.entries(first?.members ?? {})
   return Object.fromEntries(

@@ -1,103 +1,58 @@
 import { isDatabaseUnavailable } from '#src/data/failures.ts'
 import type { TileAddress, TileStore } from '#src/data/tiles/tile-queries.ts'
-import { type BatcherState, createBatcher } from '#src/lib/batcher.ts'
+import { createBatcher } from '#src/lib/batcher.ts'
 import type { ClientKey } from '#src/lib/fair-queue.ts'
 import { createInterleaver, type InterleavedTile } from '#src/raster/tiles.ts'
 import type { Position } from './queries.ts'
 import { type NumberedCoverage, ReplacedMeanwhile, type StoredPixels } from './releases.ts'
 
-/**
- * What an entry takes beside its bytes: the object, its places in the map and in its segment, and the
- * garbage of these that the heap holds until it is collected.
- */
+/** Memory of an entry beside its bytes: the object, its places in the map and in its segment, and their garbage. */
 export const ENTRY_BYTES = 256
 
 /**
- * Tiles lie side by side in buffers of this size: a buffer for each would take hundreds of bytes more,
- * and what tiles of other sizes leave behind could not be used again. One that is not filled takes no
- * memory, as long as the system gives it by the page.
+ * Tiles lie side by side in buffers of this size: a buffer of each takes hundreds of bytes more and fragments the heap.
+ * Systems that allocate by the page give an empty part no memory.
  */
 const SEGMENT_BYTES = 1024 * 1024
 
-/** Tiles start at multiples of so many bytes: the size of the larger numbers. */
+/** Tiles start at multiples of the larger numbers. */
 const ALIGNMENT = Float64Array.BYTES_PER_ELEMENT
 
 const NO_TILE: InterleavedTile = { width: 0, bands: 0, start: 0, pixels: new Float32Array(0), length: 0 }
 
 interface Entry extends InterleavedTile {
   key: number
-  /** Bytes that it takes in its segment. */
+  /** Bytes in its segment. */
   room: number
-  /** The tile is known not to be there. */
+  /** There is no such tile. */
   missing: boolean
-  /** Whether it has been asked for since its segment was last cleared. */
+  /** Used since its segment was last cleared. */
   used: boolean
-  /** How often it has been asked for, but for uses that were counted. */
+  /** Uses that were not counted yet. */
   uses: number
 }
 
 interface Segment {
   bytes: Uint8Array
-  /** The same bytes as numbers. */
   floats: Float32Array
   doubles: Float64Array
   entries: Entry[]
-  /** Where the next tile goes. */
   end: number
 }
 
-/** What a tile cache holds, and how it has served so far. */
-export interface TileCacheState {
-  tiles: number
-  /** Memory that it has taken, in whole segments, and the most that it takes. */
-  bytes: number
-  limitBytes: number
-  /** What there is room for before any tile has to go; less, by what is left over at the ends of segments. */
-  freeBytes: number
-  hits: number
-  misses: number
-  /** Tiles that made room for others. */
-  evicted: number
-}
+export type TileCache = ReturnType<typeof createTileCache>
 
-/** Tiles by their number, bounded in bytes. */
-export interface TileCache {
-  /**
-   * Null for a tile that is known not to be there, undefined for one that is not known. The pixels are the
-   * cache's own, and another tile's after the next `set`.
-   */
-  get(key: number): InterleavedTile | null | undefined
-  /**
-   * Keeps a copy.
-   *
-   * @param uses how many have asked for it already
-   */
-  set(key: number, tile: InterleavedTile | null, uses?: number): void
-  /** Whether `get` would find it; it does not count as asked for. */
-  has(key: number): boolean
-  /** The tiles that somebody has asked for lately. Others may come and go meanwhile. */
-  used(): Iterable<TileUses>
-  /** Forgets so many uses of a tile, which have been counted. */
-  counted(tile: TileUses): void
-  /** Gives up a tile that nobody asks for any more. */
-  forget(key: number): void
-  /** The tiles that there are, known not to be there or otherwise. Others may come and go meanwhile. */
-  keys(): Iterable<number>
-  state(): TileCacheState
-}
-
-/** How often a tile has been asked for, but for uses that were counted. */
+/** Uses of a tile that were not counted yet. */
 export interface TileUses {
   key: number
   uses: number
 }
 
 /**
- * Makes a cache of so many bytes, in whole segments. When it is full, the oldest segment is cleared of
- * the tiles that nobody has asked for since it was last (CLOCK): nearly as good as least recently used,
- * and a hit costs no more than a flag.
+ * Caches tiles by key, bounded in bytes. A full cache evicts the tiles of the oldest segment without a use since the last
+ * time (CLOCK): nearly as good as least recently used, and a hit sets a flag only.
  */
-export function createTileCache(limit: number, segmentBytes = SEGMENT_BYTES): TileCache {
+export function createTileCache(limit: number, segmentBytes = SEGMENT_BYTES) {
   const entries = new Map<number, Entry>()
   const most = Math.floor(limit / segmentBytes)
   const segments = createSegments(most, segmentBytes, (entry) => {
@@ -108,7 +63,7 @@ export function createTileCache(limit: number, segmentBytes = SEGMENT_BYTES): Ti
   let misses = 0
   let evicted = 0
 
-  /** Leaves it in its segment until that is cleared; whether it was still there. */
+  /** The bytes stay in the segment until that is cleared. */
   function remove(entry: Entry): boolean {
     if (entries.get(entry.key) !== entry) return false
     entries.delete(entry.key)
@@ -117,7 +72,8 @@ export function createTileCache(limit: number, segmentBytes = SEGMENT_BYTES): Ti
   }
 
   return {
-    get(key) {
+    /** Null without such a tile, undefined for a miss. The next `set` may overwrite the pixels. */
+    get(key: number): InterleavedTile | null | undefined {
       const entry = entries.get(key)
       if (entry === undefined) {
         misses++
@@ -128,7 +84,8 @@ export function createTileCache(limit: number, segmentBytes = SEGMENT_BYTES): Ti
       entry.uses++
       return entry.missing ? null : entry
     },
-    set(key, tile, uses = 0) {
+    /** @param uses before it was stored */
+    set(key: number, tile: InterleavedTile | null, uses = 0): void {
       const { length, pixels } = tile ?? NO_TILE
       const room = Math.ceil((length * pixels.BYTES_PER_ELEMENT) / ALIGNMENT) * ALIGNMENT
       if (most === 0 || ENTRY_BYTES + room > segmentBytes || entries.has(key)) return
@@ -136,23 +93,29 @@ export function createTileCache(limit: number, segmentBytes = SEGMENT_BYTES): Ti
       entries.set(key, entry)
       taken += ENTRY_BYTES + room
     },
-    has: (key) => entries.has(key),
-    used: () => usedAmong(entries),
-    counted({ key, uses }) {
+    /** It does not count as a use. */
+    has: (key: number) => entries.has(key),
+    /** Tiles with uses; the cache may change meanwhile. */
+    used: () => findUsed(entries),
+    /** Subtracts counted uses. */
+    counted({ key, uses }: TileUses): void {
       const entry = entries.get(key)
       if (entry) entry.uses = Math.max(0, entry.uses - uses)
     },
-    forget(key) {
+    forget(key: number): void {
       const entry = entries.get(key)
       if (!entry) return
       remove(entry)
       entry.used = false
     },
-    keys: () => entries.keys(),
+    /** The cache may change meanwhile. */
+    keys: (): Iterable<number> => entries.keys(),
     state: () => ({
       tiles: entries.size,
+      /** Whole segments. */
       bytes: segments.count() * segmentBytes,
       limitBytes: most * segmentBytes,
+      /** Space before an eviction; the ends of segments count as space. */
       freeBytes: most * segmentBytes - taken,
       hits,
       misses,
@@ -161,23 +124,19 @@ export function createTileCache(limit: number, segmentBytes = SEGMENT_BYTES): Ti
   }
 }
 
-/**
- * Makes segments as they are needed, up to so many.
- *
- * @param givenUp is told of each entry that makes room
- */
-function createSegments(most: number, segmentBytes: number, givenUp: (entry: Entry) => void) {
+/** Creates segments as they are needed, up to `most`. */
+function createSegments(most: number, segmentBytes: number, onEvicted: (entry: Entry) => void) {
   const segments: Segment[] = []
   let current = -1
 
-  /** Moves what has been used to the front, and gives up the rest. Done twice in a row, it gives up all. */
+  /** Moves used tiles to the front, and evicts the others. A second call evicts all. */
   function clear(segment: Segment): void {
     const before = segment.entries
     segment.entries = []
     segment.end = 0
     for (const entry of before) {
       if (!entry.used) {
-        givenUp(entry)
+        onEvicted(entry)
         continue
       }
       const { room, start, pixels } = entry
@@ -192,7 +151,7 @@ function createSegments(most: number, segmentBytes: number, givenUp: (entry: Ent
 
   return {
     count: () => segments.length,
-    /** The segment where so many bytes have room. */
+    /** A segment with space. */
     having(room: number): Segment {
       for (;;) {
         const segment = segments[current]
@@ -208,11 +167,11 @@ function createSegments(most: number, segmentBytes: number, givenUp: (entry: Ent
   }
 }
 
-function* usedAmong(entries: Map<number, Entry>): Generator<TileUses> {
+function* findUsed(entries: Map<number, Entry>): Generator<TileUses> {
   for (const { key, uses, used } of entries.values()) if (used || uses > 0) yield { key, uses }
 }
 
-/** Copies a tile to the end of what a segment has. */
+/** Copies a tile to the end of a segment. */
 function addTo(
   segment: Segment,
   tile: InterleavedTile | null,
@@ -229,7 +188,7 @@ function addTo(
 }
 
 function newSegment(bytes: number): Segment {
-  // Whole numbers of either size.
+  // A multiple of both sizes of numbers.
   const buffer = new ArrayBuffer(Math.floor(bytes / ALIGNMENT) * ALIGNMENT)
   return {
     bytes: new Uint8Array(buffer),
@@ -244,19 +203,18 @@ function takenOf({ end, entries }: Segment): number {
   return end + entries.length * ENTRY_BYTES
 }
 
-/** A pixel of a tile, and the number of the tile. */
 export interface PixelPlace {
+  /** Of the tile. */
   key: number
   column: number
   row: number
 }
 
-/** A tile by its number, and what it is called in the database. */
 interface NumberedTile extends TileAddress {
   key: number
 }
 
-/** Where the pixel is that a position lies in; null where that is not on the grid. */
+/** The pixel of a position; null outside the grid. */
 export function placeIn(coverage: NumberedCoverage, { longitude, latitude }: Position): PixelPlace | null {
   const x = (longitude - coverage.originX) / coverage.pixelWidth
   const y = (latitude - coverage.originY) / coverage.pixelHeight
@@ -264,7 +222,7 @@ export function placeIn(coverage: NumberedCoverage, { longitude, latitude }: Pos
   return placeOf(coverage, Math.floor(x), Math.floor(y))
 }
 
-/** The same of a pixel that is known by its column and row on the grid. */
+/** The pixel of a column and row of the grid. */
 export function placeOf(coverage: NumberedCoverage, column: number, row: number): PixelPlace {
   const { tileSize } = coverage
   const tileColumn = Math.floor(column / tileSize)
@@ -276,15 +234,15 @@ export function placeOf(coverage: NumberedCoverage, column: number, row: number)
   }
 }
 
-function tileOf({ id, firstTile, tileColumns }: NumberedCoverage, key: number): NumberedTile {
+function locateTile({ id, firstTile, tileColumns }: NumberedCoverage, key: number): NumberedTile {
   const tile = key - firstTile
   return { key, coverageId: id, row: Math.floor(tile / tileColumns), column: tile % tileColumns }
 }
 
-/** The centre of a tile, of what of it is on the grid. On another grid it lies in the tile of the same place. */
+/** The centre of the part of a tile on the grid. On another grid it lies in the tile of the same place. */
 export function centreOf(coverage: NumberedCoverage, key: number): Position {
   const { originX, originY, pixelWidth, pixelHeight, width, height, tileSize } = coverage
-  const { row, column } = tileOf(coverage, key)
+  const { row, column } = locateTile(coverage, key)
   const middle = (tile: number, end: number) => (tile * tileSize + Math.min((tile + 1) * tileSize, end)) / 2
   return {
     longitude: originX + middle(column, width) * pixelWidth,
@@ -292,44 +250,29 @@ export function centreOf(coverage: NumberedCoverage, key: number): Position {
   }
 }
 
-/** Brings tiles that are not in memory there. */
-interface TileLoader {
-  /**
-   * Reads a pixel of a tile that is not in memory.
-   *
-   * @throws {ReplacedMeanwhile} where the coverage has been deleted
-   */
-  read(coverage: NumberedCoverage, place: PixelPlace, clientKey?: ClientKey): Promise<StoredPixels>
-  /** Reads tiles before somebody asks for them. Those of a coverage that has been deleted are left out. */
-  readAhead(tiles: TileOfCoverage[]): Promise<void>
-  /** What is asked of the database. */
-  state(): BatcherState
-}
-
-/** A tile by its number, and what it is of. */
 export interface TileOfCoverage {
   coverage: NumberedCoverage
   key: number
 }
 
-/** Who waits for a tile, and for which of its pixels. */
+/** A request for a pixel of a tile that is being loaded. */
 interface Waiting {
   place: PixelPlace
   resolve(pixels: StoredPixels): void
   reject(error: unknown): void
 }
 
-/** Tiles are some kilobytes each, and are decoded from hexadecimal digits while everyone waits. */
+/** Tiles have some kilobytes each, and their hexadecimal digits are decoded in the event loop. */
 const TILES_PER_QUERY = 100
 
-/** What there is where there is no tile. */
+/** Pixels without a tile. */
 export const NOTHING: StoredPixels = []
 
-/** Has a turn of its own beside those who wait. */
-const NOBODY_YET: ClientKey = { network: 'nobody', caller: '' }
+/** Client key of tiles that are read ahead. */
+const READING_AHEAD: ClientKey = { network: 'ahead', caller: '' }
 
-/** Makes what loads tiles of a store into a cache. */
-export function createTileLoader(store: TileStore, cache: TileCache, concurrency: number): TileLoader {
+/** Loads tiles of a store into a cache. */
+export function createTileLoader(store: TileStore, cache: TileCache, concurrency: number) {
   const interleave = createInterleaver()
   const loading = new Map<number, Waiting[]>()
   const askTile = createBatcher({
@@ -340,19 +283,19 @@ export function createTileLoader(store: TileStore, cache: TileCache, concurrency
     keyOf: ({ key }) => key,
   })
 
-  /** However many ask for a tile, the database is asked once. */
-  function readWhenLoaded(
-    coverage: NumberedCoverage,
-    place: PixelPlace,
-    clientKey?: ClientKey,
-  ): Promise<StoredPixels> {
+  /**
+   * Reads a pixel of a missing tile; concurrent requests share one query.
+   *
+   * @throws {ReplacedMeanwhile} where the coverage was deleted
+   */
+  function read(coverage: NumberedCoverage, place: PixelPlace, clientKey?: ClientKey): Promise<StoredPixels> {
     return new Promise((resolve, reject) => {
       const waiting = { place, resolve, reject }
       const others = loading.get(place.key)
-      const bytes = askTile(tileOf(coverage, place.key), clientKey)
+      const bytes = askTile(locateTile(coverage, place.key), clientKey)
       if (others) {
         others.push(waiting)
-        // It was asked for the turn of this client key: whoever asked first may wait for many others.
+        // This client key has a slot too: the first one may wait longer.
         bytes.catch(() => {})
       } else {
         loading.set(place.key, [waiting])
@@ -361,10 +304,9 @@ export function createTileLoader(store: TileStore, cache: TileCache, concurrency
     })
   }
 
-  /** Answers those who wait for a tile. */
-  async function load(key: number, asked: Promise<Buffer | null>): Promise<void> {
+  async function load(key: number, read: Promise<Buffer | null>): Promise<void> {
     try {
-      const bytes = existing(await asked)
+      const bytes = existing(await read)
       const tile = bytes.length === 0 ? null : interleave(bytes)
       const waiting = takeWaiting(key)
       cache.set(key, tile, waiting.length)
@@ -381,14 +323,15 @@ export function createTileLoader(store: TileStore, cache: TileCache, concurrency
   }
 
   return {
-    read: readWhenLoaded,
-    async readAhead(tiles) {
+    read,
+    /** Reads tiles before requests need them, but those of deleted coverages. */
+    async readAhead(tiles: TileOfCoverage[]): Promise<void> {
       const missing = tiles.filter(({ key }) => !cache.has(key) && !loading.has(key))
       const loaded = missing.map(async ({ coverage, key }) => {
-        const asked = askTile(tileOf(coverage, key), NOBODY_YET)
+        const reading = askTile(locateTile(coverage, key), READING_AHEAD)
         loading.set(key, [])
-        await load(key, asked)
-        await asked
+        await load(key, reading)
+        await reading
       })
       await Promise.all(loaded)
     },
@@ -396,7 +339,7 @@ export function createTileLoader(store: TileStore, cache: TileCache, concurrency
   }
 }
 
-/** What the database has found: null of what is not there any more. */
+/** @param found null where it was deleted */
 export function existing<Found>(found: Found | null): Found {
   if (found === null) throw new ReplacedMeanwhile()
   return found

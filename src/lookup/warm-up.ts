@@ -10,64 +10,56 @@ import { centreOf, placeIn, type TileOfCoverage, type TileUses } from './tiles.t
 interface Range {
   release: PublishedRelease
   coverage: NumberedCoverage
-  /** The number after that of its last tile. */
+  /** One more than the key of its last tile. */
   end: number
 }
 
-/** A millisecond's worth. */
+/** A millisecond of work. */
 const TILES_A_PAUSE = 2000
 
-/**
- * The tiles in memory that were asked for most of some releases, with what they are of and where they lie, in no order.
- *
- * @param used there may be millions of them
- */
+/** The most used tiles of some releases in memory, in no order. There may be millions of tiles. */
 async function findUsedTiles(
   used: Iterable<TileUses>,
   releases: readonly PublishedRelease[],
   most: number,
   pause: Pause,
 ): Promise<(TileUse & TileUses)[]> {
-  const rangeOf = rangeFinderOf(releases)
+  const findRange = createRangeFinder(releases)
   let found: (TileUse & TileUses)[] = []
   let seen = 0
   for (const { key, uses } of used) {
     if (++seen % TILES_A_PAUSE === 0) await pause()
-    const range = rangeOf(key)
+    const range = findRange(key)
     if (!range) continue
     const { product, countryCode, cropCode } = range.release
     found.push({ key, uses, product, countryCode, cropCode, ...centreOf(range.coverage, key) })
-    if (found.length === 2 * most) found = mostUsedOf(found, most)
+    if (found.length === 2 * most) found = takeMostUsed(found, most)
   }
-  return found.length > most ? mostUsedOf(found, most) : found
+  return found.length > most ? takeMostUsed(found, most) : found
 }
 
-/**
- * Gives up the tiles of all releases but those that answer: others are asked for no more.
- *
- * @param tiles there may be millions of them; those of a release that is prepared meanwhile stay
- */
+/** Evicts the tiles of all releases but the published ones, and those that are prepared meanwhile. */
 async function forgetTiles(
   tiles: TilesInMemory,
   releases: readonly PublishedRelease[],
   pause: Pause,
 ): Promise<void> {
-  const rangeOf = rangeFinderOf(releases)
-  // Tiles are numbered as their releases are found: what has a higher number is of a newer one.
+  const findRange = createRangeFinder(releases)
+  // Keys grow with the time at which releases are found: a higher one is of a newer release.
   const end = Math.max(0, ...releases.flatMap(({ coverages }) => coverages.map(endOf)))
   let seen = 0
   for (const key of tiles.keys()) {
     if (++seen % TILES_A_PAUSE === 0) await pause()
-    if (key < end && !rangeOf(key)) tiles.forget(key)
+    if (key < end && !findRange(key)) tiles.forget(key)
   }
 }
 
-function mostUsedOf<Tile extends TileUses>(tiles: Tile[], most: number): Tile[] {
+function takeMostUsed<Tile extends TileUses>(tiles: Tile[], most: number): Tile[] {
   return tiles.sort((one, other) => other.uses - one.uses).slice(0, most)
 }
 
-/** Finds the coverage that a tile is of by its number. */
-function rangeFinderOf(releases: readonly PublishedRelease[]): (key: number) => Range | undefined {
+/** Finds the coverage of a tile by its key. */
+function createRangeFinder(releases: readonly PublishedRelease[]): (key: number) => Range | undefined {
   const ranges = releases
     .flatMap((release) => release.coverages.map((coverage) => ({ release, coverage, end: endOf(coverage) })))
     .sort((one, other) => one.end - other.end)
@@ -87,66 +79,40 @@ function endOf({ firstTile, tileColumns, height, tileSize }: NumberedCoverage): 
   return firstTile + tileColumns * Math.ceil(height / tileSize)
 }
 
-/** Has tiles in memory before they are asked for. */
-interface WarmUp {
-  /**
-   * Reads the tiles that processes have been asked for most, of what answers now, until all are there, there is no
-   * room for more, or the time is over.
-   *
-   * @returns what was asked for and has an answer, most of all first
-   */
-  readMostUsed(snapshot: Snapshot, withinMs: number): Promise<TileUse[]>
-  /**
-   * Reads the tiles of releases that are new, where those of others on the same subject are in use, as far as there is
-   * room beside these. It never fails: whoever asks for the tiles is told of the failure.
-   */
-  readNew(releases: readonly PublishedRelease[], before: readonly PublishedRelease[]): Promise<void>
-  /** Gives up the tiles of releases that answer no more, and goes on with those of new ones in their room. It never fails. */
-  replaceOld(published: readonly PublishedRelease[]): Promise<void>
-  /**
-   * Tells the processes to come which tiles have been asked for since this was last done.
-   *
-   * @param last whether the process ends: then what was asked for most comes first, as far as there is time
-   */
-  keepUses(published: readonly PublishedRelease[], last: boolean): Promise<void>
-  /** Has what has been asked for so far told to nobody. */
-  forgetUses(): void
-}
+/** Tiles with uses in the database: some 10 MB of rows. */
+const MOST_STORED = 50_000
 
-/** So many tiles are known of: some 10 MB of rows. */
-const MOST_KEPT = 50_000
-
-/** Some milliseconds' worth of the database. */
+/** Some milliseconds of the database. */
 const USES_A_STATEMENT = 1000
 
-/** What a process that ends may take for it: beside all else that its end may take. */
+/** Time of a process that ends, beside the rest of its end. */
 const LAST_MS = 2000
 
-/** Some queries' worth: after them there may be no more room. */
+/** Some queries; after them the cache may be full. */
 const TILES_AT_START = 400
 
-/** The part of the cache that is filled: what is asked for meanwhile has room beside that. */
+/** Part of the cache that is filled, beside tiles of requests meanwhile. */
 const FILLED_PART = 0.9
 
-/** Less than a millisecond's worth: requests go on before the next ones. */
+/** Less than a millisecond of work between requests. */
 const TILES_BESIDE_REQUESTS = 32
 
-/** Longer than it takes to read all that has room, as a rule: nothing goes on for ever beside requests. */
+/** Longer than it takes to fill the cache, as a rule. */
 const READ_NEW_MS = 10_000
 
-/** Makes the warm-up of a cache of tiles. */
-export function createWarmUp({ reader, writer }: Database, pixels: PixelReader, pause: Pause): WarmUp {
+/** Reads tiles into memory before requests need them. */
+export function createWarmUp({ reader, writer }: Database, pixels: PixelReader, pause: Pause) {
   const { limitBytes } = pixels.state().cache
 
-  /** What is still to be read of new releases. */
+  /** Of new releases. */
   let unread: Generator<TileOfCoverage[]> = inGroups([], TILES_BESIDE_REQUESTS)
   let readUntil = 0
   let reading: Promise<void> | undefined
 
-  const hasRoom = () => pixels.state().cache.freeBytes > (1 - FILLED_PART) * limitBytes
+  const hasSpace = () => pixels.state().cache.freeBytes > (1 - FILLED_PART) * limitBytes
 
   async function readBesideRequests(): Promise<void> {
-    while (hasRoom() && performance.now() < readUntil) {
+    while (hasSpace() && performance.now() < readUntil) {
       const { done, value } = unread.next()
       if (done) return
       await pixels.readAhead(value)
@@ -154,7 +120,7 @@ export function createWarmUp({ reader, writer }: Database, pixels: PixelReader, 
     }
   }
 
-  /** One query at a time, whoever wants it. */
+  /** One query at a time. */
   function goOnReading(): Promise<void> {
     reading ??= readBesideRequests()
       .catch(() => {})
@@ -165,22 +131,27 @@ export function createWarmUp({ reader, writer }: Database, pixels: PixelReader, 
   }
 
   return {
-    async readMostUsed(snapshot, withinMs) {
+    /**
+     * Reads the most used tiles of all processes from the published releases, until the cache is full or the time is
+     * over. Gives the uses that have an answer, most used first.
+     */
+    async readMostUsed(snapshot: Snapshot, withinMs: number): Promise<TileUse[]> {
       if (limitBytes === 0) return []
       const releaseFor = (use: TileUse) => snapshot.releaseOf({ ...use, forecastPeriod: null })
-      const uses = (await findMostUsed(reader, MOST_KEPT)).filter(releaseFor)
+      const uses = (await findMostUsed(reader, MOST_STORED)).filter(releaseFor)
       const tiles = tilesOf(uses, (use) => [releaseFor(use) as PublishedRelease])
       const late = performance.now() + withinMs
       for (const some of inGroups(tiles, TILES_AT_START)) {
         await pixels.readAhead(some)
-        if (!hasRoom() || performance.now() >= late) break
+        if (!hasSpace() || performance.now() >= late) break
       }
       return uses
     },
-    async readNew(releases, before) {
+    /** Reads the tiles of new releases where those of others on the same subject are in use, as far as there is space. */
+    async readNew(releases: readonly PublishedRelease[], before: readonly PublishedRelease[]): Promise<void> {
       const subjects = new Set(releases.map(subjectOf))
       const related = before.filter((release) => subjects.has(subjectOf(release)))
-      const used = await findUsedTiles(pixels.tiles.used(), related, MOST_KEPT, pause)
+      const used = await findUsedTiles(pixels.tiles.used(), related, MOST_STORED, pause)
       const tiles = tilesOf(used, (use) =>
         releases.filter((release) => subjectOf(release) === subjectOf(use)),
       )
@@ -188,34 +159,49 @@ export function createWarmUp({ reader, writer }: Database, pixels: PixelReader, 
       readUntil = performance.now() + READ_NEW_MS
       await goOnReading()
     },
-    async replaceOld(published) {
+    /** Evicts the tiles of replaced releases, and goes on to read those of new ones. */
+    async replaceOld(published: readonly PublishedRelease[]): Promise<void> {
       await forgetTiles(pixels.tiles, published, pause)
       await goOnReading()
     },
-    async keepUses(published, last) {
-      const late = performance.now() + (last ? LAST_MS : Number.POSITIVE_INFINITY)
-      const found = await findUsedTiles(pixels.tiles.used(), published, MOST_KEPT, pause)
-      const used = found.filter(({ uses }) => uses > 0)
-      if (last) used.sort((one, other) => other.uses - one.uses)
-      for (const some of inGroups(used, USES_A_STATEMENT)) {
-        await addTileUses(writer, some)
-        some.forEach(pixels.tiles.counted)
-        if (performance.now() >= late) return
-      }
-      if (used.length > 0 && !last) await forgetLeastUsed(writer, MOST_KEPT)
+    /**
+     * Stores the uses of tiles since the last call.
+     *
+     * @param last whether the process ends: then the most used tiles are first, as far as there is time
+     */
+    async keepUses(published: readonly PublishedRelease[], last: boolean): Promise<void> {
+      const found = await findUsedTiles(pixels.tiles.used(), published, MOST_STORED, pause)
+      await storeUses(writer, pixels.tiles, found, last)
     },
-    forgetUses() {
+    forgetUses(): void {
       for (const tile of pixels.tiles.used()) pixels.tiles.counted(tile)
     },
   }
 }
 
-/** What releases of any month are about. */
+async function storeUses(
+  writer: Database['writer'],
+  tiles: TilesInMemory,
+  found: (TileUse & TileUses)[],
+  last: boolean,
+): Promise<void> {
+  const late = performance.now() + (last ? LAST_MS : Number.POSITIVE_INFINITY)
+  const used = found.filter(({ uses }) => uses > 0)
+  if (last) used.sort((one, other) => other.uses - one.uses)
+  for (const some of inGroups(used, USES_A_STATEMENT)) {
+    await addTileUses(writer, some)
+    some.forEach(tiles.counted)
+    if (performance.now() >= late) return
+  }
+  if (used.length > 0 && !last) await forgetLeastUsed(writer, MOST_STORED)
+}
+
+/** Subject of releases of any month. */
 function subjectOf({ product, countryCode, cropCode }: Omit<Series, 'forecastPeriod'>): string {
   return `${product} ${countryCode} ${cropCode}`
 }
 
-/** The tiles of releases at the places of others, each once: on a coarser grid several lie in one. */
+/** The tiles of releases at the positions of others; several positions may be in one tile of a coarser grid. */
 function* tilesOf(
   uses: TileUse[],
   releasesFor: (use: TileUse) => readonly PublishedRelease[],

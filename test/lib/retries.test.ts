@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createRetries } from '#src/http/attempts.ts'
+import { createRetries } from '#src/http/plugins/idempotency.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()

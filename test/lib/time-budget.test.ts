@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createTimeBudget, whileGettingOn } from '#src/lib/time-budget.ts'
+import { TimeBudget, whileGettingOn } from '#src/lib/time-budget.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -24,7 +24,7 @@ function outcomeOf(promise: Promise<unknown>): Promise<[unknown, number]> {
 
 describe('the time budget', () => {
   test('is one for all that is waited for, one after the other', async () => {
-    const timeBudget = createTimeBudget(1000)
+    const timeBudget = new TimeBudget(1000)
     const first = outcomeOf(timeBudget.wait(taking(300), late))
     await vi.advanceTimersByTimeAsync(300)
     expect(await first).toEqual(['after 300', 300])
@@ -43,7 +43,7 @@ describe('the time budget', () => {
   })
 
   test('is counted once where waits are within each other, and a share of it may be kept for what follows', async () => {
-    const timeBudget = createTimeBudget(1000)
+    const timeBudget = new TimeBudget(1000)
     const both = outcomeOf(
       timeBudget.wait(async () => {
         await taking(500)()
@@ -57,7 +57,7 @@ describe('the time budget', () => {
   })
 
   test('says when it is at its end to those who go on waiting all the same', async () => {
-    const timeBudget = createTimeBudget(1000)
+    const timeBudget = new TimeBudget(1000)
     let lateAfter: number | undefined
     const began = performance.now()
     const done = outcomeOf(
@@ -70,7 +70,7 @@ describe('the time budget', () => {
   })
 
   test('leaves no timer behind, and passes on why work fails', async () => {
-    const failed = createTimeBudget(1000).wait(() => Promise.reject(new Error('no')), late)
+    const failed = new TimeBudget(1000).wait(() => Promise.reject(new Error('no')), late)
     await expect(failed).rejects.toThrow('no')
     expect(vi.getTimerCount()).toBe(0)
   })

@@ -2,8 +2,12 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
-import { type AreaFinder, createAreaFinder } from '#src/lookup/areas.ts'
-import { createOutlineStore, type OutlineStore } from '#src/lookup/outlines.ts'
+import {
+  type AreaFinder,
+  createAreaFinder,
+  createOutlineStore,
+  type OutlineStore,
+} from '#src/lookup/areas.ts'
 import type { Area, Position } from '#src/lookup/queries.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createOutlineStore, isClearOf } from '#src/lookup/outlines.ts'
+import { createOutlineStore, isClearOf } from '#src/lookup/areas.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 

@@ -11,12 +11,12 @@ import { entityTag } from '../entity-tags.ts'
 const BLOCK = 512
 
 /** Makes an archive of files (POSIX ustar) with no times and owners in it: the same files are the same bytes. */
-function tarOf(files: ReadonlyMap<string, Buffer>): Buffer {
-  const pieces = [...files].flatMap(([name, bytes]) => [headerOf(name, bytes.length), padded(bytes)])
+function packTar(files: ReadonlyMap<string, Buffer>): Buffer {
+  const pieces = [...files].flatMap(([name, bytes]) => [createTarHeader(name, bytes.length), padded(bytes)])
   return Buffer.concat([...pieces, Buffer.alloc(2 * BLOCK)])
 }
 
-function headerOf(name: string, length: number): Buffer {
+function createTarHeader(name: string, length: number): Buffer {
   if (Buffer.byteLength(name) > 99) throw new RangeError(`${name} is too long for a name in an archive`)
   const header = Buffer.alloc(BLOCK)
   header.write(name, 0)
@@ -49,7 +49,7 @@ interface ClientFile {
   tag: string
 }
 
-/** The files of clients by their names, and how they are made. A wheel has its version in its name, or pip refuses it. */
+/** Files of clients by name. pip requires the version in the name of a wheel. */
 const MADE: Readonly<Record<string, { mediaType: string; make: () => Promise<Buffer> }>> = {
   'agro-advisory.tgz': { mediaType: 'application/gzip', make: npmPackage },
   [`${NAME}-${VERSION}-py3-none-any.whl`]: { mediaType: 'application/zip', make: wheel },
@@ -59,7 +59,7 @@ const MADE: Readonly<Record<string, { mediaType: string; make: () => Promise<Buf
   },
 }
 
-/** @returns makes a file when it is first asked for, and keeps it; undefined for one that there is not */
+/** Creates each file at its first request; undefined for an unknown one. */
 export function createClientFiles(): (name: string) => Promise<ClientFile> | undefined {
   const files = new Cache<string, ClientFile>('client files', { max: Object.keys(MADE).length })
 
@@ -75,7 +75,7 @@ export function createClientFiles(): (name: string) => Promise<ClientFile> | und
   }
 }
 
-/** As `npm pack` makes it, of what is compiled already: there is no compiler where the service runs. */
+/** The package of `npm pack` from compiled files: the service has no compiler. */
 async function npmPackage(): Promise<Buffer> {
   const folder = join(CLIENTS, 'typescript')
   const compiled = (await readdir(join(folder, 'dist'))).filter((name) => name !== 'schema.d.ts')
@@ -87,12 +87,12 @@ async function npmPackage(): Promise<Buffer> {
   } = JSON.parse(await text(join(folder, 'package.json')))
   const files = new Map([['package/package.json', Buffer.from(JSON.stringify(manifest, null, 2))]])
   for (const name of names) files.set(`package/${name}`, await readFile(join(folder, name)))
-  // Types alone: what is compiled of it is the same.
+  // Types alone are the same when compiled.
   files.set('package/dist/schema.d.ts', await readFile(join(folder, 'src/schema.ts')))
-  return promisify(gzip)(tarOf(files))
+  return promisify(gzip)(packTar(files))
 }
 
-/** A wheel of a module (PEP 427): nothing is built when it is installed. */
+/** A wheel of a module (PEP 427), which needs no build. */
 async function wheel(): Promise<Buffer> {
   const folder = join(CLIENTS, 'python')
   const info = `${NAME}-${VERSION}.dist-info`
@@ -124,7 +124,7 @@ async function wheel(): Promise<Buffer> {
     ([name, bytes]) => `${name},sha256=${sha256(bytes)},${bytes.length}`,
   )
   files[`${info}/RECORD`] = Buffer.from([...record, `${info}/RECORD,,`, ''].join('\n'))
-  // The earliest time that a zip archive can tell, by whatever clock.
+  // The earliest time of a zip archive.
   return Buffer.from(zipSync(files, { mtime: new Date(1980, 0, 1) }))
 }
 

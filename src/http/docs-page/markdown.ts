@@ -1,16 +1,16 @@
 import MarkdownIt, { type Token } from 'markdown-it'
 
-/** A page of Markdown as HTML. */
+/** A Markdown document as HTML. */
 export interface Reading {
   title: string
-  /** What stands above the first chapter. */
+  /** Text above the first chapter. */
   opening: string
   chapters: Chapter[]
 }
 
-/** What stands below a heading of the second level. */
+/** Text below a heading of the second level. */
 export interface Chapter {
-  /** As links name it: made of the heading as GitHub makes it. */
+  /** Made of the heading as GitHub does. */
   id: string
   /** HTML, as all that follows. */
   heading: string
@@ -18,17 +18,17 @@ export interface Chapter {
 }
 
 /**
- * Renders a page of our documents. HTML in it is shown as text, and links have no schemes that run anything.
+ * Renders a document. HTML is shown as text, and links have no schemes that run code.
  *
- * @param hrefOf where a link leads; null where that is nowhere, and its text alone is shown
+ * @param hrefOf null for a link that is shown as text
  */
-export function readingOf(text: string, hrefOf: (link: string) => string | null): Reading {
+export function renderReading(text: string, hrefOf: (link: string) => string | null): Reading {
   const markdown = new MarkdownIt({ html: false })
   const tokens = markdown.parse(text, {})
   for (const { children } of tokens) if (children) pointLinks(children, hrefOf)
   const render = (some: Token[]) => markdown.renderer.render(some, markdown.options, {})
   for (const [index, token] of tokens.entries()) {
-    if (token.type === 'heading_open') token.attrSet('id', slugOf(textOf(tokens[index + 1])))
+    if (token.type === 'heading_open') token.attrSet('id', createSlug(readText(tokens[index + 1])))
   }
 
   const starts = tokens.flatMap(({ type, tag }, index) =>
@@ -40,10 +40,9 @@ export function readingOf(text: string, hrefOf: (link: string) => string | null)
     // Behind the heading, its text and its end.
     content: render(tokens.slice(start + 3, starts[index + 1])),
   }))
-  return { title: textOf(tokens[1]), opening: render(tokens.slice(3, starts[0])), chapters }
+  return { title: readText(tokens[1]), opening: render(tokens.slice(3, starts[0])), chapters }
 }
 
-/** Has the links of a line lead where they are to lead from here. */
 function pointLinks(tokens: Token[], hrefOf: (link: string) => string | null): void {
   let isHidden = false
   for (const token of tokens) {
@@ -56,12 +55,12 @@ function pointLinks(tokens: Token[], hrefOf: (link: string) => string | null): v
   }
 }
 
-/** What is read of a line, without its marks. */
-function textOf(line: Token | undefined): string {
+/** Text of a line without markup. */
+function readText(line: Token | undefined): string {
   return (line?.children ?? []).map(({ content }) => content).join('')
 }
 
-function slugOf(heading: string): string {
+function createSlug(heading: string): string {
   return heading
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\s_-]/gu, '')

@@ -4,20 +4,20 @@ import { SERVICE_DESCRIPTION, SERVICE_NAME } from '#schemas/service.ts'
 import { Cache } from '#src/lib/cache.ts'
 import type { App } from '../app.ts'
 import { DOCUMENT_PARTS } from '../openapi/document.ts'
+import { renderHtml } from '../plain-page.ts'
 import { DOCS_SCRIPT } from '../web-pages.ts'
 import type { Chapter, Reading } from './markdown.ts'
 
-/** What stands above the operations. */
 interface PageContent {
-  /** Before the path of another page of the documentation: where they are, as seen from the page. */
+  /** Relative path of the pages of the documentation. */
   folder: string
-  /** The same of the service. */
+  /** Relative path of the service. */
   root: string
-  /** The product that the first calls ask about. */
+  /** Product of the first calls. */
   product: string
   calls: Reading
   guide: Reading
-  /** Whether it says that synthetic values are published. */
+  /** Whether synthetic values are published. */
   synthetic: boolean
 }
 
@@ -28,23 +28,21 @@ const NOTICE = `
     </p>`
 
 /**
- * What the head of a page has of ours: its look and its script, which are those of all pages.
+ * The styles and the script of all pages.
  *
- * @param root before the paths of the service, as seen from the page
+ * @param root relative path of the service
  */
-export function headOf(app: App, root: string): string {
+export function renderHead(app: App, root: string): string {
   const file = (name: string) => root + app.webFile(name)
   const styles = ['styles/page.css', 'styles/pages.css', 'styles/docs.css']
-  return `
-  <meta name="viewport" content="width=device-width, initial-scale=1">
-  <meta name="color-scheme" content="light dark">
+  return `  <meta name="color-scheme" content="light dark">
   <meta name="description" content="${SERVICE_DESCRIPTION}">
   <link rel="icon" type="image/svg+xml" href="${file('mark.svg')}">
 ${styles.map((name) => `  <link rel="stylesheet" href="${file(name)}">\n`).join('')}  <script type="module" src="${file(DOCS_SCRIPT)}"></script>`
 }
 
-/** The first calls, the guide and the way to the other documents. */
-export function contentOf({ folder, root, product, calls, guide, synthetic }: PageContent): string {
+/** The first calls, the guide and links above the operations. */
+export function renderContent({ folder, root, product, calls, guide, synthetic }: PageContent): string {
   const tries: Operation[][] = [
     [{ name: 'Try it', link: `advisory/${product}AtPoint` }],
     [
@@ -84,28 +82,22 @@ function parts(root: string): string {
   return links.join(', ')
 }
 
-/** A page to read, of its own. */
-export function readingPageOf({ title, opening, chapters }: Reading, head: string): string {
+/** A document as a page of its own. */
+export function renderReadingPage({ title, opening, chapters }: Reading, head: string): string {
   const parts = chapters.map(({ id, heading, content }) => `<h2 id="${id}">${heading}</h2>\n${content}`)
-  return `<!DOCTYPE html>
-<html lang="en">
-<head>
-  <meta charset="utf-8">${head}
-  <title>${title} - ${SERVICE_NAME}</title>
-</head>
-<body>
-    <article class="page docs reading">
+  return renderHtml({
+    title: `${title} - ${SERVICE_NAME}`,
+    head,
+    body: `    <article class="page docs reading">
       <p><a href=".">All operations, and the guide</a></p>
       <h2>${title}</h2>
       ${opening}
       ${parts.join('\n')}
-    </article>
-</body>
-</html>
-`
+    </article>`,
+  })
 }
 
-/** An operation below, as a card leads to it. */
+/** Link from a card to an operation. */
 interface Operation {
   name: string
   link: string
@@ -116,14 +108,14 @@ function card({ id, heading, content }: Chapter, operations: Operation[]): strin
   return `<article class="card"><h2 id="call-${id}">${heading}</h2>\n${content}<p>On this page: ${links}</p></article>`
 }
 
-/** A chapter of which the heading alone is seen until somebody opens it: the operations are not far below. */
+/** A closed chapter, so that the operations are not far below. */
 function folded({ id, heading, content }: Chapter): string {
   return `<details id="${id}"><summary><h3>${heading}</h3></summary>\n${content}</details>`
 }
 
 const DOCUMENTS = join(import.meta.dirname, '../../../docs')
 
-/** The documents for integrators, by where they are below /docs: the guide and the first calls stand on the page itself. */
+/** Documents for integrators by their path below /docs; the guide and the first calls are on the page itself. */
 const READINGS = {
   '': 'guide/integrators.md',
   agents: 'guide/agents.md',
@@ -140,31 +132,30 @@ const READINGS = {
 
 type ReadingPath = keyof typeof READINGS
 
-/** Those that have a page of their own. */
+/** Documents with a page of their own. */
 export const READING_PATHS = (Object.keys(READINGS) as ReadingPath[]).filter(
   (path) => path !== '' && path !== 'calls',
 )
 
-/** Makes what reads each document once. */
-export function rememberedReadings() {
+export function createReadings() {
   const readings = new Cache<string, Reading>('readings', { max: 100 })
   return (path: ReadingPath, folder: string): Promise<Reading> =>
     readings.load(`${folder}${path}`, () => readDocument(path, folder))
 }
 
 /**
- * Renders a document, with links that lead to the others. What else is linked is for readers of the repository.
+ * Renders a document with links to the others. Other links are for readers of the repository.
  *
- * @param folder before the paths of the others: where they are, as seen from the page
+ * @param folder relative path of the other documents
  */
 async function readDocument(path: ReadingPath, folder: string): Promise<Reading> {
   const file = READINGS[path]
-  // Loaded with the first page that is asked for: a start does not wait for it.
-  const [text, { readingOf }] = await Promise.all([
+  // Loaded with the first page, which shortens the start.
+  const [text, { renderReading }] = await Promise.all([
     readFile(join(DOCUMENTS, file), 'utf8'),
     import('./markdown.ts'),
   ])
-  return readingOf(text, (link) => hrefFrom(file, link, folder))
+  return renderReading(text, (link) => hrefFrom(file, link, folder))
 }
 
 function hrefFrom(file: string, link: string, folder: string): string | null {

@@ -7,33 +7,29 @@ import type { App } from '../app.ts'
 
 const PATH = '/metrics'
 
-/** The text form of Prometheus, as `prom-client` calls it. */
+/** The text format of Prometheus. */
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
-/** A scraper has one connection, and some may look by hand. */
 const MOST_CONNECTIONS = 20
 
 /** A request has no body, and its headers are short; an answer has some hundred kilobytes. */
 const RECEIVING_MS = 5000
 const SILENCE_MS = 30_000
 
-/** Where the metrics are served. */
 interface ScrapePort extends AddressInfo {
   close(): void
 }
 
-/** Reads all metrics, as text. */
 type ReadMetrics = () => Promise<string>
 
 /**
- * Serves the metrics on METRICS_PORT until the service closes, where that is set.
+ * Serves the metrics on METRICS_PORT until the service closes.
  *
- * @returns where it listens; undefined where it does not
- * @throws {OperatorError} where it cannot
+ * @throws {OperatorError} where it cannot listen
  */
 export async function listenForScrapes(app: App): Promise<ScrapePort | undefined> {
   if (app.config.METRICS_PORT === undefined) return undefined
-  // Who does not look at the service from outside does not pay for it.
+  // Loaded with METRICS_PORT alone.
   const { createRegistry } = await import('./registry.ts')
   const registry = createRegistry(app.metrics)
   const port = await serveScrapes(
@@ -45,12 +41,7 @@ export async function listenForScrapes(app: App): Promise<ScrapePort | undefined
   return port
 }
 
-/**
- * The same for metrics that are read in some way: never on the port that is open to the public. Nothing of it waits
- * for the database.
- *
- * @param failed told why they could not be read
- */
+/** Serves metrics on a port of their own, never on the public one, and without the database. */
 export async function serveScrapes(
   { METRICS_HOST: host, METRICS_PORT: port }: Config,
   read: ReadMetrics,
@@ -80,14 +71,14 @@ export async function serveScrapes(
 }
 
 function answerer(read: ReadMetrics, failed: (error: unknown) => void) {
-  let underWay: Promise<string> | undefined
+  let pending: Promise<string> | undefined
 
-  /** Those who ask at the same time are told the same. */
+  /** Concurrent scrapes share one read. */
   function scrape(): Promise<string> {
-    underWay ??= read().finally(() => {
-      underWay = undefined
+    pending ??= read().finally(() => {
+      pending = undefined
     })
-    return underWay
+    return pending
   }
 
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

@@ -1,13 +1,10 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { METRICS, type MetricDefinition, type Metrics, type ReadSamples } from './metrics.ts'
 
-/** Numbers that go up and down, with names of counters: what checks a scrape complains of them. */
+/** Gauges with names of counters, which linters of scrapes refuse. */
 const MISNAMED = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`)
 
-/**
- * Makes the registry of a process, which reads all metrics anew when it is asked for them. Those of several
- * processes can be merged (`AggregatorRegistry`): each definition says how.
- */
+/** The registry of a process, which reads metrics at each scrape. `AggregatorRegistry` merges those of processes. */
 export function createRegistry(metrics: Metrics): Registry {
   const registry = new Registry()
   for (const [name, readers] of metrics.readers()) {
@@ -18,20 +15,20 @@ export function createRegistry(metrics: Metrics): Registry {
   return registry
 }
 
-/** A metric of any type whose numbers are kept elsewhere. */
+/** A metric of any type whose numbers are read at each scrape. */
 class ReadMetric extends Gauge {
   readonly #definition
   readonly #readers
 
   constructor(name: string, definition: MetricDefinition, readers: readonly ReadSamples[]) {
     super({ name, help: definition.help, registers: [] })
-    this.#definition = { name, aggregator: 'sum' as const, ...definition }
+    this.#definition = { name, ...definition }
     this.#readers = readers
   }
 
   override async get() {
     const values = this.#readers.flatMap((read) => read())
-    // The types of prom-client take what it calls the types, which are words, for numbers.
+    // prom-client declares the words of `type` as numbers.
     return { ...this.#definition, values } as unknown as Awaited<ReturnType<Gauge['get']>>
   }
 }

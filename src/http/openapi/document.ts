@@ -9,11 +9,11 @@ import {
   type ExampleSchema,
   exampleOf,
   isRef,
+  listSlots,
   type Part,
   Repeats,
   refTo,
   type Slot,
-  slotsOf,
 } from './repeats.ts'
 
 interface Operation extends Part {
@@ -22,13 +22,10 @@ interface Operation extends Part {
   responses: Record<string, Part>
 }
 
-/** A schema with fewer letters stays in its place: the reference would be no shorter. */
+/** A shorter schema stays, since a reference would be as long. */
 const SHORTEST_SCHEMA = 60
 
-/**
- * Moves the parts that the document repeats into `components`, and refers to them there: parameters, headers
- * of answers, and members of schemas. An object with examples has those of its members in them.
- */
+/** Moves repeated parameters, headers and members of schemas into `components`. */
 function shareComponents(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
   const { headers = {}, parameters = {}, responses = {}, schemas = {} } = document.components ?? {}
   const operations = Object.values(document.paths ?? {}).flatMap(
@@ -36,8 +33,8 @@ function shareComponents(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
   )
   const ofOperations = operations.map((operation): [string, Part] => [operation.operationId, operation])
 
-  share('headers', [...headersIn(operations), ...Object.entries(responses).flatMap(headersOf)], headers)
-  share('parameters', operations.flatMap(slotsOfParameters), parameters)
+  share('headers', [...headersIn(operations), ...Object.entries(responses).flatMap(listHeaders)], headers)
+  share('parameters', operations.flatMap(listParameterSlots), parameters)
   const roots = [...Object.entries(schemas), ...Object.entries(parameters), ...ofOperations]
   const members = roots.flatMap(([name, root]) => [...membersIn(root as Part, name)])
   const long = members.filter(({ value }) => JSON.stringify(value).length >= SHORTEST_SCHEMA)
@@ -46,10 +43,10 @@ function shareComponents(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
   return document
 }
 
-/** Components whose members other schemas have among theirs. */
+/** Components whose members other schemas contain. */
 const GROUPS = ['QuantityParameters']
 
-/** A document in which schemas refer to groups of members by `allOf`. */
+/** Schemas refer to groups of members by `allOf`. */
 function withGroups(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
   const schemas = (document.components?.schemas ?? {}) as Record<string, Part | undefined>
   const groups = GROUPS.flatMap((name) => {
@@ -68,7 +65,7 @@ interface Group {
   members: [string, unknown][]
 }
 
-/** Whether an object has the members and others. */
+/** Whether an object has all the members, and others. */
 function hasAll(properties: Part, members: Group['members']): boolean {
   if (Object.keys(properties).length === members.length) return false
   return members.every(([name, member]) => JSON.stringify(properties[name]) === JSON.stringify(member))
@@ -95,26 +92,26 @@ function share(kind: string, slots: Slot[], components: Part): void {
 
 function headersIn(operations: Operation[]): Slot[] {
   return operations.flatMap(({ operationId, responses }) =>
-    Object.values(responses).flatMap((response) => headersOf([operationId, response])),
+    Object.values(responses).flatMap((response) => listHeaders([operationId, response])),
   )
 }
 
-function headersOf([within, { headers = {} }]: [string, object & { headers?: object }]): Slot[] {
-  return slotsOf(headers as Part, within)
+function listHeaders([within, { headers = {} }]: [string, object & { headers?: object }]): Slot[] {
+  return listSlots(headers as Part, within)
 }
 
-function slotsOfParameters({ operationId, parameters = [] }: Operation): Slot[] {
-  const slots = slotsOf(parameters as unknown as Part, operationId)
+function listParameterSlots({ operationId, parameters = [] }: Operation): Slot[] {
+  const slots = listSlots(parameters as unknown as Part, operationId)
   return slots.map((slot) => ({ ...slot, name: String(slot.value.name) }))
 }
 
 /**
- * The members of all objects that a part of the document describes, the outer ones first.
+ * The members of all objects of a part of the document, the outer ones first.
  *
- * @param ofObject whether the part is the members of an object, whose keys are names of the API
+ * @param ofObject whether the keys of the part are members of the API
  */
 function* membersIn(part: Part, within: string, ofObject = false): Generator<Slot> {
-  if (ofObject) yield* slotsOf(part, within)
+  if (ofObject) yield* listSlots(part, within)
   for (const [key, value] of Object.entries(part)) {
     const isExample = !ofObject && (key === 'example' || key === 'examples')
     if (value === null || typeof value !== 'object' || isExample) continue
@@ -122,7 +119,7 @@ function* membersIn(part: Part, within: string, ofObject = false): Generator<Slo
   }
 }
 
-/** An object that has examples has those of its members, too. */
+/** The examples of an object contain those of its members. */
 function leaveOutExamples(schema: Part, covered = false): void {
   const { examples, properties = {}, items, anyOf = [], oneOf = [], allOf = [] } = schema
   if (covered) delete schema.examples
@@ -139,7 +136,7 @@ interface Parameter {
   example?: unknown
 }
 
-/** Of parameters whose schema says too little. */
+/** Examples of parameters that do not follow from their schema. */
 const OF_NAME: Record<string, unknown> = {
   budget: 15_000,
   cursor: 'eyJpZCI6MTB9',
@@ -158,13 +155,11 @@ const OF_NAME: Record<string, unknown> = {
   'X-Request-Id': EXAMPLE_REQUEST_ID,
 }
 
-/** What a description shows of a text. */
 const SHOWN = /such as `([^`]+)`/
 
 /**
- * Gives each parameter an example, where it has none: that of another one of its name, what its description shows, or what
- * follows from its schema. Tools make calls of them (Postman). The page of the documentation has none of it: its forms would
- * send what is better left out.
+ * Gives each parameter an example: of its description, of another parameter of its name, or of its schema. Postman makes
+ * calls of them. The page of the documentation has none, since its forms would send them.
  */
 function withParameterExamples(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
   const schemas = (document.components?.schemas ?? {}) as Components
@@ -174,21 +169,18 @@ function withParameterExamples(document: OpenAPIV3_1.Document): OpenAPIV3_1.Docu
       .flatMap((operation) => operation.parameters ?? []),
     ...(Object.values(document.components?.parameters ?? {}) as Parameter[]),
   ].filter((parameter): parameter is Parameter => 'name' in parameter)
-  const known = new Map(
+  const examples = new Map(
     parameters.flatMap(({ name, example }) => (example === undefined ? [] : [[name, example]])),
   )
   for (const parameter of parameters) {
     const { name, description = '', schema = {} } = parameter
     parameter.example ??=
-      SHOWN.exec(description)?.[1] ?? known.get(name) ?? OF_NAME[name] ?? exampleOf(schema, schemas)
+      SHOWN.exec(description)?.[1] ?? examples.get(name) ?? OF_NAME[name] ?? exampleOf(schema, schemas)
   }
   return document
 }
 
-/**
- * The documents for one purpose, beside the whole one: each has the operations whose paths match. Every
- * operation is in one of them.
- */
+/** The documents for one purpose, with the operations of some paths. Each operation is in one of them. */
 export const DOCUMENT_PARTS = {
   points: {
     title: 'Points: advice for one place or many, and the catalog',
@@ -210,18 +202,18 @@ export const DOCUMENT_PARTS = {
 
 export type DocumentPart = keyof typeof DOCUMENT_PARTS
 
-/** The part that a path is in. A path of two parts is in the first of them. */
-function partOf(path: string): DocumentPart | undefined {
+/** The first part that a path matches. */
+function findPart(path: string): DocumentPart | undefined {
   const parts = Object.entries(DOCUMENT_PARTS) as [DocumentPart, { paths: RegExp }][]
   return parts.find(([, { paths }]) => paths.test(path))?.[0]
 }
 
-/** A document with the operations of one part, and the tags that they have. */
+/** The operations of one part, and their tags. */
 function withPaths(document: OpenAPIV3_1.Document, part: DocumentPart): OpenAPIV3_1.Document {
   const paths = Object.fromEntries(
-    Object.entries(document.paths ?? {}).filter(([path]) => partOf(path) === part),
+    Object.entries(document.paths ?? {}).filter(([path]) => findPart(path) === part),
   )
-  const used = new Set(Object.values(paths).flatMap((path) => Object.values(path ?? {}).flatMap(tagsOf)))
+  const used = new Set(Object.values(paths).flatMap((path) => Object.values(path ?? {}).flatMap(listTags)))
   const { title } = document.info
   return {
     ...document,
@@ -231,59 +223,55 @@ function withPaths(document: OpenAPIV3_1.Document, part: DocumentPart): OpenAPIV
   }
 }
 
-function tagsOf(operation: unknown): string[] {
+function listTags(operation: unknown): string[] {
   return (operation as { tags?: string[] }).tags ?? []
 }
 
 export const JSON_TYPE = 'application/json'
 
-/** A country as the document names it. */
 export interface DocumentCountry {
   code: string
   name: string
 }
 
 /**
- * Which media types the document has. Generators of clients choose one where an operation has several, and
- * not always JSON: `json` has JSON alone where there is a choice, and names the others beside it. `all` is for
- * gateways, which let through what the document has.
+ * Generators of clients choose one of several media types, not always JSON: `json` has JSON alone where there is a choice,
+ * and lists the others beside it. `all` is for gateways.
  */
 type DocumentedMedia = 'json' | 'all'
 
-/** Beside a `content`: the media types that generators are not to choose. */
+/** Media types that generators must not choose, beside `content`. */
 const OTHER_MEDIA_TYPES = 'x-other-media-types'
 
 interface Media {
   schema: { $ref?: string; anyOf?: { $ref?: string }[] }
 }
 
-/** Which document is asked for. */
 export interface DocumentView {
   media: DocumentedMedia
-  /** What stands before its paths for who asks for it. */
   basePath: string
-  /** Left out for the whole document. */
+  /** By default the whole document. */
   part?: DocumentPart | undefined
 }
 
 const OWN_VIEW: DocumentView = { media: 'json', basePath: '', part: undefined }
 
-/** The document as it is served and, with the countries of a new database, checked in. The app must be ready. */
+/** The repository has it with the countries of a new database. The app must be ready. */
 export function openapiYaml(app: App, countries: DocumentCountry[], view = OWN_VIEW): string {
-  return yamlOf(documentOf(app, countries, view))
+  return formatYaml(documentOf(app, countries, view))
 }
 
 const YAML_WIDTH = 110
 
-/** A document as YAML, in which maps and lists stand on one line where they fit. */
-function yamlOf(document: OpenAPIV3_1.Document): string {
+/** Maps and lists are on one line where they fit. */
+function formatYaml(document: OpenAPIV3_1.Document): string {
   const yaml = new YamlDocument(document, { aliasDuplicateObjects: false })
   visit(yaml, {
     Collection(key, node, path) {
       // Each level indents by two, and the key stands before the value.
       const depth = path.filter(isCollection).length
-      const room = YAML_WIDTH - 2 * depth - String(key ?? '').length
-      if (JSON.stringify(node).length > room) return undefined
+      const width = YAML_WIDTH - 2 * depth - String(key ?? '').length
+      if (JSON.stringify(node).length > width) return undefined
       node.flow = true
       quoteQuestions(node)
       return visit.SKIP
@@ -292,7 +280,7 @@ function yamlOf(document: OpenAPIV3_1.Document): string {
   return yaml.toString({ lineWidth: YAML_WIDTH, flowCollectionPadding: true })
 }
 
-/** Parsers of YAML 1.1, such as Python's, take a plain `?` in a map on one line for the mark of a key. */
+/** Parsers of YAML 1.1, such as Python's, read a plain `?` in a map on one line as the mark of a key. */
 function quoteQuestions(node: Node): void {
   visit(node, {
     Scalar(_, scalar) {
@@ -301,7 +289,7 @@ function quoteQuestions(node: Node): void {
   })
 }
 
-/** The document with the countries in its descriptions, in words that validators of others know. */
+/** Fills in the countries, and replaces formats of ours. */
 export function documentOf(
   app: App,
   countries: DocumentCountry[],
@@ -330,7 +318,6 @@ export function documentOf(
   return shareComponents(withoutUnused(withGroups(document)))
 }
 
-/** A document without the components that nothing in it refers to. */
 function withoutUnused(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
   const { securitySchemes: _, ...components } = document.components ?? {}
   const text = JSON.stringify(document)
@@ -341,30 +328,30 @@ function withoutUnused(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
   )
   if (unused.length === 0) return document
   for (const { named, name } of unused) delete named[name]
-  // What only these referred to is not used either.
+  // Components that only these referred to are unused too.
   return withoutUnused(document)
 }
 
-/** Leaves JSON alone in the bodies of requests and answers that may be JSON; for `JSON.parse`. */
+/** For `JSON.parse`: bodies with JSON have no other media type. */
 function withJsonAlone(_key: string, value: unknown): unknown {
   if (value === null || typeof value !== 'object' || !('content' in value)) return value
   const { [JSON_TYPE]: json, ...others } = value.content as Record<string, Media>
   if (json === undefined || Object.keys(others).length === 0) return value
   return {
     ...value,
-    content: { [JSON_TYPE]: withoutSchemasOf(Object.values(others), json) },
+    content: { [JSON_TYPE]: withoutSchemas(Object.values(others), json) },
     [OTHER_MEDIA_TYPES]: Object.keys(others),
   }
 }
 
-/** Of several schemas those alone that no other media type has: no choice is left to generators there, either. */
-function withoutSchemasOf(others: Media[], json: Media): Media {
+/** Without the schemas of other media types, generators have no choice of schemas either. */
+function withoutSchemas(others: Media[], json: Media): Media {
   const references = others.map(({ schema }) => schema.$ref)
   const [own, ...more] = json.schema.anyOf?.filter(({ $ref }) => !references.includes($ref)) ?? []
   return own && more.length === 0 ? { ...json, schema: own } : json
 }
 
-/** A schema as text, its references made those of the document. */
+/** A schema as text, with references of the document. */
 function withComponents(schema: unknown): string {
   return String(schema).replace(/"(\w+)#"/g, '"#/components/schemas/$1"')
 }

@@ -24,7 +24,7 @@ const header = (description: string, example: string | number) => ({
   example,
 })
 
-/** Headers that follow from the status of an answer and from the config of its route. */
+/** Headers by the status of an answer and the config of its route. */
 const HEADERS = {
   'X-Request-Id': {
     ...header('Names the call in the log of the service. Every answer has it.', EXAMPLE_REQUEST_ID),
@@ -63,7 +63,7 @@ const HEADERS = {
   Link: header('Where more is (RFC 8288).', '</advisory/yield/points>; rel="successor-version"'),
 } satisfies Record<string, OpenAPIV3_1.HeaderObject>
 
-/** Headers of requests, whose names are those of their components without hyphens. */
+/** Headers of requests by the name of their component. */
 const HEADER_PARAMETERS = {
   IfNoneMatch: {
     name: 'If-None-Match',
@@ -94,29 +94,23 @@ const HEADER_PARAMETERS = {
   },
 } satisfies Record<string, OpenAPIV3_1.ParameterObject>
 
-/** What the config of a route says of its operation. */
+/** Config of a route for its operation. */
 export interface RouteFacts {
-  /** Whether no token is needed. */
+  /** Without a token. */
   open?: boolean
-  /** What a key needs. */
   scope?: Scope | undefined
   caching?: Caching
   deprecated?: Deprecated
   idempotent?: boolean
   preferences?: readonly Preference[]
-  /** Whether the body may be left out. */
   optionalBody?: boolean
 }
 
-/** What an operation is refused with before it is known which media type the answer would have. */
+/** Statuses before the media type of the answer is known. */
 const BEFORE_NEGOTIATION = new Set([401, 403, 408, 413, 415, 431])
 
-/**
- * The headers that an answer of an operation has, or may have.
- *
- * @param negotiated whether the operation answers with several media types
- */
-function headersOf(status: number, facts: RouteFacts, negotiated: boolean): Headers {
+/** @param negotiated whether the operation has several media types */
+function listHeaders(status: number, facts: RouteFacts, negotiated: boolean): Headers {
   const { open, caching, deprecated, idempotent, preferences = [] } = facts
   const success = status < 300
   const strict = preferences.includes('handling=strict')
@@ -125,13 +119,13 @@ function headersOf(status: number, facts: RouteFacts, negotiated: boolean): Head
     (status === 429 || status === 503 || (status === 409 && idempotent === true)) && 'Retry-After',
     status === 429 && 'RateLimit',
     status === 429 && 'RateLimit-Policy',
-    // Whoever sends a token is not told that nothing has changed.
+    // A 304 never has it.
     ((open === true && status !== 304) || status === 401 || status === 403) && 'WWW-Authenticate',
     status === 415 && 'Accept-Encoding',
     (tagged ||
       caching === 'never' ||
       caching === 'shared' ||
-      // What was allowed before it failed is taken back.
+      // A failure removes the permission to store.
       (caching === 'own' && status >= 500) ||
       (success && preferences.includes('server-timing'))) &&
       'Cache-Control',
@@ -151,8 +145,7 @@ function headersOf(status: number, facts: RouteFacts, negotiated: boolean): Head
   )
 }
 
-/** The headers that a request may have. */
-function headerParametersOf(facts: RouteFacts): { $ref: string }[] {
+function listHeaderParameters(facts: RouteFacts): { $ref: string }[] {
   const names: (keyof typeof HEADER_PARAMETERS | false)[] = [
     isTagged(facts) && 'IfNoneMatch',
     facts.preferences !== undefined && 'Prefer',
@@ -162,12 +155,11 @@ function headerParametersOf(facts: RouteFacts): { $ref: string }[] {
   return names.flatMap((name) => (name === false ? [] : [{ $ref: `#/components/parameters/${name}` }]))
 }
 
-/** Whether successes have a tag. */
 function isTagged({ caching }: RouteFacts): boolean {
   return caching === 'own' || caching === 'shared'
 }
 
-/** Carries what a route's config says to its operation; never seen outside. */
+/** Carries the config of a route to its operation; the document has none. */
 export const ROUTE_FACTS = 'x-route-facts'
 
 interface Media {
@@ -192,17 +184,14 @@ interface Operation {
   [ROUTE_FACTS]?: RouteFacts
 }
 
-/**
- * Adds to each operation the facts of its route and its schemas: headers, errors, examples of bodies, and
- * whether it is deprecated.
- */
+/** Adds headers, errors, examples of bodies and deprecations to each operation. */
 export function withOperations(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
   const components = (document.components?.schemas ?? {}) as Components
   const shared = { errors: new ErrorResponses(), notModified: { description: UNCHANGED, headers: {} } }
   for (const path of Object.values(document.paths ?? {}) as unknown as Record<string, Operation>[]) {
     for (const [method, operation] of Object.entries(path)) {
       complete(operation, components, shared)
-      path[method] = inOrder(operation)
+      path[method] = sortMembers(operation)
     }
   }
   Object.assign(document.components ?? {}, {
@@ -214,20 +203,19 @@ export function withOperations(document: OpenAPIV3_1.Document): OpenAPIV3_1.Docu
   return document
 }
 
-/** The component of a 304. */
 const NOT_MODIFIED = 'NotModified'
 const UNCHANGED = 'The answer is the one that `If-None-Match` names.'
 
-/** The responses that operations refer to. Each has the headers of all of these operations. */
+/** Responses of several operations, with the headers of all of them. */
 interface SharedResponses {
   errors: ErrorResponses
   notModified: { description: string; headers: object }
 }
 
-/** The order in which the document says what an operation is. */
+/** Order of members of an operation. */
 const ORDER = ['operationId', 'summary', 'tags', 'deprecated', 'description', 'parameters', 'requestBody']
 
-function inOrder<Part extends object>(operation: Part): Part {
+function sortMembers<Part extends object>(operation: Part): Part {
   const placeOf = (key: string) => (ORDER.includes(key) ? ORDER.indexOf(key) : ORDER.length)
   const members = Object.entries(operation).sort(([a], [b]) => placeOf(a) - placeOf(b))
   return Object.fromEntries(members) as Part
@@ -238,20 +226,21 @@ function complete(operation: Operation, components: Components, shared: SharedRe
   delete operation[ROUTE_FACTS]
   if (facts.deprecated) {
     operation.deprecated = true
-    operation.description = `${noteOf(facts.deprecated)}\n\n${operation.description ?? ''}`.trim()
+    operation.description =
+      `${describeDeprecation(facts.deprecated)}\n\n${operation.description ?? ''}`.trim()
   }
   if (facts.optionalBody && requestBody) requestBody.required = false
-  operation.parameters = [...(operation.parameters ?? []), ...headerParametersOf(facts)]
+  operation.parameters = [...(operation.parameters ?? []), ...listHeaderParameters(facts)]
 
   for (const [type, media] of Object.entries(requestBody?.content ?? {})) {
-    // Postman's converter knows no example of a schema: it would make up all fields of a JSON body.
+    // Postman's converter ignores examples of schemas, and would make up all fields of a JSON body.
     if (media.examples || (type !== 'application/json' && hasExample(media.schema, components))) continue
     media.example = exampleOf(media.schema, components)
   }
 
   const negotiated = responses[406] !== undefined
   for (const [status, answer] of Object.entries(responses)) {
-    answer.headers = { ...headersOf(Number(status), facts, negotiated), ...answer.headers }
+    answer.headers = { ...listHeaders(Number(status), facts, negotiated), ...answer.headers }
     if (Object.keys(answer.headers).length === 0) delete answer.headers
   }
   shared.errors.referTo(responses)
@@ -261,7 +250,7 @@ function complete(operation: Operation, components: Components, shared: SharedRe
   responses[304] = refTo('responses', NOT_MODIFIED)
 }
 
-function noteOf({ since, sunset, successor }: Deprecated): string {
+function describeDeprecation({ since, sunset, successor }: Deprecated): string {
   const end = sunset === undefined ? '' : ` It will be gone on ${sunset}.`
   const instead = successor === undefined ? '' : ` \`${successor}\` takes its place.`
   return `Deprecated since ${since}.${end}${instead}`

@@ -1,21 +1,19 @@
 import { ErrorBody, EXAMPLE_REQUEST_ID } from '#schemas/common.ts'
 import { ERRORS, type ErrorCode, EXAMPLE_SENTENCES, OF_ALL_REQUESTS } from '#src/errors.ts'
 
-/** A part of the document: an object of OpenAPI or of JSON Schema. */
+/** An object of OpenAPI or of JSON Schema. */
 export type Part = Record<string, unknown>
 
-/** A place in the document, and the part that stands there. */
+/** A part in its place of the document. */
 export interface Slot {
   owner: Part
   key: string
-  /** The name that the part has there. */
   name: string
-  /** The component or the operation that the place is in. */
+  /** Component or operation of the place. */
   within: string
   value: Part
 }
 
-/** The reference to a component. */
 export function refTo(kind: string, name: string): { $ref: string } {
   return { $ref: `#/components/${kind}/${name}` }
 }
@@ -24,7 +22,7 @@ export function isRef(part: Part): boolean {
   return '$ref' in part
 }
 
-export function slotsOf(owner: Part, within: string): Slot[] {
+export function listSlots(owner: Part, within: string): Slot[] {
   return Object.entries(owner).map(([key, value]) => ({
     owner,
     key,
@@ -45,7 +43,7 @@ function pascalCase(name: string): string {
     .join('')
 }
 
-/** Finds the parts of the document that stand in several places. */
+/** Finds parts that are in several places. */
 export class Repeats {
   #slotsByText = new Map<string, Slot[]>()
 
@@ -56,10 +54,7 @@ export class Repeats {
     else this.#slotsByText.set(text, [slot])
   }
 
-  /**
-   * The repeated parts, the longest first, each with its first copy and a name that no component has.
-   * A part that only copies of a longer one repeat is left out.
-   */
+  /** The longest first, with a free name; without parts that only copies of a longer one repeat. */
   *named(components: Part): Generator<{ name: string; value: Part; slots: Slot[] }> {
     const replaced = new WeakSet<object>()
     const groups = [...this.#slotsByText].sort(([a], [b]) => b.length - a.length)
@@ -73,7 +68,7 @@ export class Repeats {
   }
 }
 
-/** For `JSON.stringify`: parts are alike in whichever order they name their members. */
+/** For `JSON.stringify`: the order of members does not matter. */
 function inOrderOfKeys(_key: string, value: unknown): unknown {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return value
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
@@ -85,7 +80,7 @@ function markAll(part: unknown, marked: WeakSet<object>): void {
   for (const inner of Object.values(part)) markAll(inner, marked)
 }
 
-/** The name of a part, with the place of its first copy before it where another part has the name. */
+/** The name of a part, behind the name of its place where it is taken. */
 function freeName({ name, within }: Slot, taken: Part): string {
   const short = pascalCase(name)
   if (!(short in taken)) return short
@@ -96,7 +91,7 @@ function freeName({ name, within }: Slot, taken: Part): string {
   }
 }
 
-/** The component of the errors that every operation may answer with. */
+/** Component of the errors of all operations. */
 const ANY_ERROR = 'AnyError'
 
 const JSON_TYPE = 'application/json'
@@ -105,10 +100,9 @@ const CODES = Object.keys(ERRORS) as ErrorCode[]
 
 const OF_ALL = new Set<ErrorCode>(OF_ALL_REQUESTS)
 
-/** Headers that any error may have; the document lists them once, at the default. */
+/** Headers of any error, which the default response lists. */
 const HEADERS_OF_ALL = ['X-Request-Id', 'Retry-After', 'WWW-Authenticate', 'Cache-Control', 'Vary']
 
-/** An example of each error, for the components of the document. */
 export const ERROR_EXAMPLES = Object.fromEntries(CODES.map((code) => [code, { value: errorExample(code) }]))
 
 function errorExample(code: ErrorCode) {
@@ -117,42 +111,41 @@ function errorExample(code: ErrorCode) {
   return { error: EXAMPLE_SENTENCES[code], code, ...about, request_id: EXAMPLE_REQUEST_ID }
 }
 
-/** The error responses that operations refer to: one for each set of codes of a status. */
+/** Error responses: one component for each set of codes of a status. */
 export class ErrorResponses {
   readonly components: Record<string, Part> = {
     [ANY_ERROR]: {
-      ...responseOf(CODES.filter((code) => OF_ALL.has(code))),
+      ...createResponse(CODES.filter((code) => OF_ALL.has(code))),
       headers: Object.fromEntries(HEADERS_OF_ALL.map((name) => [name, refTo('headers', name)])),
     },
   }
 
   /**
-   * Puts references in the place of an operation's error responses. Errors that any operation may answer with
-   * are its `default`.
+   * Replaces error responses of an operation by references; errors of all operations are its `default`.
    *
-   * @param responses by status; each error names its codes by the keys of its examples
+   * @param responses by status; the keys of examples are the codes
    */
   referTo(responses: Record<string, Part>): void {
     for (const [status, response] of Object.entries(responses)) {
       if (Number(status) < 400) continue
       delete responses[status]
-      const codes = codesOf(response).filter((code) => !OF_ALL.has(code))
+      const codes = listCodes(response).filter((code) => !OF_ALL.has(code))
       if (codes.length > 0) responses[status] = refTo('responses', this.#nameOf(codes, response))
     }
-    // Linters want an operation to name an error of the client.
+    // Linters require an error of the client.
     if (!Object.keys(responses).some((status) => status.startsWith('4'))) {
       responses[400] = refTo('responses', ANY_ERROR)
     }
     responses.default = refTo('responses', ANY_ERROR)
   }
 
-  /** The component of some codes, with the headers of all operations that refer to it. */
+  /** Name of the component of some codes, with the headers of all its operations. */
   #nameOf(codes: ErrorCode[], { headers, content }: Part): string {
     const { [JSON_TYPE]: _, ...otherMedia } = content as Part
     const inText = Object.keys(otherMedia).length > 0 ? 'InText' : ''
     const name = codes.map(pascalCase).join('Or') + inText
     const { headers: present } = this.components[name] ?? {}
-    const { content: json, ...rest } = responseOf(codes)
+    const { content: json, ...rest } = createResponse(codes)
     const all = Object.entries({ ...(present as Part), ...(headers as Part) })
     const own = all.filter(([header]) => !HEADERS_OF_ALL.includes(header))
     this.components[name] = {
@@ -164,13 +157,13 @@ export class ErrorResponses {
   }
 }
 
-/** The codes of an error response, in the order of the catalogue. */
-function codesOf({ content }: Part): ErrorCode[] {
+/** In the order of the catalogue. */
+function listCodes({ content }: Part): ErrorCode[] {
   const { examples = {} } = (content as Record<string, { examples?: Part }>)[JSON_TYPE] ?? {}
   return CODES.filter((code) => code in examples)
 }
 
-function responseOf(codes: ErrorCode[]): Part {
+function createResponse(codes: ErrorCode[]): Part {
   return {
     description: codes.map((code) => `\`${code}\`: ${ERRORS[code].meaning}`).join('\n\n'),
     content: {
@@ -182,7 +175,7 @@ function responseOf(codes: ErrorCode[]): Part {
   }
 }
 
-/** A schema, as far as examples are made of it. */
+/** Keywords of a schema for examples. */
 export interface ExampleSchema {
   $ref?: string
   type?: string | string[]
@@ -204,18 +197,17 @@ export interface ExampleSchema {
 
 export type Components = Record<string, ExampleSchema>
 
-/** What a reference leads to, and of several schemas the first; undefined where a schema stands for itself. */
-function successorOf(
+/** The target of a reference, or the first of several schemas. */
+function findSuccessor(
   { $ref, anyOf, oneOf }: ExampleSchema,
   components: Components,
 ): ExampleSchema | undefined {
   return $ref === undefined ? (anyOf ?? oneOf)?.[0] : components[$ref.split('/').at(-1) as string]
 }
 
-/** Whether a schema, or the one that it refers to, has an example of its own. */
 export function hasExample(schema: ExampleSchema, components: Components): boolean {
   if (schema.examples) return true
-  const successor = successorOf(schema, components)
+  const successor = findSuccessor(schema, components)
   return successor !== undefined && hasExample(successor, components)
 }
 
@@ -225,11 +217,11 @@ const OF_FORMAT: Record<string, string> = {
   'date-time': '2026-07-01T08:30:00.000Z',
 }
 
-/** A value of a schema: its own example, or one made of those of its parts; only required members are in. */
+/** The example of a schema, or one of its parts and required members. */
 export function exampleOf(schema: ExampleSchema, components: Components): unknown {
   const { examples, type, properties = {}, required = [], items, minItems = 1, ...rule } = schema
   if (examples) return examples[0]
-  const successor = successorOf(schema, components)
+  const successor = findSuccessor(schema, components)
   if (successor) return exampleOf(successor, components)
   if (rule.const !== undefined) return rule.const
   if (rule.enum) return rule.enum[0]

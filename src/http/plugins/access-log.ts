@@ -7,8 +7,8 @@ import { whenOver } from '../deadline.ts'
 import { patternOf, UNKNOWN_PATH } from '../request.ts'
 
 /**
- * Logs a line for each answer, where ACCESS_LOG asks for that. Paths and queries may have coordinates, names and tokens
- * in them: of what was asked for, the line has the route. Of who asked, it has the network.
+ * Logs a line for each answer with ACCESS_LOG. The line has the route and the network, since paths and queries may have
+ * coordinates, names and tokens.
  */
 export const accessLog = fp(
   async (app: App) => {
@@ -27,14 +27,14 @@ function logAnswer(request: FastifyRequest, reply: FastifyReply, base: string): 
   const { route } = is404 ? UNKNOWN_PATH : patternOf(routeOptions, base)
   const { headersSent, writableFinished } = reply.raw
   const length = headersSent ? reply.getHeader('content-length') : undefined
-  // The setting is what asks for it, whatever else is to be logged. With the ids of the request and of its trace.
+  // At any LOG_LEVEL, with the ids of the request and of its trace.
   request.log.child({}, { level: 'info' }).info(
     {
       method,
       route,
       ...(headersSent && { status: reply.statusCode }),
       ...(code && { code }),
-      // Nothing is said of what was streamed: its length is known to nobody.
+      // Streams have no length.
       ...(length !== undefined && { bytes: Number(length) }),
       ms: Math.round(reply.elapsedTime * 1000) / 1000,
       network: networkOf(ip),
@@ -45,8 +45,8 @@ function logAnswer(request: FastifyRequest, reply: FastifyReply, base: string): 
 }
 
 /**
- * Logs each statement with how long it took, where LOG_MODULES says `database=debug`: its text, and never the values
- * that it is asked with. Many requests may wait for one statement, so that it belongs to none.
+ * Logs the text and the duration of each statement with `database=debug` in LOG_MODULES, without its values. Many requests
+ * may share a statement, so the line has no request.
  */
 export const statementLog = fp(
   async (app: App) => {
@@ -56,7 +56,7 @@ export const statementLog = fp(
     }
     const { statements } = app.database
     statements.on('asked', tell)
-    // The database may outlive the app, and be that of the next one.
+    // The next app may use the same database.
     app.addHook('onClose', async () => void statements.off('asked', tell))
   },
   { name: 'statement-log' },

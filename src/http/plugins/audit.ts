@@ -8,9 +8,8 @@ import { networkOf } from '#src/lib/network.ts'
 import type { App } from '../app.ts'
 
 export interface AuditRecords {
-  /** Adds a record; false where there are so many like it that it is left out. */
+  /** False for one of too many alike records, which is not stored. */
   add(db: Kysely<Tables>, event: AuditEvent, origin: AuditOrigin): Promise<boolean>
-  /** Removes what is too old, piece by piece. */
   deleteOld(): Promise<void>
 }
 
@@ -20,19 +19,17 @@ export type Audit = FastifyRequest['audit']
 declare module 'fastify' {
   interface FastifyRequest {
     /**
-     * Records something that concerns security, and logs it in one line at every level of the log up to `warn`.
+     * Records an event of security, and logs a line up to the level `warn`.
      *
-     * @param db the transaction that does it, of which this is the last statement: what cannot be recorded is not
-     * done. What was refused is recorded by itself
+     * @param db transaction of the action, which this statement ends: without a record there is no action
      */
     audit(db: Kysely<Tables>, event: AuditEvent): Promise<void>
   }
 }
 
-/** Has what concerns security recorded by the routes that do it. */
 export const audit = fp(
   async (app: App, { records }: { records: AuditRecords }) => {
-    // Intruders are looked for where nothing else is logged but warnings.
+    // Events are logged also where warnings alone are.
     const level = ['silent', 'fatal', 'error'].includes(app.config.LOG_LEVEL) ? app.config.LOG_LEVEL : 'info'
 
     app.decorateRequest(
@@ -47,7 +44,7 @@ export const audit = fp(
           requestId: id,
           operator: null,
         }
-        // What is too much for the database is too much for the log.
+        // One of too many alike records is not logged either.
         if (!(await records.add(db, event, origin))) return
         const { kind, detail, userId = origin.userId, sessionId = origin.sessionId } = event
         const by = origin.keyId === null ? { session: sessionId } : { key: origin.keyId }

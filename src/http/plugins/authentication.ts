@@ -14,41 +14,23 @@ import { insufficientScope, loginRequired, notAllowed, reauthenticationRequired 
 import { overloaded } from './overload.ts'
 import { SHARE_OF_EXTRAS, timeBudgetOf, withTimeout } from './time-budget.ts'
 
-/** So many tokens are cached; each takes less than a kilobyte. */
+/** Each cached token takes less than a kilobyte. */
 const CACHED_TOKENS = 10_000
 
-/** For so long an ended session may still be taken for a living one, by another process. */
+/** For as long another process may accept an ended session. */
 const CACHE_MS = 5000
 
-/** So many callers are looked up at a time: each takes a fraction of a millisecond. */
+/** Look-ups of callers at a time: each takes a fraction of a millisecond. */
 const LOOKUPS = { embedded: 1, server: 2 }
 
-/** What tokens stand for. */
-interface CallerLookup<Caller> {
-  /** Whom a token stands for, where that is remembered. */
-  known(token: string): Caller | undefined
-  /**
-   * What is public is answered as to anybody where this fails, for which it leaves some time.
-   *
-   * @throws {ApiError} OVERLOADED where too many wait, DATABASE_UNAVAILABLE where it takes too long; else what `ask`
-   * throws
-   */
-  find(token: string, request: FastifyRequest, reply: FastifyReply): Promise<Caller | undefined>
-  /** Forgets the callers that meet a condition, so that this process asks anew. */
-  forget(condition: (caller: Caller) => boolean): void
-}
+type FoundCaller = { caller: Caller; lifetimeMs: number } | undefined
 
-/**
- * Remembers callers for a while, and asks for the others. Anybody can make up tokens by the thousand, and each has
- * to be asked about: they take turns.
- *
- * @param ask whom a token stands for, and for how many milliseconds at most; undefined where for nobody
- */
-function createCallerLookup<Caller>(
+/** Finds callers by token, in a cache or the database. Clients can make up many tokens, so look-ups have a fair queue. */
+function createCallerLookup(
   { config, database, metrics }: App,
-  ask: (token: string) => Promise<{ caller: Caller; lifetimeMs: number } | undefined>,
-): CallerLookup<Caller> {
-  const cache = new Cache<string, { caller: Caller; lifetimeMs: number } | undefined>('callers', {
+  load: (token: string) => Promise<FoundCaller>,
+) {
+  const cache = new Cache<string, FoundCaller>('callers', {
     max: CACHED_TOKENS,
     ttlMs: (found) => Math.min(CACHE_MS, found?.lifetimeMs ?? 0),
   })
@@ -62,84 +44,83 @@ function createCallerLookup<Caller>(
   const known = (token: string) => cache.get(token)?.caller
 
   return {
+    /** From the cache. */
     known,
-    async find(token, request, reply) {
+    /**
+     * A late look-up leaves time for public answers, which need no caller.
+     *
+     * @throws {ApiError} OVERLOADED where too many wait, DATABASE_UNAVAILABLE at the deadline; the errors of `load`
+     */
+    async find(token: string, request: FastifyRequest, reply: FastifyReply): Promise<Caller | undefined> {
       const caller = known(token)
       if (caller) return caller
       const deadline = deadlineOf(reply, timeBudgetOf(request, reply).left(), overloaded)
-      const answered = new AbortController()
-      const signal = AbortSignal.any([deadline.signal, answered.signal])
-      const find = async () => (await cache.load(token, () => ask(token)))?.caller
-      const found = () => lookups.run(clientKeyOf(request), find, signal)
+      const find = async () => (await cache.load(token, () => load(token)))?.caller
+      const found = () => lookups.run(clientKeyOf(request), find, deadline.signal)
       try {
         return await withTimeout(request, reply, found, SHARE_OF_EXTRAS)
       } catch (error) {
-        // Who is answered without it leaves the line.
-        answered.abort(error)
+        // A request that is answered leaves the queue.
+        deadline.abort(error as ApiError)
         throw error
       } finally {
         deadline.end()
       }
     },
-    forget: (condition) => cache.deleteWhere((found) => found !== undefined && condition(found.caller)),
+    /** Removes callers from the cache of this process. */
+    forget: (condition: (caller: Caller) => boolean) =>
+      cache.deleteWhere((found) => found !== undefined && condition(found.caller)),
   }
 }
 
-/** Who a request comes from. */
 export interface Caller {
-  /** The user's id. */
+  /** Of the user. */
   id: string
-  /** What the caller may do now, which may be less than what the account is for; a key has it where its scopes say so. */
+  /** It may be less than the role of the account; a key needs a scope for it. */
   role: Role
-  /** Whether the caller would be an admin with a second factor, which the service asks admins for. */
+  /** Whether the caller is an admin without the second factor that the service requires. */
   lacksTwoFactor?: boolean
-  /** The login that the access token belongs to; null for a key. */
+  /** Login of the access token; null for a key. */
   sessionId: string | null
-  /** The key that was sent in the place of an access token; null for a session. */
+  /** Null for a session. */
   keyId: string | null
-  /** What the key may do; a session may do everything that its user may. */
+  /** Of a key; a session has all rights of its user. */
   scopes: readonly Scope[]
 }
 
-/** Where callers are looked up: undefined where the session, the key or the user has ended. */
+/** Undefined where the session, the key or the user has ended. */
 export interface Accounts {
   callerOfSession(sessionId: string, userId: string): Promise<Caller | undefined>
   callerOfKey(key: string): Promise<Caller | undefined>
-  /** Whether a session's password was given within the last ten minutes; undefined where it has ended. */
+  /** Whether the password was given within the last ten minutes. */
   isFresh(sessionId: string): Promise<boolean | undefined>
 }
 
 declare module 'fastify' {
   interface FastifyInstance {
     accessTokens: AccessTokens
-    /** Makes this process ask anew for callers that meet a condition. Others do so within seconds. */
+    /** Removes callers from the cache of this process; other processes forget them within seconds. */
     forgetCallers(condition: (caller: Caller) => boolean): void
   }
   interface FastifyRequest {
-    /** Why the caller of a public route is not known, where a token was sent. Calls that need a caller end with it. */
+    /** Error of a token on a public route. Calls that need a caller end with it. */
     callerError: Error | null
   }
   interface FastifyContextConfig {
-    /** The route needs no token. Where a valid one is sent, the caller is known all the same. */
+    /** The route needs no token; a valid one sets the caller. */
     public?: boolean
-    /** The route is for callers with this role alone. */
+    /** The role that callers need. */
     role?: Role
-    /**
-     * What a key needs here, `account` where it is not said. To a public route a key without it is nobody:
-     * the answer is the one that anybody gets.
-     */
+    /** The scope that a key needs, by default `account`. On a public route a key without it is no caller. */
     scope?: Scope
-    /**
-     * The route is for logins alone: no key may do it, whatever its scopes. A `fresh` one has to have given the
-     * password within the last ten minutes, by logging in or again.
-     */
+    /** The route is for logins, not for keys. A `fresh` one gave the password within the last ten minutes. */
     login?: 'any' | 'fresh'
   }
 }
 
 declare module '@fastify/jwt' {
   interface FastifyJWT {
-    /** `request.user`: null on public routes where no valid token was sent. */
+    /** `request.user`: null on public routes without a valid token. */
     user: Caller | null
   }
 }
@@ -153,19 +134,16 @@ const AUTHORIZATION = 'authorization'
 /** RFC 6750: one space, and the characters of a token. The scheme's case does not matter (RFC 9110). */
 const BEARER = /^Bearer ([A-Za-z0-9\-._~+/]+=*)$/i
 
-/**
- * Every route needs an access token or a key, unless its config says `public: true`: a route that
- * somebody forgets to think about is closed, not open. Unknown paths stay 404 for everybody.
- */
+/** Each route without `public: true` needs an access token or a key. Unknown paths are 404 without one. */
 export const authentication = fp(
   async (app: App, { accounts }: { accounts: Accounts }) => {
-    // It also decorates the request with `user`, which is null until somebody is known.
+    // It also decorates the request with `user`.
     const tokens = await createAccessTokens(
       app,
       await loadSecrets(app.config),
       app.config.ACCESS_TOKEN_MINUTES * 60,
     )
-    const callers = createCallerLookup<Caller>(app, async (token) => {
+    const callers = createCallerLookup(app, async (token) => {
       if (token.startsWith(KEY_PREFIX)) {
         const caller = await accounts.callerOfKey(token)
         return caller && { caller, lifetimeMs: Number.POSITIVE_INFINITY }
@@ -178,13 +156,13 @@ export const authentication = fp(
     app.decorateRequest('callerError', null)
     app.decorate('forgetCallers', callers.forget)
 
-    /** Finds out whom a request comes from; with an error that says why it is nobody who may do this. */
+    /** @throws {ApiError} without a caller, or a caller without the scope */
     async function identify(
       request: FastifyRequest,
       reply: FastifyReply,
       config: FastifyContextConfig,
     ): Promise<Caller> {
-      const token = tokenOf(request)
+      const token = readToken(request)
       const caller = token && (await callers.find(token, request, reply))
       if (!caller) throw unauthorized(request)
       if (caller.keyId !== null) app.countKeyRequest(caller.keyId)
@@ -202,7 +180,7 @@ export const authentication = fp(
       try {
         request.user = await identify(request, reply, config)
       } catch (error) {
-        // Whatever public routes can say without the database they say to everybody.
+        // Public routes answer without a caller.
         request.callerError = error as Error
         if (error instanceof ApiError && error.status < 500) reply.headers(error.headers)
         else app.logFailure(error, 'a caller could not be looked up', request.log)
@@ -221,9 +199,9 @@ export const authentication = fp(
 
     app.addHook('onRoute', (route) => {
       const guard = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => {
-        // Plugins that come later may still mark the route.
+        // Later plugins may change the config.
         const { config = {} } = route
-        // Most requests are for public routes, and anonymous or from callers who have just been here: those wait for nothing.
+        // Most requests are for public routes, and anonymous or from cached callers: they do not wait.
         if (config.public) {
           if (request.headers.authorization === undefined) return done()
           request.user = knownCaller(callers, request, config)
@@ -240,18 +218,18 @@ export const authentication = fp(
   { name: 'authentication', dependencies: ['error-handler', 'key-usage'] },
 )
 
-/** The caller of a request whose token is remembered, and who may do this; null where more has to be found out. */
+/** The cached caller of a request, with the scope; null for a miss. */
 function knownCaller(
-  { known }: CallerLookup<Caller>,
+  { known }: ReturnType<typeof createCallerLookup>,
   request: FastifyRequest,
   { scope }: FastifyContextConfig,
 ): Caller | null {
-  const token = tokenOf(request)
+  const token = readToken(request)
   const caller = token === undefined ? undefined : known(token)
   return caller && (scope === undefined || permits(caller, scope)) ? caller : null
 }
 
-/** @throws {ApiError} where the caller is a key, or a login that is not as fresh as it has to be */
+/** @throws {ApiError} for a key, or for a login that is not fresh */
 async function refuseOtherThanLogin(
   accounts: Accounts,
   request: FastifyRequest,
@@ -291,7 +269,7 @@ export function permits({ scopes }: Caller, scope: Scope): boolean {
 }
 
 /** The token of the one Authorization header; undefined where there is none, or more than one. */
-function tokenOf({ headers, raw }: FastifyRequest): string | undefined {
+function readToken({ headers, raw }: FastifyRequest): string | undefined {
   const token = BEARER.exec(headers.authorization ?? '')?.[1]
   if (token === undefined) return undefined
   // Node keeps the first of several headers and says nothing.

@@ -8,22 +8,18 @@ import type { App } from '../app.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What stands before the paths of the service for its clients: a prefix that a proxy strips, and BASE_PATH. */
+    /** Prefix of a proxy, then BASE_PATH. */
     readonly basePath: string
-    /** The address of the service for its clients, with {@link basePath} and without a slash at its end. */
+    /** Address for clients with {@link basePath}, without a slash at its end. */
     readonly rootUrl: string
   }
 }
 
-/** Longer ones are no prefix of anybody. */
 const LONGEST_PREFIX = 200
 
 const PREFIX = new RegExp(BASE_PATH_PATTERN)
 
-/**
- * Knows what links and hints begin with: PUBLIC_URL, and without it the Host header. Only proxies that are trusted may
- * say a prefix in `X-Forwarded-Prefix`.
- */
+/** Begin of links: PUBLIC_URL, or the Host header with the `X-Forwarded-Prefix` of trusted proxies. */
 export const basePath = fp(
   async (app: App) => {
     const { BASE_PATH, PUBLIC_URL, TRUSTED_PROXIES } = app.config
@@ -47,22 +43,22 @@ export const basePath = fp(
 )
 
 /**
- * Refuses requests that do not name one host (RFC 9112, section 3.2): a proxy before us may have gone by another of
- * two, or by none. HTTP/1.0 knows no Host. Node would answer without a body, and takes the first of several.
+ * Refuses requests without one Host header (RFC 9112, section 3.2), since a proxy may use another of several. HTTP/1.0 has
+ * no Host. Node would answer without a body, and takes the first of several.
  *
- * Nobody says by another header which host it is: Fastify would believe trusted proxies, of which hardly any strips what
- * a client has written there, and answers that caches keep have links to it. For the same reason Host must be a host.
+ * `X-Forwarded-Host` is removed: Fastify accepts it of trusted proxies, which often pass that of a client, and cached
+ * answers have links with it. For the same reason Host must be a host.
  */
 export const hostHeader = fp(
   async (app: App) => {
     app.addHook('onRequest', ({ raw }, reply, done) => {
       delete raw.headers['x-forwarded-host']
-      const mistake = mistakeIn(raw)
+      const mistake = findMistake(raw)
       if (mistake === null) {
         done()
         return
       }
-      // What else comes over the connection may be part of what somebody else was to read.
+      // Later bytes may be a smuggled request.
       reply.header('connection', 'close')
       done(new ApiError('MALFORMED_REQUEST', mistake))
     })
@@ -70,16 +66,16 @@ export const hostHeader = fp(
   { name: 'host-header', dependencies: ['error-handler'] },
 )
 
-function mistakeIn(raw: IncomingMessage): string | null {
-  const hosts = hostsOf(raw)
+function findMistake(raw: IncomingMessage): string | null {
+  const hosts = countHosts(raw)
   if (hosts === 0 && raw.httpVersion === '1.0') return null
   if (hosts !== 1) return `The request must have one Host header, and has ${hosts || 'none'}.`
   if (isHost(raw.headers.host ?? '')) return null
   return 'The Host header must be a name or an address, with a port or without, such as advisory.example:8080.'
 }
 
-/** How many Host headers a request has: `headers` has the first alone. */
-function hostsOf({ rawHeaders }: IncomingMessage): number {
+/** `headers` has the first alone. */
+function countHosts({ rawHeaders }: IncomingMessage): number {
   let hosts = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] as string

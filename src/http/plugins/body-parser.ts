@@ -7,26 +7,23 @@ import fp from 'fastify-plugin'
 import { ApiError } from '#src/errors.ts'
 import { excessOf } from '#src/lib/json.ts'
 import type { App } from '../app.ts'
-import { retryIfReplaced } from '../deadline.ts'
+import { waitWhileConnected } from '../deadline.ts'
 import { clientKeyOf } from '../request.ts'
 
-/**
- * Lists and objects within each other. What is sent may be shown in an error or kept, and to write JSON
- * takes stack for each level: some thousands of them would end in an internal error.
- */
+/** Nested lists and objects. A writer of JSON needs stack for each level, of which it has some thousands. */
 const MOST_LEVELS = 64
 
-/** Several times as many as a polygon has positions. A million bytes could have 300,000, and take as long as 100,000 points. */
+/** Several times the positions of a polygon. A million bytes could have 300,000, and take as long as 100,000 points. */
 const MOST_LISTS = 50_000
 
-/** What is shorter takes no longer to parse than a few points take to answer. */
+/** A shorter body is parsed as fast as a few points are answered. */
 const SOON_PARSED_BYTES = 8192
 
 export const NOT_UTF8 = 'The body is not valid UTF-8.'
 
 /**
- * Reads JSON bodies, and takes an empty body for none whatever its type is said to be: generated
- * clients send `Content-Type: application/json` with every request, and curl's `-d ''` sends a form.
+ * Reads JSON bodies. An empty body of any type is no body: generated clients send `Content-Type: application/json` with each
+ * request, and curl's `-d ''` sends a form.
  */
 export const bodyParser = fp(
   async (app: App) => {
@@ -42,13 +39,12 @@ export const bodyParser = fp(
   { name: 'body-parser' },
 )
 
-/** Makes what reads a body as JSON. */
 export function jsonReader(app: App) {
   const parseJson = app.getDefaultJsonParser('error', 'error')
   type Done = (error: Error | null, body?: unknown) => void
 
   function read(request: FastifyRequest, body: Buffer, done: Done): void {
-    // Decoded, bytes that differ would become the same characters: of two passwords, too.
+    // Different invalid bytes would decode to the same characters, also of passwords.
     if (!isUtf8(body)) {
       done(new ApiError('MALFORMED_BODY', NOT_UTF8))
       return
@@ -69,23 +65,15 @@ export function jsonReader(app: App) {
   }
 }
 
-/**
- * Waits until a body may be parsed. Long ones would otherwise be parsed one right after the other as they arrive,
- * and points wait for all of them.
- */
+/** A long body waits for a slice of the event loop, so that points do not wait for several of them. */
 export async function turnToParse({ turns }: App, request: FastifyRequest, body: Buffer): Promise<void> {
   if (body.length <= SOON_PARSED_BYTES) return
-  await retryIfReplaced(request, (signal) => turns.next(clientKeyOf(request), signal))
+  await waitWhileConnected(request, (signal) => turns.next(clientKeyOf(request), signal))
 }
 
-/**
- * What is answered to JSON that would take long to parse, or to write, for its lists; nothing where it would not.
- *
- * @param what it is the whole of
- * @param lists so many lists and objects are not too many
- */
+/** The error of JSON with too many or too deeply nested lists and objects, which would take long. */
 export function nestingError(json: string, what: 'body' | 'line', lists = MOST_LISTS): ApiError | undefined {
-  // Each level takes two brackets: short texts need not be looked at.
+  // Each level has two brackets.
   if (json.length <= 2 * MOST_LEVELS) return undefined
   const excess = excessOf(json, { levels: MOST_LEVELS, lists })
   if (excess === undefined) return undefined
@@ -97,10 +85,8 @@ export function nestingError(json: string, what: 'body' | 'line', lists = MOST_L
 }
 
 /**
- * Whether a body is JSON though nothing says so: clients that are given a text for the body call it
- * text/plain, and some call it nothing. Browsers let pages of any origin send such bodies without asking
- * (CORS). That is no danger: what acts for somebody has a token in a header, which a page must have been
- * given, and no cookie, which a browser would add by itself.
+ * Whether a body without a type, or with text/plain, is JSON: some clients send texts so. Browsers send such bodies without
+ * a preflight, which is no danger: callers have a token in a header, and no cookie.
  */
 export function isUntypedJson({ headers }: FastifyRequest, body: Buffer): boolean {
   const type = headers['content-type']
@@ -108,7 +94,6 @@ export function isUntypedJson({ headers }: FastifyRequest, body: Buffer): boolea
   return isUtf8(body) && /^\s*[{[]/.test(body.toString('utf8', 0, LONGEST_LEAD))
 }
 
-/** So many bytes of a body tell what it begins with. */
 const LONGEST_LEAD = 64
 
 const DECODERS: Record<string, () => Transform> = {
@@ -118,13 +103,9 @@ const DECODERS: Record<string, () => Transform> = {
   br: createBrotliDecompress,
 }
 
-/** What is told to those who send something else. */
 const ACCEPTED = 'gzip, deflate, br'
 
-/**
- * Reads bodies with a Content-Encoding: what parses them meets what was encoded. What is longer than a body of
- * its route may be is not decoded to its end: a few bytes may be the beginning of gigabytes.
- */
+/** Decodes bodies with a Content-Encoding up to the limit of the route: a few bytes may decode to gigabytes. */
 export const encodedBodies = fp(
   async (app: App) => {
     app.addHook('preParsing', (request, _reply, payload, done) => {
@@ -156,13 +137,13 @@ function decode(
   }
 }
 
-/** No body at all is legal, whatever is said of it; and nobody reads that of a GET. */
+/** No body has any encoding, and the body of a GET is not read. */
 function isWithoutBody({ method, headers }: FastifyRequest): boolean {
   const { 'content-length': length = '0', 'transfer-encoding': transfer } = headers
   return method === 'GET' || method === 'HEAD' || (length === '0' && transfer === undefined)
 }
 
-/** The decoded body. The request itself is never destroyed: its answer goes over the same connection. */
+/** The request is never destroyed, since its answer has the same connection. */
 function decoded(raw: IncomingMessage, decoder: Transform, limit: number): RequestPayload {
   let encodedBytes = 0
   let bytes = 0
@@ -173,7 +154,7 @@ function decoded(raw: IncomingMessage, decoder: Transform, limit: number): Reque
     },
     destroy(error, done) {
       raw.unpipe(decoder)
-      // What else comes is thrown away.
+      // The rest is dropped.
       raw.resume()
       decoder.destroy()
       done(error)
@@ -181,11 +162,11 @@ function decoded(raw: IncomingMessage, decoder: Transform, limit: number): Reque
   })
   raw.on('data', (chunk: Buffer) => {
     encodedBytes += chunk.length
-    // What Fastify compares with Content-Length.
+    // Fastify compares it with Content-Length.
     body.receivedEncodedLength = encodedBytes
   })
   raw.once('error', (error) => body.destroy(error))
-  // Whoever reads it may have found it too large before, and listens no more.
+  // A reader that found it too large listens no more.
   body.on('error', () => {})
   decoder.once('error', () =>
     body.destroy(new ApiError('MALFORMED_BODY', 'The body is not what its Content-Encoding says.')),

@@ -6,43 +6,40 @@ import { varyBy } from '../request.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What caches may do with the answers; without it, whatever HTTP says of the method and the status. */
+    /** Rules for caches; by default those of HTTP. */
     caching?: Caching
     /** Changes with the schema of the answer. */
     answerDigest?: { text: string }
   }
 }
 
-/** How long others may answer in our place without asking, in seconds: a new release shows within a minute. */
+/** Seconds in which caches need not revalidate: a new release shows within a minute. */
 const SHARED_SECONDS = 60
 
-/** Where the service cannot be reached, last month's forecast is better than none for so many seconds. */
+/** Seconds for which caches may answer while the service is away. */
 const STALE_SECONDS = 86_400
 
 /**
- * What a route lets caches do. An answer has a tag where the handler found it to be one that may be asked
- * for again: see {@link allowCaching}. The others are errors, and answers to a single call.
+ * Rules of a route for caches. Handlers give tags to answers that can be revalidated, by {@link allowCaching}; errors and
+ * answers to a single call have none.
  *
- * | `caching` | other answers, errors too            | answers with a tag                      | for |
+ * | `caching` | answers without a tag                | answers with a tag                      | for |
  * |-----------|--------------------------------------|-----------------------------------------|-----|
- * | `never`   | `no-store`                           |                                         | what is of one person |
- * | `own`     |                                      | kept by its caller, who asks every time | lists that rarely change |
- * | `shared`  | `no-store`; `private` with a token   | kept by everybody for a minute          | what is answered to everybody |
- * | `asset`   |                                      | kept by everybody for a day             | files of the service's pages |
- * | `document`|                                      | kept by everybody for five minutes      | the OpenAPI document |
+ * | `never`   | `no-store`                           |                                         | data of one person |
+ * | `own`     |                                      | private, revalidated each time          | lists that rarely change |
+ * | `shared`  | `no-store`; `private` with a token   | public for a minute                     | public answers |
+ * | `asset`   |                                      | public for a day                        | files of the service's pages |
+ * | `document`|                                      | public for five minutes                 | the OpenAPI document |
  * | none      |                                      |                                         | the rest |
  *
- * An answer of which the time was asked for (`Prefer: server-timing`) says `no-store`, whatever the route.
+ * An answer with `Prefer: server-timing` has `no-store` on any route.
  */
 export type Caching = 'never' | 'own' | 'shared' | 'asset' | 'document'
 
-/**
- * Pages ask for their files with a version, so it might be longer; but while versions change places, a process
- * of the old one may answer to the address of the new.
- */
+/** Addresses of files have a version, but during an upgrade the old one may answer to an address of the new one. */
 const ASSET_SECONDS = 86_400
 
-/** Programs ask for it under one address, whatever the version. */
+/** The document of all versions has one address. */
 const DOCUMENT_SECONDS = 300
 
 const WITH_TAG: Record<Caching, string> = {
@@ -53,20 +50,20 @@ const WITH_TAG: Record<Caching, string> = {
   shared: `public, max-age=${SHARED_SECONDS}, stale-if-error=${STALE_SECONDS}`,
 }
 
-/** Sets what is known before the handler runs. Routes without a policy have no hook of it. */
+/** Sets headers before the handler runs. Routes without rules have no hook. */
 export const caching = fp(
   async (app: App) => {
     const digests: (() => void)[] = []
     app.addHook('onRoute', function (route) {
       const hooks = [route.onRequest ?? []].flat()
-      // Whoever is refused is told so, too; who may share an answer is known once the caller is.
+      // Refusals have the header too; `shared` depends on the caller.
       if (route.config?.caching === 'never') route.onRequest = [forbid, ...hooks]
       if (route.config?.caching === 'shared') route.onRequest = [...hooks, forbidUntilTagged]
       if (route.config?.caching === undefined) return
       const digest = { text: '' }
       route.config = { ...route.config, answerDigest: digest }
       const response = (route.schema?.response as { 200?: object } | undefined)?.[200]
-      // Routes are registered before some of the components that they refer to.
+      // Some components are registered after the routes.
       digests.push(() => {
         digest.text = answerDigest(response, this.getSchemas())
       })
@@ -92,7 +89,7 @@ function forbidUntilTagged(
   done()
 }
 
-/** A hook for the files of pages, which have tags of their own, and routes that others have made. */
+/** Hook of files with tags, on routes of packages. */
 export function allowAsset(
   _request: FastifyRequest,
   reply: FastifyReply,
@@ -103,30 +100,22 @@ export function allowAsset(
   done()
 }
 
-/**
- * The tag of an answer by the data behind it, which can be told before the answer is made. It changes with the schema of
- * the answer: nobody is told 304 for a body of before.
- */
+/** The tag of an answer by its data, before it is made. It changes with the schema of the answer. */
 export function dataTag({ routeOptions: { config } }: FastifyRequest, ...parts: string[]): string {
   return entityTag(config.answerDigest?.text ?? '', ...parts)
 }
 
-/**
- * Lets caches keep an answer as the policy of its route says.
- *
- * @param tag names the answer: the same as long as the answer is
- * @returns whether the client has it already, and 304 is the answer
- */
+/** Sets the headers of the route's rules; true where the client has the answer, and 304 is due. */
 export function allowCaching(request: FastifyRequest, reply: FastifyReply, tag: string): boolean {
   const { caching: policy } = request.routeOptions.config
   if (policy === undefined) throw new Error('a route whose answers have tags says what caches may do')
-  // It says something of one request: that its token is of no use.
+  // The answer tells one client of its invalid token.
   if (reply.hasHeader('www-authenticate')) {
     reply.header('cache-control', 'no-store')
     return false
   }
   reply.header('etag', tag)
-  // Where the time was asked for, it is that of this one call.
+  // The time is that of one call.
   if (!reply.hasHeader('server-timing')) reply.header('cache-control', WITH_TAG[policy])
   return isCurrent(request.headers['if-none-match'], tag)
 }

@@ -12,24 +12,21 @@ import { varyBy } from '../request.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /**
-     * Answers have a token or a key in them, beside what was sent. They are never compressed: how short they
-     * become would tell how much of the two is the same.
-     */
+    /** Answers with a secret beside sent texts are never compressed: their length would reveal common parts. */
     secret?: boolean
   }
 }
 
-/** Smaller ones fit into a packet as they are. */
+/** A smaller answer fits into a packet. */
 const LEAST_BYTES = 1024
 
-/** What we answer with, but for pictures and fonts, which are compressed already. */
+/** Pictures and fonts are compressed already. */
 const COMPRESSIBLE = /^(text\/|image\/svg|application\/(json|geo\+json|x-ndjson|(x-)?yaml|javascript))/
 
-/** Of what is compressed once, a third of a second for a megabyte is worth a seventh of its size. */
+/** For assets a third of a second for a megabyte is worth a seventh of its size. */
 const BROTLI_QUALITY = 9
 
-/** Files of the pages are a hundred at most, and texts of the document sixteen. */
+/** Pages have a hundred files at most, and the document sixteen texts. */
 const ASSETS_KEPT = 250
 
 const CODINGS = ['br', 'gzip'] as const
@@ -43,18 +40,17 @@ const compress: Record<Coding, (body: Buffer) => Promise<Buffer>> = {
 }
 
 /**
- * Compresses answers for those who ask for it in `Accept-Encoding`: what is at hand on a thread beside this
- * one, and streams as they go out. Files of pages and the document (`caching`) are compressed once.
+ * Compresses answers by `Accept-Encoding`: whole bodies on another thread, streams piece by piece. Files of pages and the
+ * document (`caching`) are compressed once.
  */
 export const compression = fp(
   async (app: App) => {
     const acceptedCodings = createNegotiation()
     const assets = new Cache<string, Buffer>('compressed assets', { max: ASSETS_KEPT })
 
-    /** An asset as it is sent. */
     function assetIn(coding: Coding, asset: ReadStream | string, tag: unknown): Promise<Buffer> {
       const isFile = asset instanceof ReadStream
-      // A file is known by its path, since its URL can be written in many ways, and a text by what it comes to.
+      // A file has many URLs and one path; the tag of a text is its digest.
       const key = `${coding} ${isFile ? asset.path : tag}`
       let isLoaded = false
       const compressed = assets.load(key, async () => {
@@ -75,22 +71,22 @@ export const compression = fp(
       const isAsset = isCompressedOnce(routeOptions)
       if (isAsset && typeof payload === 'string') return assetIn(coding, payload, tag)
       if (!(payload instanceof Readable)) return compress[coding](Buffer.from(payload))
-      // Nothing of it is sent, and a file has not been opened for it.
+      // Its body is not sent, and its file not open.
       if (method === 'HEAD') return payload
       if (isAsset && payload instanceof ReadStream) return assetIn(coding, payload, tag)
-      // What has been written is to arrive, and not to wait for more of it.
+      // Written pieces are flushed at once.
       return pipeline(payload, createGzip({ flush: constants.Z_SYNC_FLUSH }), () => {})
     }
 
     app.addHook('onSend', (request, reply, payload, done) => {
       const accept = request.headers['accept-encoding']
-      // Points are asked for most, and by programs that do not read the header: for them this is all.
+      // Most requests are points of programs without the header.
       if (accept === undefined && request.method === 'POST') {
         done()
         return
       }
       const compressible = !request.routeOptions.config.secret && isCompressible(reply, payload)
-      // Also in the answer that a cache has the same already.
+      // A 304 has it too.
       if (request.method !== 'POST' && (compressible || reply.hasHeader('etag')))
         varyBy(reply, 'Accept-Encoding')
       const coding = compressible ? codingFor(request, acceptedCodings(accept ?? '')) : undefined
@@ -110,7 +106,7 @@ export const compression = fp(
   { name: 'compression' },
 )
 
-/** What of our codings an Accept-Encoding header allows. The headers of browsers are few. */
+/** Browsers have few Accept-Encoding headers. */
 function createNegotiation() {
   const cache = new Cache<string, Coding[]>('codings', {
     max: 100,
@@ -124,7 +120,7 @@ function isCompressedOnce({ config: { caching } }: FastifyRequest['routeOptions'
   return caching === 'asset' || caching === 'document'
 }
 
-/** Brotli takes longer than it saves, unless it is done once. */
+/** Brotli is slow, and is for assets alone. */
 function codingFor({ routeOptions }: FastifyRequest, accepted: Coding[]): Coding | undefined {
   const offers: Coding[] = isCompressedOnce(routeOptions) ? ['br', 'gzip'] : ['gzip']
   return offers.find((coding) => accepted.includes(coding))
@@ -141,10 +137,10 @@ function isCompressible(reply: FastifyReply, payload: unknown): boolean {
   )
 }
 
-/** Other bytes are another representation: its tag is a weak one, which is as good for If-None-Match. */
+/** Other bytes are another representation, with a weak tag, which suffices for If-None-Match. */
 function describe(reply: FastifyReply, coding: Coding): void {
   reply.header('content-encoding', coding).removeHeader('content-length')
-  // Parts of it are parts of what is not compressed.
+  // Ranges are of uncompressed bytes.
   reply.removeHeader('accept-ranges')
   const tag = reply.getHeader('etag')
   if (typeof tag === 'string' && !tag.startsWith('W/')) reply.header('etag', `W/${tag}`)

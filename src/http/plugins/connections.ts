@@ -9,36 +9,31 @@ import {
 } from '../connections.ts'
 import { refuseSlowRequest } from './error-handler.ts'
 
-type Ended = (reason: EndReason) => void
-
-/** Why the service ends connections. */
 const END_REASONS = ['too_many', 'slow_sending', 'slow_reading', 'not_http'] as const
 
 type EndReason = (typeof END_REASONS)[number]
 
-/**
- * Shows how many connections the service has ended.
- *
- * @returns what counts a connection that it ends, but for those that the parser of HTTP ends
- */
-function observeEnds({ server, metrics }: App): Ended {
+type CountEnd = (reason: EndReason) => void
+
+/** Counts the connections that the service ends; those that the parser of HTTP ends count themselves. */
+function createEndCounter({ server, metrics }: App): CountEnd {
   const ends = Object.fromEntries(END_REASONS.map((reason) => [reason, 0])) as Record<EndReason, number>
   for (const reason of END_REASONS) {
     metrics.observe('agro_http_connections_ended_total', () => ends[reason], { reason })
   }
-  const ended: Ended = (reason) => {
+  const countEnd: CountEnd = (reason) => {
     ends[reason]++
   }
   server.on('clientError', ({ code }: NodeJS.ErrnoException) => {
-    // Whoever has reset a connection has ended it.
-    if (code === 'ERR_HTTP_REQUEST_TIMEOUT') ended('slow_sending')
-    else if (code !== 'ECONNRESET') ended('not_http')
+    // After a reset the client has ended the connection.
+    if (code === 'ERR_HTTP_REQUEST_TIMEOUT') countEnd('slow_sending')
+    else if (code !== 'ECONNRESET') countEnd('not_http')
   })
-  return ended
+  return countEnd
 }
 
-/** Shows what goes on over connections: sockets are looked at when they close, and when somebody asks. */
-function observeConnections({ server, metrics, config }: App, open: Iterable<Connection>): void {
+/** Reads sockets when they close and at each scrape. */
+function observeConnections({ server, metrics, config }: App, open: OpenConnections): void {
   const closed = { received: 0, sent: 0 }
   server.on('connection', (socket) => {
     socket.once('close', () => {
@@ -63,33 +58,32 @@ declare module 'fastify' {
   interface FastifyInstance {
     openConnections: OpenConnections
     /** Counts a connection that the service ends. */
-    endedConnection: Ended
+    endedConnection: CountEnd
   }
 }
 
-/** What the slowest phone sends and reads in a second. */
+/** Pace of the slowest phone. */
 const SLOWEST_BYTES_PER_SECOND = 1000
 
-/** So often a connection is looked at; more often where clients are given less time than that. */
+/** Time between two looks at a connection; less where SLOW_CLIENT_MS is short. */
 const LOOK_MS = 1000
 const LOOKS_IN_WINDOW = 10
 
 /**
- * Ends the connections of clients who send a body or read an answer so slowly that they may not mean to end, and
- * keeps no more connections than MAX_CONNECTIONS: whoever has most gives way to others. All of it looks at sockets
- * from the outside, now and then: requests do not go through it.
+ * Ends connections of clients that send a body or read an answer too slowly, and limits connections to MAX_CONNECTIONS:
+ * the network with most gives way. The plugin looks at sockets regularly and has no hook of requests.
  */
 export const connections = fp(
   async (app: App) => {
     const { SLOW_CLIENT_MS } = app.config
-    const ended = observeEnds(app)
-    app.decorate('endedConnection', ended)
-    app.decorate('openConnections', keepConnections(app, ended))
+    const countEnd = createEndCounter(app)
+    app.decorate('endedConnection', countEnd)
+    app.decorate('openConnections', limitConnections(app, countEnd))
     observeConnections(app, app.openConnections)
     const timer = setInterval(
       () => {
         const now = performance.now()
-        for (const connection of app.openConnections) endIfSlow(connection, now, ended)
+        for (const connection of app.openConnections) endIfSlow(connection, now, countEnd)
       },
       Math.min(LOOK_MS, SLOW_CLIENT_MS / LOOKS_IN_WINDOW),
     ).unref()
@@ -98,16 +92,15 @@ export const connections = fp(
   { name: 'connections', dependencies: ['error-handler', 'metrics'] },
 )
 
-function endIfSlow(connection: Connection, now: number, ended: Ended): void {
+function endIfSlow(connection: Connection, now: number, countEnd: CountEnd): void {
   const { socket, response } = connection
   const slowWith = connection.slowWith(now)
-  if (slowWith) ended(`slow_${slowWith}`)
+  if (slowWith) countEnd(`slow_${slowWith}`)
   if (slowWith === 'sending' && response) refuseSlowRequest(response)
   else if (slowWith) socket.destroy()
 }
 
-/** Knows the open connections of a service, and lets there be no more of them than MAX_CONNECTIONS. */
-function keepConnections(app: App, ended: Ended): OpenConnections {
+function limitConnections(app: App, countEnd: CountEnd): OpenConnections {
   const { server, config, metrics } = app
   const limits = { bytesPerSecond: SLOWEST_BYTES_PER_SECOND, windowMs: config.SLOW_CLIENT_MS }
   const open = createOpenConnections()
@@ -122,9 +115,9 @@ function keepConnections(app: App, ended: Ended): OpenConnections {
     })
     if (open.size <= config.MAX_CONNECTIONS) return
     const leaving = open.givingWay() ?? connection
-    // It closes a moment later: until then others may come.
+    // It closes a moment later, and others may come until then.
     open.forget(leaving)
-    ended('too_many')
+    countEnd('too_many')
     leaving.socket.destroy()
   })
   server.on('request', (request, response) => {

@@ -4,36 +4,33 @@ import type { App } from '../app.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** That the route will be gone some day; see docs/versioning.md. */
+    /** See docs/versioning.md. */
     deprecated?: Deprecated
   }
 }
 
-/** Since when a route is deprecated, and what to do about it. Dates are such as 2027-01-31, at midnight UTC. */
+/** Dates such as 2027-01-31 are midnight UTC. */
 export interface Deprecated {
   since: string
-  /** When the route will be gone, where that has been decided. */
+  /** Date of the removal. */
   sunset?: string
-  /** The URL of a page for people that says why, and what to change. */
+  /** URL of a page with the reason and the changes. */
   page?: string
-  /** The path that takes its place, as it is without BASE_PATH. */
+  /** Path without BASE_PATH. */
   successor?: string
 }
 
-/**
- * Answers of deprecated routes say so, errors too: `Deprecation` (RFC 9745), `Sunset` (RFC 8594), and links to the
- * page and to the successor (RFC 8288). Other routes have no hook of it.
- */
+/** Headers of deprecated routes: `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and links (RFC 8288). */
 export const deprecation = fp(
   async (app: App) => {
     app.addHook('onRoute', (route) => {
       const { deprecated } = route.config ?? {}
       if (!deprecated) return
-      const headers = headersOf(deprecated, app.config.BASE_PATH)
+      const headers = createHeaders(deprecated, app.config.BASE_PATH)
       const announce = (_request: FastifyRequest, reply: FastifyReply, payload: unknown, done: Done) => {
         const { link, ...others } = headers
         reply.headers(others)
-        // The answer may have links of its own.
+        // The answer may have other links.
         if (link.length > 0) reply.header('link', [reply.getHeader('link') ?? [], ...link].flat().join(', '))
         done(null, payload)
       }
@@ -45,10 +42,10 @@ export const deprecation = fp(
 
 type Done = (error: Error | null, payload: unknown) => void
 
-/** @throws {TypeError} where the dates are none, or the route would be gone before it is deprecated */
-function headersOf({ since, sunset, page, successor }: Deprecated, basePath: string) {
-  const begin = dayOf(since)
-  const end = sunset === undefined ? undefined : dayOf(sunset)
+/** @throws {TypeError} for invalid dates, or a removal before the deprecation */
+function createHeaders({ since, sunset, page, successor }: Deprecated, basePath: string) {
+  const begin = parseDay(since)
+  const end = sunset === undefined ? undefined : parseDay(sunset)
   if (end !== undefined && end < begin) throw new TypeError(`the sunset ${sunset} is before ${since}`)
   return {
     deprecation: `@${begin.getTime() / 1000}`,
@@ -60,7 +57,7 @@ function headersOf({ since, sunset, page, successor }: Deprecated, basePath: str
   }
 }
 
-function dayOf(text: string): Date {
+function parseDay(text: string): Date {
   const day = new Date(`${text}T00:00:00Z`)
   if (Number.isNaN(day.getTime()) || !day.toISOString().startsWith(`${text}T`))
     throw new TypeError(`${text} is not a date such as 2027-01-31`)

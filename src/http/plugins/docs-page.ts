@@ -5,12 +5,19 @@ import { SERVICE_NAME } from '#schemas/service.ts'
 import { VERSION } from '#src/lib/version.ts'
 import type { App } from '../app.ts'
 import { createClientFiles } from '../docs-page/clients.ts'
-import { contentOf, headOf, READING_PATHS, readingPageOf, rememberedReadings } from '../docs-page/page.ts'
+import {
+  createReadings,
+  READING_PATHS,
+  renderContent,
+  renderHead,
+  renderReadingPage,
+} from '../docs-page/page.ts'
 import { isCurrent } from '../entity-tags.ts'
 import { DOCUMENT_PARTS } from '../openapi/document.ts'
+import { VIEWPORT } from '../plain-page.ts'
 import { allowAsset } from './caching.ts'
 
-/** What the page may load and do; the styles of Swagger UI are partly written in place. */
+/** Swagger UI has inline styles. */
 const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -26,7 +33,7 @@ const PAGE_POLICY = [
 
 const HTML = 'text/html; charset=utf-8'
 
-/** The documents of the page's chooser, by their paths below the address of the service: the points come first. */
+/** Documents in the chooser of the page, by their path below the service. */
 const DOCUMENTS = [
   ...Object.entries(DOCUMENT_PARTS).map(([part, { title }]) => ({
     name: title,
@@ -35,27 +42,25 @@ const DOCUMENTS = [
   { name: 'All operations', path: 'openapi.json' },
 ]
 
-/** What the browser has when these settings are read: Swagger UI, and what our script has left there. */
+/** Globals of the browser: of Swagger UI, and of the script of the page. */
 declare const SwaggerUIBundle: { plugins: { DownloadUrl: unknown } }
 declare const docsPlugins: unknown
 
 interface DocsPageOptions {
-  /** Whether synthetic values are published now; asked for with each page. */
+  /** Whether synthetic values are published; called for each page. */
   synthetic: () => Promise<boolean>
 }
 
 /**
- * The page of the documentation: a guide, and Swagger UI, in which every operation can be tried; and the documents that
- * the guide leads to. Its links are relative, so that it may lie under any path.
- *
- * The guide is not the description of the OpenAPI document, which would show it as well: generators of clients copy that
- * into what they make.
+ * The page of the documentation: a guide, Swagger UI with all operations, and links to other documents. Links are
+ * relative: the page may have any path. The guide is not in the description of the OpenAPI document, since generators
+ * copy that into clients.
  */
 export const docsPage = fp(
   async (app: App, { synthetic }: DocsPageOptions) => {
     const prefix = `${app.config.BASE_PATH}/docs`
     const product = app.products.list[0]?.code ?? ''
-    const read = rememberedReadings()
+    const read = createReadings()
     const clientFile = createClientFiles()
 
     await app.register(async (open) => {
@@ -75,8 +80,8 @@ export const docsPage = fp(
         done()
       })
       open.addHook('onSend', async ({ url }, _reply, page) => {
-        const room = '<div id="swagger-ui"></div>'
-        if (typeof page !== 'string' || !page.includes(room)) return page
+        const operations = '<div id="swagger-ui"></div>'
+        if (typeof page !== 'string' || !page.includes(operations)) return page
         // Relative links begin at the last slash.
         const [folder, root] = /^[^?]*\/(\?|$)/.test(url) ? ['', '../'] : ['docs/', '']
         const [guide, calls, isSynthetic] = await Promise.all([
@@ -85,11 +90,11 @@ export const docsPage = fp(
           synthetic(),
         ])
         return page
-          .replace('</head>', `${headOf(app, root)}</head>`)
+          .replace('</head>', `  ${VIEWPORT}\n${renderHead(app, root)}</head>`)
           .replaceAll(/"[^"]*\/(static\/[\w./-]+)"/g, `"${folder}$1?v=${VERSION}"`)
           .replace(
-            room,
-            `${contentOf({ folder, root, product, guide, calls, synthetic: isSynthetic })}${room}`,
+            operations,
+            `${renderContent({ folder, root, product, guide, calls, synthetic: isSynthetic })}${operations}`,
           )
       })
       await open.register(swaggerUi, {
@@ -111,7 +116,7 @@ export const docsPage = fp(
       })
       for (const path of READING_PATHS) {
         open.get(`${prefix}/${path}`, { schema: { hide: true } }, async (_request, reply) =>
-          reply.type(HTML).send(readingPageOf(await read(path, ''), headOf(app, '../'))),
+          reply.type(HTML).send(renderReadingPage(await read(path, ''), renderHead(app, '../'))),
         )
       }
       open.get<{ Params: { file: string } }>(
@@ -130,7 +135,7 @@ export const docsPage = fp(
   { name: 'docs-page', dependencies: ['openapi', 'security-headers', 'web-pages'] },
 )
 
-/** The plugin would answer with the document as the routes have it, before it is finished. */
+/** The plugin would send the unfinished document of the routes. */
 async function sendDocument(this: unknown, request: FastifyRequest, reply: FastifyReply) {
   const [, kind] = /\/(json|yaml)$/.exec(request.routeOptions.url ?? '') ?? []
   if (kind === 'json' || kind === 'yaml') await request.server.sendDocument(request, reply, kind)

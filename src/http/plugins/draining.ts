@@ -7,36 +7,30 @@ import { acceptWaiting, type Connection, hangUp, type OpenConnections } from '..
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Turned on when the process begins to stop: it still answers, but wants no more requests. */
+    /** On when the process begins to stop; it still answers. */
     draining: boolean
-    /** From now on, answers over the connections that are open say that they are the last, and end them. */
+    /** From now on, answers of open connections are the last ones, and end them. */
     startDraining(): void
-    /**
-     * Listens no more, answers what is asked over the connections that are open, and ends them.
-     *
-     * @returns how many requests were given up
-     */
-    endConnections(timeBudget: TimeBudget): Promise<number>
+    /** Ends listening, answers open requests and ends connections; gives the number of lost requests. */
+    endConnections(timeouts: DrainTimeouts): Promise<number>
   }
 }
 
-/** What clients are given time for once nobody listens any more, in milliseconds. */
-interface TimeBudget {
-  /** To ask once more over a connection that they were not told to be at its end. */
+interface DrainTimeouts {
+  /** For another request on an idle connection. */
   idleMs: number
-  /** To send what they have begun to, and to read the answer. */
+  /** For the rest of a request and its answer. */
   busyMs: number
 }
 
-/** So often connections are looked at. */
+/** Time between two looks at connections. */
 const LOOK_MS = 20
 
 /**
- * Ends connections without losing a request: a client learns from an answer that it is the last, and asks elsewhere.
- * Nothing here runs before the service begins to stop.
+ * Ends connections without losing a request: an answer says that it is the last, and the client asks elsewhere.
  *
- * Connections that are made after that are told when nobody listens any more. Whoever makes one has not noticed, and
- * would make one for each request: what the kernel has let in at the moment when nobody listens any more is reset.
+ * New connections learn it only when the service ends listening: earlier, their clients would make one for each request,
+ * and the kernel resets those that are not accepted at the end.
  */
 export const draining = fp(
   async (app: App) => {
@@ -46,20 +40,20 @@ export const draining = fp(
     function announceDrain(): void {
       for (const { socket, response } of openConnections) {
         leaving.add(socket)
-        // Node ends a connection by this after the last answer, and would cut it.
+        // Node calls it after the last answer, and would cut the connection.
         socket.destroySoon = () => hangUp(socket)
-        sayWhetherLast(response, true)
+        setLast(response, true)
       }
     }
 
     function drain(): void {
       if (app.draining) return
       app.draining = true
-      // Before Fastify's, which may answer at once, and that of the connections, which forgets the one before.
+      // Before the listener of Fastify, which may answer at once, and of the connections, which forget the last response.
       server.prependListener('request', ({ socket }, response) => {
         if (!leaving.has(socket)) return
-        sayWhetherLast(openConnections.of(socket)?.response, false)
-        sayWhetherLast(response, true)
+        setLast(openConnections.of(socket)?.response, false)
+        setLast(response, true)
       })
     }
 
@@ -68,24 +62,24 @@ export const draining = fp(
       drain()
       announceDrain()
     })
-    app.decorate('endConnections', async (timeBudget) => {
+    app.decorate('endConnections', async (timeouts) => {
       drain()
       await acceptWaiting(server)
-      // That of HTTP would cut whoever asks nothing at this moment.
+      // The method of HTTP would cut idle connections.
       Server.prototype.close.call(server)
       announceDrain()
-      return endAll(openConnections, timeBudget)
+      return endAll(openConnections, timeouts)
     })
   },
   { name: 'draining', dependencies: ['connections'] },
 )
 
-/** Where requests were sent at once, the last of them says it: what comes after that is not answered. */
-function sayWhetherLast(response: ServerResponse | undefined, isLast: boolean): void {
+/** Of pipelined requests only the answer to the last one is the last. */
+function setLast(response: ServerResponse | undefined, isLast: boolean): void {
   if (response && !response.headersSent) response.shouldKeepAlive = !isLast
 }
 
-async function endAll(connections: OpenConnections, { idleMs, busyMs }: TimeBudget): Promise<number> {
+async function endAll(connections: OpenConnections, { idleMs, busyMs }: DrainTimeouts): Promise<number> {
   const began = performance.now()
   for await (const _ of setInterval(LOOK_MS)) {
     if (connections.size === 0) break

@@ -12,7 +12,6 @@ import { validationError } from '../validation.ts'
 import { newRequestId, requestIdOf } from './request-id.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
 
-/** What a caller is told who has not the role for something. */
 export function notAllowed({ lacksTwoFactor }: { lacksTwoFactor?: boolean }, sentence: string): ApiError {
   if (!lacksTwoFactor) return new ApiError('FORBIDDEN', sentence)
   return new ApiError(
@@ -21,12 +20,10 @@ export function notAllowed({ lacksTwoFactor }: { lacksTwoFactor?: boolean }, sen
   )
 }
 
-/** What a key is told where it takes a login. */
 export function loginRequired(): ApiError {
   return new ApiError('LOGIN_REQUIRED', 'No key may do this: it takes the token of a login.')
 }
 
-/** What a login is told whose password was given too long ago. */
 export function reauthenticationRequired(): ApiError {
   return new ApiError(
     'REAUTHENTICATION_REQUIRED',
@@ -34,7 +31,6 @@ export function reauthenticationRequired(): ApiError {
   )
 }
 
-/** What a key is told that has not the scope of a route. */
 export function insufficientScope(scope: Scope): ApiError {
   return new ApiError(
     'INSUFFICIENT_SCOPE',
@@ -45,17 +41,16 @@ export function insufficientScope(scope: Scope): ApiError {
   )
 }
 
-/** What a caller is told whose account was deleted since it was let in. */
+/** The account was deleted during the request. */
 export function accountDeleted(): ApiError {
   return new ApiError('UNAUTHORIZED', 'The account has been deleted.')
 }
 
-/** What a request is told that has waited for the database as long as it may. */
 export function databaseUnavailable(): ApiError {
   return new ApiError('DATABASE_UNAVAILABLE', 'The database does not answer; try again later.')
 }
 
-/** What a request is told where the database, or the store of tiles, cannot do it now; undefined where something else is wrong. */
+/** Outage of the database or of the store of tiles; undefined for other errors. */
 export function databaseError(error: unknown): ApiError | undefined {
   if (isUnreadable(error)) {
     return new ApiError('DATABASE_UNAVAILABLE', 'The rasters cannot be read at present; try again later.')
@@ -68,21 +63,20 @@ export function databaseError(error: unknown): ApiError | undefined {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The error that the request is answered with; null for a success. */
+    /** Null for a success. */
     errorCode: ErrorCode | null
   }
 }
 
-/** Seconds after which a client may try again that was turned away. */
 const RETRY_AFTER_SECONDS = '1'
 
 /** How to authenticate, for clients that read it (RFC 6750). */
 const CHALLENGE = 'Bearer realm="agro-advisory"'
 
-/** What somebody who looks for intruders wants to read: who was not let in, and where. */
+/** Refusals in the log, for a search for intruders. */
 const REFUSALS = new Set([401, 403, 429])
 
-/** What Fastify's own errors are in our catalogue, and the sentence they are explained with. */
+/** Errors of Fastify in the catalogue, with their sentences. */
 const FASTIFY_ERRORS: Record<string, [ErrorCode, string]> = {
   FST_ERR_CTP_INVALID_JSON_BODY: ['MALFORMED_JSON', 'The body is not valid JSON.'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
@@ -98,20 +92,20 @@ const FASTIFY_ERRORS: Record<string, [ErrorCode, string]> = {
   FST_ERR_MAX_PARAM_LENGTH: ['NOT_FOUND', 'There is no such path.'],
 }
 
-/** Every error, from wherever it comes, leaves as JSON with the status of the catalogue. */
+/** Answers each error as JSON with the status of the catalogue. */
 export const errorHandler = fp(
   async (app: App) => {
     app.decorateRequest('errorCode', null)
     app.setErrorHandler((error: FastifyError, request, reply) => {
-      const known = toApiError(error, request)
-      // Work is given up when its client has gone away: nothing is wrong with the service then.
-      if (brokeOff(error, request)) request.log.info(known.message)
-      else if (known.code === 'QUERY_TIMEOUT' && reply.raw.destroyed) request.log.info(known.message)
-      else if (known.status >= 500) app.logErrorAnswer(request, error, known)
-      else if (REFUSALS.has(known.status)) {
-        request.log.info({ code: known.code, path: request.routeOptions.url, ip: request.ip }, 'refused')
+      const answer = toApiError(error, request)
+      // A client that has gone is no fault of the service.
+      if (brokeOff(error, request)) request.log.info(answer.message)
+      else if (answer.code === 'QUERY_TIMEOUT' && reply.raw.destroyed) request.log.info(answer.message)
+      else if (answer.status >= 500) app.logErrorAnswer(request, error, answer)
+      else if (REFUSALS.has(answer.status)) {
+        request.log.info({ code: answer.code, path: request.routeOptions.url, ip: request.ip }, 'refused')
       }
-      return send(known, reply)
+      return send(answer, reply)
     })
     app.server.on('checkExpectation', (request, response) => {
       const error = new ApiError('MALFORMED_REQUEST', 'The Expect header asks for something unknown.')
@@ -126,25 +120,24 @@ function send(error: ApiError, reply: FastifyReply): FastifyReply {
   reply.request.errorCode = error.code
   if (error.status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS)
   if (error.status === 401) reply.header('www-authenticate', CHALLENGE)
-  // It was the tag of the answer that would have been, and caches were allowed to keep that.
+  // The tag is that of a success, which caches may store.
   if (reply.hasHeader('etag')) reply.removeHeader('etag').header('cache-control', 'no-store')
   return reply
     .headers(error.headers)
     .code(error.status)
     .type('application/json; charset=utf-8')
     .serializer((text: string) => text)
-    .send(bodyOf(error, reply.request.id, reply.request.basePath))
+    .send(formatBody(error, reply.request.id, reply.request.basePath))
 }
 
-/** The body of an answer that is an error, as JSON. */
-function bodyOf(error: ApiError, requestId: string, basePath = ''): string {
+function formatBody(error: ApiError, requestId: string, basePath = ''): string {
   const body = JSON.stringify({ ...error.body, request_id: requestId })
   return body.includes(BASE) ? body.replaceAll(BASE, () => basePath) : body
 }
 
-/** An error as it is answered where no hook has run, and no header has been set. */
+/** An error without the headers of hooks. */
 function bareAnswer(error: ApiError, requestId: string): { headers: Record<string, string>; body: string } {
-  const body = bodyOf(error, requestId)
+  const body = formatBody(error, requestId)
   return {
     headers: {
       ...SECURITY_HEADERS,
@@ -156,26 +149,25 @@ function bareAnswer(error: ApiError, requestId: string): { headers: Record<strin
   }
 }
 
-/** For errors that Fastify meets before it has found a route, and runs any hook. */
+/** For errors of Fastify before a route and its hooks. */
 export function frameworkErrors(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   send(toApiError(error, request), reply.headers({ ...SECURITY_HEADERS, 'x-request-id': request.id }))
 }
 
-/** Whether it is the client's connection that has broken: the database's would say the same. */
+/** Whether the client's connection broke: an error of the database looks the same. */
 function brokeOff(error: Error, { raw }: FastifyRequest): boolean {
   return raw.errored === error
 }
 
-/** What a request is answered with where something went wrong, whatever threw it. */
 export function toApiError(error: FastifyError, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error
   if (brokeOff(error, request)) return new ApiError('MALFORMED_REQUEST', 'The body broke off.')
   const { body, query } = request
   if (error.validation)
     return validationError(error.validation, error.validationContext === 'body' ? body : query)
-  const known = FASTIFY_ERRORS[error.code]
-  if (known) return new ApiError(...known)
-  // Files beside the documentation that may not be seen, or are not there.
+  const ofFastify = FASTIFY_ERRORS[error.code]
+  if (ofFastify) return new ApiError(...ofFastify)
+  // Missing or hidden files of the documentation.
   if (error.statusCode === 403 || error.statusCode === 404) {
     return new ApiError('NOT_FOUND', 'There is no such path.')
   }
@@ -188,13 +180,13 @@ export function toApiError(error: FastifyError, request: FastifyRequest): ApiErr
 
 /** Errors of the HTTP parser, before there is a request. */
 export function clientErrorHandler(error: NodeJS.ErrnoException, socket: Socket): void {
-  // What came before in the same packet is answered at the end of this turn, and before this.
+  // Earlier requests of the same packet are answered first, at the end of this turn.
   setImmediate(() => refuse(error, socket))
 }
 
 /**
- * Answers a request whose body does not go on. What may still come of it is not read. Behind another one that is not
- * answered yet, or where its answer has begun, the connection is cut.
+ * Answers a request whose body is too slow, and reads no more of it. Behind an unanswered request, or after the begin of
+ * its answer, the connection is cut.
  */
 export function refuseSlowRequest({ req: request, socket, headersSent }: ServerResponse): void {
   if (socket !== request.socket || headersSent) {
@@ -206,7 +198,6 @@ export function refuseSlowRequest({ req: request, socket, headersSent }: ServerR
   refuse({ code: 'ERR_HTTP_REQUEST_TIMEOUT' }, request.socket)
 }
 
-/** All that is left is to write on the socket. */
 function refuse({ code: reason }: { code?: string }, socket: Socket): void {
   if (reason === 'ECONNRESET' || !socket.writable) {
     socket.destroy()

@@ -6,28 +6,13 @@ import { codeOf, messageOf } from '#src/lib/promises.ts'
 import type { App } from '../app.ts'
 import { databaseError } from './error-handler.ts'
 
-/** What is told of an incident. */
 export interface IncidentLine {
   incident: string
   state: 'begins' | 'goes on' | 'is over'
-  /** For how long it has been going on; in the end, for how long it went on. */
+  /** Duration so far, or in all. */
   seconds: number
-  /** How often what has failed: since the line before, and in the end in all. The first line has one. */
+  /** Failures since the line before; at the end all of them. */
   failures: Record<string, number>
-}
-
-/** Tells of what may fail thousands of times in a second for one reason: when that begins, now and then, and its end. */
-interface Incidents {
-  /**
-   * Counts a failure.
-   *
-   * @param incident what it fails because of
-   * @param failure what has failed, such as the name of an operation and its status
-   * @returns whether the incident begins with it, of which nobody has been told
-   */
-  begins(incident: string, failure: string): boolean
-  /** Tells that all incidents are over. */
-  close(): void
 }
 
 interface Incident {
@@ -38,17 +23,21 @@ interface Incident {
   untold: Map<string, number>
 }
 
-/** So many are told apart, of incidents and of failures in each: what else comes is counted as one. */
+/** Distinct incidents, and distinct failures of each; others are counted as one. */
 const MOST = 100
 const OTHER = 'other'
 
-const TOLD_EVERY_MS = 60_000
-/** What has not failed again for so long is over. */
+const LINE_EVERY_MS = 60_000
+/** An incident without a failure for as long is over. */
 const QUIET_MS = 30_000
 const LOOK_EVERY_MS = 10_000
 
-/** @param tell is told that an incident goes on, once a minute, and that it is over */
-export function createIncidents(tell: (line: IncidentLine) => void): Incidents {
+/**
+ * Gathers failures of one reason, possibly thousands in a second, in incidents.
+ *
+ * @param log receives a line once a minute, and one at the end
+ */
+export function createIncidents(log: (line: IncidentLine) => void) {
   const incidents = new Map<string, Incident>()
   let timer: NodeJS.Timeout | undefined
 
@@ -56,20 +45,20 @@ export function createIncidents(tell: (line: IncidentLine) => void): Incidents {
     const now = performance.now()
     for (const [name, incident] of incidents) {
       if (now - incident.latest >= QUIET_MS) end(name, incident)
-      else if (now - incident.told >= TOLD_EVERY_MS) goOn(name, incident, now)
+      else if (now - incident.told >= LINE_EVERY_MS) goOn(name, incident, now)
     }
     if (incidents.size === 0) stop()
   }
 
   function goOn(name: string, incident: Incident, now: number): void {
-    tell(lineOf(name, 'goes on', now - incident.began, incident.untold))
+    log(createLine(name, 'goes on', now - incident.began, incident.untold))
     incident.untold.clear()
     incident.told = now
   }
 
   function end(name: string, { began, latest, failures }: Incident): void {
     incidents.delete(name)
-    tell(lineOf(name, 'is over', latest - began, failures))
+    log(createLine(name, 'is over', latest - began, failures))
   }
 
   function stop(): void {
@@ -78,19 +67,32 @@ export function createIncidents(tell: (line: IncidentLine) => void): Incidents {
   }
 
   return {
-    begins(wanted, failure) {
+    /**
+     * Counts a failure; true where the incident begins with it.
+     *
+     * @param reason of the incident
+     * @param failure such as an operation and its status
+     */
+    begins(reason: string, failure: string): boolean {
       const now = performance.now()
-      const name = incidents.has(wanted) || incidents.size < MOST ? wanted : OTHER
-      const known = incidents.get(name)
-      const incident = known ?? { began: now, latest: now, told: now, failures: new Map(), untold: new Map() }
+      const name = incidents.has(reason) || incidents.size < MOST ? reason : OTHER
+      const present = incidents.get(name)
+      const incident = present ?? {
+        began: now,
+        latest: now,
+        told: now,
+        failures: new Map(),
+        untold: new Map(),
+      }
       incident.latest = now
       countOne(incident.failures, failure)
-      if (known) countOne(incident.untold, failure)
+      if (present) countOne(incident.untold, failure)
       else incidents.set(name, incident)
       timer ??= setInterval(look, LOOK_EVERY_MS).unref()
-      return known === undefined
+      return present === undefined
     },
-    close() {
+    /** Ends all incidents. */
+    close(): void {
       stop()
       for (const [name, incident] of incidents) end(name, incident)
     },
@@ -102,7 +104,7 @@ function countOne(counts: Map<string, number>, name: string): void {
   counts.set(counted, (counts.get(counted) ?? 0) + 1)
 }
 
-function lineOf(
+function createLine(
   incident: string,
   state: IncidentLine['state'],
   milliseconds: number,
@@ -111,24 +113,21 @@ function lineOf(
   return { incident, state, seconds: Math.round(milliseconds / 1000), failures: Object.fromEntries(failures) }
 }
 
-/** Logs that something could not be done, by the log of a request or that of the service. */
+/** @param log of a request; by default that of the service */
 export type LogFailure = (error: unknown, message: string, log?: FastifyBaseLogger) => void
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /**
-     * Logs why something could not be done that no answer depends on. What fails because of the database belongs to
-     * one incident with all else that does.
-     */
+    /** Logs a failure without an effect on answers. Outages of the database are one incident. */
     logFailure: LogFailure
-    /** Logs a request that is answered with an error of ours, as a part of an incident. */
+    /** Logs an answer of 5xx as a part of an incident. */
     logErrorAnswer(request: FastifyRequest, error: Error, answer: ApiError): void
   }
 }
 
 /**
- * Bounds what is logged of failures: an incident is one line when it begins, one a minute with counts while it lasts,
- * and one when it is over. A stack is in the first line alone, where the mistake is ours.
+ * Bounds the log of failures: an incident has a line at its begin, one with counts each minute, and one at its end. A bug
+ * has its stack in the first line.
  */
 export const failureLog = fp(
   async (app: App) => {
@@ -149,9 +148,9 @@ export const failureLog = fp(
     app.decorate('logErrorAnswer', ({ routeOptions, log }, error, { code, status, message }) => {
       const operation = routeOptions.schema?.operationId ?? routeOptions.url ?? 'unknown path'
       const isOurs = status !== 503
-      const incident = isOurs ? mistakeOf(error) : code
+      const incident = isOurs ? nameBug(error) : code
       if (!incidents.begins(incident, `${operation} ${status}`)) return
-      // Of what is not our mistake a stack would say where the service noticed, and the reason lies elsewhere.
+      // The stack of an outage would not show its reason.
       if (isOurs) log.error({ incident, err: error }, damageOf(error) ?? message)
       else log.error({ incident, reason: messageOf(error) }, message)
     })
@@ -163,12 +162,12 @@ function isUnavailable(error: unknown): error is ApiError {
   return error instanceof ApiError && error.status === 503
 }
 
-/** The line of a stack that is of the service, and not of a package or of Node. */
+/** Line of a stack in the service, not in a package or in Node. */
 const OWN_FRAME = /^\s+at .*\/src\/(?!.*node_modules).*$/m
 const ANY_FRAME = /^\s+at .*$/m
 
-/** What tells one mistake from another: messages may have anything in them. */
-function mistakeOf(error: Error): string {
+/** Name of a bug, without its message, which may have any data. */
+function nameBug(error: Error): string {
   const stack = error.stack ?? ''
   const [frame = ''] = OWN_FRAME.exec(stack) ?? ANY_FRAME.exec(stack) ?? []
   return [error.name, codeOf(error), frame.trim()].filter(Boolean).join(' ')

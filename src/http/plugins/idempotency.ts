@@ -6,38 +6,195 @@ import { createUnderWay } from '#src/lib/promises.ts'
 import { loadSecrets } from '../access-tokens.ts'
 import { SEAL_KEY_BYTES, seal, unseal } from '../account-seal.ts'
 import type { App } from '../app.ts'
-import { createAttempts, type IdempotencyRecords } from '../attempts.ts'
-import { toTheEnd } from './time-budget.ts'
+import { databaseError, databaseUnavailable } from './error-handler.ts'
+import { SHARE_OF_EXTRAS, toTheEnd, withTimeout } from './time-budget.ts'
 
-/** An answer as it is stored: all that is needed to give it again. */
+interface RetryLimits {
+  everyMs: number
+  forMs: number
+  waiting: number
+}
+
+/**
+ * Repeats failed tasks in a queue: during an outage there is one attempt for all of them.
+ *
+ * @param isTemporary whether a task with such an error is repeated
+ * @param onDropped receives the error of a task that is given up
+ */
+export function createRetries(
+  { everyMs, forMs, waiting: most }: RetryLimits,
+  isTemporary: (error: unknown) => boolean,
+  onDropped: (error: unknown) => void,
+) {
+  const waiting: { task: () => Promise<void>; until: number }[] = []
+  let timer: NodeJS.Timeout | undefined
+  let closed = false
+
+  function trySoon(): void {
+    if (!closed) timer ??= setTimeout(() => void tryAll(), everyMs).unref()
+  }
+
+  async function tryAll(): Promise<void> {
+    for (let next = closed ? undefined : waiting.shift(); next; next = closed ? undefined : waiting.shift()) {
+      try {
+        await next.task()
+      } catch (error) {
+        if (!isTemporary(error) || performance.now() >= next.until) {
+          onDropped(error)
+          continue
+        }
+        // Behind the others: it may be the only one that fails.
+        waiting.push(next)
+        break
+      }
+    }
+    timer = undefined
+    if (waiting.length > 0) trySoon()
+  }
+
+  return {
+    /** False where too many wait. */
+    add(task: () => Promise<void>): boolean {
+      if (closed || waiting.length >= most) return false
+      waiting.push({ task, until: performance.now() + forMs })
+      trySoon()
+      return true
+    },
+    /** Tries each task once more, up to the first that fails again. */
+    async close(): Promise<void> {
+      closed = true
+      clearTimeout(timer)
+      for (let next = waiting.shift(); next; next = waiting.shift()) {
+        try {
+          await next.task()
+        } catch (error) {
+          onDropped(error)
+          if (isTemporary(error)) break
+        }
+      }
+    },
+  }
+}
+
+/** One of the attempts at a request; `createIdempotencyRecords` stores them. */
+export interface Attempt {
+  /** Of the request, the same for each repetition. */
+  id: Buffer
+  attempt: string
+}
+
+/** Stores answers to requests with an Idempotency-Key. */
+export interface IdempotencyRecords {
+  /**
+   * @param userId null where the request creates the account
+   * @returns `running` during another attempt, later its sealed answer
+   */
+  begin(attempt: Attempt, userId: string | null): Promise<'begun' | 'running' | Buffer>
+  store(attempt: Attempt, userId: string | null, answer: Buffer): Promise<void>
+  /** For a request that has changed nothing. */
+  abandon(attempt: Attempt): Promise<void>
+  deleteExpired(): Promise<void>
+}
+
+/** Late notes, until the attempt counts as dead. */
+const LATE_NOTES = { everyMs: 1000, forMs: 60_000, waiting: 1000 }
+
+/** Repetitions get REQUEST_IN_PROGRESS for a while. */
+const NOT_NOTED = 'an attempt at a request could not be noted'
+
+/** Begins attempts and notes their outcomes. */
+export function createAttempts(app: App, records: IdempotencyRecords) {
+  const again = createRetries(
+    LATE_NOTES,
+    (error) => databaseError(error) !== undefined,
+    (error) => app.logFailure(error, NOT_NOTED),
+  )
+
+  /** Waits for a note within the share of optional parts; a late note goes on. */
+  async function note(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    work: () => Promise<void>,
+  ): Promise<void> {
+    const noted = choosePermits(request, reply)
+      .note(work)
+      .catch((error) => {
+        app.logFailure(error, NOT_NOTED, request.log)
+        if (databaseError(error)) again.add(work)
+      })
+    await withTimeout(request, reply, () => noted, SHARE_OF_EXTRAS).catch(() => {})
+  }
+
+  /** @throws {ApiError} DATABASE_UNAVAILABLE after the deadline */
+  async function begin(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    attempt: Attempt,
+    userId: string | null,
+  ): Promise<'begun' | 'running' | Buffer> {
+    const abandon = () => records.abandon(attempt)
+    let isSent = false
+    const ask = () => {
+      isSent = true
+      return records.begin(attempt, userId)
+    }
+    const found = await choosePermits(request, reply)
+      .begin(ask)
+      .catch((error) => {
+        // Without an answer it may have begun.
+        if (isSent && databaseError(error)) again.add(abandon)
+        throw error
+      })
+    if (found !== 'begun' || !reply.raw.headersSent) return found
+    await note(request, reply, abandon)
+    throw databaseUnavailable()
+  }
+
+  return { begin, note, close: again.close }
+}
+
+/** A request with a permit for all work uses that for its notes too. */
+function choosePermits(request: FastifyRequest, reply: FastifyReply) {
+  const { server, routeOptions } = request
+  if (!routeOptions.config.ownTurns) {
+    return {
+      begin: <Found>(work: () => Promise<Found>) => work(),
+      note: (work: () => Promise<void>) => work(),
+    }
+  }
+  return {
+    begin: <Found>(work: () => Promise<Found>) => server.inTurn(request, reply, work),
+    note: (work: () => Promise<void>) => server.noteInTurn(request, work),
+  }
+}
+
+/** All parts of an answer that is given again. */
 interface StoredAnswer {
-  /** The {@link fingerprintOf} the request. */
+  /** Fingerprint of the request. */
   request: string
   status: number
   headers: Record<string, string>
   body: object
 }
 
-/** What a request is compared by. It may be made of a password: it is stored sealed, or under a secret. */
-function fingerprintOf(request: unknown): string {
+/** Digest of a request. It may contain a password, so it is stored sealed. */
+function createFingerprint(request: unknown): string {
   return createHash('sha256').update(JSON.stringify(request)).digest('base64')
 }
 
 /**
- * Seals answers of requests that their clients have named: keys and what people ask are among them.
- *
- * They are encrypted with a key that is made of the name, which the database does not have, and of a
- * secret of the service, in case that a name can be guessed. Whoever has the database alone can neither read
- * an answer nor tell which request it belongs to; and who knows the secret needs the name as well.
+ * Encrypts answers to requests with an Idempotency-Key, which may contain keys and questions. The encryption key comes
+ * from the Idempotency-Key, which the database does not have, and from a secret of the service, since the former may be
+ * guessed. A reader needs both.
  */
 export function createSeal(secret: string) {
-  // The secret also signs tokens: what is made with it here must be of no use there.
+  // The secret also signs tokens: derived keys must be of no use there.
   const idKey = Buffer.from(hkdfSync('sha256', secret, '', 'idempotent request', SEAL_KEY_BYTES))
   const contentKey = (id: Buffer, name: string) =>
     Buffer.from(hkdfSync('sha256', secret, id, `idempotent answer ${name}`, SEAL_KEY_BYTES))
 
   return {
-    /** The id of a request: the same for the same name in the same scope. */
+    /** The same for the same name in the same scope. */
     idOf(name: string, ...scope: (string | null)[]): Buffer {
       return createHmac('sha256', idKey)
         .update(JSON.stringify([name, ...scope]))
@@ -46,7 +203,7 @@ export function createSeal(secret: string) {
     seal(id: Buffer, name: string, answer: StoredAnswer): Buffer {
       return seal(contentKey(id, name), Buffer.from(JSON.stringify(answer)))
     },
-    /** @throws where it was sealed with other keys, or changed since */
+    /** @throws for other keys or changed bytes */
     unseal(id: Buffer, name: string, sealed: Buffer): StoredAnswer {
       return JSON.parse(unseal(contentKey(id, name), sealed).toString())
     },
@@ -56,15 +213,12 @@ export function createSeal(secret: string) {
 declare module 'fastify' {
   interface FastifyInstance {
     /**
-     * Does the work of a request, once where it has an Idempotency-Key: sent again within a day, it is given
-     * the same answer. Only successes are kept: an error has done nothing, and is worth another attempt. Where its
-     * client is answered in time, the work goes on to its end, and what came of it is the answer from then on.
+     * Does the work of a request, once in a day for an Idempotency-Key: a repetition gets the same answer. Only successes
+     * are stored, since an error changes nothing. Late work goes on to its end, and its answer is stored.
      *
-     * @param work answers with the body; whatever else the answer has is set on the reply
-     * @param ownerOf whose the answer is, where the request makes the account, or null where there is none yet;
-     * else it is the caller's
-     * @throws {ApiError} IDEMPOTENCY_KEY_REUSED where the key came with another request, REQUEST_IN_PROGRESS
-     * while another attempt does the work
+     * @param work gives the body, and sets the rest on the reply
+     * @param ownerOf the user of the answer, where the request creates the account; by default the caller
+     * @throws {ApiError} IDEMPOTENCY_KEY_REUSED for another request, REQUEST_IN_PROGRESS during another attempt
      */
     once<Body extends object>(
       request: FastifyRequest,
@@ -74,15 +228,15 @@ declare module 'fastify' {
     ): Promise<Body>
   }
   interface FastifyContextConfig {
-    /** The route does its work by `once`. Only documented by this. */
+    /** The handler uses `once`. Only for the document. */
     idempotent?: boolean
   }
 }
 
-/** Printable ASCII: what goes through every proxy, and what clients write, in quotes or without. */
+/** Printable ASCII, which all proxies pass, in quotes or without. */
 export const IDEMPOTENCY_KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/
 
-/** Headers of an answer that its handler has set. The others are made anew each time. */
+/** Headers that handlers set. Plugins set the others anew. */
 const STORED_HEADERS = [
   'advisory-history',
   'advisory-ignored',
@@ -91,13 +245,13 @@ const STORED_HEADERS = [
   'preference-applied',
 ]
 
-/** So long a process that ends waits for work whose clients have been answered before it was done. */
+/** Wait of a process that ends for work after its deadline. */
 const LAST_WORK_MS = 2500
 
-/** The same for what could not be noted before. */
+/** The same for late notes. */
 const LAST_NOTES_MS = 1000
 
-/** What routes with `once` may answer besides their own errors. */
+/** Errors of routes with `once`. */
 export const IDEMPOTENCY_ERRORS: ErrorCode[] = ['REQUEST_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED']
 
 /** Requests that name themselves (draft-ietf-httpapi-idempotency-key-header). */
@@ -118,11 +272,11 @@ export const idempotency = fp(
       const key = idempotencyKeyOf(request)
       if (key === undefined) return work()
       const { params, body: sent, user, routeOptions } = request
-      const fingerprint = fingerprintOf([params ?? null, sent ?? null])
-      // Without an account the key and the request are the name together: strangers may choose the same key.
+      const fingerprint = createFingerprint([params ?? null, sent ?? null])
+      // Without an account the request is a part of the name: strangers may choose the same key.
       const scope = ownerOf ? fingerprint : (user?.id ?? null)
       const attempt = {
-        // An answer may hold what a key of the account has no right to: each has names of its own.
+        // An answer may have data that another key of the account may not read.
         id: idOf(key, routeOptions.schema?.operationId ?? null, scope, user?.keyId ?? null),
         attempt: randomUUID(),
       }
@@ -142,13 +296,13 @@ export const idempotency = fp(
         }
         const owner = ownerOf ? ownerOf(body) : (scope as string)
         const answer = storedAnswer(fingerprint, reply, body)
-        // The work is done: whether that could be noted or not, this is the answer.
+        // The work is done, also where the note fails.
         const sealed = seal(attempt.id, key as string, answer)
         await note(request, reply, () => records.store(attempt, owner, sealed))
         return body
       }
 
-      // Others are answered in time as a whole, and hold their places until the work has come to its end.
+      // Without `ownTurns` the whole handler has a deadline, and holds its permit to its end.
       if (!routeOptions.config.ownTurns) return doOnce()
       return toTheEnd(
         request,
@@ -169,11 +323,7 @@ export const idempotency = fp(
   { name: 'idempotency', dependencies: ['authentication', 'jobs'] },
 )
 
-/**
- * The Idempotency-Key of a request; undefined where there is none.
- *
- * @throws {ApiError} INVALID_PARAMETERS where the key is none that can be kept
- */
+/** @throws {ApiError} INVALID_PARAMETERS for a key that cannot be stored */
 export function idempotencyKeyOf({ headers }: FastifyRequest): string | undefined {
   const key = headers['idempotency-key'] as string | undefined
   if (key === undefined || IDEMPOTENCY_KEY.test(key)) return key
@@ -184,16 +334,12 @@ function storedAnswer(request: string, reply: FastifyReply, body: object): Store
   const headers = STORED_HEADERS.flatMap((name) =>
     reply.hasHeader(name) ? [[name, String(reply.getHeader(name))]] : [],
   )
-  // Only successes are stored. An error here is what the client was told because this took too long.
+  // Only successes are stored. A status of an error comes from the deadline.
   const status = reply.statusCode < 400 ? reply.statusCode : 200
   return { request, status, headers: Object.fromEntries(headers), body }
 }
 
-/**
- * The body of an answer that is given again.
- *
- * @throws {ApiError} where it is to another request
- */
+/** @throws {ApiError} for another request */
 function replay(reply: FastifyReply, fingerprint: string, answer: StoredAnswer): object {
   if (answer.request !== fingerprint) {
     throw new ApiError(
@@ -202,14 +348,14 @@ function replay(reply: FastifyReply, fingerprint: string, answer: StoredAnswer):
     )
   }
   reply.code(answer.status).headers({ ...answer.headers, 'idempotency-replayed': 'true' })
-  // An answer that an older version stored may lack newer members, without which the schema writes nothing.
+  // An answer of an older version may lack newer members, which the serializer requires.
   const status = String(answer.status)
   const write =
     reply.getSerializationFunction(status, 'application/json') ?? reply.getSerializationFunction(status)
-  // A serializer of its own leaves the type to its reply.
+  // A custom serializer leaves the type to the reply.
   if (!reply.hasHeader('content-type')) reply.type('application/json; charset=utf-8')
   reply.serializer((body) => {
-    // A text message is made of the answer.
+    // A text message.
     if (typeof body === 'string') return body
     try {
       return write?.(body) ?? JSON.stringify(body)
@@ -227,7 +373,7 @@ function inProgress(): ApiError {
   ).withHeader('retry-after', '1')
 }
 
-/** Of work whose client has been answered only mistakes of ours concern anybody. */
+/** After the deadline only unexpected errors are logged. */
 function failedLate({ server, log }: FastifyRequest, error: unknown): void {
   if (!(error instanceof ApiError)) server.logFailure(error, 'a request failed after its time', log)
 }

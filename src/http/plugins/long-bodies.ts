@@ -3,31 +3,28 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { ApiError } from '#src/errors.ts'
 import { isObject } from '#src/lib/collections.ts'
-import type { ClientKey } from '#src/lib/fair-queue.ts'
+import { addTo, type ClientKey } from '#src/lib/fair-queue.ts'
 import type { App } from '../app.ts'
 import { clientKeyOf } from '../request.ts'
 import { NOT_UTF8, nestingError } from './body-parser.ts'
 import { refuseSlowRequest } from './error-handler.ts'
 import { overloaded } from './overload.ts'
 
-/** What is enough for every body but those that have many points, or the outline of something. */
+/** Enough for each body without many points or an outline. */
 const SHORT_BODY_BYTES = 8192
 
-/** A character beyond the first 65,536, as those write it who send ASCII alone: `\ud83c\udf3e`. */
+/** A character beyond the first 65,536 in ASCII: `\ud83c\udf3e`. */
 const LONGEST_CHARACTER_BYTES = 12
 
-/** For what is around the texts of a body. */
+/** Bytes of a body around its texts. */
 const REMAINDER_BYTES = 2048
 
-/**
- * Holds the body of each route that says no `bodyLimit` itself to 8 kB, or to what its texts can take at their
- * longest: what is longer is not even received.
- */
+/** Limits the body of each route without a `bodyLimit` to 8 kB, or to its texts at their longest. */
 export const bodyLimits = fp(
   async (app: App) => {
     app.addHook('onRoute', function (route) {
       if (route.bodyLimit !== undefined) return
-      const texts = LONGEST_CHARACTER_BYTES * charactersOf(route.schema?.body, (id) => this.getSchema(id))
+      const texts = LONGEST_CHARACTER_BYTES * countCharacters(route.schema?.body, (id) => this.getSchema(id))
       const needed = Math.max(SHORT_BODY_BYTES, texts + REMAINDER_BYTES)
       route.bodyLimit = Math.min(needed, app.config.BODY_LIMIT_BYTES)
     })
@@ -35,52 +32,32 @@ export const bodyLimits = fp(
   { name: 'body-limits' },
 )
 
-/** How many characters all texts of a schema have together, at their longest. */
-function charactersOf(schema: unknown, schemaOf: (id: string) => unknown): number {
-  if (Array.isArray(schema)) return schema.reduce((sum, part) => sum + charactersOf(part, schemaOf), 0)
+/** Characters of all texts of a schema at their longest. */
+function countCharacters(schema: unknown, schemaOf: (id: string) => unknown): number {
+  if (Array.isArray(schema)) return schema.reduce((sum, part) => sum + countCharacters(part, schemaOf), 0)
   if (!isObject(schema)) return 0
   const { $ref, maxLength, ...parts } = schema
-  if (typeof $ref === 'string') return charactersOf(schemaOf($ref.replace('#', '')), schemaOf)
-  return (typeof maxLength === 'number' ? maxLength : 0) + charactersOf(Object.values(parts), schemaOf)
+  if (typeof $ref === 'string') return countCharacters(schemaOf($ref.replace('#', '')), schemaOf)
+  return (typeof maxLength === 'number' ? maxLength : 0) + countCharacters(Object.values(parts), schemaOf)
 }
 
-interface ByteRoomLimits {
-  /** So many bytes are held at the same time, */
+interface ByteLimits {
+  /** Bytes in memory at the same time. */
   bytes: number
-  /** of them so many for one network, */
   bytesEachNetwork: number
-  /** and so many for one caller, from wherever it asks. Nobody may wish to hold more at once. */
+  /** Of one caller in any network; no permit is larger. */
   bytesEach: number
-  /** So many more wait. */
+  /** Requests that wait. */
   waiting: number
 }
 
-/** What somebody holds of a room. */
+/** Permit to hold bytes in memory. */
 export interface Place {
-  /** So many bytes. */
   readonly bytes: number
-  /** Gives back what is held beyond so many bytes. */
   shrinkTo(bytes: number): void
-  /** Takes what is missing to so many bytes, at once; false where there is no room for it, or the place was left. */
+  /** False without space, or after `leave`. */
   growTo(bytes: number): boolean
-  /** Gives all of it back, for good. */
   leave(): void
-}
-
-/** Bounds what is held in memory by all together, and by each of them, so that nobody can take all of it. */
-interface ByteRoom {
-  /**
-   * Waits for room: whoever holds least comes first.
-   *
-   * @param signal ends the waiting, with its reason
-   * @throws what the room refuses with, where too many wait: the network with most waiting loses the newest
-   */
-  enter(clientKey: ClientKey, bytes: number, signal: AbortSignal): Promise<Place>
-  /**
-   * Whether what another holds keeps somebody from so many bytes: where a share is full, that of the same caller or
-   * network, and else that of the network that holds most.
-   */
-  isInTheWay(other: ClientKey, clientKey: ClientKey, bytes: number): boolean
 }
 
 interface Waiting {
@@ -90,8 +67,8 @@ interface Waiting {
   refuse(error: unknown): void
 }
 
-/** @param refusal makes what is refused with where too many wait */
-export function createByteRoom(limits: ByteRoomLimits, refusal: () => Error): ByteRoom {
+/** A limiter of bytes in memory, with shares of networks and callers. */
+export function createByteRoom(limits: ByteLimits, refusal: () => Error) {
   const held = createHoldings(limits)
   const waiting: Waiting[] = []
 
@@ -99,43 +76,47 @@ export function createByteRoom(limits: ByteRoomLimits, refusal: () => Error): By
     waiting.splice(waiting.indexOf(one), 1)
   }
 
-  function letIn(): void {
+  function admit(): void {
     for (;;) {
-      const next = held.leastOf(
-        waiting.filter(({ clientKey, bytes }) => held.isWithinShare(clientKey, bytes)),
-      )
-      // Shorter ones do not overtake it: it might wait for ever.
-      if (!next || !held.isRoomFor(next.bytes)) return
+      const next = held.leastOf(waiting.filter(({ clientKey, bytes }) => held.isInShare(clientKey, bytes)))
+      // Shorter bodies do not overtake it, or it might wait for ever.
+      if (!next || !held.hasSpace(next.bytes)) return
       remove(next)
       next.enter()
     }
   }
 
   return {
-    enter(clientKey, bytes, signal) {
+    /**
+     * Waits for a permit; the client with least bytes is first.
+     *
+     * @param signal ends the wait with its reason
+     * @throws the refusal where too many wait: the network with most waiting requests loses the newest
+     */
+    enter(clientKey: ClientKey, bytes: number, signal: AbortSignal): Promise<Place> {
       return new Promise((resolve, reject) => {
         if (signal.aborted) throw signal.reason
-        const leave = () => {
+        const abort = () => {
           remove(one)
           reject(signal.reason)
-          letIn()
+          admit()
         }
         const one: Waiting = {
           clientKey,
           bytes,
           enter() {
-            signal.removeEventListener('abort', leave)
+            signal.removeEventListener('abort', abort)
             held.add(clientKey, bytes)
-            resolve(createPlace(clientKey, bytes, held, letIn))
+            resolve(createPermit(clientKey, bytes, held, admit))
           },
           refuse(error) {
-            signal.removeEventListener('abort', leave)
+            signal.removeEventListener('abort', abort)
             reject(error)
           },
         }
-        signal.addEventListener('abort', leave, { once: true })
+        signal.addEventListener('abort', abort, { once: true })
         waiting.push(one)
-        letIn()
+        admit()
         if (waiting.length <= limits.waiting) return
         const refused = newestOfMost(waiting)
         remove(refused)
@@ -147,12 +128,12 @@ export function createByteRoom(limits: ByteRoomLimits, refusal: () => Error): By
 }
 
 /**
- * @param bytes that are held already
- * @param letIn lets others in where something is given back
+ * @param bytes already held
+ * @param admit is called after a release
  */
-function createPlace(clientKey: ClientKey, bytes: number, held: Holdings, letIn: () => void): Place {
+function createPermit(clientKey: ClientKey, bytes: number, held: Holdings, admit: () => void): Place {
   let own = bytes
-  let left = false
+  let isReleased = false
   const change = (by: number) => {
     own += by
     held.add(clientKey, by)
@@ -161,31 +142,31 @@ function createPlace(clientKey: ClientKey, bytes: number, held: Holdings, letIn:
     get bytes() {
       return own
     },
-    shrinkTo(wanted) {
-      if (wanted >= own) return
-      change(wanted - own)
-      letIn()
+    shrinkTo(target) {
+      if (target >= own) return
+      change(target - own)
+      admit()
     },
-    growTo(wanted) {
-      if (left) return false
-      const more = wanted - own
+    growTo(target) {
+      if (isReleased) return false
+      const more = target - own
       if (more <= 0) return true
-      if (!held.isWithinShare(clientKey, more) || !held.isRoomFor(more)) return false
+      if (!held.isInShare(clientKey, more) || !held.hasSpace(more)) return false
       change(more)
       return true
     },
     leave() {
-      left = true
+      isReleased = true
       change(-own)
-      letIn()
+      admit()
     },
   }
 }
 
 type Holdings = ReturnType<typeof createHoldings>
 
-/** Who holds how many bytes. */
-function createHoldings({ bytes: most, bytesEachNetwork, bytesEach }: ByteRoomLimits) {
+/** Held bytes by network and by caller. */
+function createHoldings({ bytes: most, bytesEachNetwork, bytesEach }: ByteLimits) {
   const ofNetworks = new Map<string, number>()
   const ofCallers = new Map<string, number>()
   let total = 0
@@ -200,15 +181,19 @@ function createHoldings({ bytes: most, bytesEachNetwork, bytesEach }: ByteRoomLi
       addTo(ofNetworks, clientKey.network, bytes)
       addTo(ofCallers, clientKey.caller, bytes)
     },
-    isRoomFor: (bytes: number) => total + bytes <= most,
-    isWithinShare: (clientKey: ClientKey, bytes: number) =>
+    hasSpace: (bytes: number) => total + bytes <= most,
+    isInShare: (clientKey: ClientKey, bytes: number) =>
       fitsCaller(clientKey, bytes) && fitsNetwork(clientKey, bytes),
+    /**
+     * Whether bytes of another client keep a client from a permit: those of the same caller or network where that
+     * share is full, else those of the network with most bytes.
+     */
     isInTheWay(other: ClientKey, clientKey: ClientKey, bytes: number): boolean {
       if (!fitsCaller(clientKey, bytes)) return other.caller === clientKey.caller
       if (!fitsNetwork(clientKey, bytes)) return other.network === clientKey.network
       return inNetwork(other) === Math.max(...ofNetworks.values())
     },
-    /** Whose network holds least, and within it who does; the first of several. */
+    /** The first request of the network, and within it of the caller, with least bytes. */
     leastOf(all: readonly Waiting[]): Waiting | undefined {
       const before = (a: ClientKey, b: ClientKey) => inNetwork(a) - inNetwork(b) || ofCaller(a) - ofCaller(b)
       return all.reduce<Waiting | undefined>(
@@ -219,13 +204,7 @@ function createHoldings({ bytes: most, bytesEachNetwork, bytesEach }: ByteRoomLi
   }
 }
 
-function addTo(sums: Map<string, number>, key: string, bytes: number): void {
-  const sum = (sums.get(key) ?? 0) + bytes
-  if (sum > 0) sums.set(key, sum)
-  else sums.delete(key)
-}
-
-/** The newest of the network that has most waiting; of several networks, of the one whose newest came last. */
+/** Of several networks with most, the newest of all. */
 function newestOfMost(waiting: readonly Waiting[]): Waiting {
   const counts = new Map<string, number>()
   for (const { clientKey } of waiting) addTo(counts, clientKey.network, 1)
@@ -235,43 +214,42 @@ function newestOfMost(waiting: readonly Waiting[]): Waiting {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Bodies may be long: they are not received before there is room for them. */
+    /** Long bodies wait for a permit before they are received. */
     longBody?: true
   }
   interface FastifyRequest {
-    /** What a long body, and what becomes of it, holds of the room; null for others. */
+    /** Permit of a long body and of the work on it. */
     place: Place | null
   }
 }
 
-/** Some 1,000 points. There is always room for a body of this length: what comes at once is in memory anyway. */
+/** Some 1,000 points. A body of this length needs no permit: the first read holds as much anyway. */
 const SHORT_BYTES = 65_536
 
-/** What is expected of a body that does not say how long it is, or will be when it is decoded. */
+/** Permit of a body without a length, or with an encoding. */
 const EXPECTED_BYTES = 1_048_576
 
-/** So many bodies of full length are in memory at a time: one of a caller, two of a network. */
+/** Bodies of full length in memory: one of a caller, two of a network. */
 const LONGEST_BODIES = 4
 const LONGEST_BODIES_EACH_NETWORK = 2
 
-/** So many bodies wait. Each has a few thousand bytes here, and the rest with its client. */
+/** Each waiting body has a few thousand bytes here, and the rest with its client. */
 const MOST_WAITING = 100
 
-/** So often in the time for which it may wait a body has the slowest one ended that is in its way. */
-const ROOM_IS_MADE = 4
+/** Looks for a slow upload in the time that a body may wait. */
+const LOOKS = 4
 
-/** A long body that is being received. */
 interface Arrival {
   response: FastifyReply['raw']
   clientKey: ClientKey
-  /** When there was room for it, in milliseconds. */
+  /** Time of the permit. */
   since: number
 }
 
 /**
- * Bounds how much of long bodies is in memory at a time, from before they arrive until their answers have been
- * made. Those for which there is no room are not read, which makes their clients wait: they have no pace to keep.
- * Those that are received may be as slow as any, but where others wait for their room, each has SLOW_CLIENT_MS.
+ * Bounds the bytes of long bodies in memory, from before they arrive until their answers are made. A body without a
+ * permit is not read, so that its client waits. A body with one may be slow, but while others wait for its bytes, only
+ * for SLOW_CLIENT_MS.
  */
 export const longBodies = fp(
   async (app: App) => {
@@ -283,8 +261,8 @@ export const longBodies = fp(
       bytesEach: longest,
       waiting: MOST_WAITING,
     }
-    const room = createByteRoom(limits, overloaded)
-    // The oldest first: a set keeps the order in which its members came.
+    const limiter = createByteRoom(limits, overloaded)
+    // The oldest first: a set keeps the order of insertion.
     const arriving = new Set<Arrival>()
 
     app.decorateRequest('place', null)
@@ -294,7 +272,7 @@ export const longBodies = fp(
       route.preParsing = async (request: FastifyRequest, reply: FastifyReply, payload: unknown) => {
         const bytes = expectedBytes(request, bodyLimit)
         if (bytes > SHORT_BYTES) await enter(request, reply, bytes)
-        // What could not be decoded while it waited tells nobody a second time.
+        // A decoder that failed meanwhile emits no second error.
         const { errored } = payload as Readable
         if (errored) throw errored
       }
@@ -305,12 +283,12 @@ export const longBodies = fp(
       const refuse = () => controller.abort(overloaded())
       const timer = setTimeout(refuse, SLOW_CLIENT_MS)
       const clientKey = clientKeyOf(request)
-      const makingRoom = setInterval(() => endSlowest(clientKey, bytes), SLOW_CLIENT_MS / ROOM_IS_MADE)
-      // An answer behind another one on its connection has no socket yet, and is not told when that closes.
+      const looks = setInterval(() => endSlowest(clientKey, bytes), SLOW_CLIENT_MS / LOOKS)
+      // A response behind another one of its connection has no socket yet, and gets no `close` of it.
       const ends = [reply.raw, request.raw.socket]
       for (const end of ends) end.once('close', refuse)
       try {
-        const place = await room.enter(clientKey, bytes, controller.signal)
+        const place = await limiter.enter(clientKey, bytes, controller.signal)
         request.place = place
         const arrival = { response: reply.raw, clientKey, since: performance.now() }
         arriving.add(arrival)
@@ -322,7 +300,7 @@ export const longBodies = fp(
           for (const end of ends) end.off('close', leave)
         }
         for (const end of ends) end.once('close', leave)
-        // The client may have gone before anybody listened.
+        // The client may have gone before.
         if (ends.some(({ destroyed }) => destroyed)) leave()
       } catch (error) {
         // The rest of the body would be received for nothing.
@@ -330,17 +308,17 @@ export const longBodies = fp(
         throw error
       } finally {
         clearTimeout(timer)
-        clearInterval(makingRoom)
+        clearInterval(looks)
         for (const end of ends) end.off('close', refuse)
       }
     }
 
-    /** Ends the upload that has been in the way of somebody for longest, where that is too long. */
+    /** Ends the oldest upload that is in the way of a client and takes too long. */
     function endSlowest(clientKey: ClientKey, bytes: number): void {
       const before = performance.now() - SLOW_CLIENT_MS
       for (const one of arriving) {
         if (one.since > before) return
-        if (!room.isInTheWay(one.clientKey, clientKey, bytes)) continue
+        if (!limiter.isInTheWay(one.clientKey, clientKey, bytes)) continue
         arriving.delete(one)
         app.endedConnection('slow_sending')
         refuseSlowRequest(one.response)
@@ -351,7 +329,7 @@ export const longBodies = fp(
   { name: 'long-bodies', dependencies: ['error-handler', 'connections'] },
 )
 
-/** How long a body is going to be, as far as can be told; what is longer than it may be is refused without room. */
+/** 0 for a body over the limit, which is refused without a permit. */
 function expectedBytes({ headers }: FastifyRequest, limit: number): number {
   const { 'content-length': length, 'content-encoding': encoding, 'transfer-encoding': transfer } = headers
   if (transfer !== undefined || (encoding !== undefined && length !== '0'))
@@ -360,13 +338,13 @@ function expectedBytes({ headers }: FastifyRequest, limit: number): number {
   return announced > limit ? 0 : announced
 }
 
-/** Several times as many as features of as many points as a call may have, or positions of its polygons. */
+/** Several times as many as the points of a call as features, or the positions of its polygons. */
 const MOST_LISTS = 200_000
 
 /**
- * The bytes of a long body, not more than the limit of them, nor than there is room for.
+ * Reads a long body within the limit and its permit.
  *
- * @param tooLarge makes what is answered to more bytes than the limit
+ * @param tooLarge makes the error of a body over the limit
  */
 export function collectBody(
   request: FastifyRequest,
@@ -384,7 +362,7 @@ export function collectBody(
       if (length <= limit && (request.place?.growTo(length) ?? true)) {
         chunks.push(chunk)
       } else {
-        // What else comes is read by nobody, and thrown away by Node; what decodes it ends.
+        // Node drops the rest; the decoder ends.
         stream.removeAllListeners('data')
         if (stream !== request.raw) (stream as Readable).destroy()
         reject(length > limit ? tooLarge(length) : overloaded())
@@ -397,7 +375,7 @@ export function collectBody(
 
 const UTF_8 = new TextDecoder('utf-8', { fatal: true })
 
-/** The text of a long body, without a byte order mark. */
+/** Decodes a long body, without its byte order mark. */
 export function textOf(body: Buffer): string {
   let text: string
   try {
@@ -409,7 +387,7 @@ export function textOf(body: Buffer): string {
   return text
 }
 
-/** Makes what parses the text of a long body, and throws what is answered where it is no JSON. */
+/** Makes the parser of long JSON bodies; it throws the error to answer with. */
 export function longJsonParser(app: App): (request: FastifyRequest, json: string) => unknown {
   const jsonParser = app.getDefaultJsonParser('error', 'error')
   return (request, json) => {
@@ -426,9 +404,9 @@ export function longJsonParser(app: App): (request: FastifyRequest, json: string
 }
 
 /**
- * Gives back what a call holds of the room as its answer is made.
+ * Shrinks the permit of a call while its answer is sent.
  *
- * @param left says how much the rest of the answer is made of, in any unit
+ * @param left size of the rest of the request, in any unit
  */
 export async function* givingBack(
   place: Place | null,

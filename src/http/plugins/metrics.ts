@@ -6,7 +6,6 @@ import { VERSION } from '#src/lib/version.ts'
 import type { App } from '../app.ts'
 import { createMetrics, type Metrics } from '../metrics/metrics.ts'
 
-/** Shows where tiles in files were found, and whether their store is well. */
 function observeFiles(metrics: Metrics, { files, tiles }: Pick<App, 'files' | 'tiles'>): void {
   const disk = () => files?.disk()
   const store = () => files?.store()
@@ -23,7 +22,7 @@ function observeFiles(metrics: Metrics, { files, tiles }: Pick<App, 'files' | 't
   metrics.observe('agro_tile_disk_cache_evictions_total', () => disk()?.evictions ?? 0)
 }
 
-/** Has the parts of the service say what they are doing, and says it of the process and its connections. */
+/** Decorates the app with metrics, and observes the process, its connections and caches. */
 export const metrics = fp(
   async (app: App) => {
     const metrics = createMetrics()
@@ -37,7 +36,7 @@ export const metrics = fp(
       () => performance.eventLoopUtilization().active / 1000,
     )
     metrics.observe('agro_workers', () => 1)
-    // The process that starts workers counts them.
+    // With workers the primary counts them.
     metrics.observe('agro_workers_hanging', () => 0)
     metrics.observe('agro_workers_killed_total', () => 0)
     metrics.observe('agro_workers_replaced_total', () => 0)

@@ -34,13 +34,13 @@ import { allowCaching } from './caching.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Answers with the document, with all media types. */
+    /** The document with all media types. */
     sendDocument(request: FastifyRequest, reply: FastifyReply, kind: 'json' | 'yaml'): Promise<FastifyReply>
   }
 }
 
-/** @param advice what the service gives, as a list */
-const descriptionOf = (advice: string) =>
+/** @param advice a list of the products */
+const createDescription = (advice: string) =>
   `
 Advice for places in ${COUNTRY_NAMES}: ${advice}, from the rasters that agronomists publish.
 
@@ -52,7 +52,6 @@ With \`Accept-Encoding: gzip\`, answers above 1 kB are compressed, with a weak \
 
 Later versions may add fields to answers and values to lists. Deprecated operations have \`Deprecation\` and \`Sunset\` headers for a year.`.trim()
 
-/** The rules that all operations of advice share. */
 const ADVISORY = `
 Advice of the published releases for a place. \`/docs/rules\` has all rules.
 
@@ -70,18 +69,18 @@ Advice of the published releases for a place. \`/docs/rules\` has all rules.
 
 const BEARER = 'bearerAuth'
 
-/** For public operations that make use of a token where one is sent. */
+/** For public operations with an optional token. */
 export const OPTIONAL_TOKEN: Record<string, string[]>[] = [{}, { [BEARER]: [] }]
 
 interface OpenapiOptions {
-  /** The countries of now, in the order in which they are to be named; asked for with each document. */
+  /** In the order of the document. */
   countries: () => Promise<DocumentCountry[]>
 }
 
 /** The OpenAPI document made of the routes' schemas. */
 export const openapi = fp(
   async (app: App, { countries }: OpenapiOptions) => {
-    // What several domains speak of.
+    // Schemas of several rooms.
     const { list: products } = app.products
     const shared = [
       errorCodeSchema,
@@ -100,14 +99,17 @@ export const openapi = fp(
     for (const schema of shared) app.addSchema(schema)
 
     await app.register(swagger, {
-      openapi: headOf(products, app.config.BASE_PATH),
+      openapi: createHead(products, app.config.BASE_PATH),
       refResolver: {
         buildLocalReference: (json, _base, _fragment, index) => String(json.$id ?? `schema${index}`),
       },
-      transform: ({ schema, url, route }) => ({ schema: operationOf(schema ?? {}, route.config ?? {}), url }),
+      transform: ({ schema, url, route }) => ({
+        schema: createOperation(schema ?? {}, route.config ?? {}),
+        url,
+      }),
     })
 
-    const documents = rememberedDocuments(app)
+    const documents = createDocuments(app)
     const answer = async (
       request: FastifyRequest,
       reply: FastifyReply,
@@ -118,7 +120,7 @@ export const openapi = fp(
       const { PUBLIC_URL } = view.media === 'json' ? app.config : {}
       const { text, tag } = documents[kind](await countries(), { ...view, basePath: PUBLIC_URL ?? basePath })
       if (allowCaching(request, reply, tag)) return reply.code(304).send()
-      // A megabyte goes out: what is short goes before it.
+      // A megabyte: short answers are first.
       await app.turns.next(clientKeyOf(request), untilGone(reply))
       return reply.type(type).send(text)
     }
@@ -139,17 +141,17 @@ export const openapi = fp(
 )
 
 /** The document without its operations. */
-function headOf(products: Products['list'], basePath: string): Partial<OpenAPIV3_1.Document> {
+function createHead(products: Products['list'], basePath: string): Partial<OpenAPIV3_1.Document> {
   return {
     openapi: '3.1.0',
     info: {
       title: SERVICE_NAME,
       version: VERSION,
-      description: descriptionOf(listOf(products.map(({ names }) => names.advice))),
+      description: createDescription(listOf(products.map(({ names }) => names.advice))),
       contact: { name: 'The operator of this service' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    // Paths are told without it.
+    // Paths are without it.
     servers: [{ url: basePath || '/' }],
     components: {
       securitySchemes: {
@@ -160,9 +162,9 @@ function headOf(products: Products['list'], basePath: string): Partial<OpenAPIV3
         },
       },
     },
-    // Each operation says itself whether it needs a token.
+    // Each operation has its own.
     security: [],
-    // In the order of the page: what everybody came for first, what few need last.
+    // In the order of the page.
     tags: [
       { name: 'advisory', description: ADVISORY },
       { name: 'places', description: 'Administrative areas, and the areas of a point.' },
@@ -176,8 +178,7 @@ function headOf(products: Products['list'], basePath: string): Partial<OpenAPIV3
   }
 }
 
-/** A route's schema as its operation is described by it. */
-function operationOf(schema: FastifySchema, config: FastifyContextConfig): FastifySchema {
+function createOperation(schema: FastifySchema, config: FastifyContextConfig): FastifySchema {
   const { queryAlternative, bodyForms, bodyRemainder, ...rest } = schema
   const { public: open, caching, deprecated, idempotent, preferences } = config
   const optionalBody = bodyRemainder !== undefined
@@ -186,15 +187,15 @@ function operationOf(schema: FastifySchema, config: FastifyContextConfig): Fasti
   const forms = bodyRemainder ? { [JSON_TYPE]: { anyOf: [rest.body, bodyRemainder] } } : bodyForms
   const operation = {
     ...rest,
-    ...inferredFrom(schema, config),
+    ...describeAccess(schema, config),
     [ROUTE_FACTS]: facts,
-    ...(forms && { body: { content: mediaOf(forms) } }),
+    ...(forms && { body: { content: listMedia(forms) } }),
     ...(queryAlternative !== undefined && { querystring: queryAlternative }),
   }
   return operation
 }
 
-/** A form of the document, and the media type that it is sent as. */
+/** A format of the document, and its media type. */
 type Representation = ['json' | 'yaml', string]
 
 const REPRESENTATIONS: Record<Representation[0], Representation> = {
@@ -212,20 +213,19 @@ const DOCUMENTS = Object.values(REPRESENTATIONS).flatMap((representation) => {
   ]
 })
 
-/** The texts of the document, each made anew only where the countries have changed. */
-function rememberedDocuments(app: App) {
+/** A text changes with the countries alone. */
+function createDocuments(app: App) {
   return {
-    json: rememberingSome((named, view) => JSON.stringify(documentOf(app, named, view))),
-    yaml: rememberingSome((named, view) => openapiYaml(app, named, view)),
+    json: createTexts((named, view) => JSON.stringify(documentOf(app, named, view))),
+    yaml: createTexts((named, view) => openapiYaml(app, named, view)),
   }
 }
 
-/** The whole document and its parts, by one path or two, with one kind of media types or two. */
-const REMEMBERED_TEXTS = 20
+/** The whole document and its parts, with one or two base paths and kinds of media types. */
+const MOST_TEXTS = 20
 
-/** Makes a text anew only where it is asked for with other countries, or by others, than lately. */
-function rememberingSome(make: (countries: DocumentCountry[], view: DocumentView) => string) {
-  const texts = new Cache<string, Text>('documents', { max: REMEMBERED_TEXTS })
+function createTexts(make: (countries: DocumentCountry[], view: DocumentView) => string) {
+  const texts = new Cache<string, Text>('documents', { max: MOST_TEXTS })
   return (countries: DocumentCountry[], view: DocumentView): Text => {
     return texts.getOrCreate(JSON.stringify([countries, view]), () => {
       const text = make(countries, view)
@@ -239,20 +239,20 @@ interface Text {
   tag: string
 }
 
-/** What the marking of a route says of its operation: who may call it, and with which keys. */
-function inferredFrom(schema: FastifySchema, config: FastifyContextConfig) {
+/** Rules of a route for callers and keys. */
+function describeAccess(schema: FastifySchema, config: FastifyContextConfig) {
   if (config.public) return { security: schema.security ?? [] }
-  const rule = ruleOf(config)
+  const rule = describeRule(config)
   const description = [schema.description, rule].filter(Boolean).join('\n\n')
   return { security: [{ [BEARER]: [] }], description }
 }
 
-function ruleOf(config: FastifyContextConfig): string {
+function describeRule(config: FastifyContextConfig): string {
   if (config.login === undefined) return `A key needs the scope \`${scopeOf(config)}\`.`
   if (config.login === 'any') return 'Logins only: keys are refused.'
   return 'Logins only, with the password given within ten minutes (`POST /auth/login`, `POST /auth/reauthenticate`).'
 }
 
-function mediaOf(forms: Record<string, unknown>): Record<string, { schema: unknown }> {
+function listMedia(forms: Record<string, unknown>): Record<string, { schema: unknown }> {
   return Object.fromEntries(Object.entries(forms).map(([mediaType, schema]) => [mediaType, { schema }]))
 }

@@ -1,7 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
-import type { Config } from '#src/config.ts'
-import type { Database } from '#src/data/client.ts'
 import { ApiError } from '#src/errors.ts'
 import { createFairQueue, type FairQueue, type FairQueueLimits } from '#src/lib/fair-queue.ts'
 import type { App } from '../app.ts'
@@ -13,109 +11,87 @@ import { timeBudgetOf, withTimeout } from './time-budget.ts'
 declare module 'fastify' {
   interface FastifyInstance {
     /**
-     * Does work that takes a connection of the database when the turn of the request has come. What is done
-     * within must not wait for another turn.
+     * Does work with a permit for a connection of the database. The work waits for no other permit.
      *
-     * @throws {ApiError} OVERLOADED where too many wait, or the turn does not come in time; DATABASE_UNAVAILABLE
-     * where the work is not done in time: the place is given back when it is
+     * @throws {ApiError} OVERLOADED where too many wait, or the permit comes too late; DATABASE_UNAVAILABLE for late
+     * work, which holds its permit to its end
      */
     inTurn<Result>(request: FastifyRequest, reply: FastifyReply, work: () => Promise<Result>): Promise<Result>
-    /**
-     * Goes on with an answer that has begun, as `inTurn`: it is not refused however many wait, since what was done for
-     * it would be lost.
-     *
-     * @throws {ApiError} OVERLOADED where the turn does not come in time; DATABASE_UNAVAILABLE as `inTurn`
-     */
+    /** The same for the rest of an answer: never refused for the length of the queue. */
     goOnInTurn<Result>(
       request: FastifyRequest,
       reply: FastifyReply,
       work: () => Promise<Result>,
     ): Promise<Result>
-    /**
-     * Notes what has come of a request that has no place at the database any more. It is neither refused nor given
-     * up where nobody waits for the answer: what is to be noted has been done.
-     */
+    /** Notes the outcome of a request without a permit: never refused, also without a client. */
     noteInTurn(request: FastifyRequest, note: () => Promise<void>): Promise<void>
   }
   interface FastifyRequest {
-    /** Gives its place at the database back; null where it has taken none. */
+    /** Releases the permit; null without one. */
     leaveDatabase: (() => void) | null
   }
   interface FastifyContextConfig {
-    /**
-     * The handler sees to turns by itself: by `inTurn` for parts of its work, or because all of it is gathered
-     * with that of others. Without it, a request takes its turn as a whole.
-     */
+    /** The handler queues itself, by `inTurn` or by a batcher. Without it, a request has one permit for all work. */
     ownTurns?: boolean
-    /** What it asks the database in its turns only reads, by `database.reader`. */
+    /** The work with a permit only reads, by `database.reader`. */
     onlyReads?: boolean
   }
 }
 
-/** Notes are short. Their line needs no end: whatever is noted there has been through others. */
+/** Notes are short, and follow work that had a permit. */
 const NOTES: FairQueueLimits = { running: 2, runningEach: 1, waiting: Number.POSITIVE_INFINITY }
 
-/** Answers that go on are as many as have begun: they have a place of their own, and their line needs no end. */
+/** As many wait as answers have begun. */
 const GOING_ON: FairQueueLimits = { running: 1, runningEach: 1, waiting: Number.POSITIVE_INFINITY }
 
 /**
- * Lets requests take turns where they need connections to the database: those of one caller, and of one
- * network, wait for one another and not others for them. A place is taken once the request is known to be valid,
- * and given back when its answer has been made; whoever goes away while waiting leaves the line.
- *
- * Points have no part in this: they are asked about together, on the connections that are left for them.
+ * Limits the requests at the database, with fair queues of networks and callers. A valid request waits for a permit,
+ * and releases it when its answer is made; a client that goes leaves the queue. Points need none: batchers have
+ * connections of their own.
  */
 export const overload = fp(
   async (app: App) => {
-    const places = createFairQueue(limitsOf(app), overloaded)
-    const readPlaces = createFairQueue(limitsOf(app), overloaded)
+    const limiter = createFairQueue(createLimits(app), overloaded)
+    const readLimiter = createFairQueue(createLimits(app), overloaded)
     const notes = createFairQueue(NOTES, overloaded)
     const goingOn = createFairQueue(GOING_ON, overloaded)
-    observeQueue(app.metrics, 'requests', places.state)
+    observeQueue(app.metrics, 'requests', limiter.state)
     const { replica } = app.database
-    if (replica) observeQueue(app.metrics, 'reading_requests', readPlaces.state)
+    if (replica) observeQueue(app.metrics, 'reading_requests', readLimiter.state)
     observeQueue(app.metrics, 'answers_going_on', goingOn.state)
     observeQueue(app.metrics, 'idempotency_notes', notes.state)
     app.decorateRequest('leaveDatabase', null)
 
-    /** With a replica, what only reads has connections of its own: it waits for nobody who writes. */
-    function placesOf({ routeOptions: { config } }: FastifyRequest): FairQueue {
-      return replica && config.onlyReads ? readPlaces : places
-    }
-
-    async function enter(
-      request: FastifyRequest,
-      reply: FastifyReply,
-      queue = placesOf(request),
-    ): Promise<() => void> {
+    async function enter(request: FastifyRequest, reply: FastifyReply, queue?: FairQueue) {
+      // Reads have connections of their own at a replica.
+      const isRead = replica && request.routeOptions.config.onlyReads
+      const limited = queue ?? (isRead ? readLimiter : limiter)
       const timeBudget = timeBudgetOf(request, reply)
       const { signal, end } = deadlineOf(reply, timeBudget.left(), overloaded)
-      return timeBudget.during(() => queue.enter(clientKeyOf(request), signal)).finally(end)
+      return timeBudget.during(() => limited.enter(clientKeyOf(request), signal)).finally(end)
     }
 
-    function inTurnOf(queue?: FairQueue): FastifyInstance['inTurn'] {
+    function createInTurn(queue?: FairQueue): FastifyInstance['inTurn'] {
       return async (request, reply, work) => {
-        const leave = await enter(request, reply, queue)
-        return withTimeout(request, reply, () => work().finally(leave))
+        const release = await enter(request, reply, queue)
+        return withTimeout(request, reply, () => work().finally(release))
       }
     }
 
-    app.decorate('inTurn', inTurnOf())
-
-    app.decorate('goOnInTurn', inTurnOf(goingOn))
-
+    app.decorate('inTurn', createInTurn())
+    app.decorate('goOnInTurn', createInTurn(goingOn))
     app.decorate('noteInTurn', (request, note) => notes.run(clientKeyOf(request), note))
 
     app.addHook('onRoute', (route) => {
       if (route.config?.ownTurns) return
       const { handler } = route
       route.handler = async function inTurn(request, reply) {
-        // Fastify makes the route of HEAD from that of GET, which has this around it already.
+        // Fastify makes the route of HEAD from that of GET, with this handler.
         if (request.leaveDatabase) return handler.call(this, request, reply)
-        const leave = await enter(request, reply)
+        const release = await enter(request, reply)
         const sending = new Promise<void>((resolve) => {
           request.leaveDatabase = () => {
-            leave()
+            release()
             resolve()
           }
         })
@@ -123,7 +99,7 @@ export const overload = fp(
         const work = async () => handler.call(this, request, reply)
         const worked = work().finally(() => {
           isWorking = false
-          leave()
+          release()
         })
         try {
           await withTimeout(request, reply, () => Promise.race([worked, sending]))
@@ -133,21 +109,21 @@ export const overload = fp(
         }
         return worked
       }
-      route.onSend = [...[route.onSend ?? []].flat(), leaveOnSend]
+      route.onSend = [...[route.onSend ?? []].flat(), releaseOnSend]
     })
   },
   { name: 'overload', dependencies: ['authentication'] },
 )
 
-/** What a handler that goes on answers is for nobody, and its place is given back when it ends. */
+/** The late handler holds its permit to its end; its answer has no client. */
 function giveUp(request: FastifyRequest, reply: FastifyReply): void {
   request.leaveDatabase = null
-  // Fastify would warn of an answer that comes second.
+  // Fastify would warn of a second answer.
   reply.log = reply.log.child({}, { level: 'silent' })
 }
 
-/** However long a client takes to read its answer. */
-function leaveOnSend(
+/** A slow client holds no permit. */
+function releaseOnSend(
   { leaveDatabase }: FastifyRequest,
   _reply: FastifyReply,
   _body: unknown,
@@ -157,22 +133,21 @@ function leaveOnSend(
   done()
 }
 
-/** Of a server's connections, two of five are left for points, and for looking up who asks. */
-const PLACES_A_CONNECTION = 0.6
+/** Two of five connections of a server are for points and callers. */
+const PERMITS_A_CONNECTION = 0.6
 
-/** On the one connection of the embedded database, one request works on what it has read while the other reads. */
-const EMBEDDED_PLACES = 2
+/** On the one connection of the embedded database, one request computes while the other reads. */
+const EMBEDDED_PERMITS = 2
 
-/** One caller has half of the places at most, so that there is one for the next who comes. */
-function limitsOf({ config, database }: { config: Config; database: Database }): FairQueueLimits {
+/** One caller has half of the permits at most. */
+function createLimits({ config, database }: App): FairQueueLimits {
   const running =
     database.kind === 'embedded'
-      ? EMBEDDED_PLACES
-      : Math.max(1, Math.floor(config.DATABASE_POOL_SIZE * PLACES_A_CONNECTION))
+      ? EMBEDDED_PERMITS
+      : Math.max(1, Math.floor(config.DATABASE_POOL_SIZE * PERMITS_A_CONNECTION))
   return { running, runningEach: Math.ceil(running / 2), waiting: config.DATABASE_QUEUE_LIMIT }
 }
 
-/** What a request is turned away with. */
 export function overloaded(): ApiError {
   return new ApiError('OVERLOADED', 'The service is busy; try again in a second.')
 }

@@ -5,25 +5,23 @@ import { ApiError } from '#src/errors.ts'
 import type { App } from '../app.ts'
 import { clientKeyOf } from '../request.ts'
 
-/** So many callers are counted at a time, in a few megabytes; then those who have not asked for longest go. */
+/** A few megabytes; the least recent callers are evicted. */
 const COUNTED_CALLERS = 20_000
 
 const SECONDS = { s: 1, min: 60, h: 3600 }
 
-/** How the policy is called in the headers. */
+/** Name of the policy in the headers. */
 const POLICY = '"caller"'
 
 /**
- * Limits requests where the operator wants that (`RATE_LIMIT`): so many of each user, or without a token of each
- * network, in a window that begins with the first of them. Without the setting nothing of this is there.
- *
- * It comes after authentication: a request without a caller where one is needed is refused, and not counted.
+ * Limits the requests of each user, or without a token of each network, with `RATE_LIMIT`. A window begins with its first
+ * request. Unauthorized requests are not counted.
  */
 export const limitedRate = fp(
   async (app: App) => {
     const { RATE_LIMIT } = app.config
     if (RATE_LIMIT === undefined) return
-    const { requests, seconds } = rateOf(RATE_LIMIT)
+    const { requests, seconds } = parseRate(RATE_LIMIT)
     await app.register(rateLimit, {
       global: false,
       max: requests,
@@ -36,7 +34,7 @@ export const limitedRate = fp(
     async function limit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
       if (app.warmingUp) return
       const found = await count(request)
-      // Nobody is on a list of those who are let through.
+      // There is no list of exceptions.
       if (found.isAllowed) return
       const { remaining, ttlInSeconds, isExceeded } = found
       // draft-ietf-httpapi-ratelimit-headers
@@ -46,7 +44,7 @@ export const limitedRate = fp(
     }
 
     app.addHook('onRoute', (route) => {
-      // Fastify makes the route of HEAD from that of GET, which has it already.
+      // Fastify makes the route of HEAD from that of GET, with this hook.
       const hooks = [route.onRequest ?? []].flat().filter((hook) => hook !== limit)
       route.onRequest = [...hooks, limit]
     })
@@ -55,7 +53,7 @@ export const limitedRate = fp(
 )
 
 /** @param rate such as 600/min */
-function rateOf(rate: string): { requests: number; seconds: number } {
+function parseRate(rate: string): { requests: number; seconds: number } {
   const [requests, unit] = rate.split('/') as [string, keyof typeof SECONDS]
   return { requests: Number(requests), seconds: SECONDS[unit] }
 }

@@ -1,52 +1,34 @@
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
+import { DAY_MS, dayOf } from '#src/lib/dates.ts'
 import type { App } from '../app.ts'
-import type { Metrics, Sample } from '../metrics/metrics.ts'
+import type { Sample } from '../metrics/metrics.ts'
 import { patternOf, type RoutePattern, UNKNOWN_PATH } from '../request.ts'
 import {
   type AddCounts,
+  addTally,
   countsByOctave,
+  createPendingCounts,
   createRequestCounter,
   createSlowCalls,
-  type Latencies,
-  noLatencies,
+  emptyTally,
   type RouteTotal,
-  type SlowCalls,
-  sumOf,
 } from '../request-counter.ts'
 
-/** Shows how requests have ended and how long they took, from what is counted of them anyway. */
-function observeRequests(metrics: Metrics, totals: () => RouteTotal[]): void {
-  metrics.observeAll('http_request_duration_seconds', () => byStatus(totals()).flatMap(histogramOf))
-  metrics.observeAll('agro_http_errors_total', () => errorsOf(totals()))
-}
-
-interface StatusTotal extends RoutePattern {
-  status: number
-  requests: number
-  totalMs: number
-  latencies: Latencies
-}
-
-/** Errors of several codes have one status. */
-function byStatus(totals: RouteTotal[]): StatusTotal[] {
-  const found = new Map<string, StatusTotal>()
-  for (const { method, route, status, requests, totalMs, latencies } of totals) {
+/** Errors of several codes have one status, and one histogram. */
+function createHistograms(totals: RouteTotal[]): Sample[] {
+  const sums = new Map<string, RouteTotal>()
+  for (const total of totals) {
+    const { method, route, status } = total
     const key = `${method} ${route} ${status}`
-    const before = found.get(key) ?? { requests: 0, totalMs: 0, latencies: noLatencies() }
-    found.set(key, {
-      method,
-      route,
-      status,
-      requests: before.requests + requests,
-      totalMs: before.totalMs + totalMs,
-      latencies: sumOf(before.latencies, latencies),
-    })
+    const sum = sums.get(key) ?? { method, route, status, code: '', ...emptyTally() }
+    addTally(sum, total)
+    sums.set(key, sum)
   }
-  return [...found.values()]
+  return [...sums.values()].flatMap(createHistogram)
 }
 
-function histogramOf({ method, route, status, requests, totalMs, latencies }: StatusTotal): Sample[] {
+function createHistogram({ method, route, status, requests, totalMs, latencies }: RouteTotal): Sample[] {
   const labels = { method, route, status: String(status) }
   const name = 'http_request_duration_seconds'
   const bucket = (le: string, value: number) => ({
@@ -55,7 +37,7 @@ function histogramOf({ method, route, status, requests, totalMs, latencies }: St
     metricName: `${name}_bucket`,
   })
   return [
-    ...countsByOctave(latencies).map(({ limitMs, count }) => bucket(secondsOf(limitMs), count)),
+    ...countsByOctave(latencies).map(({ limitMs, count }) => bucket(formatSeconds(limitMs), count)),
     bucket('+Inf', requests),
     { labels, value: totalMs / 1000, metricName: `${name}_sum` },
     { labels, value: requests, metricName: `${name}_count` },
@@ -63,11 +45,11 @@ function histogramOf({ method, route, status, requests, totalMs, latencies }: St
 }
 
 /** Without the noise of binary fractions: a limit is the name of its bucket. */
-function secondsOf(milliseconds: number): string {
+function formatSeconds(milliseconds: number): string {
   return String(Number((milliseconds / 1000).toPrecision(6)))
 }
 
-function errorsOf(totals: RouteTotal[]): Sample[] {
+function countErrors(totals: RouteTotal[]): Sample[] {
   const errors = new Map<string, number>()
   for (const { code, requests } of totals) {
     if (code !== '') errors.set(code, (errors.get(code) ?? 0) + requests)
@@ -77,25 +59,24 @@ function errorsOf(totals: RouteTotal[]): Sample[] {
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Adds what has been counted in this process to what is kept. */
+    /** Writes the counts of this process to the database. */
     flushRequestCounts(): Promise<void>
-    /** The slowest calls that this process has answered lately. */
-    slowCalls: Pick<SlowCalls, 'read'>
+    slowCalls: Pick<ReturnType<typeof createSlowCalls>, 'read'>
   }
 }
 
 /**
- * Counts every request that is answered, unknown paths included, in memory: a few additions a request, and keeps the
- * slowest ones. Now and then, and when the service closes, the counts are added to those in the database; where that
- * fails they wait for the next time. Nothing of who asked is counted or kept.
+ * Counts each answered request, unknown paths included, with a few additions in memory, and stores the slowest ones.
+ * The counts are written regularly and at the end. Nothing of the callers is counted or stored.
  */
 export const requestCounts = fp(
   async (app: App, { add }: { add: AddCounts }) => {
     const { counterOf, flush, totals } = createRequestCounter(add)
-    observeRequests(app.metrics, totals)
+    app.metrics.observeAll('http_request_duration_seconds', () => createHistograms(totals()))
+    app.metrics.observeAll('agro_http_errors_total', () => countErrors(totals()))
     const slowCalls = createSlowCalls()
 
-    function hookOf(name: string, pattern: RoutePattern) {
+    function createHook(name: string, pattern: RoutePattern) {
       const count = counterOf(name, pattern)
       const note = slowCalls.noterOf(name)
       return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
@@ -113,11 +94,11 @@ export const requestCounts = fp(
     app.decorate('slowCalls', slowCalls)
     app.addHook('onRoute', (route) => {
       route.onResponse = [
-        hookOf(nameOf(route), patternOf(route, app.config.BASE_PATH)),
+        createHook(nameRoute(route), patternOf(route, app.config.BASE_PATH)),
         ...[route.onResponse ?? []].flat(),
       ]
     })
-    const countUnknownPath = hookOf('unknownPath', UNKNOWN_PATH)
+    const countUnknownPath = createHook('unknownPath', UNKNOWN_PATH)
     app.addHook('onResponse', (request, reply, done) => {
       if (request.is404) countUnknownPath(request, reply, done)
       else done()
@@ -128,7 +109,60 @@ export const requestCounts = fp(
   { name: 'request-counts', dependencies: ['error-handler', 'jobs', 'metrics', 'warm-up-requests'] },
 )
 
-/** What a route is counted as. Those that are no operation of the API are pages about it. */
-function nameOf({ schema, method }: RouteOptions): string {
+/** Name in the counts; routes without an operation are pages of the documentation. */
+function nameRoute({ schema, method }: RouteOptions): string {
   return schema?.operationId ?? (method === 'OPTIONS' ? 'preflight' : 'documentation')
 }
+
+/** Requests with a key on a day. */
+export interface KeyUsage {
+  keyId: string
+  /** ISO date, UTC. */
+  day: string
+  requests: number
+}
+
+/** Adds usage to that in the database; key and day are unique. */
+export type AddKeyUsage = (usage: KeyUsage[]) => Promise<void>
+
+/** Keys and days in memory. Only keys of the database are counted, so there are rarely as many. */
+const MOST_COUNTS = 10_000
+
+/** Gives the ISO date: to format it takes ten times as long as to count. */
+function createToday(): () => string {
+  let number = Number.NaN
+  let name = ''
+  return () => {
+    const now = Date.now()
+    const current = Math.floor(now / DAY_MS)
+    if (current !== number) [number, name] = [current, dayOf(now)]
+    return name
+  }
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    countKeyRequest(keyId: string): void
+    /** Writes the counts of this process to the database. */
+    flushKeyUsage(): Promise<void>
+  }
+}
+
+/** Counts requests by key, for the owners of keys. */
+export const keyUsage = fp(
+  async (app: App, { add: write }: { add: AddKeyUsage }) => {
+    const today = createToday()
+    const { add, flush } = createPendingCounts<KeyUsage>({
+      keyOf: ({ keyId, day }) => `${keyId} ${day}`,
+      merge: (sum, { requests }) => {
+        sum.requests += requests
+      },
+      write,
+      most: MOST_COUNTS,
+    })
+    app.decorate('countKeyRequest', (keyId: string) => add({ keyId, day: today(), requests: 1 }))
+    app.decorate('flushKeyUsage', flush)
+    app.jobs.add('store-key-usage', flush, flush)
+  },
+  { name: 'key-usage', dependencies: ['jobs'] },
+)

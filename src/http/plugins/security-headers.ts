@@ -5,10 +5,10 @@ import fp from 'fastify-plugin'
 import helmet from 'helmet'
 import type { App } from '../app.ts'
 
-/** How long a browser need not ask again before it sends a request from another origin, in seconds. */
+/** Seconds for which browsers store a preflight. */
 const PREFLIGHT_SECONDS = 7200
 
-/** Headers of ours that pages of other origins may read. */
+/** Headers that pages of other origins may read. */
 const EXPOSED_HEADERS = [
   'Accept-Ranges',
   'Advisory-History',
@@ -29,7 +29,7 @@ const EXPOSED_HEADERS = [
   'Content-Range',
 ]
 
-/** What is said about documents and what they may load, which is nothing to other programs. */
+/** Headers for documents in browsers alone. */
 const DOCUMENT_HEADERS = [
   'content-security-policy',
   'cross-origin-resource-policy',
@@ -37,19 +37,18 @@ const DOCUMENT_HEADERS = [
   'x-frame-options',
 ]
 
-/** What every answer may say; also one that is written before there is a request. */
+/** Headers of all answers, also without a request. */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = helmetHeaders()
 
 /**
- * What browsers are told: nothing of an answer is to be run or framed; and scripts of which origins may
- * read it. All may by default: the advice is public, and who a caller is says a token that a page must
- * have been given, never a cookie that a browser adds by itself.
+ * Browsers may not run or frame an answer. Scripts of all origins may read it by default: advice is public, and callers
+ * have a token that a page must know, never a cookie that browsers add.
  *
- * What is the same for every answer is put together once: the plugins would do so for each.
+ * Headers of all answers are computed once; the packages would compute them each time.
  */
 export const securityHeaders = fp(
   async (app: App) => {
-    // The preflight is answered before anybody is asked for a token, which browsers do not send with it.
+    // Browsers send no token with a preflight.
     app.addHook('onRoute', (route) => {
       if (route.method !== 'OPTIONS') return
       route.config = { ...route.config, public: true }
@@ -74,8 +73,8 @@ export const securityHeaders = fp(
       Object.entries(SECURITY_HEADERS).filter(([name]) => !DOCUMENT_HEADERS.includes(name)),
     )
     app.addHook('onRequest', ({ raw }, reply, done) => {
-      // Browsers name the origin of every POST (Fetch standard, "append a request Origin header"); and
-      // what caches may keep has to serve pages as well, whoever has asked for it.
+      // Browsers send the origin with each POST (Fetch standard, "append a request Origin header"). Answers of other
+      // methods may come from caches, which serve pages too.
       const readByPages = raw.headers.origin !== undefined || raw.method !== 'POST'
       reply.headers(readByPages ? forPages : forPrograms)
       done()
@@ -93,7 +92,7 @@ export const securityHeaders = fp(
         'X-Request-Id',
         'Idempotency-Key',
         'Content-Encoding',
-        // Those of agents' clients in pages (Model Context Protocol).
+        // Of agents in pages (Model Context Protocol).
         'Mcp-Protocol-Version',
         'Mcp-Method',
         'Mcp-Name',
@@ -102,14 +101,14 @@ export const securityHeaders = fp(
       maxAge: PREFLIGHT_SECONDS,
       strictPreflight: false,
     }
-    // Where every origin may ask, the plugin has nothing to say but to preflights: in a context of its own.
+    // For all origins the package is needed for preflights alone, in a context of its own.
     if (everyOrigin) await app.register(async (preflight) => preflight.register(cors, corsOptions))
     else await app.register(cors, corsOptions)
   },
   { name: 'security-headers' },
 )
 
-/** The headers that helmet sets, which depend on nothing of a request. */
+/** Headers of helmet, which depend on no request. */
 function helmetHeaders(): Record<string, string> {
   const request = new IncomingMessage(new Socket())
   const response = new ServerResponse(request)
@@ -119,9 +118,9 @@ function helmetHeaders(): Record<string, string> {
       directives: { 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] },
     },
     crossOriginResourcePolicy: { policy: 'cross-origin' },
-    // Whether the host's other names are reached by HTTPS is not for us to say.
+    // Other names of the host may lack HTTPS.
     strictTransportSecurity: { maxAge: 31_536_000, includeSubDomains: false },
-    // Heeded in documents alone, or by browsers long gone: every answer would carry them for nothing.
+    // Only documents, or very old browsers, use these.
     crossOriginOpenerPolicy: false,
     originAgentCluster: false,
     xDnsPrefetchControl: false,

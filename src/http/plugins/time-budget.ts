@@ -1,23 +1,22 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { ApiError } from '#src/errors.ts'
-import { createTimeBudget, type TimeBudget } from '#src/lib/time-budget.ts'
+import { TimeBudget } from '#src/lib/time-budget.ts'
 import type { App } from '../app.ts'
 import { databaseUnavailable } from './error-handler.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** How long the request still waits for the database; null until it does for the first time. */
+    /** Null until the first wait for the database. */
     timeBudget: TimeBudget | null
-    /** Answers the client while the work goes on to its end; null where nobody needs to know what comes of it. */
+    /** Answers the client at the deadline, while the work goes on; null where the work is not awaited then. */
     answerLate: ((error: ApiError) => void) | null
   }
 }
 
 /**
- * Bounds how long a request waits for the database: STATEMENT_TIMEOUT_MS in all, for its caller to be looked up, its
- * turn, a connection and the answers. What it waits for besides (a body, passwords that are hashed) is not counted.
- * Requests that are answered from memory have no part in it.
+ * Bounds the time that a request waits for the database: STATEMENT_TIMEOUT_MS for its caller, its permit, a connection
+ * and the answers. Other waits (body, password hashes) do not count. Answers from memory need none.
  */
 export const timeBudget = fp(
   async (app: App) => {
@@ -27,20 +26,20 @@ export const timeBudget = fp(
   { name: 'time-budget' },
 )
 
-/** The time budget of a request. While its answer is being sent, that is what its client shows: it begins anew. */
+/** The budget begins anew while the answer is being sent, since the client sees progress. */
 export function timeBudgetOf(request: FastifyRequest, reply: FastifyReply): TimeBudget {
   if (request.timeBudget === null || reply.raw.headersSent) {
-    request.timeBudget = createTimeBudget(request.server.config.STATEMENT_TIMEOUT_MS)
+    request.timeBudget = new TimeBudget(request.server.config.STATEMENT_TIMEOUT_MS)
   }
   return request.timeBudget
 }
 
 /**
- * Waits for work at the database as long as the request may. Work that takes longer goes on: whether it is done in
- * the end is not known to whoever has asked for it. Within `toTheEnd` it is the client alone who is told that it is late.
+ * Waits for work at the database until the deadline of the request. Late work goes on; within `toTheEnd` only the
+ * client is told of the deadline.
  *
- * @param share of the time that is left, for what an answer can do without: it is given up, in any case
- * @throws {ApiError} DATABASE_UNAVAILABLE where it takes too long
+ * @param share of the time left, for an optional part of the answer: late ones are always given up
+ * @throws {ApiError} DATABASE_UNAVAILABLE at the deadline
  */
 export function withTimeout<Result>(
   request: FastifyRequest,
@@ -55,11 +54,10 @@ export function withTimeout<Result>(
 }
 
 /**
- * Does the work of a request of which it has to be known what comes of it. Its client is answered in time; the work
- * and its answer part ways then, and the work goes on to its end.
+ * Does work whose outcome has to be known. At the deadline the client is answered, and the work goes on to its end.
  *
- * @param failedLate is told why work failed whose client had been answered
- * @throws {ApiError} DATABASE_UNAVAILABLE where it takes too long
+ * @param failedLate receives the error of work whose client was answered
+ * @throws {ApiError} DATABASE_UNAVAILABLE at the deadline
  */
 export function toTheEnd<Result>(
   request: FastifyRequest,
@@ -76,5 +74,5 @@ export function toTheEnd<Result>(
   })
 }
 
-/** What is left of the time for what an answer can do without goes to the answer. */
+/** Share of the time left for optional parts of an answer. */
 export const SHARE_OF_EXTRAS = 0.8

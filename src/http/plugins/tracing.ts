@@ -20,11 +20,8 @@ const NAME = 'agro-advisory'
 
 /**
  * Makes a span of each request, named after its route, where the operator has preloaded an SDK of OpenTelemetry
- * (`node --import`): it goes on with the trace of an incoming `traceparent`, and the lines of the log about the
- * request have its `trace_id`. Without an SDK nothing is added to any request.
- *
- * Spans go to other machines: like lines of the access log, they have no paths, no queries, and nothing of what an
- * error said.
+ * (`node --import`). It continues the trace of `traceparent`, and log lines of the request have its `trace_id`. Spans go
+ * to other machines: they have no paths, queries and messages of errors.
  */
 export const tracing = fp(
   async (app: App) => {
@@ -34,7 +31,7 @@ export const tracing = fp(
 
     app.addHook('onRequest', (request, reply, done) => {
       if (app.warmingUp) return done()
-      const parent = parentOf(request)
+      const parent = findParent(request)
       const span = beginSpan(tracer, request, parent, app.config.BASE_PATH)
       const { traceId, spanId } = span.spanContext()
       request.log = request.log.child({ trace_id: traceId, span_id: spanId })
@@ -45,21 +42,21 @@ export const tracing = fp(
       context.with(inside, done)
     })
     app.addHook('preValidation', (request, _reply, done) => {
-      // Bodies arrive by events of the socket, which know nothing of the request.
+      // Bodies arrive by events of the socket, outside the context.
       context.with(traced.get(request) ?? context.active(), done)
     })
   },
   { name: 'tracing', dependencies: ['error-handler', 'warm-up-requests'] },
 )
 
-/** Whether there is anybody who makes spans: the API alone makes none. */
+/** The API alone makes no spans. */
 function hasSdk(): boolean {
   const provider = trace.getTracerProvider()
   return !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer(NAME) !== undefined
 }
 
-/** What a request is part of: a span of an instrumentation of Node's HTTP, or what its headers say. */
-function parentOf({ headers }: FastifyRequest): Context {
+/** A span of an instrumentation of Node's HTTP, or the headers. */
+function findParent({ headers }: FastifyRequest): Context {
   const active = context.active()
   return trace.getSpan(active) ? active : propagation.extract(active, headers)
 }
@@ -79,10 +76,10 @@ function beginSpan(tracer: Tracer, request: FastifyRequest, parent: Context, bas
 }
 
 function endSpan(span: Span, { errorCode }: FastifyRequest, { statusCode, raw }: FastifyReply): void {
-  // A client that has gone away may not have been answered at all.
+  // A client that has gone may have no answer.
   if (raw.headersSent) span.setAttribute('http.response.status_code', statusCode)
   if (errorCode) span.setAttribute('error.type', errorCode)
-  // What a client did wrong is no error of ours.
+  // Errors of clients are no errors of the span.
   if (raw.headersSent && statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR })
   span.end()
 }

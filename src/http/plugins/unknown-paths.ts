@@ -7,28 +7,25 @@ import { allowCaching } from './caching.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The methods that a path takes, OPTIONS included; none where there is no such path. */
+    /** Methods of a path with OPTIONS; empty for an unknown path. */
     methodsOf(url: string): string[]
   }
 }
 
-/** In the order in which they are named. */
+/** In the order of `Allow`. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-/**
- * Answers what no route takes: 404 for a path that there is not, 405 with `Allow` for a method that a path
- * does not take. Neither needs a token, nor reads a body.
- */
+/** Answers 404 for unknown paths, and 405 with `Allow` for wrong methods, without a token or a body. */
 export const unknownPaths = fp(
   async (app: App) => {
     const routes: { path: RegExp; methods: string[] }[] = []
     app.addHook('onRoute', ({ url, method, routePath, prefix, prefixTrailingSlash = 'both' }) => {
-      // A route at a prefix is there with a slash at its end, too.
+      // A route at a prefix has a path with a slash too.
       const isBoth = routePath === '' && prefix !== '' && prefixTrailingSlash === 'both'
       const paths = isBoth ? [url, `${url}/`] : [url]
-      // The preflight's route is there for every path, and makes none.
+      // The route of preflights.
       if (url === '*') return
-      for (const path of paths) routes.push({ path: patternOf(path), methods: [method].flat() })
+      for (const path of paths) routes.push({ path: createPattern(path), methods: [method].flat() })
     })
 
     app.decorate('methodsOf', (url: string) => {
@@ -38,17 +35,16 @@ export const unknownPaths = fp(
       return METHODS.filter((method) => taken.has(method))
     })
 
-    // In a scope of its own, whose hook no other request passes.
+    // The hook is for unknown paths alone.
     await app.register(async (unknown) => {
-      unknown.addHook('onRequest', (request, _reply, done) => done(refusalOf(app, request)))
-      unknown.setNotFoundHandler((request, reply) => reply.send(refusalOf(app, request)))
+      unknown.addHook('onRequest', (request, _reply, done) => done(createRefusal(app, request)))
+      unknown.setNotFoundHandler((request, reply) => reply.send(createRefusal(app, request)))
     })
   },
   { name: 'unknown-paths', dependencies: ['error-handler'] },
 )
 
-/** What matches the paths of a route. */
-function patternOf(url: string): RegExp {
+function createPattern(url: string): RegExp {
   const segments = url.split('/').map((segment) => {
     if (segment.startsWith(':')) return '[^/]+'
     return segment === '*' ? '.*' : segment.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
@@ -56,10 +52,10 @@ function patternOf(url: string): RegExp {
   return new RegExp(`^${segments.join('/')}$`)
 }
 
-function refusalOf(app: App, { method, url }: FastifyRequest): ApiError {
+function createRefusal(app: App, { method, url }: FastifyRequest): ApiError {
   const path = url.split('?')[0] as string
   const methods = app.methodsOf(path)
-  // A route may have found that there is no such file.
+  // A route may lack a file.
   if (methods.length === 0 || methods.includes(method)) {
     return new ApiError('NOT_FOUND', `Path not found: ${method} ${path}. See ${BASE}/docs.`)
   }
@@ -70,17 +66,14 @@ function refusalOf(app: App, { method, url }: FastifyRequest): ApiError {
   )
 }
 
-/**
- * Asks crawlers to read the documents alone, which people look for: all else are answers to questions, of which
- * there is no end. It lies at the root of the host, where crawlers ask for it, whatever the prefix of the others.
- */
+/** Crawlers may read the documents alone, since answers are endless. Its path has no prefix, as crawlers require. */
 export const robots = fp(
   async (app: App) => {
     app.get(
       '/robots.txt',
       { config: { public: true, caching: 'asset' }, schema: { hide: true } },
       async (request, reply) => {
-        const text = rulesOf(request.basePath)
+        const text = createRules(request.basePath)
         if (allowCaching(request, reply, entityTag(text))) return reply.code(304).send()
         return reply.type('text/plain; charset=utf-8').send(text)
       },
@@ -89,8 +82,8 @@ export const robots = fp(
   { name: 'robots', dependencies: ['base-path', 'caching'] },
 )
 
-/** @param base what stands before the paths of the service */
-function rulesOf(base: string): string {
+/** @param base path of the service */
+function createRules(base: string): string {
   const allowed = ['/docs', '/openapi.json', '/openapi.yaml'].map((path) => `Allow: ${base}${path}\n`)
   return `User-agent: *\n${allowed.join('')}Disallow: ${base}/\n`
 }

@@ -5,29 +5,26 @@ import { type App, logsAnyRequests } from '../app.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Whether the service asks itself: such requests are not counted, logged, traced or limited. */
+    /** During the warm-up requests are not counted, logged, traced or limited. */
     warmingUp: boolean
     /**
-     * Asks the service, before anybody else can, until all has been asked or the time is over. V8 compiles what is done
-     * often: who asks afterwards finds it compiled.
-     *
-     * @param requests as they are sent
+     * Sends requests to the service itself before it listens, until the time is over: V8 compiles the code of frequent
+     * requests.
      */
     sendWarmUp(requests: Iterable<string>, withinMs: number): Promise<void>
   }
 }
 
-/** At most: as a busy service has them. Requests that are read in one turn are answered together. */
+/** As of a busy service, whose requests of one turn are answered together. */
 const CONNECTIONS = 32
 
 const LOOPBACK = '127.0.0.1'
 
-/** Has the service answer itself over connections of its own, as it answers others. */
 export const warmUpRequests = fp(
   async (app: App) => {
     app.decorate('warmingUp', false)
     app.decorate('sendWarmUp', async (requests, withinMs) => {
-      // Whoever looks for a mistake in each request is to find those of others alone.
+      // A debug log should have requests of clients alone.
       if (logsAnyRequests(app.config)) return
       await app.ready()
       const late = AbortSignal.timeout(withinMs)
@@ -41,7 +38,7 @@ export const warmUpRequests = fp(
       } catch (error) {
         if (!late.aborted) throw error
       } finally {
-        // What was under way is over then, and has not been counted.
+        // Open requests end here, without a count.
         await Promise.all(served.map(closed))
         app.warmingUp = false
       }
@@ -53,8 +50,7 @@ export const warmUpRequests = fp(
 /**
  * Connects clients to a service that does not listen yet.
  *
- * @param served the other ends are added to them
- * @param late ends them all
+ * @param served receives the other ends
  */
 async function connectTo({ server, config }: App, served: Socket[], late: AbortSignal): Promise<Socket[]> {
   const clients: Socket[] = []
@@ -68,7 +64,7 @@ async function connectTo({ server, config }: App, served: Socket[], late: AbortS
   try {
     await once(listener, 'listening', { signal: late })
     const { port } = listener.address() as AddressInfo
-    // One more than there may be would end one of them.
+    // More would end one of them.
     const most = Math.min(CONNECTIONS, config.MAX_CONNECTIONS)
     while (clients.length < most) {
       const client = connect({ host: LOOPBACK, port, noDelay: true, signal: late })
@@ -78,9 +74,9 @@ async function connectTo({ server, config }: App, served: Socket[], late: AbortS
       while (served.length < clients.length) {
         if (arrived.length === 0) await once(listener, 'connection', { signal: late })
         const socket = arrived.shift() as Socket
-        // As it is: what is asked of a socket before changes how V8 sees it, and what it compiles is for such alone.
+        // Unread: a read property changes the hidden class of the socket, and with it the compiled code.
         server.emit('connection', socket)
-        // Whoever else finds the port is not read, and so not answered.
+        // A foreign client of the port gets no answer.
         if (socket.remotePort === client.localPort) served.push(socket)
         else socket.destroy()
       }
@@ -92,7 +88,7 @@ async function connectTo({ server, config }: App, served: Socket[], late: AbortS
   }
 }
 
-/** Sends requests, each when the one before has been answered, until there are none left. */
+/** Sends requests one after the other. */
 function askAll(client: Socket, requests: Iterator<string>): Promise<void> {
   return new Promise((resolve) => {
     const ask = () => {
@@ -107,7 +103,6 @@ function askAll(client: Socket, requests: Iterator<string>): Promise<void> {
   })
 }
 
-/** Ends a connection, and waits until it has. */
 async function closed(socket: Socket): Promise<void> {
   socket.destroy()
   if (!socket.closed) await once(socket, 'close')

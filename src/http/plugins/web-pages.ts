@@ -12,20 +12,16 @@ import { allowCaching } from './caching.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /**
-     * Answers with the page that stands where the API has its links, where the client would rather have HTML.
-     *
-     * @returns whether it has answered; else the API is to
-     */
+    /** Answers `GET /` with a page where the client prefers HTML; false where the API has to answer. */
     frontPage(request: FastifyRequest, reply: FastifyReply): boolean
-    /** Where a file of the pages is, below what all paths begin with. */
+    /** Path of a file of the pages below the base path. */
     webFile(name: string): string
   }
 }
 
 const SERVICE_WORKER = 'service-worker.js'
 
-/** What workers may load: theirs is the policy of their own file. */
+/** Policy of workers, which is that of their file. */
 const WORKER_POLICY = "default-src 'self'"
 
 const HTML = 'text/html; charset=utf-8'
@@ -33,21 +29,21 @@ const SCRIPT = 'text/javascript; charset=utf-8'
 
 const require = createRequire(import.meta.url)
 
-/** What pages need of libraries, and where it is. */
+/** Files of libraries for pages. */
 const LIBRARIES = Object.fromEntries([
-  ...filesOf('maplibre-gl', join(require.resolve('maplibre-gl/package.json'), '../dist'), [
+  ...listFiles('maplibre-gl', join(require.resolve('maplibre-gl/package.json'), '../dist'), [
     'maplibre-gl.mjs',
     'maplibre-gl-worker.mjs',
     'maplibre-gl.css',
   ]),
   ...['terra-draw', 'terra-draw-maplibre-gl-adapter'].flatMap((library) =>
-    filesOf(library, dirname(require.resolve(library)), [`${library}.modern.js`]),
+    listFiles(library, dirname(require.resolve(library)), [`${library}.modern.js`]),
   ),
 ])
 
 /**
- * The pages of the service in a browser, and their files: bundles of modules, other files of `web` as they are, and a few of
- * libraries. They use the API as any client does. Addresses of files have a version in them, so that they can be kept.
+ * The pages of the service in a browser, and their files: bundles of modules, other files of `web`, and some of libraries.
+ * They use the API as any client does. Addresses of files have a version, so that caches can store them.
  */
 export const webPages = fp(
   async (app: App) => {
@@ -58,7 +54,7 @@ export const webPages = fp(
     const writer = createPageWriter(version, url === undefined ? undefined : { url, attribution })
     const [front, ...others] = WEB_PAGES as readonly [WebPage, ...WebPage[]]
 
-    /** Sends what is made for each request, and kept by nobody who does not ask. */
+    /** Caches revalidate it each time. */
     function revalidated(
       request: FastifyRequest,
       reply: FastifyReply,
@@ -92,7 +88,7 @@ export const webPages = fp(
         })
         for (const page of others) open.get(page.path, async (request, reply) => send(page, request, reply))
 
-        // Of one address, because a new version of it takes the place of the old one.
+        // It has one address, so that a new version replaces the old one.
         const worker = readFileSync(files.get(SERVICE_WORKER)?.path as string, 'utf8')
         open.get(`/web/${SERVICE_WORKER}`, async (request, reply) => {
           const base = request.basePath
@@ -116,10 +112,10 @@ export const webPages = fp(
             const bundle = await bundleOf(name)
             const file = bundle ? { ...bundle, mediaType: SCRIPT } : files.get(name)
             if (!file) return reply.callNotFound()
-            const known = allowCaching(request, reply, file.tag)
-            // While versions change places, one answers to the addresses of the other: it is not to be kept as such.
+            const isStored = allowCaching(request, reply, file.tag)
+            // During an upgrade one version answers to addresses of the other: caches must not store that.
             if (request.params.version !== version) reply.header('cache-control', 'no-cache')
-            if (known) return reply.code(304).send()
+            if (isStored) return reply.code(304).send()
             reply.header('content-security-policy', WORKER_POLICY)
             return reply.type(file.mediaType).send('text' in file ? file.text : createReadStream(file.path))
           },
@@ -131,6 +127,10 @@ export const webPages = fp(
   { name: 'web-pages', dependencies: ['base-path', 'caching', 'security-headers'] },
 )
 
-function filesOf(library: string, folder: string, names: readonly string[]): [name: string, path: string][] {
+function listFiles(
+  library: string,
+  folder: string,
+  names: readonly string[],
+): [name: string, path: string][] {
   return names.map((name) => [`lib/${library}/${name}`, join(folder, name)])
 }
