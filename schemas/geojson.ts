@@ -1,8 +1,8 @@
 import { type TSchema, Type } from 'typebox'
 import { ref } from './common.ts'
 
-// Only documented by these. What is sent is read by code, which can say where it is wrong: a validator would go
-// through ten thousand positions to list each. What is answered was made by the database.
+// These document alone. Code reads requests and says where they are wrong: a validator would go through ten thousand
+// positions to list each. The database makes the answers.
 
 const Position = Type.Array(Type.Number(), {
   minItems: 2,

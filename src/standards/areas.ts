@@ -177,7 +177,7 @@ function createStatistics(figures: RegionFigures, memory: Memory, forget: Forget
   }
 
   /** The statistics in the areas of a level, by their places, as far as they are in memory. */
-  function tableOf(release: PublishedRelease, { loaded, areas }: AreaLevel): (Figures | undefined)[] {
+  function openTable(release: PublishedRelease, { loaded, areas }: AreaLevel): (Figures | undefined)[] {
     const key = `${release.id} ${keyOf(loaded)}`
     const table = tables.get(key) ?? []
     tables.set(key, table, STATISTIC_BYTES * areas.length * (1 + figures.columnsOf(release).length))
@@ -197,7 +197,7 @@ function createStatistics(figures: RegionFigures, memory: Memory, forget: Forget
     { request, reply, inTurn }: RequestContext,
     until: number,
   ): AsyncGenerator<Figures, void> {
-    const table = tableOf(release, level)
+    const table = openTable(release, level)
     let part: Part | undefined
     let found: FoundArea[] = []
     for (const [at, place] of places.entries()) {

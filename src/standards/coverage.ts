@@ -192,7 +192,7 @@ interface CoveragePage {
 /** Reads pages of areas. They end early where computing takes long. */
 function createPages({ products, turns }: App, areas: Areas, memory: Memory) {
   /** The texts of the areas of a level, by their places: pages of any length are made of them. */
-  const kept = memory.part<string[]>('coverage')
+  const stored = memory.part<string[]>('coverage')
 
   /** Writes areas from one place to another. @returns the first place that is not written */
   async function write(
@@ -208,6 +208,7 @@ function createPages({ products, turns }: App, areas: Areas, memory: Memory) {
     const percents = new Map<Column, number[]>()
     for (const column of columns) {
       if (!('coverages' in column)) continue
+      await turns.next(clientKeyOf(context.request))
       const found: number[] = []
       const names = areas.columnsOf(column)
       const places = missing.slice(0, computed)
@@ -246,11 +247,11 @@ function createPages({ products, turns }: App, areas: Areas, memory: Memory) {
       const columns = listColumns(products.list, country, releases, filter)
       const subject = [filter.product, filter.crop, country.code, filter.level, ofCountry.version]
       const key = [version, format, ...subject].join(' ')
-      const texts = releases === snapshot.published ? (kept.get(key) ?? []) : []
+      const texts = releases === snapshot.published ? (stored.get(key) ?? []) : []
       const end = Math.min(to, from + limit - pageTexts.length)
       const next = await write(page, { level, columns, texts }, [from, end], context)
       if (releases === snapshot.published) {
-        kept.set(key, texts, level.areas.length * (texts[from]?.length ?? 0))
+        stored.set(key, texts, level.areas.length * (texts[from]?.length ?? 0))
       }
       pageTexts.push(...texts.slice(from, next))
       last = { countryCode: country.code, code: level.areas[next - 1]?.code as string }
@@ -401,8 +402,8 @@ export async function coverage(app: App, { lookup, areas, memory }: CoverageOpti
   const versions = new WeakMap<Snapshot, string>()
 
   function versionAll(snapshot: Snapshot): string {
-    const known = versions.get(snapshot)
-    if (known !== undefined) return known
+    const stored = versions.get(snapshot)
+    if (stored !== undefined) return stored
     const releases = sortByCode(snapshot.published).map(versionOf)
     const version = entityTag(VERSION, snapshot.boundaries, JSON.stringify([releases, snapshot.countries]))
     versions.set(snapshot, version)

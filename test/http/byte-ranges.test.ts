@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { byteRangeOf, isRangeOf } from '#src/standards/maps/geotiff.ts'
+import { isRangeOf, readByteRange } from '#src/standards/maps/geotiff.ts'
 
 test.each([
   ['bytes=0-0', { first: 0, last: 0 }],
@@ -22,7 +22,7 @@ test.each([
   [`bytes=${'9'.repeat(400)}-`, null],
   [undefined, null],
 ])('of 100 bytes %j asks for %j', (header, range) => {
-  expect(byteRangeOf(header, 100)).toEqual(range)
+  expect(readByteRange(header, 100)).toEqual(range)
 })
 
 test('a range is answered with where If-Range names what there is, and by no date or weak tag', () => {

@@ -185,10 +185,9 @@ const RANGE = /^bytes\s*=\s*(\d{0,15})\s*-\s*(\d{0,15})$/i
  * The one range that a Range header asks for (RFC 9110, 14.2).
  *
  * @param size of the whole, which is not empty
- * @returns null where the whole is the answer: nothing is asked for, several ranges are, or what is asked for is no range
- * of bytes; `unsatisfiable` where nothing lies there
+ * @returns null where the whole is the answer: to no range, to several, and to other units; `unsatisfiable` beyond the end
  */
-export function byteRangeOf(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | null {
+export function readByteRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | null {
   const [, first = '', last = ''] = RANGE.exec(header?.trim() ?? '') ?? []
   if (first === '' && last === '') return null
   if (first === '') {
@@ -286,7 +285,7 @@ async function send(request: Call, reply: FastifyReply, file: OpenMadeFile): Pro
   const { bytes, handle } = file
   const { range: asked, 'if-range': ifRange } = request.headers
   const isAsked = request.method === 'GET' && isRangeOf(ifRange as string | undefined, tagOf(file))
-  const range = byteRangeOf(isAsked ? asked : undefined, bytes)
+  const range = readByteRange(isAsked ? asked : undefined, bytes)
   if (range === 'unsatisfiable') {
     await handle.close()
     const sentence = `The file has ${bytes} bytes, and none of those that Range names.`

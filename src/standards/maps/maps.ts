@@ -168,7 +168,7 @@ export function createMaps(app: App, memory: Memory) {
     return found
   }
 
-  function legendOf(subject: MapSubject): Promise<Legend> {
+  function loadLegend(subject: MapSubject): Promise<Legend> {
     const { release, layer, cut } = subject
     const key = JSON.stringify([release.id, layer.input, layer.unit, cut])
     return legends.load(
@@ -179,7 +179,7 @@ export function createMaps(app: App, memory: Memory) {
   }
 
   async function drawTile(subject: MapSubject, tile: MapTile): Promise<Buffer> {
-    const legend = await legendOf(subject)
+    const legend = await loadLegend(subject)
     try {
       return await draw(source, subject.layer, legend, tile)
     } catch (error) {
@@ -195,7 +195,7 @@ export function createMaps(app: App, memory: Memory) {
     layers: async (request: FastifyRequest, reply: FastifyReply, release: PublishedRelease) =>
       layers.get(String(release.id)) ?? app.inTurn(request, reply, () => readLayers(release)),
     async tileset(request: FastifyRequest, reply: FastifyReply, subject: MapSubject): Promise<Tileset> {
-      const legend = await app.inTurn(request, reply, () => legendOf(subject))
+      const legend = await app.inTurn(request, reply, () => loadLegend(subject))
       return describeTileset(subject, legend, request.rootUrl)
     },
     /** A tile as PNG. */

@@ -20,7 +20,7 @@ import type { Pause } from '#src/lib/turns.ts'
 import { VERSION } from '#src/lib/version.ts'
 import type { RequestContext } from '../areas.ts'
 import type { Memory } from '../memory.ts'
-import { type ParameterKey, type Query, readQueryOf } from './parameters.ts'
+import { type ParameterKey, type Query, readParameters } from './parameters.ts'
 
 const JSON_TYPE = 'application/json'
 export const GEOJSON_TYPE = 'application/geo+json'
@@ -132,7 +132,7 @@ export function addOperation(
   operations.push(operation)
 
   async function handle(request: FastifyRequest, reply: FastifyReply) {
-    const query = readQueryOf(parameters, request.query)
+    const query = readParameters(parameters, request.query)
     const type = chooseType(request, reply, query.f, formats)
     const params = request.params as Record<string, string>
     const root = request.rootUrl + OGC_PATH

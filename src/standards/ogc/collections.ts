@@ -57,7 +57,7 @@ export interface CollectionApi<Entry> extends Omit<CollectionList<Entry>, 'body'
 /** Adds the landing page and the conformance of a kind of collections. */
 export function addLanding<Entry>(api: Api, kind: CollectionApi<Entry>): void {
   const { base, name, description, conformance, titles } = kind
-  addOperation(api, operationOf(kind, 'landing', base || '/', 'LandingPage'), ({ root }) => ({
+  addOperation(api, declareOperation(kind, 'landing', base || '/', 'LandingPage'), ({ root }) => ({
     version: '',
     make: () => ({
       links: [
@@ -71,7 +71,7 @@ export function addLanding<Entry>(api: Api, kind: CollectionApi<Entry>): void {
       page: { title: name, above: [], parts: [paragraph(description)] },
     }),
   }))
-  addOperation(api, operationOf(kind, 'conformance', `${base}/conformance`, 'ConfClasses'), () => ({
+  addOperation(api, declareOperation(kind, 'conformance', `${base}/conformance`, 'ConfClasses'), () => ({
     version: '',
     make: () => ({
       json: () => JSON.stringify({ conformsTo: conformance }),
@@ -84,7 +84,7 @@ export function addLanding<Entry>(api: Api, kind: CollectionApi<Entry>): void {
   }))
 }
 
-function operationOf<Entry>(
+function declareOperation<Entry>(
   { operations, tag, idParameter }: CollectionApi<Entry>,
   key: keyof CollectionApi<Entry>['operations'],
   path: string,
@@ -123,7 +123,7 @@ export function addDocument(api: Api, name: string): void {
 export function addCollections<Entry>(api: Api, kind: CollectionApi<Entry>): void {
   const { base, name, title } = kind
   const path = `${base}/collections`
-  addList(api, operationOf(kind, 'list', path, 'Collections'), {
+  addList(api, declareOperation(kind, 'list', path, 'Collections'), {
     ...kind,
     above: [base, name],
     body(root, entry) {
@@ -132,7 +132,7 @@ export function addCollections<Entry>(api: Api, kind: CollectionApi<Entry>): voi
       return { ...described, links: [jsonLink('self', self, described.title), ...kind.links(root, entry)] }
     },
   })
-  const one = operationOf(kind, 'one', `${path}/{${kind.idParameter}}`, 'Collection')
+  const one = declareOperation(kind, 'one', `${path}/{${kind.idParameter}}`, 'Collection')
   addOperation(api, one, async (call) => {
     const entry = await kind.one(call, call.part('collection'))
     const described = kind.describe(call.root, entry)

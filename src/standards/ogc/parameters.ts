@@ -138,7 +138,7 @@ export type Query = Partial<Record<ParameterKey | 'coords', string>>
  *
  * @throws {ApiError} INVALID_PARAMETERS for an unknown parameter, and for one that comes twice
  */
-export function readQueryOf(keys: readonly ParameterKey[], query: unknown): Query {
+export function readParameters(keys: readonly ParameterKey[], query: unknown): Query {
   const named = keys.map((key): Parameter => PARAMETERS[key]).filter((parameter) => parameter.in === 'query')
   const names = [...new Set(['f', ...named.map(({ name }) => name)])]
   for (const [name, value] of Object.entries(query as Record<string, string | string[]>)) {
