@@ -135,17 +135,12 @@ export interface CoverageStatistics {
   alikeInputs: (string | null)[]
 }
 
-interface LayerCollector {
-  add(window: Window, pixels: Pixels[]): void
-  result(): CoverageStatistics
-}
-
-export function layerCollector({ grid, layers }: Pick<CoverageSource, 'grid' | 'layers'>): LayerCollector {
+export function layerCollector({ grid, layers }: Pick<CoverageSource, 'grid' | 'layers'>) {
   const collectors = layers.map((layer) => ({ layer, values: new Tally(), frame: new Frame(grid) }))
   const alike = new AlikeLayers(layers)
   const presence = new Presence(grid, layers)
   return {
-    add(window, pixels) {
+    add(window: Window, pixels: Pixels[]) {
       collectors.forEach(({ layer: { nodata }, values, frame }, index) => {
         const ofLayer = pixels[index] as Pixels
         values.add(ofLayer, nodata)
@@ -154,7 +149,7 @@ export function layerCollector({ grid, layers }: Pick<CoverageSource, 'grid' | '
       alike.add(pixels)
       presence.add(window, pixels)
     },
-    result: () => ({
+    result: (): CoverageStatistics => ({
       layers: collectors.map((collected) => ({
         ...collected,
         statistics: computeStatistics(collected.values, collected.layer),

@@ -49,11 +49,6 @@ export function shownOf({ west, south, east, north }: Extent): Extent {
   }
 }
 
-interface WeighedValues {
-  values: Float64Array
-  weights: Float64Array
-}
-
 /** Ends of the first and last class. */
 export interface ValueEnds {
   minimum: number
@@ -77,8 +72,11 @@ export function equalSteps({ minimum, maximum }: ValueEnds, count: number): numb
 }
 
 /** Borders of equal weight, ascending; fewer if a value has the weight of several classes. */
-export function quantileSteps(weighed: WeighedValues, ends: ValueEnds, count: number): number[] {
-  const { values, weights } = weighed
+export function quantileSteps(
+  { values, weights }: { values: Float64Array; weights: Float64Array },
+  ends: ValueEnds,
+  count: number,
+): number[] {
   const order = Array.from(values.keys()).sort((a, b) => (values[a] as number) - (values[b] as number))
   const total = weights.reduce((sum, weight) => sum + weight, 0)
   const steps: number[] = []

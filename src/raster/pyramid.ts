@@ -23,17 +23,11 @@ interface OpenRun {
   blocks: Map<number, Summary[]>
 }
 
-interface OpenBlock {
-  row: number
-  column: number
-  summaries: Summary[]
-}
-
 /** Summarises tiles and blocks while pixels pass in the order of rows; holds those of the last window's rows. */
 export class SummaryPyramid {
   readonly #measure: Measure
   /** From level 1, by place. */
-  readonly #levels: Map<string, OpenBlock>[] = []
+  readonly #levels: Map<string, { row: number; column: number; summaries: Summary[] }>[] = []
   /** From level 0, by place. */
   readonly #runs: Map<string, OpenRun>[] = [new Map()]
   #row = 0

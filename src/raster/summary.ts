@@ -143,17 +143,10 @@ function encodeMask(places: number[]): Buffer {
   return mask
 }
 
-interface BandPlace {
-  areFloats: boolean
-  newWeights: number
-  weights: number
-  summaries: number
-}
-
 export class SummaryRun {
   readonly #bytes: Buffer
   readonly #blocks: number
-  readonly #bands: BandPlace[] = []
+  readonly #bands: { areFloats: boolean; newWeights: number; weights: number; summaries: number }[] = []
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes

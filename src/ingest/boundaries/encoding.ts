@@ -53,16 +53,10 @@ export function chooseEncoding(
   }
 }
 
-interface Label {
-  where: '.cpg' | '.dbf'
-  says: string
-  encoding: Encoding | undefined
-}
-
 /** No code page, and that of the machine that made the file. */
 const SILENT_DRIVERS = [0, 0x57]
 
-function readLabel(cpg: string, driver: number): Label | undefined {
+function readLabel(cpg: string, driver: number) {
   if (cpg !== '') return { where: '.cpg', says: cpg.slice(0, 50), encoding: encodingNamed(cpg) }
   if (SILENT_DRIVERS.includes(driver)) return undefined
   const page = findDriverPage(driver)

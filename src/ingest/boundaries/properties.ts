@@ -85,16 +85,8 @@ export function findLevel(
   return digit === undefined ? undefined : Number(digit)
 }
 
-interface SaidCountry {
-  text: string
-  /** An alpha-3 code or a name of a known source; other values may mean anything. */
-  certain: boolean
-}
-
-export function findCountry(
-  properties: Record<string, unknown>,
-  source: Source | undefined,
-): SaidCountry | undefined {
+/** `certain`: an alpha-3 code or a name of a known source; other values may mean anything. */
+export function findCountry(properties: Record<string, unknown>, source: Source | undefined) {
   const codes = source?.countryCode ?? SOURCES.flatMap(({ countryCode }) => countryCode)
   const code = readCode(properties, spellings(properties, codes))
   if (code !== undefined) return { text: code, certain: source !== undefined && /^[a-z]{3}$/i.test(code) }

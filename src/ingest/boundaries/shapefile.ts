@@ -25,13 +25,6 @@ interface Field {
   length: number
 }
 
-interface Header {
-  count: number
-  recordBytes: number
-  languageDriver: number
-  fields: Field[]
-}
-
 /** @throws {Error} for a damaged or short file */
 export async function* readRecords(
   file: ByteReader,
@@ -59,7 +52,7 @@ async function surveyTexts(file: ByteReader): Promise<{ texts: Texts; languageDr
   return { texts, languageDriver }
 }
 
-async function readHeader(file: ByteReader, decode: Decode): Promise<Header> {
+async function readHeader(file: ByteReader, decode: Decode) {
   const header = await readExactly(file, DBF_HEADER_BYTES)
   const headerBytes = header.readUInt16LE(8)
   const recordBytes = header.readUInt16LE(10)

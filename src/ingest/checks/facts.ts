@@ -48,12 +48,6 @@ export interface ReadFacts extends ReleaseFacts<ReadLayer> {
   alikeInputs: (string | null)[]
 }
 
-/** In the product's unit. */
-interface PlausibleRange {
-  minimum: number
-  maximum: number
-}
-
 export interface Surroundings {
   today: Date
   country: { code: string; name: string; extent: Extent | null }
@@ -61,7 +55,8 @@ export interface Surroundings {
   newestMonth: string | null
   /** Names of published releases of the product, in any country. */
   names: { inputs: string[]; scenarios: string[] }
-  plausible: PlausibleRange
+  /** In the product's unit. */
+  plausible: { minimum: number; maximum: number }
 }
 
 export type Found = Omit<Finding, 'allowed'>

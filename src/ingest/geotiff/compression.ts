@@ -138,11 +138,6 @@ const CODES = 1 << WIDEST
 /** Room that a string may need: each is a byte longer than an earlier one. */
 const LONGEST = CODES
 
-interface Input {
-  bytes: Uint8Array
-  at: number
-}
-
 /**
  * TIFF's LZW: high bit first, codes widen one code early (TIFF 6.0, section 13). The table stores a string as its
  * prefix's code and a byte.
@@ -174,7 +169,7 @@ class LzwDecoder {
    *
    * @returns the written bytes
    */
-  decode(input: Input, output: Uint8Array): number {
+  decode(input: { bytes: Uint8Array; at: number }, output: Uint8Array): number {
     const { bytes } = input
     const [before, last, first, lengths] = [this.#before, this.#last, this.#first, this.#lengths]
     const room = output.length - LONGEST
@@ -255,14 +250,6 @@ const TYPES: PixelType[] = ['8BSI', '8BUI', '16BSI', '16BUI', '32BSI', '32BUI', 
 /** A blob adds a head and a mask, and is hardly ever larger than its pixels. */
 const SPARE_BYTES = 1024
 
-interface Head {
-  rows: number
-  columns: number
-  depth: number
-  blobBytes: number
-  type: PixelType | undefined
-}
-
 interface BlockSize {
   width: number
   height: number
@@ -315,7 +302,7 @@ function decoded(blob: Uint8Array): LercData {
 }
 
 /** Lerc2 has a checksum from version 3, and several samples a pixel from 4. */
-function readHead(blob: Uint8Array): Head {
+function readHead(blob: Uint8Array) {
   const view = new DataView(blob.buffer, blob.byteOffset, blob.byteLength)
   const damaged = () => new Error('its LERC data are damaged, or of another version')
   if (blob.length < 50 || Buffer.from(blob.subarray(0, 6)).toString('latin1') !== 'Lerc2 ') throw damaged()

@@ -24,13 +24,6 @@ interface NumberFormat {
   big: boolean
 }
 
-interface Directory {
-  /** The mask of the whole image, not of an overview. */
-  masks: boolean
-  /** The offset; 0 after the last. */
-  next: number
-}
-
 /**
  * Checks the directories before geotiff follows them: it trusts lengths of tags, and follows circles for ever.
  *
@@ -58,12 +51,8 @@ export async function examineDirectories(file: FileBytes, path: string): Promise
   return { mask }
 }
 
-async function examine(
-  file: FileBytes,
-  offset: number,
-  format: NumberFormat,
-  path: string,
-): Promise<Directory> {
+/** @returns whether it is the mask of the whole image, and the offset of the next one, 0 after the last */
+async function examine(file: FileBytes, offset: number, format: NumberFormat, path: string) {
   const { littleEndian, big } = format
   const [countBytes, entryBytes, offsetBytes] = big ? [8, 20, 8] : [2, 12, 4]
   const head = await readView(file, offset, countBytes)

@@ -8,19 +8,12 @@ import { type Grid, sameGrid, type Window } from '#src/raster/grid.ts'
 import { markMasked, markNodata, type Pixels, pixelsOf, withType } from '#src/raster/pixels.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
 import type { Manifest } from '../manifest.ts'
-import { type CoverageSource, compareLayers, type ReleaseSource } from '../source.ts'
+import { type CoverageSource, compareLayers } from '../source.ts'
 import type { RasterFile } from './file.ts'
 import { type FileLayer, type LayerFiles, openLayer, type Piece, pieceIn } from './layers.ts'
 import { OpenFiles } from './open-files.ts'
 
-interface GeoTiffRelease extends ReleaseSource {
-  notes: string[]
-  /** Ignored metadata of the files, in sentences. */
-  notHonoured: string[]
-  close(): Promise<void>
-}
-
-export async function openGeoTiffs(db: Kysely<Tables>, manifest: Manifest): Promise<GeoTiffRelease> {
+export async function openGeoTiffs(db: Kysely<Tables>, manifest: Manifest) {
   const files = new OpenFiles()
   const notes = new Set<string>()
   const notHonoured = new Set<string>()
