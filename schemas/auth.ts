@@ -13,7 +13,7 @@ const NewPassword = Type.String({
   examples: ['teff grows at dawn'],
 })
 
-/** One to compare with: what it has to be like is told to those who choose one. */
+/** A password to compare with; the rules are stated where one is chosen. */
 const Password = Type.String({
   minLength: 1,
   maxLength: PASSWORD_LENGTH.maximum,

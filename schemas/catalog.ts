@@ -188,7 +188,7 @@ const STATE =
 /** What becomes of a load, by the lock that it holds. */
 const LOAD_STATES = ['running', 'cut_off', 'unknown'] as const
 
-/** What a list may be asked for: also what is no release yet. */
+/** The states that a list filters by, incomplete releases included. */
 const LISTED_STATES = [...RELEASE_STATES, 'incomplete'] as const
 
 const LISTED_STATE = `${STATE} \`incomplete\`: it is being loaded, or its load was cut off; admins alone see it, where they ask for it.`

@@ -328,7 +328,7 @@ function workersOf({ WORKERS, DATABASE_URL }: Settings): number {
   )
 }
 
-/** Whoever is trusted can claim any address, so a range of everybody is a mistake. */
+/** A trusted proxy can claim any address, so a range of all addresses is a mistake. */
 function addressOrRange(item: string): string {
   if (isAddressOrRange(item)) return item
   throw new Error(

@@ -168,7 +168,7 @@ export const errorCodeSchema = errorCodeSchemaOf(Object.keys(ERRORS))
  */
 export const BASE = '{base path}'
 
-/** What is sent as a whole: named as a field it is no parameter, and has an article in sentences. */
+/** Parts of a request that are no parameter: they have an article in sentences. */
 const WHOLES = new Set(['body', 'point', 'row'])
 
 /** An answer that is not a success: the error handler turns it into status, headers and JSON body. */
@@ -179,7 +179,7 @@ export class ApiError extends Error {
   headers: Record<string, string> = {}
 
   constructor(code: ErrorCode, message: string, details?: ErrorDetail[]) {
-    // Most are answers like any other, whose stack nobody reads and which costs more than the rest of them.
+    // Most are ordinary answers: a stack would go unread, and costs more than the rest of them.
     const { stackTraceLimit } = Error
     if (ERRORS[code].status < 500) Error.stackTraceLimit = 0
     super(message)

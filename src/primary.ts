@@ -34,11 +34,11 @@ import {
 /** The one port of a service with workers. */
 export interface Front {
   port: number
-  /** Hands over those who wait for a worker that answers. */
+  /** Hands over the connections that wait for a worker. */
   admit(): void
   /** Hands a connection over once more, which the worker that was to have it has not got. */
   handOver(socket: Socket): void
-  /** Listens no more. Whoever was let in has been handed over to a worker before. */
+  /** Listens no more. Accepted connections have been handed over to a worker before. */
   close(): Promise<void>
 }
 
@@ -80,7 +80,7 @@ export async function openFront(config: Config, ready: () => Member[]): Promise<
   return {
     port: portOf(server, config),
     admit() {
-      // Whoever finds no worker again waits once more.
+      // A connection that finds no worker again waits once more.
       for (const socket of [...waiting]) {
         waiting.delete(socket)
         handOver(socket)
@@ -324,7 +324,7 @@ async function stopInOrder(
     await sleep(SHUTDOWN_DELAY_MS)
   }
   await front.close()
-  // Whoever was let in is with a worker before that ends; not for one that hangs.
+  // An accepted connection is with a worker before that ends; not for one that hangs.
   await Promise.race([Promise.all(members.map((member) => member.settled())), sleep(SETTLING_MS)])
   for (const member of members) member.tell({ kind: 'end' })
   const ends = await Promise.all(members.map(endOf))

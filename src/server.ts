@@ -33,7 +33,7 @@ for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, stop)
 
 try {
   loadEnvironmentFile()
-  // Also what is wrong with the settings is said as they ask for.
+  // Errors of the settings have the format of the log, too.
   if (process.env.LOG_FORMAT === 'json') announcer = announcerFor('json')
   const config = loadConfig()
   for (const { name, meant } of mistypedSettings()) {

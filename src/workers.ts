@@ -54,7 +54,7 @@ export function startHeartbeat({ everyMs, untilHanging, untilGivenUp }: Pings, p
       pinged.ping()
       return
     }
-    // Not asked again: whoever hangs would find a heap of pings.
+    // Not asked again: a worker that hangs would find a heap of pings.
     missed++
     if (missed === untilHanging) pinged.hangs()
     if (missed < untilGivenUp) return
@@ -112,7 +112,7 @@ export type ToPrimary =
 
 /** A worker, from the start of its process to its end. */
 export interface Member {
-  /** From 1; whoever takes its place has the same. */
+  /** From 1; its successor has the same. */
   readonly number: number
   isReady: boolean
   /** It is ready, but has not answered for a while. */
@@ -173,7 +173,7 @@ function memberOf(worker: Worker, number: number, returned: (socket: Socket) => 
     number,
     isReady: false,
     hangs: false,
-    // What is told to one that is about to end is told to nobody.
+    // A worker that is about to end gets no message.
     tell: (message) => void (worker.isConnected() && worker.send(message, () => {})),
     take(socket) {
       waiting.push(socket)

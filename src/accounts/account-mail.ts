@@ -75,7 +75,7 @@ interface Registration {
 /** For so long an e-mail can be confirmed. */
 export const CONFIRMATION_HOURS = 24
 
-/** Nobody's name stands in a mail: it would be a way to write what one likes to whom one likes. */
+/** A mail has no name in it: a name would carry any text to any address. */
 interface Wording {
   hours: number
   subject: string

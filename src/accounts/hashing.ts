@@ -5,11 +5,11 @@ import { networkOf, siteOf } from '#src/lib/network.ts'
 import type { Subject } from './queries.ts'
 import type { Throttle, Visit } from './throttle.ts'
 
-/** Where those who have passwords hashed wait. All workers of a service have the same lines. */
+/** Queues for hashing, shared by all workers of a service. */
 export interface HashingLines {
   /** In which passwords are hashed. */
   places: Line
-  /** For what is asked about one account, which is called a network here. */
+  /** For requests about one account, which stands for a network here. */
   accounts: Line
   /** Notes that something is asked about an account, until it ends. */
   ask(account: string): Promise<Asking>
@@ -30,11 +30,11 @@ interface Asking {
 const RUNNING_PER_PROCESS = 2
 const WAITING = 64
 
-/** Of what is asked about one account, from however many networks. */
+/** Requests about one account, from all networks together. */
 const RUNNING_PER_ACCOUNT = 2
 
 /**
- * @param refusal makes what is refused with where too many wait
+ * @param refusal makes the error of a full queue
  * @param processes which have these lines
  */
 export function createHashingLines(refusal: () => Error, processes = 1): HashingLines {
@@ -88,7 +88,7 @@ interface Hashing {
    * @throws {ApiError} OVERLOADED, where too many wait, of whoever has most waiting
    */
   run<Result>(whose: HashingFor, work: (inPlace: InPlace) => Promise<Result>): Promise<Result>
-  /** What is hashed, and what waits to be; what is refused of what is asked for one account counts as well. */
+  /** Running, waiting and refused work; refusals of one account count as well. */
   state(): QueueState
 }
 
@@ -96,7 +96,7 @@ interface Hashing {
 export function createHashing({ places, accounts, ask }: HashingLines = createHashingLines(busy)): Hashing {
   async function lineOf({ account, address, isKnown }: HashingFor, asking: number): Promise<string> {
     const crowded = asking > RUNNING_PER_ACCOUNT
-    // With the kind in front: what is sent as an e-mail may look like anything.
+    // The kind comes first: an e-mail of a client may look like anything.
     return crowded && (await isKnown?.()) ? `known ${networkOf(address)} ${account}` : `account ${account}`
   }
 
@@ -126,7 +126,7 @@ export function createHashing({ places, accounts, ask }: HashingLines = createHa
   }
 }
 
-/** What is refused where too many wait to be hashed. */
+/** The error of a full queue. */
 export function busy(): ApiError {
   return new ApiError('OVERLOADED', 'The service is busy with other logins; try again in a second.')
 }

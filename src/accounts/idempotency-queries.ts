@@ -6,7 +6,7 @@ import type { Attempt, IdempotencyRecords } from '#src/http/plugins/idempotency.
 /** For so long a request that is sent again is given the answer of the first. */
 const KEPT = sql.lit('1 day')
 
-/** What is kept for one account: the newest. Answers have some kilobytes. */
+/** The newest records of an account stay. Answers have some kilobytes. */
 const RECORDS_PER_USER = 10_000
 const BYTES_PER_USER = 32_000_000
 

@@ -140,7 +140,7 @@ export async function touchKey(db: Kysely<Tables>, id: string): Promise<void> {
     where id = ${id} and (last_used_at is null or last_used_at < now() - interval '1 minute')`.execute(db)
 }
 
-/** Adds usage of keys to what is kept, in one order for all processes; that of deleted keys is of no use. */
+/** Adds usage of keys, in one order for all processes; usage of deleted keys is dropped. */
 export async function addKeyUsage(db: Kysely<Tables>, usage: KeyUsage[]): Promise<void> {
   const column = <Name extends keyof KeyUsage>(name: Name) => usage.map((one) => one[name])
   await sql`

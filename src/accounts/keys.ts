@@ -159,13 +159,13 @@ function grantedScopes(asked: readonly Scope[], caller: Caller): Scope[] {
   return SCOPES.filter((scope) => asked.includes(scope))
 }
 
-/** Keys for servers, which nobody can ask for a password. */
+/** Keys for servers, which have no user to type a password. */
 export async function keys(app: App): Promise<void> {
   for (const schema of keySchemas) app.addSchema(schema)
   keyRoutes(app)
 }
 
-/** Makes what keeps how often keys are used, and once a day forgets what is long past. */
+/** Stores the usage of keys, and deletes old usage once a day. */
 export function createUsageKeeper(db: Kysely<Tables>): AddKeyUsage {
   let cleanedUp = Number.NEGATIVE_INFINITY
   return async (usage) => {

@@ -61,7 +61,7 @@ export async function tryMailServer(url: string): Promise<void> {
   await transport.verify().finally(() => transport.close())
 }
 
-/** Sends mails one by one, a few at a time, so that nobody who asks for one waits for the mail server. */
+/** Sends mails in the background, a few at a time: no request waits for the mail server. */
 export function createMailer({ url, from, log, limits }: MailerOptions): Mailer {
   const { running: places, waiting, retryMs, closeMs } = { ...LIMITS, ...limits }
   const transport = transportOf(url, from)

@@ -92,7 +92,7 @@ export function createRegistrationService(
       return inTurn(subjects, { account: emailKey(email), visit }, async (inPlace) => {
         // Hashed before anybody looks whether there is an account: who has one is answered no sooner.
         const passwordHash = await inPlace(() => hashPassword(password))
-        // Whoever has had a password hashed is counted, also who has gone away meanwhile.
+        // Each hashed password counts, also of a client that has gone away meanwhile.
         await note(async () => {
           await throttle.refuseBlocked(subjects)
           await throttle.admit(counted)
@@ -125,7 +125,7 @@ export interface TokenService {
 }
 
 export function createTokenService(db: Kysely<Tables>, throttle: Throttle, inTurn: InTurn): TokenService {
-  /** Nobody can guess a token that is good, so only those who show others have to wait. */
+  /** A valid token cannot be guessed, so only callers with invalid tokens wait. */
   async function refuseToken({ address, atDatabase }: Visit): Promise<never> {
     const subjects = tokenSubjects(address)
     await atDatabase(async () => {
@@ -164,7 +164,7 @@ export function createTokenService(db: Kysely<Tables>, throttle: Throttle, inTur
       const { id, email, name, organisation } = owner
       const account = emailKey(email)
       await refuseGuessable('password', password, [email, name, organisation])
-      // Who has a token that is good does not wait for those who guess at the account.
+      // A caller with a valid token does not wait for guesses at the account.
       const whose = { account, visit, isKnown: async () => true }
       const passwordHash = await inTurn([], whose, (inPlace) => inPlace(() => hashPassword(password)))
       await atDatabase(async () => {

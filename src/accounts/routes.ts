@@ -28,7 +28,7 @@ import { type Throttle, tokenSubjects, tooMany, visitOf } from './throttle.ts'
 import type { TokenPurpose } from './token-queries.ts'
 import { findUser } from './user-queries.ts'
 
-/** What is wrong with requests of which there may not be too many. */
+/** Errors of throttled requests. */
 export const THROTTLED_ERRORS: ErrorCode[] = ['INVALID_PARAMETERS', ...BODY_ERRORS, 'TOO_MANY_REQUESTS']
 
 /** As much as a person reads. */
@@ -157,7 +157,7 @@ function refreshRoute(app: App, throttle: Throttle) {
       if (continuation && 'stolen' in continuation) {
         app.forgetCallers(({ sessionId }) => sessionId === continuation.stolen)
       }
-      // Nobody can guess a token that is valid, so only the others have to wait.
+      // A valid token cannot be guessed, so only callers with invalid tokens wait.
       await throttle.refuseBlocked(subjects)
       await throttle.count(subjects)
       throw new ApiError('UNAUTHORIZED', SESSION_ENDED)
@@ -209,7 +209,7 @@ function tokensOf(accessTokens: AccessTokens, { id, refreshToken }: Session, use
 const SAME_ANSWER =
   'The answer is the same, and comes in the same time, whether or not there is an account: it waits for no mail. An e-mail is sent a few mails an hour, and an address may ask for some thirty. Newer tokens end older ones.'
 
-/** What is sent by e-mail, and what is done with it. */
+/** Routes that send tokens by e-mail, or take them. */
 export function mailRoutes(app: App, mail: AccountMail, service: TokenService): void {
   app.route(
     askingRoute(mail, 'password_reset', {

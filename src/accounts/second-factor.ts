@@ -61,7 +61,7 @@ export function createSecondFactor(
     return true
   }
 
-  /** Nobody guesses one, so whoever else tries codes of the app keeps its owner from none of these. */
+  /** A recovery code cannot be guessed: foreign guesses at codes of the app do not block it. */
   function isRightRecoveryCode(userId: string, code: string, audit: Audit): Promise<boolean> {
     return inTransaction(db, async (trx) => {
       const spent = await spendRecoveryCode(trx, userId, recoveryHash(code))
@@ -109,7 +109,7 @@ export function newRecoveryCodes(): string[] {
   )
 }
 
-/** What is stored of one, however it is typed. */
+/** The stored hash of a code, however it is typed. */
 export function recoveryHash(code: string): Buffer {
   return tokenHash(code.toLowerCase().replace(/[\s-]/g, ''))
 }

@@ -42,7 +42,7 @@ function successorOf(token: string, salt: Buffer): string {
   return Buffer.concat([familyIn(token), rest]).toString('base64url')
 }
 
-/** Exactly as we write them: what else decodes to the same bytes is none of ours, and nobody stole it. */
+/** The exact text of a token: another text that decodes to the same bytes was never issued. */
 const REFRESH_TOKEN = /^[A-Za-z0-9_-]{43}$/
 
 /** Whether a text may be a refresh token. */
@@ -50,7 +50,7 @@ function isRefreshToken(text: string): boolean {
   return REFRESH_TOKEN.test(text)
 }
 
-/** What is stored of a token's family. By it a token is known whose use was forgotten long ago. */
+/** The stored hash of a token's family: it recognises a token after its row is deleted. */
 function familyHash(token: string): Buffer {
   return createHash('sha256').update(familyIn(token)).digest()
 }
@@ -91,7 +91,7 @@ export async function startSession(
   return inTransaction(db, async (trx) => {
     const id = await insertSession(trx, credentials, use)
     if (id === undefined) return undefined
-    // The account is held from here on: nobody turns it on before this ends.
+    // The account is locked from here on: a second factor cannot be turned on meanwhile.
     if (!factorShown && (await hasTwoFactor(trx, credentials.id))) {
       throw new ApiError('TWO_FACTOR_REQUIRED', CODE_NEEDED)
     }

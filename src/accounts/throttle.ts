@@ -52,7 +52,7 @@ export function addressSubjects(address: string): Subject[] {
   return subjectsOf('address ', address, OF_AN_OFFICE)
 }
 
-/** Tokens that nobody was given, from one address: they hold up nobody who logs in there. */
+/** Invalid tokens from one address: they do not slow down logins from there. */
 export function tokenSubjects(address: string): Subject[] {
   return subjectsOf('token ', address, OF_AN_OFFICE)
 }
@@ -157,7 +157,7 @@ const OF_AN_OFFICE: Limits = {
 
 type Limits = Omit<Subject, 'hash'>
 
-/** An address and the networks around it, of which whoever has one may have all addresses. */
+/** An address and the networks around it: an owner of a network has all of its addresses. */
 function subjectsOf(kind: string, address: string, limits: Limits): Subject[] {
   return networksOf(address).map((network, step) => ({
     ...limits,
@@ -166,7 +166,7 @@ function subjectsOf(kind: string, address: string, limits: Limits): Subject[] {
   }))
 }
 
-/** SHA-256, so that the table tells nobody who has tried what from where. */
+/** SHA-256, so that the table reveals no e-mail and no address. */
 function hashOf(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
@@ -197,7 +197,7 @@ export function visitOf({ inTurn, noteInTurn }: App, request: FastifyRequest, re
 export interface Throttle {
   /** @throws {ApiError} TOO_MANY_REQUESTS, with Retry-After, while one of the subjects has to wait */
   refuseBlocked(subjects: Subject[]): Promise<void>
-  /** Counts a failure, or what is to be rare in any case. */
+  /** Counts a failure, or any use of a rare operation. */
   count(subjects: Subject[]): Promise<void>
   /**
    * Counts what is to be rare unless one of the subjects has to wait: of what is sent together no more

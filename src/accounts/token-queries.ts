@@ -291,7 +291,7 @@ export async function admitRegistration(
   return rows[0]?.id
 }
 
-/** Deletes the registrations that nobody has confirmed in time. */
+/** Deletes the registrations that were not confirmed in time. */
 export async function deleteExpiredRegistrations(db: Kysely<Tables>): Promise<number> {
   const { numAffectedRows } = await sql`
     delete from pending_registration where id in (
@@ -304,14 +304,14 @@ function hoursFromNow(hours: number) {
   return sql<Date>`now() + make_interval(hours => ${hours}::integer)`
 }
 
-/** 256 bits: nobody guesses one, so a plain hash is enough. */
+/** 256 bits cannot be guessed, so a plain hash is enough. */
 export const TOKEN_BYTES = 32
 
 export function newToken(): string {
   return randomBytes(TOKEN_BYTES).toString('base64url')
 }
 
-/** What is stored of a token. */
+/** The stored hash of a token. */
 export function tokenHash(token: string): Buffer {
   return createHash('sha256').update(token).digest()
 }

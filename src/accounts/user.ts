@@ -86,7 +86,7 @@ function living(user: UserProfile | undefined): UserProfile {
   throw accountDeleted()
 }
 
-/** What is stored of a person, to be read, changed and deleted by that person. */
+/** The account of the caller: read, change, delete. */
 export async function user(app: App): Promise<void> {
   for (const schema of userSchemas) app.addSchema(schema)
   userRoutes(app)

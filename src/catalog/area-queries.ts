@@ -12,7 +12,7 @@ export interface AdminCountry {
   version: string
 }
 
-/** The country that a code or name is of, with what is loaded of it. */
+/** A country, and its loaded boundaries. */
 export async function findAdminCountry(
   db: Kysely<Tables>,
   name: string,
@@ -36,7 +36,7 @@ export async function findAdminCountry(
       from (
         select country_code as code, 1 as place from country_alias where alias = ${key}
         union all
-        -- Whoever has added a country by SQL may have left out its aliases.
+        -- A country that was added by SQL may have no aliases.
         select code, 2 from country where ${key} in (code, lower(name))
       ) as found
       order by place

@@ -110,7 +110,7 @@ function bboxOf({ west, south, east, north }: AreaRow): number[] {
 
 /** Where answers have areas from. */
 export interface AreaSource {
-  /** The country that a code or name is of, with what is loaded of it. */
+  /** A country, and its loaded boundaries. */
   country(name: string, level: number): Promise<AdminCountry | undefined>
   countryCodes(): Promise<string[]>
   /** Whether a country has an area with a code above a level. */
@@ -358,7 +358,7 @@ async function answerFrom(source: AreaSource, request: Call, reply: FastifyReply
   const after = cursor === undefined ? null : (placeOf(cursor, filters, AREA_CODE)[0] as string)
   if (parent !== undefined) await refuseUnknownParent(source, country, level, parent.trim())
 
-  // What is wrong with the request has been said: there is an answer, and the client may have it.
+  // The request is valid: there is an answer, and the client may have it.
   const tag = dataTag(request, country.version, asGeoJson ? 'geojson' : 'json')
   if (allowCaching(request, reply, tag)) return reply.code(304).send()
 

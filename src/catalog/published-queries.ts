@@ -196,7 +196,7 @@ const LOAD = sql<ReleaseSummary['load'] | null>`case
   else 'cut_off'
 end`
 
-/** SQL for releases, with what is said of each. */
+/** SQL for releases, with their members. */
 function selectReleases(withUnpublished: boolean, more: RawBuilder<unknown> = sql``): RawBuilder<unknown> {
   return sql`
     select

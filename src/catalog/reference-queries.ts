@@ -48,7 +48,7 @@ type Extent = [west: number, south: number, east: number, north: number]
 
 /** Where a country lies, as far as that is known. */
 export interface CountryExtent extends Entry {
-  /** That of its outline; where none is loaded, what somebody has stated; null where nobody has. */
+  /** The extent of its outline, or else the stated one; null without both. */
   extent: Extent | null
   stated: Extent | null
 }
@@ -143,7 +143,7 @@ export async function findKeys(db: Kysely<Tables>, list: ReferenceList): Promise
       array(select alias from ${sql.table(list.aliasTable)} where ${sql.ref(list.column)} = code) as aliases
     from ${sql.table(list.table)}
     order by code`.execute(db)
-  // Whoever has written to the tables by SQL may have left out the aliases of the code and the name.
+  // Rows that were written by SQL may lack the aliases of the code and the name.
   return new Map(
     rows.flatMap(({ code, name, aliases }) =>
       [...aliases, list.keyOf(name), code].map((key) => [key, { code, name }] as const),

@@ -23,7 +23,7 @@ export interface ReleaseRow extends Series, Validity {
   findings: Finding[] | null
   /** The process of the database that holds the lock of its load; null where no load is running. */
   loader: number | null
-  /** Whether an older version has loaded it, whose loads hold no lock: nobody can say whether they run. */
+  /** Whether an older version has loaded it: its loads hold no lock, so their state is unknown. */
   lockless: boolean
 }
 
@@ -108,7 +108,7 @@ export interface DueRelease {
 /** What has come of it: what it took the place of, or why it is not published, in sentences. */
 export type DueOutcome = { replaced: string | undefined } | { refusal: string }
 
-/** What is recorded of a publication beside the operator. */
+/** Details of the audit record of a publication. */
 interface PublicationOrigin {
   /** The checks that would have refused it. */
   allowed?: CheckName[]
@@ -281,7 +281,7 @@ export async function listLayers(db: Kysely<Tables>, releaseId: number): Promise
     .execute()
 }
 
-/** What a release is compared with where nobody says it, and why. */
+/** The release to compare with by default, and why. */
 interface Predecessor {
   release: ReleaseRow
   reason: string

@@ -177,7 +177,7 @@ function descriptionOf(schema: TSchema): string {
   return (schema as { description?: string }).description ?? ''
 }
 
-/** The catalog: what the service offers, what is published at the moment, and what was before. */
+/** The catalog: offered products, published releases, and earlier ones. */
 export async function catalog(app: App): Promise<void> {
   const { list: products } = app.products
   const { catalog: response, components } = catalogSchemasOf(products)

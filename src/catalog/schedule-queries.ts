@@ -13,7 +13,7 @@ import {
   requireRelease,
 } from './release-queries.ts'
 
-/** Any constant will do, as long as every process that publishes what is scheduled uses the same. */
+/** The lock of scheduled publications. */
 const PUBLISHING_LOCK = 7_239_450
 
 /** When a release is to be published, and what came of it. */

@@ -14,7 +14,7 @@ export type Copy = (query: RawBuilder<unknown>) => Promise<BinaryRow[]>
 export interface Reads {
   ask: Ask
   copy: Copy
-  /** Is aborted when nobody waits for it any more. */
+  /** Aborts when no caller waits for it any more. */
   signal: AbortSignal
 }
 

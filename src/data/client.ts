@@ -221,7 +221,7 @@ function databaseOf(kind: Database['kind'], config: Config, pool: pg.Pool): Data
   }
 }
 
-/** What Kysely tells of statements; nothing where nobody is to be told. */
+/** The log of statements for Kysely; undefined without a listener. */
 function logTo(statements: Statements, { LOG_MODULES }: Config) {
   return isDebugged(LOG_MODULES.database) ? (event: LogEvent) => void statements.emit('asked', event) : []
 }

@@ -107,7 +107,7 @@ async function add(db: Kysely<Tables>, { srid, wkt, proj }: AddedCrs, name: stri
   })
 }
 
-/** The CRSs of rasters that are not PostGIS's own, which a copy of the data needs, whoever has added them. */
+/** The CRSs of rasters that PostGIS does not have by itself: a copy of the data needs them. */
 export async function listAddedCrs(db: Kysely<Tables>): Promise<AddedCrs[]> {
   const { rows } = await sql<AddedCrs>`
     select srid, coalesce(srtext, '') as wkt, coalesce(proj4text, '') as proj

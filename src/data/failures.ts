@@ -101,7 +101,7 @@ export async function findAlsoAtPrimary<Source, Item, Found>(
   const lacking = items.filter((_, index) => found[index] === null)
   if (lacking.length === 0) return found
   const rest = await find(readerAtPrimary, lacking).catch((error) => {
-    // What is published is looked up again, which may well do without it.
+    // The published releases are looked up again, and may do without it.
     if (isDatabaseUnavailable(error)) return lacking.map(() => null)
     throw error
   })

@@ -39,7 +39,7 @@ function watchHolder(db: Kysely<Tables>, pid: number): HolderWatch {
     }
   }
 
-  // That nobody can be named is no reason to fail.
+  // An unnamed holder is no reason to fail.
   const watching = watch().catch(() => {})
   return {
     name: () => (holder ? nameOf(holder) : 'another session'),
@@ -80,7 +80,7 @@ const MIGRATION_LOCK = 7_239_441
  */
 const LOCK_TIMEOUT_MS = 500
 
-/** Nobody waits for the tables during a pause. */
+/** Tables are free during a pause. */
 const PAUSES_MS = doublingPauses(250, 10_000)
 
 /** A dump takes some minutes. */
@@ -90,7 +90,7 @@ const PATIENCE_MS = 10 * 60_000
 const DEADLOCK = '40P01'
 
 interface MigrateOptions {
-  /** Told what is waited for. */
+  /** Reports each pause. */
   progress?: (message: string) => void
   /** How long locks are tried for, in all. */
   patienceMs?: number

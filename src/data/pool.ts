@@ -85,7 +85,7 @@ export class RowReader {
     this.#rest = bytes.subarray(at)
   }
 
-  /** A copy of what is left and of a piece. */
+  /** A copy of the rest and of a piece. */
   #keep(piece: Buffer): Buffer {
     const length = this.#rest.length + piece.length
     if (length > this.#room.length) this.#room = Buffer.allocUnsafeSlow(Math.max(length, ROOM_BYTES))
@@ -219,7 +219,7 @@ interface PoolOptions {
   admit?(client: pg.ClientBase): Promise<void>
 }
 
-/** How long whoever is not in a hurry waits for a connection before the database counts as unavailable. */
+/** The wait of background work for a connection before the database counts as unavailable. */
 export const CONNECTION_TIMEOUT_MS = 5000
 
 /** The same for the embedded database, which takes some seconds to come back after it has failed. */

@@ -55,7 +55,7 @@ type Reference = Static<typeof Reference>
 
 const validate = new Ajv({ useDefaults: true }).compile<Reference>(Reference)
 
-/** @throws {OperatorError} names what is wrong with the file */
+/** @throws {OperatorError} names the mistake in the file */
 export async function readReference(folder = SQL_FOLDER): Promise<Reference> {
   const content: unknown = parse(await readFile(new URL(REFERENCE_FILE, folder), 'utf8'))
   if (validate(content)) return content

@@ -92,7 +92,7 @@ export class StrayConnectionError extends Error {}
 /** A replica was left while something was read there. */
 class ReplicaLeftError extends Error {}
 
-/** What is being read, on the replica or on the writer. */
+/** A running read, on the replica or on the writer. */
 export function createReads({ pool, writerPool, isUsed, fail }: ReadsOptions) {
   const connections = connectionsOf(pool)
   /** Ends the wait of all that is being read on the replica. */
@@ -135,7 +135,7 @@ export function createReads({ pool, writerPool, isUsed, fail }: ReadsOptions) {
           shownBy = 'writer'
           return result
         } catch (error) {
-          // The replica may be back by now, and has to show what nobody has shown yet.
+          // The replica may be back by now, and has to show the newest rows.
           if (shownBy !== undefined || !isDatabaseUnavailable(error) || !(await mayBeThere())) throw error
           return runOnReplica(part).catch(() => {
             throw error

@@ -233,7 +233,7 @@ interface ReplicaOptions {
   /** The replica's URL, and its pool for requests. */
   url: string
   pool: pg.Pool
-  /** The writer's, for what is read there instead. */
+  /** The writer's pool, for reads that cannot use the replica. */
   writerUrl: string
   writerPool: pg.Pool
   /** A replica whose answers may be older is not read from. */

@@ -50,7 +50,7 @@ async function listFunctions(db: Kysely<Tables>): Promise<string[]> {
   return rows.map(({ signature }) => signature)
 }
 
-/** No extension has made what is listed in a catalog. */
+/** Objects of a catalog that no extension has made. */
 export function isOurs(catalog: 'pg_class' | 'pg_proc'): RawBuilder<boolean> {
   return sql`not exists (
     select from pg_depend

@@ -60,7 +60,7 @@ interface AppliedScriptRow extends Omit<Script, 'text'> {
   breaks_older?: boolean
 }
 
-/** What is applied; nothing where there is no schema yet. Asks for no right but to read. */
+/** The applied scripts; none without a schema. Needs the right to read alone. */
 export async function readApplied(db: Kysely<Tables>): Promise<AppliedScripts> {
   if (!(await isThere(db))) return new Map()
   const { rows } = await sql<{ script: AppliedScriptRow }>`
@@ -203,7 +203,7 @@ export async function schemaState(db: Kysely<Tables>): Promise<SchemaState> {
 interface SchemaDefects {
   /** Tables and functions. */
   missing: string[]
-  /** Indexes, triggers and constraints, each with what is wrong with it. */
+  /** Indexes, triggers and constraints, each with its mistake. */
   disabled: string[]
 }
 

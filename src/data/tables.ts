@@ -274,7 +274,7 @@ interface ScheduledPublicationTable {
   refusal: string | null
 }
 
-// Who is told of changes, and what is on its way to them; see `tables.ts`.
+// Subscriptions and their deliveries.
 
 interface SubscriptionTable {
   id: Generated<string>

@@ -71,7 +71,7 @@ export async function lockWork(
       const held = await tryLock(client, lock, shared)
       if (held.alone && held.shared) break
       if (attempt === 1) onWait(held.alone)
-      // Nobody waits inside the database: what waits there keeps dead rows from being cleaned up.
+      // The wait is outside of the database: a wait inside keeps dead rows from being cleaned up.
       await client.query('rollback')
       await setTimeout(LOOK_EVERY_MS, undefined, { signal })
     }

@@ -90,7 +90,7 @@ interface DeliveryState {
 }
 
 /**
- * Delivers what is due in a queue, as a job.
+ * Delivers the due items of a queue, as a job.
  *
  * @returns the state of this process
  */

@@ -94,7 +94,7 @@ export async function writeSmaller(whole: URL, folder: string): Promise<void> {
   for (const other of filesIn(folder)) if (other !== name) await rm(join(folder, other))
 }
 
-/** A tar archive without the files that nobody asks for. */
+/** A tar archive without the unused files. */
 function withoutUnused(archive: Buffer): Buffer {
   const kept: Buffer[] = []
   let at = 0

@@ -51,7 +51,7 @@ const { folder, bundleFolder, isNew } = workerData as {
   bundleFolder: string
   isNew: boolean
 }
-// Where it is not there, PGlite would write a new database over what is.
+// Without it, PGlite would write a new database over the present one.
 if (!isNew && !existsSync(join(folder, 'PG_VERSION'))) {
   throw new Error(`its files are gone or are something else, there is no PG_VERSION in ${folder}`)
 }

@@ -154,7 +154,7 @@ export function openBucket(
   }
 }
 
-/** Nobody but an operator waits for what is written: some megabytes. */
+/** An operator alone waits for a write of some megabytes. */
 const WRITE_TIMEOUT_MS = 120_000
 
 /** A page has a thousand names at most, of a kilobyte at most. */

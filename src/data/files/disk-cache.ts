@@ -31,7 +31,7 @@ const FOLDERS = { digits: 2, count: 256 }
  */
 const LEAST_GROUP_BYTES = 64 * 2 ** 20
 
-/** What is left in a group that was too large, so that it is not looked at for each file. */
+/** The share that stays in a group that was too large, so that it is not swept for each file. */
 const PART_KEPT = 0.85
 
 /** What a write has left that was cut off is removed after so long. */
@@ -203,7 +203,7 @@ interface DiskCacheLimits extends DiskRoomLimits {
   pauseMs: number
 }
 
-/** What is known of a disk cache. */
+/** The state of a disk cache. */
 export interface DiskCacheState {
   hits: number
   misses: number
@@ -369,7 +369,7 @@ async function readKept(path: string, length: number): Promise<Buffer | undefine
     if (size !== length) throw new RangeError(`${path} has ${size} bytes`)
     const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, 0)
     const now = Date.now()
-    // That nobody may write there is no reason not to read.
+    // A folder that is closed to writes can still be read.
     if (now - mtimeMs > USED_AGAIN_MS) await utimes(path, now / 1000, now / 1000).catch(() => {})
     return bytesRead === length ? buffer : undefined
   } finally {

@@ -10,11 +10,11 @@ export interface FileRequest {
   body?: Buffer
 }
 
-/** What is made of an answer. */
+/** The result of an answer. */
 export interface Expected {
   /** Those that are no failure. */
   statuses: number[]
-  /** Longer answers are failures, too: nobody is to fill our memory. */
+  /** Longer answers are failures: a server may not fill the memory. */
   mostBytes: number
   signal: AbortSignal
 }
@@ -130,7 +130,7 @@ export async function readRange(
 
 const MISSING = [404, 416]
 
-/** Of a page that says what is wrong. */
+/** The bound of a page that explains an error. */
 export const MOST_ERROR_BYTES = 65_536
 
 export function rangeHeader(offset: number, length: number): Record<string, string> {

@@ -27,7 +27,7 @@ async function removeAbandoned(parent: string, prefix: string): Promise<void> {
     if (!entry.isDirectory() || !entry.name.startsWith(prefix)) continue
     const { host, pid, start } = OWNER.exec(entry.name.slice(prefix.length))?.groups ?? {}
     if (host !== hostName() || (await startOf(Number(pid))) === start) continue
-    // Somebody else's, or being removed by another process: it is not needed for what is made now.
+    // It is another user's, or another process removes it: new files do not need it.
     await rm(join(parent, entry.name), { recursive: true, force: true }).catch(() => {})
   }
 }
@@ -59,14 +59,14 @@ export interface MadeFile {
   checksum: string
 }
 
-/** A file that is open, until whoever has it closes it. */
+/** A file that is open until its reader closes it. */
 export interface OpenMadeFile extends MadeFile {
   handle: FileHandle
 }
 
 /** Files that take a while to make and never change, by keys. They are kept in a folder of their own, up to a bound. */
 export interface MadeFiles {
-  /** What is known of a file, whether it is there now or was before. */
+  /** The size and checksum of a file, whether it is there now or was before. */
   known(key: string): MadeFile | undefined
   /** Opens a file; undefined where it is not there. */
   open(key: string): Promise<OpenMadeFile | undefined>
@@ -92,10 +92,10 @@ const MOST_FILES = 1000
 /** Of so many more it is known what they were: a hundred bytes each. */
 const MOST_KNOWN = 10_000
 
-/** So many times what is kept, files may take with those that are read to their end although they were removed. */
+/** The bound of stored files, times this, holds with removed files that are still read. */
 const MOST_WITH_READ = 2
 
-/** So many times what is kept, the disk has at the most: with the one file that is made, and its parts beside it. */
+/** The bound of the disk, in the same unit: with one new file, and its parts beside it. */
 export const MOST_ON_DISK = MOST_WITH_READ + 2
 
 /**
@@ -112,7 +112,7 @@ export function createMadeFiles(parent: string, mostBytes: number): MadeFiles {
     max: MOST_FILES,
     maxSize: mostBytes,
     sizeOf: ({ bytes }) => bytes,
-    // Whoever has it open reads it to its end.
+    // A reader that has it open reads it to its end.
     onRemoved: ({ path }) => void rm(path, { force: true }).catch(() => {}),
   })
 

@@ -13,7 +13,7 @@ import {
   StorageUnavailable,
 } from './store.ts'
 
-/** How often something fails before nobody is let through, and for how long. */
+/** The failures that open the breaker, and for how long. */
 interface BreakerLimits {
   /** Failures one after the other, with no success between them. */
   failures: number
@@ -53,7 +53,7 @@ export function createBreaker(
       openings = 0
     } else if (outcome === 'failed') {
       failures++
-      // Those who were let in before it opened come too late to make the pause longer.
+      // Requests from before it opened come too late to make the pause longer.
       if (failures === most || wasProbe) {
         openings++
         closedUntil = now() + pauseAfter(pauses, openings)
@@ -90,7 +90,7 @@ interface GuardState {
   errors: Record<'unavailable' | 'missing' | 'damaged' | 'refused', number>
 }
 
-/** Reads from a store that may be slow or away, so that nobody waits for it in vain for long. */
+/** Reads from a store that may be slow or away, with a bounded wait. */
 interface GuardedRanges extends RangeReader {
   state(): GuardState
 }
@@ -151,7 +151,7 @@ export function guarded(
       () => ends('worked'),
       (error) => ends(isAway(error) ? 'failed' : 'worked'),
     )
-    // Who reads has the place until it ends, and not only until nobody waits for it: a disk that hangs cannot be left.
+    // A read has the place until it ends, and not only until its caller leaves: a disk that hangs cannot be left.
     void known.then(() => reading).then(places.leave, places.leave)
     return hasToWait ? Promise.race([read, failingAt(late)]) : read
   }
@@ -230,7 +230,7 @@ const READS_OF_FOLDER = 2
 /** Of a server: more would take as long, and have it wait. */
 const READS_OF_SERVER = 32
 
-/** A moment of trouble is passed over, and whoever asks afterwards is answered at once. */
+/** A moment of trouble passes unnoticed, and later requests are answered at once. */
 const BREAKER = { failures: 5, firstPauseMs: 500, longestPauseMs: 5000 }
 
 /** A disk near by takes a millisecond or so. */
@@ -258,7 +258,7 @@ export function serveFiles(config: Config, files: FileStore, log: Log): ServedFi
   }
 }
 
-/** Nothing fails without the folder, so that nobody would look for why nothing is kept. */
+/** Warns: nothing else fails without the folder, so the reason would stay hidden. */
 async function sayIfClosed(folder: string, log: Log): Promise<void> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 })

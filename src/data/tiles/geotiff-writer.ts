@@ -295,7 +295,7 @@ class LevelWriter {
     }
   }
 
-  /** Writes what is left of it, and of the levels below. */
+  /** Writes the rest of it, and of the levels below. */
   async finish(): Promise<void> {
     await this.#goTo(this.level.rows)
     await this.#below?.finish()

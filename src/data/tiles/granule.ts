@@ -137,7 +137,7 @@ export function blockWindowsOf({ column, row, width, height }: Window): Window[]
   return windows
 }
 
-/** What tells a block from others, and from what is left of it. */
+/** The checksum that tells a whole block from others and from a part of it. */
 function sumOf(parts: Uint8Array[]): string {
   const hash = createHash('sha256')
   for (const part of parts) hash.update(part)

@@ -52,7 +52,7 @@ function createFileTiles(source: Sources<Kysely<Tables>>, files: RangeReader): F
     }
     await eachOf([...blocks.values()], async ({ granule, places }) => {
       try {
-        // What nobody waits for any more is not read.
+        // A read without a waiting caller is left out.
         signal?.throwIfAborted()
         const wanted = places.map((place) => tiles[place] as TileAddress)
         const cut = await tilesIn(granules, granule, wanted)

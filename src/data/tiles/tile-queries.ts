@@ -50,7 +50,7 @@ export interface TileStore {
 /** What of a database the table of tiles is read by. */
 export type TileSource = Pick<Database, 'reader' | 'beginReading' | 'beginReadingAtPrimary'>
 
-/** Makes the store of what is in the table of tiles. */
+/** Makes the store of the table of tiles. */
 export function createPostgisTiles({ reader, beginReading, beginReadingAtPrimary }: TileSource): TileStore {
   const begin = { reader: beginReading, readerAtPrimary: beginReadingAtPrimary }
   return {
@@ -130,7 +130,7 @@ async function tilesAfter(
   return rows
 }
 
-/** What is known of a granule without looking at it. */
+/** The row of a granule. */
 export interface GranuleFile {
   name: string
   headerBytes: number

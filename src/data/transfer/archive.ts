@@ -97,7 +97,7 @@ export interface Relation {
 /** Says itself what a database has of the schema: each makes its own. */
 const APPLIED_SCRIPTS: keyof Tables = 'applied_script'
 
-/** What is exported, asked of the schema itself: a new table cannot be forgotten. */
+/** The exported tables come from the schema itself: a new table cannot be forgotten. */
 export async function listRelations(db: Kysely<Tables>): Promise<Relation[]> {
   const { rows } = await sql<Relation>`
     select

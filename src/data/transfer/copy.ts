@@ -227,7 +227,7 @@ async function loosen(
   foreignKeys: ForeignKey[],
 ): Promise<void> {
   for (const name of REFERENCE) await sql`delete from ${sql.table(name)}`.execute(trx)
-  // What is deferred is done now: PostgreSQL alters no table that has checks to come.
+  // Deferred checks run now: PostgreSQL alters no table that has checks to come.
   await sql`set constraints all immediate`.execute(trx)
   for (const { table, name } of foreignKeys) {
     await sql`alter table ${sql.table(table)} drop constraint ${sql.id(name)}`.execute(trx)

@@ -2,7 +2,7 @@ import { messageOf } from '#src/lib/promises.ts'
 import { FileMissing, type ListedFile, openFolder } from '../store.ts'
 import type { Answer, Answers, Question } from './store.ts'
 
-/** The process of a folder: does what it is asked, and ends with whoever has started it. */
+/** The process of a folder: answers questions, and ends with its parent. */
 
 /** Files of a list that are sent at once. */
 const PAGE = 100
