@@ -8,7 +8,7 @@ import type { MultiPolygon, Position } from 'geojson'
 import { intersection } from 'polyclip-ts'
 import { randomNumbers } from '#bench/load/random.ts'
 import { writeGeoTiff } from '#bench/rasters/geotiff.ts'
-import { boundsOf, crossings, outlineOf } from '#src/ingest/demo/outlines.ts'
+import { crossings, measureBounds, readOutline } from '#src/ingest/demo/outlines.ts'
 import { type DemoQuantity, demoValue, SCENARIOS } from '#src/ingest/demo/source.ts'
 import type { PixelGrid } from '#src/raster/grid.ts'
 
@@ -17,8 +17,8 @@ const FIELDS = 12
 const NODATA = -9999
 
 /** Outlines by Natural Earth; the numbers are of ISO 3166-1. */
-const RWANDA = rounded(outlineOf('646'))
-const TANZANIA = rounded(outlineOf('834'))
+const RWANDA = rounded(readOutline('646'))
+const TANZANIA = rounded(readOutline('834'))
 
 const UREA: DemoQuantity = { input: 'Urea', range: [60, 180], response: 0.8, phase: 0.4, step: 1 }
 const MAIZE: DemoQuantity = { input: null, range: [800, 4200], response: 1, phase: 1.2, step: 1 }
@@ -64,7 +64,7 @@ async function writeSeason(
 }
 
 function gridOver(outline: MultiPolygon, pixel: number): PixelGrid {
-  const bounds = boundsOf(outline)
+  const bounds = measureBounds(outline)
   const [west, north] = [Math.floor(bounds.west), Math.ceil(bounds.north)]
   return {
     originX: west,
@@ -99,7 +99,7 @@ function fields(): string {
 }
 
 function placesIn(outline: MultiPolygon, count: number, random: () => number): [number, number][] {
-  const { west, south, east, north } = boundsOf(outline)
+  const { west, south, east, north } = measureBounds(outline)
   const places: [number, number][] = []
   while (places.length < count) {
     const longitude = Number((west + (east - west) * random()).toFixed(5))
@@ -111,7 +111,7 @@ function placesIn(outline: MultiPolygon, count: number, random: () => number): [
 
 /** Stand in for the regions: the country cut in four. */
 function quartersOf(outline: MultiPolygon) {
-  const { west, south, east, north } = boundsOf(outline)
+  const { west, south, east, north } = measureBounds(outline)
   const [middle, waist] = [(west + east) / 2, (south + north) / 2]
   const quarters: [string, string, number, number, number, number][] = [
     ['NW', 'North West', west, waist, middle, north],

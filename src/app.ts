@@ -65,11 +65,11 @@ import { EVERYBODY } from './lib/fair-queue.ts'
 import { createTurns } from './lib/turns.ts'
 import { createLookup, type Lookup } from './lookup/lookup.ts'
 import { createAreas } from './standards/areas.ts'
-import { coverage } from './standards/coverage/routes.ts'
+import { coverage } from './standards/coverage.ts'
 import { map } from './standards/maps/routes.ts'
-import { createMemory } from './standards/memory.ts'
+import { createMemory, type Memory } from './standards/memory.ts'
 import { ogc } from './standards/ogc/index.ts'
-import { stac } from './standards/stac/routes.ts'
+import { stac } from './standards/stac.ts'
 
 /** How long a slice of long work may be: about as long as a busy moment of points. */
 const SLICE_MS = 2
@@ -143,15 +143,16 @@ export async function buildApp(
       await guarded.register(limitedRate)
       await guarded.register(overload)
       // Operations stand in the document in this order.
-      const readRules = await registerAdvice(guarded, lookup, logged('advisory'))
+      const memory = createMemory()
+      const readRules = await registerAdvice(guarded, lookup, memory, logged('advisory'))
       await guarded.register(location, { ...logged('location'), lookup })
       await guarded.register(admin, logged('areas'))
       await guarded.register(catalog, logged('catalog'))
       await guarded.register(changes, logged('advisory'))
       await guarded.register(feed, logged('catalog'))
       await guarded.register(scorecard, logged('feedback'))
-      await guarded.register(map, { ...logged('advisory'), lookup })
-      await guarded.register(stac, logged('catalog'))
+      await guarded.register(map, { ...logged('advisory'), lookup, memory })
+      await guarded.register(stac, { ...logged('catalog'), lookup })
       await guarded.register(history, { prefix: '/history', ...logged('history') })
       await guarded.register(citations, { ...logged('history'), readRules })
       await guarded.register(feedback, { prefix: '/history', ...logged('feedback') })
@@ -177,15 +178,19 @@ async function registerPages(app: App): Promise<void> {
 }
 
 /** Registers the endpoints of advice, of standards, of agents and of subscriptions. */
-async function registerAdvice(guarded: App, lookup: Lookup, logged: object): Promise<ReadRules> {
+async function registerAdvice(
+  guarded: App,
+  lookup: Lookup,
+  memory: Memory,
+  logged: object,
+): Promise<ReadRules> {
   const record = historyRecorderOf(guarded)
   const advisors = createAdvisors(guarded, lookup)
   const readRules = createRuleReader(guarded, lookup)
   await guarded.register(advisory, { prefix: '/advisory', ...logged, lookup, advisors, record, readRules })
   const figures = createRegionFigures(guarded, advisors)
-  const memory = createMemory()
   const areas = createAreas(guarded, figures, memory)
-  await guarded.register(coverage, { ...logged, lookup, figures })
+  await guarded.register(coverage, { ...logged, lookup, areas, memory })
   await guarded.register(ogc, { prefix: '/ogc', ...logged, lookup, figures, areas, memory })
   await guarded.register(mcp, { prefix: '/mcp', ...logged, lookup, advisors, readRules })
   await guarded.register(subscriptions, { ...logged, lookup, advisors })

@@ -12,7 +12,7 @@ import { createMonthsAhead } from './history/queries.ts'
 import type { App } from './http/app.ts'
 import { listenForScrapes } from './http/metrics/listener.ts'
 import { seedDemo } from './ingest/demo/seed.ts'
-import { summariseCoverages } from './ingest/summarise.ts'
+import { summariseCoverages } from './ingest/pixel-writing.ts'
 import type { Announcer } from './lib/announcer.ts'
 
 /** What clients are given time for after SHUTDOWN_DELAY_MS. */

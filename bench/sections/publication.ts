@@ -1,6 +1,6 @@
 import { publishRelease } from '#src/catalog/release-queries.ts'
 import { inTransaction } from '#src/data/sql.ts'
-import type { Manifest } from '#src/ingest/manifest-file.ts'
+import type { Manifest } from '#src/ingest/manifest.ts'
 import { type Bench, load, medians, ratio, say, warmUp } from '../bench.ts'
 import type { LoadResult } from '../load/generator.ts'
 import type { PublicationResult } from '../results.ts'

@@ -34,14 +34,13 @@ import type { Database } from '#src/data/client.ts'
 import { CHECK_NAMES, type CheckName, type Finding } from '#src/data/rights.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import { noAreas, OperatorError } from '#src/errors.ts'
-import { type Leniency, refusingChecks } from '#src/ingest/checks/judgement.ts'
+import { type Leniency, refusingChecks } from '#src/ingest/checks/index.ts'
 import { type Publishing, publishChecked } from '#src/ingest/publish.ts'
 import { shortNumber } from '#src/lib/round.ts'
 import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { command } from './command.ts'
-import { progressLine } from './progress.ts'
 import { changeText, numberText, table } from './table.ts'
-import { type Output, say } from './terminal.ts'
+import { type Output, progressLine, say } from './terminal.ts'
 
 export const STRICT_OPTION = ['--strict', 'refuse it for notes as well as errors'] as const
 
@@ -74,7 +73,7 @@ export function notPublished(code: string, findings: readonly Finding[]): Operat
   )
 }
 
-export interface ComparingOptions {
+interface ComparingOptions {
   level?: number
   /** A share, not a percentage. */
   threshold: number
@@ -99,7 +98,7 @@ export function readPercent(text: string): number {
 }
 
 /** @throws {OperatorError} for releases that differ too much, missing areas, or too many areas */
-export async function compareForOperator(
+async function compareForOperator(
   database: Database,
   before: ReleaseRow,
   after: ReleaseRow,
@@ -288,7 +287,7 @@ async function publishCompared(
   const { writer } = database
   const release = await requireComplete(writer, code)
   const expected = (await findPublished(writer, release))?.code
-  const excess = await excessOf(database, code, maxChange)
+  const excess = await findExcess(database, code, maxChange)
   if (excess) return { code, published: false, replaced: undefined, findings: [], ...excess }
   return inTransaction(writer, async (trx) => {
     const done = await publishChecked(trx, code, leniency)
@@ -298,7 +297,7 @@ async function publishCompared(
   })
 }
 
-async function excessOf(database: Database, code: string, maxChange: number) {
+async function findExcess(database: Database, code: string, maxChange: number) {
   const after = await requireComplete(database.writer, code)
   const predecessor = after.publishedAt ? undefined : await findPredecessor(database.writer, after)
   if (!predecessor) return undefined
@@ -323,16 +322,11 @@ async function excessOf(database: Database, code: string, maxChange: number) {
         ...figuresOf(worst.layer, worst.found),
       },
     },
-    sentence: `${code} is not published: ${sentenceOf(comparison, areas, worst, maxChange)} from ${before.code}. \`agro releases diff ${code}\` says more; without --max-change it is published.`,
+    sentence: `${code} is not published: ${describeExcess(comparison, areas, worst, maxChange)} from ${before.code}. \`agro releases diff ${code}\` says more; without --max-change it is published.`,
   }
 }
 
-function sentenceOf(
-  { level, areas }: Comparison,
-  beyond: number,
-  worst: ChangeRow,
-  maxChange: number,
-): string {
+function describeExcess({ level, areas }: Comparison, beyond: number, worst: ChangeRow, maxChange: number) {
   const places =
     level === null ? 'in all that the two cover' : `in ${beyond} of ${areas.length} areas of level ${level}`
   const { mean_before, mean_after } = figuresOf(worst.layer, worst.found)

@@ -8,12 +8,11 @@ import { lockWork } from '#src/data/work-lock.ts'
 import { createMonthsAhead } from '#src/history/queries.ts'
 import { seedDemo } from '#src/ingest/demo/seed.ts'
 import { type FileTotals, findFileTotals, listSomeGranules } from '#src/ingest/move-queries.ts'
-import { summariseCoverages } from '#src/ingest/summarise.ts'
+import { summariseCoverages } from '#src/ingest/pixel-writing.ts'
 import { FILES_LOCK, lookForFiles } from '#src/ingest/unused-files.ts'
 import { command, onDatabase } from './command.ts'
-import { progressIfLong, progressLine } from './progress.ts'
 import { sizeText } from './table.ts'
-import { type Output, pathNamed, print, say, tell } from './terminal.ts'
+import { type Output, pathNamed, print, progressIfLong, progressLine, say, tell } from './terminal.ts'
 
 export const migrateCommand = command({
   usage: 'migrate',

@@ -13,15 +13,11 @@ import type { CheckName, Finding } from '#src/data/rights.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
-import { type Inspection, inspect } from '#src/ingest/checks/index.ts'
-import { type Leniency, refusingChecks } from '#src/ingest/checks/judgement.ts'
+import { type Inspection, inspect, type Leniency, refusingChecks } from '#src/ingest/checks/index.ts'
 import { openGeoTiffs } from '#src/ingest/geotiff/source.ts'
-import { type Ingestion, ingestRelease } from '#src/ingest/ingest.ts'
-import { examineRelease, extentOrRefuse } from '#src/ingest/load.ts'
-import { findLoaded } from '#src/ingest/load-queries.ts'
-import { readManifest } from '#src/ingest/manifest.ts'
-import type { Manifest } from '#src/ingest/manifest-file.ts'
-import { refuseUnknownSeries } from '#src/ingest/queries.ts'
+import { examineRelease, extentOrRefuse, type Ingestion, ingestRelease } from '#src/ingest/load.ts'
+import { type Manifest, readManifest } from '#src/ingest/manifest.ts'
+import { findLoaded, refuseUnknownSeries } from '#src/ingest/queries.ts'
 import {
   type CoverageSource,
   compareLayers,
@@ -40,12 +36,19 @@ import {
   STRICT_OPTION,
   sayFindings,
 } from './comparison.ts'
-import { progressIfLong, progressLine } from './progress.ts'
 import { scheduleChecked } from './releases.ts'
 import { readTime, table, timeText } from './table.ts'
-import { type Output, pathNamed, refuse, tell, undoneByInterrupt } from './terminal.ts'
+import {
+  type Output,
+  pathNamed,
+  progressIfLong,
+  progressLine,
+  refuse,
+  tell,
+  undoneByInterrupt,
+} from './terminal.ts'
 
-export function factsOf(
+export function listFacts(
   release: ReleaseSource,
   extents: Extent[],
   statistics: Map<LayerSource, Statistics>,
@@ -60,7 +63,7 @@ export function factsOf(
   }))
 }
 
-export async function reportOf(
+export async function formatReport(
   db: Kysely<Tables>,
   release: ReleaseSource,
   extents: Extent[],
@@ -88,7 +91,7 @@ function coverageReport(
   const rows = layers.map((layer) => {
     const { validCount, minimum, maximum, mean } = statistics.get(layer) as Statistics
     return [
-      nameOf(layer),
+      nameLayer(layer),
       layer.unit,
       layer.pixelType,
       `${((100 * validCount) / pixels).toFixed(2)} %`,
@@ -114,16 +117,16 @@ async function differences(
   if (published.checksum === release.description.checksum)
     return [`It is the same as ${published.code}, layer by layer.`]
 
-  const before = new Map((await listLayers(db, published.id)).map((layer) => [nameOf(layer), layer]))
+  const before = new Map((await listLayers(db, published.id)).map((layer) => [nameLayer(layer), layer]))
   const after = release.coverages.flatMap((coverage) =>
     coverage.layers.map((layer) => ({ layer, grid: coverage.grid })),
   )
   const rows = after
     .toSorted((a, b) => compareLayers(a.layer, b.layer))
     .map(({ layer, grid }) =>
-      changeOf(before.get(nameOf(layer)), layer, grid, statistics.get(layer) as Statistics),
+      describeChange(before.get(nameLayer(layer)), layer, grid, statistics.get(layer) as Statistics),
     )
-  const kept = new Set(after.map(({ layer }) => nameOf(layer)))
+  const kept = new Set(after.map(({ layer }) => nameLayer(layer)))
   const gone = [...before.keys()].filter((name) => !kept.has(name)).map((name) => [name, 'would be gone'])
   return [
     `Against ${published.code}, which is published now:`,
@@ -131,13 +134,13 @@ async function differences(
   ]
 }
 
-function changeOf(
+function describeChange(
   before: LayerSummary | undefined,
   layer: LayerSource,
   grid: CoverageSource['grid'],
   now: Statistics,
 ): string[] {
-  if (!before) return [nameOf(layer), 'is new']
+  if (!before) return [nameLayer(layer), 'is new']
   const changes = [
     difference('minimum', before.minimum, now.minimum),
     difference('maximum', before.maximum, now.maximum),
@@ -147,7 +150,10 @@ function changeOf(
       ? undefined
       : `grid ${before.width} x ${before.height} -> ${grid.width} x ${grid.height}`,
   ]
-  return [nameOf(layer), changes.filter(Boolean).join('; ') || 'same size, count, minimum, maximum and mean']
+  return [
+    nameLayer(layer),
+    changes.filter(Boolean).join('; ') || 'same size, count, minimum, maximum and mean',
+  ]
 }
 
 function difference(what: string, before: number | null, now: number | null): string | undefined {
@@ -159,7 +165,7 @@ function difference(what: string, before: number | null, now: number | null): st
   return `${what} ${numberText(before)} -> ${numberText(now)}${percent}`
 }
 
-function nameOf({ input, scenario }: Pick<LayerSource, 'input' | 'scenario'>): string {
+function nameLayer({ input, scenario }: Pick<LayerSource, 'input' | 'scenario'>): string {
   return [input, scenario].filter(Boolean).join(', ') || 'values'
 }
 
@@ -248,9 +254,9 @@ async function examine(
   const statistics = new Map(
     read.flatMap(({ layers }) => layers.map(({ layer, statistics }) => [layer, statistics])),
   )
-  const facts = { published: published?.code ?? null, coverages: factsOf(release, extents, statistics) }
+  const facts = { published: published?.code ?? null, coverages: listFacts(release, extents, statistics) }
   const told = { dryRun: true, ...facts, findings }
-  const text = await reportOf(database.writer, release, extents, statistics, published)
+  const text = await formatReport(database.writer, release, extents, statistics, published)
   const refusing = refusingChecks(findings).join()
   if (refusing === '') return [told, text]
   const sentence = `Refused by ${refusing}. Use --allow ${refusing} to publish.`
@@ -300,7 +306,7 @@ async function load(
   const { code, published, scheduled, findings, sentence } = done
   sayFindings(findings.filter((finding) => !isAmong(said, finding)))
   const seconds = (Date.now() - started) / 1000
-  const [told, text] = [toldOf(done, seconds), sentenceOf(done, seconds)]
+  const [told, text] = [describeDone(done, seconds), formatDone(done, seconds)]
   if (isToPublish(options) && !published && !scheduled) {
     refuse(
       options,
@@ -349,7 +355,7 @@ function isAmong(findings: readonly Finding[], { sentence }: Finding): boolean {
   return findings.some((other) => other.sentence === sentence)
 }
 
-function toldOf(ingestion: Done, seconds: number): object {
+function describeDone(ingestion: Done, seconds: number): object {
   const { code, loaded, published, publishedBefore, scheduled, replaced = null, ...rest } = ingestion
   const { tiles, findings, change } = rest
   const done = { release: code, loaded, published, scheduled }
@@ -357,7 +363,7 @@ function toldOf(ingestion: Done, seconds: number): object {
   return publishedBefore ? done : { ...done, replaced, findings, change }
 }
 
-function sentenceOf(
+function formatDone(
   { code, loaded, published, publishedBefore, scheduled, replaced, tiles }: Done,
   seconds: number,
 ): string {

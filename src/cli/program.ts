@@ -79,7 +79,7 @@ export async function operate(parameters: string[]): Promise<number> {
     if (error instanceof ExitWith) return error.code
     // Commander has printed its message; help and version are errors too.
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT.done
-    const refusal = refusalOf(error)
+    const refusal = readRefusal(error)
     if (!(error instanceof CommanderError)) {
       console.error(refusal ? refusal.message : unexpectedText(error, program.opts().verbose))
     }
@@ -94,7 +94,7 @@ export async function operate(parameters: string[]): Promise<number> {
 const EXITS: Partial<Record<OperatorCode, number>> = { USAGE: EXIT.usage, UNEXPECTED: EXIT.unexpected }
 
 /** Errors that the operator can repair. */
-function refusalOf(error: unknown): OperatorError | undefined {
+function readRefusal(error: unknown): OperatorError | undefined {
   if (error instanceof OperatorError) return error
   if (error instanceof CommanderError) {
     return new OperatorError(error.message.replace(/^error: /, ''), { code: 'USAGE' })

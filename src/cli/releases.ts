@@ -31,8 +31,7 @@ import type { CheckName, Finding } from '#src/data/rights.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables, TileStoreName } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
-import { inspectAgain } from '#src/ingest/checks/index.ts'
-import { type Leniency, refusingChecks } from '#src/ingest/checks/judgement.ts'
+import { inspectAgain, type Leniency, refusingChecks } from '#src/ingest/checks/index.ts'
 import { moveRelease } from '#src/ingest/move.ts'
 import { findTileStore, listTileStores } from '#src/ingest/move-queries.ts'
 import { rollBackChecked } from '#src/ingest/publish.ts'
@@ -49,9 +48,17 @@ import {
   sayFindings,
 } from './comparison.ts'
 import { listReleaseSizes } from './doctor/queries.ts'
-import { progressIfLong, progressLine, whileShown } from './progress.ts'
 import { printable, readTime, sizeText, table, timeText } from './table.ts'
-import { type Consent, confirm, type Output, refuse, tell } from './terminal.ts'
+import {
+  type Consent,
+  confirm,
+  type Output,
+  progressIfLong,
+  progressLine,
+  refuse,
+  tell,
+  whileShown,
+} from './terminal.ts'
 
 /** A release as programs see it. */
 type ShownRelease = Omit<ReleaseRow, 'id' | 'lockless'> & {
@@ -66,12 +73,12 @@ function showRelease(
   { id: _, lockless: __, ...release }: ReleaseRow,
   rest: Pick<ShownRelease, 'schedule' | 'bytes' | 'store'>,
 ): ShownRelease {
-  return { ...release, state: stateOf(release), stale: isStale(release, Date.now()), ...rest }
+  return { ...release, state: nameState(release), stale: isStale(release, Date.now()), ...rest }
 }
 
 type ReleaseState = Pick<ReleaseRow, 'publishedAt' | 'status' | 'loader'>
 
-function stateOf({ publishedAt, status, loader }: ReleaseState): string {
+function nameState({ publishedAt, status, loader }: ReleaseState): string {
   if (publishedAt) return 'published'
   if (status === 'ready') return 'not published'
   return loader === null ? 'incomplete' : 'loading'
@@ -79,7 +86,7 @@ function stateOf({ publishedAt, status, loader }: ReleaseState): string {
 
 function stateText(release: ReleaseState & Validity & { schedule: Schedule | null }): string {
   const { schedule } = release
-  const parts = [stateOf(release)]
+  const parts = [nameState(release)]
   if (isStale(release, Date.now())) parts.push('stale')
   if (schedule?.refusedAt) parts.push(`refused ${timeText(schedule.refusedAt)}`)
   else if (schedule) parts.push(`scheduled for ${timeText(schedule.publishAt)}`)

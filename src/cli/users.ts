@@ -24,9 +24,8 @@ import type { Tables } from '#src/data/tables.ts'
 import { ApiError, OperatorError } from '#src/errors.ts'
 import { AJV_OPTIONS, validationError } from '#src/http/validation.ts'
 import { type Answer, command, group, withDatabase, YES_OPTION } from './command.ts'
-import { whileShown } from './progress.ts'
 import { table } from './table.ts'
-import { type Consent, confirm, type Output, readPassword } from './terminal.ts'
+import { type Consent, confirm, type Output, readPassword, whileShown } from './terminal.ts'
 
 interface CreateOptions extends Output {
   name: string
@@ -111,10 +110,7 @@ async function issueReset(
   return { id: issued.userId, email: issued.email, token: issued.token, hours: RESET_HOURS, usage }
 }
 
-function resetText(
-  { email, hours, usage }: Awaited<ReturnType<typeof issueReset>>,
-  consequence = '',
-): string {
+function resetText({ email, hours, usage }: Awaited<ReturnType<typeof issueReset>>, consequence = '') {
   return `For ${email}, once, within ${hours} hours.${consequence}\n\n${usage}`
 }
 

@@ -30,7 +30,7 @@ export async function openArchive(path: string, name: string): Promise<Archive> 
     (error) => refuse(name, error),
   )
   try {
-    const entries = await entriesOf(zip, name)
+    const entries = await readEntries(zip, name)
     return {
       names: [...entries.keys()],
       open: (entry) => openEntry(zip, entries.get(entry) as Entry, name),
@@ -57,7 +57,7 @@ class FileReader extends RandomAccessReader {
   }
 }
 
-async function entriesOf(zip: ZipFile, name: string): Promise<Map<string, Entry>> {
+async function readEntries(zip: ZipFile, name: string): Promise<Map<string, Entry>> {
   if (zip.entryCount > MAX_ENTRIES) {
     throw new OperatorError(`${name} has ${zip.entryCount} files; at most ${MAX_ENTRIES} are looked at.`)
   }

@@ -1,26 +1,35 @@
+import type { Kysely } from 'kysely'
 import { keepFindings, publishRelease } from '#src/catalog/release-queries.ts'
 import type { Database } from '#src/data/client.ts'
 import { nameOfCrs } from '#src/data/crs.ts'
 import { FOREIGN_KEY_VIOLATION } from '#src/data/failures.ts'
 import type { Finding } from '#src/data/rights.ts'
 import { inTransaction } from '#src/data/sql.ts'
+import type { Tables } from '#src/data/tables.ts'
 import { lockWork } from '#src/data/work-lock.ts'
 import { OperatorError } from '#src/errors.ts'
 import { codeOf } from '#src/lib/promises.ts'
 import type { Extent } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
 import { type StoredRun, SummaryPyramid } from '#src/raster/pyramid.ts'
-import { allowedChecks, refusingChecks } from './checks/judgement.ts'
+import { allowedChecks, type Leniency, refusingChecks } from './checks/index.ts'
+import { storeForLoads, writingPixels } from './pixel-writing.ts'
+import { publishChecked } from './publish.ts'
 import {
+  computeLoadLock,
   deletedMeanwhile,
   deleteLoad,
+  findExtent,
+  findLoaded,
+  insertCoverage,
+  insertLayers,
   insertRelease,
+  isGeographic,
   listDeadLoads,
-  loadLockOf,
   markReady,
-} from './load-queries.ts'
-import { storeForLoads, writingPixels } from './pixel-writing.ts'
-import { extentOf, insertCoverage, insertLayers, isGeographic, markSummarised } from './queries.ts'
+  markSummarised,
+  refuseShortStatements,
+} from './queries.ts'
 import {
   type CoverageSource,
   compareLayers,
@@ -42,7 +51,7 @@ export interface LoadedRelease {
   findings: Finding[]
 }
 
-export interface LoadOptions extends LoadingOptions {
+interface LoadOptions extends LoadingOptions {
   publish?: boolean
   progress?: Progress
   /** Refusals leave the release complete and unpublished. */
@@ -67,7 +76,7 @@ export function loadRelease(
  * Runs within {@link whileLoading}. Requests ignore a release in the state `loading`; the last transaction completes
  * and publishes it. After an error nothing remains; without a database the next load clears it away.
  */
-export async function loadAlone(
+async function loadAlone(
   database: Database,
   source: ReleaseSource,
   signal: AbortSignal,
@@ -81,7 +90,7 @@ export async function loadAlone(
 
   const release = await insertRelease(writer, source.description, storeForLoads(database))
   try {
-    const ordinals = ordinalsOf(source)
+    const ordinals = numberLayers(source)
     const done = progressOver(source, progress)
     const advance = (pixels: number) => {
       signal.throwIfAborted()
@@ -144,7 +153,7 @@ export async function examineRelease(
 
 export async function extentOrRefuse(database: Database, coverage: CoverageSource): Promise<Extent> {
   const { grid, layers } = coverage
-  const extent = await extentOf(database.writer, grid).catch(() => undefined)
+  const extent = await findExtent(database.writer, grid).catch(() => undefined)
   if (!extent || !liesOnEarth(extent, coverage)) {
     const crs = await nameOfCrs(database.writer, grid.srid)
     throw new OperatorError(
@@ -164,7 +173,7 @@ function liesOnEarth({ west, south, east, north }: Extent, { grid }: CoverageSou
   )
 }
 
-function ordinalsOf(source: ReleaseSource): Map<LayerSource, number> {
+function numberLayers(source: ReleaseSource): Map<LayerSource, number> {
   const layers = source.coverages.flatMap(({ layers }) => layers).sort(compareLayers)
   return new Map(layers.map((layer, index) => [layer, index + 1]))
 }
@@ -225,13 +234,13 @@ interface LoadingOptions {
  *
  * @param work ends when its signal is aborted: by the caller, or with the lost lock
  */
-export async function whileLoading<Result>(
+async function whileLoading<Result>(
   database: Database,
   description: ReleaseDescription,
   work: (signal: AbortSignal) => Promise<Result>,
   { signal, tell = () => {}, clearing = () => () => {} }: LoadingOptions = {},
 ): Promise<Result> {
-  const lock = loadLockOf(description)
+  const lock = computeLoadLock(description)
   const onWait = (isForShared: boolean) =>
     tell(
       isForShared
@@ -250,4 +259,58 @@ export async function whileLoading<Result>(
   } finally {
     unlock()
   }
+}
+
+interface IngestOptions extends LoadOptions {
+  /** Loads equal data again. */
+  force?: boolean
+  leniency: Leniency
+}
+
+export interface Ingestion {
+  code: string
+  loaded: boolean
+  /** Undefined without a load. */
+  tiles: number | undefined
+  published: boolean
+  /** Before this call. */
+  publishedBefore: boolean
+  replaced: string | undefined
+  findings: Finding[]
+}
+
+/** Equal data are published, not loaded again. Parallel ingests of them wait. */
+export async function ingestRelease(
+  database: Database,
+  source: ReleaseSource,
+  options: IngestOptions,
+): Promise<Ingestion> {
+  const { writer } = database
+  const { publish = true, force = false, leniency } = options
+  await refuseShortStatements(writer)
+  return whileLoading(
+    database,
+    source.description,
+    async (signal) => {
+      const before = force ? undefined : await findLoaded(writer, source.description)
+      if (!before) {
+        const loaded = await loadAlone(database, source, signal, options)
+        return { ...loaded, loaded: true, publishedBefore: false }
+      }
+      const { code, published } = before
+      const same = { loaded: false, tiles: undefined, publishedBefore: published }
+      if (published || !publish) return { ...same, code, published, replaced: undefined, findings: [] }
+      return { ...same, ...(await publishUnlessEnded(writer, code, leniency, signal)) }
+    },
+    options,
+  )
+}
+
+function publishUnlessEnded(db: Kysely<Tables>, code: string, leniency: Leniency, signal: AbortSignal) {
+  return inTransaction(db, async (trx) => {
+    const publishing = await publishChecked(trx, code, leniency)
+    // The transaction may have waited.
+    signal.throwIfAborted()
+    return publishing
+  })
 }

@@ -1,19 +1,131 @@
-import { readFile, stat } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import { type Static, Type } from 'typebox'
 import { Lexer, LineCounter, Parser, parseDocument } from 'yaml'
+import { productSchema } from '#schemas/product.ts'
 import type { ProductDefinition, Products } from '#schemas/products/define.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
+import { CHECK_NAMES } from '#src/data/rights.ts'
 import { OperatorError } from '#src/errors.ts'
-import { messageOf } from '#src/lib/promises.ts'
-import {
-  LayerEntry,
-  type Manifest,
-  type ManifestFile,
-  type ManifestLayer,
-  manifestFileOf,
-  pathsOf,
-} from './manifest-file.ts'
+import { codeOf, messageOf } from '#src/lib/promises.ts'
+import { isArchive, openArchive } from './archive.ts'
+
+const Label = Type.String({ minLength: 1, maxLength: 100, pattern: '^\\S(.*\\S)?$' })
+
+/** WKT has one or two thousand characters. */
+const MAX_CRS_LENGTH = 20_000
+
+/** Names with `*` may find more. */
+const MAX_FILES = 256
+
+const LayerEntry = Type.Object(
+  {
+    file: Type.Optional(Type.String({ minLength: 1 })),
+    files: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: MAX_FILES })),
+    band: Type.Union([Type.Integer({ minimum: 1 }), Type.String()], { default: 1 }),
+    input: Type.Optional(Label),
+    scenario: Type.Optional(Label),
+    unit: Type.String(),
+    scale: Type.Optional(Type.Number()),
+    offset: Type.Optional(Type.Number()),
+    nodata: Type.Optional(Type.Union([Type.Number(), Type.Literal('nan'), Type.Literal('none')])),
+    mask: Type.Optional(Type.Literal('none')),
+    srid: Type.Optional(Type.Integer({ minimum: 1 })),
+    srs: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_CRS_LENGTH })),
+    decimals: Type.Optional(Type.Integer({ minimum: 0, maximum: 10 })),
+  },
+  { additionalProperties: false },
+)
+
+const MAX_LAYERS = 256
+
+function manifestSchema(products: readonly ProductDefinition[]) {
+  return Type.Object(
+    {
+      product: productSchema(products, 'Its product.'),
+      country_code: Type.String({ pattern: '^[a-z]{3}$' }),
+      crop: Type.Optional(Type.String({ pattern: '^[a-z][a-z0-9-]*$' })),
+      forecast_period: Type.Optional(Type.String({ pattern: '^[0-9]{4}-(0[1-9]|1[0-2])$' })),
+      valid_until: Type.Optional(Type.String({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' })),
+      source: Type.String({ minLength: 1, maxLength: 1000 }),
+      licence: Type.String({ minLength: 1, maxLength: 200 }),
+      synthetic: Type.Optional(Type.Boolean()),
+      lossy: Type.Optional(Type.Boolean()),
+      allow: Type.Optional(Type.Array(Type.Enum(CHECK_NAMES))),
+      layers: Type.Array(LayerEntry, { minItems: 1, maxItems: MAX_LAYERS }),
+    },
+    { additionalProperties: false },
+  )
+}
+
+type ManifestFile = Static<ReturnType<typeof manifestSchema>>
+
+type LayerText = Static<typeof LayerEntry>
+
+/** Decimals default to the product's. */
+export interface ManifestLayer extends Omit<LayerText, 'file' | 'files'> {
+  /** Absolute paths and addresses. */
+  files: readonly [string, ...string[]]
+  decimals: number
+}
+
+/** A checked manifest. */
+export type Manifest = Omit<ManifestFile, 'layers'> & { layers: ManifestLayer[] }
+
+/**
+ * `*` stands for any part of a name; matches are sorted.
+ *
+ * @param folder the base of relative paths
+ */
+async function findPaths(folder: string, names: string[]): Promise<[string, ...string[]]> {
+  const paths: string[] = []
+  for (const name of names) {
+    if (isAddress(name)) {
+      paths.push(name)
+      continue
+    }
+    const path = resolve(folder, name)
+    paths.push(...(basename(path).includes('*') ? await findAll(path) : [path]))
+  }
+  return [...new Set(paths)] as [string, ...string[]]
+}
+
+export function isAddress(name: string): boolean {
+  return /^https?:/i.test(name)
+}
+
+async function findAll(pattern: string): Promise<string[]> {
+  const folder = dirname(pattern)
+  const names = await readdir(folder).catch((error) => {
+    if (codeOf(error) === 'ENOTDIR' && isArchive(folder)) return namesIn(folder)
+    if (codeOf(error) === 'ENOENT')
+      throw new OperatorError(`${folder} does not exist.`, { code: 'NOT_FOUND' })
+    throw new OperatorError(`${folder} cannot be read: ${messageOf(error)}.`)
+  })
+  const found = names.filter((name) => fits(name, basename(pattern).split('*')))
+  if (found.length === 0) throw new OperatorError(`${pattern} fits no file.`)
+  return found.toSorted().map((name) => join(folder, name))
+}
+
+async function namesIn(path: string): Promise<string[]> {
+  const { names, close } = await openArchive(path, path)
+  close()
+  return names.filter((name) => !name.includes('/'))
+}
+
+/** Parts are in order, from the beginning to the end. */
+function fits(name: string, [start = '', ...parts]: string[]): boolean {
+  const end = parts.pop() ?? ''
+  if (!name.startsWith(start) || !name.endsWith(end)) return false
+  let at = start.length
+  for (const part of parts) {
+    const found = name.indexOf(part, at)
+    if (found < 0) return false
+    at = found + part.length
+  }
+  return at + end.length <= name.length
+}
 
 const AJV = { allErrors: true, useDefaults: true, allowUnionTypes: true }
 
@@ -33,7 +145,7 @@ const FORMS: Record<string, string> = {
  * @throws {OperatorError} lists mistakes with lines, paths and allowed values
  */
 export async function readManifest(path: string, products: Products = PRODUCTS): Promise<Manifest> {
-  const text = await textOf(path)
+  const text = await readManifestText(path)
   const lines = new LineCounter()
   refuseDeep(path, text)
   const document = parseDocument(text, { lineCounter: lines })
@@ -46,17 +158,17 @@ export async function readManifest(path: string, products: Products = PRODUCTS):
   }
 
   const manifest = valueIn(path, document)
-  const schema = manifestFileOf(products.list)
+  const schema = manifestSchema(products.list)
   const isManifest: ValidateFunction<ManifestFile> = new Ajv(AJV).compile(schema)
   const known = { manifest: Object.keys(schema.properties), layer: Object.keys(LayerEntry.properties) }
   const problems = isManifest(manifest)
-    ? problemsOf(products.of(manifest.product), manifest)
+    ? findProblems(products.of(manifest.product), manifest)
     : (isManifest.errors ?? []).map((error) => describe(error, known))
   if (problems.length > 0) {
     const distinct = new Map(problems.map((problem) => [problem.path.join('.') + problem.message, problem]))
     const listed = [...distinct.values()]
       .slice(0, LISTED_PROBLEMS)
-      .map(({ path: place, message }) => `${path}:${lineOf(place)}: ${pathText(place)}${message}`)
+      .map(({ path: place, message }) => `${path}:${findLine(place)}: ${pathText(place)}${message}`)
     if (distinct.size > LISTED_PROBLEMS) listed.push(`${path}: and ${distinct.size - LISTED_PROBLEMS} more.`)
     throw new OperatorError(listed.join('\n'))
   }
@@ -64,12 +176,12 @@ export async function readManifest(path: string, products: Products = PRODUCTS):
   const { decimals } = products.of(rest.product)
   const found: ManifestLayer[] = []
   for (const { file, files, ...layer } of layers) {
-    found.push({ decimals, ...layer, files: await pathsOf(dirname(path), files ?? [file as string]) })
+    found.push({ decimals, ...layer, files: await findPaths(dirname(path), files ?? [file as string]) })
   }
   return { ...rest, layers: found }
 
   /** Of the value, or of its nearest existing parent. */
-  function lineOf(place: (string | number)[]): number {
+  function findLine(place: (string | number)[]): number {
     for (let length = place.length; length > 0; length--) {
       const node = document.getIn(place.slice(0, length), true) as
         | { range?: [number, number, number] }
@@ -85,7 +197,7 @@ const MAX_BYTES = 256 * 1024
 
 const LISTED_PROBLEMS = 50
 
-async function textOf(path: string): Promise<string> {
+async function readManifestText(path: string): Promise<string> {
   const unreadable = (error: NodeJS.ErrnoException) => {
     throw new OperatorError(
       error.code === 'ENOENT' ? `${path} does not exist.` : `${path} cannot be read: ${error.message}.`,
@@ -169,7 +281,7 @@ function isDay(date: string): boolean {
 }
 
 /** Rules of the product, and repeated layers. */
-function problemsOf(product: ProductDefinition, manifest: ManifestFile): Problem[] {
+function findProblems(product: ProductDefinition, manifest: ManifestFile): Problem[] {
   const { code, seasonal, input, unit } = product
   const problems: Problem[] = []
   const need = (path: (string | number)[], wanted: boolean, value: unknown, why: string) => {

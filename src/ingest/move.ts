@@ -84,11 +84,11 @@ async function copyCoverage(
   const from = stores[to === 'files' ? 'postgis' : 'files']
   const { id, grid } = coverage
   if (grid.tileSize !== TILE_SIZE) throw new OperatorError(`${code} has tiles of another size.`)
-  const expected = await digestOf(from, coverage)
-  if (isDeepStrictEqual(await digestOf(stores[to], coverage).catch(() => null), expected)) return
+  const expected = await computeDigest(from, coverage)
+  if (isDeepStrictEqual(await computeDigest(stores[to], coverage).catch(() => null), expected)) return
   lost.throwIfAborted()
   await clearStore(writer, to, id)
-  const bands = await bandsOf(from, id)
+  const bands = await findBands(from, id)
   if (!bands) return
   const written = { id, grid, geographic: await isGeographic(writer, grid.srid), bands }
   const work = async (write: WritePixels) => {
@@ -103,13 +103,13 @@ async function copyCoverage(
   }
   if (to === 'postgis') await writingRasters(database, written, work)
   else if (files) await writingGranules(database, files, written, work)
-  if (!isDeepStrictEqual(await digestOf(stores[to], coverage), expected)) {
+  if (!isDeepStrictEqual(await computeDigest(stores[to], coverage), expected)) {
     throw new OperatorError(`${code} was not moved: what was written is not what is read.`)
   }
 }
 
 /** Count and sum of tiles with values, in any order. */
-async function digestOf(store: TileStore, { id, grid }: MovedCoverage) {
+async function computeDigest(store: TileStore, { id, grid }: MovedCoverage) {
   const digest = new RowDigest()
   for await (const stored of store.windows(id)) {
     const pixels = stored.bands.map((band) => band.pixels)
@@ -120,7 +120,7 @@ async function digestOf(store: TileStore, { id, grid }: MovedCoverage) {
   return digest.end()
 }
 
-async function bandsOf(store: TileStore, coverageId: number): Promise<StoredBand[] | undefined> {
+async function findBands(store: TileStore, coverageId: number): Promise<StoredBand[] | undefined> {
   for await (const window of store.windows(coverageId)) return bandsIn(window)
   return undefined
 }

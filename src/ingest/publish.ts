@@ -10,8 +10,7 @@ import {
 import type { Finding } from '#src/data/rights.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
-import { inspectAgain } from './checks/index.ts'
-import { allowedChecks, type Leniency, refusalText, refusingChecks } from './checks/judgement.ts'
+import { allowedChecks, inspectAgain, type Leniency, refusalText, refusingChecks } from './checks/index.ts'
 
 export interface Publishing {
   code: string

@@ -1,12 +1,17 @@
-import { type Kysely, sql } from 'kysely'
+import { createHash } from 'node:crypto'
+import { type Kysely, sql, type Transaction } from 'kysely'
 import { ofSeasonless } from '#schemas/product.ts'
+import type { Series, Validity } from '#schemas/products/define.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
+import { deleteRasters, lockReleases, type ReleaseRow } from '#src/catalog/release-queries.ts'
+import { inTransaction } from '#src/data/sql.ts'
 import type { Tables, TileStoreName } from '#src/data/tables.ts'
+import { holderOf } from '#src/data/work-lock.ts'
 import { OperatorError } from '#src/errors.ts'
 import { type Extent, type Grid, outline } from '#src/raster/grid.ts'
 import { SUMMARY_VERSION } from '#src/raster/summary.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
-import type { Manifest } from './manifest-file.ts'
+import type { Manifest } from './manifest.ts'
 import type { LayerSource } from './source.ts'
 import type { LayerStatistics } from './statistics.ts'
 
@@ -41,7 +46,7 @@ const OUTLINE_POINTS = 100
  *
  * @throws outside the domain of the CRS
  */
-export async function extentOf(db: Kysely<Tables>, grid: Grid): Promise<Extent> {
+export async function findExtent(db: Kysely<Tables>, grid: Grid): Promise<Extent> {
   const points = outline(grid, OUTLINE_POINTS)
   const { rows } = await sql<Extent>`
     select
@@ -159,4 +164,172 @@ export async function markSummarised(db: Kysely<Tables>, coverageId: number): Pr
     .set({ summarised: true, summary_version: SUMMARY_VERSION })
     .where('id', '=', coverageId)
     .execute()
+}
+
+type LoadedData = Series & Pick<ReleaseRow, 'synthetic' | 'checksum'>
+
+/** The prefix of load locks, shared by all processes. */
+const LOAD_LOCKS = 7_239_449
+
+/** Loads with equal hashes wait for each other. */
+const LOAD_LOCK_BITS = 24
+
+/** Equal data have an equal lock, so they load once at a time. A free lock marks an interrupted load. */
+export function computeLoadLock({ synthetic, checksum, ...series }: LoadedData): number {
+  const { product, countryCode, cropCode, forecastPeriod } = series
+  const digest = createHash('sha256')
+    .update(JSON.stringify([product, countryCode, cropCode, forecastPeriod, synthetic, checksum]))
+    .digest()
+  return LOAD_LOCKS * 2 ** LOAD_LOCK_BITS + digest.readUIntBE(0, LOAD_LOCK_BITS / 8)
+}
+
+/** Loads need long statements; PgBouncer's shared connections may end them. */
+export async function refuseShortStatements(db: Kysely<Tables>): Promise<void> {
+  const { rows } = await sql<{
+    timeout: string
+  }>`select current_setting('statement_timeout') as timeout`.execute(db)
+  const timeout = rows[0]?.timeout
+  if (timeout === '0') return
+  throw new OperatorError(
+    `The database of DATABASE_URL is behind PgBouncer, and statements end after ${timeout} there, which loads need longer than: set DATABASE_DIRECT_URL to the server itself.`,
+  )
+}
+
+/** @throws {OperatorError} for a release deleted meanwhile */
+export async function insertRelease(
+  db: Kysely<Tables>,
+  release: LoadedData &
+    Pick<ReleaseRow, 'source' | 'licence'> &
+    Partial<Validity & Pick<ReleaseRow, 'lossy'>>,
+  store: TileStoreName = 'postgis',
+): Promise<{ id: number; code: string }> {
+  return inTransaction(db, async (trx) => {
+    await lockReleases(trx)
+    const { last } = await trx
+      .selectFrom('release')
+      .select(({ fn }) => fn.max('version').as('last'))
+      .where('product', '=', release.product)
+      .where('country_code', '=', release.countryCode)
+      .where('crop_code', 'is not distinct from', release.cropCode)
+      .where('forecast_period', 'is not distinct from', release.forecastPeriod)
+      .where('synthetic', '=', release.synthetic)
+      .executeTakeFirstOrThrow()
+    const version = (last ?? 0) + 1
+    return trx
+      .insertInto('release')
+      .values({
+        code: makeCode(release, version),
+        product: release.product,
+        country_code: release.countryCode,
+        crop_code: release.cropCode,
+        forecast_period: release.forecastPeriod,
+        version,
+        synthetic: release.synthetic,
+        lossy: release.lossy ?? false,
+        source: release.source,
+        licence: release.licence,
+        checksum: release.checksum,
+        valid_until: release.validUntil ?? null,
+        load_lock: computeLoadLock(release),
+        tile_store: store,
+      })
+      .returning(['id', 'code'])
+      .executeTakeFirstOrThrow()
+  })
+}
+
+function makeCode(release: Series & { synthetic: boolean }, version: number): string {
+  const { synthetic, product, countryCode, cropCode, forecastPeriod } = release
+  const parts = [
+    synthetic && 'synthetic',
+    product,
+    countryCode,
+    cropCode,
+    forecastPeriod?.slice(0, 7),
+    `v${version}`,
+  ]
+  return parts.filter(Boolean).join('-')
+}
+
+export async function markReady(
+  trx: Transaction<Tables>,
+  { id, code }: Pick<ReleaseRow, 'id' | 'code'>,
+): Promise<void> {
+  await lockReleases(trx)
+  const { numUpdatedRows } = await trx
+    .updateTable('release')
+    .set({ status: 'ready' })
+    .where('id', '=', id)
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) throw deletedMeanwhile({ code })
+}
+
+export function deletedMeanwhile({ code }: Pick<ReleaseRow, 'code'>): OperatorError {
+  return new OperatorError(
+    `${code} was deleted while it was being loaded: by hand, or by another load after the connection with its lock was lost. Load it again.`,
+  )
+}
+
+/** @returns false for a complete release, which stays */
+export async function deleteLoad(
+  db: Kysely<Tables>,
+  releaseId: number,
+  deleted?: (part: number) => void,
+): Promise<boolean> {
+  return inTransaction(db, async (trx) => {
+    // A row lock keeps the state.
+    const load = await trx
+      .selectFrom('release')
+      .select('id')
+      .where('id', '=', releaseId)
+      .where('status', '=', 'loading')
+      .forUpdate()
+      .executeTakeFirst()
+    if (!load) return false
+    await deleteRasters(trx, releaseId, deleted)
+    await trx.deleteFrom('release').where('id', '=', releaseId).execute()
+    return true
+  })
+}
+
+/** @param ownLock of a load without a release yet: releases with this lock are left over */
+export async function listDeadLoads(
+  db: Kysely<Tables>,
+  ownLock: number,
+): Promise<Pick<ReleaseRow, 'id' | 'code'>[]> {
+  return inTransaction(db, async (trx) => {
+    // Finishing loads release their locks under this one.
+    await lockReleases(trx)
+    const loads = await trx
+      .selectFrom('release')
+      .select(({ ref }) => ['id', 'code', 'load_lock', holderOf(ref('load_lock')).as('loader')])
+      .where('status', '=', 'loading')
+      .where('load_lock', 'is not', null)
+      .orderBy('code')
+      .execute()
+    return loads.filter(({ load_lock, loader }) => load_lock === ownLock || loader === null)
+  })
+}
+
+/** The published release with equal data, else the latest checked one. */
+export async function findLoaded(
+  db: Kysely<Tables>,
+  data: LoadedData,
+): Promise<{ code: string; published: boolean } | undefined> {
+  const row = await db
+    .selectFrom('release')
+    .leftJoin('publication', 'publication.release_id', 'release.id')
+    .select(['code', 'published_at'])
+    .where('status', '=', 'ready')
+    .where((row) => row.or([row('published_at', 'is not', null), row('findings', 'is not', null)]))
+    .where('checksum', '=', data.checksum)
+    .where('synthetic', '=', data.synthetic)
+    .where('release.product', '=', data.product)
+    .where('release.country_code', '=', data.countryCode)
+    .where('release.crop_code', 'is not distinct from', data.cropCode)
+    .where('release.forecast_period', 'is not distinct from', data.forecastPeriod)
+    .orderBy('published_at', (order) => order.desc().nullsLast())
+    .orderBy('release.id', 'desc')
+    .executeTakeFirst()
+  return row && { code: row.code, published: row.published_at !== null }
 }

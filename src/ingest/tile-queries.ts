@@ -63,11 +63,7 @@ interface Destination<Row> {
 }
 
 /** COPY on a server; the embedded database cannot read a COPY. */
-function writing<Row, Result>(
-  database: Database,
-  destination: Destination<Row>,
-  work: Work<Row, Result>,
-): Promise<Result> {
+function writing<Row, Result>(database: Database, destination: Destination<Row>, work: Work<Row, Result>) {
   return database.kind === 'server'
     ? copying(database, destination, work)
     : inserting(database, destination, work)

@@ -133,10 +133,10 @@ export async function lookForFiles(files: FileStore, granules: NamedGranule[]): 
     }
   }
 
-  async function lane(): Promise<void> {
+  async function work(): Promise<void> {
     for (const granule of left) await look(granule)
   }
 
-  await Promise.all(Array.from({ length: AT_A_TIME }, lane))
+  await Promise.all(Array.from({ length: AT_A_TIME }, work))
   return { looked: granules.length, absent }
 }

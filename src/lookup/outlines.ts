@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/data/tables.ts'
-import { BoxTree } from '#src/raster/box-tree.ts'
 import type { Extent } from '#src/raster/grid.ts'
+import { BoxTree } from '#src/raster/nearest.ts'
 import { boundedPolygon, TOO_NEAR } from '#src/raster/rings.ts'
 import { decodeMultiPolygon } from '#src/raster/wkb.ts'
 import { findPiecesAfter, measureBoundaries, type Position } from './queries.ts'

@@ -111,8 +111,8 @@ export class ChangeTally {
     const common = { least: most - least <= NOISE * area ? most : least, likely: most, most }
     addBounds(change.gained, remaining(after.weight, common))
     addBounds(change.lost, remaining(before.weight, common))
-    const old = valuesOf(before, this.#before)
-    const now = valuesOf(after, this.#after)
+    const old = boundValues(before, this.#before)
+    const now = boundValues(after, this.#after)
     if (before.weight > 0) addValue(change.before, old.mean, before.weight)
     if (after.weight > 0) addValue(change.after, now.mean, after.weight)
     if (most === 0) return
@@ -159,7 +159,7 @@ interface ValueBounds {
   deviation: number
 }
 
-function valuesOf(
+function boundValues(
   { weight, mean, squares, minimum, maximum }: Summary,
   { scale, offset }: Scaling,
 ): ValueBounds {

@@ -1,4 +1,6 @@
-import { GAUSS_AT, GAUSS_WEIGHT, type Measure } from './pixel-area.ts'
+import type { Geotransform, Grid, GridSize } from './grid.ts'
+import { GAUSS_AT, GAUSS_WEIGHT, type Measure, measureOf } from './pixel-area.ts'
+import { ellipsoidArea, planarArea, type Rings } from './rings.ts'
 
 /** Upper to lower end, in rows and columns. */
 interface Edge {
@@ -11,7 +13,7 @@ interface Edge {
 }
 
 /** Without edges outside the rows, or along a border of rows. */
-function edgesOf(rings: Float64Array[], height: number): Edge[] {
+function listEdges(rings: Float64Array[], height: number): Edge[] {
   const edges: Edge[] = []
   for (const ring of rings) {
     for (let at = 0; at + 3 < ring.length; at += 2) {
@@ -175,7 +177,7 @@ export function* scan(
   height: number,
   measure: Measure,
 ): Generator<RowCoverage | undefined> {
-  const edges = edgesOf(rings, height)
+  const edges = listEdges(rings, height)
   const first = (edge: Edge) => Math.max(0, Math.floor(edge.top))
   edges.sort((a, b) => first(a) - first(b))
   const sums = new RowSums(width, measure)
@@ -249,7 +251,86 @@ function crossing({ top, topColumn, bottom, bottomColumn }: Edge, y: number, tol
 }
 
 /** Snaps to a pixel border within the tolerance. */
-export function snapped(coordinate: number, tolerance: number): number {
+function snapped(coordinate: number, tolerance: number): number {
   const border = Math.round(coordinate)
   return Math.abs(coordinate - border) <= tolerance ? border : coordinate
+}
+
+export interface PlacedPolygon extends GridPolygon {
+  /** In the measure of the grid. */
+  area: number
+  /** All of them lie on the grid. */
+  within: boolean
+}
+
+/**
+ * @param polygons in the CRS of the grid
+ * @param geographic in degrees
+ */
+export function placeOnGrid(grid: Grid, geographic: boolean, polygons: Rings[]): PlacedPolygon {
+  const tolerance = computeTolerance(grid, polygons)
+  const rings = polygons.flatMap((polygon) =>
+    polygon.map((ring, index) => oriented(onGrid(grid, ring, tolerance), index > 0)),
+  )
+  const { pixelArea } = measureOf(grid, false)
+  return {
+    rings,
+    tolerance,
+    area: geographic
+      ? ellipsoidArea(polygons)
+      : -rings.reduce((sum, ring) => sum + planarArea(ring), 0) * pixelArea(0),
+    within: rings.every((ring) => liesWithin(ring, grid)),
+  }
+}
+
+/**
+ * Units in the last place: coordinates on a border are mostly computed from corner and size of pixels in several
+ * steps.
+ */
+const UNITS = 64
+
+/** Distance at which a coordinate counts as on a border. */
+function computeTolerance({ originX, originY, pixelWidth, pixelHeight }: Geotransform, polygons: Rings[]) {
+  let x = Math.abs(originX)
+  let y = Math.abs(originY)
+  for (const ring of polygons.flat()) {
+    for (let at = 0; at < ring.length; at += 2) {
+      x = Math.max(x, Math.abs(ring[at] as number))
+      y = Math.max(y, Math.abs(ring[at + 1] as number))
+    }
+  }
+  return UNITS * Number.EPSILON * Math.max(x / pixelWidth, y / Math.abs(pixelHeight))
+}
+
+function onGrid(
+  { originX, originY, pixelWidth, pixelHeight }: Geotransform,
+  ring: Float64Array,
+  tolerance: number,
+): Float64Array {
+  const placed = new Float64Array(ring.length)
+  for (let at = 0; at < ring.length; at += 2) {
+    placed[at] = snapped(((ring[at] as number) - originX) / pixelWidth, tolerance)
+    placed[at + 1] = snapped(((ring[at + 1] as number) - originY) / pixelHeight, tolerance)
+  }
+  return placed
+}
+
+/** GeoJSON rings run either way. */
+function oriented(ring: Float64Array, hole: boolean): Float64Array {
+  if (planarArea(ring) > 0 === hole) return ring
+  const reversed = new Float64Array(ring.length)
+  for (let at = 0; at < ring.length; at += 2) {
+    reversed[at] = ring[ring.length - 2 - at] as number
+    reversed[at + 1] = ring[ring.length - 1 - at] as number
+  }
+  return reversed
+}
+
+function liesWithin(ring: Float64Array, { width, height }: GridSize): boolean {
+  for (let at = 0; at < ring.length; at += 2) {
+    const column = ring[at] as number
+    const row = ring[at + 1] as number
+    if (column < 0 || column > width || row < 0 || row > height) return false
+  }
+  return true
 }

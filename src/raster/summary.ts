@@ -98,7 +98,7 @@ const BAND_HEAD_BYTES = 1 + MASK_BYTES
 export function encodeRun(blocks: Map<number, Summary[]>): Buffer {
   const places = [...blocks.keys()].sort((a, b) => a - b)
   const bandCount = blocks.get(places[0] as number)?.length ?? 0
-  const parts: Buffer[] = [maskOf(places)]
+  const parts: Buffer[] = [encodeMask(places)]
   for (let band = 0; band < bandCount; band++) {
     parts.push(
       encodeBand(
@@ -119,7 +119,7 @@ function encodeBand(places: number[], summaries: Summary[]): Buffer {
     BAND_HEAD_BYTES + weights * DOUBLE_BYTES + summaries.length * 2 * (DOUBLE_BYTES + endBytes),
   )
   bytes.writeUInt8(areFloats ? 1 : 0)
-  maskOf(places.filter((_, at) => isNew[at])).copy(bytes, 1)
+  encodeMask(places.filter((_, at) => isNew[at])).copy(bytes, 1)
   let at = BAND_HEAD_BYTES
   for (const [index, { weight }] of summaries.entries())
     if (isNew[index]) at = bytes.writeDoubleLE(weight, at)
@@ -137,7 +137,7 @@ function isFloat(number: number): boolean {
   return Math.fround(number) === number
 }
 
-function maskOf(places: number[]): Buffer {
+function encodeMask(places: number[]): Buffer {
   const mask = Buffer.alloc(MASK_BYTES)
   mask.writeUInt32LE(places.reduce((bits, place) => (bits | (1 << place)) >>> 0, 0))
   return mask

@@ -293,7 +293,7 @@ export class Sweep {
       return this.#meetingAt(vertex, 'crossing')
     }
     if (touched) {
-      const kind = meetingOf(ringOf, { vertices, passing, western, eastern })
+      const kind = classifyContact(ringOf, { vertices, passing, western, eastern })
       if (kind) return this.#meetingAt(vertex, kind)
       this.#touches.push({ vertex, rings: [...vertices, ...passing].map((of) => ringOf[of] as number) })
     }
@@ -357,10 +357,7 @@ interface Contact {
 }
 
 /** Undefined for an allowed touch. */
-function meetingOf(
-  ringOf: Int32Array,
-  { vertices, passing, western, eastern }: Contact,
-): Meeting['kind'] | undefined {
+function classifyContact(ringOf: Int32Array, { vertices, passing, western, eastern }: Contact) {
   const ways = [...vertices, ...passing]
   if (new Set(ways.map((way) => ringOf[way])).size < ways.length) {
     return passing.length > 1 ? 'crossing' : 'self-touch'

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { withdrawRelease } from '#src/catalog/removal-queries.ts'
 import { lockWork } from '#src/data/work-lock.ts'
 import { loadRelease } from '#src/ingest/load.ts'
-import { insertRelease, loadLockOf } from '#src/ingest/load-queries.ts'
+import { computeLoadLock, insertRelease } from '#src/ingest/queries.ts'
 import { createTestAppWithPerson, makeAdmin, type TestAppWithPerson } from '#test/setup/people.ts'
 import { onePixelRelease, operatorOf, releaseDescription } from '#test/setup/releases.ts'
 
@@ -68,7 +68,7 @@ test('admins see which loads are under way and which were cut off, where they as
     [],
     expect.not.arrayContaining([expect.stringContaining(release.code)]),
   ])
-  const { unlock } = await lockWork(database, loadLockOf(description))
+  const { unlock } = await lockWork(database, computeLoadLock(description))
   // The embedded database has one process, which does not load while it answers: there is no lock.
   const state = database.kind === 'server' ? 'running' : 'cut_off'
   expect(await loads(person.headers)).toEqual([`${release.code} ${state}`])

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { progressIfLong } from '#src/cli/progress.ts'
+import { progressIfLong } from '#src/cli/terminal.ts'
 
 /** What is shown of work that is so far done at so many seconds. */
 function shown(isTTY: boolean, ...steps: [second: number, done: number][]): string {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { crsOfText } from '#src/ingest/geotiff/crs.ts'
+import { parseCrs } from '#src/ingest/geotiff/crs.ts'
 
 test.each(['longlat', 'latlong', 'latlon', 'lonlat'])(
   'a PROJ string of +proj=%s is one of longitude and latitude',
   (name) => {
-    expect(crsOfText(`+proj=${name} +ellps=clrk80 +no_defs`)).toEqual({
+    expect(parseCrs(`+proj=${name} +ellps=clrk80 +no_defs`)).toEqual({
       kind: 'text',
       wkt: '',
       proj: '+proj=longlat +ellps=clrk80 +no_defs',
@@ -26,7 +26,7 @@ test('a zone of UTM that ArcGIS has written out is its code', () => {
     ['60S', 177, 10_000_000, 32760],
   ] as const
   for (const [name, meridian, northing, code] of codes) {
-    expect(crsOfText(esriUtm(name, meridian, northing))).toEqual({ kind: 'epsg', code })
+    expect(parseCrs(esriUtm(name, meridian, northing))).toEqual({ kind: 'epsg', code })
   }
 })
 
@@ -40,12 +40,12 @@ test.each([
     esriUtm('37N', 39, 0).replace(',UNIT["Meter', ',PARAMETER["Azimuth",1.0],UNIT["Meter'),
   ],
 ])('a transverse Mercator %s is no zone of UTM', (_, wkt) => {
-  expect(crsOfText(wkt)).toEqual({ kind: 'text', wkt, proj: '' })
+  expect(parseCrs(wkt)).toEqual({ kind: 'text', wkt, proj: '' })
 })
 
 test('a CRS that is bound or has heights is projected where what it is around is', () => {
   const projected = 'PROJCS["ours",GEOGCS["ours"]]'
   for (const wkt of [`COMPD_CS["ours",${projected},VERT_CS["ours"]]`, `BOUNDCRS[SOURCECRS[${projected}]]`]) {
-    expect(crsOfText(wkt)).toEqual({ kind: 'text', wkt, proj: '' })
+    expect(parseCrs(wkt)).toEqual({ kind: 'text', wkt, proj: '' })
   }
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { betweenMeridians } from '#src/ingest/geotiff/mosaic.ts'
+import { betweenMeridians } from '#src/ingest/geotiff/layers.ts'
 
 /** Where a row of pixels of one degree is stored, and from which of its columns which are. */
 function placed(west: number, width: number) {

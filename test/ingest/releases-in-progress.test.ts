@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { listReleases } from '#src/catalog/release-queries.ts'
-import { insertRelease } from '#src/ingest/load-queries.ts'
+import { insertRelease } from '#src/ingest/queries.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { askFertilizer, PIXEL_CENTRE, releaseDescription } from '#test/setup/releases.ts'

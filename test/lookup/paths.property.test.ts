@@ -6,7 +6,7 @@ import { PRODUCTS } from '#schemas/products/index.ts'
 import { publishRelease } from '#src/catalog/release-queries.ts'
 import { loadConfig } from '#src/config.ts'
 import { createTileStores } from '#src/data/tiles/stores.ts'
-import { extentOf, insertCoverage } from '#src/ingest/queries.ts'
+import { findExtent, insertCoverage } from '#src/ingest/queries.ts'
 import { createLookup, type Lookup } from '#src/lookup/lookup.ts'
 import { createPixelReader, type PixelReader } from '#src/lookup/pixels.ts'
 import type { Position } from '#src/lookup/queries.ts'
@@ -138,7 +138,7 @@ async function store(coverages: CoverageCase[]): Promise<string> {
     .executeTakeFirstOrThrow()
   let ordinal = 0
   for (const { grid, layers, absent } of coverages) {
-    const id = await insertCoverage(writer, releaseId, grid, await extentOf(writer, grid))
+    const id = await insertCoverage(writer, releaseId, grid, await findExtent(writer, grid))
     await writer.updateTable('coverage').set({ tile_size: TILE_SIZE }).where('id', '=', id).execute()
     for (const [index, { scale, offset, decimals, kind }] of layers.entries()) {
       ordinal++

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { BoxTree } from '#src/raster/box-tree.ts'
-import { geodesicLength, nearestOnSphere, onSphere } from '#src/raster/great-circles.ts'
+import { BoxTree, geodesicLength, nearestOnSphere, onSphere } from '#src/raster/nearest.ts'
 import { randomNumbers } from '#test/advice/polygon/shapes.ts'
 
 describe('a tree of boxes', () => {

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { insertRelease } from '#src/ingest/load-queries.ts'
-import { insertCoverage } from '#src/ingest/queries.ts'
+import { insertCoverage, insertRelease } from '#src/ingest/queries.ts'
 import { writingTiles } from '#src/ingest/tile-queries.ts'
 import type { Grid, Window } from '#src/raster/grid.ts'
 import {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { classOf, equalSteps, quantileSteps } from '#src/raster/value-classes.ts'
+import { classOf, equalSteps, quantileSteps } from '#src/raster/maps.ts'
 
 const weighed = (values: number[]) => ({
   values: Float64Array.from(values),

@@ -1,7 +1,7 @@
 // Runs on both databases: what admins see comes from statements of its own.
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { insertRelease } from '#src/ingest/load-queries.ts'
+import { insertRelease } from '#src/ingest/queries.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
 import { createTestAppWithPerson, makeAdmin, PASSWORD, type TestAppWithPerson } from '#test/setup/people.ts'
 import { releaseDescription } from '#test/setup/releases.ts'

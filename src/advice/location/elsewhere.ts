@@ -10,7 +10,7 @@ import type { Lookup } from '#src/lookup/lookup.ts'
 import type { Outlines, Piece } from '#src/lookup/outlines.ts'
 import type { Area, Position } from '#src/lookup/queries.ts'
 import { countryNamed, type Snapshot } from '#src/lookup/snapshot.ts'
-import { geodesicLength, type NearestOnSphere, nearestOnSphere, onSphere } from '#src/raster/great-circles.ts'
+import { geodesicLength, type NearestOnSphere, nearestOnSphere, onSphere } from '#src/raster/nearest.ts'
 import { squaredDistanceTo } from '#src/raster/rings.ts'
 import { DISTANCE_DECIMALS, findNearestCountries, NEAREST_PIECES, type NearestCountry } from './queries.ts'
 

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { POINT_DEFAULTS, type PointRequest } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
-import { hasQuantities } from '#schemas/quantities.ts'
+import { hasQuantities, type Quantities, type Quantity } from '#schemas/quantities.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
 import { preferredLanguage } from '#src/http/formats.ts'
@@ -9,7 +9,6 @@ import { allowCaching } from '#src/http/plugins/caching.ts'
 import { varyBy } from '#src/http/request.ts'
 import { roundedAmount } from '#src/lib/round.ts'
 import type { Entry } from '#src/lookup/releases.ts'
-import type { Quantities, Quantity } from '../quantities/compute.ts'
 
 /** The texts of short answers in one language. */
 interface Messages {

@@ -1,15 +1,17 @@
 import type { Pause } from '#src/lib/turns.ts'
 import { BLOCK_FACTOR, largestBlocks } from '#src/raster/blocks.ts'
 import {
+  type BandPixels,
   Distribution,
   type DistributionRoom,
   type DistributionWanted,
   type HistogramBin,
+  PixelGatherer,
   type Quantile,
+  type WeighedPixels,
 } from '#src/raster/distribution.ts'
 import { measureOf } from '#src/raster/pixel-area.ts'
 import type { Summary } from '#src/raster/summary.ts'
-import { type BandPixels, PixelGatherer, type WeighedPixels } from '#src/raster/weighed-pixels.ts'
 import type { DecodedTile } from '#src/raster/wkb.ts'
 import type { Computation } from './computing.ts'
 import { readSummaries, type StoredSummary, type ZonalBand, type ZonalCoverage } from './zonal-queries.ts'

@@ -1,8 +1,8 @@
 import type { Ask } from '#src/data/cancellable.ts'
 import { columnsIn, tileRowsOf } from '#src/raster/blocks.ts'
 import { type Measure, measureOf } from '#src/raster/pixel-area.ts'
-import { type PlacedPolygon, placeOnGrid } from '#src/raster/place.ts'
 import { clip, ellipsoidArea, planarArea, type Rings, ringLength, sumOfRings } from '#src/raster/rings.ts'
+import { type PlacedPolygon, placeOnGrid } from '#src/raster/scan.ts'
 import {
   type DecodedTile,
   decodeLineString,

@@ -351,10 +351,7 @@ const FORBIDDEN = / 403\b/
 const UNANSWERABLE = Symbol('unanswerable')
 
 /** @param granule an existing file: keys that may not list get 403 for missing ones */
-async function findFailure(
-  files: FileStore,
-  granule?: NamedGranule,
-): Promise<string | typeof UNANSWERABLE | undefined> {
+async function findFailure(files: FileStore, granule?: NamedGranule) {
   try {
     await withTimeout(files.read(granule ? `${granule.name}.tif` : NO_FILE, 0, 1))
     return undefined

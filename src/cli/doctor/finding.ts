@@ -55,7 +55,6 @@ export const DoctorReport = Type.Object(
   { additionalProperties: false },
 )
 export type DoctorReport = Static<typeof DoctorReport>
-export type NamedFinding = DoctorReport['findings'][number]
 
 const finding = (level: Level, sentence: string, advice: string | null = null): Finding => ({
   level,
@@ -69,7 +68,7 @@ export const unknown = (sentence: string, advice?: string) => finding('unknown',
 export const warning = (sentence: string, advice: string) => finding('warning', sentence, advice)
 export const error = (sentence: string, advice: string) => finding('error', sentence, advice)
 
-export function worstOf(levels: Level[]): Level {
+export function findWorst(levels: Level[]): Level {
   return LEVELS[Math.max(0, ...levels.map((level) => LEVELS.indexOf(level)))] as Level
 }
 

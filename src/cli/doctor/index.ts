@@ -11,8 +11,7 @@ import { OperatorError } from '#src/errors.ts'
 import { codeOf, messageOf } from '#src/lib/promises.ts'
 import { VERSION } from '#src/lib/version.ts'
 import { command } from '../command.ts'
-import { whileShown } from '../progress.ts'
-import { ExitWith, print } from '../terminal.ts'
+import { ExitWith, print, whileShown } from '../terminal.ts'
 import { SCHEMA_CHECKS, SERVER_CHECKS, SETTINGS_CHECKS } from './checks.ts'
 import { ANSWER_MS, DATA_CHECKS } from './data-checks.ts'
 import {
@@ -21,11 +20,11 @@ import {
   EXIT_OF_LEVEL,
   error,
   type Found,
+  findWorst,
   ok,
   type Patient,
   reportText,
   unknown,
-  worstOf,
 } from './finding.ts'
 
 const QUESTION_MS = 10_000
@@ -41,7 +40,7 @@ monitoring takes them: 2 there is an error, 1 a warning, 3 something is unknown,
   examples: ['agro doctor', 'agro doctor --json'],
   async run(output) {
     const findings = await whileShown('looking', examineAll())
-    const status = worstOf(findings.map(({ level }) => level))
+    const status = findWorst(findings.map(({ level }) => level))
     const report: DoctorReport = { status, checked_at: new Date().toISOString(), findings }
     print(output, report, reportText(report, Boolean(process.stdout.isTTY && !process.env.NO_COLOR)))
     throw new ExitWith(EXIT_OF_LEVEL[status])
@@ -146,10 +145,7 @@ const NOT_THERE = ['42883', '42703', '42P01']
 
 const GONE = error('The database answers no more.', 'Look at its log and at the network between.')
 
-async function tryLook<Subject>(
-  look: Checks<Subject>[keyof Checks<Subject>],
-  subject: Subject,
-): Promise<Found> {
+async function tryLook<Subject>(look: Checks<Subject>[keyof Checks<Subject>], subject: Subject) {
   try {
     return await look(subject)
   } catch (caught) {

@@ -34,7 +34,7 @@ export function chooseEncoding(
   given?: Encoding,
 ): { encoding: Encoding; note?: string } {
   if (texts === 'ASCII') return { encoding: UTF_8 }
-  const label = labelOf(cpg.trim(), languageDriver)
+  const label = readLabel(cpg.trim(), languageDriver)
   if (!label && !given) return unlabelled(name, texts)
   const encoding = given ?? label?.encoding
   if (!encoding) {
@@ -62,12 +62,12 @@ interface Label {
 /** No code page, and that of the machine that made the file. */
 const SILENT_DRIVERS = [0, 0x57]
 
-function labelOf(cpg: string, driver: number): Label | undefined {
+function readLabel(cpg: string, driver: number): Label | undefined {
   if (cpg !== '') return { where: '.cpg', says: cpg.slice(0, 50), encoding: encodingNamed(cpg) }
   if (SILENT_DRIVERS.includes(driver)) return undefined
-  const page = codePageOfDriver(driver)
+  const page = findDriverPage(driver)
   const says = page === undefined ? `language driver ${driver}` : `code page ${page}`
-  return { where: '.dbf', says, encoding: encodingOfPage(page) }
+  return { where: '.dbf', says, encoding: findPage(page) }
 }
 
 function unlabelled(name: string, texts: Texts): { encoding: Encoding; note?: string } {
@@ -118,7 +118,7 @@ const LANGUAGE_DRIVERS: [codePage: number, drivers: number[]][] = [
   [1257, [0xcc]],
 ]
 
-function codePageOfDriver(driver: number): number | undefined {
+function findDriverPage(driver: number): number | undefined {
   return LANGUAGE_DRIVERS.find(([, drivers]) => drivers.includes(driver))?.[0]
 }
 
@@ -137,16 +137,16 @@ export function encodingNamed(label: string): Encoding | undefined {
   const driver = /^LDID\/(\d+)$/i.exec(label)?.[1]
   const page = /^(?:ANSI|OEM|CP|IBM|windows)?[ -]?(\d{3,5})$/i.exec(label)?.[1]
   const latin = /^(?:ISO[ -]?)?8859[ _-]?(\d{1,2})$/i.exec(label)?.[1]
-  if (latin !== undefined) return encodingOfDecoder(`iso-8859-${latin}`)
-  if (driver === undefined && page === undefined) return encodingOfDecoder(label)
-  return encodingOfPage(page === undefined ? codePageOfDriver(Number(driver)) : Number(page))
+  if (latin !== undefined) return findDecoder(`iso-8859-${latin}`)
+  if (driver === undefined && page === undefined) return findDecoder(label)
+  return findPage(page === undefined ? findDriverPage(Number(driver)) : Number(page))
 }
 
-function encodingOfPage(page: number | undefined): Encoding | undefined {
+function findPage(page: number | undefined): Encoding | undefined {
   if (page === undefined) return undefined
   if (page === UTF_8_PAGE) return UTF_8
   const decoder = DECODER_NAMES[page]
-  if (decoder !== undefined) return encodingOfDecoder(decoder)
+  if (decoder !== undefined) return findDecoder(decoder)
   // TextDecoder lacks pages of DOS, and mistakes Windows-1252 for Latin-1 on Node 20.
   const name = `cp${page}`
   if (!iconv.encodingExists(name)) return undefined
@@ -167,12 +167,12 @@ export function withoutCutCharacter(bytes: Buffer): Buffer {
   return bytes
 }
 
-function encodingOfDecoder(label: string): Encoding | undefined {
+function findDecoder(label: string): Encoding | undefined {
   const decoder = textDecoder(label)
   if (!decoder || decoder.encoding.startsWith('utf-16')) return undefined
   if (decoder.encoding === 'utf-8') return UTF_8
   // ASCII and Latin-1 mean Windows-1252, as on the web.
-  if (decoder.encoding === 'windows-1252') return encodingOfPage(1252)
+  if (decoder.encoding === 'windows-1252') return findPage(1252)
   return { name: decoder.encoding, decode: (bytes) => decoder.decode(bytes) }
 }
 

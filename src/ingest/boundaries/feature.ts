@@ -1,8 +1,7 @@
 import { basename } from 'node:path'
 import { OperatorError } from '#src/errors.ts'
-import { hasRotatedPole } from '../rotated-pole.ts'
+import { hasRotatedPole } from '../geotiff/crs.ts'
 import type { Encoding } from './encoding.ts'
-import { someOf } from './place.ts'
 
 /**
  * Memory holds one feature. The finest outlines of countries have some hundred thousand positions; `ogr2ogr -simplify`
@@ -48,27 +47,27 @@ export function isWgs84Wkt(wkt: string): boolean {
 }
 
 /** The given layer, the only one, or the one named after the level. */
-export function chooseLayer(file: string, layers: string[], { level, layer: wanted }: Reading): string {
-  if (wanted !== undefined) {
-    const alike = layers.filter((layer) => layer.toLowerCase() === wanted.toLowerCase())
-    const found = alike.find((layer) => layer === wanted) ?? alike[0]
-    if (found === wanted || alike.length === 1) return found as string
+export function chooseLayer(file: string, layers: string[], { level, layer: requested }: Reading): string {
+  if (requested !== undefined) {
+    const alike = layers.filter((layer) => layer.toLowerCase() === requested.toLowerCase())
+    const found = alike.find((layer) => layer === requested) ?? alike[0]
+    if (found === requested || alike.length === 1) return found as string
     if (alike.length > 1) {
       throw new OperatorError(
-        `${file} has several layers that ${wanted} may mean (--layer): ${someOf(alike)}.`,
+        `${file} has several layers that ${requested} may mean (--layer): ${listSome(alike)}.`,
       )
     }
-    throw new OperatorError(`${file} has no layer ${wanted} (--layer); it has ${someOf(layers)}.`)
+    throw new OperatorError(`${file} has no layer ${requested} (--layer); it has ${listSome(layers)}.`)
   }
   if (layers.length === 1) return layers[0] as string
   if (level === undefined) {
-    throw new OperatorError(`${file} has several layers: give --layer, one of ${someOf(layers)}.`)
+    throw new OperatorError(`${file} has several layers: give --layer, one of ${listSome(layers)}.`)
   }
   const ofLevel = layers.filter((layer) => isOfLevel(layer, level))
   const chosen = ofLevel.filter((layer) => !/simplified/i.test(layer))
   if (chosen.length === 1) return chosen[0] as string
   throw new OperatorError(
-    `${file} has several layers, and it is not clear which one is of level ${level}: give --layer, one of ${someOf(layers)}.`,
+    `${file} has several layers, and it is not clear which one is of level ${level}: give --layer, one of ${listSome(layers)}.`,
   )
 }
 
@@ -78,4 +77,10 @@ export function chooseLayer(file: string, layers: string[], { level, layer: want
  */
 function isOfLevel(layer: string, level: number): boolean {
   return new RegExp(`(?:adm(?:in)?_?|^gadm.*_|_L)${level}(?!\\d)`, 'i').test(basename(layer))
+}
+
+const NAMED_CODES = 5
+
+export function listSome(codes: string[]): string {
+  return codes.slice(0, NAMED_CODES).join(', ') + (codes.length > NAMED_CODES ? ', ...' : '')
 }

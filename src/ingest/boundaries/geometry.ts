@@ -20,7 +20,7 @@ const SMALLEST_RING = 8
  *
  * @throws {RangeError} for coordinates that are no finite numbers
  */
-export function shapeOf(geometry: unknown): Shape | NoShape {
+export function readShape(geometry: unknown): Shape | NoShape {
   if (geometry === null || geometry === undefined) return 'it has no geometry'
   const polygons = polygonsIn(geometry)
   if (!polygons) return `its geometry is a ${String((geometry as { type?: unknown }).type)}`
@@ -31,7 +31,7 @@ export function shapeOf(geometry: unknown): Shape | NoShape {
     return [[outer, ...holes.filter((hole) => hole.length >= SMALLEST_RING)]]
   })
   if (usable.length === 0) return 'its geometry is empty'
-  return { wkb: encodeMultiPolygon(usable), bounds: boundsOf(usable), positions: count(usable) }
+  return { wkb: encodeMultiPolygon(usable), bounds: measureBounds(usable), positions: count(usable) }
 }
 
 function polygonsIn(geometry: unknown): unknown[][] | undefined {
@@ -64,7 +64,7 @@ function isFiniteNumber(value: unknown): value is number {
   return Number.isFinite(value)
 }
 
-function boundsOf(polygons: Rings[]): Bounds {
+function measureBounds(polygons: Rings[]): Bounds {
   const bounds: Bounds = [
     Number.POSITIVE_INFINITY,
     Number.POSITIVE_INFINITY,

@@ -12,7 +12,144 @@ import {
   type RawFeature,
   type Reading,
 } from './feature.ts'
-import { geometryOf } from './geopackage-geometry.ts'
+
+/** GeoJSON; of other types than polygons, only the type. */
+type PackedGeometry =
+  | { type: 'Polygon'; coordinates: Position[][] }
+  | { type: 'MultiPolygon'; coordinates: Position[][][] }
+  | { type: 'GeometryCollection'; geometries: PackedGeometry[] }
+  | { type: OtherType }
+
+type Position = [x: number, y: number]
+
+const MAGIC = 'GP'
+const HEADER_BYTES = 8
+/** By the envelope code of the flags. */
+const ENVELOPE_BYTES = [0, 32, 48, 48, 64]
+
+const POLYGON = 3
+const MULTI_POLYGON = 6
+const COLLECTION = 7
+const OTHER_TYPES = {
+  1: 'Point',
+  2: 'LineString',
+  4: 'MultiPoint',
+  5: 'MultiLineString',
+  8: 'CircularString',
+  9: 'CompoundCurve',
+  10: 'CurvePolygon',
+  11: 'MultiCurve',
+  12: 'MultiSurface',
+  15: 'PolyhedralSurface',
+  16: 'TIN',
+  17: 'Triangle',
+} as const
+type OtherType = (typeof OTHER_TYPES)[keyof typeof OTHER_TYPES]
+
+/** Real files nest no collections. */
+const MAX_DEPTH = 8
+
+const DAMAGED = 'its geometry is damaged'
+
+/**
+ * A GeoPackage header, then well-known binary.
+ *
+ * @param number of the feature, for messages
+ */
+function readPackedGeometry(bytes: Buffer, number: number): PackedGeometry {
+  try {
+    if (bytes.toString('latin1', 0, 2) !== MAGIC) throw new Error(DAMAGED)
+    const flags = bytes.readUInt8(3)
+    const isExtended = (flags & 0x20) !== 0
+    const envelopeBytes = ENVELOPE_BYTES[(flags >> 1) & 0x07]
+    if (isExtended || envelopeBytes === undefined)
+      throw new Error('its geometry is of a kind that is not read')
+    return new WkbReader(bytes.subarray(HEADER_BYTES + envelopeBytes)).geometry(0)
+  } catch (error) {
+    // A number beyond the end.
+    const reason = error instanceof RangeError ? DAMAGED : (error as Error).message
+    throw new Error(`feature ${number}: ${reason}`)
+  }
+}
+
+/** ISO and PostGIS flags; each part states its byte order. */
+class WkbReader {
+  readonly #bytes: Buffer
+  #at = 0
+  #littleEndian = true
+  /** Counts rings too: millions of rings may have no positions. */
+  #left = MAX_POSITIONS
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes
+  }
+
+  geometry(depth: number): PackedGeometry {
+    if (depth > MAX_DEPTH) throw new Error(DAMAGED)
+    this.#littleEndian = this.#bytes.readUInt8(this.#at++) === 1
+    const code = this.#uint32()
+    const flagged = code >>> 28
+    if ((flagged & 0x2) !== 0) this.#uint32()
+    const base = code & 0x0fff_ffff
+    const [type, dimensions] = [base % 1000, Math.floor(base / 1000)]
+    const more = dimensions === 0 ? ((flagged >> 3) & 1) + ((flagged >> 2) & 1) : dimensions === 3 ? 2 : 1
+    if (dimensions > 3) throw new Error(DAMAGED)
+    if (type === POLYGON) return { type: 'Polygon', coordinates: this.#rings(2 + more) }
+    if (type === MULTI_POLYGON) {
+      const polygons = this.#parts(() => this.geometry(depth + 1))
+      return { type: 'MultiPolygon', coordinates: polygons.map(requirePolygon) }
+    }
+    if (type === COLLECTION) {
+      return { type: 'GeometryCollection', geometries: this.#parts(() => this.geometry(depth + 1)) }
+    }
+    // The length of other types is unknown, so later parts cannot be read.
+    const other = OTHER_TYPES[type as keyof typeof OTHER_TYPES]
+    if (other === undefined) throw new Error(DAMAGED)
+    if (depth > 0) throw new Error(`its geometry has a ${other} in it`)
+    return { type: other }
+  }
+
+  #rings(numbers: number): Position[][] {
+    return this.#parts(() => {
+      const count = this.#uint32()
+      if (count * numbers * 8 > this.#bytes.length - this.#at) throw new Error(DAMAGED)
+      this.#take(count)
+      return Array.from({ length: count }, (): Position => {
+        const position: Position = [this.#double(this.#at), this.#double(this.#at + 8)]
+        this.#at += numbers * 8
+        return position
+      })
+    })
+  }
+
+  #parts<Part>(read: () => Part): Part[] {
+    const count = this.#uint32()
+    this.#take(count)
+    const parts: Part[] = []
+    for (let part = 0; part < count; part++) parts.push(read())
+    return parts
+  }
+
+  #take(count: number): void {
+    this.#left -= count
+    if (this.#left < 0) throw new Error(`it has more than ${MAX_POSITIONS} positions and rings`)
+  }
+
+  #uint32(): number {
+    this.#at += 4
+    const at = this.#at - 4
+    return this.#littleEndian ? this.#bytes.readUInt32LE(at) : this.#bytes.readUInt32BE(at)
+  }
+
+  #double(at: number): number {
+    return this.#littleEndian ? this.#bytes.readDoubleLE(at) : this.#bytes.readDoubleBE(at)
+  }
+}
+
+function requirePolygon(polygon: PackedGeometry): Position[][] {
+  if (polygon.type !== 'Polygon') throw new Error(DAMAGED)
+  return polygon.coordinates
+}
 
 /** Describing tables hold texts of some kB. */
 const MAX_DESCRIPTION_BYTES = 2 ** 20
@@ -51,7 +188,7 @@ export function geoPackage(path: string, reading: Reading): FeatureFile {
       let file: SqliteFile | undefined
       try {
         file = await openSqlite(await readFile(path))
-        yield* featuresOf(name, file, reading)
+        yield* readFeatures(name, file, reading)
       } catch (error) {
         if (error instanceof OperatorError) throw error
         const reason = REASONS[messageOf(error)] ?? messageOf(error)
@@ -82,8 +219,8 @@ async function refuseLarge(path: string, name: string): Promise<void> {
   )
 }
 
-function* featuresOf(name: string, file: SqliteFile, reading: Reading): Generator<RawFeature> {
-  const layers = layersOf(file)
+function* readFeatures(name: string, file: SqliteFile, reading: Reading): Generator<RawFeature> {
+  const layers = listLayers(file)
   if (layers.length === 0) throw new OperatorError(`${name} has no layers.`)
   const tables = layers.map(({ table }) => table)
   const table = chooseLayer(name, tables, reading)
@@ -98,19 +235,19 @@ function* featuresOf(name: string, file: SqliteFile, reading: Reading): Generato
       number,
       read,
       properties,
-      geometry: Buffer.isBuffer(geometry) ? geometryOf(geometry, number) : null,
+      geometry: Buffer.isBuffer(geometry) ? readPackedGeometry(geometry, number) : null,
     }
   }
   if (number === 0) throw new OperatorError(`${name} has no features.`)
 }
 
-function layersOf(file: SqliteFile): Layer[] {
+function listLayers(file: SqliteFile): Layer[] {
   const layers: Layer[] = []
   for (const { row } of file.rows('gpkg_geometry_columns', MAX_DESCRIPTION_BYTES)) {
     if (layers.length === MAX_LAYERS) throw new Error(`it has more than ${MAX_LAYERS} layers`)
     layers.push({
-      table: textIn(row, 'table_name'),
-      column: textIn(row, 'column_name'),
+      table: readName(row, 'table_name'),
+      column: readName(row, 'column_name'),
       srsId: Number(row.srs_id),
     })
   }
@@ -119,7 +256,7 @@ function layersOf(file: SqliteFile): Layer[] {
 
 const MAX_NAME_CHARACTERS = 1000
 
-function textIn(row: Row, column: string): string {
+function readName(row: Row, column: string): string {
   const value = row[column]
   if (typeof value === 'string' && value.length <= MAX_NAME_CHARACTERS) return value
   throw new Error(`its gpkg_geometry_columns has no ${column}`)
@@ -177,21 +314,21 @@ async function openSqlite(bytes: Buffer): Promise<SqliteFile> {
     *rows(table, maxBytes) {
       // Foreign files get no expression computed.
       database.run('PRAGMA trusted_schema = OFF; PRAGMA ignore_check_constraints = ON')
-      const columns = columnsOf(database, table)
+      const columns = listColumns(database, table)
       const count = measured(database, table, columns, maxBytes)
       if (count * columns.length > bytes.length + MAX_MISSING_VALUES) {
         throw new Error(
           `the rows of its ${table} are from before most of its ${columns.length} columns: \`ogr2ogr\` writes them anew`,
         )
       }
-      yield* rowsOf(database, table, count)
+      yield* readRows(database, table, count)
     },
     close: () => database.close(),
   }
 }
 
 /** Views, virtual tables and computed columns would run SQL of the file. */
-function columnsOf(database: Database, table: string): string[] {
+function listColumns(database: Database, table: string): string[] {
   const [entry] = query(database, 'SELECT type, rootpage FROM sqlite_schema WHERE name = ? COLLATE NOCASE', [
     table,
   ])
@@ -217,17 +354,17 @@ function measured(database: Database, table: string, columns: string[], maxBytes
   return Number(counted?.count)
 }
 
-function* rowsOf(database: Database, table: string, count: number): Generator<PlacedRow> {
+function* readRows(database: Database, table: string, count: number): Generator<PlacedRow> {
   const statement = database.prepare(`SELECT * FROM ${quoted(table)} ORDER BY rowid`)
   // A separate statement: a table may have as many columns as a result.
   const ids = database.prepare(`SELECT rowid FROM ${quoted(table)} ORDER BY rowid`)
   try {
     const columns = statement.getColumnNames()
     for (let number = 1; statement.step() && ids.step(); number++) {
-      const values = valuesIn(statement)
+      const values = readValues(statement)
       for (const [index, value] of values.entries()) {
         if (typeof value !== 'string' || !value.includes(NO_TEXT)) continue
-        refuseNoText(database, table, columns[index] as string, valuesIn(ids)[0] as number)
+        refuseNoText(database, table, columns[index] as string, readValues(ids)[0] as number)
       }
       const row = Object.fromEntries(columns.map((column, index) => [column, values[index] as Value]))
       yield { row, read: number / count }
@@ -252,7 +389,7 @@ function query(database: Database, sql: string, parameters: string[] = []): Row[
     const names = statement.getColumnNames()
     const rows: Row[] = []
     while (statement.step()) {
-      const values = valuesIn(statement)
+      const values = readValues(statement)
       rows.push(Object.fromEntries(names.map((name, index) => [name, values[index] as Value])))
     }
     return rows
@@ -267,7 +404,7 @@ type Get = (
   options: { useBigInt: true },
 ) => (null | number | bigint | string | Uint8Array)[]
 
-function valuesIn(statement: { get: unknown }): Value[] {
+function readValues(statement: { get: unknown }): Value[] {
   return (statement.get as Get).call(statement, null, { useBigInt: true }).map((value) => {
     if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.length)
     if (typeof value !== 'bigint') return value

@@ -5,24 +5,28 @@ import { findCountryKeys, listCountryExtents } from '#src/catalog/reference-quer
 import type { Database } from '#src/data/client.ts'
 import { OperatorError } from '#src/errors.ts'
 import { nameKey } from '#src/lib/names.ts'
-import { type CodeRule, codeOfName } from './codes.ts'
 import type { FeatureFile, Noted, RawFeature } from './feature.ts'
-import { type Shape, shapeOf } from './geometry.ts'
-import { type CountryPlace, refuseOtherPlace } from './place.ts'
+import { readShape, type Shape } from './geometry.ts'
 import {
-  codeOf,
-  countryOf,
+  findCountry,
+  findLevel,
   type GivenProperties,
   type KnownProperties,
   knownProperties,
-  levelOf,
   otherLevel,
+  readCode,
+  readText,
   type Source,
-  textOf,
 } from './properties.ts'
-import { type BoundarySet, findBoundarySets } from './queries.ts'
-import { type LoadReport, replaceBoundaries } from './replace.ts'
-import type { Finding, StagedArea } from './staging-queries.ts'
+import { type BoundarySet, type Finding, findBoundarySets, type StagedArea } from './queries.ts'
+import {
+  type CodeRule,
+  type CountryPlace,
+  codeOfName,
+  type LoadReport,
+  refuseOtherPlace,
+  replaceBoundaries,
+} from './replace.ts'
 
 export interface LoadRequest {
   files: FeatureFile[]
@@ -50,18 +54,18 @@ export interface FileReport extends LoadReport {
  * Replaces the areas of a level: all or, after any error, none.
  *
  * @returns no report if the same files are loaded
- * @throws {OperatorError} says in one sentence what is wrong
+ * @throws {OperatorError} one sentence about the mistake
  */
 export async function loadBoundaries(
   database: Database,
   request: LoadRequest,
 ): Promise<{ country: string; report: FileReport | undefined }> {
   const { level, codes, strict, dryRun, maxRepair } = request
-  const target = await targetOf(database, request)
+  const target = await findTarget(database, request)
   const { country } = target
   const sets = await findBoundarySets(database.writer, country.code)
   const before = sets.get(level)
-  if (before && before.checksum === (await checksumOf(request, country.code, before))) {
+  if (before && before.checksum === (await computeChecksum(request, country.code, before))) {
     return { country: country.name, report: undefined }
   }
   refuseMissingParents(country, level, sets)
@@ -75,11 +79,11 @@ export async function loadBoundaries(
     elsewhere: () => elsewhere++,
     read: request.read ?? (() => {}),
   })
-  const otherwise = { source: `Not stated; loaded from ${namesOf(request.files)}`, licence: 'Not stated' }
+  const otherwise = { source: `Not stated; loaded from ${nameFiles(request.files)}`, licence: 'Not stated' }
   const set = {
     countryCode: country.code,
     level,
-    checksum: await checksumOf(request, country.code, otherwise),
+    checksum: await computeChecksum(request, country.code, otherwise),
     approximate: false,
     source: request.source ?? otherwise.source,
     licence: request.licence ?? otherwise.licence,
@@ -99,10 +103,7 @@ export async function loadBoundaries(
 }
 
 /** @throws {OperatorError} after the last area */
-async function* refusingOthers(
-  areas: AsyncIterable<StagedArea>,
-  countElsewhere: () => number,
-): AsyncGenerator<StagedArea> {
+async function* refusingOthers(areas: AsyncIterable<StagedArea>, countElsewhere: () => number) {
   yield* areas
   const count = countElsewhere()
   if (count === 0) return
@@ -111,7 +112,7 @@ async function* refusingOthers(
   throw new OperatorError(`${features}: rejected by --strict.`)
 }
 
-async function targetOf({ writer }: Database, request: LoadRequest): Promise<Target> {
+async function findTarget({ writer }: Database, request: LoadRequest): Promise<Target> {
   const keys = await findCountryKeys(writer)
   const countries = (await listCountryExtents(writer)).map(
     ({ code, name, extent, stated }): CountryPlace => ({
@@ -131,12 +132,12 @@ async function targetOf({ writer }: Database, request: LoadRequest): Promise<Tar
   throw new OperatorError(`--country must be one of ${known}, not ${request.country}.`, { code: 'NOT_FOUND' })
 }
 
-function namesOf(files: FeatureFile[]): string {
+function nameFiles(files: FeatureFile[]): string {
   return files.map(({ paths }) => basename(paths[0] as string)).join(', ')
 }
 
 /** Covers the bytes of the files and all settings that change the result. */
-async function checksumOf(
+async function computeChecksum(
   request: LoadRequest,
   countryCode: string,
   otherwise: Pick<BoundarySet, 'source' | 'licence'>,
@@ -201,20 +202,20 @@ async function* readAreas(
       }
       some = true
       refuseOtherLevel(file.name, properties, source, target)
-      const code = codeOf(properties, names.code, source?.noCode) ?? null
+      const code = readCode(properties, names.code, source?.noCode) ?? null
       const shape = usableShape(origin, feature)
       if (typeof shape === 'string') {
         dropped({ area: code ?? origin, reason: shape })
         continue
       }
       refuseOtherPlace(code ? `${code} (${origin})` : origin, shape.bounds, target.country, target.countries)
-      const name = textOf(properties, names.name) ?? null
+      const name = readText(properties, names.name) ?? null
       yield {
         origin,
         code: code ?? (names.code.length === 0 ? target.country.code.toUpperCase() : null),
         name: name ?? (target.level === 0 ? target.country.name : null),
         nameCode: name && codeOfName(name),
-        parentCode: codeOf(properties, names.parent, source?.noCode) ?? null,
+        parentCode: readCode(properties, names.parent, source?.noCode) ?? null,
         wkb: shape.wkb,
       }
     }
@@ -226,7 +227,7 @@ async function* readAreas(
 
 function usableShape(origin: string, feature: RawFeature): Shape | string {
   try {
-    return shapeOf(feature.geometry)
+    return readShape(feature.geometry)
   } catch (error) {
     if (error instanceof RangeError) throw new OperatorError(`${origin}: ${error.message}.`)
     throw error
@@ -241,7 +242,7 @@ function refuseOtherLevel(
 ): void {
   // An operator who names the code's property knows its level.
   if (target.properties.code) return
-  const level = levelOf(properties, source)
+  const level = findLevel(properties, source)
   if (level === undefined || level === target.level) return
   throw otherLevel(file, level, target.level)
 }
@@ -252,7 +253,7 @@ function otherCountry(
   source: Source | undefined,
   { country, countryNamed }: Target,
 ): OperatorError | undefined {
-  const said = countryOf(properties, source)
+  const said = findCountry(properties, source)
   if (!said) return undefined
   const named = countryNamed(said.text)
   if (named) {

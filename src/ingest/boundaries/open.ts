@@ -8,7 +8,7 @@ import { refuseEncoding } from './encoding.ts'
 import { chooseLayer, type FeatureFile, type Reading } from './feature.ts'
 import { geoJsonFeatures, geoJsonFile } from './geojson.ts'
 import { geoPackage } from './geopackage.ts'
-import { partOf, partsOf, shapefile, shapefileFeatures, shapefileReading, stemOf } from './shapefile.ts'
+import { findPart, openParts, shapefile, shapefileFeatures, shapefileReading, stemOf } from './shapefile.ts'
 
 const LAYERED = ['.gpkg', '.zip']
 /** Other formats fix the encoding; in an archive it applies to shapefiles. */
@@ -61,9 +61,9 @@ function zippedFile(path: string, reading: Reading): FeatureFile {
       try {
         const chosen = chooseEntry(name, archive.names, reading)
         const entry = `${name}/${basename(chosen)}`
-        if (partOf(chosen) === 'shp') {
+        if (findPart(chosen) === 'shp') {
           const files = archive.names.filter((other) => stemOf(other) === stemOf(chosen))
-          yield* shapefileFeatures(entry, partsOf(files, archive.open), reading, noted)
+          yield* shapefileFeatures(entry, openParts(files, archive.open), reading, noted)
         } else {
           refuseEncoding(entry, reading)
           yield* geoJsonFeatures(entry, await archive.open(chosen), archive.sizeOf(chosen))
@@ -86,7 +86,7 @@ function chooseEntry(name: string, entries: string[], reading: Reading): string 
   // Archives may repeat the areas in several formats.
   const files = shapefiles.length > 0 ? shapefiles : named(['.geojson', '.json'])
   if (files.length > 0) {
-    const layers = layersOf(files)
+    const layers = nameLayers(files)
     return files[layers.indexOf(chooseLayer(name, layers, reading))] as string
   }
   if (named(['.gpkg']).length > 0) {
@@ -98,7 +98,7 @@ function chooseEntry(name: string, entries: string[], reading: Reading): string 
 }
 
 /** File names without endings or, if these repeat, paths. */
-function layersOf(files: string[]): string[] {
+function nameLayers(files: string[]): string[] {
   const forms = [files.map((file) => stemOf(basename(file))), files.map(stemOf)]
   return forms.find((names) => new Set(names).size === names.length) ?? files
 }

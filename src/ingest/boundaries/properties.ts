@@ -1,4 +1,5 @@
 import { OperatorError } from '#src/errors.ts'
+import type { FeatureFile, Noted } from './feature.ts'
 
 export type GivenProperties = Partial<Record<keyof PropertyNames, string>>
 
@@ -41,12 +42,14 @@ export function knownProperties(
   }
   return { source, names: { code, name, parent } }
 
-  function existing(what: string, wanted: string): string {
+  function existing(what: string, requested: string): string {
     const key =
-      keys.find((candidate) => candidate === wanted) ??
-      keys.find((candidate) => candidate.toLowerCase() === wanted.toLowerCase())
+      keys.find((candidate) => candidate === requested) ??
+      keys.find((candidate) => candidate.toLowerCase() === requested.toLowerCase())
     if (key) return key
-    throw new OperatorError(`${file} has no property ${wanted} (--${what}-property); it has ${listed(keys)}.`)
+    throw new OperatorError(
+      `${file} has no property ${requested} (--${what}-property); it has ${listed(keys)}.`,
+    )
   }
 }
 
@@ -54,27 +57,30 @@ function listed(keys: string[]): string {
   return keys.length > 0 ? keys.join(', ') : 'no properties at all'
 }
 
-export function otherLevel(file: string, is: number, wanted: number): OperatorError {
-  return new OperatorError(`${file} holds areas of level ${is}, not of level ${wanted}.`)
+export function otherLevel(file: string, is: number, requested: number): OperatorError {
+  return new OperatorError(`${file} holds areas of level ${is}, not of level ${requested}.`)
 }
 
 /** The lowest level with codes of any source, such as ADM2_PCODE or GID_2. */
 function levelByCodes(properties: Record<string, unknown>): number | undefined {
   const levels = SOURCES.flatMap((source) =>
-    source.level === 'codes' ? (levelOf(properties, source) ?? []) : [],
+    source.level === 'codes' ? (findLevel(properties, source) ?? []) : [],
   )
   return levels.length > 0 ? Math.max(...levels) : undefined
 }
 
-export function levelOf(properties: Record<string, unknown>, source: Source | undefined): number | undefined {
+export function findLevel(
+  properties: Record<string, unknown>,
+  source: Source | undefined,
+): number | undefined {
   if (source?.level === 'codes') {
     return lowestLevel(
       source,
-      Object.keys(properties).filter((key) => codeOf(properties, [key]) !== undefined),
+      Object.keys(properties).filter((key) => readCode(properties, [key]) !== undefined),
     )
   }
   if (!source?.level) return undefined
-  const said = textOf(properties, spellings(properties, [source.level.property]))
+  const said = readText(properties, spellings(properties, [source.level.property]))
   const digit = /^(?:adm)?([0-5])$/i.exec(said ?? '')?.[1]
   return digit === undefined ? undefined : Number(digit)
 }
@@ -85,14 +91,14 @@ interface SaidCountry {
   certain: boolean
 }
 
-export function countryOf(
+export function findCountry(
   properties: Record<string, unknown>,
   source: Source | undefined,
 ): SaidCountry | undefined {
   const codes = source?.countryCode ?? SOURCES.flatMap(({ countryCode }) => countryCode)
-  const code = codeOf(properties, spellings(properties, codes))
+  const code = readCode(properties, spellings(properties, codes))
   if (code !== undefined) return { text: code, certain: source !== undefined && /^[a-z]{3}$/i.test(code) }
-  const name = textOf(properties, spellings(properties, source?.countryName ?? []))
+  const name = readText(properties, spellings(properties, source?.countryName ?? []))
   return name === undefined ? undefined : { text: name, certain: true }
 }
 
@@ -105,19 +111,19 @@ function spellings(properties: Record<string, unknown>, names: string[]): string
 /** Publishers' words for no code. */
 const NO_CODE = /^(?:none|null|<null>|nan|n\/a|-99|-)$/i
 
-export function codeOf(
+export function readCode(
   properties: Record<string, unknown>,
   names: string[],
   noCode?: string,
 ): string | undefined {
   const coded = names.filter((name) => {
-    const text = textOf(properties, [name])
+    const text = readText(properties, [name])
     return text !== noCode && !NO_CODE.test(text ?? '')
   })
-  return textOf(properties, coded)
+  return readText(properties, coded)
 }
 
-export function textOf(properties: Record<string, unknown>, names: string[]): string | undefined {
+export function readText(properties: Record<string, unknown>, names: string[]): string | undefined {
   for (const name of names) {
     const value = properties[name]
     // A blank number column of a .dbf is NaN.
@@ -130,7 +136,7 @@ export function textOf(properties: Record<string, unknown>, names: string[]): st
 }
 
 /** Candidates, the first one first. */
-export interface PropertyNames {
+interface PropertyNames {
   /** None at level 0: the country's own code. */
   code: string[]
   name: string[]
@@ -287,18 +293,18 @@ interface Layout {
 }
 
 /** By the properties of a level. */
-export function recognise(keys: string[], level: number): Layout | undefined {
+function recognise(keys: string[], level: number): Layout | undefined {
   for (const source of SOURCES) {
-    const wanted = source.properties(level)
-    const names = spelledAs(keys, wanted)
-    const hasCode = names.code.length > 0 || wanted.code.length === 0
+    const requested = source.properties(level)
+    const names = spelledAs(keys, requested)
+    const hasCode = names.code.length > 0 || requested.code.length === 0
     if (hasCode && names.name.length > 0) return { source, names }
   }
   return undefined
 }
 
 /** By the lowest level with codes. */
-export function recogniseAny(keys: string[]): Layout | undefined {
+function recogniseAny(keys: string[]): Layout | undefined {
   for (let level = LOWEST_LEVEL; level >= 0; level--) {
     const layout = recognise(keys, level)
     if (layout) return layout
@@ -308,7 +314,7 @@ export function recogniseAny(keys: string[]): Layout | undefined {
 
 function spelledAs(keys: string[], names: PropertyNames): PropertyNames {
   const spelling = new Map(keys.map((key) => [key.toLowerCase(), key]))
-  const found = (wanted: string[]) => wanted.flatMap((name) => spelling.get(name) ?? [])
+  const found = (requested: string[]) => requested.flatMap((name) => spelling.get(name) ?? [])
   return { code: found(names.code), name: found(names.name), parent: found(names.parent) }
 }
 
@@ -317,4 +323,55 @@ function lowestLevel(source: Source, keys: string[]): number | undefined {
     if (spelledAs(keys, source.properties(level)).code.length > 0) return level
   }
   return undefined
+}
+
+interface InspectedColumn {
+  name: string
+  example: string | null
+  blank: number
+}
+
+export interface Inspection {
+  file: string
+  features: number
+  source: string | null
+  level: number | null
+  properties: PropertyNames | null
+  columns: InspectedColumn[]
+}
+
+const MAX_COLUMNS = 1000
+const EXAMPLE_CHARACTERS = 40
+
+export async function inspectFile(file: FeatureFile, noted: Noted): Promise<Inspection> {
+  const columns = new Map<string, { example: string | null; filled: number }>()
+  let features = 0
+  let first: Record<string, unknown> | undefined
+  for await (const { properties } of file.features(noted)) {
+    features++
+    first ??= properties
+    for (const name of Object.keys(properties)) {
+      const column = columns.get(name) ?? { example: null, filled: 0 }
+      if (columns.size < MAX_COLUMNS) columns.set(name, column)
+      const text = readText(properties, [name])
+      if (text === undefined) continue
+      column.filled++
+      column.example ??= text.slice(0, EXAMPLE_CHARACTERS)
+    }
+  }
+  return {
+    file: file.name,
+    features,
+    ...recognised(first ?? {}),
+    columns: [...columns].map(([name, { example, filled }]) => ({ name, example, blank: features - filled })),
+  }
+}
+
+function recognised(properties: Record<string, unknown>) {
+  const keys = Object.keys(properties)
+  const likely = recogniseAny(keys)
+  if (!likely) return { source: null, level: null, properties: null }
+  const level = findLevel(properties, likely.source)
+  const layout = level === undefined ? likely : (recognise(keys, level) ?? likely)
+  return { source: layout.source.name, level: level ?? null, properties: layout.names }
 }

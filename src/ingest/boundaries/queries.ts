@@ -1,6 +1,292 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Tables } from '#src/data/tables.ts'
-import { overlap } from './staging-queries.ts'
+import { percentText, round } from '#src/lib/round.ts'
+
+type Trx = Transaction<Tables>
+
+export interface StagedArea {
+  origin: string
+  code: string | null
+  name: string | null
+  parentCode: string | null
+  /** For areas that need a code. */
+  nameCode?: string | null
+  wkb: Buffer
+}
+
+export interface Finding {
+  /** Its code, or its feature if it has none. */
+  area: string
+  reason: string
+}
+
+/** Size of a statement. */
+const BATCH_BYTES = 1024 * 1024
+
+/** Smaller areas are left over from clipping: the smallest real ones are city quarters. */
+const SLIVER_KM2 = 0.001
+/** No administrative area is smaller and has no code. */
+const NAMELESS_SLIVER_KM2 = 1
+
+/** A temporary table lets SQL check and repair them. */
+export async function stageAreas(trx: Trx, areas: AsyncIterable<StagedArea>): Promise<number> {
+  await sql`
+    create temporary table staged_area (
+      id integer generated always as identity primary key,
+      origin text not null,
+      code text collate "C",
+      name text,
+      parent_code text collate "C",
+      name_code text collate "C",
+      geom geometry(MultiPolygon, 4326),
+      parent_id bigint
+    ) on commit drop`.execute(trx)
+  let batch: StagedArea[] = []
+  let bytes = 0
+  let count = 0
+  for await (const area of areas) {
+    batch.push(area)
+    bytes += countBytes(area)
+    count++
+    if (bytes < BATCH_BYTES) continue
+    await insertStaged(trx, batch)
+    batch = []
+    bytes = 0
+  }
+  await insertStaged(trx, batch)
+  // PostgreSQL never analyses temporary tables itself.
+  await sql`analyze staged_area`.execute(trx)
+  return count
+}
+
+function countBytes({ wkb, ...texts }: StagedArea): number {
+  return Object.values(texts).reduce((sum, text) => sum + Buffer.byteLength(text ?? ''), wkb.length)
+}
+
+async function insertStaged(trx: Trx, areas: StagedArea[]): Promise<void> {
+  await sql`
+    insert into staged_area (origin, code, name, parent_code, name_code, geom)
+    select origin, code, name, parent_code, name_code, st_setsrid(st_geomfromwkb(wkb), 4326)
+    from unnest(
+      ${areas.map(({ origin }) => origin)}::text[],
+      ${areas.map(({ code }) => code)}::text[],
+      ${areas.map(({ name }) => name)}::text[],
+      ${areas.map(({ parentCode }) => parentCode)}::text[],
+      ${areas.map(({ nameCode }) => nameCode ?? null)}::text[],
+      ${areas.map(({ wkb }) => wkb)}::bytea[]
+    ) as area (origin, code, name, parent_code, name_code, wkb)`.execute(trx)
+}
+
+export interface Repair extends Finding {
+  /** Relative to the larger of both areas. */
+  changePercent: number
+}
+
+/**
+ * Repairs come before any overlay, which crashes the embedded database on invalid geometries. Sizes count outer rings
+ * without holes by the formula of Gauss: reversed loops and holes outside are negative.
+ */
+export async function repairStaged(trx: Trx): Promise<Repair[]> {
+  const { rows } = await sql<{ area: string; reason: string; change: number }>`
+    with repaired as (
+      select
+        id, coalesce(code, origin) as area, st_isvalidreason(geom) as reason, st_area(geom) as before,
+        st_multi(st_collectionextract(st_makevalid(geom), 3)) as geom
+      from staged_area
+      where not st_isvalid(geom)
+    ),
+    stored as (
+      update staged_area set geom = repaired.geom from repaired where staged_area.id = repaired.id
+    )
+    select area, reason, coalesce(abs(after - before) / nullif(greatest(abs(before), after), 0), 0) as change
+    from repaired
+    cross join st_area(repaired.geom) as after
+    order by id`.execute(trx)
+  return rows.map(({ area, reason, change }) => ({
+    area,
+    reason: `${reason}, its area changes by ${percentText(change)}`,
+    changePercent: round(100 * change, 6),
+  }))
+}
+
+/** Drops empty areas, slivers, and areas without a code. */
+export async function dropStaged(trx: Trx): Promise<Finding[]> {
+  const { rows } = await sql<Finding>`
+    with measured as (
+      select id, code, st_isempty(geom) as empty, st_area(geom::geography) / 1e6 as km2 from staged_area
+    ),
+    dropped as (
+      delete from staged_area
+      using measured
+      where staged_area.id = measured.id
+        and (measured.empty or measured.km2 < ${SLIVER_KM2} or measured.code is null)
+      returning staged_area.id, staged_area.origin, measured.code, measured.empty, measured.km2
+    )
+    select
+      coalesce(code, origin) as area,
+      case
+        when empty then 'nothing of its geometry encloses an area'
+        when km2 < ${SLIVER_KM2} then 'it is a sliver of ' || round((km2 * 1e6)::numeric, 1) || ' m²'
+        when km2 < ${NAMELESS_SLIVER_KM2} then 'it is a sliver without a code'
+        else 'it has no code, though it measures ' || round(km2::numeric, 1) || ' km²'
+      end as reason
+    from dropped
+    order by id`.execute(trx)
+  return rows
+}
+
+export async function nameStaged(trx: Trx): Promise<number> {
+  const { numAffectedRows } = await sql`update staged_area set name = code where name is null`.execute(trx)
+  return Number(numAffectedRows ?? 0)
+}
+
+export async function duplicateCodes(trx: Trx): Promise<{ count: number; codes: string[] }> {
+  const { rows } = await sql<{ code: string; count: number }>`
+    select code, count(*) as count from staged_area group by code order by code`.execute(trx)
+  return {
+    count: rows.reduce((sum, { count }) => sum + count, 0),
+    codes: rows.filter(({ count }) => count > 1).map(({ code }) => code),
+  }
+}
+
+/** The level that most areas have already, by code and name: then the file is of that level. */
+export async function levelWithTheSameAreas(trx: Trx, countryCode: string, level: number) {
+  const { rows } = await sql<{ level: number }>`
+    select area.level
+    from staged_area
+    join admin_area as area using (code, name)
+    where area.country_code = ${countryCode} and area.level <> ${level} and area.level > 0
+    group by area.level
+    having count(*) > 0.5 * (select count(*) from staged_area) and count(*) > 1
+    limit 1`.execute(trx)
+  return rows[0]?.level
+}
+
+/** All areas of level 1 belong to the country. */
+export async function linkByCode(trx: Trx, countryCode: string, level: number) {
+  const { numAffectedRows } = await sql`
+    update staged_area set parent_id = parent.id
+    from admin_area as parent
+    where parent.country_code = ${countryCode}
+      and parent.level = ${level - 1}
+      and (parent.level = 0 or parent.code = staged_area.parent_code)`.execute(trx)
+  const { rows } = await sql<{ area: string; parentCode: string | null }>`
+    select code as area, parent_code as "parentCode"
+    from staged_area
+    where parent_id is null
+    order by code`.execute(trx)
+  return { total: rows.length + Number(numAffectedRows ?? 0), unlinked: rows }
+}
+
+/** @returns the chosen parents */
+export async function linkByOverlap(trx: Trx, countryCode: string, level: number) {
+  const { rows } = await sql<{ code: string; parent: string }>`
+    with best as (
+      select distinct on (staged.id) staged.id, parent.id as parent_id, parent.code as parent
+      from staged_area as staged
+      join admin_area as parent
+        on parent.country_code = ${countryCode} and parent.level = ${level - 1}
+        and geometry_overlaps(parent.geom, staged.geom)
+      cross join lateral (${overlap('staged.geom', 'parent.id')}) as overlap
+      where staged.parent_id is null and overlap.area > 0
+      order by staged.id, overlap.area desc, parent.code
+    )
+    update staged_area set parent_id = best.parent_id
+    from best
+    where staged_area.id = best.id
+    returning staged_area.code, best.parent`.execute(trx)
+  return new Map(rows.map(({ code, parent }) => [code, parent]))
+}
+
+/**
+ * The share of an area in a stored one, by the latter's pieces. The function behind `&&` replaces the operator:
+ * PostGIS 3.6 refuses to plan its join on tables of a row or two ("invalid join selectivity").
+ */
+function overlap(geom: string, areaId: string) {
+  const [shape, id] = [sql.ref(geom), sql.ref(areaId)]
+  return sql`
+    select sum(
+      case
+        when st_covers(${shape}, piece.geom) then st_area(piece.geom)
+        else st_area(st_intersection(${shape}, piece.geom))
+      end
+    ) as area
+    from admin_area_piece as piece
+    where piece.admin_area_id = ${id} and geometry_overlaps(piece.geom, ${shape})`
+}
+
+const SHARED = sql`select code from staged_area where code is not null group by code having count(*) > 1`
+
+/** Without areas that are dropped anyway. */
+export async function countUncoded(trx: Trx): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::integer as count
+    from staged_area
+    where code is null and st_area(geom::geography) / 1e6 >= ${SLIVER_KM2}`.execute(trx)
+  return rows[0]?.count ?? 0
+}
+
+export async function dropShared(trx: Trx): Promise<Finding[]> {
+  const { rows } = await sql<Finding>`
+    with dropped as (
+      delete from staged_area where code in (${SHARED}) returning id, origin, code
+    )
+    select code as area, 'it is not the only one of this code (' || origin || ')' as reason
+    from dropped
+    order by id`.execute(trx)
+  return rows
+}
+
+/**
+ * Uses the name, then the parent's code, then a number from north to south: the order in the file does not matter.
+ *
+ * @returns the areas by their new codes
+ */
+export async function giveCodes(trx: Trx): Promise<Finding[]> {
+  const { rows } = await sql<Finding>`
+    with needy as (
+      select id, code, coalesce(name_code, code) as base, parent_code,
+        st_x(st_centroid(geom)) as lng, st_y(st_centroid(geom)) as lat
+      from staged_area
+      where (code is null or code in (${SHARED})) and coalesce(name_code, code) is not null
+        and st_area(geom::geography) / 1e6 >= ${SLIVER_KM2}
+    ),
+    taken as (
+      select code from staged_area where code is not null and code not in (${SHARED})
+    ),
+    in_parents as (
+      select needy.*,
+        case
+          when parent_code is not null
+            and (count(*) over (partition by base) > 1 or base in (select code from taken))
+          then base || '.' || parent_code
+          else base
+        end as wanted
+      from needy
+    ),
+    numbered as (
+      select in_parents.*,
+        count(*) over (partition by wanted) > 1 or wanted in (select code from taken) as is_taken,
+        row_number() over (partition by wanted order by lat desc, lng, id) as number
+      from in_parents
+    ),
+    coded as (
+      update staged_area
+      set code = case when is_taken then wanted || '~' || number else wanted end
+      from numbered
+      where staged_area.id = numbered.id
+      returning staged_area.id, staged_area.origin, staged_area.code, numbered.code as before
+    )
+    select
+      code as area,
+      case
+        when before is null then origin || ' has no code'
+        else origin || ' has the code ' || before || ' of others'
+      end as reason
+    from coded
+    order by id`.execute(trx)
+  return rows
+}
 
 export interface BoundarySet {
   countryCode: string
@@ -11,10 +297,7 @@ export interface BoundarySet {
   licence: string
 }
 
-export async function findBoundarySets(
-  db: Kysely<Tables>,
-  countryCode: string,
-): Promise<Map<number, BoundarySet>> {
+export async function findBoundarySets(db: Kysely<Tables>, countryCode: string) {
   const rows = await db
     .selectFrom('boundary_set')
     .select(['country_code as countryCode', 'level', 'checksum', 'approximate', 'source', 'licence'])
@@ -32,15 +315,15 @@ export async function findBoundarySets(
 }
 
 /** Allows one writer; readers go on. */
-export async function lockBoundaries(trx: Transaction<Tables>): Promise<void> {
+export async function lockBoundaries(trx: Trx): Promise<void> {
   await sql`lock table boundary_set in share row exclusive mode`.execute(trx)
 }
 
-export async function beginTrial(trx: Transaction<Tables>): Promise<void> {
+export async function beginTrial(trx: Trx): Promise<void> {
   await sql`savepoint before_loading`.execute(trx)
 }
 
-export async function undoTrial(trx: Transaction<Tables>): Promise<void> {
+export async function undoTrial(trx: Trx): Promise<void> {
   await sql`rollback to savepoint before_loading`.execute(trx)
 }
 
@@ -54,11 +337,7 @@ export interface Replacement {
  * Areas with a known code keep their identity, so that those below stay linked; those below a removed area lose their
  * parent.
  */
-export async function replaceLevel(
-  trx: Transaction<Tables>,
-  set: BoundarySet,
-  stored: (part: number) => void,
-): Promise<Replacement> {
+export async function replaceLevel(trx: Trx, set: BoundarySet, stored: (part: number) => void) {
   const { countryCode, level } = set
   await sql`
     insert into boundary_set (country_code, level, checksum, approximate, source, licence)
@@ -100,7 +379,7 @@ interface Slice {
   vertices: number
 }
 
-async function slicesOfStaged(trx: Transaction<Tables>): Promise<{ vertices: number; slices: Slice[] }> {
+async function slicesOfStaged(trx: Trx): Promise<{ vertices: number; slices: Slice[] }> {
   const { rows } = await sql<Slice>`
     with measured as (
       select id, st_npoints(geom) as vertices, sum(st_npoints(geom)) over (order by id) as upto
@@ -113,11 +392,7 @@ async function slicesOfStaged(trx: Transaction<Tables>): Promise<{ vertices: num
   return { slices: rows, vertices: rows.reduce((sum, slice) => sum + slice.vertices, 0) }
 }
 
-async function storeSlice(
-  trx: Transaction<Tables>,
-  { countryCode, level }: BoundarySet,
-  { first, last }: Slice,
-): Promise<boolean[]> {
+async function storeSlice(trx: Trx, { countryCode, level }: BoundarySet, { first, last }: Slice) {
   const { rows } = await sql<{ added: boolean }>`
     insert into admin_area (
       country_code, level, code, name, parent_id, geom, area_km2,
@@ -163,11 +438,7 @@ const PIECE_VERTICES = 64
  *
  * @returns the deleted levels
  */
-export async function deleteApproximateBelow(
-  trx: Transaction<Tables>,
-  countryCode: string,
-  level: number,
-): Promise<number[]> {
+export async function deleteApproximateBelow(trx: Trx, countryCode: string, level: number) {
   const { rows } = await sql<{ level: number }>`
     delete from boundary_set
     where country_code = ${countryCode} and level > ${level} and approximate
@@ -185,11 +456,7 @@ export async function deleteApproximateBelow(
  *
  * @returns null for areas without one
  */
-export async function relinkChildren(
-  trx: Transaction<Tables>,
-  countryCode: string,
-  level: number,
-): Promise<{ area: string; parent: string | null }[]> {
+export async function relinkChildren(trx: Trx, countryCode: string, level: number) {
   const { rows } = await sql<{ area: string; parent: string | null }>`
     with best as (
       select distinct on (child.id) child.id, parent.id as parent_id, parent.code as parent
@@ -215,6 +482,6 @@ export async function relinkChildren(
 }
 
 /** The embedded database never gathers statistics itself, a server only later. */
-export async function analyzeBoundaries(trx: Transaction<Tables>): Promise<void> {
+export async function analyzeBoundaries(trx: Trx): Promise<void> {
   await sql`analyze admin_area, admin_area_piece`.execute(trx)
 }

@@ -4,30 +4,159 @@ import type { Database } from '#src/data/client.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { round } from '#src/lib/round.ts'
-import { type CodeRule, settleCodes } from './codes.ts'
-import { type CountryPlace, linkParents, someOf } from './place.ts'
+import { listSome } from './feature.ts'
+import type { Bounds } from './geometry.ts'
 import {
   analyzeBoundaries,
   type BoundarySet,
   beginTrial,
+  countUncoded,
   deleteApproximateBelow,
-  lockBoundaries,
-  type Replacement,
-  relinkChildren,
-  replaceLevel,
-  undoTrial,
-} from './queries.ts'
-import {
+  dropShared,
   dropStaged,
   duplicateCodes,
   type Finding,
+  giveCodes,
   levelWithTheSameAreas,
+  linkByCode,
+  linkByOverlap,
+  lockBoundaries,
   nameStaged,
   type Repair,
+  type Replacement,
+  relinkChildren,
   repairStaged,
+  replaceLevel,
   type StagedArea,
   stageAreas,
-} from './staging-queries.ts'
+  undoTrial,
+} from './queries.ts'
+
+/** Areas without a code get one from their name, or are left out. */
+export const CODE_RULES = ['from-names', 'skip'] as const
+export type CodeRule = (typeof CODE_RULES)[number]
+
+/** A larger share of areas without codes is no leftover of drawing. */
+const MOSTLY = 0.5
+
+/**
+ * ADDIS-ABABA: capitals without accents. Other scripts stay.
+ *
+ * @returns null for a name without letters and digits
+ */
+export function codeOfName(name: string): string | null {
+  const plain = name
+    .normalize('NFD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .normalize('NFC')
+  const words = plain.toUpperCase().match(/[\p{Letter}\p{Mark}\p{Number}]+/gu)
+  return words?.join('-') ?? null
+}
+
+/** Applies the operator's rule to areas without a code of their own. */
+async function settleCodes(trx: Transaction<Tables>, rule: CodeRule | undefined, staged: number) {
+  if (rule === 'from-names') return { coded: await giveCodes(trx), dropped: [] }
+  if (rule === 'skip') return { coded: [], dropped: await dropShared(trx) }
+  const uncoded = await countUncoded(trx)
+  if (uncoded > MOSTLY * staged) {
+    throw new OperatorError(
+      `${uncoded} of the ${staged} features have no code: --code-property names another property, and --codes from-names makes codes from names.`,
+    )
+  }
+  return { coded: [], dropped: [] }
+}
+
+export interface CountryPlace {
+  code: string
+  name: string
+  /** Null for an unknown place. */
+  bounds: Bounds | null
+}
+
+/** Degrees. */
+const MARGIN = 1
+
+/**
+ * A country without bounds accepts any place.
+ *
+ * @throws {OperatorError} guesses the mistake: swapped coordinates, a projection, or another country
+ */
+export function refuseOtherPlace(
+  subject: string,
+  bounds: Bounds,
+  country: CountryPlace,
+  countries: CountryPlace[],
+): void {
+  const [west, south, east, north] = bounds
+  const onEarth = west >= -180 && south >= -90 && east <= 180 && north <= 90
+  if (country.bounds === null ? onEarth : within(bounds, country.bounds)) return
+  const corner = `${rounded(west)}, ${rounded(south)}`
+  if (within([south, west, north, east], country.bounds)) {
+    throw new OperatorError(
+      `${subject} begins at ${corner}, which lies in ${country.name} only with the coordinates swapped: did you mean lng, lat?`,
+    )
+  }
+  if (!onEarth) {
+    throw new OperatorError(
+      `${subject} begins at ${corner}, which are not degrees: convert the file to WGS 84 with \`ogr2ogr -t_srs EPSG:4326\`.`,
+    )
+  }
+  const other = countries.find((candidate) => within(bounds, candidate.bounds))
+  const guess = other ? ` It seems to be of ${other.name}.` : ''
+  throw new OperatorError(
+    `${subject} does not lie in ${country.name}: it reaches from ${corner} to ${rounded(east)}, ${rounded(north)}.${guess}`,
+  )
+}
+
+function within([west, south, east, north]: Bounds, outer: Bounds | null): boolean {
+  return (
+    outer !== null &&
+    west >= outer[0] - MARGIN &&
+    south >= outer[1] - MARGIN &&
+    east <= outer[2] + MARGIN &&
+    north <= outer[3] + MARGIN
+  )
+}
+
+function rounded(degrees: number): string {
+  return String(Number(degrees.toFixed(4)))
+}
+
+/** Some areas were split, renamed or redrawn; with a larger share the levels do not belong together. */
+const TOLERATED = 0.5
+
+/**
+ * By parents' codes, else by the largest overlap.
+ *
+ * @returns the areas not linked by code
+ */
+async function linkParents(trx: Transaction<Tables>, country: CountryPlace, level: number) {
+  if (level === 0) return []
+  const { total, unlinked } = await linkByCode(trx, country.code, level)
+  // A country needs no outline for its regions.
+  if (level === 1) return []
+  const above = `level ${level - 1} of ${country.name}`
+  const misnamed = unlinked.filter(({ parentCode }) => parentCode !== null)
+  if (misnamed.length > TOLERATED * total) {
+    const codes = [...new Set(misnamed.map(({ parentCode }) => String(parentCode)))]
+    throw new OperatorError(
+      `No areas of ${above} have the parents' codes ${listSome(codes)}: are these areas of level ${level}? If they are, --parent-property none links them by overlap.`,
+    )
+  }
+  const parents = await linkByOverlap(trx, country.code, level)
+  const outside = unlinked.filter(({ area }) => !parents.has(area)).map(({ area }) => area)
+  if (outside.length > TOLERATED * total) {
+    throw new OperatorError(
+      `${outside.length} of the areas lie in none of the areas of ${above}: ${listSome(outside)}.`,
+    )
+  }
+  return unlinked.map(({ area, parentCode }) => {
+    const parent = parents.get(area)
+    const why = parentCode === null ? 'it names no parent' : `its parent ${parentCode} is not there`
+    const then = parent === undefined ? `and it lies in no area of ${above}` : `it lies mostly in ${parent}`
+    return { area, reason: `${why}; ${then}` }
+  })
+}
 
 interface ReplaceOptions {
   country: CountryPlace
@@ -54,7 +183,7 @@ export interface LoadReport extends Replacement {
 /**
  * One transaction replaces the areas of a level.
  *
- * @throws {OperatorError} says in one sentence what is wrong
+ * @throws {OperatorError} one sentence about the mistake
  */
 export async function replaceBoundaries(
   database: Database,
@@ -132,9 +261,6 @@ function refuseLargeRepairs(repaired: Repair[], dropped: Finding[], most: number
   )
 }
 
-/** Leftovers of drawing are few; many are a misunderstanding. */
-const MOSTLY = 0.5
-
 function refuseMostlyDropped(staged: number, dropped: Finding[], codes: CodeRule | undefined): void {
   const [first] = dropped
   const tolerated = codes === 'skip' ? Math.max(staged, 1) - 1 : MOSTLY * Math.max(staged, dropped.length)
@@ -144,11 +270,7 @@ function refuseMostlyDropped(staged: number, dropped: Finding[], codes: CodeRule
   )
 }
 
-async function refuseMistakenAreas(
-  trx: Transaction<Tables>,
-  country: CountryPlace,
-  level: number,
-): Promise<void> {
+async function refuseMistakenAreas(trx: Transaction<Tables>, country: CountryPlace, level: number) {
   const { count, codes: duplicates } = await duplicateCodes(trx)
   if (level === 0 && count !== 1) {
     throw new OperatorError(`Level 0 is one area, the country; there are ${count}.`)
@@ -156,7 +278,7 @@ async function refuseMistakenAreas(
   if (duplicates.length > 0) {
     const comes = duplicates.length === 1 ? 'One code comes' : `${duplicates.length} codes come`
     throw new OperatorError(
-      `${comes} more than once: ${someOf(duplicates)}; --codes from-names makes others, and --codes skip leaves such areas out.`,
+      `${comes} more than once: ${listSome(duplicates)}; --codes from-names makes others, and --codes skip leaves such areas out.`,
     )
   }
   const other = await levelWithTheSameAreas(trx, country.code, level)

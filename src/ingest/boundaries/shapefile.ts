@@ -1,11 +1,11 @@
+import { isAscii, isUtf8 } from 'node:buffer'
 import { createReadStream } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { OperatorError } from '#src/errors.ts'
 import { messageOf } from '#src/lib/promises.ts'
-import { ByteReader, recordsIn, surveyTexts } from './dbf.ts'
-import { chooseEncoding } from './encoding.ts'
+import { chooseEncoding, type Decode, type Texts, withoutCutCharacter } from './encoding.ts'
 import {
   type FeatureFile,
   isWgs84Wkt,
@@ -15,6 +15,141 @@ import {
   type Reading,
 } from './feature.ts'
 
+const DBF_HEADER_BYTES = 32
+const FIELD_BYTES = 32
+const TERMINATOR = 0x0d
+
+interface Field {
+  name: string
+  type: string
+  length: number
+}
+
+interface Header {
+  count: number
+  recordBytes: number
+  languageDriver: number
+  fields: Field[]
+}
+
+/** @throws {Error} for a damaged or short file */
+export async function* readRecords(
+  file: ByteReader,
+  decode: Decode,
+): AsyncGenerator<Record<string, unknown>> {
+  const { count, recordBytes, fields } = await readHeader(file, decode)
+  for (let record = 0; record < count; record++) {
+    yield readRecord(await readExactly(file, recordBytes), fields, decode)
+  }
+}
+
+async function surveyTexts(file: ByteReader): Promise<{ texts: Texts; languageDriver: number }> {
+  const { count, recordBytes, fields, languageDriver } = await readHeader(file, (bytes) =>
+    bytes.toString('latin1'),
+  )
+  let texts: Texts = 'ASCII'
+  for (let record = 0; record < count; record++) {
+    const bytes = await readExactly(file, recordBytes)
+    if (isAscii(bytes)) continue
+    const cells = splitCells(bytes, fields).map(withoutCutCharacter)
+    if (!cells.every((cell) => isUtf8(cell))) return { texts: 'other', languageDriver }
+    if (!cells.every((cell) => isAscii(cell))) texts = 'UTF-8'
+    else if (texts === 'ASCII') texts = 'cut'
+  }
+  return { texts, languageDriver }
+}
+
+async function readHeader(file: ByteReader, decode: Decode): Promise<Header> {
+  const header = await readExactly(file, DBF_HEADER_BYTES)
+  const headerBytes = header.readUInt16LE(8)
+  const recordBytes = header.readUInt16LE(10)
+  const fields = fieldsIn(await readExactly(file, Math.max(0, headerBytes - DBF_HEADER_BYTES)), decode)
+  // The first byte marks deleted records, which shapefiles have none of.
+  if (recordBytes < fields.reduce((sum, { length }) => sum + length, 1)) {
+    throw new Error(`its .dbf has records of ${recordBytes} bytes, which its fields do not fit into`)
+  }
+  return { count: header.readUInt32LE(4), recordBytes, fields, languageDriver: header.readUInt8(29) }
+}
+
+async function readExactly(file: ByteReader, length: number): Promise<Buffer> {
+  const bytes = await file.read(length)
+  if (bytes.length < length) throw new Error('its .dbf is cut off')
+  return bytes
+}
+
+function fieldsIn(bytes: Buffer, decode: Decode): Field[] {
+  const fields: Field[] = []
+  for (let at = 0; at + FIELD_BYTES <= bytes.length && bytes[at] !== TERMINATOR; at += FIELD_BYTES) {
+    const name = bytes.subarray(at, at + 11)
+    const end = name.indexOf(0)
+    fields.push({
+      name: readCell(end < 0 ? name : name.subarray(0, end), decode),
+      type: String.fromCharCode(bytes.readUInt8(at + 11)),
+      length: bytes.readUInt8(at + 16),
+    })
+  }
+  return fields
+}
+
+function splitCells(record: Buffer, fields: Field[]): Buffer[] {
+  let at = 1
+  return fields.map(({ length }) => {
+    at += length
+    return record.subarray(at - length, at)
+  })
+}
+
+function readRecord(bytes: Buffer, fields: Field[], decode: Decode): Record<string, unknown> {
+  const cells = splitCells(bytes, fields)
+  return Object.fromEntries(
+    fields.map(({ name, type }, index) => [name, typed(readCell(cells[index] as Buffer, decode), type)]),
+  )
+}
+
+/** Texts are padded with blanks or NUL. */
+function readCell(bytes: Buffer, decode: Decode): string {
+  return decode(bytes).replaceAll('\0', '').trim()
+}
+
+function typed(text: string, type: string): unknown {
+  if (type === 'N' || type === 'F') return Number.parseFloat(text)
+  if (type === 'L') return /^[yt]$/i.test(text)
+  return text
+}
+
+/** Buffers no more than the caller asks for. */
+export class ByteReader {
+  readonly #chunks: AsyncIterator<Buffer>
+  #rest: Buffer = Buffer.alloc(0)
+
+  constructor(stream: Readable) {
+    // An early failure is reported to the reader.
+    stream.on('error', () => {})
+    this.#chunks = stream[Symbol.asyncIterator]()
+  }
+
+  async read(length: number): Promise<Buffer> {
+    const parts: Buffer[] = []
+    let missing = length
+    while (missing > 0) {
+      if (this.#rest.length === 0) {
+        const { value, done } = await this.#chunks.next()
+        if (done) break
+        this.#rest = value
+      }
+      const part = this.#rest.subarray(0, missing)
+      this.#rest = this.#rest.subarray(part.length)
+      missing -= part.length
+      parts.push(part)
+    }
+    return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts)
+  }
+
+  async close(): Promise<void> {
+    await this.#chunks.return?.()
+  }
+}
+
 /** .cpg names the encoding, .prj the CRS. */
 const PARTS = ['shp', 'dbf', 'prj', 'cpg'] as const
 type Part = (typeof PARTS)[number]
@@ -23,7 +158,7 @@ type Parts = Partial<Record<Part, () => Promise<Readable>>>
 
 export async function shapefile(path: string, reading: Reading): Promise<FeatureFile> {
   const stem = basename(path, extname(path))
-  const siblings = (await readdir(dirname(path))).filter((name) => partOf(name) && stemOf(name) === stem)
+  const siblings = (await readdir(dirname(path))).filter((name) => findPart(name) && stemOf(name) === stem)
   const paths = siblings.sort().map((name) => join(dirname(path), name))
   return {
     name: basename(path),
@@ -32,7 +167,7 @@ export async function shapefile(path: string, reading: Reading): Promise<Feature
     features: (noted) =>
       shapefileFeatures(
         basename(path),
-        partsOf(paths, async (file) => createReadStream(file)),
+        openParts(paths, async (file) => createReadStream(file)),
         reading,
         noted,
       ),
@@ -44,12 +179,12 @@ export function shapefileReading({ encoding }: Reading): string[] {
   return ['encoding', encoding?.name ?? 'by label']
 }
 
-export function partOf(name: string): Part | undefined {
+export function findPart(name: string): Part | undefined {
   return PARTS.find((part) => name.toLowerCase().endsWith(`.${part}`))
 }
 
-export function partsOf(files: string[], open: (file: string) => Promise<Readable>): Parts {
-  return Object.fromEntries(files.map((file) => [partOf(file), () => open(file)]))
+export function openParts(files: string[], open: (file: string) => Promise<Readable>): Parts {
+  return Object.fromEntries(files.map((file) => [findPart(file), () => open(file)]))
 }
 
 export function stemOf(name: string): string {
@@ -73,10 +208,10 @@ export async function* shapefileFeatures(
     return reader
   }
   try {
-    const crs = prj ? (await textOf(await open(prj))).trim() : ''
+    const crs = prj ? (await readSmallText(await open(prj))).trim() : ''
     if (crs === '') noted(`${name} has no CRS (.prj): its coordinates are taken for degrees of WGS 84.`)
     else refuseOtherCrs(name, crs)
-    const label = cpg && (await textOf(await open(cpg)))
+    const label = cpg && (await readSmallText(await open(cpg)))
     const { encoding, note } = chooseEncoding(
       name,
       await surveyTexts(await open(dbf)),
@@ -84,7 +219,7 @@ export async function* shapefileFeatures(
       reading.encoding,
     )
     if (note) noted(note)
-    yield* sideBySide(name, shapesIn(await open(shp)), recordsIn(await open(dbf), encoding.decode))
+    yield* sideBySide(name, readShapes(await open(shp)), readRecords(await open(dbf), encoding.decode))
   } catch (error) {
     if (error instanceof OperatorError) throw error
     if (error instanceof CutOff) {
@@ -98,7 +233,7 @@ export async function* shapefileFeatures(
 
 async function* sideBySide(
   name: string,
-  shapes: ReturnType<typeof shapesIn>,
+  shapes: ReturnType<typeof readShapes>,
   records: AsyncGenerator<Record<string, unknown>>,
 ): AsyncGenerator<RawFeature> {
   for (let number = 1; ; number++) {
@@ -121,7 +256,7 @@ async function* sideBySide(
 /** A .prj or .cpg has a few lines. */
 const MAX_TEXT_BYTES = 64 * 1024
 
-async function textOf(file: ByteReader): Promise<string> {
+async function readSmallText(file: ByteReader): Promise<string> {
   return (await file.read(MAX_TEXT_BYTES)).toString('utf8')
 }
 
@@ -173,7 +308,7 @@ const OTHER_TYPES: Record<number, 'Point' | 'LineString' | 'MultiPoint' | 'Multi
  * @yields null for an empty record
  * @throws {CutOff} for a short file
  */
-export async function* shapesIn(
+export async function* readShapes(
   file: ByteReader,
 ): AsyncGenerator<{ shape: ShapeGeometry | null; read: number }> {
   const header = await exactly(file, HEADER_BYTES)
@@ -187,7 +322,7 @@ export async function* shapesIn(
       throw new Error(`shape ${number} has ${length} bytes; at most ${MAX_RECORD_BYTES} are read`)
     }
     left -= RECORD_HEADER_BYTES + length
-    yield { shape: geometryOf(await exactly(file, length), number), read: 1 - left / bytes }
+    yield { shape: readGeometry(await exactly(file, length), number), read: 1 - left / bytes }
   }
 }
 
@@ -202,7 +337,7 @@ const PARTS_OFFSET = 44
 const PART_BYTES = 4
 const POSITION_BYTES = 16
 
-function geometryOf(record: Buffer, number: number): ShapeGeometry | null {
+function readGeometry(record: Buffer, number: number): ShapeGeometry | null {
   const type = record.length < 4 ? 0 : record.readInt32LE(0)
   if (type === 0) return null
   if (!POLYGONS.includes(type)) {
@@ -227,12 +362,12 @@ function geometryOf(record: Buffer, number: number): ShapeGeometry | null {
   // Each position has one ring: otherwise few bytes could declare millions of rings.
   if (starts.some((from, ring) => from < 0 || from > (ends[ring] as number))) throw damaged
   const rings = starts
-    .map((from, ring) => ringOf(record, start + from * POSITION_BYTES, (ends[ring] as number) - from))
+    .map((from, ring) => readRing(record, start + from * POSITION_BYTES, (ends[ring] as number) - from))
     .filter((ring) => ring.length > 0)
-  return polygonsOf(rings)
+  return assemblePolygons(rings)
 }
 
-function ringOf(record: Buffer, start: number, count: number): Position[] {
+function readRing(record: Buffer, start: number, count: number): Position[] {
   return Array.from({ length: count }, (_, index): Position => {
     const at = start + index * POSITION_BYTES
     return [record.readDoubleLE(at), record.readDoubleLE(at + 8)]
@@ -252,7 +387,7 @@ interface Ring {
  * Outer rings run clockwise, holes against it. A hole belongs to the smallest ring around it. A hole without one means
  * reversed rings, or no hole.
  */
-function polygonsOf(positions: Position[][]): ShapeGeometry | null {
+function assemblePolygons(positions: Position[][]): ShapeGeometry | null {
   const rings = positions.map(measured)
   const polygons = assembled(rings, true) ?? assembled(rings, false) ?? rings.map((ring) => [ring.positions])
   const [only] = polygons

@@ -2,8 +2,7 @@ import type { Series } from '#schemas/products/define.ts'
 import type { Finding } from '#src/data/rights.ts'
 import type { Extent } from '#src/raster/grid.ts'
 import type { PixelType } from '#src/raster/pixels.ts'
-import type { Statistics } from '../statistics.ts'
-import type { Frame, Tally } from '../tally.ts'
+import type { Frame, Statistics, Tally } from '../statistics.ts'
 
 export interface LayerFacts {
   input: string | null
@@ -69,10 +68,10 @@ export type Found = Omit<Finding, 'allowed'>
 
 export type Check<Facts> = (release: Facts, surroundings: Surroundings) => Found[]
 
-export function layersOf<Layer extends LayerFacts>({ coverages }: ReleaseFacts<Layer>): Layer[] {
+export function listLayers<Layer extends LayerFacts>({ coverages }: ReleaseFacts<Layer>): Layer[] {
   return coverages.flatMap(({ layers }) => layers)
 }
 
-export function labelsOf({ input, scenario }: LayerFacts): NonNullable<Found['layer']> {
+export function labelLayer({ input, scenario }: LayerFacts): NonNullable<Found['layer']> {
   return { input, scenario }
 }

@@ -18,10 +18,50 @@ import type {
   ReleaseFacts,
   Surroundings,
 } from './facts.ts'
-import { judged, type Leniency } from './judgement.ts'
 import { findSurroundings, listCoverageFacts, partWithValues } from './queries.ts'
-import { empty, extent, month, names, notHonoured, range, reading, scenariosAlike, spread } from './rules.ts'
-import { undeclaredNodata } from './undeclared-nodata.ts'
+import {
+  empty,
+  extent,
+  month,
+  names,
+  notHonoured,
+  range,
+  reading,
+  scenariosAlike,
+  spread,
+  undeclaredNodata,
+} from './rules.ts'
+
+export interface Leniency {
+  allow: readonly CheckName[]
+  strict?: boolean
+}
+
+function judged(findings: readonly Omit<Finding, 'allowed'>[], { allow, strict = false }: Leniency) {
+  return findings.map((finding) => {
+    const level = strict ? 'error' : finding.level
+    return { ...finding, level, allowed: level === 'error' && allow.includes(finding.check) }
+  })
+}
+
+export function refusingChecks(findings: readonly Finding[]): CheckName[] {
+  return [...new Set(findings.filter(refuses).map(({ check }) => check))].sort()
+}
+
+export function refusalText(findings: readonly Finding[]): string {
+  return findings
+    .filter(refuses)
+    .map(({ check, sentence }) => `${check}: ${sentence}`)
+    .join(' ')
+}
+
+function refuses({ level, allowed }: Finding): boolean {
+  return level === 'error' && !allowed
+}
+
+export function allowedChecks(findings: readonly Finding[]): CheckName[] {
+  return [...new Set(findings.filter(({ allowed }) => allowed).map(({ check }) => check))].sort()
+}
 
 /** Checks without pixels: a mistake costs a second, not a load. */
 const BEFORE_READING: Check<FileFacts>[] = [reading, notHonoured, extent, month, names]
@@ -74,13 +114,13 @@ export async function inspect(
           }),
         )
       }
-      const found = run(AFTER_READING, { series, ...readFactsOf(facts, read, spreads) }, surroundings)
+      const found = run(AFTER_READING, { series, ...gatherFacts(facts, read, spreads) }, surroundings)
       return [...before, ...judged(found, leniency)]
     },
   }
 }
 
-function readFactsOf(
+function gatherFacts(
   coverages: CoverageFacts<LayerFacts>[],
   read: CoverageStatistics[],
   spreads: (number | null)[],

@@ -189,12 +189,7 @@ async function findPlaces(
 }
 
 /** Repeated blocks count repeatedly. */
-async function countStoredBlocks(
-  db: Kysely<Tables>,
-  coverageId: number,
-  level: number,
-  blocks: Block[],
-): Promise<number | null> {
+async function countStoredBlocks(db: Kysely<Tables>, coverageId: number, level: number, blocks: Block[]) {
   const columns = [...new Set(blocks.map(runOf))]
   const { rows } = await sql<{ row: number; column: number; bands: Buffer } | { row: null }>`
     select block_row as row, block_column as column, bands

@@ -3,16 +3,19 @@ import { isoMonth, monthsBetween } from '#src/lib/dates.ts'
 import { editDistance, nameKey } from '#src/lib/names.ts'
 import { percentText, shortNumber } from '#src/lib/round.ts'
 import type { Extent } from '#src/raster/grid.ts'
+import { PIXEL_TYPES, type PixelType } from '#src/raster/pixels.ts'
+import type { Extreme, Tally } from '../statistics.ts'
 import {
   type Check,
   type CoverageFacts,
   type FileFacts,
   type Found,
   type LayerFacts,
-  labelsOf,
-  layersOf,
+  labelLayer,
+  listLayers,
   type MeasuredLayer,
   type ReadFacts,
+  type ReadLayer,
   type ReleaseFacts,
 } from './facts.ts'
 
@@ -37,7 +40,7 @@ export const empty: Check<ReleaseFacts<MeasuredLayer>> = ({ coverages }) =>
           check: 'empty',
           level: 'error',
           sentence,
-          layer: labelsOf(layer),
+          layer: labelLayer(layer),
           figures: { valid: validCount, pixels },
         }
       }),
@@ -61,7 +64,7 @@ export const extent: Check<ReleaseFacts> = ({ coverages }, { country }) => {
       check: 'extent',
       level: 'error',
       sentence: `${which} ${meets} ${where}${part === 0 ? '' : ', less than a tenth'}${swapped ? '; with its axes the other way round it would: are they swapped?' : '.'}`,
-      ...(coverage.layers.length === 1 && { layer: labelsOf(coverage.layers[0] as LayerFacts) }),
+      ...(coverage.layers.length === 1 && { layer: labelLayer(coverage.layers[0] as LayerFacts) }),
       figures: { ...coverage.extent, covered: part },
     }
   })
@@ -75,7 +78,7 @@ export const spread: Check<ReleaseFacts<MeasuredLayer>> = ({ coverages }, { coun
     // Other checks report these.
     if (country.extent === null || partCovered(country.extent, coverage.extent) < SMALLEST_PART) return []
     if (layers.every((layer) => isEmpty(layer, pixels))) return []
-    const layer = layers.length === 1 && { layer: labelsOf(layers[0] as LayerFacts) }
+    const layer = layers.length === 1 && { layer: labelLayer(layers[0] as LayerFacts) }
     if (part === null) {
       return {
         check: 'extent',
@@ -144,7 +147,7 @@ const STANDARD_SCENARIOS: readonly string[] = SCENARIOS.map(({ scenario }) => sc
 
 /** A name almost equal to another: requests for one miss the other. */
 export const names: Check<ReleaseFacts> = (release, surroundings) => {
-  const layers = layersOf(release)
+  const layers = listLayers(release)
   return [
     ...misspelled(
       'input',
@@ -206,7 +209,7 @@ export const notHonoured: Check<FileFacts> = (release) =>
 
 /** Another unit, a missing scale, or an undeclared nodata value. */
 export const range: Check<ReleaseFacts<MeasuredLayer>> = (release, { plausible }) =>
-  layersOf(release).flatMap((layer) => {
+  listLayers(release).flatMap((layer) => {
     const { minimum, maximum } = layer.statistics
     if (minimum === null || maximum === null) return []
     if (minimum >= plausible.minimum && maximum <= plausible.maximum) return []
@@ -217,7 +220,7 @@ export const range: Check<ReleaseFacts<MeasuredLayer>> = (release, { plausible }
       check: 'range',
       level: 'error',
       sentence: `${layer.origin} has values of ${found}, but ${[product, cropCode].filter(Boolean).join(' of ')} is plausible from ${expected}: is its nodata value missing, or its scale or unit wrong?`,
-      layer: labelsOf(layer),
+      layer: labelLayer(layer),
       figures: {
         minimum,
         maximum,
@@ -233,7 +236,7 @@ export const reading: Check<FileFacts> = ({ notes }) =>
 /** One file was probably given for all scenarios. */
 export const scenariosAlike: Check<ReadFacts> = (release) =>
   release.alikeInputs.map((input) => {
-    const scenarios = layersOf(release)
+    const scenarios = listLayers(release)
       .filter((layer) => layer.input === input)
       .map(({ scenario }) => scenario)
     return {
@@ -243,3 +246,80 @@ export const scenariosAlike: Check<ReadFacts> = (release) =>
       figures: { input, scenarios: scenarios.length },
     }
   })
+
+/** A nodata value is seldom rare. */
+const SMALLEST_NODATA_PART = 0.01
+
+/** Least distance, relative to the range of the others, of a value at the grid's edges or at the end of its type. */
+const SMALLEST_GAP = 0.25
+
+/** Relative to the largest value: nearer values differ by rounding. */
+const SMALLEST_DIFFERENCE = 0.001
+
+/** Share of the grid's edges. */
+const SMALLEST_PART_OF_FRAME = 0.5
+const CORNERS = 4
+
+/** A frequent value apart from all others: -9999 would be answered as a rate. */
+export const undeclaredNodata: Check<ReadFacts> = (release) =>
+  listLayers(release).flatMap((layer) => {
+    const { low, high } = layer.values
+    if (low === null || high === null) return []
+    const evidence = looksLikeNodata(layer, low, high) ?? looksLikeNodata(layer, high, low)
+    if (evidence === undefined) return []
+    const { value, part, others, atEdges } = evidence
+    const range = [...new Set(others.map(shortNumber))].join(' to ')
+    return {
+      check: 'undeclared-nodata',
+      level: 'error',
+      sentence: `${layer.origin} has the pixel value ${shortNumber(value)} in ${percentText(part)} of its values, apart from all others (${range})${atEdges ? ', at the corners and edges of the grid' : ''}: does it mean none? The layer's nodata says so.`,
+      layer: labelLayer(layer),
+      figures: { value, part, othersFrom: others[0], othersTo: others[1] },
+    }
+  })
+
+function looksLikeNodata({ values, frame, pixelType }: ReadLayer, end: Extreme, otherEnd: Extreme) {
+  const part = end.count / values.count
+  if (part <= SMALLEST_NODATA_PART || end.next === null) return undefined
+  const others: [number, number] = [Math.min(end.next, otherEnd.value), Math.max(end.next, otherEnd.value)]
+  const gap = Math.abs(end.next - end.value)
+  const range = others[1] - others[0]
+  if (gap < SMALLEST_DIFFERENCE * Math.max(Math.abs(end.value), ...others.map(Math.abs))) return undefined
+  const atEdges = standsAtEdges(end.value, frame.corners, frame.values)
+  const isEvident =
+    hasOwnSign(end.value, others) ||
+    (isFarther(gap, range, others) && hasThreeValues(end.next, otherEnd)) ||
+    (gap > range * SMALLEST_GAP && (atEdges || isEndOfType(end.value, pixelType)))
+  return isEvident ? { value: end.value, part, others, atEdges } : undefined
+}
+
+function isFarther(gap: number, range: number, others: number[]): boolean {
+  return gap > Math.max(range, ...others.map(Math.abs))
+}
+
+/** Amounts are not negative. */
+function hasOwnSign(value: number, others: number[]): boolean {
+  return value < 0 && others.every((other) => other >= 0)
+}
+
+/** Two values show no range. */
+function hasThreeValues(next: number, otherEnd: Extreme): boolean {
+  return otherEnd.next !== null && next !== otherEnd.value && next !== otherEnd.next
+}
+
+function standsAtEdges(value: number, corners: number[], edges: Tally): boolean {
+  const end = [edges.low, edges.high].find((extreme) => extreme?.value === value)
+  return (
+    corners.length === CORNERS &&
+    corners.every((corner) => corner === value) &&
+    (end?.count ?? 0) > edges.count * SMALLEST_PART_OF_FRAME
+  )
+}
+
+/** Integer types often use their end for nodata; 0 is a real value. */
+function isEndOfType(value: number, type: PixelType): boolean {
+  const { BYTES_PER_ELEMENT: bytes } = PIXEL_TYPES[type].PixelArray
+  if (type.endsWith('F') || value === 0) return false
+  const span = 2 ** (8 * bytes)
+  return type.endsWith('SI') ? value === -span / 2 || value === span / 2 - 1 : value === span - 1
+}

@@ -10,11 +10,11 @@ export const OUTLINE_SOURCE = {
 }
 
 export function countryOutline(countryCode: string): MultiPolygon {
-  return outlineOf(DEMO_COUNTRIES[countryCode]?.numericCode)
+  return readOutline(DEMO_COUNTRIES[countryCode]?.numericCode)
 }
 
 /** @param numericCode ISO 3166-1 */
-export function outlineOf(numericCode: string | undefined): MultiPolygon {
+export function readOutline(numericCode: string | undefined): MultiPolygon {
   const world = createRequire(import.meta.url)('world-atlas/countries-10m.json') as Topology<{
     countries: GeometryCollection
   }>
@@ -25,7 +25,7 @@ export function outlineOf(numericCode: string | undefined): MultiPolygon {
   throw new Error(`world-atlas has no outline for ${numericCode}`)
 }
 
-export function boundsOf(outline: MultiPolygon): {
+export function measureBounds(outline: MultiPolygon): {
   west: number
   south: number
   east: number

@@ -5,11 +5,9 @@ import { listCountryEntries, listCountryExtents } from '#src/catalog/reference-q
 import { listReleases } from '#src/catalog/release-queries.ts'
 import type { Database } from '#src/data/client.ts'
 import { lockWork } from '#src/data/work-lock.ts'
-import { type Shape, shapeOf } from '../boundaries/geometry.ts'
-import type { CountryPlace } from '../boundaries/place.ts'
-import { type BoundarySet, findBoundarySets } from '../boundaries/queries.ts'
-import { replaceBoundaries } from '../boundaries/replace.ts'
-import type { StagedArea } from '../boundaries/staging-queries.ts'
+import { readShape, type Shape } from '../boundaries/geometry.ts'
+import { type BoundarySet, findBoundarySets, type StagedArea } from '../boundaries/queries.ts'
+import { type CountryPlace, replaceBoundaries } from '../boundaries/replace.ts'
 import { loadRelease } from '../load.ts'
 import { countryOutline, DEMO_COUNTRIES, OUTLINE_SOURCE } from './outlines.ts'
 import { cutByNearestSeat, type SeatPlace } from './queries.ts'
@@ -82,7 +80,7 @@ export async function seedAreas(database: Database): Promise<void> {
 }
 
 async function seedOutline(database: Database, country: CountryPlace): Promise<void> {
-  const { wkb } = shapeOf(countryOutline(country.code)) as Shape
+  const { wkb } = readShape(countryOutline(country.code)) as Shape
   const code = country.code.toUpperCase()
   await seedLevel(
     database,
@@ -93,7 +91,7 @@ async function seedOutline(database: Database, country: CountryPlace): Promise<v
 }
 
 async function seedLevels(database: Database, country: CountryPlace): Promise<void> {
-  const { seats, names } = seatsOf(country.code)
+  const { seats, names } = readSeats(country.code)
   const areas = await cutByNearestSeat(database.writer, country.code, seats, LEVELS)
   const checksum = createHash('sha256').update(SEATS).digest('hex')
   for (const level of LEVELS) {
@@ -111,12 +109,7 @@ async function seedLevels(database: Database, country: CountryPlace): Promise<vo
   }
 }
 
-async function seedLevel(
-  database: Database,
-  country: CountryPlace,
-  set: BoundarySet,
-  areas: StagedArea[],
-): Promise<void> {
+async function seedLevel(database: Database, country: CountryPlace, set: BoundarySet, areas: StagedArea[]) {
   await replaceBoundaries(database, set, Readable.from(areas), {
     country,
     strict: false,
@@ -127,7 +120,7 @@ async function seedLevel(
 }
 
 /** Codes count areas within the one above, in the order of the file: RWA-01-02-03. They are this project's own. */
-export function seatsOf(countryCode: string): { seats: SeatPlace[]; names: Map<string, string> } {
+export function readSeats(countryCode: string): { seats: SeatPlace[]; names: Map<string, string> } {
   const names = new Map<string, string>()
   const codes = new Map<string, string>()
   const counts = new Map<string, number>()

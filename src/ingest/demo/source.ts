@@ -5,7 +5,7 @@ import type { Grid, Window } from '#src/raster/grid.ts'
 import { type Pixels, storedNodata } from '#src/raster/pixels.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
 import type { CoverageSource, LayerSource, ReleaseSource } from '../source.ts'
-import { boundsOf, countryOutline, crossings, DEMO_COUNTRIES, type DemoCountry } from './outlines.ts'
+import { countryOutline, crossings, DEMO_COUNTRIES, type DemoCountry, measureBounds } from './outlines.ts'
 
 /**
  * Invented values, smooth and reproducible: a suitability from 0 to 1, the sum of waves over longitude and latitude,
@@ -127,7 +127,7 @@ export const DEMO_RELEASES: DemoRelease[] = DEMO_PLACES.flatMap((place) =>
   PRODUCTS.list
     .filter(({ seasonal }) => seasonal === (place.cropCode !== null))
     .map((product) => ({ product, ...place })),
-).filter((release) => quantitiesOf(release).length > 0)
+).filter((release) => listQuantities(release).length > 0)
 
 const SOURCE = 'Synthetic demonstration values made by a formula. They are not advice.'
 
@@ -136,7 +136,7 @@ interface DemoLayer extends LayerSource {
   season: number | null
 }
 
-function quantitiesOf({ product, countryCode, cropCode }: DemoRelease): DemoQuantity[] {
+function listQuantities({ product, countryCode, cropCode }: DemoRelease): DemoQuantity[] {
   return DEMO_QUANTITIES[cropCode ? `${product.code} ${countryCode} ${cropCode}` : product.code] ?? []
 }
 
@@ -144,7 +144,7 @@ export function demoSource(release: DemoRelease): ReleaseSource {
   const { product, countryCode, cropCode } = release
   const { seasonal, unit, decimals } = product
   const seasons = seasonal ? Object.entries(SCENARIOS) : [[null, 0] as const]
-  const layers = quantitiesOf(release).flatMap((quantity) =>
+  const layers = listQuantities(release).flatMap((quantity) =>
     seasons.map(
       ([scenario, season]): DemoLayer => ({
         input: quantity.input,
@@ -174,14 +174,14 @@ export function demoSource(release: DemoRelease): ReleaseSource {
         .update(JSON.stringify([countryCode, layers]))
         .digest('hex'),
     },
-    coverages: [coverageOf(countryCode, layers)],
+    coverages: [createCoverage(countryCode, layers)],
   }
 }
 
-function coverageOf(countryCode: string, layers: DemoLayer[]): CoverageSource {
+function createCoverage(countryCode: string, layers: DemoLayer[]): CoverageSource {
   const { pixelDegrees } = DEMO_COUNTRIES[countryCode] as DemoCountry
   const outline = countryOutline(countryCode)
-  const grid = gridOver(boundsOf(outline), pixelDegrees)
+  const grid = gridOver(measureBounds(outline), pixelDegrees)
   return {
     grid,
     layers,
@@ -192,13 +192,13 @@ function coverageOf(countryCode: string, layers: DemoLayer[]): CoverageSource {
       height: Math.min(TILE_SIZE, grid.height - index * TILE_SIZE),
     })),
     async read(window) {
-      const inside = insideOf(window)
-      return layers.map((layer) => valuesOf(layer, window, inside))
+      const inside = findInside(window)
+      return layers.map((layer) => computeValues(layer, window, inside))
     },
   }
 
   /** Pixels with their centre in the country: index, longitude and latitude. */
-  function insideOf(window: Window): [number, number, number][] {
+  function findInside(window: Window): [number, number, number][] {
     const pixels: [number, number, number][] = []
     for (let row = 0; row < window.height; row++) {
       const latitude = grid.originY + (window.row + row + 0.5) * grid.pixelHeight
@@ -214,7 +214,7 @@ function coverageOf(countryCode: string, layers: DemoLayer[]): CoverageSource {
   }
 }
 
-function valuesOf(layer: DemoLayer, window: Window, inside: [number, number, number][]): Pixels {
+function computeValues(layer: DemoLayer, window: Window, inside: [number, number, number][]): Pixels {
   const pixels = new Float32Array(window.width * window.height).fill(layer.nodata as number)
   for (const [index, longitude, latitude] of inside) {
     pixels[index] = demoValue(layer.quantity, layer.season, longitude, latitude)
@@ -223,7 +223,7 @@ function valuesOf(layer: DemoLayer, window: Window, inside: [number, number, num
 }
 
 /** Aligned to multiples of the pixel size. */
-function gridOver(bounds: ReturnType<typeof boundsOf>, pixel: number): Grid {
+function gridOver(bounds: ReturnType<typeof measureBounds>, pixel: number): Grid {
   const perDegree = Math.round(1 / pixel)
   const west = Math.floor(bounds.west * perDegree)
   const north = Math.ceil(bounds.north * perDegree)

@@ -1,9 +1,143 @@
+import { readFile, stat } from 'node:fs/promises'
+import { parseXml, XmlElement } from '@rgrove/parse-xml'
 import type { GeoTIFFImage } from 'geotiff'
 import { OperatorError } from '#src/errors.ts'
+import { codeOf, messageOf } from '#src/lib/promises.ts'
 import type { GridSize } from '#src/raster/grid.ts'
 import type { PixelType } from '#src/raster/pixels.ts'
-import type { BandText, SideMetadata } from './metadata.ts'
 import type { SampleLayout } from './samples.ts'
+
+/** GDAL's metadata beside a raster whose format cannot hold it. */
+export interface SideMetadata {
+  path: string
+  /** WKT. */
+  crs: string | undefined
+  geotransform: Affine | undefined
+  /** From 1. */
+  bands: Map<number, SideBand>
+}
+
+interface SideBand extends BandText {
+  nodata?: string
+  /** By value, from 0. */
+  categories: string[]
+}
+
+/** Histograms and tables of classes fit. */
+const MAX_BYTES = 8 * 2 ** 20
+
+/** `FILE.aux.xml`, GDAL's "persistent auxiliary metadata"; undefined without one. */
+export async function readSideMetadata(imagePath: string): Promise<SideMetadata | undefined> {
+  const path = `${imagePath}.aux.xml`
+  const text = await readSmallFile(path, MAX_BYTES)
+  if (text === undefined) return undefined
+  const root = parseRoot(text, 'PAMDataset', path)
+  if (!root) {
+    throw new OperatorError(`${path} is not what GDAL keeps of a raster: it is no PAMDataset.`)
+  }
+  return {
+    path,
+    crs: readText(root, 'SRS'),
+    geotransform: geotransformIn(readText(root, 'GeoTransform'), path),
+    bands: new Map(
+      listChildren(root, 'PAMRasterBand').map((band) => [
+        Number(band.attributes.band),
+        {
+          nodata: readText(band, 'NoDataValue'),
+          scale: readText(band, 'Scale'),
+          offset: readText(band, 'Offset'),
+          description: readText(band, 'Description'),
+          categories: listChildren(band, 'CategoryNames')
+            .flatMap((names) => listChildren(names, 'Category'))
+            .map(({ text }) => text.trim()),
+        },
+      ]),
+    ),
+  }
+}
+
+function readText(element: XmlElement, name: string): string | undefined {
+  return listChildren(element, name)[0]?.text.trim() || undefined
+}
+
+/** GDAL's order: x of the origin, its change a column and a row, then y. */
+function geotransformIn(text: string | undefined, path: string): Affine | undefined {
+  if (text === undefined) return undefined
+  const numbers = text.split(',').map(Number)
+  if (numbers.length !== 6 || !numbers.every(Number.isFinite)) {
+    throw new OperatorError(`${path} has a GeoTransform that is not six numbers.`)
+  }
+  const [c, a, b, f, d, e] = numbers as Affine
+  return [a, b, c, d, e, f]
+}
+
+interface BandText {
+  scale?: string
+  offset?: string
+  description?: string
+}
+
+/** GDAL's metadata in the file, by band from 1. */
+export async function readInternalMetadata(
+  image: GeoTIFFImage,
+  path: string,
+): Promise<Map<number, BandText>> {
+  const bands = new Map<number, BandText>()
+  if (!image.fileDirectory.hasTag('GDAL_METADATA')) return bands
+  const text = String(await image.fileDirectory.loadValue('GDAL_METADATA')).replaceAll('\0', '')
+  const root = parseRoot(text, 'GDALMetadata', `What ${path} says of its bands`)
+  for (const { attributes, text } of root ? listChildren(root, 'Item') : []) {
+    // Items without a role are free notes.
+    const { role, sample } = attributes
+    if (sample === undefined || (role !== 'scale' && role !== 'offset' && role !== 'description')) continue
+    const band = Number(sample) + 1
+    bands.set(band, { ...bands.get(band), [role]: unescaped(text) })
+  }
+  return bands
+}
+
+const ESCAPED: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"' }
+
+/** GDAL escapes twice, an XML parser undoes one. */
+function unescaped(text: string): string {
+  return text.replace(/&(?:amp|lt|gt|quot);/g, (entity) => ESCAPED[entity] as string)
+}
+
+/**
+ * @param name for messages
+ * @returns undefined for another root element
+ */
+function parseRoot(text: string, element: string, name: string): XmlElement | undefined {
+  try {
+    const { root } = parseXml(text)
+    return root?.name === element ? root : undefined
+  } catch (error) {
+    throw new OperatorError(`${name} is damaged: ${messageOf(error).split('\n')[0]}.`)
+  }
+}
+
+function listChildren(element: XmlElement, name: string): XmlElement[] {
+  return element.children.filter(
+    (child): child is XmlElement => child instanceof XmlElement && child.name === name,
+  )
+}
+
+/** A file that may lie beside a raster; undefined without it. */
+export async function readSmallFile(path: string, maxBytes: number): Promise<string | undefined> {
+  const refuse = (error: NodeJS.ErrnoException) => {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw new OperatorError(`${path} cannot be read: ${error.message}.`)
+  }
+  const status = await stat(path).catch(refuse)
+  if (!status) return undefined
+  if (status.size > maxBytes) {
+    throw new OperatorError(`${path} has ${status.size} bytes; at most ${maxBytes} are read.`)
+  }
+  return readFile(path, 'utf8').catch(refuse)
+}
+
+/** x = a * column + b * row + c, y = d * column + e * row + f. */
+export type Affine = [a: number, b: number, c: number, d: number, e: number, f: number]
 
 export interface Band {
   number: number
@@ -43,9 +177,9 @@ interface BandSources {
  *
  * @param named its number from 1, or its description in GDAL
  */
-export function bandOf(sources: BandSources, named: number | string): Band {
+export function readBand(sources: BandSources, named: number | string): Band {
   const { image, type, inside: all, side, path } = sources
-  const number = typeof named === 'number' ? named : numberOf(named, sources)
+  const number = typeof named === 'number' ? named : findNumber(named, sources)
   const count = image.getSamplesPerPixel()
   if (number > count) {
     throw new OperatorError(
@@ -54,7 +188,7 @@ export function bandOf(sources: BandSources, named: number | string): Band {
   }
   const metadata = all.get(number)
   const beside = side?.bands.get(number)
-  const [nodataInside, nodataBeside] = [nodataOf(image), numberIn(beside?.nodata)]
+  const [nodataInside, nodataBeside] = [readNodata(image), numberIn(beside?.nodata)]
   // A file has both or none; one of them may be empty.
   const isInside = isSaid(metadata?.scale) || isSaid(metadata?.offset)
   const { scale, offset } = (isInside ? withPoints(metadata) : beside) ?? {}
@@ -66,8 +200,8 @@ export function bandOf(sources: BandSources, named: number | string): Band {
     scale: numberIn(scale) ?? 1,
     offset: numberIn(offset) ?? 0,
     refusals: {
-      scale: refusalOf('scale', scale, saying),
-      offset: refusalOf('offset', offset, saying),
+      scale: findRefusal('scale', scale, saying),
+      offset: findRefusal('offset', offset, saying),
     },
     notes: classNotes(sources, number),
     nodataNote: nodataNote(sources, beside?.nodata),
@@ -75,11 +209,11 @@ export function bandOf(sources: BandSources, named: number | string): Band {
 }
 
 function nodataNote({ image, side, path }: BandSources, besideText: string | undefined): string | undefined {
-  const [inside, beside] = [nodataOf(image), numberIn(besideText)]
+  const [inside, beside] = [readNodata(image), numberIn(besideText)]
   if (inside !== undefined && beside !== undefined && !Object.is(inside, beside)) {
     return `${side?.path} says nodata ${beside}, and the file itself ${inside}: ${beside} counts.`
   }
-  const insideText = nodataTextOf(image)
+  const insideText = readNodataText(image)
   if (beside === undefined && isSaid(besideText)) return unreadNodata(side?.path, besideText)
   if (beside === undefined && inside === undefined && isSaid(insideText))
     return unreadNodata(path, insideText)
@@ -90,7 +224,7 @@ function unreadNodata(path: string | undefined, text: string): string {
   return `${path} says nodata "${text}", which is no number and does not count: give the layer's nodata.`
 }
 
-function refusalOf(
+function findRefusal(
   name: 'scale' | 'offset',
   text: string | undefined,
   { path, number }: { path: string | undefined; number: number },
@@ -119,7 +253,7 @@ function classNotes({ image, side, path }: BandSources, number: number): string[
 
 const LISTED_NAMES = 20
 
-function numberOf(name: string, { image, inside, side, path }: BandSources): number {
+function findNumber(name: string, { image, inside, side, path }: BandSources): number {
   const names = Array.from({ length: image.getSamplesPerPixel() }, (_, index) => {
     return (inside.get(index + 1)?.description ?? side?.bands.get(index + 1)?.description)?.trim()
   })
@@ -136,7 +270,7 @@ function numberOf(name: string, { image, inside, side, path }: BandSources): num
   )
 }
 
-export function sampleTypeOf(image: GeoTIFFImage, path: string): SampleType {
+export function readSampleType(image: GeoTIFFImage, path: string): SampleType {
   const bands = Array.from({ length: image.getSamplesPerPixel() }, (_, band) => band)
   const bits = image.getBitsPerSample(0)
   const formatOf = (band: number) =>
@@ -162,12 +296,12 @@ export function sampleTypeOf(image: GeoTIFFImage, path: string): SampleType {
 }
 
 /** One tag for all bands. */
-export function nodataOf(image: GeoTIFFImage): number | undefined {
-  const text = nodataTextOf(image)
+export function readNodata(image: GeoTIFFImage): number | undefined {
+  const text = readNodataText(image)
   return numberIn(text === undefined ? undefined : withPoint(text))
 }
 
-function nodataTextOf(image: GeoTIFFImage): string | undefined {
+function readNodataText(image: GeoTIFFImage): string | undefined {
   const text = image.fileDirectory.getValue('GDAL_NODATA') as string | undefined
   return text?.replaceAll('\0', '').trim()
 }

@@ -263,7 +263,7 @@ interface Head {
   type: PixelType | undefined
 }
 
-interface Room {
+interface BlockSize {
   width: number
   height: number
   depth: number
@@ -274,9 +274,9 @@ interface Room {
  *
  * @returns undefined for an unknown compression
  */
-export function lercOf(
+export function createLerc(
   pixelType: PixelType,
-  block: Room,
+  block: BlockSize,
   parameters: ArrayLike<number> | undefined,
 ): Compression | undefined {
   const around = COMPRESSIONS.get(AROUND[parameters?.[1] ?? 0] as number)
@@ -284,7 +284,7 @@ export function lercOf(
   const undo: Compression['undo'] = async (bytes, size, most) => {
     const room = Math.ceil(1.25 * most) + SPARE_BYTES
     const blob = await around.undo(bytes, room, room)
-    const { rows, columns, depth, blobBytes, type } = headOf(blob)
+    const { rows, columns, depth, blobBytes, type } = readHead(blob)
     // The decoder allocates by the head. The last strip may be as high as the others, or lower.
     if (type !== pixelType || columns !== block.width || rows > block.height || depth !== block.depth) {
       throw new Error(
@@ -315,7 +315,7 @@ function decoded(blob: Uint8Array): LercData {
 }
 
 /** Lerc2 has a checksum from version 3, and several samples a pixel from 4. */
-function headOf(blob: Uint8Array): Head {
+function readHead(blob: Uint8Array): Head {
   const view = new DataView(blob.buffer, blob.byteOffset, blob.byteLength)
   const damaged = () => new Error('its LERC data are damaged, or of another version')
   if (blob.length < 50 || Buffer.from(blob.subarray(0, 6)).toString('latin1') !== 'Lerc2 ') throw damaged()

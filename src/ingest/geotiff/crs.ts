@@ -1,6 +1,14 @@
 import type { GeoTIFFImage } from 'geotiff'
 import type { CrsText } from '#src/data/crs.ts'
-import { hasRotatedPole } from '../rotated-pole.ts'
+
+/** A displaced pole, in PROJ, in WKT with PROJ, and in WKT 2. */
+const ROTATED_POLE =
+  /\+proj=ob_tran\b.*\+o_proj=(?:longlat|latlong|latlon|lonlat)\b|\+o_proj=(?:longlat|latlong|latlon|lonlat)\b.*\+proj=ob_tran\b|^\s*(?:GEOGCRS|GEODCRS|GEODETICCRS|GEOGRAPHICCRS)\b.*\bDERIVINGCONVERSION\s*\[/is
+
+/** Its degrees are no longitude and latitude. */
+export function hasRotatedPole(crs: string): boolean {
+  return ROTATED_POLE.test(crs)
+}
 
 const MODEL_PROJECTED = 1
 const MODEL_GEOGRAPHIC = 2
@@ -13,17 +21,17 @@ const GREENWICH = 8901
  * OGC GeoTIFF 1.1, annex C. Some writers give only the ellipsoid ("GCS Name = unknown | Datum = unknown | Ellipsoid =
  * WGS 84"): then the parameters decide whether it is WGS 84.
  */
-export function crsOf(image: GeoTIFFImage): FileCrs {
+export function readCrs(image: GeoTIFFImage): FileCrs {
   const keys = image.getGeoKeys() as GeoKeys | null
   if (!keys) return { kind: 'unknown', reason: 'it names none' }
 
-  const projected = codeOf(keys.ProjectedCSTypeGeoKey)
-  const geographic = codeOf(keys.GeographicTypeGeoKey)
+  const projected = readCode(keys.ProjectedCSTypeGeoKey)
+  const geographic = readCode(keys.GeographicTypeGeoKey)
   const model = keys.GTModelTypeGeoKey ?? (keys.ProjectedCSTypeGeoKey ? MODEL_PROJECTED : MODEL_GEOGRAPHIC)
   const cited = projected === undefined ? citedCrs(keys) : undefined
   if (cited) return cited
   if (model === MODEL_PROJECTED) {
-    return projected ? { kind: 'epsg', code: projected } : projectionOf(keys, geographic)
+    return projected ? { kind: 'epsg', code: projected } : readProjection(keys, geographic)
   }
   if (model === MODEL_GEOGRAPHIC) {
     if (geographic) return { kind: 'epsg', code: geographic }
@@ -42,11 +50,11 @@ const WKT_CITATION = 'ESRI PE String = '
 function citedCrs(keys: GeoKeys): FileCrs | undefined {
   const names = [keys.PCSCitationGeoKey, keys.GTCitationGeoKey].map(String)
   const wkt = names.find((name) => name.startsWith(WKT_CITATION))?.slice(WKT_CITATION.length)
-  return wkt === undefined ? undefined : crsOfText(wkt.replace(/[|\0]+$/, ''))
+  return wkt === undefined ? undefined : parseCrs(wkt.replace(/[|\0]+$/, ''))
 }
 
-function projectionOf(keys: GeoKeys, geographic: number | undefined): FileCrs {
-  const found = projectionIn(keys)
+function readProjection(keys: GeoKeys, geographic: number | undefined): FileCrs {
+  const found = readUncoded(keys)
   if ('reason' in found) return { kind: 'unknown', reason: `its projection${citation(keys)} ${found.reason}` }
   if (geographic) return { kind: 'projection', proj: found.proj, of: geographic }
   const earth = earthIn(keys)
@@ -55,7 +63,7 @@ function projectionOf(keys: GeoKeys, geographic: number | undefined): FileCrs {
     : { kind: 'unknown', reason: `its projection${citation(keys)} has no ellipsoid` }
 }
 
-function codeOf(key: number | string | undefined): number | undefined {
+function readCode(key: number | string | undefined): number | undefined {
   return typeof key === 'number' && key > 0 && key !== USER_DEFINED ? key : undefined
 }
 
@@ -71,8 +79,8 @@ function isWgs84(keys: GeoKeys): boolean {
     keys.GeogEllipsoidGeoKey === WGS84.ellipsoid ||
     (near(semiMajor, WGS84.semiMajor, 1e-6) &&
       (near(inverse, WGS84.inverseFlattening, 1e-8) || near(keys.GeogSemiMinorAxisGeoKey, semiMinor, 1e-4)))
-  const datum = codeOf(keys.GeogGeodeticDatumGeoKey)
-  const meridian = codeOf(keys.GeogPrimeMeridianGeoKey)
+  const datum = readCode(keys.GeogGeodeticDatumGeoKey)
+  const meridian = readCode(keys.GeogPrimeMeridianGeoKey)
   const shift = (keys as Record<string, unknown>).GeogTOWGS84GeoKey as ArrayLike<number> | undefined
   return (
     ellipsoid &&
@@ -154,7 +162,7 @@ const UTM = { north: 16_000, south: 16_100, zones: 60 }
 const METRE = 9001
 
 /** @returns PROJ's projection, without its ellipsoid */
-function projectionIn(keys: GeoKeys): Projection {
+function readUncoded(keys: GeoKeys): Projection {
   const zone = utmZoneIn(keys)
   if (zone) return { proj: `+proj=utm ${zone} +units=m` }
   const method = Number(keys.ProjCoordTransGeoKey)
@@ -254,22 +262,22 @@ const PARAMETER = /"(\w+)",(-?[\d.]+)/g
 const UTM_CODES = { north: 32_600, south: 32_700 }
 
 /** A code, a PROJ string, or WKT; else undefined. */
-export function crsOfText(text: string): FileCrs | undefined {
+export function parseCrs(text: string): FileCrs | undefined {
   const trimmed = text.trim()
   const code = CODE.exec(trimmed)?.[2] ?? (isWkt(trimmed) ? OUTER_CODE.exec(trimmed)?.[1] : undefined)
   if (code) return { kind: 'epsg', code: Number(code) }
   if (hasRotatedPole(trimmed)) return { kind: 'rotated-pole' }
   if (WGS84_WKT.test(trimmed)) return { kind: 'epsg', code: 4326 }
-  const utm = utmCodeOf(trimmed)
+  const utm = findUtmCode(trimmed)
   if (utm) return { kind: 'epsg', code: utm }
-  if (isWkt(trimmed)) return crsOfWkt(trimmed)
+  if (isWkt(trimmed)) return parseWkt(trimmed)
   return /^\+proj=\w/.test(trimmed)
     ? { kind: 'text', wkt: '', proj: trimmed.replace(LONGLAT, '+proj=longlat') }
     : undefined
 }
 
 /** For a UTM zone that is written out. */
-function utmCodeOf(wkt: string): number | undefined {
+function findUtmCode(wkt: string): number | undefined {
   const parameters = ESRI_TMERC.exec(wkt)?.[1]
   if (parameters === undefined) return undefined
   const found = new Map<string, number>()
@@ -293,7 +301,7 @@ function isWkt(text: string): boolean {
   return GEOGRAPHIC_WKT.test(text) || PROJECTED_WKT.test(text) || WRAPPED_WKT.test(text)
 }
 
-function crsOfWkt(wkt: string): FileCrs {
+function parseWkt(wkt: string): FileCrs {
   if (WRAPPED_WKT.test(wkt) && !AROUND_PROJECTED.test(wkt.replace(QUOTED, ''))) {
     return {
       kind: 'unknown',

@@ -19,7 +19,7 @@ const REDUCED = 1
 const MASK = 4
 
 /** Classic TIFF has offsets of 4 bytes, BigTIFF of 8. */
-interface Form {
+interface NumberFormat {
   littleEndian: boolean
   big: boolean
 }
@@ -37,18 +37,20 @@ interface Directory {
  * @returns the index of the first image's mask
  */
 export async function examineDirectories(file: FileBytes, path: string): Promise<{ mask?: number }> {
-  const head = await viewOf(file, 0, HEADER_BYTES.classic)
-  const form: Form = { littleEndian: head.getUint8(0) === 0x49, big: false }
-  form.big = head.getUint16(2, form.littleEndian) === 43
+  const head = await readView(file, 0, HEADER_BYTES.classic)
+  const format: NumberFormat = { littleEndian: head.getUint8(0) === 0x49, big: false }
+  format.big = head.getUint16(2, format.littleEndian) === 43
   const seen = new Set<number>()
   let mask: number | undefined
-  let offset = form.big ? offsetAt(await viewOf(file, 0, HEADER_BYTES.big), 8, form) : offsetAt(head, 4, form)
+  let offset = format.big
+    ? offsetAt(await readView(file, 0, HEADER_BYTES.big), 8, format)
+    : offsetAt(head, 4, format)
   while (offset !== 0) {
     if (seen.has(offset)) throw new OperatorError(`${path} is damaged: its directories go round in a circle.`)
     if (seen.size === MAX_DIRECTORIES) {
       throw new OperatorError(`${path} has more than ${MAX_DIRECTORIES} images; one of them is read.`)
     }
-    const directory = await examine(file, offset, form, path)
+    const directory = await examine(file, offset, format, path)
     if (directory.masks && seen.size > 0) mask ??= seen.size
     seen.add(offset)
     offset = directory.next
@@ -56,21 +58,26 @@ export async function examineDirectories(file: FileBytes, path: string): Promise
   return { mask }
 }
 
-async function examine(file: FileBytes, offset: number, form: Form, path: string): Promise<Directory> {
-  const { littleEndian, big } = form
+async function examine(
+  file: FileBytes,
+  offset: number,
+  format: NumberFormat,
+  path: string,
+): Promise<Directory> {
+  const { littleEndian, big } = format
   const [countBytes, entryBytes, offsetBytes] = big ? [8, 20, 8] : [2, 12, 4]
-  const head = await viewOf(file, offset, countBytes)
-  const count = big ? offsetAt(head, 0, form) : head.getUint16(0, littleEndian)
+  const head = await readView(file, offset, countBytes)
+  const count = big ? offsetAt(head, 0, format) : head.getUint16(0, littleEndian)
   if (count > MAX_ENTRIES) {
     throw new OperatorError(
       `${path} is damaged: a directory of it has ${count} tags, of ${MAX_ENTRIES} at most.`,
     )
   }
-  const entries = await viewOf(file, offset + countBytes, count * entryBytes + offsetBytes)
+  const entries = await readView(file, offset + countBytes, count * entryBytes + offsetBytes)
   let masks = false
   for (let at = 0; at < count * entryBytes; at += entryBytes) {
     const tag = entries.getUint16(at, littleEndian)
-    const values = big ? offsetAt(entries, at + 4, form) : entries.getUint32(at + 4, littleEndian)
+    const values = big ? offsetAt(entries, at + 4, format) : entries.getUint32(at + 4, littleEndian)
     const bytes = values * (TYPE_BYTES[entries.getUint16(at + 2, littleEndian)] ?? 0)
     if (bytes > MAX_TAG_BYTES) {
       throw new OperatorError(
@@ -78,22 +85,22 @@ async function examine(file: FileBytes, offset: number, form: Form, path: string
       )
     }
     if (tag === NEW_SUBFILE_TYPE) {
-      masks = (entries.getUint8(at + valueByte(form)) & (MASK | REDUCED)) === MASK
+      masks = (entries.getUint8(at + valueByte(format)) & (MASK | REDUCED)) === MASK
     }
   }
-  return { masks, next: offsetAt(entries, count * entryBytes, form) }
+  return { masks, next: offsetAt(entries, count * entryBytes, format) }
 }
 
 /** The lowest byte of a LONG. */
-function valueByte({ littleEndian, big }: Form): number {
+function valueByte({ littleEndian, big }: NumberFormat): number {
   return (big ? 12 : 8) + (littleEndian ? 0 : 3)
 }
 
-function offsetAt(view: DataView, at: number, { littleEndian, big }: Form): number {
+function offsetAt(view: DataView, at: number, { littleEndian, big }: NumberFormat): number {
   return big ? Number(view.getBigUint64(at, littleEndian)) : view.getUint32(at, littleEndian)
 }
 
-async function viewOf(file: FileBytes, offset: number, length: number): Promise<DataView> {
+async function readView(file: FileBytes, offset: number, length: number): Promise<DataView> {
   if (offset + length > file.fileSize) {
     throw new Error(
       `it is to be at bytes ${offset} to ${offset + length - 1}, and the file has ${file.fileSize}`,

@@ -1,17 +1,234 @@
 import { access, constants, open, stat } from 'node:fs/promises'
+import { extname } from 'node:path'
 import { GeoTIFF, type GeoTIFFImage } from 'geotiff'
 import { OperatorError } from '#src/errors.ts'
-import { messageOf } from '#src/lib/promises.ts'
+import { codeOf, messageOf } from '#src/lib/promises.ts'
 import type { PixelGrid, Window } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
 import { FORMAT_BYTES, refuseOtherFormat } from '../other-formats.ts'
-import { type Band, bandOf, refuseAbsurdSize, refuseInflated, sampleTypeOf } from './bands.ts'
-import { blocksOf } from './blocks.ts'
-import { crsOf, crsOfText, type FileCrs } from './crs.ts'
+import {
+  type Affine,
+  type Band,
+  readBand,
+  readInternalMetadata,
+  readSampleType,
+  readSideMetadata,
+  readSmallFile,
+  refuseAbsurdSize,
+  refuseInflated,
+  type SampleType,
+  type SideMetadata,
+} from './bands.ts'
+import { type Blocks, openBlocks } from './blocks.ts'
+import { type FileCrs, parseCrs, readCrs } from './crs.ts'
 import { examineDirectories, FileBytes } from './directories.ts'
-import { gridOf, readPrj, readWorldFile } from './geotransform.ts'
-import { alphaBandOf, alphaMask, internalMask, type Mask, sideMask } from './masks.ts'
-import { readInternalMetadata, readSideMetadata, type SideMetadata } from './metadata.ts'
+
+/** GTRasterTypeGeoKey: the tie point is the centre of the first pixel. */
+const PIXEL_IS_POINT = 2
+
+/** Rounding, in pixels for each column or row. */
+const NO_ROTATION = 1e-9
+
+/**
+ * As GDAL: the side file, then ModelPixelScale with ModelTiepoint, or ModelTransformation, then a world file.
+ * PixelIsPoint shifts by half a pixel; a negative ModelPixelScale counts as positive (OGC GeoTIFF 1.1, section 7.2 and
+ * annex B.6).
+ */
+function readGrid(
+  image: GeoTIFFImage,
+  path: string,
+  { first, last }: { first: Affine | undefined; last: Affine | undefined },
+): PixelGrid {
+  const [a, b, c, d, e, f] = first ?? readAffine(image) ?? last ?? refuseUnplaced(image, path)
+  if (Math.abs(b) > NO_ROTATION * Math.abs(a) || Math.abs(d) > NO_ROTATION * Math.abs(e)) {
+    throw new OperatorError(`${path} has a rotated or sheared grid; warp it to a north-up grid first.`)
+  }
+  if (
+    !(Number.isFinite(c) && Number.isFinite(f)) ||
+    !(a > 0) ||
+    !Number.isFinite(a) ||
+    e === 0 ||
+    !Number.isFinite(e)
+  ) {
+    throw new OperatorError(`${path} has a geotransform with a pixel size of zero, a mirrored one or none.`)
+  }
+  return {
+    originX: c,
+    originY: f,
+    pixelWidth: a,
+    pixelHeight: e,
+    width: image.getWidth(),
+    height: image.getHeight(),
+  }
+}
+
+/** As if pixels were areas. */
+function readAffine(image: GeoTIFFImage): Affine | undefined {
+  const tagged = readTaggedAffine(image)
+  if (!tagged) return undefined
+  const [a, b, c, d, e, f] = tagged
+  const shift = image.getGeoKeys()?.GTRasterTypeGeoKey === PIXEL_IS_POINT ? 0.5 : 0
+  return [a, b, c - shift * (a + b), d, e, f - shift * (d + e)]
+}
+
+function readTaggedAffine(image: GeoTIFFImage): Affine | undefined {
+  const scale = image.fileDirectory.getValue('ModelPixelScale')
+  const tie = image.fileDirectory.getValue('ModelTiepoint')
+  if (scale && tie && tie.length >= 6) {
+    const [column = 0, row = 0, , x = 0, y = 0] = tie
+    const [width = 0, height = 0] = scale
+    const down = -Math.abs(height)
+    return [width, 0, x - column * width, 0, down, y - row * down]
+  }
+  const matrix = image.fileDirectory.getValue('ModelTransformation')
+  if (matrix && matrix.length === 16) {
+    const [a = 0, b = 0, , c = 0, d = 0, e = 0, , f = 0] = matrix
+    return [a, b, c, d, e, f]
+  }
+  return undefined
+}
+
+function refuseUnplaced(image: GeoTIFFImage, path: string): never {
+  const tie = image.fileDirectory.getValue('ModelTiepoint')
+  throw new OperatorError(
+    tie && tie.length > 6
+      ? `${path} is placed by ground control points; warp it to a north-up grid first.`
+      : `${path} has no geotransform: it is a snapshot without a place on the Earth.`,
+  )
+}
+
+/** Six short lines. */
+const MAX_WORLD_BYTES = 10_000
+const MAX_PRJ_BYTES = 100_000
+
+/** In GDAL's order, each in capitals as well. */
+const WORLD_FILES = ['.tfw', '.tifw', '.wld']
+
+/** World files give the centre of the first pixel. */
+async function readWorldFile(imagePath: string): Promise<Affine | undefined> {
+  for (const extension of WORLD_FILES) {
+    const found = await readBeside(imagePath, extension, MAX_WORLD_BYTES)
+    if (found) return affineIn(found.text, found.path)
+  }
+  return undefined
+}
+
+function affineIn(text: string, path: string): Affine {
+  // Some locales write decimal commas.
+  const numbers = text
+    .trim()
+    .split(/\s+/)
+    .slice(0, 6)
+    .map((number) => Number(number.replace(',', '.')))
+  if (numbers.length < 6 || !numbers.every(Number.isFinite)) {
+    throw new OperatorError(`${path} is not a world file: it does not begin with six numbers.`)
+  }
+  const [a, d, b, e, x, y] = numbers as [number, number, number, number, number, number]
+  return [a, b, x - (a + b) / 2, d, e, y - (d + e) / 2]
+}
+
+async function readPrj(imagePath: string): Promise<string | undefined> {
+  return (await readBeside(imagePath, '.prj', MAX_PRJ_BYTES))?.text
+}
+
+async function readBeside(imagePath: string, extension: string, maxBytes: number) {
+  for (const end of [extension, extension.toUpperCase()]) {
+    const path = imagePath.slice(0, imagePath.length - extname(imagePath).length) + end
+    const text = await readSmallFile(path, maxBytes)
+    if (text !== undefined) return { path, text }
+  }
+  return undefined
+}
+
+/** Pixels are missing where it is 0. */
+interface Mask {
+  path: string
+  /** Held for each pixel between windows. */
+  heldBytes: number
+  /** One array a band (from 1). */
+  read(window: Window, bands: number[]): Promise<Pixels[]>
+}
+
+interface SideMask extends Mask {
+  close(): Promise<void>
+}
+
+async function internalMask(tiff: GeoTIFF, index: number, of: GeoTIFFImage, file: FileBytes, path: string) {
+  const mask = await tiff.getImage(index)
+  return maskIn(mask, of, file, path, 'an internal mask')
+}
+
+/** `FILE.msk` of GDAL; undefined without one. */
+async function sideMask(of: GeoTIFFImage, imagePath: string): Promise<SideMask | undefined> {
+  const path = `${imagePath}.msk`
+  const file = await FileBytes.open(path).catch((error) => {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw new OperatorError(`${path}, the mask of ${imagePath}, cannot be opened: ${error.message}.`)
+  })
+  if (!file) return undefined
+  try {
+    await examineDirectories(file, path)
+    const image = await (await GeoTIFF.fromSource(file)).getImage()
+    return { ...maskIn(image, of, file, path, 'a mask'), close: () => file.close() }
+  } catch (error) {
+    await file.close()
+    if (error instanceof OperatorError) throw error
+    throw new OperatorError(`${path}, the mask of ${imagePath}, is damaged or not a TIFF file.`)
+  }
+}
+
+function maskIn(mask: GeoTIFFImage, of: GeoTIFFImage, file: FileBytes, path: string, kind: string): Mask {
+  const [width, height] = [of.getWidth(), of.getHeight()]
+  if (mask.getWidth() !== width || mask.getHeight() !== height) {
+    throw new OperatorError(
+      `${path} has ${kind} of ${mask.getWidth()} x ${mask.getHeight()} pixels, and its image has ${width} x ${height}.`,
+    )
+  }
+  const count = mask.getSamplesPerPixel()
+  if (count !== 1 && count < of.getSamplesPerPixel()) {
+    throw new OperatorError(
+      `${path} has ${kind} of ${count} bands, and its image has ${of.getSamplesPerPixel()}.`,
+    )
+  }
+  const type = readMaskType(mask, path, kind)
+  refuseInflated(mask, type, file.fileSize, path)
+  const blocks = openBlocks(mask, type, file, path)
+  if (blocks.lossy) {
+    throw new OperatorError(`${path} has ${kind} that is compressed with loss: its zeros are not reliable.`)
+  }
+  const { heldBytes } = blocks
+  if (count > 1) return { path, heldBytes, read: blocks.read }
+  return { path, heldBytes, read: (window, bands) => readOnce(blocks, window, bands, 1) }
+}
+
+function readMaskType(mask: GeoTIFFImage, path: string, kind: string): SampleType {
+  const bits = mask.getBitsPerSample(0)
+  const one = mask.getSamplesPerPixel() === 1
+  if (bits === 1 && one) return { pixelType: '8BUI', bytes: 1 / 8, float: false, packed: true }
+  if (bits === 8) return { pixelType: '8BUI', bytes: 1, float: false }
+  throw new OperatorError(`${path} has ${kind} of ${bits}-bit pixels; masks of 1 or 8 bits are read.`)
+}
+
+/** ExtraSamples that mean alpha. */
+const ALPHA = [1, 2]
+
+/** From 1. Only zero matters. */
+function findAlphaBand(image: GeoTIFFImage): number | undefined {
+  const extra = Array.from(image.fileDirectory.getValue('ExtraSamples') ?? [])
+  const at = extra.findIndex((meaning) => ALPHA.includes(meaning))
+  return at < 0 ? undefined : image.getSamplesPerPixel() - extra.length + at + 1
+}
+
+function alphaMask(blocks: Blocks, band: number, path: string): Mask {
+  // The other bands hold these bytes already.
+  return { path, heldBytes: 0, read: (window, bands) => readOnce(blocks, window, bands, band) }
+}
+
+/** One band masks all requested ones. */
+async function readOnce(blocks: Blocks, window: Window, bands: number[], band: number): Promise<Pixels[]> {
+  const [pixels] = await blocks.read(window, [band])
+  return bands.map(() => pixels as Pixels)
+}
 
 /** Only the first image and its mask. */
 export interface RasterFile {
@@ -64,12 +281,12 @@ async function openImage(file: FileBytes, path: string): Promise<RasterFile> {
   const tiff = await GeoTIFF.fromSource(file)
   const image = await tiff.getImage()
   refuseAbsurdSize(image, path)
-  const type = sampleTypeOf(image, path)
-  const blocks = blocksOf(image, type, file, path)
+  const type = readSampleType(image, path)
+  const blocks = openBlocks(image, type, file, path)
   const side = await readSideMetadata(path)
   const inside = await readInternalMetadata(image, path)
-  const grid = gridOf(image, path, { first: side?.geotransform, last: await readWorldFile(path) })
-  const alphaBand = alphaBandOf(image)
+  const grid = readGrid(image, path, { first: side?.geotransform, last: await readWorldFile(path) })
+  const alphaBand = findAlphaBand(image)
   const masks = alphaBand === undefined ? [] : [alphaMask(blocks, alphaBand, path)]
   if (mask !== undefined) masks.push(await internalMask(tiff, mask, image, file, path))
   const beside = await sideMask(image, path)
@@ -77,7 +294,7 @@ async function openImage(file: FileBytes, path: string): Promise<RasterFile> {
   return {
     path,
     grid,
-    ...(await placeOf(image, path, side)),
+    ...(await readPlace(image, path, side)),
     block: { width: Math.min(blocks.width, grid.width), height: Math.min(blocks.height, grid.height) },
     heldBytes: [blocks, ...masks].reduce((sum, { heldBytes }) => sum + heldBytes, 0),
     masks: masks.map((mask) => ({
@@ -92,7 +309,7 @@ async function openImage(file: FileBytes, path: string): Promise<RasterFile> {
     refuseInflated: (fillIsMissing) =>
       refuseInflated(image, type, file.fileSize, path, fillIsMissing ? blocks.writtenPart : 1),
     maskPaths: beside ? [beside.path] : [],
-    band: (named) => bandOf({ image, type, inside, side, path }, named),
+    band: (named) => readBand({ image, type, inside, side, path }, named),
     read: (window, bands) =>
       blocks.read(window, bands).catch((error) => refuseUnreadWindow(path, window, error)),
     close: async () => {
@@ -103,16 +320,12 @@ async function openImage(file: FileBytes, path: string): Promise<RasterFile> {
 }
 
 /** From the side file, the keys, or a .prj, which GDAL ignores. */
-async function placeOf(
-  image: GeoTIFFImage,
-  path: string,
-  side: SideMetadata | undefined,
-): Promise<Pick<RasterFile, 'crs' | 'notes'>> {
-  const beside = side?.crs === undefined ? undefined : crsOfText(side.crs)
-  const crs = beside ?? crsOf(image)
+async function readPlace(image: GeoTIFFImage, path: string, side: SideMetadata | undefined) {
+  const beside = side?.crs === undefined ? undefined : parseCrs(side.crs)
+  const crs = beside ?? readCrs(image)
   if (crs.kind !== 'unknown') return { crs, notes: [] }
   const wkt = await readPrj(path)
-  const found = wkt === undefined ? undefined : crsOfText(wkt)
+  const found = wkt === undefined ? undefined : parseCrs(wkt)
   return found
     ? { crs: found, notes: [`${path} names no CRS: that of the .prj beside it is used.`] }
     : { crs, notes: [] }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import mozjpeg from '@jsquash/jpeg/codec/dec/mozjpeg_dec.js'
 
-interface Room {
+interface BlockSize {
   width: number
   height: number
   /** 1 or 3. */
@@ -34,27 +34,31 @@ const adobe = (transform: 0 | 1) =>
  * @param shared tables of the file
  * @throws for damaged or oversized data, before memory is allocated
  */
-export async function decodeJpeg(bytes: Uint8Array, shared: Uint8Array[], room: Room): Promise<Uint8Array> {
-  const segments = segmentsOf(bytes)
+export async function decodeJpeg(
+  bytes: Uint8Array,
+  shared: Uint8Array[],
+  block: BlockSize,
+): Promise<Uint8Array> {
+  const segments = readSegments(bytes)
   const frame = segments.find(({ marker }) => SEQUENTIAL_FRAMES.includes(marker))
   if (!frame) throw damaged()
-  refuseOtherFrame(frame.bytes, room)
+  refuseOtherFrame(frame.bytes, block)
   const stream = Buffer.concat([
     Uint8Array.of(0xff, BEGIN),
-    adobe(room.isLuminance ? 1 : 0),
+    adobe(block.isLuminance ? 1 : 0),
     ...shared,
     ...segments.filter(({ marker }) => !isOfApplication(marker)).map((segment) => segment.bytes),
   ])
   const pixels = (await loadDecoder()).decode(stream)
-  const samples = new Uint8Array((pixels.length / DECODED_PIXEL_BYTES) * room.depth)
+  const samples = new Uint8Array((pixels.length / DECODED_PIXEL_BYTES) * block.depth)
   for (let from = 0, to = 0; to < samples.length; from += DECODED_PIXEL_BYTES) {
-    for (let sample = 0; sample < room.depth; sample++) samples[to++] = pixels[from + sample] as number
+    for (let sample = 0; sample < block.depth; sample++) samples[to++] = pixels[from + sample] as number
   }
   return samples
 }
 
-export function sharedTablesOf(bytes: Uint8Array): Uint8Array[] {
-  const segments = segmentsOf(bytes).filter(({ marker }) => marker !== SCAN && !isOfApplication(marker))
+export function readSharedTables(bytes: Uint8Array): Uint8Array[] {
+  const segments = readSegments(bytes).filter(({ marker }) => marker !== SCAN && !isOfApplication(marker))
   return segments.map((segment) => segment.bytes)
 }
 
@@ -65,7 +69,7 @@ interface Segment {
 }
 
 /** Up to the first scan, without begin and end markers. */
-function segmentsOf(bytes: Uint8Array): Segment[] {
+function readSegments(bytes: Uint8Array): Segment[] {
   const segments: Segment[] = []
   for (let at = 0; at < bytes.length; ) {
     while (bytes[at] === 0xff && bytes[at + 1] === 0xff) at++
@@ -88,14 +92,14 @@ function segmentsOf(bytes: Uint8Array): Segment[] {
 }
 
 /** The last strip may be as high as the others, or lower. */
-function refuseOtherFrame(frame: Uint8Array, room: Room): void {
+function refuseOtherFrame(frame: Uint8Array, block: BlockSize): void {
   const [bits, count] = [frame[4], frame[9] ?? 0]
   if (frame.length < 10 + 3 * count) throw damaged()
   if (bits !== 8) throw new Error(`its JPEG data have samples of ${bits} bits: those of 8 are read`)
   const [height, width] = [uint16(frame, 5), uint16(frame, 7)]
-  if (width !== room.width || height > room.height || height === 0 || count !== room.depth) {
+  if (width !== block.width || height > block.height || height === 0 || count !== block.depth) {
     throw new Error(
-      `its JPEG data say that they are ${width} x ${height} pixels of ${count} samples, and the block has ${room.width} x ${room.height} of ${room.depth}`,
+      `its JPEG data say that they are ${width} x ${height} pixels of ${count} samples, and the block has ${block.width} x ${block.height} of ${block.depth}`,
     )
   }
   const samplings = Array.from({ length: count }, (_, index) => {
@@ -103,7 +107,7 @@ function refuseOtherFrame(frame: Uint8Array, room: Room): void {
     return `${sampling >> 4} x ${sampling & 15}`
   })
   const [first, ...others] = samplings as [string]
-  const possible = room.isLuminance ? ['1 x 1', '2 x 1', '2 x 2'] : ['1 x 1']
+  const possible = block.isLuminance ? ['1 x 1', '2 x 1', '2 x 2'] : ['1 x 1']
   if (possible.includes(first) && others.every((sampling) => sampling === '1 x 1')) return
   throw new Error(
     `its JPEG data have ${samplings.join(', ')} samples in a unit: 1 x 1 of each band are read, and of the first of three that are YCbCr 2 x 1 or 2 x 2 as well`,

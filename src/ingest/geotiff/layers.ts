@@ -4,7 +4,8 @@ import type { Kysely } from 'kysely'
 import { type CrsText, isCrs, MAX_CRS_CHARACTERS, projOf, sridOfCode, sridOfText } from '#src/data/crs.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
-import type { Grid, Window } from '#src/raster/grid.ts'
+import { shortNumber } from '#src/lib/round.ts'
+import { type Grid, type PixelGrid, ROUNDING, type Window } from '#src/raster/grid.ts'
 import {
   bytesOf,
   markNodata,
@@ -13,13 +14,136 @@ import {
   storedNodata,
   storedWithGaps,
 } from '#src/raster/pixels.ts'
-import type { ManifestLayer } from '../manifest-file.ts'
+import type { ManifestLayer } from '../manifest.ts'
 import { isGeographic } from '../queries.ts'
 import type { LayerSource } from '../source.ts'
-import type { Band } from './bands.ts'
-import { crsOfText, type FileCrs } from './crs.ts'
+import { type Band, refuseAbsurdGrid } from './bands.ts'
+import { type FileCrs, parseCrs } from './crs.ts'
 import type { RasterFile } from './file.ts'
-import { betweenMeridians, mosaicOf, type Piece, pieceIn } from './mosaic.ts'
+
+/** The smallest common grid. */
+function combineGrids([first, ...others]: readonly [RasterFile, ...RasterFile[]]): Placement {
+  if (others.length === 0) return placeWhole(first.grid)
+  const pieces = [first, ...others].map(({ grid, path }, file): Piece => {
+    refuseOtherSpacing(first, { grid, path })
+    const { width, height } = grid
+    const column = (grid.originX - first.grid.originX) / first.grid.pixelWidth
+    const row = (grid.originY - first.grid.originY) / first.grid.pixelHeight
+    const place = { column: Math.round(column), row: Math.round(row) }
+    if (Math.max(Math.abs(column - place.column), Math.abs(row - place.row)) > ROUNDING) {
+      throw new OperatorError(
+        `${path} has pixels that lie between those of ${first.path}; files of one layer share their columns and rows: gdalwarp -tap puts them there.`,
+      )
+    }
+    return { file, ...place, width, height, from: { column: 0, row: 0 } }
+  })
+  const column = Math.min(...pieces.map((piece) => piece.column))
+  const row = Math.min(...pieces.map((piece) => piece.row))
+  const { originX, originY, pixelWidth, pixelHeight } = first.grid
+  const grid = {
+    originX: originX + column * pixelWidth,
+    originY: originY + row * pixelHeight,
+    pixelWidth,
+    pixelHeight,
+    width: Math.max(...pieces.map((piece) => piece.column + piece.width)) - column,
+    height: Math.max(...pieces.map((piece) => piece.row + piece.height)) - row,
+  }
+  refuseAbsurdGrid(grid, `${first.path} with the other files of its layer`)
+  return {
+    grid,
+    pieces: pieces.map((piece) => ({ ...piece, column: piece.column - column, row: piece.row - row })),
+  }
+}
+
+/** Pixels of a size stay in their columns and rows over the whole file. */
+function refuseOtherSpacing(first: RasterFile, { grid, path }: { grid: PixelGrid; path: string }): void {
+  const { pixelWidth, pixelHeight } = first.grid
+  const apart = Math.max(
+    Math.abs(((grid.pixelWidth - pixelWidth) * grid.width) / pixelWidth),
+    Math.abs(((grid.pixelHeight - pixelHeight) * grid.height) / pixelHeight),
+  )
+  if (apart <= ROUNDING) return
+  throw new OperatorError(
+    `${path} has pixels of ${formatSize(grid)}, and ${first.path} of ${formatSize(first.grid)}; files of one layer have pixels of one size: gdalwarp -tr makes them so.`,
+  )
+}
+
+function formatSize({ pixelWidth, pixelHeight }: PixelGrid): string {
+  return `${pixelWidth} x ${pixelHeight}`
+}
+
+const CIRCLE = 360
+/** Larger numbers are no degrees. */
+const FARTHEST = 540
+
+/**
+ * Moves a geographic grid between 180 degrees west and east, where points are looked up. A grid on both sides of the
+ * meridian wraps around the Earth.
+ */
+export function betweenMeridians({ grid, pieces }: Placement, path: string): Placement {
+  const { originX, pixelWidth, width } = grid
+  const span = width * pixelWidth
+  if (Math.max(-originX, originX + span) > FARTHEST) return { grid, pieces }
+  if (span > CIRCLE + 2 * pixelWidth) {
+    throw new OperatorError(
+      `${path} has ${shortNumber(span)} degrees of longitude, and places twice that are the same: cut it with gdal_translate -projwin, or have all files of its layer count longitudes in one way with gdal_translate -a_ullr.`,
+    )
+  }
+  const turns = Math.round((originX + span / 2) / CIRCLE)
+  const moved = { ...grid, originX: originX - turns * CIRCLE }
+  // Columns centred on the 180th meridian reach half beyond it.
+  const reach = CIRCLE / 2 + pixelWidth * (0.5 + ROUNDING)
+  if (Math.max(-moved.originX, moved.originX + span) <= reach) return { grid: moved, pieces }
+
+  const around = Math.round(CIRCLE / pixelWidth)
+  if (Math.abs(around * pixelWidth - CIRCLE) > ROUNDING * pixelWidth) {
+    throw new OperatorError(
+      `${path} lies on both sides of the 180th meridian, and ${CIRCLE} degrees are not a whole number of its columns: cut it there with gdal_translate -projwin, or give it other pixels with gdalwarp -tr.`,
+    )
+  }
+  const first = Math.floor((-CIRCLE / 2 - moved.originX) / pixelWidth + ROUNDING)
+  const last = Math.ceil((CIRCLE / 2 - moved.originX) / pixelWidth - ROUNDING)
+  const rolled = { ...moved, originX: moved.originX + first * pixelWidth, width: last - first }
+  refuseAbsurdGrid(rolled, `${path}, once around the Earth,`)
+  return { grid: rolled, pieces: pieces.flatMap((piece) => wherever(piece, first, around, rolled)) }
+}
+
+/** @param first the first column of the grid, which wraps after `around` columns */
+function wherever(piece: Piece, first: number, around: number, { width, height }: Placement['grid']) {
+  const whole = { column: 0, row: 0, width, height }
+  return [-1, 0, 1].flatMap(
+    (turn) => pieceIn(whole, { ...piece, column: piece.column - first + turn * around }) ?? [],
+  )
+}
+
+interface Placement {
+  grid: PixelGrid
+  /** One covers the grid. Several may overlap; pixels outside have no value. */
+  pieces: Piece[]
+}
+
+export interface Piece extends Window {
+  /** The index of its file. */
+  file: number
+  /** Its first pixel in the file. */
+  from: { column: number; row: number }
+}
+
+function placeWhole(grid: PixelGrid): Placement {
+  const { width, height } = grid
+  return { grid, pieces: [{ file: 0, column: 0, row: 0, width, height, from: { column: 0, row: 0 } }] }
+}
+
+/** The part of a piece in a window. */
+export function pieceIn(window: Window, { file, from, ...place }: Piece): Piece | undefined {
+  const column = Math.max(window.column, place.column)
+  const row = Math.max(window.row, place.row)
+  const width = Math.min(window.column + window.width, place.column + place.width) - column
+  const height = Math.min(window.row + window.height, place.row + place.height) - row
+  if (width <= 0 || height <= 0) return undefined
+  const first = { column: from.column + column - place.column, row: from.row + row - place.row }
+  return { file, column, row, width, height, from: first }
+}
 
 export type LayerFiles = readonly [RasterFile, ...RasterFile[]]
 
@@ -57,12 +181,12 @@ export async function openLayer(
   const [first, ...others] = files
   const band = await meantBand(first, entry, remarks)
   const bands = [band.number]
-  const srid = await sridOf(db, first, entry, remarks.notes)
+  const srid = await findSrid(db, first, entry, remarks.notes)
   for (const other of others) {
     const ofOther = await meantBand(other, entry, remarks)
     refuseOther(first, band, other, ofOther)
     bands.push(ofOther.number)
-    if ((await sridOf(db, other, entry, remarks.notes)) !== srid) refuseDifference(first, other, 'a CRS')
+    if ((await findSrid(db, other, entry, remarks.notes)) !== srid) refuseDifference(first, other, 'a CRS')
   }
   const lossy = files.find((file) => file.lossy)
   if (lossy && band.nodata !== undefined) {
@@ -90,7 +214,7 @@ export async function openLayer(
       offset: band.offset,
       decimals: entry.decimals,
       ...stored,
-      origin: originOf(files, entry),
+      origin: describeOrigin(files, entry),
     },
     grid: { srid, ...grid },
     files,
@@ -112,11 +236,7 @@ function isWritten(files: LayerFiles, bands: number[], { file, from, width, heig
 }
 
 /** An unwritten pixel without a value. */
-function isMissing(
-  pixel: number,
-  { pixelType, nodata }: StoredBand,
-  fileNodata: number | undefined,
-): boolean {
+function isMissing(pixel: number, { pixelType, nodata }: StoredBand, fileNodata: number | undefined) {
   const pixels = pixelsOf(pixelType, 1).fill(pixel)
   markNodata(pixels, pixelType, fileNodata)
   return pixels[0] === nodata
@@ -127,11 +247,7 @@ function isMasked(file: RasterFile, { mask }: ManifestLayer): boolean {
 }
 
 /** The manifest overrides the file. NaN never is a value. */
-async function meantBand(
-  file: RasterFile,
-  entry: ManifestLayer,
-  { notes, notHonoured }: Remarks,
-): Promise<Band> {
+async function meantBand(file: RasterFile, entry: ManifestLayer, { notes, notHonoured }: Remarks) {
   const band = file.band(entry.band)
   for (const sentence of await unreadBeside(file.path)) notHonoured.add(sentence)
   for (const note of band.notes) notes.add(note)
@@ -179,7 +295,7 @@ function refuseDifference(first: RasterFile, other: RasterFile, what: string): n
 }
 
 async function placed(db: Kysely<Tables>, files: LayerFiles, srid: number) {
-  const placement = mosaicOf(files)
+  const placement = combineGrids(files)
   return (await isGeographic(db, srid)) ? betweenMeridians(placement, files[0].path) : placement
 }
 
@@ -187,18 +303,13 @@ function storedAs({ pixelType, nodata }: Band, gaps: boolean): StoredBand {
   return gaps ? storedWithGaps(pixelType, nodata) : { pixelType, nodata: storedNodata(pixelType, nodata) }
 }
 
-function originOf([first, ...others]: LayerFiles, { band }: ManifestLayer): string {
+function describeOrigin([first, ...others]: LayerFiles, { band }: ManifestLayer): string {
   const more = others.length === 0 ? '' : ` and ${others.length} more`
   return `${basename(first.path)}${more} band ${typeof band === 'number' ? band : `"${band}"`}`
 }
 
-async function sridOf(
-  db: Kysely<Tables>,
-  file: RasterFile,
-  entry: ManifestLayer,
-  notes: Set<string>,
-): Promise<number> {
-  const crs = crsOfEntry(entry) ?? file.crs
+async function findSrid(db: Kysely<Tables>, file: RasterFile, entry: ManifestLayer, notes: Set<string>) {
+  const crs = parseEntryCrs(entry) ?? file.crs
   if (crs === file.crs) for (const note of file.notes) notes.add(note)
   if (
     crs !== file.crs &&
@@ -220,7 +331,7 @@ async function sridOf(
     notes.add(`${file.path} names no CRS, but its parameters are those of WGS 84: it is read as EPSG:4326.`)
     return 4326
   }
-  if (crs.kind === 'text') return sridOfChecked(db, crs, file.path)
+  if (crs.kind === 'text') return findCheckedSrid(db, crs, file.path)
   const srid = await sridOfCode(db, crs.kind === 'epsg' ? crs.code : crs.of)
   if (srid === undefined) {
     const code = crs.kind === 'epsg' ? crs.code : crs.of
@@ -228,21 +339,21 @@ async function sridOf(
   }
   if (crs.kind === 'epsg') return srid
   const earth = ((await projOf(db, srid)) ?? '').replace(/\+proj=longlat|\+no_defs/g, '').trim()
-  return sridOfChecked(db, { wkt: '', proj: `${crs.proj} ${earth} +no_defs` }, file.path)
+  return findCheckedSrid(db, { wkt: '', proj: `${crs.proj} ${earth} +no_defs` }, file.path)
 }
 
-function crsOfEntry({ srid, srs }: ManifestLayer): FileCrs | undefined {
+function parseEntryCrs({ srid, srs }: ManifestLayer): FileCrs | undefined {
   if (srid !== undefined) return { kind: 'epsg', code: srid }
   if (srs === undefined) return undefined
   return (
-    crsOfText(srs) ?? {
+    parseCrs(srs) ?? {
       kind: 'unknown',
       reason: 'the srs of the manifest is neither a code nor PROJ nor WKT',
     }
   )
 }
 
-async function sridOfChecked(db: Kysely<Tables>, { wkt, proj }: CrsText, path: string): Promise<number> {
+async function findCheckedSrid(db: Kysely<Tables>, { wkt, proj }: CrsText, path: string): Promise<number> {
   const length = Math.max(wkt.length, proj.length)
   if (length > MAX_CRS_CHARACTERS) {
     throw new OperatorError(

@@ -1,16 +1,148 @@
 import { createWriteStream } from 'node:fs'
-import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
+import { type FileHandle, mkdir, mkdtemp, open, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, extname, join, sep } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { OperatorError } from '#src/errors.ts'
 import { messageOf } from '#src/lib/promises.ts'
+import { type Pauses, retry } from '#src/lib/retry.ts'
 import { type Archive, isArchive, openArchive } from '../archive.ts'
-import { download, shown } from '../download.ts'
-import { isAddress } from '../manifest-file.ts'
+import { isAddress } from '../manifest.ts'
 import { openRaster, type RasterFile } from './file.ts'
 import type { LayerFiles } from './layers.ts'
+
+const MAX_REDIRECTS = 5
+/** A broken connection resumes at its position, so often. */
+const PAUSES_MS: Pauses = [0, 0, 0]
+
+interface DownloadLimits {
+  maxBytes: number
+  /** Between two chunks. */
+  silenceMs: number
+  /** In all. */
+  wholeMs: number
+}
+
+/** Retries cannot change these. */
+const ABSENT = [401, 403, 404, 410]
+
+/** A retry may succeed. */
+class Broken extends Error {}
+
+/** Names, passwords and signatures in queries stay secret. */
+function shown(address: URL): string {
+  return `${address.origin}${address.pathname}`
+}
+
+/**
+ * Resumes broken connections by ranges.
+ *
+ * @returns the bytes; undefined for a missing file
+ * @throws {OperatorError} for a file that is too large or slow, or a redirect that leaves https
+ */
+export async function download(
+  address: URL,
+  target: string,
+  limits: DownloadLimits,
+): Promise<number | undefined> {
+  const { wholeMs } = limits
+  const deadline = AbortSignal.timeout(wholeMs)
+  const file = await open(target, 'w')
+  try {
+    const state: Progress = { at: 0, tag: undefined }
+    const isThere = await retry(
+      () => fetchRest(address, file, state, limits, deadline),
+      PAUSES_MS,
+      (error) => !(error instanceof OperatorError || deadline.aborted),
+    )
+    return isThere ? state.at : undefined
+  } catch (error) {
+    if (error instanceof OperatorError) throw error
+    const reason = deadline.aborted ? `it takes more than ${wholeMs / 1000} s` : readReason(error)
+    throw new OperatorError(`${shown(address)} cannot be downloaded: ${reason}.`)
+  } finally {
+    await file.close()
+  }
+}
+
+interface Progress {
+  at: number
+  tag: string | undefined
+}
+
+async function fetchRest(
+  address: URL,
+  file: FileHandle,
+  state: Progress,
+  { silenceMs, maxBytes }: DownloadLimits,
+  deadline: AbortSignal,
+): Promise<boolean> {
+  const silence = new AbortController()
+  const hangUp = () => silence.abort(new Error(`nothing came for ${silenceMs / 1000} s`))
+  let timer = setTimeout(hangUp, silenceMs)
+  try {
+    const signal = AbortSignal.any([deadline, silence.signal])
+    const response = await follow(address, state, signal)
+    if (ABSENT.includes(response.status)) return false
+    if (response.status !== 200 && response.status !== 206) throw new Broken(`it answers ${response.status}`)
+    const start = readStart(response)
+    if (start !== state.at) {
+      if (start !== 0) throw new Broken('it answers with another part than was asked for')
+      state.at = 0
+      await file.truncate(0)
+    }
+    state.tag = response.headers.get('etag') ?? undefined
+    for await (const chunk of response.body ?? []) {
+      clearTimeout(timer)
+      timer = setTimeout(hangUp, silenceMs)
+      if (state.at + chunk.length > maxBytes) {
+        throw new OperatorError(`${shown(address)} has more than the ${maxBytes} bytes that are downloaded.`)
+      }
+      for (let written = 0; written < chunk.length; ) {
+        const { bytesWritten } = await file.write(chunk, written, chunk.length - written, state.at)
+        written += bytesWritten
+        state.at += bytesWritten
+      }
+    }
+    return true
+  } finally {
+    clearTimeout(timer)
+    silence.abort()
+  }
+}
+
+/** The position of an answer in the file. */
+function readStart({ status, headers }: Response): number {
+  if (status === 200) return 0
+  return Number(/^bytes (\d+)-/.exec(headers.get('content-range') ?? '')?.[1])
+}
+
+/** A weak tag names no bytes: the file begins anew. */
+async function follow(address: URL, { at, tag }: Progress, signal: AbortSignal): Promise<Response> {
+  const resumes = at > 0 && tag !== undefined && !tag.startsWith('W/')
+  const headers = {
+    'accept-encoding': 'identity',
+    ...(resumes && { range: `bytes=${at}-`, 'if-range': tag }),
+  }
+  let place = address
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
+    const response = await fetch(place, { headers, signal, redirect: 'manual' })
+    const location = response.headers.get('location')
+    if (response.status < 300 || response.status > 399 || location === null) return response
+    await response.body?.cancel()
+    place = new URL(location, place)
+    if (place.protocol !== 'https:') {
+      throw new OperatorError(`${shown(address)} leads to ${shown(place)}, which is not https.`)
+    }
+  }
+  throw new OperatorError(`${shown(address)} leads elsewhere more than ${MAX_REDIRECTS} times.`)
+}
+
+function readReason(error: unknown): string {
+  const { cause } = error as { cause?: unknown }
+  return messageOf(cause ?? error)
+}
 
 /** Their block offsets stay in memory during a load. */
 const MAX_FILES = 256
@@ -58,7 +190,7 @@ const BESIDE = { instead: ['.tfw', '.tifw', '.wld', '.prj', '.aux', '.tab'], beh
 
 /** For addresses, and again for archives. */
 const MAX_BYTES = 4 * 2 ** 30
-const PATIENCE = { silenceMs: 30_000, wholeMs: 3_600_000 }
+const TIMEOUTS = { silenceMs: 30_000, wholeMs: 3_600_000 }
 
 /** Downloads rasters from https addresses, with the files beside them. */
 class Addresses {
@@ -68,7 +200,7 @@ class Addresses {
   /** Other paths stay as they are. */
   async pathOf(path: string): Promise<string> {
     if (!isAddress(path)) return path
-    const address = addressOf(path)
+    const address = readAddress(path)
     const name = nameIn(address)
     const temporary = await mkdtemp(join(tmpdir(), 'agro-'))
     this.#folders.push(temporary)
@@ -89,7 +221,7 @@ class Addresses {
 
   /** @returns false for a missing file */
   async #download(address: URL, target: string): Promise<boolean> {
-    const bytes = await download(address, target, { ...PATIENCE, maxBytes: MAX_BYTES - this.#bytes })
+    const bytes = await download(address, target, { ...TIMEOUTS, maxBytes: MAX_BYTES - this.#bytes })
     this.#bytes += bytes ?? 0
     return bytes !== undefined
   }
@@ -99,7 +231,7 @@ class Addresses {
   }
 }
 
-function addressOf(path: string): URL {
+function readAddress(path: string): URL {
   const address = URL.canParse(path) ? new URL(path) : undefined
   if (address?.protocol !== 'https:') {
     throw new OperatorError(

@@ -21,7 +21,7 @@ export const PREDICTORS = { none: 1, horizontal: 2, floatingPoint: 3 } as const
  * @param rowLength samples in a row
  * @param stride interleaved samples of a pixel
  */
-export function samplesOf(
+export function decodeSamples(
   bytes: Uint8Array,
   layout: SampleLayout,
   rowLength: number,

@@ -7,11 +7,10 @@ import { OperatorError } from '#src/errors.ts'
 import { type Grid, sameGrid, type Window } from '#src/raster/grid.ts'
 import { markMasked, markNodata, type Pixels, pixelsOf, withType } from '#src/raster/pixels.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
-import type { Manifest } from '../manifest-file.ts'
+import type { Manifest } from '../manifest.ts'
 import { type CoverageSource, compareLayers, type ReleaseSource } from '../source.ts'
 import type { RasterFile } from './file.ts'
-import { type FileLayer, type LayerFiles, openLayer } from './layers.ts'
-import { type Piece, pieceIn } from './mosaic.ts'
+import { type FileLayer, type LayerFiles, openLayer, type Piece, pieceIn } from './layers.ts'
 import { OpenFiles } from './open-files.ts'
 
 interface GeoTiffRelease extends ReleaseSource {
@@ -43,9 +42,9 @@ export async function openGeoTiffs(db: Kysely<Tables>, manifest: Manifest): Prom
         validUntil: manifest.valid_until ?? null,
         source: manifest.source,
         licence: manifest.licence,
-        checksum: await checksumOf(manifest, layers),
+        checksum: await computeChecksum(manifest, layers),
       },
-      coverages: groupByGrid(layers).map((group) => coverageOf(group, layers)),
+      coverages: groupByGrid(layers).map((group) => createCoverage(group, layers)),
       notes: [...notes],
       notHonoured: [...notHonoured],
       close: () => files.close(),
@@ -75,12 +74,12 @@ function groupByGrid(layers: FileLayer[]): FileLayer[][] {
   return groups
 }
 
-function coverageOf(layers: FileLayer[], release: FileLayer[]): CoverageSource {
+function createCoverage(layers: FileLayer[], release: FileLayer[]): CoverageSource {
   const [{ grid }] = layers as [FileLayer]
   return {
     grid,
     layers: layers.map(({ layer }) => layer),
-    windows: windowsOf(grid, layers, release),
+    windows: planWindows(grid, layers, release),
     async read(window) {
       const pixels: Pixels[] = []
       for (const files of new Set(layers.map(({ files }) => files))) {
@@ -96,7 +95,7 @@ function coverageOf(layers: FileLayer[], release: FileLayer[]): CoverageSource {
 }
 
 /** Covers sources, meanings, and the bytes of pixels. */
-async function checksumOf(
+async function computeChecksum(
   { source, licence, synthetic, lossy, valid_until }: Manifest,
   layers: FileLayer[],
 ): Promise<string> {
@@ -111,7 +110,7 @@ async function checksumOf(
   )
   const files = new Map<string, string>()
   const all = async (paths: string[]) => {
-    for (const path of paths) if (!files.has(path)) files.set(path, await checksumOfFile(path))
+    for (const path of paths) if (!files.has(path)) files.set(path, await hashFile(path))
     return paths.map((path) => files.get(path) as string)
   }
   for (const { layer, grid, files, pieces, bands, fileNodata, masked } of layers.toSorted((a, b) =>
@@ -129,7 +128,7 @@ async function checksumOf(
   return hash.digest('hex')
 }
 
-async function checksumOfFile(path: string): Promise<string> {
+async function hashFile(path: string): Promise<string> {
   const hash = createHash('sha256')
   await pipeline(createReadStream(path), hash)
   return hash.digest('hex')
@@ -147,15 +146,15 @@ const MAX_HELD_BYTES = 128 * 2 ** 20
  *
  * @param release all its layers: their single strips hold rows until the files are closed
  */
-export function windowsOf(grid: Grid, layers: FileLayer[], release: FileLayer[]): Window[] {
-  const tallest = tallestWindowOf(release)
-  const step = inTiles(largestBlockOf(layers).width)
-  return wholeWindowsOf(grid, layers, tallest).flatMap((window) => writtenParts(window, step, layers))
+export function planWindows(grid: Grid, layers: FileLayer[], release: FileLayer[]): Window[] {
+  const tallest = findTallest(release)
+  const step = inTiles(findLargestBlock(layers).width)
+  return planWholeWindows(grid, layers, tallest).flatMap((window) => writtenParts(window, step, layers))
 }
 
 /** Single strips hold the rows of their last window. */
-function tallestWindowOf(release: FileLayer[]): number {
-  const files = filesOf(release)
+function findTallest(release: FileLayer[]): number {
+  const files = listFiles(release)
   const heldByRow = files.reduce((sum, { heldBytes, grid }) => sum + heldBytes * grid.width, 0)
   const held = heldByRow * TILE_SIZE
   if (held <= MAX_HELD_BYTES) return wholeTiles(MAX_HELD_BYTES / heldByRow)
@@ -183,10 +182,10 @@ function writtenParts(window: Window, step: number, layers: FileLayer[]): Window
  * Whole blocks, as wide as memory allows: two windows of a block decompress it twice. Too large or too high blocks are
  * split.
  */
-function wholeWindowsOf(grid: Grid, layers: FileLayer[], tallest: number): Window[] {
+function planWholeWindows(grid: Grid, layers: FileLayer[], tallest: number): Window[] {
   const bytes = layers.reduce((sum, { pixelBytes }) => sum + pixelBytes, 0)
   const most = Math.floor(WINDOW_BYTES / bytes)
-  const block = largestBlockOf(layers)
+  const block = findLargestBlock(layers)
   let height = Math.min(inTiles(Math.max(block.height, SMALLEST_WINDOW_HEIGHT)), tallest)
   let width = grid.width
   if (width * height > most) height = Math.min(inTiles(block.height), tallest)
@@ -210,15 +209,15 @@ function wholeWindowsOf(grid: Grid, layers: FileLayer[], tallest: number): Windo
   return windows
 }
 
-function largestBlockOf(layers: FileLayer[]): { width: number; height: number } {
-  const blocks = filesOf(layers).map(({ block }) => block)
+function findLargestBlock(layers: FileLayer[]): { width: number; height: number } {
+  const blocks = listFiles(layers).map(({ block }) => block)
   return {
     width: Math.max(...blocks.map(({ width }) => width)),
     height: Math.max(...blocks.map(({ height }) => height)),
   }
 }
 
-function filesOf(layers: FileLayer[]): RasterFile[] {
+function listFiles(layers: FileLayer[]): RasterFile[] {
   return [...new Set(layers.flatMap(({ files }) => files))]
 }
 
@@ -249,10 +248,7 @@ async function readLayers(layers: FileLayer[], window: Window): Promise<Pixels[]
   return whole
 }
 
-async function readPiece(
-  layers: FileLayer[],
-  { file: number, from, width, height }: Piece,
-): Promise<Pixels[]> {
+async function readPiece(layers: FileLayer[], { file: number, from, width, height }: Piece) {
   const file = (layers[0] as FileLayer).files[number] as FileLayer['files'][number]
   const window = { ...from, width, height }
   const found = await file.read(
@@ -317,11 +313,11 @@ function refuseOverlap({ files, pieces, grid, bands }: FileLayer, piece: Piece, 
   const others = [...new Set(before.map(({ file }) => files[file]?.path))].join(' or ')
   const [there, value] = at.values
   throw new OperatorError(
-    `${files[piece.file]?.path} has ${value} in band ${bands[piece.file]} at ${placeOf(grid, at)}, where ${others} has ${there}: files of one layer overlap only where they are equal or one has no value.`,
+    `${files[piece.file]?.path} has ${value} in band ${bands[piece.file]} at ${formatPlace(grid, at)}, where ${others} has ${there}: files of one layer overlap only where they are equal or one has no value.`,
   )
 }
 
-function placeOf({ originX, originY, pixelWidth, pixelHeight }: Grid, { column, row }: Disagreement): string {
+function formatPlace({ originX, originY, pixelWidth, pixelHeight }: Grid, { column, row }: Disagreement) {
   const [x, y] = [originX + (column + 0.5) * pixelWidth, originY + (row + 0.5) * pixelHeight]
   return [x, y].map((number) => Number(number.toPrecision(9))).join(', ')
 }

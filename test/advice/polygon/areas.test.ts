@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { buildApp } from '#src/app.ts'
-import { summariseCoverages } from '#src/ingest/summarise.ts'
+import { summariseCoverages } from '#src/ingest/pixel-writing.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 import { askWithin } from './ask.ts'

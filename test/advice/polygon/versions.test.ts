@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { summariseCoverages } from '#src/ingest/summarise.ts'
+import { summariseCoverages } from '#src/ingest/pixel-writing.ts'
 import { SUMMARY_VERSION } from '#src/raster/summary.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 import { askWithin } from './ask.ts'

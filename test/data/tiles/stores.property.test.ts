@@ -5,9 +5,8 @@ import type { FileStore } from '#src/data/files/store.ts'
 import type { TileStoreName } from '#src/data/tables.ts'
 import type { StoredWindow } from '#src/data/tiles/store.ts'
 import { createTileStores, type TileStores } from '#src/data/tiles/stores.ts'
-import { insertRelease } from '#src/ingest/load-queries.ts'
 import { type WritePixels, writingGranules, writingRasters } from '#src/ingest/pixel-writing.ts'
-import { insertCoverage } from '#src/ingest/queries.ts'
+import { insertCoverage, insertRelease } from '#src/ingest/queries.ts'
 import type { Grid, Window } from '#src/raster/grid.ts'
 import {
   PIXEL_TYPES,

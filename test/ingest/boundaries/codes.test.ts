@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { codeOfName } from '#src/ingest/boundaries/codes.ts'
 import type { LoadRequest } from '#src/ingest/boundaries/load.ts'
+import { codeOfName } from '#src/ingest/boundaries/replace.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { type OpenTestDatabase, openTestDatabase } from '#test/setup/database.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { codeOf, countryOf, knownProperties, levelOf } from '#src/ingest/boundaries/properties.ts'
+import { findCountry, findLevel, knownProperties, readCode } from '#src/ingest/boundaries/properties.ts'
 
 /** What publishers call the properties of an area of level 2, and what is to be found in them. */
 const CONVENTIONS: [publisher: string, properties: Record<string, unknown>, found: object][] = [
@@ -128,15 +128,15 @@ describe('properties', () => {
   ])('of %s are guessed, at level %i', (_, level, properties, found) => {
     const { names, source } = knownProperties('a file', level, properties, {})
     expect(names).toEqual(found)
-    expect(levelOf(properties, source)).toBe(level)
-    expect(countryOf(properties, source)?.text).toMatch(/^(ETH?|RWA|Ethiopia)$/)
+    expect(findLevel(properties, source)).toBe(level)
+    expect(findCountry(properties, source)?.text).toMatch(/^(ETH?|RWA|Ethiopia)$/)
   })
 
   test("of a country in GAUL 2015 are guessed, whose code is the country's own", () => {
     const properties = { ADM0_CODE: 79, ADM0_NAME: 'Ethiopia', STATUS: 'Member State' }
     const { names, source } = knownProperties('a file', 0, properties, {})
     expect(names).toEqual({ code: [], name: ['ADM0_NAME'], parent: [] })
-    expect(countryOf(properties, source)).toEqual({ text: 'Ethiopia', certain: true })
+    expect(findCountry(properties, source)).toEqual({ text: 'Ethiopia', certain: true })
   })
 
   test('of the IEBC are guessed for counties and constituencies', () => {
@@ -145,8 +145,8 @@ describe('properties', () => {
     expect(knownProperties('a file', 1, IEBC, {}).names).toEqual(county)
     expect(knownProperties('a file', 2, IEBC, {}).names).toEqual(constituency)
     const { source } = knownProperties('a file', 2, IEBC, {})
-    expect(codeOf({ CONST_CODE: 0 }, ['CONST_CODE'], source?.noCode)).toBeUndefined()
-    expect(codeOf(IEBC, ['CONST_CODE'], source?.noCode)).toBe('288')
+    expect(readCode({ CONST_CODE: 0 }, ['CONST_CODE'], source?.noCode)).toBeUndefined()
+    expect(readCode(IEBC, ['CONST_CODE'], source?.noCode)).toBe('288')
   })
 
   test('that the operator names come first, in any case', () => {
@@ -163,6 +163,6 @@ describe('properties', () => {
   })
 
   test.each(['None', 'NULL', '<Null>', 'n/a', '-99', '-', ' ', null])('that say %j are no codes', (iso) => {
-    expect(codeOf({ shapeISO: iso, shapeID: '7' }, ['shapeISO', 'shapeID'])).toBe('7')
+    expect(readCode({ shapeISO: iso, shapeID: '7' }, ['shapeISO', 'shapeID'])).toBe('7')
   })
 })

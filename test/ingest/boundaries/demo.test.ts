@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { seatsOf, seedAreas } from '#src/ingest/demo/seed.ts'
+import { readSeats, seedAreas } from '#src/ingest/demo/seed.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 
 const COUNTRIES = ['eth', 'gha', 'ken', 'rwa']
@@ -16,7 +16,7 @@ describe('the approximate areas of the demo', () => {
   test.each(COUNTRIES)(
     'every seat of %s has its area at each level, and nothing is left out',
     async (country) => {
-      const { names } = seatsOf(country)
+      const { names } = readSeats(country)
       const { rows } = await sql<{ code: string; name: string }>`
       select code, name from admin_area where country_code = ${country} and level > 0`.execute(
         service.database.reader,

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
-import { ByteReader, recordsIn } from '#src/ingest/boundaries/dbf.ts'
-import { shapesIn } from '#src/ingest/boundaries/shapefile.ts'
+import { ByteReader, readRecords, readShapes } from '#src/ingest/boundaries/shapefile.ts'
 import { shapefileParts } from '#test/setup/shapefile.ts'
 
 type Ring = [number, number][]
@@ -40,7 +39,7 @@ const shapesOf = (rings: Ring[], size = 7) => {
 }
 
 async function allShapes(shp: Buffer, size: number) {
-  return (await all(shapesIn(readerOf(shp, size)))).map(({ shape }) => shape)
+  return (await all(readShapes(readerOf(shp, size)))).map(({ shape }) => shape)
 }
 
 const LAND = square(0, 0, 10)
@@ -90,7 +89,7 @@ test('shapes that are no polygons say what they are, and null is none', async ()
   shp.writeInt32LE(1, 108)
   expect(await allShapes(shp, 64)).toEqual([{ type: 'Point' }, null])
   shp.writeInt32LE(7, 108)
-  await expect(all(shapesIn(readerOf(shp, 64)))).rejects.toThrow('shape 1 is of type 7, which there is not')
+  await expect(all(readShapes(readerOf(shp, 64)))).rejects.toThrow('shape 1 is of type 7, which there is not')
 })
 
 test('numbers and truth values of a .dbf are such, and blank ones no number', async () => {
@@ -98,7 +97,7 @@ test('numbers and truth values of a .dbf are such, and blank ones no number', as
   const { dbf = Buffer.alloc(0) } = shapefileParts(records)
   const typed = async (type: string) => {
     dbf.write(type, 32 + 11)
-    return (await all(recordsIn(readerOf(dbf, 64), latin1))).map(({ VALUE }) => VALUE)
+    return (await all(readRecords(readerOf(dbf, 64), latin1))).map(({ VALUE }) => VALUE)
   }
   expect((await typed('N')).slice(0, 2)).toEqual([12.5, Number.NaN])
   expect((await typed('L')).slice(2)).toEqual([true, false])
@@ -108,5 +107,5 @@ test('numbers and truth values of a .dbf are such, and blank ones no number', as
 test('a .dbf that has fewer records than it says is cut off', async () => {
   const { dbf = Buffer.alloc(0) } = shapefileParts([{ properties: { NAME: 'A' }, ring: null }])
   dbf.writeUInt32LE(2, 4)
-  await expect(all(recordsIn(readerOf(dbf, 64), latin1))).rejects.toThrow('its .dbf is cut off')
+  await expect(all(readRecords(readerOf(dbf, 64), latin1))).rejects.toThrow('its .dbf is cut off')
 })

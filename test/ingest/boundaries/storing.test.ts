@@ -1,8 +1,8 @@
 // Runs on a server alone: the statements are those of every load, and the embedded database takes long for so many positions.
 import type { KyselyPlugin } from 'kysely'
 import { expect, test } from 'vitest'
-import { shapeOf } from '#src/ingest/boundaries/geometry.ts'
-import { type StagedArea, stageAreas } from '#src/ingest/boundaries/staging-queries.ts'
+import { readShape } from '#src/ingest/boundaries/geometry.ts'
+import { type StagedArea, stageAreas } from '#src/ingest/boundaries/queries.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { openTestDatabase } from '#test/setup/database.ts'
 
@@ -39,7 +39,7 @@ test('large areas are stored part by part, and the operator is told how far it i
 
 test('areas with long texts go to the database in several statements, as those with large geometries do', async () => {
   const opened = await openTestDatabase('empty')
-  const { wkb } = shapeOf(rectangle(37, 8, 38, 9)) as { wkb: Buffer }
+  const { wkb } = readShape(rectangle(37, 8, 38, 9)) as { wkb: Buffer }
   async function* areas(): AsyncGenerator<StagedArea> {
     for (const code of ['A', 'B', 'C', 'D', 'E']) {
       yield { origin: code, code, name: 'é'.repeat(300_000), parentCode: null, wkb }
