@@ -186,7 +186,7 @@ const STATE =
   '`published`: it answers now. `replaced`: it was published, and answers where it is named. `unpublished`: it never was; admins alone see it. `deleted`: its values are gone, and what is said of it is all that is left.'
 
 /** What becomes of a load, by the lock that it holds. */
-export const LOAD_STATES = ['running', 'cut_off', 'unknown'] as const
+const LOAD_STATES = ['running', 'cut_off', 'unknown'] as const
 
 /** What a list may be asked for: also what is no release yet. */
 const LISTED_STATES = [...RELEASE_STATES, 'incomplete'] as const

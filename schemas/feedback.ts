@@ -1,5 +1,6 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
-import { optional, Time } from './common.ts'
+import { MAX_LEVEL } from './areas.ts'
+import { optional, ref, Time } from './common.ts'
 import type { ExampleEntry, ProductContract } from './product.ts'
 
 /** What was seen in the field: values by the keys that products are observed by, and the harvest. */
@@ -100,3 +101,93 @@ export const Feedback = Type.Object(
   { $id: 'Feedback' },
 )
 export type Feedback = Static<typeof Feedback>
+
+/** Districts, in most countries. */
+export const SCORECARD_DEFAULTS = { level: 2 } as const
+
+export const ScorecardParams = Type.Object({
+  code: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    format: 'text',
+    description: 'The code of a release that is complete, published or not.',
+    examples: ['synthetic-yield-eth-wheat-2026-07-v1'],
+  }),
+})
+export type ScorecardParams = Static<typeof ScorecardParams>
+
+export const ScorecardQuery = Type.Object({
+  level: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: MAX_LEVEL,
+      default: SCORECARD_DEFAULTS.level,
+      description: 'Of the areas.',
+    }),
+  ),
+})
+export type ScorecardQuery = Static<typeof ScorecardQuery>
+
+const Scenario = Type.Union([Type.String(), Type.Null()], {
+  description: 'Null where the product has none.',
+  examples: ['Normal'],
+})
+
+const Scores = {
+  count: Type.Integer({ minimum: 1, description: 'How many observations.', examples: [128] }),
+  bias: Type.Number({
+    description: 'The mean of predicted minus observed: above 0 where too much is predicted.',
+    examples: [-112.5],
+  }),
+  rmse: Type.Number({
+    minimum: 0,
+    description: 'The root of the mean square of these differences.',
+    examples: [420.1],
+  }),
+  mae: Type.Number({ minimum: 0, description: 'The mean of their sizes.', examples: [340.7] }),
+  rank_correlation: Type.Union([Type.Number(), Type.Null()], {
+    description:
+      'Spearman’s, of -1 to 1, equal values having the mean of their ranks: whether what is predicted higher is higher. Null where all are equal.',
+    examples: [0.71],
+  }),
+}
+
+const ScenarioScore = Type.Object(
+  { scenario: Scenario, ...Scores },
+  { $id: 'ScenarioScore', description: 'How well a scenario has predicted what was observed.' },
+)
+
+const DistrictScore = Type.Object(
+  {
+    code: Type.String({ examples: ['ETH-01'] }),
+    name: Type.String({ examples: ['Tigray'] }),
+    scenario: Scenario,
+    ...Scores,
+  },
+  { $id: 'DistrictScore', description: 'The same in an area.' },
+)
+
+const Count = (description: string) => Type.Integer({ minimum: 0, description })
+
+export const Scorecard = Type.Object(
+  {
+    release: Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
+    product: Type.String({ examples: ['yield'] }),
+    unit: Type.String({ description: 'Of bias, RMSE and MAE.', examples: ['kg/ha'] }),
+    level: Type.Integer({ description: 'Of the areas.' }),
+    from_feedback: Count('How many observations were given in feedback to answers of the release.'),
+    from_file: Count('How many were given in a file; 0 in answers of the API.'),
+    without_value: Count('Of all these, how many the release has no value for.'),
+    smallest_group: Type.Integer({
+      description: 'Of fewer accounts nothing is shown; each row of a file counts as one.',
+      examples: [5],
+    }),
+    scenarios: Type.Array(ref(ScenarioScore)),
+    districts: Type.Array(ref(DistrictScore), { description: 'In the order of their codes.' }),
+    withheld_groups: Count('How many scenarios of areas have too few, or would give away those that have.'),
+  },
+  { $id: 'Scorecard', description: 'The predictions of a release against observations.' },
+)
+export type Scorecard = Static<typeof Scorecard>
+
+export const scorecardSchemas = [ScenarioScore, DistrictScore, Scorecard]

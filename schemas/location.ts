@@ -104,7 +104,7 @@ export function locationSchemasOf(products: readonly ProductContract[]) {
             { level: 2, code: 'RWA-01-01', name: 'Nyarugenge' },
           ],
           crop: 'potato',
-          products: exampleOf(products),
+          products: makeExample(products),
         },
       ],
     },
@@ -115,7 +115,7 @@ export function locationSchemasOf(products: readonly ProductContract[]) {
 }
 
 /** Something is published of all products but the last one with seasons. */
-function exampleOf(products: readonly ProductContract[]): Record<string, ProductAvailability> {
+function makeExample(products: readonly ProductContract[]): Record<string, ProductAvailability> {
   const missing = products.findLast(({ seasonal }) => seasonal)
   return Object.fromEntries(
     products.map((product) => [

@@ -4,6 +4,7 @@ import type { ProductContract } from './product.ts'
 
 /** What the documents list; `src/advice/quantities/plan.ts` has their sizes. */
 export const AREA_UNIT_NAMES = ['ha', 'm2', 'are', 'acre', 'timad'] as const
+export type AreaUnitName = (typeof AREA_UNIT_NAMES)[number]
 
 /** The largest numbers that quantities are computed of. */
 export const QUANTITY_LIMITS = {
@@ -251,14 +252,15 @@ export const Quantity = Type.Object(
   },
 )
 
+export type Quantity = Static<typeof Quantity>
+
 const Amounts = {
   kg: Type.Optional(Mass('kg')),
   t: Type.Optional(Mass('t')),
   cost: Type.Optional(Money('The cost of all inputs.')),
   return: Type.Optional(Money('The proceeds of the harvest.')),
 }
-const OfScenario = (description: string, more = {}) =>
-  Type.Object({ scenario: Type.Union([Type.String(), Type.Null()]), ...Amounts, ...more }, { description })
+const ScenarioAmounts = { scenario: Type.Union([Type.String(), Type.Null()]), ...Amounts }
 
 /** What the entries come to together. */
 export const Quantities = Type.Object(
@@ -270,21 +272,27 @@ export const Quantities = Type.Object(
     currency: Type.Optional(Currency),
     scenarios: Type.Optional(
       Type.Array(
-        OfScenario('A scenario with the cost of all inputs.', {
-          share: Type.Optional(
-            Type.Number({
-              minimum: 0,
-              maximum: 1,
-              description:
-                'The largest share of every rate that the budget pays for, rounded down to four decimals.',
-            }),
-          ),
-          share_cost: Type.Optional(Money('The cost of that share.')),
-        }),
+        Type.Object(
+          {
+            ...ScenarioAmounts,
+            share: Type.Optional(
+              Type.Number({
+                minimum: 0,
+                maximum: 1,
+                description:
+                  'The largest share of every rate that the budget pays for, rounded down to four decimals.',
+              }),
+            ),
+            share_cost: Type.Optional(Money('The cost of that share.')),
+          },
+          { description: 'A scenario with the cost of all inputs.' },
+        ),
       ),
     ),
-    least: Type.Optional(OfScenario('The scenario with the least yield, or the least cost.')),
-    most: Type.Optional(OfScenario('The scenario with the most.')),
+    least: Type.Optional(
+      Type.Object(ScenarioAmounts, { description: 'The scenario with the least yield, or the least cost.' }),
+    ),
+    most: Type.Optional(Type.Object(ScenarioAmounts, { description: 'The scenario with the most.' })),
     expected: Type.Optional(
       Type.Object(Amounts, { description: 'The mean over scenarios, by their weights.' }),
     ),
@@ -309,6 +317,8 @@ export const Quantities = Type.Object(
     ],
   },
 )
+
+export type Quantities = Static<typeof Quantities>
 
 const reference = <Schema extends TSchema>(schema: Schema) =>
   Type.Optional(Type.Unsafe<Static<Schema>>({ $ref: `${(schema as { $id?: string }).$id}#` }))

@@ -28,7 +28,7 @@ const Threshold = Type.Object(
   },
   { $id: 'ChangeThreshold', description: 'Which changes are told. A value that comes or goes always is.' },
 )
-type Threshold = Static<typeof Threshold>
+export type Threshold = Static<typeof Threshold>
 
 const { crop, country_code, forecast_period, name } = PointRequest.properties
 
@@ -44,7 +44,7 @@ const Url = Type.String({
 })
 
 /** What a subscription is asked for beside its place. */
-function membersOf(products: readonly ProductContract[]) {
+function describeMembers(products: readonly ProductContract[]) {
   return {
     product: productSchema(products, 'Of which product values are watched.'),
     crop,
@@ -97,8 +97,8 @@ const EXAMPLE = {
 }
 
 /** One place of three kinds; which is missing, or one too many, is told by code. */
-function requestOf(products: readonly ProductContract[]): TObject {
-  const members = membersOf(products)
+function defineRequest(products: readonly ProductContract[]): TObject {
+  const members = describeMembers(products)
   const Geometry = ref(PolygonGeometry)
   const Area = ref(AdminSelection)
   const request = Type.Object(
@@ -210,7 +210,7 @@ export const NewSecret = Type.Object(
 )
 
 export function subscriptionSchemasOf(products: readonly ProductContract[]) {
-  const request = requestOf(products)
+  const request = defineRequest(products)
   const members = described(products)
   const subscription = Type.Object(members, {
     $id: 'Subscription',

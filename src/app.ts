@@ -16,14 +16,15 @@ import { createRuleReader, type ReadRules } from './advice/quantities/rules.ts'
 import { subscriptions } from './advice/subscriptions/routes.ts'
 import { warmUp } from './advice/warm-up.ts'
 import { admin } from './catalog/areas.ts'
-import { createDocumentCountries } from './catalog/document-countries.ts'
 import { feed } from './catalog/feed.ts'
-import { createSyntheticNotice, publishOnSchedule } from './catalog/publication.ts'
+import { listCountryNames } from './catalog/reference-queries.ts'
+import { publishesSynthetic } from './catalog/release-queries.ts'
 import { catalog } from './catalog/routes.ts'
 import { service } from './catalog/service.ts'
 import type { Config } from './config.ts'
 import type { Database } from './data/client.ts'
 import { serveFiles } from './data/files/serving.ts'
+import { readReference } from './data/reference.ts'
 import { createTileStores } from './data/tiles/stores.ts'
 import { feedback, history, historyRecorderOf } from './history/index.ts'
 import { scorecard } from './history/scorecard.ts'
@@ -59,16 +60,17 @@ import { robots, unknownPaths } from './http/plugins/unknown-paths.ts'
 import { warmUpRequests } from './http/plugins/warm-up-requests.ts'
 import { webPages } from './http/plugins/web-pages.ts'
 import { createServer } from './http/server.ts'
-import { publishDue } from './ingest/publish.ts'
+import { publishOnSchedule } from './ingest/publish.ts'
+import { cacheLastValue } from './lib/cache.ts'
 import { EVERYBODY } from './lib/fair-queue.ts'
 import { createTurns } from './lib/turns.ts'
 import { createLookup, type Lookup } from './lookup/lookup.ts'
 import { createAreas } from './standards/areas.ts'
-import { coverage } from './standards/coverage/routes.ts'
+import { coverage } from './standards/coverage.ts'
 import { map } from './standards/maps/routes.ts'
-import { createMemory } from './standards/memory.ts'
+import { createMemory, type Memory } from './standards/memory.ts'
 import { ogc } from './standards/ogc/index.ts'
-import { stac } from './standards/stac/routes.ts'
+import { stac } from './standards/stac.ts'
 
 /** How long a slice of long work may be: about as long as a busy moment of points. */
 const SLICE_MS = 2
@@ -142,15 +144,16 @@ export async function buildApp(
       await guarded.register(limitedRate)
       await guarded.register(overload)
       // Operations stand in the document in this order.
-      const readRules = await registerAdvice(guarded, lookup, logged('advisory'))
+      const memory = createMemory()
+      const readRules = await registerAdvice(guarded, lookup, memory, logged('advisory'))
       await guarded.register(location, { ...logged('location'), lookup })
       await guarded.register(admin, logged('areas'))
       await guarded.register(catalog, logged('catalog'))
       await guarded.register(changes, logged('advisory'))
       await guarded.register(feed, logged('catalog'))
       await guarded.register(scorecard, logged('feedback'))
-      await guarded.register(map, { ...logged('advisory'), lookup })
-      await guarded.register(stac, logged('catalog'))
+      await guarded.register(map, { ...logged('advisory'), lookup, memory })
+      await guarded.register(stac, { ...logged('catalog'), lookup })
       await guarded.register(history, { prefix: '/history', ...logged('history') })
       await guarded.register(citations, { ...logged('history'), readRules })
       await guarded.register(feedback, { prefix: '/history', ...logged('feedback') })
@@ -163,28 +166,45 @@ export async function buildApp(
     { prefix: config.BASE_PATH },
   )
   await app.register(service, { prefix: config.BASE_PATH, ...logged('service') })
-  publishOnSchedule(app, publishDue)
+  publishOnSchedule(app)
   return app.decorate('warmUp', () => warmUp(app, lookup))
 }
 
-/** What is read by people and by generators of clients: the document, its page, and those in a browser. */
+/** Registers the document, its page, and the pages in a browser. Without a database they say the last known, or the default. */
 async function registerPages(app: App): Promise<void> {
-  const known = [app.database.reader, app.config.RELEASE_MAX_AGE_MS, app.logFailure] as const
-  await app.register(openapi, { countries: createDocumentCountries(...known) })
+  const { reader } = app.database
+  const ttlMs = app.config.RELEASE_MAX_AGE_MS
+  const countries = cacheLastValue('countries of documents', {
+    load: () => listCountryNames(reader),
+    initial: async () => (await readReference()).countries,
+    ttlMs,
+    warn: (error) => app.logFailure(error, 'the document is served with countries that may be old'),
+  })
+  const synthetic = cacheLastValue('synthetic notice', {
+    load: () => publishesSynthetic(reader),
+    initial: () => false,
+    ttlMs,
+    warn: (error) => app.logFailure(error, 'whether synthetic values are published may be old'),
+  })
+  await app.register(openapi, { countries })
   await app.register(webPages)
-  await app.register(docsPage, { synthetic: createSyntheticNotice(...known) })
+  await app.register(docsPage, { synthetic })
 }
 
 /** Registers the endpoints of advice, of standards, of agents and of subscriptions. */
-async function registerAdvice(guarded: App, lookup: Lookup, logged: object): Promise<ReadRules> {
+async function registerAdvice(
+  guarded: App,
+  lookup: Lookup,
+  memory: Memory,
+  logged: object,
+): Promise<ReadRules> {
   const record = historyRecorderOf(guarded)
   const advisors = createAdvisors(guarded, lookup)
   const readRules = createRuleReader(guarded, lookup)
   await guarded.register(advisory, { prefix: '/advisory', ...logged, lookup, advisors, record, readRules })
   const figures = createRegionFigures(guarded, advisors)
-  const memory = createMemory()
   const areas = createAreas(guarded, figures, memory)
-  await guarded.register(coverage, { ...logged, lookup, figures })
+  await guarded.register(coverage, { ...logged, lookup, areas, memory })
   await guarded.register(ogc, { prefix: '/ogc', ...logged, lookup, figures, areas, memory })
   await guarded.register(mcp, { prefix: '/mcp', ...logged, lookup, advisors, readRules })
   await guarded.register(subscriptions, { ...logged, lookup, advisors })

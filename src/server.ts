@@ -1,10 +1,9 @@
 import { loadConfig, loadEnvironmentFile, mistypedSettings } from './config.ts'
 import { openCluster } from './data/client.ts'
-import { failWith } from './failing.ts'
 import { refuseMissingSecret } from './http/access-tokens.ts'
 import { type Announcer, announcerFor } from './lib/announcer.ts'
+import { failWith } from './process.ts'
 import type { Running } from './start.ts'
-import './v8-flags.ts'
 
 /** Signals this close together are one: npm passes on a Ctrl-C that the terminal has sent us already. */
 const SAME_SIGNAL_MS = 300

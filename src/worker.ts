@@ -5,15 +5,14 @@ import { PRODUCTS } from '#schemas/products/index.ts'
 import { busy, type HashingLines, type Line } from './accounts/hashing.ts'
 import { buildApp } from './app.ts'
 import { serverCluster } from './data/client.ts'
-import { failWith } from './failing.ts'
 import type { App } from './http/app.ts'
 import { SOCKET_BUFFER_BYTES } from './http/server.ts'
 import { type Announcer, announcerFor } from './lib/announcer.ts'
 import { cacheValue } from './lib/cache.ts'
 import type { ClientKey } from './lib/fair-queue.ts'
+import { failWith } from './process.ts'
 import { endInOrder } from './start.ts'
 import type { ToPrimary, ToWorker } from './workers.ts'
-import './v8-flags.ts'
 
 /** Lines that the primary keeps for all workers. */
 interface RemoteLines extends HashingLines {

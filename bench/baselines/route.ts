@@ -1,5 +1,5 @@
-import type { FastifyInstance } from 'fastify'
 import Fastify from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { pointComponentsOf, pointSchemasOf } from '#schemas/advisory.ts'
 import { ErrorBody, ErrorDetail, ref } from '#schemas/common.ts'
 import { PointRequest } from '#schemas/point-request.ts'

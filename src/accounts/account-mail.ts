@@ -4,10 +4,15 @@ import { type Config, TOKEN_PLACE } from '#src/config.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { ApiError } from '#src/errors.ts'
 import type { Mail, Mailer } from './mailer.ts'
-import { mailboxSubject, mailingSubjects } from './subjects.ts'
-import type { Throttle } from './throttle.ts'
-import { countRegistrations, putAccountToken, renewRegistration, type TokenPurpose } from './token-queries.ts'
-import { newToken, tokenHash } from './tokens.ts'
+import { mailboxSubject, mailingSubjects, type Throttle } from './throttle.ts'
+import {
+  countRegistrations,
+  newToken,
+  putAccountToken,
+  renewRegistration,
+  type TokenPurpose,
+  tokenHash,
+} from './token-queries.ts'
 import { emailKey, findCredentials } from './user-queries.ts'
 
 /** A token that was made for an account. */

@@ -12,8 +12,7 @@ import { networkOf } from '#src/lib/network.ts'
 import type { InPlace, InTurn } from './hashing.ts'
 import { deleteKeys } from './key-queries.ts'
 import { endOtherSessions, freshenSession, hasTwoFactor, isNetworkOf } from './queries.ts'
-import { accountSubjects, addressSubjects, everywhereSubject, type Visit } from './subjects.ts'
-import type { Throttle } from './throttle.ts'
+import { accountSubjects, addressSubjects, everywhereSubject, type Throttle, type Visit } from './throttle.ts'
 import { deleteAccountToken } from './token-queries.ts'
 import {
   type Credentials,

@@ -2,8 +2,8 @@ import { availableParallelism } from 'node:os'
 import { ApiError } from '#src/errors.ts'
 import { createFairQueue, type FairQueue, type QueueState } from '#src/lib/fair-queue.ts'
 import { networkOf, siteOf } from '#src/lib/network.ts'
-import type { Subject, Visit } from './subjects.ts'
-import type { Throttle } from './throttle.ts'
+import type { Subject } from './queries.ts'
+import type { Throttle, Visit } from './throttle.ts'
 
 /** Where those who have passwords hashed wait. All workers of a service have the same lines. */
 export interface HashingLines {

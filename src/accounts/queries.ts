@@ -5,7 +5,6 @@ import { isoTime } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import type { SealedRows } from '#src/http/account-seal.ts'
 import { isUuid } from '#src/lib/uuid.ts'
-import type { Subject } from './subjects.ts'
 import { holdAccount } from './user-queries.ts'
 
 /** The longest that a session lasts, however often it is continued. */
@@ -335,6 +334,19 @@ export async function secondsBlocked(db: Kysely<Tables>, hashes: Buffer[]): Prom
     from auth_throttle
     where subject = any(${hashes}::bytea[]) and blocked_until > now()`.execute(db)
   return rows[0]?.seconds ?? 0
+}
+
+/**
+ * A subject of counted failures. After the free ones each failure doubles the delay, from the first to the longest; it
+ * never becomes a lock-out, because all is forgotten after a while.
+ */
+export interface Subject {
+  hash: Buffer
+  freeFailures: number
+  firstDelaySeconds: number
+  longestDelaySeconds: number
+  /** Forgotten so long after the last failure, or after the first, whatever comes in between. */
+  forgottenAfter: { seconds: number; since: 'first' | 'last' }
 }
 
 /** Counts a failure of a subject, and sets the time before which it may not try again. */

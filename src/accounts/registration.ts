@@ -15,20 +15,21 @@ import {
   addressSubjects,
   everywhereSubject,
   registrationSubjects,
+  type Throttle,
   takenSubjects,
   tokenSubjects,
   type Visit,
-} from './subjects.ts'
-import type { Throttle } from './throttle.ts'
+} from './throttle.ts'
 import {
   admitRegistration,
   findRegistrations,
   findTokenAccount,
   insertRegistration,
+  newToken,
   spendAccountToken,
+  tokenHash,
   type WaitingRegistration,
 } from './token-queries.ts'
-import { newToken, tokenHash } from './tokens.ts'
 import { confirmEmail, emailKey, insertUser, type NewUser, resetPasswordHash } from './user-queries.ts'
 
 /** Where people get an account. */

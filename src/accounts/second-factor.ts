@@ -7,9 +7,8 @@ import type { AccountSeal } from '#src/http/account-seal.ts'
 import type { Audit } from '#src/http/plugins/audit.ts'
 import { base32, stepOfCode } from '#src/lib/totp.ts'
 import { findTwoFactor, spendRecoveryCode, spendStep } from './queries.ts'
-import { addressSubjects, codeSubject, type Visit } from './subjects.ts'
-import type { Throttle } from './throttle.ts'
-import { tokenHash } from './tokens.ts'
+import { addressSubjects, codeSubject, type Throttle, type Visit } from './throttle.ts'
+import { tokenHash } from './token-queries.ts'
 
 export const WRONG_CODE = 'The code is wrong, or has been used: wait for the next one.'
 

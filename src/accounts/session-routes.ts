@@ -34,7 +34,7 @@ import {
 } from './queries.ts'
 import { THROTTLED_ERRORS } from './routes.ts'
 import { newRecoveryCodes, recoveryHash, type SecondFactor, WRONG_CODE } from './second-factor.ts'
-import { visitOf } from './subjects.ts'
+import { visitOf } from './throttle.ts'
 import { findUser, holdAccount } from './user-queries.ts'
 
 const CODE_NEEDED = 'The account has a second factor: send totp or recovery_code as well.'

@@ -12,9 +12,16 @@ import {
   type SessionUse,
   secondsBlocked,
 } from './queries.ts'
-import { refreshSubject } from './subjects.ts'
-import { holdRefreshToken, insertRefreshToken, spendRefreshToken, wasUsed } from './token-queries.ts'
-import { newToken, TOKEN_BYTES, tokenHash } from './tokens.ts'
+import { refreshSubject } from './throttle.ts'
+import {
+  holdRefreshToken,
+  insertRefreshToken,
+  newToken,
+  spendRefreshToken,
+  TOKEN_BYTES,
+  tokenHash,
+  wasUsed,
+} from './token-queries.ts'
 import type { Credentials } from './user-queries.ts'
 
 /** What the tokens of one session begin with: 128 bits, and as many for each of them. */

@@ -1,3 +1,4 @@
+import { createHash, randomBytes } from 'node:crypto'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { UserProfile } from '#schemas/user.ts'
 import { isoTime } from '#src/data/sql.ts'
@@ -301,4 +302,16 @@ export async function deleteExpiredRegistrations(db: Kysely<Tables>): Promise<nu
 
 function hoursFromNow(hours: number) {
   return sql<Date>`now() + make_interval(hours => ${hours}::integer)`
+}
+
+/** 256 bits: nobody guesses one, so a plain hash is enough. */
+export const TOKEN_BYTES = 32
+
+export function newToken(): string {
+  return randomBytes(TOKEN_BYTES).toString('base64url')
+}
+
+/** What is stored of a token. */
+export function tokenHash(token: string): Buffer {
+  return createHash('sha256').update(token).digest()
 }

@@ -15,7 +15,7 @@ import { entityTag } from '#src/http/entity-tags.ts'
 import { negotiate } from '#src/http/formats.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
-import { findNewestId, listChangesFrom, listNewestChanges } from './feed-queries.ts'
+import { findNewestId, listChangesFrom, listNewestChanges } from './published-queries.ts'
 
 /** What begins the ids of a service's entries: RFC 4151, which needs a day on which the host was its owner's. */
 const TAG_DAY = '2026-11-23'

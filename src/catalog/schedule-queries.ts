@@ -131,7 +131,7 @@ export async function findTimeToNext(
 }
 
 /** Publishes a release unless the checks refuse it. */
-export type PublishDue = (trx: Transaction<Tables>, due: DueRelease) => Promise<DueOutcome>
+type PublishDue = (trx: Transaction<Tables>, due: DueRelease) => Promise<DueOutcome>
 
 /** What has come of a release whose time has come; after a failure nothing of it is stored. */
 type DueTrial = { id: number; due: DueRelease } & ({ outcome: DueOutcome } | { failure: unknown })

@@ -6,7 +6,7 @@ import { ApiError, unlimitedErrorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { DOCUMENT_PARTS } from '#src/http/openapi/document.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
-import { ping } from './feed-queries.ts'
+import { ping } from './published-queries.ts'
 
 function serviceRoutes(app: App): void {
   app.get(

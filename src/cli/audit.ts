@@ -1,7 +1,7 @@
 import { Option } from 'commander'
 import type { Kysely } from 'kysely'
 import { findCredentials, noAccount } from '#src/accounts/user-queries.ts'
-import { AUDIT_KINDS, type AuditKind } from '#src/data/account-tables.ts'
+import { AUDIT_KINDS, type AuditKind } from '#src/data/audit-kinds.ts'
 import { type AuditRecord, listRecords } from '#src/data/audit-queries.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { isUuid } from '#src/lib/uuid.ts'

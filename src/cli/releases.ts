@@ -25,7 +25,7 @@ import {
   scheduleRelease,
   unscheduleRelease,
 } from '#src/catalog/schedule-queries.ts'
-import type { AuditKind } from '#src/data/account-tables.ts'
+import type { AuditKind } from '#src/data/audit-kinds.ts'
 import { listReleaseRecords, type ReleaseDetail, type ReleaseRecord } from '#src/data/audit-queries.ts'
 import type { CheckName, Finding } from '#src/data/rights.ts'
 import { inTransaction } from '#src/data/sql.ts'

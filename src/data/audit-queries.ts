@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os'
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import type { AuditKind } from './account-tables.ts'
+import type { AuditKind } from './audit-kinds.ts'
 import { isoTime } from './sql.ts'
 import type { Tables } from './tables.ts'
 

@@ -1,15 +1,15 @@
 import type { FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
 import { ref } from '#schemas/common.ts'
-import { queryOf } from '#schemas/point-request.ts'
-import type { ProductDefinition } from '#schemas/products/define.ts'
 import {
   SCORECARD_DEFAULTS,
   Scorecard,
   ScorecardParams,
   ScorecardQuery,
   scorecardSchemas,
-} from '#schemas/scorecard.ts'
+} from '#schemas/feedback.ts'
+import { queryOf } from '#schemas/point-request.ts'
+import type { ProductDefinition } from '#schemas/products/define.ts'
 import { findRelease, type ReleaseRow } from '#src/catalog/release-queries.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import { Share } from '#schemas/history.ts'
-import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
+import { ApiError, BODY_ERRORS, type ErrorCode, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { callerOf } from '#src/http/plugins/authentication.ts'
 import { deleteShare, findShare, insertShare, MOST_SHARES, type ShareRow } from './share-queries.ts'
@@ -17,6 +17,8 @@ const ItemParams = Type.Object({ id: Type.String({ description: 'The id of the i
 
 /** 144 bits cannot be guessed. */
 const TOKEN_BYTES = 18
+
+const ERRORS: ErrorCode[] = ['UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'NOT_FOUND']
 
 type ItemRequest = FastifyRequest<{ Params: { id: string } }>
 
@@ -33,9 +35,9 @@ export function shareRoutes(app: App): void {
     url: '/:id/share',
     config: { scope: 'history', caching: 'never' },
   } as const
-  const success = (description: string) => ({
-    200: { ...(ref(Share) as TSchema), description, headers: { Link: CITE_AS } },
-  })
+  const success = {
+    200: { ...(ref(Share) as TSchema), description: 'Where it is shown.', headers: { Link: CITE_AS } },
+  }
 
   app.route({
     ...common,
@@ -48,14 +50,8 @@ export function shareRoutes(app: App): void {
       tags: ['history'],
       params: ItemParams,
       response: {
-        ...success('Where it is shown.'),
-        ...errorResponses(
-          'UNAUTHORIZED',
-          'INSUFFICIENT_SCOPE',
-          'NOT_FOUND',
-          'TOO_MANY_SHARES',
-          ...BODY_ERRORS,
-        ),
+        ...success,
+        ...errorResponses('TOO_MANY_SHARES', ...ERRORS, ...BODY_ERRORS),
       },
     },
     handler: async (request: ItemRequest, reply: FastifyReply) => {
@@ -77,8 +73,8 @@ export function shareRoutes(app: App): void {
       tags: ['history'],
       params: ItemParams,
       response: {
-        ...success('Where it is shown.'),
-        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'NOT_FOUND'),
+        ...success,
+        ...errorResponses(...ERRORS),
       },
     },
     handler: async (request: ItemRequest, reply: FastifyReply) =>
@@ -96,7 +92,7 @@ export function shareRoutes(app: App): void {
       params: ItemParams,
       response: {
         204: { type: 'null', description: 'The item is no longer shared.' },
-        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'NOT_FOUND', ...BODY_ERRORS),
+        ...errorResponses(...ERRORS, ...BODY_ERRORS),
       },
     },
     handler: async (request: ItemRequest, reply: FastifyReply) => {

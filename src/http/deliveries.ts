@@ -61,7 +61,7 @@ interface Delivery {
 }
 
 /** Deliveries that all processes take from the database: the queries of one table. */
-export interface DeliveryQueue<Item extends Delivery, Failure extends string> {
+interface DeliveryQueue<Item extends Delivery, Failure extends string> {
   /** The time after which another process may claim an item. */
   leaseMs: number
   /** Leases due items; undefined while another process claims some. */

@@ -19,7 +19,7 @@ interface Schedule {
  * All work in the background. Each process runs all jobs; where one process at a time may work, the queries take a lock
  * (`doAlone`) or lease rows.
  */
-export const JOBS = {
+const JOBS = {
   'publish-scheduled': {
     everyMs: MINUTE_MS,
     atOnce: true,

@@ -7,9 +7,12 @@ import {
   publishRelease,
   requireComplete,
 } from '#src/catalog/release-queries.ts'
+import { findTimeToNext, publishNextDue } from '#src/catalog/schedule-queries.ts'
 import type { Finding } from '#src/data/rights.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import { MINUTE_MS } from '#src/http/jobs.ts'
 import { allowedChecks, inspectAgain, type Leniency, refusalText, refusingChecks } from './checks/index.ts'
 
 export interface Publishing {
@@ -69,4 +72,45 @@ async function publishUnlessRefused(
     replaced: await publishRelease(trx, code, { allowed: allowedChecks(findings), scheduledBy, returns }),
     findings,
   }
+}
+
+/** A release that is published so much later than it was to be has waited for a service. */
+const LATE_MS = 2 * MINUTE_MS
+
+/**
+ * Publishes releases at their time, in one process at a time. A release that is scheduled for less than a minute ahead may
+ * be a minute late. A release that fails waits until the next look.
+ */
+export function publishOnSchedule(app: App): void {
+  const { writer, patientWriter } = app.database
+  let failedInThisLook: number[] = []
+
+  async function publishNext(): Promise<boolean | number> {
+    const failed = failedInThisLook
+    // However the look ends, the next one tries them again.
+    failedInThisLook = []
+    const time = await findTimeToNext(writer, failed)
+    if (time === undefined) return false
+    if (time > 0) return time
+    const trial = await publishNextDue(patientWriter, publishDue, failed)
+    if (!trial) return false
+    if ('failure' in trial) {
+      const { code } = trial.due
+      app.logFailure(trial.failure, `the scheduled release ${code} could not be published yet`)
+      failedInThisLook = [...failed, trial.id]
+    } else {
+      logOutcome(app, trial.due, trial.outcome)
+      failedInThisLook = failed
+    }
+    return true
+  }
+
+  app.jobs.add('publish-scheduled', publishNext)
+}
+
+function logOutcome({ log }: App, { code, publishAt, scheduledBy }: DueRelease, outcome: DueOutcome): void {
+  const line = { release: code, publish_at: publishAt, scheduled_by: scheduledBy, ...outcome }
+  if ('refusal' in outcome) log.error(line, 'a scheduled release is not published: the checks refuse it')
+  else if (Date.now() - publishAt.getTime() < LATE_MS) log.info(line, 'a scheduled release is published')
+  else log.warn(line, 'a scheduled release is published late: it has waited for a service and its database')
 }

@@ -1,5 +1,5 @@
 import { isDatabaseUnavailable } from '#src/data/failures.ts'
-import type { TileAddress, TileStore } from '#src/data/tiles/store.ts'
+import type { TileAddress, TileStore } from '#src/data/tiles/tile-queries.ts'
 import { createBatcher } from '#src/lib/batcher.ts'
 import type { ClientKey } from '#src/lib/fair-queue.ts'
 import { createInterleaver, type InterleavedTile } from '#src/raster/tiles.ts'

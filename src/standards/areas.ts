@@ -54,48 +54,17 @@ export interface RequestContext {
   inTurn: InTurn
 }
 
-/** The areas of countries, their shapes, and the statistics of releases in them: from memory where that has them. */
-export interface Areas {
-  /** The loaded levels, country by country: the same array until boundaries change. */
-  loaded(snapshot: Pick<Snapshot, 'boundaries'>, inTurn: InTurn): Promise<readonly LoadedLevel[]>
-  /** @throws {ApiError} OVERLOADED while the boundaries are being replaced */
-  level(loaded: LoadedLevel, inTurn: InTurn): Promise<AreaLevel>
-  /** The places of the areas that meet a rectangle, in order; of all of them without one. */
-  places(level: AreaLevel, rectangle: Rectangle | null, inTurn: InTurn): Promise<number[]>
-  /**
-   * The shapes of some areas of a level, one after the other as they are taken.
-   *
-   * @throws {ApiError} OVERLOADED while the boundaries are being replaced
-   */
-  shapes(
-    level: AreaLevel,
-    places: Iterable<number>,
-    format: ShapeFormat,
-    inTurn: InTurn,
-  ): AsyncGenerator<string>
-  columnsOf: RegionFigures['columnsOf']
-  /**
-   * The statistics of a release in some areas, one after the other as they are taken. All but the first end early.
-   *
-   * @param until when computing ends, on the clock of `performance.now()`
-   * @throws {ApiError} OVERLOADED while the release or the boundaries are being replaced
-   */
-  statistics(
-    release: PublishedRelease,
-    level: AreaLevel,
-    places: readonly number[],
-    context: RequestContext,
-    until: number,
-  ): AsyncGenerator<Figures>
-}
+export type Areas = ReturnType<typeof createAreas>
 
-export function createAreas(app: App, figures: RegionFigures, memory: Memory): Areas {
+/** The areas of countries, their shapes, and the statistics of releases in them: from memory where that has them. */
+export function createAreas(app: App, figures: RegionFigures, memory: Memory) {
   const db = app.database.reader
   const levels = createLevels(db, memory)
   return {
     loaded: levels.loaded,
     level: levels.level,
-    async places(level, rectangle, inTurn) {
+    /** The places of the areas that meet a rectangle, in order; of all of them without one. */
+    async places(level: AreaLevel, rectangle: Rectangle | null, inTurn: InTurn): Promise<number[]> {
       const all = [...level.areas.keys()]
       if (rectangle === null) return all
       const codes = new Set(await inTurn(() => listCodesMeeting(db, level.loaded, rectangle)))
@@ -127,19 +96,26 @@ function createLevels(db: Kysely<Tables>, memory: Memory) {
     return { loaded, areas, placeOf, parts: [...partsOf(areas)] }
   }
 
-  const loaded: Areas['loaded'] = async ({ boundaries }, inTurn) => {
+  /** The loaded levels, country by country: the same array until boundaries change. */
+  async function loaded(
+    { boundaries }: Pick<Snapshot, 'boundaries'>,
+    inTurn: InTurn,
+  ): Promise<readonly LoadedLevel[]> {
     // They may be others than the snapshot has: loaded meanwhile, or not arrived at a replica.
     if (latest?.boundaries !== boundaries) latest = await inTurn(() => listLoadedLevels(db))
     return latest.loaded
   }
 
-  const level: Areas['level'] = async (loaded, inTurn) =>
-    levels.get(keyOf(loaded)) ?? inTurn(() => levels.load(keyOf(loaded), () => read(loaded), bytesOfLevel))
+  /** @throws {ApiError} OVERLOADED while the boundaries are being replaced */
+  async function level(loaded: LoadedLevel, inTurn: InTurn): Promise<AreaLevel> {
+    const key = keyOf(loaded)
+    return levels.get(key) ?? inTurn(() => levels.load(key, () => read(loaded), bytesOfLevel))
+  }
 
   return { loaded, level, forget }
 }
 
-function createShapes(db: Kysely<Tables>, memory: Memory, forget: Forget): Areas['shapes'] {
+function createShapes(db: Kysely<Tables>, memory: Memory, forget: Forget) {
   const shapes = memory.part<string[]>('shapes')
 
   async function read(level: AreaLevel, { first, end }: Part, format: ShapeFormat): Promise<string[]> {
@@ -158,7 +134,17 @@ function createShapes(db: Kysely<Tables>, memory: Memory, forget: Forget): Areas
     return shapes.get(key) ?? inTurn(() => shapes.load(key, () => read(level, part, format), bytesOfShapes))
   }
 
-  return async function* (level, places, format, inTurn) {
+  /**
+   * The shapes of some areas of a level, one after the other as they are taken.
+   *
+   * @throws {ApiError} OVERLOADED while the boundaries are being replaced
+   */
+  return async function* (
+    level: AreaLevel,
+    places: Iterable<number>,
+    format: ShapeFormat,
+    inTurn: InTurn,
+  ): AsyncGenerator<string, void> {
     let part: Part | undefined
     let found: string[] = []
     for (const place of places) {
@@ -171,7 +157,7 @@ function createShapes(db: Kysely<Tables>, memory: Memory, forget: Forget): Areas
   }
 }
 
-function createStatistics(figures: RegionFigures, memory: Memory, forget: Forget): Areas['statistics'] {
+function createStatistics(figures: RegionFigures, memory: Memory, forget: Forget) {
   const tables = memory.part<(Figures | undefined)[]>('statistics')
 
   async function find(
@@ -198,7 +184,19 @@ function createStatistics(figures: RegionFigures, memory: Memory, forget: Forget
     return table
   }
 
-  return async function* (release, level, places, { request, reply, inTurn }, until) {
+  /**
+   * The statistics of a release in some areas, one after the other as they are taken. All but the first end early.
+   *
+   * @param until when computing ends, on the clock of `performance.now()`
+   * @throws {ApiError} OVERLOADED while the release or the boundaries are being replaced
+   */
+  return async function* (
+    release: PublishedRelease,
+    level: AreaLevel,
+    places: readonly number[],
+    { request, reply, inTurn }: RequestContext,
+    until: number,
+  ): AsyncGenerator<Figures, void> {
     const table = tableOf(release, level)
     let part: Part | undefined
     let found: FoundArea[] = []

@@ -1,7 +1,7 @@
 import { ApiError } from '#src/errors.ts'
 import { monthAndYear } from '#src/lib/dates.ts'
 import { roundDegrees } from '#src/lib/round.ts'
-import type { PublishedRelease } from '#src/lookup/releases.ts'
+import { type PublishedRelease, ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { countryNamed, type Snapshot } from '#src/lookup/snapshot.ts'
 
 /** The published releases in the order of their codes. */
@@ -18,6 +18,16 @@ export function findPublished(
   const release = published.find((one) => one.code === code)
   if (release) return release
   throw new ApiError('NOT_FOUND', message)
+}
+
+/** Reads data of a published release. @throws {ApiError} NOT_FOUND where it has been deleted since the snapshot */
+export async function readExisting<Result>(read: () => Promise<Result>, message: string): Promise<Result> {
+  try {
+    return await read()
+  } catch (error) {
+    if (error instanceof ReplacedMeanwhile) throw new ApiError('NOT_FOUND', message)
+    throw error
+  }
 }
 
 /** The title of a release: product, crop, country, month. */

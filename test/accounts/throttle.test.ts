@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { newToken, tokenHash } from '#src/accounts/tokens.ts'
+import { newToken, tokenHash } from '#src/accounts/token-queries.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { PASSWORD, register, tryLogIn } from '#test/setup/people.ts'
 import * as delays from './delays.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { adviceOn } from '#src/data/embedded/cluster.ts'
-import { fileErrorOf } from '#src/data/embedded/messages.ts'
+import { fileErrorOf } from '#src/data/embedded/protocol.ts'
 
 test.each([
   [51, 'ENOSPC: no space left on device', 'Make room there.'],

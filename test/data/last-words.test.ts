@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { listenForLastWords } from '#src/data/embedded/messages.ts'
+import { listenForLastWords } from '#src/data/embedded/protocol.ts'
 
 const at = '2026-11-22 16:56:31.798 GMT [42] '
 

@@ -4,7 +4,7 @@ import type { ChangeKind } from '#schemas/feed.ts'
 import type { Scope } from '#schemas/keys.ts'
 import type { DisabledReason, ThresholdKind } from '#schemas/subscriptions.ts'
 import type { Role } from '#schemas/user.ts'
-import type { AuditKind } from '#src/data/account-tables.ts'
+import type { AuditKind } from '#src/data/audit-kinds.ts'
 import type { Tables } from '#src/data/tables.ts'
 
 /** A column, as the database has it or as `tables.ts` says. */
@@ -115,9 +115,7 @@ function typeOf(value: unknown): string {
   return value instanceof Date ? 'Date' : typeof value
 }
 
-const TABLES_FILES = ['tables.ts', 'account-tables.ts'].map(
-  (name) => new URL(`../../src/data/${name}`, import.meta.url),
-)
+const TABLES_FILE = new URL('../../src/data/tables.ts', import.meta.url)
 
 /**
  * What `tables.ts` says: one interface with the tables, each an interface with a column a line.
@@ -125,9 +123,7 @@ const TABLES_FILES = ['tables.ts', 'account-tables.ts'].map(
  * @param text of the file
  * @throws where it cannot be read
  */
-export function declaredSchema(
-  text = TABLES_FILES.map((file) => readFileSync(file, 'utf8')).join('\n'),
-): Schema {
+export function declaredSchema(text = readFileSync(TABLES_FILE, 'utf8')): Schema {
   const interfaces = new Map<string, Map<string, string>>()
   for (const [, name, body] of text.matchAll(/^(?:export )?interface (\w+) \{\n(.*?)^\}/gms)) {
     interfaces.set(name ?? '', membersOf(body ?? '', '\n'))

@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { exportDatabase } from '#src/data/transfer/export.ts'
-import { importDatabase } from '#src/data/transfer/import.ts'
+import { exportDatabase, importDatabase } from '#src/data/transfer/copy.ts'
 import { openTestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
 

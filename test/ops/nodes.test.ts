@@ -4,7 +4,7 @@ import { appendFile, copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { freePort } from '#bench/processes.ts'
-import type { ErrorCode } from '#src/error-codes.ts'
+import type { ErrorCode } from '#src/errors.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 

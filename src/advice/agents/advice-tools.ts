@@ -1,4 +1,3 @@
-import type { Static } from 'typebox'
 import {
   type AreaInput,
   areaInputOf,
@@ -15,7 +14,7 @@ import {
   type AdviceBody,
   countLeftOut,
   defineTool,
-  describeRelease,
+  describeSectionRelease,
   formatLabel,
   groupValues,
   readSection,
@@ -86,7 +85,7 @@ export function adviseArea({ products, adviseRegion, searchAreas, findReleaseSou
         crop: body.crop,
         product: product.code,
         unit: product.unit,
-        ...describeRelease(section),
+        ...describeSectionRelease(section),
         ...makeTable(product, section, most),
         ...countLeftOut(most, section.entries.length),
       })
@@ -158,7 +157,7 @@ function describeOutcome(
     product: product.code,
     unit: product.unit,
     values: groupValues(product, entries),
-    ...describeRelease(section),
+    ...describeSectionRelease(section),
   }
 }
 
@@ -166,7 +165,7 @@ const COLUMNS = ['product', 'input', 'scenario', 'per_ha', 'total', 'unit', 'bag
 
 /** A section of an answer with quantities. */
 type QuantitySection = Section & {
-  quantities: Static<typeof Quantities>
+  quantities: Quantities
 }
 
 /** Amounts and costs for a field, as the endpoint computes them. */
@@ -197,7 +196,7 @@ export function quantities(services: ToolServices) {
         section.entries
           .filter((entry) => isSelected(formatLabel(entry.scenario)))
           .map((entry) => {
-            const { kg, t, bags: whole = null } = entry.quantity as unknown as Static<typeof Quantity>
+            const { kg, t, bags: whole = null } = entry.quantity as unknown as Quantity
             const input = product.input ? formatLabel(entry[product.input.key]) : null
             const rate = entry[product.value.key]
             const [total, unit] = kg === undefined ? [t, 't'] : [kg, 'kg']

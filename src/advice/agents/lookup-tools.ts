@@ -26,7 +26,7 @@ import {
   type ToolCall,
   withSources,
 } from './tool.ts'
-import { fillLocation, readCountry, releaseSource, type ToolServices } from './tool-services.ts'
+import { fillLocation, normalizeCountry, releaseSource, type ToolServices } from './tool-services.ts'
 
 /** Countries, crops and products, and the newest releases. */
 export function catalogue({ products: { list }, readSnapshot }: ToolServices) {
@@ -46,7 +46,7 @@ export function catalogue({ products: { list }, readSnapshot }: ToolServices) {
     input: CatalogueInput,
     async run({ country_code }, call) {
       const snapshot = await readSnapshot(call)
-      const requested = readCountry(snapshot, country_code)
+      const requested = normalizeCountry(snapshot, country_code)
       const countries = snapshot.countries
         .filter(({ code }) => requested === null || code === requested)
         .map((country) => ({ country, releases: listNewest(snapshot, country) }))
@@ -78,7 +78,7 @@ export function releases({ products: { list }, readSnapshot }: ToolServices) {
     input: releasesInputOf(codesOfProducts(list)),
     async run({ product, country_code, crop }, call) {
       const snapshot = await readSnapshot(call)
-      const country = readCountry(snapshot, country_code)
+      const country = normalizeCountry(snapshot, country_code)
       const cropCode = crop === undefined ? null : snapshot.cropNamed(wordKey(crop))
       const found = snapshot.published
         .filter(

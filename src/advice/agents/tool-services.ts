@@ -140,7 +140,7 @@ export function releaseSource({ code, source, licence }: PublishedRelease): Sour
  *
  * @throws {ApiError} INVALID_PARAMETERS where the service has no such country
  */
-export function readCountry(snapshot: Snapshot, code: string | undefined): string | null {
+export function normalizeCountry(snapshot: Snapshot, code: string | undefined): string | null {
   if (code === undefined) return null
   const normal = code.trim().toLowerCase()
   const codes = codesOf(snapshot)
@@ -167,7 +167,7 @@ function createAreaSearch(app: App, readSnapshot: ReadSnapshot) {
   /** @throws {ApiError} INVALID_PARAMETERS where the service has no such country */
   return async ({ name, country_code, level = null }: NamedAreaRequest, call: ToolCall) => {
     const { request, reply } = call
-    const countryCode = readCountry(await readSnapshot(call), country_code)
+    const countryCode = normalizeCountry(await readSnapshot(call), country_code)
     const filter = { countryCode, level }
     const areas = await app.inTurn(request, reply, () =>
       findAreasNamed(reader, { name, ...filter }, MOST_AREAS),

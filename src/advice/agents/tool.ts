@@ -101,7 +101,7 @@ export function readSection(product: ProductDefinition, body: AdviceBody): Secti
 }
 
 /** The members of an answer about the release of a section. */
-export function describeRelease({ release, forecast_month, synthetic, stale }: Section) {
+export function describeSectionRelease({ release, forecast_month, synthetic, stale }: Section) {
   return { release, ...(forecast_month && { forecast_month }), synthetic, ...(stale && { stale }) }
 }
 

@@ -69,7 +69,7 @@ export function usualLevel(levels: number[]): number | null {
 }
 
 /** The change of a layer in an area. */
-export interface LayerChange {
+export interface LayerComparison {
   /** Of the area, in the measure of the grid. */
   total: number
   change: Change
@@ -81,7 +81,7 @@ export interface Comparison extends Comparing {
   /** Null where no areas are loaded, and the cover of the releases is one area. */
   level: number | null
   layers: LayerPair[]
-  areas: { area: ComparedArea; layers: LayerChange[] }[]
+  areas: { area: ComparedArea; layers: LayerComparison[] }[]
 }
 
 /** Two releases by their ids, and the country of both. */
@@ -139,10 +139,10 @@ export async function compareReleases(
 }
 
 /** The change of a layer in all areas. */
-export function totalOf({ areas }: Comparison, layer: number): LayerChange {
-  const sum: LayerChange = { total: 0, change: noChange(), pixelwise: true }
+export function sumAreas({ areas }: Comparison, layer: number): LayerComparison {
+  const sum: LayerComparison = { total: 0, change: noChange(), pixelwise: true }
   for (const { layers } of areas) {
-    const { total, change, pixelwise } = layers[layer] as LayerChange
+    const { total, change, pixelwise } = layers[layer] as LayerComparison
     sum.total += total
     addChange(sum.change, change)
     sum.pixelwise &&= pixelwise
@@ -175,8 +175,8 @@ async function compareIn(
   { layers, pairs, before, after }: Plan,
   polygons: Rings[],
   comparing: Comparing,
-): Promise<LayerChange[]> {
-  const found: LayerChange[] = []
+): Promise<LayerComparison[]> {
+  const found: LayerComparison[] = []
   for (const pair of pairs) {
     const { total, changes } = await compareBands(computation, pair, polygons, comparing)
     pair.bands.forEach((band, index) => {
@@ -202,7 +202,7 @@ async function compareIn(
 }
 
 /** The change of a layer by the statistics of each release alone. */
-function compareStatistics(layer: LayerPair, total: number, before: Side, after: Side): LayerChange {
+function compareStatistics(layer: LayerPair, total: number, before: Side, after: Side): LayerComparison {
   const inOneAlone = layer.before === null || layer.after === null
   const all = (area: number) => ({ least: area, likely: area, most: area })
   const change = { ...noChange(), before, after }

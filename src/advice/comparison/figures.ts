@@ -1,7 +1,7 @@
 import { csvRow } from '#src/http/formats.ts'
 import { round, roundVisibly } from '#src/lib/round.ts'
 import type { Side } from '#src/raster/change.ts'
-import { type Comparison, type LayerChange, totalOf } from './compare.ts'
+import { type Comparison, type LayerComparison, sumAreas } from './compare.ts'
 import type { ComparedArea, ComparedLayer } from './queries.ts'
 
 /** Decimals of percentages. */
@@ -38,10 +38,10 @@ const FIGURE_KEYS = [
 
 export function figuresOf(
   { decimals }: ComparedLayer,
-  { total, change, pixelwise }: LayerChange,
+  { total, change, pixelwise }: LayerComparison,
 ): ChangeFigures {
   const { before, after, gained, lost, beyond } = change
-  const [old, now] = [meanOf(before), meanOf(after)]
+  const [old, now] = [computeMean(before), computeMean(after)]
   const relative = relativeChange(change)
   const percent = (area: number) =>
     roundVisibly(total > 0 ? Math.min(100, (100 * area) / total) : 0, DECIMALS)
@@ -61,7 +61,7 @@ export function figuresOf(
   }
 }
 
-function meanOf({ area, sum }: Side): number | null {
+function computeMean({ area, sum }: Side): number | null {
   return area > 0 ? sum / area : null
 }
 
@@ -72,8 +72,8 @@ const NOISE = 1e-9
 export function relativeChange({
   before,
   after,
-}: Pick<LayerChange['change'], 'before' | 'after'>): number | null {
-  const [old, now] = [meanOf(before), meanOf(after)]
+}: Pick<LayerComparison['change'], 'before' | 'after'>): number | null {
+  const [old, now] = [computeMean(before), computeMean(after)]
   if (old === null) return null
   if (now === null) return Number.NEGATIVE_INFINITY
   if (Math.abs(now - old) <= NOISE * Math.abs(old)) return 0
@@ -84,7 +84,7 @@ export function relativeChange({
 export interface ChangeRow {
   area: ComparedArea | null
   layer: ComparedLayer
-  found: LayerChange
+  found: LayerComparison
 }
 
 /** The name of a layer in sentences and tables. */
@@ -94,13 +94,13 @@ export function layerName({ input, scenario }: Pick<ComparedLayer, 'input' | 'sc
 
 /** Each layer in all areas together. */
 export function totalRows(comparison: Comparison): ChangeRow[] {
-  return comparison.layers.map((layer, index) => ({ area: null, layer, found: totalOf(comparison, index) }))
+  return comparison.layers.map((layer, index) => ({ area: null, layer, found: sumAreas(comparison, index) }))
 }
 
 /** Each layer in each area. */
 export function areaRows({ layers, areas }: Comparison): ChangeRow[] {
   return areas.flatMap(({ area, layers: found }) =>
-    layers.map((layer, index) => ({ area, layer, found: found[index] as LayerChange })),
+    layers.map((layer, index) => ({ area, layer, found: found[index] as LayerComparison })),
   )
 }
 

@@ -121,7 +121,7 @@ class PairReader {
     const old = await this.#read(before, pending)
     const now = await this.#read(after, pending)
     for (const tile of pending) {
-      const key = keyOf(tile)
+      const key = tileKey(tile)
       const [oldWkb, nowWkb] = [old.get(key), now.get(key)]
       if (!oldWkb && !nowWkb) continue
       this.#addTiles(oldWkb && decodeTile(oldWkb), nowWkb && decodeTile(nowWkb), tile.areas)
@@ -131,11 +131,11 @@ class PairReader {
 
   async #read(coverage: ZonalCoverage, tiles: WeighedTile[]): Promise<Map<string, Buffer>> {
     const rows = await this.#computation.readTiles(coverage, tiles)
-    return new Map(rows.map((row) => [keyOf(row), row.wkb]))
+    return new Map(rows.map((row) => [tileKey(row), row.wkb]))
   }
 }
 
-function keyOf({ row, column }: { row: number; column: number }): string {
+function tileKey({ row, column }: { row: number; column: number }): string {
   return `${row} ${column}`
 }
 

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { POINT_DEFAULTS, type PointRequest } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
-import { hasQuantities } from '#schemas/quantities.ts'
+import { hasQuantities, type Quantities, type Quantity } from '#schemas/quantities.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
 import { preferredLanguage, prefersText } from '#src/http/formats.ts'
@@ -9,7 +9,6 @@ import { allowCaching } from '#src/http/plugins/caching.ts'
 import { varyBy } from '#src/http/request.ts'
 import { roundedAmount } from '#src/lib/round.ts'
 import type { Entry } from '#src/lookup/releases.ts'
-import type { Quantities, Quantity } from '../quantities/compute.ts'
 
 /** All texts of short answers in one language: a translation is a file with these. */
 interface Messages {
@@ -17,8 +16,8 @@ interface Messages {
   language: string
   /** A number as the answer has it, with the decimal sign of the language. */
   number(value: number): string
-  /** What a product's answer begins with, by its code; another begins with its code. */
-  products: Readonly<Record<string, string>>
+  /** The name that a product's answer begins with. */
+  product(product: ProductDefinition): string
   /** Names of scenarios; others are as their source has them. */
   scenarios: Readonly<Record<string, string>>
   /** The month of a forecast, from `2026-07`. */
@@ -183,7 +182,7 @@ function withScenarios({ head, entries }: Part, told: string[]): Part {
 
 function partOf(messages: Messages, product: ProductDefinition, section: Section): Part {
   const { crop, forecast_month, quantities } = section
-  const name = nameIn(messages.products, product.code)
+  const name = messages.product(product)
   const month = forecast_month === undefined ? null : messages.month(forecast_month)
   const area = quantities ? messages.area(messages.number(quantities.area.value), quantities.area.unit) : null
   const entries = inOrder(product, section[product.entries] as ToldEntry[])
@@ -258,7 +257,7 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 export const ENGLISH: Messages = {
   language: 'en',
   number: String,
-  products: { yield: 'Yield', fertilizer: 'Fertilizer', isfm: 'Organic inputs', forage: 'Forage' },
+  product: ({ names: { subject } }) => `${subject.charAt(0).toUpperCase()}${subject.slice(1)}`,
   scenarios: {},
   month(month) {
     const [year, number] = month.split('-')

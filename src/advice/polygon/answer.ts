@@ -183,10 +183,10 @@ export function quantitiesIn(
   return computeQuantities(rules, product, layers, amounts, areaIn(areaHa, rules.plan.unit))
 }
 
-function areaIn(areaHa: number, unit: string): Area {
+function areaIn(areaHa: number, unit: Area['unit']): Area {
   const hectares = decimalOf(roundArea(areaHa))
   if (unit === 'ha') return { value: hectares, unit, hectares }
-  const { squareMetres } = AREA_UNITS[unit] as (typeof AREA_UNITS)[string]
+  const { squareMetres } = AREA_UNITS[unit]
   const metres = times(hectares, decimalOf(10_000))
   return { value: quotient(metres, squareMetres, AREA_DECIMALS, 'half away from zero'), unit, hectares }
 }

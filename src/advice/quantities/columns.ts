@@ -1,9 +1,9 @@
 import type { ProductDefinition } from '#schemas/products/define.ts'
-import { MASS_KEYS } from '#schemas/quantities.ts'
+import { MASS_KEYS, type Quantities, type Quantity } from '#schemas/quantities.ts'
 import type { LayerLabel, ReleaseLabels } from '#src/lookup/queries.ts'
 import { columnOf } from '#src/lookup/releases.ts'
-import type { OfScenario, Quantities, Quantity, QuantityFigures } from './compute.ts'
-import { keyOf } from './reading.ts'
+import type { QuantityFigures } from './compute.ts'
+import { normalizeName } from './reading.ts'
 import type { QuantityRules } from './rules.ts'
 
 export type QuantityCell = string | number | null
@@ -58,12 +58,12 @@ function listKeys(
     if (plan.producePrice) keys.push(['return', (quantity) => quantity.return])
     return keys
   }
-  const name = keyOf(layer.input)
+  const name = normalizeName(layer.input)
   if (plan.bags.has(name)) {
     keys.push(['bags', ({ bags }) => bags], ['rest_kg', ({ rest_kg }) => rest_kg])
   }
   if (plan.pricesPerKg.has(name) || plan.pricesPerBag.has(name)) keys.push(['cost', ({ cost }) => cost])
-  if (compositions.some((one) => keyOf(one.name) === name)) {
+  if (compositions.some((one) => normalizeName(one.name) === name)) {
     for (const nutrient of NUTRIENTS) {
       keys.push([`${nutrient}_kg`, ({ nutrients_kg }) => nutrients_kg?.[nutrient]])
     }
@@ -97,7 +97,7 @@ function summaryColumns(
   return [area, currency, ...scenarioColumns, ...extremes('cost')]
 }
 
-function extremes(key: keyof OfScenario & string): Column[] {
+function extremes(key: 'kg' | 't' | 'cost' | 'return'): Column[] {
   return (['least', 'most', 'expected'] as const).map((which) => ({
     name: `${which}_${key}`,
     of: ({ quantities }) => (quantities[which] as Quantities['least'])?.[key],

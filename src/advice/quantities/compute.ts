@@ -1,6 +1,6 @@
 import { RESTATING_SCENARIOS } from '#schemas/glossary.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
-import { hasQuantities, MASS_KEYS } from '#schemas/quantities.ts'
+import { hasQuantities, MASS_KEYS, type Quantities, type Quantity } from '#schemas/quantities.ts'
 import {
   compare,
   type Decimal,
@@ -18,7 +18,7 @@ import type { LayerLabel, ReleaseLabels } from '#src/lookup/queries.ts'
 import { dataOf, type LayerValues } from '#src/lookup/releases.ts'
 import type { Area, QuantityPlan } from './plan.ts'
 import type { Composition } from './queries.ts'
-import { keyOf } from './reading.ts'
+import { normalizeName } from './reading.ts'
 import type { QuantityRules } from './rules.ts'
 
 /** A purchase of one input for the whole rate. */
@@ -150,8 +150,8 @@ function computeNutrients(
   compositions: readonly Composition[],
   input: string,
   kilograms: Decimal,
-): Record<string, number> | undefined {
-  const found = compositions.find(({ name }) => keyOf(name) === keyOf(input))
+): Quantity['nutrients_kg'] {
+  const found = compositions.find(({ name }) => normalizeName(name) === normalizeName(input))
   if (!found) return undefined
   const { n, p2o5, k2o, s } = found
   const of = (percent: number) => {
@@ -196,33 +196,13 @@ interface ScenarioPart {
   purchase: Purchase | null
 }
 
-/** The quantities of a scenario. */
-export interface OfScenario {
-  scenario?: string | null
-  kg?: number
-  t?: number
-  cost?: number
-  return?: number
-  share?: number
-  share_cost?: number
-}
-
-/** The quantities of all entries together. */
-export interface Quantities {
-  area: { value: number; unit: string; ha: number }
-  currency?: string
-  scenarios?: OfScenario[]
-  least?: OfScenario
-  most?: OfScenario
-  expected?: OfScenario
-  unpriced?: string[]
-}
+type ScenarioQuantities = NonNullable<Quantities['scenarios']>[number]
 
 /** A scenario with its measure: the amount of a harvest, or the cost of inputs. */
 interface Measured {
   scenario: string | null
   measure: Decimal
-  result: OfScenario
+  result: ScenarioQuantities
 }
 
 /** Decimals of hectares: a square centimetre. */
@@ -311,7 +291,7 @@ function sumCosts(plan: QuantityPlan, parts: readonly ScenarioPart[]): Partial<Q
   }
 }
 
-function findShare({ budget }: QuantityPlan, purchases: readonly Purchase[]): OfScenario {
+function findShare({ budget }: QuantityPlan, purchases: readonly Purchase[]): Partial<ScenarioQuantities> {
   if (budget === null) return {}
   const share = largestShare(purchases, budget)
   return { share: numberOf(share), share_cost: roundMoney(costOfShare(purchases, share)) }
@@ -338,7 +318,7 @@ function extremes(measured: readonly Measured[]): Pick<Quantities, 'least' | 'mo
 function weighing({ weights }: QuantityPlan, measured: readonly Measured[]) {
   const isAlone = measured.every(({ scenario }) => restates(scenario))
   const findWeight = (scenario: string | null): Decimal => {
-    if (weights) return weights.get(keyOf(scenario ?? ''))?.value ?? ZERO
+    if (weights) return weights.get(normalizeName(scenario ?? ''))?.value ?? ZERO
     return restates(scenario) && !isAlone ? ZERO : ONE
   }
   const each = measured.map(({ scenario }) => findWeight(scenario))
@@ -354,18 +334,6 @@ function restates(scenario: string | null): boolean {
 }
 
 const THOUSAND: Decimal = { digits: 1000n, scale: 0 }
-
-/** The quantity of an entry. */
-export interface Quantity {
-  kg?: number
-  t?: number
-  bags?: number
-  bag_kg?: number
-  rest_kg?: number
-  cost?: number
-  return?: number
-  nutrients_kg?: Record<string, number>
-}
 
 export interface QuantityFigures {
   /** In the order of the layers; null for those without a value. */
@@ -401,7 +369,7 @@ export function computeQuantities(
 
 /** Null without a price of the input. */
 function makePurchase(plan: QuantityPlan, input: string, kilograms: Decimal): Purchase | null {
-  const name = keyOf(input)
+  const name = normalizeName(input)
   const bag = plan.bags.get(name)?.value ?? null
   const perBag = plan.pricesPerBag.get(name)?.value
   if (perBag) return { kilograms, bag, price: perBag }
@@ -421,7 +389,7 @@ function makeEntry(
     if (plan.producePrice) entry.return = roundMoney(times(kilograms, plan.producePrice))
     return entry
   }
-  const bag = plan.bags.get(keyOf(input))?.value
+  const bag = plan.bags.get(normalizeName(input))?.value
   if (bag) {
     const bags = countBags(kilograms, bag)
     entry.bags = numberOf(bags)

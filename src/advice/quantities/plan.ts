@@ -1,10 +1,12 @@
 import {
   AREA_UNIT_NAMES,
+  type AreaUnitName,
   QUANTITY_LIMITS,
   QuantityFields,
   type QuantityRequest,
 } from '#schemas/quantities.ts'
 import { ApiError } from '#src/errors.ts'
+import { isOneOf } from '#src/lib/collections.ts'
 import { compare, type Decimal, decimalOf, times } from '#src/lib/decimal.ts'
 import {
   combinePairs,
@@ -12,7 +14,7 @@ import {
   type NumbersByName,
   numberIn,
   readCurrency,
-  readNumberOf,
+  readNumber,
   readNumbersByName,
   readPairs,
   requireMembers,
@@ -32,7 +34,7 @@ const metres = (digits: bigint, scale = 0): Decimal => ({ digits, scale })
  * Units of area: those with one agreed size, and the timad, which has one here. Units whose size differs from place to
  * place or from crop to crop, such as the massa, the rope and the pole, are missing.
  */
-export const AREA_UNITS: Readonly<Record<string, AreaUnit>> = {
+export const AREA_UNITS: Readonly<Record<AreaUnitName, AreaUnit>> = {
   ha: { squareMetres: metres(10_000n), source: 'SI Brochure, table 8' },
   m2: { squareMetres: metres(1n), source: 'SI' },
   are: { squareMetres: metres(100n), source: 'a hundredth of a hectare' },
@@ -48,7 +50,7 @@ export const AREA_UNITS: Readonly<Record<string, AreaUnit>> = {
 }
 
 /** Other names of those units. */
-const OTHER_NAMES: Readonly<Record<string, string>> = {
+const OTHER_NAMES: Readonly<Record<string, AreaUnitName>> = {
   hectare: 'ha',
   'm²': 'm2',
   sqm: 'm2',
@@ -58,10 +60,10 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 }
 
 /** The unit of area that a word means, in any case, also in the plural; undefined where there is none. */
-function findAreaUnit(word: string): string | undefined {
+function findAreaUnit(word: string): AreaUnitName | undefined {
   const name = word.trim().toLowerCase().replace(/\s+/g, ' ')
   for (const singular of [name, name.replace(/s$/, '')]) {
-    if (Object.hasOwn(AREA_UNITS, singular)) return singular
+    if (isOneOf(AREA_UNIT_NAMES, singular)) return singular
     if (Object.hasOwn(OTHER_NAMES, singular)) return OTHER_NAMES[singular]
   }
   return undefined
@@ -152,7 +154,7 @@ function readProducePrice(
   const { currency, per_kg } = requireMembers('produce_price', fields, ['currency', 'per_kg'])
   return {
     currency: readCurrency('produce_price.currency', currency),
-    perKg: readNumberOf('produce_price.per_kg', per_kg, { zero: true, maximum: QUANTITY_LIMITS.price }),
+    perKg: readNumber('produce_price.per_kg', per_kg, { zero: true, maximum: QUANTITY_LIMITS.price }),
   }
 }
 
@@ -164,7 +166,7 @@ function parseProducePrice(text: string): { currency: string; per_kg: unknown } 
 /** An area as the request has it, and in hectares. */
 export interface Area {
   value: Decimal
-  unit: string
+  unit: AreaUnitName
   hectares: Decimal
 }
 
@@ -173,7 +175,7 @@ export interface QuantityPlan {
   /** Null where each place has its own. */
   area: Area | null
   /** The unit of areas that places have themselves. */
-  unit: string
+  unit: AreaUnitName
   /** The member or column with the areas of points; null where they have none. */
   areasFrom: string | null
   bags: NumbersByName
@@ -235,7 +237,7 @@ export function readPlan(request: QuantityRequest, areasOf: AreasOf = 'request')
     budget:
       request.budget === undefined
         ? null
-        : readNumberOf('budget', request.budget, { zero: true, maximum: QUANTITY_LIMITS.budget }),
+        : readNumber('budget', request.budget, { zero: true, maximum: QUANTITY_LIMITS.budget }),
     producePrice: produce?.perKg ?? null,
     weights: readWeights(request.scenario_weights),
     nutrients: readNutrients(request.nutrients),
@@ -259,10 +261,10 @@ function refuseLongTexts(request: QuantityRequest): void {
  *
  * @throws {ApiError} INVALID_PARAMETERS
  */
-export function readArea(field: string, sent: unknown, unit: string): Area {
+export function readArea(field: string, sent: unknown, unit: AreaUnitName): Area {
   const limit = { zero: false, maximum: 1e12 }
-  const value = readNumberOf(field, sent, limit)
-  const size = hectares(times(value, (AREA_UNITS[unit] as { squareMetres: Decimal }).squareMetres))
+  const value = readNumber(field, sent, limit)
+  const size = hectares(times(value, AREA_UNITS[unit].squareMetres))
   if (isAbove(size, QUANTITY_LIMITS.hectares)) {
     throw ApiError.invalid(field, `must be at most ${QUANTITY_LIMITS.hectares} ha`)
   }
@@ -315,7 +317,7 @@ function areaMembers(sent: NonNullable<QuantityRequest['area']>): object {
   }
 }
 
-function readUnit(sent: unknown): string {
+function readUnit(sent: unknown): AreaUnitName {
   if (sent === undefined || sent === null) return 'ha'
   const unit = typeof sent === 'string' ? findAreaUnit(sent) : undefined
   if (unit !== undefined) return unit

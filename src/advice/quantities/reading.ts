@@ -19,7 +19,7 @@ const LONGEST_NUMBER = 40
 const NUMBER = /^\d+(\.\d+)?$/
 
 /** Comparison ignores case and surrounding white space. */
-export function keyOf(name: string): string {
+export function normalizeName(name: string): string {
   return name.trim().toLowerCase()
 }
 
@@ -33,7 +33,7 @@ export function numberIn(text: string): number | string {
  *
  * @throws {ApiError} INVALID_PARAMETERS
  */
-export function readNumberOf(field: string, sent: unknown, { zero, maximum }: Bounds): Decimal {
+export function readNumber(field: string, sent: unknown, { zero, maximum }: Bounds): Decimal {
   const isOne = typeof sent === 'number' && sent <= maximum && (zero ? sent >= 0 : sent > 0)
   const rule = `must be a number ${zero ? 'from' : 'above'} 0 ${zero ? 'to' : 'and at most'} ${maximum}`
   if (!isOne) throw ApiError.invalid(field, rule)
@@ -58,12 +58,12 @@ export function readNumbersByName(field: string, sent: unknown, bounds: Bounds):
   if (entries.length > MOST_NAMES) throw ApiError.invalid(field, `must have at most ${MOST_NAMES} names`)
   const numbers = new Map<string, { name: string; value: Decimal }>()
   for (const [name, number] of entries) {
-    const key = keyOf(name)
+    const key = normalizeName(name)
     if (key === '' || name.length > LONGEST_NAME) {
       throw ApiError.invalid(field, `must have names of 1 to ${LONGEST_NAME} characters`)
     }
     if (numbers.has(key)) throw ApiError.invalid(field, `must name ${name} once`)
-    numbers.set(key, { name, value: readNumberOf(`${field}.${name}`, number, bounds) })
+    numbers.set(key, { name, value: readNumber(`${field}.${name}`, number, bounds) })
   }
   return numbers
 }

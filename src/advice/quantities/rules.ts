@@ -11,7 +11,7 @@ import type { ReleaseLabels } from '#src/lookup/queries.ts'
 import { type PublishedRelease, seriesOf } from '#src/lookup/releases.ts'
 import { type AreasOf, type QuantityPlan, readPlan } from './plan.ts'
 import { type Composition, listCompositions } from './queries.ts'
-import { keyOf, type NumbersByName } from './reading.ts'
+import { type NumbersByName, normalizeName } from './reading.ts'
 
 /**
  * Refuses names that no release has: the answer would leave them out silently. Names of other products' layers are
@@ -64,7 +64,7 @@ function refuseSharedBudget(
 ): void {
   if (budget === null) return
   const isPriced = (input: string | null) =>
-    input !== null && (pricesPerKg.has(keyOf(input)) || pricesPerBag.has(keyOf(input)))
+    input !== null && (pricesPerKg.has(normalizeName(input)) || pricesPerBag.has(normalizeName(input)))
   const bought = products.filter(({ code }) =>
     releases.some(({ product, layers }) => product === code && layers.some(({ input }) => isPriced(input))),
   )
@@ -77,7 +77,7 @@ function refuseSharedBudget(
 }
 
 function indexNames(names: string[]): Map<string, string> {
-  return new Map(names.map((name) => [keyOf(name), name]))
+  return new Map(names.map((name) => [normalizeName(name), name]))
 }
 
 function refuseUnlessIn(field: string, numbers: NumbersByName, allowed: Map<string, string>): void {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Series } from '#schemas/products/define.ts'
-import type { SubscriptionAnswer, ThresholdKind, WatchedValue } from '#schemas/subscriptions.ts'
+import type { SubscriptionAnswer, Threshold, WatchedValue } from '#schemas/subscriptions.ts'
 import { holdAccount } from '#src/accounts/user-queries.ts'
 import { isoTime } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
@@ -24,7 +24,7 @@ export interface NewSubscription {
   place: WatchedPlace
   input: string | null
   scenario: string | null
-  threshold: { kind: ThresholdKind; value: number }
+  threshold: Threshold
   url: string
   /** Sealed. */
   secret: Buffer
@@ -198,7 +198,7 @@ export async function renewSecret(
 }
 
 /** The secrets of all subscriptions, as they are stored. */
-export function sealedSecretsIn(db: Kysely<Tables>): SealedRows {
+export function createSecretRows(db: Kysely<Tables>): SealedRows {
   return {
     async list(after, most) {
       let query = db

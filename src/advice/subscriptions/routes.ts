@@ -9,8 +9,7 @@ import {
   type WatchedValue,
   WebhookTest,
 } from '#schemas/subscriptions.ts'
-import { webhookTestSubjects } from '#src/accounts/subjects.ts'
-import { createThrottle } from '#src/accounts/throttle.ts'
+import { createThrottle, webhookTestSubjects } from '#src/accounts/throttle.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import { loadSecrets } from '#src/http/access-tokens.ts'
@@ -26,6 +25,7 @@ import { geoJsonOf, readGeoJson, soleFeature } from '../polygon/geometry.ts'
 import { formatMessage, isSuccess, send, type TargetResponse } from './deliver.ts'
 import { createPlaceReader } from './place-reader.ts'
 import {
+  createSecretRows,
   deleteSubscription,
   enableSubscription,
   findSubscription,
@@ -36,7 +36,6 @@ import {
   newSecret,
   renewSecret,
   type SubscriptionRow,
-  sealedSecretsIn,
   type WatchedPlace,
 } from './queries.ts'
 import { selectWatched } from './value-changes.ts'
@@ -334,7 +333,7 @@ async function createService(app: App, lookup: Lookup, advisors: Advisors) {
   const secrets = await loadSecrets(app.config)
   const seal = createAccountSeal(secrets, 'webhook secret')
   if (secrets.length > 1) {
-    renewWhenReady(app, seal, sealedSecretsIn(writer), 'secrets of subscriptions', app.log)
+    renewWhenReady(app, seal, createSecretRows(writer), 'secrets of subscriptions', app.log)
   }
   const reader = createPlaceReader(app, lookup, advisors)
   workOnSubscriptions(app, { reader, rules, seal })

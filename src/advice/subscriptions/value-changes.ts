@@ -1,4 +1,4 @@
-import type { ThresholdKind, WatchedValue } from '#schemas/subscriptions.ts'
+import type { Threshold, WatchedValue } from '#schemas/subscriptions.ts'
 
 export interface ValueChange {
   input: string | null
@@ -32,7 +32,7 @@ export function selectWatched(
  * goes has changed, whatever the threshold.
  */
 export function findChanges(
-  threshold: { kind: ThresholdKind; value: number },
+  threshold: Threshold,
   notified: readonly WatchedValue[],
   now: readonly WatchedValue[],
 ): ValueChange[] {
@@ -77,10 +77,7 @@ function decimal(value: number): number {
   return Number(value.toPrecision(SIGNIFICANT_DIGITS))
 }
 
-function isOver(
-  { kind, value }: { kind: ThresholdKind; value: number },
-  { change, change_percent }: ValueChange,
-): boolean {
+function isOver({ kind, value }: Threshold, { change, change_percent }: ValueChange): boolean {
   if (change === null) return true
   if (kind === 'absolute') return Math.abs(change) > value
   // Any change from 0 is over any percentage.

@@ -18,8 +18,7 @@ import { tryLock } from 'fs-native-extensions'
 import { OperatorError } from '#src/errors.ts'
 import { messageOf } from '#src/lib/promises.ts'
 import { doublingPauses, pauseAfter } from '#src/lib/retry.ts'
-import { isIdle, queryMessage } from './messages.ts'
-import { EmbeddedSocket, type ProtocolServer } from './socket.ts'
+import { EmbeddedSocket, isIdle, type ProtocolServer, queryMessage } from './protocol.ts'
 
 /** What an operator can do about an embedded database that cannot be opened, by what it says; the first counts. */
 const ADVICE: [reason: RegExp, advice: string][] = [

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { PGlite } from '@electric-sql/pglite'
-import { fileErrorOf, isIdle, listenForLastWords, queryMessage } from './messages.ts'
 import { listExportsOnce, postgisWithRaster } from './postgis.ts'
+import { fileErrorOf, isIdle, listenForLastWords, queryMessage } from './protocol.ts'
 
 /** How often the log is looked at, at most: it grows by some 20 MB a second. */
 const LOOK_EVERY_MS = 2000

@@ -3,9 +3,8 @@ import { fileURLToPath } from 'node:url'
 import type { Config } from '#src/config.ts'
 import { OperatorError } from '#src/errors.ts'
 import { openBucket } from './bucket.ts'
-import { openFolder } from './folder.ts'
 import { openWebServer } from './http.ts'
-import type { FileStore } from './store.ts'
+import { type FileStore, openFolder } from './store.ts'
 
 /** What opens the store of a kind of URL. */
 const KINDS: Record<string, (url: URL, config: Config) => FileStore> = {

@@ -3,12 +3,15 @@ import { type Pixels, pixelsOf } from '#src/raster/pixels.ts'
 import {
   BLOCK_SIZE,
   blockWindowsOf,
+  type CompressedBlock,
+  compressBlock,
+  type EncodedGranule,
+  encodeGranule,
   GRANULE_SIZE,
   type GranuleCoverage,
   type GranulePlace,
   windowOf,
 } from './granule.ts'
-import { type CompressedBlock, compressBlock, type EncodedGranule, encodeGranule } from './granule-codec.ts'
 import type { Zstd } from './tiff.ts'
 
 /** A block of which pixels have come. */

@@ -2,10 +2,17 @@ import { setImmediate } from 'node:timers/promises'
 import { Cache } from '#src/lib/cache.ts'
 import type { Window } from '#src/raster/grid.ts'
 import type { RangeReader } from '../files/store.ts'
-import type { Granule, WindowPixels } from './granule.ts'
-import { blockIndexOf, decodeBlock, decodeHeader, isHeaderOf, rangeOf } from './granule-codec.ts'
-import type { GranuleFile } from './granule-queries.ts'
+import {
+  blockIndexOf,
+  decodeBlock,
+  decodeHeader,
+  type Granule,
+  isHeaderOf,
+  rangeOf,
+  type WindowPixels,
+} from './granule.ts'
 import { loadZstd } from './tiff.ts'
+import type { GranuleFile } from './tile-queries.ts'
 
 /** Headers in memory; each is some kilobytes. */
 const MOST_HEADERS = 4096

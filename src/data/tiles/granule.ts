@@ -1,6 +1,27 @@
 import { createHash } from 'node:crypto'
 import type { Grid, Window } from '#src/raster/grid.ts'
-import { bytesOf, type Pixels, type PixelType, type StoredBand } from '#src/raster/pixels.ts'
+import {
+  asPixels,
+  bytesOf,
+  type Pixels,
+  type PixelType,
+  pixelsOf,
+  type StoredBand,
+  withType,
+} from '#src/raster/pixels.ts'
+import { FileDamaged, FileMissing, type Range, StorageUnavailable } from '../files/store.ts'
+import {
+  ascii,
+  encodeHeader,
+  type Field,
+  fieldBytes,
+  geoKeysOf,
+  headerBytesOf,
+  longsOf,
+  sampleFormatOf,
+  transformationOf,
+  type Zstd,
+} from './tiff.ts'
 
 /** Pixels on a side of a block, which is read as a whole: the larger, the fewer requests, and the more each one decodes. */
 export const BLOCK_SIZE = 128
@@ -23,7 +44,7 @@ export interface GranulePlace {
 }
 
 /** Where a block is in its granule; of a block without any value there is nothing. */
-export interface BlockPlace {
+interface BlockPlace {
   offset: number
   /** Bytes of each band, which lie one behind the other. */
   lengths: number[]
@@ -45,7 +66,7 @@ export interface WindowPixels {
 }
 
 /** The tags of its fields. */
-export const TAGS = {
+const TAGS = {
   imageWidth: 256,
   imageLength: 257,
   bitsPerSample: 258,
@@ -69,7 +90,7 @@ export const TAGS = {
 const SUM_DIGITS = 32
 
 /** What the description of a granule says; another form gets another name. */
-export interface Description {
+interface Description {
   format: typeof FORMAT
   grid: Grid
   window: Window
@@ -77,7 +98,7 @@ export interface Description {
   sums: string[]
 }
 
-export const FORMAT = 'agro granule 1'
+const FORMAT = 'agro granule 1'
 
 /** The type of the samples of a granule: that of all bands, or one that holds the pixels of each. */
 export function sampleTypeOf(bands: StoredBand[]): PixelType {
@@ -117,8 +138,226 @@ export function blockWindowsOf({ column, row, width, height }: Window): Window[]
 }
 
 /** What tells a block from others, and from what is left of it. */
-export function sumOf(parts: Uint8Array[]): string {
+function sumOf(parts: Uint8Array[]): string {
   const hash = createHash('sha256')
   for (const part of parts) hash.update(part)
   return hash.digest('hex').slice(0, SUM_DIGITS)
+}
+
+/** A granule as it is kept. */
+export interface EncodedGranule extends GranulePlace {
+  /** SHA-256 of the header, which has the sums of the blocks: nothing else has this name. */
+  name: string
+  headerBytes: number
+  bytes: Buffer
+}
+
+/** A block of a granule, with its bands as they are written; null of one without any value. */
+export type CompressedBlock = Uint8Array[] | null
+
+const ZSTD = 50000
+const BLACK_IS_ZERO = 1
+const SEPARATE_PLANES = 2
+
+/** Compresses the bands of a block, each for itself. */
+export function compressBlock(
+  zstd: Zstd,
+  bands: StoredBand[],
+  { window, pixels }: WindowPixels,
+): CompressedBlock {
+  // Where GDAL would take nothing for something, there has to be something.
+  const isEmpty = bands.every(
+    ({ nodata }, index) => nodata !== undefined && pixels[index]?.every((pixel) => pixel === nodata),
+  )
+  if (isEmpty && commonNodata(bands) !== undefined) return null
+  const type = sampleTypeOf(bands)
+  return bands.map(({ nodata }, index) => {
+    const samples = filled(withType(pixels[index] as Pixels, type), type, window, nodata ?? 0)
+    return zstd.compress(new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength))
+  })
+}
+
+/** Pixels of a window filled up to a whole block. */
+function filled(pixels: Pixels, type: PixelType, { width, height }: Window, by: number): Pixels {
+  if (width === BLOCK_SIZE && height === BLOCK_SIZE) return pixels
+  const block = pixelsOf(type, BLOCK_SIZE ** 2).fill(by)
+  for (let row = 0; row < height; row++)
+    block.set(pixels.subarray(row * width, (row + 1) * width), row * BLOCK_SIZE)
+  return block
+}
+
+/** What GDAL may take for no value: it knows one number for all bands. */
+function commonNodata([first, ...others]: StoredBand[]): number | undefined {
+  return others.every(({ nodata }) => nodata === first?.nodata) ? first?.nodata : undefined
+}
+
+/**
+ * Encodes a granule as a cloud-optimised GeoTIFF: the directory comes first, then the blocks row by row, each with its
+ * bands side by side, so that one range of bytes has all layers of a place.
+ *
+ * @param blocks row by row
+ */
+export function encodeGranule(
+  coverage: GranuleCoverage,
+  place: GranulePlace,
+  blocks: CompressedBlock[],
+): EncodedGranule {
+  const sums = blocks.map((bands) => (bands ? sumOf(bands) : ''))
+  const header = (first: number) => fieldsOf(coverage, place, blocks, sums, first)
+  const headerBytes = headerBytesOf(header(0))
+  const encoded = encodeHeader(header(headerBytes))
+  return {
+    ...place,
+    name: createHash('sha256').update(encoded).digest('hex'),
+    headerBytes,
+    bytes: Buffer.concat([encoded, ...blocks.flatMap((bands) => bands ?? [])]),
+  }
+}
+
+/** @param first where the first block begins */
+function fieldsOf(
+  { grid, geographic, bands }: GranuleCoverage,
+  place: GranulePlace,
+  blocks: CompressedBlock[],
+  sums: string[],
+  first: number,
+): Field[] {
+  const window = windowOf(grid, place)
+  const type = sampleTypeOf(bands)
+  const nodata = commonNodata(bands)
+  const description: Description = {
+    format: FORMAT,
+    grid: gridOf(grid),
+    window,
+    bands: bands.map(bandOf),
+    sums,
+  }
+  const { offsets, lengths } = placesOf(blocks, bands.length, first)
+  const ofEach = (value: number) => bands.map(() => value)
+  const fields: Field[] = [
+    { tag: TAGS.imageWidth, type: 'long', values: [window.width] },
+    { tag: TAGS.imageLength, type: 'long', values: [window.height] },
+    { tag: TAGS.bitsPerSample, type: 'short', values: ofEach(8 * bytesOf(type)) },
+    { tag: TAGS.compression, type: 'short', values: [ZSTD] },
+    { tag: TAGS.photometric, type: 'short', values: [BLACK_IS_ZERO] },
+    { tag: TAGS.description, type: 'ascii', values: ascii(JSON.stringify(description)) },
+    { tag: TAGS.samplesPerPixel, type: 'short', values: [bands.length] },
+    { tag: TAGS.planarConfiguration, type: 'short', values: [SEPARATE_PLANES] },
+    { tag: TAGS.tileWidth, type: 'long', values: [BLOCK_SIZE] },
+    { tag: TAGS.tileLength, type: 'long', values: [BLOCK_SIZE] },
+    { tag: TAGS.tileOffsets, type: 'long', values: offsets },
+    { tag: TAGS.tileByteCounts, type: 'long', values: lengths },
+    { tag: TAGS.extraSamples, type: 'short', values: ofEach(0).slice(1) },
+    { tag: TAGS.sampleFormat, type: 'short', values: ofEach(sampleFormatOf(type)) },
+    { tag: TAGS.transformation, type: 'double', values: transformationOf(grid, window) },
+    { tag: TAGS.geoKeys, type: 'short', values: geoKeysOf(grid.srid, geographic) },
+    { tag: TAGS.nodata, type: 'ascii', values: nodata === undefined ? [] : ascii(String(nodata)) },
+  ]
+  return fields.filter(({ values }) => values.length > 0)
+}
+
+/** The offsets and lengths of the tiles as TIFF has them: all of the first band, then all of the next. */
+function placesOf(blocks: CompressedBlock[], bands: number, first: number) {
+  const offsets = new Array<number>(blocks.length * bands).fill(0)
+  const lengths = new Array<number>(blocks.length * bands).fill(0)
+  let at = first
+  for (const [block, parts] of blocks.entries()) {
+    for (const [band, { length }] of (parts ?? []).entries()) {
+      offsets[band * blocks.length + block] = at
+      lengths[band * blocks.length + block] = length
+      at += length
+    }
+  }
+  return { offsets, lengths }
+}
+
+function gridOf({ srid, originX, originY, pixelWidth, pixelHeight, width, height }: Grid): Grid {
+  return { srid, originX, originY, pixelWidth, pixelHeight, width, height }
+}
+
+function bandOf({ pixelType, nodata }: StoredBand): Description['bands'][number] {
+  return { pixelType, ...(nodata !== undefined && { nodata }) }
+}
+
+/** Whether bytes are the header of the granule of a name. */
+export function isHeaderOf(name: string, bytes: Buffer): boolean {
+  return createHash('sha256').update(bytes).digest('hex') === name
+}
+
+/**
+ * Reads the header of a granule.
+ *
+ * @throws {FileDamaged} where it is of a form that this version does not know
+ */
+export function decodeHeader(header: Buffer): Granule {
+  const text = fieldBytes(header, TAGS.description).subarray(0, -1).toString('latin1')
+  const { format, grid, window, bands, sums } = JSON.parse(text) as Description
+  if (format !== FORMAT) throw new FileDamaged(`a granule is of the form ${format}, which is not known`)
+  const offsets = longsOf(header, TAGS.tileOffsets)
+  const lengths = longsOf(header, TAGS.tileByteCounts)
+  return {
+    grid,
+    window,
+    bands: bands.map(({ pixelType, nodata }) => ({ pixelType, nodata })),
+    blocks: sums.map((sum, block) => ({
+      offset: offsets[block] as number,
+      lengths: bands.map((_, band) => lengths[band * sums.length + block] as number),
+      sum,
+    })),
+  }
+}
+
+/** The place of the block among those of its granule that has a pixel of the grid. */
+export function blockIndexOf({ window }: Granule, { row, column }: Pick<Window, 'row' | 'column'>): number {
+  const across = Math.ceil(window.width / BLOCK_SIZE)
+  return (
+    Math.floor((row - window.row) / BLOCK_SIZE) * across + Math.floor((column - window.column) / BLOCK_SIZE)
+  )
+}
+
+/** Where the bytes of a block are, and how they are known; null of one without any value. */
+export function rangeOf({ blocks }: Granule, index: number): Omit<Range, 'name'> | null {
+  const { offset, lengths, sum } = blocks[index] as BlockPlace
+  if (sum === '') return null
+  const length = lengths.reduce((total, length) => total + length, 0)
+  return { offset, length, isWhole: (bytes) => sumOf([bytes]) === sum }
+}
+
+/**
+ * Reads the pixels of a block, in the types that their bands are stored in.
+ *
+ * @param bytes of `rangeOf`, which are whole
+ */
+export function decodeBlock(
+  zstd: Zstd,
+  { window: all, bands, blocks }: Granule,
+  index: number,
+  bytes: Buffer,
+): WindowPixels {
+  const { lengths } = blocks[index] as BlockPlace
+  const window = blockWindowsOf(all)[index] as Window
+  const type = sampleTypeOf(bands)
+  let at = 0
+  const pixels = bands.map(({ pixelType }, band) => {
+    const end = at + (lengths[band] as number)
+    const samples = zstd.decompress(bytes.subarray(at, end), bytesOf(type) * BLOCK_SIZE ** 2)
+    at = end
+    return withType(cutOff(asPixels(type, samples), type, window), pixelType)
+  })
+  return { window, pixels }
+}
+
+/** The pixels of a window out of a whole block. */
+function cutOff(block: Pixels, type: PixelType, { width, height }: Window): Pixels {
+  if (width === BLOCK_SIZE && height === BLOCK_SIZE) return block
+  const pixels = pixelsOf(type, width * height)
+  for (let row = 0; row < height; row++) {
+    pixels.set(block.subarray(row * BLOCK_SIZE, row * BLOCK_SIZE + width), row * width)
+  }
+  return pixels
+}
+
+/** Whether tiles are not to be had: their store is away, or has lost or spoiled them. */
+export function isUnreadable(error: unknown): boolean {
+  return error instanceof StorageUnavailable || error instanceof FileMissing || error instanceof FileDamaged
 }

@@ -6,10 +6,19 @@ import { findAlsoAtPrimary, type Sources } from '../failures.ts'
 import { type RangeReader, rangesOf, StorageUnavailable } from '../files/store.ts'
 import type { Tables, TileStoreName } from '../tables.ts'
 import { BLOCK_SIZE, blockWindowsOf } from './granule.ts'
-import { findGranules, type GranuleFile, listGranuleRows, listGranules } from './granule-queries.ts'
 import { createGranuleReader, type GranuleReader } from './granule-reader.ts'
-import { createPostgisTiles, type TileSource } from './postgis-queries.ts'
-import type { StoredTile, StoredWindow, TileAddress, TileStore } from './store.ts'
+import {
+  createPostgisTiles,
+  findGranules,
+  type GranuleFile,
+  listGranuleRows,
+  listGranules,
+  type StoredTile,
+  type StoredWindow,
+  type TileAddress,
+  type TileSource,
+  type TileStore,
+} from './tile-queries.ts'
 
 /** Parts of granules that are read at the same time, for one look-up. */
 const READS_AT_A_TIME = 16

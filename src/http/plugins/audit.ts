@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Kysely } from 'kysely'
-import { AUDIT_KINDS } from '#src/data/account-tables.ts'
+import { AUDIT_KINDS } from '#src/data/audit-kinds.ts'
 import type { AuditEvent, AuditOrigin } from '#src/data/audit-queries.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { networkOf } from '#src/lib/network.ts'

@@ -1,9 +1,9 @@
 import { tmpdir } from 'node:os'
 import { Readable } from 'node:stream'
-import { setImmediate, setTimeout } from 'node:timers/promises'
-import type { FastifyReply } from 'fastify'
+import { setImmediate } from 'node:timers/promises'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { GeoTiff, ref } from '#schemas/common.ts'
-import { GeotiffParams } from '#schemas/map.ts'
+import { GeotiffParams, type TilesetParams } from '#schemas/map.ts'
 import type { Products } from '#schemas/products/define.ts'
 import { createMadeFiles, type MadeFile, type OpenMadeFile } from '#src/data/files/made-files.ts'
 import {
@@ -15,38 +15,31 @@ import {
   writeGeotiff,
 } from '#src/data/tiles/geotiff-writer.ts'
 import { sampleTypeOf } from '#src/data/tiles/granule.ts'
-import type { StoredWindow } from '#src/data/tiles/store.ts'
-import type { TileStores } from '#src/data/tiles/stores.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { readPath } from '#src/http/parameters.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { clientKeyOf } from '#src/http/request.ts'
-import { monthAndYear } from '#src/lib/dates.ts'
 import { type ClientKey, createFairQueue, sharedWork } from '#src/lib/fair-queue.ts'
 import { codeOf } from '#src/lib/promises.ts'
+import { createTimeBudget } from '#src/lib/time-budget.ts'
+import type { PublishedRelease } from '#src/lookup/releases.ts'
 import { pixelTypeOf, storedNodata, withType } from '#src/raster/pixels.ts'
-import { existing, type Finder, type OfLayer } from './finder.ts'
-import type { MapSubject, Maps } from './maps.ts'
-import type { MapLayer, MapRelease } from './queries.ts'
-
-/** What a file is made of. */
-interface LayerFile {
-  code: string
-  release: MapRelease
-  layer: MapLayer
-}
+import { type Layer, labelLayer } from '../layer-queries.ts'
+import { nameMonth, readExisting } from '../published.ts'
+import { type Finder, type MapSubject, type Maps, notPublished } from './maps.ts'
 
 /**
- * Writes the pixels of a layer as they are stored, with what is known of them.
+ * Writes the pixels of a layer as they are stored, with their description.
  *
  * @throws {ApiError} OVERLOADED where not all were there: they may be on their way to another store, or to a replica
  */
 async function writeLayerFile(
   path: string,
-  { stores, products }: { stores: TileStores; products: Products },
-  { code, release, layer }: LayerFile,
+  { tiles: stores, products }: App,
+  release: PublishedRelease,
+  layer: Layer,
   pause: () => Promise<void>,
 ): Promise<WrittenGeotiff> {
   const { coverage, band, pixelType } = layer
@@ -58,7 +51,8 @@ async function writeLayerFile(
 
   let valid = 0
   async function* ofBand(): AsyncGenerator<LayerWindow> {
-    for await (const { window, bands } of resumed(first, windows)) {
+    for (let next = first; !next.done; next = await windows.next()) {
+      const { window, bands } = next.value
       await pause()
       const one = bands[band - 1]
       if (!one) continue
@@ -66,39 +60,27 @@ async function writeLayerFile(
       yield { window, pixels: withType(one.pixels, type) }
     }
   }
-  const described = { ...describe(products, code, release, layer), type, nodata }
+  const described = { ...describeLayer(products, release, layer), type, nodata }
   const written = await writeGeotiff(path, described, ofBand(), pause)
   if (valid !== layer.validCount) throw overloaded()
   return written
 }
 
-/** What a reader has read of, from the beginning. */
-async function* resumed(
-  first: IteratorResult<StoredWindow>,
-  rest: AsyncIterator<StoredWindow>,
-): AsyncGenerator<StoredWindow> {
-  if (first.done) return
-  yield first.value
-  yield* { [Symbol.asyncIterator]: () => rest }
-}
-
-function describe(
+function describeLayer(
   products: Products,
-  code: string,
-  release: MapRelease,
-  { coverage, number, input, scenario, unit, scale, offset }: MapLayer,
+  { code, product, countryCode, cropCode, forecastPeriod, synthetic, source, licence }: PublishedRelease,
+  layer: Layer,
 ): Omit<GeotiffLayer, 'type' | 'nodata'> {
-  const { product, countryCode, cropCode, forecastPeriod, synthetic, source, licence } = release
+  const { coverage, number, input, scenario, unit, scale, offset } = layer
   const { title } = products.of(product).names
-  const name = [input, scenario].filter((part) => part !== null).join(', ') || title
-  const month = forecastPeriod === null ? '' : `, ${monthAndYear(forecastPeriod)}`
+  const name = labelLayer(layer) || title
   const subject = [title, cropCode, countryCode].filter((part) => part !== null).join(', ')
-  const madeUp = synthetic ? ' The values are synthetic: made by a formula, not by agronomists.' : ''
+  const warning = synthetic ? ' The values are synthetic: made by a formula, not by agronomists.' : ''
   return {
     grid: coverage,
     geographic: coverage.geographic,
     ...{ unit, scale, offset, name, licence },
-    description: `${subject}${month}: ${name} (${unit}).${madeUp}`,
+    description: `${subject}${nameMonth(forecastPeriod)}: ${name} (${unit}).${warning}`,
     facts: {
       RELEASE: code,
       LAYER: String(number),
@@ -118,30 +100,14 @@ function describe(
 /** Files that may wait to be made: one is at a time, so that others have the rest of the machine. */
 const MOST_WAITING = 16
 
-/** How long a request waits for its file: whoever asks again finds it, or waits on. */
-const PATIENCE_MS = 10_000
+/** How long a request waits for its file: the next request finds it, or waits on. */
+const WAIT_MS = 10_000
 
-/** What the disk says where it takes no file. */
+/** The errors of a disk that takes no file. */
 const DISK_FAILURES = ['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'ENOENT', 'EMFILE', 'EIO']
 
-/** Layers as GeoTIFF. Each is made when it is asked for first, and kept for a while. */
-interface Geotiffs {
-  /** What a file is that was made before. */
-  known(subject: NamedSubject): MadeFile | undefined
-  /**
-   * @throws {ReplacedMeanwhile} where the release has been deleted
-   * @throws {ApiError} NOT_FOUND where the layer is too large for a file; OVERLOADED where too many wait, the file is not
-   * made in time, the disk takes none, or too many slow readers hold files that had to make room
-   */
-  open(subject: NamedSubject, clientKey: ClientKey): Promise<OpenMadeFile>
-}
-
-/** A layer, and the code of its release. */
-interface NamedSubject extends MapSubject {
-  code: string
-}
-
-function createGeotiffs(app: App, maps: Maps): Geotiffs {
+/** Makes layers as GeoTIFF at the first request, and keeps them for a while. */
+function createGeotiffs(app: App, maps: Maps) {
   const files = createMadeFiles(app.config.DOWNLOAD_CACHE_DIR || tmpdir(), downloadBytesOf(app.config))
   const queue = createFairQueue({ running: 1, waiting: MOST_WAITING }, overloaded)
   const closing = new AbortController()
@@ -149,27 +115,23 @@ function createGeotiffs(app: App, maps: Maps): Geotiffs {
     closing.abort()
     await files.close()
   })
-
-  /** As it is now: its tiles may have been moved to another store. */
-  async function find({ code, releaseId, layer: { number } }: NamedSubject): Promise<LayerFile> {
-    const release = await maps.release(releaseId)
-    const layer = release.layers.find((other) => other.number === number) as LayerFile['layer']
-    return { code, release, layer }
-  }
-
   const pause = () => app.turns.next(sharedWork('geotiff'), closing.signal)
 
-  async function write(path: string, subject: NamedSubject): Promise<MadeFile> {
+  async function write(path: string, { release, layer }: MapSubject): Promise<MadeFile> {
     // The file before it counts by then.
     await setImmediate()
     if (files.isFull()) throw overloaded()
-    return writeLayerFile(path, { stores: app.tiles, products: app.products }, await find(subject), pause)
+    // As it is now: its tiles may have been moved to another store.
+    const layers = await maps.readLayers(release)
+    const current = layers.find(({ number }) => number === layer.number) as Layer
+    return writeLayerFile(path, app, release, current, pause)
   }
 
-  async function make(subject: NamedSubject, clientKey: ClientKey): Promise<void> {
+  async function make(subject: MapSubject, clientKey: ClientKey): Promise<void> {
     const making = files.make(keyOf(subject), (path) => queue.run(clientKey, () => write(path, subject)))
     try {
-      await inPatience(making)
+      // The making goes on.
+      await createTimeBudget(WAIT_MS).wait(() => making, stillMaking)
     } catch (error) {
       if (closing.signal.aborted) throw overloaded()
       if (!DISK_FAILURES.includes(codeOf(error) ?? '')) throw error
@@ -179,12 +141,21 @@ function createGeotiffs(app: App, maps: Maps): Geotiffs {
   }
 
   return {
-    known: (subject) => files.known(keyOf(subject)),
-    async open(subject, clientKey) {
-      const { coverage, pixelType } = subject.layer
-      if (!isOffered(app.config, coverage, pixelType)) throw tooLarge(subject)
-      const kept = await files.open(keyOf(subject))
-      if (kept) return kept
+    /** A file that was made before. */
+    known: (subject: MapSubject) => files.known(keyOf(subject)),
+    /**
+     * @throws {ReplacedMeanwhile} where the release has been deleted
+     * @throws {ApiError} NOT_FOUND for a layer too large for a file; OVERLOADED where too many wait, the file takes too long,
+     * the disk takes none, or too many slow readers hold files that had to make room
+     */
+    async open(subject: MapSubject, clientKey: ClientKey): Promise<OpenMadeFile> {
+      const { release, layer } = subject
+      if (!isOffered(app.config, layer.coverage, layer.pixelType)) {
+        const sentence = `Layer ${layer.number} of ${release.code} is too large for a file of this service.`
+        throw new ApiError('NOT_FOUND', sentence)
+      }
+      const stored = await files.open(keyOf(subject))
+      if (stored) return stored
       await make(subject, clientKey)
       const file = await files.open(keyOf(subject))
       // Others have made room for theirs.
@@ -194,24 +165,12 @@ function createGeotiffs(app: App, maps: Maps): Geotiffs {
   }
 }
 
-function keyOf({ code, layer }: NamedSubject): string {
-  return `${code} ${layer.number}`
+function stillMaking(): ApiError {
+  return new ApiError('OVERLOADED', 'The file is being made; ask for it again in some seconds.')
 }
 
-/** @throws {ApiError} OVERLOADED where it takes too long; it goes on */
-async function inPatience(making: Promise<void>): Promise<void> {
-  const done = new AbortController()
-  const late = async () => {
-    await setTimeout(PATIENCE_MS, undefined, { signal: done.signal, ref: false }).catch(() => {})
-    if (!done.signal.aborted) {
-      throw new ApiError('OVERLOADED', 'The file is being made; ask for it again in some seconds.')
-    }
-  }
-  await Promise.race([making, late()]).finally(() => done.abort())
-}
-
-function tooLarge({ code, layer: { number } }: NamedSubject): ApiError {
-  return new ApiError('NOT_FOUND', `Layer ${number} of ${code} is too large for a file of this service.`)
+function keyOf({ release, layer }: MapSubject): string {
+  return `${release.code} ${layer.number}`
 }
 
 /** Bytes of an answer, with the last. */
@@ -262,6 +221,8 @@ const HEADERS = {
   'Content-Disposition': { type: 'string', description: 'The name of the file.' },
 }
 
+type Call = FastifyRequest<{ Params: TilesetParams }>
+
 export function geotiffRoute(app: App, find: Finder, maps: Maps): void {
   const geotiffs = createGeotiffs(app, maps)
 
@@ -295,12 +256,12 @@ export function geotiffRoute(app: App, find: Finder, maps: Maps): void {
       },
       preValidation: readPath(GeotiffParams),
     },
-    async (request: OfLayer, reply) => {
-      const { published, subject } = await find.subject(request, reply, request.params)
-      const named = { ...subject, code: published.code }
-      const known = geotiffs.known(named)
+    async (request: Call, reply) => {
+      const subject = await find.subject(request, reply, request.params)
+      const known = geotiffs.known(subject)
       if (known && allowCaching(request, reply, tagOf(known))) return reply.code(304).send()
-      const file = await existing(published, () => geotiffs.open(named, clientKeyOf(request)))
+      const open = () => geotiffs.open(subject, clientKeyOf(request))
+      const file = await readExisting(open, notPublished(subject.release.code))
       if (allowCaching(request, reply, tagOf(file))) {
         await file.handle.close()
         return reply.code(304).send()
@@ -316,12 +277,12 @@ function tagOf({ checksum }: Pick<OpenMadeFile, 'checksum'>): string {
 }
 
 /** Codes of releases have nothing else in them. */
-function fileNameOf({ params: { release, layer } }: OfLayer): string {
+function fileNameOf({ params: { release, layer } }: Call): string {
   return `${release.replaceAll(/[^\w.-]/g, '-')}-${layer}.tif`
 }
 
 /** Sends a file, or the bytes of it that are asked for. */
-async function send(request: OfLayer, reply: FastifyReply, file: OpenMadeFile): Promise<FastifyReply> {
+async function send(request: Call, reply: FastifyReply, file: OpenMadeFile): Promise<FastifyReply> {
   const { bytes, handle } = file
   const { range: asked, 'if-range': ifRange } = request.headers
   const isAsked = request.method === 'GET' && isRangeOf(ifRange as string | undefined, tagOf(file))
@@ -340,7 +301,7 @@ async function send(request: OfLayer, reply: FastifyReply, file: OpenMadeFile): 
   if (range) reply.code(206).header('content-range', `bytes ${first}-${last}/${bytes}`)
   if (request.method === 'HEAD') {
     await handle.close()
-    // Fastify would read a stream to its end, for nobody.
+    // Fastify would read a stream to its end, unseen.
     return reply.send(Readable.from([]))
   }
   return reply.send(handle.createReadStream({ start: first, end: last }))

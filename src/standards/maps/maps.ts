@@ -1,28 +1,32 @@
-import type { Kysely } from 'kysely'
-import { LRUCache } from 'lru-cache'
-import type { Cut } from '#schemas/map.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Cut, Tileset, TilesetParams } from '#schemas/map.ts'
+import { ApiError } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import { escaped } from '#src/http/plain-page.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
-import type { Pause } from '#src/lib/turns.ts'
-import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
+import { withTimeout } from '#src/http/plugins/time-budget.ts'
+import { sharedWork } from '#src/lib/fair-queue.ts'
+import { round, roundDegrees } from '#src/lib/round.ts'
+import type { Lookup } from '#src/lookup/lookup.ts'
+import { type PublishedRelease, ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { BLOCK_FACTOR } from '#src/raster/blocks.ts'
 import {
   classOf,
+  degreesOfPixel,
   encodePalettePng,
   equalSteps,
+  HIGHEST_ZOOM,
   MAP_TILE_SIZE,
   type MapTile,
-  type PalettePicture,
   quantileSteps,
   type Rgba,
+  shownOf,
   type ValueEnds,
 } from '#src/raster/maps.ts'
-import { findMapRelease, type MapLayer, type MapRelease, readMeans } from './queries.ts'
-import { cellsOf, type MapSource, partsOf, valuesAt } from './values.ts'
-
-const NOTHING: Rgba = [0, 0, 0, 0]
-
-const OPAQUE = 255
+import { type Layer, listLayers, readMeans } from '../layer-queries.ts'
+import type { Memory } from '../memory.ts'
+import { findPublished, layersAddress, readExisting } from '../published.ts'
+import { findCells, type MapSource, partsOf, readValues } from './values.ts'
 
 /**
  * The colours of classes, from low values to high: viridis (N. Smith and S. van der Walt, 2015, public domain) at equal
@@ -41,229 +45,252 @@ const VIRIDIS: readonly [number, number, number][] = [
 /** The most classes that a map has. */
 const MOST_CLASSES = VIRIDIS.length
 
+const NOTHING: Rgba = [0, 0, 0, 0]
+const OPAQUE = 255
+
 /** A colour for each of some classes. */
-export function coloursOf(classes: number): Rgba[] {
+function chooseColours(classes: number): Rgba[] {
   return Array.from({ length: classes }, (_, at) => {
     const place = classes === 1 ? (MOST_CLASSES - 1) / 2 : (at * (MOST_CLASSES - 1)) / (classes - 1)
     return [...(VIRIDIS[Math.round(place)] as [number, number, number]), OPAQUE] as const
   })
 }
 
-/** The colours of pixels: the first stands for no value, the others for classes. */
-function paletteOf(classes: number): Rgba[] {
-  return [NOTHING, ...coloursOf(classes)]
-}
-
-/** A colour as pages write it. */
-export function hexOf([red, green, blue]: Rgba): string {
-  return `#${[red, green, blue].map((part) => part.toString(16).padStart(2, '0')).join('')}`
-}
-
-/** How the values of a layer are told apart: classes meet at the steps. */
-export interface Legend extends ValueEnds {
+/** The classes of a layer's values, which meet at the steps; `ends` are null where no compared layer has a value. */
+interface Legend {
+  ends: ValueEnds | null
   steps: number[]
 }
 
-/** So many blocks of the layers that are compared are read at most to find their quantiles: sorting them takes a millisecond. */
+/** A layer of a release, and how its values are cut into classes. */
+export interface MapSubject {
+  release: PublishedRelease
+  /** All layers of the release. */
+  layers: readonly Layer[]
+  layer: Layer
+  cut: Cut
+}
+
+/** So many blocks of the compared layers are read at most to find their quantiles: sorting them takes a millisecond. */
 const MOST_BLOCKS = 4096
 
 /** However many layers there are: of each so many at least, or a sixteenth of them where it has more. */
 const FEWEST_BLOCKS = 64
 
-/**
- * Cuts the values of a layer into classes, together with all layers that it is compared with: those of the same input
- * and unit, whose scenarios are looked at side by side. Quantiles are those of the means of blocks, weighted by area.
- *
- * @returns undefined where none of them has a value
- */
-async function legendOf(
-  db: Kysely<Tables>,
-  layers: readonly MapLayer[],
-  { input, unit }: MapLayer,
-  cut: Cut,
-  pause: Pause,
-): Promise<Legend | undefined> {
-  const compared = layers.filter(
-    (layer) => layer.input === input && layer.unit === unit && layer.minimum !== null,
-  )
-  if (compared.length === 0) return undefined
-  const ends = {
-    minimum: Math.min(...compared.map(({ minimum }) => minimum as number)),
-    maximum: Math.max(...compared.map(({ maximum }) => maximum as number)),
-  }
-  if (ends.minimum === ends.maximum) return { ...ends, steps: [] }
-  const steps =
-    cut === 'equal'
-      ? equalSteps(ends, MOST_CLASSES)
-      : quantileSteps(await meansOf(db, compared, pause), ends, MOST_CLASSES)
-  return { ...ends, steps }
-}
+/** Bytes of a layer, of a legend, and of a tile beside its picture, in memory. */
+const LAYER_BYTES = 1000
+const LEGEND_BYTES = 200
+const TILE_BYTES = 500
 
-async function meansOf(db: Kysely<Tables>, layers: readonly MapLayer[], pause: Pause) {
-  const values: number[] = []
-  const weights: number[] = []
-  for (const layer of layers) {
-    const { scale, offset } = layer
-    const most = Math.max(FEWEST_BLOCKS, MOST_BLOCKS / layers.length)
-    const means = await readAll(db, layer, most)
-    await pause()
-    for (const { mean, weight } of means) {
-      values.push(mean * scale + offset)
-      weights.push(weight)
-    }
-  }
-  return { values: Float64Array.from(values), weights: Float64Array.from(weights) }
-}
-
-async function readAll(db: Kysely<Tables>, layer: MapLayer, most: number) {
-  const { width, height, tileSize } = layer.coverage
+/** The levels of blocks that cover a layer with so few of them. */
+function coarsestLevel({ coverage: { width, height, tileSize } }: Layer, most: number) {
   let [level, columns, rows] = [0, Math.ceil(width / tileSize), Math.ceil(height / tileSize)]
   while (columns * rows > most) {
     level++
     columns = Math.ceil(columns / BLOCK_FACTOR)
     rows = Math.ceil(rows / BLOCK_FACTOR)
   }
-  const all = { level, firstRow: 0, lastRow: rows - 1, firstColumn: 0, lastColumn: columns - 1 }
-  const means = await readMeans(db, layer, all)
-  if (!means) throw overloaded()
-  return means
+  return { level, firstRow: 0, lastRow: rows - 1, firstColumn: 0, lastColumn: columns - 1 }
 }
 
-/** So many releases are kept in memory; each is some kilobytes. */
-const RELEASES_KEPT = 500
-
-/** So many legends: one an input and cut. Each is a hundred bytes. */
-const LEGENDS_KEPT = 5000
-
-/** Bytes of tiles that are kept in memory: a thousand or two of them. */
-const TILE_BYTES_KEPT = 16_000_000
-
-/** What a tile takes in memory beside its bytes. */
-const TILE_OVERHEAD = 500
-
-/** A layer of a release, and how its values are told apart. */
-export interface MapSubject {
-  releaseId: number
-  release: MapRelease
-  layer: MapLayer
-  cut: Cut
+/** The values and weights of the blocks of layers. */
+async function readBlocks({ db, pause }: MapSource, layers: readonly Layer[]) {
+  const values: number[] = []
+  const weights: number[] = []
+  for (const layer of layers) {
+    const most = Math.max(FEWEST_BLOCKS, MOST_BLOCKS / layers.length)
+    const means = await readMeans(db, layer, coarsestLevel(layer, most))
+    if (!means) throw overloaded()
+    await pause()
+    for (const { mean, weight } of means) {
+      values.push(mean * layer.scale + layer.offset)
+      weights.push(weight)
+    }
+  }
+  return { values: Float64Array.from(values), weights: Float64Array.from(weights) }
 }
 
 /**
- * Draws maps of releases. What it reads takes a place at the database: what is in memory is asked for first.
- * All of it rejects with ReplacedMeanwhile where the release has been deleted.
+ * Cuts the values of a layer into classes, together with all compared layers: those of the same input and unit, whose
+ * scenarios are seen side by side. Quantiles are those of the means of blocks, weighted by area.
  */
-export interface Maps {
-  /** From memory alone. */
-  knownRelease(releaseId: number): MapRelease | undefined
-  /** A tile from memory, or that somebody is just having drawn; otherwise, and where that fails, it is drawn now. */
-  shared(subject: MapSubject, tile: MapTile, drawNow: () => Promise<Buffer>): Promise<Buffer>
-  release(releaseId: number): Promise<MapRelease>
-  legend(subject: MapSubject): Promise<Legend | undefined>
-  /** A tile as PNG. */
-  tile(subject: MapSubject, tile: MapTile): Promise<Buffer>
+async function makeLegend(source: MapSource, { layers, layer, cut }: MapSubject): Promise<Legend> {
+  const compared = layers.filter(
+    ({ input, unit, minimum }) => input === layer.input && unit === layer.unit && minimum !== null,
+  )
+  if (compared.length === 0) return { ends: null, steps: [] }
+  const ends = {
+    minimum: Math.min(...compared.map(({ minimum }) => minimum as number)),
+    maximum: Math.max(...compared.map(({ maximum }) => maximum as number)),
+  }
+  if (ends.minimum === ends.maximum) return { ends, steps: [] }
+  if (cut === 'equal') return { ends, steps: equalSteps(ends, MOST_CLASSES) }
+  return { ends, steps: quantileSteps(await readBlocks(source, compared), ends, MOST_CLASSES) }
 }
 
-/** @param pause between the slices of what is drawn, for whomever */
-export function createMaps(source: MapSource, pause: Pause): Maps {
-  const { db } = source
-  const releases = new LRUCache<number, MapRelease>({ max: RELEASES_KEPT })
-  const legends = new LRUCache<string, { legend: Legend | undefined }>({ max: LEGENDS_KEPT })
-  const tiles = new LRUCache<string, Buffer>({
-    maxSize: TILE_BYTES_KEPT,
-    sizeCalculation: ({ length }) => length + TILE_OVERHEAD,
-  })
+/** Draws a tile: a colour a class, nothing where there is no value. */
+async function draw(
+  source: MapSource,
+  layer: Layer,
+  { ends, steps }: Legend,
+  tile: MapTile,
+): Promise<Buffer> {
+  const indices = new Uint8Array(MAP_TILE_SIZE ** 2)
+  const cells = ends && (await findCells(source, layer.coverage, tile))
+  if (cells) {
+    const values = await readValues(source, layer, cells)
+    for (const part of partsOf(values.length)) {
+      await source.pause()
+      for (let at = part.from; at < part.to; at++) {
+        const value = values[at] as number
+        if (!Number.isNaN(value)) indices[at] = 1 + classOf(value, steps)
+      }
+    }
+  }
+  const palette = [NOTHING, ...chooseColours(cells ? steps.length + 1 : 0)]
+  return encodePalettePng({ width: MAP_TILE_SIZE, height: MAP_TILE_SIZE, palette, indices })
+}
 
-  /** Tiles that are being drawn: a map and its neighbours ask for the same. */
-  const drawing = new Map<string, Promise<Buffer>>()
-  /** Legends that are being made: many tiles of a layer are asked for at once. */
-  const inTheMaking = new Map<string, Promise<Legend | undefined>>()
+export type Maps = ReturnType<typeof createMaps>
 
-  async function legend(subject: MapSubject): Promise<Legend | undefined> {
+/** Maps of releases, from memory where that has them. All reject with ReplacedMeanwhile for a deleted release. */
+export function createMaps(app: App, memory: Memory) {
+  const layers = memory.part<readonly Layer[]>('layers')
+  const legends = memory.part<Legend>('legend')
+  const tiles = memory.part<Buffer>('tile')
+  const pause = () => app.turns.next(sharedWork('maps'))
+  const source: MapSource = { db: app.database.reader, stores: app.tiles, pause }
+
+  /** The layers as they are stored now: their tiles may have been moved. */
+  async function readLayers({ id }: PublishedRelease): Promise<readonly Layer[]> {
+    const found = await listLayers(source.db, id)
+    layers.set(String(id), found, LAYER_BYTES * found.length)
+    return found
+  }
+
+  function legendOf(subject: MapSubject): Promise<Legend> {
     const { release, layer, cut } = subject
-    const key = JSON.stringify([subject.releaseId, layer.input, layer.unit, cut])
-    const known = legends.get(key)
-    if (known) return known.legend
-    const begun = inTheMaking.get(key)
-    if (begun) return begun
-    const making = legendOf(db, release.layers, layer, cut, pause).finally(() => inTheMaking.delete(key))
-    inTheMaking.set(key, making)
-    const found = await making
-    legends.set(key, { legend: found })
-    return found
+    const key = JSON.stringify([release.id, layer.input, layer.unit, cut])
+    return legends.load(
+      key,
+      () => makeLegend(source, subject),
+      () => LEGEND_BYTES,
+    )
   }
 
-  async function release(releaseId: number): Promise<MapRelease> {
-    const found = await findMapRelease(db, releaseId)
-    if (!found) throw new ReplacedMeanwhile()
-    releases.set(releaseId, found)
-    return found
-  }
-
-  /** Where its tiles were moved to another store since it was found, they are read there. */
-  async function pictureOf(subject: MapSubject, found: Legend, tile: MapTile) {
+  async function drawTile(subject: MapSubject, tile: MapTile): Promise<Buffer> {
+    const legend = await legendOf(subject)
     try {
-      return await drawn(source, subject.layer, found, tile, pause)
+      return await draw(source, subject.layer, legend, tile)
     } catch (error) {
       if (!(error instanceof ReplacedMeanwhile)) throw error
-      const { layers } = await release(subject.releaseId)
-      const layer = layers.find(({ number }) => number === subject.layer.number) as MapLayer
-      return drawn(source, layer, found, tile, pause)
+      // Its tiles may have been moved to another store.
+      const moved = await readLayers(subject.release)
+      return draw(source, moved.find(({ number }) => number === subject.layer.number) as Layer, legend, tile)
     }
   }
 
   return {
-    knownRelease: (releaseId) => releases.get(releaseId),
-    async shared(subject, tile, drawNow) {
-      const key = keyOf(subject, tile)
-      const known = tiles.get(key) ?? (await drawing.get(key)?.catch(() => undefined))
-      if (known) return known
-      const drawn = drawNow().finally(() => drawing.delete(key))
-      drawing.set(key, drawn)
-      return drawn
+    readLayers,
+    layers: async (request: FastifyRequest, reply: FastifyReply, release: PublishedRelease) =>
+      layers.get(String(release.id)) ?? app.inTurn(request, reply, () => readLayers(release)),
+    async tileset(request: FastifyRequest, reply: FastifyReply, subject: MapSubject): Promise<Tileset> {
+      const legend = await app.inTurn(request, reply, () => legendOf(subject))
+      return describeTileset(subject, legend, request.rootUrl)
     },
-    legend,
-    release,
-    async tile(subject, tile) {
-      const found = await legend(subject)
-      const picture = found ? await pictureOf(subject, found, tile) : emptyPicture()
-      const png = await encodePalettePng(picture)
-      tiles.set(keyOf(subject, tile), png)
-      return png
+    /** A tile as PNG. */
+    tile(request: FastifyRequest, reply: FastifyReply, subject: MapSubject, tile: MapTile): Promise<Buffer> {
+      const { release, layer, cut } = subject
+      const key = [release.id, layer.number, cut, tile.zoom, tile.column, tile.row].join(' ')
+      return tiles.load(
+        key,
+        () => app.inTurn(request, reply, () => drawTile(subject, tile)),
+        ({ length }) => TILE_BYTES + length,
+      )
     },
   }
 }
 
-function keyOf({ releaseId, layer, cut }: MapSubject, { zoom, column, row }: MapTile): string {
-  return `${releaseId} ${layer.number} ${cut} ${zoom} ${column} ${row}`
-}
+/** The cut of requests that name none. */
+export const DEFAULT_CUT: Cut = 'quantiles'
 
-async function drawn(
-  source: MapSource,
-  layer: MapLayer,
-  { steps }: Legend,
-  tile: MapTile,
-  pause: Pause,
-): Promise<PalettePicture> {
-  const cells = await cellsOf(source.db, layer.coverage, tile, pause)
-  if (!cells) return emptyPicture()
-  const values = await valuesAt(source, layer, cells, pause)
-  const indices = new Uint8Array(values.length)
-  for (const part of partsOf(values.length)) {
-    await pause()
-    for (let at = part.from; at < part.to; at++) {
-      const value = values[at] as number
-      if (!Number.isNaN(value)) indices[at] = 1 + classOf(value, steps)
-    }
+export type Finder = ReturnType<typeof createFinder>
+
+/** The layers of published releases, as requests name them. @throws {ApiError} (all) NOT_FOUND for other names */
+export function createFinder(lookup: Lookup, maps: Maps) {
+  async function layers(request: FastifyRequest, reply: FastifyReply, code: string) {
+    const snapshot = await withTimeout(request, reply, lookup.current)
+    const release = findPublished(snapshot, code, notPublished(code))
+    const read = () => maps.layers(request, reply, release)
+    return { release, layers: await readExisting(read, notPublished(code)) }
   }
-  return { width: MAP_TILE_SIZE, height: MAP_TILE_SIZE, palette: paletteOf(steps.length + 1), indices }
-}
-
-function emptyPicture(): PalettePicture {
   return {
-    width: MAP_TILE_SIZE,
-    height: MAP_TILE_SIZE,
-    palette: paletteOf(0),
-    indices: new Uint8Array(MAP_TILE_SIZE ** 2),
+    layers,
+    async subject(
+      request: FastifyRequest,
+      reply: FastifyReply,
+      { release: code, layer: number }: TilesetParams,
+      cut = DEFAULT_CUT,
+    ): Promise<MapSubject> {
+      const found = await layers(request, reply, code)
+      const layer = found.layers.find((other) => other.number === number)
+      if (layer) return { ...found, layer, cut }
+      const count = found.layers.length === 1 ? '1 layer' : `${found.layers.length} layers`
+      throw new ApiError('NOT_FOUND', `${code} has ${count}, and no layer ${number}.`)
+    },
   }
+}
+
+export function notPublished(code: string): string {
+  return `No release ${code} is published; \`GET /catalog\` lists those that are.`
+}
+
+/** A layer of a release as TileJSON 2.2.0, with its legend. */
+function describeTileset({ release, layer, cut }: MapSubject, legend: Legend, root: string): Tileset {
+  const { code, source, licence } = release
+  const { number, input, scenario, unit, coverage } = layer
+  const { west, south, east, north } = shownOf(coverage)
+  const query = cut === 'quantiles' ? '' : `?cut=${cut}`
+  return {
+    tilejson: '2.2.0',
+    name: [code, input, scenario].filter((part) => part !== null).join(', '),
+    scheme: 'xyz',
+    tiles: [`${layersAddress(root, code)}/${number}/tiles/{z}/{x}/{y}${query}`],
+    minzoom: 0,
+    maxzoom: highestZoom(layer),
+    bounds: [west, south, east, north].map(roundDegrees),
+    // TileJSON lets clients take it for HTML.
+    attribution: escaped(`${source} (${licence})`),
+    release: code,
+    layer: number,
+    input,
+    scenario,
+    unit,
+    cut,
+    classes: describeClasses(legend, layer.decimals),
+  }
+}
+
+function describeClasses({ ends, steps }: Legend, decimals: number): Tileset['classes'] {
+  if (ends === null) return []
+  const all = [roundDown(ends.minimum, decimals), ...steps, -roundDown(-ends.maximum, decimals)]
+  return chooseColours(steps.length + 1).map(([red, green, blue], at) => ({
+    from: all[at] as number,
+    to: all[at + 1] as number,
+    color: `#${[red, green, blue].map((part) => part.toString(16).padStart(2, '0')).join('')}`,
+  }))
+}
+
+/** The number of so many decimals that is not above a value: no class ends before it begins. */
+function roundDown(value: number, decimals: number): number {
+  const rounded = round(value, decimals)
+  return rounded <= value ? rounded : round(rounded - 10 ** -decimals, decimals)
+}
+
+/** The first zoom at which a pixel of the layer takes two or more of the map. */
+function highestZoom({ coverage: { west, east, width } }: Layer): number {
+  const degrees = (east - west) / width
+  let zoom = 0
+  while (zoom < HIGHEST_ZOOM && degreesOfPixel(zoom) > degrees / 2) zoom++
+  return zoom
 }

@@ -89,6 +89,8 @@ export interface Answer {
   /** Links beside those to itself. */
   links?: readonly Link[]
   headers?: Record<string, string>
+  /** JSON or a page that is written already. */
+  text?: string
   json?: (links: readonly Link[]) => string | Buffer
   page?: {
     title: string
@@ -122,50 +124,41 @@ const ROUTE = {
 
 /** Adds an operation: its route reads the query, chooses the format, answers 304 or with JSON or a page. */
 export function addOperation(
-  api: Api,
+  { app, operations }: Api,
   operation: Operation,
   find: (call: Call) => Found | Promise<Found>,
 ): void {
-  api.operations.push(operation)
-  answerTo(api, operation, async (call) => {
-    const { version, make } = await find(call)
-    if (isCached(call, version)) return call.reply.code(304).send()
-    return send(call, operation, await make())
-  })
-}
+  const { path, parameters, formats, schema } = operation
+  operations.push(operation)
 
-function answerTo(
-  { app }: Api,
-  { path, parameters, formats, schema }: Operation,
-  answer: (call: Call) => Promise<FastifyReply>,
-): void {
   async function handle(request: FastifyRequest, reply: FastifyReply) {
     const query = readQueryOf(parameters, request.query)
     const type = chooseType(request, reply, query.f, formats)
     const params = request.params as Record<string, string>
     const root = request.rootUrl + OGC_PATH
     let gone: AbortSignal | undefined
-    const below = path.replace(/\{(\w+)\}/g, (_, name) =>
-      encodeURIComponent(params[ROUTE_PARTS[name] as string] as string),
-    )
-    return answer({
-      request,
-      reply,
-      query,
-      type,
-      root,
+    const call: Call = {
+      ...{ request, reply, query, type, root },
       isHtml: type === HTML_TYPE,
-      address: root + below.replace(/\/$/, ''),
+      address: root + fillPath(path, (part) => encodeURIComponent(params[part] as string)),
       part: (name) => params[name] as string,
       inTurn: (read) => app.inTurn(request, reply, read),
       pause() {
         gone ??= untilGone(reply)
         return app.turns.next(clientKeyOf(request), gone)
       },
-    })
+    }
+    const { version, make } = await find(call)
+    if (isCached(call, version)) return reply.code(304).send()
+    return send(call, formats, await make())
   }
-  const route = path.replace(/\{(\w+)\}/g, (_, name) => `:${ROUTE_PARTS[name]}`).replace(/\/$/, '')
+  const route = fillPath(path, (part) => `:${part}`)
   for (const one of schema === 'LandingPage' ? [route, `${route}/`] : [route]) app.get(one, ROUTE, handle)
+}
+
+/** The path of an operation with its parts filled in, without a slash at its end. */
+function fillPath(path: string, fill: (part: string) => string): string {
+  return path.replace(/\{(\w+)\}/g, (_, name) => fill(ROUTE_PARTS[name] as string)).replace(/\/$/, '')
 }
 
 /**
@@ -208,17 +201,19 @@ export function forbidKeeping({ reply }: Call): void {
   reply.removeHeader('etag').header('cache-control', 'no-store')
 }
 
-function send(call: Call, { formats }: Operation, { links = [], headers, json, page }: Answer): FastifyReply {
-  const { reply, root, type } = call
+function send(call: Call, formats: Operation['formats'], answer: Answer): FastifyReply {
+  const { reply, root, type, isHtml } = call
+  const { links = [], headers = {}, text, json, page } = answer
+  if (isHtml && text !== undefined) return sendPageText(reply, text)
   const all = [...linksToSelf(call, formats), ...links]
-  if (headers) reply.headers(headers)
-  if (!call.isHtml || !page) {
-    return reply
-      .type(type === DOCUMENT_TYPE ? WHOLE_DOCUMENT_TYPE : type)
-      .send(json?.(all) ?? JSON.stringify({ links: all }))
+  if (isHtml && page) {
+    const above = page.above.map(([path, title]) => ({ href: pageOf(root + path), rel: 'up', title }))
+    return sendPage(reply, { ...page, above, links: all.filter(({ templated }) => !templated) })
   }
-  const above = page.above.map(([path, title]) => ({ href: pageOf(root + path), rel: 'up', title }))
-  return sendPage(reply, { ...page, above, links: all.filter(({ templated }) => !templated) })
+  return reply
+    .headers(headers)
+    .type(type === DOCUMENT_TYPE ? WHOLE_DOCUMENT_TYPE : type)
+    .send(text ?? json?.(all))
 }
 
 /** The links of an answer to itself and to its other format. */
@@ -269,8 +264,8 @@ export interface CollectionList<Entry> {
   cells(root: string, entry: Entry): readonly Cell[]
 }
 
-/** A list as it is sent. */
-interface SentList {
+/** A written list. */
+interface ListText {
   entries: readonly unknown[]
   text: string
   /** Changes with its content. */
@@ -282,19 +277,15 @@ interface SentList {
  * each address of the service and format. 5,000 releases take 18 million characters.
  */
 export function addList<Entry>(api: Api, operation: Operation, list: CollectionList<Entry>): void {
-  api.operations.push(operation)
-  const texts = api.memory.part<SentList>(operation.path)
-  answerTo(api, operation, async (call) => {
-    const { reply, root, type } = call
+  const texts = api.memory.part<ListText>(operation.path)
+  addOperation(api, operation, async (call) => {
     const entries = await list.find(call)
-    const key = `${type} ${root}`
-    let sent = texts.get(key)
-    if (sent?.entries !== entries) {
-      sent = await writeList(list, entries, call, operation)
-      texts.set(key, sent, sent.text.length)
-    }
-    if (isCached(call, sent.version)) return reply.code(304).send()
-    return call.isHtml ? sendPageText(reply, sent.text) : reply.type(type).send(sent.text)
+    const key = `${call.type} ${call.root}`
+    const stored = texts.get(key)
+    const { text, version } =
+      stored?.entries === entries ? stored : await writeList(list, entries, call, operation)
+    if (text !== stored?.text) texts.set(key, { entries, text, version }, text.length)
+    return { version, make: () => ({ text }) }
   })
 }
 
@@ -303,7 +294,7 @@ async function writeList<Entry>(
   entries: readonly Entry[],
   call: Call,
   { formats }: Operation,
-): Promise<SentList> {
+): Promise<ListText> {
   const { root, isHtml, pause } = call
   const pieces: string[] = []
   const hash = createHash('sha256')

@@ -71,20 +71,15 @@ function describeAdvice(
   }
 }
 
-/** The declared collections of features. */
-export interface FeatureCollections {
-  /** The same array as long as nothing has changed. */
-  all(call: Call): Promise<readonly Collection[]>
-  /** @throws {ApiError} NOT_FOUND for another id */
-  one(call: Call, id: string): Promise<Collection>
-}
+export type FeatureCollections = ReturnType<typeof createFeatureCollections>
 
+/** The declared collections of features: the areas of each level, then each release in them. */
 export function createFeatureCollections(
   { app: { products } }: Api,
   lookup: Lookup,
   areas: Areas,
   statisticsVersion: string,
-): FeatureCollections {
+) {
   interface Declared {
     loaded: readonly LoadedLevel[]
     all: readonly Collection[]
@@ -116,8 +111,10 @@ export function createFeatureCollections(
   }
 
   return {
-    all: async (call) => (await declare(call)).all,
-    async one(call, id) {
+    /** The same array as long as nothing has changed. */
+    all: async (call: Call) => (await declare(call)).all,
+    /** @throws {ApiError} NOT_FOUND for another id */
+    async one(call: Call, id: string): Promise<Collection> {
       const found = (await declare(call)).byId.get(id)
       if (found) return found
       const list = `\`GET ${BASE}${OGC_PATH}/collections\` lists those that there are`

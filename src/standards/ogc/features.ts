@@ -2,6 +2,7 @@ import { ApiError } from '#src/errors.ts'
 import { anchor, paragraph, table } from '#src/http/plain-page.ts'
 import { roundedAmount } from '#src/lib/round.ts'
 import type { Pause } from '#src/lib/turns.ts'
+import type { ShapeFormat } from '../area-queries.ts'
 import { type AreaLevel, type Areas, chooseShapeFormat } from '../areas.ts'
 import {
   type Answer,
@@ -40,7 +41,7 @@ const MOST_CHARACTERS = 4_000_000
 /** Features that are written without letting others go on: a tenth of a millisecond. */
 const FEATURES_A_SLICE = 20
 
-/** The codes of what is late. */
+/** The codes of errors where an item is late. */
 const LATE = ['OVERLOADED', 'QUERY_TIMEOUT', 'DATABASE_UNAVAILABLE']
 
 /** The source of features. */
@@ -50,6 +51,22 @@ export interface FeatureSource {
   shapes(places: readonly number[]): AsyncGenerator<string, void>
   properties(places: readonly number[]): AsyncGenerator<Properties, void>
   pause: Pause
+}
+
+/** The features of a collection, named by the codes of their areas. */
+export function sourceFeatures(
+  areas: Areas,
+  collection: Collection,
+  level: AreaLevel,
+  format: ShapeFormat,
+  call: Call,
+): FeatureSource {
+  return {
+    idAt: (place) => level.areas[place]?.code ?? '',
+    shapes: (places) => areas.shapes(level, places, format, call.inTurn),
+    properties: (places) => readProperties(areas, collection, level, places, call),
+    pause: call.pause,
+  }
 }
 
 /** Features as texts. */
@@ -90,19 +107,18 @@ export async function writeFeatures(
 
 /** Reads the properties of features, as far as one page has space and time for them. */
 export async function readRows(
-  properties: AsyncGenerator<Properties, void>,
-  count: number,
-  pause: Pause,
+  { properties, pause }: Pick<FeatureSource, 'properties' | 'pause'>,
+  places: readonly number[],
 ): Promise<{ rows: Properties[]; isLate: boolean }> {
   const rows: Properties[] = []
   let space = MOST_CHARACTERS
-  for await (const row of endWhenLate(properties, false)) {
+  for await (const row of endWhenLate(properties(places), false)) {
     if (rows.length % FEATURES_A_SLICE === 0) await pause()
     rows.push(row)
     space -= JSON.stringify(row).length
     if (space < 0) break
   }
-  return { rows, isLate: space >= 0 && rows.length < count }
+  return { rows, isLate: space >= 0 && rows.length < places.length }
 }
 
 /** Ends before a late item: the page keeps the others, and the next page goes on. */
@@ -181,23 +197,18 @@ function addItem(api: Api, collections: FeatureCollections, areas: Areas): void 
       throw new ApiError('NOT_FOUND', `${collection.title}: there is no feature ${code}.`)
     }
     async function make(): Promise<Answer> {
-      const { value: properties } = await readProperties(
-        areas,
-        collection,
-        level,
-        [place as number],
-        call,
-      ).next()
+      const source = sourceFeatures(areas, collection, level, format, call)
+      const { value: properties } = await source.properties([place as number]).next()
       const links = [linkToCollection(root, collection)]
       if (call.isHtml) {
         const title = level.areas[place as number]?.name ?? code
         const above = [...ABOVE, [`/collections/${collection.id}/items`, collection.title] as const]
-        const rows = Object.entries(roundTotals(properties ?? {}))
+        const rows = Object.entries(roundTotals(properties || {}))
         return { links, page: { title, above, parts: [table(['property', 'value'], rows)] } }
       }
-      const { value: shape } = await areas.shapes(level, [place as number], format, inTurn).next()
+      const { value: shape } = await source.shapes([place as number]).next()
       const json = (all: readonly Link[]) =>
-        Buffer.from(writeFeature(code, shape ?? 'null', properties ?? {}, { links: all }))
+        Buffer.from(writeFeature(code, shape || 'null', properties || {}, { links: all }))
       return { links, headers, json }
     }
     return { version: collection.version, make }
@@ -216,12 +227,9 @@ interface Selection {
 
 function addItems(api: Api, collections: FeatureCollections, areas: Areas): void {
   addOperation(api, ITEMS, async (call) => {
-    const { query, inTurn, pause } = call
-    const [limit, offset, period] = [
-      readLimit(query.limit),
-      readOffset(query.offset),
-      readDatetime(query.datetime),
-    ]
+    const { query, inTurn } = call
+    const [limit, offset] = [readLimit(query.limit), readOffset(query.offset)]
+    const period = readDatetime(query.datetime)
     const rectangle = readBbox(query.bbox, readCrs('bbox-crs', query['bbox-crs']))
     const { format, headers } = readShapeOptions(call)
     const collection = await collections.one(call, call.part('collection'))
@@ -231,14 +239,9 @@ function addItems(api: Api, collections: FeatureCollections, areas: Areas): void
       const isOfTime = !period || !collection.period || overlap(collection.period, period)
       const places = isOfTime ? await areas.places(level, rectangle, inTurn) : []
       const selection = { collection, level, places, offset, limit }
-      const properties = (some: readonly number[]) => readProperties(areas, collection, level, some, call)
+      const source = sourceFeatures(areas, collection, level, format, call)
       const page = places.slice(offset, offset + limit)
-      if (call.isHtml) return makeTable(call, selection, await readRows(properties(page), page.length, pause))
-      const source = {
-        idAt: (place: number) => level.areas[place]?.code ?? '',
-        shapes: (some: readonly number[]) => areas.shapes(level, some, format, inTurn),
-        ...{ properties, pause },
-      }
+      if (call.isHtml) return makeTable(call, selection, await readRows(source, page))
       const { features, isLate } = await writeFeatures(source, page)
       if (isLate) forbidKeeping(call)
       const head = {

@@ -50,15 +50,10 @@ function listParameters({ of }: Products, release: PublishedRelease): ReleasePar
   })
 }
 
-/** The published releases as collections. */
-export interface Releases {
-  /** In the order of their codes; the same array as long as nothing has changed. */
-  all(call: Call): Promise<readonly ReleaseCollection[]>
-  /** @throws {ApiError} NOT_FOUND for a code that is not published */
-  one(call: Call, code: string): Promise<ReleaseCollection>
-}
+export type Releases = ReturnType<typeof createReleases>
 
-export function createReleases({ app: { products } }: Api, lookup: Lookup): Releases {
+/** The published releases as collections. */
+export function createReleases({ app: { products } }: Api, lookup: Lookup) {
   const bySnapshot = new WeakMap<Snapshot, readonly ReleaseCollection[]>()
 
   function describe(release: PublishedRelease, snapshot: Snapshot): ReleaseCollection {
@@ -74,7 +69,8 @@ export function createReleases({ app: { products } }: Api, lookup: Lookup): Rele
   }
 
   return {
-    async all({ request, reply }) {
+    /** In the order of their codes; the same array as long as nothing has changed. */
+    async all({ request, reply }: Call): Promise<readonly ReleaseCollection[]> {
       const snapshot = await withTimeout(request, reply, lookup.current)
       const known = bySnapshot.get(snapshot)
       if (known) return known
@@ -82,7 +78,8 @@ export function createReleases({ app: { products } }: Api, lookup: Lookup): Rele
       bySnapshot.set(snapshot, collections)
       return collections
     },
-    async one({ request, reply }, code) {
+    /** @throws {ApiError} NOT_FOUND for a code that is not published */
+    async one({ request, reply }: Call, code: string): Promise<ReleaseCollection> {
       const snapshot = await withTimeout(request, reply, lookup.current)
       return describe(findRelease(snapshot, code), snapshot)
     },

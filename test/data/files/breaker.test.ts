@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createBreaker } from '#src/data/files/guarded.ts'
+import { createBreaker } from '#src/data/files/serving.ts'
 
 /** A breaker that opens after three failures, for 100 ms and 300 at most, and its clock. */
 function newBreaker() {

@@ -2,10 +2,14 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { loadConfig } from '#src/config.ts'
-import { openFolder } from '#src/data/files/folder.ts'
-import { guarded } from '#src/data/files/guarded.ts'
-import { serveFiles } from '#src/data/files/serving.ts'
-import { FileMissing, type Range, type RangeReader, StorageUnavailable } from '#src/data/files/store.ts'
+import { guarded, serveFiles } from '#src/data/files/serving.ts'
+import {
+  FileMissing,
+  openFolder,
+  type Range,
+  type RangeReader,
+  StorageUnavailable,
+} from '#src/data/files/store.ts'
 import { newFolder } from '#test/setup/folders.ts'
 
 const RANGE: Range = { name: 'a.tif', offset: 0, length: 3, isWhole: () => true }

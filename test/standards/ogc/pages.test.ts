@@ -48,21 +48,21 @@ test.each([
 })
 
 test('a table ends where figures are late, and says so', async () => {
-  const { rows, isLate } = await readRows(said(2)(PLACES), NEVER, pause)
+  const { rows, isLate } = await readRows({ properties: said(2), pause }, PLACES)
   expect([rows.length, isLate]).toEqual([2, true])
-  expect((await readRows(said(NEVER)(PLACES), NEVER, pause)).isLate).toBe(false)
+  expect((await readRows({ properties: said(NEVER), pause }, PLACES)).isLate).toBe(false)
 })
 
 test('what fails otherwise is an error, however much has come', async () => {
   const error = new Error('a fault')
   await expect(writeFeatures(source(said(2, error), NEVER, error), PLACES)).rejects.toThrow('a fault')
-  await expect(readRows(said(2, error)(PLACES), NEVER, pause)).rejects.toThrow('a fault')
+  await expect(readRows({ properties: said(2, error), pause }, PLACES)).rejects.toThrow('a fault')
 })
 
 test('pages of features and tables end where they are full', async () => {
   const large = said(NEVER, late(), 'x'.repeat(3_000_000))
   const { features, ...page } = await writeFeatures(source(large, NEVER, late()), PLACES)
   expect([features.length, page]).toEqual([2, { isLate: false, isFull: true }])
-  const { rows, isLate } = await readRows(large(PLACES), NEVER, pause)
+  const { rows, isLate } = await readRows({ properties: large, pause }, PLACES)
   expect([rows.length, isLate]).toEqual([2, false])
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readWkt } from '#src/standards/ogc/wkt.ts'
+import { readWkt } from '#src/standards/ogc/edr.ts'
 
 const read = (text: string) => readWkt('coords', text, ['POINT', 'MULTIPOINT', 'POLYGON', 'MULTIPOLYGON'])
 

@@ -1,6 +1,5 @@
 import { messageOf } from '#src/lib/promises.ts'
-import { openFolder } from '../folder.ts'
-import { FileMissing, type ListedFile } from '../store.ts'
+import { FileMissing, type ListedFile, openFolder } from '../store.ts'
 import type { Answer, Answers, Question } from './store.ts'
 
 /** The process of a folder: does what it is asked, and ends with whoever has started it. */

@@ -1,0 +1,222 @@
+import { type Kysely, sql } from 'kysely'
+import type { Window } from '#src/raster/grid.ts'
+import { TILE_SIZE } from '#src/raster/tiles.ts'
+import { type DecodedTile, decodeTile } from '#src/raster/wkb.ts'
+import type { Ask, Copy, Reads } from '../cancellable.ts'
+import type { Database } from '../client.ts'
+import { findAlsoAtPrimary } from '../failures.ts'
+import { copyOutOf } from '../pool.ts'
+import type { Reading } from '../replica-reads.ts'
+import { arrayOf } from '../sql.ts'
+import type { Tables } from '../tables.ts'
+import { type EncodedGranule, GRANULE_SIZE } from './granule.ts'
+
+/** A tile of a coverage. */
+export interface TileAddress {
+  coverageId: number
+  row: number
+  column: number
+}
+
+export interface StoredTile {
+  row: number
+  column: number
+  /** PostGIS raster, well-known binary. */
+  wkb: Buffer
+}
+
+/** Some of the pixels of a coverage. */
+export interface StoredWindow extends DecodedTile {
+  /** Its column and row are multiples of the tile size. */
+  window: Window
+}
+
+/** Where the pixels of coverages are kept. A tile is the same from each store, byte for byte. */
+export interface TileStore {
+  /**
+   * Tiles as well-known binary, in the order asked for: empty where there is none, null where the coverage has been
+   * deleted or moved to another store. An error is the answer to its tile alone.
+   */
+  find(tiles: TileAddress[]): Promise<(Buffer | Error | null)[]>
+  /**
+   * Tiles of a coverage, for a computation; those without any value are not there, and neither are those of a coverage
+   * that has been deleted or moved.
+   */
+  read(reads: Reads, coverageId: number, tiles: Omit<TileAddress, 'coverageId'>[]): Promise<StoredTile[]>
+  /** All pixels of a coverage that may have values; none of them is above one that came before. */
+  windows(coverageId: number): AsyncIterable<StoredWindow>
+}
+
+/** What of a database the table of tiles is read by. */
+export type TileSource = Pick<Database, 'reader' | 'beginReading' | 'beginReadingAtPrimary'>
+
+/** Makes the store of what is in the table of tiles. */
+export function createPostgisTiles({ reader, beginReading, beginReadingAtPrimary }: TileSource): TileStore {
+  const begin = { reader: beginReading, readerAtPrimary: beginReadingAtPrimary }
+  return {
+    find: (tiles) => findAlsoAtPrimary(begin, tiles, findTiles),
+    read: ({ copy }, coverageId, tiles) => readTiles(copy, coverageId, tiles),
+    windows: (coverageId) => windowsOf(reader, coverageId),
+  }
+}
+
+/** Tiles as well-known binary; empty where there is none, null where the coverage has been deleted. */
+async function findTiles(begin: () => Reading, tiles: TileAddress[]): Promise<(Buffer | null)[]> {
+  const column = (of: (tile: TileAddress) => number) => arrayOf(tiles.map(of))
+  const rows = await copyOutOf(
+    begin(),
+    `select tiles_of(
+      '${column(({ coverageId }) => coverageId)}',
+      '${column(({ row }) => row)}',
+      '${column(({ column }) => column)}'
+    )`,
+  )
+  return rows.map(([tile]) => tile as Buffer | null)
+}
+
+async function readTiles(
+  copy: Copy,
+  coverageId: number,
+  tiles: { row: number; column: number }[],
+): Promise<StoredTile[]> {
+  const rows = await copy(sql`
+    select tile.tile_row, tile.tile_column, tile.rast::bytea
+    from unnest(
+      ${sql.lit(arrayOf(tiles.map(({ row }) => row)))}::integer[],
+      ${sql.lit(arrayOf(tiles.map(({ column }) => column)))}::integer[]
+    ) as wanted (tile_row, tile_column)
+    -- One look-up a tile, whatever the planner believes of the table.
+    cross join lateral (
+      select tile_row, tile_column, rast from raster_tile
+      where coverage_id = ${sql.lit(coverageId)}
+        and raster_tile.tile_row = wanted.tile_row
+        and raster_tile.tile_column = wanted.tile_column
+      offset 0
+    ) as tile`)
+  return rows.map((row) => {
+    const [tileRow, tileColumn, wkb] = row as [Buffer, Buffer, Buffer]
+    return { row: tileRow.readInt32BE(), column: tileColumn.readInt32BE(), wkb }
+  })
+}
+
+/** Tiles that are read with one statement, where all are. */
+const TILES_A_CHUNK = 512
+
+async function* windowsOf(db: Kysely<Tables>, coverageId: number): AsyncGenerator<StoredWindow> {
+  let tiles = await tilesAfter(db, coverageId, { row: -1, column: -1 }, TILES_A_CHUNK)
+  while (tiles.length > 0) {
+    for (const { row, column, wkb } of tiles) {
+      const tile = decodeTile(wkb)
+      const { width, height } = tile
+      yield { ...tile, window: { row: row * TILE_SIZE, column: column * TILE_SIZE, width, height } }
+    }
+    tiles = await tilesAfter(db, coverageId, tiles.at(-1) as StoredTile, TILES_A_CHUNK)
+  }
+}
+
+/** The next tiles of a coverage, row by row. */
+async function tilesAfter(
+  db: Kysely<Tables>,
+  coverageId: number,
+  after: Pick<StoredTile, 'row' | 'column'>,
+  limit: number,
+): Promise<StoredTile[]> {
+  const { rows } = await sql<StoredTile>`
+    select tile_row as row, tile_column as column, rast::bytea as wkb
+    from raster_tile
+    where coverage_id = ${coverageId} and (tile_row, tile_column) > (${after.row}, ${after.column})
+    order by tile_row, tile_column
+    limit ${limit}`.execute(db)
+  return rows
+}
+
+/** What is known of a granule without looking at it. */
+export interface GranuleFile {
+  name: string
+  headerBytes: number
+}
+
+/**
+ * The granules that tiles are in, in their order: undefined where none of the pixels there has a value, null where the
+ * coverage has been deleted or moved to another store.
+ */
+export async function findGranules(
+  ask: Ask,
+  tiles: TileAddress[],
+): Promise<(GranuleFile | undefined | null)[]> {
+  const rows = await ask<{ found: boolean; name: string | null; headerBytes: number }>(sql`
+    select coverage.id is not null as found, granule.name, granule.header_bytes as "headerBytes"
+    from unnest(
+      ${arrayOf(tiles.map(({ coverageId }) => coverageId))}::bigint[],
+      ${arrayOf(tiles.map(({ row }) => row))}::integer[],
+      ${arrayOf(tiles.map(({ column }) => column))}::integer[]
+    ) with ordinality as wanted (coverage_id, tile_row, tile_column, ordinal)
+    left join coverage on coverage.id = wanted.coverage_id
+      and exists (
+        select from release
+        where release.id = coverage.release_id and status = 'ready' and tile_store = 'files'
+      )
+    left join lateral (
+      select name, header_bytes from granule
+      where granule.coverage_id = coverage.id
+        and granule_row = wanted.tile_row * coverage.tile_size / ${sql.lit(GRANULE_SIZE)}
+        and granule_column = wanted.tile_column * coverage.tile_size / ${sql.lit(GRANULE_SIZE)}
+      offset 0
+    ) as granule on true
+    order by wanted.ordinal`)
+  return rows.map(({ found, name, headerBytes }) => {
+    if (!found) return null
+    return name === null ? undefined : { name, headerBytes }
+  })
+}
+
+/** The granules of a coverage in a row of them, from left to right. */
+export async function listGranules(
+  db: Kysely<Tables>,
+  coverageId: number,
+  row: number,
+): Promise<GranuleFile[]> {
+  return db
+    .selectFrom('granule')
+    .select(['name', 'header_bytes as headerBytes'])
+    .where('coverage_id', '=', coverageId)
+    .where('granule_row', '=', row)
+    .orderBy('granule_column')
+    .execute()
+}
+
+/** The rows of granules that a coverage has, from the top. */
+export async function listGranuleRows(db: Kysely<Tables>, coverageId: number): Promise<number[]> {
+  const rows = await db
+    .selectFrom('granule')
+    .select('granule_row as row')
+    .distinct()
+    .where('coverage_id', '=', coverageId)
+    .orderBy('granule_row')
+    .execute()
+  return rows.map(({ row }) => row)
+}
+
+/** Notes that a granule has been stored; one that was noted before is replaced. */
+export async function keepGranule(
+  db: Kysely<Tables>,
+  coverageId: number,
+  { row, column, name, headerBytes, bytes }: EncodedGranule,
+): Promise<void> {
+  await db
+    .insertInto('granule')
+    .values({
+      coverage_id: coverageId,
+      granule_row: row,
+      granule_column: column,
+      name,
+      header_bytes: headerBytes,
+      bytes: bytes.length,
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['coverage_id', 'granule_row', 'granule_column'])
+        .doUpdateSet({ name, header_bytes: headerBytes, bytes: bytes.length }),
+    )
+    .execute()
+}

@@ -1,0 +1,453 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { TObject, TSchema } from 'typebox'
+import { ref } from '#schemas/common.ts'
+import {
+  COVERAGE_DEFAULTS,
+  type COVERAGE_REASONS,
+  type CoverageQuery,
+  coverageQueryOf,
+  coverageSchemasOf,
+} from '#schemas/coverage.ts'
+import { queryOf } from '#schemas/point-request.ts'
+import type { ProductDefinition } from '#schemas/products/define.ts'
+import type { Figures } from '#src/advice/polygon/region-figures.ts'
+import type { Country } from '#src/catalog/reference-queries.ts'
+import { ApiError, BASE, errorResponses, noAreas, unknownCountry } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import { entityTag } from '#src/http/entity-tags.ts'
+import { attach, csvRow, DISPOSITION, negotiate } from '#src/http/formats.ts'
+import { cursorAfter, placeOf, readQuery } from '#src/http/parameters.ts'
+import { allowCaching, dataTag } from '#src/http/plugins/caching.ts'
+import { withTimeout } from '#src/http/plugins/time-budget.ts'
+import { clientKeyOf } from '#src/http/request.ts'
+import { isoMonth } from '#src/lib/dates.ts'
+import { wordKey } from '#src/lib/names.ts'
+import { VERSION } from '#src/lib/version.ts'
+import type { Lookup } from '#src/lookup/lookup.ts'
+import { ofAnother, releaseNamed } from '#src/lookup/pinned-request.ts'
+import { sayNotPublished } from '#src/lookup/reasons.ts'
+import { type PublishedRelease, versionOf } from '#src/lookup/releases.ts'
+import { codesOf, type Snapshot } from '#src/lookup/snapshot.ts'
+import type { Area, LoadedLevel, Rectangle } from './area-queries.ts'
+import type { AreaLevel, Areas, RequestContext } from './areas.ts'
+import type { Memory } from './memory.ts'
+import { sortByCode } from './published.ts'
+
+/** How long a page waits for computing; then it ends, and the next one goes on. */
+const COMPUTING_MS = 4000
+
+/** Share of an area with values of a release, and the reason for none. */
+interface CoverageEntry {
+  product: string
+  crop: string | null
+  release: string | null
+  forecast_period: string | null
+  covered_percent: number
+  code?: (typeof COVERAGE_REASONS)[number]
+  reason?: string
+}
+
+/** A column of the areas of a country: a release of a product, or the reason for none. */
+type Column = PublishedRelease | CoverageEntry
+
+/** The filter of a request; null for all. */
+interface CoverageFilter {
+  level: number
+  countryCode: string | null
+  /** The code of an area. */
+  area: string | null
+  product: string | null
+  /** The code of a crop. */
+  crop: string | null
+}
+
+/**
+ * The columns of a country, by product and crop, the newest month first; a reason where nothing is published.
+ *
+ * @param releases those that may be in the answer, in any order
+ */
+function listColumns(
+  products: readonly ProductDefinition[],
+  country: Country,
+  releases: readonly PublishedRelease[],
+  filter: CoverageFilter,
+): Column[] {
+  return products
+    .filter(({ code }) => filter.product === null || code === filter.product)
+    .flatMap((product) => {
+      const found = releases.filter(
+        (release) => release.product === product.code && release.countryCode === country.code,
+      )
+      return listCrops(product, country, found, filter.crop).flatMap((crop): Column[] => {
+        const ofCrop = found.filter(({ cropCode }) => cropCode === crop)
+        return ofCrop.length > 0 ? ofCrop.toSorted(compareMonths) : [describeGap(product, country, crop)]
+      })
+    })
+}
+
+function listCrops(
+  { seasonal }: ProductDefinition,
+  { crops }: Country,
+  found: readonly PublishedRelease[],
+  only: string | null,
+): (string | null)[] {
+  if (!seasonal) return [null]
+  if (only !== null) return [only]
+  const all = [...new Set([...crops, ...found.flatMap(({ cropCode }) => cropCode ?? [])])].toSorted()
+  return all.length > 0 ? all : [null]
+}
+
+/** The newest first. */
+function compareMonths(one: PublishedRelease, other: PublishedRelease): number {
+  return (
+    (other.forecastPeriod ?? '').localeCompare(one.forecastPeriod ?? '') || (one.code < other.code ? -1 : 1)
+  )
+}
+
+/** The reason for a product without a release. */
+function describeGap(product: ProductDefinition, country: Country, crop: string | null): CoverageEntry {
+  const none = { product: product.code, crop, release: null, forecast_period: null, covered_percent: 0 }
+  const isOffered = !product.seasonal || (crop !== null && country.crops.includes(crop))
+  if (!isOffered) {
+    const offered = country.crops.length > 0 ? `its crops are: ${country.crops.join(', ')}` : 'it has none'
+    const reason = `The crop is not available for ${country.name}; ${offered}.`
+    return { ...none, code: 'CROP_NOT_AVAILABLE', reason }
+  }
+  const subject = { values: product.names.values, crop, country: country.name }
+  return { ...none, code: 'NO_RELEASE', reason: sayNotPublished(subject, null, []) }
+}
+
+/** The share of an area with values of a release. */
+function describeShare(release: PublishedRelease, area: Rectangle, percent: number): CoverageEntry {
+  const { code, product, cropCode, forecastPeriod, coverages } = release
+  const entry = {
+    product,
+    crop: cropCode,
+    release: code,
+    forecast_period: forecastPeriod && isoMonth(forecastPeriod),
+    covered_percent: percent,
+  }
+  if (percent > 0) return entry
+  if (!coverages.some(({ extent }) => meet(extent, area))) {
+    return { ...entry, code: 'OUTSIDE_GRID', reason: `The area lies outside the grid of ${code}.` }
+  }
+  const reason = `No pixel of ${code} in the area has a value: its source has left them out.`
+  return { ...entry, code: 'NO_DATA', reason }
+}
+
+function meet([west, south, east, north]: Rectangle, [left, bottom, right, top]: Rectangle): boolean {
+  return left <= east && right >= west && bottom <= north && top >= south
+}
+
+/** The percentage of the layer that covers most; 0 where none has a value. */
+function coveredPercent(columns: readonly string[], found: Figures): number {
+  const percents = columns.map((column, at) => (column.startsWith('covered_percent') ? (found[at] ?? 0) : 0))
+  return Math.max(0, ...percents)
+}
+
+/** An area with its entries, as text of a page. */
+type WriteArea = (level: LoadedLevel, area: Area, products: readonly CoverageEntry[]) => string
+
+const COLUMNS = [
+  ...['country_code', 'level', 'code', 'name'],
+  ...['product', 'crop', 'release', 'forecast_period', 'covered_percent', 'reason'],
+]
+
+const WRITERS: Record<'application/json' | 'text/csv', WriteArea> = {
+  'application/json': ({ countryCode, level }, { code, name }, products) =>
+    JSON.stringify({ country_code: countryCode, level, code, name, products }),
+  'text/csv': ({ countryCode, level }, { code, name }, products) =>
+    products
+      .map((entry) =>
+        csvRow([
+          ...[countryCode, level, code, name, entry.product, entry.crop, entry.release],
+          ...[entry.forecast_period, entry.covered_percent, entry.code ?? null],
+        ]),
+      )
+      .join(''),
+}
+
+type Format = keyof typeof WRITERS
+
+/** A page as a request asks for it. */
+interface PageRequest {
+  snapshot: Snapshot
+  /** Changes with the data of all answers. */
+  version: string
+  filter: CoverageFilter
+  format: Format
+  /** The releases that may be in it. */
+  releases: readonly PublishedRelease[]
+  /** The area that it begins after; null for the first page. */
+  after: { countryCode: string; code: string } | null
+  limit: number
+}
+
+/** The texts of a page, and its last area; null where no other page follows. */
+interface CoveragePage {
+  texts: string[]
+  last: { countryCode: string; code: string } | null
+}
+
+/** Reads pages of areas. They end early where computing takes long. */
+function createPages({ products, turns }: App, areas: Areas, memory: Memory) {
+  /** The texts of the areas of a level, by their places: pages of any length are made of them. */
+  const kept = memory.part<string[]>('coverage')
+
+  /** Writes areas from one place to another. @returns the first place that is not written */
+  async function write(
+    page: PageRequest,
+    { level, columns, texts }: { level: AreaLevel; columns: readonly Column[]; texts: string[] },
+    [from, to]: readonly [number, number],
+    context: RequestContext & { until: number },
+  ): Promise<number> {
+    const missing = Array.from({ length: to - from }, (_, at) => from + at).filter(
+      (place) => texts[place] === undefined,
+    )
+    let computed = missing.length
+    const percents = new Map<Column, number[]>()
+    for (const column of columns) {
+      if (!('coverages' in column)) continue
+      const found: number[] = []
+      const names = areas.columnsOf(column)
+      const places = missing.slice(0, computed)
+      for await (const figures of areas.statistics(column, level, places, context, context.until)) {
+        found.push(coveredPercent(names, figures))
+      }
+      percents.set(column, found)
+      computed = found.length
+    }
+    for (const [at, place] of missing.slice(0, computed).entries()) {
+      await turns.next(clientKeyOf(context.request))
+      const area = level.areas[place] as Area
+      const entries = columns.map((column) =>
+        'coverages' in column
+          ? describeShare(column, area.extent, percents.get(column)?.[at] as number)
+          : column,
+      )
+      texts[place] = WRITERS[page.format](level.loaded, area, entries)
+    }
+    return missing[computed] ?? to
+  }
+
+  return async (page: PageRequest, context: RequestContext & { until: number }): Promise<CoveragePage> => {
+    const { snapshot, version, filter, format, releases, after, limit } = page
+    const loaded = await areas.loaded(snapshot, context.inTurn)
+    refuseUnlessLoaded(snapshot, loaded, filter)
+    const pageTexts: string[] = []
+    let last: CoveragePage['last'] = null
+    for (const country of listCountries(snapshot, filter, after)) {
+      const ofCountry = loaded.find((one) => one.countryCode === country.code && one.level === filter.level)
+      if (!ofCountry) continue
+      const level = await areas.level(ofCountry, context.inTurn)
+      const [from, to] = findPlaces(level, filter, after)
+      if (from >= to) continue
+      if (pageTexts.length === limit) return { texts: pageTexts, last }
+      const columns = listColumns(products.list, country, releases, filter)
+      const subject = [filter.product, filter.crop, country.code, filter.level, ofCountry.version]
+      const key = [version, format, ...subject].join(' ')
+      const texts = releases === snapshot.published ? (kept.get(key) ?? []) : []
+      const end = Math.min(to, from + limit - pageTexts.length)
+      const next = await write(page, { level, columns, texts }, [from, end], context)
+      if (releases === snapshot.published) {
+        kept.set(key, texts, level.areas.length * (texts[from]?.length ?? 0))
+      }
+      pageTexts.push(...texts.slice(from, next))
+      last = { countryCode: country.code, code: level.areas[next - 1]?.code as string }
+      if (next < to) return { texts: pageTexts, last }
+    }
+    if (pageTexts.length === 0 && after === null) throw nothingFound(filter)
+    return { texts: pageTexts, last: null }
+  }
+}
+
+/** @throws {ApiError} for an unknown country, and for a level without areas in it */
+function refuseUnlessLoaded(
+  snapshot: Snapshot,
+  loaded: readonly LoadedLevel[],
+  { countryCode, level }: CoverageFilter,
+): void {
+  if (countryCode === null) return
+  const country = snapshot.countries.find(({ code }) => code === countryCode)
+  if (!country) throw unknownCountry('country_code', codesOf(snapshot))
+  const ofCountry = loaded.filter((one) => one.countryCode === countryCode)
+  if (ofCountry.some((one) => one.level === level && one.areas > 0)) return
+  throw noAreas({ name: country.name, levels: ofCountry.map((one) => one.level) }, level)
+}
+
+function listCountries(
+  { countries }: Snapshot,
+  { countryCode }: CoverageFilter,
+  after: PageRequest['after'],
+): Country[] {
+  return countries.filter(
+    ({ code }) => (countryCode === null || code === countryCode) && (!after || code >= after.countryCode),
+  )
+}
+
+/** The places of the requested areas of a level: from one on, to before another. */
+function findPlaces(
+  { areas, loaded }: AreaLevel,
+  { area }: CoverageFilter,
+  after: PageRequest['after'],
+): readonly [from: number, to: number] {
+  const code = after?.countryCode === loaded.countryCode ? after.code : ''
+  const from = areas.findIndex((other) => (area === null ? other.code > code : other.code === area))
+  if (from < 0) return [0, 0]
+  return [from, area === null ? areas.length : from + 1]
+}
+
+function nothingFound({ level, area }: CoverageFilter): ApiError {
+  if (area === null) return new ApiError('NO_AREAS', `No areas of level ${level} are loaded.`)
+  return new ApiError(
+    'UNKNOWN_AREA',
+    `There is no area of level ${level} with the code ${area}; GET ${BASE}/admin lists them.`,
+  )
+}
+
+/** The cursor of a page: the code of a country, and that of an area. */
+const AREA = /^([a-z]{3}) ([^\0]+)$/
+
+const DESCRIPTION = `
+The share of each administrative area with values, by product and release, or the reason for none: nothing published, crop not offered, area outside the grid, or pixels without values. \`area\` asks about one area.
+
+Coverage is computed once for each release. A page with much to compute ends early; \`next_cursor\` continues it.`
+
+type Call = FastifyRequest<{ Querystring: CoverageQuery }>
+
+function documentRoute(query: TObject, list: TObject, table: TSchema) {
+  return {
+    operationId: 'getCoverage',
+    summary: 'Coverage of areas, with reasons for gaps',
+    description: DESCRIPTION.trim(),
+    tags: ['catalog'],
+    querystring: queryOf(query),
+    response: {
+      200: {
+        description: 'A page of areas.',
+        headers: {
+          Link: { type: 'string', description: 'The next page, where there is one (`rel="next"`).' },
+          'Content-Disposition': DISPOSITION,
+        },
+        content: {
+          'application/json': { schema: ref(list) },
+          'text/csv': { schema: ref(table) },
+        },
+      },
+      304: { type: 'null', description: 'The page is the one that `If-None-Match` names.' },
+      ...errorResponses(
+        'INVALID_PARAMETERS',
+        'NO_AREAS',
+        'UNKNOWN_AREA',
+        'NOT_FOUND',
+        'RELEASE_GONE',
+        'NOT_ACCEPTABLE',
+        'QUERY_TIMEOUT',
+      ),
+    },
+  } as const
+}
+
+function readFilter({ query }: Call, { cropNamed }: Snapshot): CoverageFilter {
+  const { level = COVERAGE_DEFAULTS.level, country_code, area, product = null, crop } = query
+  return {
+    level,
+    countryCode: country_code?.trim().toLowerCase() ?? null,
+    area: area?.trim() ?? null,
+    product,
+    crop: crop === undefined ? null : cropNamed(wordKey(crop)),
+  }
+}
+
+/**
+ * A filter with the country, product and crop of a release: its answers are about no other.
+ *
+ * @throws {ApiError} INVALID_PARAMETERS where the filter has others
+ */
+function narrowFilter(release: PublishedRelease, filter: CoverageFilter): CoverageFilter {
+  const { code, countryCode, product, cropCode } = release
+  for (const [field, own, requested] of [
+    ['country_code', countryCode, filter.countryCode],
+    ['product', product, filter.product],
+    ['crop', cropCode, filter.crop],
+  ] as const) {
+    // A release without a crop is of all of them.
+    if (own === null || requested === null || requested === own) continue
+    throw ofAnother(field, `${own} or left out`, code, own)
+  }
+  return { ...filter, countryCode, product, crop: cropCode }
+}
+
+/** The URL of the page after the requested one. */
+function nextPage({ url, basePath, server }: Call, cursor: string): string {
+  const [path, query] = url.split('?') as [string, string?]
+  const parameters = new URLSearchParams(query)
+  parameters.set('cursor', cursor)
+  return `${basePath}${path.slice(server.config.BASE_PATH.length)}?${parameters}`
+}
+
+interface CoverageOptions {
+  lookup: Lookup
+  areas: Areas
+  memory: Memory
+}
+
+/** How much of each area has values. */
+export async function coverage(app: App, { lookup, areas, memory }: CoverageOptions): Promise<void> {
+  const { components, list, table } = coverageSchemasOf(app.products.list)
+  for (const schema of components) app.addSchema(schema)
+  const query = coverageQueryOf(app.products.list)
+  const readPage = createPages(app, areas, memory)
+  const versions = new WeakMap<Snapshot, string>()
+
+  function versionAll(snapshot: Snapshot): string {
+    const known = versions.get(snapshot)
+    if (known !== undefined) return known
+    const releases = sortByCode(snapshot.published).map(versionOf)
+    const version = entityTag(VERSION, snapshot.boundaries, JSON.stringify([releases, snapshot.countries]))
+    versions.set(snapshot, version)
+    return version
+  }
+
+  app.get(
+    '/coverage',
+    {
+      config: { public: true, caching: 'own', ownTurns: true },
+      schema: documentRoute(query, list, table),
+      preValidation: readQuery(query),
+    },
+    async (request: Call, reply: FastifyReply) => {
+      const format = negotiate(request, reply, ['application/json', 'text/csv'])
+      const { release: code, cursor, limit = COVERAGE_DEFAULTS.limit } = request.query
+      const snapshot = await withTimeout(request, reply, lookup.current)
+      const version = versionAll(snapshot)
+      const release = code === undefined ? null : await releaseNamed(lookup, code.trim(), request, reply)
+      const filter = release
+        ? narrowFilter(release, readFilter(request, snapshot))
+        : readFilter(request, snapshot)
+      const filters = [...Object.values(filter), code ?? null]
+      const [, countryCode, area] = cursor === undefined ? [] : placeOf(cursor, filters, AREA)
+      const after = countryCode === undefined ? null : { countryCode, code: area as string }
+      const tag = dataTag(request, format, request.url, version, release ? versionOf(release) : '')
+      if (allowCaching(request, reply, tag)) return reply.code(304).send()
+
+      const releases = release ? [release] : snapshot.published
+      const inTurn: RequestContext['inTurn'] = (read) => app.inTurn(request, reply, read)
+      const until = performance.now() + COMPUTING_MS
+      const { texts, last } = await readPage(
+        { ...{ snapshot, version, filter, format, releases, after, limit } },
+        { request, reply, inTurn, until },
+      )
+      // A page that ends early will be longer.
+      if (last && texts.length < limit) reply.removeHeader('etag').header('cache-control', 'no-store')
+      const next = last && cursorAfter(`${last.countryCode} ${last.code}`, filters)
+      if (next !== null) reply.header('link', `<${nextPage(request, next)}>; rel="next"`)
+      attach(reply, format, 'coverage')
+      const text =
+        format === 'text/csv'
+          ? csvRow(COLUMNS) + texts.join('')
+          : `{"items":[${texts.join()}],"next_cursor":${JSON.stringify(next)}}`
+      return reply.type(`${format}; charset=utf-8`).send(text)
+    },
+  )
+}
