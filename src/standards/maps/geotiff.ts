@@ -23,7 +23,7 @@ import { overloaded } from '#src/http/plugins/overload.ts'
 import { clientKeyOf } from '#src/http/request.ts'
 import { type ClientKey, createFairQueue, sharedWork } from '#src/lib/fair-queue.ts'
 import { codeOf } from '#src/lib/promises.ts'
-import { createTimeBudget } from '#src/lib/time-budget.ts'
+import { TimeBudget } from '#src/lib/time-budget.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
 import { pixelTypeOf, storedNodata, withType } from '#src/raster/pixels.ts'
 import { type Layer, labelLayer } from '../layer-queries.ts'
@@ -131,7 +131,7 @@ function createGeotiffs(app: App, maps: Maps) {
     const making = files.make(keyOf(subject), (path) => queue.run(clientKey, () => write(path, subject)))
     try {
       // The making goes on.
-      await createTimeBudget(WAIT_MS).wait(() => making, stillMaking)
+      await new TimeBudget(WAIT_MS).wait(() => making, stillMaking)
     } catch (error) {
       if (closing.signal.aborted) throw overloaded()
       if (!DISK_FAILURES.includes(codeOf(error) ?? '')) throw error
