@@ -5,7 +5,7 @@
  * how many are answered from the cache, and how many a second.
  */
 import { Agent, get } from 'node:http'
-import { table } from '#src/cli/table.ts'
+import { formatTable } from '#src/cli/table.ts'
 import { median } from './bench.ts'
 import { randomNumbers, zipfPlaces } from './load/random.ts'
 
@@ -97,5 +97,5 @@ for (const [name, next] of MIXES) {
 }
 agent.destroy()
 process.stdout.write(
-  `${table(['what is asked for', 'from memory', 'answers a second, of the service alone'], rows)}\n`,
+  `${formatTable(['what is asked for', 'from memory', 'answers a second, of the service alone'], rows)}\n`,
 )

@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { buildApp } from '#src/app.ts'
-import { table } from '#src/cli/table.ts'
+import { formatTable } from '#src/cli/table.ts'
 import { loadConfig } from '#src/config.ts'
 import { openCluster } from '#src/data/client.ts'
 import { BLOCK_SIZE } from '#src/data/tiles/granule.ts'
@@ -122,7 +122,7 @@ async function measureAll(): Promise<void> {
   )
   const header = ['points', 'requests each', 'kB each', 'p50, ms', 'p99, ms', 'p50, times', 'p99, times']
   process.stdout.write(
-    `${data.description}; ${points.length} points; load ${loadavg()[0]?.toFixed(1)}\n${table(header, rows)}\n`,
+    `${data.description}; ${points.length} points; load ${loadavg()[0]?.toFixed(1)}\n${formatTable(header, rows)}\n`,
   )
 }
 

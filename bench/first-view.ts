@@ -7,7 +7,7 @@
 import { loadavg } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
 import { type Browser, type CDPSession, chromium } from 'playwright-core'
-import { table } from '#src/cli/table.ts'
+import { formatTable } from '#src/cli/table.ts'
 import { median } from './bench.ts'
 import { describeMachine } from './machine.ts'
 
@@ -97,7 +97,7 @@ for (const [path, complete] of PAGES) {
   ])
 }
 await browser.close()
-console.log(table(['page', 'painted ms', 'usable ms', 'kB', 'kB with libraries'], rows))
+console.log(formatTable(['page', 'painted ms', 'usable ms', 'kB', 'kB with libraries'], rows))
 console.log(`load ${loadText()} after`)
 
 /**

@@ -5,7 +5,7 @@
  * answers a second, and what part that is of the answers to points.
  */
 import { Agent, get } from 'node:http'
-import { table } from '#src/cli/table.ts'
+import { formatTable } from '#src/cli/table.ts'
 import { median } from './bench.ts'
 import { randomNumbers } from './load/random.ts'
 
@@ -77,4 +77,4 @@ const rows = CALLS.map(([name], at) => {
   const rate = median(rates[at] as number[])
   return [name, rate.toFixed(0), (rate / points).toFixed(2)]
 })
-process.stdout.write(`${table(['asked for', 'answers a second', 'of those to points'], rows)}\n`)
+process.stdout.write(`${formatTable(['asked for', 'answers a second', 'of those to points'], rows)}\n`)

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { table } from '#src/cli/table.ts'
+import { formatTable } from '#src/cli/table.ts'
 import { type Bench, choosePlaces, type Effort, say } from './bench.ts'
 import { type Cleanup, cleanUpOnSignals, createCleanup } from './cleanup.ts'
 import { judge } from './limits.ts'
@@ -99,7 +99,8 @@ async function run(options: Options): Promise<void> {
     say('measured')
     mkdirSync(new URL('.', RESULTS), { recursive: true })
     writeFileSync(RESULTS, `${JSON.stringify(results, null, 2)}\n`)
-    for (const { title, head, rows } of allTables(results)) console.log(`\n${title}\n\n${table(head, rows)}`)
+    for (const { title, head, rows } of allTables(results))
+      console.log(`\n${title}\n\n${formatTable(head, rows)}`)
     if (options.report) writeReport(results)
     for (const problem of results.problems) console.error(`\nbench: PROBLEM: ${problem}`)
     const missed = judge(results).filter(({ verdict }) => verdict === 'MISSED')

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Cleanup } from '#bench/cleanup.ts'
 import { OperatorError } from '#src/errors.ts'
-import { codeOf } from '#src/lib/promises.ts'
+import { readErrorCode } from '#src/lib/promises.ts'
 
 const execute = promisify(execFile)
 
@@ -33,7 +33,7 @@ async function run(program: string, parameters: string[], cwd: string, failure: 
     await execute(program, parameters, { cwd })
   } catch (error) {
     const { stderr } = error as { stderr?: string }
-    const reason = codeOf(error) === 'ENOENT' ? `there is no ${program} here` : stderr?.trim()
+    const reason = readErrorCode(error) === 'ENOENT' ? `there is no ${program} here` : stderr?.trim()
     throw new OperatorError(`${failure}: ${reason}.`)
   }
 }

@@ -160,7 +160,7 @@ export interface PointSchemas<Product extends ProductContract = ProductContract>
   response: TObject
 }
 
-export function pointSchemasOf<Product extends ProductContract>(product: Product): PointSchemas<Product> {
+export function definePointSchemas<Product extends ProductContract>(product: Product): PointSchemas<Product> {
   const entry = defineEntry(product)
   const response = defineResponse(product, entry)
   return { product, request: defineRequest(product), remainder: defineRemainder(product), entry, response }
@@ -316,7 +316,7 @@ export const HistoryHeader = Type.Enum(['full', 'service-full'], {
 })
 
 /** The components of the point endpoints, in the order of the document. */
-export function pointComponentsOf(schemas: readonly PointSchemas[]): TSchema[] {
+export function listPointComponents(schemas: readonly PointSchemas[]): TSchema[] {
   return [
     ...new Set([PointRequest, ...schemas.map(({ request }) => request)]),
     ...new Set([PointRemainder, ...schemas.map(({ remainder }) => remainder)]),
@@ -364,7 +364,7 @@ interface AllProductsSchemas {
 }
 
 /** The answer for all products in one call: a section for each, under its code. */
-export function allProductsSchemasOf(points: readonly PointSchemas[]): AllProductsSchemas {
+export function defineAllProductsSchemas(points: readonly PointSchemas[]): AllProductsSchemas {
   const products = points.map(({ product }) => product)
   const sections = points.map(defineSection)
   const { country_code, crop } = releaseMembers({ seasonal: false }) as Record<
@@ -388,6 +388,6 @@ export function allProductsSchemasOf(points: readonly PointSchemas[]): AllProduc
 }
 
 /** The reason of a product without a release among the named ones. */
-export function reasonOfUnnamed({ names }: ProductContract) {
+export function unnamedReason({ names }: ProductContract) {
   return { error: `The request names releases, and none of ${names.values}.`, code: 'NO_RELEASE' } as const
 }

@@ -50,14 +50,14 @@ export type WhereIsInput = Static<typeof WhereIsInput>
 export const PlaceInput = Type.Object({ lat, lng, country_code: Country, crop: Crop })
 export type PlaceInput = Static<typeof PlaceInput>
 
-export function pointInputOf(codes: readonly string[]) {
+export function definePointInput(codes: readonly string[]) {
   return Type.Object({
     ...PlaceInput.properties,
     product: Type.Optional({ ...Product(codes), description: 'Left out: all products.' }),
     forecast_period: Month,
   })
 }
-export function areaInputOf(codes: readonly string[]) {
+export function defineAreaInput(codes: readonly string[]) {
   return Type.Object({
     product: Product(codes),
     area: AreaName,
@@ -75,7 +75,7 @@ export function areaInputOf(codes: readonly string[]) {
     forecast_period: Month,
   })
 }
-export type AreaInput = Static<ReturnType<typeof areaInputOf>>
+export type AreaInput = Static<ReturnType<typeof defineAreaInput>>
 
 /** As queries of the endpoints write it. */
 const QuantityText = (description: string) =>
@@ -95,7 +95,7 @@ export type QuantitiesInput = Static<typeof QuantitiesInput>
 export const CatalogueInput = Type.Object({ country_code: OfCountry })
 export type CatalogueInput = Static<typeof CatalogueInput>
 
-export function releasesInputOf(codes: readonly string[]) {
+export function defineReleasesInput(codes: readonly string[]) {
   return Type.Object({
     product: Type.Optional({ ...Product(codes), description: 'Left out: all.' }),
     country_code: OfCountry,
@@ -103,6 +103,6 @@ export function releasesInputOf(codes: readonly string[]) {
   })
 }
 /** The codes of products, in their order. */
-export function codesOfProducts(products: readonly ProductContract[]): string[] {
+export function listProductCodes(products: readonly ProductContract[]): string[] {
   return products.map(({ code }) => code)
 }

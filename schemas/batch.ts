@@ -147,12 +147,12 @@ export const AnswerLines = Type.String({
 })
 
 /** The forms of answers that are the same for all products. */
-export interface BatchForms {
+export interface BatchFormats {
   table: TSchema
   collection: TSchema
 }
 
-export function batchFormsOf(products: readonly ProductContract[]): BatchForms {
+export function defineBatchFormats(products: readonly ProductContract[]): BatchFormats {
   const seasons = ofSeasonless(products, (names) => ` (not for ${names})`)
   return { table: answerTable(seasons), collection: answerCollection(seasons) }
 }
@@ -267,7 +267,7 @@ export interface BatchSchemas<Product extends ProductContract = ProductContract>
   response: TObject
 }
 
-export function batchSchemasOf<Product extends ProductContract>(
+export function defineBatchSchemas<Product extends ProductContract>(
   point: PointSchemas<Product>,
 ): BatchSchemas<Product> {
   const { product } = point
@@ -319,7 +319,7 @@ function defineItem(point: PointSchemas): TObject {
 }
 
 /** The components of the batch endpoints, in the order of the document. */
-export function batchComponentsOf(schemas: readonly BatchSchemas[], forms: BatchForms): TSchema[] {
+export function listBatchComponents(schemas: readonly BatchSchemas[], forms: BatchFormats): TSchema[] {
   return [
     BatchPoint,
     ...new Set([PointsRequest, ...schemas.map(({ request }) => request)]),

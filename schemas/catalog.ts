@@ -155,7 +155,7 @@ interface CatalogSchemas {
   components: TSchema[]
 }
 
-export function catalogSchemasOf(products: readonly ProductContract[]): CatalogSchemas {
+export function defineCatalogSchemas(products: readonly ProductContract[]): CatalogSchemas {
   const country = countryOf(products)
   const product = productOf(products)
   const release = releaseOf(products)
@@ -207,7 +207,7 @@ const Text = (maxLength: number, description: string, example?: string) =>
 
 export const RELEASES_DEFAULTS = { limit: 100 } as const
 
-export function releasesQueryOf(products: readonly ProductContract[]) {
+export function defineReleasesQuery(products: readonly ProductContract[]) {
   return Type.Object({
     product: Type.Optional(productSchema(products, 'Only this product.')),
     country_code: Type.Optional(Text(100, 'Only this country, in any case.', 'eth')),
@@ -235,7 +235,7 @@ export function releasesQueryOf(products: readonly ProductContract[]) {
     ),
   })
 }
-export type ReleasesQuery = Static<ReturnType<typeof releasesQueryOf>>
+export type ReleasesQuery = Static<ReturnType<typeof defineReleasesQuery>>
 
 export const ReleaseParams = Type.Object({
   release: Type.String({
@@ -316,7 +316,7 @@ function membersOf(products: readonly ProductContract[]) {
   }
 }
 
-export function releasesSchemasOf(products: readonly ProductContract[]) {
+export function defineReleasesSchemas(products: readonly ProductContract[]) {
   const members = membersOf(products)
   const summary = Type.Object(
     {
@@ -358,6 +358,6 @@ export function releasesSchemasOf(products: readonly ProductContract[]) {
     components: [ReleaseLayer, ReleasePeriod, summary, release, list],
   }
 }
-type ReleasesSchemas = ReturnType<typeof releasesSchemasOf>
+type ReleasesSchemas = ReturnType<typeof defineReleasesSchemas>
 export type ReleaseSummary = Static<ReleasesSchemas['list']>['items'][number]
 export type ReleaseDescription = Static<ReleasesSchemas['release']>

@@ -105,7 +105,7 @@ export const GeoTiff = Type.Unsafe<Uint8Array>({
 export const ErrorCode = Type.Unsafe<string>({ $ref: 'ErrorCode#' })
 
 /** @param codes of all errors */
-export function errorCodeSchemaOf(codes: readonly string[]): TSchema {
+export function defineErrorCode(codes: readonly string[]): TSchema {
   return Type.Unsafe({
     $id: 'ErrorCode',
     ...oneOf(codes, 'The error, for programs. Codes are stable; later versions may add some.'),

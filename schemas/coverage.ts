@@ -23,7 +23,7 @@ const Text = (maxLength: number, description: string, example?: string) =>
 const nullable = (schema: TSchema, description?: string) =>
   Type.Union([schema, Type.Null()], { ...(description !== undefined && { description }) })
 
-export function coverageQueryOf(products: readonly ProductContract[]) {
+export function defineCoverageQuery(products: readonly ProductContract[]) {
   return Type.Object({
     level: Type.Optional(
       Type.Integer({
@@ -58,9 +58,9 @@ export function coverageQueryOf(products: readonly ProductContract[]) {
     ),
   })
 }
-export type CoverageQuery = Static<ReturnType<typeof coverageQueryOf>>
+export type CoverageQuery = Static<ReturnType<typeof defineCoverageQuery>>
 
-export function coverageSchemasOf(products: readonly ProductContract[]) {
+export function defineCoverageSchemas(products: readonly ProductContract[]) {
   const ofProduct = Type.Object(
     {
       product: productSchema(products, 'The subject of the advice.'),

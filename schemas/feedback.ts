@@ -14,7 +14,7 @@ const OBSERVED = 'Observed'
 const HARVEST = '2026-11-20'
 
 /** The value of each product that can be observed, and the date of the harvest. */
-export function observedSchemaOf(products: readonly ProductContract[]): TObject {
+export function defineObservedSchema(products: readonly ProductContract[]): TObject {
   const fields = observedFieldsOf(products).map(([key, field]) => [key, Type.Optional(field)])
   return Type.Object(Object.fromEntries(fields), {
     $id: OBSERVED,
@@ -68,7 +68,7 @@ const Rating = Type.Integer({
   examples: [4],
 })
 
-export function feedbackRequestOf(products: readonly ProductContract[]) {
+export function defineFeedbackRequest(products: readonly ProductContract[]) {
   return Type.Object(
     {
       rating: Rating,
@@ -88,7 +88,7 @@ export function feedbackRequestOf(products: readonly ProductContract[]) {
     },
   )
 }
-export type FeedbackRequest = Static<ReturnType<typeof feedbackRequestOf>>
+export type FeedbackRequest = Static<ReturnType<typeof defineFeedbackRequest>>
 
 export const Feedback = Type.Object(
   {

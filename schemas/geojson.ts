@@ -52,7 +52,7 @@ export const MultiPolygon = Type.Object(
  * One of some GeoJSON objects, told apart by their `type`. Their components have the names of their types, so
  * that no mapping is needed.
  */
-export function geoJsonOf(objects: TSchema[], description: string): TSchema {
+export function defineGeoJson(objects: TSchema[], description: string): TSchema {
   return Type.Unsafe({
     type: 'object',
     oneOf: objects.map((object) => ref(object)),
@@ -64,7 +64,7 @@ export function geoJsonOf(objects: TSchema[], description: string): TSchema {
 export const Feature = Type.Object(
   {
     type: Type.Literal('Feature'),
-    geometry: geoJsonOf([Polygon, MultiPolygon], 'The shape of the Feature.'),
+    geometry: defineGeoJson([Polygon, MultiPolygon], 'The shape of the Feature.'),
     properties: Type.Optional(
       Type.Unsafe<object | null>({
         type: ['object', 'null'],

@@ -4,7 +4,7 @@ import { AdvisedArea } from './areas.ts'
 import { RELEASE_STATES } from './catalog.ts'
 import { CountrySource, documentedAs, oneOf, ref, Time } from './common.ts'
 import { Feedback } from './feedback.ts'
-import { geoJsonOf, MultiPolygon, Point } from './geojson.ts'
+import { defineGeoJson, MultiPolygon, Point } from './geojson.ts'
 import {
   ALL_PRODUCTS,
   componentOf,
@@ -114,7 +114,7 @@ function defineVariant(
 
 export const HISTORY_DEFAULTS = { limit: 50 } as const
 
-export function historyQueryOf(products: readonly ProductContract[]) {
+export function defineHistoryQuery(products: readonly ProductContract[]) {
   return Type.Object({
     limit: Type.Optional(
       Type.Integer({
@@ -168,7 +168,7 @@ export function historyQueryOf(products: readonly ProductContract[]) {
     ),
   })
 }
-export type HistoryQuery = Static<ReturnType<typeof historyQueryOf>>
+export type HistoryQuery = Static<ReturnType<typeof defineHistoryQuery>>
 
 const HistoryLocation = Type.Object(
   {
@@ -260,7 +260,7 @@ export const HistoryFeature = Type.Object(
     geometry: documentedAs(
       Type.Union([AsItWas('A Point or a MultiPolygon.'), Type.Null()]),
       Type.Union([
-        geoJsonOf(
+        defineGeoJson(
           [Point, MultiPolygon],
           'The point or polygon that was asked about; polygons are always MultiPolygons. Of an administrative area, the simplified outline that it has now, as in `GET /admin`; where it has none any more, a point inside, or null with `kind=polygon`.',
         ),
@@ -310,7 +310,7 @@ export const HistoryCsv = Type.String({
   ],
 })
 
-export function historySchemasOf(products: readonly ProductContract[]) {
+export function defineHistorySchemas(products: readonly ProductContract[]) {
   const item = defineHistoryItem(products)
   const { documented, components: items } = defineHistoryItems(products, item)
   const list = Type.Object(
@@ -332,7 +332,7 @@ export function historySchemasOf(products: readonly ProductContract[]) {
     ],
   }
 }
-export type HistoryList = Static<ReturnType<typeof historySchemasOf>['list']>
+export type HistoryList = Static<ReturnType<typeof defineHistorySchemas>['list']>
 
 const TOKEN = 'q3sT0mY1v9xJr8bQ2dKfLw4z'
 
@@ -391,7 +391,7 @@ const Verification = Type.Object(
   },
 )
 
-export function sharingSchemasOf(products: readonly ProductContract[]) {
+export function defineSharingSchemas(products: readonly ProductContract[]) {
   const citation = Type.Object(
     {
       id: Type.String({ examples: [TOKEN] }),

@@ -53,7 +53,7 @@ export type ProductAvailability = Static<typeof ProductAvailability>
 
 const Nullable = (schema: ReturnType<typeof Type.String>) => Type.Union([schema, Type.Null()])
 
-export function locationSchemasOf(products: readonly ProductContract[]) {
+export function defineLocationSchemas(products: readonly ProductContract[]) {
   const validation = Type.Object(
     {
       valid: Type.Boolean({
@@ -125,4 +125,4 @@ function makeExample(products: readonly ProductContract[]): Record<string, Produ
   )
 }
 
-export type LocationValidation = Static<ReturnType<typeof locationSchemasOf>['validation']>
+export type LocationValidation = Static<ReturnType<typeof defineLocationSchemas>['validation']>

@@ -143,7 +143,7 @@ export function withFormat(request: TObject): TObject {
 }
 
 /** The fields of a request as the parameters of a query. */
-export function queryOf(request: TObject): TObject {
+export function toQuerySchema(request: TObject): TObject {
   const parameters = Object.entries(request.properties).map(([name, field]) => [name, asParameter(field)])
   return Type.Object(Object.fromEntries(parameters))
 }
@@ -155,7 +155,7 @@ export function queryOf(request: TObject): TObject {
  * @param documented the parameters that the document lists; all others are taken as well
  */
 export function asQuery(request: TObject, documented = Object.keys(request.properties)): TSchema {
-  const parameters = Object.entries(queryOf(request).properties)
+  const parameters = Object.entries(toQuerySchema(request).properties)
     .filter(([name]) => documented.includes(name))
     .map(([name, { examples: _, ...rule }]: [string, Annotated]) => [name, Type.Optional(rule)])
   return Type.Object(Object.fromEntries(parameters))

@@ -11,7 +11,7 @@ import {
   ref,
   type WithoutNulls,
 } from './common.ts'
-import { Feature, FeatureCollection, geoJsonOf, MultiPolygon, Polygon } from './geojson.ts'
+import { defineGeoJson, Feature, FeatureCollection, MultiPolygon, Polygon } from './geojson.ts'
 import { PointRequest } from './point-request.ts'
 import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
 import {
@@ -109,7 +109,7 @@ export const PolygonGeometry = Type.Unsafe<Record<string, unknown>>({
   $id: 'PolygonGeometry',
   ...documentedAs(
     Type.Object({ type: Type.Unknown() }),
-    geoJsonOf(
+    defineGeoJson(
       [Polygon, MultiPolygon, Feature, FeatureCollection],
       'A GeoJSON Polygon or MultiPolygon, a Feature of one, or a FeatureCollection of one Feature, in longitude and latitude (WGS 84). At most 10,000 vertices. Edges are straight in longitude and latitude. Heights are ignored. A `crs` of another system is refused. The service repairs nothing: it refuses a shape that is open, crosses itself, has no area or has holes outside, and names the place.',
     ),
@@ -217,7 +217,7 @@ export const PolygonRequest = requestSchema(
 export type PolygonRequest = WithoutNulls<Static<typeof PolygonRequest>>
 
 /** The parameters beside the place, or the places. */
-export function parametersOf(request: TObject): TObject {
+export function withoutPlaces(request: TObject): TObject {
   const { geometry: _, polygons: __, admin: ___, dhis2: ____, ...parameters } = request.properties
   return Type.Object(parameters)
 }
@@ -252,7 +252,7 @@ export interface PolygonSchemas<Product extends ProductContract = ProductContrac
   response: TObject
 }
 
-export function polygonSchemasOf<Product extends ProductContract>(
+export function definePolygonSchemas<Product extends ProductContract>(
   point: PointSchemas<Product>,
 ): PolygonSchemas<Product> {
   const { product } = point
@@ -329,7 +329,7 @@ function defineResponse(product: ProductContract, entry: TObject): TObject {
 }
 
 /** The components of the polygon endpoints, in the order of the document. */
-export function polygonComponentsOf(schemas: readonly PolygonSchemas[]): TSchema[] {
+export function listPolygonComponents(schemas: readonly PolygonSchemas[]): TSchema[] {
   return [
     ...new Set([PolygonRequest, ...schemas.map(({ request }) => request)]),
     PolygonLocation,

@@ -4,20 +4,20 @@ import { MAX_LEVEL } from './areas.ts'
 import { PointId } from './batch.ts'
 import { documentedAs, Ignored, oneOf, optional, ref, type WithoutNulls } from './common.ts'
 import { DataValueSet, Dhis2Mapping } from './dhis2.ts'
-import { geoJsonOf, MultiPolygon, Polygon } from './geojson.ts'
+import { defineGeoJson, MultiPolygon, Polygon } from './geojson.ts'
 import { PointRequest } from './point-request.ts'
 import { AdminSelection, DistributionParameters, PolygonLocation, type PolygonSchemas } from './polygon.ts'
 import { componentOf, examplePlaceOf, ofSeasonless, type ProductContract } from './product.ts'
 import { PolygonQuantityFields, type QuantityRequest, quantityFieldsOf } from './quantities.ts'
 
 /** The forms of answers that are the same for all products. */
-export interface PolygonsForms {
+export interface PolygonsFormats {
   lines: TSchema
   table: TSchema
   collection: TSchema
 }
 
-export function polygonsFormsOf(products: readonly ProductContract[]): PolygonsForms {
+export function definePolygonsFormats(products: readonly ProductContract[]): PolygonsFormats {
   const seasons = ofSeasonless(products, (names) => ` (not for ${names})`)
   return { lines: PolygonAnswerLines, table: answerTable(seasons), collection: answerCollection(seasons) }
 }
@@ -56,7 +56,10 @@ function answerCollection(seasons: string): TSchema {
           type: Type.Literal('Feature'),
           id: Type.Optional(PointId),
           geometry: Type.Union([
-            geoJsonOf([Polygon, MultiPolygon], 'As it was sent; of an area with fewer vertices, for a map.'),
+            defineGeoJson(
+              [Polygon, MultiPolygon],
+              'As it was sent; of an area with fewer vertices, for a map.',
+            ),
             Type.Null({ description: 'The polygon was not valid, or took too long.' }),
           ]),
           properties: Type.Record(
@@ -104,7 +107,7 @@ export const PolygonCollection = Type.Unsafe<Record<string, unknown>>({
           Type.Object({
             type: Type.Literal('Feature'),
             id: optional(PointId),
-            geometry: geoJsonOf([Polygon, MultiPolygon], 'The shape, of at most 10,000 vertices.'),
+            geometry: defineGeoJson([Polygon, MultiPolygon], 'The shape, of at most 10,000 vertices.'),
             properties: optional(
               Type.Object({
                 // Files of others have what they like there.
@@ -229,7 +232,7 @@ export interface PolygonsSchemas<Product extends ProductContract = ProductContra
 }
 
 /** @param formats the names of the formats of answers */
-export function polygonsSchemasOf<Product extends ProductContract>(
+export function definePolygonsSchemas<Product extends ProductContract>(
   polygons: readonly PolygonSchemas<Product>[],
   formats: readonly string[],
 ): PolygonsSchemas<Product>[] {
@@ -290,7 +293,10 @@ function defineItem(polygon: PolygonSchemas): TObject {
 }
 
 /** The components of the operations for many polygons, in the order of the document. */
-export function polygonsComponentsOf(schemas: readonly PolygonsSchemas[], forms: PolygonsForms): TSchema[] {
+export function listPolygonsComponents(
+  schemas: readonly PolygonsSchemas[],
+  forms: PolygonsFormats,
+): TSchema[] {
   return [
     PolygonCollection,
     AreasSelection,

@@ -109,7 +109,7 @@ export function recordedProductSchema(products: readonly ProductContract[], desc
 export const ALL_PRODUCTS = 'all'
 
 /** Names as a sentence lists them: "yield, fertilizer and forage". */
-export function listOf(names: readonly string[]): string {
+export function joinNames(names: readonly string[]): string {
   const last = names.at(-1) ?? ''
   return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} and ${last}`
 }
@@ -120,5 +120,5 @@ export function ofSeasonless(
   say: (names: string, needs: 'need' | 'needs') => string,
 ): string {
   const names = products.filter(({ seasonal }) => !seasonal).map(({ names }) => names.subject)
-  return names.length === 0 ? '' : say(listOf(names), names.length === 1 ? 'needs' : 'need')
+  return names.length === 0 ? '' : say(joinNames(names), names.length === 1 ? 'needs' : 'need')
 }

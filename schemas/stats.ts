@@ -150,7 +150,7 @@ export const SlowCallsAnswer = Type.Object(
 )
 export type SlowCallsAnswer = Static<typeof SlowCallsAnswer>
 
-export function statsSchemasOf(products: readonly ProductContract[]) {
+export function defineStatsSchemas(products: readonly ProductContract[]) {
   const advisories = advisoryCountsOf(products)
   const stats = Type.Object(
     {
@@ -193,7 +193,7 @@ export function statsSchemasOf(products: readonly ProductContract[]) {
   const components = [advisories, FeedbackCounts, Latency, Service, stats]
   return { stats, components }
 }
-export type Stats = Static<ReturnType<typeof statsSchemasOf>['stats']>
+export type Stats = Static<ReturnType<typeof defineStatsSchemas>['stats']>
 export type ServiceStats = Static<typeof Service>
 export type AdvisoryCounts = Static<ReturnType<typeof advisoryCountsOf>>
 export type FeedbackCounts = Static<typeof FeedbackCounts>

@@ -209,7 +209,7 @@ export const NewSecret = Type.Object(
   },
 )
 
-export function subscriptionSchemasOf(products: readonly ProductContract[]) {
+export function defineSubscriptionSchemas(products: readonly ProductContract[]) {
   const request = defineRequest(products)
   const members = described(products)
   const subscription = Type.Object(members, {
@@ -234,7 +234,7 @@ export function subscriptionSchemasOf(products: readonly ProductContract[]) {
   return { request, subscription, made, list, components }
 }
 
-export type SubscriptionAnswer = Static<ReturnType<typeof subscriptionSchemasOf>['subscription']>
+export type SubscriptionAnswer = Static<ReturnType<typeof defineSubscriptionSchemas>['subscription']>
 
 /** Outcomes of a test delivery. */
 const TEST_OUTCOMES = ['delivered', 'refused', 'unanswered', 'secret_lost'] as const

@@ -9,7 +9,7 @@ import { intersection } from 'polyclip-ts'
 import { randomNumbers } from '#bench/load/random.ts'
 import { writeGeoTiff } from '#bench/rasters/geotiff.ts'
 import { crossings, measureBounds, readOutline } from '#src/ingest/demo/outlines.ts'
-import { type DemoQuantity, demoValue, SCENARIOS } from '#src/ingest/demo/source.ts'
+import { DEMO_SCENARIOS, type DemoQuantity, demoValue } from '#src/ingest/demo/source.ts'
 import type { PixelGrid } from '#src/raster/grid.ts'
 
 const FARMS = 500
@@ -56,7 +56,7 @@ async function writeSeason(
       for (let column = 0; column < grid.width; column++) {
         const longitude = grid.originX + (column + 0.5) * grid.pixelWidth
         values[column] = isInside(outline, longitude, latitude)
-          ? demoValue(quantity, SCENARIOS[scenario] as number, longitude, latitude)
+          ? demoValue(quantity, DEMO_SCENARIOS[scenario] as number, longitude, latitude)
           : NODATA
       }
     },

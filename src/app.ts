@@ -1,6 +1,6 @@
 import type { Products } from '#schemas/products/define.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
-import type { HashingLines } from './accounts/hashing.ts'
+import type { HashingQueues } from './accounts/hashing.ts'
 import { createIdempotencyRecords } from './accounts/idempotency-queries.ts'
 import { auth, createAccounts, createAuditRecords } from './accounts/index.ts'
 import { createUsageKeeper, keys } from './accounts/keys.ts'
@@ -11,7 +11,7 @@ import { changes } from './advice/comparison/routes.ts'
 import { advisory } from './advice/index.ts'
 import { location } from './advice/location/routes.ts'
 import { createAdvisors } from './advice/polygon/advisors.ts'
-import { createRegionFigures } from './advice/polygon/region-figures.ts'
+import { createRegionStatistics } from './advice/polygon/region-figures.ts'
 import { createRuleReader, type ReadRules } from './advice/quantities/rules.ts'
 import { subscriptions } from './advice/subscriptions/routes.ts'
 import { warmUp } from './advice/warm-up.ts'
@@ -26,11 +26,11 @@ import type { Database } from './data/client.ts'
 import { serveFiles } from './data/files/serving.ts'
 import { readReference } from './data/reference.ts'
 import { createTileStores } from './data/tiles/stores.ts'
-import { feedback, history, historyRecorderOf } from './history/index.ts'
+import { feedback, history, startHistoryRecorder } from './history/index.ts'
 import { scorecard } from './history/scorecard.ts'
 import { stats } from './history/stats.ts'
 import { addRequestCounts } from './history/stats-queries.ts'
-import { type App, levelsOf } from './http/app.ts'
+import { type App, moduleLogLevels } from './http/app.ts'
 import { jobs } from './http/jobs.ts'
 import { accessLog, statementLog } from './http/plugins/access-log.ts'
 import { audit } from './http/plugins/audit.ts'
@@ -63,7 +63,7 @@ import { createServer } from './http/server.ts'
 import { publishOnSchedule } from './ingest/publish.ts'
 import { cacheLastValue } from './lib/cache.ts'
 import { EVERYBODY } from './lib/fair-queue.ts'
-import { createTurns } from './lib/turns.ts'
+import { createEventLoopQueue } from './lib/turns.ts'
 import { createLookup, type Lookup } from './lookup/lookup.ts'
 import { createAreas } from './standards/areas.ts'
 import { coverage } from './standards/coverage.ts'
@@ -80,7 +80,7 @@ export interface Membership {
   /** Told with each line of the log. */
   worker: number
   /** Where all of them have passwords hashed. */
-  hashingLines: HashingLines
+  hashingLines: HashingQueues
 }
 
 /**
@@ -100,7 +100,7 @@ export async function buildApp(
   app.decorate('database', database)
   decorateTiles(app)
   app.decorate('products', products)
-  app.decorate('turns', createTurns(SLICE_MS))
+  app.decorate('turns', createEventLoopQueue(SLICE_MS))
 
   await app.register(metrics)
   await app.register(requestId)
@@ -138,7 +138,7 @@ export async function buildApp(
   await app.register(robots)
   await registerPages(app)
   const lookup = createLookup(app, () => app.turns.next(EVERYBODY))
-  const logged = levelsOf(config)
+  const logged = moduleLogLevels(config)
   await app.register(
     async (guarded) => {
       await guarded.register(limitedRate)
@@ -198,11 +198,11 @@ async function registerAdvice(
   memory: Memory,
   logged: object,
 ): Promise<ReadRules> {
-  const record = historyRecorderOf(guarded)
+  const record = startHistoryRecorder(guarded)
   const advisors = createAdvisors(guarded, lookup)
   const readRules = createRuleReader(guarded, lookup)
   await guarded.register(advisory, { prefix: '/advisory', ...logged, lookup, advisors, record, readRules })
-  const figures = createRegionFigures(guarded, advisors)
+  const figures = createRegionStatistics(guarded, advisors)
   const areas = createAreas(guarded, figures, memory)
   await guarded.register(coverage, { ...logged, lookup, areas, memory })
   await guarded.register(ogc, { prefix: '/ogc', ...logged, lookup, figures, areas, memory })

@@ -3,11 +3,11 @@ import { availableParallelism } from 'node:os'
 import { envSchema } from 'env-schema'
 import { type Static, Type } from 'typebox'
 import { OperatorError } from './errors.ts'
-import { listOf } from './lib/collections.ts'
+import { splitList } from './lib/collections.ts'
 import { LOG_LEVELS, type LogLevel, type LogModule, moduleAndLevel } from './lib/log-levels.ts'
-import { nearest } from './lib/names.ts'
+import { findNearest } from './lib/names.ts'
 import { isAddressOrRange, isHost } from './lib/network.ts'
-import { codeOf, messageOf } from './lib/promises.ts'
+import { formatError, readErrorCode } from './lib/promises.ts'
 
 /**
  * Adds to settings those that are in files, which their names with `_FILE` name.
@@ -31,7 +31,7 @@ function secretIn(file: string, variable: string): string {
   try {
     text = readFileSync(file, 'utf8')
   } catch (error) {
-    throw new Error(`${variable} cannot be read: ${messageOf(error)}`)
+    throw new Error(`${variable} cannot be read: ${formatError(error)}`)
   }
   const secret = text.replace(/(\r?\n)+$/, '')
   if (secret === '') throw new Error(`${variable} names a file with nothing in it: ${file}`)
@@ -191,8 +191,8 @@ export function loadEnvironmentFile(): void {
   try {
     process.loadEnvFile(file)
   } catch (error) {
-    if (codeOf(error) === 'ENOENT' && !process.env.ENV_FILE) return
-    throw new OperatorError(`The settings cannot be read from ${file}: ${messageOf(error)}.`, {
+    if (readErrorCode(error) === 'ENOENT' && !process.env.ENV_FILE) return
+    throw new OperatorError(`The settings cannot be read from ${file}: ${formatError(error)}.`, {
       code: 'SETTINGS',
     })
   }
@@ -222,13 +222,13 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
       ...settings,
       DEMO_DATA: settings.DEMO_DATA ?? settings.DATABASE_URL === undefined,
       WORKERS: workersOf(settings),
-      LOG_MODULES: Object.fromEntries(listOf(settings.LOG_MODULES).map(moduleAndLevel)),
-      TRUSTED_PROXIES: listOf(settings.TRUSTED_PROXIES).map(addressOrRange),
-      CORS_ORIGINS: listOf(settings.CORS_ORIGINS).map(originOrAll),
+      LOG_MODULES: Object.fromEntries(splitList(settings.LOG_MODULES).map(moduleAndLevel)),
+      TRUSTED_PROXIES: splitList(settings.TRUSTED_PROXIES).map(addressOrRange),
+      CORS_ORIGINS: splitList(settings.CORS_ORIGINS).map(originOrAll),
     }
   } catch (error) {
     throw new OperatorError(
-      `The configuration is not valid: ${brokenRulesOf(error, Environment.properties) ?? messageOf(error)}.`,
+      `The configuration is not valid: ${brokenRulesOf(error, Environment.properties) ?? formatError(error)}.`,
       { code: 'SETTINGS' },
     )
   }
@@ -255,7 +255,8 @@ export const SETTINGS: readonly string[] = [
 /** The variables that are no settings, and the settings whose names are nearly theirs. */
 export function mistypedSettings(environment = process.env): { name: string; meant: string }[] {
   return Object.entries(environment).flatMap(([name, value]) => {
-    const meant = value === '' || SETTINGS.includes(name) ? undefined : nearest(name.toUpperCase(), SETTINGS)
+    const meant =
+      value === '' || SETTINGS.includes(name) ? undefined : findNearest(name.toUpperCase(), SETTINGS)
     return meant === undefined ? [] : [{ name, meant }]
   })
 }

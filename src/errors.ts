@@ -1,4 +1,4 @@
-import { ErrorBody, type ErrorDetail, EXAMPLE_REQUEST_ID, errorCodeSchemaOf, ref } from '#schemas/common.ts'
+import { defineErrorCode, ErrorBody, type ErrorDetail, EXAMPLE_REQUEST_ID, ref } from '#schemas/common.ts'
 
 /**
  * Every error that the API can answer with: its code, its HTTP status and what it means to an
@@ -160,7 +160,7 @@ export const BODY_ERRORS: ErrorCode[] = [
 export const NO_VALUE_ERRORS: ErrorCode[] = ['NO_RELEASE', 'OUTSIDE_COUNTRY', 'NO_DATA']
 
 /** The codes as a component of the document. */
-export const errorCodeSchema = errorCodeSchemaOf(Object.keys(ERRORS))
+export const errorCodeSchema = defineErrorCode(Object.keys(ERRORS))
 
 /**
  * Stands in messages before paths of the service: what its clients have to put there is known once there is

@@ -4,20 +4,20 @@ import { createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Aggregator, MetricObject } from 'prom-client'
-import { busy, createHashingLines, type HashingLines } from './accounts/hashing.ts'
+import { busy, createHashingQueues, type HashingQueues } from './accounts/hashing.ts'
 import type { Config } from './config.ts'
 import type { Cluster } from './data/client.ts'
 import { acceptWaiting } from './http/connections.ts'
 import { serveScrapes } from './http/metrics/listener.ts'
 import { createMetrics } from './http/metrics/metrics.ts'
-import { messageOf } from './lib/promises.ts'
+import { formatError } from './lib/promises.ts'
 import {
   CLOSE_TIMEOUT_MS,
   cannotListen,
-  placeOf,
-  portOf,
   prepare,
   type Running,
+  readListenAddress,
+  readPort,
   type Start,
   showBanner,
   tellScrapers,
@@ -75,10 +75,10 @@ export async function openFront(config: Config, ready: () => Member[]): Promise<
   })
   // Those that workers have got do not count here, but with them.
   server.maxConnections = config.MAX_CONNECTIONS
-  server.listen(placeOf(config))
+  server.listen(readListenAddress(config))
   await once(server, 'listening').catch(cannotListen)
   return {
-    port: portOf(server, config),
+    port: readPort(server, config),
     admit() {
       // A connection that finds no worker again waits once more.
       for (const socket of [...waiting]) {
@@ -106,7 +106,7 @@ export interface HashingService {
 
 /** @param tell answers the worker */
 export function createHashingService(
-  { places, accounts, ask }: HashingLines,
+  { places, accounts, ask }: HashingQueues,
   tell: (message: ToWorker) => void,
 ): HashingService {
   const lines = { places, accounts }
@@ -280,7 +280,7 @@ export async function run(config: Config, cluster: Cluster, { announcer, seconds
     args: [fileURLToPath(new URL('./worker.ts', import.meta.url))],
     serialization: 'advanced',
   })
-  const lines = createHashingLines(busy, config.WORKERS)
+  const lines = createHashingQueues(busy, config.WORKERS)
   workerPool = await startWorkerPool({
     config: configOfWorker(config),
     workers: config.WORKERS,
@@ -305,7 +305,7 @@ export async function run(config: Config, cluster: Cluster, { announcer, seconds
   if (!workerPool) process.exit(1)
   front = await openFront(config, ready)
   const scraped = await serveScrapes(config, scraping.read, (error) =>
-    say(`the metrics could not be read: ${messageOf(error)}`),
+    say(`the metrics could not be read: ${formatError(error)}`),
   )
   showBanner(announcer, config, { port: front.port, seconds: seconds(), synthetic })
   tellScrapers(announcer, config, scraped)

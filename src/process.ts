@@ -1,5 +1,5 @@
 import { setFlagsFromString } from 'node:v8'
-import { damageOf, isDatabaseUnavailable } from './data/failures.ts'
+import { describeDamage, isDatabaseUnavailable } from './data/failures.ts'
 import { OperatorError } from './errors.ts'
 import type { Announcer } from './lib/announcer.ts'
 
@@ -10,7 +10,7 @@ setFlagsFromString('--no-allocation-site-pretenuring')
 
 /** Says why a process cannot go on, and ends it with code 1. */
 export function failWith(error: unknown, announcer: Announcer): never {
-  const damage = damageOf(error)
+  const damage = describeDamage(error)
   if (error instanceof OperatorError) announcer.fail(error.message)
   else if (damage) announcer.fail(damage)
   else if (isDatabaseUnavailable(error)) announcer.fail(`The database went away: ${error.message}.`)

@@ -44,7 +44,7 @@ export async function endInOrder(
 }
 
 /** Where to listen. For `localhost` there are two addresses, and only what the first lets in is counted and ended in order. */
-export function placeOf({ HOST, PORT }: Config): { host: string; port: number } {
+export function readListenAddress({ HOST, PORT }: Config): { host: string; port: number } {
   return { host: HOST === 'localhost' ? '127.0.0.1' : HOST, port: PORT }
 }
 
@@ -54,7 +54,7 @@ export function cannotListen({ message }: Error): never {
 }
 
 /** The port that a server listens at, which is another one than is set where that is 0. */
-export function portOf(server: Server, { PORT }: Config): number {
+export function readPort(server: Server, { PORT }: Config): number {
   const address = server.address()
   return typeof address === 'object' && address ? address.port : PORT
 }
@@ -150,8 +150,8 @@ export async function run(config: Config, cluster: Cluster, { announcer, seconds
   const app = await buildApp(config, database)
   const scraped = await listenForScrapes(app)
   await app.warmUp()
-  await app.listen(placeOf(config)).catch(cannotListen)
-  showBanner(announcer, config, { port: portOf(app.server, config), seconds: seconds(), synthetic })
+  await app.listen(readListenAddress(config)).catch(cannotListen)
+  showBanner(announcer, config, { port: readPort(app.server, config), seconds: seconds(), synthetic })
   tellScrapers(announcer, config, scraped)
   return {
     async stop() {

@@ -2,7 +2,7 @@ import { Socket } from 'node:net'
 import { setDefaultHighWaterMark } from 'node:stream'
 import type { Registry } from 'prom-client'
 import { PRODUCTS } from '#schemas/products/index.ts'
-import { busy, type HashingLines, type Line } from './accounts/hashing.ts'
+import { busy, type HashingQueue, type HashingQueues } from './accounts/hashing.ts'
 import { buildApp } from './app.ts'
 import { serverCluster } from './data/client.ts'
 import type { App } from './http/app.ts'
@@ -15,13 +15,13 @@ import { endInOrder } from './start.ts'
 import type { ToPrimary, ToWorker } from './workers.ts'
 
 /** Lines that the primary keeps for all workers. */
-interface RemoteLines extends HashingLines {
+interface RemoteLines extends HashingQueues {
   /** Takes what the primary answers. */
   hear(message: ToWorker): void
 }
 
 /** @param tell asks the primary */
-export function createRemoteLines(tell: (message: ToPrimary) => void): RemoteLines {
+export function createRemoteQueues(tell: (message: ToPrimary) => void): RemoteLines {
   const waiting = new Map<number, { resolve(asking: number): void; reject(error: Error): void }>()
   let last = 0
 
@@ -56,7 +56,7 @@ export function createRemoteLines(tell: (message: ToPrimary) => void): RemoteLin
 }
 
 /** One of them, with counts of what this process has there. */
-function createRemoteLine(ask: (clientKey: ClientKey) => Promise<{ leave: () => void }>): Line {
+function createRemoteLine(ask: (clientKey: ClientKey) => Promise<{ leave: () => void }>): HashingQueue {
   const state = { running: 0, waiting: 0, refused: 0 }
 
   async function enter(clientKey: ClientKey): Promise<() => void> {
@@ -97,7 +97,7 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => {
 type ToStart = Extract<ToWorker, { kind: 'start' }>
 
 const tell = (message: ToPrimary) => void process.send?.(message)
-const hashingLines = createRemoteLines(tell)
+const hashingLines = createRemoteQueues(tell)
 /** What the primary tells before there is a service is about nothing that is there. */
 let hear: (message: ToWorker, socket: unknown) => void = () => {}
 

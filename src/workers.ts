@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import type { MetricObject } from 'prom-client'
 import type { Config } from './config.ts'
 import type { ClientKey } from './lib/fair-queue.ts'
-import { messageOf } from './lib/promises.ts'
+import { formatError } from './lib/promises.ts'
 import { doublingPauses, type Pauses, pauseAfter } from './lib/retry.ts'
 
 /** How often a process is asked whether it answers, and how many of these pings it may miss. */
@@ -269,7 +269,7 @@ export async function startWorkerPool(options: WorkerPoolOptions): Promise<Worke
     try {
       worker = cluster.fork()
     } catch (error) {
-      ended(number, 0, messageOf(error))
+      ended(number, 0, formatError(error))
       return Promise.resolve(false)
     }
     const member = memberOf(worker, number, returned)

@@ -29,13 +29,13 @@ const ROOMS = [
 
 /** What there is to read may only shrink: lower these with each change that does. */
 const BUDGETS: SourceFigures = {
-  files: 430,
-  lines: 77_750,
+  files: 374,
+  lines: 73_270,
   median: 0,
-  exportedTypes: 684,
-  oneImporter: 141,
-  ofFunctions: 737,
-  bannedWords: 843,
+  exportedTypes: 626,
+  oneImporter: 112,
+  ofFunctions: 131,
+  bannedWords: 161,
 }
 
 const LONGEST_FILE = 500

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import Fastify from 'fastify'
-import { pointComponentsOf, pointSchemasOf } from '#schemas/advisory.ts'
+import { definePointSchemas, listPointComponents } from '#schemas/advisory.ts'
 import { ErrorBody, ErrorDetail, ref } from '#schemas/common.ts'
 import { PointRequest } from '#schemas/point-request.ts'
 import { fertilizer } from '#schemas/products/fertilizer.ts'
@@ -12,8 +12,8 @@ export const PATH = '/advisory/fertilizer/point'
 /** What both baselines are: Fastify and the schemas of the point endpoint, without any plugin. */
 export function plainFastify(): { app: FastifyInstance; schema: object } {
   const app = Fastify({ ajv: { customOptions: AJV_OPTIONS } })
-  const point = pointSchemasOf(fertilizer)
-  const components = [...pointComponentsOf([point]), errorCodeSchema, ErrorBody, ErrorDetail]
+  const point = definePointSchemas(fertilizer)
+  const components = [...listPointComponents([point]), errorCodeSchema, ErrorBody, ErrorDetail]
   for (const schema of components) app.addSchema(schema)
   const schema = {
     body: ref(PointRequest),

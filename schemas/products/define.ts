@@ -59,7 +59,7 @@ export function observableKeysOf(products: readonly ProductDefinition[]): string
  *
  * @throws {TypeError} where two share what has to tell them apart
  */
-export function productsOf(list: readonly ProductDefinition[]): Products {
+export function defineProducts(list: readonly ProductDefinition[]): Products {
   refuseSame(list.map(({ code }) => code))
   refuseSame(list.map(({ entries }) => entries))
   refuseSame(observableKeysOf(list))
@@ -103,7 +103,7 @@ export interface Validity {
 const MONTHS = 12
 
 /** The last day (UTC) on which a release is of its season; null for what has none, and for synthetic values. */
-export function lastDayOf({ forecastPeriod, synthetic, validUntil }: Validity): string | null {
+export function findLastDay({ forecastPeriod, synthetic, validUntil }: Validity): string | null {
   if (synthetic) return null
   if (validUntil !== null || forecastPeriod === null) return validUntil
   const [year, month] = forecastPeriod.split('-').map(Number) as [number, number]
@@ -113,13 +113,13 @@ export function lastDayOf({ forecastPeriod, synthetic, validUntil }: Validity): 
 
 /** Whether the season of a release is over. */
 export function isStale(release: Validity, now: number): boolean {
-  const last = lastDayOf(release)
+  const last = findLastDay(release)
   return last !== null && dayOf(now) > last
 }
 
 /** When a release becomes stale; infinite for what never does, and for what has. */
 export function becomesStaleAt(release: Validity, now: number): number {
-  const last = lastDayOf(release)
+  const last = findLastDay(release)
   if (last === null || isStale(release, now)) return Number.POSITIVE_INFINITY
   return Date.parse(`${last}T24:00:00Z`)
 }

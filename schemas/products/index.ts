@@ -1,8 +1,8 @@
-import { productsOf } from './define.ts'
+import { defineProducts } from './define.ts'
 import { fertilizer } from './fertilizer.ts'
 import { forage } from './forage.ts'
 import { isfm } from './isfm.ts'
 import { yieldPrediction } from './yield.ts'
 
 /** What the service gives advice on. */
-export const PRODUCTS = productsOf([yieldPrediction, fertilizer, isfm, forage])
+export const PRODUCTS = defineProducts([yieldPrediction, fertilizer, isfm, forage])

@@ -44,7 +44,7 @@ export async function issueToken(
  *
  * @param page the URL of the page, with the place for the token in it
  */
-export function usageOf(
+export function describeTokenUse(
   token: string,
   { page, path, body }: { page: string | undefined; path: string; body: Record<string, string> },
 ): string {
@@ -147,7 +147,7 @@ function wordingsOf(config: Config): Record<TokenPurpose | 'several', Wording> {
       text: ({ token }) =>
         paragraphs(
           `We received a request to reset the password of your account with the\n${SERVICE_NAME}. The request is valid for an hour.`,
-          usageOf(token, {
+          describeTokenUse(token, {
             page: PASSWORD_RESET_URL,
             path: `${BASE_PATH}/auth/password/reset`,
             body: { password: 'the new password' },
@@ -175,7 +175,7 @@ function confirmationWording(
     text: ({ token }) =>
       paragraphs(
         `Somebody, probably you, has made an account with the\n${SERVICE_NAME} for this address. To confirm that it is\nyours, you have a day.`,
-        usageOf(token, { page: EMAIL_CONFIRMATION_URL, path: `${BASE_PATH}/auth/confirm`, body }),
+        describeTokenUse(token, { page: EMAIL_CONFIRMATION_URL, path: `${BASE_PATH}/auth/confirm`, body }),
         ...notes,
         'If it was not you, do nothing: the account stays closed.',
       ),

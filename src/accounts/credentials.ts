@@ -9,10 +9,16 @@ import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { ApiError, BASE } from '#src/errors.ts'
 import { networkOf } from '#src/lib/network.ts'
-import type { InPlace, InTurn } from './hashing.ts'
-import { deleteKeys } from './key-queries.ts'
-import { endOtherSessions, freshenSession, hasTwoFactor, isNetworkOf } from './queries.ts'
-import { accountSubjects, addressSubjects, everywhereSubject, type Throttle, type Visit } from './throttle.ts'
+import type { RunThrottled, WithPermit } from './hashing.ts'
+import { deleteApiKeys } from './key-queries.ts'
+import { endOtherSessions, freshenSession, hasTwoFactor, hasUsedNetwork } from './queries.ts'
+import {
+  type AccountRequest,
+  accountSubjects,
+  addressSubjects,
+  everywhereSubject,
+  type Throttle,
+} from './throttle.ts'
 import { deleteAccountToken } from './token-queries.ts'
 import {
   type Credentials,
@@ -32,17 +38,17 @@ const CEILING_PAUSE_MS = 1000
  */
 type CompareInTurn = <Result>(
   account: string,
-  visit: Visit,
-  compare: (inPlace: InPlace) => Promise<Result | undefined>,
+  visit: AccountRequest,
+  compare: (inPlace: WithPermit) => Promise<Result | undefined>,
 ) => Promise<Result | undefined>
 
-function createComparison(db: Kysely<Tables>, throttle: Throttle, inTurn: InTurn): CompareInTurn {
+function createComparison(db: Kysely<Tables>, throttle: Throttle, inTurn: RunThrottled): CompareInTurn {
   return (account, visit, compare) => {
     const { address, atDatabase, note } = visit
     const ofAccount = accountSubjects(account, address)
     const everywhere = everywhereSubject(account)
     const subjects = [...ofAccount, ...addressSubjects(address)]
-    const isKnown = () => atDatabase(() => isNetworkOf(db, account, networkOf(address)))
+    const isKnown = () => atDatabase(() => hasUsedNetwork(db, account, networkOf(address)))
     async function slowDown() {
       const isOver = await atDatabase(() => throttle.isOver(everywhere))
       if (isOver && !(await isKnown())) await sleep(CEILING_PAUSE_MS)
@@ -140,7 +146,7 @@ export interface CredentialService {
    * @throws {ApiError} INVALID_CREDENTIALS, the same whether the e-mail or the password is wrong;
    * EMAIL_NOT_CONFIRMED where both are right
    */
-  check(email: string, password: string, visit: Visit): Promise<Credentials>
+  check(email: string, password: string, visit: AccountRequest): Promise<Credentials>
   /**
    * Ends all sessions of the user but the given one, the token of a reset that is under way, and the keys where
    * that is asked for.
@@ -150,17 +156,17 @@ export interface CredentialService {
   changePassword(
     user: { id: string; sessionId: string | null },
     change: PasswordChange,
-    visit: Visit,
+    visit: AccountRequest,
   ): Promise<void>
   /** @throws {ApiError} FORBIDDEN where it is not the password of the user */
-  confirmPassword(userId: string, password: string, visit: Visit): Promise<void>
+  confirmPassword(userId: string, password: string, visit: AccountRequest): Promise<void>
 }
 
 /** @param confirms whether an e-mail has to be confirmed before its account can be used */
 export function createCredentialService(
   db: Kysely<Tables>,
   throttle: Throttle,
-  inTurn: InTurn,
+  inTurn: RunThrottled,
   confirms: boolean,
 ): CredentialService {
   const compareInTurn = createComparison(db, throttle, inTurn)
@@ -203,7 +209,7 @@ export function createCredentialService(
           // Where there is a second factor, a password alone makes no session fresh.
           if (sessionId !== null && !(await hasTwoFactor(trx, id))) await freshenSession(trx, sessionId)
           await deleteAccountToken(trx, 'password_reset', id)
-          const keys = end_keys ? await deleteKeys(trx, id) : 0
+          const keys = end_keys ? await deleteApiKeys(trx, id) : 0
           await audit(trx, { kind: 'password_changed' })
           if (keys > 0) await audit(trx, { kind: 'keys_ended', detail: { keys } })
           return true
@@ -224,7 +230,7 @@ export function createCredentialService(
   }
 
   /** Records that it is not the password of the caller, and says so. */
-  async function refusePassword({ audit }: Visit): Promise<never> {
+  async function refusePassword({ audit }: AccountRequest): Promise<never> {
     await audit(db, { kind: 'password_refused' })
     throw wrongPassword()
   }
@@ -233,7 +239,7 @@ export function createCredentialService(
 function isPassword(
   { passwordHash }: { passwordHash: string },
   password: string,
-  inPlace: InPlace,
+  inPlace: WithPermit,
 ): Promise<boolean> {
   return inPlace(() => verifyPassword(passwordHash, password))
 }
@@ -243,8 +249,8 @@ async function matching(
   db: Kysely<Tables>,
   known: Account | undefined,
   { email, password }: { email: string; password: string },
-  { atDatabase }: Visit,
-  inPlace: InPlace,
+  { atDatabase }: AccountRequest,
+  inPlace: WithPermit,
 ): Promise<Account | undefined> {
   const matches = await isPassword(known ?? { passwordHash: NOBODYS_HASH }, password, inPlace)
   if (!known || !matches) return undefined

@@ -1,21 +1,21 @@
 import { availableParallelism } from 'node:os'
 import { ApiError } from '#src/errors.ts'
-import { createFairQueue, type FairQueue, type QueueState } from '#src/lib/fair-queue.ts'
+import { createLimiter, type Limiter, type QueueState } from '#src/lib/fair-queue.ts'
 import { networkOf, siteOf } from '#src/lib/network.ts'
 import type { Subject } from './queries.ts'
-import type { Throttle, Visit } from './throttle.ts'
+import type { AccountRequest, Throttle } from './throttle.ts'
 
 /** Queues for hashing, shared by all workers of a service. */
-export interface HashingLines {
+export interface HashingQueues {
   /** In which passwords are hashed. */
-  places: Line
+  places: HashingQueue
   /** For requests about one account, which stands for a network here. */
-  accounts: Line
+  accounts: HashingQueue
   /** Notes that something is asked about an account, until it ends. */
   ask(account: string): Promise<Asking>
 }
 
-export type Line = Pick<FairQueue, 'run' | 'enter' | 'state'>
+export type HashingQueue = Pick<Limiter, 'run' | 'enter' | 'state'>
 
 interface Asking {
   /** So much is asked about the account at this moment, this included. */
@@ -37,12 +37,12 @@ const RUNNING_PER_ACCOUNT = 2
  * @param refusal makes the error of a full queue
  * @param processes which have these lines
  */
-export function createHashingLines(refusal: () => Error, processes = 1): HashingLines {
+export function createHashingQueues(refusal: () => Error, processes = 1): HashingQueues {
   const running = Math.max(1, Math.min(availableParallelism() - 1, RUNNING_PER_PROCESS * processes))
   const asked = new Map<string, number>()
   return {
-    places: createFairQueue({ running, waiting: WAITING }, refusal),
-    accounts: createFairQueue(
+    places: createLimiter({ running, waiting: WAITING }, refusal),
+    accounts: createLimiter(
       { running: Number.POSITIVE_INFINITY, runningEachNetwork: RUNNING_PER_ACCOUNT, waiting: WAITING },
       refusal,
     ),
@@ -76,7 +76,7 @@ interface HashingFor {
  *
  * @throws {ApiError} OVERLOADED, where too many wait, of whoever has most waiting
  */
-export type InPlace = <Result>(hash: () => Promise<Result>) => Promise<Result>
+export type WithPermit = <Result>(hash: () => Promise<Result>) => Promise<Result>
 
 /** Where all passwords of a service are hashed and compared, a few at a time. */
 interface Hashing {
@@ -87,13 +87,13 @@ interface Hashing {
    *
    * @throws {ApiError} OVERLOADED, where too many wait, of whoever has most waiting
    */
-  run<Result>(whose: HashingFor, work: (inPlace: InPlace) => Promise<Result>): Promise<Result>
+  run<Result>(whose: HashingFor, work: (inPlace: WithPermit) => Promise<Result>): Promise<Result>
   /** Running, waiting and refused work; refusals of one account count as well. */
   state(): QueueState
 }
 
 /** @param lines where those who hash wait: of this process, or of all workers of a service */
-export function createHashing({ places, accounts, ask }: HashingLines = createHashingLines(busy)): Hashing {
+export function createHashing({ places, accounts, ask }: HashingQueues = createHashingQueues(busy)): Hashing {
   async function lineOf({ account, address, isKnown }: HashingFor, asking: number): Promise<string> {
     const crowded = asking > RUNNING_PER_ACCOUNT
     // The kind comes first: an e-mail of a client may look like anything.
@@ -106,7 +106,7 @@ export function createHashing({ places, accounts, ask }: HashingLines = createHa
       const network = networkOf(address)
       const { asking, end } = await ask(account)
       try {
-        const inPlace: InPlace = (hash) =>
+        const inPlace: WithPermit = (hash) =>
           places.run({ network: siteOf(address), caller: `${network} ${account}` }, hash)
         return await accounts.run({ network: await lineOf(whose, asking), caller: network }, () =>
           work(inPlace),
@@ -134,7 +134,7 @@ export function busy(): ApiError {
 /** Whose password is hashed, and who asks for that: see `HashingFor`. */
 interface HashingVisit {
   account: string
-  visit: Visit
+  visit: AccountRequest
   isKnown?: () => Promise<boolean>
 }
 
@@ -142,13 +142,13 @@ interface HashingVisit {
  * Does work that hashes when its turn comes, for those who need not wait. What is sent together comes so far
  * together: when it has been hashed, the work looks again.
  */
-export type InTurn = <Result>(
+export type RunThrottled = <Result>(
   subjects: Subject[],
   whose: HashingVisit,
-  work: (inPlace: InPlace) => Promise<Result>,
+  work: (inPlace: WithPermit) => Promise<Result>,
 ) => Promise<Result>
 
-export function createTurns(throttle: Throttle, hashing: Hashing): InTurn {
+export function createThrottledQueue(throttle: Throttle, hashing: Hashing): RunThrottled {
   return (subjects, { visit, ...whose }, work) =>
     hashing.run({ ...whose, address: visit.address }, async (inPlace) => {
       await visit.atDatabase(() => throttle.refuseBlocked(subjects))

@@ -7,23 +7,23 @@ import { deleteOldRecords, insertRecord } from '#src/data/audit-queries.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { loadSecrets } from '#src/http/access-tokens.ts'
 import { createAccountSeal, renewWhenReady } from '#src/http/account-seal.ts'
-import { type App, logOf } from '#src/http/app.ts'
+import { type App, createModuleLog } from '#src/http/app.ts'
 import { observeQueue } from '#src/http/metrics/metrics.ts'
 import type { AuditRecords } from '#src/http/plugins/audit.ts'
 import type { Accounts, Caller } from '#src/http/plugins/authentication.ts'
 import type { LogFailure } from '#src/http/plugins/failure-log.ts'
 import { createAccountMail } from './account-mail.ts'
 import { createCredentialService } from './credentials.ts'
-import { createHashing, createTurns, type HashingLines } from './hashing.ts'
+import { createHashing, createThrottledQueue, type HashingQueues } from './hashing.ts'
 import { findKeyUser, touchKey } from './key-queries.ts'
 import type { Mailer } from './mailer.ts'
 import {
+  createTotpSecretRows,
   deleteEndedSessions,
   endExpiredSessions,
   findSessionUser,
   hasTwoFactor,
   isFreshSession,
-  sealedSecretsIn,
 } from './queries.ts'
 import { createRegistrationService, createTokenService } from './registration.ts'
 import { authRoutes, mailRoutes } from './routes.ts'
@@ -40,15 +40,15 @@ export async function cleanUp(db: Kysely<Tables>, stop?: AbortSignal): Promise<v
 }
 
 /** Accounts: registration, login and the tokens that come of it. */
-export async function auth(app: App, { hashingLines }: { hashingLines?: HashingLines }): Promise<void> {
+export async function auth(app: App, { hashingLines }: { hashingLines?: HashingQueues }): Promise<void> {
   for (const schema of [...authSchemas, ...sessionSchemas, ...twoFactorSchemas]) app.addSchema(schema)
   const { config, database } = app
   const db = database.writer
-  const log = logOf(app, 'auth')
+  const log = createModuleLog(app, 'auth')
   const throttle = createThrottle(db)
   const hashing = createHashing(hashingLines)
   observeQueue(app.metrics, 'passwords', hashing.state)
-  const inTurn = createTurns(throttle, hashing)
+  const inTurn = createThrottledQueue(throttle, hashing)
   const mail = createAccountMail(db, throttle, config, await mailerOf(app, log))
   const confirms = config.EMAIL_CONFIRMATION === 'required'
   const service = createCredentialService(db, throttle, inTurn, confirms)
@@ -66,7 +66,7 @@ export async function auth(app: App, { hashingLines }: { hashingLines?: HashingL
   twoFactorRoutes(app, service, secondFactor, seal)
   mailRoutes(app, mail, createTokenService(db, throttle, inTurn))
   if (secrets.length > 1) {
-    renewWhenReady(app, seal, sealedSecretsIn(db), 'secrets of second factors', log)
+    renewWhenReady(app, seal, createTotpSecretRows(db), 'secrets of second factors', log)
   }
   app.jobs.add('delete-ended-sessions', (signal) => cleanUp(db, signal))
 }

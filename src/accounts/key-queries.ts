@@ -112,7 +112,7 @@ export async function deleteKey(db: Kysely<Tables>, userId: string, id: string):
 }
 
 /** Deletes all keys of a user; returns how many. */
-export async function deleteKeys(db: Kysely<Tables>, userId: string): Promise<number> {
+export async function deleteApiKeys(db: Kysely<Tables>, userId: string): Promise<number> {
   const { numDeletedRows } = await db.deleteFrom('api_key').where('user_id', '=', userId).executeTakeFirst()
   return Number(numDeletedRows)
 }

@@ -16,7 +16,7 @@ import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { type Caller, callerOf, KEY_PREFIX } from '#src/http/plugins/authentication.ts'
+import { type Caller, KEY_PREFIX, requireCaller } from '#src/http/plugins/authentication.ts'
 import { notAllowed } from '#src/http/plugins/error-handler.ts'
 import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
 import type { AddKeyUsage } from '#src/http/plugins/request-counts.ts'
@@ -69,7 +69,7 @@ function createRoute({ database, once }: App) {
       once(request, reply, async () => {
         const key = KEY_PREFIX + randomBytes(32).toString('base64url')
         const { name, expires_in_days: expiresInDays = null } = request.body
-        const caller = callerOf(request)
+        const caller = requireCaller(request)
         const { id: userId, sessionId } = caller
         const scopes = grantedScopes(request.body.scopes ?? DEFAULT_SCOPES, caller)
         const made = {
@@ -116,7 +116,7 @@ function listRoute(app: App) {
     },
     handler: async (request: FastifyRequest) => {
       await app.flushKeyUsage()
-      return { items: await listKeys(app.database.writer, callerOf(request).id), next_cursor: null }
+      return { items: await listKeys(app.database.writer, requireCaller(request).id), next_cursor: null }
     },
   } as const
 }
@@ -139,7 +139,7 @@ function deleteRoute(app: App) {
     },
     handler: async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {
       const { id } = request.params
-      const { id: userId } = callerOf(request)
+      const { id: userId } = requireCaller(request)
       const deleted = await inTransaction(app.database.writer, async (trx) => {
         const found = await deleteKey(trx, userId, id)
         if (found) await request.audit(trx, { kind: 'key_deleted', detail: { key: id } })

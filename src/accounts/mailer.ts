@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createTransport } from 'nodemailer'
-import { codeOf, messageOf } from '#src/lib/promises.ts'
+import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import type { Pauses } from '#src/lib/retry.ts'
 
 export interface Mail {
@@ -158,7 +158,9 @@ function isFinal(error: unknown): boolean {
 /** Why a mail could not be sent. A server may repeat what was in the mail: of its answer goes the number. */
 function reasonOf(error: unknown): string {
   const answer = answerOf(error)
-  return answer > 0 ? `the mail server answered ${answer}` : messageOf(error) || (codeOf(error) ?? 'unknown')
+  return answer > 0
+    ? `the mail server answered ${answer}`
+    : formatError(error) || (readErrorCode(error) ?? 'unknown')
 }
 
 function answerOf(error: unknown): number {

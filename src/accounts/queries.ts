@@ -61,7 +61,7 @@ export async function freshenSession(db: Kysely<Tables>, sessionId: string): Pro
  * Whether the owner of an account has come from a network lately: has a session that was used there, has begun one
  * there that may have ended since, or has chosen a new password there with a token that was sent to the owner.
  */
-export async function isNetworkOf(
+export async function hasUsedNetwork(
   db: Kysely<Tables>,
   emailKeyOfAccount: string,
   network: string,
@@ -130,7 +130,7 @@ export async function listSessions(db: Kysely<Tables>, userId: string, current: 
 }
 
 /** Ends a session of a user; false where the user has none with this id, whatever it looks like. */
-export async function endSessionOf(db: Kysely<Tables>, userId: string, id: string): Promise<boolean> {
+export async function endUserSession(db: Kysely<Tables>, userId: string, id: string): Promise<boolean> {
   if (!isUuid(id)) return false
   const { numUpdatedRows } = await endSessions(db)
     .where('user_id', '=', userId)
@@ -304,7 +304,7 @@ export async function deleteTwoFactor(db: Kysely<Tables>, userId: string): Promi
 }
 
 /** The secrets of all accounts that have one, as they are stored. */
-export function sealedSecretsIn(db: Kysely<Tables>): SealedRows {
+export function createTotpSecretRows(db: Kysely<Tables>): SealedRows {
   return {
     async list(after, most) {
       let query = db

@@ -7,10 +7,11 @@ import { ApiError } from '#src/errors.ts'
 import type { Audit } from '#src/http/plugins/audit.ts'
 import { type AccountMail, CONFIRMATION_HOURS } from './account-mail.ts'
 import { hashPassword, refuseGuessable, verifyPassword } from './credentials.ts'
-import type { InPlace, InTurn } from './hashing.ts'
-import { deleteKeys } from './key-queries.ts'
+import type { RunThrottled, WithPermit } from './hashing.ts'
+import { deleteApiKeys } from './key-queries.ts'
 import { endOtherSessions } from './queries.ts'
 import {
+  type AccountRequest,
   accountSubjects,
   addressSubjects,
   everywhereSubject,
@@ -18,7 +19,6 @@ import {
   type Throttle,
   takenSubjects,
   tokenSubjects,
-  type Visit,
 } from './throttle.ts'
 import {
   admitRegistration,
@@ -40,18 +40,21 @@ export interface RegistrationService {
    * @throws {ApiError} INVALID_PARAMETERS where the password is easily guessed; EMAIL_TAKEN where no e-mail is
    * confirmed
    */
-  register(request: RegisterRequest, visit: Visit): Promise<UserProfile>
+  register(request: RegisterRequest, visit: AccountRequest): Promise<UserProfile>
 }
 
 /** @param confirms whether an e-mail has to be confirmed before there is an account */
 export function createRegistrationService(
   db: Kysely<Tables>,
   throttle: Throttle,
-  inTurn: InTurn,
+  inTurn: RunThrottled,
   mail: AccountMail,
   confirms: boolean,
 ): RegistrationService {
-  async function keepUntilConfirmed(user: NewUser, { audit, atDatabase }: Visit): Promise<UserProfile> {
+  async function keepUntilConfirmed(
+    user: NewUser,
+    { audit, atDatabase }: AccountRequest,
+  ): Promise<UserProfile> {
     const token = newToken()
     const profile = await atDatabase(() =>
       inTransaction(db, async (trx) => {
@@ -68,7 +71,10 @@ export function createRegistrationService(
     return profile
   }
 
-  async function makeAccount(user: NewUser, { address, audit, atDatabase }: Visit): Promise<UserProfile> {
+  async function makeAccount(
+    user: NewUser,
+    { address, audit, atDatabase }: AccountRequest,
+  ): Promise<UserProfile> {
     const profile = await atDatabase(() =>
       inTransaction(db, async (trx) => {
         const made = await insertUser(trx, user)
@@ -114,32 +120,26 @@ export interface TokenService {
    * @throws {ApiError} INVALID_TOKEN, the same whatever is wrong with it, or INVALID_PARAMETERS where the
    * password is easily guessed, which leaves the token as it is
    */
-  resetPassword(reset: PasswordReset, visit: Visit): Promise<string>
+  resetPassword(reset: PasswordReset, visit: AccountRequest): Promise<string>
   /**
    * Makes an account of what was registered. Where an e-mail was registered more than once, its owner says by the
    * password which one it was: the other may have been made by somebody who hopes to share the account.
    *
    * @throws {ApiError} INVALID_TOKEN, or INVALID_PARAMETERS about the password
    */
-  confirmEmail(confirmation: EmailConfirmation, visit: Visit): Promise<void>
+  confirmEmail(confirmation: EmailConfirmation, visit: AccountRequest): Promise<void>
 }
 
-export function createTokenService(db: Kysely<Tables>, throttle: Throttle, inTurn: InTurn): TokenService {
-  /** A valid token cannot be guessed, so only callers with invalid tokens wait. */
-  async function refuseToken({ address, atDatabase }: Visit): Promise<never> {
-    const subjects = tokenSubjects(address)
-    await atDatabase(async () => {
-      await throttle.refuseBlocked(subjects)
-      await throttle.count(subjects)
-    })
-    throw invalidToken()
-  }
-
+export function createTokenService(
+  db: Kysely<Tables>,
+  throttle: Throttle,
+  inTurn: RunThrottled,
+): TokenService {
   /** Of several registrations of an e-mail, the one whose password its owner knows. */
   async function theOneWith(
     password: string | null | undefined,
     waiting: WaitingRegistration[],
-    visit: Visit,
+    visit: AccountRequest,
   ): Promise<WaitingRegistration> {
     if (password === undefined || password === null) {
       throw ApiError.invalid('password', 'is required: the e-mail was registered more than once')
@@ -160,7 +160,7 @@ export function createTokenService(db: Kysely<Tables>, throttle: Throttle, inTur
       const { address, audit, atDatabase } = visit
       const hash = tokenHash(token)
       const owner = await atDatabase(() => findTokenAccount(db, 'password_reset', hash))
-      if (!owner) return refuseToken(visit)
+      if (!owner) return refuseToken(throttle, visit)
       const { id, email, name, organisation } = owner
       const account = emailKey(email)
       await refuseGuessable('password', password, [email, name, organisation])
@@ -173,7 +173,7 @@ export function createTokenService(db: Kysely<Tables>, throttle: Throttle, inTur
           await resetPasswordHash(trx, id, passwordHash)
           if (!(await spendAccountToken(trx, 'password_reset', hash))) throw invalidToken()
           await endOtherSessions(trx, id, null)
-          const keys = (end_keys ?? true) ? await deleteKeys(trx, id) : 0
+          const keys = (end_keys ?? true) ? await deleteApiKeys(trx, id) : 0
           await audit(trx, { kind: 'password_reset', userId: id })
           if (keys > 0) await audit(trx, { kind: 'keys_ended', userId: id, detail: { keys } })
         })
@@ -193,7 +193,7 @@ export function createTokenService(db: Kysely<Tables>, throttle: Throttle, inTur
         return
       }
       const account = await atDatabase(() => findTokenAccount(db, 'email_confirmation', hash))
-      if (!account) return refuseToken(visit)
+      if (!account) return refuseToken(throttle, visit)
       await atDatabase(() =>
         inTransaction(db, async (trx) => {
           await confirmEmail(trx, account.id)
@@ -205,10 +205,20 @@ export function createTokenService(db: Kysely<Tables>, throttle: Throttle, inTur
   }
 }
 
+/** A valid token cannot be guessed, so only callers with invalid tokens wait. */
+async function refuseToken(throttle: Throttle, { address, atDatabase }: AccountRequest): Promise<never> {
+  const subjects = tokenSubjects(address)
+  await atDatabase(async () => {
+    await throttle.refuseBlocked(subjects)
+    await throttle.count(subjects)
+  })
+  throw invalidToken()
+}
+
 async function firstWith(
   password: string,
   registrations: WaitingRegistration[],
-  inPlace: InPlace,
+  inPlace: WithPermit,
 ): Promise<WaitingRegistration | undefined> {
   for (const registration of registrations) {
     if (await inPlace(() => verifyPassword(registration.passwordHash, password))) return registration

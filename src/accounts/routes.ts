@@ -14,7 +14,7 @@ import { UserProfile } from '#schemas/user.ts'
 import { ApiError, BODY_ERRORS, type ErrorCode, errorResponses } from '#src/errors.ts'
 import type { AccessTokens } from '#src/http/access-tokens.ts'
 import type { App } from '#src/http/app.ts'
-import { callerOf } from '#src/http/plugins/authentication.ts'
+import { requireCaller } from '#src/http/plugins/authentication.ts'
 import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { networkOf } from '#src/lib/network.ts'
@@ -23,8 +23,8 @@ import { type CredentialService, invalidCredentials } from './credentials.ts'
 import type { SessionUse } from './queries.ts'
 import type { RegistrationService, TokenService } from './registration.ts'
 import { type SecondFactor, WRONG_CODE } from './second-factor.ts'
-import { CODE_NEEDED, continueSession, type Session, startSession } from './sessions.ts'
-import { type Throttle, tokenSubjects, tooMany, visitOf } from './throttle.ts'
+import { CODE_NEEDED, continueSession, type SignedInSession, startSession } from './sessions.ts'
+import { makeContext, type Throttle, tokenSubjects, tooMany } from './throttle.ts'
 import type { TokenPurpose } from './token-queries.ts'
 import { findUser } from './user-queries.ts'
 
@@ -70,7 +70,7 @@ function registerRoute(app: App, service: RegistrationService) {
     },
     handler: (request: FastifyRequest<{ Body: RegisterRequest }>, reply: FastifyReply) => {
       async function register() {
-        const user = await service.register(request.body, visitOf(app, request, reply))
+        const user = await service.register(request.body, makeContext(app, request, reply))
         reply.code(201).header('location', `${request.basePath}/user/profile`)
         return user
       }
@@ -107,7 +107,7 @@ function loginRoute(app: App, service: CredentialService, secondFactor: SecondFa
     },
     handler: async (request: FastifyRequest<{ Body: LoginRequest }>, reply: FastifyReply) => {
       const { email, password } = request.body
-      const visit = visitOf(app, request, reply)
+      const visit = makeContext(app, request, reply)
       const credentials = await service.check(email, password, visit)
       const verdict = await secondFactor.verdict(credentials.id, request.body, visit)
       if (verdict === 'missing') throw new ApiError('TWO_FACTOR_REQUIRED', CODE_NEEDED)
@@ -183,8 +183,8 @@ function passwordRoute(app: App, service: CredentialService) {
       },
     },
     handler: async (request: FastifyRequest<{ Body: PasswordChange }>, reply: FastifyReply) => {
-      const { id, sessionId } = callerOf(request)
-      await service.changePassword({ id, sessionId }, request.body, visitOf(app, request, reply))
+      const { id, sessionId } = requireCaller(request)
+      await service.changePassword({ id, sessionId }, request.body, makeContext(app, request, reply))
       app.forgetCallers((caller) => caller.id === id && caller.sessionId !== sessionId)
       return reply.code(204).send()
     },
@@ -196,7 +196,11 @@ function useOf({ ip, headers }: FastifyRequest): SessionUse {
   return { network: networkOf(ip), userAgent: headers['user-agent']?.slice(0, USER_AGENT_LENGTH) ?? null }
 }
 
-function tokensOf(accessTokens: AccessTokens, { id, refreshToken }: Session, user: UserProfile): Tokens {
+function tokensOf(
+  accessTokens: AccessTokens,
+  { id, refreshToken }: SignedInSession,
+  user: UserProfile,
+): Tokens {
   return {
     access_token: accessTokens.sign(user.id, id),
     token_type: 'Bearer',
@@ -276,7 +280,7 @@ function resetRoute(app: App, service: TokenService) {
       },
     },
     handler: async (request: FastifyRequest<{ Body: PasswordReset }>, reply: FastifyReply) => {
-      const id = await service.resetPassword(request.body, visitOf(app, request, reply))
+      const id = await service.resetPassword(request.body, makeContext(app, request, reply))
       app.forgetCallers((caller) => caller.id === id)
       return reply.code(204).send()
     },
@@ -301,7 +305,7 @@ function confirmRoute(app: App, service: TokenService) {
       },
     },
     handler: async (request: FastifyRequest<{ Body: EmailConfirmation }>, reply: FastifyReply) => {
-      await service.confirmEmail(request.body, visitOf(app, request, reply))
+      await service.confirmEmail(request.body, makeContext(app, request, reply))
       return reply.code(204).send()
     },
   } as const

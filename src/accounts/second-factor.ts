@@ -7,7 +7,7 @@ import type { AccountSeal } from '#src/http/account-seal.ts'
 import type { Audit } from '#src/http/plugins/audit.ts'
 import { base32, stepOfCode } from '#src/lib/totp.ts'
 import { findTwoFactor, spendRecoveryCode, spendStep } from './queries.ts'
-import { addressSubjects, codeSubject, type Throttle, type Visit } from './throttle.ts'
+import { type AccountRequest, addressSubjects, codeSubject, type Throttle } from './throttle.ts'
 import { tokenHash } from './token-queries.ts'
 
 export const WRONG_CODE = 'The code is wrong, or has been used: wait for the next one.'
@@ -26,7 +26,7 @@ export interface SecondFactor {
    *
    * @throws {ApiError} TOO_MANY_REQUESTS, where too many codes of the account were tried, from wherever
    */
-  verdict(userId: string, shown: ShownFactor, visit: Visit): Promise<Verdict>
+  verdict(userId: string, shown: ShownFactor, visit: AccountRequest): Promise<Verdict>
   /**
    * The step that a code of the app is of; undefined where it is wrong. It counts as a guess until {@link forgive}.
    *
@@ -73,7 +73,7 @@ export function createSecondFactor(
   async function verdict(
     userId: string,
     { totp, recovery_code: recoveryCode }: ShownFactor,
-    { address, audit }: Visit,
+    { address, audit }: AccountRequest,
   ): Promise<Verdict> {
     const factor = await findTwoFactor(db, userId)
     if (!factor?.confirmed) return 'not needed'

@@ -17,7 +17,7 @@ import { inTransaction } from '#src/data/sql.ts'
 import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { AccountSeal } from '#src/http/account-seal.ts'
 import type { App } from '#src/http/app.ts'
-import { callerOf, sessionOf } from '#src/http/plugins/authentication.ts'
+import { requireCaller, requireSession } from '#src/http/plugins/authentication.ts'
 import { accountDeleted } from '#src/http/plugins/error-handler.ts'
 import { base32, otpauthUri, SECRET_BYTES } from '#src/lib/totp.ts'
 import type { CredentialService } from './credentials.ts'
@@ -26,7 +26,7 @@ import {
   countRecoveryCodes,
   deleteTwoFactor,
   endOtherSessions,
-  endSessionOf,
+  endUserSession,
   findTwoFactor,
   freshenSession,
   listSessions,
@@ -34,7 +34,7 @@ import {
 } from './queries.ts'
 import { THROTTLED_ERRORS } from './routes.ts'
 import { newRecoveryCodes, recoveryHash, type SecondFactor, WRONG_CODE } from './second-factor.ts'
-import { visitOf } from './throttle.ts'
+import { makeContext } from './throttle.ts'
 import { findUser, holdAccount } from './user-queries.ts'
 
 const CODE_NEEDED = 'The account has a second factor: send totp or recovery_code as well.'
@@ -67,9 +67,9 @@ function reauthenticateRoute(app: App, service: CredentialService, secondFactor:
       },
     },
     handler: async (request: FastifyRequest<{ Body: Reauthentication }>, reply: FastifyReply) => {
-      const { id, sessionId } = sessionOf(request)
+      const { id, sessionId } = requireSession(request)
       const { body } = request
-      const visit = visitOf(app, request, reply)
+      const visit = makeContext(app, request, reply)
       await service.confirmPassword(id, body.password, visit)
       const verdict = await secondFactor.verdict(id, body, visit)
       if (verdict === 'missing') throw new ApiError('FORBIDDEN', CODE_NEEDED)
@@ -101,9 +101,9 @@ function logoutRoute(app: App) {
       },
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
-      const { id, sessionId } = sessionOf(request)
+      const { id, sessionId } = requireSession(request)
       await inTransaction(app.database.writer, async (trx) => {
-        if (await endSessionOf(trx, id, sessionId)) await request.audit(trx, { kind: 'logout' })
+        if (await endUserSession(trx, id, sessionId)) await request.audit(trx, { kind: 'logout' })
       })
       app.forgetCallers((caller) => caller.sessionId === sessionId)
       return reply.code(204).send()
@@ -127,7 +127,7 @@ function listRoute(app: App) {
       },
     },
     handler: async (request: FastifyRequest) => {
-      const { id, sessionId } = sessionOf(request)
+      const { id, sessionId } = requireSession(request)
       return { items: await listSessions(app.database.writer, id, sessionId), next_cursor: null }
     },
   } as const
@@ -150,10 +150,10 @@ function endRoute(app: App) {
       },
     },
     handler: async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {
-      const { id: userId } = callerOf(request)
+      const { id: userId } = requireCaller(request)
       const { id } = request.params
       const ended = await inTransaction(app.database.writer, async (trx) => {
-        const found = await endSessionOf(trx, userId, id)
+        const found = await endUserSession(trx, userId, id)
         if (found) await request.audit(trx, { kind: 'session_ended', detail: { ended: id } })
         return found
       })
@@ -180,7 +180,7 @@ function endOthersRoute(app: App) {
       },
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
-      const { id, sessionId } = sessionOf(request)
+      const { id, sessionId } = requireSession(request)
       await inTransaction(app.database.writer, async (trx) => {
         // First, as all do that change several sessions: otherwise two could wait for each other.
         await holdAccount(trx, id)
@@ -226,7 +226,7 @@ function statusRoute({ config, database }: App) {
       },
     },
     handler: async (request: FastifyRequest): Promise<TwoFactorStatus> => {
-      const { id } = callerOf(request)
+      const { id } = requireCaller(request)
       const db = database.writer
       const user = await findUser(db, id)
       const factor = await findTwoFactor(db, id)
@@ -267,8 +267,8 @@ function beginRoute(app: App, service: CredentialService, seal: AccountSeal) {
       request: FastifyRequest<{ Body: TwoFactorRequest }>,
       reply: FastifyReply,
     ): Promise<TwoFactorSecret> => {
-      const { id } = sessionOf(request)
-      const visit = visitOf(app, request, reply)
+      const { id } = requireSession(request)
+      const visit = makeContext(app, request, reply)
       await service.confirmPassword(id, request.body.password, visit)
       const secret = randomBytes(SECRET_BYTES)
       const user = await visit.atDatabase(async () => {
@@ -302,7 +302,7 @@ function confirmRoute(app: App, secondFactor: SecondFactor) {
       },
     },
     handler: async (request: FastifyRequest<{ Body: TwoFactorConfirmation }>): Promise<RecoveryCodes> => {
-      const { id: userId, sessionId } = sessionOf(request)
+      const { id: userId, sessionId } = requireSession(request)
       const factor = await findTwoFactor(db, userId)
       if (!factor || factor.confirmed) throw new ApiError('NOT_FOUND', NOT_BEGUN)
       const { secret } = factor
@@ -346,9 +346,9 @@ function disableRoute(app: App, service: CredentialService, secondFactor: Second
       },
     },
     handler: async (request: FastifyRequest<{ Body: TwoFactorRemoval }>, reply: FastifyReply) => {
-      const { id: userId } = sessionOf(request)
+      const { id: userId } = requireSession(request)
       const { body } = request
-      const visit = visitOf(app, request, reply)
+      const visit = makeContext(app, request, reply)
       await service.confirmPassword(userId, body.password, visit)
       const verdict = await secondFactor.verdict(userId, body, visit)
       if (verdict === 'missing' || verdict === 'wrong') throw new ApiError('FORBIDDEN', WRONG_CODE)

@@ -67,7 +67,7 @@ const SHARED_SECONDS = 10
  */
 const LOST_ANSWER_SECONDS = 120
 
-export interface Session {
+export interface SignedInSession {
   id: string
   userId: string
   refreshToken: string
@@ -87,7 +87,7 @@ export async function startSession(
   use: SessionUse,
   factorShown: boolean,
   audit: Audit,
-): Promise<Session | undefined> {
+): Promise<SignedInSession | undefined> {
   return inTransaction(db, async (trx) => {
     const id = await insertSession(trx, credentials, use)
     if (id === undefined) return undefined
@@ -106,7 +106,7 @@ export async function startSession(
  * `stolen` is the session that was ended because an old token of it was shown again; `tooSoon`, for how many
  * seconds it may not be continued because that was done too often.
  */
-type Continuation = { session: Session } | { stolen: string } | { tooSoon: number } | undefined
+type Continuation = { session: SignedInSession } | { stolen: string } | { tooSoon: number } | undefined
 
 /**
  * Changes a refresh token for its successor.

@@ -6,7 +6,7 @@ import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import type { Audit } from '#src/http/plugins/audit.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
-import { networksOf } from '#src/lib/network.ts'
+import { listNetworks } from '#src/lib/network.ts'
 import {
   clearFailures,
   deleteOldFailures,
@@ -159,7 +159,7 @@ type Limits = Omit<Subject, 'hash'>
 
 /** An address and the networks around it: an owner of a network has all of its addresses. */
 function subjectsOf(kind: string, address: string, limits: Limits): Subject[] {
-  return networksOf(address).map((network, step) => ({
+  return listNetworks(address).map((network, step) => ({
     ...limits,
     hash: hashOf(`${kind}${network}`),
     freeFailures: limits.freeFailures * GROWTH ** step,
@@ -172,7 +172,7 @@ function hashOf(text: string): Buffer {
 }
 
 /** A request as the desks see it: where it comes from, and how what comes of it is recorded. */
-export interface Visit {
+export interface AccountRequest {
   address: string
   audit: Audit
   /**
@@ -185,7 +185,11 @@ export interface Visit {
 }
 
 /** For routes that see to turns at the database by themselves. */
-export function visitOf({ inTurn, noteInTurn }: App, request: FastifyRequest, reply: FastifyReply): Visit {
+export function makeContext(
+  { inTurn, noteInTurn }: App,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): AccountRequest {
   return {
     address: request.ip,
     audit: (db, event) => withTimeout(request, reply, () => request.audit(db, event)),

@@ -4,7 +4,7 @@ import { DeletionReport, ProfileChanges, UserProfile, userSchemas } from '#schem
 import { inTransaction } from '#src/data/sql.ts'
 import { BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { callerOf } from '#src/http/plugins/authentication.ts'
+import { requireCaller } from '#src/http/plugins/authentication.ts'
 import { accountDeleted } from '#src/http/plugins/error-handler.ts'
 import { deleteUser, findUser, removePiece, updateUser } from './user-queries.ts'
 
@@ -27,7 +27,7 @@ function userRoutes(app: App): void {
         },
       },
     },
-    async (request) => living(await findUser(db, callerOf(request).id)),
+    async (request) => living(await findUser(db, requireCaller(request).id)),
   )
 
   app.patch(
@@ -47,7 +47,7 @@ function userRoutes(app: App): void {
       },
     },
     async (request: FastifyRequest<{ Body: ProfileChanges }>) =>
-      living(await updateUser(db, callerOf(request).id, request.body)),
+      living(await updateUser(db, requireCaller(request).id, request.body)),
   )
 
   app.delete(
@@ -67,7 +67,7 @@ function userRoutes(app: App): void {
       },
     },
     async (request) => {
-      const { id } = callerOf(request)
+      const { id } = requireCaller(request)
       const removed = await inTransaction(db, async (trx) => {
         const counts = await deleteUser(trx, id)
         await request.audit(trx, { kind: 'account_deleted' })

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { reasonOfUnnamed } from '#schemas/advisory.ts'
+import { unnamedReason } from '#schemas/advisory.ts'
 import { ref } from '#schemas/common.ts'
-import { CitationPage, CitationParams, sharingSchemasOf } from '#schemas/history.ts'
+import { CitationPage, CitationParams, defineSharingSchemas } from '#schemas/history.ts'
 import { ALL_PRODUCTS } from '#schemas/product.ts'
 import type { ProductDefinition, Products } from '#schemas/products/define.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
@@ -12,7 +12,7 @@ import { CITE_AS, citationUrl } from '#src/history/shares.ts'
 import type { App } from '#src/http/app.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
 import { negotiate } from '#src/http/formats.ts'
-import { type Cell, code, type Html, paragraph, sendPage, table } from '#src/http/plain-page.ts'
+import { type Cell, code, type Html, paragraph, renderCells, sendPage } from '#src/http/plain-page.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import type { ReadRules } from './quantities/rules.ts'
 
@@ -118,7 +118,7 @@ function withoutReasons(answer: Record<string, unknown>, list: readonly ProductD
   })
   const replaced = without.map((product) => [
     product.code,
-    { [product.entries]: null, ...reasonOfUnnamed(product) },
+    { [product.entries]: null, ...unnamedReason(product) },
   ])
   // Replaced members keep their order.
   return { ...answer, ...Object.fromEntries(replaced) }
@@ -147,7 +147,7 @@ function sendCitation(reply: FastifyReply, citation: Citation): FastifyReply {
         `At latitude ${location.lat}, longitude ${location.lng}, as answered at ${answered_at}. Its owner shared it.`,
       ),
       ...Object.entries(answer).flatMap(([name, part]) => formatSection(name, part)),
-      table(
+      renderCells(
         ['release', 'state', 'source', 'licence', 'checksum'],
         releases.map(({ release, state, source, licence, checksum }) => [
           release,
@@ -184,7 +184,7 @@ function formatTable(entries: Record<string, unknown>[]): Html {
   const columns = Object.entries(entries[0] ?? {})
     .filter(([, value]) => isCell(value))
     .map(([column]) => column)
-  return table(
+  return renderCells(
     columns,
     entries.map((entry) => columns.map((column) => entry[column] as Cell)),
   )
@@ -200,7 +200,7 @@ const TOKEN = /^[\w-]{24}$/
 /** Shared items, at addresses of their own. */
 export async function citations(app: App, { readRules }: { readRules: ReadRules }): Promise<void> {
   const { products } = app
-  const { citation, components } = sharingSchemasOf(products.list)
+  const { citation, components } = defineSharingSchemas(products.list)
   for (const schema of components) app.addSchema(schema)
   // A replica may be behind, and an ended share is gone at once.
   const db = app.database.writer

@@ -1,7 +1,7 @@
-import { allProductsSchemasOf, pointComponentsOf, pointSchemasOf } from '#schemas/advisory.ts'
-import { batchComponentsOf, batchFormsOf, batchSchemasOf } from '#schemas/batch.ts'
-import { polygonComponentsOf, polygonSchemasOf } from '#schemas/polygon.ts'
-import { polygonsComponentsOf, polygonsFormsOf, polygonsSchemasOf } from '#schemas/polygons.ts'
+import { defineAllProductsSchemas, definePointSchemas, listPointComponents } from '#schemas/advisory.ts'
+import { defineBatchFormats, defineBatchSchemas, listBatchComponents } from '#schemas/batch.ts'
+import { definePolygonSchemas, listPolygonComponents } from '#schemas/polygon.ts'
+import { definePolygonsFormats, definePolygonsSchemas, listPolygonsComponents } from '#schemas/polygons.ts'
 import type { RecordAdvisory } from '#src/history/queries.ts'
 import type { App } from '#src/http/app.ts'
 import {
@@ -86,19 +86,19 @@ interface AdvisoryOptions {
 export async function advisory(app: App, options: AdvisoryOptions): Promise<void> {
   const { lookup, advisors, record, readRules } = options
   const { list: products } = app.products
-  const points = products.map(pointSchemasOf)
-  const allProducts = allProductsSchemasOf(points)
-  const batches = points.map(batchSchemasOf)
-  const forms = batchFormsOf(products)
-  const polygons = points.map(polygonSchemasOf)
+  const points = products.map(definePointSchemas)
+  const allProducts = defineAllProductsSchemas(points)
+  const batches = points.map(defineBatchSchemas)
+  const forms = defineBatchFormats(products)
+  const polygons = points.map(definePolygonSchemas)
   const formats = POLYGON_FORMATS.map(({ name }) => name)
-  const many = { schemas: polygonsSchemasOf(polygons, formats), forms: polygonsFormsOf(products) }
+  const many = { schemas: definePolygonsSchemas(polygons, formats), forms: definePolygonsFormats(products) }
   const components = [
-    ...pointComponentsOf(points),
+    ...listPointComponents(points),
     ...allProducts.components,
-    ...batchComponentsOf(batches, forms),
-    ...polygonComponentsOf(polygons),
-    ...polygonsComponentsOf(many.schemas, many.forms),
+    ...listBatchComponents(batches, forms),
+    ...listPolygonComponents(polygons),
+    ...listPolygonsComponents(many.schemas, many.forms),
   ]
   for (const schema of components) app.addSchema(schema)
   app.decorateRequest('ignored', null)

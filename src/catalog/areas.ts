@@ -12,13 +12,13 @@ import {
   MAX_LEVEL,
 } from '#schemas/areas.ts'
 import { ref } from '#schemas/common.ts'
-import { queryOf } from '#schemas/point-request.ts'
+import { toQuerySchema } from '#schemas/point-request.ts'
 import type { Database } from '#src/data/client.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { ApiError, errorResponses, noAreas, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { negotiate } from '#src/http/formats.ts'
-import { cursorAfter, placeOf, readQuery } from '#src/http/parameters.ts'
+import { cursorAfter, decodeCursor, readQuery } from '#src/http/parameters.ts'
 import { allowCaching, dataTag } from '#src/http/plugins/caching.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { Cache, cacheValue } from '#src/lib/cache.ts'
@@ -312,7 +312,7 @@ function adminRoutes(app: App): void {
         summary: 'Administrative areas of a country',
         description: DESCRIPTION.trim(),
         tags: ['places'],
-        querystring: queryOf(AdminQuery),
+        querystring: toQuerySchema(AdminQuery),
         response: {
           200: {
             description: 'A page of areas.',
@@ -355,7 +355,7 @@ async function answerFrom(source: AreaSource, request: Call, reply: FastifyReply
   if (!country.levels.includes(level)) throw noAreas(country, level)
 
   const filters = [country.code, level, parent?.trim() ?? null]
-  const after = cursor === undefined ? null : (placeOf(cursor, filters, AREA_CODE)[0] as string)
+  const after = cursor === undefined ? null : (decodeCursor(cursor, filters, AREA_CODE)[0] as string)
   if (parent !== undefined) await refuseUnknownParent(source, country, level, parent.trim())
 
   // The request is valid: there is an answer, and the client may have it.

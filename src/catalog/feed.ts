@@ -8,7 +8,7 @@ import {
   FeedQuery,
   feedSchemas,
 } from '#schemas/feed.ts'
-import { queryOf } from '#schemas/point-request.ts'
+import { toQuerySchema } from '#schemas/point-request.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
@@ -121,7 +121,7 @@ function feedRoutes(app: App): void {
         summary: 'List changes of published data',
         description: DESCRIPTION.trim(),
         tags: ['catalog'],
-        querystring: queryOf(FeedQuery),
+        querystring: toQuerySchema(FeedQuery),
         response: {
           200: {
             description: 'The entries.',

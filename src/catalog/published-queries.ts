@@ -6,7 +6,7 @@ import type {
   ReleaseSummary,
 } from '#schemas/catalog.ts'
 import type { ChangeEntry } from '#schemas/feed.ts'
-import { isStale, lastDayOf } from '#schemas/products/define.ts'
+import { findLastDay, isStale } from '#schemas/products/define.ts'
 import { isoTime } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { roundDegrees } from '#src/lib/round.ts'
@@ -45,7 +45,7 @@ function shown<Release extends ReleaseMembers>({ lossy, load, ...release }: InRo
     ...release,
     ...(lossy && { lossy }),
     ...(load && { load }),
-    valid_until: lastDayOf(validity),
+    valid_until: findLastDay(validity),
     ...(isStale(validity, Date.now()) && { stale: true }),
     ...('grids' in release && { grids: withRoundedExtents(release.grids as CatalogGrid[] | null) }),
   } as unknown as Release
@@ -222,10 +222,7 @@ function selectReleases(withUnpublished: boolean, more: RawBuilder<unknown> = sq
 }
 
 /** Releases in the order of their codes. */
-export async function listKnownReleases(
-  db: Kysely<Tables>,
-  filter: ReleaseFilter,
-): Promise<ReleaseSummary[]> {
+export async function listReleaseRows(db: Kysely<Tables>, filter: ReleaseFilter): Promise<ReleaseSummary[]> {
   const { product, countryCode, crop, state, withUnpublished, after, limit } = filter
   const { rows } = await sql<InRow<ReleaseSummary>>`
     ${selectReleases(withUnpublished)}

@@ -5,17 +5,17 @@ import {
   COUNTRIES,
   CROPS,
   deleteEntry,
-  deleteKeys,
   deleteOffer,
-  type Entry,
+  deleteReferenceKeys,
   findKeys,
   findReferences,
   insertEntry,
   insertKeys,
   insertOffer,
-  listReleasesOf,
+  listCropReleases,
   lockReference,
   MOST_ITEMS,
+  type ReferenceEntry,
   type ReferenceList,
   type References,
   updateName,
@@ -31,7 +31,12 @@ const LONGEST_NAME = 100
  *
  * @throws {OperatorError} where the code or the name is malformed, or taken
  */
-export async function addEntry(trx: Trx, list: ReferenceList, code: string, name: string): Promise<Entry> {
+export async function addEntry(
+  trx: Trx,
+  list: ReferenceList,
+  code: string,
+  name: string,
+): Promise<ReferenceEntry> {
   if (!list.codeForm.test(code)) {
     throw new OperatorError(`The code of a ${list.table} is ${list.codeRule}; ${quoted(code)} is not one.`)
   }
@@ -55,7 +60,7 @@ export async function renameEntry(
   list: ReferenceList,
   named: string,
   newName: string,
-): Promise<{ before: Entry; after: Entry }> {
+): Promise<{ before: ReferenceEntry; after: ReferenceEntry }> {
   const name = nameOf(list, newName)
   await lockReference(trx)
   const keys = await findKeys(trx, list)
@@ -77,7 +82,7 @@ export async function addAliases(
   list: ReferenceList,
   named: string,
   aliases: string[],
-): Promise<Entry> {
+): Promise<ReferenceEntry> {
   await lockReference(trx)
   const keys = await findKeys(trx, list)
   const entry = existing(keys, list, named)
@@ -93,7 +98,7 @@ export async function removeAliases(
   list: ReferenceList,
   named: string,
   aliases: string[],
-): Promise<Entry> {
+): Promise<ReferenceEntry> {
   await lockReference(trx)
   const keys = await findKeys(trx, list)
   const entry = existing(keys, list, named)
@@ -106,12 +111,12 @@ export async function removeAliases(
       throw new OperatorError(`${quoted(key)} is the code or the name of ${entry.code}, which it keeps.`)
     }
   }
-  await deleteKeys(trx, list, removed)
+  await deleteReferenceKeys(trx, list, removed)
   return entry
 }
 
 /** @throws {OperatorError} where something still refers to it; the sentence says what */
-export async function removeEntry(trx: Trx, list: ReferenceList, named: string): Promise<Entry> {
+export async function removeEntry(trx: Trx, list: ReferenceList, named: string): Promise<ReferenceEntry> {
   await lockReference(trx)
   const entry = existing(await findKeys(trx, list), list, named)
   const what = referencesText(list, await findReferences(trx, list, entry.code))
@@ -121,8 +126,8 @@ export async function removeEntry(trx: Trx, list: ReferenceList, named: string):
 }
 
 interface Offer {
-  country: Entry
-  crop: Entry
+  country: ReferenceEntry
+  crop: ReferenceEntry
 }
 
 /** @throws {OperatorError} where there is no such country or crop, or it offers the crop already */
@@ -137,7 +142,7 @@ export async function offerCrop(trx: Trx, countryNamed: string, cropNamed: strin
 export async function withdrawCrop(trx: Trx, countryNamed: string, cropNamed: string): Promise<Offer> {
   const offer = await findOffer(trx, countryNamed, cropNamed)
   const { country, crop } = offer
-  const releases = await listReleasesOf(trx, country.code, crop.code)
+  const releases = await listCropReleases(trx, country.code, crop.code)
   if (releases.length > 0) {
     throw new OperatorError(
       `${country.name} has releases of ${crop.code}, which would go on answering: delete them first (${someOf(releases)}).`,
@@ -154,7 +159,7 @@ async function findOffer(trx: Trx, countryNamed: string, cropNamed: string): Pro
   return { country, crop }
 }
 
-function existing(keys: Map<string, Entry>, list: ReferenceList, named: string): Entry {
+function existing(keys: Map<string, ReferenceEntry>, list: ReferenceList, named: string): ReferenceEntry {
   const entry = keys.get(list.keyOf(named))
   if (entry) return entry
   throw new OperatorError(
@@ -163,7 +168,7 @@ function existing(keys: Map<string, Entry>, list: ReferenceList, named: string):
   )
 }
 
-function refuseTaken(keys: Map<string, Entry>, list: ReferenceList, wanted: string[]): void {
+function refuseTaken(keys: Map<string, ReferenceEntry>, list: ReferenceList, wanted: string[]): void {
   for (const key of wanted) {
     const owner = keys.get(key)
     if (owner) {
@@ -174,7 +179,10 @@ function refuseTaken(keys: Map<string, Entry>, list: ReferenceList, wanted: stri
   }
 }
 
-function withoutKeysOf(keys: Map<string, Entry>, { code }: Entry): Map<string, Entry> {
+function withoutKeysOf(
+  keys: Map<string, ReferenceEntry>,
+  { code }: ReferenceEntry,
+): Map<string, ReferenceEntry> {
   return new Map([...keys].filter(([, owner]) => owner.code !== code))
 }
 

@@ -38,7 +38,7 @@ export const CROPS: ReferenceList = {
 }
 
 /** What an entry of either list has. */
-export interface Entry {
+export interface ReferenceEntry {
   code: string
   name: string
 }
@@ -47,7 +47,7 @@ export interface Entry {
 type Extent = [west: number, south: number, east: number, north: number]
 
 /** Where a country lies, as far as that is known. */
-export interface CountryExtent extends Entry {
+export interface CountryExtent extends ReferenceEntry {
   /** The extent of its outline, or else the stated one; null without both. */
   extent: Extent | null
   stated: Extent | null
@@ -78,11 +78,11 @@ export async function listCountryExtents(db: Kysely<Tables>): Promise<CountryExt
 }
 
 /** The countries in the order in which documents list them: that in which they were added. */
-export async function listCountryNames(db: Kysely<Tables>): Promise<Entry[]> {
+export async function listCountryNames(db: Kysely<Tables>): Promise<ReferenceEntry[]> {
   return db.selectFrom('country').select(['code', 'name']).orderBy('ordinal').orderBy('code').execute()
 }
 
-export interface CountryEntry extends Entry {
+export interface CountryEntry extends ReferenceEntry {
   /** What else it is found by, in lower case and without accents. */
   aliases: string[]
   /** Codes of the crops it offers. */
@@ -110,7 +110,7 @@ export async function listCountryEntries(db: Kysely<Tables>): Promise<CountryEnt
   }))
 }
 
-export interface CropEntry extends Entry {
+export interface CropEntry extends ReferenceEntry {
   /** What else it is found by, in lower case. */
   aliases: string[]
   /** Codes of the countries that offer it. */
@@ -130,13 +130,19 @@ export async function listCropEntries(db: Kysely<Tables>): Promise<CropEntry[]> 
 }
 
 /** The aliases that are neither the code nor the name. */
-function withoutOwn(list: ReferenceList, { code, name, aliases }: Entry & { aliases: string[] }): string[] {
+function withoutOwn(
+  list: ReferenceList,
+  { code, name, aliases }: ReferenceEntry & { aliases: string[] },
+): string[] {
   return aliases.filter((alias) => alias !== code && alias !== list.keyOf(name))
 }
 
 /** What the entries of a list are found by: keys of codes, names and aliases, and whose they are. */
-export async function findKeys(db: Kysely<Tables>, list: ReferenceList): Promise<Map<string, Entry>> {
-  const { rows } = await sql<Entry & { aliases: string[] }>`
+export async function findKeys(
+  db: Kysely<Tables>,
+  list: ReferenceList,
+): Promise<Map<string, ReferenceEntry>> {
+  const { rows } = await sql<ReferenceEntry & { aliases: string[] }>`
     select
       code,
       name,
@@ -152,7 +158,7 @@ export async function findKeys(db: Kysely<Tables>, list: ReferenceList): Promise
 }
 
 /** The countries by what each is found by: code, name and aliases, as `nameKey` gives them. */
-export function findCountryKeys(db: Kysely<Tables>): Promise<Map<string, Entry>> {
+export function findCountryKeys(db: Kysely<Tables>): Promise<Map<string, ReferenceEntry>> {
   return findKeys(db, COUNTRIES)
 }
 
@@ -164,7 +170,7 @@ export async function lockReference(trx: Transaction<Tables>): Promise<void> {
 export async function insertEntry(
   trx: Transaction<Tables>,
   list: ReferenceList,
-  { code, name }: Entry,
+  { code, name }: ReferenceEntry,
 ): Promise<void> {
   await trx.insertInto(list.table).values({ code, name }).execute()
 }
@@ -172,7 +178,7 @@ export async function insertEntry(
 export async function updateName(
   trx: Transaction<Tables>,
   list: ReferenceList,
-  { code, name }: Entry,
+  { code, name }: ReferenceEntry,
 ): Promise<void> {
   await trx.updateTable(list.table).set({ name }).where('code', '=', code).execute()
 }
@@ -190,7 +196,7 @@ export async function insertKeys(
     on conflict (alias) do nothing`.execute(trx)
 }
 
-export async function deleteKeys(
+export async function deleteReferenceKeys(
   trx: Transaction<Tables>,
   list: ReferenceList,
   keys: string[],
@@ -271,7 +277,7 @@ export async function deleteOffer(
 }
 
 /** The codes of the releases of a crop in a country that have their data. */
-export async function listReleasesOf(
+export async function listCropReleases(
   db: Kysely<Tables>,
   countryCode: string,
   cropCode: string,

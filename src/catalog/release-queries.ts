@@ -1,9 +1,9 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Series, Validity } from '#schemas/products/define.ts'
 import { recordOperation } from '#src/data/audit-queries.ts'
-import type { CheckName, Finding } from '#src/data/rights.ts'
+import type { CheckName, ReleaseIssue } from '#src/data/rights.ts'
 import type { Tables } from '#src/data/tables.ts'
-import { holderOf } from '#src/data/work-lock.ts'
+import { findLockHolder } from '#src/data/work-lock.ts'
 import { OperatorError } from '#src/errors.ts'
 
 export interface ReleaseRow extends Series, Validity {
@@ -20,7 +20,7 @@ export interface ReleaseRow extends Series, Validity {
   /** Null where it is not the published one. */
   publishedAt: Date | null
   /** What the checks have found; null where they have not looked at it. */
-  findings: Finding[] | null
+  findings: ReleaseIssue[] | null
   /** The process of the database that holds the lock of its load; null where no load is running. */
   loader: number | null
   /** Whether an older version has loaded it: its loads hold no lock, so their state is unknown. */
@@ -29,7 +29,7 @@ export interface ReleaseRow extends Series, Validity {
 
 /** SQL for the process of the database that holds the lock of the load of `release`; null where no load is running. */
 export const LOADER = sql<number | null>`case
-  when release.status = 'loading' then ${holderOf(sql.ref<number | null>('release.load_lock'))}
+  when release.status = 'loading' then ${findLockHolder(sql.ref<number | null>('release.load_lock'))}
 end`
 
 const selectReleases = (db: Kysely<Tables>) =>
@@ -55,7 +55,7 @@ const selectReleases = (db: Kysely<Tables>) =>
       'publication.published_at as publishedAt',
     ])
     .select(({ ref, eb }) => [
-      ref('release.findings').$castTo<Finding[] | null>().as('findings'),
+      ref('release.findings').$castTo<ReleaseIssue[] | null>().as('findings'),
       LOADER.as('loader'),
       eb('release.load_lock', 'is', null).$castTo<boolean>().as('lockless'),
     ])
@@ -83,10 +83,10 @@ export async function findPublished(db: Kysely<Tables>, series: Series): Promise
 }
 
 /** Keeps with a release what the checks have found in it, in the place of what they had found before. */
-export async function keepFindings(
+export async function storeIssues(
   trx: Transaction<Tables>,
   code: string,
-  findings: readonly Finding[],
+  findings: readonly ReleaseIssue[],
 ): Promise<void> {
   await sql`update release set findings = ${JSON.stringify(findings)}::jsonb where code = ${code}`.execute(
     trx,

@@ -1,28 +1,28 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
 import {
-  catalogSchemasOf,
+  defineCatalogSchemas,
+  defineReleasesQuery,
+  defineReleasesSchemas,
   RELEASES_DEFAULTS,
   ReleaseParams,
   type ReleasesQuery,
-  releasesQueryOf,
-  releasesSchemasOf,
 } from '#schemas/catalog.ts'
 import { ref } from '#schemas/common.ts'
 import { GLOSSARY, SCENARIOS } from '#schemas/glossary.ts'
-import { queryOf } from '#schemas/point-request.ts'
+import { toQuerySchema } from '#schemas/point-request.ts'
 import { ApiError, BASE, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
-import { cursorAfter, placeOf, readQuery } from '#src/http/parameters.ts'
+import { cursorAfter, decodeCursor, readQuery } from '#src/http/parameters.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import { wordKey } from '#src/lib/names.ts'
 import {
   describeRelease,
   listBoundaries,
   listCrops,
-  listKnownReleases,
   listPublishedReleases,
+  listReleaseRows,
 } from './published-queries.ts'
 import { listCountries } from './reference-queries.ts'
 
@@ -55,7 +55,7 @@ function listRoute(app: App, { query, list }: ReleaseRoutesSchemas) {
       summary: 'List releases, published and earlier',
       description: LIST_DESCRIPTION.trim(),
       tags: ['catalog'],
-      querystring: queryOf(query),
+      querystring: toQuerySchema(query),
       response: {
         200: { ...ref(list), description: 'A page of releases.' },
         304: { type: 'null', description: 'The page is the one that `If-None-Match` names.' },
@@ -72,10 +72,10 @@ function listRoute(app: App, { query, list }: ReleaseRoutesSchemas) {
       const withUnpublished = seesUnpublished(request)
       // Who holds a lock of the primary, no replica knows.
       const db = state === 'incomplete' && withUnpublished ? app.database.writer : app.database.reader
-      const rows = await listKnownReleases(db, {
+      const rows = await listReleaseRows(db, {
         ...named,
         withUnpublished,
-        after: cursor === undefined ? null : (placeOf(cursor, filters, CODE)[0] as string),
+        after: cursor === undefined ? null : (decodeCursor(cursor, filters, CODE)[0] as string),
         limit: limit + 1,
       })
       const items = rows.slice(0, limit)
@@ -180,9 +180,9 @@ function descriptionOf(schema: TSchema): string {
 /** The catalog: offered products, published releases, and earlier ones. */
 export async function catalog(app: App): Promise<void> {
   const { list: products } = app.products
-  const { catalog: response, components } = catalogSchemasOf(products)
-  const { components: ofReleases, ...releases } = releasesSchemasOf(products)
+  const { catalog: response, components } = defineCatalogSchemas(products)
+  const { components: ofReleases, ...releases } = defineReleasesSchemas(products)
   for (const schema of [...components, ...ofReleases]) app.addSchema(schema)
   catalogRoutes(app, response)
-  releaseRoutes(app, { query: releasesQueryOf(products), ...releases })
+  releaseRoutes(app, { query: defineReleasesQuery(products), ...releases })
 }

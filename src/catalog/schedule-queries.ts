@@ -117,7 +117,7 @@ export async function deleteSchedule(trx: Transaction<Tables>, releaseId: number
  *
  * @param failed the ids of those that do not count
  */
-export async function findTimeToNext(
+export async function findTimeToPublication(
   db: Kysely<Tables>,
   failed: readonly number[],
 ): Promise<number | undefined> {

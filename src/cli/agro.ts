@@ -1,4 +1,4 @@
-import { codeOf } from '#src/lib/promises.ts'
+import { readErrorCode } from '#src/lib/promises.ts'
 import { operate } from './program.ts'
 import { interrupt } from './terminal.ts'
 
@@ -10,7 +10,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 // `| head` closes the pipe after the first lines. The work goes on to its end.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error) => {
-    if (codeOf(error) !== 'EPIPE') throw error
+    if (readErrorCode(error) !== 'EPIPE') throw error
   })
 }
 

@@ -1,15 +1,15 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { LEVELS_BELOW, MAX_LEVEL } from '#schemas/areas.ts'
 import { givenEncoding } from '#src/ingest/boundaries/encoding.ts'
-import type { Reading } from '#src/ingest/boundaries/feature.ts'
+import type { FeatureReading } from '#src/ingest/boundaries/feature.ts'
 import { type FileReport, loadBoundaries } from '#src/ingest/boundaries/load.ts'
 import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
-import { type Inspection, inspectFile } from '#src/ingest/boundaries/properties.ts'
-import type { Finding } from '#src/ingest/boundaries/queries.ts'
+import { type BoundaryInspection, inspectFile } from '#src/ingest/boundaries/properties.ts'
+import type { AreaIssue } from '#src/ingest/boundaries/queries.ts'
 import { CODE_RULES, type CodeRule, MAX_REPAIR } from '#src/ingest/boundaries/replace.ts'
 import { command, lookInDatabase, withDatabase, withExamples } from './command.ts'
 import { readPercent } from './comparison.ts'
-import { table } from './table.ts'
+import { formatTable } from './table.ts'
 import { type Output, pathNamed, progressIfLong, say, whileShown } from './terminal.ts'
 
 const FILES =
@@ -27,7 +27,7 @@ interface ReadingOptions extends Output {
   layer?: string
 }
 
-function readOptions({ encoding, layer }: ReadingOptions): Reading {
+function readOptions({ encoding, layer }: ReadingOptions): FeatureReading {
   return {
     ...(layer !== undefined && { layer }),
     ...(encoding !== undefined && { encoding: givenEncoding(encoding) }),
@@ -41,7 +41,7 @@ const inspect = command({
   options: [ENCODING_OPTION, LAYER_OPTION],
   examples: ['agro boundaries inspect regions.gpkg', 'agro boundaries inspect regions.zip --json'],
   async run(options: ReadingOptions, paths: string[]) {
-    const inspections: Inspection[] = []
+    const inspections: BoundaryInspection[] = []
     for (const path of paths) {
       const file = await openBoundaryFile(pathNamed(path), readOptions(options))
       inspections.push(await inspectFile(file, (note) => say('note', note)))
@@ -50,10 +50,10 @@ const inspect = command({
   },
 })
 
-function inspectionText({ file, features, source, level, properties, columns }: Inspection): string {
+function inspectionText({ file, features, source, level, properties, columns }: BoundaryInspection): string {
   const areas = `${file} has ${features} ${features === 1 ? 'feature' : 'features'}`
   const rows = columns.map(({ name, example, blank }) => [`  ${name}`, example ?? '', String(blank)])
-  const list = table(['  PROPERTY', 'FIRST VALUE', 'BLANK'], rows)
+  const list = formatTable(['  PROPERTY', 'FIRST VALUE', 'BLANK'], rows)
   if (!source) {
     return `${areas} with properties of no source that is known: give --code-property and --name-property.\n${list}`
   }
@@ -206,9 +206,9 @@ function reportText(subject: string, report: FileReport, dryRun: boolean): strin
   return lines.join('\n')
 }
 
-function findings(what: string, list: Finding[]): string[] {
+function findings(what: string, list: AreaIssue[]): string[] {
   if (list.length === 0) return []
   const rows = list.slice(0, LISTED).map(({ area, reason }) => [`  ${area}`, reason])
   const more = list.length > LISTED ? [`  and ${list.length - LISTED} more`] : []
-  return [`${list.length} ${what}:`, table(['  AREA', 'WHY'], rows), ...more]
+  return [`${list.length} ${what}:`, formatTable(['  AREA', 'WHY'], rows), ...more]
 }

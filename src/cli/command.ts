@@ -10,11 +10,11 @@ import { refuseOlderSchema } from '#src/data/schema-state.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
-import { codeOf, messageOf } from '#src/lib/promises.ts'
+import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import { type Output, print, tell } from './terminal.ts'
 
 /** For programs, and for people. */
-export type Answer = readonly [value: unknown, text: string]
+export type CommandAnswer = readonly [value: unknown, text: string]
 
 interface Declaration<Options extends Output, Parameters extends unknown[]> {
   /** The name and the parameters: `publish <release>`. */
@@ -29,11 +29,11 @@ interface Declaration<Options extends Output, Parameters extends unknown[]> {
   help?: string
   examples: readonly string[]
   /** Works on the schema as it is. */
-  look?(database: Database, options: Options, ...parameters: Parameters): Promise<Answer | undefined>
+  look?(database: Database, options: Options, ...parameters: Parameters): Promise<CommandAnswer | undefined>
   /** Migrates the schema first, unless MIGRATE_ON_START leaves that to `agro migrate`. */
-  change?(database: Database, options: Options, ...parameters: Parameters): Promise<Answer | undefined>
+  change?(database: Database, options: Options, ...parameters: Parameters): Promise<CommandAnswer | undefined>
   /** Opens a database itself, after checks that need none. */
-  run?(options: Options, ...parameters: Parameters): Promise<Answer | undefined>
+  run?(options: Options, ...parameters: Parameters): Promise<CommandAnswer | undefined>
 }
 
 export function command<Options extends Output, Parameters extends unknown[]>(
@@ -52,7 +52,7 @@ export function command<Options extends Output, Parameters extends unknown[]>(
     // Commander appends the options and the command.
     const given = called.at(-2) as Options
     const values = called.slice(0, -2) as Parameters
-    const answer = async (answering: Promise<Answer | undefined> | undefined) => {
+    const answer = async (answering: Promise<CommandAnswer | undefined> | undefined) => {
       const answered = await answering
       if (answered) print(given, ...answered)
     }
@@ -75,7 +75,9 @@ export function withExamples(made: Command, examples: readonly string[]): Comman
 export const YES_OPTION = ['-y, --yes', 'do it without asking'] as const
 
 /** Changes reference data in a transaction, and records the printed sentence. */
-export function changeReference(work: (trx: Transaction<Tables>) => Promise<Answer>): Promise<Answer> {
+export function changeReference(
+  work: (trx: Transaction<Tables>) => Promise<CommandAnswer>,
+): Promise<CommandAnswer> {
   return withDatabase(({ writer }) =>
     inTransaction(writer, async (trx) => {
       const answer = await work(trx)
@@ -120,9 +122,9 @@ const UNREACHABLE = ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ETIMEDOUT', '
 
 /** The operator can repair an unreachable database; a stack does not help. */
 function explain(error: unknown): unknown {
-  if (error instanceof StorageUnavailable) return new OperatorError(`${messageOf(error)}.`)
-  const code = codeOf(error)
+  if (error instanceof StorageUnavailable) return new OperatorError(`${formatError(error)}.`)
+  const code = readErrorCode(error)
   if (!code || !UNREACHABLE.includes(code)) return error
-  const sentence = `The database cannot be reached: ${messageOf(error) || code}.`
+  const sentence = `The database cannot be reached: ${formatError(error) || code}.`
   return new OperatorError(sentence, { code: 'DATABASE_UNAVAILABLE' })
 }

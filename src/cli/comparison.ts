@@ -12,12 +12,12 @@ import {
 import {
   areaRows,
   type ChangeRow,
+  changeSize,
   comparisonBody,
   comparisonCsv,
-  figuresOf,
+  formatChange,
   layerName,
   relativeChange,
-  sizeOf,
   totalRows,
   WORST_AREAS,
   worstRows,
@@ -31,7 +31,7 @@ import {
   requireComplete,
 } from '#src/catalog/release-queries.ts'
 import type { Database } from '#src/data/client.ts'
-import { CHECK_NAMES, type CheckName, type Finding } from '#src/data/rights.ts'
+import { CHECK_NAMES, type CheckName, type ReleaseIssue } from '#src/data/rights.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import { noAreas, OperatorError } from '#src/errors.ts'
 import { type Leniency, refusingChecks } from '#src/ingest/checks/index.ts'
@@ -39,7 +39,7 @@ import { type Publishing, publishChecked } from '#src/ingest/publish.ts'
 import { shortNumber } from '#src/lib/round.ts'
 import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { command } from './command.ts'
-import { changeText, numberText, table } from './table.ts'
+import { changeText, formatNumber, formatTable } from './table.ts'
 import { type Output, progressLine, say } from './terminal.ts'
 
 export const STRICT_OPTION = ['--strict', 'refuse it for notes as well as errors'] as const
@@ -59,13 +59,13 @@ function readChecks(text: string, before: CheckName[]): CheckName[] {
   return [...before, ...(named as CheckName[])]
 }
 
-export function sayFindings(findings: readonly Finding[]): void {
+export function printIssues(findings: readonly ReleaseIssue[]): void {
   for (const { check, level, sentence, allowed } of findings) {
     say(allowed ? 'allowed' : level, `${sentence} (${check})`)
   }
 }
 
-export function notPublished(code: string, findings: readonly Finding[]): OperatorError {
+export function notPublished(code: string, findings: readonly ReleaseIssue[]): OperatorError {
   const allow = refusingChecks(findings).join()
   return new OperatorError(
     `${code} is not published: \`agro releases publish ${code} --allow ${allow}\` publishes it all the same, \`agro releases delete ${code}\` deletes it.`,
@@ -182,13 +182,13 @@ function comparisonText(
     `${after} against ${before}${reason ? `, ${reason}` : ''}`,
     placesText(comparison),
     '',
-    table(
+    formatTable(
       ['LAYER', ...HEAD, 'GAINED', 'LOST', changedHead(comparison)],
       totalRows(comparison).map(totalCells),
     ),
     '',
     ...(worst.length > 0
-      ? ['Where most changes:', table(['AREA', 'NAME', 'LAYER', ...HEAD], worst.map(areaCells))]
+      ? ['Where most changes:', formatTable(['AREA', 'NAME', 'LAYER', ...HEAD], worst.map(areaCells))]
       : ['No mean changes anywhere.']),
   ].join('\n')
 }
@@ -206,7 +206,7 @@ function changedHead({ threshold }: Comparison): string {
 }
 
 function totalCells({ layer, found }: ChangeRow): string[] {
-  const figures = figuresOf(layer, found)
+  const figures = formatChange(layer, found)
   const { changed_percent, changed_percent_least, changed_percent_most } = figures
   const bounds =
     changed_percent_least === changed_percent_most
@@ -226,11 +226,11 @@ function areaCells({ area, layer, found }: ChangeRow): string[] {
 }
 
 function figureCells({ layer, found }: Pick<ChangeRow, 'layer' | 'found'>): string[] {
-  const figures = figuresOf(layer, found)
+  const figures = formatChange(layer, found)
   return [
     layer.unit,
-    numberText(figures.mean_before),
-    numberText(figures.mean_after),
+    formatNumber(figures.mean_before),
+    formatNumber(figures.mean_after),
     changeText(relativeChange(found.change)),
     `${percent(figures.covered_before_percent)} -> ${percent(figures.covered_after_percent)}`,
   ]
@@ -303,7 +303,7 @@ async function findExcess(database: Database, code: string, maxChange: number) {
   if (!predecessor) return undefined
   const before = predecessor.release
   const comparison = await compareForOperator(database, before, after, { threshold: DEFAULT_THRESHOLD })
-  const beyond = areaRows(comparison).filter((row) => sizeOf(row) > maxChange)
+  const beyond = areaRows(comparison).filter((row) => changeSize(row) > maxChange)
   if (beyond.length === 0) return undefined
   const [worst] = worstRows(comparison, 1) as [ChangeRow]
   const areas = new Set(beyond.map(({ area }) => area)).size
@@ -319,7 +319,7 @@ async function findExcess(database: Database, code: string, maxChange: number) {
         name: worst.area?.name,
         input: worst.layer.input,
         scenario: worst.layer.scenario,
-        ...figuresOf(worst.layer, worst.found),
+        ...formatChange(worst.layer, worst.found),
       },
     },
     sentence: `${code} is not published: ${describeExcess(comparison, areas, worst, maxChange)} from ${before.code}. \`agro releases diff ${code}\` says more; without --max-change it is published.`,
@@ -329,7 +329,7 @@ async function findExcess(database: Database, code: string, maxChange: number) {
 function describeExcess({ level, areas }: Comparison, beyond: number, worst: ChangeRow, maxChange: number) {
   const places =
     level === null ? 'in all that the two cover' : `in ${beyond} of ${areas.length} areas of level ${level}`
-  const { mean_before, mean_after } = figuresOf(worst.layer, worst.found)
+  const { mean_before, mean_after } = formatChange(worst.layer, worst.found)
   const where = level === null ? '' : ` in ${worst.area?.name} (${worst.area?.code})`
-  return `${places} a mean changes by more than ${shortNumber(100 * maxChange)} %, most${where}, where ${layerName(worst.layer)} goes from ${numberText(mean_before)} to ${numberText(mean_after)} ${worst.layer.unit} (${changeText(relativeChange(worst.found.change))}),`
+  return `${places} a mean changes by more than ${shortNumber(100 * maxChange)} %, most${where}, where ${layerName(worst.layer)} goes from ${formatNumber(mean_before)} to ${formatNumber(mean_after)} ${worst.layer.unit} (${changeText(relativeChange(worst.found.change))}),`
 }

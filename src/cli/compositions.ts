@@ -6,7 +6,7 @@ import {
 } from '#src/advice/quantities/queries.ts'
 import { OperatorError } from '#src/errors.ts'
 import { changeReference, command, group } from './command.ts'
-import { table } from './table.ts'
+import { formatTable } from './table.ts'
 import type { Output } from './terminal.ts'
 
 const LONGEST_NAME = 100
@@ -67,7 +67,7 @@ function formula({ n, p2o5, k2o, s }: Composition): string {
 function compositionsText(compositions: Composition[]): string {
   if (compositions.length === 0) return 'Nothing is known of the composition of any input.'
   const rows = compositions.map(({ name, n, p2o5, k2o, s }) => [name, ...[n, p2o5, k2o, s].map(String)])
-  return table(['INPUT', 'N %', 'P2O5 %', 'K2O %', 'S %'], rows)
+  return formatTable(['INPUT', 'N %', 'P2O5 %', 'K2O %', 'S %'], rows)
 }
 
 function readName(text: string): string {

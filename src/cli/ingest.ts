@@ -9,11 +9,11 @@ import {
 import { refusePast } from '#src/catalog/schedule-queries.ts'
 import type { Database } from '#src/data/client.ts'
 import { nameOfCrs } from '#src/data/crs.ts'
-import type { CheckName, Finding } from '#src/data/rights.ts'
+import type { CheckName, ReleaseIssue } from '#src/data/rights.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
-import { type Inspection, inspect, type Leniency, refusingChecks } from '#src/ingest/checks/index.ts'
+import { inspect, type Leniency, type ReleaseInspection, refusingChecks } from '#src/ingest/checks/index.ts'
 import { openGeoTiffs } from '#src/ingest/geotiff/source.ts'
 import { examineRelease, extentOrRefuse, type Ingestion, ingestRelease } from '#src/ingest/load.ts'
 import { type Manifest, readManifest } from '#src/ingest/manifest.ts'
@@ -25,19 +25,19 @@ import {
   type ReleaseSource,
 } from '#src/ingest/source.ts'
 import type { Statistics } from '#src/ingest/statistics.ts'
-import type { Extent } from '#src/raster/grid.ts'
-import { type Answer, command, lookInDatabase, withDatabase } from './command.ts'
+import type { LevelExtent } from '#src/raster/grid.ts'
+import { type CommandAnswer, command, lookInDatabase, withDatabase } from './command.ts'
 import {
   allowOption,
   type ExcessiveChange,
   maxChangeOption,
   notPublished,
+  printIssues,
   publishWithin,
   STRICT_OPTION,
-  sayFindings,
 } from './comparison.ts'
 import { scheduleChecked } from './releases.ts'
-import { readTime, table, timeText } from './table.ts'
+import { formatTable, readTime, timeText } from './table.ts'
 import {
   type Output,
   pathNamed,
@@ -50,7 +50,7 @@ import {
 
 export function listFacts(
   release: ReleaseSource,
-  extents: Extent[],
+  extents: LevelExtent[],
   statistics: Map<LayerSource, Statistics>,
 ): object[] {
   return release.coverages.map(({ grid, layers }, index) => ({
@@ -66,14 +66,14 @@ export function listFacts(
 export async function formatReport(
   db: Kysely<Tables>,
   release: ReleaseSource,
-  extents: Extent[],
+  extents: LevelExtent[],
   statistics: Map<LayerSource, Statistics>,
   published: ReleaseRow | undefined,
 ): Promise<string> {
   const names = await Promise.all(release.coverages.map(({ grid }) => nameOfCrs(db, grid.srid)))
   return [
     ...release.coverages.flatMap((coverage, index) =>
-      coverageReport(coverage, names[index] as string, extents[index] as Extent, statistics),
+      coverageReport(coverage, names[index] as string, extents[index] as LevelExtent, statistics),
     ),
     ...(await differences(db, release, statistics, published)),
     'Nothing was written.',
@@ -83,7 +83,7 @@ export async function formatReport(
 function coverageReport(
   { grid, layers }: CoverageSource,
   crs: string,
-  extent: Extent,
+  extent: LevelExtent,
   statistics: Map<LayerSource, Statistics>,
 ): string[] {
   const unit = grid.srid === 4326 ? 'degrees' : 'CRS units'
@@ -102,7 +102,7 @@ function coverageReport(
   return [
     `grid: ${grid.width} x ${grid.height} pixels of ${grid.pixelWidth} x ${Math.abs(grid.pixelHeight)} ${unit}, ${crs}`,
     `extent: ${[extent.west, extent.south, extent.east, extent.north].map((degrees) => degrees.toFixed(5)).join(', ')} (west, south, east, north)`,
-    table(['LAYER', 'UNIT', 'TYPE', 'VALID', 'MINIMUM', 'MAXIMUM', 'MEAN', 'FROM'], rows),
+    formatTable(['LAYER', 'UNIT', 'TYPE', 'VALID', 'MINIMUM', 'MAXIMUM', 'MEAN', 'FROM'], rows),
     '',
   ]
 }
@@ -130,7 +130,7 @@ async function differences(
   const gone = [...before.keys()].filter((name) => !kept.has(name)).map((name) => [name, 'would be gone'])
   return [
     `Against ${published.code}, which is published now:`,
-    table(['LAYER', 'CHANGE'], [...rows, ...gone]),
+    formatTable(['LAYER', 'CHANGE'], [...rows, ...gone]),
   ]
 }
 
@@ -214,7 +214,11 @@ export const ingestCommand = command({
   },
 })
 
-async function ingest(database: Database, manifest: Manifest, options: IngestOptions): Promise<Answer> {
+async function ingest(
+  database: Database,
+  manifest: Manifest,
+  options: IngestOptions,
+): Promise<CommandAnswer> {
   await refuseUnknownSeries(database.writer, manifest)
   if (options.publishAt) await refusePast(database.writer, options.publishAt)
   const release = await openGeoTiffs(database.writer, manifest)
@@ -243,14 +247,14 @@ function isToPublish({ publish, publishAt }: IngestOptions): boolean {
 async function examine(
   database: Database,
   release: ReleaseSource,
-  extents: Extent[],
-  inspection: Inspection,
+  extents: LevelExtent[],
+  inspection: ReleaseInspection,
   published: ReleaseRow | undefined,
   output: Output,
-): Promise<Answer> {
+): Promise<CommandAnswer> {
   const read = await examineRelease(release, progressLine('reading'))
   const findings = await inspection.after(read)
-  sayFindings(findings)
+  printIssues(findings)
   const statistics = new Map(
     read.flatMap(({ layers }) => layers.map(({ layer, statistics }) => [layer, statistics])),
   )
@@ -266,14 +270,14 @@ async function examine(
 async function load(
   database: Database,
   release: ReleaseSource,
-  { before, after }: Inspection,
+  { before, after }: ReleaseInspection,
   leniency: Leniency,
   options: IngestOptions,
-): Promise<Answer> {
+): Promise<CommandAnswer> {
   const { force, maxChange, publishAt } = options
   const known = force ? undefined : await findLoaded(database.writer, release.description)
   const said = known ? [] : before
-  sayFindings(said)
+  printIssues(said)
   const refusingBefore = refusingChecks(said)
   if (isToPublish(options) && refusingBefore.length > 0) {
     refuse(
@@ -304,7 +308,7 @@ async function load(
     return isLimited ? publishLimited(database, ingestion, leniency, maxChange, signal) : ingestion
   })
   const { code, published, scheduled, findings, sentence } = done
-  sayFindings(findings.filter((finding) => !isAmong(said, finding)))
+  printIssues(findings.filter((finding) => !isAmong(said, finding)))
   const seconds = (Date.now() - started) / 1000
   const [told, text] = [describeDone(done, seconds), formatDone(done, seconds)]
   if (isToPublish(options) && !published && !scheduled) {
@@ -351,7 +355,7 @@ async function publishLimited(
   return { ...ingestion, ...done, findings: [...findings, ...others] }
 }
 
-function isAmong(findings: readonly Finding[], { sentence }: Finding): boolean {
+function isAmong(findings: readonly ReleaseIssue[], { sentence }: ReleaseIssue): boolean {
   return findings.some((other) => other.sentence === sentence)
 }
 

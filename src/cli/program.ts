@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { loadEnvironmentFile } from '#src/config.ts'
 import { isDatabaseUnavailable, isDiskFull } from '#src/data/failures.ts'
 import { type OperatorCode, OperatorError } from '#src/errors.ts'
-import { messageOf } from '#src/lib/promises.ts'
+import { formatError } from '#src/lib/promises.ts'
 import { VERSION } from '#src/lib/version.ts'
 import { EXIT, ExitWith } from './terminal.ts'
 
@@ -109,6 +109,6 @@ function readRefusal(error: unknown): OperatorError | undefined {
 function unexpectedText(error: unknown, verbose: boolean): string {
   const isAsked = verbose || process.env.DEBUG
   if (isAsked && error instanceof Error) return error.stack ?? error.message
-  const [line] = messageOf(error).split('\n')
+  const [line] = formatError(error).split('\n')
   return `Unexpected error: ${line} (--verbose shows where it comes from).`
 }

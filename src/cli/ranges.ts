@@ -11,7 +11,7 @@ import {
 import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { changeReference, command, group } from './command.ts'
-import { table } from './table.ts'
+import { formatTable } from './table.ts'
 import type { Output } from './terminal.ts'
 
 const CROP_OPTION = ['--crop <code>', 'for this crop only'] as const
@@ -97,7 +97,7 @@ function rangesText(ranges: ListedRange[]): string {
     unit,
     set ? 'set' : 'of the product',
   ])
-  return table(['PRODUCT', 'CROP', 'MINIMUM', 'MAXIMUM', 'UNIT', 'FROM'], rows)
+  return formatTable(['PRODUCT', 'CROP', 'MINIMUM', 'MAXIMUM', 'UNIT', 'FROM'], rows)
 }
 
 function requireProduct(code: string): ProductDefinition {

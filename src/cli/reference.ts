@@ -22,7 +22,7 @@ import {
 } from '#src/catalog/reference-queries.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { changeReference, command, group, YES_OPTION } from './command.ts'
-import { table } from './table.ts'
+import { formatTable } from './table.ts'
 import { type Consent, confirm, type Output } from './terminal.ts'
 
 interface ReferenceGroup<Row> {
@@ -146,7 +146,7 @@ export const countriesCommand = referenceCommand<CountryEntry>({
       levels.join(', ') || 'none',
       aliases.join(', '),
     ])
-    return table(['CODE', 'NAME', 'CROPS', 'BOUNDARIES', 'ALSO FOUND BY'], rows)
+    return formatTable(['CODE', 'NAME', 'CROPS', 'BOUNDARIES', 'ALSO FOUND BY'], rows)
   },
   example: { code: 'tza', name: 'Tanzania', otherName: 'Tanganyika' },
 })
@@ -165,7 +165,7 @@ export const cropsCommand = referenceCommand<CropEntry>({
       countries.join(', ') || 'none',
       aliases.join(', '),
     ])
-    return table(['CODE', 'NAME', 'OFFERED BY', 'ALSO FOUND BY'], rows)
+    return formatTable(['CODE', 'NAME', 'OFFERED BY', 'ALSO FOUND BY'], rows)
   },
   example: { code: 'maize', name: 'Maize', otherName: 'Corn' },
 })

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander'
 import type { Transaction } from 'kysely'
-import { isStale, lastDayOf, type Validity } from '#schemas/products/define.ts'
+import { findLastDay, isStale, type Validity } from '#schemas/products/define.ts'
 import {
   type LayerSummary,
   listLayers,
@@ -27,7 +27,7 @@ import {
 } from '#src/catalog/schedule-queries.ts'
 import type { AuditKind } from '#src/data/audit-kinds.ts'
 import { listReleaseRecords, type ReleaseDetail, type ReleaseRecord } from '#src/data/audit-queries.ts'
-import type { CheckName, Finding } from '#src/data/rights.ts'
+import type { CheckName, ReleaseIssue } from '#src/data/rights.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables, TileStoreName } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
@@ -37,18 +37,18 @@ import { findTileStore, listTileStores } from '#src/ingest/move-queries.ts'
 import { rollBackChecked } from '#src/ingest/publish.ts'
 import { removeUnusedFiles } from '#src/ingest/unused-files.ts'
 import { shortNumber } from '#src/lib/round.ts'
-import { type Answer, command, group, lookInDatabase, withDatabase, YES_OPTION } from './command.ts'
+import { type CommandAnswer, command, group, lookInDatabase, withDatabase, YES_OPTION } from './command.ts'
 import {
   allowOption,
   diffCommand,
   type LimitedPublishing,
   maxChangeOption,
+  printIssues,
   publishWithin,
   STRICT_OPTION,
-  sayFindings,
 } from './comparison.ts'
 import { listReleaseSizes } from './doctor/queries.ts'
-import { printable, readTime, sizeText, table, timeText } from './table.ts'
+import { formatTable, printable, readTime, sizeText, timeText } from './table.ts'
 import {
   type Consent,
   confirm,
@@ -129,7 +129,9 @@ function listText(releases: ShownRelease[]): string {
   const refusals = releases.flatMap(({ code, schedule }) =>
     schedule?.refusal ? [`${code} was refused: ${printable(schedule.refusal)}`] : [],
   )
-  return [table(['RELEASE', 'STATE', 'SINCE (UTC)', 'SIZE', 'IN', 'SOURCE'], rows), ...refusals].join('\n')
+  return [formatTable(['RELEASE', 'STATE', 'SINCE (UTC)', 'SIZE', 'IN', 'SOURCE'], rows), ...refusals].join(
+    '\n',
+  )
 }
 
 const show = command({
@@ -163,7 +165,7 @@ function releaseText(release: ShownRelease & { layers: LayerSummary[]; history: 
       value === null ? 'none' : shortNumber(value),
     ),
   ])
-  const last = lastDayOf(release)
+  const last = findLastDay(release)
   const over = release.stale ? ', which is over: answers say that they are stale' : ''
   const history = release.history.map(({ at, kind, operator, detail }) => [
     timeText(at),
@@ -179,9 +181,9 @@ function releaseText(release: ShownRelease & { layers: LayerSummary[]; history: 
     ...(release.publishedAt ? [`published: ${timeText(release.publishedAt)} UTC`] : []),
     ...(release.schedule?.refusal ? [`refused: ${printable(release.schedule.refusal)}`] : []),
     ...(last === null ? [] : [`valid until: ${last}${over}`]),
-    table(['LAYER', 'UNIT', 'VALID', 'MINIMUM', 'MAXIMUM', 'MEAN'], rows),
+    formatTable(['LAYER', 'UNIT', 'VALID', 'MINIMUM', 'MAXIMUM', 'MEAN'], rows),
     ...findingLines(release.findings),
-    ...(history.length > 0 ? [table(['WHEN (UTC)', 'WHAT', 'BY'], history)] : []),
+    ...(history.length > 0 ? [formatTable(['WHEN (UTC)', 'WHAT', 'BY'], history)] : []),
   ].join('\n')
 }
 
@@ -315,7 +317,7 @@ const schedule = command({
   async change({ writer }, { at, allow, strict, ...output }: PublishOptions & { at: Date }, code: string) {
     await refusePast(writer, at)
     const findings = await inTransaction(writer, (trx) => scheduleChecked(trx, code, at, { allow, strict }))
-    sayFindings(findings)
+    printIssues(findings)
     const refusing = refusingChecks(findings)
     if (refusing.length > 0) {
       const sentence = `${code} is not scheduled: mend it, or schedule it with --allow ${refusing.join()}.`
@@ -335,7 +337,7 @@ export async function scheduleChecked(
   code: string,
   publishAt: Date,
   leniency: Leniency,
-): Promise<Finding[]> {
+): Promise<ReleaseIssue[]> {
   await requireUnpublished(trx, code)
   const findings = await inspectAgain(trx, code, leniency)
   if (refusingChecks(findings).length === 0) {
@@ -399,8 +401,8 @@ function answerPublished(
   output: Output,
   value: object,
   text: string,
-): Answer {
-  sayFindings(findings)
+): CommandAnswer {
+  printIssues(findings)
   if (published) return [value, text]
   const allow = refusingChecks(findings).join()
   const reason = sentence ?? `${code} is not published: mend it, or publish it with --allow ${allow}.`

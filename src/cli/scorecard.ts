@@ -6,14 +6,14 @@ import { PRODUCTS } from '#schemas/products/index.ts'
 import { type ReleaseRow, requireComplete } from '#src/catalog/release-queries.ts'
 import type { Database } from '#src/data/client.ts'
 import { OperatorError } from '#src/errors.ts'
-import { isObservable, scorecardOf } from '#src/history/scorecard.ts'
+import { computeScorecard, isObservable } from '#src/history/scorecard.ts'
 import type { Observation } from '#src/history/scorecard-queries.ts'
-import { messageOf } from '#src/lib/promises.ts'
+import { formatError } from '#src/lib/promises.ts'
 import { shortNumber } from '#src/lib/round.ts'
 import { valuesInRelease } from '#src/lookup/pixels.ts'
 import { command } from './command.ts'
 import { levelOption } from './comparison.ts'
-import { table } from './table.ts'
+import { formatTable } from './table.ts'
 import { type Output, pathNamed } from './terminal.ts'
 
 export interface ObservedRow {
@@ -74,7 +74,7 @@ function readRecords(text: string): { record: string[]; line: number }[] {
     }) as unknown as { record: string[]; info: { lines: number } }[]
     return found.map(({ record, info }) => ({ record, line: info.lines }))
   } catch (error) {
-    throw new OperatorError(`The observations are not CSV: ${messageOf(error)}.`)
+    throw new OperatorError(`The observations are not CSV: ${formatError(error)}.`)
   }
 }
 
@@ -115,7 +115,7 @@ give them away.`,
       file === undefined
         ? { given: [], errors: [] }
         : await readFileObservations(database, release, product, file)
-    const card = await scorecardOf(database.writer, release, product, level, given)
+    const card = await computeScorecard(database.writer, release, product, level, given)
     return [{ ...card, row_errors: errors }, cardText(card, errors)]
   },
 })
@@ -127,7 +127,7 @@ async function readFileObservations(
   file: string,
 ): Promise<{ given: Observation[]; errors: RowError[] }> {
   const text = await readFile(pathNamed(file), 'utf8').catch((error) => {
-    throw new OperatorError(`${file} cannot be read: ${messageOf(error)}.`)
+    throw new OperatorError(`${file} cannot be read: ${formatError(error)}.`)
   })
   const { key, maximum } = product.observed as NonNullable<ProductDefinition['observed']>
   const { rows, errors } = readObservations(text, key, maximum)
@@ -148,13 +148,13 @@ function cardText(card: Scorecard, errors: readonly RowError[]): string {
     `${release}: ${from_feedback} observations of feedback, ${from_file} of a file; ${without_value} where it has no value. In ${unit}.`,
     '',
     card.scenarios.length > 0
-      ? table(HEAD, card.scenarios.map(cells))
+      ? formatTable(HEAD, card.scenarios.map(cells))
       : `They are of fewer than ${smallest_group} accounts: nothing is shown.`,
     ...(card.districts.length > 0
       ? [
           '',
           `Areas of level ${level}:`,
-          table(
+          formatTable(
             ['AREA', 'NAME', ...HEAD],
             card.districts.map((row) => [row.code, row.name, ...cells(row)]),
           ),

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander'
 import { shortNumber } from '#src/lib/round.ts'
 
-export function table(head: string[], rows: string[][]): string {
+export function formatTable(head: string[], rows: string[][]): string {
   const lines = [head, ...rows].map((cells) => cells.map(printable))
   const widths = head.map((_, column) => Math.max(...lines.map((cells) => (cells[column] ?? '').length)))
   return lines
@@ -42,7 +42,7 @@ export function changeText(relative: number | null): string {
   return `${relative > 0 ? '+' : ''}${(100 * relative).toFixed(1)} %`
 }
 
-export function numberText(value: number | null): string {
+export function formatNumber(value: number | null): string {
   return value === null ? 'none' : shortNumber(value)
 }
 

@@ -4,7 +4,7 @@ import { Option } from 'commander'
 import type { Transaction } from 'kysely'
 import { RegisterRequest } from '#schemas/auth.ts'
 import { ROLES, type Role } from '#schemas/user.ts'
-import { issueToken, usageOf } from '#src/accounts/account-mail.ts'
+import { describeTokenUse, issueToken } from '#src/accounts/account-mail.ts'
 import { hashPassword, refuseGuessable } from '#src/accounts/credentials.ts'
 import { deleteTwoFactor } from '#src/accounts/queries.ts'
 import {
@@ -23,8 +23,8 @@ import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { ApiError, OperatorError } from '#src/errors.ts'
 import { AJV_OPTIONS, validationError } from '#src/http/validation.ts'
-import { type Answer, command, group, withDatabase, YES_OPTION } from './command.ts'
-import { table } from './table.ts'
+import { type CommandAnswer, command, group, withDatabase, YES_OPTION } from './command.ts'
+import { formatTable } from './table.ts'
 import { type Consent, confirm, type Output, readPassword, whileShown } from './terminal.ts'
 
 interface CreateOptions extends Output {
@@ -54,7 +54,7 @@ const create = command({
     const user = await prepareUser(email, options, password)
     return withDatabase(({ writer }) => {
       const config = loadConfig()
-      return inTransaction(writer, async (trx): Promise<Answer> => {
+      return inTransaction(writer, async (trx): Promise<CommandAnswer> => {
         const made = await insertUser(trx, user)
         if (!made)
           throw new OperatorError(`There is an account ${email} already; \`agro users list\` shows it.`, {
@@ -102,7 +102,7 @@ async function issueReset(
   const issued = await issueToken(trx, email, 'password_reset', RESET_HOURS)
   if (!issued) throw noAccount(email)
   await recordOperation(trx, { kind: 'password_reset_issued', userId: issued.userId })
-  const usage = usageOf(issued.token, {
+  const usage = describeTokenUse(issued.token, {
     page: PASSWORD_RESET_URL,
     path: `${BASE_PATH}/auth/password/reset`,
     body: { password: 'the new password' },
@@ -128,7 +128,7 @@ const list = command({
       created_at.slice(0, 10),
       name,
     ])
-    return [users, table(['EMAIL', 'CONFIRMED', 'ROLE', 'SINCE', 'NAME'], rows)]
+    return [users, formatTable(['EMAIL', 'CONFIRMED', 'ROLE', 'SINCE', 'NAME'], rows)]
   },
 })
 
@@ -169,7 +169,7 @@ const demote = command({
   change: (database, _: Output, email: string) => changeRole(database, email, 'user'),
 })
 
-function changeRole({ writer }: Database, email: string, role: Role): Promise<Answer> {
+function changeRole({ writer }: Database, email: string, role: Role): Promise<CommandAnswer> {
   return inTransaction(writer, async (trx) => {
     const id = await setRole(trx, email, role)
     await recordOperation(trx, { kind: 'role_changed', userId: id, detail: { role } })

@@ -4,7 +4,7 @@ import pg from 'pg'
 import type { Config } from '#src/config.ts'
 import { OperatorError } from '#src/errors.ts'
 import { isDebugged } from '#src/lib/log-levels.ts'
-import { codeOf, messageOf } from '#src/lib/promises.ts'
+import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import type { EmbeddedCluster } from './embedded/cluster.ts'
 import { openFileStore } from './files/open.ts'
 import type { FileStore } from './files/store.ts'
@@ -19,9 +19,9 @@ export class DatabaseUnreachable extends OperatorError {
   readonly step: string
 
   constructor(place: string, setting: string, cause: unknown) {
-    const reason = messageOf(cause) || codeOf(cause)
+    const reason = formatError(cause) || readErrorCode(cause)
     super(`The database ${place} cannot be reached: ${reason}.`, { cause, code: 'DATABASE_UNAVAILABLE' })
-    this.step = stepFor(`${codeOf(cause)} ${reason}`, setting)
+    this.step = stepFor(`${readErrorCode(cause)} ${reason}`, setting)
   }
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
 import { OperatorError } from '#src/errors.ts'
-import { codeOf } from '#src/lib/promises.ts'
+import { readErrorCode } from '#src/lib/promises.ts'
 import type { Tables } from './tables.ts'
 
 /** A CRS as PostGIS keeps it. The WKT is what counts, where there is one. */
@@ -35,7 +35,7 @@ export async function sridOfCode(db: Kysely<Tables>, code: number): Promise<numb
 }
 
 /** The PROJ string of what PostGIS knows; undefined where it does not know it. */
-export async function projOf(db: Kysely<Tables>, srid: number): Promise<string | undefined> {
+export async function readProjString(db: Kysely<Tables>, srid: number): Promise<string | undefined> {
   const { rows } = await sql<{ proj: string }>`
     select proj4text as proj from spatial_ref_sys where srid = ${srid}`.execute(db)
   return rows[0]?.proj
@@ -98,7 +98,7 @@ async function add(db: Kysely<Tables>, { srid, wkt, proj }: AddedCrs, name: stri
     insert into spatial_ref_sys (srid, srtext, proj4text) values (${srid}::integer, ${wkt}, ${proj})
     on conflict (srid) do nothing`
   await insert.execute(db).catch((error) => {
-    if (codeOf(error) !== INSUFFICIENT_PRIVILEGE) throw error
+    if (readErrorCode(error) !== INSUFFICIENT_PRIVILEGE) throw error
     const role = rows[0]?.role
     const quoted = [wkt, proj].map((text) => `'${text.replaceAll("'", "''")}'`).join(', ')
     throw new OperatorError(

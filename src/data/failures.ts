@@ -1,4 +1,4 @@
-import { codeOf, messageOf } from '#src/lib/promises.ts'
+import { formatError, readErrorCode } from '#src/lib/promises.ts'
 
 /** Node's codes of connections that cannot be made or have broken. */
 const CONNECTION_CODES =
@@ -34,7 +34,7 @@ const CONNECTION_MESSAGES =
 /** Whether an error means that the database did not answer, rather than that it said no. */
 export function isDatabaseUnavailable(error: unknown): error is Error {
   if (!(error instanceof Error)) return false
-  const code = codeOf(error)
+  const code = readErrorCode(error)
   if (code === undefined) return CONNECTION_MESSAGES.test(error.message)
   return (
     CONNECTION_CODES.test(code) ||
@@ -47,22 +47,22 @@ export function isDatabaseUnavailable(error: unknown): error is Error {
 
 /** Whether a statement or a transaction has been undone for the sake of others: it may be tried again at once. */
 export function isUndone(error: unknown): boolean {
-  return UNDONE_STATES.test(codeOf(error) ?? '')
+  return UNDONE_STATES.test(readErrorCode(error) ?? '')
 }
 
 /** Whether an error means that the database can store nothing; it may still be read. */
 export function isDatabaseReadOnly(error: unknown): boolean {
-  return READ_ONLY_STATES.test(codeOf(error) ?? '')
+  return READ_ONLY_STATES.test(readErrorCode(error) ?? '')
 }
 
 /** Whether an error means that there is no room left on the disk of the database. */
 export function isDiskFull(error: unknown): boolean {
-  return codeOf(error) === DISK_FULL
+  return readErrorCode(error) === DISK_FULL
 }
 
 /** Whether somebody else held a lock for as long as it was waited for: the same may go well in a moment. */
 export function isLockNotAvailable(error: unknown): boolean {
-  return codeOf(error) === LOCK_NOT_AVAILABLE
+  return readErrorCode(error) === LOCK_NOT_AVAILABLE
 }
 
 /** SQLSTATEs: a page of a table that is not what was written, and an index that does not fit its table. */
@@ -73,16 +73,16 @@ const INDEX_CORRUPTED = 'XX002'
  * What an operator is told where the files of the database are damaged: what is, and what to do, in a sentence.
  * Undefined for all other errors. It does not go away by itself, so clients are told of a failure and not to wait.
  */
-export function damageOf(error: unknown): string | undefined {
-  const code = codeOf(error)
-  const damage = `The files of the database are damaged (${messageOf(error)})`
+export function describeDamage(error: unknown): string | undefined {
+  const code = readErrorCode(error)
+  const damage = `The files of the database are damaged (${formatError(error)})`
   if (code === DATA_CORRUPTED) return `${damage}: stop the service, and put back a backup.`
   if (code === INDEX_CORRUPTED) return `${damage}: reindex, or put back a backup.`
   return undefined
 }
 
 /** Where something is read: on a replica, and on the primary, which is the same where there is no replica. */
-export interface Sources<Source> {
+export interface FailureSources<Source> {
   reader: Source
   readerAtPrimary: Source
 }
@@ -92,7 +92,7 @@ export interface Sources<Source> {
  * deleted, or a replica may not have it yet that the primary, or another replica, has told of.
  */
 export async function findAlsoAtPrimary<Source, Item, Found>(
-  { reader, readerAtPrimary }: Sources<Source>,
+  { reader, readerAtPrimary }: FailureSources<Source>,
   items: Item[],
   find: (source: Source, items: Item[]) => Promise<(Found | null)[]>,
 ): Promise<(Found | null)[]> {

@@ -1,12 +1,12 @@
 import { setTimeout } from 'node:timers/promises'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { OperatorError } from '#src/errors.ts'
-import { codeOf, messageOf } from '#src/lib/promises.ts'
+import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import { doublingPauses, pauseAfter } from '#src/lib/retry.ts'
 import { isLockNotAvailable } from './failures.ts'
 import { insertReference, REFERENCE_FILE, readReference, SQL_FOLDER } from './reference.ts'
 import { explainRights } from './rights.ts'
-import { breaksOlder, pendingOf, readApplied, readScripts, type Script } from './schema-state.ts'
+import { breaksOlder, listPendingScripts, readApplied, readScripts, type Script } from './schema-state.ts'
 import type { Tables } from './tables.ts'
 
 /** Short beside the time that a lock is waited for. */
@@ -116,7 +116,7 @@ export async function migrate(
   { progress = () => {}, patienceMs = PATIENCE_MS }: MigrateOptions = {},
 ): Promise<string[]> {
   const scripts = await readScripts(folder)
-  if (pendingOf(scripts, await readApplied(db)).length === 0) return []
+  if (listPendingScripts(scripts, await readApplied(db)).length === 0) return []
   const begun = performance.now()
   for (let failures = 1; ; failures++) {
     let holder: HolderWatch | undefined
@@ -147,7 +147,7 @@ async function processOf(trx: Transaction<Tables>): Promise<number> {
 /** Nothing is left of a migration then. */
 function isBlocked(error: unknown): boolean {
   const cause = error instanceof OperatorError ? error.cause : error
-  return isLockNotAvailable(cause) || codeOf(cause) === DEADLOCK
+  return isLockNotAvailable(cause) || readErrorCode(cause) === DEADLOCK
 }
 
 function blocked(holder: string | undefined, patienceMs: number): OperatorError {
@@ -160,7 +160,7 @@ async function applyAll(trx: Transaction<Tables>, scripts: Script[], folder: URL
   await sql`select pg_advisory_xact_lock(${sql.lit(MIGRATION_LOCK)})`.execute(trx)
   await sql`set local lock_timeout = ${sql.lit(LOCK_TIMEOUT_MS)}`.execute(trx)
   const applied = await readApplied(trx)
-  const pending = pendingOf(scripts, applied)
+  const pending = listPendingScripts(scripts, applied)
   if (pending.length > 0) await keepAppliedScripts(trx)
   for (const script of pending) await apply(trx, script)
   const names = pending.map(({ name }) => name)
@@ -189,7 +189,7 @@ async function apply(trx: Transaction<Tables>, script: Script): Promise<void> {
   try {
     await sql.raw(script.text).execute(trx)
   } catch (error) {
-    throw new OperatorError(`${script.name} could not be applied: ${messageOf(error)}.`, { cause: error })
+    throw new OperatorError(`${script.name} could not be applied: ${formatError(error)}.`, { cause: error })
   }
   await sql`
     insert into applied_script (kind, name, checksum, breaks_older)

@@ -31,7 +31,7 @@ function copyOut(client: pg.ClientBase, text: string): Promise<BinaryRow[]> {
 }
 
 /** The same, read where other rows are. */
-export function copyOutOf(reading: Reading, text: string): Promise<BinaryRow[]> {
+export function copyOutFrom(reading: Reading, text: string): Promise<BinaryRow[]> {
   return reading.run(async (pool) => {
     const client = await pool.connect()
     try {

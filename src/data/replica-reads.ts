@@ -8,7 +8,7 @@ import {
   type QueryResult,
 } from 'kysely'
 import type pg from 'pg'
-import { codeOf, messageOf } from '#src/lib/promises.ts'
+import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import { isDatabaseUnavailable } from './failures.ts'
 
 /** Work that reads, statement by statement, and where it does so. */
@@ -199,7 +199,7 @@ const OF_REPLICA = /^(40|42|53|55|58|XX00[12])/
 
 /** Whether the writer may do what a replica has failed in. It would take as long for a statement that takes too long. */
 function mayBeOfReplica(error: unknown): boolean {
-  const code = codeOf(error)
+  const code = readErrorCode(error)
   if (code === STATEMENT_TIMEOUT) return false
   return isLeft(error) || isDatabaseUnavailable(error) || (code !== undefined && OF_REPLICA.test(code))
 }
@@ -212,7 +212,7 @@ function isLeft(error: unknown): boolean {
 function isLost(error: unknown): boolean {
   return (
     !isLeft(error) &&
-    !OF_REPLICA.test(codeOf(error) ?? '') &&
-    messageOf(error) !== 'timeout exceeded when trying to connect'
+    !OF_REPLICA.test(readErrorCode(error) ?? '') &&
+    formatError(error) !== 'timeout exceeded when trying to connect'
   )
 }

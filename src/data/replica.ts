@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { codeOf, messageOf } from '#src/lib/promises.ts'
+import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import { createReads, type ReadCounts, type Reading, StrayConnectionError } from './replica-reads.ts'
 
 /** A connection of its own for a question that is asked again and again, which says in time whether there is an answer. */
@@ -275,7 +275,7 @@ export function createReplica(options: ReplicaOptions): Replica {
   }
 
   function fail(error: unknown): void {
-    failure = messageOf(error) || codeOf(error) || 'it does not answer'
+    failure = formatError(error) || readErrorCode(error) || 'it does not answer'
     failedAt = performance.now()
     changes.tell()
   }
@@ -350,6 +350,6 @@ async function hearWritten(primary: Probe, lag: ReplayLag, begun: number): Promi
     lag.written(begun, Number(position))
   } catch (error) {
     // Who refuses a connection is there, and others may write: then the bound holds.
-    if (!REFUSED.test(codeOf(error) ?? '')) lag.unknown()
+    if (!REFUSED.test(readErrorCode(error) ?? '')) lag.unknown()
   }
 }

@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import { OperatorError } from '#src/errors.ts'
-import { codeOf, messageOf } from '#src/lib/promises.ts'
+import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import { inTransaction } from './sql.ts'
 import type { Tables } from './tables.ts'
 
@@ -129,9 +129,9 @@ export async function refuseMissingRights(db: Kysely<Tables>): Promise<void> {
  * as it is.
  */
 export async function explainRights(db: Kysely<Tables>, error: unknown): Promise<never> {
-  const code = codeOf(error) ?? (error instanceof Error ? codeOf(error.cause) : undefined)
+  const code = readErrorCode(error) ?? (error instanceof Error ? readErrorCode(error.cause) : undefined)
   if (code !== INSUFFICIENT_PRIVILEGE) throw error
-  return refuseRole(db, messageOf(error).replace(/\.$/, ''))
+  return refuseRole(db, formatError(error).replace(/\.$/, ''))
 }
 
 /** Says what the role may not do, and what helps. */
@@ -161,7 +161,7 @@ export type CheckName = keyof typeof CHECKS
 export const CHECK_NAMES = Object.keys(CHECKS) as CheckName[]
 
 /** What a check has found in a release. */
-export interface Finding {
+export interface ReleaseIssue {
   check: CheckName
   /** An error keeps the release from being published, unless its check is allowed by name. */
   level: 'error' | 'note'

@@ -141,7 +141,7 @@ function migrationsIn(applied: AppliedScripts): string[] {
  *
  * @throws {OperatorError} when an applied migration has been changed, or one breaks this version
  */
-export function pendingOf(scripts: Script[], applied: AppliedScripts): Script[] {
+export function listPendingScripts(scripts: Script[], applied: AppliedScripts): Script[] {
   const { pending, breaking, changed } = compareScripts(scripts, applied)
   if (breaking[0]) {
     throw new OperatorError(
@@ -170,7 +170,7 @@ function isReplaced({ checksum }: Script, found: AppliedScript | undefined): boo
  */
 export async function refuseOlderSchema(db: Kysely<Tables>, folder = SQL_FOLDER): Promise<void> {
   const applied = await readApplied(db)
-  const [first, ...others] = pendingOf(await readScripts(folder), applied)
+  const [first, ...others] = listPendingScripts(await readScripts(folder), applied)
   if (!first) return
   if (applied.size === 0) {
     throw new OperatorError('The database has no schema yet: `agro migrate` makes it.', { code: 'SCHEMA' })

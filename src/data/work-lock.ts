@@ -119,7 +119,7 @@ export async function doAlone<Result>(
 }
 
 /** The process of the database that holds a lock of {@link lockWork}, or null. */
-export function holderOf(lock: Expression<number | null>): RawBuilder<number | null> {
+export function findLockHolder(lock: Expression<number | null>): RawBuilder<number | null> {
   return sql`(
     select pid
     from pg_locks

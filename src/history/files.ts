@@ -7,12 +7,12 @@ import type { Items } from '#src/http/format.ts'
 import { type CsvValue, csvRow } from '#src/http/formats.ts'
 import type { AdvisoryRecord, HistoryFilter, HistoryRow } from './queries.ts'
 import {
-  areaOf,
   isSynthetic,
-  monthOf,
   type RecordedAnswer,
   type RecordedArea,
   type ReleaseSection,
+  readMonth,
+  readRecordedArea,
 } from './recorded-answer.ts'
 
 /** A value, or none. */
@@ -64,7 +64,7 @@ function readEntry(
     release: section.release ?? null,
     synthetic: isSynthetic(section, row) ?? null,
     forecastPeriod: section.forecast_period ?? null,
-    forecastMonth: monthOf(section) ?? null,
+    forecastMonth: readMonth(section) ?? null,
     input: cell(product.input?.key),
     scenario: cell('scenario'),
     value: cell(product.value.key),
@@ -185,7 +185,7 @@ function createPropertyWriter(
   const listColumns = createLayerColumns([...Object.keys(FEATURE_COLUMNS), ...COLUMNS_OF_FORMATS])
   return (row) => {
     const entries = listEntries(products, row)
-    const item = { row, answer: row.answer as RecordedAnswer, area: areaOf(row), entries }
+    const item = { row, answer: row.answer as RecordedAnswer, area: readRecordedArea(row), entries }
     const others = Object.entries(FEATURE_COLUMNS).map(([name, cellOf]) => [name, cellOf(item)])
     const cells = [...others, ...entries.flatMap(listColumns)]
     return Object.fromEntries(cells.filter(([, cell]) => cell !== null))
@@ -273,7 +273,7 @@ export function createHistoryItems(
 export function formatItem(row: HistoryRow): HistoryItem {
   const answer = row.answer as RecordedAnswer
   const { location, forecast_period } = answer
-  const month = monthOf(answer)
+  const month = readMonth(answer)
   const synthetic = isSynthetic(answer, row)
   return {
     id: row.id,
@@ -299,7 +299,7 @@ export async function findItemOutlines(
   rows: HistoryRow[],
 ): Promise<(string | undefined)[]> {
   const areas = rows.map((row) => {
-    const area = areaOf(row)
+    const area = readRecordedArea(row)
     return area && { countryCode: row.country_code, code: area.code, level: area.level }
   })
   const distinct = new Map(areas.flatMap((area) => (area ? [[JSON.stringify(area), area] as const] : [])))
@@ -372,7 +372,7 @@ const COLUMNS = [
 /** @param observable the keys of observations */
 function listCells(row: HistoryRow, entry: Entry, observable: string[]): CsvValue[] {
   const { location } = row.answer as RecordedAnswer
-  const area = areaOf(row)
+  const area = readRecordedArea(row)
   const { rating = null, comment = null, observed } = row.feedback ?? {}
   return [
     row.id,

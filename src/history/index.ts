@@ -1,17 +1,17 @@
 import type { FastifyRequest } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import { ref } from '#schemas/common.ts'
-import { Feedback, type FeedbackRequest, feedbackRequestOf } from '#schemas/feedback.ts'
-import { historyQueryOf, historySchemasOf, Share } from '#schemas/history.ts'
+import { defineFeedbackRequest, Feedback, type FeedbackRequest } from '#schemas/feedback.ts'
+import { defineHistoryQuery, defineHistorySchemas, Share } from '#schemas/history.ts'
 import { observableKeysOf } from '#schemas/products/define.ts'
 import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { observeBatcher } from '#src/http/metrics/metrics.ts'
-import { callerOf } from '#src/http/plugins/authentication.ts'
+import { requireCaller } from '#src/http/plugins/authentication.ts'
 import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
-import { dayOf } from '#src/lib/dates.ts'
+import { formatDay } from '#src/lib/dates.ts'
 import { createMonthsAhead, putFeedback, type RecordAdvisory } from './queries.ts'
-import { createHistoryRecorder, createHistoryTotal, quotaOf, totalOf } from './recorder.ts'
+import { createHistoryRecorder, createHistoryTotal, readQuota, readTotalLimit } from './recorder.ts'
 import { createShortener, dropOldMonths } from './retention.ts'
 import { historyRoutes } from './routes.ts'
 import { shareRoutes } from './shares.ts'
@@ -19,21 +19,21 @@ import { shareRoutes } from './shares.ts'
 /** The answers to callers with a token. */
 export async function history(app: App): Promise<void> {
   const { list: products } = app.products
-  const { components, ...answers } = historySchemasOf(products)
+  const { components, ...answers } = defineHistorySchemas(products)
   for (const schema of components) app.addSchema(schema)
-  historyRoutes(app, { query: historyQueryOf(products), ...answers })
+  historyRoutes(app, { query: defineHistoryQuery(products), ...answers })
   app.addSchema(Share)
   shareRoutes(app)
 }
 
 /** Starts the recorder of advisories, with its jobs and the quota of accounts. */
-export function historyRecorderOf(app: App): RecordAdvisory {
+export function startHistoryRecorder(app: App): RecordAdvisory {
   const db = app.database.writer
-  const quota = quotaOf(app.config)
+  const quota = readQuota(app.config)
   app.jobs.add('create-months', () => createMonthsAhead(db))
   dropOldMonths(app)
   const shorten = createShortener(app, db, quota)
-  const limitBytes = totalOf(app.config)
+  const limitBytes = readTotalLimit(app.config)
   const total = limitBytes === undefined ? undefined : createHistoryTotal(db, limitBytes)
   if (total) {
     app.metrics.observe('agro_history_bytes', () => total.state().bytes)
@@ -82,7 +82,7 @@ function feedbackRoutes(app: App, body: TSchema): void {
         refuseFuture(request.body.observed?.harvested_on)
         const feedback = await putFeedback(
           db,
-          callerOf(request).id,
+          requireCaller(request).id,
           request.params.id,
           request.body,
           observable,
@@ -97,13 +97,13 @@ function feedbackRoutes(app: App, body: TSchema): void {
 const FIRST_TO_BEGIN_MS = 14 * 3_600_000
 
 function refuseFuture(harvestedOn: string | null | undefined): void {
-  if (!harvestedOn || harvestedOn <= dayOf(Date.now() + FIRST_TO_BEGIN_MS)) return
+  if (!harvestedOn || harvestedOn <= formatDay(Date.now() + FIRST_TO_BEGIN_MS)) return
   throw ApiError.invalid('observed.harvested_on', 'must not be in the future')
 }
 
 /** The feedback of callers on their advisories. */
 export async function feedback(app: App): Promise<void> {
-  const request = feedbackRequestOf(app.products.list)
+  const request = defineFeedbackRequest(app.products.list)
   app.addSchema(request)
   feedbackRoutes(app, request)
 }

@@ -4,7 +4,7 @@ import { FOREIGN_KEY_VIOLATION } from '#src/data/failures.ts'
 import { existingUser, isoTime } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import type { ClientKey } from '#src/lib/fair-queue.ts'
-import { codeOf } from '#src/lib/promises.ts'
+import { readErrorCode } from '#src/lib/promises.ts'
 import { isUuid, uuidAt } from '#src/lib/uuid.ts'
 
 /** A row of advisory_feedback, called `feedback`, in the words of the API. */
@@ -58,7 +58,7 @@ export async function putFeedback(
 
 /** An item may be deleted while the statement waits for it. */
 function noneWhereDeleted(error: unknown): { rows: never[] } {
-  if (codeOf(error) === FOREIGN_KEY_VIOLATION) return { rows: [] }
+  if (readErrorCode(error) === FOREIGN_KEY_VIOLATION) return { rows: [] }
   throw error
 }
 

@@ -18,7 +18,7 @@ export interface RecordedAnswer extends ReleaseSection {
 }
 
 /** The month of an answer as `YYYY-MM`; undefined where it has none. */
-export function monthOf({ forecast_month, forecast_period }: ReleaseSection): string | undefined {
+export function readMonth({ forecast_month, forecast_period }: ReleaseSection): string | undefined {
   return forecast_month ?? (forecast_period === undefined ? undefined : isoMonthNamed(forecast_period))
 }
 
@@ -44,7 +44,7 @@ export interface RecordedArea {
 }
 
 /** The area of a request; undefined for points and polygons. */
-export function areaOf({ request, answer }: HistoryRow): RecordedArea | undefined {
+export function readRecordedArea({ request, answer }: HistoryRow): RecordedArea | undefined {
   const { location } = answer as RecordedAnswer
   if (location.admin) return location.admin
   const { admin, name } = request as PolygonRequest

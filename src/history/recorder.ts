@@ -8,7 +8,7 @@ import { accountDeleted } from '#src/http/plugins/error-handler.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { type Batcher, type BatcherState, createBatcher } from '#src/lib/batcher.ts'
 import type { ClientKey } from '#src/lib/fair-queue.ts'
-import { codeOf } from '#src/lib/promises.ts'
+import { readErrorCode } from '#src/lib/promises.ts'
 import { createUuidMaker } from '#src/lib/uuid.ts'
 import {
   type AdvisoryRecord,
@@ -200,7 +200,7 @@ export function createHistoryRecorder(
       const pauseMs = failure instanceof AccountLocked ? pauses.next().value : undefined
       if (pauseMs !== undefined) {
         await setTimeout(pauseMs)
-      } else if (codeOf(failure) === FOREIGN_KEY_VIOLATION && entry === first) {
+      } else if (readErrorCode(failure) === FOREIGN_KEY_VIOLATION && entry === first) {
         templates.forget(record, stored)
         entry = { ...entry, ...(await templates.find(record)) }
       } else {
@@ -272,7 +272,7 @@ async function insertWithMonth(
   try {
     return await insertAdvisories(db, entries, quota)
   } catch (error) {
-    if (codeOf(error) !== CHECK_VIOLATION) throw error
+    if (readErrorCode(error) !== CHECK_VIOLATION) throw error
     const [last] = entries.map(({ id }) => id).toSorted((a, b) => (a < b ? 1 : -1))
     await createMonths(db, last as string)
     return insertAdvisories(db, entries, quota)
@@ -310,11 +310,11 @@ function createEntry(
 const MEGABYTE = 1_000_000
 
 /** How much is kept of one account. */
-export function quotaOf({ HISTORY_USER_MB, HISTORY_USER_ITEMS, HISTORY_FULL }: Config): HistoryQuota {
+export function readQuota({ HISTORY_USER_MB, HISTORY_USER_ITEMS, HISTORY_FULL }: Config): HistoryQuota {
   return { bytes: HISTORY_USER_MB * MEGABYTE, items: HISTORY_USER_ITEMS, full: HISTORY_FULL }
 }
 
 /** Bytes that are kept of all accounts together; undefined without a limit. */
-export function totalOf({ HISTORY_TOTAL_MB }: Config): number | undefined {
+export function readTotalLimit({ HISTORY_TOTAL_MB }: Config): number | undefined {
   return HISTORY_TOTAL_MB === undefined ? undefined : HISTORY_TOTAL_MB * MEGABYTE
 }

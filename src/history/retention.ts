@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { isLockNotAvailable } from '#src/data/failures.ts'
 import type { Tables } from '#src/data/tables.ts'
 import type { App } from '#src/http/app.ts'
-import { dayOf } from '#src/lib/dates.ts'
+import { formatDay } from '#src/lib/dates.ts'
 import { deleteOldest, type HistoryQuota } from './recording-queries.ts'
 import { deleteOldItems, dropMonthPiece, END_OF_ACCOUNTS, FIRST_ACCOUNT } from './retention-queries.ts'
 
@@ -27,7 +27,7 @@ function createRetention(db: Kysely<Tables>, months: number | undefined): () => 
   return async () => {
     if (await dropMonthPiece(db, months)) return true
     if (months === undefined) return false
-    const thisMonth = dayOf(Date.now()).slice(0, 'YYYY-MM'.length)
+    const thisMonth = formatDay(Date.now()).slice(0, 'YYYY-MM'.length)
     if (month !== thisMonth) {
       month = thisMonth
       account = FIRST_ACCOUNT

@@ -11,14 +11,14 @@ import {
   HistoryFeatureCollection,
   type HistoryQuery,
 } from '#schemas/history.ts'
-import { queryOf } from '#schemas/point-request.ts'
+import { toQuerySchema } from '#schemas/point-request.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { type Format, resumePieces, writeItems, writeOneItem } from '#src/http/format.ts'
 import { attach, DISPOSITION, documentFormats, FORMATS, NDJSON, negotiateFormat } from '#src/http/formats.ts'
-import { cursorAfter, placeOf, readQuery } from '#src/http/parameters.ts'
-import { callerOf } from '#src/http/plugins/authentication.ts'
+import { cursorAfter, decodeCursor, readQuery } from '#src/http/parameters.ts'
+import { requireCaller } from '#src/http/plugins/authentication.ts'
 import { DAY_MS } from '#src/lib/dates.ts'
 import { UUID_PATTERN } from '#src/lib/uuid.ts'
 import {
@@ -176,7 +176,7 @@ function listRoute({ database, inTurn, products }: App, { query, list }: History
       summary: 'List your history',
       description: LIST_DESCRIPTION.trim(),
       tags: ['history'],
-      querystring: queryOf(query),
+      querystring: toQuerySchema(query),
       response: {
         200: {
           description: 'A page of the history.',
@@ -256,7 +256,7 @@ function itemRoute({ database, products }: App, { item }: HistorySchemas) {
     },
     handler: async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {
       const format = negotiateFormat(request, reply, HISTORY_FORMATS)
-      const row = requireItem(await findHistoryItem(db, callerOf(request).id, request.params.id))
+      const row = requireItem(await findHistoryItem(db, requireCaller(request).id, request.params.id))
       if (!format.extension) return formatItem(row)
       const [outline] = format.hasShapes ? await findItemOutlines(db, [row]) : []
       nameFile(reply, format, `history-${row.id}`)
@@ -282,7 +282,7 @@ function deleteRoute(db: Kysely<Tables>) {
       },
     },
     handler: async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {
-      requireItem((await deleteHistoryItem(db, callerOf(request).id, request.params.id)) || undefined)
+      requireItem((await deleteHistoryItem(db, requireCaller(request).id, request.params.id)) || undefined)
       return reply.code(204).send()
     },
   } as const
@@ -300,7 +300,7 @@ function readFilter(request: FastifyRequest<{ Querystring: HistoryQuery }>) {
   const countryCode = country_code?.trim().toLowerCase() ?? null
   const period = readPeriod(from, to)
   return {
-    filter: { userId: callerOf(request).id, product, kind, countryCode, ...period },
+    filter: { userId: requireCaller(request).id, product, kind, countryCode, ...period },
     filters: [product, kind, countryCode, period.from, period.to],
   }
 }
@@ -309,7 +309,7 @@ function readFilter(request: FastifyRequest<{ Querystring: HistoryQuery }>) {
 const ITEM = new RegExp(`^(\\d{1,16}) (${UUID_PATTERN})$`)
 
 function readCursor(cursor: string, filters: readonly unknown[]): { createdAt: number; id: string } {
-  const [, createdAt, id] = placeOf(cursor, filters, ITEM) as string[]
+  const [, createdAt, id] = decodeCursor(cursor, filters, ITEM) as string[]
   return { createdAt: Number(createdAt), id: id as string }
 }
 

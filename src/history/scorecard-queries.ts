@@ -25,7 +25,7 @@ interface Scores {
 }
 
 /** @param pairs one at least */
-export function scoresOf(pairs: readonly Pair[]): Scores {
+export function computeScores(pairs: readonly Pair[]): Scores {
   const count = pairs.length
   const differences = pairs.map(({ predicted, observed }) => predicted - observed)
   const meanOf = (numbers: number[]) => numbers.reduce((sum, number) => sum + number, 0) / count

@@ -8,7 +8,7 @@ import {
   ScorecardQuery,
   scorecardSchemas,
 } from '#schemas/feedback.ts'
-import { queryOf } from '#schemas/point-request.ts'
+import { toQuerySchema } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { findRelease, type ReleaseRow } from '#src/catalog/release-queries.ts'
 import type { Tables } from '#src/data/tables.ts'
@@ -16,6 +16,7 @@ import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import {
+  computeScores,
   type District,
   findAreas,
   groupsAt,
@@ -24,7 +25,6 @@ import {
   type Observation,
   type Observed,
   SMALLEST_GROUP,
-  scoresOf,
   shownAt,
 } from './scorecard-queries.ts'
 
@@ -42,7 +42,7 @@ export function isObservable({ observed, input }: ProductDefinition): boolean {
  * @param level of the districts
  * @param given observations from elsewhere
  */
-export async function scorecardOf(
+export async function computeScorecard(
   db: Kysely<Tables>,
   { code, countryCode }: Pick<ReleaseRow, 'code' | 'countryCode'>,
   product: ProductDefinition,
@@ -78,11 +78,11 @@ export async function scorecardOf(
     smallest_group: SMALLEST_GROUP,
     scenarios: [...scenarios]
       .filter(([, all]) => isLarge(all))
-      .map(([scenario, all]) => ({ scenario, ...scoresOf(all.map(({ pair }) => pair)) })),
+      .map(([scenario, all]) => ({ scenario, ...computeScores(all.map(({ pair }) => pair)) })),
     districts: shown.map(({ district, scenario, observed }) => ({
       ...district,
       scenario,
-      ...scoresOf(observed.map(({ pair }) => pair)),
+      ...computeScores(observed.map(({ pair }) => pair)),
     })),
     withheld_groups: groups - shown.length,
   }
@@ -113,7 +113,7 @@ function scorecardRoutes(app: App): void {
         description: DESCRIPTION.trim(),
         tags: ['catalog'],
         params: ScorecardParams,
-        querystring: queryOf(ScorecardQuery),
+        querystring: toQuerySchema(ScorecardQuery),
         response: {
           200: { ...ref(Scorecard), description: 'The scores.' },
           ...errorResponses(
@@ -136,7 +136,7 @@ function scorecardRoutes(app: App): void {
       if (!observable.includes(release.product)) {
         throw ApiError.invalid('code', `must be the code of a release of ${observable.join(', ')}`)
       }
-      return scorecardOf(db, release, app.products.of(release.product), level)
+      return computeScorecard(db, release, app.products.of(release.product), level)
     },
   )
 }

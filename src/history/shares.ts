@@ -5,7 +5,7 @@ import { ref } from '#schemas/common.ts'
 import { Share } from '#schemas/history.ts'
 import { ApiError, BODY_ERRORS, type ErrorCode, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { callerOf } from '#src/http/plugins/authentication.ts'
+import { requireCaller } from '#src/http/plugins/authentication.ts'
 import { deleteShare, findShare, insertShare, MOST_SHARES, type ShareRow } from './share-queries.ts'
 
 /** @param root of the service's addresses, without a slash at the end */
@@ -56,7 +56,7 @@ export function shareRoutes(app: App): void {
     },
     handler: async (request: ItemRequest, reply: FastifyReply) => {
       const token = randomBytes(TOKEN_BYTES).toString('base64url')
-      const share = await insertShare(db, callerOf(request).id, request.params.id, token)
+      const share = await insertShare(db, requireCaller(request).id, request.params.id, token)
       if (share === null) throw new ApiError('TOO_MANY_SHARES', TOO_MANY)
       if (share === undefined) throw new ApiError('NOT_FOUND', UNKNOWN)
       return describeShare(share, request, reply)
@@ -78,7 +78,11 @@ export function shareRoutes(app: App): void {
       },
     },
     handler: async (request: ItemRequest, reply: FastifyReply) =>
-      describeShare(existing(await findShare(db, callerOf(request).id, request.params.id)), request, reply),
+      describeShare(
+        existing(await findShare(db, requireCaller(request).id, request.params.id)),
+        request,
+        reply,
+      ),
   })
 
   app.route({
@@ -96,7 +100,7 @@ export function shareRoutes(app: App): void {
       },
     },
     handler: async (request: ItemRequest, reply: FastifyReply) => {
-      existing((await deleteShare(db, callerOf(request).id, request.params.id)) || undefined)
+      existing((await deleteShare(db, requireCaller(request).id, request.params.id)) || undefined)
       return reply.code(204).send()
     },
   })

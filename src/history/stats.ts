@@ -3,20 +3,20 @@ import type { TSchema } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import {
   type AdvisoryCounts,
+  defineStatsSchemas,
   type ServiceStats,
   SlowCallsAnswer,
   STATS_DAYS,
   type Stats,
   StatsQuery,
-  statsSchemasOf,
 } from '#schemas/stats.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { readQuery } from '#src/http/parameters.ts'
-import { callerOf } from '#src/http/plugins/authentication.ts'
+import { requireCaller } from '#src/http/plugins/authentication.ts'
 import { notAllowed } from '#src/http/plugins/error-handler.ts'
 import { quantile } from '#src/http/request-counter.ts'
-import { DAY_MS, dayOf } from '#src/lib/dates.ts'
+import { DAY_MS, formatDay } from '#src/lib/dates.ts'
 import { round } from '#src/lib/round.ts'
 import {
   countErrors,
@@ -48,13 +48,13 @@ function daysBetween(from: string | undefined, to: string | undefined): Days {
   if (first > last) throw ApiError.invalid('from', 'must not be later than to')
   if (last - first >= STATS_DAYS.most)
     throw ApiError.invalid('from', `must be less than ${STATS_DAYS.most} days before to`)
-  return { from: dayOf(first * DAY_MS), to: dayOf(last * DAY_MS) }
+  return { from: formatDay(first * DAY_MS), to: formatDay(last * DAY_MS) }
 }
 
 /** Every day, in order. */
 function listDays({ from, to }: Days): string[] {
   const first = dayNumber(from)
-  return Array.from({ length: dayNumber(to) - first + 1 }, (_, index) => dayOf((first + index) * DAY_MS))
+  return Array.from({ length: dayNumber(to) - first + 1 }, (_, index) => formatDay((first + index) * DAY_MS))
 }
 
 /** Days since 1970. */
@@ -139,7 +139,7 @@ function statsRoutes(app: App, response: TSchema): void {
     },
     async (request: FastifyRequest<{ Querystring: StatsQuery }>): Promise<Stats> => {
       const { from, to, scope = 'own' } = request.query
-      const caller = callerOf(request)
+      const caller = requireCaller(request)
       const { id, role } = caller
       if (scope === 'all' && role !== 'admin') throw notAllowed(caller, FOR_ADMINS)
       const days = daysBetween(from, to)
@@ -204,7 +204,7 @@ function slowCallsRoute(app: App): void {
 
 /** How much is asked, by whom it may be known, and how it goes. */
 export async function stats(app: App): Promise<void> {
-  const { stats: response, components } = statsSchemasOf(app.products.list)
+  const { stats: response, components } = defineStatsSchemas(app.products.list)
   for (const schema of [...components, SlowCallsAnswer]) app.addSchema(schema)
   statsRoutes(app, response)
   slowCallsRoute(app)

@@ -12,7 +12,7 @@ import type { Database } from '#src/data/client.ts'
 import type { ServedFiles } from '#src/data/files/serving.ts'
 import type { TileStores } from '#src/data/tiles/stores.ts'
 import { isDebugged, type LogLevel, type LogModule } from '#src/lib/log-levels.ts'
-import type { Turns } from '#src/lib/turns.ts'
+import type { SliceQueue } from '#src/lib/turns.ts'
 import type { Metrics } from './metrics/metrics.ts'
 
 /** The Fastify instance of plugins and rooms. */
@@ -34,7 +34,7 @@ declare module 'fastify' {
     files: ServedFiles | null
     products: Products
     /** Slices of long computations. */
-    turns: Turns
+    turns: SliceQueue
     metrics: Metrics
   }
   interface FastifySchema {
@@ -55,13 +55,13 @@ declare module 'fastify' {
 }
 
 /** Log of a module beside its requests, at its own level. */
-export function logOf({ config, log }: App, module: LogModule): FastifyBaseLogger {
+export function createModuleLog({ config, log }: App, module: LogModule): FastifyBaseLogger {
   const level = config.LOG_MODULES[module]
   return log.child({ module }, level === undefined ? {} : { level })
 }
 
 /** Options of a module for its level of the log; none for LOG_LEVEL, since they cost each request. */
-export function levelsOf({ LOG_MODULES }: Config): (module: LogModule) => { logLevel?: LogLevel } {
+export function moduleLogLevels({ LOG_MODULES }: Config): (module: LogModule) => { logLevel?: LogLevel } {
   return (module) => {
     const logLevel = LOG_MODULES[module]
     return logLevel === undefined ? {} : { logLevel }

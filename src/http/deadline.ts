@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '#src/errors.ts'
 import { createDeadline } from '#src/lib/time-budget.ts'
 
-export type Deadline = ReturnType<typeof deadlineOf>
+export type Deadline = ReturnType<typeof startDeadline>
 
 /**
  * A signal with the error to answer with: aborted at the deadline, or when the client has gone.
@@ -12,7 +12,7 @@ export type Deadline = ReturnType<typeof deadlineOf>
  * @param milliseconds undefined: `setDue` follows
  * @param late by default QUERY_TIMEOUT
  */
-export function deadlineOf({ raw }: FastifyReply, milliseconds?: number, late?: () => ApiError) {
+export function startDeadline({ raw }: FastifyReply, milliseconds?: number, late?: () => ApiError) {
   const deadline = createDeadline()
   const stopWatching = whenClosed(raw, () => deadline.abort(clientGone()))
   const setDue = (due: number, lateThen = () => tooSlow(due)): void => deadline.setDue(due, lateThen)
@@ -53,7 +53,7 @@ export function whenOver(
 }
 
 /** A signal that is aborted when the client has the answer, or has gone. */
-export function untilGone({ raw }: FastifyReply): AbortSignal {
+export function createClientSignal({ raw }: FastifyReply): AbortSignal {
   const controller = new AbortController()
   whenClosed(raw, () => controller.abort(clientGone()))
   return controller.signal

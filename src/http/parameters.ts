@@ -3,8 +3,8 @@ import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fast
 import { type TObject, type TSchema, Type } from 'typebox'
 import { ApiError } from '#src/errors.ts'
 import { isObject } from '#src/lib/collections.ts'
-import { nameMeant } from '#src/lib/names.ts'
-import { isApplied, prefers, sayApplied, varyBy } from './request.ts'
+import { findSimilarName } from '#src/lib/names.ts'
+import { isApplied, prefers, setApplied, varyBy } from './request.ts'
 
 /** A decimal number as people write it; no hexadecimal, no Infinity, no spaces. */
 const DECIMAL = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/
@@ -163,7 +163,7 @@ export function cursorAfter(place: string, filters: readonly unknown[]): string 
  * @returns the place, and the groups of the pattern
  * @throws {ApiError} INVALID_PARAMETERS for a text that is no cursor of a list with these filters
  */
-export function placeOf(cursor: string, filters: readonly unknown[], pattern: RegExp): RegExpExecArray {
+export function decodeCursor(cursor: string, filters: readonly unknown[], pattern: RegExp): RegExpExecArray {
   const place = Buffer.from(cursor, 'base64url').toString('utf8').slice(CHECKSUM_LENGTH)
   const found = pattern.exec(place)
   // Decoding skips unknown characters, so the text must be its own encoding.
@@ -207,7 +207,7 @@ class IgnoredNames {
 
   get list(): IgnoredName[] {
     return [...this.#names].map(([name, known]) => {
-      const meant = nameMeant(name, known)
+      const meant = findSimilarName(name, known)
       return { name, ...(meant !== undefined && { did_you_mean: meant }) }
     })
   }
@@ -227,13 +227,13 @@ class IgnoredNames {
 export function ignoredNoter(known: Iterable<string>) {
   const names = new Set(known)
   return (request: FastifyRequest, reply: FastifyReply): void => {
-    noteUnknown(request, request.query, names)
-    if (isObject(request.body)) noteUnknown(request, request.body, names)
+    recordIgnored(request, request.query, names)
+    if (isObject(request.body)) recordIgnored(request, request.body, names)
     if (request.ignored !== null || request.headers.prefer !== undefined) sayIgnored(request, reply)
   }
 }
 
-export function noteUnknown(request: FastifyRequest, object: unknown, known: ReadonlySet<string>): void {
+export function recordIgnored(request: FastifyRequest, object: unknown, known: ReadonlySet<string>): void {
   for (const name in object as object) {
     if (known.has(name)) continue
     request.ignored ??= new IgnoredNames()
@@ -248,7 +248,7 @@ export function noteUnknown(request: FastifyRequest, object: unknown, known: Rea
  */
 export function sayIgnored(request: FastifyRequest, reply: FastifyReply): void {
   const isStrict = prefers(request, STRICT)
-  if (isStrict && !isApplied(reply, STRICT)) sayApplied(reply, STRICT)
+  if (isStrict && !isApplied(reply, STRICT)) setApplied(reply, STRICT)
   const { ignored } = request
   if (ignored === null) return
   reply.header('advisory-ignored', ignored.header)

@@ -121,16 +121,16 @@ export function list(items: readonly (string | Html)[]): Html {
 
 export type Cell = string | number | boolean | null | Html
 
-export function table(columns: readonly string[], rows: readonly (readonly Cell[])[]): Html {
-  return tableOf(columns, rows.map(rowOf))
+export function renderCells(columns: readonly string[], rows: readonly (readonly Cell[])[]): Html {
+  return renderTable(columns, rows.map(renderRow))
 }
 
-export function rowOf(cells: readonly Cell[]): Html {
+export function renderRow(cells: readonly Cell[]): Html {
   return { html: `<tr>${cells.map((cell) => `<td>${renderCell(cell)}</td>`).join('')}</tr>` }
 }
 
-/** @param rows of `rowOf` */
-export function tableOf(columns: readonly string[], rows: readonly Html[]): Html {
+/** @param rows of `renderRow` */
+export function renderTable(columns: readonly string[], rows: readonly Html[]): Html {
   const head = columns.map((column) => `<th>${escaped(column)}</th>`).join('')
   const body = rows.map(({ html }) => html).join('\n')
   return {

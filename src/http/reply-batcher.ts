@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import type { Turns } from '#src/lib/turns.ts'
+import type { SliceQueue } from '#src/lib/turns.ts'
 
 /**
  * Sends the answers of a turn of the event loop together at its end. Between look-ups each answer would wake a client
@@ -8,7 +8,7 @@ import type { Turns } from '#src/lib/turns.ts'
  * @param send throws the error of one request alone
  */
 export function createReplyBatcher<Answer>(
-  turns: Turns,
+  turns: SliceQueue,
   send: (answer: Answer, reply: FastifyReply) => void,
 ) {
   const answers: Answer[] = []

@@ -1,4 +1,4 @@
-import { DAY_MS, dayOf } from '#src/lib/dates.ts'
+import { DAY_MS, formatDay } from '#src/lib/dates.ts'
 import type { RoutePattern } from './request.ts'
 
 /** End of the first bucket. */
@@ -15,7 +15,7 @@ export function noLatencies(): Latencies {
   return new Array(BUCKETS).fill(0)
 }
 
-export function bucketOf(milliseconds: number): number {
+export function findBucket(milliseconds: number): number {
   if (milliseconds <= FIRST_MS) return 0
   return Math.min(Math.ceil(BUCKETS_PER_OCTAVE * Math.log2(milliseconds / FIRST_MS)), BUCKETS - 1)
 }
@@ -143,7 +143,7 @@ interface Operation {
 /** Counts requests in memory: for the database by day, for metrics since the start of the process. */
 export function createRequestCounter(write: AddCounts) {
   const operations: Operation[] = []
-  let today = dayOf(Date.now())
+  let today = formatDay(Date.now())
   let endOfToday = nextDay(Date.now())
   const pending = createPendingCounts<RequestCount>({
     keyOf: ({ day, operation, status, code }) => `${day} ${operation} ${status} ${code}`,
@@ -173,7 +173,7 @@ export function createRequestCounter(write: AddCounts) {
         const now = Date.now()
         if (now >= endOfToday) {
           collect()
-          today = dayOf(now)
+          today = formatDay(now)
           endOfToday = nextDay(now)
         }
         count(operation, today, { status, code }, milliseconds)
@@ -203,7 +203,7 @@ function count({ name, counts }: Operation, day: string, outcome: Outcome, milli
   count.requests++
   count.totalMs += milliseconds
   if (milliseconds > count.maxMs) count.maxMs = milliseconds
-  const bucket = bucketOf(milliseconds)
+  const bucket = findBucket(milliseconds)
   count.latencies[bucket] = (count.latencies[bucket] ?? 0) + 1
 }
 

@@ -19,7 +19,7 @@ export interface RoutePattern {
 /** Clients can make up paths and methods. */
 export const UNKNOWN_PATH: RoutePattern = { method: 'any', route: 'unknown' }
 
-export function patternOf(
+export function findRoutePattern(
   { method, url = '' }: { method: string | string[]; url?: string | undefined },
   base: string,
 ): RoutePattern {
@@ -54,7 +54,7 @@ function nameOf(text: string): string {
 }
 
 /** Adds to `Preference-Applied`. */
-export function sayApplied(reply: FastifyReply, preference: Preference): void {
+export function setApplied(reply: FastifyReply, preference: Preference): void {
   reply.header(
     'preference-applied',
     [reply.getHeader('preference-applied') ?? [], preference].flat().join(', '),
@@ -70,6 +70,6 @@ export function isApplied(reply: FastifyReply, preference: Preference): boolean 
 /** Whether `Prefer: history=none` keeps a call out of the history; the answer says so. */
 export function isOffTheRecord(request: FastifyRequest, reply: FastifyReply): boolean {
   const isPreferred = prefers(request, 'history=none')
-  if (isPreferred) sayApplied(reply, 'history=none')
+  if (isPreferred) setApplied(reply, 'history=none')
   return isPreferred
 }

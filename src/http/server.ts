@@ -9,7 +9,7 @@ import { isDebugged } from '#src/lib/log-levels.ts'
 import { isWithin } from '#src/lib/network.ts'
 import { type App, logsAnyRequests } from './app.ts'
 import { clientErrorHandler, frameworkErrors } from './plugins/error-handler.ts'
-import { requestIdOf } from './plugins/request-id.ts'
+import { readRequestId } from './plugins/request-id.ts'
 import { AJV_OPTIONS } from './validation.ts'
 
 /** Compiles one serializer for each schema: Fastify compiles those of errors for each route, in more than a second. */
@@ -51,7 +51,7 @@ export function createServer(config: Config, worker: number | undefined): App {
     // Any client can send X-Forwarded-For. Some proxies add a port, which Fastify's own check refuses.
     trustProxy:
       config.TRUSTED_PROXIES.length > 0 && ((address: string) => isWithin(address, config.TRUSTED_PROXIES)),
-    genReqId: requestIdOf,
+    genReqId: readRequestId,
     ajv: { customOptions: AJV_OPTIONS },
     schemaController: { compilersFactory: { buildSerializer: serializersOncePerSchema() } },
     // The rules that choose among several schemas of an answer.

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from 'yauzl'
 import { OperatorError } from '#src/errors.ts'
-import { messageOf } from '#src/lib/promises.ts'
+import { formatError } from '#src/lib/promises.ts'
 
 const MAX_ENTRIES = 10_000
 /** A .shp cannot be much larger, and the boundaries of a country are not. */
@@ -24,7 +24,7 @@ export function isArchive(path: string): boolean {
 }
 
 /** @param name for messages */
-export async function openArchive(path: string, name: string): Promise<Archive> {
+export async function openZipArchive(path: string, name: string): Promise<Archive> {
   const { size } = await stat(path)
   const zip = await fromRandomAccessReaderPromise(new FileReader(path), size, { autoClose: false }).catch(
     (error) => refuse(name, error),
@@ -77,5 +77,5 @@ async function openEntry(zip: ZipFile, entry: Entry, name: string): Promise<Read
 }
 
 function refuse(name: string, error: unknown): never {
-  throw new OperatorError(`${name} is not a complete zip archive: ${messageOf(error)}.`)
+  throw new OperatorError(`${name} is not a complete zip archive: ${formatError(error)}.`)
 }

@@ -1,15 +1,15 @@
 import type { Kysely } from 'kysely'
-import { keepFindings, publishRelease } from '#src/catalog/release-queries.ts'
+import { publishRelease, storeIssues } from '#src/catalog/release-queries.ts'
 import type { Database } from '#src/data/client.ts'
 import { nameOfCrs } from '#src/data/crs.ts'
 import { FOREIGN_KEY_VIOLATION } from '#src/data/failures.ts'
-import type { Finding } from '#src/data/rights.ts'
+import type { ReleaseIssue } from '#src/data/rights.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { lockWork } from '#src/data/work-lock.ts'
 import { OperatorError } from '#src/errors.ts'
-import { codeOf } from '#src/lib/promises.ts'
-import type { Extent } from '#src/raster/grid.ts'
+import { readErrorCode } from '#src/lib/promises.ts'
+import type { LevelExtent } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
 import { type StoredRun, SummaryPyramid } from '#src/raster/pyramid.ts'
 import { allowedChecks, type Leniency, refusingChecks } from './checks/index.ts'
@@ -34,8 +34,8 @@ import {
   type CoverageSource,
   compareLayers,
   type LayerSource,
-  type ReleaseDescription,
   type ReleaseSource,
+  type SourceDescription,
 } from './source.ts'
 import { type CoverageStatistics, layerCollector } from './statistics.ts'
 import { writingSummaries } from './tile-queries.ts'
@@ -48,14 +48,14 @@ export interface LoadedRelease {
   tiles: number
   published: boolean
   replaced: string | undefined
-  findings: Finding[]
+  findings: ReleaseIssue[]
 }
 
 interface LoadOptions extends LoadingOptions {
   publish?: boolean
   progress?: Progress
   /** Refusals leave the release complete and unpublished. */
-  check?: (read: CoverageStatistics[]) => Promise<Finding[]>
+  check?: (read: CoverageStatistics[]) => Promise<ReleaseIssue[]>
 }
 
 /** Parallel loads of equal data wait. */
@@ -83,7 +83,7 @@ async function loadAlone(
   { publish = true, progress = () => {}, check, clearing }: LoadOptions,
 ): Promise<LoadedRelease> {
   const { writer } = database
-  const coverages: { coverage: CoverageSource; extent: Extent }[] = []
+  const coverages: { coverage: CoverageSource; extent: LevelExtent }[] = []
   for (const coverage of source.coverages) {
     coverages.push({ coverage, extent: await extentOrRefuse(database, coverage) })
   }
@@ -111,7 +111,7 @@ async function loadAlone(
     signal.throwIfAborted()
     const replaced = await inTransaction(writer, async (trx) => {
       await markReady(trx, release)
-      if (findings) await keepFindings(trx, release.code, findings)
+      if (findings) await storeIssues(trx, release.code, findings)
       const before = published
         ? await publishRelease(trx, release.code, { allowed: allowedChecks(findings ?? []) })
         : undefined
@@ -128,7 +128,7 @@ async function loadAlone(
       .catch(takeBack)
       .catch(() => {})
     // Another load found this one's lock free after a disconnection, and deleted its rows.
-    if (codeOf(error) === FOREIGN_KEY_VIOLATION) throw deletedMeanwhile(release)
+    if (readErrorCode(error) === FOREIGN_KEY_VIOLATION) throw deletedMeanwhile(release)
     throw error
   }
 }
@@ -151,7 +151,7 @@ export async function examineRelease(
   return read
 }
 
-export async function extentOrRefuse(database: Database, coverage: CoverageSource): Promise<Extent> {
+export async function extentOrRefuse(database: Database, coverage: CoverageSource): Promise<LevelExtent> {
   const { grid, layers } = coverage
   const extent = await findExtent(database.writer, grid).catch(() => undefined)
   if (!extent || !liesOnEarth(extent, coverage)) {
@@ -164,7 +164,7 @@ export async function extentOrRefuse(database: Database, coverage: CoverageSourc
 }
 
 /** Pixels centred on a pole or the 180th meridian reach beyond it. */
-function liesOnEarth({ west, south, east, north }: Extent, { grid }: CoverageSource): boolean {
+function liesOnEarth({ west, south, east, north }: LevelExtent, { grid }: CoverageSource): boolean {
   const latitudes = 90 + Math.abs(grid.pixelHeight)
   return (
     [west, south, east, north].every(Number.isFinite) &&
@@ -236,7 +236,7 @@ interface LoadingOptions {
  */
 async function whileLoading<Result>(
   database: Database,
-  description: ReleaseDescription,
+  description: SourceDescription,
   work: (signal: AbortSignal) => Promise<Result>,
   { signal, tell = () => {}, clearing = () => () => {} }: LoadingOptions = {},
 ): Promise<Result> {
@@ -276,7 +276,7 @@ export interface Ingestion {
   /** Before this call. */
   publishedBefore: boolean
   replaced: string | undefined
-  findings: Finding[]
+  findings: ReleaseIssue[]
 }
 
 /** Equal data are published, not loaded again. Parallel ingests of them wait. */

@@ -8,8 +8,8 @@ import type { ProductDefinition, Products } from '#schemas/products/define.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import { CHECK_NAMES } from '#src/data/rights.ts'
 import { OperatorError } from '#src/errors.ts'
-import { codeOf, messageOf } from '#src/lib/promises.ts'
-import { isArchive, openArchive } from './archive.ts'
+import { formatError, readErrorCode } from '#src/lib/promises.ts'
+import { isArchive, openZipArchive } from './archive.ts'
 
 const Label = Type.String({ minLength: 1, maxLength: 100, pattern: '^\\S(.*\\S)?$' })
 
@@ -98,10 +98,10 @@ export function isAddress(name: string): boolean {
 async function findAll(pattern: string): Promise<string[]> {
   const folder = dirname(pattern)
   const names = await readdir(folder).catch((error) => {
-    if (codeOf(error) === 'ENOTDIR' && isArchive(folder)) return namesIn(folder)
-    if (codeOf(error) === 'ENOENT')
+    if (readErrorCode(error) === 'ENOTDIR' && isArchive(folder)) return namesIn(folder)
+    if (readErrorCode(error) === 'ENOENT')
       throw new OperatorError(`${folder} does not exist.`, { code: 'NOT_FOUND' })
-    throw new OperatorError(`${folder} cannot be read: ${messageOf(error)}.`)
+    throw new OperatorError(`${folder} cannot be read: ${formatError(error)}.`)
   })
   const found = names.filter((name) => fits(name, basename(pattern).split('*')))
   if (found.length === 0) throw new OperatorError(`${pattern} fits no file.`)
@@ -109,7 +109,7 @@ async function findAll(pattern: string): Promise<string[]> {
 }
 
 async function namesIn(path: string): Promise<string[]> {
-  const { names, close } = await openArchive(path, path)
+  const { names, close } = await openZipArchive(path, path)
   close()
   return names.filter((name) => !name.includes('/'))
 }
@@ -229,7 +229,7 @@ function valueIn(path: string, document: ReturnType<typeof parseDocument>): unkn
   try {
     return document.toJS()
   } catch (error) {
-    throw new OperatorError(`${path} cannot be read as a manifest: ${messageOf(error)}.`)
+    throw new OperatorError(`${path} cannot be read as a manifest: ${formatError(error)}.`)
   }
 }
 

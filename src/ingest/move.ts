@@ -8,7 +8,7 @@ import type { StoredWindow, TileStore } from '#src/data/tiles/tile-queries.ts'
 import { RowDigest } from '#src/data/transfer/archive.ts'
 import { lockWork } from '#src/data/work-lock.ts'
 import { OperatorError } from '#src/errors.ts'
-import { pixelTypeOf, type StoredBand } from '#src/raster/pixels.ts'
+import { findPixelType, type StoredBand } from '#src/raster/pixels.ts'
 import { TILE_SIZE, tilesOf } from '#src/raster/tiles.ts'
 import {
   clearStore,
@@ -126,5 +126,5 @@ async function findBands(store: TileStore, coverageId: number): Promise<StoredBa
 }
 
 function bandsIn({ bands }: StoredWindow): StoredBand[] {
-  return bands.map(({ pixels, nodata }) => ({ pixelType: pixelTypeOf(pixels), nodata }))
+  return bands.map(({ pixels, nodata }) => ({ pixelType: findPixelType(pixels), nodata }))
 }

@@ -3,12 +3,12 @@ import {
   type DueOutcome,
   type DueRelease,
   findPrevious,
-  keepFindings,
   publishRelease,
   requireComplete,
+  storeIssues,
 } from '#src/catalog/release-queries.ts'
-import { findTimeToNext, publishNextDue } from '#src/catalog/schedule-queries.ts'
-import type { Finding } from '#src/data/rights.ts'
+import { findTimeToPublication, publishNextDue } from '#src/catalog/schedule-queries.ts'
+import type { ReleaseIssue } from '#src/data/rights.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
@@ -20,7 +20,7 @@ export interface Publishing {
   /** Otherwise the findings say why. */
   published: boolean
   replaced: string | undefined
-  findings: Finding[]
+  findings: ReleaseIssue[]
 }
 
 export function publishChecked(
@@ -65,7 +65,7 @@ async function publishUnlessRefused(
   if (publishedAt !== null) return { code, published: true, replaced: undefined, findings: [] }
   const findings = await inspectAgain(trx, code, leniency, { returns })
   if (refusingChecks(findings).length > 0) return { code, published: false, replaced: undefined, findings }
-  await keepFindings(trx, code, findings)
+  await storeIssues(trx, code, findings)
   return {
     code,
     published: true,
@@ -89,7 +89,7 @@ export function publishOnSchedule(app: App): void {
     const failed = failedInThisLook
     // However the look ends, the next one tries them again.
     failedInThisLook = []
-    const time = await findTimeToNext(writer, failed)
+    const time = await findTimeToPublication(writer, failed)
     if (time === undefined) return false
     if (time > 0) return time
     const trial = await publishNextDue(patientWriter, publishDue, failed)

@@ -6,14 +6,14 @@ import { PRODUCTS } from '#schemas/products/index.ts'
 import { deleteRasters, lockReleases, type ReleaseRow } from '#src/catalog/release-queries.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables, TileStoreName } from '#src/data/tables.ts'
-import { holderOf } from '#src/data/work-lock.ts'
+import { findLockHolder } from '#src/data/work-lock.ts'
 import { OperatorError } from '#src/errors.ts'
-import { type Extent, type Grid, outline } from '#src/raster/grid.ts'
+import { type Grid, type LevelExtent, outline } from '#src/raster/grid.ts'
 import { SUMMARY_VERSION } from '#src/raster/summary.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
 import type { Manifest } from './manifest.ts'
 import type { LayerSource } from './source.ts'
-import type { LayerStatistics } from './statistics.ts'
+import type { SourceStatistics } from './statistics.ts'
 
 /** @throws {OperatorError} names the countries or crops that are possible */
 export async function refuseUnknownSeries(
@@ -46,9 +46,9 @@ const OUTLINE_POINTS = 100
  *
  * @throws outside the domain of the CRS
  */
-export async function findExtent(db: Kysely<Tables>, grid: Grid): Promise<Extent> {
+export async function findExtent(db: Kysely<Tables>, grid: Grid): Promise<LevelExtent> {
   const points = outline(grid, OUTLINE_POINTS)
-  const { rows } = await sql<Extent>`
+  const { rows } = await sql<LevelExtent>`
     select
       st_xmin(extent) as west,
       st_ymin(extent) as south,
@@ -58,14 +58,14 @@ export async function findExtent(db: Kysely<Tables>, grid: Grid): Promise<Extent
       select st_extent(st_transform(st_setsrid(st_makepoint(x, y), ${grid.srid}::integer), 4326)) as extent
       from unnest(${points.map(([x]) => x)}::float8[], ${points.map(([, y]) => y)}::float8[]) as point (x, y)
     ) as outline`.execute(db)
-  return rows[0] as Extent
+  return rows[0] as LevelExtent
 }
 
 export async function insertCoverage(
   db: Kysely<Tables>,
   releaseId: number,
   { srid, originX, originY, pixelWidth, pixelHeight, width, height }: Grid,
-  extent: Extent,
+  extent: LevelExtent,
 ): Promise<number> {
   const { id } = await db
     .insertInto('coverage')
@@ -90,7 +90,7 @@ export async function insertLayers(
   db: Kysely<Tables>,
   releaseId: number,
   coverageId: number,
-  layers: LayerStatistics[],
+  layers: SourceStatistics[],
   ordinals: Map<LayerSource, number>,
 ): Promise<void> {
   await db
@@ -302,7 +302,7 @@ export async function listDeadLoads(
     await lockReleases(trx)
     const loads = await trx
       .selectFrom('release')
-      .select(({ ref }) => ['id', 'code', 'load_lock', holderOf(ref('load_lock')).as('loader')])
+      .select(({ ref }) => ['id', 'code', 'load_lock', findLockHolder(ref('load_lock')).as('loader')])
       .where('status', '=', 'loading')
       .where('load_lock', 'is not', null)
       .orderBy('code')

@@ -3,7 +3,7 @@ import type { Series } from '#schemas/products/define.ts'
 import type { Grid, Window } from '#src/raster/grid.ts'
 import type { Pixels, StoredBand } from '#src/raster/pixels.ts'
 
-export interface ReleaseDescription extends Series {
+export interface SourceDescription extends Series {
   synthetic: boolean
   /** Possibly lossy compression. */
   lossy?: boolean
@@ -35,7 +35,7 @@ export interface CoverageSource {
 }
 
 export interface ReleaseSource {
-  description: ReleaseDescription
+  description: SourceDescription
   coverages: CoverageSource[]
 }
 

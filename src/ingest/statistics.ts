@@ -118,7 +118,7 @@ export interface Statistics {
   mean: number | null
 }
 
-export interface LayerStatistics {
+export interface SourceStatistics {
   layer: LayerSource
   statistics: Statistics
   /** Raw pixels, without scale and offset. */
@@ -128,7 +128,7 @@ export interface LayerStatistics {
 }
 
 export interface CoverageStatistics {
-  layers: LayerStatistics[]
+  layers: SourceStatistics[]
   /** Over all layers. */
   presence: Presence
   /** Inputs whose layers are equal; null for layers without input. */

@@ -1,8 +1,13 @@
 import { recordOperation } from '#src/data/audit-queries.ts'
 import type { Database } from '#src/data/client.ts'
-import { type FileStore, type ListedFile, rangesOf, StorageUnavailable } from '#src/data/files/store.ts'
+import {
+  createRangeReader,
+  type FileStore,
+  type ListedFile,
+  StorageUnavailable,
+} from '#src/data/files/store.ts'
 import { inTransaction } from '#src/data/sql.ts'
-import { isHeaderOf, isUnreadable } from '#src/data/tiles/granule.ts'
+import { isGranuleHeader, isUnreadable } from '#src/data/tiles/granule.ts'
 import { fileNameOf } from '#src/data/tiles/granule-reader.ts'
 import { lockWork } from '#src/data/work-lock.ts'
 import { OperatorError } from '#src/errors.ts'
@@ -117,13 +122,13 @@ const AT_A_TIME = 8
  * @throws {StorageUnavailable} for a store that does not answer
  */
 export async function lookForFiles(files: FileStore, granules: NamedGranule[]): Promise<FilePresence> {
-  const ranges = rangesOf(files)
+  const ranges = createRangeReader(files)
   const absent: FilePresence['absent'] = []
   const left = granules.values()
 
   async function look(granule: NamedGranule): Promise<void> {
     const name = fileNameOf(granule)
-    const isWhole = (bytes: Buffer) => isHeaderOf(granule.name, bytes)
+    const isWhole = (bytes: Buffer) => isGranuleHeader(granule.name, bytes)
     try {
       await ranges.read({ name, offset: 0, length: granule.headerBytes, isWhole })
       await files.read(name, granule.bytes - 1, 1)

@@ -1,5 +1,5 @@
 /** Trimmed items between commas, without empty ones. */
-export function listOf(text: string): string[] {
+export function splitList(text: string): string[] {
   return text.split(',').flatMap((item) => item.trim() || [])
 }
 

@@ -1,7 +1,7 @@
 export const DAY_MS = 86_400_000
 
 /** ISO date of a time in milliseconds since 1970, in UTC. */
-export function dayOf(time: number): string {
+export function formatDay(time: number): string {
   return new Date(time).toISOString().slice(0, 10)
 }
 

@@ -13,7 +13,7 @@ const WRITTEN = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/
 export const ZERO: Decimal = { digits: 0n, scale: 0 }
 
 /** The shortest decimal of a finite double. */
-export function decimalOf(value: number): Decimal {
+export function toDecimal(value: number): Decimal {
   if (Number.isSafeInteger(value)) return { digits: BigInt(value), scale: 0 }
   const [, sign = '', whole = '0', fraction = '', exponent = '0'] = WRITTEN.exec(String(value)) ?? []
   const digits = BigInt(`${sign}${whole}${fraction}`)
@@ -22,7 +22,7 @@ export function decimalOf(value: number): Decimal {
 }
 
 /** The nearest double, with the same digits up to 15. */
-export function numberOf({ digits, scale }: Decimal): number {
+export function toNumber({ digits, scale }: Decimal): number {
   return Number(`${digits}e-${scale}`)
 }
 

@@ -166,7 +166,7 @@ export function waitIn(
   })
 }
 
-export interface FairQueueLimits {
+export interface LimiterLimits {
   /** Tasks that run at the same time. */
   running: number
   /** Of one caller; `running` by default. */
@@ -182,10 +182,10 @@ export interface QueueState {
   refused: number
 }
 
-export type FairQueue = ReturnType<typeof createFairQueue>
+export type Limiter = ReturnType<typeof createLimiter>
 
 /** A limiter of running tasks; tasks without a permit wait in a queue by client key. */
-export function createFairQueue(limits: FairQueueLimits, refusal: () => Error) {
+export function createLimiter(limits: LimiterLimits, refusal: () => Error) {
   const { running: most, runningEach = most, runningEachNetwork = most, waiting: mostWaiting } = limits
   const queue = createClientQueue<Waiter>()
   const runningOf = new Map<string, number>()
@@ -266,10 +266,10 @@ export function addTo(sums: Map<string, number>, key: string, by: number): void 
   else sums.delete(key)
 }
 
-export type FairRoom = ReturnType<typeof createFairRoom>
+export type FairLimiter = ReturnType<typeof createFairLimiter>
 
 /** A limiter without a queue: beyond the limit, the client with most running tasks loses the newest. */
-export function createFairRoom(limit: number, refusal: () => Error) {
+export function createFairLimiter(limit: number, refusal: () => Error) {
   const running = createClientQueue<(error: Error) => void>()
   let refused = 0
   return {

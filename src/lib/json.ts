@@ -6,7 +6,7 @@ interface NestingLimits {
 }
 
 /** The limit that a JSON text exceeds. The text need not be valid, and the check is a few times faster than a parser. */
-export function excessOf(json: string, limits: NestingLimits): keyof NestingLimits | undefined {
+export function findExcess(json: string, limits: NestingLimits): keyof NestingLimits | undefined {
   let level = 0
   let lists = 0
   for (let at = 0; at < json.length; at++) {

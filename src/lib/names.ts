@@ -19,7 +19,7 @@ export function editDistance(from: string, to: string): number {
 }
 
 /** The nearest word with a fifth of its letters wrong at most, or one letter. */
-export function nearest(word: string, known: readonly string[]): string | undefined {
+export function findNearest(word: string, known: readonly string[]): string | undefined {
   const [first] = known
     .map((other) => ({ other, distance: editDistance(word, other) }))
     .filter(({ other, distance }) => distance <= Math.max(1, Math.floor(other.length / 5)))
@@ -44,7 +44,7 @@ export function nameKey(name: string): string {
 const LEAST_LETTERS = 3
 
 /** A name that is the same but for case and hyphens, begins alike, or differs by a letter or two. */
-export function nameMeant(name: string, known: Iterable<string>): string | undefined {
+export function findSimilarName(name: string, known: Iterable<string>): string | undefined {
   const sent = readLetters(name)
   let meant: string | undefined
   let least = Number.POSITIVE_INFINITY

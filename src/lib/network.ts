@@ -23,7 +23,7 @@ const NO_NETWORK = 'unknown'
  * Possible networks of one subscriber, from the smallest: an IPv4 address, or the /64, the /56 and the /48 of an IPv6 one.
  * Invalid texts, which clients can make up, are one network.
  */
-export function networksOf(address: string): [string, ...string[]] {
+export function listNetworks(address: string): [string, ...string[]] {
   const plain = withoutPort(address)
   if (ipaddr.IPv4.isValidFourPartDecimal(plain)) return [plain]
   if (!ipaddr.IPv6.isValid(plain)) return [NO_NETWORK]
@@ -34,12 +34,12 @@ export function networksOf(address: string): [string, ...string[]] {
 
 /** The smallest network: most likely of one subscriber alone. */
 export function networkOf(address: string): string {
-  return networksOf(address)[0]
+  return listNetworks(address)[0]
 }
 
 /** The largest network: all addresses of one subscriber. */
 export function siteOf(address: string): string {
-  return networksOf(address).at(-1) as string
+  return listNetworks(address).at(-1) as string
 }
 
 function formatPrefix({ parts }: ipaddr.IPv6, bits: number): string {

@@ -1,17 +1,17 @@
 import { setTimeout } from 'node:timers/promises'
 
-export function messageOf(error: unknown): string {
+export function formatError(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
 /** The code of an error of Node or of the database, such as ENOENT or 57P01. */
-export function codeOf(error: unknown): string | undefined {
+export function readErrorCode(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' ? code : undefined
 }
 
 /** Fills in missing values. As a rule none is missing: a promise for each would cost as much as a value. */
-export async function completed<Value>(
+export async function fillMissing<Value>(
   values: (Value | undefined)[],
   load: (index: number) => Promise<Value>,
 ): Promise<Value[]> {
@@ -20,7 +20,7 @@ export async function completed<Value>(
 }
 
 /** Tracks running work. */
-export function createUnderWay() {
+export function createWorkTracker() {
   const works = new Set<Promise<unknown>>()
 
   return {

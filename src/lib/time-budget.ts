@@ -131,7 +131,7 @@ export function createWait(milliseconds: number, late: () => void): Wait {
 }
 
 /** Waits for work until one of its steps is late. */
-export function whileGettingOn<Result>(
+export function waitInSteps<Result>(
   milliseconds: number,
   work: (wait: Wait) => Promise<Result>,
   late: () => Error,

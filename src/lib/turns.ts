@@ -3,14 +3,14 @@ import { type ClientKey, createClientQueue, type Waiter, waitIn } from './fair-q
 /** Waits until a long computation may go on; most often it returns at once. */
 export type Pause = () => Promise<void>
 
-export type Turns = ReturnType<typeof createTurns>
+export type SliceQueue = ReturnType<typeof createEventLoopQueue>
 
 /**
  * Slices of the event loop: a short task waits for one slice of long ones at most.
  *
  * @param milliseconds time of all long computations in one turn of the event loop
  */
-export function createTurns(milliseconds: number) {
+export function createEventLoopQueue(milliseconds: number) {
   const queue = createClientQueue<Waiter>()
   const callbacks: (() => void)[] = []
   let ending = false

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Tables } from '#src/data/tables.ts'
 import { createBatcher } from '#src/lib/batcher.ts'
 import type { ClientKey } from '#src/lib/fair-queue.ts'
-import type { Extent } from '#src/raster/grid.ts'
+import type { LevelExtent } from '#src/raster/grid.ts'
 import { BoxTree } from '#src/raster/nearest.ts'
 import {
   type BoundedPolygon,
@@ -94,13 +94,13 @@ export function createOutlineStore(db: Kysely<Tables>, mostVertices = MOST_VERTI
 }
 
 /** Whether a position is in no area, and PostGIS need not decide. */
-export function isClearOf({ tree }: Outlines, { longitude, latitude }: Position): boolean {
+export function isOutside({ tree }: Outlines, { longitude, latitude }: Position): boolean {
   return !tree.isInAny(longitude, latitude, TOO_NEAR)
 }
 
 async function readOutlines(source: Kysely<Tables>): Promise<Outlines> {
   const pieces: Piece[] = []
-  const extents: Extent[] = []
+  const extents: LevelExtent[] = []
   for (let last = 0; ; ) {
     const page = await findPiecesAfter(source, last)
     for (const { countryCode, shape } of page) {
@@ -115,7 +115,7 @@ async function readOutlines(source: Kysely<Tables>): Promise<Outlines> {
   }
 }
 
-function mergeExtents(polygons: Extent[]): Extent {
+function mergeExtents(polygons: LevelExtent[]): LevelExtent {
   return {
     west: Math.min(...polygons.map(({ west }) => west)),
     south: Math.min(...polygons.map(({ south }) => south)),
@@ -244,7 +244,7 @@ export function createAreaFinder(
   /** Empty far from all areas; else undefined. */
   function noneAt(position: Position, boundaries: string): readonly Area[] | undefined {
     const stored = outlines.known(boundaries)
-    return stored && isClearOf(stored, position) ? [] : undefined
+    return stored && isOutside(stored, position) ? [] : undefined
   }
 
   // No single cell or place makes a query fail.
@@ -302,13 +302,13 @@ export function createAreaFinder(
   }
 }
 
-export function countryCodesOf(areas: readonly Area[]): string[] {
+export function listDistinctCountries(areas: readonly Area[]): string[] {
   return [...new Set(areas.map(({ countryCode }) => countryCode))].sort()
 }
 
 /** Of several countries that of lowest code; null without any. */
 export function firstCountryOf(areas: readonly Area[]): string | null {
-  return countryCodesOf(areas)[0] ?? null
+  return listDistinctCountries(areas)[0] ?? null
 }
 
 /** The areas of a cell at a position; undefined near to an edge. */
@@ -351,7 +351,7 @@ function createCell({ west, south, degrees }: CellToFind, { areas }: FoundCell):
     }
   }
   const all = [...throughout, ...partly.map(({ area }) => area)]
-  const isOfOne = countryCodesOf(all).length === countryCodesOf(throughout).length
+  const isOfOne = listDistinctCountries(all).length === listDistinctCountries(throughout).length
   return { throughout, partly, country: isOfOne ? firstCountryOf(throughout) : undefined, bytes }
 }
 

@@ -1,23 +1,23 @@
 import type { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
-import { type ClientKey, createFairRoom, EVERYBODY, type FairRoom } from '#src/lib/fair-queue.ts'
-import { completed } from '#src/lib/promises.ts'
+import { type ClientKey, createFairLimiter, EVERYBODY, type FairLimiter } from '#src/lib/fair-queue.ts'
+import { fillMissing } from '#src/lib/promises.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
 import type { Pause } from '#src/lib/turns.ts'
 import { createAreaFinder, createOutlineStore } from './areas.ts'
 import { createPinnedReleases, type PinnedRelease, type PinnedReleases } from './pinned.ts'
 import { createPixelReader, type PixelReader } from './pixels.ts'
-import { createPlaces } from './places.ts'
+import { createRequestLocator } from './places.ts'
 import type { Position } from './queries.ts'
 import { createReasons } from './reasons.ts'
 import {
+  assembleValues,
   type LayerValues,
   type PublishedRelease,
   ReplacedMeanwhile,
   type RequestedSeries,
   type StoredPixels,
-  valuesOf,
 } from './releases.ts'
 import { createSnapshots, type Snapshot, type Snapshots } from './snapshot.ts'
 import { createWarmUp } from './warm-up.ts'
@@ -34,7 +34,7 @@ export type WorkInRelease<Result> = (
 const ATTEMPTS = 5
 
 /** Decides which release answers: the one that a request names, or else the published one of its series. */
-function createAnswering(snapshots: Snapshots, pinned: PinnedReleases, limiter: FairRoom) {
+function createAnswering(snapshots: Snapshots, pinned: PinnedReleases, limiter: FairLimiter) {
   async function inSnapshot<Result>(
     work: WorkInSnapshot<Result>,
     wait: Wait = (step) => step(),
@@ -118,7 +118,7 @@ function createValueReader(readerOf: (release: PublishedRelease) => PixelReader)
     Promise.all(release.coverages.map((coverage) => readerOf(release).read(coverage, position, clientKey)))
 
   const valuesOfPoint = async (release: PublishedRelease, position: Position, clientKey: ClientKey) =>
-    valuesOf(release.layers, await storedAt(release, position, clientKey))
+    assembleValues(release.layers, await storedAt(release, position, clientKey))
 
   const valuesFromMemory = (release: PublishedRelease, position: Position) =>
     valuesInMemory(readerOf(release), release, position)
@@ -143,7 +143,7 @@ function createValueReader(readerOf: (release: PublishedRelease) => PixelReader)
       positions: Position[],
       clientKey = EVERYBODY,
     ): Promise<(LayerValues | null)[]> =>
-      completed(
+      fillMissing(
         positions.map((position) => valuesFromMemory(release, position)),
         (index) => valuesOfPoint(release, positions[index] as Position, clientKey),
       ),
@@ -189,7 +189,7 @@ export function createLookup({ database, tiles, config, products }: LookupSource
   const snapshots = createSnapshots(database, products, config.RELEASE_MAX_AGE_MS, hooks)
   const areas = createAreaFinder(reader, concurrency, outlines)
   const reasons = createReasons(areas, products)
-  const limiter = createFairRoom(config.DATABASE_QUEUE_LIMIT, overloaded)
+  const limiter = createFairLimiter(config.DATABASE_QUEUE_LIMIT, overloaded)
   const pinned = createPinnedReleases(reader, products, config.RELEASE_MAX_AGE_MS)
   const answering = createAnswering(snapshots, pinned, limiter)
 
@@ -199,7 +199,7 @@ export function createLookup({ database, tiles, config, products }: LookupSource
     reasons,
     areas,
     outlines,
-    places: createPlaces(snapshots, areas),
+    places: createRequestLocator(snapshots, areas),
     known: snapshots.known,
     current: snapshots.current,
     ...answering,
@@ -263,5 +263,5 @@ function valuesInMemory(
     if (stored === undefined) return undefined
     found.push(stored)
   }
-  return valuesOf(release.layers, found)
+  return assembleValues(release.layers, found)
 }

@@ -43,7 +43,7 @@ export async function withReleasesNamed<Request extends PinningRequest>(
   reply: FastifyReply,
 ): Promise<Request> {
   if (request.release === undefined) return request
-  const codes = codesIn(request.release)
+  const codes = splitCodes(request.release)
   if (codes.length > products.length) throw oneOfEach()
   const releases: PublishedRelease[] = []
   for (const code of codes) releases.push(await releaseNamed(lookup, code, call, reply))
@@ -51,7 +51,7 @@ export async function withReleasesNamed<Request extends PinningRequest>(
   return filledIn(lookup, request, products, releases)
 }
 
-export function codesIn(list: string): string[] {
+export function splitCodes(list: string): string[] {
   return list
     .split(',')
     .map((code) => code.trim())
@@ -86,18 +86,18 @@ async function filledIn<Request extends PinningRequest>(
   let filled = { ...request, release: releases.map(({ code }) => code).join(', ') }
   for (const { code, product, countryCode, cropCode, forecastPeriod } of releases) {
     if (!names.includes(product))
-      throw ofAnother('release', `a release of ${names.join(', ')}`, code, product)
+      throw contradicts('release', `a release of ${names.join(', ')}`, code, product)
     const { country_code = countryCode, crop = cropCode, forecast_period } = filled
     if (country_code.trim().toLowerCase() !== countryCode) {
-      throw ofAnother('country_code', `${countryCode} or left out`, code, countryCode)
+      throw contradicts('country_code', `${countryCode} or left out`, code, countryCode)
     }
     filled = { ...filled, country_code: countryCode }
     if (cropCode === null || crop === null) continue
     if (cropNamed(wordKey(crop)) !== cropCode)
-      throw ofAnother('crop', `${cropCode} or left out`, code, cropCode)
+      throw contradicts('crop', `${cropCode} or left out`, code, cropCode)
     if (forecast_period !== undefined && firstDayOf(forecast_period) !== forecastPeriod?.slice(0, 10)) {
       const month = isoMonth(forecastPeriod as string)
-      throw ofAnother('forecast_period', `${month} or left out`, code, month)
+      throw contradicts('forecast_period', `${month} or left out`, code, month)
     }
     filled = { ...filled, crop: cropCode }
   }
@@ -105,7 +105,7 @@ async function filledIn<Request extends PinningRequest>(
 }
 
 /** The request contradicts the release that it names. */
-export function ofAnother(field: string, rule: string, code: string, what: string): ApiError {
+export function contradicts(field: string, rule: string, code: string, what: string): ApiError {
   return ApiError.invalid(field, `must be ${rule}: ${code} is of ${what}`)
 }
 

@@ -1,29 +1,29 @@
 import type { Kysely } from 'kysely'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { Database } from '#src/data/client.ts'
-import { findAlsoAtPrimary, isDatabaseUnavailable, type Sources } from '#src/data/failures.ts'
+import { type FailureSources, findAlsoAtPrimary, isDatabaseUnavailable } from '#src/data/failures.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { createTileStores, type TileStores } from '#src/data/tiles/stores.ts'
 import { createBatcher } from '#src/lib/batcher.ts'
 import type { ClientKey } from '#src/lib/fair-queue.ts'
 import { findCells, findPixels, findReleases, type PixelAddress, type Position } from './queries.ts'
 import {
+  assembleValues,
   createNumbering,
+  type LayerOfCoverage,
   type NumberedCoverage,
-  type PlacedLayer,
   ReplacedMeanwhile,
   type StoredPixels,
-  valuesOf,
 } from './releases.ts'
 import {
   createTileCache,
   createTileLoader,
-  existing,
+  findPixel,
+  makePixelIndex,
   NOTHING,
-  type PixelPlace,
+  type PixelIndex,
   pixelIn,
-  placeIn,
-  placeOf,
+  requireExisting,
   type TileCache,
   type TileOfCoverage,
 } from './tiles.ts'
@@ -51,7 +51,7 @@ const PIXELS_PER_QUERY = 1000
  * by ST_Value where it has the tiles; without a cache it does so on each grid.
  */
 export function createPixelReader(
-  source: Sources<Kysely<Tables>>,
+  source: FailureSources<Kysely<Tables>>,
   tiles: TileStores,
   { cacheBytes, concurrency }: PixelReaderOptions,
 ) {
@@ -81,17 +81,17 @@ export function createPixelReader(
     coverage: NumberedCoverage,
     position: Position,
     clientKey: ClientKey | undefined,
-  ): Promise<PixelPlace | null> {
-    if (coverage.srid === WGS84) return placeIn(coverage, position)
-    const cell = existing(await askCells({ coverageId: coverage.id, ...position }, clientKey))
-    return cell ? placeOf(coverage, cell.column, cell.row) : null
+  ): Promise<PixelIndex | null> {
+    if (coverage.srid === WGS84) return findPixel(coverage, position)
+    const cell = requireExisting(await askCells({ coverageId: coverage.id, ...position }, clientKey))
+    return cell ? makePixelIndex(coverage, cell.column, cell.row) : null
   }
 
   return {
     /** Undefined for a miss. */
     fromMemory(coverage: NumberedCoverage, position: Position): StoredPixels | undefined {
       if (!isFoundHere(coverage)) return undefined
-      const place = placeIn(coverage, position)
+      const place = findPixel(coverage, position)
       if (place === null) return NOTHING
       // `read` counts the miss.
       const tile = cache.has(place.key) ? cache.get(place.key) : undefined
@@ -100,7 +100,7 @@ export function createPixelReader(
     /** @throws {ReplacedMeanwhile} where the coverage was deleted */
     async read(coverage: NumberedCoverage, position: Position, clientKey?: ClientKey): Promise<StoredPixels> {
       if (isReadInDatabase(coverage))
-        return existing(await askPixels({ coverageId: coverage.id, ...position }, clientKey))
+        return requireExisting(await askPixels({ coverageId: coverage.id, ...position }, clientKey))
       const place = await placeOn(coverage, position, clientKey)
       if (place === null) return NOTHING
       const tile = cache.get(place.key)
@@ -166,8 +166,8 @@ export async function valuesInRelease(
   return values
 }
 
-function withValues(layers: PlacedLayer[], pixels: StoredPixels[]): ReleaseValue[] {
-  const found = valuesOf(layers, pixels) ?? []
+function withValues(layers: LayerOfCoverage[], pixels: StoredPixels[]): ReleaseValue[] {
+  const found = assembleValues(layers, pixels) ?? []
   return layers.flatMap(({ scenario }, index) => {
     const value = found[index] ?? Number.NaN
     return Number.isNaN(value) ? [] : [{ scenario, value }]

@@ -5,7 +5,7 @@ import type { Position } from './queries.ts'
 import type { Snapshot, Snapshots } from './snapshot.ts'
 
 /** Members of a request that its place may fill in. */
-export interface Placeable {
+export interface LocatableRequest {
   crop?: string | undefined
   country_code?: string | undefined
   release?: string | undefined
@@ -14,7 +14,10 @@ export interface Placeable {
 }
 
 /** Finds the countries of requests without one, by the outlines and not by the rasters. */
-export function createPlaces({ known, current }: Pick<Snapshots, 'known' | 'current'>, areas: AreaFinder) {
+export function createRequestLocator(
+  { known, current }: Pick<Snapshots, 'known' | 'current'>,
+  areas: AreaFinder,
+) {
   const countryOf = ({ countries }: Snapshot, found: string | null) =>
     countries.find(({ code }) => code === found) ?? null
 
@@ -34,19 +37,19 @@ export function createPlaces({ known, current }: Pick<Snapshots, 'known' | 'curr
      * Fills in the country of a request without one, and the crop of that country. Outside all countries the request stays
      * as it is. False for a miss.
      */
-    fillFromMemory(request: Placeable, position: Position): boolean {
-      if (!isLeftToPlace(request)) return true
+    fillFromMemory(request: LocatableRequest, position: Position): boolean {
+      if (!needsCountry(request)) return true
       const snapshot = known()
       const found = snapshot && countryFromMemory(snapshot, position)
       if (found === undefined) return false
-      placeIn(found, request)
+      fillCountry(found, request)
       return true
     },
-    async fill(request: Placeable, position: Position, clientKey: ClientKey): Promise<void> {
-      if (isLeftToPlace(request)) placeIn(await country(await current(), position, clientKey), request)
+    async fill(request: LocatableRequest, position: Position, clientKey: ClientKey): Promise<void> {
+      if (needsCountry(request)) fillCountry(await country(await current(), position, clientKey), request)
     },
     /** Fills in the crop of the country that a request names. */
-    async fillCrop(request: Placeable): Promise<void> {
+    async fillCrop(request: LocatableRequest): Promise<void> {
       const { country_code: code, crop } = request
       if (code === undefined || crop !== undefined) return
       const [offered] = countryOf(known() ?? (await current()), code.trim().toLowerCase())?.crops ?? []
@@ -55,12 +58,12 @@ export function createPlaces({ known, current }: Pick<Snapshots, 'known' | 'curr
   }
 }
 
-export function isLeftToPlace({ country_code, release }: Placeable): boolean {
+export function needsCountry({ country_code, release }: LocatableRequest): boolean {
   return country_code === undefined && release === undefined
 }
 
 /** Fills in the country of a request, and its crop. */
-export function placeIn(country: Country | null, request: Placeable): void {
+export function fillCountry(country: Country | null, request: LocatableRequest): void {
   if (!country) return
   request.country_code = country.code
   request.country_source = 'place'
@@ -69,6 +72,6 @@ export function placeIn(country: Country | null, request: Placeable): void {
 }
 
 /** Member of an answer for the origin of its country. */
-export function sourceMember({ country_source }: Placeable): { country_source?: 'place' } {
+export function sourceMember({ country_source }: LocatableRequest): { country_source?: 'place' } {
   return country_source === undefined ? {} : { country_source }
 }

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Series } from '#schemas/products/define.ts'
-import { arrayOf, isoTime } from '#src/data/sql.ts'
+import { formatArray, isoTime } from '#src/data/sql.ts'
 import type { Tables, TileStoreName } from '#src/data/tables.ts'
 
 /** Decimal degrees, WGS 84. */
@@ -149,9 +149,9 @@ export interface PixelAddress extends Position {
 export async function findPixels(db: Kysely<Tables>, pixels: PixelAddress[]): Promise<(number[] | null)[]> {
   const { rows } = await sql<{ bands: string | null }>`
     select pixel_values(
-      ${arrayOf(pixels.map(({ coverageId }) => coverageId))}::bigint[],
-      ${arrayOf(pixels.map(({ longitude }) => longitude))}::float8[],
-      ${arrayOf(pixels.map(({ latitude }) => latitude))}::float8[]
+      ${formatArray(pixels.map(({ coverageId }) => coverageId))}::bigint[],
+      ${formatArray(pixels.map(({ longitude }) => longitude))}::float8[],
+      ${formatArray(pixels.map(({ latitude }) => latitude))}::float8[]
     )::text as bands`.execute(db)
   return rows.map(({ bands }) => (bands === null ? null : parseNumbers(bands)))
 }
@@ -169,9 +169,9 @@ export async function findCells(
   const { rows } = await sql<{ found: boolean; row: number | null; column: number }>`
     select coverage.id is not null as found, cell.pixel_row as row, cell.pixel_column as column
     from unnest(
-      ${arrayOf(pixels.map(({ coverageId }) => coverageId))}::bigint[],
-      ${arrayOf(pixels.map(({ longitude }) => longitude))}::float8[],
-      ${arrayOf(pixels.map(({ latitude }) => latitude))}::float8[]
+      ${formatArray(pixels.map(({ coverageId }) => coverageId))}::bigint[],
+      ${formatArray(pixels.map(({ longitude }) => longitude))}::float8[],
+      ${formatArray(pixels.map(({ latitude }) => latitude))}::float8[]
     ) with ordinality as wanted (coverage_id, longitude, latitude, ordinal)
     left join coverage on coverage.id = wanted.coverage_id
       and exists (select from release where release.id = coverage.release_id and status = 'ready')
@@ -268,9 +268,9 @@ export async function findAreasInCells(db: Kysely<Tables>, cells: CellToFind[]):
     select ${AREA}, st_asbinary(area.shape, 'NDR') as shape, ordinal, boundaries.version as boundaries
     from boundaries
     cross join unnest(
-      ${arrayOf(cells.map(({ west }) => west))}::float8[],
-      ${arrayOf(cells.map(({ south }) => south))}::float8[],
-      ${arrayOf(cells.map(({ degrees }) => degrees))}::float8[]
+      ${formatArray(cells.map(({ west }) => west))}::float8[],
+      ${formatArray(cells.map(({ south }) => south))}::float8[],
+      ${formatArray(cells.map(({ degrees }) => degrees))}::float8[]
     ) with ordinality as cell (west, south, degrees, ordinal)
     left join lateral admin_areas_in_cell(west, south, west + degrees, south + degrees) as area on true`.execute(
     db,
@@ -289,8 +289,8 @@ export async function findAreasAt(db: Kysely<Tables>, places: Position[]): Promi
   const { rows } = await sql<Area & { ordinal: number }>`
     select ${AREA}, ordinal
     from unnest(
-      ${arrayOf(places.map(({ longitude }) => longitude))}::float8[],
-      ${arrayOf(places.map(({ latitude }) => latitude))}::float8[]
+      ${formatArray(places.map(({ longitude }) => longitude))}::float8[],
+      ${formatArray(places.map(({ latitude }) => latitude))}::float8[]
     ) with ordinality as place (longitude, latitude, ordinal)
     cross join lateral admin_areas_at(longitude, latitude) as area`.execute(db)
   const found = places.map((): Area[] => [])

@@ -4,9 +4,9 @@ import type { Country } from '#src/catalog/reference-queries.ts'
 import { ApiError, unknownCountry } from '#src/errors.ts'
 import type { ClientKey } from '#src/lib/fair-queue.ts'
 import { swapped } from '#src/lib/names.ts'
-import { type AreaFinder, countryCodesOf } from './areas.ts'
+import { type AreaFinder, listDistinctCountries } from './areas.ts'
 import type { PointQuery, Position } from './queries.ts'
-import { codesOf, countryNamed, type Snapshot } from './snapshot.ts'
+import { countryNamed, listCodes, type Snapshot } from './snapshot.ts'
 
 /** Noun of sentences; a polygon has the position of a point inside. */
 type Place = 'point' | 'polygon'
@@ -23,7 +23,7 @@ interface Subject {
  * @param month requested, such as 2026-07; null for the newest
  * @param months published
  */
-export function sayNotPublished(
+export function describeNotPublished(
   { values, crop, country }: Subject,
   month: string | null,
   months: string[],
@@ -69,12 +69,12 @@ export function createReasons(areas: AreaFinder, products: Products) {
     { boundaries }: Snapshot,
     clientKey?: ClientKey,
   ): Promise<string[]> {
-    return countryCodesOf(await areas.find(position, boundaries, clientKey))
+    return listDistinctCountries(await areas.find(position, boundaries, clientKey))
   }
 
   function countriesFromMemory(position: Position, { boundaries }: Snapshot): string[] | undefined {
     const found = areas.fromMemory(position, boundaries)
-    return found && countryCodesOf(found)
+    return found && listDistinctCountries(found)
   }
 
   /** A sentence for a position in another country than the requested one. */
@@ -105,7 +105,7 @@ export function createReasons(areas: AreaFinder, products: Products) {
       const { countryCode } = query
       const cropCode = snapshot.cropNamed(query.cropCode)
       const country = snapshot.countries.find(({ code }) => code === countryCode)
-      if (!country) return unknownCountry('country_code', codesOf(snapshot))
+      if (!country) return unknownCountry('country_code', listCodes(snapshot))
       const elsewhere = 'longitude' in query ? await otherCountry(snapshot, query, what, clientKey) : ''
       if (cropCode !== null && !country.crops.includes(cropCode))
         return noSuchCrop(country, withoutCrops, elsewhere)
@@ -162,7 +162,7 @@ function notPublished(
   const what = { values, crop: cropCode, country: country.name }
   const month = forecastPeriod?.slice(0, 7) ?? null
   const months = snapshot.periodsOf(series).map((period) => period.slice(0, 7))
-  return new ApiError('NO_RELEASE', sayNotPublished(what, month, months) + elsewhere)
+  return new ApiError('NO_RELEASE', describeNotPublished(what, month, months) + elsewhere)
 }
 
 /** The swapped position of a point outside all countries. Swapped polygons are refused earlier. */

@@ -16,13 +16,13 @@ export type StoredPixels = number[]
 /** Rounded values in the units and the order of a release's layers, NaN for none. */
 export type LayerValues = number[]
 
-export interface PlacedLayer extends Layer {
+export interface LayerOfCoverage extends Layer {
   /** Index of its coverage in the release. */
   coverage: number
 }
 
 /** Values of the pixels of a release's coverages; null without any. An infinite number is none. */
-export function valuesOf(layers: PlacedLayer[], pixels: StoredPixels[]): LayerValues | null {
+export function assembleValues(layers: LayerOfCoverage[], pixels: StoredPixels[]): LayerValues | null {
   const values: LayerValues = []
   let any = false
   for (const { coverage, band, scale, offset, decimals } of layers) {
@@ -38,7 +38,7 @@ export function valuesOf(layers: PlacedLayer[], pixels: StoredPixels[]): LayerVa
 export type Entry = Record<string, string | number | null>
 
 /** A new entry with the labels of its layer. Assignments take a fifth of the time of a spread. */
-export function labelsOf({ input, seasonal }: ProductDefinition, layer: LayerLabel): Entry {
+export function makeLabels({ input, seasonal }: ProductDefinition, layer: LayerLabel): Entry {
   const labels: Entry = {}
   if (input) labels[input.key] = layer.input
   if (seasonal) labels.scenario = layer.scenario
@@ -46,8 +46,8 @@ export function labelsOf({ input, seasonal }: ProductDefinition, layer: LayerLab
 }
 
 /** Column of a table for a layer: the key, which has the unit, and the labels. */
-export function columnOf(product: ProductDefinition, layer: LayerLabel, key: string): string {
-  return [key, ...Object.values(labelsOf(product, layer)).filter((label) => label !== null)].join(' ')
+export function nameColumn(product: ProductDefinition, layer: LayerLabel, key: string): string {
+  return [key, ...Object.values(makeLabels(product, layer)).filter((label) => label !== null)].join(' ')
 }
 
 /** The entries of a point's answer in the release's order, without layers without a value. */
@@ -56,7 +56,7 @@ function createEntries(product: ProductDefinition, release: ReleaseLabels, value
   return release.layers.flatMap((layer, index) => {
     const value = values[index] as number
     if (Number.isNaN(value)) return []
-    const entry = labelsOf(product, layer)
+    const entry = makeLabels(product, layer)
     entry[key] = value
     return [entry]
   })
@@ -65,7 +65,7 @@ function createEntries(product: ProductDefinition, release: ReleaseLabels, value
 /** Members of an answer for its release, also cells of a table. */
 export type ReleaseMembers = Record<string, string | boolean | null>
 
-export function releaseMembers(release: ReleaseLabels): ReleaseMembers {
+export function makeReleaseMembers(release: ReleaseLabels): ReleaseMembers {
   const { code, countryCode, cropCode, forecastPeriod, synthetic, stale } = release
   return {
     country_code: countryCode,
@@ -81,18 +81,18 @@ export function releaseMembers(release: ReleaseLabels): ReleaseMembers {
 }
 
 /** Release and entries of a point's answer. */
-export function dataOf(
+export function makePointData(
   product: ProductDefinition,
   release: ReleaseLabels,
   values: LayerValues,
 ): Record<string, unknown> {
   return {
-    ...releaseMembers(release),
+    ...makeReleaseMembers(release),
     [product.entries]: createEntries(product, release, values),
   }
 }
 
-export function locationOf({ lat, lng, name = POINT_DEFAULTS.name }: PointRequest) {
+export function describeLocation({ lat, lng, name = POINT_DEFAULTS.name }: PointRequest) {
   return { name, lat, lng, type: 'point' }
 }
 
@@ -132,7 +132,7 @@ export function itemWriter(
 ): ReleaseWriter {
   const { entries, value } = product
   // A text of fewer pieces is faster.
-  const first = layers.map((layer) => beforeValue({ ...labelsOf(product, layer), [value.key]: 0 }))
+  const first = layers.map((layer) => beforeValue({ ...makeLabels(product, layer), [value.key]: 0 }))
   const further = first.map((fragment) => `},${fragment}`)
   const members = memberTexts(releaseMembers)
   const afterLng = `,"type":"point"},${members.map((member) => `${member},`).join('')}"${entries}":`
@@ -240,7 +240,7 @@ export interface NumberedCoverage extends Coverage {
 export interface PublishedRelease extends Release {
   writer: ReleaseWriter
   coverages: NumberedCoverage[]
-  layers: PlacedLayer[]
+  layers: LayerOfCoverage[]
   /** Not published: its tiles have a cache of their own. */
   archived?: true
 }
@@ -275,7 +275,7 @@ export function createNumbering(): (release: Release, product: ProductDefinition
  *
  * @param inFiles ids of releases with tiles in files
  */
-export function placedIn(release: PublishedRelease, inFiles: number[]): PublishedRelease {
+export function withStore(release: PublishedRelease, inFiles: number[]): PublishedRelease {
   const store = inFiles.includes(release.id) ? 'files' : 'postgis'
   if (release.coverages.every((coverage) => coverage.store === store)) return release
   return { ...release, coverages: release.coverages.map((coverage) => ({ ...coverage, store })) }
@@ -295,7 +295,7 @@ export function withoutAge(release: PublishedRelease, product: ProductDefinition
 }
 
 function createWriter(product: ProductDefinition, release: Release): ReleaseWriter {
-  return itemWriter(product, release.layers, releaseMembers(release))
+  return itemWriter(product, release.layers, makeReleaseMembers(release))
 }
 
 function withAge<Aged extends Release>({ stale: _, ...release }: Aged) {
@@ -313,7 +313,7 @@ export interface RequestedSeries extends Series {
 }
 
 /** The series of a request, with defaults and names in small letters. */
-export function seriesOf(
+export function readSeries(
   { code: product, seasonal }: Pick<ProductDefinition, 'code' | 'seasonal'>,
   request: Pick<PointRequest, 'crop' | 'country_code' | 'forecast_period' | 'release'>,
 ): RequestedSeries {
@@ -346,7 +346,7 @@ export class ReplacedMeanwhile extends Error {
 }
 
 /** @throws {ApiError} OVERLOADED where the release or the boundaries are being replaced */
-export async function retryIfReplaced<Result>(work: () => Promise<Result>): Promise<Result> {
+export async function refuseIfReplaced<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
   } catch (error) {

@@ -16,7 +16,7 @@ import {
   type PublishedState,
   type Release,
 } from './queries.ts'
-import { createNumbering, type PublishedRelease, placedIn, renewed } from './releases.ts'
+import { createNumbering, type PublishedRelease, renewed, withStore } from './releases.ts'
 
 interface Candidate extends Series {
   synthetic: boolean
@@ -246,11 +246,11 @@ function createPreparation({ list, of }: Products) {
       return product ? numbered(release, product) : null
     },
     renew: (release: PublishedRelease, inFiles: number[]) =>
-      renewed(placedIn(release, inFiles), of(release.product)),
+      renewed(withStore(release, inFiles), of(release.product)),
   }
 }
 
-export function codesOf({ countries }: Snapshot): string[] {
+export function listCodes({ countries }: Snapshot): string[] {
   return countries.map(({ code }) => code)
 }
 

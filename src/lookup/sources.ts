@@ -1,18 +1,18 @@
 import type { PointRequest } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { Country } from '#src/catalog/reference-queries.ts'
-import { isLeftToPlace, type Placeable, placeIn, sourceMember } from './places.ts'
+import { fillCountry, type LocatableRequest, needsCountry, sourceMember } from './places.ts'
 import {
+  makeReleaseMembers,
   type PublishedRelease,
   type ReleaseMembers,
   type RequestedSeries,
-  releaseMembers,
-  seriesOf,
+  readSeries,
 } from './releases.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /** Release of some places of a call, or none. */
-export interface Source {
+export interface SourceRelease {
   series: RequestedSeries
   release: PublishedRelease | undefined
   /** Members of each answer. */
@@ -20,11 +20,11 @@ export interface Source {
 }
 
 /** The sources of a call, each created once. */
-export interface Sources {
+export interface SourceReleases {
   /** Whether each place is answered for its own country. */
   byPlace: boolean
   /** @param country of the places; null outside all countries, or where it does not matter */
-  of(country: Country | null): Source
+  of(country: Country | null): SourceRelease
 }
 
 type SeriesRequest = Pick<PointRequest, 'crop' | 'country_code' | 'forecast_period' | 'release'>
@@ -35,29 +35,29 @@ export function createSources(
   request: SeriesRequest,
   snapshot: Snapshot,
   release: PublishedRelease | undefined,
-): Sources {
+): SourceReleases {
   function createSource(
-    placed: SeriesRequest & Placeable,
+    placed: SeriesRequest & LocatableRequest,
     releaseOf: (series: RequestedSeries) => PublishedRelease | undefined,
-  ): Source {
-    const series = seriesOf(product, placed)
+  ): SourceRelease {
+    const series = readSeries(product, placed)
     const found = releaseOf(series)
     const members = found
-      ? releaseMembers(found)
+      ? makeReleaseMembers(found)
       : { country_code: series.countryCode, crop: snapshot.cropNamed(series.cropCode) }
     return { series, release: found, members: { ...members, ...sourceMember(placed) } }
   }
 
   const general = createSource(request, () => release)
-  const byCountry = new Map<Country, Source>()
+  const byCountry = new Map<Country, SourceRelease>()
   return {
-    byPlace: isLeftToPlace(request),
+    byPlace: needsCountry(request),
     of(country) {
       if (!country) return general
       const stored = byCountry.get(country)
       if (stored) return stored
       const placed = { ...request }
-      placeIn(country, placed)
+      fillCountry(country, placed)
       const source = createSource(placed, snapshot.releaseOf)
       byCountry.set(country, source)
       return source
@@ -65,12 +65,12 @@ export function createSources(
   }
 }
 
-export function releasesOf(sources: readonly Source[]): string[] {
+export function listReleaseCodes(sources: readonly SourceRelease[]): string[] {
   return [...new Set(sources.flatMap(({ release }) => release?.code ?? []))]
 }
 
 /** Members that are the same in all sources. */
-export function sharedMembers([first, ...others]: readonly Source[]): ReleaseMembers {
+export function makeSharedMembers([first, ...others]: readonly SourceRelease[]): ReleaseMembers {
   const members = Object.entries(first?.members ?? {})
   return Object.fromEntries(
     members.filter(([name, value]) => others.every((other) => other.members[name] === value)),

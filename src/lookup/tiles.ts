@@ -203,7 +203,7 @@ function takenOf({ end, entries }: Segment): number {
   return end + entries.length * ENTRY_BYTES
 }
 
-export interface PixelPlace {
+export interface PixelIndex {
   /** Of the tile. */
   key: number
   column: number
@@ -215,15 +215,15 @@ interface NumberedTile extends TileAddress {
 }
 
 /** The pixel of a position; null outside the grid. */
-export function placeIn(coverage: NumberedCoverage, { longitude, latitude }: Position): PixelPlace | null {
+export function findPixel(coverage: NumberedCoverage, { longitude, latitude }: Position): PixelIndex | null {
   const x = (longitude - coverage.originX) / coverage.pixelWidth
   const y = (latitude - coverage.originY) / coverage.pixelHeight
   if (!(x >= 0 && x < coverage.width && y >= 0 && y < coverage.height)) return null
-  return placeOf(coverage, Math.floor(x), Math.floor(y))
+  return makePixelIndex(coverage, Math.floor(x), Math.floor(y))
 }
 
 /** The pixel of a column and row of the grid. */
-export function placeOf(coverage: NumberedCoverage, column: number, row: number): PixelPlace {
+export function makePixelIndex(coverage: NumberedCoverage, column: number, row: number): PixelIndex {
   const { tileSize } = coverage
   const tileColumn = Math.floor(column / tileSize)
   const tileRow = Math.floor(row / tileSize)
@@ -240,7 +240,7 @@ function locateTile({ id, firstTile, tileColumns }: NumberedCoverage, key: numbe
 }
 
 /** The centre of the part of a tile on the grid. On another grid it lies in the tile of the same place. */
-export function centreOf(coverage: NumberedCoverage, key: number): Position {
+export function computeTileCentre(coverage: NumberedCoverage, key: number): Position {
   const { originX, originY, pixelWidth, pixelHeight, width, height, tileSize } = coverage
   const { row, column } = locateTile(coverage, key)
   const middle = (tile: number, end: number) => (tile * tileSize + Math.min((tile + 1) * tileSize, end)) / 2
@@ -257,7 +257,7 @@ export interface TileOfCoverage {
 
 /** A request for a pixel of a tile that is being loaded. */
 interface Waiting {
-  place: PixelPlace
+  place: PixelIndex
   resolve(pixels: StoredPixels): void
   reject(error: unknown): void
 }
@@ -288,7 +288,7 @@ export function createTileLoader(store: TileStore, cache: TileCache, concurrency
    *
    * @throws {ReplacedMeanwhile} where the coverage was deleted
    */
-  function read(coverage: NumberedCoverage, place: PixelPlace, clientKey?: ClientKey): Promise<StoredPixels> {
+  function read(coverage: NumberedCoverage, place: PixelIndex, clientKey?: ClientKey): Promise<StoredPixels> {
     return new Promise((resolve, reject) => {
       const waiting = { place, resolve, reject }
       const others = loading.get(place.key)
@@ -306,7 +306,7 @@ export function createTileLoader(store: TileStore, cache: TileCache, concurrency
 
   async function load(key: number, read: Promise<Buffer | null>): Promise<void> {
     try {
-      const bytes = existing(await read)
+      const bytes = requireExisting(await read)
       const tile = bytes.length === 0 ? null : interleave(bytes)
       const waiting = takeWaiting(key)
       cache.set(key, tile, waiting.length)
@@ -340,12 +340,12 @@ export function createTileLoader(store: TileStore, cache: TileCache, concurrency
 }
 
 /** @param found null where it was deleted */
-export function existing<Found>(found: Found | null): Found {
+export function requireExisting<Found>(found: Found | null): Found {
   if (found === null) throw new ReplacedMeanwhile()
   return found
 }
 
-export function pixelIn(tile: InterleavedTile | null, { column, row }: PixelPlace): StoredPixels {
+export function pixelIn(tile: InterleavedTile | null, { column, row }: PixelIndex): StoredPixels {
   if (tile === null) return NOTHING
   const { width, bands, start, pixels } = tile
   const from = start + (row * width + column) * bands

@@ -5,7 +5,7 @@ import type { PixelReader, TilesInMemory } from './pixels.ts'
 import { addTileUses, findMostUsed, forgetLeastUsed, type TileUse } from './queries.ts'
 import type { NumberedCoverage, PublishedRelease } from './releases.ts'
 import type { Snapshot } from './snapshot.ts'
-import { centreOf, placeIn, type TileOfCoverage, type TileUses } from './tiles.ts'
+import { computeTileCentre, findPixel, type TileOfCoverage, type TileUses } from './tiles.ts'
 
 interface Range {
   release: PublishedRelease
@@ -32,7 +32,7 @@ async function findUsedTiles(
     const range = findRange(key)
     if (!range) continue
     const { product, countryCode, cropCode } = range.release
-    found.push({ key, uses, product, countryCode, cropCode, ...centreOf(range.coverage, key) })
+    found.push({ key, uses, product, countryCode, cropCode, ...computeTileCentre(range.coverage, key) })
     if (found.length === 2 * most) found = takeMostUsed(found, most)
   }
   return found.length > most ? takeMostUsed(found, most) : found
@@ -209,7 +209,7 @@ function* tilesOf(
   const found = new Set<number>()
   for (const use of uses) {
     for (const coverage of releasesFor(use).flatMap(({ coverages }) => coverages)) {
-      const place = placeIn(coverage, use)
+      const place = findPixel(coverage, use)
       if (!place || found.has(place.key)) continue
       found.add(place.key)
       yield { coverage, key: place.key }

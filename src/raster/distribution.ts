@@ -359,13 +359,13 @@ export interface Quantile {
   error: number
 }
 
-export interface DistributionWanted {
+export interface DistributionOptions {
   quantiles: number[]
   /** 0 for none. */
   bins: number
 }
 
-export interface DistributionRoom {
+export interface DistributionMemory {
   /** Their width bounds a quantile without stored values. */
   cells: number
   /** Keeps the values, so that results are exact. */
@@ -381,7 +381,7 @@ interface RangeWeights {
 
 /** Ranges count as their lower and upper ends, which bounds the error of quantiles. */
 export class Distribution {
-  readonly #wanted: DistributionWanted
+  readonly #wanted: DistributionOptions
   /** Of single values. */
   readonly #cells: ValueCells
   #ranges: RangeWeights | undefined
@@ -390,7 +390,7 @@ export class Distribution {
   readonly #kept: WeighedBand[] | undefined
   readonly #histogram: ValueHistogram | undefined
 
-  constructor(ends: Ends, wanted: DistributionWanted, { cells, keepsValues }: DistributionRoom) {
+  constructor(ends: Ends, wanted: DistributionOptions, { cells, keepsValues }: DistributionMemory) {
     this.#wanted = wanted
     this.#cells = new ValueCells(ends, cells)
     this.#kept = keepsValues ? [] : undefined

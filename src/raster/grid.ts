@@ -27,7 +27,7 @@ export interface TiledGrid extends Grid {
 }
 
 /** Decimal degrees. */
-export interface Extent {
+export interface LevelExtent {
   west: number
   south: number
   east: number

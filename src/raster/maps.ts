@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import { crc32, deflate } from 'node:zlib'
-import type { Extent } from './grid.ts'
+import type { LevelExtent } from './grid.ts'
 
 /** Zoom z has 2^z by 2^z tiles in spherical Mercator (EPSG:3857), counted from the north-west. */
 export interface MapTile {
@@ -21,13 +21,13 @@ const HIGHEST_LATITUDE = 85.0511287798066
 const DEGREES = 180 / Math.PI
 
 /** At centres of pixels. */
-export function longitudesOf({ zoom, column }: MapTile, size = MAP_TILE_SIZE): Float64Array {
+export function listLongitudes({ zoom, column }: MapTile, size = MAP_TILE_SIZE): Float64Array {
   const world = size * 2 ** zoom
   return Float64Array.from({ length: size }, (_, at) => ((column * size + at + 0.5) / world) * 360 - 180)
 }
 
 /** At centres of pixels, from the north (Snyder, 1987, equation 7-4). */
-export function latitudesOf({ zoom, row }: MapTile, size = MAP_TILE_SIZE): Float64Array {
+export function listLatitudes({ zoom, row }: MapTile, size = MAP_TILE_SIZE): Float64Array {
   const world = size * 2 ** zoom
   return Float64Array.from({ length: size }, (_, at) => {
     const part = (row * size + at + 0.5) / world
@@ -40,7 +40,7 @@ export function degreesOfPixel(zoom: number): number {
 }
 
 /** The part on web maps. */
-export function shownOf({ west, south, east, north }: Extent): Extent {
+export function clipToMercator({ west, south, east, north }: LevelExtent): LevelExtent {
   return {
     west: Math.max(west, -180),
     south: Math.max(south, -HIGHEST_LATITUDE),
@@ -100,7 +100,7 @@ function readable(steps: number[], { minimum, maximum }: ValueEnds): number[] {
 }
 
 /** From 0; a class includes its lower border. */
-export function classOf(value: number, steps: readonly number[]): number {
+export function findClass(value: number, steps: readonly number[]): number {
   let index = 0
   while (index < steps.length && value >= (steps[index] as number)) index++
   return index

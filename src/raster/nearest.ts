@@ -1,6 +1,6 @@
 import Flatbush from 'flatbush'
 import geographic from 'geographiclib-geodesic'
-import type { Extent } from './grid.ts'
+import type { LevelExtent } from './grid.ts'
 
 interface Neighbour {
   item: number
@@ -9,11 +9,11 @@ interface Neighbour {
 
 /** An immutable index of extents. */
 export class BoxTree {
-  readonly #extents: readonly Extent[]
+  readonly #extents: readonly LevelExtent[]
   /** The library needs at least one extent. */
   readonly #index: Flatbush | undefined
 
-  constructor(extents: readonly Extent[]) {
+  constructor(extents: readonly LevelExtent[]) {
     this.#extents = extents
     if (extents.length === 0) return
     this.#index = new Flatbush(extents.length)
@@ -54,7 +54,7 @@ export class BoxTree {
   }
 
   #squaredDistance(item: number, x: number, y: number): number {
-    const { west, south, east, north } = this.#extents[item] as Extent
+    const { west, south, east, north } = this.#extents[item] as LevelExtent
     return Math.max(west - x, 0, x - east) ** 2 + Math.max(south - y, 0, y - north) ** 2
   }
 }

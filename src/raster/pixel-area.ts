@@ -37,7 +37,7 @@ function ellipsoidDensity(latitude: number): number {
 }
 
 /** Square metres on WGS 84 for geographic grids, else square units of the CRS. */
-export function measureOf(grid: Geotransform, geographic: boolean): Measure {
+export function createMeasure(grid: Geotransform, geographic: boolean): Measure {
   const { originY, pixelWidth, pixelHeight } = grid
   if (!geographic) {
     const area = Math.abs(pixelWidth * pixelHeight)

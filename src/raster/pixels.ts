@@ -31,7 +31,7 @@ export function pixelArrayOf(code: number): PixelArray | undefined {
   return ARRAYS_BY_CODE[code]
 }
 
-export function pixelTypeOf(pixels: Pixels): PixelType {
+export function findPixelType(pixels: Pixels): PixelType {
   const types = Object.keys(PIXEL_TYPES) as PixelType[]
   return types.find((type) => pixels instanceof PIXEL_TYPES[type].PixelArray) as PixelType
 }
@@ -40,7 +40,7 @@ export function bytesOf(type: PixelType): number {
   return PIXEL_TYPES[type].PixelArray.BYTES_PER_ELEMENT
 }
 
-export function pixelsOf(type: PixelType, count: number): Pixels {
+export function createPixels(type: PixelType, count: number): Pixels {
   return new PIXEL_TYPES[type].PixelArray(count)
 }
 

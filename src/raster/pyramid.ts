@@ -1,7 +1,7 @@
 import { BLOCK_FACTOR } from './blocks.ts'
 import type { Grid, Window } from './grid.ts'
-import { type Measure, measureOf } from './pixel-area.ts'
-import { addSummary, emptySummary, encodeRun, RUN_LENGTH, type Summary, summaryOf } from './summary.ts'
+import { createMeasure, type Measure } from './pixel-area.ts'
+import { addSummary, emptySummary, encodeRun, RUN_LENGTH, type Summary, summarizePixels } from './summary.ts'
 import { TILE_SIZE } from './tiles.ts'
 import type { TileBand } from './wkb.ts'
 
@@ -35,7 +35,7 @@ export class SummaryPyramid {
   #weightsOf = -1
 
   constructor(grid: Grid, geographic: boolean) {
-    this.#measure = measureOf(grid, geographic)
+    this.#measure = createMeasure(grid, geographic)
     const tiles = Math.ceil(Math.max(grid.width, grid.height) / TILE_SIZE)
     for (let blocks = tiles; blocks > 1; blocks = Math.ceil(blocks / BLOCK_FACTOR)) {
       this.#levels.push(new Map())
@@ -56,7 +56,7 @@ export class SummaryPyramid {
         const rectangle = { start: top * window.width + left, stride: window.width, width, height }
         const row = (window.row + top) / TILE_SIZE
         const weights = this.#weightsOfRow(row)
-        const summaries = bands.map((band) => summaryOf(band, rectangle, weights, TILE_SIZE))
+        const summaries = bands.map((band) => summarizePixels(band, rectangle, weights, TILE_SIZE))
         if (summaries.every(({ weight }) => weight === 0)) continue
         this.#put(0, row, (window.column + left) / TILE_SIZE, summaries)
       }

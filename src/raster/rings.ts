@@ -1,4 +1,4 @@
-import type { Extent } from './grid.ts'
+import type { LevelExtent } from './grid.ts'
 import { ringArea } from './pixel-area.ts'
 
 /** Outer ring, then holes; longitudes and latitudes by turns, closed. */
@@ -71,7 +71,7 @@ export function squaredDistanceTo(rings: readonly Float64Array[], x: number, y: 
  *
  * @returns the same ring if it lies inside, an empty one if outside
  */
-export function clip(ring: Float64Array, { west, south, east, north }: Extent): Float64Array {
+export function clip(ring: Float64Array, { west, south, east, north }: LevelExtent): Float64Array {
   let numbers: ArrayLike<number> = ring
   const sides: [axis: 0 | 1, sign: 1 | -1, limit: number][] = [
     [0, 1, west],
@@ -103,7 +103,7 @@ export function clip(ring: Float64Array, { west, south, east, north }: Extent): 
   return numbers === ring ? ring : Float64Array.from(numbers)
 }
 
-export interface BoundedPolygon extends Extent {
+export interface BoundedPolygon extends LevelExtent {
   rings: Rings
 }
 

@@ -1,5 +1,5 @@
 import type { Geotransform, Grid, GridSize } from './grid.ts'
-import { GAUSS_AT, GAUSS_WEIGHT, type Measure, measureOf } from './pixel-area.ts'
+import { createMeasure, GAUSS_AT, GAUSS_WEIGHT, type Measure } from './pixel-area.ts'
 import { ellipsoidArea, planarArea, type Rings } from './rings.ts'
 
 /** Upper to lower end, in rows and columns. */
@@ -256,7 +256,7 @@ function snapped(coordinate: number, tolerance: number): number {
   return Math.abs(coordinate - border) <= tolerance ? border : coordinate
 }
 
-export interface PlacedPolygon extends GridPolygon {
+export interface ProjectedPolygon extends GridPolygon {
   /** In the measure of the grid. */
   area: number
   /** All of them lie on the grid. */
@@ -267,12 +267,12 @@ export interface PlacedPolygon extends GridPolygon {
  * @param polygons in the CRS of the grid
  * @param geographic in degrees
  */
-export function placeOnGrid(grid: Grid, geographic: boolean, polygons: Rings[]): PlacedPolygon {
+export function projectOnGrid(grid: Grid, geographic: boolean, polygons: Rings[]): ProjectedPolygon {
   const tolerance = computeTolerance(grid, polygons)
   const rings = polygons.flatMap((polygon) =>
     polygon.map((ring, index) => oriented(onGrid(grid, ring, tolerance), index > 0)),
   )
-  const { pixelArea } = measureOf(grid, false)
+  const { pixelArea } = createMeasure(grid, false)
   return {
     rings,
     tolerance,

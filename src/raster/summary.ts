@@ -42,7 +42,7 @@ interface PixelRectangle {
 }
 
 /** @param weights in rows of `weightStride`; 0 excludes a pixel */
-export function summaryOf(
+export function summarizePixels(
   { pixels, nodata }: TileBand,
   { start, stride, width, height }: PixelRectangle,
   weights: Float64Array,

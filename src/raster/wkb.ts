@@ -155,7 +155,7 @@ export function encodeTile(grid: Grid, window: Window, bands: StoredBand[], pixe
   return wkb
 }
 
-export interface BandPlace {
+export interface BandRange {
   PixelArray: PixelArray
   /** Of nodata, a pixel right before the pixels. */
   start: number
@@ -166,13 +166,13 @@ export interface BandPlace {
 }
 
 /** @throws {RangeError} for other bytes than a raster of a little-endian server, kept in the database */
-export function readTileHeader(wkb: Buffer): { width: number; height: number; bands: BandPlace[] } {
+export function readTileHeader(wkb: Buffer): { width: number; height: number; bands: BandRange[] } {
   if (wkb.readUInt8(HEADER.byteOrder) !== LITTLE_ENDIAN || wkb.readUInt16LE(HEADER.version) !== WKB_VERSION) {
     throw new RangeError('the raster is not little-endian well-known binary of version 0')
   }
   const width = wkb.readUInt16LE(HEADER.width)
   const height = wkb.readUInt16LE(HEADER.height)
-  const bands: BandPlace[] = []
+  const bands: BandRange[] = []
   let at = HEADER.end
   for (let count = wkb.readUInt16LE(HEADER.bands); count > 0; count--) {
     const flags = wkb.readUInt8(at)
@@ -226,7 +226,7 @@ export class TileDecoder {
     return this.#tile
   }
 
-  #fits(width: number, height: number, bands: BandPlace[]): boolean {
+  #fits(width: number, height: number, bands: BandRange[]): boolean {
     return (
       width === this.#tile.width &&
       height === this.#tile.height &&
@@ -235,7 +235,7 @@ export class TileDecoder {
     )
   }
 
-  #makeRoom(width: number, height: number, bands: BandPlace[]): void {
+  #makeRoom(width: number, height: number, bands: BandRange[]): void {
     const room = (1 + width * height) * Float64Array.BYTES_PER_ELEMENT
     this.#bytes = new Uint8Array(bands.length * room)
     this.#arrays = bands.map(

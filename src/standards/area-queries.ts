@@ -61,7 +61,7 @@ export async function listLoadedLevels(
 }
 
 /** An area without its shape. */
-export interface Area {
+export interface LevelArea {
   code: string
   name: string
   /** The code of the area above; null where that is unknown. */
@@ -75,11 +75,11 @@ export interface Area {
 }
 
 /** The areas of a level in the order of their codes; undefined where others are loaded than those. */
-export async function listAreas(
+export async function listLevelAreas(
   db: Kysely<Tables>,
   { countryCode, level, version, areas }: LoadedLevel,
-): Promise<Area[] | undefined> {
-  const { rows } = await sql<Area>`
+): Promise<LevelArea[] | undefined> {
+  const { rows } = await sql<LevelArea>`
     select
       area.code, area.name, parent.code as parent, area.positions,
       area.centroid_lng as longitude, area.centroid_lat as latitude,

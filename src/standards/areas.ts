@@ -1,16 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
-import type { Figures, FoundArea, RegionFigures } from '#src/advice/polygon/region-figures.ts'
+import type { FoundArea, RegionStatistics, RegionValues } from '#src/advice/polygon/region-figures.ts'
 import type { Tables } from '#src/data/tables.ts'
 import type { App } from '#src/http/app.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
-import { type PublishedRelease, retryIfReplaced } from '#src/lookup/releases.ts'
+import { type PublishedRelease, refuseIfReplaced } from '#src/lookup/releases.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
 import {
-  type Area,
+  type LevelArea,
   type LoadedLevel,
-  listAreas,
   listCodesMeeting,
+  listLevelAreas,
   listLoadedLevels,
   listShapes,
   type Rectangle,
@@ -37,7 +37,7 @@ interface Part {
 export interface AreaLevel {
   loaded: LoadedLevel
   /** In the order of their codes. */
-  areas: readonly Area[]
+  areas: readonly LevelArea[]
   /** Their places in that order, by their codes. */
   placeOf: ReadonlyMap<string, number>
   /** All of them: always the same for the same areas, so that each is read once. */
@@ -45,26 +45,26 @@ export interface AreaLevel {
 }
 
 /** How a request waits for a connection of the database. */
-export type InTurn = <Result>(read: () => Promise<Result>) => Promise<Result>
+export type RunQueued = <Result>(read: () => Promise<Result>) => Promise<Result>
 
 /** A request, and how it waits. */
 export interface RequestContext {
   request: FastifyRequest
   reply: FastifyReply
-  inTurn: InTurn
+  inTurn: RunQueued
 }
 
 export type Areas = ReturnType<typeof createAreas>
 
 /** The areas of countries, their shapes, and the statistics of releases in them: from memory where that has them. */
-export function createAreas(app: App, figures: RegionFigures, memory: Memory) {
+export function createAreas(app: App, figures: RegionStatistics, memory: Memory) {
   const db = app.database.reader
   const levels = createLevels(db, memory)
   return {
     loaded: levels.loaded,
     level: levels.level,
     /** The places of the areas that meet a rectangle, in order; of all of them without one. */
-    async places(level: AreaLevel, rectangle: Rectangle | null, inTurn: InTurn): Promise<number[]> {
+    async places(level: AreaLevel, rectangle: Rectangle | null, inTurn: RunQueued): Promise<number[]> {
       const all = [...level.areas.keys()]
       if (rectangle === null) return all
       const codes = new Set(await inTurn(() => listCodesMeeting(db, level.loaded, rectangle)))
@@ -90,7 +90,7 @@ function createLevels(db: Kysely<Tables>, memory: Memory) {
   }
 
   async function read(loaded: LoadedLevel): Promise<AreaLevel> {
-    const areas = await listAreas(db, loaded)
+    const areas = await listLevelAreas(db, loaded)
     if (!areas) throw forget(loaded)
     const placeOf = new Map(areas.map(({ code }, place) => [code, place]))
     return { loaded, areas, placeOf, parts: [...partsOf(areas)] }
@@ -99,7 +99,7 @@ function createLevels(db: Kysely<Tables>, memory: Memory) {
   /** The loaded levels, country by country: the same array until boundaries change. */
   async function loaded(
     { boundaries }: Pick<Snapshot, 'boundaries'>,
-    inTurn: InTurn,
+    inTurn: RunQueued,
   ): Promise<readonly LoadedLevel[]> {
     // They may be others than the snapshot has: loaded meanwhile, or not arrived at a replica.
     if (latest?.boundaries !== boundaries) latest = await inTurn(() => listLoadedLevels(db))
@@ -107,7 +107,7 @@ function createLevels(db: Kysely<Tables>, memory: Memory) {
   }
 
   /** @throws {ApiError} OVERLOADED while the boundaries are being replaced */
-  async function level(loaded: LoadedLevel, inTurn: InTurn): Promise<AreaLevel> {
+  async function level(loaded: LoadedLevel, inTurn: RunQueued): Promise<AreaLevel> {
     const key = keyOf(loaded)
     return levels.get(key) ?? inTurn(() => levels.load(key, () => read(loaded), bytesOfLevel))
   }
@@ -129,7 +129,12 @@ function createShapes(db: Kysely<Tables>, memory: Memory, forget: Forget) {
   }
 
   /** Each request waits for its own turn: that of another may take long to come. */
-  async function load(level: AreaLevel, part: Part, format: ShapeFormat, inTurn: InTurn): Promise<string[]> {
+  async function load(
+    level: AreaLevel,
+    part: Part,
+    format: ShapeFormat,
+    inTurn: RunQueued,
+  ): Promise<string[]> {
     const key = `${keyOf(level.loaded)} ${part.first} ${format.crs} ${format.tolerance}`
     return shapes.get(key) ?? inTurn(() => shapes.load(key, () => read(level, part, format), bytesOfShapes))
   }
@@ -143,7 +148,7 @@ function createShapes(db: Kysely<Tables>, memory: Memory, forget: Forget) {
     level: AreaLevel,
     places: Iterable<number>,
     format: ShapeFormat,
-    inTurn: InTurn,
+    inTurn: RunQueued,
   ): AsyncGenerator<string, void> {
     let part: Part | undefined
     let found: string[] = []
@@ -157,14 +162,14 @@ function createShapes(db: Kysely<Tables>, memory: Memory, forget: Forget) {
   }
 }
 
-function createStatistics(figures: RegionFigures, memory: Memory, forget: Forget) {
-  const tables = memory.part<(Figures | undefined)[]>('statistics')
+function createStatistics(figures: RegionStatistics, memory: Memory, forget: Forget) {
+  const tables = memory.part<(RegionValues | undefined)[]>('statistics')
 
   async function find(
     release: PublishedRelease,
     { loaded, areas }: AreaLevel,
     { first, end }: Part,
-    inTurn: InTurn,
+    inTurn: RunQueued,
   ): Promise<FoundArea[]> {
     const { countryCode, level, version } = loaded
     const after = areas[first - 1]?.code ?? null
@@ -177,7 +182,7 @@ function createStatistics(figures: RegionFigures, memory: Memory, forget: Forget
   }
 
   /** The statistics in the areas of a level, by their places, as far as they are in memory. */
-  function openTable(release: PublishedRelease, { loaded, areas }: AreaLevel): (Figures | undefined)[] {
+  function openTable(release: PublishedRelease, { loaded, areas }: AreaLevel): (RegionValues | undefined)[] {
     const key = `${release.id} ${keyOf(loaded)}`
     const table = tables.get(key) ?? []
     tables.set(key, table, STATISTIC_BYTES * areas.length * (1 + figures.columnsOf(release).length))
@@ -196,7 +201,7 @@ function createStatistics(figures: RegionFigures, memory: Memory, forget: Forget
     places: readonly number[],
     { request, reply, inTurn }: RequestContext,
     until: number,
-  ): AsyncGenerator<Figures, void> {
+  ): AsyncGenerator<RegionValues, void> {
     const table = openTable(release, level)
     let part: Part | undefined
     let found: FoundArea[] = []
@@ -209,7 +214,7 @@ function createStatistics(figures: RegionFigures, memory: Memory, forget: Forget
       if (table[place] === undefined) {
         if (at > 0 && performance.now() > until) return
         const area = found[place - (part as Part).first] as FoundArea
-        table[place] = await retryIfReplaced(() => area.compute(request, reply))
+        table[place] = await refuseIfReplaced(() => area.compute(request, reply))
       }
       yield table[place]
     }
@@ -232,7 +237,7 @@ function bytesOfShapes(shapes: readonly string[]): number {
   return shapes.reduce((sum, shape) => sum + SHAPE_BYTES + shape.length, 0)
 }
 
-function* partsOf(areas: readonly Area[]): Generator<Part> {
+function* partsOf(areas: readonly LevelArea[]): Generator<Part> {
   let first = 0
   let positions = 0
   for (const [at, area] of areas.entries()) {

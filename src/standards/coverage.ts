@@ -5,18 +5,18 @@ import {
   COVERAGE_DEFAULTS,
   type COVERAGE_REASONS,
   type CoverageQuery,
-  coverageQueryOf,
-  coverageSchemasOf,
+  defineCoverageQuery,
+  defineCoverageSchemas,
 } from '#schemas/coverage.ts'
-import { queryOf } from '#schemas/point-request.ts'
+import { toQuerySchema } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
-import type { Figures } from '#src/advice/polygon/region-figures.ts'
+import type { RegionValues } from '#src/advice/polygon/region-figures.ts'
 import type { Country } from '#src/catalog/reference-queries.ts'
 import { ApiError, BASE, errorResponses, noAreas, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
 import { attach, csvRow, DISPOSITION, negotiate } from '#src/http/formats.ts'
-import { cursorAfter, placeOf, readQuery } from '#src/http/parameters.ts'
+import { cursorAfter, decodeCursor, readQuery } from '#src/http/parameters.ts'
 import { allowCaching, dataTag } from '#src/http/plugins/caching.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
@@ -24,11 +24,11 @@ import { isoMonth } from '#src/lib/dates.ts'
 import { wordKey } from '#src/lib/names.ts'
 import { VERSION } from '#src/lib/version.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
-import { ofAnother, releaseNamed } from '#src/lookup/pinned-request.ts'
-import { sayNotPublished } from '#src/lookup/reasons.ts'
+import { contradicts, releaseNamed } from '#src/lookup/pinned-request.ts'
+import { describeNotPublished } from '#src/lookup/reasons.ts'
 import { type PublishedRelease, versionOf } from '#src/lookup/releases.ts'
-import { codesOf, type Snapshot } from '#src/lookup/snapshot.ts'
-import type { Area, LoadedLevel, Rectangle } from './area-queries.ts'
+import { listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
+import type { LevelArea, LoadedLevel, Rectangle } from './area-queries.ts'
 import type { AreaLevel, Areas, RequestContext } from './areas.ts'
 import type { Memory } from './memory.ts'
 import { sortByCode } from './published.ts'
@@ -114,7 +114,7 @@ function describeGap(product: ProductDefinition, country: Country, crop: string 
     return { ...none, code: 'CROP_NOT_AVAILABLE', reason }
   }
   const subject = { values: product.names.values, crop, country: country.name }
-  return { ...none, code: 'NO_RELEASE', reason: sayNotPublished(subject, null, []) }
+  return { ...none, code: 'NO_RELEASE', reason: describeNotPublished(subject, null, []) }
 }
 
 /** The share of an area with values of a release. */
@@ -140,13 +140,13 @@ function meet([west, south, east, north]: Rectangle, [left, bottom, right, top]:
 }
 
 /** The percentage of the layer that covers most; 0 where none has a value. */
-function coveredPercent(columns: readonly string[], found: Figures): number {
+function coveredPercent(columns: readonly string[], found: RegionValues): number {
   const percents = columns.map((column, at) => (column.startsWith('covered_percent') ? (found[at] ?? 0) : 0))
   return Math.max(0, ...percents)
 }
 
 /** An area with its entries, as text of a page. */
-type WriteArea = (level: LoadedLevel, area: Area, products: readonly CoverageEntry[]) => string
+type WriteArea = (level: LoadedLevel, area: LevelArea, products: readonly CoverageEntry[]) => string
 
 const COLUMNS = [
   ...['country_code', 'level', 'code', 'name'],
@@ -220,7 +220,7 @@ function createPages({ products, turns }: App, areas: Areas, memory: Memory) {
     }
     for (const [at, place] of missing.slice(0, computed).entries()) {
       await turns.next(clientKeyOf(context.request))
-      const area = level.areas[place] as Area
+      const area = level.areas[place] as LevelArea
       const entries = columns.map((column) =>
         'coverages' in column
           ? describeShare(column, area.extent, percents.get(column)?.[at] as number)
@@ -270,7 +270,7 @@ function refuseUnlessLoaded(
 ): void {
   if (countryCode === null) return
   const country = snapshot.countries.find(({ code }) => code === countryCode)
-  if (!country) throw unknownCountry('country_code', codesOf(snapshot))
+  if (!country) throw unknownCountry('country_code', listCodes(snapshot))
   const ofCountry = loaded.filter((one) => one.countryCode === countryCode)
   if (ofCountry.some((one) => one.level === level && one.areas > 0)) return
   throw noAreas({ name: country.name, levels: ofCountry.map((one) => one.level) }, level)
@@ -322,7 +322,7 @@ function documentRoute(query: TObject, list: TObject, table: TSchema) {
     summary: 'Coverage of areas, with reasons for gaps',
     description: DESCRIPTION.trim(),
     tags: ['catalog'],
-    querystring: queryOf(query),
+    querystring: toQuerySchema(query),
     response: {
       200: {
         description: 'A page of areas.',
@@ -374,7 +374,7 @@ function narrowFilter(release: PublishedRelease, filter: CoverageFilter): Covera
   ] as const) {
     // A release without a crop is of all of them.
     if (own === null || requested === null || requested === own) continue
-    throw ofAnother(field, `${own} or left out`, code, own)
+    throw contradicts(field, `${own} or left out`, code, own)
   }
   return { ...filter, countryCode, product, crop: cropCode }
 }
@@ -395,9 +395,9 @@ interface CoverageOptions {
 
 /** How much of each area has values. */
 export async function coverage(app: App, { lookup, areas, memory }: CoverageOptions): Promise<void> {
-  const { components, list, table } = coverageSchemasOf(app.products.list)
+  const { components, list, table } = defineCoverageSchemas(app.products.list)
   for (const schema of components) app.addSchema(schema)
-  const query = coverageQueryOf(app.products.list)
+  const query = defineCoverageQuery(app.products.list)
   const readPage = createPages(app, areas, memory)
   const versions = new WeakMap<Snapshot, string>()
 
@@ -427,7 +427,7 @@ export async function coverage(app: App, { lookup, areas, memory }: CoverageOpti
         ? narrowFilter(release, readFilter(request, snapshot))
         : readFilter(request, snapshot)
       const filters = [...Object.values(filter), code ?? null]
-      const [, countryCode, area] = cursor === undefined ? [] : placeOf(cursor, filters, AREA)
+      const [, countryCode, area] = cursor === undefined ? [] : decodeCursor(cursor, filters, AREA)
       const after = countryCode === undefined ? null : { countryCode, code: area as string }
       const tag = dataTag(request, format, request.url, version, release ? versionOf(release) : '')
       if (allowCaching(request, reply, tag)) return reply.code(304).send()

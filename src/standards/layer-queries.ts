@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
-import { arrayOf } from '#src/data/sql.ts'
+import { formatArray } from '#src/data/sql.ts'
 import type { Tables, TileStoreName } from '#src/data/tables.ts'
 import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
-import type { Extent, TiledGrid } from '#src/raster/grid.ts'
+import type { LevelExtent, TiledGrid } from '#src/raster/grid.ts'
 import type { PixelType } from '#src/raster/pixels.ts'
 import { RUN_LENGTH, SUMMARY_VERSION, SummaryRun } from '#src/raster/summary.ts'
 
@@ -26,7 +26,7 @@ export interface Layer {
   coverage: LayerGrid
 }
 
-export interface LayerGrid extends TiledGrid, Extent {
+export interface LayerGrid extends TiledGrid, LevelExtent {
   id: number
   /** Whether its CRS has degrees. */
   geographic: boolean
@@ -76,7 +76,7 @@ export async function transformPositions(
 ): Promise<{ x: number; y: number }[]> {
   const { rows } = await sql<{ x: number; y: number }>`
     select st_x(place) as x, st_y(place) as y
-    from unnest(${arrayOf(longitudes)}::float8[], ${arrayOf(latitudes)}::float8[])
+    from unnest(${formatArray(longitudes)}::float8[], ${formatArray(latitudes)}::float8[])
       with ordinality as requested (longitude, latitude, number)
     cross join lateral st_transform(
       st_setsrid(st_makepoint(longitude, latitude), 4326), ${srid}::integer

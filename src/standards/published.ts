@@ -10,7 +10,7 @@ export function sortByCode(releases: readonly PublishedRelease[]): PublishedRele
 }
 
 /** @throws {ApiError} NOT_FOUND for a code that is not published */
-export function findPublished(
+export function selectPublished(
   { published }: Pick<Snapshot, 'published'>,
   code: string,
   message: string,

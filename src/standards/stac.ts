@@ -19,7 +19,7 @@ import {
   stacSchemas,
 } from '#schemas/stac.ts'
 import { isOffered } from '#src/data/tiles/geotiff-writer.ts'
-import { sampleTypeOf } from '#src/data/tiles/granule.ts'
+import { chooseSampleType } from '#src/data/tiles/granule.ts'
 import { ApiError, BASE, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
@@ -31,10 +31,10 @@ import { type PixelType, storedNodata } from '#src/raster/pixels.ts'
 import { type Layer, labelLayer, listLayers } from './layer-queries.ts'
 import {
   boundReleases,
-  findPublished,
   layersAddress,
   nameRelease,
   readExisting,
+  selectPublished,
   sortByCode,
 } from './published.ts'
 
@@ -240,7 +240,7 @@ function describeBand(layer: Layer, name: string): StacBand {
   const nodata = pixelType.endsWith('F') ? storedNodata(pixelType, undefined) : undefined
   return {
     name,
-    data_type: DATA_TYPES[sampleTypeOf([{ pixelType, nodata }])],
+    data_type: DATA_TYPES[chooseSampleType([{ pixelType, nodata }])],
     unit,
     ...(nodata !== undefined && { nodata }),
     ...(isPlain && minimum !== null && maximum !== null && { statistics: { minimum, maximum } }),
@@ -340,7 +340,7 @@ function addItem(app: App, lookup: Lookup): void {
       const { collection: id, item: code } = request.params
       const snapshot = await lookup.current()
       const message = `There is no item ${code} in the collection ${id}.`
-      const release = findPublished(snapshot, code, message)
+      const release = selectPublished(snapshot, code, message)
       if (nameSeries(release) !== id) throw new ApiError('NOT_FOUND', message)
       const { rootUrl } = request
       const layers = await readExisting(() => listLayers(app.database.reader, release.id), message)

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { buildApp } from '#src/app.ts'
-import { DAY_MS, dayOf } from '#src/lib/dates.ts'
+import { DAY_MS, formatDay } from '#src/lib/dates.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 
@@ -39,7 +39,7 @@ async function usage(app = service.app): Promise<unknown> {
 }
 
 function today(): string {
-  return dayOf(Date.now())
+  return formatDay(Date.now())
 }
 
 /** So many days later, for this process. */
@@ -115,7 +115,7 @@ test('days are those of UTC; 30 of them are shown, in order, and after 90 they a
   passDays(1)
   await use(2)
   vi.useRealTimers()
-  const next = dayOf(Date.now() + DAY_MS)
+  const next = formatDay(Date.now() + DAY_MS)
   expect(await usage()).toEqual([
     { day: first, requests: 1 },
     { day: next, requests: 2 },

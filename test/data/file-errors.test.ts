@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { adviceOn } from '#src/data/embedded/cluster.ts'
-import { fileErrorOf } from '#src/data/embedded/protocol.ts'
+import { describeFileError } from '#src/data/embedded/protocol.ts'
 
 test.each([
   [51, 'ENOSPC: no space left on device', 'Make room there.'],
@@ -8,13 +8,13 @@ test.each([
 ])(
   'an error of files that has the number %i alone is said in words, with what to do',
   (errno, said, advice) => {
-    expect(fileErrorOf({ name: 'ErrnoError', errno })).toBe(said)
+    expect(describeFileError({ name: 'ErrnoError', errno })).toBe(said)
     expect(adviceOn(said)).toBe(advice)
   },
 )
 
 test('other errors say what they say', () => {
-  expect(fileErrorOf(new Error('PGlite failed to initialize properly'))).toBe(
+  expect(describeFileError(new Error('PGlite failed to initialize properly'))).toBe(
     'PGlite failed to initialize properly',
   )
 })

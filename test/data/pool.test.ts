@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { loadConfig } from '#src/config.ts'
 import { type Cluster, type Database, openCluster } from '#src/data/client.ts'
 import { isDatabaseUnavailable } from '#src/data/failures.ts'
-import { copyOutOf, createPool } from '#src/data/pool.ts'
+import { copyOutFrom, createPool } from '#src/data/pool.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { failureOf } from './failure.ts'
@@ -174,7 +174,7 @@ describe('a network that swallows packets', () => {
   test.for([
     ['a connection from the pool', () => run(pool, 'select 1')],
     ['pool.query', () => pool.query('select 1')],
-    ['COPY', () => copyOutOf({ run: (part) => part(pool) }, `select ''`)],
+    ['COPY', () => copyOutFrom({ run: (part) => part(pool) }, `select ''`)],
   ] as const)('ends the wait of %s at the deadline, and the connection', async ([, ask]) => {
     await run(pool, 'select 1')
     proxy.stall()

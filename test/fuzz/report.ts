@@ -1,4 +1,4 @@
-import { table } from '#src/cli/table.ts'
+import { formatTable } from '#src/cli/table.ts'
 import type { FuzzReport } from './fuzz.ts'
 
 /** A failure for people, with the line of a shell that shows it again. */
@@ -16,5 +16,5 @@ export function statusesTable({ statuses }: FuzzReport): string {
       .map(([status, count]) => `${status}: ${count}`)
       .join(', '),
   ])
-  return table(['operation', 'answers'], rows)
+  return formatTable(['operation', 'answers'], rows)
 }

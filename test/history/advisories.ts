@@ -3,7 +3,7 @@ import type { HistoryItem, HistoryList } from '#schemas/history.ts'
 import { loadConfig } from '#src/config.ts'
 import type { Tables } from '#src/data/tables.ts'
 import type { AdvisoryRecord } from '#src/history/queries.ts'
-import { createHistoryRecorder, quotaOf } from '#src/history/recorder.ts'
+import { createHistoryRecorder, readQuota } from '#src/history/recorder.ts'
 import { createUuidMaker } from '#src/lib/uuid.ts'
 import type { TestApp } from '#test/setup/app.ts'
 import type { Person } from '#test/setup/people.ts'
@@ -37,7 +37,7 @@ export function recorderOn(
   clock: () => number = Date.now,
 ): (record: AdvisoryRecord) => Promise<string> {
   const newId = () => createUuidMaker(clock)()
-  const { record } = createHistoryRecorder(db, quotaOf(loadConfig({})), () => {}, undefined, newId)
+  const { record } = createHistoryRecorder(db, readQuota(loadConfig({})), () => {}, undefined, newId)
   return async (advisory) => (await record(advisory)) as string
 }
 

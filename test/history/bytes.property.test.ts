@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import { type AdvisoryRecord, TemplatedAnswer } from '#src/history/queries.ts'
-import { itemWriter, releaseMembers } from '#src/lookup/releases.ts'
+import { itemWriter, makeReleaseMembers } from '#src/lookup/releases.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 import { runsOf } from '#test/setup/property-runs.ts'
 import { history, recorderOn, recordOf } from './advisories.ts'
@@ -60,7 +60,7 @@ const answered = fc.record({
 test('what is kept of an answer reads byte for byte as it was sent: any product, release, place, name and value', async () => {
   const keep = recorderOn(service.database.writer)
   const property = fc.asyncProperty(answered, async ({ product, release, points }) => {
-    const writer = itemWriter(product, release.layers, releaseMembers(release))
+    const writer = itemWriter(product, release.layers, makeReleaseMembers(release))
     const sent = points.flatMap(({ values, ...point }) => {
       const known = values.slice(0, release.layers.length)
       if (known.every(Number.isNaN)) known[0] = 7

@@ -3,7 +3,7 @@ import { request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import fastify from 'fastify'
 import { expect, onTestFinished, test } from 'vitest'
-import { deadlineOf, untilGone } from '#src/http/deadline.ts'
+import { createClientSignal, startDeadline } from '#src/http/deadline.ts'
 
 test('all that waits for a client to go is told, by one listener of its response', async () => {
   const app = fastify()
@@ -13,9 +13,9 @@ test('all that waits for a client to go is told, by one listener of its response
   const asked = new Promise<ServerResponse>((resolve) => {
     app.get('/', (_, reply) => {
       const before = reply.raw.listenerCount('close')
-      const ended = deadlineOf(reply)
-      const others = Array.from({ length: 20 }, () => deadlineOf(reply).signal)
-      signals.push(untilGone(reply), ...others, ended.signal)
+      const ended = startDeadline(reply)
+      const others = Array.from({ length: 20 }, () => startDeadline(reply).signal)
+      signals.push(createClientSignal(reply), ...others, ended.signal)
       ended.end()
       added = reply.raw.listenerCount('close') - before
       reply.hijack()

@@ -3,12 +3,12 @@ import { connect } from 'node:net'
 import Fastify from 'fastify'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createReplyBatcher } from '#src/http/reply-batcher.ts'
-import { createTurns } from '#src/lib/turns.ts'
+import { createEventLoopQueue } from '#src/lib/turns.ts'
 
 /** What has happened, in order: requests looked up, and answers sent. */
 const events: string[] = []
 const app = Fastify()
-const sendSoon = createReplyBatcher<string>(createTurns(0), (answer, reply) => {
+const sendSoon = createReplyBatcher<string>(createEventLoopQueue(0), (answer, reply) => {
   events.push(`sent ${answer}`)
   if (answer === 'broken') throw new Error('it cannot be sent')
   reply.send(answer)

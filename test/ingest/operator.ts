@@ -1,9 +1,9 @@
 import type { Database } from '#src/data/client.ts'
 import { type LoadedRelease, loadRelease } from '#src/ingest/load.ts'
-import type { ReleaseDescription } from '#src/ingest/source.ts'
+import type { SourceDescription } from '#src/ingest/source.ts'
 import { onePixelRelease, operatorOf } from '#test/setup/releases.ts'
 
-export interface LoadOptions extends Partial<ReleaseDescription> {
+export interface LoadOptions extends Partial<SourceDescription> {
   /** The values of the layers, which are fertilizers. */
   values?: number[]
   /** Called before each window is read. */

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createByteRoom, type Place } from '#src/http/plugins/long-bodies.ts'
+import { type BytePermit, createByteLimiter } from '#src/http/plugins/long-bodies.ts'
 import type { ClientKey } from '#src/lib/fair-queue.ts'
 
 const FULL = new Error('full')
@@ -13,9 +13,9 @@ const of = (network: string, caller = network): ClientKey => ({ network, caller 
 
 /** A room, and who got in, in order. */
 function openRoom(limits = {}) {
-  const room = createByteRoom({ ...LIMITS, ...limits }, () => FULL)
+  const room = createByteLimiter({ ...LIMITS, ...limits }, () => FULL)
   const inside: string[] = []
-  const places = new Map<string, Place>()
+  const places = new Map<string, BytePermit>()
   const ask = (name: string, clientKey: ClientKey, bytes: number, signal = new AbortController().signal) => {
     const entering = room.enter(clientKey, bytes, signal).then((place) => {
       inside.push(name)
@@ -30,7 +30,7 @@ function openRoom(limits = {}) {
     places.get(name)?.shrinkTo(bytes)
     await setImmediate()
   }
-  return { ask, shrink, inside, placeOf: (name: string) => places.get(name) as Place }
+  return { ask, shrink, inside, placeOf: (name: string) => places.get(name) as BytePermit }
 }
 
 describe('a room for bytes', () => {

@@ -1,13 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type ClientKey, createFairQueue, type FairQueueLimits } from '#src/lib/fair-queue.ts'
+import { type ClientKey, createLimiter, type LimiterLimits } from '#src/lib/fair-queue.ts'
 
 const FULL = new Error('full')
 
 /** A queue whose tasks end when the test says so, and the names of those that have started, in order. */
-function heldQueue(limits: Partial<FairQueueLimits> = {}) {
-  const queue = createFairQueue({ running: 1, waiting: 100, ...limits }, () => FULL)
+function heldQueue(limits: Partial<LimiterLimits> = {}) {
+  const queue = createLimiter({ running: 1, waiting: 100, ...limits }, () => FULL)
   const started: string[] = []
   const ends = new Map<string, (error?: Error) => void>()
   const ask = (name: string, clientKey: ClientKey, signal?: AbortSignal) => {

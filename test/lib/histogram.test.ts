@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { bucketOf, noLatencies, quantile } from '#src/http/request-counter.ts'
+import { findBucket, noLatencies, quantile } from '#src/http/request-counter.ts'
 
 function histogramOf(durations: number[]): number[] {
   const latencies = noLatencies()
-  for (const duration of durations) latencies[bucketOf(duration)] = (latencies[bucketOf(duration)] ?? 0) + 1
+  for (const duration of durations)
+    latencies[findBucket(duration)] = (latencies[findBucket(duration)] ?? 0) + 1
   return latencies
 }
 
@@ -27,13 +28,13 @@ test('a quantile is within 10 % of the duration that a sorted list has there', (
 })
 
 test('every duration has a bucket, and longer ones no earlier one', () => {
-  expect([0, 0.05, 0.1, 1e9].map(bucketOf)).toEqual([0, 0, 0, noLatencies().length - 1])
+  expect([0, 0.05, 0.1, 1e9].map(findBucket)).toEqual([0, 0, 0, noLatencies().length - 1])
   fc.assert(
     fc.property(
       fc.double({ min: 0, max: 1e7, noNaN: true }),
       fc.double({ min: 0, max: 1e7, noNaN: true }),
       (a, b) => {
-        expect(Math.sign(bucketOf(a) - bucketOf(b)) * Math.sign(a - b)).toBeGreaterThanOrEqual(0)
+        expect(Math.sign(findBucket(a) - findBucket(b)) * Math.sign(a - b)).toBeGreaterThanOrEqual(0)
       },
     ),
   )

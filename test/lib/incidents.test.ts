@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createIncidents, type IncidentLine } from '#src/http/plugins/failure-log.ts'
+import { createIncidents, type IncidentRecord } from '#src/http/plugins/failure-log.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -10,14 +10,14 @@ afterEach(() => {
 
 /** Incidents, and what is told of them. */
 function incidentsAndLines() {
-  const lines: IncidentLine[] = []
+  const lines: IncidentRecord[] = []
   const incidents = createIncidents((line) => lines.push(line))
   const fail = (incident: string, failure: string, times = 1) =>
     Array.from({ length: times }, () => incidents.begins(incident, failure)).filter(Boolean).length
   return { ...incidents, lines, fail }
 }
 
-const told = (state: IncidentLine['state'], seconds: number, failures: Record<string, number>) => ({
+const told = (state: IncidentRecord['state'], seconds: number, failures: Record<string, number>) => ({
   incident: 'no database',
   state,
   seconds,

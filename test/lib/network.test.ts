@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isAddressOrRange, isWithin, networkOf, networksOf, siteOf } from '#src/lib/network.ts'
+import { isAddressOrRange, isWithin, listNetworks, networkOf, siteOf } from '#src/lib/network.ts'
 
 test.each([
   ['192.0.2.1', '192.0.2.1'],
@@ -28,13 +28,13 @@ test.each([
 })
 
 test('an IPv6 address belongs to whatever one subscriber may have of it, an IPv4 address to itself', () => {
-  expect(networksOf('2001:db8:1:2ff:5::6')).toEqual([
+  expect(listNetworks('2001:db8:1:2ff:5::6')).toEqual([
     '2001:db8:1:2ff::/64',
     '2001:db8:1:200::/56',
     '2001:db8:1::/48',
   ])
   expect(siteOf('2001:db8:1:ffff::1')).toBe('2001:db8:1::/48')
-  expect(networksOf('192.0.2.1:443')).toEqual(['192.0.2.1'])
+  expect(listNetworks('192.0.2.1:443')).toEqual(['192.0.2.1'])
   expect(siteOf('192.0.2.1')).toBe('192.0.2.1')
 })
 

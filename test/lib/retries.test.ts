@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createRetries } from '#src/http/plugins/idempotency.ts'
+import { createWriteRetries } from '#src/http/plugins/idempotency.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -16,7 +16,7 @@ class Away extends Error {}
 function retriesOf() {
   const tried: string[] = []
   const sorry: string[] = []
-  const retries = createRetries(
+  const retries = createWriteRetries(
     LIMITS,
     (error) => error instanceof Away,
     (error) => sorry.push((error as Error).message),

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { TimeBudget, whileGettingOn } from '#src/lib/time-budget.ts'
+import { TimeBudget, waitInSteps } from '#src/lib/time-budget.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -78,7 +78,7 @@ describe('the time budget', () => {
 
 test('what gets on is waited for, however long it takes, and what has stopped is not', async () => {
   const goesOn = outcomeOf(
-    whileGettingOn(
+    waitInSteps(
       1000,
       async (wait) => {
         for (let step = 0; step < 5; step++) await wait(taking(900))
@@ -90,7 +90,7 @@ test('what gets on is waited for, however long it takes, and what has stopped is
     ),
   )
   const stops = outcomeOf(
-    whileGettingOn(
+    waitInSteps(
       1000,
       async (wait) => {
         await wait(taking(900))

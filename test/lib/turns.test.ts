@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { createTurns, type Turns } from '#src/lib/turns.ts'
+import { createEventLoopQueue, type SliceQueue } from '#src/lib/turns.ts'
 
 const CLIENT_KEY = { network: 'a', caller: 'one' }
 
 /** A computation of some steps, and those that it has taken. */
-function computation(turns: Turns, steps: number, { clientKey = CLIENT_KEY, take = () => {} } = {}) {
+function computation(turns: SliceQueue, steps: number, { clientKey = CLIENT_KEY, take = () => {} } = {}) {
   const taken: number[] = []
   const done = (async () => {
     for (let step = 0; step < steps; step++) {
@@ -18,7 +18,7 @@ function computation(turns: Turns, steps: number, { clientKey = CLIENT_KEY, take
 }
 
 test('of several computations whose steps are as long as a slice, one takes a step in each turn of the event loop', async () => {
-  const turns = createTurns(0)
+  const turns = createEventLoopQueue(0)
   const computations = [computation(turns, 5), computation(turns, 5), computation(turns, 5)]
   const counts: number[] = []
   for (let turn = 0; turn < 15; turn++) {
@@ -33,7 +33,7 @@ test('of several computations whose steps are as long as a slice, one takes a st
 })
 
 test('computations that begin in a turn whose time is over wait for the next one', async () => {
-  const turns = createTurns(0)
+  const turns = createEventLoopQueue(0)
   const first = computation(turns, 1)
   await first.done
   const second = computation(turns, 1)
@@ -44,7 +44,7 @@ test('computations that begin in a turn whose time is over wait for the next one
 })
 
 test('what is shorter than a slice goes on at once, and what has waited shares the next slice', async () => {
-  const turns = createTurns(60_000)
+  const turns = createEventLoopQueue(60_000)
   const { taken, done } = computation(turns, 100)
   let over = false
   void setImmediate().then(() => {
@@ -55,7 +55,7 @@ test('what is shorter than a slice goes on at once, and what has waited shares t
 })
 
 test('networks take turns, and within them their callers', async () => {
-  const turns = createTurns(0)
+  const turns = createEventLoopQueue(0)
   const order: string[] = []
   const of = (network: string, caller: string, steps: number) =>
     computation(turns, steps, { clientKey: { network, caller }, take: () => order.push(network + caller) })
@@ -66,7 +66,7 @@ test('networks take turns, and within them their callers', async () => {
 })
 
 test('what is to be done at the end of a turn is done before long work goes on', async () => {
-  const turns = createTurns(0)
+  const turns = createEventLoopQueue(0)
   const order: string[] = []
   await turns.next(CLIENT_KEY)
   const long = turns.next(CLIENT_KEY).then(() => order.push('long'))
@@ -76,7 +76,7 @@ test('what is to be done at the end of a turn is done before long work goes on',
 })
 
 test('what is given up while it waits ends with the reason, and takes no turn', async () => {
-  const turns = createTurns(0)
+  const turns = createEventLoopQueue(0)
   const reason = new Error('gone')
   await turns.next(CLIENT_KEY)
   const controller = new AbortController()

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createOutlineStore, isClearOf } from '#src/lookup/areas.ts'
+import { createOutlineStore, isOutside } from '#src/lookup/areas.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 
@@ -54,7 +54,7 @@ test('a position is clear of areas that are 11 cm away and more', async () => {
   await store.read(boundaries)
   const outlines = store.known(boundaries)
   const isClear = (longitude: number, latitude: number) =>
-    outlines && isClearOf(outlines, { longitude, latitude })
+    outlines && isOutside(outlines, { longitude, latitude })
   expect([isClear(38, 7), isClear(39, 7), isClear(39.0000009, 7)]).toEqual([false, false, false])
   expect([isClear(39.0000011, 7), isClear(-120, 40)]).toEqual([true, true])
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { isStale, lastDayOf } from '#schemas/products/define.ts'
+import { findLastDay, isStale } from '#schemas/products/define.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 import { onePixelRelease, PIXEL_CENTRE } from '#test/setup/releases.ts'
@@ -102,7 +102,7 @@ describe('the last day of a season', () => {
     [{ forecastPeriod: null }, null],
     [{ forecastPeriod: null, validUntil: '2030-01-01' }, '2030-01-01'],
   ])('of %j is %s', (changes, last) => {
-    expect(lastDayOf({ ...release, ...changes })).toBe(last)
+    expect(findLastDay({ ...release, ...changes })).toBe(last)
   })
 
   test('ends at midnight UTC', () => {

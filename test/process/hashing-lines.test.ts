@@ -1,14 +1,14 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { busy, createHashing, createHashingLines } from '#src/accounts/hashing.ts'
+import { busy, createHashing, createHashingQueues } from '#src/accounts/hashing.ts'
 import { createHashingService, type HashingService } from '#src/primary.ts'
-import { createRemoteLines } from '#src/worker.ts'
+import { createRemoteQueues } from '#src/worker.ts'
 
 /** Workers whose messages arrive, each later than it was sent, as those between processes do. */
 function createWorkers(count: number) {
-  const lines = createHashingLines(busy, count)
+  const lines = createHashingQueues(busy, count)
   return Array.from({ length: count }, () => {
-    const remote = createRemoteLines((message) => void setImmediate().then(() => service.hear(message)))
+    const remote = createRemoteQueues((message) => void setImmediate().then(() => service.hear(message)))
     const service: HashingService = createHashingService(
       lines,
       (message) => void setImmediate().then(() => remote.hear(message)),

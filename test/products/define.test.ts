@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { defineProduct, type ProductDefinition, productsOf } from '#schemas/products/define.ts'
+import { defineProduct, defineProducts, type ProductDefinition } from '#schemas/products/define.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import { lime } from './lime.ts'
 
@@ -10,7 +10,7 @@ describe('products that cannot be told apart', () => {
     ['observed value', { observed: { ...lime.observed, key: 'yield_kg_ha' } }],
   ])('by their %s are refused', (_, changes) => {
     const product = defineProduct({ ...lime, ...changes } as ProductDefinition)
-    expect(() => productsOf([...PRODUCTS.list, product])).toThrow(/^two products have /)
+    expect(() => defineProducts([...PRODUCTS.list, product])).toThrow(/^two products have /)
   })
 
   test.each([

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { defineProduct, productsOf } from '#schemas/products/define.ts'
+import { defineProduct, defineProducts } from '#schemas/products/define.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
 
 /** A product that the service does not have. */
@@ -54,4 +54,4 @@ export const soil = defineProduct({
 })
 
 /** The products of the service, and these two. */
-export const WITH_LIME = productsOf([...PRODUCTS.list, lime, soil])
+export const WITH_LIME = defineProducts([...PRODUCTS.list, lime, soil])

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type BoundedArea, ChangeTally } from '#src/raster/change.ts'
-import { summaryOf } from '#src/raster/summary.ts'
+import { summarizePixels } from '#src/raster/summary.ts'
 import type { TileBand } from '#src/raster/wkb.ts'
 import { randomNumbers } from '#test/advice/polygon/shapes.ts'
 
@@ -24,7 +24,11 @@ function bothWays(before: TileBand, after: TileBand, threshold: number, scales =
   pixels.addPixels(before, after, SIZE, AREAS, SIDE)
   const rectangle = { start: 0, stride: SIDE, ...SIZE }
   const block = new ChangeTally(old, now, threshold)
-  block.addBlock(summaryOf(before, rectangle, AREAS, SIDE), summaryOf(after, rectangle, AREAS, SIDE), ALL)
+  block.addBlock(
+    summarizePixels(before, rectangle, AREAS, SIDE),
+    summarizePixels(after, rectangle, AREAS, SIDE),
+    ALL,
+  )
   return { pixels: pixels.change, block: block.change }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Distribution, type DistributionRoom, type Quantile } from '#src/raster/distribution.ts'
+import { Distribution, type DistributionMemory, type Quantile } from '#src/raster/distribution.ts'
 import { randomNumbers } from '#test/advice/polygon/shapes.ts'
 
 const QUANTILES = [0, 0.1, 0.25, 0.5, 0.9, 1]
@@ -35,7 +35,7 @@ const NOT_KEPT = { cells: 64, keepsValues: false }
 function distributionOf(
   values: Weighed[],
   { quantiles = [] as number[], bins = 0, ends = endsOf(values) },
-  room: DistributionRoom,
+  room: DistributionMemory,
 ): Distribution {
   const [minimum, maximum] = ends
   const distribution = new Distribution({ minimum, maximum }, { quantiles, bins }, room)

@@ -5,11 +5,11 @@ import { insertCoverage, insertRelease } from '#src/ingest/queries.ts'
 import { writingTiles } from '#src/ingest/tile-queries.ts'
 import type { Grid, Window } from '#src/raster/grid.ts'
 import {
+  createPixels,
   markNodata,
   PIXEL_TYPES,
   type Pixels,
   type PixelType,
-  pixelsOf,
   storedNodata,
 } from '#src/raster/pixels.ts'
 import { TILE_SIZE, tilesOf } from '#src/raster/tiles.ts'
@@ -69,7 +69,7 @@ const band = (width: number, height: number): fc.Arbitrary<Band> =>
         seed: fc.nat(),
       })
       .map(({ nodata, palette, empty, seed }) => {
-        const pixels = pixelsOf(type, width * height)
+        const pixels = createPixels(type, width * height)
         for (let index = 0; index < pixels.length; index++) {
           const choice = (index * 2654435761 + seed) % (palette.length + 1)
           const row = Math.floor(index / width)

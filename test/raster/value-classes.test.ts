@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { classOf, equalSteps, quantileSteps } from '#src/raster/maps.ts'
+import { equalSteps, findClass, quantileSteps } from '#src/raster/maps.ts'
 
 const weighed = (values: number[]) => ({
   values: Float64Array.from(values),
@@ -39,7 +39,7 @@ describe('quantile steps', () => {
           expect(steps).toEqual([...new Set(steps)].sort((a, b) => a - b))
           for (const step of steps) expect(step > ends.minimum && step < ends.maximum).toBe(true)
           for (const value of values) {
-            const index = classOf(value, steps)
+            const index = findClass(value, steps)
             expect(index === 0 || value >= (steps[index - 1] as number)).toBe(true)
             expect(index === steps.length || value < (steps[index] as number)).toBe(true)
           }

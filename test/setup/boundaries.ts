@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Database } from '#src/data/client.ts'
-import type { Reading } from '#src/ingest/boundaries/feature.ts'
+import type { FeatureReading } from '#src/ingest/boundaries/feature.ts'
 import { type FileReport, type LoadRequest, loadBoundaries } from '#src/ingest/boundaries/load.ts'
 import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
 import { newFolder } from './folders.ts'
@@ -30,7 +30,7 @@ export async function loadFile(
   path: string,
   country: string,
   level: number,
-  options: Partial<LoadRequest> & Partial<Reading> = {},
+  options: Partial<LoadRequest> & Partial<FeatureReading> = {},
 ): Promise<FileReport | undefined> {
   const { encoding, layer, ...request } = options
   const reading = { ...(encoding && { encoding }), ...(layer && { layer }) }

@@ -2,11 +2,11 @@ import { findPrevious, publishRelease } from '#src/catalog/release-queries.ts'
 import { deleteRelease } from '#src/catalog/removal-queries.ts'
 import type { Database } from '#src/data/client.ts'
 import type { App } from '#src/http/app.ts'
-import type { LayerSource, ReleaseDescription, ReleaseSource } from '#src/ingest/source.ts'
+import type { LayerSource, ReleaseSource, SourceDescription } from '#src/ingest/source.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
 
 /** A release of fertilizers for Ethiopia's wheat, but for what is said of it. */
-export function releaseDescription(changes: Partial<ReleaseDescription> = {}): ReleaseDescription {
+export function releaseDescription(changes: Partial<SourceDescription> = {}): SourceDescription {
   return {
     product: 'fertilizer',
     countryCode: 'eth',
@@ -55,7 +55,7 @@ export const FIELD_IN_PIXEL = {
 /** A release that agronomists might have published: one pixel, a rate for each fertilizer. */
 export function onePixelRelease(
   rates: Record<string, number>,
-  changes: Partial<ReleaseDescription> = {},
+  changes: Partial<SourceDescription> = {},
 ): ReleaseSource {
   const values = Object.values(rates)
   return {
@@ -72,7 +72,7 @@ export function onePixelRelease(
 }
 
 /** A yield that agronomists might have published, which answers before the demo's where the examples ask. */
-export function realYield(changes: Partial<ReleaseDescription> = {}): ReleaseSource {
+export function realYield(changes: Partial<SourceDescription> = {}): ReleaseSource {
   const { description, coverages } = onePixelRelease({ '': 2464 }, { product: 'yield', ...changes })
   const scenarios = ['Above Normal', 'Normal', 'Below Normal', 'Dominant'] as const
   return {
@@ -97,7 +97,7 @@ const ROW_LAYERS = ['Urea', 'DAP'].flatMap((input) =>
 export function rowOfTiles(
   tiles: number,
   value: number,
-  changes: Partial<ReleaseDescription> = {},
+  changes: Partial<SourceDescription> = {},
 ): ReleaseSource {
   const window = { column: 0, row: 0, width: tiles * TILE_SIZE, height: TILE_SIZE }
   const degrees = SMALL_TILE_DEGREES / TILE_SIZE

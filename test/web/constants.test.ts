@@ -4,10 +4,10 @@ import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import { AdminQuery, MAX_LEVEL } from '#schemas/areas.ts'
 import { BATCH_LIMITS } from '#schemas/batch.ts'
-import { RELEASE_STATES, releasesQueryOf } from '#schemas/catalog.ts'
-import { coverageQueryOf } from '#schemas/coverage.ts'
-import { feedbackRequestOf } from '#schemas/feedback.ts'
-import { historyQueryOf } from '#schemas/history.ts'
+import { defineReleasesQuery, RELEASE_STATES } from '#schemas/catalog.ts'
+import { defineCoverageQuery } from '#schemas/coverage.ts'
+import { defineFeedbackRequest } from '#schemas/feedback.ts'
+import { defineHistoryQuery } from '#schemas/history.ts'
 import { UNAVAILABLE_REASONS } from '#schemas/location.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import { MOST_FEATURES } from '#src/standards/ogc/parameters.ts'
@@ -30,7 +30,7 @@ function constantOf(module: string, name: string): unknown {
 
 const products = PRODUCTS.list
 const limitsOf = (schema: { properties: { limit: object } }) => schema.properties.limit as { maximum: number }
-const { minimum, maximum } = feedbackRequestOf(products).properties.rating as unknown as Record<
+const { minimum, maximum } = defineFeedbackRequest(products).properties.rating as unknown as Record<
   string,
   number
 >
@@ -50,8 +50,8 @@ test.each<[module: string, name: string, most: number]>([
   ['geo/areas', 'PAGE', MOST_FEATURES],
   ['table/values', 'MOST_AREAS', MOST_FEATURES],
   ['points/batches', 'POINTS_A_CALL', BATCH_LIMITS.anonymous],
-  ['account/history-main', 'ITEMS_A_PAGE', limitsOf(historyQueryOf(products)).maximum],
-  ...[AdminQuery, coverageQueryOf(products), releasesQueryOf(products)].map(
+  ['account/history-main', 'ITEMS_A_PAGE', limitsOf(defineHistoryQuery(products)).maximum],
+  ...[AdminQuery, defineCoverageQuery(products), defineReleasesQuery(products)].map(
     (schema): [string, string, number] => ['account/session', 'LIMIT', limitsOf(schema).maximum],
   ),
 ])('%s asks with %s for no more than the service gives, %i', (module, name, most) => {
@@ -60,7 +60,7 @@ test.each<[module: string, name: string, most: number]>([
 })
 
 test('the filters of the history are parameters of its list', () => {
-  const parameters = Object.keys(historyQueryOf(products).properties)
+  const parameters = Object.keys(defineHistoryQuery(products).properties)
   expect(parameters).toEqual(
     expect.arrayContaining([...(constantOf('account/history-main', 'FILTERS') as string[])]),
   )

@@ -1,8 +1,8 @@
 import {
   type AreaInput,
-  areaInputOf,
-  codesOfProducts,
-  pointInputOf,
+  defineAreaInput,
+  definePointInput,
+  listProductCodes,
   QuantitiesInput,
 } from '#schemas/agent-tools.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
@@ -68,7 +68,7 @@ export function adviseArea({ products, adviseRegion, searchAreas, findReleaseSou
     title: 'Advice for an area or a field',
     description:
       'Statistics of one product in an administrative area (name or code) or in a polygon: mean weighed by area, min and max of pixels, standard deviation, percentage of the area that has values, and totals (kg, t) for that part where the product has them. For one farm advise_point is nearer to the field. Examples: {"product": "yield", "area": "Amhara", "country_code": "eth"}, {"product": "fertilizer", "polygon": {"type": "Polygon", "coordinates": [[[38.5, 9.5], [38.6, 9.5], [38.6, 9.6], [38.5, 9.5]]]}}',
-    input: areaInputOf(codesOfProducts(products.list)),
+    input: defineAreaInput(listProductCodes(products.list)),
     async run(input, call) {
       const product = products.of(input.product)
       const region = await findRegion(input, call)
@@ -122,7 +122,7 @@ export function advisePoint(services: ToolServices) {
     title: 'Advice for a point',
     description:
       'What is published for one place: predicted yield (kg/ha), fertilizer rates (kg/ha), organic inputs (t/ha), forage suitability (score, higher is better), by season scenario; 0 is a value. Rates are per hectare: for a field and its bags call quantities. A product without a value says why in code and error: never make one up. Example: {"lat": 9.5, "lng": 38.5}',
-    input: pointInputOf(codesOfProducts(list)),
+    input: definePointInput(listProductCodes(list)),
     async run({ product: code, ...input }, call) {
       const point = await locateQuestion(services, input, call)
       const product = code === undefined ? null : of(code)

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { untilGone } from '#src/http/deadline.ts'
+import { createClientSignal } from '#src/http/deadline.ts'
 import type { LogFailure } from '#src/http/plugins/failure-log.ts'
 import { clientKeyOf } from '#src/http/request.ts'
 import { isObject } from '#src/lib/collections.ts'
@@ -85,7 +85,7 @@ function createExchange(sdk: Sdk, tools: readonly Tool[], logFailure: LogFailure
 /** Makes the request that the package reads, without the body. The address is not read. */
 function makeRequest({ request, reply }: ToolCall): Request {
   const headers = { 'content-type': 'application/json', accept: BOTH_TYPES, ...protocolHeaders(request) }
-  return new Request('http://localhost/mcp', { method: 'POST', headers, signal: untilGone(reply) })
+  return new Request('http://localhost/mcp', { method: 'POST', headers, signal: createClientSignal(reply) })
 }
 
 function protocolHeaders({ headers }: FastifyRequest): Record<string, string> {
@@ -138,7 +138,7 @@ function mcpRoutes(app: App, tools: readonly Tool[]): void {
       const message = request.body
       if (!isObject(message)) return refuse(reply)
       // Reading a message takes one to ten milliseconds: points go first.
-      await app.turns.next(clientKeyOf(request), untilGone(reply))
+      await app.turns.next(clientKeyOf(request), createClientSignal(reply))
       const response = await (await opened()).answer(message, { request, reply })
       reply.code(response.status)
       const type = response.headers.get('content-type')

@@ -1,8 +1,8 @@
 import {
   CatalogueInput,
-  codesOfProducts,
+  defineReleasesInput,
+  listProductCodes,
   PlaceInput,
-  releasesInputOf,
   WhereIsInput,
 } from '#schemas/agent-tools.ts'
 import type { LocationValidation } from '#schemas/location.ts'
@@ -75,7 +75,7 @@ export function releases({ products: { list }, readSnapshot }: ToolServices) {
     title: 'What is published',
     description:
       'Published releases, the newest first: product, country, crop, forecast month, inputs, scenarios, whether synthetic (demonstration data, not advice) or stale. Older months may be asked for by forecast_period. Example: {"country_code": "rwa"}',
-    input: releasesInputOf(codesOfProducts(list)),
+    input: defineReleasesInput(listProductCodes(list)),
     async run({ product, country_code, crop }, call) {
       const snapshot = await readSnapshot(call)
       const country = normalizeCountry(snapshot, country_code)

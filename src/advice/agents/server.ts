@@ -4,7 +4,7 @@ import { SERVICE_NAME } from '#schemas/service.ts'
 import { ApiError } from '#src/errors.ts'
 import { validationError } from '#src/http/validation.ts'
 import { isObject } from '#src/lib/collections.ts'
-import { nameMeant } from '#src/lib/names.ts'
+import { findSimilarName } from '#src/lib/names.ts'
 import { VERSION } from '#src/lib/version.ts'
 import { fitAnswer, formatFailure, type Tool, type ToolCall } from './tool.ts'
 
@@ -113,7 +113,7 @@ function refuseUnknown(tool: string, names: readonly string[], sent: object): vo
   )
   if (unknown.length === 0) return
   const details = unknown.map((name) => {
-    const meant = nameMeant(name, names)
+    const meant = findSimilarName(name, names)
     const hint = meant === undefined ? '' : ` (did you mean ${meant}?)`
     return { field: name, message: `${name} is not an argument of ${tool}${hint}`, allowed: [...names] }
   })

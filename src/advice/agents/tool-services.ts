@@ -3,20 +3,20 @@ import type { PointRequest } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { ApiError, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { untilGone } from '#src/http/deadline.ts'
+import { createClientSignal } from '#src/http/deadline.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
 import { cacheLastValue } from '#src/lib/cache.ts'
 import { nameKey, slipBetween } from '#src/lib/names.ts'
 import type { Pause } from '#src/lib/turns.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
-import { type PublishedRelease, releaseMembers } from '#src/lookup/releases.ts'
-import { codesOf, type Snapshot } from '#src/lookup/snapshot.ts'
+import { makeReleaseMembers, type PublishedRelease } from '#src/lookup/releases.ts'
+import { listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
 import { createLocationValidator } from '../location/validator.ts'
 import { allProductsAnswerer } from '../point/all-products.ts'
 import { productAnswerer } from '../point/answer.ts'
-import { type Advisors, locationOf, type RegionQuestion } from '../polygon/advisors.ts'
-import { entriesOf } from '../polygon/answer.ts'
+import { type Advisors, describeRegion, type RegionQuestion } from '../polygon/advisors.ts'
+import { makeRegionEntries } from '../polygon/answer.ts'
 import { readGeoJson, soleFeature } from '../polygon/geometry.ts'
 import type { ReadRules } from '../quantities/rules.ts'
 import { findAreasKeyed, findAreasNamed, listBoundarySources, listNamesAsLong } from './queries.ts'
@@ -97,9 +97,9 @@ function createAdvice(app: App, lookup: Lookup, advisors: Advisors, readRules: R
         ),
       )
       return {
-        location: locationOf(undefined, advice),
-        ...releaseMembers(advice.release),
-        [product.entries]: entriesOf(product, advice.release, advice.statistics),
+        location: describeRegion(undefined, advice),
+        ...makeReleaseMembers(advice.release),
+        [product.entries]: makeRegionEntries(product, advice.release, advice.statistics),
       }
     },
   }
@@ -143,7 +143,7 @@ export function releaseSource({ code, source, licence }: PublishedRelease): Sour
 export function normalizeCountry(snapshot: Snapshot, code: string | undefined): string | null {
   if (code === undefined) return null
   const normal = code.trim().toLowerCase()
-  const codes = codesOf(snapshot)
+  const codes = listCodes(snapshot)
   if (!codes.includes(normal)) throw unknownCountry('country_code', codes)
   return normal
 }
@@ -175,7 +175,7 @@ function createAreaSearch(app: App, readSnapshot: ReadSnapshot) {
     if (areas.length > 0) return { areas, similar: [] }
     const names = await app.inTurn(request, reply, () => listNamesAsLong(reader, { name, ...filter }))
     const keys = await findSimilar(nameKey(name), names, () =>
-      app.turns.next(clientKeyOf(request), untilGone(reply)),
+      app.turns.next(clientKeyOf(request), createClientSignal(reply)),
     )
     if (keys.length === 0) return { areas, similar: [] }
     const similar = await app.inTurn(request, reply, () =>

@@ -1,15 +1,15 @@
 import type { BatchParameters, BatchPoint } from '#schemas/batch.ts'
 import type { ProductDefinition, Series } from '#schemas/products/define.ts'
 import type { ClientKey } from '#src/lib/fair-queue.ts'
-import { completed } from '#src/lib/promises.ts'
+import { fillMissing } from '#src/lib/promises.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
 import type { Pause } from '#src/lib/turns.ts'
 import type { Lookup, WorkInRelease } from '#src/lookup/lookup.ts'
 import type { Position } from '#src/lookup/queries.ts'
 import type { Reasons } from '#src/lookup/reasons.ts'
-import { type LayerValues, positionOf, seriesOf } from '#src/lookup/releases.ts'
+import { type LayerValues, positionOf, readSeries } from '#src/lookup/releases.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
-import { createSources, type Source, type Sources } from '#src/lookup/sources.ts'
+import { createSources, type SourceRelease, type SourceReleases } from '#src/lookup/sources.ts'
 import type { PassedColumns, PointItem } from './items.ts'
 import { RefusedPoint } from './sent.ts'
 
@@ -19,7 +19,7 @@ export const SLICE = { plain: 500, withQuantities: 50 } as const
 interface Slice {
   points: (BatchPoint | RefusedPoint)[]
   /** The source of each valid point. */
-  sources: Source[]
+  sources: SourceRelease[]
   /** The values of each valid point; null for none. */
   values: (LayerValues | null)[]
 }
@@ -28,7 +28,7 @@ interface Slice {
 interface BatchAdvice {
   snapshot: Snapshot
   /** The sources that answer: one, if all points lie in one country. */
-  sources: Source[]
+  sources: SourceRelease[]
   slices: Slice[]
 }
 
@@ -60,12 +60,12 @@ export function adviseBatch(
   { product, request, count, sliceLength, pointAt }: BatchQuestion,
   { clientKey, pause, wait }: Scheduling,
 ): Promise<BatchAdvice> {
-  const series = seriesOf(product, request)
+  const series = readSeries(product, request)
   const work: WorkInRelease<BatchAdvice> = async (snapshot, release) => {
     const sources = createSources(product, request, snapshot, release)
     const refuse = (series: Series) => wait(() => lookup.reasons.noRelease(snapshot, series))
     if (!release && !sources.byPlace) throw await refuse(series)
-    const used = new Set<Source>()
+    const used = new Set<SourceRelease>()
     const slices: Slice[] = []
     for (let from = 0; from < count; from += sliceLength) {
       await pause()
@@ -77,13 +77,13 @@ export function adviseBatch(
       slices.push({ points, ...found })
     }
     if (used.size === 0) used.add(sources.of(null))
-    const [first] = used as unknown as [Source]
+    const [first] = used as unknown as [SourceRelease]
     const answering = [...used]
     if (answering.every(({ release }) => !release)) throw await refuse(first.series)
     return { snapshot, sources: answering, slices }
   }
 
-  async function find(snapshot: Snapshot, all: Sources, positions: Position[]) {
+  async function find(snapshot: Snapshot, all: SourceReleases, positions: Position[]) {
     const sources = await findSources(snapshot, all, positions)
     const [first] = sources
     const areAlike = sources.every((source) => source === first)
@@ -91,10 +91,14 @@ export function adviseBatch(
     return { sources, values }
   }
 
-  async function findSources(snapshot: Snapshot, sources: Sources, positions: Position[]): Promise<Source[]> {
+  async function findSources(
+    snapshot: Snapshot,
+    sources: SourceReleases,
+    positions: Position[],
+  ): Promise<SourceRelease[]> {
     const { countryFromMemory, country } = lookup.places
     if (!sources.byPlace) return positions.map(() => sources.of(null))
-    const countries = await completed(
+    const countries = await fillMissing(
       positions.map((position) => countryFromMemory(snapshot, position)),
       (index) => country(snapshot, positions[index] as Position, clientKey),
     )
@@ -102,15 +106,18 @@ export function adviseBatch(
   }
 
   async function findValues(
-    source: Source | undefined,
+    source: SourceRelease | undefined,
     positions: Position[],
   ): Promise<(LayerValues | null)[]> {
     return source?.release ? lookup.valuesAt(source.release, positions, clientKey) : positions.map(() => null)
   }
 
-  async function findBySource(sources: Source[], positions: Position[]): Promise<(LayerValues | null)[]> {
+  async function findBySource(
+    sources: SourceRelease[],
+    positions: Position[],
+  ): Promise<(LayerValues | null)[]> {
     const values: (LayerValues | null)[] = positions.map(() => null)
-    const fill = async (source: Source) => {
+    const fill = async (source: SourceRelease) => {
       const places = [...positions.keys()].filter((place) => sources[place] === source)
       const found = await findValues(
         source,
@@ -145,7 +152,7 @@ export async function* listItems(
     const valid = values.includes(null) ? points.filter(isValid) : []
     const without = [...valid.keys()].filter((index) => !values[index])
     const findReason = (index: number) => {
-      const { series, release } = sources[index] as Source
+      const { series, release } = sources[index] as SourceRelease
       const position = positionOf(valid[index] as BatchPoint)
       return release ? noValue(snapshot, series, position, 'point', clientKey) : noRelease(snapshot, series)
     }

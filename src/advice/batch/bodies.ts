@@ -1,8 +1,8 @@
 import type { FastifyRequest, FastifySchemaValidationError } from 'fastify'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { isUntypedJson, turnToParse } from '#src/http/plugins/body-parser.ts'
-import { collectBody, longJsonParser, textOf } from '#src/http/plugins/long-bodies.ts'
+import { isUntypedJson, waitToParse } from '#src/http/plugins/body-parser.ts'
+import { collectBody, decodeBody, longJsonParser } from '#src/http/plugins/long-bodies.ts'
 import { isObject } from '#src/lib/collections.ts'
 import { isInAnotherCrs } from '#src/lib/geojson.ts'
 
@@ -37,8 +37,8 @@ export function readLongBodies(app: App, { readers, limit, tooLarge }: BodyForma
       const read =
         readers[mediaTypeOfBody(request)] ?? (isUntypedJson(request, body) ? readers[JSON_TYPE] : undefined)
       if (!read) throw new ApiError('UNSUPPORTED_MEDIA_TYPE', unsupported)
-      await turnToParse(app, request, body)
-      const text = textOf(body)
+      await waitToParse(app, request, body)
+      const text = decodeBody(body)
       return text.trim() === '' ? undefined : read(text, (json) => parseJson(request, json))
     },
   )

@@ -9,17 +9,17 @@ import { readNumber } from '#src/http/parameters.ts'
 import { closedWith, memberTexts, openText } from '#src/lib/json.ts'
 import type { ReleaseLabels } from '#src/lookup/queries.ts'
 import {
-  columnOf,
+  describeLocation,
   type ItemWriter,
   idMember,
   itemWriter,
   type LayerValues,
-  locationOf,
+  nameColumn,
 } from '#src/lookup/releases.ts'
-import { type Source, sharedMembers } from '#src/lookup/sources.ts'
+import { makeSharedMembers, type SourceRelease } from '#src/lookup/sources.ts'
 import { type QuantityCell, quantityColumns } from '../quantities/columns.ts'
 import { dataWithQuantities, quantitiesAt } from '../quantities/compute.ts'
-import type { Area } from '../quantities/plan.ts'
+import type { FieldArea } from '../quantities/plan.ts'
 import type { QuantityRules } from '../quantities/rules.ts'
 import { isScalar, RefusedPoint, type Scalar, type SentPoints } from './sent.ts'
 
@@ -27,7 +27,7 @@ import { isScalar, RefusedPoint, type Scalar, type SentPoints } from './sent.ts'
 export interface PointItem {
   point: BatchPoint | RefusedPoint
   /** The source of the answer; undefined for an invalid point. */
-  source: Source | undefined
+  source: SourceRelease | undefined
   values: LayerValues | null
   /** The reason for no values. */
   reason: ErrorBody | undefined
@@ -41,13 +41,13 @@ type Passed = (Scalar | undefined)[]
 /** The rules for quantities, and the area of each point. */
 interface PointQuantities {
   rules: QuantityRules
-  areaOf(point: BatchPoint): Area
+  areaOf(point: BatchPoint): FieldArea
 }
 
 /** The answers of a call. */
 interface PointAnswers {
   product: ProductDefinition
-  sources: readonly Source[]
+  sources: readonly SourceRelease[]
   /** The names in `pass`. */
   passNames: readonly string[]
   quantities: PointQuantities | null
@@ -63,7 +63,7 @@ interface Columns {
 }
 
 function listColumns({ product, sources, quantities }: PointAnswers): Columns {
-  const ofEach = (names: (source: Source) => string[]) => [...new Set(sources.flatMap(names))]
+  const ofEach = (names: (source: SourceRelease) => string[]) => [...new Set(sources.flatMap(names))]
   return {
     members: ofEach(({ members }) => Object.keys(members)),
     layers: ofEach(({ release }) => listLayers(product, release)),
@@ -74,7 +74,7 @@ function listColumns({ product, sources, quantities }: PointAnswers): Columns {
 }
 
 function listLayers(product: ProductDefinition, release: ReleaseLabels | undefined): string[] {
-  return (release?.layers ?? []).map((layer) => columnOf(product, layer, product.value.key))
+  return (release?.layers ?? []).map((layer) => nameColumn(product, layer, product.value.key))
 }
 
 /**
@@ -90,7 +90,7 @@ export function createPointItems(answers: PointAnswers): Items<PointItem> {
   refuseOwnNames(answers.passNames, own)
   const formatPassed = createPassedMembers(answers.passNames)
   return {
-    members: { ...sharedMembers(answers.sources), ...answers.members },
+    members: { ...makeSharedMembers(answers.sources), ...answers.members },
     columns: [...own, ...answers.passNames],
     // The answer has no member `pass`, so its names are free in there.
     object: formatItem(createObjects(answers), (item, passed) =>
@@ -119,7 +119,7 @@ function refuseOwnNames(names: readonly string[], own: readonly string[]): void 
 type SourceShape = Pick<ItemWriter, 'answered' | 'without'>
 
 interface Shape extends Pick<ItemWriter, 'refused'> {
-  of(source: Source): SourceShape
+  of(source: SourceRelease): SourceShape
 }
 
 function formatItem(
@@ -128,8 +128,8 @@ function formatItem(
   end = '',
 ): (item: PointItem) => string {
   // Most points have the source of the one before.
-  const shapes = new Map<Source, SourceShape>()
-  let last: Source | undefined
+  const shapes = new Map<SourceRelease, SourceShape>()
+  let last: SourceRelease | undefined
   let shape: SourceShape
   return ({ point, source, values, reason, passed }) => {
     let text: string
@@ -137,7 +137,7 @@ function formatItem(
       text = refused(point)
     } else {
       if (source !== last) {
-        last = source as Source
+        last = source as SourceRelease
         shape = shapes.get(last) ?? of(last)
         shapes.set(last, shape)
       }
@@ -155,7 +155,7 @@ function createObjects({ product, quantities }: PointAnswers): Shape {
   ): ItemWriter['answered'] {
     return (point, values) => {
       const data = dataWithQuantities(rules, product, release, values, areaOf(point))
-      return `{${idMember(point.id)}${JSON.stringify({ location: locationOf(point), ...members, ...data }).slice(1)}`
+      return `{${idMember(point.id)}${JSON.stringify({ location: describeLocation(point), ...members, ...data }).slice(1)}`
     }
   }
   return {
@@ -226,7 +226,7 @@ function createRows(answers: PointAnswers, columns: Columns): Shape {
 }
 
 /** The place of each column of layers among the values of a source; -1 for none. */
-function findPlaces({ product }: PointAnswers, { layers }: Columns, { release }: Source): number[] {
+function findPlaces({ product }: PointAnswers, { layers }: Columns, { release }: SourceRelease): number[] {
   const own = listLayers(product, release)
   return layers.map((column) => own.indexOf(column))
 }
@@ -235,7 +235,7 @@ function findPlaces({ product }: PointAnswers, { layers }: Columns, { release }:
 function createQuantityCells(
   { product, quantities }: PointAnswers,
   columns: Columns,
-  { release }: Source,
+  { release }: SourceRelease,
 ): (point: BatchPoint, values: LayerValues) => QuantityCell[] {
   if (!release || !quantities) return () => []
   const { rules, areaOf } = quantities

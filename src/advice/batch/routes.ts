@@ -4,7 +4,7 @@ import { ReleaseHeader } from '#schemas/advisory.ts'
 import {
   AnswerLines,
   BATCH_LIMITS,
-  type BatchForms,
+  type BatchFormats,
   BatchParameters,
   BatchPoint,
   type BatchSchemas,
@@ -17,21 +17,21 @@ import { asQuery } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { ApiError, BASE, BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { untilGone } from '#src/http/deadline.ts'
+import { createClientSignal } from '#src/http/deadline.ts'
 import { writeItems } from '#src/http/format.ts'
 import { attach, DISPOSITION, documentFormats, FORMATS, negotiateFormat } from '#src/http/formats.ts'
-import { ignoredMember, ignoredNoter, noteUnknown, queryMerger, sayIgnored } from '#src/http/parameters.ts'
+import { ignoredMember, ignoredNoter, queryMerger, recordIgnored, sayIgnored } from '#src/http/parameters.ts'
 import { databaseUnavailable } from '#src/http/plugins/error-handler.ts'
 import { givingBack } from '#src/http/plugins/long-bodies.ts'
 import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
-import { type Wait, whileGettingOn } from '#src/lib/time-budget.ts'
+import { type Wait, waitInSteps } from '#src/lib/time-budget.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
-import { releasesOf } from '#src/lookup/sources.ts'
+import { listReleaseCodes } from '#src/lookup/sources.ts'
 import { refuseProvenance } from '../polygon/body.ts'
-import { type Area, type QuantityPlan, readArea } from '../quantities/plan.ts'
+import { type FieldArea, type QuantityPlan, readFieldArea } from '../quantities/plan.ts'
 import { numberIn } from '../quantities/reading.ts'
 import type { ReadRules } from '../quantities/rules.ts'
 import { adviseBatch, listItems, SLICE } from './answer.ts'
@@ -98,7 +98,7 @@ Answers up to ${BATCH_LIMITS.anonymous} points, or ${BATCH_LIMITS.withToken} wit
 
 function documentOperation(
   { product, parameters, request, response }: BatchSchemas<ProductDefinition>,
-  forms: BatchForms,
+  forms: BatchFormats,
 ) {
   const { code, names } = product
   return {
@@ -149,7 +149,7 @@ interface PointAreas {
   take(index: number): ApiError | undefined
   /** Assigns the area that was read last to a point. */
   bind(point: BatchPoint): void
-  of(point: BatchPoint): Area
+  of(point: BatchPoint): FieldArea
 }
 
 /** @throws {ApiError} INVALID_PARAMETERS where a table lacks the column of areas */
@@ -159,23 +159,23 @@ function createPointAreas(points: SentPoints, { area, areasFrom, unit }: Quantit
   if (points.columns && !points.columns.includes(from)) {
     throw ApiError.invalid('area.from', `names ${from}, which no column is called`)
   }
-  const areas = new WeakMap<BatchPoint, Area>()
-  let taken: Area | undefined
+  const areas = new WeakMap<BatchPoint, FieldArea>()
+  let taken: FieldArea | undefined
   return {
     take(index) {
       taken = undefined
       try {
         const [sent] = points.membersOf(index, [from])
         // The cells of a table are text.
-        taken = readArea(from, points.columns && typeof sent === 'string' ? numberIn(sent) : sent, unit)
+        taken = readFieldArea(from, points.columns && typeof sent === 'string' ? numberIn(sent) : sent, unit)
         return undefined
       } catch (error) {
         if (error instanceof ApiError) return error
         throw error
       }
     },
-    bind: (point) => void areas.set(point, taken as Area),
-    of: (point) => areas.get(point) as Area,
+    bind: (point) => void areas.set(point, taken as FieldArea),
+    of: (point) => areas.get(point) as FieldArea,
   }
 }
 
@@ -189,7 +189,7 @@ declare module 'fastify' {
 interface BatchOptions {
   lookup: Lookup
   schemas: BatchSchemas<ProductDefinition>[]
-  forms: BatchForms
+  forms: BatchFormats
   readRules: ReadRules
 }
 
@@ -246,7 +246,7 @@ async function answerBatch(
   const named = await withReleaseNamed(lookup, product, body, request, reply)
   const { pass = [] } = body
   const passed = pass.length > 0 ? createPassedColumns(points, pass) : null
-  const [clientKey, gone] = [clientKeyOf(request), untilGone(reply)]
+  const [clientKey, gone] = [clientKeyOf(request), createClientSignal(reply)]
   const pause = () => server.turns.next(clientKey, gone)
   const rules = await withTimeout(request, reply, () => readRules(body, [product], 'points'))
   const areas = rules && createPointAreas(points, rules.plan)
@@ -258,7 +258,7 @@ async function answerBatch(
     sliceLength: rules ? SLICE.withQuantities : SLICE.plain,
     pointAt: createPointReader(points, validate, passed, areas, noteNames),
   }
-  const advice = await whileGettingOn(
+  const advice = await waitInSteps(
     server.config.STATEMENT_TIMEOUT_MS,
     (wait) => adviseBatch(lookup, question, { clientKey, pause, wait }),
     databaseUnavailable,
@@ -273,7 +273,7 @@ async function answerBatch(
     quantities: rules && areas && { rules, areaOf: areas.of },
     members: ignoredMember(request),
   })
-  const releases = releasesOf(sources)
+  const releases = listReleaseCodes(sources)
   reply.header('advisory-release', releases.join(', ')).type(format.contentType)
   attach(reply, format.mediaType, `${releases.length === 1 ? releases[0] : product.code}-points`)
   const isShort = slices.length <= 1
@@ -320,9 +320,9 @@ function createNameNoter(
 ): (named: object) => void {
   const known = new Set([...Object.keys(BatchPoint.properties), ...further])
   for (const column of points.columns ?? []) {
-    if (!isPointColumn(column)) noteUnknown(request, { [column]: true }, known)
+    if (!isPointColumn(column)) recordIgnored(request, { [column]: true }, known)
   }
-  return (named) => noteUnknown(request, named, known)
+  return (named) => recordIgnored(request, named, known)
 }
 
 /** Sets the points of a request aside: the body that is validated has the parameters for all points. */

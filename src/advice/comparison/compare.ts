@@ -10,7 +10,7 @@ import { addChange, type Change, noChange, type Side } from '#src/raster/change.
 import type { Rings } from '#src/raster/rings.ts'
 import { decodeMultiPolygon } from '#src/raster/wkb.ts'
 import { type Computation, readingTiles } from '../polygon/computing.ts'
-import { readArea } from '../polygon/queries.ts'
+import { readAreaShape } from '../polygon/queries.ts'
 import { findStore, listCoverages, type ZonalCoverage } from '../polygon/zonal-queries.ts'
 import { type LayerStatistics, zonalStatistics } from '../polygon/zonal-statistics.ts'
 import {
@@ -214,7 +214,7 @@ function compareStatistics(layer: LayerPair, total: number, before: Side, after:
 }
 
 async function readShape({ ask }: Computation, areaId: number): Promise<Rings[]> {
-  const shape = await readArea(ask, areaId)
+  const shape = await readAreaShape(ask, areaId)
   if (!shape) throw new ReplacedMeanwhile()
   return decodeMultiPolygon(shape.wkb)
 }

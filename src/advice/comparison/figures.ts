@@ -36,7 +36,7 @@ const FIGURE_KEYS = [
   'changed_percent_most',
 ] as const satisfies (keyof ChangeFigures)[]
 
-export function figuresOf(
+export function formatChange(
   { decimals }: ComparedLayer,
   { total, change, pixelwise }: LayerComparison,
 ): ChangeFigures {
@@ -109,16 +109,16 @@ export function worstRows(comparison: Comparison, most: number): ChangeRow[] {
   const worst = new Map<ComparedArea | null, ChangeRow>()
   for (const row of areaRows(comparison)) {
     const other = worst.get(row.area)
-    if (!other || sizeOf(row) > sizeOf(other)) worst.set(row.area, row)
+    if (!other || changeSize(row) > changeSize(other)) worst.set(row.area, row)
   }
   return [...worst.values()]
-    .filter((row) => sizeOf(row) > 0)
-    .sort((a, b) => (sizeOf(b) > sizeOf(a) ? 1 : sizeOf(b) < sizeOf(a) ? -1 : 0))
+    .filter((row) => changeSize(row) > 0)
+    .sort((a, b) => (changeSize(b) > changeSize(a) ? 1 : changeSize(b) < changeSize(a) ? -1 : 0))
     .slice(0, most)
 }
 
 /** The relative change of the mean, without its sign; 0 without values before. */
-export function sizeOf({ found }: Pick<ChangeRow, 'found'>): number {
+export function changeSize({ found }: Pick<ChangeRow, 'found'>): number {
   return Math.abs(relativeChange(found.change) ?? 0)
 }
 
@@ -162,7 +162,7 @@ function summarize({ before, after }: ComparedCodes, comparison: Comparison) {
 
 function layerMembers({ layer, found }: ChangeRow) {
   const { input, scenario, unit } = layer
-  return { input, scenario, unit, ...figuresOf(layer, found) }
+  return { input, scenario, unit, ...formatChange(layer, found) }
 }
 
 function rowMembers(row: ChangeRow) {
@@ -173,7 +173,7 @@ function rowMembers(row: ChangeRow) {
 export function* comparisonCsv(comparison: Comparison): Generator<string> {
   yield csvRow(['code', 'name', 'input', 'scenario', 'unit', ...FIGURE_KEYS])
   for (const { area, layer, found } of areaRows(comparison)) {
-    const figures = figuresOf(layer, found)
+    const figures = formatChange(layer, found)
     const { input, scenario, unit } = layer
     yield csvRow([
       area?.code ?? null,

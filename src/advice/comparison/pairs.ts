@@ -1,7 +1,7 @@
 import { BLOCK_FACTOR, type BlockRun, columnsIn, largestBlocks, tileRowsOf } from '#src/raster/blocks.ts'
 import { type Change, ChangeTally } from '#src/raster/change.ts'
 import { sameGrid, type TiledGrid } from '#src/raster/grid.ts'
-import { type Measure, measureOf } from '#src/raster/pixel-area.ts'
+import { createMeasure, type Measure } from '#src/raster/pixel-area.ts'
 import { ellipsoidArea, type Rings } from '#src/raster/rings.ts'
 import { emptySummary, type Summary } from '#src/raster/summary.ts'
 import { type DecodedTile, decodeTile } from '#src/raster/wkb.ts'
@@ -13,7 +13,7 @@ import {
   type ZonalBand,
   type ZonalCoverage,
 } from '../polygon/zonal-queries.ts'
-import { placeOnCoverage, type WeighedTile, wholeTile } from '../polygon/zonal-tiles.ts'
+import { projectOnCoverage, type WeighedTile, wholeTile } from '../polygon/zonal-tiles.ts'
 import type { ComparedLayer } from './queries.ts'
 
 /** A layer that one of two releases has, or both. */
@@ -215,8 +215,8 @@ async function examine(
 ): Promise<AreaChanges> {
   const { ask, pause } = computation
   const { after: coverage, bands } = pair
-  const placed = await placeOnCoverage(ask, coverage, polygons)
-  const measure = measureOf(coverage, coverage.geographic)
+  const placed = await projectOnCoverage(ask, coverage, polygons)
+  const measure = createMeasure(coverage, coverage.geographic)
   const tallies = bands.map(({ before, after }) => new ChangeTally(before, after, threshold))
   const reader = new PairReader(computation, pair, addTiles)
   const inside = new Map<number, number[]>()

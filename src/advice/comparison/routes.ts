@@ -8,16 +8,16 @@ import {
   ReleaseChanges,
 } from '#schemas/changes.ts'
 import { ref } from '#schemas/common.ts'
-import { queryOf } from '#schemas/point-request.ts'
+import { toQuerySchema } from '#schemas/point-request.ts'
 import { findRelease, type ReleaseRow } from '#src/catalog/release-queries.ts'
 import { ApiError, errorResponses, noAreas } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { deadlineOf, tooSlow, untilGone } from '#src/http/deadline.ts'
+import { createClientSignal, startDeadline, tooSlow } from '#src/http/deadline.ts'
 import { attach, DISPOSITION, negotiate } from '#src/http/formats.ts'
 import { observeQueue } from '#src/http/metrics/metrics.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import { clientKeyOf } from '#src/http/request.ts'
-import { createFairQueue } from '#src/lib/fair-queue.ts'
+import { createLimiter } from '#src/lib/fair-queue.ts'
 import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { type Computation, computationUntil } from '../polygon/computing.ts'
 import {
@@ -45,12 +45,12 @@ type CompareWithTimeout = <Result>(
 ) => Promise<Result>
 
 function createComparisonQueue(app: App): CompareWithTimeout {
-  const queue = createFairQueue(LIMITS, tooMany)
+  const queue = createLimiter(LIMITS, tooMany)
   observeQueue(app.metrics, 'comparisons', queue.state)
 
   return async (request, reply, compare) => {
     const clientKey = clientKeyOf(request)
-    const deadline = deadlineOf(reply, TIMEOUT_MS, () => tooSlow(TIMEOUT_MS))
+    const deadline = startDeadline(reply, TIMEOUT_MS, () => tooSlow(TIMEOUT_MS))
     try {
       return await queue.run(
         clientKey,
@@ -92,7 +92,7 @@ function changesRoutes(app: App): void {
         description: DESCRIPTION.trim(),
         tags: ['catalog'],
         params: ChangesParams,
-        querystring: queryOf(ChangesQuery),
+        querystring: toQuerySchema(ChangesQuery),
         response: {
           200: {
             description: 'The changes.',
@@ -143,7 +143,7 @@ async function* sliceRows(
   reply: FastifyReply,
   rows: Iterable<string>,
 ): AsyncGenerator<string> {
-  const [clientKey, gone] = [clientKeyOf(request), untilGone(reply)]
+  const [clientKey, gone] = [clientKeyOf(request), createClientSignal(reply)]
   let slice: string[] = []
   for (const row of rows) {
     if (slice.push(row) < ROWS_A_SLICE) continue

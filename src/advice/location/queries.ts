@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { arrayOf } from '#src/data/sql.ts'
+import { formatArray } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { roundVisibly } from '#src/lib/round.ts'
 import type { Position } from '#src/lookup/queries.ts'
@@ -28,8 +28,8 @@ export async function findNearestCountries(
   const { rows } = await sql<NearestCountry & { ordinal: number }>`
     select nearest.*, ordinal
     from unnest(
-      ${arrayOf(positions.map(({ longitude }) => longitude))}::float8[],
-      ${arrayOf(positions.map(({ latitude }) => latitude))}::float8[]
+      ${formatArray(positions.map(({ longitude }) => longitude))}::float8[],
+      ${formatArray(positions.map(({ latitude }) => latitude))}::float8[]
     ) with ordinality as asked (longitude, latitude, ordinal)
     cross join lateral (
       select st_setsrid(st_makepoint(longitude, latitude), 4326) as point

@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 import { ref } from '#schemas/common.ts'
 import {
+  defineLocationSchemas,
   LocationRemainder,
   LocationRequest,
   type LocationValidation,
-  locationSchemasOf,
 } from '#schemas/location.ts'
 import { asQuery } from '#schemas/point-request.ts'
 import { BODY_ERRORS, errorResponses } from '#src/errors.ts'
@@ -25,7 +25,7 @@ Send the parameters as a JSON body, as query parameters, or both: they are merge
 
 /** The country and the areas of a point, and its products. */
 export async function location(app: App, { lookup }: { lookup: Lookup }): Promise<void> {
-  const { validation, components } = locationSchemasOf(app.products.list)
+  const { validation, components } = defineLocationSchemas(app.products.list)
   for (const schema of components) app.addSchema(schema)
   const validator = createLocationValidator(app.database.reader, lookup, app.products.list)
   const sendSoon = createReplyBatcher(app.turns, (answer: LocationValidation, reply) => reply.send(answer))

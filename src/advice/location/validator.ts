@@ -13,7 +13,7 @@ import { wordKey } from '#src/lib/names.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { Position } from '#src/lookup/queries.ts'
 import { type PublishedRelease, positionOf } from '#src/lookup/releases.ts'
-import { codesOf, countryNamed, type Snapshot } from '#src/lookup/snapshot.ts'
+import { countryNamed, listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
 import { type CountryAndAreas, chooseAreas, createElsewhereFinder, type Elsewhere } from './elsewhere.ts'
 
 /** The crops and releases of a country. */
@@ -181,7 +181,7 @@ function requireOffer(
   const countryCode = question.countryCode ?? place?.countryCode
   if (countryCode === undefined) return undefined
   const offer = findOffer(snapshot, products, countryCode, question.crop)
-  if (!offer) throw unknownCountry('country_code', codesOf(snapshot))
+  if (!offer) throw unknownCountry('country_code', listCodes(snapshot))
   return offer
 }
 

@@ -1,15 +1,21 @@
-import { reasonOfUnnamed } from '#schemas/advisory.ts'
+import { unnamedReason } from '#schemas/advisory.ts'
 import type { ErrorDetail } from '#schemas/common.ts'
 import type { PointRequest } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
 import { memberTexts } from '#src/lib/json.ts'
 import type { Lookup, PointAdvice, PointOutcome } from '#src/lookup/lookup.ts'
-import { codesIn, withReleasesNamed } from '#src/lookup/pinned-request.ts'
+import { splitCodes, withReleasesNamed } from '#src/lookup/pinned-request.ts'
 import { sourceMember } from '#src/lookup/places.ts'
-import { dataOf, locationOf, locationStart, positionOf, seriesOf } from '#src/lookup/releases.ts'
+import {
+  describeLocation,
+  locationStart,
+  makePointData,
+  positionOf,
+  readSeries,
+} from '#src/lookup/releases.ts'
 import { dataWithQuantities } from '../quantities/compute.ts'
-import { type Area, asksForQuantities } from '../quantities/plan.ts'
+import { asksForQuantities, type FieldArea } from '../quantities/plan.ts'
 import type { QuantityRules, ReadRules } from '../quantities/rules.ts'
 import { advise, PointAnswer, type PointAnswerer, QuantityAnswer } from './answer.ts'
 
@@ -37,7 +43,7 @@ export function allProductsAnswerer(
       if (!lookup.places.fillFromMemory(point, positionOf(point))) return undefined
       const outcomes: ProductOutcome[] = []
       for (const product of products) {
-        const outcome = lookup.adviseFromMemory(seriesOf(product, point), positionOf(point))
+        const outcome = lookup.adviseFromMemory(readSeries(product, point), positionOf(point))
         if (outcome === undefined) return undefined
         outcomes.push({ product, outcome })
       }
@@ -51,7 +57,7 @@ export function allProductsAnswerer(
         if (!named || release !== undefined) {
           return { product, outcome: await advise(lookup, product, { ...point, release }, clientKey) }
         }
-        const { code, error } = reasonOfUnnamed(product)
+        const { code, error } = unnamedReason(product)
         return { product, outcome: new ApiError(code, error) }
       })
       const answer = createAnswer(point, await Promise.all(outcomes))
@@ -63,7 +69,7 @@ export function allProductsAnswerer(
 
 /** The codes of named releases by their products. */
 async function findNamed(lookup: Lookup, list: string): Promise<Map<string, string>> {
-  const named = await Promise.all(codesIn(list).map(lookup.namedRelease))
+  const named = await Promise.all(splitCodes(list).map(lookup.namedRelease))
   return new Map(named.map(({ release }) => [release.product, release.code]))
 }
 
@@ -105,16 +111,20 @@ class AllProductsAnswer extends PointAnswer {
   }
 
   createBody(rules?: QuantityRules) {
-    const area = rules?.plan.area as Area
+    const area = rules?.plan.area as FieldArea
     const sections = this.#outcomes.map(({ product, outcome }) => {
       if (outcome instanceof ApiError) return [product.code, createReason(product, outcome)]
       const { release, values } = outcome
       const section = rules
         ? dataWithQuantities(rules, product, release, values, area)
-        : dataOf(product, release, values)
+        : makePointData(product, release, values)
       return [product.code, section]
     })
-    return { location: locationOf(this.#point), ...this.#createMembers(), ...Object.fromEntries(sections) }
+    return {
+      location: describeLocation(this.#point),
+      ...this.#createMembers(),
+      ...Object.fromEntries(sections),
+    }
   }
 
   /** The country, and the crop of the products that have one. */

@@ -10,17 +10,17 @@ import { closedWith, memberTexts, openText } from '#src/lib/json.ts'
 import type { Lookup, PointAdvice, PointOutcome } from '#src/lookup/lookup.ts'
 import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
 import {
-  columnOf,
-  dataOf,
-  locationOf,
+  describeLocation,
+  makePointData,
+  makeReleaseMembers,
+  nameColumn,
   positionOf,
-  releaseMembers,
-  seriesOf,
+  readSeries,
   versionOf,
 } from '#src/lookup/releases.ts'
 import { quantityColumns } from '../quantities/columns.ts'
 import { dataWithQuantities, quantitiesAt } from '../quantities/compute.ts'
-import { type Area, asksForQuantities } from '../quantities/plan.ts'
+import { asksForQuantities, type FieldArea } from '../quantities/plan.ts'
 import type { ReadRules } from '../quantities/rules.ts'
 
 /**
@@ -101,7 +101,7 @@ class ReleaseAnswer extends PointAnswer {
 
   protected createBody() {
     const { release, values } = this.#own
-    return { location: locationOf(this.#request), ...dataOf(this.#product, release, values) }
+    return { location: describeLocation(this.#request), ...makePointData(this.#product, release, values) }
   }
 
   protected createText() {
@@ -148,8 +148,8 @@ function formatTable(
   { release, values }: PointAdvice,
   further: { names: string[]; cells: (string | number | null)[] } = { names: [], cells: [] },
 ): string {
-  const members = { name, lat, lng, ...releaseMembers(release) }
-  const columns = release.layers.map((layer) => columnOf(product, layer, product.value.key))
+  const members = { name, lat, lng, ...makeReleaseMembers(release) }
+  const columns = release.layers.map((layer) => nameColumn(product, layer, product.value.key))
   const cells = columns.map((_, index) => {
     const value = values[index] as number
     return Number.isNaN(value) ? null : value
@@ -182,7 +182,7 @@ export function productAnswerer(product: ProductDefinition, readRules: ReadRules
     readRelease: (lookup, point, request, reply) => withReleaseNamed(lookup, product, point, request, reply),
     fromMemory(lookup, point) {
       if (asksForQuantities(point)) return undefined
-      const outcome = lookup.adviseFromMemory(seriesOf(product, point), positionOf(point))
+      const outcome = lookup.adviseFromMemory(readSeries(product, point), positionOf(point))
       if (outcome === undefined || outcome instanceof ApiError) return outcome
       return new ReleaseAnswer(product, point, outcome)
     },
@@ -192,9 +192,9 @@ export function productAnswerer(product: ProductDefinition, readRules: ReadRules
       if (outcome instanceof ApiError) return outcome
       if (!rules) return new ReleaseAnswer(product, point, outcome)
       const { release, values } = outcome
-      const area = rules.plan.area as Area
+      const area = rules.plan.area as FieldArea
       const body = {
-        location: locationOf(point),
+        location: describeLocation(point),
         ...dataWithQuantities(rules, product, release, values, area),
       }
       return new QuantityAnswer([outcome], body, () => {
@@ -214,6 +214,6 @@ export async function advise(
   point: PointRequest,
   clientKey: ClientKey,
 ): Promise<PointOutcome> {
-  const [series, position] = [seriesOf(product, point), positionOf(point)]
+  const [series, position] = [readSeries(product, point), positionOf(point)]
   return lookup.adviseFromMemory(series, position) ?? lookup.advise(series, position, clientKey)
 }

@@ -10,14 +10,14 @@ import { CSV, prefersText } from '#src/http/formats.ts'
 import { ignoredMember } from '#src/http/parameters.ts'
 import { permits } from '#src/http/plugins/authentication.ts'
 import { allowCaching, dataTag } from '#src/http/plugins/caching.ts'
-import { idempotencyKeyOf } from '#src/http/plugins/idempotency.ts'
+import { readIdempotencyKey } from '#src/http/plugins/idempotency.ts'
 import { SHARE_OF_EXTRAS, withTimeout } from '#src/http/plugins/time-budget.ts'
 import { createReplyBatcher } from '#src/http/reply-batcher.ts'
-import { clientKeyOf, isOffTheRecord, prefers, sayApplied, varyBy } from '#src/http/request.ts'
+import { clientKeyOf, isOffTheRecord, prefers, setApplied, varyBy } from '#src/http/request.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
-import { codesIn } from '#src/lookup/pinned-request.ts'
-import { type Placeable, sourceMember } from '#src/lookup/places.ts'
-import { positionOf, seriesOf, versionOf } from '#src/lookup/releases.ts'
+import { splitCodes } from '#src/lookup/pinned-request.ts'
+import { type LocatableRequest, sourceMember } from '#src/lookup/places.ts'
+import { positionOf, readSeries, versionOf } from '#src/lookup/releases.ts'
 import { asksForQuantities } from '../quantities/plan.ts'
 import type { PointAnswer, PointAnswerer } from './answer.ts'
 import { findProvenance } from './provenance.ts'
@@ -94,7 +94,7 @@ async function findTimed(context: PointContext): Promise<PointAnswer> {
     // A cache would repeat the times of this request.
     'cache-control': 'no-store',
   })
-  sayApplied(reply, 'server-timing')
+  setApplied(reply, 'server-timing')
   return answer
 }
 
@@ -103,8 +103,8 @@ async function findVersions({ source, lookup, point }: PointContext): Promise<st
   const { products } = source
   const releases = await Promise.all(
     point.release === undefined
-      ? products.map((product) => lookup.releaseOf(seriesOf(product, point)))
-      : codesIn(point.release).map(async (code) => (await lookup.namedRelease(code)).release),
+      ? products.map((product) => lookup.releaseOf(readSeries(product, point)))
+      : splitCodes(point.release).map(async (code) => (await lookup.namedRelease(code)).release),
   )
   const versions = releases.flatMap((release) => (release ? versionOf(release) : []))
   return versions.length === products.length ? versions : undefined
@@ -119,7 +119,7 @@ function nameReleases(answer: PointAnswer, reply: FastifyReply): PointAnswer {
 function applyPreference(request: FastifyRequest, point: PointRequest, reply: FastifyReply): boolean {
   if (!point.provenance && prefers(request, 'return=provenance')) {
     point.provenance = true
-    sayApplied(reply, 'return=provenance')
+    setApplied(reply, 'return=provenance')
   }
   return point.provenance === true
 }
@@ -134,8 +134,8 @@ async function store(context: PointContext, answer: PointAnswer): Promise<PointA
   if (user === null || method === 'HEAD') return answer
   if (!permits(user, 'history') || isOffTheRecord(request, reply)) return answer
   try {
-    const { product, countryCode, cropCode } = seriesOf(source.recorded, point)
-    const { country_source: _, ...sent } = point as PointRequest & Placeable
+    const { product, countryCode, cropCode } = readSeries(source.recorded, point)
+    const { country_source: _, ...sent } = point as PointRequest & LocatableRequest
     const advisory = {
       userId: user.id,
       product,
@@ -216,7 +216,7 @@ export function createPostHandlers(
     const context = { lookup, record, source, point: request.body, request, reply }
     const fail = (error: unknown) => sendSoon(toError(error), reply)
     // Anonymous answers are not stored, so their key does nothing; an invalid key is refused all the same.
-    const key = idempotencyKeyOf(request)
+    const key = readIdempotencyKey(request)
     if (prefersText(request, 'text/plain')) {
       answerInText(context).catch(fail)
     } else if (request.user !== null) {

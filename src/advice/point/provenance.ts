@@ -5,7 +5,7 @@ import { overloaded } from '#src/http/plugins/overload.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
 import type { Lookup, PointAdvice } from '#src/lookup/lookup.ts'
-import { positionOf, retryIfReplaced, type StoredPixels } from '#src/lookup/releases.ts'
+import { positionOf, refuseIfReplaced, type StoredPixels } from '#src/lookup/releases.ts'
 import { findSourceOfValues, type PixelFacts } from './provenance-queries.ts'
 
 /**
@@ -28,7 +28,7 @@ export async function findProvenance(
       findSourceOfValues(database.reader, release.id, position),
     )
     if (!origin) throw overloaded()
-    const stored = await retryIfReplaced(() =>
+    const stored = await refuseIfReplaced(() =>
       withTimeout(request, reply, () => lookup.storedAt(release, position, clientKeyOf(request))),
     )
     const { source, licence, checksum } = origin

@@ -7,11 +7,11 @@ import {
   PLAIN_PARAMETERS,
   PointRemainder,
   PointRequest,
-  queryOf,
   ShortText,
+  toQuerySchema,
   withFormat,
 } from '#schemas/point-request.ts'
-import { ALL_PRODUCTS, listOf, ofSeasonless } from '#schemas/product.ts'
+import { ALL_PRODUCTS, joinNames, ofSeasonless } from '#schemas/product.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { BODY_ERRORS, type ErrorCode, errorResponses, NO_VALUE_ERRORS } from '#src/errors.ts'
 import type { RecordAdvisory } from '#src/history/queries.ts'
@@ -91,7 +91,7 @@ function allProductsEndpoint(
   response: TObject,
   readRules: ReadRules,
 ): PointEndpoint {
-  const subjects = listOf(products.map(({ names }) => names.subject))
+  const subjects = joinNames(products.map(({ names }) => names.subject))
   const plain = ofSeasonless(products, (names, needs) => `: ${names} ${needs} none`)
   return {
     path: '/point',
@@ -201,7 +201,7 @@ function getRoute(endpoint: PointEndpoint) {
       operationId: `get${name.charAt(0).toUpperCase()}${name.slice(1)}AtPoint`,
       summary: `${summary}, to be cached`,
       description: GET_RULES,
-      querystring: queryOf(query),
+      querystring: toQuerySchema(query),
       response: {
         200: {
           ...success,

@@ -65,7 +65,7 @@ function measureCharacters(text: string): { places: number[]; room: { alone: num
  * The segments of a text message: in the GSM 7-bit alphabet if it has all characters, else in UCS-2. Segments do not
  * divide a character.
  */
-export function segmentsOf(text: string): number {
+export function countSegments(text: string): number {
   const { places, room } = measureCharacters(text)
   const total = places.reduce((sum, one) => sum + one, 0)
   if (total <= room.alone) return 1
@@ -135,7 +135,7 @@ export function composeText(
       ...kept.map(({ head, entries }) => `${head} ${entries.map((entry) => entry.text).join('; ')}.`),
       ...(isShortened ? [messages.more] : []),
     ].join(' ')
-    if (segmentsOf(text) <= maxSegments) return text
+    if (countSegments(text) <= maxSegments) return text
   }
   return messages.tooLong
 }

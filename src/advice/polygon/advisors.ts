@@ -8,16 +8,16 @@ import type { App } from '#src/http/app.ts'
 import { cacheValue } from '#src/lib/cache.ts'
 import type { ClientKey } from '#src/lib/fair-queue.ts'
 import type { Lookup, WorkInRelease } from '#src/lookup/lookup.ts'
-import type { Placeable } from '#src/lookup/places.ts'
-import { type PublishedRelease, ReplacedMeanwhile, seriesOf } from '#src/lookup/releases.ts'
-import { codesOf, type Snapshot } from '#src/lookup/snapshot.ts'
-import type { DistributionWanted } from '#src/raster/distribution.ts'
+import type { LocatableRequest } from '#src/lookup/places.ts'
+import { type PublishedRelease, ReplacedMeanwhile, readSeries } from '#src/lookup/releases.ts'
+import { listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
+import type { DistributionOptions } from '#src/raster/distribution.ts'
 import type { Rings } from '#src/raster/rings.ts'
 import { decodeMultiPolygon } from '#src/raster/wkb.ts'
 import { adviceFrom, type PolygonAdvice, roundArea, withValues } from './answer.ts'
 import { type Computation, createComputing, type Waiting } from './computing.ts'
-import { interiorPointOf, invalid, type Outline, refuseInvalid } from './geometry.ts'
-import { type AreaInRelease, findArea, persistAreaResult, readArea } from './queries.ts'
+import { findInteriorPoint, invalid, type Outline, refuseInvalid } from './geometry.ts'
+import { type AreaInRelease, findArea, persistAreaResult, readAreaShape } from './queries.ts'
 import {
   createAreaKey,
   createPolygonsKey,
@@ -34,7 +34,7 @@ type AreaAdvice = PolygonAdvice & { admin: AdvisedArea }
 /** Advice on a polygon, or on an administrative area. */
 export type Advice = PolygonAdvice | AreaAdvice
 
-type Distribution = DistributionWanted | null
+type Distribution = DistributionOptions | null
 
 /**
  * The advisors on polygons and areas. All rooms share one of each, and its queue.
@@ -59,11 +59,11 @@ export function createAdvisors(app: App, lookup: Lookup) {
       const { wait } = waiting
       if (!('polygons' in where)) {
         await wait(() => lookup.places.fillCrop(asked))
-        return areaAdvisor.advise(seriesOf(product, asked), where, wanted, waiting)
+        return areaAdvisor.advise(readSeries(product, asked), where, wanted, waiting)
       }
       const { polygons } = where
-      await wait(() => lookup.places.fill(asked, interiorPointOf(polygons), clientKey))
-      return polygonAdvisor.advise(seriesOf(product, asked), polygons, wanted, waiting)
+      await wait(() => lookup.places.fill(asked, findInteriorPoint(polygons), clientKey))
+      return polygonAdvisor.advise(readSeries(product, asked), polygons, wanted, waiting)
     },
   }
 }
@@ -72,7 +72,7 @@ export type Advisors = ReturnType<typeof createAdvisors>
 
 interface Question {
   product: ProductDefinition
-  asked: RegionQuestion & Placeable
+  asked: RegionQuestion & LocatableRequest
   wanted: Distribution
   clientKey: ClientKey
 }
@@ -86,7 +86,7 @@ function createAreaAdvisor({ database, logFailure }: App, lookup: Lookup, statis
     areaId: number,
     distribution: Distribution,
   ): Promise<LocatedStatistics> {
-    const shape = await readArea(computation.ask, areaId)
+    const shape = await readAreaShape(computation.ask, areaId)
     // Its boundaries are being replaced.
     if (!shape) throw new ReplacedMeanwhile()
     const { wkb, version } = shape
@@ -153,7 +153,7 @@ export type AreaAdvisor = ReturnType<typeof createAreaAdvisor>
 
 function unknownArea(snapshot: Snapshot, { countryCode, code, level }: AreaReference): ApiError {
   const country = snapshot.countries.find((candidate) => candidate.code === countryCode)
-  if (!country) return unknownCountry('admin.country_code', codesOf(snapshot))
+  if (!country) return unknownCountry('admin.country_code', listCodes(snapshot))
   const ofLevel = level === null ? '' : ` of level ${level}`
   return new ApiError(
     'UNKNOWN_AREA',
@@ -211,7 +211,7 @@ function createPolygonAdvisor({ database, config }: App, lookup: Lookup, statist
         return withValues(reasons, wait, snapshot, series, advice)
       }
       await compute(({ pause }) => refuseInvalid(polygons, pause))
-      const place = { ...series, ...interiorPointOf(polygons) }
+      const place = { ...series, ...findInteriorPoint(polygons) }
       throw await wait(() => reasons.noRelease(snapshot, place, 'polygon'))
     }
     return lookup.inRelease(series, adviseNow, wait)
@@ -271,7 +271,7 @@ function meetsAny(countries: CountryExtent[], polygons: Rings[], swapped: 0 | 1)
  *
  * @param name the name in the request
  */
-export function locationOf(name: string | undefined, advice: Advice) {
+export function describeRegion(name: string | undefined, advice: Advice) {
   const { position, statistics } = advice
   const admin = 'admin' in advice ? advice.admin : undefined
   return {

@@ -1,14 +1,14 @@
 import type { ProductDefinition, Series } from '#schemas/products/define.ts'
-import { decimalOf, quotient, times } from '#src/lib/decimal.ts'
+import { quotient, times, toDecimal } from '#src/lib/decimal.ts'
 import { round, roundDegrees, roundVisibly } from '#src/lib/round.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
 import type { LayerLabel, Position, ReleaseLabels } from '#src/lookup/queries.ts'
 import type { Reasons } from '#src/lookup/reasons.ts'
-import { columnOf, labelsOf } from '#src/lookup/releases.ts'
+import { makeLabels, nameColumn } from '#src/lookup/releases.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
-import type { DistributionWanted, Quantile } from '#src/raster/distribution.ts'
-import { computeQuantities, type QuantityFigures } from '../quantities/compute.ts'
-import { AREA_UNITS, type Area } from '../quantities/plan.ts'
+import type { DistributionOptions, Quantile } from '#src/raster/distribution.ts'
+import { computeQuantities, type QuantityResult } from '../quantities/compute.ts'
+import { AREA_UNITS, type FieldArea } from '../quantities/plan.ts'
 import type { QuantityRules } from '../quantities/rules.ts'
 import type { LayerDistribution } from './zonal-distributions.ts'
 import type { LayerStatistics, LocatedStatistics, ZonalStatistics } from './zonal-statistics.ts'
@@ -22,9 +22,9 @@ export function roundArea(value: number): number {
 }
 
 /** The keys of the numbers of a layer in an answer, in their order: quantiles and their errors come last. */
-export function figureKeysOf(
+export function listStatisticKeys(
   { value, total }: ProductDefinition,
-  wanted: DistributionWanted | null = null,
+  wanted: DistributionOptions | null = null,
 ): string[] {
   return [
     ...[value.key, 'min', 'max', 'stddev', 'covered_percent'],
@@ -85,19 +85,19 @@ function distributionMembers(layer: LayerLabel, distribution: LayerDistribution 
 }
 
 /** The entries of a polygon's answer, in the release's order, without layers that have no value. */
-export function entriesOf(
+export function makeRegionEntries(
   product: ProductDefinition,
   release: ReleaseLabels,
   { areaHa, layers }: ZonalStatistics,
 ): Record<string, unknown>[] {
-  const keys = figureKeysOf(product)
+  const keys = listStatisticKeys(product)
   return release.layers.flatMap((layer, index) => {
     const found = layers[index]
     if (!found) return []
     const figures = computeFigures(product, layer, found, areaHa)
     return [
       {
-        ...labelsOf(product, layer),
+        ...makeLabels(product, layer),
         ...Object.fromEntries(keys.map((key, at) => [key, figures[at]])),
         ...distributionMembers(layer, found.distribution),
       },
@@ -141,12 +141,16 @@ export function hasValues({ statistics }: PolygonAdvice): boolean {
 }
 
 /** A column for each number of each layer. */
-export function columnsOf(product: ProductDefinition, { layers }: ReleaseLabels, keys: string[]): string[] {
-  return layers.flatMap((layer) => keys.map((key) => columnOf(product, layer, key)))
+export function listStatisticColumns(
+  product: ProductDefinition,
+  { layers }: ReleaseLabels,
+  keys: string[],
+): string[] {
+  return layers.flatMap((layer) => keys.map((key) => nameColumn(product, layer, key)))
 }
 
 /** The cells of these columns; null where a layer has no value. */
-export function figuresIn(
+export function readStatistics(
   product: ProductDefinition,
   { layers }: ReleaseLabels,
   keys: string[],
@@ -168,17 +172,17 @@ export function quantitiesIn(
   product: ProductDefinition,
   { layers }: ReleaseLabels,
   { areaHa, layers: statistics }: Pick<ZonalStatistics, 'areaHa'> & { layers: (LayerStatistics | null)[] },
-): QuantityFigures {
+): QuantityResult {
   const amounts = statistics.map((layer) =>
-    layer ? decimalOf(roundArea(layer.mean * areaHa * layer.covered)) : null,
+    layer ? toDecimal(roundArea(layer.mean * areaHa * layer.covered)) : null,
   )
   return computeQuantities(rules, product, layers, amounts, areaIn(areaHa, rules.plan.unit))
 }
 
-function areaIn(areaHa: number, unit: Area['unit']): Area {
-  const hectares = decimalOf(roundArea(areaHa))
+function areaIn(areaHa: number, unit: FieldArea['unit']): FieldArea {
+  const hectares = toDecimal(roundArea(areaHa))
   if (unit === 'ha') return { value: hectares, unit, hectares }
   const { squareMetres } = AREA_UNITS[unit]
-  const metres = times(hectares, decimalOf(10_000))
+  const metres = times(hectares, toDecimal(10_000))
   return { value: quotient(metres, squareMetres, AREA_DECIMALS, 'half away from zero'), unit, hectares }
 }

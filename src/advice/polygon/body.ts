@@ -5,7 +5,7 @@ import { PolygonRequest } from '#schemas/polygon.ts'
 import { ApiError } from '#src/errors.ts'
 import { ignoredNoter, queryMerger } from '#src/http/parameters.ts'
 import { isObject } from '#src/lib/collections.ts'
-import type { DistributionWanted } from '#src/raster/distribution.ts'
+import type { DistributionOptions } from '#src/raster/distribution.ts'
 import { invalid, type SentGeoJson, soleFeature } from './geometry.ts'
 
 /** @throws {ApiError} INVALID_PARAMETERS for `provenance` where many pixels answer */
@@ -60,7 +60,7 @@ export function polygonBodyReader(
     if (request.geometry === undefined) return undefined
     const sent = soleFeature({ value: request.geometry, at: whole ? '' : 'geometry' })
     request.geometry = sent.value
-    const name = request.name ?? nameOf(sent.value, call)
+    const name = request.name ?? readFeatureName(sent.value, call)
     if (name !== undefined) request.name = name
     return sent
   }
@@ -80,7 +80,7 @@ function withType(body: object): object {
 }
 
 /** The name of a Feature; undefined where it has none, or an invalid one. */
-export function nameOf(geojson: unknown, call: FastifyRequest): string | undefined {
+export function readFeatureName(geojson: unknown, call: FastifyRequest): string | undefined {
   if (!isObject(geojson) || geojson.type !== 'Feature' || !isObject(geojson.properties)) return undefined
   const { name } = geojson.properties
   const isName = call.compileValidationSchema(PointRequest.properties.name)
@@ -88,13 +88,13 @@ export function nameOf(geojson: unknown, call: FastifyRequest): string | undefin
 }
 
 /** The options of a request for the distribution of values; null for none. */
-export function wantedIn({
+export function readDistributionOptions({
   quantiles = [],
   histogram = 0,
 }: {
   quantiles?: number[] | undefined
   histogram?: number | undefined
-}): DistributionWanted | null {
+}): DistributionOptions | null {
   return quantiles.length > 0 || histogram > 0 ? { quantiles, bins: histogram } : null
 }
 
@@ -126,7 +126,7 @@ export function refuseUnlessOne(field: keyof typeof SENTENCES, body: object): vo
  *
  * @throws {ApiError} INVALID_PARAMETERS where they differ
  */
-export function countryOf({ admin, country_code }: Body): string | undefined {
+export function readCountryCode({ admin, country_code }: Body): string | undefined {
   if (!admin) return country_code
   const normal = (code: string) => code.trim().toLowerCase()
   if (country_code !== undefined && normal(country_code) !== normal(admin.country_code)) {

@@ -5,12 +5,12 @@ import type { TileStores } from '#src/data/tiles/stores.ts'
 import type { StoredTile } from '#src/data/tiles/tile-queries.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { type Deadline, deadlineOf, tooSlow } from '#src/http/deadline.ts'
+import { type Deadline, startDeadline, tooSlow } from '#src/http/deadline.ts'
 import { observeQueue } from '#src/http/metrics/metrics.ts'
 import { databaseUnavailable } from '#src/http/plugins/error-handler.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
-import { type ClientKey, createFairQueue } from '#src/lib/fair-queue.ts'
+import { type ClientKey, createLimiter } from '#src/lib/fair-queue.ts'
 import { createWait, type Wait } from '#src/lib/time-budget.ts'
 import type { Pause } from '#src/lib/turns.ts'
 import type { ZonalCoverage } from './zonal-queries.ts'
@@ -82,13 +82,13 @@ export function createComputing(app: App): AdviseWithTimeout {
   const { config, database, metrics, inTurn } = app
   const { POLYGON_TIMEOUT_MS: timeoutMs, DATABASE_POOL_SIZE: connections } = config
   const running = mostRunning(database.kind, connections)
-  const queue = createFairQueue({ running, runningEach: mostRunningEach(running), waiting: WAITING }, tooMany)
+  const queue = createLimiter({ running, runningEach: mostRunningEach(running), waiting: WAITING }, tooMany)
   observeQueue(metrics, 'polygons', queue.state)
 
   return (request, reply, advise, isOneOfMany = false) => {
     const clientKey = clientKeyOf(request)
     const began = performance.now()
-    const deadline = deadlineOf(reply, isOneOfMany ? undefined : timeoutMs)
+    const deadline = startDeadline(reply, isOneOfMany ? undefined : timeoutMs)
     const { signal, setDue, end } = deadline
 
     const compute: Compute = (task) => {

@@ -76,7 +76,7 @@ function within(at: string, member: string): string {
 }
 
 /** An outline as GeoJSON, to the last digit. */
-export function geoJsonOf({ type, polygons }: Outline): Record<string, unknown> {
+export function toGeoJson({ type, polygons }: Outline): Record<string, unknown> {
   const coordinates = polygons.map((rings) => rings.map(listPositions))
   return { type, coordinates: type === 'Polygon' ? coordinates[0] : coordinates }
 }
@@ -225,7 +225,7 @@ interface Section extends Position {
  * from west to east through the middle of a polygon, or beside it if a vertex lies there. PostGIS took up to 30 ms, and
  * blocked the only connection of the embedded database.
  */
-export function interiorPointOf(polygons: Rings[]): Position {
+export function findInteriorPoint(polygons: Rings[]): Position {
   const sections = polygons.map(findWidestSection)
   const { longitude, latitude } = sections.reduce((widest, section) =>
     section.width > widest.width ? section : widest,

@@ -102,7 +102,7 @@ export async function listAreasInRelease(
 }
 
 /** The shape of an area as well-known binary; undefined for a deleted area. */
-export async function readArea(
+export async function readAreaShape(
   ask: Ask,
   areaId: number,
 ): Promise<{ wkb: Buffer; version: string } | undefined> {

@@ -2,12 +2,18 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '#src/http/app.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
 import type { Advisors } from './advisors.ts'
-import { adviceFrom, columnsOf, figureKeysOf, figuresIn, type PolygonAdvice } from './answer.ts'
+import {
+  adviceFrom,
+  listStatisticColumns,
+  listStatisticKeys,
+  type PolygonAdvice,
+  readStatistics,
+} from './answer.ts'
 import { readGeoJson, type SentGeoJson } from './geometry.ts'
 import { type AreaInRelease, listAreasInRelease, STATISTICS_VERSION } from './queries.ts'
 
 /** The statistics of a release in a region, in the order of its columns; null where a layer has no value. */
-export type Figures = readonly (number | null)[]
+export type RegionValues = readonly (number | null)[]
 
 /** Some areas of a level, in the order of their codes. */
 interface AreaRun {
@@ -19,12 +25,12 @@ interface AreaRun {
 }
 
 /** The statistics of releases in areas and polygons, for tables and maps. */
-export function createRegionFigures({ database, products }: App, advisors: Advisors) {
+export function createRegionStatistics({ database, products }: App, advisors: Advisors) {
   const { areaAdvisor, polygonAdvisor, adviseWithTimeout } = advisors
 
-  function listFigures(release: PublishedRelease, advice: Pick<PolygonAdvice, 'statistics'>): Figures {
+  function listFigures(release: PublishedRelease, advice: Pick<PolygonAdvice, 'statistics'>): RegionValues {
     const product = products.of(release.product)
-    return figuresIn(product, release, figureKeysOf(product), advice)
+    return readStatistics(product, release, listStatisticKeys(product), advice)
   }
 
   const describeArea = (release: PublishedRelease, area: AreaInRelease) => ({
@@ -52,7 +58,7 @@ export function createRegionFigures({ database, products }: App, advisors: Advis
     version: String(STATISTICS_VERSION),
     columnsOf(release: PublishedRelease) {
       const product = products.of(release.product)
-      return columnsOf(product, release, figureKeysOf(product))
+      return listStatisticColumns(product, release, listStatisticKeys(product))
     },
     /** Reads stored statistics; the caller has a connection. */
     async find(release: PublishedRelease, { countryCode, level, after, count }: AreaRun) {
@@ -79,5 +85,5 @@ export function createRegionFigures({ database, products }: App, advisors: Advis
   }
 }
 
-export type RegionFigures = ReturnType<typeof createRegionFigures>
-export type FoundArea = Awaited<ReturnType<RegionFigures['find']>>[number]
+export type RegionStatistics = ReturnType<typeof createRegionStatistics>
+export type FoundArea = Awaited<ReturnType<RegionStatistics['find']>>[number]

@@ -8,9 +8,9 @@ import {
   PolygonGeometry,
   type PolygonRequest,
   type PolygonSchemas,
-  parametersOf,
+  withoutPlaces,
 } from '#schemas/polygon.ts'
-import type { PolygonsForms, PolygonsSchemas } from '#schemas/polygons.ts'
+import type { PolygonsFormats, PolygonsSchemas } from '#schemas/polygons.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { AreaReference } from '#src/catalog/area-queries.ts'
 import { BODY_ERRORS, errorResponses, NO_VALUE_ERRORS } from '#src/errors.ts'
@@ -18,22 +18,28 @@ import type { RecordAdvisory } from '#src/history/queries.ts'
 import { sayHistoryFull } from '#src/history/recorded-answer.ts'
 import type { App } from '#src/http/app.ts'
 import { ignoredMember } from '#src/http/parameters.ts'
-import { callerOf, permits } from '#src/http/plugins/authentication.ts'
+import { permits, requireCaller } from '#src/http/plugins/authentication.ts'
 import { jsonReader } from '#src/http/plugins/body-parser.ts'
 import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf, isOffTheRecord } from '#src/http/request.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
-import { type Placeable, sourceMember } from '#src/lookup/places.ts'
-import { releaseMembers, seriesOf } from '#src/lookup/releases.ts'
+import { type LocatableRequest, sourceMember } from '#src/lookup/places.ts'
+import { makeReleaseMembers, readSeries } from '#src/lookup/releases.ts'
 import { manyRoutes } from '../polygons/routes.ts'
 import { entriesWith } from '../quantities/compute.ts'
 import type { QuantityRules, ReadRules } from '../quantities/rules.ts'
-import { type Advice, type Advisors, locationOf } from './advisors.ts'
-import { entriesOf, quantitiesIn } from './answer.ts'
-import { countryOf, GEOJSON, polygonBodyReader, refuseUnlessOne, wantedIn } from './body.ts'
-import { geoJsonOf, type Outline, readGeoJson, type SentGeoJson } from './geometry.ts'
+import { type Advice, type Advisors, describeRegion } from './advisors.ts'
+import { makeRegionEntries, quantitiesIn } from './answer.ts'
+import {
+  GEOJSON,
+  polygonBodyReader,
+  readCountryCode,
+  readDistributionOptions,
+  refuseUnlessOne,
+} from './body.ts'
+import { type Outline, readGeoJson, type SentGeoJson, toGeoJson } from './geometry.ts'
 
 /**
  * The request as the history stores it: its parameters and its place. Other members would let a caller store as much as
@@ -46,7 +52,7 @@ function recordedRequest(
   outline: Outline | null,
 ): object {
   return {
-    ...(outline && { geometry: geoJsonOf(outline) }),
+    ...(outline && { geometry: toGeoJson(outline) }),
     ...(admin && { admin: pickSelection(admin) }),
     ...parameters,
   }
@@ -86,7 +92,7 @@ interface PolygonOptions {
   advisors: Advisors
   schemas: PolygonSchemas<ProductDefinition>[]
   /** The operations for many polygons. */
-  many: { schemas: PolygonsSchemas<ProductDefinition>[]; forms: PolygonsForms }
+  many: { schemas: PolygonsSchemas<ProductDefinition>[]; forms: PolygonsFormats }
   record: RecordAdvisory
   readRules: ReadRules
 }
@@ -124,7 +130,7 @@ function polygonRoute(
       summary: `${names.title} in a polygon`,
       description: descriptions.polygon + RULES,
       tags: ['advisory'],
-      queryAlternative: asQuery(parametersOf(request)),
+      queryAlternative: asQuery(withoutPlaces(request)),
       body: ref(request),
       bodyForms: documentBodies(request),
       response: {
@@ -143,20 +149,25 @@ function polygonRoute(
       call.server.once(call, reply, async () => {
         const { body } = call
         refuseUnlessOne('geometry', body)
-        const sent: Body & Placeable = { ...body, country_code: countryOf(body) }
+        const sent: Body & LocatableRequest = { ...body, country_code: readCountryCode(body) }
         const asked = await withReleaseNamed(lookup, product, sent, call, reply)
         const where = takeOutline(call) ?? areaIn(body.admin as SentArea)
         const rules = await withTimeout(call, reply, () => readRules(body, [product], 'polygons'))
-        const question = { product, asked, wanted: wantedIn(body), clientKey: clientKeyOf(call) }
+        const question = {
+          product,
+          asked,
+          wanted: readDistributionOptions(body),
+          clientKey: clientKeyOf(call),
+        }
         const advice = await advisors.adviseWithTimeout(call, reply, (waiting) =>
           advisors.adviseOn(where, question, waiting),
         )
-        const series = seriesOf(product, asked)
+        const series = readSeries(product, asked)
         const { release } = advice
         reply.header('advisory-release', release.code)
         const answered = createAnswer(product, asked, advice, rules)
         const ignored = ignoredMember(call)
-        const caller = callerOf(call)
+        const caller = requireCaller(call)
         if (!permits(caller, 'history') || isOffTheRecord(call, reply)) return { ...answered, ...ignored }
         await call.server.turns.next(clientKeyOf(call))
         const entry = {
@@ -219,16 +230,16 @@ function documentBodies(request: TObject) {
 
 function createAnswer(
   product: ProductDefinition,
-  body: Body & Placeable,
+  body: Body & LocatableRequest,
   advice: Advice,
   rules: QuantityRules | null,
 ) {
   const { release, statistics } = advice
-  const entries = entriesOf(product, release, statistics)
+  const entries = makeRegionEntries(product, release, statistics)
   const figures = rules && quantitiesIn(rules, product, release, statistics)
   return {
-    location: locationOf(body.name, advice),
-    ...releaseMembers(release),
+    location: describeRegion(body.name, advice),
+    ...makeReleaseMembers(release),
     ...sourceMember(body),
     [product.entries]: figures ? entriesWith(entries, figures) : entries,
     ...(figures && { quantities: figures.quantities }),

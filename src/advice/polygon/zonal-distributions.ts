@@ -3,19 +3,19 @@ import { BLOCK_FACTOR, largestBlocks } from '#src/raster/blocks.ts'
 import {
   type BandPixels,
   Distribution,
-  type DistributionRoom,
-  type DistributionWanted,
+  type DistributionMemory,
+  type DistributionOptions,
   type HistogramBin,
   PixelGatherer,
   type Quantile,
   type WeighedPixels,
 } from '#src/raster/distribution.ts'
-import { measureOf } from '#src/raster/pixel-area.ts'
+import { createMeasure } from '#src/raster/pixel-area.ts'
 import type { Summary } from '#src/raster/summary.ts'
 import type { DecodedTile } from '#src/raster/wkb.ts'
 import type { Computation } from './computing.ts'
 import { readSummaries, type StoredSummary, type ZonalBand, type ZonalCoverage } from './zonal-queries.ts'
-import { readTilesOf, TileReader, type VisitTile, type ZonalPolygon } from './zonal-tiles.ts'
+import { readPolygonTiles, TileReader, type VisitTile, type ZonalPolygon } from './zonal-tiles.ts'
 
 /** Numbers of collected pixels of a polygon: 16 MB with four bytes a pixel. */
 const MOST_KEPT = 4_194_304
@@ -35,15 +35,15 @@ function fitsMemory(pixels: number, bands: number): boolean {
 }
 
 /** The memory of a distribution. With collected values, cells only narrow the search. */
-function roomFor({ bands }: ZonalCoverage, keepsValues: boolean): DistributionRoom {
+function roomFor({ bands }: ZonalCoverage, keepsValues: boolean): DistributionMemory {
   if (keepsValues) return ROUGH_AND_KEPT
   return { cells: Math.max(LEAST_CELLS, Math.min(MOST_CELLS, Math.floor(CELLS / bands.length))), keepsValues }
 }
 
-const ROUGH_AND_KEPT: DistributionRoom = { cells: KEPT_CELLS, keepsValues: true }
+const ROUGH_AND_KEPT: DistributionMemory = { cells: KEPT_CELLS, keepsValues: true }
 
 /** The memory of a first pass. */
-const ROUGH: DistributionRoom = { cells: LEAST_CELLS, keepsValues: false }
+const ROUGH: DistributionMemory = { cells: LEAST_CELLS, keepsValues: false }
 
 /** The distributions of the values of a coverage's bands. */
 class BandDistributions {
@@ -55,13 +55,13 @@ class BandDistributions {
   constructor(
     { bands }: ZonalCoverage,
     summaries: Summary[],
-    wanted: DistributionWanted,
-    room: DistributionRoom,
+    wanted: DistributionOptions,
+    room: DistributionMemory,
   ) {
     this.#bands = bands
     this.all = bands.map((band, index) => {
       const summary = summaries[index] as Summary
-      return summary.weight === 0 ? null : new Distribution(endsOf(summary, band), wanted, room)
+      return summary.weight === 0 ? null : new Distribution(computeValueRange(summary, band), wanted, room)
     })
   }
 
@@ -79,7 +79,7 @@ class BandDistributions {
       const { weight, mean, squares } = summary
       if (weight === 0) return
       this.all[index]?.addRange({
-        ...endsOf(summary, band),
+        ...computeValueRange(summary, band),
         mean: mean * band.scale + band.offset,
         deviation: Math.sqrt(squares / weight) * Math.abs(band.scale),
         weight,
@@ -89,7 +89,7 @@ class BandDistributions {
 }
 
 /** The smallest and the largest value of pixels, in the layer's unit. */
-export function endsOf({ minimum, maximum }: Summary, { scale, offset }: ZonalBand) {
+export function computeValueRange({ minimum, maximum }: Summary, { scale, offset }: ZonalBand) {
   const ends = [minimum * scale + offset, maximum * scale + offset] as const
   return { minimum: Math.min(...ends), maximum: Math.max(...ends) }
 }
@@ -133,17 +133,17 @@ export async function distributionsIn(
   computation: Computation,
   coverage: ZonalCoverage,
   { placed, summaries, inside, pixels }: FoundInPolygon,
-  wanted: DistributionWanted,
+  wanted: DistributionOptions,
 ): Promise<(LayerDistribution | null)[]> {
   if (summaries.every(({ weight }) => weight === 0)) return summaries.map(() => null)
   const { pause } = computation
-  const measure = measureOf(coverage, coverage.geographic)
+  const measure = createMeasure(coverage, coverage.geographic)
   const count = tilesIn(inside)
   const distributions = new BandDistributions(coverage, summaries, wanted, roomFor(coverage, isKept()))
   const gatherer = new PixelGatherer((part) => distributions.addPixels(part))
   const addTile: VisitTile = (tile, areas) => gatherer.add(tile, areas, coverage.tileSize)
   if (pixels) await addPixels(pixels)
-  else await readTilesOf(computation, coverage, placed, addTile)
+  else await readPolygonTiles(computation, coverage, placed, addTile)
   const reader = new TileReader(computation, coverage, addTile)
   if (count > MOST_TILES) await addMany()
   else for (const [row, runs] of inside) await reader.requestWhole(row, runs, measure)
@@ -234,7 +234,7 @@ async function findIntervals(
   coverage: ZonalCoverage,
   summaries: Summary[],
   blocks: StoredSummary[],
-  wanted: DistributionWanted,
+  wanted: DistributionOptions,
 ): Promise<Interval[][]> {
   const rough = new BandDistributions(coverage, summaries, wanted, ROUGH)
   await inSlices(blocks, pause, (block) => rough.addBlock(block))
@@ -262,7 +262,7 @@ function measureUncertainty(
     const summary = block.summary(band.band)
     const { weight } = summary
     if (weight === 0 || summary.minimum === summary.maximum) return sum
-    const { minimum: low, maximum: high } = endsOf(summary, band)
+    const { minimum: low, maximum: high } = computeValueRange(summary, band)
     const open = (intervals[index] as Interval[]).reduce(
       (length, [from, to]) => length + Math.max(0, Math.min(high, to) - Math.max(low, from)),
       0,
@@ -297,7 +297,7 @@ function levelFor(tiles: number): number {
 }
 
 /** Collects the pixels of read tiles for a second pass, up to a bound. */
-export class KeptPixels {
+export class CollectedPixels {
   readonly #coverage: ZonalCoverage
   readonly #gatherer: PixelGatherer
   #parts: WeighedPixels[] | undefined = []

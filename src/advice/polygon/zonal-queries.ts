@@ -2,11 +2,11 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Ask } from '#src/data/cancellable.ts'
 import type { Tables, TileStoreName } from '#src/data/tables.ts'
 import type { BlockRun } from '#src/raster/blocks.ts'
-import type { Extent, TiledGrid } from '#src/raster/grid.ts'
+import type { LevelExtent, TiledGrid } from '#src/raster/grid.ts'
 import { RUN_LENGTH, SUMMARY_VERSION, type Summary, SummaryRun } from '#src/raster/summary.ts'
 
 /** A grid of a release with the bands in it, and its extent. */
-export interface ZonalCoverage extends TiledGrid, Extent {
+export interface ZonalCoverage extends TiledGrid, LevelExtent {
   id: number
   store: TileStoreName
   /** Whether its CRS has degrees. */

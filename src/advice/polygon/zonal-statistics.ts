@@ -6,17 +6,17 @@ import { Cache } from '#src/lib/cache.ts'
 import type { Position } from '#src/lookup/queries.ts'
 import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { type BlockRun, largestBlocks } from '#src/raster/blocks.ts'
-import type { DistributionWanted } from '#src/raster/distribution.ts'
+import type { DistributionOptions } from '#src/raster/distribution.ts'
 import { ellipsoidArea, type Rings } from '#src/raster/rings.ts'
-import { addSummary, emptySummary, type Summary, summaryOf } from '#src/raster/summary.ts'
+import { addSummary, emptySummary, type Summary, summarizePixels } from '#src/raster/summary.ts'
 import type { DecodedTile, TileBand } from '#src/raster/wkb.ts'
 import type { Computation } from './computing.ts'
-import { interiorPointOf } from './geometry.ts'
+import { findInteriorPoint } from './geometry.ts'
 import {
+  CollectedPixels,
+  computeValueRange,
   distributionsIn,
-  endsOf,
   type FoundInPolygon,
-  KeptPixels,
   type LayerDistribution,
 } from './zonal-distributions.ts'
 import {
@@ -26,7 +26,7 @@ import {
   SummariesGone,
   type ZonalCoverage,
 } from './zonal-queries.ts'
-import { placeOnCoverage, readTilesOf, type ZonalPolygon } from './zonal-tiles.ts'
+import { projectOnCoverage, readPolygonTiles, type ZonalPolygon } from './zonal-tiles.ts'
 
 /** The statistics of a layer in a polygon, in the layer's unit. */
 export interface LayerStatistics {
@@ -66,7 +66,7 @@ export async function zonalStatistics(
   computation: Computation,
   coverages: ZonalCoverage[],
   polygons: Rings[],
-  wanted: DistributionWanted | null,
+  wanted: DistributionOptions | null,
   onSummariesGone: () => void,
 ): Promise<ZonalStatistics> {
   const layers: (LayerStatistics | null)[] = []
@@ -91,7 +91,7 @@ export async function zonalStatistics(
       const distribution = distributions[position]
       layers[index] = {
         mean: mean * scale + offset,
-        ...endsOf(summary, band),
+        ...computeValueRange(summary, band),
         deviation: Math.sqrt(squares / weight) * Math.abs(scale),
         covered: Math.min(1, weight / total),
         ...(distribution && { distribution }),
@@ -116,7 +116,7 @@ async function summariesIn(
   computation: Computation,
   coverage: ZonalCoverage,
   polygons: Rings[],
-  wanted: DistributionWanted | null,
+  wanted: DistributionOptions | null,
   onSummariesGone: () => void,
 ): Promise<CoverageSummaries> {
   try {
@@ -132,11 +132,11 @@ async function examine(
   computation: Computation,
   coverage: ZonalCoverage,
   polygons: Rings[],
-  wanted: DistributionWanted | null,
+  wanted: DistributionOptions | null,
 ): Promise<CoverageSummaries> {
-  const placed = await placeOnCoverage(computation.ask, coverage, polygons)
+  const placed = await projectOnCoverage(computation.ask, coverage, polygons)
   await computation.pause()
-  const kept = wanted ? new KeptPixels(coverage) : undefined
+  const kept = wanted ? new CollectedPixels(coverage) : undefined
   const { summaries, total, inside } = await addUp(computation, coverage, placed, kept)
   if (wanted === null) return { summaries, total, distributions: [] }
   const found = { placed, summaries, inside, pixels: kept?.take() }
@@ -148,12 +148,12 @@ async function addUp(
   computation: Computation,
   coverage: ZonalCoverage,
   placed: ZonalPolygon,
-  kept: KeptPixels | undefined,
+  kept: CollectedPixels | undefined,
 ): Promise<Pick<FoundInPolygon, 'summaries' | 'inside'> & { total: number }> {
   const { ask, pause } = computation
   const { id, width, height, tileSize, bands } = coverage
   const summaries = bands.map(emptySummary)
-  const { area, inside } = await readTilesOf(computation, coverage, placed, addTile)
+  const { area, inside } = await readPolygonTiles(computation, coverage, placed, addTile)
   const blocks = largestBlocks(inside, Math.ceil(width / tileSize), Math.ceil(height / tileSize))
   for (let at = 0; at < blocks.length; at += RUNS_A_CHUNK) {
     await addBlocks(blocks.slice(at, at + RUNS_A_CHUNK))
@@ -165,7 +165,7 @@ async function addUp(
     const whole = { start: 0, stride: tile.width, width: tile.width, height: tile.height }
     bands.forEach(({ band }, index) => {
       const pixels = tile.bands[band - 1] as TileBand
-      addSummary(summaries[index] as Summary, summaryOf(pixels, whole, areas, tileSize))
+      addSummary(summaries[index] as Summary, summarizePixels(pixels, whole, areas, tileSize))
     })
     kept?.add(tile, areas)
   }
@@ -222,7 +222,7 @@ export function createReleaseStatistics(db: Kysely<Tables>) {
       computation: Computation,
       releaseId: number,
       polygons: Rings[],
-      distribution: DistributionWanted | null,
+      distribution: DistributionOptions | null,
     ): Promise<LocatedStatistics> {
       const coverages = await computation.wait(() => grids.load(releaseId, () => findGrids(releaseId)))
       const forget = () => grids.delete(releaseId)
@@ -230,7 +230,7 @@ export function createReleaseStatistics(db: Kysely<Tables>) {
       await refuseMoved(computation.ask, releaseId, coverages)
       const statistics = await zonalStatistics(computation, coverages, polygons, distribution, forget)
       await refuseMoved(computation.ask, releaseId, coverages)
-      return { ...statistics, ...interiorPointOf(polygons) }
+      return { ...statistics, ...findInteriorPoint(polygons) }
     },
     /** @throws {ReplacedMeanwhile} where the release was deleted */
     async findCached(ask: Ask, releaseId: number, key: string): Promise<LocatedStatistics | undefined> {
@@ -252,7 +252,7 @@ function countNumbers(layer: LayerStatistics | null): number {
 export function createAreaKey(
   releaseId: number,
   { id, version }: { id: number; version: string },
-  distribution: DistributionWanted,
+  distribution: DistributionOptions,
 ): string {
   return JSON.stringify([releaseId, id, version, distribution])
 }
@@ -261,7 +261,7 @@ export function createAreaKey(
 export function createPolygonsKey(
   releaseId: number,
   polygons: Rings[],
-  distribution: DistributionWanted | null,
+  distribution: DistributionOptions | null,
 ): string {
   const hash = createHash('sha256')
   for (const rings of polygons) {

@@ -1,8 +1,8 @@
 import type { Ask } from '#src/data/cancellable.ts'
 import { columnsIn, tileRowsOf } from '#src/raster/blocks.ts'
-import { type Measure, measureOf } from '#src/raster/pixel-area.ts'
+import { createMeasure, type Measure } from '#src/raster/pixel-area.ts'
 import { clip, ellipsoidArea, planarArea, type Rings, ringLength, sumOfRings } from '#src/raster/rings.ts'
-import { type PlacedPolygon, placeOnGrid } from '#src/raster/scan.ts'
+import { type ProjectedPolygon, projectOnGrid } from '#src/raster/scan.ts'
 import {
   type DecodedTile,
   decodeLineString,
@@ -62,7 +62,7 @@ function splitPositions(positions: Float64Array): Float64Array[] {
 }
 
 /** Polygons on the grid of a coverage. */
-export interface ZonalPolygon extends PlacedPolygon {
+export interface ZonalPolygon extends ProjectedPolygon {
   /** The share of the polygons' area: below 1 where they were clipped beyond the grid. */
   share: number
 }
@@ -71,13 +71,13 @@ export interface ZonalPolygon extends PlacedPolygon {
  * Places polygons on the grid of a coverage. PostGIS transforms to projected grids; parts far beyond a grid are clipped
  * first, as they may have no image there.
  */
-export async function placeOnCoverage(
+export async function projectOnCoverage(
   ask: Ask,
   coverage: ZonalCoverage,
   polygons: Rings[],
 ): Promise<ZonalPolygon> {
   const inGridCrs = coverage.srid === 4326 ? { polygons, share: 1 } : await transform(ask, coverage, polygons)
-  const placed = placeOnGrid(coverage, coverage.geographic, inGridCrs.polygons)
+  const placed = projectOnGrid(coverage, coverage.geographic, inGridCrs.polygons)
   const { share } = inGridCrs
   return { ...placed, share, within: share === 1 && placed.within }
 }
@@ -190,13 +190,13 @@ interface TilesRead {
 }
 
 /** Reads the tiles on the border of a polygon, and those inside if the coverage has no summaries. */
-export async function readTilesOf(
+export async function readPolygonTiles(
   computation: Computation,
   coverage: ZonalCoverage,
   placed: ZonalPolygon,
   visit: VisitTile,
 ): Promise<TilesRead> {
-  const measure = measureOf(coverage, coverage.geographic)
+  const measure = createMeasure(coverage, coverage.geographic)
   const reader = new TileReader(computation, coverage, visit)
   const read: TilesRead = { area: 0, inside: new Map() }
   for (const found of tileRowsOf(placed, coverage, measure)) {

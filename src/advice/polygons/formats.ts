@@ -6,8 +6,8 @@ import type { Format, Writer } from '#src/http/format.ts'
 import { FORMATS } from '#src/http/formats.ts'
 import { isoMonth } from '#src/lib/dates.ts'
 import type { ReleaseLabels } from '#src/lookup/queries.ts'
-import { releaseMembers } from '#src/lookup/releases.ts'
-import { columnsOf, figuresIn } from '../polygon/answer.ts'
+import { makeReleaseMembers } from '#src/lookup/releases.ts'
+import { listStatisticColumns, readStatistics } from '../polygon/answer.ts'
 import { asksForQuantities } from '../quantities/plan.ts'
 import type { PolygonItem, PolygonItems } from './items.ts'
 
@@ -57,10 +57,10 @@ function dataValueWriter(
   if (!mapping) throw ApiError.invalid('dhis2', 'must be sent for this form, in a JSON body')
   refuseRepeated(mapping)
   const { org_units, data_set, attribute_option_combo } = mapping
-  const elements = findElements(mapping, columnsOf(product, release, keys))
+  const elements = findElements(mapping, listStatisticColumns(product, release, keys))
   const period = mapping.period ?? formatPeriod(product, release)
   const units = org_units && new Map(org_units.map(({ id, org_unit }) => [id, org_unit]))
-  const { crop, ...members } = releaseMembers(release)
+  const { crop, ...members } = makeReleaseMembers(release)
   const head = JSON.stringify({
     ...members,
     ...(crop !== null && { crop }),
@@ -75,7 +75,7 @@ function dataValueWriter(
     if (id === undefined) return leave(id, 'It has no id.')
     const orgUnit = units ? units.get(String(id)) : String(id)
     if (orgUnit === undefined) return leave(id, 'The mapping names no organisation unit for it.')
-    const figures = figuresIn(product, release, keys, advice)
+    const figures = readStatistics(product, release, keys, advice)
     const values = elements.flatMap(({ index, dataElement, categoryOptionCombo }) => {
       const figure = figures[index] ?? null
       if (figure === null) return []

@@ -4,10 +4,16 @@ import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { Items } from '#src/http/format.ts'
 import { csvRow } from '#src/http/formats.ts'
 import type { PublishedRelease, ReleaseMembers } from '#src/lookup/releases.ts'
-import { type Source, sharedMembers } from '#src/lookup/sources.ts'
-import type { DistributionWanted } from '#src/raster/distribution.ts'
-import { type Advice, locationOf } from '../polygon/advisors.ts'
-import { columnsOf, entriesOf, figureKeysOf, figuresIn, quantitiesIn } from '../polygon/answer.ts'
+import { makeSharedMembers, type SourceRelease } from '#src/lookup/sources.ts'
+import type { DistributionOptions } from '#src/raster/distribution.ts'
+import { type Advice, describeRegion } from '../polygon/advisors.ts'
+import {
+  listStatisticColumns,
+  listStatisticKeys,
+  makeRegionEntries,
+  quantitiesIn,
+  readStatistics,
+} from '../polygon/answer.ts'
 import { type QuantityCell, quantityColumns } from '../quantities/columns.ts'
 import { entriesWith } from '../quantities/compute.ts'
 import type { QuantityRules } from '../quantities/rules.ts'
@@ -30,10 +36,10 @@ export interface PolygonItem {
 /** The answers of a call. */
 interface PolygonAnswers {
   product: ProductDefinition
-  sources: readonly Source[]
+  sources: readonly SourceRelease[]
   /** The first release of the sources. */
   release: PublishedRelease
-  distribution: DistributionWanted | null
+  distribution: DistributionOptions | null
   rules: QuantityRules | null
   /** Members of the whole answer beside those of the sources. */
   members: object
@@ -53,7 +59,7 @@ const PLACE_COLUMNS = ['name', 'lat', 'lng', 'area_ha'] as const
 
 export function createPolygonItems(answers: PolygonAnswers): PolygonItems {
   const { product, sources, release, mapping, rules } = answers
-  const keys = figureKeysOf(product, answers.distribution)
+  const keys = listStatisticKeys(product, answers.distribution)
   const { names, pickCells } = createFigureColumns(answers, keys)
   const memberNames = [...new Set(sources.flatMap(({ members }) => Object.keys(members)))]
   const empty = (columns: readonly unknown[]) => columns.map(() => null)
@@ -62,14 +68,14 @@ export function createPolygonItems(answers: PolygonAnswers): PolygonItems {
     release,
     keys,
     mapping,
-    members: { ...sharedMembers(sources), ...answers.members },
+    members: { ...makeSharedMembers(sources), ...answers.members },
     columns: ['id', ...PLACE_COLUMNS, ...memberNames, ...names, 'error', 'code'],
     object: ({ id, name, members, advice, reason }) =>
       JSON.stringify({
         id,
         ...(advice
           ? {
-              location: locationOf(name, advice),
+              location: describeRegion(name, advice),
               ...members,
               ...(reason ? { [product.entries]: null } : createData(product, advice, rules)),
             }
@@ -110,7 +116,7 @@ function createData(
   { release, statistics }: Advice,
   rules: QuantityRules | null,
 ): object {
-  const entries = entriesOf(product, release, statistics)
+  const entries = makeRegionEntries(product, release, statistics)
   if (!rules) return { [product.entries]: entries }
   const figures = quantitiesIn(rules, product, release, statistics)
   return { [product.entries]: entriesWith(entries, figures), quantities: figures.quantities }
@@ -120,7 +126,7 @@ function locate(
   sentName: string | undefined,
   advice: Advice,
 ): Record<(typeof PLACE_COLUMNS)[number], string | number> {
-  const { name, lat, lng, area_ha } = locationOf(sentName, advice)
+  const { name, lat, lng, area_ha } = describeRegion(sentName, advice)
   return { name, lat, lng, area_ha }
 }
 
@@ -140,9 +146,9 @@ function createFigureColumns({ product, sources, rules }: PolygonAnswers, keys: 
         [
           release.code,
           {
-            names: [...columnsOf(product, release, keys), ...(quantities?.names ?? [])],
+            names: [...listStatisticColumns(product, release, keys), ...(quantities?.names ?? [])],
             pickCells(advice: Figures): QuantityCell[] {
-              const figures = figuresIn(product, release, keys, advice)
+              const figures = readStatistics(product, release, keys, advice)
               if (!rules || !quantities) return figures
               const amounts = quantitiesIn(rules, product, release, advice.statistics)
               return [...figures, ...quantities.cellsOf(amounts)]

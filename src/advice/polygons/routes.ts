@@ -5,20 +5,20 @@ import { ReleaseHeader } from '#schemas/advisory.ts'
 import { ref } from '#schemas/common.ts'
 import { DataValueSet } from '#schemas/dhis2.ts'
 import { asQuery } from '#schemas/point-request.ts'
-import { parametersOf } from '#schemas/polygon.ts'
+import { withoutPlaces } from '#schemas/polygon.ts'
 import {
   MOST_POLYGONS,
   type PlainPolygonsRequest,
   POLYGONS_PARAMETERS,
   PolygonCollection,
-  type PolygonsForms,
+  type PolygonsFormats,
   type PolygonsRequest,
   type PolygonsSchemas,
 } from '#schemas/polygons.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { untilGone } from '#src/http/deadline.ts'
+import { createClientSignal } from '#src/http/deadline.ts'
 import { resumePieces, writeItems } from '#src/http/format.ts'
 import { attach, DISPOSITION, documentFormats, negotiateFormat } from '#src/http/formats.ts'
 import { ignoredMember, queryMerger } from '#src/http/parameters.ts'
@@ -29,17 +29,17 @@ import type { Wait } from '#src/lib/time-budget.ts'
 import type { Pause } from '#src/lib/turns.ts'
 import type { Lookup, WorkInRelease } from '#src/lookup/lookup.ts'
 import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
-import { seriesOf } from '#src/lookup/releases.ts'
-import { createSources, releasesOf, type Source } from '#src/lookup/sources.ts'
+import { readSeries } from '#src/lookup/releases.ts'
+import { createSources, listReleaseCodes, type SourceRelease } from '#src/lookup/sources.ts'
 import { GEOJSON_TYPE, JSON_TYPE, mediaTypeOfBody, readLongBodies } from '../batch/bodies.ts'
 import type { AreaAdvisor, PolygonAdvisor } from '../polygon/advisors.ts'
 import {
-  countryOf,
   isPolygonItself,
   polygonNoter,
+  readCountryCode,
+  readDistributionOptions,
   refuseProvenance,
   refuseUnlessOne,
-  wantedIn,
 } from '../polygon/body.ts'
 import type { AdviseWithTimeout } from '../polygon/computing.ts'
 import type { AreaSelection } from '../polygon/queries.ts'
@@ -51,7 +51,7 @@ import {
   listAreaItems,
   listFeatures,
   listPolygonItems,
-  placePolygons,
+  locatePolygons,
   readPolygon,
   refuseUnknownAreas,
   type SentPolygon,
@@ -86,7 +86,7 @@ Answers are streamed. The service computes at most two polygons of a caller at a
 
 function documentOperation(
   { product, request, response }: PolygonsSchemas<ProductDefinition>,
-  forms: PolygonsForms,
+  forms: PolygonsFormats,
 ) {
   const { code, names } = product
   const collection = ref(PolygonCollection)
@@ -95,7 +95,7 @@ function documentOperation(
     summary: `${names.titleOfMany ?? names.title} in many polygons`,
     description: RULES.trim().replaceAll('{product}', code),
     tags: ['advisory'],
-    queryAlternative: asQuery(parametersOf(request)),
+    queryAlternative: asQuery(withoutPlaces(request)),
     body: ref(request),
     // The collection may be the whole body, as JSON as well.
     bodyForms: { [JSON_TYPE]: Type.Union([ref(request), collection]), [GEOJSON_TYPE]: collection },
@@ -150,7 +150,7 @@ interface Begun {
 interface ManyOptions {
   lookup: Lookup
   schemas: PolygonsSchemas<ProductDefinition>[]
-  forms: PolygonsForms
+  forms: PolygonsFormats
   polygonAdvisor: PolygonAdvisor
   areaAdvisor: AreaAdvisor
   adviseWithTimeout: AdviseWithTimeout
@@ -199,16 +199,16 @@ async function answerMany(
   const format = chooseFormat(request, reply)
   const isDataValueSet = format === DATA_VALUE_SET
   refuseUnlessOne('polygons', body)
-  const sentFor = { ...body, country_code: countryOf(body) }
+  const sentFor = { ...body, country_code: readCountryCode(body) }
   const named = await withReleaseNamed(lookup, product, sentFor, request, reply)
   if (body.admin) await withTimeout(request, reply, () => lookup.places.fillCrop(named))
-  const series = seriesOf(product, named)
+  const series = readSeries(product, named)
   const selection = body.admin && readSelection(body.admin)
-  const distribution = wantedIn(body)
+  const distribution = readDistributionOptions(body)
   if (distribution && distribution.bins > 0 && (format.extension || isDataValueSet)) throw tooDeep()
   const rules = await withTimeout(request, reply, () => readRules(body, [product], 'polygons'))
   if (rules && isDataValueSet) throw refuseQuantities(body)
-  const [clientKey, gone] = [clientKeyOf(request), untilGone(reply)]
+  const [clientKey, gone] = [clientKeyOf(request), createClientSignal(reply)]
   const pause = () => turns.next(clientKey, gone)
   const sent = await takePolygons(request, pause)
   const wait: Wait = (work) => withTimeout(request, reply, work)
@@ -217,7 +217,7 @@ async function answerMany(
   const begin: WorkInRelease<Begun> = async (snapshot, published) => {
     if (selection) await waitInTurn(() => refuseUnknownAreas(db, snapshot, selection))
     const all = createSources(product, named, snapshot, published)
-    const placed = await placePolygons(lookup, snapshot, all, sent, { clientKey, wait, pause })
+    const placed = await locatePolygons(lookup, snapshot, all, sent, { clientKey, wait, pause })
     const { sources, release, polygons } = placed
     if (isDataValueSet) refuseSeveral(sources)
     const [members, mapping] = [ignoredMember(request), body.dhis2]
@@ -244,7 +244,7 @@ async function answerMany(
       : listPolygonItems(source, polygonAdvisor, polygons)
     const written = writeItems(writer, eachCounted(items, count), { pause })
     const pieces = selection ? written : givingBack(request.place, () => sumSizes(polygons), written)
-    return { releases: releasesOf(sources), first: await pieces.next(), pieces }
+    return { releases: listReleaseCodes(sources), first: await pieces.next(), pieces }
   }
   const { releases, first, pieces } = await lookup.inRelease(series, begin, wait)
   // No retry needs the polygons from here on, and each of the rest leaves memory with its turn.
@@ -289,8 +289,8 @@ function tooDeep(): ApiError {
 }
 
 /** @throws {ApiError} INVALID_PARAMETERS for polygons of several countries: a data value set has one release */
-function refuseSeveral(sources: readonly Source[]): void {
-  if (releasesOf(sources).length < 2) return
+function refuseSeveral(sources: readonly SourceRelease[]): void {
+  if (listReleaseCodes(sources).length < 2) return
   throw ApiError.invalid(
     'country_code',
     'must be sent for DHIS2 where polygons lie in several countries: a data value set is of one release',

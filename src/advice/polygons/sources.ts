@@ -13,16 +13,16 @@ import type { ClientKey } from '#src/lib/fair-queue.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
 import { inOrder, type Pause } from '#src/lib/turns.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
-import { type PublishedRelease, ReplacedMeanwhile, releaseMembers } from '#src/lookup/releases.ts'
-import { codesOf, type Snapshot } from '#src/lookup/snapshot.ts'
-import type { Source, Sources } from '#src/lookup/sources.ts'
-import type { DistributionWanted } from '#src/raster/distribution.ts'
+import { makeReleaseMembers, type PublishedRelease, ReplacedMeanwhile } from '#src/lookup/releases.ts'
+import { listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
+import type { SourceRelease, SourceReleases } from '#src/lookup/sources.ts'
+import type { DistributionOptions } from '#src/raster/distribution.ts'
 import { readCollection, type Validator } from '../batch/bodies.ts'
 import type { Advice, AreaAdvisor, PolygonAdvisor } from '../polygon/advisors.ts'
 import { hasValues } from '../polygon/answer.ts'
-import { nameOf } from '../polygon/body.ts'
+import { readFeatureName } from '../polygon/body.ts'
 import type { Waiting } from '../polygon/computing.ts'
-import { geoJsonOf, interiorPointOf, type Outline, readGeoJson } from '../polygon/geometry.ts'
+import { findInteriorPoint, type Outline, readGeoJson, toGeoJson } from '../polygon/geometry.ts'
 import { type AreaInRelease, type AreaSelection, listAreasInRelease } from '../polygon/queries.ts'
 import type { PolygonItem } from './items.ts'
 
@@ -60,7 +60,7 @@ export function readPolygon(request: FastifyRequest, feature: unknown): SentPoly
   const own = id ?? (isObject(properties) ? properties.id : undefined)
   const sent = {
     id: isLabels({ id: own }) ? ((own ?? undefined) as PolygonItem['id']) : undefined,
-    name: nameOf(feature, request),
+    name: readFeatureName(feature, request),
   }
   const refused = (error: ApiError) => ({ ...sent, outline: error.body, size: 1 })
   if (id !== null && !isLabels({ id })) return refused(validationError(isLabels.errors ?? [], { id }))
@@ -84,7 +84,7 @@ export async function refuseUnknownAreas(
 ): Promise<void> {
   const isCountry = snapshot.countries.some(({ code }) => code === countryCode)
   const country = isCountry ? await findAdminCountry(db, countryCode, level) : undefined
-  if (!country) throw unknownCountry('admin.country_code', codesOf(snapshot))
+  if (!country) throw unknownCountry('admin.country_code', listCodes(snapshot))
   if (!country.levels.includes(level)) throw noAreas(country, level)
   if (parent === null || (await hasAreaAbove(db, countryCode, level, parent))) return
   throw ApiError.invalid(
@@ -94,13 +94,13 @@ export async function refuseUnknownAreas(
 }
 
 interface PlacedPolygon extends SentPolygon {
-  source: Source
+  source: SourceRelease
 }
 
 /** The polygons of a call, and the sources that answer. */
 interface Placed {
   polygons: PlacedPolygon[]
-  sources: Source[]
+  sources: SourceRelease[]
   /** The first release of the sources. */
   release: PublishedRelease
 }
@@ -116,17 +116,17 @@ interface Waits {
  *
  * @throws {ApiError} where no polygon has a release
  */
-export async function placePolygons(
+export async function locatePolygons(
   { places, reasons }: Lookup,
   snapshot: Snapshot,
-  sources: Sources,
+  sources: SourceReleases,
   sent: readonly SentPolygon[],
   { clientKey, wait, pause }: Waits,
 ): Promise<Placed> {
-  async function findSource({ outline }: SentPolygon): Promise<Source> {
+  async function findSource({ outline }: SentPolygon): Promise<SourceRelease> {
     if (!sources.byPlace || 'error' in outline) return sources.of(null)
     await pause()
-    const position = interiorPointOf(outline.polygons)
+    const position = findInteriorPoint(outline.polygons)
     const cached = places.countryFromMemory(snapshot, position)
     return sources.of(
       cached === undefined ? await wait(() => places.country(snapshot, position, clientKey)) : cached,
@@ -138,7 +138,7 @@ export async function placePolygons(
   const used = new Set(polygons.filter(({ outline }) => !('error' in outline)).map(({ source }) => source))
   const all = used.size > 0 ? [...used] : [sources.of(null)]
   const release = all.flatMap((source) => source.release ?? [])[0]
-  if (!release) throw await wait(() => reasons.noRelease(snapshot, (all[0] as Source).series))
+  if (!release) throw await wait(() => reasons.noRelease(snapshot, (all[0] as SourceRelease).series))
   return { polygons, sources: all, release }
 }
 
@@ -154,7 +154,7 @@ export interface ItemSource extends Waits {
   snapshot: Snapshot
   series: Series
   release: PublishedRelease
-  distribution: DistributionWanted | null
+  distribution: DistributionOptions | null
   /** Computes with a deadline of its own, which begins with its turn. */
   withTimeout: <Result extends Advice>(advise: (waiting: Waiting) => Promise<Result>) => Promise<Result>
   /** Waits for a connection before the answer begins: the queue may refuse it. */
@@ -215,7 +215,7 @@ export function listPolygonItems(
       withTimeout((waiting) => advisor.adviseIn(release, outline.polygons, distribution, waiting))
     const outcome = await findOutcome({ ...source, series }, compute, isFirst)
     await pause()
-    return { id, name, members, geometry: hasShapes ? JSON.stringify(geoJsonOf(outline)) : null, ...outcome }
+    return { id, name, members, geometry: hasShapes ? JSON.stringify(toGeoJson(outline)) : null, ...outcome }
   }
 
   async function* tasks() {
@@ -242,7 +242,7 @@ export function listAreaItems(
   selection: AreaSelection,
 ): AsyncGenerator<PolygonItem> {
   const { release, distribution, withTimeout, waitInTurn, goOnInTurn, hasShapes } = source
-  const members = releaseMembers(release)
+  const members = makeReleaseMembers(release)
 
   async function advise(
     area: AreaInRelease,

@@ -1,8 +1,8 @@
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { MASS_KEYS, type Quantities, type Quantity } from '#schemas/quantities.ts'
 import type { LayerLabel, ReleaseLabels } from '#src/lookup/queries.ts'
-import { columnOf } from '#src/lookup/releases.ts'
-import type { QuantityFigures } from './compute.ts'
+import { nameColumn } from '#src/lookup/releases.ts'
+import type { QuantityResult } from './compute.ts'
 import { normalizeName } from './reading.ts'
 import type { QuantityRules } from './rules.ts'
 
@@ -11,14 +11,14 @@ export type QuantityCell = string | number | null
 /** Quantities as columns of tables and properties of features. */
 interface QuantityColumns {
   names: string[]
-  cellsOf(figures: QuantityFigures): QuantityCell[]
+  cellsOf(figures: QuantityResult): QuantityCell[]
 }
 
 const NUTRIENTS = ['N', 'P2O5', 'K2O', 'S'] as const
 
 interface Column {
   name: string
-  of(figures: QuantityFigures): QuantityCell | undefined
+  of(figures: QuantityResult): QuantityCell | undefined
 }
 
 /** The columns of a plan: those of each layer, then those of all layers. */
@@ -30,7 +30,7 @@ export function quantityColumns(
   const layerColumns = release.layers.flatMap((layer, index) =>
     listKeys(rules, product, layer).map(
       ([key, read]): Column => ({
-        name: columnOf(product, layer, key),
+        name: nameColumn(product, layer, key),
         of: ({ entries }) => {
           const entry = entries[index]
           return entry ? read(entry) : null

@@ -4,19 +4,19 @@ import { hasQuantities, MASS_KEYS, type Quantities, type Quantity } from '#schem
 import {
   compare,
   type Decimal,
-  decimalOf,
   minus,
-  numberOf,
   plus,
   quotient,
   type Rounding,
   rounded,
   times,
+  toDecimal,
+  toNumber,
   ZERO,
 } from '#src/lib/decimal.ts'
 import type { LayerLabel, ReleaseLabels } from '#src/lookup/queries.ts'
-import { dataOf, type LayerValues } from '#src/lookup/releases.ts'
-import type { Area, QuantityPlan } from './plan.ts'
+import { type LayerValues, makePointData } from '#src/lookup/releases.ts'
+import type { FieldArea, QuantityPlan } from './plan.ts'
 import type { Composition } from './queries.ts'
 import { normalizeName } from './reading.ts'
 import type { QuantityRules } from './rules.ts'
@@ -155,8 +155,8 @@ function computeNutrients(
   if (!found) return undefined
   const { n, p2o5, k2o, s } = found
   const of = (percent: number) => {
-    const { digits, scale } = times(kilograms, decimalOf(percent))
-    return numberOf(rounded({ digits, scale: scale + 2 }, GRAMS))
+    const { digits, scale } = times(kilograms, toDecimal(percent))
+    return toNumber(rounded({ digits, scale: scale + 2 }, GRAMS))
   }
   return { N: of(n), P2O5: of(p2o5), K2O: of(k2o), S: of(s) }
 }
@@ -168,21 +168,21 @@ const MASS_DECIMALS = { kg: 3, t: 6 } as const
 const MONEY_DECIMALS = 2
 
 function roundMoney(value: Decimal): number {
-  return numberOf(rounded(value, MONEY_DECIMALS))
+  return toNumber(rounded(value, MONEY_DECIMALS))
 }
 
 function roundMass(value: Decimal, key: MassKey): number {
-  return numberOf(rounded(value, MASS_DECIMALS[key]))
+  return toNumber(rounded(value, MASS_DECIMALS[key]))
 }
 
 const HALF: Rounding = 'half away from zero'
 
 function meanMoney(sum: Decimal, weight: Decimal): number {
-  return numberOf(quotient(sum, weight, MONEY_DECIMALS, HALF))
+  return toNumber(quotient(sum, weight, MONEY_DECIMALS, HALF))
 }
 
 function meanMass(sum: Decimal, weight: Decimal, key: MassKey): number {
-  return numberOf(quotient(sum, weight, MASS_DECIMALS[key], HALF))
+  return toNumber(quotient(sum, weight, MASS_DECIMALS[key], HALF))
 }
 
 /** The amount of one layer. */
@@ -211,10 +211,10 @@ const HECTARE_DECIMALS = 8
 function summarize(
   plan: QuantityPlan,
   key: MassKey,
-  { value, unit, hectares }: Area,
+  { value, unit, hectares }: FieldArea,
   parts: readonly ScenarioPart[],
 ): Quantities {
-  const area = { value: numberOf(value), unit, ha: numberOf(rounded(hectares, HECTARE_DECIMALS)) }
+  const area = { value: toNumber(value), unit, ha: toNumber(rounded(hectares, HECTARE_DECIMALS)) }
   const isProduce = parts.every(({ input }) => input === null)
   const { currency } = plan
   const money = currency !== null && { currency }
@@ -294,7 +294,7 @@ function sumCosts(plan: QuantityPlan, parts: readonly ScenarioPart[]): Partial<Q
 function findShare({ budget }: QuantityPlan, purchases: readonly Purchase[]): Partial<ScenarioQuantities> {
   if (budget === null) return {}
   const share = largestShare(purchases, budget)
-  return { share: numberOf(share), share_cost: roundMoney(costOfShare(purchases, share)) }
+  return { share: toNumber(share), share_cost: roundMoney(costOfShare(purchases, share)) }
 }
 
 function isUnpriced({ input, purchase, kilograms }: ScenarioPart): boolean {
@@ -335,7 +335,7 @@ function restates(scenario: string | null): boolean {
 
 const THOUSAND: Decimal = { digits: 1000n, scale: 0 }
 
-export interface QuantityFigures {
+export interface QuantityResult {
   /** In the order of the layers; null for those without a value. */
   entries: (Quantity | null)[]
   quantities: Quantities
@@ -351,8 +351,8 @@ export function computeQuantities(
   product: ProductDefinition,
   layers: readonly LayerLabel[],
   amounts: readonly (Decimal | null)[],
-  area: Area,
-): QuantityFigures {
+  area: FieldArea,
+): QuantityResult {
   const { plan } = rules
   const key = MASS_KEYS[product.unit] as MassKey
   const parts: ScenarioPart[] = []
@@ -392,8 +392,8 @@ function makeEntry(
   const bag = plan.bags.get(normalizeName(input))?.value
   if (bag) {
     const bags = countBags(kilograms, bag)
-    entry.bags = numberOf(bags)
-    entry.bag_kg = numberOf(bag)
+    entry.bags = toNumber(bags)
+    entry.bag_kg = toNumber(bag)
     entry.rest_kg = roundMass(minus(times(bags, bag), kilograms), 'kg')
   }
   if (purchase) entry.cost = roundMoney(computeCost(purchase))
@@ -408,14 +408,14 @@ export function quantitiesAt(
   product: ProductDefinition,
   { layers }: ReleaseLabels,
   values: LayerValues,
-  area: Area,
-): QuantityFigures {
-  const amounts = values.map((value) => (Number.isNaN(value) ? null : times(decimalOf(value), area.hectares)))
+  area: FieldArea,
+): QuantityResult {
+  const amounts = values.map((value) => (Number.isNaN(value) ? null : times(toDecimal(value), area.hectares)))
   return computeQuantities(rules, product, layers, amounts, area)
 }
 
 /** Adds its quantity to each entry of an answer. */
-export function entriesWith<Entry extends object>(entries: Entry[], { entries: all }: QuantityFigures) {
+export function entriesWith<Entry extends object>(entries: Entry[], { entries: all }: QuantityResult) {
   const quantities = all.filter((quantity) => quantity !== null)
   return entries.map((entry, index) => ({ ...entry, quantity: quantities[index] }))
 }
@@ -426,9 +426,9 @@ export function dataWithQuantities(
   product: ProductDefinition,
   release: ReleaseLabels,
   values: LayerValues,
-  area: Area,
+  area: FieldArea,
 ): Record<string, unknown> {
-  const data = dataOf(product, release, values)
+  const data = makePointData(product, release, values)
   if (!hasQuantities(product)) return data
   const figures = quantitiesAt(rules, product, release, values, area)
   return {

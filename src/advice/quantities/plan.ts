@@ -7,7 +7,7 @@ import {
 } from '#schemas/quantities.ts'
 import { ApiError } from '#src/errors.ts'
 import { isOneOf } from '#src/lib/collections.ts'
-import { compare, type Decimal, decimalOf, times } from '#src/lib/decimal.ts'
+import { compare, type Decimal, times, toDecimal } from '#src/lib/decimal.ts'
 import {
   combinePairs,
   isAbove,
@@ -164,7 +164,7 @@ function parseProducePrice(text: string): { currency: string; per_kg: unknown } 
 }
 
 /** An area as the request has it, and in hectares. */
-export interface Area {
+export interface FieldArea {
   value: Decimal
   unit: AreaUnitName
   hectares: Decimal
@@ -173,7 +173,7 @@ export interface Area {
 /** The quantities that a request asks for. */
 export interface QuantityPlan {
   /** Null where each place has its own. */
-  area: Area | null
+  area: FieldArea | null
   /** The unit of areas that places have themselves. */
   unit: AreaUnitName
   /** The member or column with the areas of points; null where they have none. */
@@ -190,8 +190,8 @@ export interface QuantityPlan {
 }
 
 const NONE: NumbersByName = new Map()
-const GRAM = decimalOf(0.001)
-const ONE_HECTARE: Area = { value: decimalOf(1), unit: 'ha', hectares: decimalOf(1) }
+const GRAM = toDecimal(0.001)
+const ONE_HECTARE: FieldArea = { value: toDecimal(1), unit: 'ha', hectares: toDecimal(1) }
 
 /** Whether a request asks for quantities. It runs for every request. */
 export function asksForQuantities(request: QuantityRequest): boolean {
@@ -261,7 +261,7 @@ function refuseLongTexts(request: QuantityRequest): void {
  *
  * @throws {ApiError} INVALID_PARAMETERS
  */
-export function readArea(field: string, sent: unknown, unit: AreaUnitName): Area {
+export function readFieldArea(field: string, sent: unknown, unit: AreaUnitName): FieldArea {
   const limit = { zero: false, maximum: 1e12 }
   const value = readNumber(field, sent, limit)
   const size = hectares(times(value, AREA_UNITS[unit].squareMetres))
@@ -291,7 +291,7 @@ function readAreaField(sent: QuantityRequest['area'], areasOf: AreasOf): AreaFie
     return { area: null, unit: areaUnit, areasFrom: null }
   }
   if (from === undefined)
-    return { area: readArea('area.value', value, areaUnit), unit: areaUnit, areasFrom: null }
+    return { area: readFieldArea('area.value', value, areaUnit), unit: areaUnit, areasFrom: null }
   if (areasOf === 'request' || value !== undefined) {
     throw ApiError.invalid(
       'area.from',

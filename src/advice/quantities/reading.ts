@@ -2,7 +2,7 @@ import type { ErrorDetail } from '#schemas/common.ts'
 import { QUANTITY_LIMITS } from '#schemas/quantities.ts'
 import { ApiError } from '#src/errors.ts'
 import { isObject } from '#src/lib/collections.ts'
-import { compare, type Decimal, decimalOf } from '#src/lib/decimal.ts'
+import { compare, type Decimal, toDecimal } from '#src/lib/decimal.ts'
 
 interface Bounds {
   /** Whether 0 is allowed. */
@@ -37,14 +37,14 @@ export function readNumber(field: string, sent: unknown, { zero, maximum }: Boun
   const isOne = typeof sent === 'number' && sent <= maximum && (zero ? sent >= 0 : sent > 0)
   const rule = `must be a number ${zero ? 'from' : 'above'} 0 ${zero ? 'to' : 'and at most'} ${maximum}`
   if (!isOne) throw ApiError.invalid(field, rule)
-  const decimal = decimalOf(sent)
+  const decimal = toDecimal(sent)
   if (decimal.scale <= MOST_DECIMALS) return decimal
   throw ApiError.invalid(field, `must have at most ${MOST_DECIMALS} decimals`)
 }
 
 /** Whether a decimal is above a limit. */
 export function isAbove(value: Decimal, limit: number): boolean {
-  return compare(value, decimalOf(limit)) > 0
+  return compare(value, toDecimal(limit)) > 0
 }
 
 /**

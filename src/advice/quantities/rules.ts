@@ -6,9 +6,9 @@ import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { cacheValue } from '#src/lib/cache.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
-import { codesIn } from '#src/lookup/pinned-request.ts'
+import { splitCodes } from '#src/lookup/pinned-request.ts'
 import type { ReleaseLabels } from '#src/lookup/queries.ts'
-import { type PublishedRelease, seriesOf } from '#src/lookup/releases.ts'
+import { type PublishedRelease, readSeries } from '#src/lookup/releases.ts'
 import { type AreasOf, type QuantityPlan, readPlan } from './plan.ts'
 import { type Composition, listCompositions } from './queries.ts'
 import { type NumbersByName, normalizeName } from './reading.ts'
@@ -123,7 +123,8 @@ export function createRuleReader({ config, database, products }: App, lookup: Lo
     const { published, releaseOf } = lookup.known() ?? (await lookup.current())
     // A named release may have inputs and scenarios that no published one has.
     const named: PublishedRelease[] = []
-    for (const code of codesIn(request.release ?? '')) named.push((await lookup.namedRelease(code)).release)
+    for (const code of splitCodes(request.release ?? ''))
+      named.push((await lookup.namedRelease(code)).release)
     const all = [...published, ...named]
     refuseUnknownNames(
       plan,
@@ -132,7 +133,7 @@ export function createRuleReader({ config, database, products }: App, lookup: Lo
     )
     const answering =
       request.release === undefined
-        ? products.flatMap((product) => releaseOf(seriesOf(product, request)) ?? [])
+        ? products.flatMap((product) => releaseOf(readSeries(product, request)) ?? [])
         : named
     refuseSharedBudget(plan, products.filter(hasQuantities), answering)
     return { plan, compositions: plan.nutrients ? await compositions() : [] }

@@ -10,7 +10,7 @@ import { type ClientKey, EVERYBODY } from '#src/lib/fair-queue.ts'
 import { round } from '#src/lib/round.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { LayerLabel, ReleaseLabels } from '#src/lookup/queries.ts'
-import { seriesOf } from '#src/lookup/releases.ts'
+import { readSeries } from '#src/lookup/releases.ts'
 import type { Advisors } from '../polygon/advisors.ts'
 import { computationUntil, type Waiting } from '../polygon/computing.ts'
 import { readGeoJson } from '../polygon/geometry.ts'
@@ -30,7 +30,7 @@ interface PlaceReading {
   values: WatchedValue[]
 }
 
-type SeriesRequest = Parameters<typeof seriesOf>[1]
+type SeriesRequest = Parameters<typeof readSeries>[1]
 
 export type PlaceReader = ReturnType<typeof createPlaceReader>
 
@@ -83,7 +83,7 @@ export function createPlaceReader(app: App, lookup: Lookup, advisors: Advisors) 
   return {
     /** The series of a request, with defaults and the code of the crop. */
     async findSeries(product: ProductDefinition, request: SeriesRequest): Promise<Series> {
-      const series = seriesOf(product, request)
+      const series = readSeries(product, request)
       const { cropNamed } = await lookup.current()
       return { ...series, cropCode: cropNamed(series.cropCode) }
     },

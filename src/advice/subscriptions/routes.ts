@@ -3,9 +3,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import {
+  defineSubscriptionSchemas,
   NewSecret,
   type SubscriptionRequest,
-  subscriptionSchemasOf,
   type WatchedValue,
   WebhookTest,
 } from '#schemas/subscriptions.ts'
@@ -15,13 +15,13 @@ import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import { loadSecrets } from '#src/http/access-tokens.ts'
 import { createAccountSeal, renewWhenReady } from '#src/http/account-seal.ts'
 import type { App } from '#src/http/app.ts'
-import { untilGone } from '#src/http/deadline.ts'
-import { callerOf } from '#src/http/plugins/authentication.ts'
+import { createClientSignal } from '#src/http/deadline.ts'
+import { requireCaller } from '#src/http/plugins/authentication.ts'
 import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
 import { whyNoTarget } from '#src/lib/outward-post.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { Advisors } from '../polygon/advisors.ts'
-import { geoJsonOf, readGeoJson, soleFeature } from '../polygon/geometry.ts'
+import { readGeoJson, soleFeature, toGeoJson } from '../polygon/geometry.ts'
 import { formatMessage, isSuccess, send, type TargetResponse } from './deliver.ts'
 import { createPlaceReader } from './place-reader.ts'
 import {
@@ -81,7 +81,7 @@ function enableRoute(app: App, { schemas }: SubscriptionService) {
     },
     handler: async (request: SubscriptionById) => {
       const { id } = request.params
-      const { id: userId } = callerOf(request)
+      const { id: userId } = requireCaller(request)
       const row = await inTransaction(writer, async (trx) => {
         if (!(await enableSubscription(trx, userId, id))) return undefined
         const found = await findSubscription(trx, userId, id)
@@ -123,7 +123,7 @@ function renewRoute(app: App, { seal }: SubscriptionService) {
     handler: (request: SubscriptionById, reply: FastifyReply) =>
       app.once(request, reply, async () => {
         const { id } = request.params
-        const { id: userId } = callerOf(request)
+        const { id: userId } = requireCaller(request)
         const secret = newSecret()
         existing(
           await inTransaction(writer, async (trx) => {
@@ -197,7 +197,7 @@ function testRoute(app: App, { rules, seal, throttle }: SubscriptionService) {
       },
     },
     handler: async (request: SubscriptionById, reply: FastifyReply) => {
-      const { id: userId } = callerOf(request)
+      const { id: userId } = requireCaller(request)
       const { row, target } = await app.inTurn(request, reply, async () => {
         const { id } = request.params
         const row = existing(await findSubscription(writer, userId, id))
@@ -207,7 +207,7 @@ function testRoute(app: App, { rules, seal, throttle }: SubscriptionService) {
       })
       const id = randomUUID()
       const message = { id, userId, body: formatTest(id, row), ...target }
-      return describeTest(id, await send(message, { seal, rules, signal: untilGone(reply) }))
+      return describeTest(id, await send(message, { seal, rules, signal: createClientSignal(reply) }))
     },
   } as const
 }
@@ -273,7 +273,7 @@ function readPlace({ lat, lng, geometry, admin }: SubscriptionRequest): WatchedP
   }
   if (geometry !== undefined) {
     const outline = readGeoJson(soleFeature({ value: geometry, at: 'geometry' }))
-    return { type: 'polygon', geometry: geoJsonOf(outline) }
+    return { type: 'polygon', geometry: toGeoJson(outline) }
   }
   if (admin !== undefined) return { type: 'area', code: admin.code.trim(), level: admin.level ?? null }
   if (lat === undefined) throw ApiError.invalid('lat', 'is required beside lng')
@@ -337,7 +337,7 @@ async function createService(app: App, lookup: Lookup, advisors: Advisors) {
   }
   const reader = createPlaceReader(app, lookup, advisors)
   workOnSubscriptions(app, { reader, rules, seal })
-  const schemas = subscriptionSchemasOf(app.products.list)
+  const schemas = defineSubscriptionSchemas(app.products.list)
   return { reader, rules, seal, throttle: createThrottle(writer), schemas }
 }
 
@@ -376,7 +376,7 @@ function createRoute(app: App, service: SubscriptionService) {
     },
     handler: (request: SubscriptionCall, reply: FastifyReply) =>
       app.once(request, reply, async () => {
-        const { id: userId } = callerOf(request)
+        const { id: userId } = requireCaller(request)
         const subscription = await readSubscription(app, request, reply, service)
         const secret = newSecret()
         const row = await app.inTurn(request, reply, () =>
@@ -427,7 +427,7 @@ function listRoute(app: App, { schemas }: SubscriptionService) {
       },
     },
     handler: async (request: FastifyRequest) => {
-      const rows = await listSubscriptions(app.database.writer, callerOf(request).id)
+      const rows = await listSubscriptions(app.database.writer, requireCaller(request).id)
       return { items: rows.map((row) => addUnit(app, row)), next_cursor: null }
     },
   } as const
@@ -452,7 +452,7 @@ function getRoute(app: App, { schemas }: SubscriptionService) {
     handler: async (request: SubscriptionById) =>
       addUnit(
         app,
-        existing(await findSubscription(app.database.writer, callerOf(request).id, request.params.id)),
+        existing(await findSubscription(app.database.writer, requireCaller(request).id, request.params.id)),
       ),
   } as const
 }
@@ -477,7 +477,7 @@ function deleteRoute(app: App) {
       const { id } = request.params
       existing(
         await inTransaction(app.database.writer, async (trx) => {
-          const deleted = await deleteSubscription(trx, callerOf(request).id, id)
+          const deleted = await deleteSubscription(trx, requireCaller(request).id, id)
           if (deleted) {
             await request.audit(trx, { kind: 'subscription_deleted', detail: { subscription: id } })
           }

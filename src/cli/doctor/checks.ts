@@ -7,9 +7,18 @@ import { type Config, mistypedSettings } from '#src/config.ts'
 import { openToOthers } from '#src/data/embedded/cluster.ts'
 import { isDatabaseUnavailable } from '#src/data/failures.ts'
 import { roleRights, schemaDefects, schemaState } from '#src/data/schema-state.ts'
-import { codeOf, messageOf } from '#src/lib/promises.ts'
+import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import { sizeText, someNames, spanText } from '../table.ts'
-import { type Checks, error, type Finding, type Found, note, ok, type Patient, warning } from './finding.ts'
+import {
+  type CheckedDatabase,
+  type CheckResult,
+  type CheckResults,
+  type Checks,
+  error,
+  note,
+  ok,
+  warning,
+} from './finding.ts'
 import * as queries from './queries.ts'
 
 /** Checks without a database. */
@@ -87,7 +96,7 @@ export const SETTINGS_CHECKS: Checks<Config> = {
       return ok('The mail server lets the service in.')
     } catch (caught) {
       const advice = 'Mails are given up after a minute: look at SMTP_URL and the network between.'
-      return warning(`The mail server cannot be used: ${messageOf(caught)}.`, advice)
+      return warning(`The mail server cannot be used: ${formatError(caught)}.`, advice)
     }
   },
 
@@ -113,7 +122,7 @@ const SHORT_STOP_MS = 10_000
 /** A stolen access token is valid for this time. */
 const LONG_TOKEN_MINUTES = 60
 
-const DOUBTS: [isDoubtful: (config: Config) => boolean, finding: Finding][] = [
+const DOUBTS: [isDoubtful: (config: Config) => boolean, finding: CheckResult][] = [
   [
     ({ DATABASE_URL, DATABASE_READ_URL: read }) => read !== undefined && DATABASE_URL === undefined,
     warning(
@@ -178,7 +187,7 @@ const FEW_CHARACTERS = 10
 /** Attackers try these passwords first. */
 const USUAL_PASSWORDS = ['postgres', 'password', 'agro', 'admin', 'secret', 'changeme']
 
-function judgeSecret(secret: string | undefined, isServer: boolean): Finding {
+function judgeSecret(secret: string | undefined, isServer: boolean): CheckResult {
   if (secret === undefined) {
     if (!isServer) return ok('The secret of tokens is kept in DATA_DIR.')
     const advice = 'Make one with `openssl rand -base64 48`.'
@@ -213,13 +222,13 @@ async function existingFolder(folder: string): Promise<string> {
     await statfs(folder)
     return folder
   } catch (caught) {
-    if (codeOf(caught) !== 'ENOENT' || dirname(folder) === folder) throw caught
+    if (readErrorCode(caught) !== 'ENOENT' || dirname(folder) === folder) throw caught
     return existingFolder(dirname(folder))
   }
 }
 
 /** Checks of any database, before those of a server. */
-export const SCHEMA_CHECKS: Checks<Patient> = {
+export const SCHEMA_CHECKS: Checks<CheckedDatabase> = {
   async 'versions.postgresql'({ ask }) {
     const { text, number } = await ask(queries.findVersions)
     const [name] = text.split(/ on |,/)
@@ -312,7 +321,7 @@ const POSTGRESQL = 15
 const POSTGIS = [3, 3] as const
 const EXTENSIONS = ['postgis', 'postgis_raster']
 
-function judgeExtension({ name, installed, available }: queries.Extension): Finding {
+function judgeExtension({ name, installed, available }: queries.Extension): CheckResult {
   const sentence = `The extension ${name} is ${installed}.`
   const [major = 0, minor = 0] = installed.split('.').map(Number)
   if (major < POSTGIS[0] || (major === POSTGIS[0] && minor < POSTGIS[1]))
@@ -338,7 +347,7 @@ const APART_SECONDS = 2
 const FAR_APART_SECONDS = 60
 
 /** Checks of a database server and its replica. */
-export const SERVER_CHECKS: Checks<Patient> = {
+export const SERVER_CHECKS: Checks<CheckedDatabase> = {
   async 'connections.used'({ ask, config }) {
     const { places, clients } = await ask(queries.countConnections)
     const used = clients.reduce((sum, client) => sum + client.connections, 0)
@@ -403,7 +412,7 @@ export const SERVER_CHECKS: Checks<Patient> = {
     } catch (caught) {
       if (!isDatabaseUnavailable(caught)) throw caught
       return warning(
-        `The replica of DATABASE_READ_URL cannot be asked, so that its reads are the primary's: ${messageOf(caught) || codeOf(caught)}.`,
+        `The replica of DATABASE_READ_URL cannot be asked, so that its reads are the primary's: ${formatError(caught) || readErrorCode(caught)}.`,
         'Start it, or leave out DATABASE_READ_URL.',
       )
     }
@@ -426,7 +435,10 @@ export const SERVER_CHECKS: Checks<Patient> = {
 const ATTEMPTS = 10
 const PAUSE_MS = 200
 
-async function waitForReplay(position: string, askReplica: Patient['askReplica']): Promise<queries.Replay> {
+async function waitForReplay(
+  position: string,
+  askReplica: CheckedDatabase['askReplica'],
+): Promise<queries.Replay> {
   for (let attempt = 1; ; attempt++) {
     const replay = await askReplica(queries.findReplay(position))
     if (replay.behind === 0 || replay.paused || attempt === ATTEMPTS) return replay
@@ -434,7 +446,7 @@ async function waitForReplay(position: string, askReplica: Patient['askReplica']
   }
 }
 
-function judgeReplay({ recovering, paused, behind, seconds }: queries.Replay, config: Config): Found {
+function judgeReplay({ recovering, paused, behind, seconds }: queries.Replay, config: Config): CheckResults {
   if (!recovering)
     return note('DATABASE_READ_URL names no replica, but a server that writes.', 'Is it the same database?')
   if (paused) {

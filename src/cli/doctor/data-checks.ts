@@ -6,7 +6,7 @@ import { listReleases, type ReleaseRow } from '#src/catalog/release-queries.ts'
 import { listSchedules, type Schedule } from '#src/catalog/schedule-queries.ts'
 import { FileMissing, type FileStore, StorageUnavailable } from '#src/data/files/store.ts'
 import { readReference } from '#src/data/reference.ts'
-import { totalOf } from '#src/history/recorder.ts'
+import { readTotalLimit } from '#src/history/recorder.ts'
 import { sumHistories } from '#src/history/recording-queries.ts'
 import { findRetention } from '#src/history/retention-queries.ts'
 import {
@@ -18,9 +18,18 @@ import {
 import { listUnsummarised } from '#src/ingest/queries.ts'
 import { lookForFiles, unusedFiles } from '#src/ingest/unused-files.ts'
 import { isoMonth } from '#src/lib/dates.ts'
-import { messageOf } from '#src/lib/promises.ts'
+import { formatError } from '#src/lib/promises.ts'
 import { sizeText, someNames, spanText, timeText } from '../table.ts'
-import { type Checks, error, type Finding, note, ok, type Patient, unknown, warning } from './finding.ts'
+import {
+  type CheckedDatabase,
+  type CheckResult,
+  type Checks,
+  error,
+  note,
+  ok,
+  unknown,
+  warning,
+} from './finding.ts'
 import {
   findDatabaseSize,
   findTransactionAge,
@@ -30,7 +39,7 @@ import {
 } from './queries.ts'
 
 /** Checks of the stored data. */
-export const DATA_CHECKS: Checks<Patient> = {
+export const DATA_CHECKS: Checks<CheckedDatabase> = {
   async 'tables.sizes'({ ask }) {
     const tables = await ask(listLargeTables)
     const { bytes } = await ask(findDatabaseSize)
@@ -75,7 +84,7 @@ export const DATA_CHECKS: Checks<Patient> = {
   },
 
   async 'history.total'({ ask, config }) {
-    const limit = totalOf(config)
+    const limit = readTotalLimit(config)
     const bytes = await ask((trx) => sumHistories(trx))
     if (limit === undefined) return ok(`Histories hold ${sizeText(bytes)}; HISTORY_TOTAL_MB sets no limit.`)
     const sentence = `Histories hold ${sizeText(bytes)} of the ${sizeText(limit)} of HISTORY_TOTAL_MB.`
@@ -301,7 +310,7 @@ const OLD_TRANSACTIONS = 1e9
 
 const NEARLY = 0.9
 
-function judgeLoad({ code, createdAt, loader, lockless }: ReleaseRow): Finding {
+function judgeLoad({ code, createdAt, loader, lockless }: ReleaseRow): CheckResult {
   const begun = `${code} is incomplete since ${timeText(createdAt)} UTC`
   if (loader !== null) return note(`${begun}, and is being loaded: process ${loader} of the database.`)
   if (lockless) {
@@ -319,7 +328,7 @@ function judgeLoad({ code, createdAt, loader, lockless }: ReleaseRow): Finding {
 /** Services look every minute; a restarted one publishes late. */
 const OVERDUE_MS = 120_000
 
-function judgeSchedule(code: string, { publishAt, refusedAt, refusal }: Schedule): Finding {
+function judgeSchedule(code: string, { publishAt, refusedAt, refusal }: Schedule): CheckResult {
   const wanted = `${code} is to be published at ${timeText(publishAt)} UTC`
   if (refusedAt) {
     return warning(
@@ -394,7 +403,7 @@ async function withTimeout<Answer>(answer: Promise<Answer>, milliseconds = ANSWE
 }
 
 function capitalise(caught: unknown): string {
-  const message = messageOf(caught)
+  const message = formatError(caught)
   return `${message.charAt(0).toUpperCase()}${message.slice(1)}`
 }
 

@@ -14,25 +14,28 @@ type Level = (typeof LEVELS)[number]
 /** The codes of Nagios plugins: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN. */
 export const EXIT_OF_LEVEL: Record<Level, number> = { ok: 0, note: 0, warning: 1, error: 2, unknown: 3 }
 
-export interface Finding {
+export interface CheckResult {
   level: Level
   sentence: string
   advice: string | null
 }
 
-export interface Patient {
+export interface CheckedDatabase {
   config: Config
   kind: Database['kind']
   /** Runs a query in a read-only transaction. */
   ask: <Answer>(query: (trx: Transaction<Tables>) => Promise<Answer>) => Promise<Answer>
-  askReplica: Patient['ask']
+  askReplica: CheckedDatabase['ask']
   files: FileStore | undefined
 }
 
-export type Found = Finding | Finding[]
+export type CheckResults = CheckResult | CheckResult[]
 
 /** By group and check: monitoring knows these names, which never change. */
-export type Checks<Subject> = Record<`${string}.${string}`, (subject: Subject) => Found | Promise<Found>>
+export type Checks<Subject> = Record<
+  `${string}.${string}`,
+  (subject: Subject) => CheckResults | Promise<CheckResults>
+>
 
 /** Programs read the report: fields stay, and new ones may come. */
 export const DoctorReport = Type.Object(
@@ -56,7 +59,7 @@ export const DoctorReport = Type.Object(
 )
 export type DoctorReport = Static<typeof DoctorReport>
 
-const finding = (level: Level, sentence: string, advice: string | null = null): Finding => ({
+const finding = (level: Level, sentence: string, advice: string | null = null): CheckResult => ({
   level,
   sentence,
   advice,

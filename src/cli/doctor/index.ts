@@ -8,21 +8,21 @@ import { isDatabaseUnavailable } from '#src/data/failures.ts'
 import { openFolderApart } from '#src/data/files/apart/store.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
-import { codeOf, messageOf } from '#src/lib/promises.ts'
+import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import { VERSION } from '#src/lib/version.ts'
 import { command } from '../command.ts'
 import { ExitWith, print, whileShown } from '../terminal.ts'
 import { SCHEMA_CHECKS, SERVER_CHECKS, SETTINGS_CHECKS } from './checks.ts'
 import { ANSWER_MS, DATA_CHECKS } from './data-checks.ts'
 import {
+  type CheckedDatabase,
+  type CheckResults,
   type Checks,
   type DoctorReport,
   EXIT_OF_LEVEL,
   error,
-  type Found,
   findWorst,
   ok,
-  type Patient,
   reportText,
   unknown,
 } from './finding.ts'
@@ -55,7 +55,7 @@ async function examineAll(): Promise<NamedFinding[]> {
     loadEnvironmentFile()
     config = loadConfig()
   } catch (caught) {
-    const finding = error(messageOf(caught), 'Mend this setting: the service does not start before.')
+    const finding = error(formatError(caught), 'Mend this setting: the service does not start before.')
     return [...program, ...nameFindings('settings.configuration', finding)]
   }
   return [...program, ...(await examine(SETTINGS_CHECKS, config)), ...(await examineDatabase(config))]
@@ -90,7 +90,7 @@ async function examineCluster(config: Config, cluster: Cluster): Promise<NamedFi
     database.files && config.TILE_STORE.startsWith('file:')
       ? openFolderApart(database.files.place, ANSWER_MS)
       : undefined
-  const patient: Patient = {
+  const patient: CheckedDatabase = {
     config,
     kind: database.kind,
     ask: readingFrom(database.writer),
@@ -115,7 +115,7 @@ async function examineCluster(config: Config, cluster: Cluster): Promise<NamedFi
 }
 
 /** Each query runs in a read-only transaction. */
-export function readingFrom(db: Kysely<Tables>): Patient['ask'] {
+export function readingFrom(db: Kysely<Tables>): CheckedDatabase['ask'] {
   return (query) => db.transaction().setAccessMode('read only').execute(query)
 }
 
@@ -124,7 +124,7 @@ async function examine<Subject>(checks: Checks<Subject>, subject: Subject): Prom
   const findings: NamedFinding[] = []
   let isGone = false
   for (const [name, look] of Object.entries(checks)) {
-    const found: Found = isGone
+    const found: CheckResults = isGone
       ? unknown('This could not be looked at either.')
       : await tryLook(look, subject)
     isGone ||= found === GONE
@@ -133,7 +133,7 @@ async function examine<Subject>(checks: Checks<Subject>, subject: Subject): Prom
   return findings
 }
 
-function nameFindings(name: string, found: Found): NamedFinding[] {
+function nameFindings(name: string, found: CheckResults): NamedFinding[] {
   const [group, check] = name.split('.') as [string, string]
   return [found].flat().map((finding) => ({ group, check, ...finding }))
 }
@@ -149,10 +149,11 @@ async function tryLook<Subject>(look: Checks<Subject>[keyof Checks<Subject>], su
   try {
     return await look(subject)
   } catch (caught) {
-    if (codeOf(caught) === STATEMENT_TIMEOUT) return unknown('The database took too long to answer this.')
+    if (readErrorCode(caught) === STATEMENT_TIMEOUT)
+      return unknown('The database took too long to answer this.')
     if (isDatabaseUnavailable(caught)) return GONE
-    const sentence = `This could not be looked at: ${messageOf(caught).replace(/\.$/, '')}.`
-    return NOT_THERE.includes(codeOf(caught) ?? '')
+    const sentence = `This could not be looked at: ${formatError(caught).replace(/\.$/, '')}.`
+    return NOT_THERE.includes(readErrorCode(caught) ?? '')
       ? unknown(sentence, 'Do first what is said of the schema.')
       : unknown(sentence)
   }

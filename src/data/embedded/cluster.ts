@@ -16,7 +16,7 @@ import type { Duplex } from 'node:stream'
 import { Worker } from 'node:worker_threads'
 import { tryLock } from 'fs-native-extensions'
 import { OperatorError } from '#src/errors.ts'
-import { messageOf } from '#src/lib/promises.ts'
+import { formatError } from '#src/lib/promises.ts'
 import { doublingPauses, pauseAfter } from '#src/lib/retry.ts'
 import { EmbeddedSocket, isIdle, type ProtocolServer, queryMessage } from './protocol.ts'
 
@@ -402,7 +402,7 @@ async function takeFolder(folder: string): Promise<FileHandle> {
 }
 
 function unusable(folder: string, error: unknown): OperatorError {
-  const reason = messageOf(error)
+  const reason = formatError(error)
   return new OperatorError(
     `The folder ${folder} cannot be used for the embedded database: ${reason}. ${adviceOn(reason)}`,
   )

@@ -1,5 +1,5 @@
 import { Duplex } from 'node:stream'
-import { messageOf } from '#src/lib/promises.ts'
+import { formatError } from '#src/lib/promises.ts'
 
 /** The last message of an answer: type, length 5, and the state of the transaction. */
 const READY_FOR_QUERY = Buffer.from([0x5a, 0, 0, 0, 5])
@@ -36,9 +36,9 @@ const SENTENCES: Record<number, string> = {
 }
 
 /** What an error says that PGlite has thrown: one about files is no Error, and has a number alone. */
-export function fileErrorOf(error: unknown): string {
+export function describeFileError(error: unknown): string {
   const number = (error as { errno?: number } | null)?.errno
-  return (number !== undefined && SENTENCES[number]) || messageOf(error)
+  return (number !== undefined && SENTENCES[number]) || formatError(error)
 }
 
 /** Why a PostgreSQL that ended did so, as far as it said. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { PGlite } from '@electric-sql/pglite'
 import { listExportsOnce, postgisWithRaster } from './postgis.ts'
-import { fileErrorOf, isIdle, listenForLastWords, queryMessage } from './protocol.ts'
+import { describeFileError, isIdle, listenForLastWords, queryMessage } from './protocol.ts'
 
 /** How often the log is looked at, at most: it grows by some 20 MB a second. */
 const LOOK_EVERY_MS = 2000
@@ -61,7 +61,7 @@ const lastWords = listenForLastWords()
 const server = await PGlite.create(folder, {
   extensions: { postgis: postgisWithRaster(lastWords.hear, bundleFolder) },
 }).catch((error) => {
-  throw new Error(lastWords.spoken() ?? fileErrorOf(error))
+  throw new Error(lastWords.spoken() ?? describeFileError(error))
 })
 // postgis_raster's module cannot be linked before postgis's: it calls helpers that came with that one.
 await server.exec("load '$libdir/postgis-3'")

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, open, opendir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { codeOf } from '#src/lib/promises.ts'
+import { readErrorCode } from '#src/lib/promises.ts'
 import type { Range, RangeReader } from './store.ts'
 
 interface DiskRoomLimits {
@@ -127,7 +127,7 @@ async function addFilesOf(folder: string, files: KeptFile[]): Promise<void> {
 
 /** What another process has removed meanwhile is nothing to us. */
 function unlessGone(error: unknown): undefined {
-  if (codeOf(error) !== 'ENOENT') throw error
+  if (readErrorCode(error) !== 'ENOENT') throw error
 }
 
 /** So many may do something at a time; the others wait for a place, in the order in which they came. */
@@ -152,7 +152,7 @@ interface Waiting {
   fail(error: unknown): void
 }
 
-export function createPlaces(count: number): Places {
+export function createReadSlots(count: number): Places {
   const waiting = new Set<Waiting>()
   let taken = 0
 
@@ -300,7 +300,7 @@ function readsIn(
   { deadlineMs, pauseMs }: DiskCacheLimits,
   failed: () => void,
 ): (range: Range) => Promise<Buffer | undefined> {
-  const places = createPlaces(READS)
+  const places = createReadSlots(READS)
   /** Reads that are too late and have not ended: each has its place until it does. */
   let stuck = 0
   let readAgainAt = 0
@@ -313,8 +313,8 @@ function readsIn(
       if (range.isWhole(bytes)) return bytes
       await rm(path, { force: true }).catch(() => {})
     } catch (error) {
-      if (codeOf(error) === 'ENOENT') return undefined
-      if (codeOf(error) !== undefined) leaveAlone()
+      if (readErrorCode(error) === 'ENOENT') return undefined
+      if (readErrorCode(error) !== undefined) leaveAlone()
     }
     failed()
     return undefined

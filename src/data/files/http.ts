@@ -1,5 +1,5 @@
 import { OperatorError } from '#src/errors.ts'
-import { codeOf, messageOf } from '#src/lib/promises.ts'
+import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import { FileMissing, type FileStore, pathOf, StorageUnavailable } from './store.ts'
 
 /** What a server is asked, with headers that may depend on it. */
@@ -101,14 +101,14 @@ async function errorCodeOf({ headers, body }: Response): Promise<string> {
 const LONGEST_ERROR = 4096
 
 function wasReset(error: unknown): boolean {
-  const code = codeOf((error as Error).cause)
+  const code = readErrorCode((error as Error).cause)
   return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE'
 }
 
 /** What fetch fails for is the cause of what it throws; where several addresses were tried, that has a code alone. */
 function reasonOf(error: unknown): string {
   const cause = (error as Error).cause ?? error
-  return messageOf(cause) || (codeOf(cause) ?? messageOf(error))
+  return formatError(cause) || (readErrorCode(cause) ?? formatError(error))
 }
 
 /**

@@ -4,7 +4,7 @@ import { access, type FileHandle, mkdtemp, open, readdir, readFile, rm } from 'n
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Cache } from '#src/lib/cache.ts'
-import { codeOf } from '#src/lib/promises.ts'
+import { readErrorCode } from '#src/lib/promises.ts'
 
 /** What names the owner of a folder: its machine or container, its process, and when that started. */
 const OWNER = /^(?<host>[0-9a-f]{12})-(?<pid>\d{1,10})-(?<start>\d+)-\w{6}$/
@@ -45,7 +45,7 @@ async function startOf(pid: number): Promise<string | undefined> {
   try {
     process.kill(pid, 0)
   } catch (error) {
-    if (codeOf(error) === 'ESRCH') return undefined
+    if (readErrorCode(error) === 'ESRCH') return undefined
   }
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
   // Behind the name, which is in brackets and may have any letters, it is the twentieth field.
@@ -154,7 +154,7 @@ export function createMadeFiles(parent: string, mostBytes: number): MadeFiles {
         return { bytes: file.bytes, checksum: file.checksum, handle: await openCounted(file, readers) }
       } catch (error) {
         // Others have made room, or somebody has cleaned up.
-        if (codeOf(error) !== 'ENOENT') throw error
+        if (readErrorCode(error) !== 'ENOENT') throw error
         if (kept.peek(key) === file) kept.delete(key)
         return undefined
       }

@@ -1,15 +1,15 @@
 import { access, constants, mkdir } from 'node:fs/promises'
 import type { Config } from '#src/config.ts'
-import { messageOf } from '#src/lib/promises.ts'
+import { formatError } from '#src/lib/promises.ts'
 import { doublingPauses, pauseAfter } from '#src/lib/retry.ts'
-import { createPlaces, type DiskCacheState, diskCached } from './disk-cache.ts'
+import { createReadSlots, type DiskCacheState, diskCached } from './disk-cache.ts'
 import {
+  createRangeReader,
   FileDamaged,
   FileMissing,
   type FileStore,
   type Range,
   type RangeReader,
-  rangesOf,
   StorageUnavailable,
 } from './store.ts'
 
@@ -108,7 +108,7 @@ export function guarded(
   now?: () => number,
 ): GuardedRanges {
   const breaker = createBreaker(limits, now)
-  const places = createPlaces(limits.concurrency)
+  const places = createReadSlots(limits.concurrency)
   const errors: GuardState['errors'] = { unavailable: 0, missing: 0, damaged: 0, refused: 0 }
   let reads = 0
   let bytes = 0
@@ -247,7 +247,7 @@ export function serveFiles(config: Config, files: FileStore, log: Log): ServedFi
   // More than are under way at a time cannot fail where none of them ends.
   const failures = Math.min(BREAKER.failures, concurrency)
   const limits = { ...BREAKER, failures, concurrency, deadlineMs: TILE_STORE_TIMEOUT_MS }
-  const far = guarded(files.place, rangesOf(files), limits)
+  const far = guarded(files.place, createRangeReader(files), limits)
   const room = { mostBytes: TILE_DISK_CACHE_MB * 1e6, processes: WORKERS }
   const near = TILE_DISK_CACHE_DIR && diskCached(far, TILE_DISK_CACHE_DIR, { ...DISK, ...room })
   if (TILE_DISK_CACHE_DIR) void sayIfClosed(TILE_DISK_CACHE_DIR, log)
@@ -264,6 +264,6 @@ async function sayIfClosed(folder: string, log: Log): Promise<void> {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     await access(folder, constants.W_OK | constants.X_OK)
   } catch (error) {
-    log.warn({ reason: messageOf(error) }, 'nothing is kept in TILE_DISK_CACHE_DIR: it cannot be written')
+    log.warn({ reason: formatError(error) }, 'nothing is kept in TILE_DISK_CACHE_DIR: it cannot be written')
   }
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { access, constants, mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
-import { codeOf, messageOf } from '#src/lib/promises.ts'
+import { formatError, readErrorCode } from '#src/lib/promises.ts'
 
 /** Files that never change, by names that nothing else ever has: in a folder, on a web server or in a bucket. */
 export interface FileStore {
@@ -100,7 +100,7 @@ export interface RangeReader {
 }
 
 /** Reads parts of the files of a store. */
-export function rangesOf(store: FileStore): RangeReader {
+export function createRangeReader(store: FileStore): RangeReader {
   return {
     async read({ name, offset, length, isWhole }, signal) {
       const bytes = await store.read(name, offset, length, signal)
@@ -127,7 +127,7 @@ export function openFolder(folder: string): FileStore {
         }
       } catch (error) {
         // Without the folder nothing can be said of what is in it: a disk may not be mounted.
-        if (codeOf(error) !== 'ENOENT' || !(await isThere(folder))) throw unavailable(folder, error)
+        if (readErrorCode(error) !== 'ENOENT' || !(await isThere(folder))) throw unavailable(folder, error)
       }
       throw new FileMissing(`${folder} has not all of ${name}`)
     },
@@ -199,7 +199,7 @@ async function listed(
     const { size, mtime } = await stat(path)
     return { ...file, bytes: size, writtenAt: mtime }
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined
+    if (readErrorCode(error) === 'ENOENT') return undefined
     throw error
   }
 }
@@ -218,7 +218,7 @@ async function syncFolder(folder: string): Promise<void> {
 }
 
 function unavailable(folder: string, error: unknown): StorageUnavailable {
-  return new StorageUnavailable(`the files in ${folder} cannot be reached: ${messageOf(error)}`, {
+  return new StorageUnavailable(`the files in ${folder} cannot be reached: ${formatError(error)}`, {
     cause: error,
   })
 }

@@ -4,15 +4,15 @@ import { promisify } from 'node:util'
 import { deflate } from 'node:zlib'
 import type { Config } from '#src/config.ts'
 import type { Grid, GridSize, Window } from '#src/raster/grid.ts'
-import { bytesOf, type Pixels, type PixelType, pixelsOf } from '#src/raster/pixels.ts'
+import { bytesOf, createPixels, type Pixels, type PixelType } from '#src/raster/pixels.ts'
 import {
   ascii,
+  countHeaderBytes,
+  encodeGeoKeys,
   encodeHeader,
+  encodeSampleFormat,
+  encodeTransformation,
   type Field,
-  geoKeysOf,
-  headerBytesOf,
-  sampleFormatOf,
-  transformationOf,
 } from './tiff.ts'
 
 /**
@@ -143,12 +143,12 @@ function fieldsOf(
     { tag: 262, type: 'short', values: [BLACK_IS_ZERO] },
     { tag: 277, type: 'short', values: [1] },
     { tag: 284, type: 'short', values: [1] },
-    { tag: 317, type: 'short', values: [predictorOf(pixelsOf(type, 0))] },
+    { tag: 317, type: 'short', values: [predictorOf(createPixels(type, 0))] },
     { tag: 322, type: 'long', values: [GEOTIFF_BLOCK] },
     { tag: 323, type: 'long', values: [GEOTIFF_BLOCK] },
     { tag: 324, type: 'long', values: offsets },
     { tag: 325, type: 'long', values: lengths },
-    { tag: 339, type: 'short', values: [sampleFormatOf(type)] },
+    { tag: 339, type: 'short', values: [encodeSampleFormat(type)] },
     ...(nodata === undefined ? [] : [{ tag: 42113, type: 'ascii' as const, values: ascii(String(nodata)) }]),
   ]
   return [...fields, ...own].sort((one, other) => one.tag - other.tag)
@@ -160,7 +160,7 @@ function fieldsOfLayer(layer: GeotiffLayer): Field[] {
     { tag: 270, type: 'ascii', values: ascii(description, 'utf8') },
     { tag: 33432, type: 'ascii', values: ascii(licence, 'utf8') },
     ...placeOf(grid),
-    { tag: 34735, type: 'short', values: geoKeysOf(grid.srid, geographic) },
+    { tag: 34735, type: 'short', values: encodeGeoKeys(grid.srid, geographic) },
     { tag: 42112, type: 'ascii', values: ascii(metadataOf(layer), 'utf8') },
   ]
 }
@@ -169,7 +169,7 @@ function fieldsOfLayer(layer: GeotiffLayer): Field[] {
 function placeOf(grid: Grid): Field[] {
   const { originX, originY, pixelWidth, pixelHeight } = grid
   if (pixelWidth < 0 || pixelHeight > 0) {
-    return [{ tag: 34264, type: 'double', values: transformationOf(grid, { column: 0, row: 0 }) }]
+    return [{ tag: 34264, type: 'double', values: encodeTransformation(grid, { column: 0, row: 0 }) }]
   }
   return [
     { tag: 33550, type: 'double', values: [pixelWidth, -pixelHeight, 0] },
@@ -279,7 +279,7 @@ class LevelWriter {
     this.#below = below
     this.#writing = writing
     this.#stride = level.columns * GEOTIFF_BLOCK
-    this.#strip = pixelsOf(writing.type, this.#stride * GEOTIFF_BLOCK).fill(writing.nodata ?? 0)
+    this.#strip = createPixels(writing.type, this.#stride * GEOTIFF_BLOCK).fill(writing.nodata ?? 0)
   }
 
   /**
@@ -313,7 +313,7 @@ class LevelWriter {
   }
 
   #blockAt(column: number): Pixels {
-    const block = pixelsOf(this.#writing.type, GEOTIFF_BLOCK ** 2)
+    const block = createPixels(this.#writing.type, GEOTIFF_BLOCK ** 2)
     for (let y = 0; y < GEOTIFF_BLOCK; y++) {
       const start = y * this.#stride + column * GEOTIFF_BLOCK
       block.set(this.#strip.subarray(start, start + GEOTIFF_BLOCK), y * GEOTIFF_BLOCK)
@@ -360,7 +360,7 @@ export interface WrittenGeotiff {
 }
 
 /** How many bytes a GeoTIFF has at most, or nearly so: those of its pixels, and of its overviews. */
-export function mostBytesOf({ width, height }: GridSize, type: PixelType): number {
+export function estimateFileBytes({ width, height }: GridSize, type: PixelType): number {
   return levelsOf({ width, height }).reduce(
     (sum, { columns, rows }) => sum + columns * rows * 2 ** 16 * bytesOf(type),
     0,
@@ -425,7 +425,7 @@ async function putTogether(
     levels.map(({ level }, at) => fieldsOf(layer, level, places[at] as BlockPlaces, at > 0))
   const unplaced = levels.map(({ lengths }) => ({ offsets: lengths, lengths }))
   const places: BlockPlaces[] = []
-  let end = headerBytesOf(...directories(unplaced))
+  let end = countHeaderBytes(...directories(unplaced))
   for (const { lengths } of levels.toReversed()) {
     const offsets: number[] = []
     for (const length of lengths) {
@@ -474,5 +474,7 @@ export function downloadBytesOf({ DOWNLOAD_CACHE_MB, WORKERS }: DownloadSettings
 
 /** Whether layers may be downloaded, and one of this size is not too large for that. */
 export function isOffered(settings: DownloadSettings, size: GridSize, type: PixelType): boolean {
-  return settings.DOWNLOADS && mostBytesOf(size, type) <= Math.min(downloadBytesOf(settings), LARGEST_TIFF)
+  return (
+    settings.DOWNLOADS && estimateFileBytes(size, type) <= Math.min(downloadBytesOf(settings), LARGEST_TIFF)
+  )
 }

@@ -1,16 +1,16 @@
 import type { Window } from '#src/raster/grid.ts'
-import { type Pixels, pixelsOf } from '#src/raster/pixels.ts'
+import { createPixels, type Pixels } from '#src/raster/pixels.ts'
 import {
   BLOCK_SIZE,
-  blockWindowsOf,
   type CompressedBlock,
   compressBlock,
   type EncodedGranule,
   encodeGranule,
   GRANULE_SIZE,
   type GranuleCoverage,
-  type GranulePlace,
-  windowOf,
+  type GranuleIndex,
+  listBlockWindows,
+  makeGranuleWindow,
 } from './granule.ts'
 import type { Zstd } from './tiff.ts'
 
@@ -23,7 +23,7 @@ interface OpenBlock {
 }
 
 /** A granule of which blocks have come; those that are not there yet have no value, as far as is known. */
-interface OpenGranule extends GranulePlace {
+interface OpenGranule extends GranuleIndex {
   blocks: CompressedBlock[]
 }
 
@@ -85,7 +85,7 @@ export class GranuleBuilder {
   #emptyBlock(window: Window): OpenBlock {
     const missing = window.width * window.height
     const pixels = this.#coverage.bands.map(({ pixelType, nodata }) =>
-      pixelsOf(pixelType, missing).fill(nodata ?? 0),
+      createPixels(pixelType, missing).fill(nodata ?? 0),
     )
     return { window, pixels, missing }
   }
@@ -93,7 +93,7 @@ export class GranuleBuilder {
   /** The blocks of a granule, with those of which nothing has come. */
   #whole({ blocks, ...place }: OpenGranule): CompressedBlock[] {
     const { grid, bands } = this.#coverage
-    const windows = blockWindowsOf(windowOf(grid, place))
+    const windows = listBlockWindows(makeGranuleWindow(grid, place))
     return windows.map(
       (window, index) => blocks[index] ?? compressBlock(this.#zstd, bands, this.#emptyBlock(window)),
     )
@@ -107,7 +107,7 @@ export class GranuleBuilder {
       column: Math.floor(window.column / GRANULE_SIZE),
     }
     const key = `${place.row} ${place.column}`
-    const windows = blockWindowsOf(windowOf(this.#coverage.grid, place))
+    const windows = listBlockWindows(makeGranuleWindow(this.#coverage.grid, place))
     const granule = this.#granules.get(key) ?? { ...place, blocks: windows.map(() => null) }
     this.#granules.set(key, granule)
     const index = windows.findIndex(({ row, column }) => row === window.row && column === window.column)

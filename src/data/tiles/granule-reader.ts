@@ -3,12 +3,12 @@ import { Cache } from '#src/lib/cache.ts'
 import type { Window } from '#src/raster/grid.ts'
 import type { RangeReader } from '../files/store.ts'
 import {
-  blockIndexOf,
   decodeBlock,
   decodeHeader,
+  findBlockIndex,
+  findBlockRange,
   type Granule,
-  isHeaderOf,
-  rangeOf,
+  isGranuleHeader,
   type WindowPixels,
 } from './granule.ts'
 import { loadZstd } from './tiff.ts'
@@ -42,7 +42,7 @@ export function createGranuleReader(files: RangeReader): GranuleReader {
   })
 
   async function readBlock(file: GranuleFile, granule: Granule, index: number): Promise<WindowPixels | null> {
-    const range = rangeOf(granule, index)
+    const range = findBlockRange(granule, index)
     if (range === null) return null
     const bytes = await files.read({ ...range, name: fileNameOf(file) })
     const zstd = await loadZstd()
@@ -54,7 +54,9 @@ export function createGranuleReader(files: RangeReader): GranuleReader {
   const header: GranuleReader['header'] = (file) =>
     headers.load(file.name, async () => {
       const range = { name: fileNameOf(file), offset: 0, length: file.headerBytes }
-      return decodeHeader(await files.read({ ...range, isWhole: (bytes) => isHeaderOf(file.name, bytes) }))
+      return decodeHeader(
+        await files.read({ ...range, isWhole: (bytes) => isGranuleHeader(file.name, bytes) }),
+      )
     })
 
   return {
@@ -63,7 +65,7 @@ export function createGranuleReader(files: RangeReader): GranuleReader {
     async block(file, pixel) {
       const granule = await header(file)
       if (!hasPixel(granule, pixel)) return null
-      const index = blockIndexOf(granule, pixel)
+      const index = findBlockIndex(granule, pixel)
       return blocks.load(`${file.name} ${index}`, () => readBlock(file, granule, index))
     },
   }

@@ -3,23 +3,23 @@ import type { Grid, Window } from '#src/raster/grid.ts'
 import {
   asPixels,
   bytesOf,
+  createPixels,
   type Pixels,
   type PixelType,
-  pixelsOf,
   type StoredBand,
   withType,
 } from '#src/raster/pixels.ts'
 import { FileDamaged, FileMissing, type Range, StorageUnavailable } from '../files/store.ts'
 import {
   ascii,
+  countHeaderBytes,
+  encodeGeoKeys,
   encodeHeader,
+  encodeSampleFormat,
+  encodeTransformation,
   type Field,
   fieldBytes,
-  geoKeysOf,
-  headerBytesOf,
-  longsOf,
-  sampleFormatOf,
-  transformationOf,
+  readLongs,
   type Zstd,
 } from './tiff.ts'
 
@@ -38,7 +38,7 @@ export interface GranuleCoverage {
 }
 
 /** Where a granule lies in its coverage, in granules. */
-export interface GranulePlace {
+export interface GranuleIndex {
   row: number
   column: number
 }
@@ -101,7 +101,7 @@ interface Description {
 const FORMAT = 'agro granule 1'
 
 /** The type of the samples of a granule: that of all bands, or one that holds the pixels of each. */
-export function sampleTypeOf(bands: StoredBand[]): PixelType {
+export function chooseSampleType(bands: StoredBand[]): PixelType {
   const types = new Set(bands.map(({ pixelType }) => pixelType))
   const [first] = types
   // GDAL took signed bytes for unsigned ones until 3.7.
@@ -111,7 +111,7 @@ export function sampleTypeOf(bands: StoredBand[]): PixelType {
 }
 
 /** The window of a granule in a grid. */
-export function windowOf({ width, height }: Grid, { row, column }: GranulePlace): Window {
+export function makeGranuleWindow({ width, height }: Grid, { row, column }: GranuleIndex): Window {
   const [left, top] = [column * GRANULE_SIZE, row * GRANULE_SIZE]
   return {
     column: left,
@@ -122,7 +122,7 @@ export function windowOf({ width, height }: Grid, { row, column }: GranulePlace)
 }
 
 /** The windows of the blocks of a window, row by row. */
-export function blockWindowsOf({ column, row, width, height }: Window): Window[] {
+export function listBlockWindows({ column, row, width, height }: Window): Window[] {
   const windows: Window[] = []
   for (let top = 0; top < height; top += BLOCK_SIZE) {
     for (let left = 0; left < width; left += BLOCK_SIZE) {
@@ -145,7 +145,7 @@ function sumOf(parts: Uint8Array[]): string {
 }
 
 /** A granule as it is kept. */
-export interface EncodedGranule extends GranulePlace {
+export interface EncodedGranule extends GranuleIndex {
   /** SHA-256 of the header, which has the sums of the blocks: nothing else has this name. */
   name: string
   headerBytes: number
@@ -170,7 +170,7 @@ export function compressBlock(
     ({ nodata }, index) => nodata !== undefined && pixels[index]?.every((pixel) => pixel === nodata),
   )
   if (isEmpty && commonNodata(bands) !== undefined) return null
-  const type = sampleTypeOf(bands)
+  const type = chooseSampleType(bands)
   return bands.map(({ nodata }, index) => {
     const samples = filled(withType(pixels[index] as Pixels, type), type, window, nodata ?? 0)
     return zstd.compress(new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength))
@@ -180,7 +180,7 @@ export function compressBlock(
 /** Pixels of a window filled up to a whole block. */
 function filled(pixels: Pixels, type: PixelType, { width, height }: Window, by: number): Pixels {
   if (width === BLOCK_SIZE && height === BLOCK_SIZE) return pixels
-  const block = pixelsOf(type, BLOCK_SIZE ** 2).fill(by)
+  const block = createPixels(type, BLOCK_SIZE ** 2).fill(by)
   for (let row = 0; row < height; row++)
     block.set(pixels.subarray(row * width, (row + 1) * width), row * BLOCK_SIZE)
   return block
@@ -199,12 +199,12 @@ function commonNodata([first, ...others]: StoredBand[]): number | undefined {
  */
 export function encodeGranule(
   coverage: GranuleCoverage,
-  place: GranulePlace,
+  place: GranuleIndex,
   blocks: CompressedBlock[],
 ): EncodedGranule {
   const sums = blocks.map((bands) => (bands ? sumOf(bands) : ''))
   const header = (first: number) => fieldsOf(coverage, place, blocks, sums, first)
-  const headerBytes = headerBytesOf(header(0))
+  const headerBytes = countHeaderBytes(header(0))
   const encoded = encodeHeader(header(headerBytes))
   return {
     ...place,
@@ -217,13 +217,13 @@ export function encodeGranule(
 /** @param first where the first block begins */
 function fieldsOf(
   { grid, geographic, bands }: GranuleCoverage,
-  place: GranulePlace,
+  place: GranuleIndex,
   blocks: CompressedBlock[],
   sums: string[],
   first: number,
 ): Field[] {
-  const window = windowOf(grid, place)
-  const type = sampleTypeOf(bands)
+  const window = makeGranuleWindow(grid, place)
+  const type = chooseSampleType(bands)
   const nodata = commonNodata(bands)
   const description: Description = {
     format: FORMAT,
@@ -248,9 +248,9 @@ function fieldsOf(
     { tag: TAGS.tileOffsets, type: 'long', values: offsets },
     { tag: TAGS.tileByteCounts, type: 'long', values: lengths },
     { tag: TAGS.extraSamples, type: 'short', values: ofEach(0).slice(1) },
-    { tag: TAGS.sampleFormat, type: 'short', values: ofEach(sampleFormatOf(type)) },
-    { tag: TAGS.transformation, type: 'double', values: transformationOf(grid, window) },
-    { tag: TAGS.geoKeys, type: 'short', values: geoKeysOf(grid.srid, geographic) },
+    { tag: TAGS.sampleFormat, type: 'short', values: ofEach(encodeSampleFormat(type)) },
+    { tag: TAGS.transformation, type: 'double', values: encodeTransformation(grid, window) },
+    { tag: TAGS.geoKeys, type: 'short', values: encodeGeoKeys(grid.srid, geographic) },
     { tag: TAGS.nodata, type: 'ascii', values: nodata === undefined ? [] : ascii(String(nodata)) },
   ]
   return fields.filter(({ values }) => values.length > 0)
@@ -280,7 +280,7 @@ function bandOf({ pixelType, nodata }: StoredBand): Description['bands'][number]
 }
 
 /** Whether bytes are the header of the granule of a name. */
-export function isHeaderOf(name: string, bytes: Buffer): boolean {
+export function isGranuleHeader(name: string, bytes: Buffer): boolean {
   return createHash('sha256').update(bytes).digest('hex') === name
 }
 
@@ -293,8 +293,8 @@ export function decodeHeader(header: Buffer): Granule {
   const text = fieldBytes(header, TAGS.description).subarray(0, -1).toString('latin1')
   const { format, grid, window, bands, sums } = JSON.parse(text) as Description
   if (format !== FORMAT) throw new FileDamaged(`a granule is of the form ${format}, which is not known`)
-  const offsets = longsOf(header, TAGS.tileOffsets)
-  const lengths = longsOf(header, TAGS.tileByteCounts)
+  const offsets = readLongs(header, TAGS.tileOffsets)
+  const lengths = readLongs(header, TAGS.tileByteCounts)
   return {
     grid,
     window,
@@ -308,7 +308,7 @@ export function decodeHeader(header: Buffer): Granule {
 }
 
 /** The place of the block among those of its granule that has a pixel of the grid. */
-export function blockIndexOf({ window }: Granule, { row, column }: Pick<Window, 'row' | 'column'>): number {
+export function findBlockIndex({ window }: Granule, { row, column }: Pick<Window, 'row' | 'column'>): number {
   const across = Math.ceil(window.width / BLOCK_SIZE)
   return (
     Math.floor((row - window.row) / BLOCK_SIZE) * across + Math.floor((column - window.column) / BLOCK_SIZE)
@@ -316,7 +316,7 @@ export function blockIndexOf({ window }: Granule, { row, column }: Pick<Window, 
 }
 
 /** Where the bytes of a block are, and how they are known; null of one without any value. */
-export function rangeOf({ blocks }: Granule, index: number): Omit<Range, 'name'> | null {
+export function findBlockRange({ blocks }: Granule, index: number): Omit<Range, 'name'> | null {
   const { offset, lengths, sum } = blocks[index] as BlockPlace
   if (sum === '') return null
   const length = lengths.reduce((total, length) => total + length, 0)
@@ -326,7 +326,7 @@ export function rangeOf({ blocks }: Granule, index: number): Omit<Range, 'name'>
 /**
  * Reads the pixels of a block, in the types that their bands are stored in.
  *
- * @param bytes of `rangeOf`, which are whole
+ * @param bytes of `findBlockRange`, which are whole
  */
 export function decodeBlock(
   zstd: Zstd,
@@ -335,8 +335,8 @@ export function decodeBlock(
   bytes: Buffer,
 ): WindowPixels {
   const { lengths } = blocks[index] as BlockPlace
-  const window = blockWindowsOf(all)[index] as Window
-  const type = sampleTypeOf(bands)
+  const window = listBlockWindows(all)[index] as Window
+  const type = chooseSampleType(bands)
   let at = 0
   const pixels = bands.map(({ pixelType }, band) => {
     const end = at + (lengths[band] as number)
@@ -350,7 +350,7 @@ export function decodeBlock(
 /** The pixels of a window out of a whole block. */
 function cutOff(block: Pixels, type: PixelType, { width, height }: Window): Pixels {
   if (width === BLOCK_SIZE && height === BLOCK_SIZE) return block
-  const pixels = pixelsOf(type, width * height)
+  const pixels = createPixels(type, width * height)
   for (let row = 0; row < height; row++) {
     pixels.set(block.subarray(row * BLOCK_SIZE, row * BLOCK_SIZE + width), row * width)
   }

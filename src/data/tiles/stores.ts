@@ -2,10 +2,10 @@ import type { Kysely } from 'kysely'
 import type { Pixels } from '#src/raster/pixels.ts'
 import { TILE_SIZE, tileCutter } from '#src/raster/tiles.ts'
 import type { Database } from '../client.ts'
-import { findAlsoAtPrimary, type Sources } from '../failures.ts'
-import { type RangeReader, rangesOf, StorageUnavailable } from '../files/store.ts'
+import { type FailureSources, findAlsoAtPrimary } from '../failures.ts'
+import { createRangeReader, type RangeReader, StorageUnavailable } from '../files/store.ts'
 import type { Tables, TileStoreName } from '../tables.ts'
-import { BLOCK_SIZE, blockWindowsOf } from './granule.ts'
+import { BLOCK_SIZE, listBlockWindows } from './granule.ts'
 import { createGranuleReader, type GranuleReader } from './granule-reader.ts'
 import {
   createPostgisTiles,
@@ -32,7 +32,7 @@ interface FileTiles extends TileStore {
 }
 
 /** Makes the store of tiles in files; the database says which granules a coverage has. */
-function createFileTiles(source: Sources<Kysely<Tables>>, files: RangeReader): FileTiles {
+function createFileTiles(source: FailureSources<Kysely<Tables>>, files: RangeReader): FileTiles {
   const granules = createGranuleReader(files)
 
   async function cutTiles(
@@ -133,10 +133,10 @@ async function* windowsOf(
   for (const granuleRow of await listGranuleRows(db, coverageId)) {
     const files = await listGranules(db, coverageId, granuleRow)
     const headers = await Promise.all(files.map((file) => granules.header(file)))
-    const rows = new Set(headers.flatMap(({ window }) => blockWindowsOf(window).map(({ row }) => row)))
+    const rows = new Set(headers.flatMap(({ window }) => listBlockWindows(window).map(({ row }) => row)))
     for (const row of rows) {
       for (const [index, { window, bands }] of headers.entries()) {
-        for (const place of blockWindowsOf(window)) {
+        for (const place of listBlockWindows(window)) {
           if (place.row !== row) continue
           const block = await granules.block(files[index] as GranuleFile, place)
           if (block === null) continue
@@ -161,7 +161,7 @@ export interface TileStores extends Record<TileStoreName, TileStore> {
  */
 export function createTileStores(
   { files, ...source }: TileSource & Pick<Database, 'readerAtPrimary' | 'files'>,
-  ranges: RangeReader | undefined = files && rangesOf(files),
+  ranges: RangeReader | undefined = files && createRangeReader(files),
 ): TileStores {
   return {
     postgis: createPostgisTiles(source),

@@ -33,7 +33,7 @@ export function ascii(text: string, encoding: 'latin1' | 'utf8' = 'latin1'): num
 }
 
 /** How many bytes `encodeHeader` makes of the fields of directories, whatever their values are. */
-export function headerBytesOf(...directories: readonly (readonly Field[])[]): number {
+export function countHeaderBytes(...directories: readonly (readonly Field[])[]): number {
   return directories.reduce((sum, fields) => sum + directoryBytesOf(fields), FILE_HEADER_BYTES)
 }
 
@@ -56,7 +56,7 @@ function outsideBytes({ type, values }: Field): number {
  * @param directories each in the order of the tags of its fields
  */
 export function encodeHeader(...directories: readonly (readonly Field[])[]): Buffer {
-  const header = Buffer.alloc(headerBytesOf(...directories))
+  const header = Buffer.alloc(countHeaderBytes(...directories))
   header.write('II', 0, 'latin1')
   header.writeUInt16LE(42, 2)
   header.writeUInt32LE(FILE_HEADER_BYTES, 4)
@@ -108,19 +108,19 @@ export function fieldBytes(header: Buffer, tag: number): Buffer {
 }
 
 /** The numbers of a field of longs. */
-export function longsOf(header: Buffer, tag: number): number[] {
+export function readLongs(header: Buffer, tag: number): number[] {
   const bytes = fieldBytes(header, tag)
   return Array.from({ length: bytes.length / TYPES.long.bytes }, (_, index) => bytes.readUInt32LE(index * 4))
 }
 
 /** How TIFF names a type of samples: whole numbers without a sign, with one, or floats. */
-export function sampleFormatOf(type: PixelType): number {
+export function encodeSampleFormat(type: PixelType): number {
   if (type.endsWith('F')) return 3
   return type.endsWith('SI') ? 2 : 1
 }
 
 /** From pixels of a window to the CRS, as a matrix: it also has rows that run south to north. */
-export function transformationOf(
+export function encodeTransformation(
   { originX, originY, pixelWidth, pixelHeight }: Geotransform,
   { column, row }: Pick<Window, 'column' | 'row'>,
 ): number[] {
@@ -135,7 +135,7 @@ const GEO_KEYS = { modelType: 1024, rasterType: 1025, geographicCrs: 2048, proje
 const PIXEL_IS_AREA = 1
 
 /** The keys by which GeoTIFF names a CRS: by its code of the EPSG, where it has one. */
-export function geoKeysOf(srid: number, geographic: boolean): number[] {
+export function encodeGeoKeys(srid: number, geographic: boolean): number[] {
   const keys = [
     [GEO_KEYS.modelType, geographic ? 2 : 1],
     [GEO_KEYS.rasterType, PIXEL_IS_AREA],

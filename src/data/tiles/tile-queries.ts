@@ -5,9 +5,9 @@ import { type DecodedTile, decodeTile } from '#src/raster/wkb.ts'
 import type { Ask, Copy, Reads } from '../cancellable.ts'
 import type { Database } from '../client.ts'
 import { findAlsoAtPrimary } from '../failures.ts'
-import { copyOutOf } from '../pool.ts'
+import { copyOutFrom } from '../pool.ts'
 import type { Reading } from '../replica-reads.ts'
-import { arrayOf } from '../sql.ts'
+import { formatArray } from '../sql.ts'
 import type { Tables } from '../tables.ts'
 import { type EncodedGranule, GRANULE_SIZE } from './granule.ts'
 
@@ -62,8 +62,8 @@ export function createPostgisTiles({ reader, beginReading, beginReadingAtPrimary
 
 /** Tiles as well-known binary; empty where there is none, null where the coverage has been deleted. */
 async function findTiles(begin: () => Reading, tiles: TileAddress[]): Promise<(Buffer | null)[]> {
-  const column = (of: (tile: TileAddress) => number) => arrayOf(tiles.map(of))
-  const rows = await copyOutOf(
+  const column = (of: (tile: TileAddress) => number) => formatArray(tiles.map(of))
+  const rows = await copyOutFrom(
     begin(),
     `select tiles_of(
       '${column(({ coverageId }) => coverageId)}',
@@ -82,8 +82,8 @@ async function readTiles(
   const rows = await copy(sql`
     select tile.tile_row, tile.tile_column, tile.rast::bytea
     from unnest(
-      ${sql.lit(arrayOf(tiles.map(({ row }) => row)))}::integer[],
-      ${sql.lit(arrayOf(tiles.map(({ column }) => column)))}::integer[]
+      ${sql.lit(formatArray(tiles.map(({ row }) => row)))}::integer[],
+      ${sql.lit(formatArray(tiles.map(({ column }) => column)))}::integer[]
     ) as wanted (tile_row, tile_column)
     -- One look-up a tile, whatever the planner believes of the table.
     cross join lateral (
@@ -147,9 +147,9 @@ export async function findGranules(
   const rows = await ask<{ found: boolean; name: string | null; headerBytes: number }>(sql`
     select coverage.id is not null as found, granule.name, granule.header_bytes as "headerBytes"
     from unnest(
-      ${arrayOf(tiles.map(({ coverageId }) => coverageId))}::bigint[],
-      ${arrayOf(tiles.map(({ row }) => row))}::integer[],
-      ${arrayOf(tiles.map(({ column }) => column))}::integer[]
+      ${formatArray(tiles.map(({ coverageId }) => coverageId))}::bigint[],
+      ${formatArray(tiles.map(({ row }) => row))}::integer[],
+      ${formatArray(tiles.map(({ column }) => column))}::integer[]
     ) with ordinality as wanted (coverage_id, tile_row, tile_column, ordinal)
     left join coverage on coverage.id = wanted.coverage_id
       and exists (

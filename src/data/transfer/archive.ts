@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import { type Kysely, sql } from 'kysely'
 import { OperatorError } from '#src/errors.ts'
-import { codeOf, messageOf } from '#src/lib/promises.ts'
+import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import type { listAddedCrs } from '../crs.ts'
 import { isOurs, isWhole } from '../rights.ts'
 import type { Tables } from '../tables.ts'
@@ -70,7 +70,7 @@ export class RowDigest {
 }
 
 /** The same of a table, computed where it is. */
-export async function digestOf(db: Kysely<Tables>, table: string): Promise<Digest> {
+export async function computeDigest(db: Kysely<Tables>, table: string): Promise<Digest> {
   const { rows } = await sql<Digest>`
     select
       count(*) as rows,
@@ -188,7 +188,7 @@ export async function settleText(db: Kysely<Tables>): Promise<void> {
 
 /** What an archive begins with. */
 export interface ArchiveHead {
-  format: typeof FORMAT
+  format: typeof ARCHIVE_FORMAT
   /** Of the service that wrote it. */
   service: string
   /** The migrations that its schema was made by, in order. */
@@ -205,7 +205,7 @@ export type ArchivePart =
   | { end: SequenceState[] }
 
 /** A later form gets another name, so that this version does not take it for its own. */
-export const FORMAT = 'agro export 1'
+export const ARCHIVE_FORMAT = 'agro export 1'
 
 const MEBIBYTE = 1024 * 1024
 
@@ -222,7 +222,8 @@ const LONGEST_PART = MEBIBYTE
  */
 export async function writeArchive(path: string, lines: AsyncIterable<string>): Promise<void> {
   const file = await open(path, 'wx', 0o600).catch((error) => {
-    if (codeOf(error) !== 'EEXIST') throw new OperatorError(`${path} cannot be written: ${messageOf(error)}.`)
+    if (readErrorCode(error) !== 'EEXIST')
+      throw new OperatorError(`${path} cannot be written: ${formatError(error)}.`)
     throw new OperatorError(`${path} is there already: name another file, or remove it.`, {
       code: 'ALREADY_THERE',
     })
@@ -231,8 +232,8 @@ export async function writeArchive(path: string, lines: AsyncIterable<string>): 
     await pipeline(Readable.from(lines), createGzip(), file.createWriteStream({ flush: true }))
   } catch (error) {
     await rm(path, { force: true })
-    if (codeOf(error) !== 'ENOSPC') throw error
-    throw new OperatorError(`${path} cannot be written: ${messageOf(error)}.`)
+    if (readErrorCode(error) !== 'ENOSPC') throw error
+    throw new OperatorError(`${path} cannot be written: ${formatError(error)}.`)
   } finally {
     await file.close()
   }
@@ -243,7 +244,7 @@ export async function writeArchive(path: string, lines: AsyncIterable<string>): 
  *
  * @throws {OperatorError} where a row is so long that no import would take it
  */
-export function lineOf(part: ArchiveHead | ArchivePart): string {
+export function formatLine(part: ArchiveHead | ArchivePart): string {
   const line = `${JSON.stringify('row' in part ? part.row : part)}\n`
   if (Buffer.byteLength(line) <= LONGEST_ROW) return line
   throw new OperatorError(`A row has more than ${LONGEST_ROW} bytes: move the database with pg_dump.`)
@@ -254,14 +255,14 @@ export function lineOf(part: ArchiveHead | ArchivePart): string {
  *
  * @throws {OperatorError} where the file cannot be read, is no archive, or is not whole
  */
-export async function openArchive(
+export async function openTransferArchive(
   path: string,
 ): Promise<{ head: ArchiveHead; parts: AsyncGenerator<ArchivePart>; read: () => number }> {
   const source = createReadStream(path)
   const lines = valuesOf(path, source)
   const first = await lines.next()
   const head = first.value as Partial<ArchiveHead> | undefined
-  if (head?.format !== FORMAT) {
+  if (head?.format !== ARCHIVE_FORMAT) {
     await lines.return(undefined)
     throw new OperatorError(`${path} is not what \`agro export\` of this version writes.`)
   }
@@ -286,8 +287,8 @@ async function* valuesOf(path: string, source: ReadStream): AsyncGenerator<unkno
     for await (const line of linesOf(source.pipe(unpacked), longestLine)) yield JSON.parse(line)
   } catch (error) {
     if (error instanceof OperatorError) throw error
-    throw new OperatorError(`${path} cannot be read: ${messageOf(error)}.`, {
-      code: codeOf(error) === 'Z_BUF_ERROR' ? 'CUT_OFF' : 'REFUSED',
+    throw new OperatorError(`${path} cannot be read: ${formatError(error)}.`, {
+      code: readErrorCode(error) === 'Z_BUF_ERROR' ? 'CUT_OFF' : 'REFUSED',
     })
   } finally {
     source.destroy()

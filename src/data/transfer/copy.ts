@@ -5,17 +5,17 @@ import { addCrs, listAddedCrs } from '../crs.ts'
 import { inTransaction } from '../sql.ts'
 import type { Tables } from '../tables.ts'
 import {
+  ARCHIVE_FORMAT,
   type ArchiveHead,
   type ArchivePart,
+  computeDigest,
   type Digest,
-  digestOf,
-  FORMAT,
   type ForeignKey,
-  lineOf,
+  formatLine,
   listForeignKeys,
   listRelations,
   listSizes,
-  openArchive,
+  openTransferArchive,
   type Relation,
   RowDigest,
   readSequences,
@@ -65,23 +65,23 @@ async function* archiveLines(
   const sizes = await listSizes(trx, relations)
   const all = [...sizes.values()].reduce((sum, size) => sum + size, 0)
   let done = 0
-  yield lineOf(await headOf(trx))
+  yield formatLine(await headOf(trx))
   for (const { name, columns } of relations) {
-    yield lineOf({ table: { name, columns } })
+    yield formatLine({ table: { name, columns } })
     const size = sizes.get(name) ?? 0
     const count = await countRows(trx, name)
     const digest = new RowDigest()
     let rows = 0
     for await (const row of rowsOf(trx, name)) {
       digest.add(row)
-      yield lineOf({ row })
+      yield formatLine({ row })
       progress((done + (size * ++rows) / count) / all)
     }
     done += size
     digests[name] = digest.end()
-    yield lineOf({ tableEnd: digest.end() })
+    yield formatLine({ tableEnd: digest.end() })
   }
-  yield lineOf({ end: await readSequences(trx) })
+  yield formatLine({ end: await readSequences(trx) })
 }
 
 async function countRows(trx: Transaction<Tables>, name: string): Promise<number> {
@@ -101,7 +101,7 @@ async function readMigrations(db: Kysely<Tables>): Promise<ArchiveHead['migratio
 
 async function headOf(trx: Transaction<Tables>): Promise<ArchiveHead> {
   return {
-    format: FORMAT,
+    format: ARCHIVE_FORMAT,
     service: VERSION,
     migrations: await readMigrations(trx),
     crs: await listAddedCrs(trx),
@@ -169,7 +169,7 @@ export async function importDatabase(
 }
 
 async function importInto(trx: Transaction<Tables>, path: string, show: ShowPhase): Promise<Digests> {
-  const { head, parts, read } = await openArchive(path)
+  const { head, parts, read } = await openTransferArchive(path)
   try {
     await refuseOtherSchema(trx, head)
     const relations = await listRelations(trx)
@@ -346,7 +346,7 @@ async function verify(
   const all = [...sizes.values()].reduce((sum, size) => sum + size, 0)
   let done = 0
   for (const { name } of relations) {
-    sameDigest(name, digests[name] ?? none, await digestOf(trx, name))
+    sameDigest(name, digests[name] ?? none, await computeDigest(trx, name))
     done += sizes.get(name) ?? 0
     progress(done / all)
   }

@@ -1,7 +1,7 @@
 import MarkdownIt, { type Token } from 'markdown-it'
 
 /** A Markdown document as HTML. */
-export interface Reading {
+export interface RenderedMarkdown {
   title: string
   /** Text above the first chapter. */
   opening: string
@@ -22,7 +22,7 @@ export interface Chapter {
  *
  * @param hrefOf null for a link that is shown as text
  */
-export function renderReading(text: string, hrefOf: (link: string) => string | null): Reading {
+export function renderReading(text: string, hrefOf: (link: string) => string | null): RenderedMarkdown {
   const markdown = new MarkdownIt({ html: false })
   const tokens = markdown.parse(text, {})
   for (const { children } of tokens) if (children) pointLinks(children, hrefOf)

@@ -6,7 +6,7 @@ import type { App } from '../app.ts'
 import { DOCUMENT_PARTS } from '../openapi/document.ts'
 import { renderHtml } from '../plain-page.ts'
 import { DOCS_SCRIPT } from '../web-pages.ts'
-import type { Chapter, Reading } from './markdown.ts'
+import type { Chapter, RenderedMarkdown } from './markdown.ts'
 
 interface PageContent {
   /** Relative path of the pages of the documentation. */
@@ -15,8 +15,8 @@ interface PageContent {
   root: string
   /** Product of the first calls. */
   product: string
-  calls: Reading
-  guide: Reading
+  calls: RenderedMarkdown
+  guide: RenderedMarkdown
   /** Whether synthetic values are published. */
   synthetic: boolean
 }
@@ -83,7 +83,7 @@ function parts(root: string): string {
 }
 
 /** A document as a page of its own. */
-export function renderReadingPage({ title, opening, chapters }: Reading, head: string): string {
+export function renderReadingPage({ title, opening, chapters }: RenderedMarkdown, head: string): string {
   const parts = chapters.map(({ id, heading, content }) => `<h2 id="${id}">${heading}</h2>\n${content}`)
   return renderHtml({
     title: `${title} - ${SERVICE_NAME}`,
@@ -138,8 +138,8 @@ export const READING_PATHS = (Object.keys(READINGS) as ReadingPath[]).filter(
 )
 
 export function createReadings() {
-  const readings = new Cache<string, Reading>('readings', { max: 100 })
-  return (path: ReadingPath, folder: string): Promise<Reading> =>
+  const readings = new Cache<string, RenderedMarkdown>('readings', { max: 100 })
+  return (path: ReadingPath, folder: string): Promise<RenderedMarkdown> =>
     readings.load(`${folder}${path}`, () => readDocument(path, folder))
 }
 
@@ -148,7 +148,7 @@ export function createReadings() {
  *
  * @param folder relative path of the other documents
  */
-async function readDocument(path: ReadingPath, folder: string): Promise<Reading> {
+async function readDocument(path: ReadingPath, folder: string): Promise<RenderedMarkdown> {
   const file = READINGS[path]
   // Loaded with the first page, which shortens the start.
   const [text, { renderReading }] = await Promise.all([

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import type { Config } from '#src/config.ts'
 import { ApiError, OperatorError } from '#src/errors.ts'
-import { messageOf } from '#src/lib/promises.ts'
+import { formatError } from '#src/lib/promises.ts'
 import type { App } from '../app.ts'
 
 const PATH = '/metrics'
@@ -58,7 +58,7 @@ export async function serveScrapes(
     server.once('error', reject).listen({ host, port }, resolve)
   }).catch((error) => {
     throw new OperatorError(
-      `Cannot listen for scrapes: ${messageOf(error)}. Set METRICS_HOST or METRICS_PORT.`,
+      `Cannot listen for scrapes: ${formatError(error)}. Set METRICS_HOST or METRICS_PORT.`,
     )
   })
   return {

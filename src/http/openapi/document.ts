@@ -7,9 +7,9 @@ import { withOperations } from './operations.ts'
 import {
   type Components,
   type ExampleSchema,
-  exampleOf,
   isRef,
   listSlots,
+  makeExample,
   type Part,
   Repeats,
   refTo,
@@ -175,7 +175,7 @@ function withParameterExamples(document: OpenAPIV3_1.Document): OpenAPIV3_1.Docu
   for (const parameter of parameters) {
     const { name, description = '', schema = {} } = parameter
     parameter.example ??=
-      SHOWN.exec(description)?.[1] ?? examples.get(name) ?? OF_NAME[name] ?? exampleOf(schema, schemas)
+      SHOWN.exec(description)?.[1] ?? examples.get(name) ?? OF_NAME[name] ?? makeExample(schema, schemas)
   }
   return document
 }
@@ -258,7 +258,7 @@ const OWN_VIEW: DocumentView = { media: 'json', basePath: '', part: undefined }
 
 /** The repository has it with the countries of a new database. The app must be ready. */
 export function openapiYaml(app: App, countries: DocumentCountry[], view = OWN_VIEW): string {
-  return formatYaml(documentOf(app, countries, view))
+  return formatYaml(makeOpenApiDocument(app, countries, view))
 }
 
 const YAML_WIDTH = 110
@@ -290,7 +290,7 @@ function quoteQuestions(node: Node): void {
 }
 
 /** Fills in the countries, and replaces formats of ours. */
-export function documentOf(
+export function makeOpenApiDocument(
   app: App,
   countries: DocumentCountry[],
   { media, basePath, part } = OWN_VIEW,

@@ -10,8 +10,8 @@ import {
   ERROR_EXAMPLES,
   ErrorResponses,
   type ExampleSchema,
-  exampleOf,
   hasExample,
+  makeExample,
   type Part,
   refTo,
 } from './repeats.ts'
@@ -235,7 +235,7 @@ function complete(operation: Operation, components: Components, shared: SharedRe
   for (const [type, media] of Object.entries(requestBody?.content ?? {})) {
     // Postman's converter ignores examples of schemas, and would make up all fields of a JSON body.
     if (media.examples || (type !== 'application/json' && hasExample(media.schema, components))) continue
-    media.example = exampleOf(media.schema, components)
+    media.example = makeExample(media.schema, components)
   }
 
   const negotiated = responses[406] !== undefined

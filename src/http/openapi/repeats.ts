@@ -218,18 +218,20 @@ const OF_FORMAT: Record<string, string> = {
 }
 
 /** The example of a schema, or one of its parts and required members. */
-export function exampleOf(schema: ExampleSchema, components: Components): unknown {
+export function makeExample(schema: ExampleSchema, components: Components): unknown {
   const { examples, type, properties = {}, required = [], items, minItems = 1, ...rule } = schema
   if (examples) return examples[0]
   const successor = findSuccessor(schema, components)
-  if (successor) return exampleOf(successor, components)
+  if (successor) return makeExample(successor, components)
   if (rule.const !== undefined) return rule.const
   if (rule.enum) return rule.enum[0]
   switch ([type].flat()[0]) {
     case 'object':
-      return Object.fromEntries(required.map((name) => [name, exampleOf(properties[name] ?? {}, components)]))
+      return Object.fromEntries(
+        required.map((name) => [name, makeExample(properties[name] ?? {}, components)]),
+      )
     case 'array':
-      return Array.from({ length: minItems }, () => exampleOf(items ?? {}, components))
+      return Array.from({ length: minItems }, () => makeExample(items ?? {}, components))
     case 'string':
       return OF_FORMAT[rule.format ?? ''] ?? 'text'
     case 'boolean':

@@ -2,9 +2,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { LogEvent } from 'kysely'
 import { networkOf } from '#src/lib/network.ts'
-import { type App, logOf } from '../app.ts'
+import { type App, createModuleLog } from '../app.ts'
 import { whenOver } from '../deadline.ts'
-import { patternOf, UNKNOWN_PATH } from '../request.ts'
+import { findRoutePattern, UNKNOWN_PATH } from '../request.ts'
 
 /**
  * Logs a line for each answer with ACCESS_LOG. The line has the route and the network, since paths and queries may have
@@ -24,7 +24,7 @@ export const accessLog = fp(
 
 function logAnswer(request: FastifyRequest, reply: FastifyReply, base: string): void {
   const { is404, method, routeOptions, ip, errorCode: code, raw } = request
-  const { route } = is404 ? UNKNOWN_PATH : patternOf(routeOptions, base)
+  const { route } = is404 ? UNKNOWN_PATH : findRoutePattern(routeOptions, base)
   const { headersSent, writableFinished } = reply.raw
   const length = headersSent ? reply.getHeader('content-length') : undefined
   // At any LOG_LEVEL, with the ids of the request and of its trace.
@@ -50,7 +50,7 @@ function logAnswer(request: FastifyRequest, reply: FastifyReply, base: string): 
  */
 export const statementLog = fp(
   async (app: App) => {
-    const log = logOf(app, 'database')
+    const log = createModuleLog(app, 'database')
     const tell = ({ query: { sql }, queryDurationMillis: ms, level }: LogEvent) => {
       log.debug({ sql, ms, failed: level === 'error' }, 'asked')
     }

@@ -4,15 +4,15 @@ import type { Scope } from '#schemas/keys.ts'
 import type { Role } from '#schemas/user.ts'
 import { ApiError, BASE } from '#src/errors.ts'
 import { Cache } from '#src/lib/cache.ts'
-import { createFairQueue } from '#src/lib/fair-queue.ts'
+import { createLimiter } from '#src/lib/fair-queue.ts'
 import { type AccessTokens, createAccessTokens, loadSecrets } from '../access-tokens.ts'
 import type { App } from '../app.ts'
-import { deadlineOf } from '../deadline.ts'
+import { startDeadline } from '../deadline.ts'
 import { observeQueue } from '../metrics/metrics.ts'
 import { clientKeyOf } from '../request.ts'
 import { insufficientScope, loginRequired, notAllowed, reauthenticationRequired } from './error-handler.ts'
 import { overloaded } from './overload.ts'
-import { SHARE_OF_EXTRAS, timeBudgetOf, withTimeout } from './time-budget.ts'
+import { getTimeBudget, SHARE_OF_EXTRAS, withTimeout } from './time-budget.ts'
 
 /** Each cached token takes less than a kilobyte. */
 const CACHED_TOKENS = 10_000
@@ -35,7 +35,7 @@ function createCallerLookup(
     ttlMs: (found) => Math.min(CACHE_MS, found?.lifetimeMs ?? 0),
   })
   const limits = { running: LOOKUPS[database.kind], waiting: config.DATABASE_QUEUE_LIMIT }
-  const lookups = createFairQueue(limits, overloaded)
+  const lookups = createLimiter(limits, overloaded)
   observeQueue(metrics, 'callers', lookups.state)
   metrics.observe('agro_caller_cache_entries', () => cache.statistics().entries)
   metrics.observe('agro_caller_cache_hits_total', () => cache.statistics().hits)
@@ -54,7 +54,7 @@ function createCallerLookup(
     async find(token: string, request: FastifyRequest, reply: FastifyReply): Promise<Caller | undefined> {
       const caller = known(token)
       if (caller) return caller
-      const deadline = deadlineOf(reply, timeBudgetOf(request, reply).left(), overloaded)
+      const deadline = startDeadline(reply, getTimeBudget(request, reply).left(), overloaded)
       const find = async () => (await cache.load(token, () => load(token)))?.caller
       const found = () => lookups.run(clientKeyOf(request), find, deadline.signal)
       try {
@@ -236,7 +236,7 @@ async function refuseOtherThanLogin(
   reply: FastifyReply,
   login: 'any' | 'fresh',
 ): Promise<void> {
-  const { sessionId } = callerOf(request)
+  const { sessionId } = requireCaller(request)
   if (sessionId === null) throw loginRequired()
   if (login === 'any') return
   // Asked anew: the password may just have been given to another process.
@@ -246,14 +246,14 @@ async function refuseOtherThanLogin(
 }
 
 /** The caller of a route that is not public. */
-export function callerOf({ user }: FastifyRequest): Caller {
+export function requireCaller({ user }: FastifyRequest): Caller {
   if (user === null) throw new Error('a public route does not know its caller')
   return user
 }
 
 /** The user and the session of a route that is for logins alone. */
-export function sessionOf(request: FastifyRequest): { id: string; sessionId: string } {
-  const { id, sessionId } = callerOf(request)
+export function requireSession(request: FastifyRequest): { id: string; sessionId: string } {
+  const { id, sessionId } = requireCaller(request)
   if (sessionId === null) throw new Error('a route for logins alone let a key in')
   return { id, sessionId }
 }

@@ -5,7 +5,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import type { FastifyRequest, RequestPayload } from 'fastify'
 import fp from 'fastify-plugin'
 import { ApiError } from '#src/errors.ts'
-import { excessOf } from '#src/lib/json.ts'
+import { findExcess } from '#src/lib/json.ts'
 import type { App } from '../app.ts'
 import { waitWhileConnected } from '../deadline.ts'
 import { clientKeyOf } from '../request.ts'
@@ -61,12 +61,12 @@ export function jsonReader(app: App) {
 
   return (request: FastifyRequest, body: Buffer, done: Done): void => {
     if (body.length <= SOON_PARSED_BYTES) read(request, body, done)
-    else turnToParse(app, request, body).then(() => read(request, body, done), done)
+    else waitToParse(app, request, body).then(() => read(request, body, done), done)
   }
 }
 
 /** A long body waits for a slice of the event loop, so that points do not wait for several of them. */
-export async function turnToParse({ turns }: App, request: FastifyRequest, body: Buffer): Promise<void> {
+export async function waitToParse({ turns }: App, request: FastifyRequest, body: Buffer): Promise<void> {
   if (body.length <= SOON_PARSED_BYTES) return
   await waitWhileConnected(request, (signal) => turns.next(clientKeyOf(request), signal))
 }
@@ -75,7 +75,7 @@ export async function turnToParse({ turns }: App, request: FastifyRequest, body:
 export function nestingError(json: string, what: 'body' | 'line', lists = MOST_LISTS): ApiError | undefined {
   // Each level has two brackets.
   if (json.length <= 2 * MOST_LEVELS) return undefined
-  const excess = excessOf(json, { levels: MOST_LEVELS, lists })
+  const excess = findExcess(json, { levels: MOST_LEVELS, lists })
   if (excess === undefined) return undefined
   const rule = {
     levels: `lists or objects within each other on more than ${MOST_LEVELS} levels`,

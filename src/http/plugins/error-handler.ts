@@ -9,7 +9,7 @@ import { ApiError, BASE, type ErrorCode } from '#src/errors.ts'
 import type { App } from '../app.ts'
 import { hangUp } from '../connections.ts'
 import { validationError } from '../validation.ts'
-import { newRequestId, requestIdOf } from './request-id.ts'
+import { newRequestId, readRequestId } from './request-id.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
 
 export function notAllowed({ lacksTwoFactor }: { lacksTwoFactor?: boolean }, sentence: string): ApiError {
@@ -109,7 +109,7 @@ export const errorHandler = fp(
     })
     app.server.on('checkExpectation', (request, response) => {
       const error = new ApiError('MALFORMED_REQUEST', 'The Expect header asks for something unknown.')
-      const { headers, body } = bareAnswer(error, requestIdOf(request))
+      const { headers, body } = bareAnswer(error, readRequestId(request))
       response.writeHead(error.status, headers).end(body)
     })
   },

@@ -1,12 +1,12 @@
 import type { FastifyBaseLogger } from 'fastify'
 import fp from 'fastify-plugin'
-import { damageOf } from '#src/data/failures.ts'
+import { describeDamage } from '#src/data/failures.ts'
 import { ApiError } from '#src/errors.ts'
-import { codeOf, messageOf } from '#src/lib/promises.ts'
+import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import type { App } from '../app.ts'
 import { databaseError } from './error-handler.ts'
 
-export interface IncidentLine {
+export interface IncidentRecord {
   incident: string
   state: 'begins' | 'goes on' | 'is over'
   /** Duration so far, or in all. */
@@ -37,7 +37,7 @@ const LOOK_EVERY_MS = 10_000
  *
  * @param log receives a line once a minute, and one at the end
  */
-export function createIncidents(log: (line: IncidentLine) => void) {
+export function createIncidents(log: (line: IncidentRecord) => void) {
   const incidents = new Map<string, Incident>()
   let timer: NodeJS.Timeout | undefined
 
@@ -106,10 +106,10 @@ function countOne(counts: Map<string, number>, name: string): void {
 
 function createLine(
   incident: string,
-  state: IncidentLine['state'],
+  state: IncidentRecord['state'],
   milliseconds: number,
   failures: Map<string, number>,
-): IncidentLine {
+): IncidentRecord {
   return { incident, state, seconds: Math.round(milliseconds / 1000), failures: Object.fromEntries(failures) }
 }
 
@@ -141,7 +141,7 @@ export const failureLog = fp(
       const outage = databaseError(error) ?? (isUnavailable(error) ? error : undefined)
       if (!outage) log.warn({ err: error }, message)
       else if (incidents.begins(outage.code, message)) {
-        log.error({ incident: outage.code, reason: messageOf(error) }, message)
+        log.error({ incident: outage.code, reason: formatError(error) }, message)
       }
     })
 
@@ -151,8 +151,8 @@ export const failureLog = fp(
       const incident = isOurs ? nameBug(error) : code
       if (!incidents.begins(incident, `${operation} ${status}`)) return
       // The stack of an outage would not show its reason.
-      if (isOurs) log.error({ incident, err: error }, damageOf(error) ?? message)
-      else log.error({ incident, reason: messageOf(error) }, message)
+      if (isOurs) log.error({ incident, err: error }, describeDamage(error) ?? message)
+      else log.error({ incident, reason: formatError(error) }, message)
     })
   },
   { name: 'failure-log' },
@@ -170,5 +170,5 @@ const ANY_FRAME = /^\s+at .*$/m
 function nameBug(error: Error): string {
   const stack = error.stack ?? ''
   const [frame = ''] = OWN_FRAME.exec(stack) ?? ANY_FRAME.exec(stack) ?? []
-  return [error.name, codeOf(error), frame.trim()].filter(Boolean).join(' ')
+  return [error.name, readErrorCode(error), frame.trim()].filter(Boolean).join(' ')
 }

@@ -2,7 +2,7 @@ import { createHash, createHmac, hkdfSync, randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
-import { createUnderWay } from '#src/lib/promises.ts'
+import { createWorkTracker } from '#src/lib/promises.ts'
 import { loadSecrets } from '../access-tokens.ts'
 import { SEAL_KEY_BYTES, seal, unseal } from '../account-seal.ts'
 import type { App } from '../app.ts'
@@ -21,7 +21,7 @@ interface RetryLimits {
  * @param isTemporary whether a task with such an error is repeated
  * @param onDropped receives the error of a task that is given up
  */
-export function createRetries(
+export function createWriteRetries(
   { everyMs, forMs, waiting: most }: RetryLimits,
   isTemporary: (error: unknown) => boolean,
   onDropped: (error: unknown) => void,
@@ -104,7 +104,7 @@ const NOT_NOTED = 'an attempt at a request could not be noted'
 
 /** Begins attempts and notes their outcomes. */
 export function createAttempts(app: App, records: IdempotencyRecords) {
-  const again = createRetries(
+  const again = createWriteRetries(
     LATE_NOTES,
     (error) => databaseError(error) !== undefined,
     (error) => app.logFailure(error, NOT_NOTED),
@@ -261,7 +261,7 @@ export const idempotency = fp(
     const { idOf, seal, unseal } = createSeal(secret)
 
     const { begin, note, close } = createAttempts(app, records)
-    const underWay = createUnderWay()
+    const underWay = createWorkTracker()
 
     async function once<Body extends object>(
       request: FastifyRequest,
@@ -269,7 +269,7 @@ export const idempotency = fp(
       work: () => Promise<Body>,
       ownerOf?: (body: Body) => string | null,
     ): Promise<Body> {
-      const key = idempotencyKeyOf(request)
+      const key = readIdempotencyKey(request)
       if (key === undefined) return work()
       const { params, body: sent, user, routeOptions } = request
       const fingerprint = createFingerprint([params ?? null, sent ?? null])
@@ -324,7 +324,7 @@ export const idempotency = fp(
 )
 
 /** @throws {ApiError} INVALID_PARAMETERS for a key that cannot be stored */
-export function idempotencyKeyOf({ headers }: FastifyRequest): string | undefined {
+export function readIdempotencyKey({ headers }: FastifyRequest): string | undefined {
   const key = headers['idempotency-key'] as string | undefined
   if (key === undefined || IDEMPOTENCY_KEY.test(key)) return key
   throw ApiError.invalid('Idempotency-Key', 'must be 1 to 255 printable ASCII characters')

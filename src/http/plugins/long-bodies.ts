@@ -52,7 +52,7 @@ interface ByteLimits {
 }
 
 /** Permit to hold bytes in memory. */
-export interface Place {
+export interface BytePermit {
   readonly bytes: number
   shrinkTo(bytes: number): void
   /** False without space, or after `leave`. */
@@ -68,7 +68,7 @@ interface Waiting {
 }
 
 /** A limiter of bytes in memory, with shares of networks and callers. */
-export function createByteRoom(limits: ByteLimits, refusal: () => Error) {
+export function createByteLimiter(limits: ByteLimits, refusal: () => Error) {
   const held = createHoldings(limits)
   const waiting: Waiting[] = []
 
@@ -93,7 +93,7 @@ export function createByteRoom(limits: ByteLimits, refusal: () => Error) {
      * @param signal ends the wait with its reason
      * @throws the refusal where too many wait: the network with most waiting requests loses the newest
      */
-    enter(clientKey: ClientKey, bytes: number, signal: AbortSignal): Promise<Place> {
+    enter(clientKey: ClientKey, bytes: number, signal: AbortSignal): Promise<BytePermit> {
       return new Promise((resolve, reject) => {
         if (signal.aborted) throw signal.reason
         const abort = () => {
@@ -131,7 +131,7 @@ export function createByteRoom(limits: ByteLimits, refusal: () => Error) {
  * @param bytes already held
  * @param admit is called after a release
  */
-function createPermit(clientKey: ClientKey, bytes: number, held: Holdings, admit: () => void): Place {
+function createPermit(clientKey: ClientKey, bytes: number, held: Holdings, admit: () => void): BytePermit {
   let own = bytes
   let isReleased = false
   const change = (by: number) => {
@@ -219,7 +219,7 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     /** Permit of a long body and of the work on it. */
-    place: Place | null
+    place: BytePermit | null
   }
 }
 
@@ -261,7 +261,7 @@ export const longBodies = fp(
       bytesEach: longest,
       waiting: MOST_WAITING,
     }
-    const limiter = createByteRoom(limits, overloaded)
+    const limiter = createByteLimiter(limits, overloaded)
     // The oldest first: a set keeps the order of insertion.
     const arriving = new Set<Arrival>()
 
@@ -376,7 +376,7 @@ export function collectBody(
 const UTF_8 = new TextDecoder('utf-8', { fatal: true })
 
 /** Decodes a long body, without its byte order mark. */
-export function textOf(body: Buffer): string {
+export function decodeBody(body: Buffer): string {
   let text: string
   try {
     text = UTF_8.decode(body)
@@ -409,7 +409,7 @@ export function longJsonParser(app: App): (request: FastifyRequest, json: string
  * @param left size of the rest of the request, in any unit
  */
 export async function* givingBack(
-  place: Place | null,
+  place: BytePermit | null,
   left: () => number,
   pieces: AsyncGenerator<Buffer>,
 ): AsyncGenerator<Buffer> {

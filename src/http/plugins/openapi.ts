@@ -4,10 +4,10 @@ import fp from 'fastify-plugin'
 import type { OpenAPIV3_1 } from 'openapi-types'
 import { AdvisedArea } from '#schemas/areas.ts'
 import { COUNTRY_NAMES, ErrorBody, ErrorDetail, Picture } from '#schemas/common.ts'
-import { Feedback, observedSchemaOf } from '#schemas/feedback.ts'
+import { defineObservedSchema, Feedback } from '#schemas/feedback.ts'
 import { geometrySchemas } from '#schemas/geojson.ts'
 import { AdminSelection, PolygonGeometry } from '#schemas/polygon.ts'
-import { listOf } from '#schemas/product.ts'
+import { joinNames } from '#schemas/product.ts'
 import type { Products } from '#schemas/products/define.ts'
 import { QuantityParameters } from '#schemas/quantities.ts'
 import { SERVICE_NAME } from '#schemas/service.ts'
@@ -16,15 +16,15 @@ import { errorCodeSchema } from '#src/errors.ts'
 import { Cache } from '#src/lib/cache.ts'
 import { VERSION } from '#src/lib/version.ts'
 import type { App } from '../app.ts'
-import { untilGone } from '../deadline.ts'
+import { createClientSignal } from '../deadline.ts'
 import { entityTag } from '../entity-tags.ts'
 import {
   DOCUMENT_PARTS,
   type DocumentCountry,
   type DocumentPart,
   type DocumentView,
-  documentOf,
   JSON_TYPE,
+  makeOpenApiDocument,
   openapiYaml,
 } from '../openapi/document.ts'
 import { ROUTE_FACTS, type RouteFacts } from '../openapi/operations.ts'
@@ -87,7 +87,7 @@ export const openapi = fp(
       ErrorDetail,
       ErrorBody,
       UserProfile,
-      observedSchemaOf(products),
+      defineObservedSchema(products),
       Feedback,
       AdvisedArea,
       AdminSelection,
@@ -121,7 +121,7 @@ export const openapi = fp(
       const { text, tag } = documents[kind](await countries(), { ...view, basePath: PUBLIC_URL ?? basePath })
       if (allowCaching(request, reply, tag)) return reply.code(304).send()
       // A megabyte: short answers are first.
-      await app.turns.next(clientKeyOf(request), untilGone(reply))
+      await app.turns.next(clientKeyOf(request), createClientSignal(reply))
       return reply.type(type).send(text)
     }
 
@@ -147,7 +147,7 @@ function createHead(products: Products['list'], basePath: string): Partial<OpenA
     info: {
       title: SERVICE_NAME,
       version: VERSION,
-      description: createDescription(listOf(products.map(({ names }) => names.advice))),
+      description: createDescription(joinNames(products.map(({ names }) => names.advice))),
       contact: { name: 'The operator of this service' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
@@ -216,7 +216,7 @@ const DOCUMENTS = Object.values(REPRESENTATIONS).flatMap((representation) => {
 /** A text changes with the countries alone. */
 function createDocuments(app: App) {
   return {
-    json: createTexts((named, view) => JSON.stringify(documentOf(app, named, view))),
+    json: createTexts((named, view) => JSON.stringify(makeOpenApiDocument(app, named, view))),
     yaml: createTexts((named, view) => openapiYaml(app, named, view)),
   }
 }

@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
 import { ApiError } from '#src/errors.ts'
-import { createFairQueue, type FairQueue, type FairQueueLimits } from '#src/lib/fair-queue.ts'
+import { createLimiter, type Limiter, type LimiterLimits } from '#src/lib/fair-queue.ts'
 import type { App } from '../app.ts'
-import { deadlineOf } from '../deadline.ts'
+import { startDeadline } from '../deadline.ts'
 import { observeQueue } from '../metrics/metrics.ts'
 import { clientKeyOf } from '../request.ts'
-import { timeBudgetOf, withTimeout } from './time-budget.ts'
+import { getTimeBudget, withTimeout } from './time-budget.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -39,10 +39,10 @@ declare module 'fastify' {
 }
 
 /** Notes are short, and follow work that had a permit. */
-const NOTES: FairQueueLimits = { running: 2, runningEach: 1, waiting: Number.POSITIVE_INFINITY }
+const NOTES: LimiterLimits = { running: 2, runningEach: 1, waiting: Number.POSITIVE_INFINITY }
 
 /** As many wait as answers have begun. */
-const GOING_ON: FairQueueLimits = { running: 1, runningEach: 1, waiting: Number.POSITIVE_INFINITY }
+const GOING_ON: LimiterLimits = { running: 1, runningEach: 1, waiting: Number.POSITIVE_INFINITY }
 
 /**
  * Limits the requests at the database, with fair queues of networks and callers. A valid request waits for a permit,
@@ -51,10 +51,10 @@ const GOING_ON: FairQueueLimits = { running: 1, runningEach: 1, waiting: Number.
  */
 export const overload = fp(
   async (app: App) => {
-    const limiter = createFairQueue(createLimits(app), overloaded)
-    const readLimiter = createFairQueue(createLimits(app), overloaded)
-    const notes = createFairQueue(NOTES, overloaded)
-    const goingOn = createFairQueue(GOING_ON, overloaded)
+    const limiter = createLimiter(createLimits(app), overloaded)
+    const readLimiter = createLimiter(createLimits(app), overloaded)
+    const notes = createLimiter(NOTES, overloaded)
+    const goingOn = createLimiter(GOING_ON, overloaded)
     observeQueue(app.metrics, 'requests', limiter.state)
     const { replica } = app.database
     if (replica) observeQueue(app.metrics, 'reading_requests', readLimiter.state)
@@ -62,16 +62,16 @@ export const overload = fp(
     observeQueue(app.metrics, 'idempotency_notes', notes.state)
     app.decorateRequest('leaveDatabase', null)
 
-    async function enter(request: FastifyRequest, reply: FastifyReply, queue?: FairQueue) {
+    async function enter(request: FastifyRequest, reply: FastifyReply, queue?: Limiter) {
       // Reads have connections of their own at a replica.
       const isRead = replica && request.routeOptions.config.onlyReads
       const limited = queue ?? (isRead ? readLimiter : limiter)
-      const timeBudget = timeBudgetOf(request, reply)
-      const { signal, end } = deadlineOf(reply, timeBudget.left(), overloaded)
+      const timeBudget = getTimeBudget(request, reply)
+      const { signal, end } = startDeadline(reply, timeBudget.left(), overloaded)
       return timeBudget.during(() => limited.enter(clientKeyOf(request), signal)).finally(end)
     }
 
-    function createInTurn(queue?: FairQueue): FastifyInstance['inTurn'] {
+    function createInTurn(queue?: Limiter): FastifyInstance['inTurn'] {
       return async (request, reply, work) => {
         const release = await enter(request, reply, queue)
         return withTimeout(request, reply, () => work().finally(release))
@@ -140,7 +140,7 @@ const PERMITS_A_CONNECTION = 0.6
 const EMBEDDED_PERMITS = 2
 
 /** One caller has half of the permits at most. */
-function createLimits({ config, database }: App): FairQueueLimits {
+function createLimits({ config, database }: App): LimiterLimits {
   const running =
     database.kind === 'embedded'
       ? EMBEDDED_PERMITS

@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
-import { DAY_MS, dayOf } from '#src/lib/dates.ts'
+import { DAY_MS, formatDay } from '#src/lib/dates.ts'
 import type { App } from '../app.ts'
 import type { Sample } from '../metrics/metrics.ts'
-import { patternOf, type RoutePattern, UNKNOWN_PATH } from '../request.ts'
+import { findRoutePattern, type RoutePattern, UNKNOWN_PATH } from '../request.ts'
 import {
   type AddCounts,
   addTally,
@@ -94,7 +94,7 @@ export const requestCounts = fp(
     app.decorate('slowCalls', slowCalls)
     app.addHook('onRoute', (route) => {
       route.onResponse = [
-        createHook(nameRoute(route), patternOf(route, app.config.BASE_PATH)),
+        createHook(nameRoute(route), findRoutePattern(route, app.config.BASE_PATH)),
         ...[route.onResponse ?? []].flat(),
       ]
     })
@@ -135,7 +135,7 @@ function createToday(): () => string {
   return () => {
     const now = Date.now()
     const current = Math.floor(now / DAY_MS)
-    if (current !== number) [number, name] = [current, dayOf(now)]
+    if (current !== number) [number, name] = [current, formatDay(now)]
     return name
   }
 }

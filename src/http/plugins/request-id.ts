@@ -17,7 +17,7 @@ export function newRequestId(): string {
 }
 
 /** The sent id where it is valid, else a new one. */
-export function requestIdOf({ headers }: IncomingMessage): string {
+export function readRequestId({ headers }: IncomingMessage): string {
   const sent = headers['x-request-id']
   return typeof sent === 'string' && SANE.test(sent) ? sent : newRequestId()
 }

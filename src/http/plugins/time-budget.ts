@@ -27,7 +27,7 @@ export const timeBudget = fp(
 )
 
 /** The budget begins anew while the answer is being sent, since the client sees progress. */
-export function timeBudgetOf(request: FastifyRequest, reply: FastifyReply): TimeBudget {
+export function getTimeBudget(request: FastifyRequest, reply: FastifyReply): TimeBudget {
   if (request.timeBudget === null || reply.raw.headersSent) {
     request.timeBudget = new TimeBudget(request.server.config.STATEMENT_TIMEOUT_MS)
   }
@@ -47,7 +47,7 @@ export function withTimeout<Result>(
   work: () => Promise<Result>,
   share?: number,
 ): Promise<Result> {
-  const timeBudget = timeBudgetOf(request, reply)
+  const timeBudget = getTimeBudget(request, reply)
   const { answerLate } = request
   if (answerLate === null || share !== undefined) return timeBudget.wait(work, databaseUnavailable, share)
   return timeBudget.outlast(work, () => answerLate(databaseUnavailable()))

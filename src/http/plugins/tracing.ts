@@ -14,7 +14,7 @@ import fp from 'fastify-plugin'
 import { VERSION } from '#src/lib/version.ts'
 import type { App } from '../app.ts'
 import { whenOver } from '../deadline.ts'
-import { patternOf, UNKNOWN_PATH } from '../request.ts'
+import { findRoutePattern, UNKNOWN_PATH } from '../request.ts'
 
 const NAME = 'agro-advisory'
 
@@ -63,7 +63,7 @@ function findParent({ headers }: FastifyRequest): Context {
 
 function beginSpan(tracer: Tracer, request: FastifyRequest, parent: Context, base: string): Span {
   const { is404, method, routeOptions, id } = request
-  const { route } = is404 ? UNKNOWN_PATH : patternOf(routeOptions, base)
+  const { route } = is404 ? UNKNOWN_PATH : findRoutePattern(routeOptions, base)
   const isInside = trace.getSpan(parent)?.isRecording() === true
   return tracer.startSpan(
     `${method} ${route}`,

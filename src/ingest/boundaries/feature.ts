@@ -19,7 +19,7 @@ export interface RawFeature {
   geometry: unknown
 }
 
-export interface Reading {
+export interface FeatureReading {
   /** Chooses among layers; undefined for any level. */
   level?: number
   /** Overrides the file's own label. */
@@ -47,7 +47,11 @@ export function isWgs84Wkt(wkt: string): boolean {
 }
 
 /** The given layer, the only one, or the one named after the level. */
-export function chooseLayer(file: string, layers: string[], { level, layer: requested }: Reading): string {
+export function chooseLayer(
+  file: string,
+  layers: string[],
+  { level, layer: requested }: FeatureReading,
+): string {
   if (requested !== undefined) {
     const alike = layers.filter((layer) => layer.toLowerCase() === requested.toLowerCase())
     const found = alike.find((layer) => layer === requested) ?? alike[0]

@@ -3,14 +3,14 @@ import { basename } from 'node:path'
 import type { Database } from 'sql.js'
 import initSqlJs from 'sql.js'
 import { OperatorError } from '#src/errors.ts'
-import { messageOf } from '#src/lib/promises.ts'
+import { formatError } from '#src/lib/promises.ts'
 import {
   chooseLayer,
   type FeatureFile,
+  type FeatureReading,
   isWgs84Wkt,
   MAX_POSITIONS,
   type RawFeature,
-  type Reading,
 } from './feature.ts'
 
 /** GeoJSON; of other types than polygons, only the type. */
@@ -176,7 +176,7 @@ const REASONS: Record<string, string> = {
   'database disk image is malformed': 'it is cut off or damaged',
 }
 
-export function geoPackage(path: string, reading: Reading): FeatureFile {
+export function geoPackage(path: string, reading: FeatureReading): FeatureFile {
   const name = basename(path)
   return {
     name,
@@ -191,7 +191,7 @@ export function geoPackage(path: string, reading: Reading): FeatureFile {
         yield* readFeatures(name, file, reading)
       } catch (error) {
         if (error instanceof OperatorError) throw error
-        const reason = REASONS[messageOf(error)] ?? messageOf(error)
+        const reason = REASONS[formatError(error)] ?? formatError(error)
         throw new OperatorError(`${name} is not a GeoPackage that can be read: ${reason}.`)
       } finally {
         file?.close()
@@ -219,7 +219,7 @@ async function refuseLarge(path: string, name: string): Promise<void> {
   )
 }
 
-function* readFeatures(name: string, file: SqliteFile, reading: Reading): Generator<RawFeature> {
+function* readFeatures(name: string, file: SqliteFile, reading: FeatureReading): Generator<RawFeature> {
   const layers = listLayers(file)
   if (layers.length === 0) throw new OperatorError(`${name} has no layers.`)
   const tables = layers.map(({ table }) => table)

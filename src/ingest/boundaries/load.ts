@@ -11,20 +11,20 @@ import {
   findCountry,
   findLevel,
   type GivenProperties,
-  type KnownProperties,
-  knownProperties,
   otherLevel,
+  type PropertyLayout,
+  type RecognizedProperties,
   readCode,
   readText,
-  type Source,
+  recognizeProperties,
 } from './properties.ts'
-import { type BoundarySet, type Finding, findBoundarySets, type StagedArea } from './queries.ts'
+import { type AreaIssue, type BoundarySet, findBoundarySets, type StagedArea } from './queries.ts'
 import {
   type CodeRule,
-  type CountryPlace,
+  type CountryBounds,
   codeOfName,
   type LoadReport,
-  refuseOtherPlace,
+  refuseOutsideCountry,
   replaceBoundaries,
 } from './replace.ts'
 
@@ -70,7 +70,7 @@ export async function loadBoundaries(
   }
   refuseMissingParents(country, level, sets)
 
-  const dropped: Finding[] = []
+  const dropped: AreaIssue[] = []
   const notes: string[] = []
   let elsewhere = 0
   const areas = readAreas(request.files, target, {
@@ -115,14 +115,14 @@ async function* refusingOthers(areas: AsyncIterable<StagedArea>, countElsewhere:
 async function findTarget({ writer }: Database, request: LoadRequest): Promise<Target> {
   const keys = await findCountryKeys(writer)
   const countries = (await listCountryExtents(writer)).map(
-    ({ code, name, extent, stated }): CountryPlace => ({
+    ({ code, name, extent, stated }): CountryBounds => ({
       code,
       name,
       // A new outline replaces the old one, wherever it lay.
       bounds: request.level === 0 ? stated : extent,
     }),
   )
-  const countryNamed = (name: string): CountryPlace | undefined => {
+  const countryNamed = (name: string): CountryBounds | undefined => {
     const code = keys.get(nameKey(name))?.code
     return countries.find((country) => country.code === code)
   }
@@ -154,7 +154,7 @@ async function computeChecksum(
 }
 
 /** Areas of level 2 and 3 need parents; real areas do not nest in approximate ones. */
-function refuseMissingParents(country: CountryPlace, level: number, sets: Map<number, BoundarySet>): void {
+function refuseMissingParents(country: CountryBounds, level: number, sets: Map<number, BoundarySet>): void {
   if (level < 2) return
   const above = sets.get(level - 1)
   if (above && !above.approximate) return
@@ -165,15 +165,15 @@ function refuseMissingParents(country: CountryPlace, level: number, sets: Map<nu
 }
 
 interface Target {
-  country: CountryPlace
+  country: CountryBounds
   level: number
   properties: GivenProperties
-  countries: CountryPlace[]
-  countryNamed(name: string): CountryPlace | undefined
+  countries: CountryBounds[]
+  countryNamed(name: string): CountryBounds | undefined
 }
 
 interface Listeners {
-  dropped(finding: Finding): void
+  dropped(finding: AreaIssue): void
   noted: Noted
   elsewhere(): void
   read(part: number): void
@@ -185,14 +185,14 @@ async function* readAreas(
   { dropped, noted, elsewhere, read }: Listeners,
 ): AsyncGenerator<StagedArea> {
   for (const [index, file] of files.entries()) {
-    let known: KnownProperties | undefined
+    let known: RecognizedProperties | undefined
     let foreign: OperatorError | undefined
     let some = false
     for await (const feature of file.features(noted)) {
       read((index + feature.read) / files.length)
       const origin = `feature ${feature.number} of ${file.name}`
       const { properties } = feature
-      known ??= knownProperties(file.name, target.level, properties, target.properties)
+      known ??= recognizeProperties(file.name, target.level, properties, target.properties)
       const { names, source } = known
       const other = otherCountry(origin, properties, source, target)
       if (other) {
@@ -208,7 +208,12 @@ async function* readAreas(
         dropped({ area: code ?? origin, reason: shape })
         continue
       }
-      refuseOtherPlace(code ? `${code} (${origin})` : origin, shape.bounds, target.country, target.countries)
+      refuseOutsideCountry(
+        code ? `${code} (${origin})` : origin,
+        shape.bounds,
+        target.country,
+        target.countries,
+      )
       const name = readText(properties, names.name) ?? null
       yield {
         origin,
@@ -237,7 +242,7 @@ function usableShape(origin: string, feature: RawFeature): Shape | string {
 function refuseOtherLevel(
   file: string,
   properties: Record<string, unknown>,
-  source: Source | undefined,
+  source: PropertyLayout | undefined,
   target: Target,
 ): void {
   // An operator who names the code's property knows its level.
@@ -250,7 +255,7 @@ function refuseOtherLevel(
 function otherCountry(
   origin: string,
   properties: Record<string, unknown>,
-  source: Source | undefined,
+  source: PropertyLayout | undefined,
   { country, countryNamed }: Target,
 ): OperatorError | undefined {
   const said = findCountry(properties, source)

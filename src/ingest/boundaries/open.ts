@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
 import { OperatorError } from '#src/errors.ts'
-import { messageOf } from '#src/lib/promises.ts'
-import { openArchive } from '../archive.ts'
+import { formatError } from '#src/lib/promises.ts'
+import { openZipArchive } from '../archive.ts'
 import { KINDS, refuseOtherKind } from '../other-formats.ts'
 import { refuseEncoding } from './encoding.ts'
-import { chooseLayer, type FeatureFile, type Reading } from './feature.ts'
+import { chooseLayer, type FeatureFile, type FeatureReading } from './feature.ts'
 import { geoJsonFeatures, geoJsonFile } from './geojson.ts'
 import { geoPackage } from './geopackage.ts'
 import { findPart, openParts, shapefile, shapefileFeatures, shapefileReading, stemOf } from './shapefile.ts'
@@ -14,7 +14,7 @@ const LAYERED = ['.gpkg', '.zip']
 /** Other formats fix the encoding; in an archive it applies to shapefiles. */
 const ENCODED = ['.shp', '.zip']
 
-export async function openBoundaryFile(path: string, reading: Reading): Promise<FeatureFile> {
+export async function openBoundaryFile(path: string, reading: FeatureReading): Promise<FeatureFile> {
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
     throw new OperatorError(
       error.code === 'ENOENT' ? `${path} does not exist.` : `${path} cannot be read: ${error.message}.`,
@@ -50,14 +50,14 @@ export async function openBoundaryFile(path: string, reading: Reading): Promise<
 const NO_FEATURES = /(^|\/)(__MACOSX\/|\.)|meta-?data\.json$/i
 
 /** A shapefile in a zip archive, or else a GeoJSON file; each is a layer. */
-function zippedFile(path: string, reading: Reading): FeatureFile {
+function zippedFile(path: string, reading: FeatureReading): FeatureFile {
   const name = basename(path)
   return {
     name,
     paths: [path],
     reading: [...shapefileReading(reading), ...(reading.layer === undefined ? [] : ['layer', reading.layer])],
     async *features(noted) {
-      const archive = await openArchive(path, name)
+      const archive = await openZipArchive(path, name)
       try {
         const chosen = chooseEntry(name, archive.names, reading)
         const entry = `${name}/${basename(chosen)}`
@@ -70,7 +70,7 @@ function zippedFile(path: string, reading: Reading): FeatureFile {
         }
       } catch (error) {
         if (error instanceof OperatorError) throw error
-        throw new OperatorError(`${name} cannot be unpacked: ${messageOf(error)}.`)
+        throw new OperatorError(`${name} cannot be unpacked: ${formatError(error)}.`)
       } finally {
         archive.close()
       }
@@ -78,7 +78,7 @@ function zippedFile(path: string, reading: Reading): FeatureFile {
   }
 }
 
-function chooseEntry(name: string, entries: string[], reading: Reading): string {
+function chooseEntry(name: string, entries: string[], reading: FeatureReading): string {
   const usable = entries.filter((entry) => !NO_FEATURES.test(entry))
   const named = (endings: string[]) =>
     usable.filter((entry) => endings.includes(extname(entry).toLowerCase()))

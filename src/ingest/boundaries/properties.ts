@@ -3,22 +3,22 @@ import type { FeatureFile, Noted } from './feature.ts'
 
 export type GivenProperties = Partial<Record<keyof PropertyNames, string>>
 
-export interface KnownProperties {
+export interface RecognizedProperties {
   names: PropertyNames
   /** Undefined for unknown sources. */
-  source: Source | undefined
+  source: PropertyLayout | undefined
 }
 
 /** The operator's word for parents found by overlap. */
 const NO_PROPERTY = 'none'
 
 /** @throws {OperatorError} lists the existing properties */
-export function knownProperties(
+export function recognizeProperties(
   file: string,
   level: number,
   properties: Record<string, unknown>,
   given: GivenProperties,
-): KnownProperties {
+): RecognizedProperties {
   const keys = Object.keys(properties)
   const layout = recognise(keys, level)
   const source = layout?.source
@@ -71,7 +71,7 @@ function levelByCodes(properties: Record<string, unknown>): number | undefined {
 
 export function findLevel(
   properties: Record<string, unknown>,
-  source: Source | undefined,
+  source: PropertyLayout | undefined,
 ): number | undefined {
   if (source?.level === 'codes') {
     return lowestLevel(
@@ -86,7 +86,7 @@ export function findLevel(
 }
 
 /** `certain`: an alpha-3 code or a name of a known source; other values may mean anything. */
-export function findCountry(properties: Record<string, unknown>, source: Source | undefined) {
+export function findCountry(properties: Record<string, unknown>, source: PropertyLayout | undefined) {
   const codes = source?.countryCode ?? SOURCES.flatMap(({ countryCode }) => countryCode)
   const code = readCode(properties, spellings(properties, codes))
   if (code !== undefined) return { text: code, certain: source !== undefined && /^[a-z]{3}$/i.test(code) }
@@ -137,7 +137,7 @@ interface PropertyNames {
 }
 
 /** In lower case. */
-export interface Source {
+export interface PropertyLayout {
   name: string
   properties(level: number): PropertyNames
   countryCode: string[]
@@ -151,7 +151,7 @@ const codPcodes = (
   pcode: (level: number) => string,
   names: (level: number) => string[],
   country: string,
-): Source => ({
+): PropertyLayout => ({
   name: 'OCHA COD-AB',
   properties: (level) => ({ code: [pcode(level)], name: names(level), parent: [pcode(level - 1)] }),
   countryCode: [country],
@@ -161,7 +161,7 @@ const codPcodes = (
 const COD_NAMES = ['_en', '_name', 'name_en', 'name', '_ref', '_fr']
 
 /** The first match counts; docs/countries.md lists them. */
-const SOURCES: Source[] = [
+const SOURCES: PropertyLayout[] = [
   {
     name: 'this project',
     properties: () => ({ code: ['code'], name: ['name'], parent: ['parent_code'] }),
@@ -280,7 +280,7 @@ const SOURCES: Source[] = [
 const LOWEST_LEVEL = 5
 
 interface Layout {
-  source: Source
+  source: PropertyLayout
   names: PropertyNames
 }
 
@@ -310,7 +310,7 @@ function spelledAs(keys: string[], names: PropertyNames): PropertyNames {
   return { code: found(names.code), name: found(names.name), parent: found(names.parent) }
 }
 
-function lowestLevel(source: Source, keys: string[]): number | undefined {
+function lowestLevel(source: PropertyLayout, keys: string[]): number | undefined {
   for (let level = LOWEST_LEVEL; level >= 0; level--) {
     if (spelledAs(keys, source.properties(level)).code.length > 0) return level
   }
@@ -323,7 +323,7 @@ interface InspectedColumn {
   blank: number
 }
 
-export interface Inspection {
+export interface BoundaryInspection {
   file: string
   features: number
   source: string | null
@@ -335,7 +335,7 @@ export interface Inspection {
 const MAX_COLUMNS = 1000
 const EXAMPLE_CHARACTERS = 40
 
-export async function inspectFile(file: FeatureFile, noted: Noted): Promise<Inspection> {
+export async function inspectFile(file: FeatureFile, noted: Noted): Promise<BoundaryInspection> {
   const columns = new Map<string, { example: string | null; filled: number }>()
   let features = 0
   let first: Record<string, unknown> | undefined

@@ -14,7 +14,7 @@ export interface StagedArea {
   wkb: Buffer
 }
 
-export interface Finding {
+export interface AreaIssue {
   /** Its code, or its feature if it has none. */
   area: string
   reason: string
@@ -77,7 +77,7 @@ async function insertStaged(trx: Trx, areas: StagedArea[]): Promise<void> {
     ) as area (origin, code, name, parent_code, name_code, wkb)`.execute(trx)
 }
 
-export interface Repair extends Finding {
+export interface Repair extends AreaIssue {
   /** Relative to the larger of both areas. */
   changePercent: number
 }
@@ -110,8 +110,8 @@ export async function repairStaged(trx: Trx): Promise<Repair[]> {
 }
 
 /** Drops empty areas, slivers, and areas without a code. */
-export async function dropStaged(trx: Trx): Promise<Finding[]> {
-  const { rows } = await sql<Finding>`
+export async function dropStaged(trx: Trx): Promise<AreaIssue[]> {
+  const { rows } = await sql<AreaIssue>`
     with measured as (
       select id, code, st_isempty(geom) as empty, st_area(geom::geography) / 1e6 as km2 from staged_area
     ),
@@ -226,8 +226,8 @@ export async function countUncoded(trx: Trx): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-export async function dropShared(trx: Trx): Promise<Finding[]> {
-  const { rows } = await sql<Finding>`
+export async function dropShared(trx: Trx): Promise<AreaIssue[]> {
+  const { rows } = await sql<AreaIssue>`
     with dropped as (
       delete from staged_area where code in (${SHARED}) returning id, origin, code
     )
@@ -242,8 +242,8 @@ export async function dropShared(trx: Trx): Promise<Finding[]> {
  *
  * @returns the areas by their new codes
  */
-export async function giveCodes(trx: Trx): Promise<Finding[]> {
-  const { rows } = await sql<Finding>`
+export async function giveCodes(trx: Trx): Promise<AreaIssue[]> {
+  const { rows } = await sql<AreaIssue>`
     with needy as (
       select id, code, coalesce(name_code, code) as base, parent_code,
         st_x(st_centroid(geom)) as lng, st_y(st_centroid(geom)) as lat

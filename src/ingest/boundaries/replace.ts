@@ -7,6 +7,7 @@ import { round } from '#src/lib/round.ts'
 import { listSome } from './feature.ts'
 import type { Bounds } from './geometry.ts'
 import {
+  type AreaIssue,
   analyzeBoundaries,
   type BoundarySet,
   beginTrial,
@@ -15,7 +16,6 @@ import {
   dropShared,
   dropStaged,
   duplicateCodes,
-  type Finding,
   giveCodes,
   levelWithTheSameAreas,
   linkByCode,
@@ -66,7 +66,7 @@ async function settleCodes(trx: Transaction<Tables>, rule: CodeRule | undefined,
   return { coded: [], dropped: [] }
 }
 
-export interface CountryPlace {
+export interface CountryBounds {
   code: string
   name: string
   /** Null for an unknown place. */
@@ -81,11 +81,11 @@ const MARGIN = 1
  *
  * @throws {OperatorError} guesses the mistake: swapped coordinates, a projection, or another country
  */
-export function refuseOtherPlace(
+export function refuseOutsideCountry(
   subject: string,
   bounds: Bounds,
-  country: CountryPlace,
-  countries: CountryPlace[],
+  country: CountryBounds,
+  countries: CountryBounds[],
 ): void {
   const [west, south, east, north] = bounds
   const onEarth = west >= -180 && south >= -90 && east <= 180 && north <= 90
@@ -130,7 +130,7 @@ const TOLERATED = 0.5
  *
  * @returns the areas not linked by code
  */
-async function linkParents(trx: Transaction<Tables>, country: CountryPlace, level: number) {
+async function linkParents(trx: Transaction<Tables>, country: CountryBounds, level: number) {
   if (level === 0) return []
   const { total, unlinked } = await linkByCode(trx, country.code, level)
   // A country needs no outline for its regions.
@@ -159,12 +159,12 @@ async function linkParents(trx: Transaction<Tables>, country: CountryPlace, leve
 }
 
 interface ReplaceOptions {
-  country: CountryPlace
+  country: CountryBounds
   strict: boolean
   dryRun: boolean
   maxRepair?: number | undefined
   codes?: CodeRule | undefined
-  dropped: Finding[]
+  dropped: AreaIssue[]
   notes: string[]
   stored?: ((part: number) => void) | undefined
 }
@@ -172,11 +172,11 @@ interface ReplaceOptions {
 export interface LoadReport extends Replacement {
   notes: string[]
   repaired: Repair[]
-  dropped: Finding[]
-  coded: Finding[]
-  reparented: Finding[]
+  dropped: AreaIssue[]
+  coded: AreaIssue[]
+  reparented: AreaIssue[]
   unnamed: number
-  relinked: Finding[]
+  relinked: AreaIssue[]
   approximateDeleted: number[]
 }
 
@@ -237,12 +237,12 @@ export async function replaceBoundaries(
 
 const NAMED_FINDINGS = 3
 
-function someFindings(findings: Finding[]): string {
+function someFindings(findings: AreaIssue[]): string {
   const named = findings.slice(0, NAMED_FINDINGS).map(({ area, reason }) => `${area}: ${reason}`)
   return `${named.join('; ')}${findings.length > NAMED_FINDINGS ? ', ...' : ''}`
 }
 
-function refuseFindings(what: string, findings: Finding[]): void {
+function refuseFindings(what: string, findings: AreaIssue[]): void {
   if (findings.length === 0) return
   const areas = findings.length === 1 ? 'One area is' : `${findings.length} areas are`
   throw new OperatorError(`${areas} ${what} (${someFindings(findings)}): rejected by --strict.`)
@@ -251,7 +251,7 @@ function refuseFindings(what: string, findings: Finding[]): void {
 /** Loops and holes drawn by mistake are small; a larger change needs a look. */
 export const MAX_REPAIR = 0.01
 
-function refuseLargeRepairs(repaired: Repair[], dropped: Finding[], most: number): void {
+function refuseLargeRepairs(repaired: Repair[], dropped: AreaIssue[], most: number): void {
   const gone = new Set(dropped.map(({ area }) => area))
   const large = repaired.filter(({ area, changePercent }) => changePercent > 100 * most && !gone.has(area))
   if (large.length === 0) return
@@ -261,7 +261,7 @@ function refuseLargeRepairs(repaired: Repair[], dropped: Finding[], most: number
   )
 }
 
-function refuseMostlyDropped(staged: number, dropped: Finding[], codes: CodeRule | undefined): void {
+function refuseMostlyDropped(staged: number, dropped: AreaIssue[], codes: CodeRule | undefined): void {
   const [first] = dropped
   const tolerated = codes === 'skip' ? Math.max(staged, 1) - 1 : MOSTLY * Math.max(staged, dropped.length)
   if (!first || dropped.length <= tolerated) return
@@ -270,7 +270,7 @@ function refuseMostlyDropped(staged: number, dropped: Finding[], codes: CodeRule
   )
 }
 
-async function refuseMistakenAreas(trx: Transaction<Tables>, country: CountryPlace, level: number) {
+async function refuseMistakenAreas(trx: Transaction<Tables>, country: CountryBounds, level: number) {
   const { count, codes: duplicates } = await duplicateCodes(trx)
   if (level === 0 && count !== 1) {
     throw new OperatorError(`Level 0 is one area, the country; there are ${count}.`)

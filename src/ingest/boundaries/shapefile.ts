@@ -4,15 +4,15 @@ import { readdir } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { OperatorError } from '#src/errors.ts'
-import { messageOf } from '#src/lib/promises.ts'
+import { formatError } from '#src/lib/promises.ts'
 import { chooseEncoding, type Decode, type Texts, withoutCutCharacter } from './encoding.ts'
 import {
   type FeatureFile,
+  type FeatureReading,
   isWgs84Wkt,
   MAX_POSITIONS,
   type Noted,
   type RawFeature,
-  type Reading,
 } from './feature.ts'
 
 const DBF_HEADER_BYTES = 32
@@ -149,7 +149,7 @@ type Part = (typeof PARTS)[number]
 
 type Parts = Partial<Record<Part, () => Promise<Readable>>>
 
-export async function shapefile(path: string, reading: Reading): Promise<FeatureFile> {
+export async function shapefile(path: string, reading: FeatureReading): Promise<FeatureFile> {
   const stem = basename(path, extname(path))
   const siblings = (await readdir(dirname(path))).filter((name) => findPart(name) && stemOf(name) === stem)
   const paths = siblings.sort().map((name) => join(dirname(path), name))
@@ -168,7 +168,7 @@ export async function shapefile(path: string, reading: Reading): Promise<Feature
 }
 
 /** Older versions guessed encodings differently: their files may be loaded again. */
-export function shapefileReading({ encoding }: Reading): string[] {
+export function shapefileReading({ encoding }: FeatureReading): string[] {
   return ['encoding', encoding?.name ?? 'by label']
 }
 
@@ -188,7 +188,7 @@ export function stemOf(name: string): string {
 export async function* shapefileFeatures(
   name: string,
   { shp, dbf, prj, cpg }: Parts,
-  reading: Reading,
+  reading: FeatureReading,
   noted: Noted,
 ): AsyncGenerator<RawFeature> {
   if (!shp || !dbf) {
@@ -218,7 +218,7 @@ export async function* shapefileFeatures(
     if (error instanceof CutOff) {
       throw new OperatorError(`${name} is cut off: it is shorter than its header says.`, { code: 'CUT_OFF' })
     }
-    throw new OperatorError(`${name} is not a shapefile that can be read: ${messageOf(error)}.`)
+    throw new OperatorError(`${name} is not a shapefile that can be read: ${formatError(error)}.`)
   } finally {
     for (const reader of readers) await reader.close()
   }

@@ -1,6 +1,6 @@
 import type { Series } from '#schemas/products/define.ts'
-import type { Finding } from '#src/data/rights.ts'
-import type { Extent } from '#src/raster/grid.ts'
+import type { ReleaseIssue } from '#src/data/rights.ts'
+import type { LevelExtent } from '#src/raster/grid.ts'
 import type { PixelType } from '#src/raster/pixels.ts'
 import type { Frame, Statistics, Tally } from '../statistics.ts'
 
@@ -25,7 +25,7 @@ export interface ReadLayer extends MeasuredLayer {
 }
 
 export interface CoverageFacts<Layer extends LayerFacts> {
-  extent: Extent
+  extent: LevelExtent
   pixels: number
   layers: Layer[]
   /** The share of the country with values around; null if unknown. */
@@ -50,7 +50,7 @@ export interface ReadFacts extends ReleaseFacts<ReadLayer> {
 
 export interface Surroundings {
   today: Date
-  country: { code: string; name: string; extent: Extent | null }
+  country: { code: string; name: string; extent: LevelExtent | null }
   /** Of the same product, country, crop and kind; an ISO date. */
   newestMonth: string | null
   /** Names of published releases of the product, in any country. */
@@ -59,14 +59,14 @@ export interface Surroundings {
   plausible: { minimum: number; maximum: number }
 }
 
-export type Found = Omit<Finding, 'allowed'>
+export type FoundIssue = Omit<ReleaseIssue, 'allowed'>
 
-export type Check<Facts> = (release: Facts, surroundings: Surroundings) => Found[]
+export type Check<Facts> = (release: Facts, surroundings: Surroundings) => FoundIssue[]
 
 export function listLayers<Layer extends LayerFacts>({ coverages }: ReleaseFacts<Layer>): Layer[] {
   return coverages.flatMap(({ layers }) => layers)
 }
 
-export function labelLayer({ input, scenario }: LayerFacts): NonNullable<Found['layer']> {
+export function labelLayer({ input, scenario }: LayerFacts): NonNullable<FoundIssue['layer']> {
   return { input, scenario }
 }

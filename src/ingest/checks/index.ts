@@ -2,9 +2,9 @@ import type { Kysely } from 'kysely'
 import type { Products } from '#schemas/products/define.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import { requireRelease } from '#src/catalog/release-queries.ts'
-import type { CheckName, Finding } from '#src/data/rights.ts'
+import type { CheckName, ReleaseIssue } from '#src/data/rights.ts'
 import type { Tables } from '#src/data/tables.ts'
-import type { Extent } from '#src/raster/grid.ts'
+import type { LevelExtent } from '#src/raster/grid.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
 import type { ReleaseSource } from '../source.ts'
 import type { CoverageStatistics } from '../statistics.ts'
@@ -37,29 +37,29 @@ export interface Leniency {
   strict?: boolean
 }
 
-function judged(findings: readonly Omit<Finding, 'allowed'>[], { allow, strict = false }: Leniency) {
+function judged(findings: readonly Omit<ReleaseIssue, 'allowed'>[], { allow, strict = false }: Leniency) {
   return findings.map((finding) => {
     const level = strict ? 'error' : finding.level
     return { ...finding, level, allowed: level === 'error' && allow.includes(finding.check) }
   })
 }
 
-export function refusingChecks(findings: readonly Finding[]): CheckName[] {
+export function refusingChecks(findings: readonly ReleaseIssue[]): CheckName[] {
   return [...new Set(findings.filter(refuses).map(({ check }) => check))].sort()
 }
 
-export function refusalText(findings: readonly Finding[]): string {
+export function refusalText(findings: readonly ReleaseIssue[]): string {
   return findings
     .filter(refuses)
     .map(({ check, sentence }) => `${check}: ${sentence}`)
     .join(' ')
 }
 
-function refuses({ level, allowed }: Finding): boolean {
+function refuses({ level, allowed }: ReleaseIssue): boolean {
   return level === 'error' && !allowed
 }
 
-export function allowedChecks(findings: readonly Finding[]): CheckName[] {
+export function allowedChecks(findings: readonly ReleaseIssue[]): CheckName[] {
   return [...new Set(findings.filter(({ allowed }) => allowed).map(({ check }) => check))].sort()
 }
 
@@ -74,9 +74,9 @@ const AT_PUBLICATION: Record<
   Check<ReleaseFacts<MeasuredLayer>>[]
 > = { extent: [extent, spread], month: [month], names: [names], range: [range] }
 
-export interface Inspection {
-  readonly before: Finding[]
-  after(read: CoverageStatistics[]): Promise<Finding[]>
+export interface ReleaseInspection {
+  readonly before: ReleaseIssue[]
+  after(read: CoverageStatistics[]): Promise<ReleaseIssue[]>
 }
 
 type FileRelease = ReleaseSource & Pick<FileFacts, 'notes' | 'notHonoured'>
@@ -84,14 +84,14 @@ type FileRelease = ReleaseSource & Pick<FileFacts, 'notes' | 'notHonoured'>
 export async function inspect(
   db: Kysely<Tables>,
   release: FileRelease,
-  extents: Extent[],
+  extents: LevelExtent[],
   leniency: Leniency,
   products: Products = PRODUCTS,
-): Promise<Inspection> {
+): Promise<ReleaseInspection> {
   const { description: series, coverages, notes, notHonoured } = release
   const surroundings = await findSurroundings(db, series, products)
   const facts = coverages.map(({ grid, layers }, index) => ({
-    extent: extents[index] as Extent,
+    extent: extents[index] as LevelExtent,
     pixels: grid.width * grid.height,
     layers: layers as LayerFacts[],
     spread: null,
@@ -107,7 +107,7 @@ export async function inspect(
         spreads.push(
           await partWithValues(db, surroundings.country, {
             grid,
-            extent: extents[index] as Extent,
+            extent: extents[index] as LevelExtent,
             tileSize: TILE_SIZE,
             countBlocks: (level, blocks) =>
               blocks.filter(({ row, column }) => presence.has(level, row, column)).length,
@@ -150,7 +150,7 @@ export async function inspectAgain(
   code: string,
   { allow, strict }: Leniency,
   { returns = false, products = PRODUCTS }: { returns?: boolean; products?: Products } = {},
-): Promise<Finding[]> {
+): Promise<ReleaseIssue[]> {
   const release = await requireRelease(db, code)
   const before = release.findings ?? []
   const surroundings = await findSurroundings(db, release, products)

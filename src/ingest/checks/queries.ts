@@ -4,7 +4,7 @@ import { findPlausibleRange, listCountryExtents } from '#src/catalog/reference-q
 import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { BLOCK_FACTOR } from '#src/raster/blocks.ts'
-import type { Extent, Geotransform, Grid, GridSize } from '#src/raster/grid.ts'
+import type { Geotransform, Grid, GridSize, LevelExtent } from '#src/raster/grid.ts'
 import { RUN_LENGTH, SUMMARY_VERSION, SummaryRun } from '#src/raster/summary.ts'
 import type { CoverageFacts, MeasuredLayer, Surroundings } from './facts.ts'
 
@@ -120,13 +120,13 @@ const PLACES_A_SIDE = 48
 
 interface CountryPlace {
   code: string
-  extent: Extent | null
+  extent: LevelExtent | null
 }
 
 /** Null for unknown values. */
 interface SpreadGrid {
   grid: Grid
-  extent: Extent
+  extent: LevelExtent
   tileSize: number
   countBlocks(level: number, blocks: Block[]): number | null | Promise<number | null>
 }
@@ -157,9 +157,9 @@ export async function partWithValues(
 async function findPlaces(
   db: Kysely<Tables>,
   countryCode: string,
-  { west, south, east, north }: Extent,
+  { west, south, east, north }: LevelExtent,
   srid: number,
-  within: Extent,
+  within: LevelExtent,
 ): Promise<{ places: Place[]; count: number }> {
   const { rows } = await sql<Place | { x: null; y: null }>`
     with place as (
@@ -227,8 +227,8 @@ interface Block {
 
 /** The largest blocks that are small beside a country. */
 function spreadLevel(
-  country: Extent,
-  { west, south, east, north }: Extent,
+  country: LevelExtent,
+  { west, south, east, north }: LevelExtent,
   { width, height }: GridSize,
   tileSize: number,
 ): number {

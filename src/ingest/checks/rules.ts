@@ -2,14 +2,14 @@ import { SCENARIOS } from '#schemas/glossary.ts'
 import { isoMonth, monthsBetween } from '#src/lib/dates.ts'
 import { editDistance, nameKey } from '#src/lib/names.ts'
 import { percentText, shortNumber } from '#src/lib/round.ts'
-import type { Extent } from '#src/raster/grid.ts'
+import type { LevelExtent } from '#src/raster/grid.ts'
 import { PIXEL_TYPES, type PixelType } from '#src/raster/pixels.ts'
 import type { Extreme, Tally } from '../statistics.ts'
 import {
   type Check,
   type CoverageFacts,
   type FileFacts,
-  type Found,
+  type FoundIssue,
   type LayerFacts,
   labelLayer,
   listLayers,
@@ -97,14 +97,14 @@ export const spread: Check<ReleaseFacts<MeasuredLayer>> = ({ coverages }, { coun
     }
   })
 
-function partCovered(whole: Extent, by: Extent): number {
+function partCovered(whole: LevelExtent, by: LevelExtent): number {
   const width = Math.min(whole.east, by.east) - Math.max(whole.west, by.west)
   const height = Math.min(whole.north, by.north) - Math.max(whole.south, by.south)
   const area = (whole.east - whole.west) * (whole.north - whole.south)
   return (Math.max(width, 0) * Math.max(height, 0)) / area
 }
 
-function swap({ west, south, east, north }: Extent): Extent {
+function swap({ west, south, east, north }: LevelExtent): LevelExtent {
   return { west: south, south: west, east: north, north: east }
 }
 
@@ -112,7 +112,7 @@ function originsIn({ layers: [first, ...others] }: CoverageFacts<LayerFacts>): s
   return `${first?.origin}${others.length > 0 ? ` and ${others.length} more` : ''}`
 }
 
-function text({ west, south, east, north }: Extent): string {
+function text({ west, south, east, north }: LevelExtent): string {
   return [west, south, east, north].map((degrees) => Number(degrees.toFixed(2))).join(', ')
 }
 
@@ -122,7 +122,7 @@ const FARTHEST_MONTHS = 18
 /** A month that answers all requests too early, or almost none. */
 export const month: Check<ReleaseFacts> = ({ series: { forecastPeriod } }, { today, newestMonth }) => {
   if (forecastPeriod === null) return []
-  const found = (sentence: string, figures: Found['figures']): Found[] => [
+  const found = (sentence: string, figures: FoundIssue['figures']): FoundIssue[] => [
     { check: 'month', level: 'error', sentence, figures },
   ]
   const ahead = monthsBetween(today.toISOString(), forecastPeriod)
@@ -162,7 +162,7 @@ export const names: Check<ReleaseFacts> = (release, surroundings) => {
   ]
 }
 
-function misspelled(kind: 'input' | 'scenario', given: (string | null)[], known: string[]): Found[] {
+function misspelled(kind: 'input' | 'scenario', given: (string | null)[], known: string[]): FoundIssue[] {
   const unknown = new Set(given.filter((name) => name !== null).filter((name) => !known.includes(name)))
   return [...unknown].flatMap((name) => {
     const meant = known.find((other) => sameLetters(name, other)) ?? known.find((other) => close(name, other))

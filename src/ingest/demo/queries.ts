@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '#src/data/tables.ts'
 
-export interface SeatPlace {
+export interface SeatPosition {
   /** Of the lowest level; its beginnings are the codes above. */
   code: string
   longitude: number
@@ -24,7 +24,7 @@ const BEYOND = 1
 export async function cutByNearestSeat(
   db: Kysely<Tables>,
   countryCode: string,
-  seats: SeatPlace[],
+  seats: SeatPosition[],
   levels: number[],
 ): Promise<CutArea[]> {
   const { rows } = await sql<CutArea>`

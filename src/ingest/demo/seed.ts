@@ -7,10 +7,10 @@ import type { Database } from '#src/data/client.ts'
 import { lockWork } from '#src/data/work-lock.ts'
 import { readShape, type Shape } from '../boundaries/geometry.ts'
 import { type BoundarySet, findBoundarySets, type StagedArea } from '../boundaries/queries.ts'
-import { type CountryPlace, replaceBoundaries } from '../boundaries/replace.ts'
+import { type CountryBounds, replaceBoundaries } from '../boundaries/replace.ts'
 import { loadRelease } from '../load.ts'
 import { countryOutline, DEMO_COUNTRIES, OUTLINE_SOURCE } from './outlines.ts'
-import { cutByNearestSeat, type SeatPlace } from './queries.ts'
+import { cutByNearestSeat, type SeatPosition } from './queries.ts'
 import { DEMO_RELEASES, demoSource } from './source.ts'
 
 /** Processes that seed share this arbitrary number. */
@@ -79,7 +79,7 @@ export async function seedAreas(database: Database): Promise<void> {
   }
 }
 
-async function seedOutline(database: Database, country: CountryPlace): Promise<void> {
+async function seedOutline(database: Database, country: CountryBounds): Promise<void> {
   const { wkb } = readShape(countryOutline(country.code)) as Shape
   const code = country.code.toUpperCase()
   await seedLevel(
@@ -90,7 +90,7 @@ async function seedOutline(database: Database, country: CountryPlace): Promise<v
   )
 }
 
-async function seedLevels(database: Database, country: CountryPlace): Promise<void> {
+async function seedLevels(database: Database, country: CountryBounds): Promise<void> {
   const { seats, names } = readSeats(country.code)
   const areas = await cutByNearestSeat(database.writer, country.code, seats, LEVELS)
   const checksum = createHash('sha256').update(SEATS).digest('hex')
@@ -109,7 +109,7 @@ async function seedLevels(database: Database, country: CountryPlace): Promise<vo
   }
 }
 
-async function seedLevel(database: Database, country: CountryPlace, set: BoundarySet, areas: StagedArea[]) {
+async function seedLevel(database: Database, country: CountryBounds, set: BoundarySet, areas: StagedArea[]) {
   await replaceBoundaries(database, set, Readable.from(areas), {
     country,
     strict: false,
@@ -120,7 +120,7 @@ async function seedLevel(database: Database, country: CountryPlace, set: Boundar
 }
 
 /** Codes count areas within the one above, in the order of the file: RWA-01-02-03. They are this project's own. */
-export function readSeats(countryCode: string): { seats: SeatPlace[]; names: Map<string, string> } {
+export function readSeats(countryCode: string): { seats: SeatPosition[]; names: Map<string, string> } {
   const names = new Map<string, string>()
   const codes = new Map<string, string>()
   const counts = new Map<string, number>()

@@ -25,7 +25,7 @@ export interface DemoQuantity {
 }
 
 /** The gain over a normal season; null for the likeliest one at a place. */
-export const SCENARIOS: Record<string, number | null> = {
+export const DEMO_SCENARIOS: Record<string, number | null> = {
   'Above Normal': 0.15,
   Normal: 0,
   'Below Normal': -0.2,
@@ -103,7 +103,7 @@ export function demoValue(
   latitude: number,
 ): number {
   const [low, high] = quantity.range
-  const part = season ?? (SCENARIOS[likeliestSeason(longitude, latitude)] as number)
+  const part = season ?? (DEMO_SCENARIOS[likeliestSeason(longitude, latitude)] as number)
   const normal = low + (high - low) * suitability(longitude, latitude, quantity.phase)
   const value = normal * (1 + part * quantity.response)
   return Math.round(value / quantity.step) * quantity.step
@@ -143,7 +143,7 @@ function listQuantities({ product, countryCode, cropCode }: DemoRelease): DemoQu
 export function demoSource(release: DemoRelease): ReleaseSource {
   const { product, countryCode, cropCode } = release
   const { seasonal, unit, decimals } = product
-  const seasons = seasonal ? Object.entries(SCENARIOS) : [[null, 0] as const]
+  const seasons = seasonal ? Object.entries(DEMO_SCENARIOS) : [[null, 0] as const]
   const layers = listQuantities(release).flatMap((quantity) =>
     seasons.map(
       ([scenario, season]): DemoLayer => ({

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { parseXml, XmlElement } from '@rgrove/parse-xml'
 import type { GeoTIFFImage } from 'geotiff'
 import { OperatorError } from '#src/errors.ts'
-import { codeOf, messageOf } from '#src/lib/promises.ts'
+import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import type { GridSize } from '#src/raster/grid.ts'
 import type { PixelType } from '#src/raster/pixels.ts'
 import type { SampleLayout } from './samples.ts'
@@ -112,7 +112,7 @@ function parseRoot(text: string, element: string, name: string): XmlElement | un
     const { root } = parseXml(text)
     return root?.name === element ? root : undefined
   } catch (error) {
-    throw new OperatorError(`${name} is damaged: ${messageOf(error).split('\n')[0]}.`)
+    throw new OperatorError(`${name} is damaged: ${formatError(error).split('\n')[0]}.`)
   }
 }
 
@@ -125,7 +125,7 @@ function listChildren(element: XmlElement, name: string): XmlElement[] {
 /** A file that may lie beside a raster; undefined without it. */
 export async function readSmallFile(path: string, maxBytes: number): Promise<string | undefined> {
   const refuse = (error: NodeJS.ErrnoException) => {
-    if (codeOf(error) === 'ENOENT') return undefined
+    if (readErrorCode(error) === 'ENOENT') return undefined
     throw new OperatorError(`${path} cannot be read: ${error.message}.`)
   }
   const status = await stat(path).catch(refuse)

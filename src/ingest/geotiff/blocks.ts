@@ -1,7 +1,7 @@
 import { type GeoTIFFImage, registerTag } from 'geotiff'
 import { OperatorError } from '#src/errors.ts'
 import type { Window } from '#src/raster/grid.ts'
-import { bytesOf, nearestPixel, type Pixels, pixelsOf } from '#src/raster/pixels.ts'
+import { bytesOf, createPixels, nearestPixel, type Pixels } from '#src/raster/pixels.ts'
 import { conversion } from '../other-formats.ts'
 import { readNodata, type SampleType } from './bands.ts'
 import {
@@ -9,7 +9,7 @@ import {
   type Compression,
   createLerc,
   type DecompressStream,
-  LOSSY,
+  LOSSY_COMPRESSIONS,
   NOT_COMPRESSED,
   OTHER_COMPRESSIONS,
 } from './compression.ts'
@@ -87,7 +87,7 @@ function readStoredLayout(image: GeoTIFFImage, type: SampleType, path: string): 
   const method = chooseCompression(image, type, compression, { ...block, depth: stride })
   if (!method) {
     const name = OTHER_COMPRESSIONS[compression] ?? `method ${compression}`
-    const loss = LOSSY.has(compression) ? ', and may have changed its values' : ''
+    const loss = LOSSY_COMPRESSIONS.has(compression) ? ', and may have changed its values' : ''
     throw new OperatorError(
       `${path} is compressed with ${name}, which is not read here${loss}: ${conversion(path)} makes a file that is.`,
     )
@@ -115,7 +115,7 @@ function readStoredLayout(image: GeoTIFFImage, type: SampleType, path: string): 
       predictor: [NOT_COMPRESSED, JPEG, LERC].includes(compression) ? PREDICTORS.none : predictor,
     },
     compression: method,
-    lossy: LOSSY.has(compression),
+    lossy: LOSSY_COMPRESSIONS.has(compression),
     fill: nearestPixel(type.pixelType, readNodata(image) ?? 0),
   }
 }
@@ -278,7 +278,7 @@ export function openBlocks(image: GeoTIFFImage, type: SampleType, file: FileByte
       return written / count
     },
     async read(window, bands) {
-      const result = bands.map(() => pixelsOf(type.pixelType, window.width * window.height))
+      const result = bands.map(() => createPixels(type.pixelType, window.width * window.height))
       for (const strip of strips) strip.needOnlyFrom(Math.floor(window.row / block.height))
       const together = Math.max(1, Math.floor(MAX_BLOCK_BYTES / (blockBytes(layout) + IN_FLIGHT_BYTES)))
       let reads: Promise<void>[] = []
@@ -318,7 +318,7 @@ async function samplesAt(layout: BlockLayout, file: FileBytes, index: number, ro
   const height = countRows(layout, row)
   const rowLength = block.width * stride
   const [offset, length] = [layout.offsets[index] as number, layout.lengths[index] as number]
-  if (!isWritten(layout, index)) return pixelsOf(samples.pixelType, rowLength * height).fill(fill)
+  if (!isWritten(layout, index)) return createPixels(samples.pixelType, rowLength * height).fill(fill)
 
   const rowBytes = bytesOfRow(samples, rowLength)
   const size = rowBytes * height

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { createInflate, type InputType, inflate, type ZlibOptions } from 'node:zlib'
 import { decode, type LercData, load } from 'lerc'
 import { ZSTDDecoder } from 'zstddec'
-import { codeOf } from '#src/lib/promises.ts'
+import { readErrorCode } from '#src/lib/promises.ts'
 import type { PixelType } from '#src/raster/pixels.ts'
 
 /**
@@ -53,7 +53,7 @@ export const OTHER_COMPRESSIONS: Record<number, string> = {
 }
 
 /** For pictures, mostly lossy. */
-export const LOSSY: ReadonlySet<number> = new Set([6, 7, 34712, 50001, 50002])
+export const LOSSY_COMPRESSIONS: ReadonlySet<number> = new Set([6, 7, 34712, 50001, 50002])
 
 const inflateBuffer = promisify<InputType, ZlibOptions, Buffer>(inflate)
 
@@ -61,7 +61,7 @@ async function decompressDeflate(bytes: Uint8Array, size: number, most: number):
   // zlib would gather several pieces and double the memory. The spare bytes let it see the end.
   const options = { chunkSize: size + SMALLEST_CHUNK, maxOutputLength: most }
   return inflateBuffer(bytes, options).catch((error) => {
-    if (codeOf(error) !== 'ERR_BUFFER_TOO_LARGE') throw error
+    if (readErrorCode(error) !== 'ERR_BUFFER_TOO_LARGE') throw error
     throw new Error(`its DEFLATE data hold more than the ${most} bytes of its pixels`)
   })
 }

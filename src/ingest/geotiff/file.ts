@@ -2,7 +2,7 @@ import { access, constants, open, stat } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { GeoTIFF, type GeoTIFFImage } from 'geotiff'
 import { OperatorError } from '#src/errors.ts'
-import { codeOf, messageOf } from '#src/lib/promises.ts'
+import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import type { PixelGrid, Window } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
 import { FORMAT_BYTES, refuseOtherFormat } from '../other-formats.ts'
@@ -162,7 +162,7 @@ async function internalMask(tiff: GeoTIFF, index: number, of: GeoTIFFImage, file
 async function sideMask(of: GeoTIFFImage, imagePath: string): Promise<SideMask | undefined> {
   const path = `${imagePath}.msk`
   const file = await FileBytes.open(path).catch((error) => {
-    if (codeOf(error) === 'ENOENT') return undefined
+    if (readErrorCode(error) === 'ENOENT') return undefined
     throw new OperatorError(`${path}, the mask of ${imagePath}, cannot be opened: ${error.message}.`)
   })
   if (!file) return undefined
@@ -367,5 +367,5 @@ function refuseUnreadWindow(path: string, { row, height }: Window, error: unknow
 }
 
 function reasonIn(error: unknown): string {
-  return messageOf(error).replace(/\.$/, '')
+  return formatError(error).replace(/\.$/, '')
 }

@@ -1,15 +1,22 @@
 import { stat } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
 import type { Kysely } from 'kysely'
-import { type CrsText, isCrs, MAX_CRS_CHARACTERS, projOf, sridOfCode, sridOfText } from '#src/data/crs.ts'
+import {
+  type CrsText,
+  isCrs,
+  MAX_CRS_CHARACTERS,
+  readProjString,
+  sridOfCode,
+  sridOfText,
+} from '#src/data/crs.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { shortNumber } from '#src/lib/round.ts'
 import { type Grid, type PixelGrid, ROUNDING, type Window } from '#src/raster/grid.ts'
 import {
   bytesOf,
+  createPixels,
   markNodata,
-  pixelsOf,
   type StoredBand,
   storedNodata,
   storedWithGaps,
@@ -237,7 +244,7 @@ function isWritten(files: LayerFiles, bands: number[], { file, from, width, heig
 
 /** An unwritten pixel without a value. */
 function isMissing(pixel: number, { pixelType, nodata }: StoredBand, fileNodata: number | undefined) {
-  const pixels = pixelsOf(pixelType, 1).fill(pixel)
+  const pixels = createPixels(pixelType, 1).fill(pixel)
   markNodata(pixels, pixelType, fileNodata)
   return pixels[0] === nodata
 }
@@ -338,7 +345,7 @@ async function findSrid(db: Kysely<Tables>, file: RasterFile, entry: ManifestLay
     throw new OperatorError(`${file.path} has an unknown CRS: PostGIS does not know EPSG:${code}.`)
   }
   if (crs.kind === 'epsg') return srid
-  const earth = ((await projOf(db, srid)) ?? '').replace(/\+proj=longlat|\+no_defs/g, '').trim()
+  const earth = ((await readProjString(db, srid)) ?? '').replace(/\+proj=longlat|\+no_defs/g, '').trim()
   return findCheckedSrid(db, { wkt: '', proj: `${crs.proj} ${earth} +no_defs` }, file.path)
 }
 

@@ -5,9 +5,9 @@ import { basename, dirname, extname, join, sep } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { OperatorError } from '#src/errors.ts'
-import { messageOf } from '#src/lib/promises.ts'
+import { formatError } from '#src/lib/promises.ts'
 import { type Pauses, retry } from '#src/lib/retry.ts'
-import { type Archive, isArchive, openArchive } from '../archive.ts'
+import { type Archive, isArchive, openZipArchive } from '../archive.ts'
 import { isAddress } from '../manifest.ts'
 import { openRaster, type RasterFile } from './file.ts'
 import type { LayerFiles } from './layers.ts'
@@ -141,7 +141,7 @@ async function follow(address: URL, { at, tag }: Progress, signal: AbortSignal):
 
 function readReason(error: unknown): string {
   const { cause } = error as { cause?: unknown }
-  return messageOf(cause ?? error)
+  return formatError(cause ?? error)
 }
 
 /** Their block offsets stay in memory during a load. */
@@ -279,7 +279,7 @@ class Archives {
   async pathOf(path: string): Promise<string> {
     const archivePath = await archiveIn(path)
     if (archivePath === undefined) return path
-    const archive = await openArchive(archivePath, archivePath)
+    const archive = await openZipArchive(archivePath, archivePath)
     try {
       const raster = rasterIn(archive, archivePath, path.slice(archivePath.length + 1))
       const folder = await this.#folderOf(archivePath)
@@ -288,7 +288,7 @@ class Archives {
       return join(folder, raster)
     } catch (error) {
       if (error instanceof OperatorError) throw error
-      throw new OperatorError(`${archivePath} cannot be unpacked: ${messageOf(error)}.`)
+      throw new OperatorError(`${archivePath} cannot be unpacked: ${formatError(error)}.`)
     } finally {
       archive.close()
     }

@@ -5,7 +5,7 @@ import type { Kysely } from 'kysely'
 import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { type Grid, sameGrid, type Window } from '#src/raster/grid.ts'
-import { markMasked, markNodata, type Pixels, pixelsOf, withType } from '#src/raster/pixels.ts'
+import { createPixels, markMasked, markNodata, type Pixels, withType } from '#src/raster/pixels.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
 import type { Manifest } from '../manifest.ts'
 import { type CoverageSource, compareLayers } from '../source.ts'
@@ -227,7 +227,7 @@ async function readLayers(layers: FileLayer[], window: Window): Promise<Pixels[]
   const [{ pieces }] = layers as [FileLayer]
   if (pieces.length === 1) return readPiece(layers, { ...window, file: 0, from: window })
   const whole = layers.map(({ layer: { pixelType, nodata } }) =>
-    pixelsOf(pixelType, window.width * window.height).fill(nodata as number),
+    createPixels(pixelType, window.width * window.height).fill(nodata as number),
   )
   for (const piece of pieces) {
     const part = pieceIn(window, piece)

@@ -14,21 +14,21 @@ import {
   type WrittenGeotiff,
   writeGeotiff,
 } from '#src/data/tiles/geotiff-writer.ts'
-import { sampleTypeOf } from '#src/data/tiles/granule.ts'
+import { chooseSampleType } from '#src/data/tiles/granule.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { readPath } from '#src/http/parameters.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { clientKeyOf } from '#src/http/request.ts'
-import { type ClientKey, createFairQueue, sharedWork } from '#src/lib/fair-queue.ts'
-import { codeOf } from '#src/lib/promises.ts'
+import { type ClientKey, createLimiter, sharedWork } from '#src/lib/fair-queue.ts'
+import { readErrorCode } from '#src/lib/promises.ts'
 import { TimeBudget } from '#src/lib/time-budget.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
-import { pixelTypeOf, storedNodata, withType } from '#src/raster/pixels.ts'
+import { findPixelType, storedNodata, withType } from '#src/raster/pixels.ts'
 import { type Layer, labelLayer } from '../layer-queries.ts'
 import { nameMonth, readExisting } from '../published.ts'
-import { type Finder, type MapSubject, type Maps, notPublished } from './maps.ts'
+import { type MapFinder, type MapSubject, type Maps, notPublished } from './maps.ts'
 
 /**
  * Writes the pixels of a layer as they are stored, with their description.
@@ -47,7 +47,7 @@ async function writeLayerFile(
   const first = await windows.next()
   const stored = first.done ? undefined : first.value.bands[band - 1]
   const nodata = stored ? stored.nodata : storedNodata(pixelType, 0)
-  const type = sampleTypeOf([{ pixelType: stored ? pixelTypeOf(stored.pixels) : pixelType, nodata }])
+  const type = chooseSampleType([{ pixelType: stored ? findPixelType(stored.pixels) : pixelType, nodata }])
 
   let valid = 0
   async function* ofBand(): AsyncGenerator<LayerWindow> {
@@ -109,7 +109,7 @@ const DISK_FAILURES = ['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'ENOENT',
 /** Makes layers as GeoTIFF at the first request, and keeps them for a while. */
 function createGeotiffs(app: App, maps: Maps) {
   const files = createMadeFiles(app.config.DOWNLOAD_CACHE_DIR || tmpdir(), downloadBytesOf(app.config))
-  const queue = createFairQueue({ running: 1, waiting: MOST_WAITING }, overloaded)
+  const queue = createLimiter({ running: 1, waiting: MOST_WAITING }, overloaded)
   const closing = new AbortController()
   app.addHook('onClose', async () => {
     closing.abort()
@@ -134,7 +134,7 @@ function createGeotiffs(app: App, maps: Maps) {
       await new TimeBudget(WAIT_MS).wait(() => making, stillMaking)
     } catch (error) {
       if (closing.signal.aborted) throw overloaded()
-      if (!DISK_FAILURES.includes(codeOf(error) ?? '')) throw error
+      if (!DISK_FAILURES.includes(readErrorCode(error) ?? '')) throw error
       app.log.warn({ err: error }, 'a GeoTIFF cannot be written: see DOWNLOAD_CACHE_DIR')
       throw overloaded()
     }
@@ -203,7 +203,7 @@ export function readByteRange(header: string | undefined, size: number): ByteRan
  * Whether a range may be answered with: not where an If-Range header names something else than what there is. A date
  * never does: answers with ranges have none.
  */
-export function isRangeOf(ifRange: string | undefined, tag: string): boolean {
+export function isRangeCurrent(ifRange: string | undefined, tag: string): boolean {
   return ifRange === undefined || ifRange.trim() === tag
 }
 
@@ -222,7 +222,7 @@ const HEADERS = {
 
 type Call = FastifyRequest<{ Params: TilesetParams }>
 
-export function geotiffRoute(app: App, find: Finder, maps: Maps): void {
+export function geotiffRoute(app: App, find: MapFinder, maps: Maps): void {
   const geotiffs = createGeotiffs(app, maps)
 
   app.get(
@@ -284,7 +284,7 @@ function fileNameOf({ params: { release, layer } }: Call): string {
 async function send(request: Call, reply: FastifyReply, file: OpenMadeFile): Promise<FastifyReply> {
   const { bytes, handle } = file
   const { range: asked, 'if-range': ifRange } = request.headers
-  const isAsked = request.method === 'GET' && isRangeOf(ifRange as string | undefined, tagOf(file))
+  const isAsked = request.method === 'GET' && isRangeCurrent(ifRange as string | undefined, tagOf(file))
   const range = readByteRange(isAsked ? asked : undefined, bytes)
   if (range === 'unsatisfiable') {
     await handle.close()

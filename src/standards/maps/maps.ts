@@ -11,21 +11,21 @@ import type { Lookup } from '#src/lookup/lookup.ts'
 import { type PublishedRelease, ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { BLOCK_FACTOR } from '#src/raster/blocks.ts'
 import {
-  classOf,
+  clipToMercator,
   degreesOfPixel,
   encodePalettePng,
   equalSteps,
+  findClass,
   HIGHEST_ZOOM,
   MAP_TILE_SIZE,
   type MapTile,
   quantileSteps,
   type Rgba,
-  shownOf,
   type ValueEnds,
 } from '#src/raster/maps.ts'
 import { type Layer, listLayers, readMeans } from '../layer-queries.ts'
 import type { Memory } from '../memory.ts'
-import { findPublished, layersAddress, readExisting } from '../published.ts'
+import { layersAddress, readExisting, selectPublished } from '../published.ts'
 import { findCells, type MapSource, partsOf, readValues } from './values.ts'
 
 /**
@@ -143,7 +143,7 @@ async function draw(
       await source.pause()
       for (let at = part.from; at < part.to; at++) {
         const value = values[at] as number
-        if (!Number.isNaN(value)) indices[at] = 1 + classOf(value, steps)
+        if (!Number.isNaN(value)) indices[at] = 1 + findClass(value, steps)
       }
     }
   }
@@ -214,13 +214,13 @@ export function createMaps(app: App, memory: Memory) {
 /** The cut of requests that name none. */
 export const DEFAULT_CUT: Cut = 'quantiles'
 
-export type Finder = ReturnType<typeof createFinder>
+export type MapFinder = ReturnType<typeof createMapFinder>
 
 /** The layers of published releases, as requests name them. @throws {ApiError} (all) NOT_FOUND for other names */
-export function createFinder(lookup: Lookup, maps: Maps) {
+export function createMapFinder(lookup: Lookup, maps: Maps) {
   async function layers(request: FastifyRequest, reply: FastifyReply, code: string) {
     const snapshot = await withTimeout(request, reply, lookup.current)
-    const release = findPublished(snapshot, code, notPublished(code))
+    const release = selectPublished(snapshot, code, notPublished(code))
     const read = () => maps.layers(request, reply, release)
     return { release, layers: await readExisting(read, notPublished(code)) }
   }
@@ -249,7 +249,7 @@ export function notPublished(code: string): string {
 function describeTileset({ release, layer, cut }: MapSubject, legend: Legend, root: string): Tileset {
   const { code, source, licence } = release
   const { number, input, scenario, unit, coverage } = layer
-  const { west, south, east, north } = shownOf(coverage)
+  const { west, south, east, north } = clipToMercator(coverage)
   const query = cut === 'quantiles' ? '' : `?cut=${cut}`
   return {
     tilejson: '2.2.0',

@@ -9,7 +9,7 @@ import {
   Tileset,
   TilesetParams,
 } from '#schemas/map.ts'
-import { queryOf } from '#schemas/point-request.ts'
+import { toQuerySchema } from '#schemas/point-request.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { readPath, readQuery } from '#src/http/parameters.ts'
@@ -19,7 +19,7 @@ import type { PublishedRelease } from '#src/lookup/releases.ts'
 import type { Memory } from '../memory.ts'
 import { readExisting } from '../published.ts'
 import { geotiffRoute } from './geotiff.ts'
-import { createFinder, createMaps, DEFAULT_CUT, type Finder, type Maps, notPublished } from './maps.ts'
+import { createMapFinder, createMaps, DEFAULT_CUT, type MapFinder, type Maps, notPublished } from './maps.ts'
 
 type OfRelease = FastifyRequest<{ Params: LayersParams; Querystring: LayersQuery }>
 type OfLayer = FastifyRequest<{ Params: TilesetParams; Querystring: LayersQuery }>
@@ -35,7 +35,7 @@ const PNG = 'image/png'
 const TILE = `
 A tile of 256 x 256 pixels in Web Mercator, counted from the north-west (XYZ). A pixel has the colour of the value at its centre. From four pixels of the raster in one of the map, it has the colour of their mean. Pixels without a value are transparent. Tiles never change.`
 
-function tileRoute(app: App, find: Finder, maps: Maps): void {
+function tileRoute(app: App, find: MapFinder, maps: Maps): void {
   app.get(
     '/releases/:release/layers/:layer/tiles/:z/:x/:y',
     {
@@ -46,7 +46,7 @@ function tileRoute(app: App, find: Finder, maps: Maps): void {
         description: TILE.trim(),
         tags: ['catalog'],
         params: TileParams,
-        querystring: queryOf(LayersQuery),
+        querystring: toQuerySchema(LayersQuery),
         response: {
           200: {
             description: 'The tile.',
@@ -79,7 +79,7 @@ function refuseBeyond(field: 'x' | 'y', number: number, zoom: number): void {
 const LAYERS = `
 Each layer of a published release as a map: the address of its tiles, their extent, the unit and the legend. Quantiles are those of the means of blocks of pixels, weighted by area. Layers of one input share a legend, so that their scenarios compare.`
 
-function layerListRoute(app: App, find: Finder, maps: Maps): void {
+function layerListRoute(app: App, find: MapFinder, maps: Maps): void {
   app.get(
     '/releases/:release/layers',
     {
@@ -90,7 +90,7 @@ function layerListRoute(app: App, find: Finder, maps: Maps): void {
         description: LAYERS.trim(),
         tags: ['catalog'],
         params: LayersParams,
-        querystring: queryOf(LayersQuery),
+        querystring: toQuerySchema(LayersQuery),
         response: {
           200: { ...ref(LayerList), description: 'The layers.' },
           304: { type: 'null', description: 'The layers are those that `If-None-Match` names.' },
@@ -113,7 +113,7 @@ function layerListRoute(app: App, find: Finder, maps: Maps): void {
   )
 }
 
-function tilesetRoute(app: App, find: Finder, maps: Maps): void {
+function tilesetRoute(app: App, find: MapFinder, maps: Maps): void {
   app.get(
     '/releases/:release/layers/:layer/tiles.json',
     {
@@ -124,7 +124,7 @@ function tilesetRoute(app: App, find: Finder, maps: Maps): void {
         description: `${LAYERS.trim()} One layer as TileJSON, for QGIS and map libraries.`,
         tags: ['catalog'],
         params: TilesetParams,
-        querystring: queryOf(LayersQuery),
+        querystring: toQuerySchema(LayersQuery),
         response: {
           200: { ...ref(Tileset), description: 'Where its tiles are, and the legend.' },
           304: { type: 'null', description: 'It is the one that `If-None-Match` names.' },
@@ -146,7 +146,7 @@ function tilesetRoute(app: App, find: Finder, maps: Maps): void {
 export async function map(app: App, { lookup, memory }: { lookup: Lookup; memory: Memory }): Promise<void> {
   for (const schema of [MapClass, Tileset, LayerList, GeoTiff]) app.addSchema(schema)
   const maps = createMaps(app, memory)
-  const find = createFinder(lookup, maps)
+  const find = createMapFinder(lookup, maps)
   layerListRoute(app, find, maps)
   tilesetRoute(app, find, maps)
   tileRoute(app, find, maps)

@@ -5,7 +5,13 @@ import { overloaded } from '#src/http/plugins/overload.ts'
 import type { Pause } from '#src/lib/turns.ts'
 import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { BLOCK_FACTOR } from '#src/raster/blocks.ts'
-import { degreesOfPixel, latitudesOf, longitudesOf, MAP_TILE_SIZE, type MapTile } from '#src/raster/maps.ts'
+import {
+  degreesOfPixel,
+  listLatitudes,
+  listLongitudes,
+  MAP_TILE_SIZE,
+  type MapTile,
+} from '#src/raster/maps.ts'
 import { createInterleaver } from '#src/raster/tiles.ts'
 import { type Layer, type LayerGrid, readMeans, transformPositions } from '../layer-queries.ts'
 
@@ -55,8 +61,8 @@ export async function findCells(
   grid: LayerGrid,
   tile: MapTile,
 ): Promise<Cells | undefined> {
-  const longitudes = longitudesOf(tile)
-  const latitudes = latitudesOf(tile)
+  const longitudes = listLongitudes(tile)
+  const latitudes = listLatitudes(tile)
   const across = findSpan(longitudes, grid.west, grid.east)
   const down = findSpan(latitudes, grid.south, grid.north)
   if (across.from >= across.to || down.from >= down.to) return undefined

@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { untilGone } from '#src/http/deadline.ts'
+import { createClientSignal } from '#src/http/deadline.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
 import { negotiate } from '#src/http/formats.ts'
 import {
   type Cell,
   type Html,
   pageText,
-  rowOf,
+  renderRow,
+  renderTable,
   sendPage,
   sendPageText,
-  tableOf,
 } from '#src/http/plain-page.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import { clientKeyOf } from '#src/http/request.ts'
@@ -85,7 +85,7 @@ export interface Call extends RequestContext {
 }
 
 /** An answer: JSON with links, or a page. */
-export interface Answer {
+export interface OgcAnswer {
   /** Links beside those to itself. */
   links?: readonly Link[]
   headers?: Record<string, string>
@@ -104,7 +104,7 @@ export interface Answer {
 export interface Found {
   /** Changes with the data of the answer; empty for an answer of the service alone. */
   version: string
-  make(): Answer | Promise<Answer>
+  make(): OgcAnswer | Promise<OgcAnswer>
 }
 
 /** The names of parts of paths in routes: metrics have them as labels. */
@@ -144,7 +144,7 @@ export function addOperation(
       part: (name) => params[name] as string,
       inTurn: (read) => app.inTurn(request, reply, read),
       pause() {
-        gone ??= untilGone(reply)
+        gone ??= createClientSignal(reply)
         return app.turns.next(clientKeyOf(request), gone)
       },
     }
@@ -201,7 +201,7 @@ export function forbidKeeping({ reply }: Call): void {
   reply.removeHeader('etag').header('cache-control', 'no-store')
 }
 
-function send(call: Call, formats: Operation['formats'], answer: Answer): FastifyReply {
+function send(call: Call, formats: Operation['formats'], answer: OgcAnswer): FastifyReply {
   const { reply, root, type, isHtml } = call
   const { links = [], headers = {}, text, json, page } = answer
   if (isHtml && text !== undefined) return sendPageText(reply, text)
@@ -300,7 +300,7 @@ async function writeList<Entry>(
   const hash = createHash('sha256')
   for (const entry of entries) {
     if (pieces.length % COLLECTIONS_A_SLICE === 0) await pause()
-    const piece = isHtml ? rowOf(cells(root, entry)).html : JSON.stringify(body(root, entry))
+    const piece = isHtml ? renderRow(cells(root, entry)).html : JSON.stringify(body(root, entry))
     pieces.push(piece)
     hash.update(piece)
   }
@@ -309,7 +309,7 @@ async function writeList<Entry>(
   if (isHtml) {
     const rows = pieces.map((html) => ({ html }))
     const above = [{ href: pageOf(root + path), rel: 'up', title: name }]
-    return { entries, text: pageText({ title, above, parts: [tableOf(columns, rows)], links }), version }
+    return { entries, text: pageText({ title, above, parts: [renderTable(columns, rows)], links }), version }
   }
   const start = JSON.stringify({ links, ...members }).slice(0, -1)
   return { entries, text: `${start},"collections":[${pieces.join()}]}`, version }

@@ -1,5 +1,5 @@
 import { SERVICE_NAME } from '#schemas/service.ts'
-import { anchor, type Html, list, paragraph, table } from '#src/http/plain-page.ts'
+import { anchor, type Html, list, paragraph, renderCells } from '#src/http/plain-page.ts'
 import { layersAddress } from '../published.ts'
 import {
   type Api,
@@ -109,7 +109,7 @@ export function addDocument(api: Api, name: string): void {
         title: 'Paths',
         above: [['', name]],
         parts: [
-          table(
+          renderCells(
             ['path', 'what it answers', 'parameters'],
             api.operations.map(({ path, summary, parameters }) => [path, summary, parameters.join(', ')]),
           ),

@@ -1,20 +1,20 @@
-import type { Figures, RegionFigures } from '#src/advice/polygon/region-figures.ts'
+import type { RegionStatistics, RegionValues } from '#src/advice/polygon/region-figures.ts'
 import { ApiError } from '#src/errors.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { Position } from '#src/lookup/queries.ts'
-import { retryIfReplaced, versionOf } from '#src/lookup/releases.ts'
+import { refuseIfReplaced, versionOf } from '#src/lookup/releases.ts'
 import type { Rectangle } from '../area-queries.ts'
 import { type AreaLevel, type Areas, chooseShapeFormat } from '../areas.ts'
 import {
-  type Answer,
   type Api,
   addOperation,
   type Call,
   forbidKeeping,
   GEOJSON_ONLY,
   GEOJSON_TYPE,
+  type OgcAnswer,
   type Operation,
   withQuery,
 } from './api.ts'
@@ -23,8 +23,8 @@ import type { Collection, FeatureCollections } from './feature-collections.ts'
 import { sourceFeatures, writeCollection, writeFeatures } from './features.ts'
 import {
   DEFAULT_CRS,
-  monthOf,
-  overlap,
+  makeMonthPeriod,
+  overlaps,
   type ParameterKey,
   readBbox,
   readDatetime,
@@ -34,7 +34,7 @@ import {
 } from './parameters.ts'
 import {
   EDR_PATH,
-  findRelease,
+  findCollectionRelease,
   type ReleaseCollection,
   type ReleaseParameter,
   type Releases,
@@ -75,7 +75,7 @@ async function readRequest(call: Call, releases: Releases): Promise<ValueRequest
   }
   const { time, release } = collection
   const period = readDatetime(datetime)
-  if (time !== null && period !== null && !overlap(monthOf(time), period)) {
+  if (time !== null && period !== null && !overlaps(makeMonthPeriod(time), period)) {
     throw ApiError.invalid('datetime', `must meet the month of ${release.code}, which begins at ${time}`)
   }
   return { collection, parameters: chooseParameters(collection.parameters, names) }
@@ -98,7 +98,7 @@ function answerValues(
   { collection, parameters }: ValueRequest,
   located: readonly Located[],
   { label, query }: { label: string; query: string },
-): Answer {
+): OgcAnswer {
   const { release, time } = collection
   const frame = { parameters, time }
   const chosen = located.map(({ place, values }) => ({
@@ -189,13 +189,13 @@ const MOST_POLYGONS = 10
 function addPosition(api: Api, releases: Releases, lookup: Lookup): void {
   const operation = declareValues('/position', 'getPosition', 'Values at a point', 'pointCoords')
 
-  async function make(call: Call, values: ValueRequest, positions: readonly Position[]): Promise<Answer> {
+  async function make(call: Call, values: ValueRequest, positions: readonly Position[]): Promise<OgcAnswer> {
     const { request, reply, pause } = call
     const clientKey = clientKeyOf(request)
     const { code, layers } = values.collection.release
     const found = await withTimeout(request, reply, () =>
       lookup.inSnapshotQueued(clientKey, async (snapshot) => {
-        const release = findRelease(snapshot, code)
+        const release = findCollectionRelease(snapshot, code)
         await pause()
         const ofPoints = await lookup.valuesAt(release, [...positions], clientKey)
         // The reason for a missing value is the answer to one point; of several, each is null.
@@ -240,7 +240,7 @@ function readPositions(coords: string | undefined): Position[] {
   })
 }
 
-function addArea(api: Api, releases: Releases, figures: RegionFigures): void {
+function addArea(api: Api, releases: Releases, figures: RegionStatistics): void {
   const operation = declareValues('/area', 'getArea', 'Means in a polygon', 'areaCoords')
   addOperation(api, operation, async (call) => {
     const { type, coordinates } = readWkt('coords', call.query.coords, ['POLYGON', 'MULTIPOLYGON'])
@@ -250,12 +250,12 @@ function addArea(api: Api, releases: Releases, figures: RegionFigures): void {
     }
     const values = await readRequest(call, releases)
     const { release } = values.collection
-    async function make(): Promise<Answer> {
+    async function make(): Promise<OgcAnswer> {
       const located: Located[] = []
       for (const rings of polygons) {
         const place = { type: 'Polygon', coordinates: rings } as const
         const sent = { value: place, at: 'coords' }
-        const found = await retryIfReplaced(() => figures.inPolygon(release, sent, call.request, call.reply))
+        const found = await refuseIfReplaced(() => figures.inPolygon(release, sent, call.request, call.reply))
         located.push({ place, values: meansOf(found, release.layers.length) })
       }
       return answerValues(call, values, located, { label: 'Area', query: 'area' })
@@ -265,7 +265,7 @@ function addArea(api: Api, releases: Releases, figures: RegionFigures): void {
 }
 
 /** The means of layers, each of which has its mean first. */
-function meansOf(statistics: Figures, layers: number): (number | null)[] {
+function meansOf(statistics: RegionValues, layers: number): (number | null)[] {
   const columns = statistics.length / layers
   return Array.from({ length: layers }, (_, layer) => statistics[layer * columns] ?? null)
 }
@@ -359,7 +359,7 @@ function addLocations(api: Api, releases: Releases, collections: FeatureCollecti
     const rectangle = readBbox(query.bbox, DEFAULT_CRS)
     const collection = await releases.one(call, call.part('collection'))
     const levels = await readLevels(call, collection, collections, areas)
-    async function make(): Promise<Answer> {
+    async function make(): Promise<OgcAnswer> {
       const { features, matched, next } = await writePage(call, levels, { limit, offset, rectangle })
       const href = withQuery(call.address, { ...query, limit, offset: next })
       const head = { numberMatched: matched, numberReturned: features.length }
@@ -385,7 +385,7 @@ function addLocation(api: Api, releases: Releases, collections: FeatureCollectio
       const sentence = `There is no location ${location}: \`locations\` lists those that there are.`
       throw new ApiError('NOT_FOUND', sentence)
     }
-    async function make(): Promise<Answer> {
+    async function make(): Promise<OgcAnswer> {
       const { level, place } = found as Level & { place: number }
       const { value } = await areas.statistics(release, level, [place], call, 0).next()
       // Of the whole area, which may have several parts: a coverage of polygons would have a value for each.
@@ -402,7 +402,7 @@ function addLocation(api: Api, releases: Releases, collections: FeatureCollectio
 export function addQueries(
   api: Api,
   lookup: Lookup,
-  figures: RegionFigures,
+  figures: RegionStatistics,
   { releases, collections, areas }: { releases: Releases; collections: FeatureCollections; areas: Areas },
 ): void {
   addPosition(api, releases, lookup)

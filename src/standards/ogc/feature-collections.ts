@@ -1,16 +1,16 @@
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { ApiError, BASE } from '#src/errors.ts'
-import { anchor, paragraph, table } from '#src/http/plain-page.ts'
+import { anchor, paragraph, renderCells } from '#src/http/plain-page.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
-import { type PublishedRelease, releaseMembers, versionOf } from '#src/lookup/releases.ts'
+import { makeReleaseMembers, type PublishedRelease, versionOf } from '#src/lookup/releases.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
 import type { LoadedLevel } from '../area-queries.ts'
 import type { AreaLevel, Areas } from '../areas.ts'
 import { nameMonth, sortByCode } from '../published.ts'
 import { type Api, type Call, GEOJSON_TYPE, HTML_TYPE, jsonLink, OGC_PATH, pageOf, withQuery } from './api.ts'
 import { type CollectionApi, mapsLink } from './collections.ts'
-import { CRS_URIS, DEFAULT_CRS, monthOf, type Period } from './parameters.ts'
+import { CRS_URIS, DEFAULT_CRS, makeMonthPeriod, type Period } from './parameters.ts'
 
 /** Levels with more areas are no collections: a map program could not hold them. */
 const MOST_AREAS = 50_000
@@ -65,7 +65,7 @@ function describeAdvice(
     id: `advisory-${code}-${loaded.level}`,
     title,
     description: `${title}: for each layer of the release ${code} the mean, the least and the greatest value, the standard deviation and how much of the area has values. Each pixel counts by the part of it that lies inside.${warning}`,
-    period: forecastPeriod === null ? null : monthOf(forecastPeriod),
+    period: forecastPeriod === null ? null : makeMonthPeriod(forecastPeriod),
     version: `${version} ${versionOf(release)} ${statisticsVersion}`,
     release,
   }
@@ -142,7 +142,7 @@ export async function* readProperties(
     for (const place of places) yield ofArea(place)
     return
   }
-  const members = releaseMembers(release)
+  const members = makeReleaseMembers(release)
   const columns = areas.columnsOf(release)
   const until = performance.now() + COMPUTING_MS
   let at = 0
@@ -225,7 +225,7 @@ export function declareFeatures(collections: FeatureCollections): CollectionApi<
     ],
     parts: ({ id, description, loaded, attribution }) => [
       paragraph(description),
-      table(
+      renderCells(
         ['', ''],
         [
           ['id', id],

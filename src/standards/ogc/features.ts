@@ -1,11 +1,10 @@
 import { ApiError } from '#src/errors.ts'
-import { anchor, paragraph, table } from '#src/http/plain-page.ts'
+import { anchor, paragraph, renderCells } from '#src/http/plain-page.ts'
 import { roundedAmount } from '#src/lib/round.ts'
 import type { Pause } from '#src/lib/turns.ts'
 import type { ShapeFormat } from '../area-queries.ts'
 import { type AreaLevel, type Areas, chooseShapeFormat } from '../areas.ts'
 import {
-  type Answer,
   type Api,
   addOperation,
   type Call,
@@ -15,6 +14,7 @@ import {
   HTML_TYPE,
   jsonLink,
   type Link,
+  type OgcAnswer,
   type Operation,
   pageOf,
   withQuery,
@@ -26,7 +26,7 @@ import {
   readProperties,
 } from './feature-collections.ts'
 import {
-  overlap,
+  overlaps,
   readAllowableOffset,
   readBbox,
   readCrs,
@@ -196,7 +196,7 @@ function addItem(api: Api, collections: FeatureCollections, areas: Areas): void 
     if (place === undefined) {
       throw new ApiError('NOT_FOUND', `${collection.title}: there is no feature ${code}.`)
     }
-    async function make(): Promise<Answer> {
+    async function make(): Promise<OgcAnswer> {
       const source = sourceFeatures(areas, collection, level, format, call)
       const { value: properties } = await source.properties([place as number]).next()
       const links = [linkToCollection(root, collection)]
@@ -204,7 +204,7 @@ function addItem(api: Api, collections: FeatureCollections, areas: Areas): void 
         const title = level.areas[place as number]?.name ?? code
         const above = [...ABOVE, [`/collections/${collection.id}/items`, collection.title] as const]
         const rows = Object.entries(roundTotals(properties || {}))
-        return { links, page: { title, above, parts: [table(['property', 'value'], rows)] } }
+        return { links, page: { title, above, parts: [renderCells(['property', 'value'], rows)] } }
       }
       const { value: shape } = await source.shapes([place as number]).next()
       const json = (all: readonly Link[]) =>
@@ -234,9 +234,9 @@ function addItems(api: Api, collections: FeatureCollections, areas: Areas): void
     const { format, headers } = readShapeOptions(call)
     const collection = await collections.one(call, call.part('collection'))
 
-    async function make(): Promise<Answer> {
+    async function make(): Promise<OgcAnswer> {
       const level = await areas.level(collection.loaded, inTurn)
-      const isOfTime = !period || !collection.period || overlap(collection.period, period)
+      const isOfTime = !period || !collection.period || overlaps(collection.period, period)
       const places = isOfTime ? await areas.places(level, rectangle, inTurn) : []
       const selection = { collection, level, places, offset, limit }
       const source = sourceFeatures(areas, collection, level, format, call)
@@ -287,7 +287,7 @@ function makeTable(
   call: Call,
   selection: Selection,
   { rows, isLate }: { rows: readonly Properties[]; isLate: boolean },
-): Answer {
+): OgcAnswer {
   const { collection, level, places, offset } = selection
   if (isLate) forbidKeeping(call)
   const columns = Object.keys(rows[0] ?? {})
@@ -303,7 +303,7 @@ function makeTable(
       above: [...ABOVE, [`/collections/${collection.id}`, collection.title]],
       parts: [
         paragraph(`${rows.length} of ${places.length} features, from number ${offset + 1} on.`),
-        table(['id', ...columns], cells),
+        renderCells(['id', ...columns], cells),
       ],
     },
   }

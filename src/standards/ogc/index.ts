@@ -1,4 +1,4 @@
-import type { RegionFigures } from '#src/advice/polygon/region-figures.ts'
+import type { RegionStatistics } from '#src/advice/polygon/region-figures.ts'
 import type { App } from '#src/http/app.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { Areas } from '../areas.ts'
@@ -12,7 +12,7 @@ import { createReleases, declareReleases } from './releases.ts'
 
 interface OgcOptions {
   lookup: Lookup
-  figures: RegionFigures
+  figures: RegionStatistics
   areas: Areas
   memory: Memory
 }

@@ -250,11 +250,11 @@ function readEnd(text: string, isInterval: boolean, open: number): Period | unde
 }
 
 /** From the first moment to the last second of a month. */
-export function monthOf(firstDay: string): Period {
+export function makeMonthPeriod(firstDay: string): Period {
   const first = new Date(`${firstDay.slice(0, 10)}T00:00:00Z`)
   return [first.getTime(), Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + 1, 1) - 1000]
 }
 
-export function overlap(one: Period, other: Period): boolean {
+export function overlaps(one: Period, other: Period): boolean {
   return one[0] <= other[1] && other[0] <= one[1]
 }

@@ -1,14 +1,14 @@
 import type { Products } from '#schemas/products/define.ts'
 import { BASE } from '#src/errors.ts'
-import { anchor, paragraph, table } from '#src/http/plain-page.ts'
+import { anchor, paragraph, renderCells } from '#src/http/plain-page.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
-import { columnOf, type PublishedRelease } from '#src/lookup/releases.ts'
+import { nameColumn, type PublishedRelease } from '#src/lookup/releases.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
-import { boundReleases, findPublished, nameRelease, sortByCode } from '../published.ts'
+import { boundReleases, nameRelease, selectPublished, sortByCode } from '../published.ts'
 import { type Api, type Call, OGC_PATH, pageOf } from './api.ts'
 import { type CollectionApi, mapsLink } from './collections.ts'
-import { DEFAULT_CRS, monthOf, VALUE_FORMATS } from './parameters.ts'
+import { DEFAULT_CRS, makeMonthPeriod, VALUE_FORMATS } from './parameters.ts'
 
 /** The paths of EDR begin with it, below those of the OGC API. */
 export const EDR_PATH = '/edr'
@@ -40,7 +40,7 @@ function listParameters({ of }: Products, release: PublishedRelease): ReleasePar
   const product = of(release.product)
   const taken = new Set<string>()
   return release.layers.map((layer, at) => {
-    const word = columnOf(product, layer, product.value.key)
+    const word = nameColumn(product, layer, product.value.key)
       .toLowerCase()
       .replaceAll(/[^a-z0-9]+/g, '_')
     const id = taken.has(word) ? `${word}_${at + 1}` : word
@@ -81,15 +81,15 @@ export function createReleases({ app: { products } }: Api, lookup: Lookup) {
     /** @throws {ApiError} NOT_FOUND for a code that is not published */
     async one({ request, reply }: Call, code: string): Promise<ReleaseCollection> {
       const snapshot = await withTimeout(request, reply, lookup.current)
-      return describe(findRelease(snapshot, code), snapshot)
+      return describe(findCollectionRelease(snapshot, code), snapshot)
     },
   }
 }
 
 /** @throws {ApiError} NOT_FOUND for a code that is not published */
-export function findRelease(snapshot: Snapshot, code: string): PublishedRelease {
+export function findCollectionRelease(snapshot: Snapshot, code: string): PublishedRelease {
   const list = `\`GET ${BASE}${OGC_PATH}${EDR_PATH}/collections\` lists those that there are`
-  return findPublished(snapshot, code, `There is no collection ${code}; ${list}.`)
+  return selectPublished(snapshot, code, `There is no collection ${code}; ${list}.`)
 }
 
 const EDR = 'http://www.opengis.net/spec/ogcapi-edr-1/1.1/conf'
@@ -126,7 +126,7 @@ function describeQueries(address: string) {
 function describeExtent({ release, time }: ReleaseCollection) {
   const spatial = { bbox: [boundReleases([release])], crs: DEFAULT_CRS.uri }
   if (time === null) return { spatial }
-  const last = new Date(monthOf(time)[1]).toISOString().replace('.000', '')
+  const last = new Date(makeMonthPeriod(time)[1]).toISOString().replace('.000', '')
   return { spatial, temporal: { interval: [[time, last]], values: [time], trs: 'Gregorian' } }
 }
 
@@ -197,7 +197,7 @@ export function declareReleases(releases: Releases): CollectionApi<ReleaseCollec
     ],
     parts: (collection) => [
       paragraph(describe(collection)),
-      table(
+      renderCells(
         ['parameter', 'what it is', 'unit'],
         collection.parameters.map(({ id, title, unit }) => [id, title, unit]),
       ),

@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync'
 import type { InjectOptions } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { productsOf } from '#schemas/products/define.ts'
+import { defineProducts } from '#schemas/products/define.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import { buildApp } from '#src/app.ts'
 import { loadRelease } from '#src/ingest/load.ts'
@@ -265,7 +265,7 @@ test('an answer with another member has another tag; no other answer has', async
   const renamed = PRODUCTS.list.map((product) =>
     product.code === 'yield' ? { ...product, value: { ...product.value, key: 'predicted_kg_ha' } } : product,
   )
-  const other = await buildApp(service.testDatabase.config, service.database, productsOf(renamed))
+  const other = await buildApp(service.testDatabase.config, service.database, defineProducts(renamed))
   const changed: string[] = []
   for (const path of PATHS) {
     const { body, headers } = await get(path + FIELD)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { DEMO_QUANTITIES, demoValue, SCENARIOS } from '#src/ingest/demo/source.ts'
+import { DEMO_QUANTITIES, DEMO_SCENARIOS, demoValue } from '#src/ingest/demo/source.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { FIELD, postPoint } from './ask.ts'
 
@@ -13,7 +13,7 @@ afterAll(() => service.close())
 function expected(series: string, input: string | null, scenario: string, decimals: number): number {
   const quantity = DEMO_QUANTITIES[series]?.find((candidate) => candidate.input === input)
   if (!quantity) throw new Error(`no demo quantity ${series} ${input}`)
-  const value = demoValue(quantity, SCENARIOS[scenario] as number | null, 38.525, 9.525)
+  const value = demoValue(quantity, DEMO_SCENARIOS[scenario] as number | null, 38.525, 9.525)
   return Number(Math.fround(value).toFixed(decimals))
 }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { fertilizer } from '#schemas/products/fertilizer.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
-import { composeText, ENGLISH, LANGUAGES, segmentsOf } from '#src/advice/point/short-text.ts'
+import { composeText, countSegments, ENGLISH, LANGUAGES } from '#src/advice/point/short-text.ts'
 
 describe('how many segments a text takes', () => {
   test.each([
@@ -27,7 +27,7 @@ describe('how many segments a text takes', () => {
     ['😀'.repeat(67), 3],
     [`${'a'.repeat(70)}ç`, 2],
   ])('%j takes %d', (text, segments) => {
-    expect(segmentsOf(text)).toBe(segments)
+    expect(countSegments(text)).toBe(segments)
   })
 })
 
@@ -48,13 +48,13 @@ test('a text is never longer than it may be, and has no number that the answer d
   fc.assert(
     fc.property(body, fc.integer({ min: 1, max: 4 }), (sent, segments) => {
       const text = composeText(ENGLISH, [fertilizer], sent, segments)
-      expect(segmentsOf(text)).toBeLessThanOrEqual(segments)
+      expect(countSegments(text)).toBeLessThanOrEqual(segments)
       if (sent.synthetic && text !== ENGLISH.tooLong) expect(text).toContain(ENGLISH.synthetic)
       const known = JSON.stringify(sent).replaceAll(/\s+/gu, ' ')
       for (const [number] of text.replace('Jul 2026', '').matchAll(/\d+(\.\d+)?/g))
         expect(known).toContain(number)
       const whole = composeText(ENGLISH, [fertilizer], sent, 100)
-      if (segmentsOf(whole) <= segments) expect(text).toBe(whole)
+      if (countSegments(whole) <= segments) expect(text).toBe(whole)
     }),
     { numRuns: 300 },
   )
@@ -65,6 +65,6 @@ test('all languages have the texts of all products and reasons', () => {
     for (const product of PRODUCTS.list) expect(messages.product(product)).not.toBe('')
     expect(Object.keys(messages.reasons)).toEqual(Object.keys(ENGLISH.reasons))
     for (const text of [...Object.values(messages.reasons), messages.tooLong])
-      expect(segmentsOf(text)).toBe(1)
+      expect(countSegments(text)).toBe(1)
   }
 })

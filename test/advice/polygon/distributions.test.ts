@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
 import type { ReleaseSource } from '#src/ingest/source.ts'
-import { pixelsOf } from '#src/raster/pixels.ts'
+import { createPixels } from '#src/raster/pixels.ts'
 import { askForMany, collectionOf, rowsOf } from '#test/advice/polygons/ask.ts'
 import { rectangle } from '#test/setup/boundaries.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
@@ -49,7 +49,7 @@ function release(): ReleaseSource {
           starts.map((column) => ({ row, column, width: WINDOW, height: WINDOW })),
         ),
         read: async ({ column, row, width, height }) => {
-          const pixels = pixelsOf('16BSI', width * height)
+          const pixels = createPixels('16BSI', width * height)
           for (let at = 0; at < pixels.length; at++) {
             pixels[at] = pixelAt(column + (at % width), row + Math.floor(at / width))
           }

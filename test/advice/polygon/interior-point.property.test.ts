@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { interiorPointOf, refuseInvalid } from '#src/advice/polygon/geometry.ts'
+import { findInteriorPoint, refuseInvalid } from '#src/advice/polygon/geometry.ts'
 import type { Rings } from '#src/raster/rings.ts'
 import { encodeMultiPolygon } from '#src/raster/wkb.ts'
 import { type OpenTestDatabase, openTestDatabase } from '#test/setup/database.ts'
@@ -47,7 +47,7 @@ async function validOf(shapes: Polygons[]): Promise<Rings[][]> {
 }
 
 async function expectThatOfPostgis(all: Rings[][]): Promise<void> {
-  expect(all.map(interiorPointOf)).toEqual(await foundByPostgis(all))
+  expect(all.map(findInteriorPoint)).toEqual(await foundByPostgis(all))
 }
 
 test('it is the position of ST_PointOnSurface, in fields of all kinds', async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readGeoJson, refuseInvalid } from '#src/advice/polygon/geometry.ts'
-import { messageOf } from '#src/lib/promises.ts'
+import { formatError } from '#src/lib/promises.ts'
 import { roundDegrees } from '#src/lib/round.ts'
 import type { Rings } from '#src/raster/rings.ts'
 import { encodeMultiPolygon } from '#src/raster/wkb.ts'
@@ -40,7 +40,7 @@ const SENTENCES: Record<string, string> = {
 async function saidOf(polygons: Rings[]): Promise<string> {
   return refuseInvalid(polygons, async () => {}).then(
     () => VALID,
-    (error) => messageOf(error).replace(/\.$/, ''),
+    (error) => formatError(error).replace(/\.$/, ''),
   )
 }
 

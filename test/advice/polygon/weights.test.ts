@@ -7,7 +7,7 @@ import { readUntil } from '#src/data/cancellable.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import type { CoverageSource, LayerSource, ReleaseSource } from '#src/ingest/source.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
-import { type PixelType, pixelsOf } from '#src/raster/pixels.ts'
+import { createPixels, type PixelType } from '#src/raster/pixels.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { runsOf } from '#test/setup/property-runs.ts'
 import {
@@ -88,7 +88,7 @@ function coverageOf(grid: Grid, layers: TestLayer[], scenario: string): Coverage
     windows: windows.filter(({ width, height }) => width > 0 && height > 0),
     read: async ({ column, row, width, height }) =>
       layers.map(({ type, pixel }) => {
-        const pixels = pixelsOf(type, width * height)
+        const pixels = createPixels(type, width * height)
         for (let index = 0; index < pixels.length; index++) {
           const value = pixel(column + (index % width), row + Math.floor(index / width))
           pixels[index] = value ?? NODATA[type] ?? 0

@@ -9,7 +9,7 @@ import {
   type Purchase,
 } from '#src/advice/quantities/compute.ts'
 import { readPlan } from '#src/advice/quantities/plan.ts'
-import { compare, type Decimal, decimalOf, numberOf, quotient, times } from '#src/lib/decimal.ts'
+import { compare, type Decimal, quotient, times, toDecimal, toNumber } from '#src/lib/decimal.ts'
 
 /** An exact rational, as a fraction of whole numbers: the oracle. */
 type Rational = readonly [top: bigint, bottom: bigint]
@@ -70,7 +70,7 @@ describe('quantities are those of exact fractions, rounded once', () => {
         })
         if (!plan?.area) throw new Error('there is a plan')
         const hectares = plan.area
-        const amounts = rates.flat().map((rate) => times(decimalOf(rate), hectares.hectares))
+        const amounts = rates.flat().map((rate) => times(toDecimal(rate), hectares.hectares))
         const rules = { plan, compositions: [] }
         const { entries, quantities } = computeQuantities(
           rules,
@@ -138,7 +138,7 @@ describe('quantities are those of exact fractions, rounded once', () => {
           scenario,
           decimals: 2,
         }))
-        const amounts = yields.map((value) => times(decimalOf(value), timad.hectares))
+        const amounts = yields.map((value) => times(toDecimal(value), timad.hectares))
         const rules = { plan, compositions: [] }
         const { entries, quantities } = computeQuantities(rules, yieldPrediction, layers, amounts, timad)
         const kilograms = yields.map((value) =>
@@ -183,16 +183,16 @@ describe('the share of a budget', () => {
     bag: number | null
     price: number
   }): Purchase => ({
-    kilograms: decimalOf(kilograms),
-    bag: bag === null ? null : decimalOf(bag),
-    price: decimalOf(price),
+    kilograms: toDecimal(kilograms),
+    bag: bag === null ? null : toDecimal(bag),
+    price: toDecimal(price),
   })
 
   test('is paid for, and the next one of four decimals is not', () => {
     fc.assert(
       fc.property(fc.array(purchase, { minLength: 1, maxLength: 4 }), decimals(20_000, 1), (sent, money) => {
         const purchases = sent.map(toPurchase)
-        const budget = decimalOf(money)
+        const budget = toDecimal(money)
         const costs = (share: Decimal) => costOfShare(purchases, share)
         const share = largestShare(purchases, budget)
         const digits = quotient(share, { digits: 1n, scale: 4 }, 0, 'down').digits
@@ -205,10 +205,10 @@ describe('the share of a budget', () => {
   })
 
   test('takes few steps, however many bags there are', () => {
-    const grains: Purchase = { kilograms: decimalOf(2e9), bag: decimalOf(1e-12), price: decimalOf(1) }
-    const one: Purchase = { kilograms: decimalOf(2e9), bag: decimalOf(1e4), price: decimalOf(1e9) }
-    expect(numberOf(largestShare([grains, one], decimalOf(1e12)))).toBe(0)
-    expect(numberOf(largestShare([one], decimalOf(1e14)))).toBe(0.5)
+    const grains: Purchase = { kilograms: toDecimal(2e9), bag: toDecimal(1e-12), price: toDecimal(1) }
+    const one: Purchase = { kilograms: toDecimal(2e9), bag: toDecimal(1e4), price: toDecimal(1e9) }
+    expect(toNumber(largestShare([grains, one], toDecimal(1e12)))).toBe(0)
+    expect(toNumber(largestShare([one], toDecimal(1e14)))).toBe(0.5)
   })
 })
 

@@ -7,7 +7,13 @@ import type { EncodedGranule } from '#src/data/tiles/granule.ts'
 import { GranuleBuilder } from '#src/data/tiles/granule-builder.ts'
 import { loadZstd } from '#src/data/tiles/tiff.ts'
 import type { Grid, Window } from '#src/raster/grid.ts'
-import { type Pixels, type PixelType, pixelsOf, type StoredBand, storedNodata } from '#src/raster/pixels.ts'
+import {
+  createPixels,
+  type Pixels,
+  type PixelType,
+  type StoredBand,
+  storedNodata,
+} from '#src/raster/pixels.ts'
 import { newFolder } from '#test/setup/folders.ts'
 
 const run = promisify(execFile)
@@ -64,7 +70,7 @@ const CASES: Record<string, Case> = {
 
 /** A value of each pixel that the type holds; a corner and some of the others have none. */
 function pixelsIn(band: StoredBand, { column, row, width, height }: Window): Pixels {
-  const pixels = pixelsOf(band.pixelType, width * height)
+  const pixels = createPixels(band.pixelType, width * height)
   for (let at = 0; at < pixels.length; at++) {
     const [x, y] = [column + (at % width), row + Math.floor(at / width)]
     const isGap = (x < 256 && y < 200) || (x * 7 + y) % 5 === 0

@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import {
+  estimateFileBytes,
   type GeotiffLayer,
   type LayerWindow,
-  mostBytesOf,
   writeGeotiff,
 } from '#src/data/tiles/geotiff-writer.ts'
 import type { Grid } from '#src/raster/grid.ts'
-import { type Pixels, type PixelType, pixelsOf, storedNodata } from '#src/raster/pixels.ts'
+import { createPixels, type Pixels, type PixelType, storedNodata } from '#src/raster/pixels.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { cogMistakes, readTiff, valuesOf } from './tiff-reader.ts'
 
@@ -51,7 +51,7 @@ const CASES: Case[] = [
 
 /** A value of each pixel; a corner and some of the others have none. */
 function pixelsOfGrid({ width, height }: Grid, type: PixelType, nodata: number | undefined): Pixels {
-  const pixels = pixelsOf(type, width * height)
+  const pixels = createPixels(type, width * height)
   for (let at = 0; at < pixels.length; at++) {
     const [x, y] = [at % width, Math.floor(at / width)]
     const isGap = (x < 300 && y < 270 && x > 20) || (x * 7 + y) % 5 === 0
@@ -141,7 +141,7 @@ describe.each(CASES)('a layer of %s', (_, grid, type, declared, count) => {
     const bytes = await readFile(path)
     const checksum = createHash('sha256').update(bytes).digest('hex')
     expect(written).toEqual({ bytes: bytes.length, checksum })
-    expect(bytes.length).toBeLessThan(mostBytesOf(grid, type))
+    expect(bytes.length).toBeLessThan(estimateFileBytes(grid, type))
 
     const images = readTiff(bytes)
     expect(cogMistakes(images)).toEqual([])

@@ -8,10 +8,10 @@ import { type WritePixels, writingGranules, writingRasters } from '#src/ingest/p
 import { insertCoverage, insertRelease } from '#src/ingest/queries.ts'
 import type { Grid, Window } from '#src/raster/grid.ts'
 import {
+  createPixels,
   PIXEL_TYPES,
   type Pixels,
   type PixelType,
-  pixelsOf,
   type StoredBand,
   storedNodata,
 } from '#src/raster/pixels.ts'
@@ -94,7 +94,7 @@ function* windowsOf(
 }
 
 function pixelsIn({ pixelType, nodata, palette }: BandCase, { row, column, width, height }: Window): Pixels {
-  const pixels = pixelsOf(pixelType, width * height)
+  const pixels = createPixels(pixelType, width * height)
   for (let at = 0; at < pixels.length; at++) {
     const place = (row + Math.floor(at / width)) * 7919 + column + (at % width)
     // Whole tiles have no value, too.

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { readObservations } from '#src/cli/scorecard.ts'
-import { isLarge, type Observed, scoresOf, shownAt } from '#src/history/scorecard-queries.ts'
+import { computeScores, isLarge, type Observed, shownAt } from '#src/history/scorecard-queries.ts'
 
 /** Made by SciPy's `spearmanr`, and by fractions of Python for the rest. */
 const CASES: { pairs: [number, number][]; bias: number; rmse: number; mae: number; rank: number }[] =
@@ -14,7 +14,7 @@ const pairsOf = (pairs: [number, number][]) => pairs.map(([predicted, observed])
 test.each(CASES)(
   'scores of $pairs.length pairs, many of them equal, are those of SciPy and of fractions',
   (one) => {
-    const scores = scoresOf(pairsOf(one.pairs))
+    const scores = computeScores(pairsOf(one.pairs))
     expect(scores.count).toBe(one.pairs.length)
     expect(scores.bias).toBeCloseTo(one.bias, 10)
     expect(scores.rmse).toBeCloseTo(one.rmse, 10)
@@ -24,7 +24,7 @@ test.each(CASES)(
 )
 
 test('of what is all equal there is no correlation of ranks', () => {
-  const scores = scoresOf(
+  const scores = computeScores(
     pairsOf([
       [1, 2],
       [1, 3],
@@ -40,9 +40,9 @@ test('ranks know the order alone, and what is the other way round has the other 
   })
   fc.assert(
     fc.property(pairs, (some) => {
-      const rank = scoresOf(pairsOf(some)).rank_correlation
-      expect(scoresOf(pairsOf(some.map(([a, b]) => [a ** 3, b]))).rank_correlation).toBe(rank)
-      const turned = scoresOf(pairsOf(some.map(([a, b]) => [a, -b]))).rank_correlation
+      const rank = computeScores(pairsOf(some)).rank_correlation
+      expect(computeScores(pairsOf(some.map(([a, b]) => [a ** 3, b]))).rank_correlation).toBe(rank)
+      const turned = computeScores(pairsOf(some.map(([a, b]) => [a, -b]))).rank_correlation
       if (rank === null) expect(turned).toBeNull()
       else {
         expect(turned).toBeCloseTo(-rank, 12)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
-import { callerOf } from '#src/http/plugins/authentication.ts'
+import { requireCaller } from '#src/http/plugins/authentication.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { captureLog } from '#test/setup/log.ts'
 import { newPerson } from '#test/setup/people.ts'
@@ -11,7 +11,7 @@ const SECRET = 'a secret of more than thirty-two bytes'
 let service: TestApp
 beforeAll(async () => {
   service = await createTestApp({ settings: { JWT_SECRET: SECRET } })
-  service.app.get('/admins', { config: { role: 'admin' } }, async (request) => callerOf(request))
+  service.app.get('/admins', { config: { role: 'admin' } }, async (request) => requireCaller(request))
   service.app.get('/whoami', { config: { public: true } }, async ({ user }) => ({ user }))
 })
 afterAll(() => service.close())

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { findCountry, findLevel, knownProperties, readCode } from '#src/ingest/boundaries/properties.ts'
+import { findCountry, findLevel, readCode, recognizeProperties } from '#src/ingest/boundaries/properties.ts'
 
 /** What publishers call the properties of an area of level 2, and what is to be found in them. */
 const CONVENTIONS: [publisher: string, properties: Record<string, unknown>, found: object][] = [
@@ -126,7 +126,7 @@ describe('properties', () => {
     ...CONVENTIONS.map(([publisher, ...rest]) => [publisher, 2, ...rest] as (typeof OTHERS)[number]),
     ...OTHERS,
   ])('of %s are guessed, at level %i', (_, level, properties, found) => {
-    const { names, source } = knownProperties('a file', level, properties, {})
+    const { names, source } = recognizeProperties('a file', level, properties, {})
     expect(names).toEqual(found)
     expect(findLevel(properties, source)).toBe(level)
     expect(findCountry(properties, source)?.text).toMatch(/^(ETH?|RWA|Ethiopia)$/)
@@ -134,7 +134,7 @@ describe('properties', () => {
 
   test("of a country in GAUL 2015 are guessed, whose code is the country's own", () => {
     const properties = { ADM0_CODE: 79, ADM0_NAME: 'Ethiopia', STATUS: 'Member State' }
-    const { names, source } = knownProperties('a file', 0, properties, {})
+    const { names, source } = recognizeProperties('a file', 0, properties, {})
     expect(names).toEqual({ code: [], name: ['ADM0_NAME'], parent: [] })
     expect(findCountry(properties, source)).toEqual({ text: 'Ethiopia', certain: true })
   })
@@ -142,16 +142,16 @@ describe('properties', () => {
   test('of the IEBC are guessed for counties and constituencies', () => {
     const county = { code: ['COUNTY_COD'], name: ['COUNTY_NAM'], parent: ['COUNTY_COD'] }
     const constituency = { code: ['CONST_CODE'], name: ['CONSTITUEN'], parent: ['COUNTY_COD'] }
-    expect(knownProperties('a file', 1, IEBC, {}).names).toEqual(county)
-    expect(knownProperties('a file', 2, IEBC, {}).names).toEqual(constituency)
-    const { source } = knownProperties('a file', 2, IEBC, {})
+    expect(recognizeProperties('a file', 1, IEBC, {}).names).toEqual(county)
+    expect(recognizeProperties('a file', 2, IEBC, {}).names).toEqual(constituency)
+    const { source } = recognizeProperties('a file', 2, IEBC, {})
     expect(readCode({ CONST_CODE: 0 }, ['CONST_CODE'], source?.noCode)).toBeUndefined()
     expect(readCode(IEBC, ['CONST_CODE'], source?.noCode)).toBe('288')
   })
 
   test('that the operator names come first, in any case', () => {
     const [, [, properties]] = CONVENTIONS as [unknown, (typeof CONVENTIONS)[number]]
-    expect(knownProperties('a file', 2, properties, { code: 'adm2_en', parent: 'none' }).names).toEqual({
+    expect(recognizeProperties('a file', 2, properties, { code: 'adm2_en', parent: 'none' }).names).toEqual({
       code: ['ADM2_EN'],
       name: ['ADM2_EN'],
       parent: [],
@@ -159,7 +159,7 @@ describe('properties', () => {
   })
 
   test('of a country may be missing: it has its own code and name', () => {
-    expect(knownProperties('a file', 0, { id: 1 }, {}).names).toEqual({ code: [], name: [], parent: [] })
+    expect(recognizeProperties('a file', 0, { id: 1 }, {}).names).toEqual({ code: [], name: [], parent: [] })
   })
 
   test.each(['None', 'NULL', '<Null>', 'n/a', '-99', '-', ' ', null])('that say %j are no codes', (iso) => {

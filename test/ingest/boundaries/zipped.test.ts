@@ -1,7 +1,7 @@
 import { zipSync } from 'fflate'
 import { expect, test } from 'vitest'
 import { givenEncoding } from '#src/ingest/boundaries/encoding.ts'
-import type { Reading } from '#src/ingest/boundaries/feature.ts'
+import type { FeatureReading } from '#src/ingest/boundaries/feature.ts'
 import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
 import { deflatedZeros, zipOfPacked } from '#test/ingest/bombs.ts'
 import { boundaryFile, feature, rectangle } from '#test/setup/boundaries.ts'
@@ -17,7 +17,7 @@ function archive(files: Record<string, Buffer>): Promise<string> {
   return boundaryFile(Buffer.from(zipSync(Object.fromEntries(entries))), 'areas.zip')
 }
 
-async function namesIn(path: string, reading: Partial<Reading> = {}): Promise<unknown[]> {
+async function namesIn(path: string, reading: Partial<FeatureReading> = {}): Promise<unknown[]> {
   const file = await openBoundaryFile(path, { level: 1, ...reading })
   const names: unknown[] = []
   for await (const { properties } of file.features(() => {})) names.push(properties.name ?? properties.NAME)

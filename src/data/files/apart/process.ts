@@ -1,6 +1,6 @@
-import { messageOf } from '#src/lib/promises.ts'
+import { formatError } from '#src/lib/promises.ts'
 import { FileMissing, type ListedFile, openFolder } from '../store.ts'
-import type { Answer, Answers, Question } from './store.ts'
+import type { Answers, Question, StoreAnswer } from './store.ts'
 
 /** The process of a folder: answers questions, and ends with its parent. */
 
@@ -35,9 +35,9 @@ async function nextPage(): Promise<ListedFile[]> {
 }
 
 process.on('message', async ({ id, ...question }: Question & { id: number }) => {
-  const answer: Answer = await answerTo(question).then(
+  const answer: StoreAnswer = await answerTo(question).then(
     (value) => ({ id, answer: value }),
-    (error) => ({ id, failure: { isMissing: error instanceof FileMissing, message: messageOf(error) } }),
+    (error) => ({ id, failure: { isMissing: error instanceof FileMissing, message: formatError(error) } }),
   )
   process.send?.(answer)
 })

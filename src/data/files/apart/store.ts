@@ -18,7 +18,7 @@ export interface Answers {
 }
 
 /** What comes back: the answer, or why there is none. */
-export type Answer =
+export type StoreAnswer =
   | { id: number; answer: Answers[keyof Answers] }
   | { id: number; failure: { isMissing: boolean; message: string } }
 
@@ -62,7 +62,7 @@ export function openFolderApart(folder: string, longestMs: number): FolderApart 
 
   function start(): ChildProcess {
     const started = fork(BOOT, [folder], HOW_TO_START)
-    started.on('message', (message: Answer) => {
+    started.on('message', (message: StoreAnswer) => {
       const one = waiting.get(message.id)
       waiting.delete(message.id)
       if ('answer' in message) one?.resolve(message.answer as never)
