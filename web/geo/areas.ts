@@ -1,8 +1,10 @@
 import type { Area, Bounds, Catalog, Grid, Place, Position } from '../api-types.ts'
 import { ApiFailure, addressOf, ask, cacheOf, get, withRetries } from '../shell/api.ts'
 
-/** The levels of areas, from the country down. */
-export const LEVELS = [0, 1, 2, 3]
+/** The levels of areas that a catalog has, from the country down. */
+export function listLevels({ boundaries }: Catalog): number[] {
+  return [...new Set(boundaries.map(({ level }) => level))].sort((a, b) => a - b)
+}
 
 /** How far shapes may be from what they are: half a pixel of a map of a country. */
 const COARSE_DEGREES = 0.01

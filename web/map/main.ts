@@ -4,7 +4,7 @@ import {
   areaItself,
   boundsOf,
   createAreas,
-  LEVELS,
+  listLevels,
   orNone,
   placeInside,
   ROUGH_DEGREES,
@@ -161,12 +161,14 @@ class MapPage {
   /** The areas of all countries, those of the country that is shown first. */
   async #searched() {
     const { country } = this.#view
-    const codes = this.#source.catalog.countries.map(({ code }) => code)
+    const { catalog } = this.#source
+    const levels = listLevels(catalog)
+    const codes = catalog.countries.map(({ code }) => code)
     const ownFirst = [
       ...codes.filter((code) => code === country),
       ...codes.filter((code) => code !== country),
     ]
-    const areas = ownFirst.flatMap((code) => LEVELS.map((level) => orNone(this.#namesOf(code, level))))
+    const areas = ownFirst.flatMap((code) => levels.map((level) => orNone(this.#namesOf(code, level))))
     return (await Promise.all(areas)).flat()
   }
 

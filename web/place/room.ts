@@ -1,5 +1,5 @@
 import type { Catalog, Place } from '../api-types.ts'
-import { type AreasOf, contains, LEVELS, orNone } from '../geo/areas.ts'
+import { type AreasOf, contains, listLevels, orNone } from '../geo/areas.ts'
 import type { View } from '../map/view.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
@@ -29,7 +29,7 @@ export function createPlaceRoom(
   async function areasAt(place: Place, country: string | null) {
     const outlines = (await Promise.all(catalog.countries.map(({ code }) => orNone(areasOf(code, 0))))).flat()
     const code = outlines.find((area) => contains(area, place))?.country_code ?? country
-    const levels = await Promise.all(LEVELS.map((level) => orNone(areasOf(code ?? '', level))))
+    const levels = await Promise.all(listLevels(catalog).map((level) => orNone(areasOf(code ?? '', level))))
     const areas = levels.flatMap((level) => level.find((area) => contains(area, place)) ?? [])
     return { country: code, areas: areas.reverse() }
   }
