@@ -201,16 +201,68 @@ function defineEntry(product: ProductContract): TObject {
   )
 }
 
-/** The members of an answer about its release. */
-export function releaseMembers({ seasonal }: Pick<ProductContract, 'seasonal'>): Record<string, TSchema> {
-  return {
-    country_code: AnsweredCountry,
-    crop: AnsweredCrop,
-    ...(seasonal && { forecast_period: Period, forecast_month: Month }),
-    release: Release,
-    synthetic: Synthetic,
-    stale: Type.Optional(Stale),
+/** The release of an answer. */
+export interface AnsweredRelease {
+  code: string
+  countryCode: string
+  /** Null for products that need no crop. */
+  cropCode: string | null
+  /** ISO month; null for products without seasons. */
+  forecastMonth: string | null
+  /** As in `July 2026`. */
+  forecastName: string | null
+  /** Made by a formula. */
+  synthetic: boolean
+  /** ISO date of the last day of its season; null without one. */
+  validUntil: string | null
+  /** Whether its season is over. */
+  stale: boolean
+}
+
+interface ReleaseMember {
+  name: string
+  schema: TSchema
+  /** Whether products without seasons lack it. */
+  seasonal?: true
+  /** @returns undefined where an answer lacks it */
+  value(release: AnsweredRelease): string | boolean | null | undefined
+}
+
+/** The members of an answer about its release, in order. */
+const RELEASE_MEMBERS: readonly ReleaseMember[] = [
+  { name: 'country_code', schema: AnsweredCountry, value: ({ countryCode }) => countryCode },
+  { name: 'crop', schema: AnsweredCrop, value: ({ cropCode }) => cropCode },
+  {
+    name: 'forecast_period',
+    schema: Period,
+    seasonal: true,
+    value: ({ forecastName }) => forecastName ?? undefined,
+  },
+  {
+    name: 'forecast_month',
+    schema: Month,
+    seasonal: true,
+    value: ({ forecastMonth }) => forecastMonth ?? undefined,
+  },
+  { name: 'release', schema: Release, value: ({ code }) => code },
+  { name: 'synthetic', schema: Synthetic, value: ({ synthetic }) => synthetic },
+  { name: 'stale', schema: Type.Optional(Stale), value: ({ stale }) => stale || undefined },
+]
+
+/** The schemas of the members of an answer about its release. */
+export function releaseMembers(product: Pick<ProductContract, 'seasonal'>): Record<string, TSchema> {
+  const members = RELEASE_MEMBERS.filter(({ seasonal }) => product.seasonal || !seasonal)
+  return Object.fromEntries(members.map(({ name, schema }) => [name, schema]))
+}
+
+/** Their values. */
+export function describeRelease(release: AnsweredRelease): Record<string, string | boolean | null> {
+  const members: Record<string, string | boolean | null> = {}
+  for (const { name, value } of RELEASE_MEMBERS) {
+    const found = value(release)
+    if (found !== undefined) members[name] = found
   }
+  return members
 }
 
 /** The members of an answer that all of its items share. */

@@ -76,7 +76,7 @@ import { stac } from './standards/stac.ts'
 const SLICE_MS = 2
 
 /** A process that answers beside others, of which the service consists. */
-export interface Membership {
+interface Membership {
   /** Told with each line of the log. */
   worker: number
   /** Where all of them have passwords hashed. */

@@ -12,7 +12,7 @@ export interface Mail {
 }
 
 /** Writes a mail when its turn comes; undefined where there is nothing to send. */
-export type WriteMail = () => Promise<Mail | undefined>
+type WriteMail = () => Promise<Mail | undefined>
 
 export interface Mailer {
   /** Sends a mail in the background; false where too many wait already. */

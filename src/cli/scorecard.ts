@@ -16,13 +16,13 @@ import { levelOption } from './comparison.ts'
 import { formatTable } from './table.ts'
 import { type Output, pathNamed } from './terminal.ts'
 
-export interface ObservedRow {
+interface ObservedRow {
   lat: number
   lng: number
   observed: number
 }
 
-export interface RowError {
+interface RowError {
   line: number
   error: string
 }

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import type { AnsweredRelease } from '#schemas/advisory.ts'
 import type { Series } from '#schemas/products/define.ts'
 import { formatArray, isoTime } from '#src/data/sql.ts'
 import type { Tables, TileStoreName } from '#src/data/tables.ts'
@@ -18,15 +19,9 @@ export interface LayerLabel {
 }
 
 /** Members of a release in answers. */
-export interface ReleaseLabels {
-  code: string
-  countryCode: string
-  /** Null for products that need no crop. */
-  cropCode: string | null
+export interface ReleaseLabels extends Omit<AnsweredRelease, 'forecastMonth' | 'forecastName' | 'stale'> {
   /** ISO date of the first day of the month; null for products without seasons. */
   forecastPeriod: string | null
-  /** Made by a formula. */
-  synthetic: boolean
   /** Whether its season is over. */
   stale?: boolean
   layers: LayerLabel[]
@@ -58,8 +53,6 @@ export interface Layer extends LayerLabel {
 }
 
 export interface Release extends ReleaseLabels, Series {
-  /** ISO date of the last day of its season; null without one. */
-  validUntil: string | null
   id: number
   /** Of the manifest. */
   source: string

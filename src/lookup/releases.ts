@@ -1,3 +1,4 @@
+import { describeRelease } from '#schemas/advisory.ts'
 import type { BatchPoint, SentLabels } from '#schemas/batch.ts'
 import type { ErrorBody } from '#schemas/common.ts'
 import { POINT_DEFAULTS, type PointRequest } from '#schemas/point-request.ts'
@@ -66,18 +67,13 @@ function createEntries(product: ProductDefinition, release: ReleaseLabels, value
 export type ReleaseMembers = Record<string, string | boolean | null>
 
 export function makeReleaseMembers(release: ReleaseLabels): ReleaseMembers {
-  const { code, countryCode, cropCode, forecastPeriod, synthetic, stale } = release
-  return {
-    country_code: countryCode,
-    crop: cropCode,
-    ...(forecastPeriod !== null && {
-      forecast_period: monthAndYear(forecastPeriod),
-      forecast_month: isoMonth(forecastPeriod),
-    }),
-    release: code,
-    synthetic,
-    ...(stale && { stale }),
-  }
+  const { forecastPeriod, stale = false } = release
+  return describeRelease({
+    ...release,
+    forecastMonth: forecastPeriod && isoMonth(forecastPeriod),
+    forecastName: forecastPeriod && monthAndYear(forecastPeriod),
+    stale,
+  })
 }
 
 /** Release and entries of a point's answer. */

@@ -112,7 +112,7 @@ const compress = promisify(deflate)
 export type Rgba = readonly [red: number, green: number, blue: number, opacity: number]
 
 /** At most 256 colours. */
-export interface PalettePicture {
+interface PalettePicture {
   width: number
   height: number
   palette: readonly Rgba[]

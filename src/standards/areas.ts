@@ -45,7 +45,7 @@ export interface AreaLevel {
 }
 
 /** How a request waits for a connection of the database. */
-export type RunQueued = <Result>(read: () => Promise<Result>) => Promise<Result>
+type RunQueued = <Result>(read: () => Promise<Result>) => Promise<Result>
 
 /** A request, and how it waits. */
 export interface RequestContext {

@@ -41,6 +41,7 @@ const answered = fc.record({
     code: label,
     forecastPeriod: fc.option(fc.constantFrom('2026-07-01', '1999-12-01')),
     synthetic: fc.boolean(),
+    validUntil: fc.constant(null),
     layers: fc.array(layer, { minLength: 1, maxLength: 6 }),
   }),
   points: fc.array(

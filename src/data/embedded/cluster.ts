@@ -51,7 +51,7 @@ const OTHERS = 0o077
 const STICKY = 0o1000
 
 /** What was found open to other users of the machine. */
-export interface Closing {
+interface Closing {
   /** Files and folders that are closed now. */
   closed: number
   /** Those that could not be closed: they are somebody else's, or on a file system that knows no owners. */
@@ -111,7 +111,7 @@ async function isOpen(path: string): Promise<boolean> {
 }
 
 /** A thread that runs the server, from its start to its end. */
-export interface Instance {
+interface Instance {
   /** Rejects where it could not be started, with the reason. */
   ready: Promise<void>
   /** Resolves to what its clients are told. */
@@ -225,7 +225,7 @@ export async function lockFolder(folder: string): Promise<FileHandle> {
 }
 
 /** Has a server run at all times, by starting a new one where the last has ended. */
-export interface Supervisor {
+interface Supervisor {
   /** The latest server, which may have ended, or not be ready yet. */
   latest(): Instance
   /** Whether it has ended and no new one is ready yet. */
