@@ -84,7 +84,8 @@ export class TimeBudget {
 }
 
 /**
- * A signal with a deadline. On Node 20 `AbortSignal.any` loses a signal of `AbortSignal.timeout` in a garbage collection, and never aborts. So the
+ * A signal with a deadline. On Node 20 `AbortSignal.any` loses a signal of `AbortSignal.timeout` in a garbage
+ * collection, and never aborts. So the
  * deadline has a timer and a controller.
  *
  * @param parent aborts the signal too

@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import { OperatorError } from '#src/errors.ts'
 import { formatError } from '#src/lib/promises.ts'
 import { type Pauses, retry } from '#src/lib/retry.ts'
+import { createDeadline } from '#src/lib/time-budget.ts'
 import { type Archive, isArchive, openZipArchive } from '../archive.ts'
 import { isAddress } from '../manifest.ts'
 import { openRaster, type RasterFile } from './file.ts'
@@ -47,21 +48,24 @@ export async function download(
   limits: DownloadLimits,
 ): Promise<number | undefined> {
   const { wholeMs } = limits
-  const deadline = AbortSignal.timeout(wholeMs)
+  const deadline = createDeadline()
+  deadline.setDue(wholeMs, () => new Error(`it takes more than ${wholeMs / 1000} s`))
   const file = await open(target, 'w')
   try {
     const state: Progress = { at: 0, tag: undefined }
     const isThere = await retry(
-      () => fetchRest(address, file, state, limits, deadline),
+      () => fetchRest(address, file, state, limits, deadline.signal),
       PAUSES_MS,
-      (error) => !(error instanceof OperatorError || deadline.aborted),
+      (error) => !(error instanceof OperatorError || deadline.signal.aborted),
     )
     return isThere ? state.at : undefined
   } catch (error) {
     if (error instanceof OperatorError) throw error
-    const reason = deadline.aborted ? `it takes more than ${wholeMs / 1000} s` : readReason(error)
-    throw new OperatorError(`${shown(address)} cannot be downloaded: ${reason}.`)
+    const { aborted, reason } = deadline.signal
+    const why = readReason(aborted ? reason : error)
+    throw new OperatorError(`${shown(address)} cannot be downloaded: ${why}.`)
   } finally {
+    deadline.end()
     await file.close()
   }
 }
@@ -78,12 +82,11 @@ async function fetchRest(
   { silenceMs, maxBytes }: DownloadLimits,
   deadline: AbortSignal,
 ): Promise<boolean> {
-  const silence = new AbortController()
-  const hangUp = () => silence.abort(new Error(`nothing came for ${silenceMs / 1000} s`))
-  let timer = setTimeout(hangUp, silenceMs)
+  const silence = createDeadline(deadline)
+  const wait = () => silence.setDue(silenceMs, () => new Error(`nothing came for ${silenceMs / 1000} s`))
+  wait()
   try {
-    const signal = AbortSignal.any([deadline, silence.signal])
-    const response = await follow(address, state, signal)
+    const response = await follow(address, state, silence.signal)
     if (ABSENT.includes(response.status)) return false
     if (response.status !== 200 && response.status !== 206) throw new Broken(`it answers ${response.status}`)
     const start = readStart(response)
@@ -94,8 +97,7 @@ async function fetchRest(
     }
     state.tag = response.headers.get('etag') ?? undefined
     for await (const chunk of response.body ?? []) {
-      clearTimeout(timer)
-      timer = setTimeout(hangUp, silenceMs)
+      wait()
       if (state.at + chunk.length > maxBytes) {
         throw new OperatorError(`${shown(address)} has more than the ${maxBytes} bytes that are downloaded.`)
       }
@@ -107,8 +109,8 @@ async function fetchRest(
     }
     return true
   } finally {
-    clearTimeout(timer)
-    silence.abort()
+    silence.end()
+    silence.abort(undefined)
   }
 }
 
