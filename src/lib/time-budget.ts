@@ -85,8 +85,7 @@ export class TimeBudget {
 
 /**
  * A signal with a deadline. On Node 20 `AbortSignal.any` loses a signal of `AbortSignal.timeout` in a garbage
- * collection, and never aborts. So the
- * deadline has a timer and a controller.
+ * collection, and never aborts, so this one has a timer and a controller.
  *
  * @param parent aborts the signal too
  */
