@@ -87,6 +87,7 @@ export function changeReference(
   )
 }
 
+/** @throws {OperatorError} for a database that cannot be reached or has the schema of another version */
 export function withDatabase<Result>(work: (database: Database) => Promise<Result>): Promise<Result> {
   return onDatabase(async (database, config) => {
     if (config.MIGRATE_ON_START) await migrate(database.writer, undefined, { progress: tell })
@@ -95,6 +96,7 @@ export function withDatabase<Result>(work: (database: Database) => Promise<Resul
   })
 }
 
+/** @throws {OperatorError} for a database that cannot be reached or has the schema of another version */
 export function lookInDatabase<Result>(work: (database: Database) => Promise<Result>): Promise<Result> {
   return onDatabase(async (database) => {
     await refuseOlderSchema(database.writer)

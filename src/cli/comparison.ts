@@ -258,7 +258,10 @@ export interface ExcessiveChange {
 
 export type LimitedPublishing = Publishing & { change?: ExcessiveChange; sentence?: string }
 
-/** @param maxChange the largest share by which a mean may change; undefined for any */
+/**
+ * @param maxChange the largest share by which a mean may change; undefined for any
+ * @throws {OperatorError} for a missing release, or another publication meanwhile
+ */
 export async function publishWithin(
   database: Database,
   code: string,

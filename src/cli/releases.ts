@@ -331,7 +331,10 @@ const schedule = command({
   },
 })
 
-/** @returns the findings of the checks, which may refuse it */
+/**
+ * @returns the findings of the checks, which may refuse it
+ * @throws {OperatorError} for a release that is incomplete or published
+ */
 export async function scheduleChecked(
   trx: Transaction<Tables>,
   code: string,

@@ -29,7 +29,11 @@ interface RowError {
 
 const DECIMAL = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/
 
-/** Reads CSV with the columns `lat`, `lng` and `key`; other columns are ignored. */
+/**
+ * Reads CSV with the columns `lat`, `lng` and `key`; other columns are ignored.
+ *
+ * @throws {OperatorError} for a file without these columns
+ */
 export function readObservations(
   text: string,
   key: string,

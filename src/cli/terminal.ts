@@ -96,6 +96,7 @@ export interface Consent {
  * Without a terminal, as in scripts, consent needs --yes.
  *
  * @param deed the start of a sentence: `This deletes ... for good`
+ * @throws {OperatorError} without agreement
  */
 export async function confirm(deed: string, { yes }: Consent): Promise<void> {
   if (yes) return
@@ -107,7 +108,11 @@ export async function confirm(deed: string, { yes }: Consent): Promise<void> {
   if (!/^y(es)?$/i.test(answer.trim())) throw new OperatorError('Nothing was done.')
 }
 
-/** Typed twice without echo, or read from stdin. Arguments would be visible to all users of the machine. */
+/**
+ * Typed twice without echo, or read from stdin. Arguments would be visible to all users of the machine.
+ *
+ * @throws {OperatorError} for two different passwords
+ */
 export async function readPassword(): Promise<string> {
   if (!isInteractive()) return readInput()
   const password = await question('Password: ', { hidden: true })

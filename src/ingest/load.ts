@@ -279,7 +279,11 @@ export interface Ingestion {
   findings: ReleaseIssue[]
 }
 
-/** Equal data are published, not loaded again. Parallel ingests of them wait. */
+/**
+ * Equal data are published, not loaded again. Parallel ingests of them wait.
+ *
+ * @throws {OperatorError} for a server that ends long statements
+ */
 export async function ingestRelease(
   database: Database,
   source: ReleaseSource,

@@ -33,6 +33,7 @@ interface MoveOptions {
  * Copies, compares, switches, then clears the old store. The next move resumes an interrupted one at whole coverages.
  *
  * @returns false if nothing was to move
+ * @throws {OperatorError} for a release that is incomplete or deleted meanwhile, or a store that cannot hold it
  */
 export async function moveRelease(
   database: Database,

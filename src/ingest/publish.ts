@@ -23,6 +23,7 @@ export interface Publishing {
   findings: ReleaseIssue[]
 }
 
+/** @throws {OperatorError} for a missing or incomplete release */
 export function publishChecked(
   trx: Transaction<Tables>,
   code: string,

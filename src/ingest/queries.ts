@@ -183,7 +183,11 @@ export function computeLoadLock({ synthetic, checksum, ...series }: LoadedData):
   return LOAD_LOCKS * 2 ** LOAD_LOCK_BITS + digest.readUIntBE(0, LOAD_LOCK_BITS / 8)
 }
 
-/** Loads need long statements; PgBouncer's shared connections may end them. */
+/**
+ * Loads need long statements; PgBouncer's shared connections may end them.
+ *
+ * @throws {OperatorError} for a server, or PgBouncer, that ends long statements
+ */
 export async function refuseShortStatements(db: Kysely<Tables>): Promise<void> {
   const { rows } = await sql<{
     timeout: string
@@ -251,6 +255,7 @@ function makeCode(release: Series & { synthetic: boolean }, version: number): st
   return parts.filter(Boolean).join('-')
 }
 
+/** @throws {OperatorError} for a release deleted meanwhile */
 export async function markReady(
   trx: Transaction<Tables>,
   { id, code }: Pick<ReleaseRow, 'id' | 'code'>,

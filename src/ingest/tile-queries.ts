@@ -7,7 +7,11 @@ import type { Tables } from '#src/data/tables.ts'
 import type { StoredRun } from '#src/raster/pyramid.ts'
 import type { Tile } from '#src/raster/tiles.ts'
 
-/** After an error, written tiles may remain until the coverage is deleted. */
+/**
+ * After an error, written tiles may remain until the coverage is deleted.
+ *
+ * @throws the error of the work or of the database; the tiles so far go with their coverage
+ */
 export function writingTiles<Result>(
   database: Database,
   coverageId: number,

@@ -190,7 +190,11 @@ export function readTileHeader(wkb: Buffer): { width: number; height: number; ba
   return { width, height, bands }
 }
 
-/** Of `rast::bytea`. Copies pixels, to release the answer. */
+/**
+ * Of `rast::bytea`. Copies pixels, to release the answer.
+ *
+ * @throws {RangeError} as {@link readTileHeader}
+ */
 export function decodeTile(wkb: Buffer): DecodedTile {
   const { width, height, bands } = readTileHeader(wkb)
   return {

@@ -46,7 +46,11 @@ export function isWgs84Wkt(wkt: string): boolean {
   return WGS84_WKT.test(wkt) && !hasRotatedPole(wkt)
 }
 
-/** The given layer, the only one, or the one named after the level. */
+/**
+ * The given layer, the only one, or the one named after the level.
+ *
+ * @throws {OperatorError} for a missing or ambiguous layer
+ */
 export function chooseLayer(
   file: string,
   layers: string[],

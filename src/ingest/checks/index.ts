@@ -144,6 +144,7 @@ function gatherFacts(
  * Findings about pixels stay, with their permissions.
  *
  * @param returns a rollback: its month is no surprise
+ * @throws {OperatorError} for a missing release
  */
 export async function inspectAgain(
   db: Kysely<Tables>,

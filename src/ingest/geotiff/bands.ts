@@ -26,7 +26,11 @@ interface SideBand extends BandText {
 /** Histograms and tables of classes fit. */
 const MAX_BYTES = 8 * 2 ** 20
 
-/** `FILE.aux.xml`, GDAL's "persistent auxiliary metadata"; undefined without one. */
+/**
+ * `FILE.aux.xml`, GDAL's "persistent auxiliary metadata"; undefined without one.
+ *
+ * @throws {OperatorError} for an unreadable file
+ */
 export async function readSideMetadata(imagePath: string): Promise<SideMetadata | undefined> {
   const path = `${imagePath}.aux.xml`
   const text = await readSmallFile(path, MAX_BYTES)
@@ -77,7 +81,11 @@ interface BandText {
   description?: string
 }
 
-/** GDAL's metadata in the file, by band from 1. */
+/**
+ * GDAL's metadata in the file, by band from 1.
+ *
+ * @throws {OperatorError} for text that is not XML
+ */
 export async function readInternalMetadata(
   image: GeoTIFFImage,
   path: string,
@@ -122,7 +130,11 @@ function listChildren(element: XmlElement, name: string): XmlElement[] {
   )
 }
 
-/** A file that may lie beside a raster; undefined without it. */
+/**
+ * A file that may lie beside a raster; undefined without it.
+ *
+ * @throws {OperatorError} for a file that is too large or unreadable
+ */
 export async function readSmallFile(path: string, maxBytes: number): Promise<string | undefined> {
   const refuse = (error: NodeJS.ErrnoException) => {
     if (readErrorCode(error) === 'ENOENT') return undefined
@@ -339,6 +351,7 @@ const UNSUSPICIOUS_BYTES = 2 ** 30
 /** DEFLATE reaches 1,032; measurements never do. */
 const MAX_RATIO = 1000
 
+/** @throws {OperatorError} for an image with more pixels than the service reads */
 export function refuseAbsurdSize(image: GeoTIFFImage, path: string): void {
   const [width, height, bands] = [image.getWidth(), image.getHeight(), image.getSamplesPerPixel()]
   if (![width, height, bands].every((size) => Number.isInteger(size) && size > 0)) {
@@ -350,6 +363,7 @@ export function refuseAbsurdSize(image: GeoTIFFImage, path: string): void {
   }
 }
 
+/** @throws {OperatorError} for a grid with more pixels than the service reads */
 export function refuseAbsurdGrid({ width, height }: GridSize, path: string): void {
   if (Math.max(width, height) <= MAX_SIDE && width * height <= MAX_PIXELS) return
   throw new OperatorError(
@@ -357,7 +371,10 @@ export function refuseAbsurdGrid({ width, height }: GridSize, path: string): voi
   )
 }
 
-/** @param part the share of the image that counts */
+/**
+ * @param part the share of the image that counts
+ * @throws {OperatorError} for a large image that cannot come from so small a file
+ */
 export function refuseInflated(
   image: GeoTIFFImage,
   { bytes }: SampleType,
