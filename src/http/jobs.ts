@@ -113,6 +113,8 @@ export function createLoop(
     let nextMs = everyMs
     try {
       nextMs = await workUntilDone()
+      // A wake may have come between the last look and the end.
+      if (isWoken) nextMs = 0
     } catch (error) {
       if (!signal.aborted) failed(error)
     }

@@ -50,6 +50,23 @@ test('what comes while the last piece is under way is done after it', async () =
   expect(ends).toHaveLength(2)
 })
 
+test('a wake in the moment in which the last piece ends is not lost', async () => {
+  let pieces = 0
+  const loop = createLoop(
+    { everyMs: 60_000 },
+    () => {
+      const done = Promise.resolve(undefined)
+      // Two steps later the loop has seen no wake, and has not stopped yet.
+      if (pieces++ === 0) void done.then(() => undefined).then(loop.wake)
+      return done
+    },
+    () => undefined,
+  )
+  loop.wake()
+  await vi.waitFor(() => expect(pieces).toBe(2), PATIENCE)
+  await loop.stop()
+})
+
 test('a piece that fails ends the work, until it is begun again', async () => {
   const { begin, begun, ends, end, sorry } = work()
   const error = new Error('no')
