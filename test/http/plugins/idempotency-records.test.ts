@@ -25,16 +25,8 @@ describe('what is kept of requests with an Idempotency-Key', () => {
     expect(anew.json().history_id).not.toBe(first.json().history_id)
 
     await service.age('24 hours 1 minute')
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
-    const { buildApp } = await import('#src/app.ts')
-    const app = await buildApp(service.testDatabase.config, service.database)
-    try {
-      vi.advanceTimersByTime(600_000)
-    } finally {
-      vi.useRealTimers()
-    }
+    service.app.jobs.wake('delete-stored-answers')
     await vi.waitFor(async () => expect(await service.records()).toEqual([]), PATIENCE)
-    await app.close()
   })
 
   test('by an older version, without newer members, is given again as it was', async () => {
