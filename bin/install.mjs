@@ -27,9 +27,11 @@ if (missing) {
   console.log(
     withTools ? 'Installing packages ...' : 'Installing the packages that the service runs with ...',
   )
-  // Said explicitly: NODE_ENV=production would leave the tools out where they are wanted.
+  // NODE_ENV=production would leave the tools out.
   const tools = withTools ? '--include=dev' : '--omit=dev'
-  const npm = spawnSync('npm', ['ci', tools, '--no-audit', '--no-fund', '--loglevel=error'], {
+  // `npm ci` removes all packages first, under the feet of a service that runs.
+  const way = Object.keys(installed).length > 0 ? ['install', '--no-save'] : ['ci']
+  const npm = spawnSync('npm', [...way, tools, '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: new URL('..', import.meta.url),
     stdio: 'inherit',
     shell: process.platform === 'win32',

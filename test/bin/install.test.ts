@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
-import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { cp, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { newFolder } from '#test/setup/folders.ts'
@@ -61,6 +61,17 @@ test('the tools come when they are needed, and stay', async () => {
   await install('start')
   expect((await install('test')).packages).toEqual(['engine', 'tool'])
   expect(await install('start')).toEqual({ said: '', packages: ['engine', 'tool'] })
+})
+
+test('the packages of a service that runs stay while the tools come beside them', async () => {
+  await install('start')
+  const bundle = join(project, 'node_modules/.cache/bundle.mjs')
+  await mkdir(dirname(bundle), { recursive: true })
+  await writeFile(bundle, '')
+  const { ino } = await stat(join(project, 'node_modules/engine/package.json'))
+  await install('test')
+  expect((await stat(join(project, 'node_modules/engine/package.json'))).ino).toBe(ino)
+  expect((await stat(bundle)).isFile()).toBe(true)
 })
 
 test('nothing is said or done where all of it is there', async () => {
