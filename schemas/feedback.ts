@@ -147,7 +147,7 @@ const Scores = {
   mae: Type.Number({ minimum: 0, description: 'The mean of their sizes.', examples: [340.7] }),
   rank_correlation: Type.Union([Type.Number(), Type.Null()], {
     description:
-      'Spearman’s, of -1 to 1, equal values having the mean of their ranks: whether what is predicted higher is higher. Null where all are equal.',
+      'Spearman’s rank correlation of predictions and observations, from -1 to 1. Equal values have the mean of their ranks. Null where all are equal.',
     examples: [0.71],
   }),
 }

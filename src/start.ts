@@ -101,7 +101,7 @@ export interface Start {
 export interface Running {
   /**
    * Stops in order, and ends the process: readiness turns to 503 first, so that a load balancer looks elsewhere, and
-   * answers say that they are the last of their connections; after SHUTDOWN_DELAY_MS nobody listens any more, requests
+   * answers say that they are the last of their connections; after SHUTDOWN_DELAY_MS no process listens, requests
    * under way are answered, and what is in memory is given to the database.
    */
   stop(): Promise<never>

@@ -35,7 +35,7 @@ const BUDGETS: SourceFigures = {
   exportedTypes: 618,
   oneImporter: 112,
   ofFunctions: 131,
-  bannedWords: 161,
+  bannedWords: 147,
 }
 
 const LONGEST_FILE = 500

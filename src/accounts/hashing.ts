@@ -74,7 +74,7 @@ interface HashingFor {
  * Hashes or compares a password when there is a place for that. Nothing else is waited for in the place, least of all
  * the database: others would wait for it, too.
  *
- * @throws {ApiError} OVERLOADED, where too many wait, of whoever has most waiting
+ * @throws {ApiError} OVERLOADED in a full queue, for the client key with most requests in it
  */
 export type WithPermit = <Result>(hash: () => Promise<Result>) => Promise<Result>
 
@@ -85,7 +85,7 @@ interface Hashing {
    * account has two places at a time, from however many networks it comes, and there networks take turns as well; one
    * that is known has places of its own.
    *
-   * @throws {ApiError} OVERLOADED, where too many wait, of whoever has most waiting
+   * @throws {ApiError} OVERLOADED in a full queue, for the client key with most requests in it
    */
   run<Result>(whose: HashingFor, work: (inPlace: WithPermit) => Promise<Result>): Promise<Result>
   /** Running, waiting and refused work; refusals of one account count as well. */

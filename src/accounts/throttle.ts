@@ -101,8 +101,8 @@ export function takenSubjects(address: string): Subject[] {
 }
 
 /**
- * The mails that an e-mail is sent, whoever asks for them and whether or not it has an account: seven in an
- * hour at most. Who asks in somebody else's name keeps nobody out: each of them has a token that works.
+ * The mails to an address, with or without an account: seven in an hour at most. Requests in another's name shut
+ * no owner out: each mail has a token that works.
  */
 export function mailboxSubject(emailKey: string): Subject {
   return {
@@ -125,7 +125,7 @@ export function mailingSubjects(address: string): Subject[] {
 }
 
 /**
- * Test deliveries of webhooks: of one account two at once, then one in ten seconds; at one host, whoever asks for them, one a
+ * Test deliveries of webhooks: of one account two at once, then one in ten seconds; at one host, of all accounts, one a
  * second beyond sixty in ten minutes.
  */
 export function webhookTestSubjects(userId: string, host: string): Subject[] {
@@ -177,7 +177,7 @@ export interface AccountRequest {
   audit: Audit
   /**
    * Does work that asks the database when the turn of the request has come. No password is hashed within: a place
-   * at the database would be held by whoever waits for one to be hashed.
+   * at the database would be held by requests that wait for a hash.
    */
   atDatabase<Result>(work: () => Promise<Result>): Promise<Result>
   /** Notes at the database what has come of it, though its client may have gone away; waits as long as it may. */

@@ -100,7 +100,7 @@ function feedRoutes(app: App): void {
   /**
    * What came after an entry.
    *
-   * @throws {ApiError} INVALID_PARAMETERS where there is no such entry yet: whoever has its id would miss all until there is
+   * @throws {ApiError} INVALID_PARAMETERS for an id that no entry has yet: its owner would miss all entries before it
    */
   async function changesSince(since: number, limit: number): Promise<ChangeEntry[]> {
     const found = await listChangesFrom(db, since, limit + 1)

@@ -158,7 +158,7 @@ export async function publishRelease(
 }
 
 /**
- * What a published release took the place of; nobody else may publish anything until the transaction ends.
+ * The release that a publication replaced. Other publications wait until the transaction ends.
  *
  * @throws {OperatorError} when the release is not published, or there was nothing before it
  */

@@ -60,7 +60,7 @@ export function isDiskFull(error: unknown): boolean {
   return readErrorCode(error) === DISK_FULL
 }
 
-/** Whether somebody else held a lock for as long as it was waited for: the same may go well in a moment. */
+/** Whether another transaction held a lock for the whole wait: a retry may succeed. */
 export function isLockNotAvailable(error: unknown): boolean {
   return readErrorCode(error) === LOCK_NOT_AVAILABLE
 }

@@ -34,7 +34,7 @@ interface WorkLock {
 interface Waiting {
   /** Another lock, which many may have at the same time, and nobody while somebody has it alone. */
   shared?: number | undefined
-  /** Called once, where somebody else has the lock, or the shared one alone. */
+  /** Called once, where another process has the lock, or the shared one alone. */
   onWait?: (isForShared: boolean) => void
   /** Ends the waiting. */
   signal?: AbortSignal

@@ -2448,14 +2448,14 @@ export interface components {
     AdminSelectionCountryCode: string;
     /** @description A label for the place, for `location.name`. By default `Point`. */
     PointRequestName: string | null;
+    /** @description Spearman’s rank correlation of predictions and observations, from -1 to 1. Equal values have the mean of their ranks. Null where all are equal. */
+    RankCorrelation: number | null;
     /** @description The columns or properties of `pass`, as they were sent. Missing ones are left out. */
     YieldItemPass: { [key: string]: string | number | boolean | null; };
     /** @description When it was first published; null where it never was. */
     PublishedFrom: string | null;
     /** @description How well the species suits the place: higher is more suitable. The ends of the scale are as published by the source; `range` in `GET /catalog` says between which values a release lies. */
     SuitabilityScore: number;
-    /** @description Spearman’s, of -1 to 1, equal values having the mean of their ranks: whether what is predicted higher is higher. Null where all are equal. */
-    RankCorrelation: number | null;
     /** @description The e-mail address; upper and lower case are the same. */
     Email: string;
     /** @description Null where it is there, or that was not recorded. */

@@ -155,7 +155,7 @@ export function startInstance(folder: string, isNew: boolean): Instance {
       reject(new Error(`the embedded database could not be started: ${reason ?? 'its thread ended'}`)),
     )
   })
-  // Errors reach whoever waits for `ready`; this one is for the case that nobody does.
+  // Errors reach the callers of `ready`; this handler is for a process without one.
   ready.catch(() => {})
 
   function exchange(messages: Uint8Array): Promise<Uint8Array> {

@@ -72,7 +72,7 @@ export interface MadeFiles {
   open(key: string): Promise<OpenMadeFile | undefined>
   /**
    * Whether no file may be made for now: those that had to make room and are still being read take as many bytes beside
-   * the ones that are kept as all of them may. Whoever makes one asks first.
+   * the ones that are kept as all of them may. The maker asks first.
    */
   isFull(): boolean
   /** Has a file made, once for all who ask meanwhile. */

@@ -282,12 +282,12 @@ function readToken({ headers, raw }: FastifyRequest): string | undefined {
   return sent > 1 ? undefined : token
 }
 
-/** Whether a request has a token, such as it is; what other schemes send is meant for somebody else. */
+/** Whether a request has a token, valid or not. Other schemes do not count. */
 function sendsToken({ headers }: FastifyRequest): boolean {
   return /^Bearer\b/i.test(headers.authorization ?? '')
 }
 
-/** Why a request is from nobody. Only a token can be wrong (RFC 6750, 3.1). */
+/** Why a request has no caller. Only a token can be wrong (RFC 6750, 3.1). */
 function unauthorized(request: FastifyRequest): ApiError {
   if (!sendsToken(request)) {
     return new ApiError(
