@@ -33,7 +33,7 @@ const COMMON = {
 }
 
 function unitProject(include: string[]): TestProjectConfiguration {
-  return { test: { ...COMMON, name: 'unit', include, testTimeout: 60_000, hookTimeout: 60_000 } }
+  return { test: { ...COMMON, name: 'unit', include, testTimeout: 240_000, hookTimeout: 240_000 } }
 }
 
 function databaseProject(kind: 'embedded' | 'server', include: string[]): TestProjectConfiguration {

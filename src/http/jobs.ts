@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import fp from 'fastify-plugin'
 import { DAY_MS } from '#src/lib/dates.ts'
+import { doublingPauses, pauseAfter } from '#src/lib/retry.ts'
 import type { App } from './app.ts'
 
 const SECOND_MS = 1000
@@ -11,7 +12,7 @@ interface Schedule {
   everyMs: number
   /** The first piece begins with the service, and not one pause later. */
   atOnce?: boolean
-  /** The line of the log when a piece fails. The next one follows after the pause. */
+  /** The line of the log when a piece fails. */
   failure: string
 }
 
@@ -69,6 +70,9 @@ type Piece = (signal: AbortSignal) => Promise<boolean | number | undefined> | Pr
 const PAUSE_FACTOR = 3
 const SHORTEST_PAUSE_MS = 10
 
+/** The pauses after pieces that fail in a row; none is longer than the job's own. */
+const FAILURE_PAUSES_MS = doublingPauses(SECOND_MS, 10 * MINUTE_MS)
+
 interface Loop {
   start(): void
   /** Has a piece done now, or another one after the present one. */
@@ -80,7 +84,7 @@ interface Loop {
 /**
  * Does the pieces of a job, one at a time.
  *
- * @param failed gets the error of a piece; the next piece follows after the pause
+ * @param failed gets the error of a piece
  */
 export function createLoop(
   { everyMs, atOnce = false }: Omit<Schedule, 'failure'>,
@@ -91,6 +95,7 @@ export function createLoop(
   const { signal } = stopping
   let timer: NodeJS.Timeout | undefined
   let isWoken = false
+  let failures = 0
   let working: Promise<void> | undefined
 
   function wakeIn(milliseconds: number): void {
@@ -110,12 +115,14 @@ export function createLoop(
   }
 
   async function work(): Promise<void> {
-    let nextMs = everyMs
+    let nextMs: number
     try {
       nextMs = await workUntilDone()
+      failures = 0
       // A wake may have come between the last look and the end.
       if (isWoken) nextMs = 0
     } catch (error) {
+      nextMs = Math.min(pauseAfter(FAILURE_PAUSES_MS, ++failures), everyMs)
       if (!signal.aborted) failed(error)
     }
     working = undefined

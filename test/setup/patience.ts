@@ -1,2 +1,2 @@
 /** For what `vi.waitFor` expects to happen at once: on a busy machine only what hangs takes as long. */
-export const PATIENCE = { timeout: 60_000 }
+export const PATIENCE = { timeout: 120_000 }
