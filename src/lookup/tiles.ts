@@ -1,7 +1,6 @@
 import { isDatabaseUnavailable } from '#src/data/failures.ts'
 import type { TileAddress, TileStore } from '#src/data/tiles/tile-queries.ts'
 import { createBatcher } from '#src/lib/batcher.ts'
-import type { ClientKey } from '#src/lib/fair-queue.ts'
 import { createInterleaver, type InterleavedTile } from '#src/raster/tiles.ts'
 import type { Position } from './queries.ts'
 import { type NumberedCoverage, ReplacedMeanwhile, type StoredPixels } from './releases.ts'
@@ -268,9 +267,6 @@ const TILES_PER_QUERY = 100
 /** Pixels without a tile. */
 export const NOTHING: StoredPixels = []
 
-/** Client key of tiles that are read ahead. */
-const READING_AHEAD: ClientKey = { network: 'ahead', caller: '' }
-
 /** Loads tiles of a store into a cache. */
 export function createTileLoader(store: TileStore, cache: TileCache, concurrency: number) {
   const interleave = createInterleaver()
@@ -288,11 +284,11 @@ export function createTileLoader(store: TileStore, cache: TileCache, concurrency
    *
    * @throws {ReplacedMeanwhile} where the coverage was deleted
    */
-  function read(coverage: NumberedCoverage, place: PixelIndex, clientKey?: ClientKey): Promise<StoredPixels> {
+  function read(coverage: NumberedCoverage, place: PixelIndex): Promise<StoredPixels> {
     return new Promise((resolve, reject) => {
       const waiting = { place, resolve, reject }
       const others = loading.get(place.key)
-      const bytes = askTile(locateTile(coverage, place.key), clientKey)
+      const bytes = askTile(locateTile(coverage, place.key))
       if (others) {
         others.push(waiting)
         // This client key has a slot too: the first one may wait longer.
@@ -328,7 +324,7 @@ export function createTileLoader(store: TileStore, cache: TileCache, concurrency
     async readAhead(tiles: TileOfCoverage[]): Promise<void> {
       const missing = tiles.filter(({ key }) => !cache.has(key) && !loading.has(key))
       const loaded = missing.map(async ({ coverage, key }) => {
-        const reading = askTile(locateTile(coverage, key), READING_AHEAD)
+        const reading = askTile(locateTile(coverage, key))
         loading.set(key, [])
         await load(key, reading)
         await reading
