@@ -24,8 +24,6 @@ import {
   type PixelIndex,
   pixelIn,
   requireExisting,
-  type TileCache,
-  type TileOfCoverage,
 } from './tiles.ts'
 
 interface PixelReaderOptions {
@@ -34,8 +32,6 @@ interface PixelReaderOptions {
   /** Queries at the same time. */
   concurrency: number
 }
-
-export type TilesInMemory = Pick<TileCache, 'used' | 'counted' | 'keys' | 'forget'>
 
 export type PixelReader = ReturnType<typeof createPixelReader>
 
@@ -108,17 +104,6 @@ export function createPixelReader(
         ? loaders[coverage.store].read(coverage, place, clientKey)
         : pixelIn(tile, place)
     },
-    /** Reads tiles into memory, but those of deleted coverages, and those whose pixels the database reads. */
-    async readAhead(tiles: TileOfCoverage[]): Promise<void> {
-      await Promise.all(
-        Object.entries(loaders).map(([store, loader]) =>
-          loader.readAhead(
-            tiles.filter(({ coverage }) => coverage.store === store && !isReadInDatabase(coverage)),
-          ),
-        ),
-      )
-    },
-    tiles: cache as TilesInMemory,
     state: () => ({
       cache: cache.state(),
       pixels: askPixels.state(),

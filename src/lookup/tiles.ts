@@ -28,8 +28,6 @@ interface Entry extends InterleavedTile {
   missing: boolean
   /** Used since its segment was last cleared. */
   used: boolean
-  /** Uses that were not counted yet. */
-  uses: number
 }
 
 interface Segment {
@@ -41,12 +39,6 @@ interface Segment {
 }
 
 export type TileCache = ReturnType<typeof createTileCache>
-
-/** Uses of a tile that were not counted yet. */
-export interface TileUses {
-  key: number
-  uses: number
-}
 
 /**
  * Caches tiles by key, bounded in bytes. A full cache evicts the tiles of the oldest segment without a use since the last
@@ -81,35 +73,18 @@ export function createTileCache(limit: number, segmentBytes = SEGMENT_BYTES) {
       }
       hits++
       entry.used = true
-      entry.uses++
       return entry.missing ? null : entry
     },
-    /** @param uses before it was stored */
-    set(key: number, tile: InterleavedTile | null, uses = 0): void {
+    set(key: number, tile: InterleavedTile | null): void {
       const { length, pixels } = tile ?? NO_TILE
       const room = Math.ceil((length * pixels.BYTES_PER_ELEMENT) / ALIGNMENT) * ALIGNMENT
       if (most === 0 || ENTRY_BYTES + room > segmentBytes || entries.has(key)) return
-      const entry = addTo(segments.having(ENTRY_BYTES + room), tile, { key, room, uses })
+      const entry = addTo(segments.having(ENTRY_BYTES + room), tile, { key, room })
       entries.set(key, entry)
       taken += ENTRY_BYTES + room
     },
     /** It does not count as a use. */
     has: (key: number) => entries.has(key),
-    /** Tiles with uses; the cache may change meanwhile. */
-    used: () => findUsed(entries),
-    /** Subtracts counted uses. */
-    counted({ key, uses }: TileUses): void {
-      const entry = entries.get(key)
-      if (entry) entry.uses = Math.max(0, entry.uses - uses)
-    },
-    forget(key: number): void {
-      const entry = entries.get(key)
-      if (!entry) return
-      remove(entry)
-      entry.used = false
-    },
-    /** The cache may change meanwhile. */
-    keys: (): Iterable<number> => entries.keys(),
     state: () => ({
       tiles: entries.size,
       /** Whole segments. */
@@ -167,21 +142,17 @@ function createSegments(most: number, segmentBytes: number, onEvicted: (entry: E
   }
 }
 
-function* findUsed(entries: Map<number, Entry>): Generator<TileUses> {
-  for (const { key, uses, used } of entries.values()) if (used || uses > 0) yield { key, uses }
-}
-
 /** Copies a tile to the end of a segment. */
 function addTo(
   segment: Segment,
   tile: InterleavedTile | null,
-  { key, room, uses }: Pick<Entry, 'key' | 'room' | 'uses'>,
+  { key, room }: Pick<Entry, 'key' | 'room'>,
 ): Entry {
   const { width, bands, length, start: first, pixels: from } = tile ?? NO_TILE
   const pixels = from instanceof Float64Array ? segment.doubles : segment.floats
   const start = segment.end / pixels.BYTES_PER_ELEMENT
   pixels.set(from.subarray(first, first + length), start)
-  const entry = { key, width, bands, start, pixels, length, room, missing: tile === null, used: false, uses }
+  const entry = { key, width, bands, start, pixels, length, room, missing: tile === null, used: false }
   segment.end += room
   segment.entries.push(entry)
   return entry
@@ -239,22 +210,6 @@ function locateTile({ id, firstTile, tileColumns }: NumberedCoverage, key: numbe
   return { key, coverageId: id, row: Math.floor(tile / tileColumns), column: tile % tileColumns }
 }
 
-/** The centre of the part of a tile on the grid. On another grid it lies in the tile of the same place. */
-export function computeTileCentre(coverage: NumberedCoverage, key: number): Position {
-  const { originX, originY, pixelWidth, pixelHeight, width, height, tileSize } = coverage
-  const { row, column } = locateTile(coverage, key)
-  const middle = (tile: number, end: number) => (tile * tileSize + Math.min((tile + 1) * tileSize, end)) / 2
-  return {
-    longitude: originX + middle(column, width) * pixelWidth,
-    latitude: originY + middle(row, height) * pixelHeight,
-  }
-}
-
-export interface TileOfCoverage {
-  coverage: NumberedCoverage
-  key: number
-}
-
 /** A request for a pixel of a tile that is being loaded. */
 interface Waiting {
   place: PixelIndex
@@ -267,9 +222,6 @@ const TILES_PER_QUERY = 100
 
 /** Pixels without a tile. */
 export const NOTHING: StoredPixels = []
-
-/** Client key of tiles that are read ahead. */
-const READING_AHEAD: ClientKey = { network: 'ahead', caller: '' }
 
 /** Loads tiles of a store into a cache. */
 export function createTileLoader(store: TileStore, cache: TileCache, concurrency: number) {
@@ -309,7 +261,7 @@ export function createTileLoader(store: TileStore, cache: TileCache, concurrency
       const bytes = requireExisting(await read)
       const tile = bytes.length === 0 ? null : interleave(bytes)
       const waiting = takeWaiting(key)
-      cache.set(key, tile, waiting.length)
+      cache.set(key, tile)
       for (const { place, resolve } of waiting) resolve(pixelIn(tile, place))
     } catch (error) {
       for (const { reject } of takeWaiting(key)) reject(error)
@@ -322,21 +274,7 @@ export function createTileLoader(store: TileStore, cache: TileCache, concurrency
     return waiting
   }
 
-  return {
-    read,
-    /** Reads tiles before requests need them, but those of deleted coverages. */
-    async readAhead(tiles: TileOfCoverage[]): Promise<void> {
-      const missing = tiles.filter(({ key }) => !cache.has(key) && !loading.has(key))
-      const loaded = missing.map(async ({ coverage, key }) => {
-        const reading = askTile(locateTile(coverage, key), READING_AHEAD)
-        loading.set(key, [])
-        await load(key, reading)
-        await reading
-      })
-      await Promise.all(loaded)
-    },
-    state: askTile.state,
-  }
+  return { read, state: askTile.state }
 }
 
 /** @param found null where it was deleted */

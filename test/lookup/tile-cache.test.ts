@@ -40,22 +40,6 @@ test('what has been asked for outlives what has not', () => {
   expect([1, 2, 3, 4, 5, 6].filter((key) => cache.get(key) !== undefined)).toEqual([1, 3, 5, 6])
 })
 
-test('what is given up leaves its room to others, before anything else does', () => {
-  const room = 2 * (ENTRY_BYTES + 96)
-  const cache = createTileCache(3 * room, room)
-  for (const key of [1, 2, 3, 4, 5]) {
-    cache.set(key, tileOf(new Float32Array(24)))
-    cache.get(key)
-  }
-  expect(cache.state().freeBytes).toBe(room / 2)
-  for (const key of [2, 3, 2, 9]) cache.forget(key)
-  expect(cache.state().freeBytes).toBe(room * 1.5)
-  for (const key of [6, 7, 8]) cache.set(key, tileOf(new Float32Array(24).fill(key)))
-  expect([...cache.keys()].sort()).toEqual([1, 4, 5, 6, 7, 8])
-  expect(pixelsOf(cache.get(8))[0]).toBe(8)
-  expect(cache.state()).toMatchObject({ evicted: 0, freeBytes: 0 })
-})
-
 test('a cache without room for a single tile keeps nothing', () => {
   for (const cache of [createTileCache(0), createTileCache(1000, 500)]) {
     cache.set(1, tileOf(new Float32Array(125)))
