@@ -89,9 +89,8 @@ export function createPixelReader(
       if (!isFoundHere(coverage)) return undefined
       const place = findPixel(coverage, position)
       if (place === null) return NOTHING
-      // `read` counts the miss.
-      const tile = cache.has(place.key) ? cache.get(place.key) : undefined
-      return tile === undefined ? undefined : pixelIn(tile, place)
+      const tile = cache.get(place.key)
+      return tile && pixelIn(tile, place)
     },
     /** @throws {ReplacedMeanwhile} where the coverage was deleted */
     async read(coverage: NumberedCoverage, position: Position, clientKey?: ClientKey): Promise<StoredPixels> {
@@ -100,9 +99,7 @@ export function createPixelReader(
       const place = await placeOn(coverage, position, clientKey)
       if (place === null) return NOTHING
       const tile = cache.get(place.key)
-      return tile === undefined
-        ? loaders[coverage.store].read(coverage, place, clientKey)
-        : pixelIn(tile, place)
+      return tile ? pixelIn(tile, place) : loaders[coverage.store].read(coverage, place, clientKey)
     },
     state: () => ({
       cache: cache.state(),
