@@ -116,7 +116,6 @@ async function measureAll(): Promise<void> {
       { name: 'in memory, of files', app: far as App },
     ])
   })
-  await server.execute(inFiles.DATABASE_URL, 'truncate tile_use')
   await withApps([farAway], ([far]) =>
     measure([{ name: `${delayMs} ms away, on the disk nearby`, app: far as App }]),
   )

@@ -62,7 +62,6 @@ import { webPages } from './http/plugins/web-pages.ts'
 import { createServer } from './http/server.ts'
 import { publishOnSchedule } from './ingest/publish.ts'
 import { cacheLastValue } from './lib/cache.ts'
-import { EVERYBODY } from './lib/fair-queue.ts'
 import { createEventLoopQueue } from './lib/turns.ts'
 import { createLookup, type Lookup } from './lookup/lookup.ts'
 import { createAreas } from './standards/areas.ts'
@@ -137,7 +136,7 @@ export async function buildApp(
   await app.register(unknownPaths)
   await app.register(robots)
   await registerPages(app)
-  const lookup = createLookup(app, () => app.turns.next(EVERYBODY))
+  const lookup = createLookup(app)
   const logged = moduleLogLevels(config)
   await app.register(
     async (guarded) => {

@@ -104,11 +104,6 @@ export async function advisory(app: App, options: AdvisoryOptions): Promise<void
   app.decorateRequest('ignored', null)
 
   observeLookup(app.metrics, lookup)
-  app.jobs.add(
-    'store-tile-usage',
-    () => lookup.keepTileUses(false),
-    () => lookup.keepTileUses(true),
-  )
   app.metrics.observe('agro_queue_waiting', app.turns.waiting, { queue: 'slices' })
   pointRoutes(app, points, allProducts.response, { lookup, record, readRules })
   await app.register(batchRoutes, { lookup, schemas: batches, forms, readRules })

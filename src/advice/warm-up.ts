@@ -1,51 +1,53 @@
 import type { App } from '#src/http/app.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
-import type { TileUse } from '#src/lookup/queries.ts'
+import type { PublishedRelease } from '#src/lookup/releases.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Reads the most used tiles before the first request. A failure only makes the first answers slower. */
+    /** Sends points to this process before its first request. A failure only makes the first answers slower. */
     warmUp(): Promise<void>
   }
 }
 
-/** The deadlines at start for tiles, and for requests of the process to itself. */
-const READ_MS = 2000
+/** The deadline of all requests. */
 const WARM_UP_MS = 1500
 
 /** Enough points for V8 to compile the code, and few enough places that their tiles are in memory. */
-const MOST_POINTS = 10_000
-const MOST_PLACES = 400
+const MOST_POINTS = 3000
+const MOST_PLACES = 100
 
-/**
- * Reads the most used tiles, and sends as many requests to this process as it had, up to a bound. A service with little
- * use is ready at once.
- */
+/** Parts of the width and height of a grid: some place of a country with a ragged border has values. */
+const PARTS = [0.3, 0.5, 0.7]
+
+/** Sends points of the published releases to this process, so that V8 compiles the code of frequent requests. */
 export async function warmUp(app: App, lookup: Lookup): Promise<void> {
   try {
-    const uses = await lookup.readMostUsed(READ_MS)
-    if (uses.length === 0) return
-    // These requests are no use of tiles.
-    await app.sendWarmUp(requestsFor(uses, app.config.BASE_PATH), WARM_UP_MS).finally(lookup.forgetTileUses)
+    const { published } = await lookup.current()
+    const requests = published.flatMap((release) => requestsFor(release, app.config.BASE_PATH))
+    if (requests.length > 0) await app.sendWarmUp(repeat(requests.slice(0, MOST_PLACES)), WARM_UP_MS)
   } catch (error) {
-    app.logFailure(error, 'what is asked for most could not be read before the first request')
+    app.logFailure(error, 'no points could be asked for before the first request')
   }
 }
 
-/** Requests for the most used products and places. */
-function* requestsFor(uses: TileUse[], base: string): Generator<string> {
-  const requested = uses.reduce((sum, use) => sum + use.uses, 0)
-  const requests = uses.slice(0, MOST_PLACES).map((use) => requestFor(use, base))
-  for (let point = 0; point < Math.min(requested, MOST_POINTS); point++) {
-    yield requests[point % requests.length] as string
-  }
+function* repeat(requests: string[]): Generator<string> {
+  for (let point = 0; point < MOST_POINTS; point++) yield requests[point % requests.length] as string
 }
 
-function requestFor({ product, countryCode, cropCode, longitude, latitude }: TileUse, base: string): string {
+/** Requests for places within the first grid of a release. */
+function requestsFor(release: PublishedRelease, base: string): string[] {
+  const { product, countryCode, cropCode, coverages } = release
   const crop = cropCode === null ? {} : { crop: cropCode }
-  const body = JSON.stringify({ lat: latitude, lng: longitude, ...crop, country_code: countryCode })
-  return (
-    `POST ${base}/advisory/${product}/point HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n` +
-    `content-length: ${body.length}\r\n\r\n${body}`
+  return coverages.slice(0, 1).flatMap(({ extent: [west, south, east, north] }) =>
+    PARTS.flatMap((across) =>
+      PARTS.map((up) => {
+        const place = { lat: south + up * (north - south), lng: west + across * (east - west) }
+        const body = JSON.stringify({ ...place, ...crop, country_code: countryCode })
+        return (
+          `POST ${base}/advisory/${product}/point HTTP/1.1\r\nhost: localhost\r\n` +
+          `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+        )
+      }),
+    ),
   )
 }

@@ -211,7 +211,8 @@ interface SchemaDefects {
 export async function schemaDefects(db: Kysely<Tables>): Promise<SchemaDefects> {
   const applied = await readApplied(db)
   const scripts = (await readScripts(SQL_FOLDER)).filter((script) => applied.has(keyOf(script)))
-  const tables = namesIn(scripts, /^create table (\w+)/gm)
+  const dropped = namesIn(scripts, /^drop table (\w+)/gm)
+  const tables = namesIn(scripts, /^create table (\w+)/gm).filter((table) => !dropped.includes(table))
   const functions = namesIn(scripts, /^create or replace function (\w+)/gm)
   const { rows: missing } = await sql<{ name: string }>`
     select name from unnest(${tables}::text[]) as name where to_regclass(name) is null

@@ -119,17 +119,6 @@ interface RequestCountTable {
   buckets: string[]
 }
 
-/** Where tiles lie that are asked for most. */
-interface TileUseTable {
-  product: string
-  country_code: string
-  crop_code: string | null
-  longitude: number
-  latitude: number
-  uses: number
-  used_at: Generated<Date>
-}
-
 interface AdvisoryHistoryTable {
   id: string
   user_id: string
@@ -339,7 +328,6 @@ export interface Tables {
   layer: LayerTable
   raster_tile: { coverage_id: number; tile_row: number; tile_column: number; rast: string }
   granule: GranuleTable
-  tile_use: TileUseTable
   tile_summary: { coverage_id: number; level: number; block_row: number; block_column: number; bands: Buffer }
   area_result: AreaResultTable
   plausible_range: { product: string; crop_code: string | null; minimum: number; maximum: number }

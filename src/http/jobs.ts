@@ -50,7 +50,6 @@ const JOBS = {
   },
   'store-request-counts': { everyMs: 10 * SECOND_MS, failure: 'requests could not be counted yet' },
   'store-key-usage': { everyMs: 10 * SECOND_MS, failure: 'requests with keys could not be counted yet' },
-  'store-tile-usage': { everyMs: 10 * MINUTE_MS, failure: 'tile usage not saved, will retry' },
   'delete-audit-records': { everyMs: 10 * MINUTE_MS, failure: 'old audit records were not deleted' },
   'delete-stored-answers': { everyMs: 10 * MINUTE_MS, failure: 'old answers were not deleted' },
   'delete-ended-sessions': { everyMs: 10 * MINUTE_MS, failure: 'what is over was not deleted' },

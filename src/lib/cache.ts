@@ -20,7 +20,7 @@ interface Load<Value> {
 }
 
 /**
- * The cache of everything but tiles: least recently used, with a time to live, and one load for concurrent misses.
+ * Least recently used, with a time to live, and one load for concurrent misses.
  * An undefined value and a failed load are not stored.
  */
 export class Cache<Key extends string | number, Value> {

@@ -4,7 +4,6 @@ import { overloaded } from '#src/http/plugins/overload.ts'
 import { type ClientKey, createLimiter, EVERYBODY, type Limiter } from '#src/lib/fair-queue.ts'
 import { fillMissing } from '#src/lib/promises.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
-import type { Pause } from '#src/lib/turns.ts'
 import { createAreaFinder, createOutlineStore } from './areas.ts'
 import { createPinnedReleases, type PinnedRelease, type PinnedReleases } from './pinned.ts'
 import { createPixelReader, type PixelReader } from './pixels.ts'
@@ -20,7 +19,6 @@ import {
   type StoredPixels,
 } from './releases.ts'
 import { createSnapshots, type Snapshot, type Snapshots } from './snapshot.ts'
-import { createWarmUp } from './warm-up.ts'
 
 type WorkInSnapshot<Result> = (snapshot: Snapshot) => Promise<Result>
 
@@ -167,7 +165,7 @@ type LookupSources = Pick<App, 'database' | 'tiles' | 'config' | 'products'>
  * Looks up values of published releases; one look-up, with its caches, serves all requests. A point has two paths: the hit
  * path in memory, which never waits, and the miss path through batchers and the database.
  */
-export function createLookup({ database, tiles, config, products }: LookupSources, pause: Pause) {
+export function createLookup({ database, tiles, config, products }: LookupSources) {
   const { kind, reader } = database
   const concurrency = CONCURRENT_QUERIES[kind]
   const cacheBytes = config.TILE_CACHE_MB * MEGABYTE
@@ -176,9 +174,7 @@ export function createLookup({ database, tiles, config, products }: LookupSource
   const archive = createPixelReader(database, tiles, { cacheBytes: archiveBytes, concurrency: 1 })
   const readerOf = (release: PublishedRelease) => (release.archived ? archive : pixels)
   const outlines = createOutlineStore(reader)
-  const warmUp = createWarmUp(database, pixels, pause)
-  const hooks = { before: warmUp.readNew, after: warmUp.replaceOld }
-  const snapshots = createSnapshots(database, products, config.RELEASE_MAX_AGE_MS, hooks)
+  const snapshots = createSnapshots(database, products, config.RELEASE_MAX_AGE_MS)
   const areas = createAreaFinder(reader, concurrency, outlines)
   const reasons = createReasons(areas, products)
   const most = config.DATABASE_QUEUE_LIMIT
@@ -198,10 +194,6 @@ export function createLookup({ database, tiles, config, products }: LookupSource
     current: snapshots.current,
     ...answering,
     ...values,
-    /** See `createWarmUp`. */
-    readMostUsed: async (withinMs: number) => warmUp.readMostUsed(await snapshots.current(), withinMs),
-    forgetTileUses: warmUp.forgetUses,
-    keepTileUses: (last: boolean) => warmUp.keepUses(snapshots.state()?.published ?? [], last),
     async publishedRelease(code: string): Promise<PublishedRelease | undefined> {
       return (await snapshots.current()).published.find((release) => release.code === code)
     },

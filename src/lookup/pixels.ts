@@ -23,8 +23,6 @@ import {
   type PixelIndex,
   pixelIn,
   requireExisting,
-  type TileCache,
-  type TileOfCoverage,
 } from './tiles.ts'
 
 interface PixelReaderOptions {
@@ -33,8 +31,6 @@ interface PixelReaderOptions {
   /** Queries at the same time. */
   concurrency: number
 }
-
-export type TilesInMemory = Pick<TileCache, 'used' | 'counted' | 'keys' | 'forget'>
 
 export type PixelReader = ReturnType<typeof createPixelReader>
 
@@ -88,9 +84,8 @@ export function createPixelReader(
       if (!isFoundHere(coverage)) return undefined
       const place = findPixel(coverage, position)
       if (place === null) return NOTHING
-      // `read` counts the miss.
-      const tile = cache.has(place.key) ? cache.get(place.key) : undefined
-      return tile === undefined ? undefined : pixelIn(tile, place)
+      const tile = cache.get(place.key)
+      return tile && pixelIn(tile, place)
     },
     /** @throws {ReplacedMeanwhile} where the coverage was deleted */
     async read(coverage: NumberedCoverage, position: Position): Promise<StoredPixels> {
@@ -99,19 +94,8 @@ export function createPixelReader(
       const place = await placeOn(coverage, position)
       if (place === null) return NOTHING
       const tile = cache.get(place.key)
-      return tile === undefined ? loaders[coverage.store].read(coverage, place) : pixelIn(tile, place)
+      return tile ? pixelIn(tile, place) : loaders[coverage.store].read(coverage, place)
     },
-    /** Reads tiles into memory, but those of deleted coverages, and those whose pixels the database reads. */
-    async readAhead(tiles: TileOfCoverage[]): Promise<void> {
-      await Promise.all(
-        Object.entries(loaders).map(([store, loader]) =>
-          loader.readAhead(
-            tiles.filter(({ coverage }) => coverage.store === store && !isReadInDatabase(coverage)),
-          ),
-        ),
-      )
-    },
-    tiles: cache as TilesInMemory,
     state: () => ({
       cache: cache.state(),
       pixels: askPixels.state(),

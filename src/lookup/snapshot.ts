@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import { becomesStaleAt, type Products, type Series } from '#schemas/products/define.ts'
 import {
@@ -80,13 +79,6 @@ export interface Snapshot {
 
 export type Snapshots = ReturnType<typeof createSnapshots>
 
-/** They never fail. */
-interface SnapshotHooks {
-  /** Prepares new releases while the published ones answer. */
-  before(added: readonly PublishedRelease[], published: readonly PublishedRelease[]): Promise<void>
-  after(published: readonly PublishedRelease[]): void
-}
-
 type SnapshotSource = Pick<Database, 'reader' | 'standsStill'>
 
 interface DatedSnapshot extends Snapshot {
@@ -103,63 +95,36 @@ interface DatedSnapshot extends Snapshot {
 /** Bounds releases that are deleted between two statements. */
 const ATTEMPTS = 5
 
-/** Part of its greatest age at which a snapshot no longer waits for the next one to be prepared. */
-const PREPARING_PART = 0.9
-
 /**
  * Stores the published releases in memory, for `maxAgeMs` at most. The first request at half that age begins a query;
  * meanwhile the old snapshot answers. Without requests there are no queries. With an age of 0 each request has its own.
  *
- * New releases are prepared before they answer, until the old snapshot is nearly too old or a request waits.
- *
  * While the embedded database is away a snapshot does not grow too old: publications cannot change.
  */
-export function createSnapshots(
-  source: SnapshotSource,
-  products: Products,
-  maxAgeMs: number,
-  hooks?: SnapshotHooks,
-) {
+export function createSnapshots(source: SnapshotSource, products: Products, maxAgeMs: number) {
   const { reader: db, standsStill } = source
   let snapshot: DatedSnapshot | undefined
   let pending: Promise<void> | undefined
-  /** Ends the preparation of the pending snapshot. */
-  let hurry = new AbortController()
   const preparation = createPreparation(products)
 
-  async function load(before: DatedSnapshot | undefined, signal: AbortSignal): Promise<void> {
+  async function load(): Promise<void> {
     // From one server: a replica may lag behind the writer.
-    const next = await db.connection().execute((source) => take(source, before, preparation))
-    const added = before ? next.published.filter(({ id }) => !before.releases.has(id)) : []
-    if (before && hooks && added.length > 0) {
-      const late = before.takenAt + PREPARING_PART * maxAgeMs - performance.now()
-      const tooLate = setTimeout(late, undefined, { signal, ref: false }).catch(() => {})
-      await Promise.race([hooks.before(added, before.published), tooLate])
-    }
-    snapshot = next
-    if (before && before !== next) hooks?.after(next.published)
+    snapshot = await db.connection().execute((source) => take(source, snapshot, preparation))
   }
 
   function refresh(): Promise<void> {
-    if (pending) return pending
-    hurry = new AbortController()
-    pending = load(snapshot, hurry.signal).finally(() => {
+    pending ??= load().finally(() => {
       pending = undefined
     })
     return pending
-  }
-
-  function inAHurry<Refresh extends Promise<void> | undefined>(refresh: Refresh): Refresh {
-    hurry.abort()
-    return refresh
   }
 
   const isSince = (time: number) => snapshot !== undefined && snapshot.takenAt >= time
 
   async function takenSince(time: number): Promise<Snapshot> {
     // The pending one may have begun too early, or have met a fault that is over.
-    if (!isSince(time)) await inAHurry(pending)?.catch(() => {})
-    if (!isSince(time)) await inAHurry(refresh())
+    if (!isSince(time)) await pending?.catch(() => {})
+    if (!isSince(time)) await refresh()
     return snapshot as Snapshot
   }
 

@@ -1,205 +1,53 @@
 import { isDatabaseUnavailable } from '#src/data/failures.ts'
 import type { TileAddress, TileStore } from '#src/data/tiles/tile-queries.ts'
 import { createBatcher } from '#src/lib/batcher.ts'
+import { Cache } from '#src/lib/cache.ts'
 import { createInterleaver, type InterleavedTile } from '#src/raster/tiles.ts'
 import type { Position } from './queries.ts'
 import { type NumberedCoverage, ReplacedMeanwhile, type StoredPixels } from './releases.ts'
 
-/** Memory of an entry beside its bytes: the object, its places in the map and in its segment, and their garbage. */
-export const ENTRY_BYTES = 256
+/** Measured memory of a tile beside its pixels, with its share of the garbage. */
+export const ENTRY_BYTES = 800
 
-/**
- * Tiles lie side by side in buffers of this size: a buffer of each takes hundreds of bytes more and fragments the heap.
- * Systems that allocate by the page give an empty part no memory.
- */
-const SEGMENT_BYTES = 1024 * 1024
-
-/** Tiles start at multiples of the larger numbers. */
-const ALIGNMENT = Float64Array.BYTES_PER_ELEMENT
+/** The pixels belong to the tile alone. */
+type Tile = Pick<InterleavedTile, 'width' | 'bands' | 'pixels'>
 
 const NO_TILE: InterleavedTile = { width: 0, bands: 0, start: 0, pixels: new Float32Array(0), length: 0 }
 
-interface Entry extends InterleavedTile {
-  key: number
-  /** Bytes in its segment. */
-  room: number
-  /** There is no such tile. */
-  missing: boolean
-  /** Used since its segment was last cleared. */
-  used: boolean
-  /** Uses that were not counted yet. */
-  uses: number
-}
-
-interface Segment {
-  bytes: Uint8Array
-  floats: Float32Array
-  doubles: Float64Array
-  entries: Entry[]
-  end: number
-}
-
 export type TileCache = ReturnType<typeof createTileCache>
 
-/** Uses of a tile that were not counted yet. */
-export interface TileUses {
-  key: number
-  uses: number
-}
-
-/**
- * Caches tiles by key, bounded in bytes. A full cache evicts the tiles of the oldest segment without a use since the last
- * time (CLOCK): nearly as good as least recently used, and a hit sets a flag only.
- */
-export function createTileCache(limit: number, segmentBytes = SEGMENT_BYTES) {
-  const entries = new Map<number, Entry>()
-  const most = Math.floor(limit / segmentBytes)
-  const segments = createSegments(most, segmentBytes, (entry) => {
-    if (remove(entry)) evicted++
-  })
-  let taken = 0
-  let hits = 0
-  let misses = 0
+/** Caches tiles by key, bounded in bytes; the next `set` may overwrite the pixels of an evicted tile. */
+export function createTileCache(limitBytes: number) {
+  /** A buffer of each size, of evicted tiles: garbage would take memory beside the limit. */
+  const spare = new Map<number, ArrayBufferLike>()
   let evicted = 0
-
-  /** The bytes stay in the segment until that is cleared. */
-  function remove(entry: Entry): boolean {
-    if (entries.get(entry.key) !== entry) return false
-    entries.delete(entry.key)
-    taken -= ENTRY_BYTES + entry.room
-    return true
-  }
-
+  const cache = new Cache<number, Tile>('tiles', {
+    maxSize: Math.max(1, limitBytes),
+    sizeOf: ({ pixels }) => ENTRY_BYTES + pixels.byteLength,
+    onRemoved({ pixels }) {
+      evicted++
+      spare.set(pixels.byteLength, pixels.buffer)
+    },
+  })
   return {
-    /** Null without such a tile, undefined for a miss. The next `set` may overwrite the pixels. */
-    get(key: number): InterleavedTile | null | undefined {
-      const entry = entries.get(key)
-      if (entry === undefined) {
-        misses++
-        return undefined
-      }
-      hits++
-      entry.used = true
-      entry.uses++
-      return entry.missing ? null : entry
+    get: (key: number) => cache.get(key),
+    peek: (key: number) => cache.peek(key),
+    /** Stores a copy. */
+    set(key: number, { width, bands, start, pixels: from, length }: InterleavedTile): Tile {
+      const bytes = length * from.BYTES_PER_ELEMENT
+      const buffer = spare.get(bytes) ?? new ArrayBuffer(bytes)
+      spare.delete(bytes)
+      const pixels = from instanceof Float64Array ? new Float64Array(buffer) : new Float32Array(buffer)
+      pixels.set(from.subarray(start, start + length))
+      const tile = { width, bands, pixels }
+      cache.set(key, tile)
+      return tile
     },
-    /** @param uses before it was stored */
-    set(key: number, tile: InterleavedTile | null, uses = 0): void {
-      const { length, pixels } = tile ?? NO_TILE
-      const room = Math.ceil((length * pixels.BYTES_PER_ELEMENT) / ALIGNMENT) * ALIGNMENT
-      if (most === 0 || ENTRY_BYTES + room > segmentBytes || entries.has(key)) return
-      const entry = addTo(segments.having(ENTRY_BYTES + room), tile, { key, room, uses })
-      entries.set(key, entry)
-      taken += ENTRY_BYTES + room
-    },
-    /** It does not count as a use. */
-    has: (key: number) => entries.has(key),
-    /** Tiles with uses; the cache may change meanwhile. */
-    used: () => findUsed(entries),
-    /** Subtracts counted uses. */
-    counted({ key, uses }: TileUses): void {
-      const entry = entries.get(key)
-      if (entry) entry.uses = Math.max(0, entry.uses - uses)
-    },
-    forget(key: number): void {
-      const entry = entries.get(key)
-      if (!entry) return
-      remove(entry)
-      entry.used = false
-    },
-    /** The cache may change meanwhile. */
-    keys: (): Iterable<number> => entries.keys(),
-    state: () => ({
-      tiles: entries.size,
-      /** Whole segments. */
-      bytes: segments.count() * segmentBytes,
-      limitBytes: most * segmentBytes,
-      /** Space before an eviction; the ends of segments count as space. */
-      freeBytes: most * segmentBytes - taken,
-      hits,
-      misses,
-      evicted,
-    }),
-  }
-}
-
-/** Creates segments as they are needed, up to `most`. */
-function createSegments(most: number, segmentBytes: number, onEvicted: (entry: Entry) => void) {
-  const segments: Segment[] = []
-  let current = -1
-
-  /** Moves used tiles to the front, and evicts the others. A second call evicts all. */
-  function clear(segment: Segment): void {
-    const before = segment.entries
-    segment.entries = []
-    segment.end = 0
-    for (const entry of before) {
-      if (!entry.used) {
-        onEvicted(entry)
-        continue
-      }
-      const { room, start, pixels } = entry
-      const from = start * pixels.BYTES_PER_ELEMENT
-      if (from !== segment.end) segment.bytes.copyWithin(segment.end, from, from + room)
-      entry.start = segment.end / pixels.BYTES_PER_ELEMENT
-      entry.used = false
-      segment.end += room
-      segment.entries.push(entry)
-    }
-  }
-
-  return {
-    count: () => segments.length,
-    /** A segment with space. */
-    having(room: number): Segment {
-      for (;;) {
-        const segment = segments[current]
-        if (segment && takenOf(segment) + room <= segmentBytes) return segment
-        if (segments.length < most) {
-          current = segments.push(newSegment(segmentBytes)) - 1
-        } else {
-          current = (current + 1) % segments.length
-          clear(segments[current] as Segment)
-        }
-      }
+    state() {
+      const { entries, hits, misses } = cache.statistics()
+      return { tiles: entries, bytes: cache.size, limitBytes, hits, misses, evicted }
     },
   }
-}
-
-function* findUsed(entries: Map<number, Entry>): Generator<TileUses> {
-  for (const { key, uses, used } of entries.values()) if (used || uses > 0) yield { key, uses }
-}
-
-/** Copies a tile to the end of a segment. */
-function addTo(
-  segment: Segment,
-  tile: InterleavedTile | null,
-  { key, room, uses }: Pick<Entry, 'key' | 'room' | 'uses'>,
-): Entry {
-  const { width, bands, length, start: first, pixels: from } = tile ?? NO_TILE
-  const pixels = from instanceof Float64Array ? segment.doubles : segment.floats
-  const start = segment.end / pixels.BYTES_PER_ELEMENT
-  pixels.set(from.subarray(first, first + length), start)
-  const entry = { key, width, bands, start, pixels, length, room, missing: tile === null, used: false, uses }
-  segment.end += room
-  segment.entries.push(entry)
-  return entry
-}
-
-function newSegment(bytes: number): Segment {
-  // A multiple of both sizes of numbers.
-  const buffer = new ArrayBuffer(Math.floor(bytes / ALIGNMENT) * ALIGNMENT)
-  return {
-    bytes: new Uint8Array(buffer),
-    floats: new Float32Array(buffer),
-    doubles: new Float64Array(buffer),
-    entries: [],
-    end: 0,
-  }
-}
-
-function takenOf({ end, entries }: Segment): number {
-  return end + entries.length * ENTRY_BYTES
 }
 
 export interface PixelIndex {
@@ -238,29 +86,6 @@ function locateTile({ id, firstTile, tileColumns }: NumberedCoverage, key: numbe
   return { key, coverageId: id, row: Math.floor(tile / tileColumns), column: tile % tileColumns }
 }
 
-/** The centre of the part of a tile on the grid. On another grid it lies in the tile of the same place. */
-export function computeTileCentre(coverage: NumberedCoverage, key: number): Position {
-  const { originX, originY, pixelWidth, pixelHeight, width, height, tileSize } = coverage
-  const { row, column } = locateTile(coverage, key)
-  const middle = (tile: number, end: number) => (tile * tileSize + Math.min((tile + 1) * tileSize, end)) / 2
-  return {
-    longitude: originX + middle(column, width) * pixelWidth,
-    latitude: originY + middle(row, height) * pixelHeight,
-  }
-}
-
-export interface TileOfCoverage {
-  coverage: NumberedCoverage
-  key: number
-}
-
-/** A request for a pixel of a tile that is being loaded. */
-interface Waiting {
-  place: PixelIndex
-  resolve(pixels: StoredPixels): void
-  reject(error: unknown): void
-}
-
 /** Tiles have some kilobytes each, and their hexadecimal digits are decoded in the event loop. */
 const TILES_PER_QUERY = 100
 
@@ -270,7 +95,6 @@ export const NOTHING: StoredPixels = []
 /** Loads tiles of a store into a cache. */
 export function createTileLoader(store: TileStore, cache: TileCache, concurrency: number) {
   const interleave = createInterleaver()
-  const loading = new Map<number, Waiting[]>()
   const askTile = createBatcher({
     concurrency,
     failsAll: isDatabaseUnavailable,
@@ -279,57 +103,18 @@ export function createTileLoader(store: TileStore, cache: TileCache, concurrency
     keyOf: ({ key }) => key,
   })
 
-  /**
-   * Reads a pixel of a missing tile; concurrent requests share one query.
-   *
-   * @throws {ReplacedMeanwhile} where the coverage was deleted
-   */
-  function read(coverage: NumberedCoverage, place: PixelIndex): Promise<StoredPixels> {
-    return new Promise((resolve, reject) => {
-      const waiting = { place, resolve, reject }
-      const others = loading.get(place.key)
-      const bytes = askTile(locateTile(coverage, place.key))
-      if (others) {
-        others.push(waiting)
-        // This client key has a slot too: the first one may wait longer.
-        bytes.catch(() => {})
-      } else {
-        loading.set(place.key, [waiting])
-        void load(place.key, bytes)
-      }
-    })
-  }
-
-  async function load(key: number, read: Promise<Buffer | null>): Promise<void> {
-    try {
-      const bytes = requireExisting(await read)
-      const tile = bytes.length === 0 ? null : interleave(bytes)
-      const waiting = takeWaiting(key)
-      cache.set(key, tile, waiting.length)
-      for (const { place, resolve } of waiting) resolve(pixelIn(tile, place))
-    } catch (error) {
-      for (const { reject } of takeWaiting(key)) reject(error)
-    }
-  }
-
-  function takeWaiting(key: number): Waiting[] {
-    const waiting = loading.get(key) ?? []
-    loading.delete(key)
-    return waiting
-  }
-
   return {
-    read,
-    /** Reads tiles before requests need them, but those of deleted coverages. */
-    async readAhead(tiles: TileOfCoverage[]): Promise<void> {
-      const missing = tiles.filter(({ key }) => !cache.has(key) && !loading.has(key))
-      const loaded = missing.map(async ({ coverage, key }) => {
-        const reading = askTile(locateTile(coverage, key))
-        loading.set(key, [])
-        await load(key, reading)
-        await reading
-      })
-      await Promise.all(loaded)
+    /**
+     * Reads a pixel of a missing tile; concurrent requests share one query.
+     *
+     * @throws {ReplacedMeanwhile} where the coverage was deleted
+     */
+    async read(coverage: NumberedCoverage, place: PixelIndex): Promise<StoredPixels> {
+      const { key } = place
+      const bytes = requireExisting(await askTile(locateTile(coverage, key)))
+      const read = () => cache.set(key, bytes.length === 0 ? NO_TILE : interleave(bytes))
+      // The first of concurrent requests has stored it.
+      return pixelIn(cache.peek(key) ?? read(), place)
     },
     state: askTile.state,
   }
@@ -341,10 +126,9 @@ export function requireExisting<Found>(found: Found | null): Found {
   return found
 }
 
-export function pixelIn(tile: InterleavedTile | null, { column, row }: PixelIndex): StoredPixels {
-  if (tile === null) return NOTHING
-  const { width, bands, start, pixels } = tile
-  const from = start + (row * width + column) * bands
+/** Empty without a tile. */
+export function pixelIn({ width, bands, pixels }: Tile, { column, row }: PixelIndex): StoredPixels {
+  const from = (row * width + column) * bands
   const values: StoredPixels = []
   for (let at = from; at < from + bands; at++) values.push(pixels[at] as number)
   return values

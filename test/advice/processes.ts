@@ -30,6 +30,3 @@ export async function metricOf(app: App, name: string, labels: Record<string, st
     .filter((sample) => Object.entries(labels).every(([label, value]) => sample.labels[label] === value))
     .reduce((sum, { value }) => sum + value, 0)
 }
-
-/** How many tiles the database was asked for. */
-export const tilesRead = (app: App) => metricOf(app, 'agro_batcher_items_total', { batcher: 'tiles' })

@@ -230,15 +230,12 @@ test('memory, coalesced queries and ST_Value give the same doubles, whatever the
       cacheBytes: megabytes * 1024 ** 2,
       concurrency: 1,
     }),
-    lookup: createLookup(
-      {
-        database: service.database,
-        tiles,
-        config: loadConfig({ ...settings, TILE_CACHE_MB: String(megabytes) }),
-        products: PRODUCTS,
-      },
-      async () => {},
-    ),
+    lookup: createLookup({
+      database: service.database,
+      tiles,
+      config: loadConfig({ ...settings, TILE_CACHE_MB: String(megabytes) }),
+      products: PRODUCTS,
+    }),
   })) satisfies { inMemory: boolean; pixels: PixelReader; lookup: Lookup }[]
   const snapshots = createSnapshots(service.database, PRODUCTS, 0)
 

@@ -22,7 +22,7 @@ describe('without the database', () => {
     const config = loadConfig({ DATABASE_URL: service.databaseUrl, RELEASE_MAX_AGE_MS: '60000' })
     const { database } = service
     const tiles = createTileStores(database)
-    lookup = createLookup({ database, tiles, config, products: PRODUCTS }, async () => {})
+    lookup = createLookup({ database, tiles, config, products: PRODUCTS })
     validator = createLocationValidator(service.database.reader, lookup, PRODUCTS.list)
   })
   afterAll(() => service.close())

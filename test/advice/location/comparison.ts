@@ -35,15 +35,12 @@ export async function comparePlaces(
 ): Promise<Comparison> {
   const { reader } = database
   // What is published stays as it is, however long this takes.
-  const lookup = createLookup(
-    {
-      database,
-      tiles: createTileStores(database),
-      config: { ...config, RELEASE_MAX_AGE_MS: Number.MAX_SAFE_INTEGER },
-      products,
-    },
-    async () => {},
-  )
+  const lookup = createLookup({
+    database,
+    tiles: createTileStores(database),
+    config: { ...config, RELEASE_MAX_AGE_MS: Number.MAX_SAFE_INTEGER },
+    products,
+  })
   const validator = createLocationValidator(reader, lookup, products.list)
   const place = await arbitraryPlaces(reader)
   // Else the database would answer for places in no country until they are in memory.
