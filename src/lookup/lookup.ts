@@ -5,7 +5,7 @@ import { type ClientKey, createFairLimiter, EVERYBODY, type FairLimiter } from '
 import { fillMissing } from '#src/lib/promises.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
 import type { Pause } from '#src/lib/turns.ts'
-import { createAreaFinder, createOutlineStore } from './areas.ts'
+import { createAreaFinder } from './areas.ts'
 import { createPinnedReleases, type PinnedRelease, type PinnedReleases } from './pinned.ts'
 import { createPixelReader, type PixelReader } from './pixels.ts'
 import { createRequestLocator } from './places.ts'
@@ -183,11 +183,10 @@ export function createLookup({ database, tiles, config, products }: LookupSource
   const archiveBytes = Math.min(cacheBytes, ARCHIVE_MB * MEGABYTE)
   const archive = createPixelReader(database, tiles, { cacheBytes: archiveBytes, concurrency: 1 })
   const readerOf = (release: PublishedRelease) => (release.archived ? archive : pixels)
-  const outlines = createOutlineStore(reader)
   const warmUp = createWarmUp(database, pixels, pause)
   const hooks = { before: warmUp.readNew, after: warmUp.replaceOld }
   const snapshots = createSnapshots(database, products, config.RELEASE_MAX_AGE_MS, hooks)
-  const areas = createAreaFinder(reader, concurrency, outlines)
+  const areas = createAreaFinder(reader, concurrency)
   const reasons = createReasons(areas, products)
   const limiter = createFairLimiter(config.DATABASE_QUEUE_LIMIT, overloaded)
   const pinned = createPinnedReleases(reader, products, config.RELEASE_MAX_AGE_MS)
@@ -198,7 +197,6 @@ export function createLookup({ database, tiles, config, products }: LookupSource
   return {
     reasons,
     areas,
-    outlines,
     places: createRequestLocator(snapshots, areas),
     known: snapshots.known,
     current: snapshots.current,
@@ -245,7 +243,6 @@ export function createLookup({ database, tiles, config, products }: LookupSource
       ...pixels.state(),
       snapshot: snapshots.state(),
       areas: areas.state(),
-      outlines: outlines.state(),
       /** Points and batches in the miss path. */
       queue: limiter.state(),
     }),

@@ -291,46 +291,6 @@ export async function findAreasAt(db: Kysely<Tables>, places: Position[]): Promi
   return found
 }
 
-/** Areas are cut into pieces of few vertices. */
-interface StoredPiece {
-  areaId: number
-  countryCode: string
-  /** A MultiPolygon in well-known binary; null for an area without pieces. */
-  shape: Buffer | null
-}
-
-/** Vertices of a page: a third of a megabyte. */
-const PAGE_VERTICES = 20_000
-
-/** Version and approximate vertices of the boundaries. */
-export async function measureBoundaries(
-  db: Kysely<Tables>,
-): Promise<{ boundaries: string; vertices: number }> {
-  const { rows } = await sql<{ boundaries: string; vertices: number }>`
-    select
-      boundaries_version() as boundaries,
-      (select coalesce(sum(positions), 0) from admin_area)::float8 as vertices`.execute(db)
-  return rows[0] as { boundaries: string; vertices: number }
-}
-
-export async function findPiecesAfter(db: Kysely<Tables>, areaId: number): Promise<StoredPiece[]> {
-  const { rows } = await sql<StoredPiece>`
-    with numbered as (
-      select id, country_code, sum(positions) over (order by id) - positions as vertices_before
-      from admin_area
-      where id > ${areaId}
-    )
-    select
-      numbered.id as "areaId",
-      country_code as "countryCode",
-      st_asbinary(st_multi(piece.geom), 'NDR') as shape
-    from numbered
-    left join admin_area_piece as piece on piece.admin_area_id = numbered.id
-    where vertices_before < ${sql.lit(PAGE_VERTICES)}
-    order by numbered.id`.execute(db)
-  return rows
-}
-
 /** Uses of the tile at a position, in the releases of a product, country and crop. */
 export interface TileUse extends Omit<Series, 'forecastPeriod'>, Position {
   uses: number

@@ -5,106 +5,10 @@ import type { Tables } from '#src/data/tables.ts'
 import { createBatcher } from '#src/lib/batcher.ts'
 import type { ClientKey } from '#src/lib/fair-queue.ts'
 import { swapped } from '#src/lib/names.ts'
-import { roundVisibly } from '#src/lib/round.ts'
-import type { Outlines, Piece } from '#src/lookup/areas.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { Area, Position } from '#src/lookup/queries.ts'
 import { countryNamed, type Snapshot } from '#src/lookup/snapshot.ts'
-import { geodesicLength, type NearestOnSphere, nearestOnSphere, onSphere } from '#src/raster/nearest.ts'
-import { squaredDistanceTo } from '#src/raster/rings.ts'
-import { DISTANCE_DECIMALS, findNearestCountries, NEAREST_PIECES, type NearestCountry } from './queries.ts'
-
-/** A country by its code, and how far away it is. */
-interface Nearest {
-  countryCode: string
-  distanceKm: number
-}
-
-/** Within so many degrees the database may order two pieces otherwise. */
-const DEGREES_IN_DOUBT = 1e-9
-
-/** Metres by which its distances may differ from ours: far more than they do. */
-const METRES_IN_DOUBT = 0.01
-
-/** Metres on the ellipsoid of a radian on the sphere, at the least: the meridian's radius of curvature at the equator. */
-const LEAST_METRES_A_RADIAN = 6_335_439
-
-/** The vectors of pieces near to earlier positions. */
-const vectorCache = new WeakMap<Piece, Float64Array[]>()
-
-/**
- * The same as `findNearestCountries`, from memory: null without outlines, undefined where only the database can decide.
- */
-function nearestFromMemory(outlines: Outlines, position: Position): Nearest | null | undefined {
-  if (outlines.pieces.length === 0) return null
-  const { certain, doubtful } = nearestPieces(outlines, position)
-  const all = measureDistances([...certain, ...doubtful], position)
-  const least = Math.min(...all.map(({ metres }) => metres))
-  const nearest = all.filter(({ metres }) => metres - least <= METRES_IN_DOUBT)
-  const [{ countryCode }] = nearest.map(({ piece }) => piece) as [Piece]
-  if (nearest.some(({ piece }) => piece.countryCode !== countryCode)) return undefined
-  // The database takes as many of the doubtful ones as its limit allows.
-  const others = doubtful.filter((piece) => !nearest.some((near) => near.piece === piece))
-  const isTaken = nearest.some(({ piece }) => certain.includes(piece))
-  if (!isTaken && others.length >= NEAREST_PIECES - certain.length) return undefined
-  const [low, high] = [kilometres(least - METRES_IN_DOUBT), kilometres(least + METRES_IN_DOUBT)]
-  return low === high ? { countryCode, distanceKm: low } : undefined
-}
-
-function kilometres(metres: number): number {
-  return roundVisibly(metres / 1000, DISTANCE_DECIMALS)
-}
-
-/** The pieces nearest by degrees, and those that may as well be the last of them. */
-function nearestPieces(
-  { pieces, tree }: Outlines,
-  { longitude, latitude }: Position,
-): { certain: Piece[]; doubtful: Piece[] } {
-  const squared = (item: number) => squaredDistanceTo((pieces[item] as Piece).rings, longitude, latitude)
-  const found = tree
-    .nearest(longitude, latitude, NEAREST_PIECES, DEGREES_IN_DOUBT, squared)
-    .map(({ item, squaredDistance }) => ({
-      piece: pieces[item] as Piece,
-      degrees: Math.sqrt(squaredDistance),
-    }))
-  const last = found[NEAREST_PIECES - 1]
-  const isCertain = ({ degrees }: { degrees: number }) =>
-    found.length <= NEAREST_PIECES || degrees < (last as { degrees: number }).degrees - DEGREES_IN_DOUBT
-  return {
-    certain: found.filter(isCertain).map(({ piece }) => piece),
-    doubtful: found.filter((one) => !isCertain(one)).map(({ piece }) => piece),
-  }
-}
-
-/** The distances of pieces, without those that are certainly farther than others. */
-function measureDistances(pieces: Piece[], position: Position): { piece: Piece; metres: number }[] {
-  const byAngle = pieces
-    .map((piece) => ({ piece, ...nearestOnSphere(readVectors(piece), position) }))
-    .sort((a, b) => a.angle - b.angle)
-  const found: { piece: Piece; metres: number }[] = []
-  let least = Number.POSITIVE_INFINITY
-  let before: NearestOnSphere | undefined
-  let metres = 0
-  for (const near of byAngle) {
-    if (near.angle * LEAST_METRES_A_RADIAN > least + METRES_IN_DOUBT) break
-    // Areas of all levels share their borders.
-    if (before?.longitude !== near.longitude || before.latitude !== near.latitude) {
-      metres = geodesicLength(position, near)
-    }
-    before = near
-    least = Math.min(least, metres)
-    found.push({ piece: near.piece, metres })
-  }
-  return found
-}
-
-function readVectors(piece: Piece): Float64Array[] {
-  const cached = vectorCache.get(piece)
-  if (cached) return cached
-  const vectors = piece.rings.map(onSphere)
-  vectorCache.set(piece, vectors)
-  return vectors
-}
+import { findNearestCountries, type NearestCountry } from './queries.ts'
 
 /** The country of a point, and its areas there. */
 export interface CountryAndAreas {
@@ -157,8 +61,7 @@ const NEAREST_QUERIES = 1
  * Finds the country nearest to a point in none, and whether the point would lie in the requested country, or in any, with
  * longitude and latitude swapped.
  */
-export function createElsewhereFinder(db: Kysely<Tables>, lookup: Lookup) {
-  const { areas, outlines } = lookup
+export function createElsewhereFinder(db: Kysely<Tables>, { areas }: Lookup) {
   const askNearest = createBatcher({
     run: (positions: Position[]) => findNearestCountries(db, positions),
     concurrency: NEAREST_QUERIES,
@@ -167,49 +70,17 @@ export function createElsewhereFinder(db: Kysely<Tables>, lookup: Lookup) {
     failsAll: () => true,
   })
 
-  return {
-    /** Undefined where only the database can decide. */
-    fromMemory(
-      position: Position,
-      requestedCountry: string | undefined,
-      snapshot: Snapshot,
-    ): Elsewhere | undefined {
-      const nearest = readNearest(lookup, position, snapshot)
-      if (nearest === undefined) return undefined
-      const other = swapped(position)
-      const otherAreas = other ? areas.fromMemory(other, snapshot.boundaries) : []
-      return otherAreas && describeElsewhere(nearest, otherAreas, requestedCountry, snapshot)
-    },
-    async find(
-      position: Position,
-      requestedCountry: string | undefined,
-      snapshot: Snapshot,
-      clientKey: ClientKey,
-    ): Promise<Elsewhere> {
-      // The next request is answered from memory.
-      void outlines.read(snapshot.boundaries)
-      const cached = readNearest(lookup, position, snapshot)
-      const nearest = cached === undefined ? await askNearest(position, clientKey) : cached
-      const other = swapped(position)
-      const otherAreas = other ? await areas.find(other, snapshot.boundaries, clientKey) : []
-      return describeElsewhere(nearest, otherAreas, requestedCountry, snapshot)
-    },
+  return async (
+    position: Position,
+    requestedCountry: string | undefined,
+    snapshot: Snapshot,
+    clientKey: ClientKey,
+  ): Promise<Elsewhere> => {
+    const nearest = await askNearest(position, clientKey)
+    const other = swapped(position)
+    const otherAreas = other ? await areas.find(other, snapshot.boundaries, clientKey) : []
+    return describeElsewhere(nearest, otherAreas, requestedCountry, snapshot)
   }
-}
-
-/** The nearest country by the outlines in memory; undefined where only the database can decide. */
-function readNearest(
-  { outlines }: Lookup,
-  position: Position,
-  snapshot: Snapshot,
-): NearestCountry | null | undefined {
-  const cached = outlines.known(snapshot.boundaries)
-  const nearest = cached && nearestFromMemory(cached, position)
-  if (!nearest) return nearest
-  const country = countryNamed(snapshot, nearest.countryCode)
-  return country === undefined
-    ? undefined
-    : { country_code: nearest.countryCode, country, distance_km: nearest.distanceKm }
 }
 
 /** @param areas of the position with longitude and latitude swapped */

@@ -11,10 +11,10 @@ export interface NearestCountry {
 }
 
 /** The nearest by kilometres is one of so many pieces nearest by degrees. */
-export const NEAREST_PIECES = 20
+const NEAREST_PIECES = 20
 
 /** Decimals of kilometres. */
-export const DISTANCE_DECIMALS = 1
+const DISTANCE_DECIMALS = 1
 
 /**
  * The countries nearest to positions in no country, in their order; null where no boundaries are loaded.

@@ -110,11 +110,11 @@ export function createLocationValidator(
   lookup: Lookup,
   products: readonly ProductDefinition[],
 ) {
-  const elsewhereFinder = createElsewhereFinder(db, lookup)
+  const findElsewhere = createElsewhereFinder(db, lookup)
 
   return {
     /**
-     * Undefined where the database is needed.
+     * Undefined where the database is needed, as for a point in no country.
      *
      * @throws {ApiError} INVALID_PARAMETERS for an unknown country
      */
@@ -126,8 +126,7 @@ export function createLocationValidator(
       const areas = lookup.areas.fromMemory(position, snapshot.boundaries)
       if (!areas) return undefined
       const place = chooseAreas(areas, countryCode)
-      const elsewhere = place ? undefined : elsewhereFinder.fromMemory(position, countryCode, snapshot)
-      if (!place && !elsewhere) return undefined
+      if (!place) return undefined
       const offer = requireOffer(products, snapshot, question, place)
       const withValue = new Set<string>()
       for (const release of offer?.releases ?? []) {
@@ -135,7 +134,7 @@ export function createLocationValidator(
         if (values === undefined) return undefined
         if (values) withValue.add(release.product)
       }
-      return describe(products, snapshot, question, { place, offer, withValue, elsewhere })
+      return describe(products, snapshot, question, { place, offer, withValue, elsewhere: undefined })
     },
     /**
      * The same with the database, in a queue and together with other requests.
@@ -149,9 +148,7 @@ export function createLocationValidator(
         const areas = await lookup.areas.find(position, snapshot.boundaries, clientKey)
         const place = chooseAreas(areas, countryCode)
         const offer = requireOffer(products, snapshot, question, place)
-        const elsewhere = place
-          ? undefined
-          : await elsewhereFinder.find(position, countryCode, snapshot, clientKey)
+        const elsewhere = place ? undefined : await findElsewhere(position, countryCode, snapshot, clientKey)
         const found = (offer?.releases ?? []).map(async (release) => {
           const [values] = await lookup.valuesAt(release, [position], clientKey)
           return values ? [release.product] : []

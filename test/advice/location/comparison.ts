@@ -46,8 +46,6 @@ export async function comparePlaces(
   )
   const validator = createLocationValidator(reader, lookup, products.list)
   const place = await arbitraryPlaces(reader)
-  // Else the database would answer for places in no country until they are in memory.
-  await lookup.inSnapshotQueued(EVERYBODY, ({ boundaries }) => lookup.outlines.read(boundaries))
   const counts: Comparison = {
     places: 0,
     inside: 0,
