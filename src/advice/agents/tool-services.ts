@@ -49,7 +49,7 @@ type ReadSnapshot = (call: ToolCall) => Promise<Snapshot>
 /** Makes the answers of endpoints, of the same parts. Each throws the errors of its endpoint. */
 function createAdvice(app: App, lookup: Lookup, advisors: Advisors, readRules: ReadRules) {
   const { list } = app.products
-  const validator = createLocationValidator(app.database.reader, lookup, list)
+  const validate = createLocationValidator(app.database.reader, lookup, list)
   const allProducts = allProductsAnswerer(list, readRules)
   const byProduct = new Map(list.map((product) => [product, productAnswerer(product, readRules)]))
 
@@ -75,8 +75,7 @@ function createAdvice(app: App, lookup: Lookup, advisors: Advisors, readRules: R
       location: LocationRequest,
       { request, reply }: ToolCall,
     ): Promise<LocationValidation> {
-      const fromDatabase = () => validator.validate(location, clientKeyOf(request))
-      return validator.fromMemory(location) ?? withTimeout(request, reply, fromDatabase)
+      return withTimeout(request, reply, () => validate(location, clientKeyOf(request)))
     },
     /** Answers as `/advisory/{product}`. */
     async adviseRegion(

@@ -4,7 +4,7 @@ import type { Tables } from '#src/data/tables.ts'
 import { roundVisibly } from '#src/lib/round.ts'
 import type { Position } from '#src/lookup/queries.ts'
 
-export interface NearestCountry {
+interface NearestCountry {
   country_code: string
   country: string
   distance_km: number
