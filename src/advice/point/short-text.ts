@@ -287,8 +287,8 @@ function chooseMessages({ headers }: FastifyRequest): Messages {
 interface TextQuestion {
   point: PointRequest
   products: readonly ProductDefinition[]
-  /** Whether caches may store the answer. */
-  isShared: boolean
+  /** Whether caches may store the answer, once it is made. */
+  isShared: () => boolean
 }
 
 /**
@@ -310,7 +310,7 @@ export async function replyInText(
   try {
     const text = composeText(messages, products, await createBody(), point.max_segments ?? 1)
     varyBy(varyBy(reply, 'Accept'), 'Accept-Language')
-    const isCurrent = isShared && allowCaching(request, reply, entityTag(language, text))
+    const isCurrent = isShared() && allowCaching(request, reply, entityTag(language, text))
     return isCurrent ? reply.code(304).send() : send(text)
   } catch (error) {
     const reason = error instanceof ApiError ? messages.reasons[error.code] : undefined
