@@ -11,8 +11,8 @@ import type { Rings } from '#src/raster/rings.ts'
 import { decodeMultiPolygon } from '#src/raster/wkb.ts'
 import { type Computation, readingTiles } from '../polygon/computing.ts'
 import { readAreaShape } from '../polygon/queries.ts'
-import { findStore, listCoverages, type ZonalCoverage } from '../polygon/zonal-queries.ts'
-import { type LayerStatistics, zonalStatistics } from '../polygon/zonal-statistics.ts'
+import { listCoverages, type ZonalCoverage } from '../polygon/zonal-queries.ts'
+import { type LayerStatistics, refuseMoved, zonalStatistics } from '../polygon/zonal-statistics.ts'
 import {
   type Comparing,
   type CoveragePair,
@@ -128,13 +128,8 @@ export async function compareReleases(
     progress(areas.length / found.length)
   }
   // Tiles of deleted or moved releases look as if they had no value.
-  for (const [release, grids] of [
-    [before, coverages.before],
-    [after, coverages.after],
-  ] as const) {
-    const store = await findStore(ask, release)
-    if (grids.some((grid) => grid.store !== store) || !store) throw new ReplacedMeanwhile()
-  }
+  await refuseMoved(ask, before, coverages.before)
+  await refuseMoved(ask, after, coverages.after)
   return { ...comparing, level, layers, areas }
 }
 
@@ -183,8 +178,8 @@ async function compareIn(
       found[band.pair] = { total, change: changes[index] as Change, pixelwise: true }
     })
   }
-  const old = await zonalStatistics(computation, before, polygons, null, () => {})
-  const now = await zonalStatistics(computation, after, polygons, null, () => {})
+  const old = await zonalStatistics(computation, before, polygons, null)
+  const now = await zonalStatistics(computation, after, polygons, null)
   const readSide = (layers: (LayerStatistics | null)[], place: number | null) => {
     const layer = place === null ? null : layers[place]
     const area = layer ? layer.covered * old.areaHa : 0

@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Ask } from '#src/data/cancellable.ts'
 import type { Tables, TileStoreName } from '#src/data/tables.ts'
+import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import type { BlockRun } from '#src/raster/blocks.ts'
 import type { LevelExtent, TiledGrid } from '#src/raster/grid.ts'
 import { RUN_LENGTH, SUMMARY_VERSION, type Summary, SummaryRun } from '#src/raster/summary.ts'
@@ -73,10 +74,8 @@ async function readWkb(ask: Ask, geometry: RawBuilder<unknown>): Promise<Buffer>
   return (row as { wkb: Buffer }).wkb
 }
 
-/** A coverage has no summaries of the present version any more. */
-export class SummariesGone extends Error {
-  override name = 'SummariesGone'
-}
+/** A coverage has no summaries of the present version any more, and is read tile by tile. */
+export class SummariesGone extends ReplacedMeanwhile {}
 
 /** The stored summary of a block. */
 export interface StoredSummary {

@@ -170,7 +170,7 @@ function zonal(polygons: Polygons, of: ZonalCoverage[]): Promise<ZonalStatistics
   const reads = readUntil(service.database, signal)
   const readTiles = readingTiles(service.app.tiles, reads)
   const computation = { ask: reads.ask, readTiles, wait, pause: async () => {} }
-  return zonalStatistics(computation, of, rings, { quantiles: QUANTILES, bins: 0 }, () => {})
+  return zonalStatistics(computation, of, rings, { quantiles: QUANTILES, bins: 0 })
 }
 
 /** Parts that edges are divided into: lines in degrees are curves on a projected grid. */
