@@ -5,10 +5,8 @@ import { readUntil } from '#src/data/cancellable.ts'
 import type { Database } from '#src/data/client.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { createTileStores } from '#src/data/tiles/stores.ts'
-import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { addChange, type Change, noChange, type Side } from '#src/raster/change.ts'
 import type { Rings } from '#src/raster/rings.ts'
-import { decodeMultiPolygon } from '#src/raster/wkb.ts'
 import { type Computation, readingTiles } from '../polygon/computing.ts'
 import { readAreaShape } from '../polygon/queries.ts'
 import { listCoverages, type ZonalCoverage } from '../polygon/zonal-queries.ts'
@@ -119,13 +117,15 @@ export async function compareReleases(
   const most = mostAreas(layers.length)
   const listed = level === null ? [] : await wait(() => listComparedAreas(db, country.code, level, most + 1))
   if (listed.length > most) throw new TooManyAreas(layers.length)
-  const found = level === null ? [{ id: null, ...country }] : listed
   const areas: Comparison['areas'] = []
-  const extent = coveringRectangle([...coverages.before, ...coverages.after])
-  for (const area of found) {
-    const polygons = area.id === null ? [extent] : await readShape(computation, area.id)
+  for (const area of listed) {
+    const polygons = await readAreaShape(ask, area)
     areas.push({ area, layers: await compareIn(computation, plan, polygons, comparing) })
-    progress(areas.length / found.length)
+    progress(areas.length / listed.length)
+  }
+  if (level === null) {
+    const extent = coveringRectangle([...coverages.before, ...coverages.after])
+    areas.push({ area: country, layers: await compareIn(computation, plan, [extent], comparing) })
   }
   // Tiles of deleted or moved releases look as if they had no value.
   await refuseMoved(ask, before, coverages.before)
@@ -206,12 +206,6 @@ function compareStatistics(layer: LayerPair, total: number, before: Side, after:
     change: inOneAlone ? { ...change, gained: all(after.area), lost: all(before.area) } : change,
     pixelwise: inOneAlone,
   }
-}
-
-async function readShape({ ask }: Computation, areaId: number): Promise<Rings[]> {
-  const shape = await readAreaShape(ask, areaId)
-  if (!shape) throw new ReplacedMeanwhile()
-  return decodeMultiPolygon(shape.wkb)
 }
 
 /** The rectangle in longitude and latitude that all coverages lie in. */

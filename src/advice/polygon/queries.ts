@@ -2,6 +2,9 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { AreaReference } from '#src/catalog/area-queries.ts'
 import type { Ask } from '#src/data/cancellable.ts'
 import type { Tables } from '#src/data/tables.ts'
+import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
+import type { Rings } from '#src/raster/rings.ts'
+import { decodeMultiPolygon } from '#src/raster/wkb.ts'
 import type { LocatedStatistics } from './zonal-statistics.ts'
 
 /** The version of stored results of areas. Each change of their format or computation raises it. */
@@ -101,17 +104,22 @@ export async function listAreasInRelease(
   return rows
 }
 
-/** The shape of an area as well-known binary; undefined for a deleted area. */
+/**
+ * The shape of an area.
+ *
+ * @throws {ReplacedMeanwhile} where its boundaries are replaced
+ */
 export async function readAreaShape(
   ask: Ask,
-  areaId: number,
-): Promise<{ wkb: Buffer; version: string } | undefined> {
-  const [row] = await ask<{ wkb: Buffer; version: string }>(sql`
-    select st_asbinary(geom, 'NDR') as wkb, boundary_set.loaded_at::text as version
+  { id, version }: Pick<AreaInRelease, 'id' | 'version'>,
+): Promise<Rings[]> {
+  const [row] = await ask<{ wkb: Buffer }>(sql`
+    select st_asbinary(geom, 'NDR') as wkb
     from admin_area
     join boundary_set using (country_code, level)
-    where admin_area.id = ${areaId}`)
-  return row
+    where admin_area.id = ${id} and boundary_set.loaded_at = ${version}::timestamptz`)
+  if (!row) throw new ReplacedMeanwhile()
+  return decodeMultiPolygon(row.wkb)
 }
 
 /**
@@ -120,7 +128,8 @@ export async function readAreaShape(
  */
 export async function persistAreaResult(
   db: Kysely<Tables>,
-  { areaId, releaseId, version }: { areaId: number; releaseId: number; version: string },
+  { id, version }: Pick<AreaInRelease, 'id' | 'version'>,
+  releaseId: number,
   statistics: LocatedStatistics,
 ): Promise<void> {
   await sql`
@@ -132,7 +141,7 @@ export async function persistAreaResult(
     from admin_area as area
     join boundary_set using (country_code, level)
     join release on release.id = ${releaseId} and release.status = 'ready'
-    where area.id = ${areaId} and boundary_set.loaded_at = ${version}::timestamptz
+    where area.id = ${id} and boundary_set.loaded_at = ${version}::timestamptz
     on conflict (release_id, admin_area_id) do update set
       boundaries_loaded_at = excluded.boundaries_loaded_at,
       statistics = excluded.statistics,

@@ -2,13 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '#src/http/app.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
 import type { Advisors } from './advisors.ts'
-import {
-  adviceFrom,
-  listStatisticColumns,
-  listStatisticKeys,
-  type PolygonAdvice,
-  readStatistics,
-} from './answer.ts'
+import { type Advice, adviceFrom, listStatisticColumns, listStatisticKeys, readStatistics } from './answer.ts'
 import { readGeoJson, type SentGeoJson } from './geometry.ts'
 import { type AreaInRelease, listAreasInRelease, STATISTICS_VERSION } from './queries.ts'
 
@@ -26,9 +20,7 @@ interface AreaRun {
 
 /** The statistics of releases in areas and polygons, for tables and maps. */
 export function createRegionStatistics({ database, products }: App, advisors: Advisors) {
-  const { areaAdvisor, polygonAdvisor, adviseWithTimeout } = advisors
-
-  function listFigures(release: PublishedRelease, advice: Pick<PolygonAdvice, 'statistics'>): RegionValues {
+  function listFigures(release: PublishedRelease, advice: Pick<Advice, 'statistics'>): RegionValues {
     const product = products.of(release.product)
     return readStatistics(product, release, listStatisticKeys(product), advice)
   }
@@ -47,8 +39,8 @@ export function createRegionStatistics({ database, products }: App, advisors: Ad
     compute: async (request: FastifyRequest, reply: FastifyReply) =>
       listFigures(
         release,
-        await adviseWithTimeout(request, reply, (waiting) =>
-          areaAdvisor.adviseOn(area, release, null, waiting),
+        await advisors.adviseWithTimeout(request, reply, (waiting) =>
+          advisors.adviseIn(release, area, null, waiting),
         ),
       ),
   })
@@ -77,8 +69,8 @@ export function createRegionStatistics({ database, products }: App, advisors: Ad
       reply: FastifyReply,
     ) {
       const { polygons } = readGeoJson(polygon)
-      const advice = await adviseWithTimeout(request, reply, (waiting) =>
-        polygonAdvisor.adviseIn(release, polygons, null, waiting),
+      const advice = await advisors.adviseWithTimeout(request, reply, (waiting) =>
+        advisors.adviseIn(release, polygons, null, waiting),
       )
       return listFigures(release, advice)
     },

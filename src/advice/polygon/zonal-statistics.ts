@@ -195,23 +195,15 @@ function countNumbers(layer: LayerStatistics | null): number {
   return 1 + quantiles.length + histogram.length
 }
 
-/** The cache key of an area with the boundaries of a version. */
-export function createAreaKey(
+/** The cache key of polygons, to the last bit, or of an area with the boundaries of a version. */
+export function createKey(
   releaseId: number,
-  { id, version }: { id: number; version: string },
-  distribution: DistributionOptions,
-): string {
-  return JSON.stringify([releaseId, id, version, distribution])
-}
-
-/** The cache key of polygons, to the last bit. */
-export function createPolygonsKey(
-  releaseId: number,
-  polygons: Rings[],
+  region: Rings[] | { id: number; version: string },
   distribution: DistributionOptions | null,
 ): string {
+  if (!Array.isArray(region)) return JSON.stringify([releaseId, region.id, region.version, distribution])
   const hash = createHash('sha256')
-  for (const rings of polygons) {
+  for (const rings of region) {
     hash.update(Int32Array.from([rings.length, ...rings.map(({ length }) => length)]))
     for (const ring of rings) hash.update(ring)
   }

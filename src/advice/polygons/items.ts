@@ -6,8 +6,9 @@ import { csvRow } from '#src/http/formats.ts'
 import type { PublishedRelease, ReleaseMembers } from '#src/lookup/releases.ts'
 import { makeSharedMembers, type SourceRelease } from '#src/lookup/sources.ts'
 import type { DistributionOptions } from '#src/raster/distribution.ts'
-import { type Advice, describeRegion } from '../polygon/advisors.ts'
+import { describeRegion } from '../polygon/advisors.ts'
 import {
+  type Advice,
   listStatisticColumns,
   listStatisticKeys,
   makeRegionEntries,

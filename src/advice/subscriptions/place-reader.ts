@@ -42,7 +42,7 @@ const NO_VALUE = new Set(['NO_DATA', 'OUTSIDE_COUNTRY', 'UNKNOWN_AREA', 'NO_RELE
 
 /** Reads the published values of places. */
 export function createPlaceReader(app: App, lookup: Lookup, advisors: Advisors) {
-  const { polygonAdvisor, areaAdvisor, adviseWithTimeout } = advisors
+  const { advise, adviseWithTimeout } = advisors
 
   async function readPoint({ series, place }: PlaceQuestion, clientKey: ClientKey): Promise<PlaceReading> {
     const { lat, lng } = place as { lat: number; lng: number }
@@ -53,15 +53,11 @@ export function createPlaceReader(app: App, lookup: Lookup, advisors: Advisors) 
   }
 
   async function readShape({ series, place }: PlaceQuestion, waiting: Waiting): Promise<PlaceReading> {
-    const { release, statistics } =
+    const where =
       place.type === 'area'
-        ? await areaAdvisor.advise(
-            series,
-            { countryCode: series.countryCode, code: place.code, level: place.level },
-            null,
-            waiting,
-          )
-        : await polygonAdvisor.advise(series, readPolygons(place), null, waiting)
+        ? { ...place, countryCode: series.countryCode }
+        : readGeoJson({ value: (place as { geometry: object }).geometry, at: 'geometry' })
+    const { release, statistics } = await advise(series, where, null, waiting)
     const means = statistics.layers.map((layer) => layer?.mean ?? Number.NaN)
     return { release: release.code, values: listValues(release, means) }
   }
@@ -118,10 +114,6 @@ export function createPlaceReader(app: App, lookup: Lookup, advisors: Advisors) 
       }
     },
   }
-}
-
-function readPolygons(place: WatchedPlace) {
-  return readGeoJson({ value: (place as { geometry: object }).geometry, at: 'geometry' }).polygons
 }
 
 /** @param values in the order of the layers, NaN for none */
