@@ -10,7 +10,6 @@ import {
 import type { Rings } from './rings.ts'
 
 const LITTLE_ENDIAN = 1
-const LINE_STRING = 2
 const POLYGON = 3
 const MULTI_POLYGON = 6
 /** Byte order, type and number of parts; a ring has only the number. */
@@ -61,27 +60,6 @@ export function decodeMultiPolygon(wkb: Buffer): Rings[] {
       return new Float64Array(wkb.buffer.slice(start, start + bytes) as ArrayBuffer)
     }),
   )
-}
-
-/** Longitudes and latitudes by turns; at least two positions. */
-export function encodeLineString(positions: Float64Array): Buffer {
-  const wkb = Buffer.allocUnsafe(HEADER_BYTES + NUMBER_BYTES * positions.length)
-  let at = writeHeader(wkb, 0, LINE_STRING, positions.length / 2)
-  for (const number of positions) at = wkb.writeDoubleLE(number, at)
-  return wkb
-}
-
-/**
- * Of `st_asbinary(geometry, 'NDR')`.
- *
- * @throws {RangeError} for other geometries
- */
-export function decodeLineString(wkb: Buffer): Float64Array {
-  if (wkb.readUInt8(0) !== LITTLE_ENDIAN || wkb.readUInt32LE(1) !== LINE_STRING) {
-    throw new RangeError('the geometry is not a little-endian LineString of two dimensions')
-  }
-  const start = wkb.byteOffset + HEADER_BYTES
-  return new Float64Array(wkb.buffer.slice(start, wkb.byteOffset + wkb.length) as ArrayBuffer)
 }
 
 export interface TileBand {

@@ -1,10 +1,12 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { Ask } from '#src/data/cancellable.ts'
 import type { Tables, TileStoreName } from '#src/data/tables.ts'
 import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import type { BlockRun } from '#src/raster/blocks.ts'
 import type { LevelExtent, TiledGrid } from '#src/raster/grid.ts'
+import type { Rings } from '#src/raster/rings.ts'
 import { RUN_LENGTH, SUMMARY_VERSION, type Summary, SummaryRun } from '#src/raster/summary.ts'
+import { decodeMultiPolygon, encodeMultiPolygon } from '#src/raster/wkb.ts'
 
 /** A grid of a release with the bands in it, and its extent. */
 export interface ZonalCoverage extends TiledGrid, LevelExtent {
@@ -59,19 +61,23 @@ export async function listCoverages(db: Kysely<Tables>, releaseId: number): Prom
   return rows
 }
 
-/** @param step degrees: longer edges are divided */
-export async function divideEdges(ask: Ask, wkb: Buffer, step: number): Promise<Buffer> {
-  return readWkb(ask, sql`st_segmentize(st_geomfromwkb(${wkb}::bytea, 4326), ${step}::float8)`)
-}
-
-/** Transforms a geometry in longitude and latitude position by position into a CRS. */
-export async function transformTo(ask: Ask, wkb: Buffer, srid: number): Promise<Buffer> {
-  return readWkb(ask, sql`st_transform(st_geomfromwkb(${wkb}::bytea, 4326), ${srid}::integer)`)
-}
-
-async function readWkb(ask: Ask, geometry: RawBuilder<unknown>): Promise<Buffer> {
-  const [row] = await ask<{ wkb: Buffer }>(sql`select st_asbinary(${geometry}, 'NDR') as wkb`)
-  return (row as { wkb: Buffer }).wkb
+/**
+ * Transforms polygons in longitude and latitude into the CRS of a grid.
+ *
+ * @param step degrees: longer edges are divided, since a line that is straight there is a curve in the grid
+ */
+export async function transformPolygons(
+  ask: Ask,
+  polygons: Rings[],
+  srid: number,
+  step: number,
+): Promise<Rings[]> {
+  const polygon = sql`st_geomfromwkb(${encodeMultiPolygon(polygons)}::bytea, 4326)`
+  const [row] = await ask<{ wkb: Buffer }>(sql`
+    select st_asbinary(
+      st_transform(st_segmentize(${polygon}, ${step}::float8), ${srid}::integer), 'NDR'
+    ) as wkb`)
+  return decodeMultiPolygon((row as { wkb: Buffer }).wkb)
 }
 
 /** A coverage has no summaries of the present version any more, and is read tile by tile. */

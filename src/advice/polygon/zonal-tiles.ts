@@ -3,69 +3,9 @@ import { columnsIn, largestBlocks, tileRowsOf } from '#src/raster/blocks.ts'
 import { createMeasure, type Measure } from '#src/raster/pixel-area.ts'
 import { clip, ellipsoidArea, planarArea, type Rings, ringLength, sumOfRings } from '#src/raster/rings.ts'
 import { type ProjectedPolygon, projectOnGrid } from '#src/raster/scan.ts'
-import {
-  type DecodedTile,
-  decodeLineString,
-  decodeMultiPolygon,
-  encodeLineString,
-  encodeMultiPolygon,
-  TileDecoder,
-} from '#src/raster/wkb.ts'
+import { type DecodedTile, TileDecoder } from '#src/raster/wkb.ts'
 import type { Computation } from './computing.ts'
-import {
-  divideEdges,
-  readSummaries,
-  type StoredSummary,
-  transformTo,
-  type ZonalCoverage,
-} from './zonal-queries.ts'
-
-/** Positions of one statement, which takes some milliseconds and blocks the embedded database. */
-const POSITIONS_A_STATEMENT = 10_000
-
-/**
- * Transforms polygons in longitude and latitude into the CRS of a grid.
- *
- * @param step degrees: longer edges are divided, since a line that is straight there is a curve in the grid
- */
-export async function transformPolygons(
-  ask: Ask,
-  polygons: Rings[],
-  srid: number,
-  step: number,
-): Promise<Rings[]> {
-  const divided = decodeMultiPolygon(await divideEdges(ask, encodeMultiPolygon(polygons), step))
-  const positions = joined(divided.flat())
-  // Each position is transformed by itself, so any of them can share a line.
-  for (const part of splitPositions(positions)) {
-    part.set(decodeLineString(await transformTo(ask, encodeLineString(part), srid)))
-  }
-  let at = 0
-  return divided.map((rings) =>
-    rings.map(({ length }) => {
-      at += length
-      return positions.slice(at - length, at)
-    }),
-  )
-}
-
-function joined(rings: Float64Array[]): Float64Array {
-  const positions = new Float64Array(rings.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const ring of rings) {
-    positions.set(ring, at)
-    at += ring.length
-  }
-  return positions
-}
-
-/** Views of positions of nearly equal length: a single position would be no line. */
-function splitPositions(positions: Float64Array): Float64Array[] {
-  const total = positions.length / 2
-  const parts = Math.ceil(total / POSITIONS_A_STATEMENT)
-  const startOf = (part: number) => 2 * Math.floor((part * total) / parts)
-  return Array.from({ length: parts }, (_, part) => positions.subarray(startOf(part), startOf(part + 1)))
-}
+import { readSummaries, type StoredSummary, transformPolygons, type ZonalCoverage } from './zonal-queries.ts'
 
 /** Polygons on the grid of a coverage. */
 export interface ZonalPolygon extends ProjectedPolygon {
