@@ -1,7 +1,8 @@
 import { Webhook } from 'standardwebhooks'
-import type { ProductDefinition, Series } from '#schemas/products/define.ts'
+import type { Series } from '#schemas/products/define.ts'
 import type { AccountSeal } from '#src/http/account-seal.ts'
-import { type OutwardRules, postOutward, type Resolve } from '#src/lib/outward-post.ts'
+import type { App } from '#src/http/app.ts'
+import { type OutwardRules, postOutward } from '#src/lib/outward-post.ts'
 import { VERSION } from '#src/lib/version.ts'
 import type { ChangedSubscription, Delivery } from './delivery-queries.ts'
 import type { ValueChange } from './value-changes.ts'
@@ -20,8 +21,6 @@ interface Transport {
   seal: AccountSeal
   rules: OutwardRules
   signal: AbortSignal
-  /** For tests. */
-  resolve?: Resolve | undefined
 }
 
 export async function attempt(delivery: Delivery, transport: Transport): Promise<Outcome> {
@@ -38,7 +37,7 @@ export function isSuccess(response: TargetResponse): boolean {
 /** Sends a message once, signed by Standard Webhooks. */
 export async function send(
   { id, userId, url, body, secret, previousSecret }: Message,
-  { seal, rules, signal, resolve }: Transport,
+  { seal, rules, signal }: Transport,
 ): Promise<TargetResponse> {
   const current = seal.open(userId, secret)?.toString()
   if (current === undefined) return 'secret lost'
@@ -55,7 +54,7 @@ export async function send(
     'webhook-signature': signatures.join(' '),
   }
   try {
-    return await postOutward(url, { headers, body }, rules, { signal, ...(resolve && { resolve }) })
+    return await postOutward(url, { headers, body }, rules, { signal })
   } catch {
     return 'unanswered'
   }
@@ -64,10 +63,7 @@ export async function send(
 /** The type of events, for receivers. */
 const EVENT_TYPE = 'org.agro-advisory.values.changed'
 
-type MessageSubject = Pick<
-  ChangedSubscription,
-  'id' | 'name' | 'threshold' | 'thresholdKind' | 'before' | 'after'
-> & {
+type MessageSubject = Pick<ChangedSubscription, 'id' | 'name' | 'threshold' | 'before' | 'after'> & {
   place: object
   series: Pick<Series, 'product' | 'countryCode' | 'cropCode'>
 }
@@ -79,18 +75,18 @@ type MessageSubject = Pick<
  * @param test marks a message without a change
  */
 export function formatMessage(
+  { config, products }: App,
   id: string,
-  { id: subscription, name, series, place, threshold, thresholdKind, before, after }: MessageSubject,
-  { unit }: Pick<ProductDefinition, 'unit'>,
+  { id: subscription, name, series, place, threshold, before, after }: MessageSubject,
   changes: readonly ValueChange[],
-  { basePath, time, test = false }: { basePath: string; time: Date; test?: boolean },
+  test = false,
 ): string {
   return JSON.stringify({
     specversion: '1.0',
     id,
-    source: `${basePath}/subscriptions/${subscription}`,
+    source: `${config.BASE_PATH}/subscriptions/${subscription}`,
     type: EVENT_TYPE,
-    time: time.toISOString(),
+    time: new Date().toISOString(),
     datacontenttype: 'application/json',
     data: {
       ...(test && { test }),
@@ -100,8 +96,8 @@ export function formatMessage(
       country_code: series.countryCode,
       crop: series.cropCode,
       place,
-      threshold: { kind: thresholdKind, value: threshold },
-      unit,
+      threshold,
+      unit: products.of(series.product).unit,
       release: after,
       release_before: before,
       changes,

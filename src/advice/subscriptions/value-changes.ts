@@ -63,7 +63,7 @@ export function updateNotified(
 const keyOf = ({ input, scenario }: Pick<WatchedValue, 'input' | 'scenario'>) =>
   JSON.stringify([input, scenario])
 
-function compareValues(
+export function compareValues(
   { input, scenario }: WatchedValue,
   before: number | null,
   after: number | null,

@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
 import type { AccountSeal } from '#src/http/account-seal.ts'
 import type { App } from '#src/http/app.ts'
 import { deliverFrom } from '#src/http/deliveries.ts'
 import { MINUTE_MS } from '#src/http/jobs.ts'
 import type { OutwardRules } from '#src/lib/outward-post.ts'
-import { doublingPauses, pauseAfter } from '#src/lib/retry.ts'
 import { attempt, formatMessage, type Outcome } from './deliver.ts'
 import {
   type ChangedSubscription,
@@ -24,24 +22,6 @@ import {
 } from './delivery-queries.ts'
 import type { PlaceReader } from './place-reader.ts'
 import { findChanges, selectWatched, updateNotified } from './value-changes.ts'
-
-/** The pauses of failed comparisons, each longer, so that they delay others less and less. */
-const PAUSES_MS = doublingPauses(60_000, 3_600_000)
-
-/** The failures in a row of a subscription. Those of subscriptions beyond the bound begin anew. */
-type Failures = LRUCache<string, number>
-
-export const createFailures = (): Failures => new LRUCache({ max: 10_000 })
-
-/** @returns the seconds until the next comparison */
-export function countFailure(failures: Failures, id: string): number {
-  const count = (failures.get(id) ?? 0) + 1
-  failures.set(id, count)
-  return pauseAfter(PAUSES_MS, count) / 1000
-}
-
-/** The pause where this process does not know the published releases yet. */
-const SOON_MS = 3_000
 
 /** A lost secret may be a mistake in the settings, which an operator corrects meanwhile. */
 type Failure = Exclude<Outcome, 'arrived' | 'gone'>
@@ -80,76 +60,62 @@ export function workOnSubscriptions(
   metrics.observe('agro_webhooks_failed_total', () => state().failed)
 }
 
-function createComparing(app: App, reader: PlaceReader) {
-  const { writer } = app.database
-  const failures = createFailures()
-  let cleaned = 0
-  let sawEarly = false
-
-  return async (signal: AbortSignal): Promise<boolean | number | undefined> => {
-    if (performance.now() - cleaned > MINUTE_MS) {
-      cleaned = performance.now()
-      await deleteOldDeliveries(writer)
-    }
-    const { claimed, notified, early } = await compareSome(app, reader, failures, signal)
-    if (notified > 0) app.jobs.wake('deliver-changes')
-    sawEarly ||= early > 0
-    if (claimed > early) return true
-    const next = sawEarly ? SOON_MS : undefined
-    sawEarly = false
-    return next
-  }
-}
-
 /** One after the other, each takes a minute at most, so a batch ends before its lease. */
 const BATCH = 4
 
 /** A publication shows in each process within seconds. */
 const NOT_YET_SECONDS = 3
 
+/** The pause after a failure: polygons that always take too long leave the service to others. */
+const FAILED_SECONDS = 900
+
 /** Compares subscriptions with new releases, and stores the messages. On an abort the rest is for other processes. */
-async function compareSome(app: App, reader: PlaceReader, failures: Failures, signal: AbortSignal) {
+function createComparing(app: App, reader: PlaceReader) {
   const { writer } = app.database
-  const claimed = await claimChanged(writer, BATCH)
-  const counts = { claimed: claimed.length, notified: 0, early: 0 }
-  for (const changed of claimed) {
-    if (signal.aborted) await postpone(writer, changed.id, 0)
-    if (signal.aborted) continue
-    try {
-      const outcome = await compareOne(app, reader, changed, signal)
-      failures.delete(changed.id)
-      if (outcome !== 'unchanged') counts[outcome]++
-    } catch (error) {
-      if (!signal.aborted) app.logFailure(error, 'a subscription could not be compared yet')
-      await postpone(writer, changed.id, signal.aborted ? 0 : countFailure(failures, changed.id))
+  let cleaned = 0
+
+  return async (signal: AbortSignal): Promise<boolean> => {
+    if (performance.now() - cleaned > MINUTE_MS) {
+      cleaned = performance.now()
+      await deleteOldDeliveries(writer)
     }
+    let early = 0
+    const claimed = await claimChanged(writer, BATCH)
+    for (const changed of claimed) {
+      try {
+        signal.throwIfAborted()
+        if (await compareOne(app, reader, changed, signal)) continue
+        early++
+        await postpone(writer, changed.id, NOT_YET_SECONDS)
+      } catch (error) {
+        if (!signal.aborted) app.logFailure(error, 'a subscription could not be compared yet')
+        await postpone(writer, changed.id, signal.aborted ? 0 : FAILED_SECONDS)
+      }
+    }
+    return claimed.length > early
   }
-  return counts
 }
 
+/** @returns false where this process does not see the release yet */
 async function compareOne(
   app: App,
   reader: PlaceReader,
   changed: ChangedSubscription,
   signal: AbortSignal,
-): Promise<'early' | 'notified' | 'unchanged'> {
+): Promise<boolean> {
   const { writer } = app.database
-  const { series, place, after, notified } = changed
+  const { series, place, after, notified, threshold } = changed
   const values = after === null ? [] : await reader.readInBackground({ series, place }, after, signal)
-  if (values === undefined) {
-    await postpone(writer, changed.id, NOT_YET_SECONDS)
-    return 'early'
-  }
+  if (values === undefined) return false
   const now = selectWatched(values, changed)
-  const threshold = { kind: changed.thresholdKind, value: changed.threshold }
   const changes = findChanges(threshold, notified, now)
   if (changes.length === 0) {
     await recordComparison(writer, changed, undefined)
-    return 'unchanged'
+    return true
   }
   const id = randomUUID()
-  const context = { basePath: app.config.BASE_PATH, time: new Date() }
-  const body = formatMessage(id, changed, app.products.of(series.product), changes, context)
+  const body = formatMessage(app, id, changed, changes)
   await recordComparison(writer, changed, { id, body, notified: updateNotified(notified, now, changes) })
-  return 'notified'
+  app.jobs.wake('deliver-changes')
+  return true
 }
