@@ -3,7 +3,7 @@ import { columnsIn, largestBlocks, tileRowsOf } from '#src/raster/blocks.ts'
 import { createMeasure, type Measure } from '#src/raster/pixel-area.ts'
 import { clip, ellipsoidArea, planarArea, type Rings, ringLength, sumOfRings } from '#src/raster/rings.ts'
 import { type ProjectedPolygon, projectOnGrid } from '#src/raster/scan.ts'
-import { type DecodedTile, TileDecoder } from '#src/raster/wkb.ts'
+import { type DecodedTile, decodeTile } from '#src/raster/wkb.ts'
 import type { Computation } from './computing.ts'
 import { readSummaries, type StoredSummary, transformPolygons, type ZonalCoverage } from './zonal-queries.ts'
 
@@ -93,7 +93,6 @@ export class TileReader {
   readonly #grid: ZonalCoverage
   readonly #measure: Measure
   readonly #visit: VisitTiles
-  readonly #decoders: TileDecoder[]
   #requested = new Map<string, WeighedTile>()
 
   constructor(computation: Computation, coverages: ZonalCoverage[], visit: VisitTiles) {
@@ -102,7 +101,6 @@ export class TileReader {
     this.#grid = coverages[0] as ZonalCoverage
     this.#measure = createMeasure(this.#grid, this.#grid.geographic)
     this.#visit = visit
-    this.#decoders = coverages.map(() => new TileDecoder())
   }
 
   async request(row: number, column: number, areas: Float64Array): Promise<void> {
@@ -133,7 +131,7 @@ export class TileReader {
     }
     for (const { areas, stored } of requested.values()) {
       if (stored.length === 0) continue
-      this.#visit(areas, ...Array.from(stored, (wkb, side) => wkb && this.#decoders[side]?.decode(wkb)))
+      this.#visit(areas, ...Array.from(stored, (wkb) => wkb && decodeTile(wkb)))
       await pause()
     }
   }
