@@ -3,16 +3,16 @@ import type { Tables } from '#src/data/tables.ts'
 import { createBatcher } from '#src/lib/batcher.ts'
 import type { ClientKey } from '#src/lib/fair-queue.ts'
 import type { LevelExtent } from '#src/raster/grid.ts'
-import { BoxTree } from '#src/raster/nearest.ts'
 import {
   type BoundedPolygon,
+  BoxTree,
   boundedPolygon,
   clip,
   isWithinAny,
   type Rings,
   TOO_NEAR,
 } from '#src/raster/rings.ts'
-import { decodeMultiPolygon } from '#src/raster/wkb.ts'
+import { decodeMultiPolygon } from '#src/raster/tiles.ts'
 import {
   type Area,
   type CellToFind,

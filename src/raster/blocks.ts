@@ -1,5 +1,4 @@
-import type { TiledGrid } from './grid.ts'
-import type { Measure } from './pixel-area.ts'
+import type { Measure, TiledGrid } from './grid.ts'
 import { type GridPolygon, type RowCoverage, scan } from './scan.ts'
 
 /** First column and the one after the last, by turns, ascending. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { BoxTree, geodesicLength, nearestOnSphere, onSphere } from '#src/raster/nearest.ts'
+import { BoxTree, geodesicLength, nearestOnSphere, onSphere } from '#src/raster/rings.ts'
 import { randomNumbers } from '#test/advice/polygon/shapes.ts'
 
 describe('a tree of boxes', () => {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type DecodedTile, decodeTile } from '#src/raster/wkb.ts'
+import { type DecodedTile, decodeTile } from '#src/raster/tiles.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 
 let service: TestApp

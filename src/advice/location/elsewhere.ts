@@ -10,8 +10,13 @@ import type { Outlines, Piece } from '#src/lookup/areas.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { Area, Position } from '#src/lookup/queries.ts'
 import { countryNamed, type Snapshot } from '#src/lookup/snapshot.ts'
-import { geodesicLength, type NearestOnSphere, nearestOnSphere, onSphere } from '#src/raster/nearest.ts'
-import { squaredDistanceTo } from '#src/raster/rings.ts'
+import {
+  geodesicLength,
+  type NearestOnSphere,
+  nearestOnSphere,
+  onSphere,
+  squaredDistanceTo,
+} from '#src/raster/rings.ts'
 import { DISTANCE_DECIMALS, findNearestCountries, NEAREST_PIECES, type NearestCountry } from './queries.ts'
 
 /** A country by its code, and how far away it is. */

@@ -11,9 +11,9 @@ import {
   type WeighedPixels,
 } from '#src/raster/distribution.ts'
 import type { Summary } from '#src/raster/summary.ts'
-import type { DecodedTile } from '#src/raster/wkb.ts'
+import type { DecodedTile } from '#src/raster/tiles.ts'
 import type { Computation } from './computing.ts'
-import type { StoredSummary, ZonalBand, ZonalCoverage } from './zonal-queries.ts'
+import type { StoredSummary, ZonalBand, ZonalCoverage } from './queries.ts'
 import { readBlocks, readPolygonTiles, TileReader, type ZonalPolygon } from './zonal-tiles.ts'
 
 /** Numbers of collected pixels of a polygon: 16 MB with four bytes a pixel. */

@@ -8,16 +8,16 @@ import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import type { DistributionOptions } from '#src/raster/distribution.ts'
 import { ellipsoidArea, type Rings } from '#src/raster/rings.ts'
 import { addSummary, emptySummary, type Summary, summarizePixels } from '#src/raster/summary.ts'
-import type { DecodedTile, TileBand } from '#src/raster/wkb.ts'
+import type { DecodedTile, TileBand } from '#src/raster/tiles.ts'
 import type { Computation } from './computing.ts'
 import { findInteriorPoint } from './geometry.ts'
+import { findStore, listCoverages, SummariesGone, type ZonalCoverage } from './queries.ts'
 import {
   CollectedPixels,
   computeValueRange,
   distributionsIn,
   type LayerDistribution,
 } from './zonal-distributions.ts'
-import { findStore, listCoverages, SummariesGone, type ZonalCoverage } from './zonal-queries.ts'
 import { projectOnCoverage, readBlocks, readPolygonTiles } from './zonal-tiles.ts'
 
 /** The statistics of a layer in a polygon, in the layer's unit. */

@@ -1,11 +1,11 @@
 import type { Ask } from '#src/data/cancellable.ts'
 import { columnsIn, largestBlocks, tileRowsOf } from '#src/raster/blocks.ts'
-import { createMeasure, type Measure } from '#src/raster/pixel-area.ts'
+import { createMeasure, type Measure } from '#src/raster/grid.ts'
 import { clip, ellipsoidArea, planarArea, type Rings, ringLength, sumOfRings } from '#src/raster/rings.ts'
 import { type ProjectedPolygon, projectOnGrid } from '#src/raster/scan.ts'
-import { type DecodedTile, decodeTile } from '#src/raster/wkb.ts'
+import { type DecodedTile, decodeTile } from '#src/raster/tiles.ts'
 import type { Computation } from './computing.ts'
-import { readSummaries, type StoredSummary, transformPolygons, type ZonalCoverage } from './zonal-queries.ts'
+import { readSummaries, type StoredSummary, transformPolygons, type ZonalCoverage } from './queries.ts'
 
 /** Polygons on the grid of a coverage. */
 export interface ZonalPolygon extends ProjectedPolygon {

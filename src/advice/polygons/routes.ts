@@ -43,8 +43,14 @@ import {
 } from '../polygon/body.ts'
 import type { AreaSelection } from '../polygon/queries.ts'
 import type { ReadRules } from '../quantities/rules.ts'
-import { DATA_VALUE_SET, POLYGON_FORMATS, type PolygonFormat, refuseQuantities } from './formats.ts'
-import { createPolygonItems, type PolygonItem } from './items.ts'
+import {
+  createPolygonItems,
+  DATA_VALUE_SET,
+  POLYGON_FORMATS,
+  type PolygonFormat,
+  type PolygonItem,
+  refuseQuantities,
+} from './items.ts'
 import {
   type ItemSource,
   listAreaItems,

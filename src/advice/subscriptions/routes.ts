@@ -23,8 +23,6 @@ import type { Lookup } from '#src/lookup/lookup.ts'
 import type { Advisors } from '../polygon/advisors.ts'
 import { readCountryCode } from '../polygon/body.ts'
 import { readGeoJson, soleFeature, toGeoJson } from '../polygon/geometry.ts'
-import { formatMessage, isSuccess, send, type TargetResponse } from './deliver.ts'
-import { createPlaceReader } from './place-reader.ts'
 import {
   createSecretRows,
   deleteSubscription,
@@ -39,8 +37,8 @@ import {
   type SubscriptionRow,
   type WatchedPlace,
 } from './queries.ts'
-import { compareValues, selectWatched } from './value-changes.ts'
-import { workOnSubscriptions } from './work.ts'
+import { compareValues, createPlaceReader, selectWatched } from './values.ts'
+import { formatMessage, isSuccess, send, type TargetResponse, workOnSubscriptions } from './work.ts'
 
 const NO_SUCH_SUBSCRIPTION = 'You have no subscription with this id.'
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readingTiles } from '#src/advice/polygon/computing.ts'
-import { listCoverages, type ZonalCoverage } from '#src/advice/polygon/zonal-queries.ts'
+import { listCoverages, type ZonalCoverage } from '#src/advice/polygon/queries.ts'
 import { type ZonalStatistics, zonalStatistics } from '#src/advice/polygon/zonal-statistics.ts'
 import { readUntil } from '#src/data/cancellable.ts'
 import { loadRelease } from '#src/ingest/load.ts'

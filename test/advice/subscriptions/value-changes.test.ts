@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { WatchedValue } from '#schemas/subscriptions.ts'
-import { findChanges, selectWatched, updateNotified } from '#src/advice/subscriptions/value-changes.ts'
+import { findChanges, selectWatched, updateNotified } from '#src/advice/subscriptions/values.ts'
 
 const at = (value: number, input = 'Urea', scenario: string | null = 'Normal'): WatchedValue => ({
   input,
