@@ -17,7 +17,7 @@ import { batchRoutes } from './batch/routes.ts'
 import { pointRoutes } from './point/routes.ts'
 import type { Advisors } from './polygon/advisors.ts'
 import { polygonRoutes } from './polygon/routes.ts'
-import { POLYGON_FORMATS } from './polygons/formats.ts'
+import { POLYGON_FORMATS } from './polygons/items.ts'
 import type { ReadRules } from './quantities/rules.ts'
 
 /** Shows what the look-up has in memory, and what it does at the database. */

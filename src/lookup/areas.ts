@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Tables } from '#src/data/tables.ts'
 import { createBatcher } from '#src/lib/batcher.ts'
 import { type BoundedPolygon, boundedPolygon, clip, isWithinAny, type Rings } from '#src/raster/rings.ts'
-import { decodeMultiPolygon } from '#src/raster/wkb.ts'
+import { decodeMultiPolygon } from '#src/raster/tiles.ts'
 import {
   type Area,
   type CellToFind,

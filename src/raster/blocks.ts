@@ -1,5 +1,4 @@
-import type { TiledGrid } from './grid.ts'
-import type { Measure } from './pixel-area.ts'
+import type { Measure, TiledGrid } from './grid.ts'
 import { type GridPolygon, type RowCoverage, scan } from './scan.ts'
 
 /** First column and the one after the last, by turns, ascending. */
@@ -114,14 +113,18 @@ export interface BlockRun {
  * The number of the largest blocks grows with the border, not with the area.
  *
  * @param inside tiles by row
- * @param columns of the whole grid
+ * @param most the smallest blocks of which there are no more; without it the largest
  */
 export function largestBlocks(
   inside: Map<number, Runs>,
-  columns: number,
-  rows: number,
-  highest = Number.POSITIVE_INFINITY,
+  { width, height, tileSize }: Pick<TiledGrid, 'width' | 'height' | 'tileSize'>,
+  most?: number,
 ): BlockRun[] {
+  const highest =
+    most === undefined
+      ? Number.POSITIVE_INFINITY
+      : Math.max(0, Math.ceil(Math.log(countTiles(inside) / most) / Math.log(BLOCK_FACTOR ** 2)))
+  let [columns, rows] = [Math.ceil(width / tileSize), Math.ceil(height / tileSize)]
   const blocks: BlockRun[] = []
   let lower = inside
   for (let level = 0; lower.size > 0; level++) {
@@ -151,6 +154,14 @@ export function largestBlocks(
     rows = Math.ceil(rows / BLOCK_FACTOR)
   }
   return blocks
+}
+
+export function countTiles(inside: Map<number, Runs>): number {
+  let count = 0
+  for (const runs of inside.values()) {
+    for (let at = 0; at < runs.length; at += 2) count += (runs[at + 1] as number) - (runs[at] as number)
+  }
+  return count
 }
 
 /** Whole blocks of the next level. */

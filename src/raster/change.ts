@@ -1,5 +1,5 @@
 import type { Summary } from './summary.ts'
-import type { TileBand } from './wkb.ts'
+import type { TileBand } from './tiles.ts'
 
 /** value = pixel * scale + offset. */
 interface Scaling {

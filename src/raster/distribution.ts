@@ -1,5 +1,5 @@
 import type { Pixels } from './pixels.ts'
-import type { DecodedTile, TileBand } from './wkb.ts'
+import type { DecodedTile, TileBand } from './tiles.ts'
 
 type WeighedArray = Float32Array | Float64Array
 

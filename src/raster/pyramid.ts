@@ -1,9 +1,7 @@
 import { BLOCK_FACTOR } from './blocks.ts'
-import type { Grid, Window } from './grid.ts'
-import { createMeasure, type Measure } from './pixel-area.ts'
+import { createMeasure, type Grid, type Measure, type Window } from './grid.ts'
 import { addSummary, emptySummary, encodeRun, RUN_LENGTH, type Summary, summarizePixels } from './summary.ts'
-import { TILE_SIZE } from './tiles.ts'
-import type { TileBand } from './wkb.ts'
+import { TILE_SIZE, type TileBand } from './tiles.ts'
 
 /** A row of tile_summary: RUN_LENGTH blocks. */
 export interface StoredRun {

@@ -1,5 +1,4 @@
-import type { LevelExtent } from './grid.ts'
-import { ringArea } from './pixel-area.ts'
+import { type LevelExtent, ringArea } from './grid.ts'
 
 /** Outer ring, then holes; longitudes and latitudes by turns, closed. */
 export type Rings = Float64Array[]

@@ -1,5 +1,12 @@
-import type { Geotransform, Grid, GridSize } from './grid.ts'
-import { createMeasure, GAUSS_AT, GAUSS_WEIGHT, type Measure } from './pixel-area.ts'
+import {
+  createMeasure,
+  GAUSS_AT,
+  GAUSS_WEIGHT,
+  type Geotransform,
+  type Grid,
+  type GridSize,
+  type Measure,
+} from './grid.ts'
 import { ellipsoidArea, planarArea, type Rings } from './rings.ts'
 
 /** Upper to lower end, in rows and columns. */

@@ -1,4 +1,4 @@
-import type { TileBand } from './wkb.ts'
+import type { TileBand } from './tiles.ts'
 
 /** Before scale and offset; weight 0 without pixels. */
 export interface Summary {

@@ -1,59 +1,5 @@
+import { orient2d } from 'robust-predicates'
 import type { Rings } from './rings.ts'
-
-/** Relative error below which the sign of the rounded determinant is right (Shewchuk, 1997). */
-const CERTAIN = (3 + 16 * 2 ** -53) * 2 ** -53
-
-/**
- * Positive: c lies left of the line from a to b; negative: right; 0: on it. The sign is exact on the Earth, the size
- * means nothing.
- */
-export function orientation(ax: number, ay: number, bx: number, by: number, cx: number, cy: number): number {
-  const left = (ax - cx) * (by - cy)
-  const right = (ay - cy) * (bx - cx)
-  const determinant = left - right
-  if (Math.abs(determinant) > CERTAIN * (Math.abs(left) + Math.abs(right))) return determinant
-  if (left === 0 && right === 0) return 0
-  return exactOrientation(ax, ay, bx, by, cx, cy)
-}
-
-/** Exact by expansions (Shewchuk, 1997), ten times slower. */
-function exactOrientation(ax: number, ay: number, bx: number, by: number, cx: number, cy: number): number {
-  const sum: number[] = []
-  addProduct(sum, ax, by)
-  addProduct(sum, -ax, cy)
-  addProduct(sum, -cx, by)
-  addProduct(sum, -ay, bx)
-  addProduct(sum, ay, cx)
-  addProduct(sum, cy, bx)
-  // Parts do not overlap, so the largest one decides.
-  return sum.findLast((part) => part !== 0) ?? 0
-}
-
-/** Halves 53 bits. */
-const SPLITTER = 2 ** 27 + 1
-
-/** Adds both parts of the product to a sum of growing parts that do not overlap. */
-function addProduct(sum: number[], a: number, b: number): void {
-  const product = a * b
-  const aHigh = SPLITTER * a - (SPLITTER * a - a)
-  const bHigh = SPLITTER * b - (SPLITTER * b - b)
-  const aLow = a - aHigh
-  const bLow = b - bHigh
-  add(sum, aLow * bLow - (product - aHigh * bHigh - aLow * bHigh - aHigh * bLow))
-  add(sum, product)
-}
-
-function add(sum: number[], term: number): void {
-  let carried = term
-  for (let part = 0; part < sum.length; part++) {
-    const other = sum[part] as number
-    const rounded = carried + other
-    const virtual = rounded - carried
-    sum[part] = carried - (rounded - virtual) + (other - virtual)
-    carried = rounded
-  }
-  sum.push(carried)
-}
 
 /** An edge has the number of its first vertex. Repeated positions are left out. */
 export class RingEdges {
@@ -129,10 +75,11 @@ export class RingEdges {
     return this.westOf[edge] === edge
   }
 
-  /** Positive: left. */
+  /** Positive: left. The sign is exact. */
   side(from: number, to: number, vertex: number): number {
     const { xs, ys } = this
-    return orientation(
+    // The library counts rows downwards.
+    return -orient2d(
       xs[from] as number,
       ys[from] as number,
       xs[to] as number,

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
-import type { FoundArea, RegionStatistics, RegionValues } from '#src/advice/polygon/region-figures.ts'
+import type { FoundArea, RegionStatistics, RegionValues } from '#src/advice/polygon/advisors.ts'
 import type { Tables } from '#src/data/tables.ts'
 import type { App } from '#src/http/app.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'

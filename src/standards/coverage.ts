@@ -10,7 +10,7 @@ import {
 } from '#schemas/coverage.ts'
 import { toQuerySchema } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
-import type { RegionValues } from '#src/advice/polygon/region-figures.ts'
+import type { RegionValues } from '#src/advice/polygon/advisors.ts'
 import type { Country } from '#src/catalog/reference-queries.ts'
 import { ApiError, BASE, errorResponses, noAreas, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'

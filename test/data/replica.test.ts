@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { listCoverages } from '#src/advice/polygon/zonal-queries.ts'
+import { listCoverages } from '#src/advice/polygon/queries.ts'
 import { buildApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
 import { type Database, serverCluster } from '#src/data/client.ts'

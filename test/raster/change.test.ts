@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type BoundedArea, ChangeTally } from '#src/raster/change.ts'
 import { summarizePixels } from '#src/raster/summary.ts'
-import type { TileBand } from '#src/raster/wkb.ts'
+import type { TileBand } from '#src/raster/tiles.ts'
 import { randomNumbers } from '#test/advice/polygon/shapes.ts'
 
 const SIDE = 8

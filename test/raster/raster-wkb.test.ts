@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type DecodedTile, decodeTile, TileDecoder } from '#src/raster/wkb.ts'
+import { type DecodedTile, decodeTile } from '#src/raster/tiles.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 
 let service: TestApp
@@ -71,22 +71,6 @@ test('bands of all types follow each other, whatever their alignment', async () 
   ])
   expect(valuesOf(decoded)).toEqual(values)
   expect(decoded.bands.map(({ nodata }) => nodata)).toEqual([0, -1, undefined, 0, -5])
-})
-
-test('tiles that are decoded into the same memory are those that they are alone, whatever came before', async () => {
-  const whole = '[[0,1,2,3,4],[5,6,7,8,9],[10,11,12,13,14]]'
-  const kinds = [
-    [`32BF 4.25 0 ${whole}`, `16BSI -3 null ${whole}`],
-    ['32BF 0.5 -1 ', '16BSI -5 -5 '],
-    [`32BF 4.25 7 ${whole}`, `16BSI -3 3 ${whole}`],
-    [`8BUI 1 0 ${whole}`, `64BF 2.5 1 ${whole}`, `16BSI -3 null ${whole}`],
-    [`8BUI 1 0 ${whole}`],
-  ]
-  const decoder = new TileDecoder()
-  for (const bands of kinds) {
-    const { wkb, values } = await rasterOf(bands)
-    expect(valuesOf(decoder.decode(wkb))).toEqual(values)
-  }
 })
 
 test('what is not a raster, or only a part of one, is refused', async () => {

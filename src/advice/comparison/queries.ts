@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '#src/data/tables.ts'
+import type { AreaInRelease } from '../polygon/queries.ts'
 
 export interface ComparedLayer {
   input: string | null
@@ -18,10 +19,8 @@ export async function listComparedLayers(db: Kysely<Tables>, releaseId: number):
     .execute()
 }
 
-/** An area that releases are compared in. */
+/** An area that releases are compared in, or the country. */
 export interface ComparedArea {
-  /** Null for the cover of the releases. */
-  id: number | null
   code: string
   name: string
 }
@@ -32,15 +31,15 @@ export async function listComparedAreas(
   countryCode: string,
   level: number,
   most: number,
-): Promise<ComparedArea[]> {
-  return db
-    .selectFrom('admin_area')
-    .select(['id', 'code', 'name'])
-    .where('country_code', '=', countryCode)
-    .where('level', '=', level)
-    .orderBy('code')
-    .limit(most)
-    .execute()
+): Promise<(ComparedArea & Pick<AreaInRelease, 'id' | 'version'>)[]> {
+  const { rows } = await sql<ComparedArea & Pick<AreaInRelease, 'id' | 'version'>>`
+    select id, code, name, loaded_at::text as version
+    from admin_area
+    join boundary_set using (country_code, level)
+    where country_code = ${countryCode} and level = ${level}
+    order by code
+    limit ${most}`.execute(db)
+  return rows
 }
 
 /** The name of a country, and its loaded levels, ascending. */

@@ -1,4 +1,4 @@
-import type { AdvisedArea } from '#schemas/areas.ts'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { PointRequest } from '#schemas/point-request.ts'
 import type { ProductDefinition, Series } from '#schemas/products/define.ts'
 import type { AreaReference } from '#src/catalog/area-queries.ts'
@@ -6,68 +6,47 @@ import { type CountryExtent, listCountryExtents } from '#src/catalog/reference-q
 import { ApiError, BASE, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { cacheValue } from '#src/lib/cache.ts'
-import type { Lookup, WorkInRelease } from '#src/lookup/lookup.ts'
+import type { Lookup } from '#src/lookup/lookup.ts'
 import type { LocatableRequest } from '#src/lookup/places.ts'
-import { type PublishedRelease, ReplacedMeanwhile, readSeries } from '#src/lookup/releases.ts'
+import { type PublishedRelease, readSeries } from '#src/lookup/releases.ts'
 import { listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
 import type { DistributionOptions } from '#src/raster/distribution.ts'
 import type { Rings } from '#src/raster/rings.ts'
-import { decodeMultiPolygon } from '#src/raster/wkb.ts'
-import { adviceFrom, type PolygonAdvice, roundArea, withValues } from './answer.ts'
-import { type Computation, createComputing, type Waiting } from './computing.ts'
-import { findInteriorPoint, invalid, type Outline, refuseInvalid } from './geometry.ts'
-import { type AreaInRelease, findArea, persistAreaResult, readAreaShape } from './queries.ts'
 import {
-  createAreaKey,
-  createPolygonsKey,
-  createReleaseStatistics,
-  type LocatedStatistics,
-  type ReleaseStatistics,
-} from './zonal-statistics.ts'
+  type Advice,
+  adviceFrom,
+  hasValues,
+  listStatisticColumns,
+  listStatisticKeys,
+  readStatistics,
+  roundArea,
+} from './answer.ts'
+import { type Computation, createComputing, type Waiting } from './computing.ts'
+import {
+  findInteriorPoint,
+  invalid,
+  type Outline,
+  readGeoJson,
+  refuseInvalid,
+  type SentGeoJson,
+} from './geometry.ts'
+import {
+  type AreaInRelease,
+  findArea,
+  listAreasInRelease,
+  persistAreaResult,
+  readAreaShape,
+  STATISTICS_VERSION,
+} from './queries.ts'
+import { createKey, createReleaseStatistics, type LocatedStatistics } from './zonal-statistics.ts'
 
 /** The question about a region, beside its place. */
 export type RegionQuestion = Pick<PointRequest, 'crop' | 'country_code' | 'forecast_period'>
 
-type AreaAdvice = PolygonAdvice & { admin: AdvisedArea }
-
-/** Advice on a polygon, or on an administrative area. */
-export type Advice = PolygonAdvice | AreaAdvice
+/** A polygon, or an administrative area and its stored result. */
+export type Region = Rings[] | AreaInRelease
 
 type Distribution = DistributionOptions | null
-
-/**
- * The advisors on polygons and areas. All rooms share one of each, and its queue.
- *
- * Those on a series throw the reason for no value. Those on a release return advice without values too, and throw
- * {@link ReplacedMeanwhile} where the release or the area was deleted: `inRelease` tries again.
- */
-export function createAdvisors(app: App, lookup: Lookup) {
-  const statistics = createReleaseStatistics(app.database.reader)
-  const polygonAdvisor = createPolygonAdvisor(app, lookup, statistics)
-  const areaAdvisor = createAreaAdvisor(app, lookup, statistics)
-  return {
-    polygonAdvisor,
-    areaAdvisor,
-    adviseWithTimeout: createComputing(app),
-    /** Advises on a polygon or an area, with the country and the crop of the place where the question lacks them. */
-    async adviseOn(
-      where: Outline | AreaReference,
-      { product, asked, wanted }: Question,
-      waiting: Waiting,
-    ): Promise<Advice> {
-      const { wait } = waiting
-      if (!('polygons' in where)) {
-        await wait(() => lookup.places.fillCrop(asked))
-        return areaAdvisor.advise(readSeries(product, asked), where, wanted, waiting)
-      }
-      const { polygons } = where
-      await wait(() => lookup.places.fill(asked, findInteriorPoint(polygons)))
-      return polygonAdvisor.advise(readSeries(product, asked), polygons, wanted, waiting)
-    },
-  }
-}
-
-export type Advisors = ReturnType<typeof createAdvisors>
 
 interface Question {
   product: ProductDefinition
@@ -75,79 +54,122 @@ interface Question {
   wanted: Distribution
 }
 
-function createAreaAdvisor({ database, logFailure }: App, lookup: Lookup, statistics: ReleaseStatistics) {
-  const { reasons } = lookup
+export type Advisors = ReturnType<typeof createAdvisors>
 
-  async function computeArea(
-    computation: Computation,
-    releaseId: number,
-    areaId: number,
-    distribution: Distribution,
-  ): Promise<LocatedStatistics> {
-    const shape = await readAreaShape(computation.ask, areaId)
-    // Its boundaries are being replaced.
-    if (!shape) throw new ReplacedMeanwhile()
-    const { wkb, version } = shape
-    const found = await statistics.compute(computation, releaseId, decodeMultiPolygon(wkb), distribution)
-    if (distribution) {
-      statistics.cache(createAreaKey(releaseId, { id: areaId, version }, distribution), found)
-      return found
-    }
-    await persistAreaResult(database.writer, { areaId, releaseId, version }, found).catch((error) =>
-      // The answer is right even if it is not stored.
-      logFailure(error, 'the result of an area could not be kept'),
-    )
-    return found
-  }
+/** Makes the advisors on polygons and areas. All rooms share one of each, and its queue. */
+export function createAdvisors(app: App, lookup: Lookup) {
+  const { config, database, logFailure } = app
+  const { reasons, places } = lookup
+  const statistics = createReleaseStatistics(database.reader)
+  const countryExtents = cacheValue(
+    'country extents',
+    () => listCountryExtents(database.reader),
+    config.RELEASE_MAX_AGE_MS,
+  )
 
   async function findOrCompute(
     computation: Computation,
-    area: AreaInRelease,
     releaseId: number,
+    region: Region,
     distribution: Distribution,
   ): Promise<LocatedStatistics> {
-    const { ask, wait } = computation
-    const found = distribution
-      ? await statistics.findCached(ask, releaseId, createAreaKey(releaseId, area, distribution))
-      : // Another request may have stored it in the meantime.
-        (await wait(() => findArea(database.reader, area, releaseId)))?.statistics
-    return found ?? computeArea(computation, releaseId, area.id, distribution)
+    const { ask, wait, pause } = computation
+    const isPersisted = !Array.isArray(region) && !distribution
+    const key = createKey(releaseId, region, distribution)
+    const found = isPersisted
+      ? // Another request may have stored it in the meantime.
+        (await wait(() => findArea(database.reader, region, releaseId)))?.statistics
+      : await statistics.findCached(ask, releaseId, key)
+    if (found) return found
+    if (Array.isArray(region)) await refuseInvalid(region, pause)
+    const polygons = Array.isArray(region) ? region : await readAreaShape(ask, region)
+    const computed = await statistics.compute(computation, releaseId, polygons, distribution)
+    if (isPersisted) {
+      await persistAreaResult(database.writer, region, releaseId, computed).catch((error) =>
+        // The answer is right even if it is not stored.
+        logFailure(error, 'the result of an area could not be kept'),
+      )
+    } else statistics.cache(key, computed)
+    return computed
   }
 
-  async function adviseOn(
-    area: AreaInRelease,
+  /**
+   * Advises in a release, also without any value.
+   *
+   * @throws {ReplacedMeanwhile} where the release or the area was deleted: `inRelease` tries again
+   * @throws {ApiError} for polygons that are invalid or lie outside all countries
+   */
+  async function adviseIn(
     release: PublishedRelease,
+    region: Region,
     distribution: Distribution,
-    { compute }: Waiting,
-  ): Promise<AreaAdvice> {
-    const { countryCode, level, code, name } = area
-    const stored = distribution ? null : area.statistics
+    { wait, compute }: Waiting,
+  ): Promise<Advice> {
+    if (Array.isArray(region)) {
+      refuseElsewhere(await wait(countryExtents), region, release.countryCode)
+      return adviceFrom(
+        release,
+        await compute((task) => findOrCompute(task, release.id, region, distribution)),
+      )
+    }
+    const { countryCode, level, code, name, statistics: stored } = region
     const located =
-      stored ?? (await compute((computation) => findOrCompute(computation, area, release.id, distribution)))
-    return { admin: { country_code: countryCode, level, code, name }, ...adviceFrom(release, located) }
+      !distribution && stored
+        ? stored
+        : await compute((task) => findOrCompute(task, release.id, region, distribution))
+    return { ...adviceFrom(release, located), admin: { country_code: countryCode, level, code, name } }
   }
 
+  /** Advises in the release of a series. @throws {ApiError} the reason for no value */
   async function advise(
     series: Series,
-    reference: AreaReference,
+    where: Outline | AreaReference,
     distribution: Distribution,
     waiting: Waiting,
-  ): Promise<AreaAdvice> {
-    const { wait, waitInTurn } = waiting
-    const adviseIn: WorkInRelease<AreaAdvice> = async (snapshot, release) => {
-      const area = await waitInTurn(() => findArea(database.reader, reference, release?.id ?? null))
-      if (!area) throw unknownArea(snapshot, reference)
-      if (!release) throw await wait(() => reasons.noRelease(snapshot, series))
-      const advice = await adviseOn(area, release, distribution, waiting)
-      return withValues(reasons, wait, snapshot, series, advice)
-    }
-    return lookup.inRelease(series, adviseIn, wait)
+  ): Promise<Advice> {
+    const { wait, waitInTurn, compute } = waiting
+    return lookup.inRelease(
+      series,
+      async (snapshot, release) => {
+        const region =
+          'polygons' in where
+            ? where.polygons
+            : await waitInTurn(() => findArea(database.reader, where, release?.id ?? null))
+        if (!region) throw unknownArea(snapshot, where as AreaReference)
+        if (release) {
+          const advice = await adviseIn(release, region, distribution, waiting)
+          if (hasValues(advice)) return advice
+          throw await wait(() => reasons.noValue(snapshot, series, advice.position, 'polygon'))
+        }
+        if (!Array.isArray(region)) throw await wait(() => reasons.noRelease(snapshot, series))
+        refuseElsewhere(await wait(countryExtents), region, series.countryCode)
+        await compute(({ pause }) => refuseInvalid(region, pause))
+        const place = { ...series, ...findInteriorPoint(region) }
+        throw await wait(() => reasons.noRelease(snapshot, place, 'polygon'))
+      },
+      wait,
+    )
   }
 
-  return { advise, adviseOn }
+  return {
+    adviseWithTimeout: createComputing(app),
+    adviseIn,
+    advise,
+    /** Advises on a polygon or an area, with the country and the crop of the place where the question lacks them. */
+    async adviseOn(
+      where: Outline | AreaReference,
+      { product, asked, wanted }: Question,
+      waiting: Waiting,
+    ): Promise<Advice> {
+      await waiting.wait(() =>
+        'polygons' in where
+          ? places.fill(asked, findInteriorPoint(where.polygons))
+          : places.fillCrop(asked),
+      )
+      return advise(readSeries(product, asked), where, wanted, waiting)
+    },
+  }
 }
-
-export type AreaAdvisor = ReturnType<typeof createAreaAdvisor>
 
 function unknownArea(snapshot: Snapshot, { countryCode, code, level }: AreaReference): ApiError {
   const country = snapshot.countries.find((candidate) => candidate.code === countryCode)
@@ -159,66 +181,6 @@ function unknownArea(snapshot: Snapshot, { countryCode, code, level }: AreaRefer
     [{ field: 'admin.code', message: `admin.code must be the code of an area of ${country.name}` }],
   )
 }
-
-function createPolygonAdvisor({ database, config }: App, lookup: Lookup, statistics: ReleaseStatistics) {
-  const { reasons } = lookup
-  const countryExtents = cacheValue(
-    'country extents',
-    () => listCountryExtents(database.reader),
-    config.RELEASE_MAX_AGE_MS,
-  )
-
-  async function findOrCompute(
-    computation: Computation,
-    releaseId: number,
-    polygons: Rings[],
-    distribution: Distribution,
-  ): Promise<LocatedStatistics> {
-    const key = createPolygonsKey(releaseId, polygons, distribution)
-    const cached = await statistics.findCached(computation.ask, releaseId, key)
-    if (cached) return cached
-    await refuseInvalid(polygons, computation.pause)
-    const found = await statistics.compute(computation, releaseId, polygons, distribution)
-    statistics.cache(key, found)
-    return found
-  }
-
-  /** @throws {ApiError} for polygons that are invalid or lie outside all countries */
-  async function adviseIn(
-    release: PublishedRelease,
-    polygons: Rings[],
-    distribution: Distribution,
-    { wait, compute }: Waiting,
-  ): Promise<PolygonAdvice> {
-    refuseElsewhere(await wait(countryExtents), polygons, release.countryCode)
-    const find = (computation: Computation) => findOrCompute(computation, release.id, polygons, distribution)
-    return adviceFrom(release, await compute(find))
-  }
-
-  async function advise(
-    series: Series,
-    polygons: Rings[],
-    distribution: Distribution,
-    waiting: Waiting,
-  ): Promise<PolygonAdvice> {
-    const { wait, compute } = waiting
-    refuseElsewhere(await wait(countryExtents), polygons, series.countryCode)
-    const adviseNow: WorkInRelease<PolygonAdvice> = async (snapshot, release) => {
-      if (release) {
-        const advice = await adviseIn(release, polygons, distribution, waiting)
-        return withValues(reasons, wait, snapshot, series, advice)
-      }
-      await compute(({ pause }) => refuseInvalid(polygons, pause))
-      const place = { ...series, ...findInteriorPoint(polygons) }
-      throw await wait(() => reasons.noRelease(snapshot, place, 'polygon'))
-    }
-    return lookup.inRelease(series, adviseNow, wait)
-  }
-
-  return { advise, adviseIn }
-}
-
-export type PolygonAdvisor = ReturnType<typeof createPolygonAdvisor>
 
 /** @throws {ApiError} OUTSIDE_COUNTRY, or INVALID_GEOMETRY where the coordinates look swapped */
 function refuseElsewhere(countries: CountryExtent[], polygons: Rings[], countryCode: string): void {
@@ -270,8 +232,7 @@ function meetsAny(countries: CountryExtent[], polygons: Rings[], swapped: 0 | 1)
  * @param name the name in the request
  */
 export function describeRegion(name: string | undefined, advice: Advice) {
-  const { position, statistics } = advice
-  const admin = 'admin' in advice ? advice.admin : undefined
+  const { position, statistics, admin } = advice
   return {
     name: name ?? admin?.name ?? 'Polygon',
     lat: position.latitude,
@@ -281,3 +242,77 @@ export function describeRegion(name: string | undefined, advice: Advice) {
     ...(admin && { admin }),
   }
 }
+
+/** The statistics of a release in a region, in the order of its columns; null where a layer has no value. */
+export type RegionValues = readonly (number | null)[]
+
+/** Some areas of a level, in the order of their codes. */
+interface AreaRun {
+  countryCode: string
+  level: number
+  /** The code of the area before them; null for the beginning. */
+  after: string | null
+  count: number
+}
+
+/** The statistics of releases in areas and polygons, for tables and maps. */
+export function createRegionStatistics({ database, products }: App, advisors: Advisors) {
+  function listFigures(release: PublishedRelease, advice: Pick<Advice, 'statistics'>): RegionValues {
+    const product = products.of(release.product)
+    return readStatistics(product, release, listStatisticKeys(product), advice)
+  }
+
+  const describeArea = (release: PublishedRelease, area: AreaInRelease) => ({
+    code: area.code,
+    /** The version of the boundaries of its level. */
+    version: area.version,
+    /** Null where nothing is stored. */
+    stored: area.statistics && listFigures(release, adviceFrom(release, area.statistics)),
+    /**
+     * Computes and stores, with a queue and a deadline.
+     *
+     * @throws {ReplacedMeanwhile} where the release or the area was deleted
+     */
+    compute: async (request: FastifyRequest, reply: FastifyReply) =>
+      listFigures(
+        release,
+        await advisors.adviseWithTimeout(request, reply, (waiting) =>
+          advisors.adviseIn(release, area, null, waiting),
+        ),
+      ),
+  })
+
+  return {
+    /** Changes with the computation. */
+    version: String(STATISTICS_VERSION),
+    columnsOf(release: PublishedRelease) {
+      const product = products.of(release.product)
+      return listStatisticColumns(product, release, listStatisticKeys(product))
+    },
+    /** Reads stored statistics; the caller has a connection. */
+    async find(release: PublishedRelease, { countryCode, level, after, count }: AreaRun) {
+      const selection = { countryCode, level, parent: null }
+      const areas = await listAreasInRelease(database.reader, selection, release.id, after, count)
+      return areas.map((area) => describeArea(release, area))
+    },
+    /**
+     * @throws {ApiError} for a polygon that is invalid or lies outside all countries
+     * @throws {ReplacedMeanwhile} where the release was deleted
+     */
+    async inPolygon(
+      release: PublishedRelease,
+      polygon: SentGeoJson,
+      request: FastifyRequest,
+      reply: FastifyReply,
+    ) {
+      const { polygons } = readGeoJson(polygon)
+      const advice = await advisors.adviseWithTimeout(request, reply, (waiting) =>
+        advisors.adviseIn(release, polygons, null, waiting),
+      )
+      return listFigures(release, advice)
+    },
+  }
+}
+
+export type RegionStatistics = ReturnType<typeof createRegionStatistics>
+export type FoundArea = Awaited<ReturnType<RegionStatistics['find']>>[number]

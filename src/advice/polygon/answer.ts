@@ -1,11 +1,9 @@
-import type { ProductDefinition, Series } from '#schemas/products/define.ts'
+import type { AdvisedArea } from '#schemas/areas.ts'
+import type { ProductDefinition } from '#schemas/products/define.ts'
 import { quotient, times, toDecimal } from '#src/lib/decimal.ts'
 import { round, roundDegrees, roundVisibly } from '#src/lib/round.ts'
-import type { Wait } from '#src/lib/time-budget.ts'
 import type { LayerLabel, Position, ReleaseLabels } from '#src/lookup/queries.ts'
-import type { Reasons } from '#src/lookup/reasons.ts'
 import { makeLabels, nameColumn } from '#src/lookup/releases.ts'
-import type { Snapshot } from '#src/lookup/snapshot.ts'
 import type { DistributionOptions, Quantile } from '#src/raster/distribution.ts'
 import { computeQuantities, type QuantityResult } from '../quantities/compute.ts'
 import { AREA_UNITS, type FieldArea } from '../quantities/plan.ts'
@@ -106,37 +104,24 @@ export function makeRegionEntries(
 }
 
 /** The answer of a release for a polygon or an area. */
-export interface PolygonAdvice {
+export interface Advice {
   release: ReleaseLabels
   /** A position inside. */
   position: Position
   statistics: ZonalStatistics
+  /** Undefined for a polygon. */
+  admin?: AdvisedArea
 }
 
 export function adviceFrom(
   release: ReleaseLabels,
   { longitude, latitude, ...statistics }: LocatedStatistics,
-): PolygonAdvice {
-  return { release, position: roundedPosition({ longitude, latitude }), statistics }
+): Advice {
+  const position = { longitude: roundDegrees(longitude), latitude: roundDegrees(latitude) }
+  return { release, position, statistics }
 }
 
-function roundedPosition({ longitude, latitude }: Position): Position {
-  return { longitude: roundDegrees(longitude), latitude: roundDegrees(latitude) }
-}
-
-/** @throws {ApiError} the reason, for advice without a value in any layer */
-export async function withValues<Advice extends PolygonAdvice>(
-  reasons: Reasons,
-  wait: Wait,
-  snapshot: Snapshot,
-  series: Series,
-  advice: Advice,
-): Promise<Advice> {
-  if (hasValues(advice)) return advice
-  throw await wait(() => reasons.noValue(snapshot, series, advice.position, 'polygon'))
-}
-
-export function hasValues({ statistics }: PolygonAdvice): boolean {
+export function hasValues({ statistics }: Advice): boolean {
   return statistics.layers.some((layer) => layer !== null)
 }
 
@@ -154,7 +139,7 @@ export function readStatistics(
   product: ProductDefinition,
   { layers }: ReleaseLabels,
   keys: string[],
-  { statistics }: Pick<PolygonAdvice, 'statistics'>,
+  { statistics }: Pick<Advice, 'statistics'>,
 ): (number | null)[] {
   return layers.flatMap((layer, index) => {
     const found = statistics.layers[index]

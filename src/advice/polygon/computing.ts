@@ -13,7 +13,7 @@ import { clientKeyOf } from '#src/http/request.ts'
 import { type ClientKey, createLimiter } from '#src/lib/fair-queue.ts'
 import { createWait, type Wait } from '#src/lib/time-budget.ts'
 import type { Pause } from '#src/lib/turns.ts'
-import type { ZonalCoverage } from './zonal-queries.ts'
+import type { ZonalCoverage } from './queries.ts'
 
 /** Reads tiles of a coverage from its store, which has no tiles without values. */
 type ReadTiles = (coverage: ZonalCoverage, tiles: { row: number; column: number }[]) => Promise<StoredTile[]>

@@ -30,8 +30,8 @@ import { makeReleaseMembers, readSeries } from '#src/lookup/releases.ts'
 import { manyRoutes } from '../polygons/routes.ts'
 import { entriesWith } from '../quantities/compute.ts'
 import type { QuantityRules, ReadRules } from '../quantities/rules.ts'
-import { type Advice, type Advisors, describeRegion } from './advisors.ts'
-import { makeRegionEntries, quantitiesIn } from './answer.ts'
+import { type Advisors, describeRegion } from './advisors.ts'
+import { type Advice, makeRegionEntries, quantitiesIn } from './answer.ts'
 import {
   GEOJSON,
   polygonBodyReader,
@@ -106,7 +106,7 @@ export async function polygonRoutes(app: App, options: PolygonOptions): Promise<
   for (const endpoint of schemas) {
     app.route({ ...polygonRoute(endpoint, options), bodyLimit: app.config.BODY_LIMIT_BYTES })
   }
-  await app.register(manyRoutes, { lookup, ...many, ...advisors, readRules })
+  await app.register(manyRoutes, { lookup, ...many, advisors, readRules })
 }
 
 function polygonRoute(

@@ -1,5 +1,5 @@
 import type { Pause } from '#src/lib/turns.ts'
-import { BLOCK_FACTOR, largestBlocks } from '#src/raster/blocks.ts'
+import { countTiles } from '#src/raster/blocks.ts'
 import {
   type BandPixels,
   Distribution,
@@ -10,12 +10,11 @@ import {
   type Quantile,
   type WeighedPixels,
 } from '#src/raster/distribution.ts'
-import { createMeasure } from '#src/raster/pixel-area.ts'
 import type { Summary } from '#src/raster/summary.ts'
-import type { DecodedTile } from '#src/raster/wkb.ts'
+import type { DecodedTile } from '#src/raster/tiles.ts'
 import type { Computation } from './computing.ts'
-import { readSummaries, type StoredSummary, type ZonalBand, type ZonalCoverage } from './zonal-queries.ts'
-import { readPolygonTiles, TileReader, type VisitTile, type ZonalPolygon } from './zonal-tiles.ts'
+import type { StoredSummary, ZonalBand, ZonalCoverage } from './queries.ts'
+import { readBlocks, readPolygonTiles, TileReader, type ZonalPolygon } from './zonal-tiles.ts'
 
 /** Numbers of collected pixels of a polygon: 16 MB with four bytes a pixel. */
 const MOST_KEPT = 4_194_304
@@ -106,14 +105,11 @@ const MOST_TILES = 4096
 /** Summaries of tiles that choose them; beyond that, summaries of larger blocks do. */
 const MOST_SUMMARIES = 32_768
 
-/** Runs of blocks in one statement. */
-const RUNS_A_CHUNK = 1024
-
 /** Summaries between two pauses. */
 const SLICE = 256
 
 /** The summaries and tiles of a coverage in a polygon. */
-export interface FoundInPolygon {
+interface FoundInPolygon {
   placed: ZonalPolygon
   /** The summaries of the bands. */
   summaries: Summary[]
@@ -137,16 +133,16 @@ export async function distributionsIn(
 ): Promise<(LayerDistribution | null)[]> {
   if (summaries.every(({ weight }) => weight === 0)) return summaries.map(() => null)
   const { pause } = computation
-  const measure = createMeasure(coverage, coverage.geographic)
-  const count = tilesIn(inside)
+  const count = countTiles(inside)
   const distributions = new BandDistributions(coverage, summaries, wanted, roomFor(coverage, isKept()))
   const gatherer = new PixelGatherer((part) => distributions.addPixels(part))
-  const addTile: VisitTile = (tile, areas) => gatherer.add(tile, areas, coverage.tileSize)
+  const addTile = (areas: Float64Array, tile?: DecodedTile) =>
+    gatherer.add(tile as DecodedTile, areas, coverage.tileSize)
   if (pixels) await addPixels(pixels)
-  else await readPolygonTiles(computation, coverage, placed, addTile)
-  const reader = new TileReader(computation, coverage, addTile)
+  else await readPolygonTiles(computation, [coverage], placed, addTile)
+  const reader = new TileReader(computation, [coverage], addTile)
   if (count > MOST_TILES) await addMany()
-  else for (const [row, runs] of inside) await reader.requestWhole(row, runs, measure)
+  else for (const [row, runs] of inside) await reader.requestWhole(row, runs)
   await reader.finish()
   gatherer.finish()
   return describeLayers(distributions, pause)
@@ -166,7 +162,8 @@ export async function distributionsIn(
 
   /** Adds the pixels of the tiles with the largest uncertainty, and the summaries of the others. */
   async function addMany(): Promise<void> {
-    const blocks = await summariesInside(computation, coverage, inside, count)
+    const blocks: StoredSummary[] = []
+    for await (const block of readBlocks(computation, coverage, inside, MOST_SUMMARIES)) blocks.push(block)
     const intervals = await findIntervals(computation, coverage, summaries, blocks, wanted)
     const tiles: { block: StoredSummary; uncertainty: number }[] = []
     await inSlices(blocks, pause, (block) => {
@@ -177,20 +174,12 @@ export async function distributionsIn(
       .sort((a, b) => b.uncertainty - a.uncertainty)
       .slice(0, MOST_TILES)
       .map(({ block }) => block)
-    for (const { row, column } of uncertain) await reader.requestWhole(row, [column, column + 1], measure)
+    for (const { row, column } of uncertain) await reader.requestWhole(row, [column, column + 1])
     const read = new Set(uncertain)
     await inSlices(blocks, pause, (block) => {
       if (!read.has(block)) distributions.addBlock(block)
     })
   }
-}
-
-function tilesIn(inside: Map<number, number[]>): number {
-  let count = 0
-  for (const runs of inside.values()) {
-    for (let at = 0; at < runs.length; at += 2) count += (runs[at + 1] as number) - (runs[at] as number)
-  }
-  return count
 }
 
 async function describeLayers(
@@ -269,31 +258,6 @@ function measureUncertainty(
     )
     return sum + (weight / all.weight) * (open / ((all.maximum - all.minimum) * Math.abs(band.scale)))
   }, 0)
-}
-
-/** The summaries of the tiles inside, or of blocks if the tiles are too many. */
-async function summariesInside(
-  { ask, pause }: Computation,
-  coverage: ZonalCoverage,
-  inside: Map<number, number[]>,
-  count: number,
-): Promise<StoredSummary[]> {
-  const { id, width, height, tileSize } = coverage
-  const highest = levelFor(count)
-  const runs = largestBlocks(inside, Math.ceil(width / tileSize), Math.ceil(height / tileSize), highest)
-  const found: StoredSummary[] = []
-  for (let at = 0; at < runs.length; at += RUNS_A_CHUNK) {
-    for (const summary of await readSummaries(ask, id, runs.slice(at, at + RUNS_A_CHUNK))) {
-      found.push(summary)
-      await pause()
-    }
-  }
-  return found
-}
-
-/** The lowest level with few enough blocks. */
-function levelFor(tiles: number): number {
-  return Math.max(0, Math.ceil(Math.log(tiles / MOST_SUMMARIES) / Math.log(BLOCK_FACTOR ** 2)))
 }
 
 /** Collects the pixels of read tiles for a second pass, up to a bound. */

@@ -5,28 +5,20 @@ import type { Tables } from '#src/data/tables.ts'
 import { Cache } from '#src/lib/cache.ts'
 import type { Position } from '#src/lookup/queries.ts'
 import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
-import { type BlockRun, largestBlocks } from '#src/raster/blocks.ts'
 import type { DistributionOptions } from '#src/raster/distribution.ts'
 import { ellipsoidArea, type Rings } from '#src/raster/rings.ts'
 import { addSummary, emptySummary, type Summary, summarizePixels } from '#src/raster/summary.ts'
-import type { DecodedTile, TileBand } from '#src/raster/wkb.ts'
+import type { DecodedTile, TileBand } from '#src/raster/tiles.ts'
 import type { Computation } from './computing.ts'
 import { findInteriorPoint } from './geometry.ts'
+import { findStore, listCoverages, SummariesGone, type ZonalCoverage } from './queries.ts'
 import {
   CollectedPixels,
   computeValueRange,
   distributionsIn,
-  type FoundInPolygon,
   type LayerDistribution,
 } from './zonal-distributions.ts'
-import {
-  findStore,
-  listCoverages,
-  readSummaries,
-  SummariesGone,
-  type ZonalCoverage,
-} from './zonal-queries.ts'
-import { projectOnCoverage, readPolygonTiles, type ZonalPolygon } from './zonal-tiles.ts'
+import { projectOnCoverage, readBlocks, readPolygonTiles } from './zonal-tiles.ts'
 
 /** The statistics of a layer in a polygon, in the layer's unit. */
 export interface LayerStatistics {
@@ -60,26 +52,19 @@ const SQUARE_METRES_A_HECTARE = 10_000
  * chunks, so that memory stays bounded.
  *
  * @param wanted the options for the distribution of values; null for none
- * @param onSummariesGone called for a coverage without summaries, which is then read tile by tile
+ * @throws {SummariesGone}
  */
 export async function zonalStatistics(
   computation: Computation,
   coverages: ZonalCoverage[],
   polygons: Rings[],
   wanted: DistributionOptions | null,
-  onSummariesGone: () => void,
 ): Promise<ZonalStatistics> {
   const layers: (LayerStatistics | null)[] = []
   const areaHa = ellipsoidArea(polygons) / SQUARE_METRES_A_HECTARE
   await computation.pause()
   for (const coverage of coverages) {
-    const { summaries, total, distributions } = await summariesIn(
-      computation,
-      coverage,
-      polygons,
-      wanted,
-      onSummariesGone,
-    )
+    const { summaries, total, distributions } = await summarize(computation, coverage, polygons, wanted)
     coverage.bands.forEach((band, position) => {
       const { index, scale, offset } = band
       const summary = summaries[position] as Summary
@@ -101,82 +86,36 @@ export async function zonalStatistics(
   return { areaHa, layers }
 }
 
-/** Runs of blocks in one statement. */
-const RUNS_A_CHUNK = 1024
-
 /** The summaries of a coverage's bands in a polygon, and the area of the polygon in the same measure. */
-interface CoverageSummaries {
-  summaries: Summary[]
-  total: number
-  /** One of each band, where requested. */
-  distributions: (LayerDistribution | null)[]
-}
-
-async function summariesIn(
+async function summarize(
   computation: Computation,
   coverage: ZonalCoverage,
   polygons: Rings[],
   wanted: DistributionOptions | null,
-  onSummariesGone: () => void,
-): Promise<CoverageSummaries> {
-  try {
-    return await examine(computation, coverage, polygons, wanted)
-  } catch (error) {
-    if (!(error instanceof SummariesGone)) throw error
-    onSummariesGone()
-    return examine(computation, { ...coverage, summarised: false }, polygons, wanted)
-  }
-}
-
-async function examine(
-  computation: Computation,
-  coverage: ZonalCoverage,
-  polygons: Rings[],
-  wanted: DistributionOptions | null,
-): Promise<CoverageSummaries> {
+) {
+  const { bands, tileSize } = coverage
   const placed = await projectOnCoverage(computation.ask, coverage, polygons)
   await computation.pause()
-  const kept = wanted ? new CollectedPixels(coverage) : undefined
-  const { summaries, total, inside } = await addUp(computation, coverage, placed, kept)
-  if (wanted === null) return { summaries, total, distributions: [] }
-  const found = { placed, summaries, inside, pixels: kept?.take() }
-  return { summaries, total, distributions: await distributionsIn(computation, coverage, found, wanted) }
-}
-
-/** @param kept takes the pixels of read tiles */
-async function addUp(
-  computation: Computation,
-  coverage: ZonalCoverage,
-  placed: ZonalPolygon,
-  kept: CollectedPixels | undefined,
-): Promise<Pick<FoundInPolygon, 'summaries' | 'inside'> & { total: number }> {
-  const { ask, pause } = computation
-  const { id, width, height, tileSize, bands } = coverage
+  const collected = wanted && new CollectedPixels(coverage)
   const summaries = bands.map(emptySummary)
-  const { area, inside } = await readPolygonTiles(computation, coverage, placed, addTile)
-  const blocks = largestBlocks(inside, Math.ceil(width / tileSize), Math.ceil(height / tileSize))
-  for (let at = 0; at < blocks.length; at += RUNS_A_CHUNK) {
-    await addBlocks(blocks.slice(at, at + RUNS_A_CHUNK))
-  }
-  // The sum of the parts is as exact as the parts; only the area beside the grid is missing.
-  return { summaries, inside, total: (placed.within ? area : placed.area) / placed.share }
-
-  function addTile(tile: DecodedTile, areas: Float64Array): void {
-    const whole = { start: 0, stride: tile.width, width: tile.width, height: tile.height }
+  const { total, inside } = await readPolygonTiles(computation, [coverage], placed, addTile)
+  for await (const stored of readBlocks(computation, coverage, inside)) {
     bands.forEach(({ band }, index) => {
-      const pixels = tile.bands[band - 1] as TileBand
-      addSummary(summaries[index] as Summary, summarizePixels(pixels, whole, areas, tileSize))
+      addSummary(summaries[index] as Summary, stored.summary(band))
     })
-    kept?.add(tile, areas)
   }
+  if (!collected) return { summaries, total, distributions: [] }
+  const found = { placed, summaries, inside, pixels: collected.take() }
+  return { summaries, total, distributions: await distributionsIn(computation, coverage, found, wanted) }
 
-  async function addBlocks(runs: BlockRun[]): Promise<void> {
-    for (const stored of await readSummaries(ask, id, runs)) {
-      bands.forEach(({ band }, index) => {
-        addSummary(summaries[index] as Summary, stored.summary(band))
-      })
-      await pause()
-    }
+  function addTile(areas: Float64Array, tile?: DecodedTile): void {
+    const { width, height, bands: pixels } = tile as DecodedTile
+    const whole = { start: 0, stride: width, width, height }
+    bands.forEach(({ band }, index) => {
+      const summary = summarizePixels(pixels[band - 1] as TileBand, whole, areas, tileSize)
+      addSummary(summaries[index] as Summary, summary)
+    })
+    collected?.add(tile as DecodedTile, areas)
   }
 }
 
@@ -209,28 +148,30 @@ export function createReleaseStatistics(db: Kysely<Tables>) {
     return coverages
   }
 
-  async function refuseMoved(ask: Ask, releaseId: number, coverages: ZonalCoverage[]): Promise<void> {
-    const store = await findStore(ask, releaseId)
-    if (coverages.every((coverage) => coverage.store === store)) return
-    grids.delete(releaseId)
-    throw new ReplacedMeanwhile()
+  async function computeIn(
+    computation: Computation,
+    releaseId: number,
+    polygons: Rings[],
+    distribution: DistributionOptions | null,
+  ): Promise<LocatedStatistics> {
+    const coverages = await computation.wait(() => grids.load(releaseId, () => findGrids(releaseId)))
+    // Tiles that a replica lacks look like tiles without a value, as do those of deleted and moved releases.
+    await refuseMoved(computation.ask, releaseId, coverages)
+    const statistics = await zonalStatistics(computation, coverages, polygons, distribution)
+    await refuseMoved(computation.ask, releaseId, coverages)
+    return { ...statistics, ...findInteriorPoint(polygons) }
   }
 
   return {
     /** @throws {ReplacedMeanwhile} where the release was deleted or moved before its last tile was read */
-    async compute(
-      computation: Computation,
-      releaseId: number,
-      polygons: Rings[],
-      distribution: DistributionOptions | null,
-    ): Promise<LocatedStatistics> {
-      const coverages = await computation.wait(() => grids.load(releaseId, () => findGrids(releaseId)))
-      const forget = () => grids.delete(releaseId)
-      // Tiles that a replica lacks look like tiles without a value, as do those of deleted and moved releases.
-      await refuseMoved(computation.ask, releaseId, coverages)
-      const statistics = await zonalStatistics(computation, coverages, polygons, distribution, forget)
-      await refuseMoved(computation.ask, releaseId, coverages)
-      return { ...statistics, ...findInteriorPoint(polygons) }
+    async compute(...question: Parameters<typeof computeIn>): Promise<LocatedStatistics> {
+      try {
+        return await computeIn(...question)
+      } catch (error) {
+        grids.delete(question[1])
+        if (error instanceof SummariesGone) return computeIn(...question)
+        throw error
+      }
     },
     /** @throws {ReplacedMeanwhile} where the release was deleted */
     async findCached(ask: Ask, releaseId: number, key: string): Promise<LocatedStatistics | undefined> {
@@ -242,29 +183,27 @@ export function createReleaseStatistics(db: Kysely<Tables>) {
   }
 }
 
+/** @throws {ReplacedMeanwhile} where the release has no tiles in the store of its coverages */
+export async function refuseMoved(ask: Ask, releaseId: number, coverages: ZonalCoverage[]): Promise<void> {
+  const store = await findStore(ask, releaseId)
+  if (!store || coverages.some((coverage) => coverage.store !== store)) throw new ReplacedMeanwhile()
+}
+
 /** Quantiles and bins take as much memory as a layer without them. */
 function countNumbers(layer: LayerStatistics | null): number {
   const { quantiles = [], histogram = [] } = layer?.distribution ?? {}
   return 1 + quantiles.length + histogram.length
 }
 
-/** The cache key of an area with the boundaries of a version. */
-export function createAreaKey(
+/** The cache key of polygons, to the last bit, or of an area with the boundaries of a version. */
+export function createKey(
   releaseId: number,
-  { id, version }: { id: number; version: string },
-  distribution: DistributionOptions,
-): string {
-  return JSON.stringify([releaseId, id, version, distribution])
-}
-
-/** The cache key of polygons, to the last bit. */
-export function createPolygonsKey(
-  releaseId: number,
-  polygons: Rings[],
+  region: Rings[] | { id: number; version: string },
   distribution: DistributionOptions | null,
 ): string {
+  if (!Array.isArray(region)) return JSON.stringify([releaseId, region.id, region.version, distribution])
   const hash = createHash('sha256')
-  for (const rings of polygons) {
+  for (const rings of region) {
     hash.update(Int32Array.from([rings.length, ...rings.map(({ length }) => length)]))
     for (const ring of rings) hash.update(ring)
   }

@@ -1,65 +1,11 @@
 import type { Ask } from '#src/data/cancellable.ts'
-import { columnsIn, tileRowsOf } from '#src/raster/blocks.ts'
-import { createMeasure, type Measure } from '#src/raster/pixel-area.ts'
+import { columnsIn, largestBlocks, tileRowsOf } from '#src/raster/blocks.ts'
+import { createMeasure, type Measure } from '#src/raster/grid.ts'
 import { clip, ellipsoidArea, planarArea, type Rings, ringLength, sumOfRings } from '#src/raster/rings.ts'
 import { type ProjectedPolygon, projectOnGrid } from '#src/raster/scan.ts'
-import {
-  type DecodedTile,
-  decodeLineString,
-  decodeMultiPolygon,
-  encodeLineString,
-  encodeMultiPolygon,
-  TileDecoder,
-} from '#src/raster/wkb.ts'
+import { type DecodedTile, decodeTile } from '#src/raster/tiles.ts'
 import type { Computation } from './computing.ts'
-import { divideEdges, transformTo, type ZonalCoverage } from './zonal-queries.ts'
-
-/** Positions of one statement, which takes some milliseconds and blocks the embedded database. */
-const POSITIONS_A_STATEMENT = 10_000
-
-/**
- * Transforms polygons in longitude and latitude into the CRS of a grid.
- *
- * @param step degrees: longer edges are divided, since a line that is straight there is a curve in the grid
- */
-export async function transformPolygons(
-  ask: Ask,
-  polygons: Rings[],
-  srid: number,
-  step: number,
-): Promise<Rings[]> {
-  const divided = decodeMultiPolygon(await divideEdges(ask, encodeMultiPolygon(polygons), step))
-  const positions = joined(divided.flat())
-  // Each position is transformed by itself, so any of them can share a line.
-  for (const part of splitPositions(positions)) {
-    part.set(decodeLineString(await transformTo(ask, encodeLineString(part), srid)))
-  }
-  let at = 0
-  return divided.map((rings) =>
-    rings.map(({ length }) => {
-      at += length
-      return positions.slice(at - length, at)
-    }),
-  )
-}
-
-function joined(rings: Float64Array[]): Float64Array {
-  const positions = new Float64Array(rings.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const ring of rings) {
-    positions.set(ring, at)
-    at += ring.length
-  }
-  return positions
-}
-
-/** Views of positions of nearly equal length: a single position would be no line. */
-function splitPositions(positions: Float64Array): Float64Array[] {
-  const total = positions.length / 2
-  const parts = Math.ceil(total / POSITIONS_A_STATEMENT)
-  const startOf = (part: number) => 2 * Math.floor((part * total) / parts)
-  return Array.from({ length: parts }, (_, part) => positions.subarray(startOf(part), startOf(part + 1)))
-}
+import { readSummaries, type StoredSummary, transformPolygons, type ZonalCoverage } from './queries.ts'
 
 /** Polygons on the grid of a coverage. */
 export interface ZonalPolygon extends ProjectedPolygon {
@@ -129,42 +75,47 @@ async function transform(
 /** Tiles of one statement: half a megabyte with one Float32 band. */
 const TILES_A_CHUNK = 512
 
-/** A tile, and the area of each of its pixels inside the polygon. */
-export interface WeighedTile {
+/** A requested tile: the inner area of each pixel, row by row, and the stored tile of each coverage. */
+interface WeighedTile {
   row: number
   column: number
-  /** Row by row, as wide as the tile size. */
   areas: Float64Array
+  stored: Buffer[]
 }
 
-/** Takes each existing tile, which is valid until the next one. Tiles without values do not exist. */
-export type VisitTile = (tile: DecodedTile, areas: Float64Array) => void
+/** Takes the tiles of coverages on one grid at a place; a tile without values does not exist, but one of them does. */
+type VisitTiles = (areas: Float64Array, ...tiles: (DecodedTile | undefined)[]) => void
 
-/** Reads requested tiles of a coverage in chunks, so that memory stays bounded. */
+/** Reads requested tiles of coverages on one grid in chunks, so that memory stays bounded. */
 export class TileReader {
   readonly #computation: Computation
-  readonly #coverage: ZonalCoverage
-  readonly #columns: number
-  readonly #visit: VisitTile
-  readonly #decoder = new TileDecoder()
-  #requested = new Map<number, WeighedTile>()
+  readonly #coverages: ZonalCoverage[]
+  readonly #grid: ZonalCoverage
+  readonly #measure: Measure
+  readonly #visit: VisitTiles
+  #requested = new Map<string, WeighedTile>()
 
-  constructor(computation: Computation, coverage: ZonalCoverage, visit: VisitTile) {
+  constructor(computation: Computation, coverages: ZonalCoverage[], visit: VisitTiles) {
     this.#computation = computation
-    this.#coverage = coverage
-    this.#columns = Math.ceil(coverage.width / coverage.tileSize)
+    this.#coverages = coverages
+    this.#grid = coverages[0] as ZonalCoverage
+    this.#measure = createMeasure(this.#grid, this.#grid.geographic)
     this.#visit = visit
   }
 
-  async request(tile: WeighedTile): Promise<void> {
-    this.#requested.set(tile.row * this.#columns + tile.column, tile)
+  async request(row: number, column: number, areas: Float64Array): Promise<void> {
+    this.#requested.set(`${row} ${column}`, { row, column, areas, stored: [] })
     if (this.#requested.size >= TILES_A_CHUNK) await this.finish()
   }
 
   /** Requests whole tiles of a row, in runs of columns. */
-  async requestWhole(row: number, runs: number[], measure: Measure): Promise<void> {
-    const areas = wholeTile(this.#coverage, measure, row)
-    for (const column of columnsIn(runs)) await this.request({ row, column, areas })
+  async requestWhole(row: number, runs: number[]): Promise<void> {
+    const { tileSize } = this.#grid
+    const areas = new Float64Array(tileSize * tileSize)
+    for (let line = 0; line < tileSize; line++) {
+      areas.fill(this.#measure.pixelArea(row * tileSize + line), line * tileSize, (line + 1) * tileSize)
+    }
+    for (const column of columnsIn(runs)) await this.request(row, column, areas)
   }
 
   /** Reads the last chunk. */
@@ -173,51 +124,71 @@ export class TileReader {
     this.#requested = new Map()
     if (requested.size === 0) return
     const { readTiles, pause } = this.#computation
-    for (const { row, column, wkb } of await readTiles(this.#coverage, [...requested.values()])) {
-      const { areas } = requested.get(row * this.#columns + column) as WeighedTile
-      this.#visit(this.#decoder.decode(wkb), areas)
+    for (const [side, coverage] of this.#coverages.entries()) {
+      for (const { row, column, wkb } of await readTiles(coverage, [...requested.values()])) {
+        ;(requested.get(`${row} ${column}`) as WeighedTile).stored[side] = wkb
+      }
+    }
+    for (const { areas, stored } of requested.values()) {
+      if (stored.length === 0) continue
+      this.#visit(areas, ...Array.from(stored, (wkb) => wkb && decodeTile(wkb)))
       await pause()
     }
   }
 }
 
-/** The tiles of a polygon, read and unread. */
+/** The read part of a polygon, and the tiles inside that have summaries instead. */
 interface TilesRead {
-  /** The area of the grid inside the polygon. */
-  area: number
-  /** The unread tiles inside, as runs of columns by their row. */
+  /** The area of the polygon in the measure of the grid. */
+  total: number
+  /** Unread tiles, as runs of columns by their row. */
   inside: Map<number, number[]>
 }
 
-/** Reads the tiles on the border of a polygon, and those inside if the coverage has no summaries. */
+/** Reads the tiles on the border of a polygon, and those inside unless all coverages have summaries. */
 export async function readPolygonTiles(
   computation: Computation,
-  coverage: ZonalCoverage,
+  coverages: ZonalCoverage[],
   placed: ZonalPolygon,
-  visit: VisitTile,
+  visit: VisitTiles,
 ): Promise<TilesRead> {
-  const measure = createMeasure(coverage, coverage.geographic)
-  const reader = new TileReader(computation, coverage, visit)
-  const read: TilesRead = { area: 0, inside: new Map() }
-  for (const found of tileRowsOf(placed, coverage, measure)) {
+  const grid = coverages[0] as ZonalCoverage
+  const reader = new TileReader(computation, coverages, visit)
+  const inside: TilesRead['inside'] = new Map()
+  let area = 0
+  for (const found of tileRowsOf(placed, grid, createMeasure(grid, grid.geographic))) {
     await computation.pause()
     if (!found) continue
-    const { row, area, border, inside } = found
-    read.area += area
-    for (const [column, areas] of border) await reader.request({ row, column, areas })
-    if (inside.length === 0) continue
-    if (coverage.summarised) read.inside.set(row, inside)
-    else await reader.requestWhole(row, inside, measure)
+    area += found.area
+    for (const [column, areas] of found.border) await reader.request(found.row, column, areas)
+    if (found.inside.length === 0) continue
+    if (coverages.every(({ summarised }) => summarised)) inside.set(found.row, found.inside)
+    else await reader.requestWhole(found.row, found.inside)
   }
   await reader.finish()
-  return read
+  // The sum of the parts is as exact as the parts; only the area beside the grid is missing.
+  return { total: (placed.within ? area : placed.area) / placed.share, inside }
 }
 
-/** The areas of the pixels of a whole tile in a row of them. */
-export function wholeTile({ tileSize }: ZonalCoverage, measure: Measure, row: number): Float64Array {
-  const areas = new Float64Array(tileSize * tileSize)
-  for (let line = 0; line < tileSize; line++) {
-    areas.fill(measure.pixelArea(row * tileSize + line), line * tileSize, (line + 1) * tileSize)
+/** Runs of blocks in one statement. */
+const RUNS_A_CHUNK = 1024
+
+/**
+ * The stored summaries of the largest blocks of whole tiles.
+ *
+ * @param most summaries: of larger blocks alone where the tiles are more
+ */
+export async function* readBlocks(
+  { ask, pause }: Computation,
+  coverage: ZonalCoverage,
+  inside: Map<number, number[]>,
+  most?: number,
+): AsyncGenerator<StoredSummary> {
+  const runs = largestBlocks(inside, coverage, most)
+  for (let at = 0; at < runs.length; at += RUNS_A_CHUNK) {
+    for (const stored of await readSummaries(ask, coverage.id, runs.slice(at, at + RUNS_A_CHUNK))) {
+      yield stored
+      await pause()
+    }
   }
-  return areas
 }

@@ -32,7 +32,7 @@ import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
 import { readSeries } from '#src/lookup/releases.ts'
 import { createSources, listReleaseCodes, type SourceRelease } from '#src/lookup/sources.ts'
 import { GEOJSON_TYPE, JSON_TYPE, mediaTypeOfBody, readLongBodies } from '../batch/bodies.ts'
-import type { AreaAdvisor, PolygonAdvisor } from '../polygon/advisors.ts'
+import type { Advisors } from '../polygon/advisors.ts'
 import {
   isPolygonItself,
   polygonNoter,
@@ -41,11 +41,16 @@ import {
   refuseProvenance,
   refuseUnlessOne,
 } from '../polygon/body.ts'
-import type { AdviseWithTimeout } from '../polygon/computing.ts'
 import type { AreaSelection } from '../polygon/queries.ts'
 import type { ReadRules } from '../quantities/rules.ts'
-import { DATA_VALUE_SET, POLYGON_FORMATS, type PolygonFormat, refuseQuantities } from './formats.ts'
-import { createPolygonItems, type PolygonItem } from './items.ts'
+import {
+  createPolygonItems,
+  DATA_VALUE_SET,
+  POLYGON_FORMATS,
+  type PolygonFormat,
+  type PolygonItem,
+  refuseQuantities,
+} from './items.ts'
 import {
   type ItemSource,
   listAreaItems,
@@ -151,9 +156,7 @@ interface ManyOptions {
   lookup: Lookup
   schemas: PolygonsSchemas<ProductDefinition>[]
   forms: PolygonsFormats
-  polygonAdvisor: PolygonAdvisor
-  areaAdvisor: AreaAdvisor
-  adviseWithTimeout: AdviseWithTimeout
+  advisors: Advisors
   readRules: ReadRules
 }
 
@@ -192,7 +195,7 @@ async function answerMany(
   reply: FastifyReply,
   count: () => void,
 ): Promise<FastifyReply> {
-  const { lookup, polygonAdvisor, areaAdvisor, adviseWithTimeout, readRules } = options
+  const { lookup, advisors, readRules } = options
   const { body, server } = request
   const { inTurn, goOnInTurn, turns } = server
   const db = server.database.reader
@@ -229,8 +232,13 @@ async function answerMany(
       series,
       wait,
       release,
-      distribution,
-      withTimeout: (advise) => adviseWithTimeout(request, reply, advise, true),
+      adviseIn: (release, region) =>
+        advisors.adviseWithTimeout(
+          request,
+          reply,
+          (waiting) => advisors.adviseIn(release, region, distribution, waiting),
+          true,
+        ),
       pause,
       waitInTurn,
       goOnInTurn: (work) => goOnInTurn(request, reply, work),
@@ -238,9 +246,7 @@ async function answerMany(
       // DHIS2 does not read the reason of a last item, and would take a part for the whole.
       cutAtFault: isDataValueSet,
     }
-    const items = selection
-      ? listAreaItems(source, areaAdvisor, db, selection)
-      : listPolygonItems(source, polygonAdvisor, polygons)
+    const items = selection ? listAreaItems(source, db, selection) : listPolygonItems(source, polygons)
     const written = writeItems(writer, eachCounted(items, count), { pause })
     const pieces = selection ? written : givingBack(request.place, () => sumSizes(polygons), written)
     return { releases: listReleaseCodes(sources), first: await pieces.next(), pieces }

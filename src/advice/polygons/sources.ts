@@ -15,12 +15,10 @@ import type { Lookup } from '#src/lookup/lookup.ts'
 import { makeReleaseMembers, type PublishedRelease, ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
 import type { SourceRelease, SourceReleases } from '#src/lookup/sources.ts'
-import type { DistributionOptions } from '#src/raster/distribution.ts'
 import { readCollection, type Validator } from '../batch/bodies.ts'
-import type { Advice, AreaAdvisor, PolygonAdvisor } from '../polygon/advisors.ts'
-import { hasValues } from '../polygon/answer.ts'
+import type { Region } from '../polygon/advisors.ts'
+import { type Advice, hasValues } from '../polygon/answer.ts'
 import { readFeatureName } from '../polygon/body.ts'
-import type { Waiting } from '../polygon/computing.ts'
 import { findInteriorPoint, type Outline, readGeoJson, toGeoJson } from '../polygon/geometry.ts'
 import { type AreaInRelease, type AreaSelection, listAreasInRelease } from '../polygon/queries.ts'
 import type { PolygonItem } from './items.ts'
@@ -150,9 +148,8 @@ export interface ItemSource extends Waits {
   snapshot: Snapshot
   series: Series
   release: PublishedRelease
-  distribution: DistributionOptions | null
-  /** Computes with a deadline of its own, which begins with its turn. */
-  withTimeout: <Result extends Advice>(advise: (waiting: Waiting) => Promise<Result>) => Promise<Result>
+  /** Advises with a deadline of its own, which begins with its turn. */
+  adviseIn: (release: PublishedRelease, region: Region) => Promise<Advice>
   /** Waits for a connection before the answer begins: the queue may refuse it. */
   waitInTurn: Wait
   /** Waits for a connection within the answer. */
@@ -193,12 +190,8 @@ function isOwn({ code, status }: ApiError, isFirst: boolean): boolean {
  *
  * @param sent loses each polygon with its turn
  */
-export function listPolygonItems(
-  source: ItemSource,
-  advisor: PolygonAdvisor,
-  sent: PlacedPolygon[],
-): AsyncGenerator<PolygonItem> {
-  const { snapshot, reasons, wait, distribution, withTimeout, pause, hasShapes } = source
+export function listPolygonItems(source: ItemSource, sent: PlacedPolygon[]): AsyncGenerator<PolygonItem> {
+  const { snapshot, reasons, wait, adviseIn, pause, hasShapes } = source
 
   async function advise(
     { id, name, outline, source: { series, release, members } }: PlacedPolygon,
@@ -207,8 +200,7 @@ export function listPolygonItems(
     const refused = (reason: ErrorBody) => ({ id, name, members, geometry: null, advice: null, reason })
     if ('error' in outline) return refused(outline)
     if (!release) return refused((await wait(() => reasons.noRelease(snapshot, series))).body)
-    const compute = () =>
-      withTimeout((waiting) => advisor.adviseIn(release, outline.polygons, distribution, waiting))
+    const compute = () => adviseIn(release, outline.polygons)
     const outcome = await findOutcome({ ...source, series }, compute, isFirst)
     await pause()
     return { id, name, members, geometry: hasShapes ? JSON.stringify(toGeoJson(outline)) : null, ...outcome }
@@ -233,11 +225,10 @@ export function listPolygonItems(
  */
 export function listAreaItems(
   source: ItemSource,
-  advisor: AreaAdvisor,
   db: Kysely<Tables>,
   selection: AreaSelection,
 ): AsyncGenerator<PolygonItem> {
-  const { release, distribution, withTimeout, waitInTurn, goOnInTurn, hasShapes } = source
+  const { release, adviseIn, waitInTurn, goOnInTurn, hasShapes } = source
   const members = makeReleaseMembers(release)
 
   async function advise(
@@ -245,7 +236,7 @@ export function listAreaItems(
     geometry: string | null,
     isFirst: boolean,
   ): Promise<PolygonItem> {
-    const compute = () => withTimeout((waiting) => advisor.adviseOn(area, release, distribution, waiting))
+    const compute = () => adviseIn(release, area)
     return {
       id: area.code,
       name: undefined,

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Series } from '#schemas/products/define.ts'
-import type { DisabledReason, WatchedValue } from '#schemas/subscriptions.ts'
+import type { DisabledReason, Threshold, WatchedValue } from '#schemas/subscriptions.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { doAlone } from '#src/data/work-lock.ts'
@@ -190,8 +190,7 @@ export interface ChangedSubscription {
   place: WatchedPlace
   input: string | null
   scenario: string | null
-  thresholdKind: 'absolute' | 'relative'
-  threshold: number
+  threshold: Threshold
   /** The values of the last notification. */
   notified: WatchedValue[]
   /** The release of the last comparison; null where none answered. */
@@ -200,14 +199,12 @@ export interface ChangedSubscription {
   after: string | null
 }
 
-interface ChangedRow extends Omit<ChangedSubscription, 'series'>, Series {}
-
 /**
  * Claims subscriptions to compare. The database itself says which release answers, so no change is missed, whatever made
  * it and whichever process was away. New ones come first, then those that have waited longest after a failure.
  */
 export async function claimChanged(db: Kysely<Tables>, most: number): Promise<ChangedSubscription[]> {
-  const { rows } = await sql<ChangedRow>`
+  const { rows } = await sql<ChangedSubscription>`
     with answering as materialized (
       select
         product, country_code, crop_code, forecast_period,
@@ -247,22 +244,17 @@ export async function claimChanged(db: Kysely<Tables>, most: number): Promise<Ch
     returning
       subscription.id,
       name,
-      product,
-      country_code as "countryCode",
-      crop_code as "cropCode",
-      forecast_period as "forecastPeriod",
+      json_build_object(
+        'product', product, 'countryCode', country_code, 'cropCode', crop_code, 'forecastPeriod', forecast_period
+      ) as series,
       place,
       input,
       scenario,
-      threshold_kind as "thresholdKind",
-      threshold,
+      json_build_object('kind', threshold_kind, 'value', threshold) as threshold,
       told as notified,
       subscription.release as before,
       changed.release as after`.execute(db)
-  return rows.map(({ product, countryCode, cropCode, forecastPeriod, ...row }) => ({
-    ...row,
-    series: { product, countryCode, cropCode, forecastPeriod },
-  }))
+  return rows
 }
 
 /** Delays the next comparison. */

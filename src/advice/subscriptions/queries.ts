@@ -125,17 +125,17 @@ export async function findSubscription(
     .executeTakeFirst()
 }
 
-/** The address and the secrets; undefined where the user has none with this id. */
+/** The same with the secrets. */
 export async function findTarget(
   db: Kysely<Tables>,
   userId: string,
   id: string,
-): Promise<{ url: string; secret: Buffer; previousSecret: Buffer | null } | undefined> {
+): Promise<(SubscriptionRow & { secret: Buffer; previousSecret: Buffer | null }) | undefined> {
   if (!isUuid(id)) return undefined
   return db
     .selectFrom('subscription')
     .select([
-      'url',
+      ...COLUMNS,
       'secret',
       sql<Buffer | null>`case when previous_until > now() then previous_secret end`.as('previousSecret'),
     ])

@@ -21,9 +21,8 @@ import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
 import { whyNoTarget } from '#src/lib/outward-post.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { Advisors } from '../polygon/advisors.ts'
+import { readCountryCode } from '../polygon/body.ts'
 import { readGeoJson, soleFeature, toGeoJson } from '../polygon/geometry.ts'
-import { formatMessage, isSuccess, send, type TargetResponse } from './deliver.ts'
-import { createPlaceReader } from './place-reader.ts'
 import {
   createSecretRows,
   deleteSubscription,
@@ -38,8 +37,8 @@ import {
   type SubscriptionRow,
   type WatchedPlace,
 } from './queries.ts'
-import { selectWatched } from './value-changes.ts'
-import { workOnSubscriptions } from './work.ts'
+import { compareValues, createPlaceReader, selectWatched } from './values.ts'
+import { formatMessage, isSuccess, send, type TargetResponse, workOnSubscriptions } from './work.ts'
 
 const NO_SUCH_SUBSCRIPTION = 'You have no subscription with this id.'
 
@@ -146,32 +145,11 @@ function renewRoute(app: App, { seal }: SubscriptionService) {
 function testRoute(app: App, { rules, seal, throttle }: SubscriptionService) {
   const { writer } = app.database
 
-  function formatTest(id: string, { values, ...row }: SubscriptionRow): string {
-    const { product, country_code, crop, release, threshold } = row
-    const subject = {
-      ...row,
-      series: { product, countryCode: country_code, cropCode: crop },
-      thresholdKind: threshold.kind,
-      threshold: threshold.value,
-      before: release,
-      after: release,
-    }
-    const changes = values.map(({ input, scenario, value }) => {
-      return {
-        input,
-        scenario,
-        before: value,
-        after: value,
-        change: 0,
-        change_percent: value === 0 ? null : 0,
-      }
-    })
-    const { BASE_PATH: basePath } = app.config
-    return formatMessage(id, subject, app.products.of(product), changes, {
-      basePath,
-      time: new Date(),
-      test: true,
-    })
+  function formatTest(id: string, row: SubscriptionRow): string {
+    const { product, country_code, crop, release } = row
+    const series = { product, countryCode: country_code, cropCode: crop }
+    const changes = row.values.map((value) => compareValues(value, value.value, value.value))
+    return formatMessage(app, id, { ...row, series, before: release, after: release }, changes, true)
   }
 
   return {
@@ -200,10 +178,9 @@ function testRoute(app: App, { rules, seal, throttle }: SubscriptionService) {
       const { id: userId } = requireCaller(request)
       const { row, target } = await app.inTurn(request, reply, async () => {
         const { id } = request.params
-        const row = existing(await findSubscription(writer, userId, id))
-        const target = existing(await findTarget(writer, userId, id))
-        await throttle.admit(webhookTestSubjects(userId, new URL(target.url).host))
-        return { row, target }
+        const { secret, previousSecret, ...row } = existing(await findTarget(writer, userId, id))
+        await throttle.admit(webhookTestSubjects(userId, new URL(row.url).host))
+        return { row, target: { url: row.url, secret, previousSecret } }
       })
       const id = randomUUID()
       const message = { id, userId, body: formatTest(id, row), ...target }
@@ -236,7 +213,7 @@ async function readSubscription(
   if (rule !== undefined) throw ApiError.invalid('url', rule)
   const place = readPlace(body)
   const { crop, forecast_period } = body
-  const country_code = readCountry(body)
+  const country_code = readCountryCode(body)
   const series = await reader.findSeries(products.of(body.product), {
     ...(crop && { crop }),
     ...(country_code && { country_code }),
@@ -279,16 +256,6 @@ function readPlace({ lat, lng, geometry, admin }: SubscriptionRequest): WatchedP
   if (lat === undefined) throw ApiError.invalid('lat', 'is required beside lng')
   if (lng === undefined) throw ApiError.invalid('lng', 'is required beside lat')
   return { type: 'point', lat, lng }
-}
-
-/** The country of an area is that of the subscription. */
-function readCountry({ admin, country_code }: SubscriptionRequest): string | undefined {
-  if (!admin) return country_code
-  const normal = (code: string) => code.trim().toLowerCase()
-  if (country_code !== undefined && normal(country_code) !== normal(admin.country_code)) {
-    throw ApiError.invalid('country_code', 'must be the same as admin.country_code, or left out')
-  }
-  return admin.country_code
 }
 
 function unknownLabel({ input }: SubscriptionRequest, values: readonly WatchedValue[]): ApiError {

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
+import { Webhook } from 'standardwebhooks'
+import type { Series } from '#schemas/products/define.ts'
 import type { AccountSeal } from '#src/http/account-seal.ts'
 import type { App } from '#src/http/app.ts'
 import { deliverFrom } from '#src/http/deliveries.ts'
 import { MINUTE_MS } from '#src/http/jobs.ts'
-import type { OutwardRules } from '#src/lib/outward-post.ts'
-import { doublingPauses, pauseAfter } from '#src/lib/retry.ts'
-import { attempt, formatMessage, type Outcome } from './deliver.ts'
+import { type OutwardRules, postOutward } from '#src/lib/outward-post.ts'
+import { VERSION } from '#src/lib/version.ts'
 import {
   type ChangedSubscription,
   claimChanged,
@@ -22,26 +22,105 @@ import {
   recordFailed,
   releaseClaim,
 } from './delivery-queries.ts'
-import type { PlaceReader } from './place-reader.ts'
-import { findChanges, selectWatched, updateNotified } from './value-changes.ts'
+import { findChanges, type PlaceReader, selectWatched, updateNotified, type ValueChange } from './values.ts'
 
-/** The pauses of failed comparisons, each longer, so that they delay others less and less. */
-const PAUSES_MS = doublingPauses(60_000, 3_600_000)
+/** The status of a receiver, or the reason for none. */
+export type TargetResponse = number | 'unanswered' | 'secret lost'
 
-/** The failures in a row of a subscription. Those of subscriptions beyond the bound begin anew. */
-type Failures = LRUCache<string, number>
+export type Outcome = 'arrived' | 'failed' | 'gone' | 'secret lost'
 
-export const createFailures = (): Failures => new LRUCache({ max: 10_000 })
+/** The status of a receiver that unsubscribes. */
+const GONE = 410
 
-/** @returns the seconds until the next comparison */
-export function countFailure(failures: Failures, id: string): number {
-  const count = (failures.get(id) ?? 0) + 1
-  failures.set(id, count)
-  return pauseAfter(PAUSES_MS, count) / 1000
+type Message = Pick<Delivery, 'id' | 'userId' | 'url' | 'body' | 'secret' | 'previousSecret'>
+
+interface Transport {
+  seal: AccountSeal
+  rules: OutwardRules
+  signal: AbortSignal
 }
 
-/** The pause where this process does not know the published releases yet. */
-const SOON_MS = 3_000
+export async function attempt(delivery: Delivery, transport: Transport): Promise<Outcome> {
+  const response = await send(delivery, transport)
+  if (response === 'secret lost') return response
+  if (response === GONE) return 'gone'
+  return isSuccess(response) ? 'arrived' : 'failed'
+}
+
+export function isSuccess(response: TargetResponse): boolean {
+  return typeof response === 'number' && response >= 200 && response < 300
+}
+
+/** Sends a message once, signed by Standard Webhooks. */
+export async function send(
+  { id, userId, url, body, secret, previousSecret }: Message,
+  { seal, rules, signal }: Transport,
+): Promise<TargetResponse> {
+  const current = seal.open(userId, secret)?.toString()
+  if (current === undefined) return 'secret lost'
+  const previous = previousSecret === null ? undefined : seal.open(userId, previousSecret)?.toString()
+  const now = new Date()
+  const signatures = [current, previous].flatMap((key) =>
+    key === undefined ? [] : [new Webhook(key).sign(id, now, body)],
+  )
+  const headers = {
+    'content-type': 'application/cloudevents+json; charset=utf-8',
+    'user-agent': `agro-advisory/${VERSION}`,
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
+    'webhook-signature': signatures.join(' '),
+  }
+  try {
+    return await postOutward(url, { headers, body }, rules, { signal })
+  } catch {
+    return 'unanswered'
+  }
+}
+
+/** The type of events, for receivers. */
+const EVENT_TYPE = 'org.agro-advisory.values.changed'
+
+type MessageSubject = Pick<ChangedSubscription, 'id' | 'name' | 'threshold' | 'before' | 'after'> & {
+  place: object
+  series: Pick<Series, 'product' | 'countryCode' | 'cropCode'>
+}
+
+/**
+ * Formats changes as an event of CloudEvents 1.0 in JSON. It stays the same for each attempt.
+ *
+ * @param id of the event, for receivers
+ * @param test marks a message without a change
+ */
+export function formatMessage(
+  { config, products }: App,
+  id: string,
+  { id: subscription, name, series, place, threshold, before, after }: MessageSubject,
+  changes: readonly ValueChange[],
+  test = false,
+): string {
+  return JSON.stringify({
+    specversion: '1.0',
+    id,
+    source: `${config.BASE_PATH}/subscriptions/${subscription}`,
+    type: EVENT_TYPE,
+    time: new Date().toISOString(),
+    datacontenttype: 'application/json',
+    data: {
+      ...(test && { test }),
+      subscription,
+      name,
+      product: series.product,
+      country_code: series.countryCode,
+      crop: series.cropCode,
+      place,
+      threshold,
+      unit: products.of(series.product).unit,
+      release: after,
+      release_before: before,
+      changes,
+    },
+  })
+}
 
 /** A lost secret may be a mistake in the settings, which an operator corrects meanwhile. */
 type Failure = Exclude<Outcome, 'arrived' | 'gone'>
@@ -80,76 +159,62 @@ export function workOnSubscriptions(
   metrics.observe('agro_webhooks_failed_total', () => state().failed)
 }
 
-function createComparing(app: App, reader: PlaceReader) {
-  const { writer } = app.database
-  const failures = createFailures()
-  let cleaned = 0
-  let sawEarly = false
-
-  return async (signal: AbortSignal): Promise<boolean | number | undefined> => {
-    if (performance.now() - cleaned > MINUTE_MS) {
-      cleaned = performance.now()
-      await deleteOldDeliveries(writer)
-    }
-    const { claimed, notified, early } = await compareSome(app, reader, failures, signal)
-    if (notified > 0) app.jobs.wake('deliver-changes')
-    sawEarly ||= early > 0
-    if (claimed > early) return true
-    const next = sawEarly ? SOON_MS : undefined
-    sawEarly = false
-    return next
-  }
-}
-
 /** One after the other, each takes a minute at most, so a batch ends before its lease. */
 const BATCH = 4
 
 /** A publication shows in each process within seconds. */
 const NOT_YET_SECONDS = 3
 
+/** The pause after a failure: polygons that always take too long leave the service to others. */
+const FAILED_SECONDS = 900
+
 /** Compares subscriptions with new releases, and stores the messages. On an abort the rest is for other processes. */
-async function compareSome(app: App, reader: PlaceReader, failures: Failures, signal: AbortSignal) {
+function createComparing(app: App, reader: PlaceReader) {
   const { writer } = app.database
-  const claimed = await claimChanged(writer, BATCH)
-  const counts = { claimed: claimed.length, notified: 0, early: 0 }
-  for (const changed of claimed) {
-    if (signal.aborted) await postpone(writer, changed.id, 0)
-    if (signal.aborted) continue
-    try {
-      const outcome = await compareOne(app, reader, changed, signal)
-      failures.delete(changed.id)
-      if (outcome !== 'unchanged') counts[outcome]++
-    } catch (error) {
-      if (!signal.aborted) app.logFailure(error, 'a subscription could not be compared yet')
-      await postpone(writer, changed.id, signal.aborted ? 0 : countFailure(failures, changed.id))
+  let cleaned = 0
+
+  return async (signal: AbortSignal): Promise<boolean> => {
+    if (performance.now() - cleaned > MINUTE_MS) {
+      cleaned = performance.now()
+      await deleteOldDeliveries(writer)
     }
+    let early = 0
+    const claimed = await claimChanged(writer, BATCH)
+    for (const changed of claimed) {
+      try {
+        signal.throwIfAborted()
+        if (await compareOne(app, reader, changed, signal)) continue
+        early++
+        await postpone(writer, changed.id, NOT_YET_SECONDS)
+      } catch (error) {
+        if (!signal.aborted) app.logFailure(error, 'a subscription could not be compared yet')
+        await postpone(writer, changed.id, signal.aborted ? 0 : FAILED_SECONDS)
+      }
+    }
+    return claimed.length > early
   }
-  return counts
 }
 
+/** @returns false where this process does not see the release yet */
 async function compareOne(
   app: App,
   reader: PlaceReader,
   changed: ChangedSubscription,
   signal: AbortSignal,
-): Promise<'early' | 'notified' | 'unchanged'> {
+): Promise<boolean> {
   const { writer } = app.database
-  const { series, place, after, notified } = changed
+  const { series, place, after, notified, threshold } = changed
   const values = after === null ? [] : await reader.readInBackground({ series, place }, after, signal)
-  if (values === undefined) {
-    await postpone(writer, changed.id, NOT_YET_SECONDS)
-    return 'early'
-  }
+  if (values === undefined) return false
   const now = selectWatched(values, changed)
-  const threshold = { kind: changed.thresholdKind, value: changed.threshold }
   const changes = findChanges(threshold, notified, now)
   if (changes.length === 0) {
     await recordComparison(writer, changed, undefined)
-    return 'unchanged'
+    return true
   }
   const id = randomUUID()
-  const context = { basePath: app.config.BASE_PATH, time: new Date() }
-  const body = formatMessage(id, changed, app.products.of(series.product), changes, context)
+  const body = formatMessage(app, id, changed, changes)
   await recordComparison(writer, changed, { id, body, notified: updateNotified(notified, now, changes) })
-  return 'notified'
+  app.jobs.wake('deliver-changes')
+  return true
 }

@@ -1,7 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Window } from '#src/raster/grid.ts'
-import { TILE_SIZE } from '#src/raster/tiles.ts'
-import { type DecodedTile, decodeTile } from '#src/raster/wkb.ts'
+import { type DecodedTile, decodeTile, TILE_SIZE } from '#src/raster/tiles.ts'
 import type { Ask, Copy, Reads } from '../cancellable.ts'
 import type { Database } from '../client.ts'
 import { findAlsoAtPrimary } from '../failures.ts'

@@ -1,5 +1,5 @@
 import type { Rings } from '#src/raster/rings.ts'
-import { encodeMultiPolygon } from '#src/raster/wkb.ts'
+import { encodeMultiPolygon } from '#src/raster/tiles.ts'
 
 /** Degrees only after a check. */
 export type Bounds = [west: number, south: number, east: number, north: number]

@@ -1,4 +1,4 @@
-import type { RegionStatistics, RegionValues } from '#src/advice/polygon/region-figures.ts'
+import type { RegionStatistics, RegionValues } from '#src/advice/polygon/advisors.ts'
 import { ApiError } from '#src/errors.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'

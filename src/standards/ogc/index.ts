@@ -1,4 +1,4 @@
-import type { RegionStatistics } from '#src/advice/polygon/region-figures.ts'
+import type { RegionStatistics } from '#src/advice/polygon/advisors.ts'
 import type { App } from '#src/http/app.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { Areas } from '../areas.ts'

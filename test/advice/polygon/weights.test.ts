@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readingTiles } from '#src/advice/polygon/computing.ts'
-import { listCoverages, type ZonalCoverage } from '#src/advice/polygon/zonal-queries.ts'
+import { listCoverages, type ZonalCoverage } from '#src/advice/polygon/queries.ts'
 import { type ZonalStatistics, zonalStatistics } from '#src/advice/polygon/zonal-statistics.ts'
 import { readUntil } from '#src/data/cancellable.ts'
 import { loadRelease } from '#src/ingest/load.ts'
@@ -170,7 +170,7 @@ function zonal(polygons: Polygons, of: ZonalCoverage[]): Promise<ZonalStatistics
   const reads = readUntil(service.database, signal)
   const readTiles = readingTiles(service.app.tiles, reads)
   const computation = { ask: reads.ask, readTiles, wait, pause: async () => {} }
-  return zonalStatistics(computation, of, rings, { quantiles: QUANTILES, bins: 0 }, () => {})
+  return zonalStatistics(computation, of, rings, { quantiles: QUANTILES, bins: 0 })
 }
 
 /** Parts that edges are divided into: lines in degrees are curves on a projected grid. */

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { WatchedValue } from '#schemas/subscriptions.ts'
-import { findChanges, selectWatched, updateNotified } from '#src/advice/subscriptions/value-changes.ts'
-import { countFailure, createFailures } from '#src/advice/subscriptions/work.ts'
+import { findChanges, selectWatched, updateNotified } from '#src/advice/subscriptions/values.ts'
 
 const at = (value: number, input = 'Urea', scenario: string | null = 'Normal'): WatchedValue => ({
   input,
@@ -72,13 +71,4 @@ test('an input and a scenario watch one layer of several', () => {
   const values = [at(1), at(2, 'DAP'), at(3, 'DAP', 'Dominant')]
   expect(selectWatched(values, { input: null, scenario: null })).toEqual(values)
   expect(selectWatched(values, { input: 'DAP', scenario: 'Normal' })).toEqual([at(2, 'DAP')])
-})
-
-test('what cannot be compared is tried later each time, by itself, and at once again after it could be', () => {
-  const failures = createFailures()
-  const failed = (id: string) => countFailure(failures, id)
-  expect(Array.from({ length: 8 }, () => failed('a'))).toEqual([60, 120, 240, 480, 960, 1920, 3600, 3600])
-  expect(failed('b')).toBe(60)
-  failures.delete('a')
-  expect(failed('a')).toBe(60)
 })

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { RegionStatistics } from '#src/advice/polygon/region-figures.ts'
+import type { RegionStatistics } from '#src/advice/polygon/advisors.ts'
 import { createAreas } from '#src/standards/areas.ts'
 import { createMemory } from '#src/standards/memory.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
