@@ -4,7 +4,6 @@ import { createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Aggregator, MetricObject } from 'prom-client'
-import { busy, createHashingQueues, type HashingQueues } from './accounts/hashing.ts'
 import type { Config } from './config.ts'
 import type { Cluster } from './data/client.ts'
 import { acceptWaiting } from './http/connections.ts'
@@ -22,14 +21,7 @@ import {
   showBanner,
   tellScrapers,
 } from './start.ts'
-import {
-  type End,
-  type Member,
-  startWorkerPool,
-  type ToPrimary,
-  type ToWorker,
-  type WorkerPool,
-} from './workers.ts'
+import { type End, type Member, startWorkerPool, type WorkerPool } from './workers.ts'
 
 /** The one port of a service with workers. */
 export interface Front {
@@ -92,68 +84,6 @@ export async function openFront(config: Config, ready: () => Member[]): Promise<
       server.close()
       closed = true
       for (const socket of waiting) socket.destroy()
-    },
-  }
-}
-
-/** Lets a worker stand in lines that this process keeps for all of them. */
-export interface HashingService {
-  /** Takes what a worker says of it; anything else is not for the service. */
-  hear(message: ToPrimary): void
-  /** Gives back what it holds: it has ended. */
-  close(): void
-}
-
-/** @param tell answers the worker */
-export function createHashingService(
-  { places, accounts, ask }: HashingQueues,
-  tell: (message: ToWorker) => void,
-): HashingService {
-  const lines = { places, accounts }
-  /** What gives each of its turns back, or takes it out of the line. */
-  const held = new Map<number, () => void>()
-  /** What a worker has said may be read after its end is known. */
-  let isClosed = false
-
-  async function enter(ticket: number, turn: (signal: AbortSignal) => Promise<() => void>): Promise<void> {
-    const controller = new AbortController()
-    held.set(ticket, () => controller.abort())
-    try {
-      const leave = await turn(controller.signal)
-      if (controller.signal.aborted) return leave()
-      held.set(ticket, leave)
-      tell({ kind: 'turn', ticket })
-    } catch {
-      if (held.delete(ticket)) tell({ kind: 'refused', ticket })
-    }
-  }
-
-  function leave(ticket: number): void {
-    const giveBack = held.get(ticket)
-    held.delete(ticket)
-    giveBack?.()
-  }
-
-  return {
-    hear(message) {
-      if (isClosed) return
-      if (message.kind === 'enter') {
-        const { ticket, line, clientKey } = message
-        void enter(ticket, (signal) => lines[line].enter(clientKey, signal))
-      } else if (message.kind === 'ask') {
-        const { ticket, account } = message
-        void ask(account).then(({ asking, end }) => {
-          if (isClosed) return end()
-          held.set(ticket, end)
-          tell({ kind: 'asking', ticket, asking })
-        })
-      } else if (message.kind === 'leave') {
-        leave(message.ticket)
-      }
-    },
-    close() {
-      isClosed = true
-      for (const ticket of [...held.keys()]) leave(ticket)
     },
   }
 }
@@ -280,26 +210,18 @@ export async function run(config: Config, cluster: Cluster, { announcer, seconds
     args: [fileURLToPath(new URL('./worker.ts', import.meta.url))],
     serialization: 'advanced',
   })
-  const lines = createHashingQueues(busy, config.WORKERS)
   workerPool = await startWorkerPool({
     config: configOfWorker(config),
     workers: config.WORKERS,
     say,
     answers: () => front?.admit(),
     returned: (socket) => front?.handOver(socket),
-    joined(member) {
-      const service = createHashingService(lines, member.tell)
-      return {
-        hear(message) {
-          if (message.kind === 'metrics') scraping.answered(member, message.metrics)
-          else service.hear(message)
-        },
-        left() {
-          service.close()
-          scraping.left(member)
-        },
-      }
-    },
+    joined: (member) => ({
+      hear(message) {
+        if (message.kind === 'metrics') scraping.answered(member, message.metrics)
+      },
+      left: () => scraping.left(member),
+    }),
   })
   // It has said why.
   if (!workerPool) process.exit(1)

@@ -3,7 +3,6 @@ import cluster from 'node:cluster'
 import type { Socket } from 'node:net'
 import type { MetricObject } from 'prom-client'
 import type { Config } from './config.ts'
-import type { ClientKey } from './lib/fair-queue.ts'
 import { formatError } from './lib/promises.ts'
 import { doublingPauses, type Pauses, pauseAfter } from './lib/retry.ts'
 
@@ -76,11 +75,6 @@ export function startHeartbeat({ everyMs, untilHanging, untilGivenUp }: Pings, p
   }
 }
 
-/** A turn in a line of the primary's, by a number that the worker gives it. */
-interface Ticket {
-  ticket: number
-}
-
 /** What the primary tells a worker. */
 export type ToWorker =
   /** What it is to be; the number stays that of the worker that takes its place. */
@@ -94,9 +88,6 @@ export type ToWorker =
   | { kind: 'scrape' }
   /** Answered as soon as it comes to it. */
   | { kind: 'ping' }
-  | ({ kind: 'asking'; asking: number } & Ticket)
-  | ({ kind: 'turn' } & Ticket)
-  | ({ kind: 'refused' } & Ticket)
 
 /** What a worker tells the primary. */
 export type ToPrimary =
@@ -106,9 +97,6 @@ export type ToPrimary =
   | { kind: 'ready' }
   | { kind: 'pong' }
   | { kind: 'metrics'; metrics: MetricObject[] }
-  | ({ kind: 'ask'; account: string } & Ticket)
-  | ({ kind: 'enter'; line: 'places' | 'accounts'; clientKey: ClientKey } & Ticket)
-  | ({ kind: 'leave' } & Ticket)
 
 /** A worker, from the start of its process to its end. */
 export interface Member {
