@@ -1,6 +1,5 @@
 import type { Products } from '#schemas/products/define.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
-import type { HashingQueues } from './accounts/hashing.ts'
 import { createIdempotencyRecords } from './accounts/idempotency-queries.ts'
 import { auth, createAccounts, createAuditRecords } from './accounts/index.ts'
 import { createUsageKeeper, keys } from './accounts/keys.ts'
@@ -73,27 +72,19 @@ import { stac } from './standards/stac.ts'
 /** How long a slice of long work may be: about as long as a busy moment of points. */
 const SLICE_MS = 2
 
-/** A process that answers beside others, of which the service consists. */
-interface Membership {
-  /** Told with each line of the log. */
-  worker: number
-  /** Where all of them have passwords hashed. */
-  hashingLines: HashingQueues
-}
-
 /**
  * Makes the HTTP service on a database. It does not listen yet; closing it leaves the database open.
  *
  * @param products what it gives advice on: endpoints and documents are made from them
- * @param membership undefined where this process is all of the service
+ * @param worker number of the process among several, in each line of the log
  */
 export async function buildApp(
   config: Config,
   database: Database,
   products: Products = PRODUCTS,
-  membership?: Membership,
+  worker?: number,
 ): Promise<App> {
-  const app = createServer(config, membership?.worker)
+  const app = createServer(config, worker)
   app.decorate('config', config)
   app.decorate('database', database)
   decorateTiles(app)
@@ -157,8 +148,7 @@ export async function buildApp(
       await guarded.register(feedback, { prefix: '/history', ...logged('feedback') })
       await guarded.register(stats, logged('stats'))
       await guarded.register(user, { prefix: '/user', ...logged('user') })
-      const { hashingLines } = membership ?? {}
-      await guarded.register(auth, { prefix: '/auth', ...logged('auth'), hashingLines })
+      await guarded.register(auth, { prefix: '/auth', ...logged('auth') })
       await guarded.register(keys, { prefix: '/auth', ...logged('keys') })
     },
     { prefix: config.BASE_PATH },

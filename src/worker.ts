@@ -2,89 +2,15 @@ import { Socket } from 'node:net'
 import { setDefaultHighWaterMark } from 'node:stream'
 import type { Registry } from 'prom-client'
 import { PRODUCTS } from '#schemas/products/index.ts'
-import { busy, type HashingQueue, type HashingQueues } from './accounts/hashing.ts'
 import { buildApp } from './app.ts'
 import { serverCluster } from './data/client.ts'
 import type { App } from './http/app.ts'
 import { SOCKET_BUFFER_BYTES } from './http/server.ts'
 import { type Announcer, announcerFor } from './lib/announcer.ts'
 import { cacheValue } from './lib/cache.ts'
-import type { ClientKey } from './lib/fair-queue.ts'
 import { failWith } from './process.ts'
 import { endInOrder } from './start.ts'
 import type { ToPrimary, ToWorker } from './workers.ts'
-
-/** Lines that the primary keeps for all workers. */
-interface RemoteLines extends HashingQueues {
-  /** Takes what the primary answers. */
-  hear(message: ToWorker): void
-}
-
-/** @param tell asks the primary */
-export function createRemoteQueues(tell: (message: ToPrimary) => void): RemoteLines {
-  const waiting = new Map<number, { resolve(asking: number): void; reject(error: Error): void }>()
-  let last = 0
-
-  /** Resolves when the primary says that it is the turn of a ticket. */
-  function answerTo(ask: (ticket: number) => ToPrimary): Promise<{ asking: number; leave: () => void }> {
-    last++
-    const ticket = last
-    const answer = new Promise<number>((resolve, reject) => waiting.set(ticket, { resolve, reject }))
-    tell(ask(ticket))
-    return answer.then((asking) => ({ asking, leave: () => tell({ kind: 'leave', ticket }) }))
-  }
-
-  return {
-    places: createRemoteLine((clientKey) =>
-      answerTo((ticket) => ({ kind: 'enter', line: 'places', clientKey, ticket })),
-    ),
-    accounts: createRemoteLine((clientKey) =>
-      answerTo((ticket) => ({ kind: 'enter', line: 'accounts', clientKey, ticket })),
-    ),
-    async ask(account) {
-      const { asking, leave } = await answerTo((ticket) => ({ kind: 'ask', account, ticket }))
-      return { asking, end: leave }
-    },
-    hear(message) {
-      if (message.kind !== 'asking' && message.kind !== 'turn' && message.kind !== 'refused') return
-      const one = waiting.get(message.ticket)
-      waiting.delete(message.ticket)
-      if (message.kind === 'refused') one?.reject(busy())
-      else one?.resolve(message.kind === 'asking' ? message.asking : 0)
-    },
-  }
-}
-
-/** One of them, with counts of what this process has there. */
-function createRemoteLine(ask: (clientKey: ClientKey) => Promise<{ leave: () => void }>): HashingQueue {
-  const state = { running: 0, waiting: 0, refused: 0 }
-
-  async function enter(clientKey: ClientKey): Promise<() => void> {
-    state.waiting++
-    try {
-      const { leave } = await ask(clientKey)
-      state.running++
-      return () => {
-        state.running--
-        leave()
-      }
-    } catch (error) {
-      state.refused++
-      throw error
-    } finally {
-      state.waiting--
-    }
-  }
-
-  return {
-    enter,
-    async run(clientKey, task) {
-      const leave = await enter(clientKey)
-      return task().finally(leave)
-    },
-    state: () => state,
-  }
-}
 
 /**
  * A process of a service with several: it answers over connections that the primary has let in, and has its settings
@@ -97,7 +23,6 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => {
 type ToStart = Extract<ToWorker, { kind: 'start' }>
 
 const tell = (message: ToPrimary) => void process.send?.(message)
-const hashingLines = createRemoteQueues(tell)
 /** What the primary tells before there is a service is about nothing that is there. */
 let hear: (message: ToWorker, socket: unknown) => void = () => {}
 
@@ -113,7 +38,7 @@ async function start({ config, worker }: ToStart, { say }: Announcer): Promise<v
   setDefaultHighWaterMark(false, SOCKET_BUFFER_BYTES)
   // Nothing is asked before the first request: the primary has tried the connection.
   const database = serverCluster(config.DATABASE_URL as string, config).connect()
-  const app = await buildApp(config, database, PRODUCTS, { worker, hashingLines })
+  const app = await buildApp(config, database, PRODUCTS, worker)
   await app.ready()
   await app.warmUp()
   // Node watches over headers from then on, and the service begins what it does in the background.
@@ -128,7 +53,6 @@ async function start({ config, worker }: ToStart, { say }: Announcer): Promise<v
     else if (message.kind === 'end') void endInOrder(app, database, say)
     else if (message.kind === 'scrape') void scrape(app, registry)
     else if (message.kind === 'ping') tell({ kind: 'pong' })
-    else hashingLines.hear(message)
   }
   tell({ kind: 'ready' })
 }

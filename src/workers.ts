@@ -3,88 +3,13 @@ import cluster from 'node:cluster'
 import type { Socket } from 'node:net'
 import type { MetricObject } from 'prom-client'
 import type { Config } from './config.ts'
-import type { ClientKey } from './lib/fair-queue.ts'
 import { formatError } from './lib/promises.ts'
 import { doublingPauses, type Pauses, pauseAfter } from './lib/retry.ts'
 
-/** How often a process is asked whether it answers, and how many of these pings it may miss. */
-export interface Pings {
-  everyMs: number
-  /** So many missed: it hangs. */
-  untilHanging: number
-  /** So many missed: it is given up. */
-  untilGivenUp: number
-}
-
-const PINGS: Pings = { everyMs: 1000, untilHanging: 5, untilGivenUp: 30 }
-
-/** Whom the pings go to, and what comes of them. */
-interface Pinged {
-  ping(): void
-  hangs(): void
-  /** It has answered, having hung. */
-  recovered(): void
-  /** No more pings follow. */
-  givenUp(): void
-}
-
-export interface Heartbeat {
-  /** The last ping was answered. */
-  answered(): void
-  end(): void
-}
-
-/**
- * Pings another process until it is given up or the heartbeat is ended. What it misses is counted by beats of this
- * process, not by the clock: where all processes stand still, as on a machine that sleeps, none has missed anything.
- */
-export function startHeartbeat({ everyMs, untilHanging, untilGivenUp }: Pings, pinged: Pinged): Heartbeat {
-  let isAsked = false
-  let missed = 0
-  let isOver = false
-
-  function end(): void {
-    clearInterval(timer)
-    isOver = true
-  }
-
-  function beat(): void {
-    if (!isAsked) {
-      isAsked = true
-      pinged.ping()
-      return
-    }
-    // Not asked again: a worker that hangs would find a heap of pings.
-    missed++
-    if (missed === untilHanging) pinged.hangs()
-    if (missed < untilGivenUp) return
-    end()
-    pinged.givenUp()
-  }
-
-  const timer = setInterval(beat, everyMs)
-  return {
-    answered() {
-      // What it has sent may be read after it has ended.
-      if (isOver) return
-      const hung = missed >= untilHanging
-      isAsked = false
-      missed = 0
-      if (hung) pinged.recovered()
-    },
-    end,
-  }
-}
-
-/** A turn in a line of the primary's, by a number that the worker gives it. */
-interface Ticket {
-  ticket: number
-}
-
-/** What the primary tells a worker. */
+/** Messages from the primary to a worker. */
 export type ToWorker =
-  /** What it is to be; the number stays that of the worker that takes its place. */
-  | { kind: 'start'; config: Config; worker: number; workers: number }
+  /** The settings of a worker; its successor has the same number. */
+  | { kind: 'start'; config: Config; worker: number }
   /** A connection comes with it. */
   | { kind: 'connection' }
   /** Readiness turns to 503, and answers end their connections. */
@@ -92,107 +17,59 @@ export type ToWorker =
   /** No more connections come. */
   | { kind: 'end' }
   | { kind: 'scrape' }
-  /** Answered as soon as it comes to it. */
   | { kind: 'ping' }
-  | ({ kind: 'asking'; asking: number } & Ticket)
-  | ({ kind: 'turn' } & Ticket)
-  | ({ kind: 'refused' } & Ticket)
 
-/** What a worker tells the primary. */
+/** Messages from a worker to the primary. */
 export type ToPrimary =
-  /** It waits to be told to start. */
+  /** The worker waits for its start. */
   | { kind: 'loaded' }
-  /** It answers. */
+  /** The worker answers requests. */
   | { kind: 'ready' }
   | { kind: 'pong' }
   | { kind: 'metrics'; metrics: MetricObject[] }
-  | ({ kind: 'ask'; account: string } & Ticket)
-  | ({ kind: 'enter'; line: 'places' | 'accounts'; clientKey: ClientKey } & Ticket)
-  | ({ kind: 'leave' } & Ticket)
 
 /** A worker, from the start of its process to its end. */
 export interface Member {
-  /** From 1; its successor has the same. */
   readonly number: number
   isReady: boolean
-  /** It is ready, but has not answered for a while. */
-  hangs: boolean
+  /** Beats since the last ping without an answer. */
+  beats: number
   tell(message: ToWorker): void
   /** Hands a connection over. */
   take(socket: Socket): void
-  /** Gives back the connections that are still to be handed over. */
-  giveBack(): void
-  /** Resolves when no connection is to be handed over any more. */
-  settled(): Promise<void>
   kill(): void
   ended: Promise<End>
 }
 
 export interface End {
-  /** The exit code, or 1 where a signal has ended it or there was no process. */
+  /** The exit code, or 1 after a signal or without a process. */
   code: number
   why: string
 }
 
-/** @param returned a connection that was to be handed over has not left this process */
-function memberOf(worker: Worker, number: number, returned: (socket: Socket) => void): Member {
-  /** The one that Node is handing over: the next goes when the worker has got the one before it. */
-  let leaving: Socket | undefined
-  /** Those behind it, which another worker could take. */
-  const waiting: Socket[] = []
-  const whenSettled: (() => void)[] = []
-
-  const isSettled = () => leaving === undefined && waiting.length === 0
-
-  function settle(): void {
-    if (isSettled()) for (const resolve of whenSettled.splice(0)) resolve()
-  }
-
-  function handOver(): void {
-    const socket = leaving ? undefined : waiting.shift()
-    if (!socket) return
-    leaving = socket
-    // Left open: what Node closes by itself it would keep for ever where the worker ends before it has answered.
-    worker.send({ kind: 'connection' }, socket, { keepOpen: true }, (error) => {
-      if (leaving !== socket) return
-      leaving = undefined
-      if (!error) socket.destroy()
-      // Later: the end of the worker has to be noticed in between.
-      else setImmediate(returned, socket)
-      handOver()
-      settle()
-    })
-  }
-
-  function giveBack(): void {
-    for (const socket of waiting.splice(0)) returned(socket)
-    settle()
-  }
-
+/** @param returned takes back a connection that has not left this process */
+function createMember(worker: Worker, number: number, returned: (socket: Socket) => void): Member {
+  const leaving = new Set<Socket>()
   const member: Member = {
     number,
     isReady: false,
-    hangs: false,
+    beats: 0,
     // A worker that is about to end gets no message.
     tell: (message) => void (worker.isConnected() && worker.send(message, () => {})),
     take(socket) {
-      waiting.push(socket)
-      handOver()
-    },
-    giveBack,
-    settled: async () => {
-      if (!isSettled()) await new Promise<void>((resolve) => whenSettled.push(resolve))
+      leaving.add(socket)
+      // Node sends one connection after another, and later messages after them. A connection that Node closes by itself
+      // would stay for ever with a worker that ends before it answers.
+      worker.send({ kind: 'connection' }, socket, { keepOpen: true }, (error) => {
+        if (!error && leaving.delete(socket)) socket.destroy()
+      })
     },
     kill: () => void worker.process.kill('SIGKILL'),
     ended: endOf(worker),
   }
   void member.ended.then(() => {
-    // Before, or it would be given them again.
     member.isReady = false
-    const left = leaving
-    leaving = undefined
-    if (left) returned(left)
-    giveBack()
+    for (const socket of leaving) returned(socket)
   })
   return member
 }
@@ -202,64 +79,58 @@ function endOf(worker: Worker): Promise<End> {
     worker.once('exit', (code: number | null, signal: string | null) =>
       resolve({ code: code ?? 1, why: signal ?? `code ${code}` }),
     )
-    // Also said of a process that is there, which could not be killed, say: its exit is still to come.
+    // Node also says it of a process that could not be killed: its exit is still to come.
     worker.on('error', ({ message }) => {
       if (worker.process.pid === undefined) resolve({ code: 1, why: message })
     })
   })
 }
 
-/** The pauses before a worker is replaced: longer where its predecessors ended soon as well. */
+/** The pauses before a worker is replaced: longer after predecessors that ended soon. */
 const PAUSES_MS: Pauses = [0, ...doublingPauses(500, 30_000)]
 
-/** One that has lived for so long has not ended soon. */
+/** A worker of this age has not ended soon. */
 const STEADY_MS = 60_000
 
-/** The workers, each of which has another one take its place when it ends. */
-export interface WorkerPool {
-  /** Those that answer. */
-  ready(): Member[]
-  /** So many have not answered for a while, and may do so yet. */
-  hanging(): number
-  /** So many have not answered for so long that they were killed. */
-  killed(): number
-  /** So many have had their places taken. */
-  replaced(): number
-  /**
-   * Starts no other workers from now on; those that do not answer yet are ended.
-   *
-   * @returns the others
-   */
-  retire(): Member[]
+/**
+ * Pings: missed ones count by beats of this process, not by the clock. On a machine that sleeps no worker misses any.
+ */
+export interface Pings {
+  everyMs: number
+  /** A worker that misses so many gets no connections. */
+  untilHanging: number
+  /** A worker that misses so many is killed. */
+  untilKilled: number
 }
 
+const PINGS: Pings = { everyMs: 1000, untilHanging: 5, untilKilled: 30 }
+
+export type WorkerPool = ReturnType<typeof createWorkerPool>
+
 interface WorkerPoolOptions {
-  /** The settings of each. */
+  /** The settings of each worker. */
   config: Config
   workers: number
   say(message: string): void
-  /** A worker is there, ready or not; answers with what hears it, until it has ended. */
-  joined(member: Member): { hear(message: ToPrimary): void; left(): void }
-  /** One can be given connections, from now on or again. */
+  hear(member: Member, message: ToPrimary): void
+  left(member: Member): void
+  /** A worker takes connections, from now on or again. */
   answers(member: Member): void
-  /** A connection that was to be handed over has not left this process. */
+  /** Takes back a connection that has not left this process. */
   returned(socket: Socket): void
   pings?: Pings
 }
 
-/**
- * Starts the workers.
- *
- * @returns when all of them answer; undefined where one of them has ended before, which has said why
- */
-export async function startWorkerPool(options: WorkerPoolOptions): Promise<WorkerPool | undefined> {
-  const { workers, say, joined, answers, returned, pings = PINGS } = options
+/** The workers; another one takes the place of each that ends. */
+export function createWorkerPool(options: WorkerPoolOptions) {
+  const { config, workers, say, hear, left, answers, returned, pings = PINGS } = options
   const present = new Map<number, Member>()
-  /** The numbers of those that have answered, who are replaced whatever happens. */
+  /** Numbers of workers that have answered: they are replaced in any case. */
   const started = new Set<number>()
-  const restarts = new Map<number, NodeJS.Timeout>()
+  const restarts = new Set<NodeJS.Timeout>()
+  /** Ends soon after the start, in a row. */
   const soon = new Map<number, number>()
-  let retired = false
+  let isRetired = false
   let replaced = 0
   let killed = 0
 
@@ -272,24 +143,24 @@ export async function startWorkerPool(options: WorkerPoolOptions): Promise<Worke
       ended(number, 0, formatError(error))
       return Promise.resolve(false)
     }
-    const member = memberOf(worker, number, returned)
-    const { hear, left } = joined(member)
+    const member = createMember(worker, number, returned)
     present.set(number, member)
-    return new Promise<boolean>((resolve) => {
+    return new Promise((resolve) => {
       worker.on('message', (message: ToPrimary) => {
-        hear(message)
-        if (message.kind === 'loaded') {
-          member.tell({ kind: 'start', config: options.config, worker: number, workers })
+        // A message may be read after the end of its worker.
+        if (present.get(number) !== member) return
+        hear(member, message)
+        if (message.kind === 'loaded') member.tell({ kind: 'start', config, worker: number })
+        else if (message.kind === 'pong') answered(member)
+        else if (message.kind === 'ready') {
+          member.isReady = true
+          started.add(number)
+          answers(member)
+          resolve(true)
         }
-        if (message.kind !== 'ready') return
-        watchOver(worker, member, pings, { say, answers, kills: () => killed++ })
-        member.isReady = true
-        started.add(number)
-        answers(member)
-        resolve(true)
       })
       void member.ended.then(({ why }) => {
-        left()
+        left(member)
         present.delete(number)
         ended(number, performance.now() - began, why)
         resolve(false)
@@ -298,7 +169,7 @@ export async function startWorkerPool(options: WorkerPoolOptions): Promise<Worke
   }
 
   function ended(number: number, livedMs: number, why: string): void {
-    if (retired) return
+    if (isRetired) return
     if (!started.has(number)) {
       say(`worker ${number} could not start (${why})`)
       return
@@ -308,60 +179,61 @@ export async function startWorkerPool(options: WorkerPoolOptions): Promise<Worke
     const pauseMs = pauseAfter(PAUSES_MS, times)
     const after = pauseMs > 0 ? `after ${pauseMs / 1000} s` : 'at once'
     say(`worker ${number} ended (${why}): another one starts ${after}`)
-    const restart = () => {
+    const restart = setTimeout(() => {
+      restarts.delete(restart)
       replaced++
       void begin(number)
-    }
-    restarts.set(number, setTimeout(restart, pauseMs))
+    }, pauseMs)
+    restarts.add(restart)
   }
 
-  const numbers = Array.from({ length: workers }, (_, index) => index + 1)
-  const outcomes = await Promise.all(numbers.map(begin))
-  if (!outcomes.every(Boolean)) return undefined
   const all = () => [...present.values()].filter(({ isReady }) => isReady)
+  const hangs = ({ beats }: Member) => beats > pings.untilHanging
+  const secondsOf = (missed: number) => (missed * pings.everyMs) / 1000
+
+  function beat(member: Member): void {
+    member.beats++
+    const missed = member.beats - 1
+    // Not again: a worker that hangs would find a heap of pings.
+    if (missed === 0) member.tell({ kind: 'ping' })
+    else if (missed === pings.untilHanging) {
+      say(`worker ${member.number} has not answered for ${secondsOf(missed)} s: it gets no connections`)
+    } else if (missed === pings.untilKilled) {
+      say(`worker ${member.number} has not answered for ${secondsOf(missed)} s: it is killed`)
+      killed++
+      member.isReady = false
+      member.kill()
+    }
+  }
+
+  function answered(member: Member): void {
+    if (!member.isReady) return
+    const hung = hangs(member)
+    member.beats = 0
+    if (!hung) return
+    say(`worker ${member.number} answers again`)
+    answers(member)
+  }
+
+  const beating = setInterval(() => all().forEach(beat), pings.everyMs)
   return {
-    ready: () => all().filter(({ hangs }) => !hangs),
-    hanging: () => all().filter(({ hangs }) => hangs).length,
+    /** Resolves when all workers answer; false after the first that could not start, which has said why. */
+    async start(): Promise<boolean> {
+      const outcomes = await Promise.all(Array.from({ length: workers }, (_, index) => begin(index + 1)))
+      return outcomes.every(Boolean)
+    },
+    /** The workers that take connections. */
+    ready: () => all().filter((member) => !hangs(member)),
+    hanging: () => all().filter(hangs).length,
     killed: () => killed,
     replaced: () => replaced,
-    retire() {
-      retired = true
-      for (const timer of restarts.values()) clearTimeout(timer)
+    /** Starts no other workers from now on, ends those that do not answer yet, and gives the others. */
+    retire(): Member[] {
+      isRetired = true
+      clearInterval(beating)
+      for (const timer of restarts) clearTimeout(timer)
       for (const member of present.values()) if (!member.isReady) member.kill()
       return all()
     },
   }
-}
-
-/** Has a worker that hangs get no connections, and ends it where it does so for long: another one takes its place. */
-function watchOver(
-  worker: Worker,
-  member: Member,
-  pings: Pings,
-  { say, answers, kills }: Pick<WorkerPoolOptions, 'say' | 'answers'> & { kills(): void },
-): void {
-  const { number } = member
-  const secondsOf = (missed: number) => (missed * pings.everyMs) / 1000
-  const heartbeat = startHeartbeat(pings, {
-    ping: () => member.tell({ kind: 'ping' }),
-    hangs() {
-      say(`worker ${number} has not answered for ${secondsOf(pings.untilHanging)} s: it gets no connections`)
-      member.hangs = true
-      member.giveBack()
-    },
-    recovered() {
-      say(`worker ${number} answers again`)
-      member.hangs = false
-      answers(member)
-    },
-    givenUp() {
-      say(`worker ${number} has not answered for ${secondsOf(pings.untilGivenUp)} s: it is killed`)
-      kills()
-      member.kill()
-    },
-  })
-  worker.on('message', ({ kind }: ToPrimary) => {
-    if (kind === 'pong') heartbeat.answered()
-  })
-  void member.ended.then(heartbeat.end)
 }

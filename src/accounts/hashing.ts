@@ -1,118 +1,80 @@
 import { availableParallelism } from 'node:os'
 import { ApiError } from '#src/errors.ts'
-import { createLimiter, type Limiter, type QueueState } from '#src/lib/fair-queue.ts'
+import { addTo, createLimiter, type QueueState } from '#src/lib/fair-queue.ts'
 import { networkOf, siteOf } from '#src/lib/network.ts'
 import type { Subject } from './queries.ts'
 import type { AccountRequest, Throttle } from './throttle.ts'
 
-/** Queues for hashing, shared by all workers of a service. */
-export interface HashingQueues {
-  /** In which passwords are hashed. */
-  places: HashingQueue
-  /** For requests about one account, which stands for a network here. */
-  accounts: HashingQueue
-  /** Notes that something is asked about an account, until it ends. */
-  ask(account: string): Promise<Asking>
-}
-
-export type HashingQueue = Pick<Limiter, 'run' | 'enter' | 'state'>
-
-interface Asking {
-  /** So much is asked about the account at this moment, this included. */
-  asking: number
-  end(): void
-}
-
 /**
- * A hash takes about 25 ms of one core and 19 MiB. One core is left to the requests that are not logins,
- * and half of the four threads that Node has in each process to files and name look-ups.
+ * A hash takes about 25 ms of one core and 19 MiB. One core is left to other requests, and half of the four threads that
+ * Node has in each process to files and name look-ups.
  */
-const RUNNING_PER_PROCESS = 2
+const RUNNING = Math.max(1, Math.min(availableParallelism() - 1, 2))
 const WAITING = 64
 
 /** Requests about one account, from all networks together. */
 const RUNNING_PER_ACCOUNT = 2
 
-/**
- * @param refusal makes the error of a full queue
- * @param processes which have these lines
- */
-export function createHashingQueues(refusal: () => Error, processes = 1): HashingQueues {
-  const running = Math.max(1, Math.min(availableParallelism() - 1, RUNNING_PER_PROCESS * processes))
-  const asked = new Map<string, number>()
-  return {
-    places: createLimiter({ running, waiting: WAITING }, refusal),
-    accounts: createLimiter(
-      { running: Number.POSITIVE_INFINITY, runningEachNetwork: RUNNING_PER_ACCOUNT, waiting: WAITING },
-      refusal,
-    ),
-    async ask(account) {
-      const asking = (asked.get(account) ?? 0) + 1
-      asked.set(account, asking)
-      return {
-        asking,
-        end() {
-          const left = (asked.get(account) ?? 0) - 1
-          if (left > 0) asked.set(account, left)
-          else asked.delete(account)
-        },
-      }
-    },
-  }
-}
-
-/** Whose password is hashed, and for whom. */
 interface HashingFor {
   /** The key of the e-mail, whether or not it has an account. */
   account: string
-  address: string
-  /** Whether it is known to be the owner's, such as by its network. Only asked while others want the account, too. */
+  visit: AccountRequest
+  /** Whether the request seems to be the owner's, such as by its network. Only asked while others want the account. */
   isKnown?: () => Promise<boolean>
 }
 
 /**
- * Hashes or compares a password when there is a place for that. Nothing else is waited for in the place, least of all
- * the database: others would wait for it, too.
+ * Hashes or compares a password with a permit. The work waits for nothing else meanwhile, least of all the database.
  *
  * @throws {ApiError} OVERLOADED in a full queue, for the client key with most requests in it
  */
 export type WithPermit = <Result>(hash: () => Promise<Result>) => Promise<Result>
 
-/** Where all passwords of a service are hashed and compared, a few at a time. */
-interface Hashing {
-  /**
-   * Does work that hashes when its turn comes. Networks take turns, and within them accounts. What is asked for one
-   * account has two places at a time, from however many networks it comes, and there networks take turns as well; one
-   * that is known has places of its own.
-   *
-   * @throws {ApiError} OVERLOADED in a full queue, for the client key with most requests in it
-   */
-  run<Result>(whose: HashingFor, work: (inPlace: WithPermit) => Promise<Result>): Promise<Result>
-  /** Running, waiting and refused work; refusals of one account count as well. */
-  state(): QueueState
-}
+/**
+ * Runs work that hashes, for subjects that need not wait. Networks take turns, and within them accounts. An account has
+ * two places at a time for all networks, which take turns as well; a known request has places of its own.
+ *
+ * @throws {ApiError} TOO_MANY_REQUESTS; OVERLOADED in a full queue, for the client key with most requests in it
+ */
+export type RunThrottled = <Result>(
+  subjects: Subject[],
+  hashing: HashingFor,
+  work: (inPlace: WithPermit) => Promise<Result>,
+) => Promise<Result>
 
-/** @param lines where those who hash wait: of this process, or of all workers of a service */
-export function createHashing({ places, accounts, ask }: HashingQueues = createHashingQueues(busy)): Hashing {
-  async function lineOf({ account, address, isKnown }: HashingFor, asking: number): Promise<string> {
-    const crowded = asking > RUNNING_PER_ACCOUNT
+export function createThrottledQueue(throttle: Throttle): { run: RunThrottled; state(): QueueState } {
+  const places = createLimiter({ running: RUNNING, waiting: WAITING }, busy)
+  const accounts = createLimiter(
+    { running: Number.POSITIVE_INFINITY, runningEachNetwork: RUNNING_PER_ACCOUNT, waiting: WAITING },
+    busy,
+  )
+  /** Requests about each account at this moment. */
+  const requests = new Map<string, number>()
+
+  async function queueOf({ account, visit, isKnown }: HashingFor): Promise<string> {
+    const crowded = (requests.get(account) ?? 0) > RUNNING_PER_ACCOUNT
     // The kind comes first: an e-mail of a client may look like anything.
-    return crowded && (await isKnown?.()) ? `known ${networkOf(address)} ${account}` : `account ${account}`
+    return crowded && (await isKnown?.())
+      ? `known ${networkOf(visit.address)} ${account}`
+      : `account ${account}`
   }
 
   return {
-    async run(whose, work) {
-      const { account, address } = whose
-      const network = networkOf(address)
-      const { asking, end } = await ask(account)
+    async run(subjects, hashing, work) {
+      const { account, visit } = hashing
+      const network = networkOf(visit.address)
+      const site = siteOf(visit.address)
+      const inPlace: WithPermit = (hash) =>
+        places.run({ network: site, caller: `${network} ${account}` }, hash)
+      addTo(requests, account, 1)
       try {
-        const inPlace: WithPermit = (hash) =>
-          places.run({ network: siteOf(address), caller: `${network} ${account}` }, hash)
-        return await accounts.run({ network: await lineOf(whose, asking), caller: network }, () =>
-          work(inPlace),
-        )
+        return await accounts.run({ network: await queueOf(hashing), caller: network }, async () => {
+          // Requests sent together have come so far together: the work looks again after the hash.
+          await visit.atDatabase(() => throttle.refuseBlocked(subjects))
+          return work(inPlace)
+        })
       } finally {
-        end()
+        addTo(requests, account, -1)
       }
     },
     state() {
@@ -126,32 +88,6 @@ export function createHashing({ places, accounts, ask }: HashingQueues = createH
   }
 }
 
-/** The error of a full queue. */
-export function busy(): ApiError {
+function busy(): ApiError {
   return new ApiError('OVERLOADED', 'The service is busy with other logins; try again in a second.')
-}
-
-/** Whose password is hashed, and who asks for that: see `HashingFor`. */
-interface HashingVisit {
-  account: string
-  visit: AccountRequest
-  isKnown?: () => Promise<boolean>
-}
-
-/**
- * Does work that hashes when its turn comes, for those who need not wait. What is sent together comes so far
- * together: when it has been hashed, the work looks again.
- */
-export type RunThrottled = <Result>(
-  subjects: Subject[],
-  whose: HashingVisit,
-  work: (inPlace: WithPermit) => Promise<Result>,
-) => Promise<Result>
-
-export function createThrottledQueue(throttle: Throttle, hashing: Hashing): RunThrottled {
-  return (subjects, { visit, ...whose }, work) =>
-    hashing.run({ ...whose, address: visit.address }, async (inPlace) => {
-      await visit.atDatabase(() => throttle.refuseBlocked(subjects))
-      return work(inPlace)
-    })
 }

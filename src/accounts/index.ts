@@ -14,7 +14,7 @@ import type { Accounts, Caller } from '#src/http/plugins/authentication.ts'
 import type { LogFailure } from '#src/http/plugins/failure-log.ts'
 import { createAccountMail } from './account-mail.ts'
 import { createCredentialService } from './credentials.ts'
-import { createHashing, createThrottledQueue, type HashingQueues } from './hashing.ts'
+import { createThrottledQueue } from './hashing.ts'
 import { findKeyUser, touchKey } from './key-queries.ts'
 import type { Mailer } from './mailer.ts'
 import {
@@ -40,15 +40,14 @@ export async function cleanUp(db: Kysely<Tables>, stop?: AbortSignal): Promise<v
 }
 
 /** Accounts: registration, login and the tokens that come of it. */
-export async function auth(app: App, { hashingLines }: { hashingLines?: HashingQueues }): Promise<void> {
+export async function auth(app: App): Promise<void> {
   for (const schema of [...authSchemas, ...sessionSchemas, ...twoFactorSchemas]) app.addSchema(schema)
   const { config, database } = app
   const db = database.writer
   const log = createModuleLog(app, 'auth')
   const throttle = createThrottle(db)
-  const hashing = createHashing(hashingLines)
-  observeQueue(app.metrics, 'passwords', hashing.state)
-  const inTurn = createThrottledQueue(throttle, hashing)
+  const { run: inTurn, state } = createThrottledQueue(throttle)
+  observeQueue(app.metrics, 'passwords', state)
   const mail = createAccountMail(db, throttle, config, await mailerOf(app, log))
   const confirms = config.EMAIL_CONFIRMATION === 'required'
   const service = createCredentialService(db, throttle, inTurn, confirms)

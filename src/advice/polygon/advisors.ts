@@ -162,9 +162,7 @@ export function createAdvisors(app: App, lookup: Lookup) {
       waiting: Waiting,
     ): Promise<Advice> {
       await waiting.wait(() =>
-        'polygons' in where
-          ? places.fill(asked, findInteriorPoint(where.polygons))
-          : places.fillCrop(asked),
+        'polygons' in where ? places.fill(asked, findInteriorPoint(where.polygons)) : places.fillCrop(asked),
       )
       return advise(readSeries(product, asked), where, wanted, waiting)
     },

@@ -6,21 +6,21 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { Config } from '#src/config.ts'
 import { type Front, openFront } from '#src/primary.ts'
-import { type Member, type Pings, startWorkerPool, type WorkerPool } from '#src/workers.ts'
+import { createWorkerPool, type Member, type Pings, type WorkerPool } from '#src/workers.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 
-const EXEC = fileURLToPath(new URL('../setup/crew-worker.mjs', import.meta.url))
+const EXEC = fileURLToPath(new URL('../setup/worker-process.mjs', import.meta.url))
 
 /** Where no process can be started: Node says so with an error in place of an exit. */
 const NOWHERE = '/nowhere'
 
-const NEVER: Pings = { everyMs: 1_000_000, untilHanging: 5, untilGivenUp: 30 }
+const NEVER: Pings = { everyMs: 1_000_000, untilHanging: 5, untilKilled: 30 }
 
 const members = new Set<Member>()
 const loaded = new Set<Member>()
 
 /** Real processes that do nothing but answer. */
-function start(
+async function start(
   said: string[],
   {
     config = {},
@@ -28,37 +28,34 @@ function start(
     answers = () => front?.admit(),
     pings = NEVER,
   }: { config?: object; workers?: number; answers?: (member: Member) => void; pings?: Pings } = {},
-): Promise<WorkerPool | undefined> {
+): Promise<boolean> {
   cluster.setupPrimary({ exec: EXEC, args: [], cwd: undefined, serialization: 'advanced' })
-  return startWorkerPool({
+  workerPool = createWorkerPool({
     config: config as Config,
     workers,
     say: (message) => said.push(message),
-    answers,
-    pings,
-    returned: (socket) => front?.handOver(socket),
-    joined(member) {
+    hear(member, { kind }) {
       members.add(member)
-      return {
-        hear: ({ kind }) => void (kind === 'loaded' && loaded.add(member)),
-        left: () => void members.delete(member),
-      }
+      if (kind === 'loaded') loaded.add(member)
     },
+    left: (member) => void members.delete(member),
+    answers,
+    returned: (socket) => front?.handOver(socket),
+    pings,
   })
+  return workerPool.start()
 }
 
-const numbersOf = (workerPool: WorkerPool | undefined) => workerPool?.ready().map(({ number }) => number)
+const numbersOf = () => workerPool.ready().map(({ number }) => number)
 
-const memberOf = (workerPool: WorkerPool | undefined, number: number) =>
-  workerPool?.ready().find((member) => member.number === number) as Member
+const memberOf = (number: number) => workerPool.ready().find((member) => member.number === number) as Member
 
-let workerPool: WorkerPool | undefined
+let workerPool: WorkerPool
 let front: Front | undefined
 
 afterEach(async () => {
   vi.restoreAllMocks()
-  workerPool?.retire()
-  workerPool = undefined
+  workerPool.retire()
   await front?.close()
   front = undefined
   const left = [...members]
@@ -69,25 +66,25 @@ afterEach(async () => {
 describe('a worker has another one take its place', () => {
   test('also where the process cannot be started, after longer and longer pauses', async () => {
     const said: string[] = []
-    workerPool = await start(said)
+    await start(said)
     cluster.setupPrimary({ cwd: NOWHERE })
-    memberOf(workerPool, 2).kill()
+    memberOf(2).kill()
     await vi.waitFor(() => expect(said).toHaveLength(2), PATIENCE)
     expect(said[0]).toBe('worker 2 ended (SIGKILL): another one starts at once')
     expect(said[1]).toMatch(/^worker 2 ended \(spawn .* ENOENT\): another one starts after 0.5 s$/)
-    expect(numbersOf(workerPool)).toEqual([1])
+    expect(numbersOf()).toEqual([1])
     cluster.setupPrimary({ cwd: undefined })
-    await vi.waitFor(() => expect(numbersOf(workerPool)).toEqual([1, 2]), PATIENCE)
+    await vi.waitFor(() => expect(numbersOf()).toEqual([1, 2]), PATIENCE)
   })
 
   test('also where there is no memory to start it, which Node throws', async () => {
     const said: string[] = []
-    workerPool = await start(said)
+    await start(said)
     vi.spyOn(cluster, 'fork').mockImplementationOnce(() => {
       throw new Error('spawn ENOMEM')
     })
-    memberOf(workerPool, 1).kill()
-    await vi.waitFor(() => expect(numbersOf(workerPool)).toEqual([2, 1]), PATIENCE)
+    memberOf(1).kill()
+    await vi.waitFor(() => expect(numbersOf()).toEqual([2, 1]), PATIENCE)
     expect(said).toEqual([
       'worker 1 ended (SIGKILL): another one starts at once',
       'worker 1 ended (spawn ENOMEM): another one starts after 0.5 s',
@@ -97,36 +94,36 @@ describe('a worker has another one take its place', () => {
   test('also where it ends while others have not answered yet', async () => {
     const said: string[] = []
     let times = 0
-    workerPool = await start(said, {
+    await start(said, {
       config: { late: 2 },
       async answers(member) {
         times++
         if (times > 1) return
         member.kill()
         await member.ended
-        const [other] = [...members].filter(({ number }) => number === 2) as [Member]
-        await vi.waitFor(() => expect(loaded).toContain(other), PATIENCE)
-        other.tell({ kind: 'drain' })
+        const other = () => [...members].find((member) => member.number === 2 && loaded.has(member))
+        await vi.waitFor(() => expect(other()).toBeDefined(), PATIENCE)
+        other()?.tell({ kind: 'drain' })
       },
     })
-    await vi.waitFor(() => expect(numbersOf(workerPool)?.sort()).toEqual([1, 2]), PATIENCE)
+    await vi.waitFor(() => expect(numbersOf().sort()).toEqual([1, 2]), PATIENCE)
     expect(said).toEqual(['worker 1 ended (SIGKILL): another one starts at once'])
   })
 })
 
-test('where a process cannot be started with the service, there is no crew, and it is said why', async () => {
+test('where a process cannot be started with the service, there is no pool, and it is said why', async () => {
   const said: string[] = []
   vi.spyOn(cluster, 'fork').mockImplementationOnce(() => {
     throw new Error('spawn ENOMEM')
   })
-  expect(await start(said)).toBeUndefined()
+  expect(await start(said)).toBe(false)
   expect(said).toEqual(['worker 1 could not start (spawn ENOMEM)'])
 })
 
-/** Opens the port of the crew. */
+/** Opens the port of the pool. */
 async function open(): Promise<Front> {
   const config = { HOST: '127.0.0.1', PORT: 0, MAX_CONNECTIONS: 8 } as Config
-  front = await openFront(config, () => workerPool?.ready() ?? [])
+  front = await openFront(config, workerPool)
   return front
 }
 
@@ -146,7 +143,7 @@ function stop(): (signal: NodeJS.Signals) => void {
 }
 
 test('connections on their way to a worker that ends go to another one, but for one that may have got there', async () => {
-  workerPool = await start([])
+  await start([])
   const front = await open()
   const signal = stop()
   const answers: string[] = []
@@ -167,37 +164,37 @@ describe('a worker that hangs', () => {
   /** The other one may be slow for a moment, too, on a busy machine. */
   const ofFirst = (said: string[]) => said.filter((message) => message.startsWith('worker 1'))
 
-  test('gets no connections until it answers again, and those on their way to it go to another one', async () => {
+  test('gets no connections until it answers again', async () => {
     const said: string[] = []
-    workerPool = await start(said, { pings: { everyMs: 100, untilHanging: 10, untilGivenUp: 1_000_000 } })
+    await start(said, { pings: { everyMs: 100, untilHanging: 10, untilKilled: 1_000_000 } })
     const front = await open()
     const signal = stop()
     const answers: string[] = []
     const early = Array.from({ length: 8 }, async () => answers.push(await answerOf(front)))
-    // Of four, one is on its way to it, and another one is Node's.
-    await vi.waitFor(() => expect(answers).toEqual(Array(6).fill('worker 2')), PATIENCE)
+    await vi.waitFor(() => expect(workerPool.hanging()).toBe(1), PATIENCE)
+    expect(answers).toEqual(Array(4).fill('worker 2'))
     expect(ofFirst(said)).toEqual(['worker 1 has not answered for 1 s: it gets no connections'])
-    expect([numbersOf(workerPool), workerPool?.hanging()]).toEqual([[2], 1])
+    expect(numbersOf()).toEqual([2])
     for (let n = 0; n < 4; n++) expect(await answerOf(front)).toBe('worker 2')
 
     signal('SIGCONT')
     await Promise.all(early)
-    await vi.waitFor(() => expect(numbersOf(workerPool)).toEqual([1, 2]), PATIENCE)
-    expect(answers).toEqual([...Array(6).fill('worker 2'), 'worker 1', 'worker 1'])
+    await vi.waitFor(() => expect(numbersOf()).toEqual([1, 2]), PATIENCE)
+    expect(answers).toEqual([...Array(4).fill('worker 2'), ...Array(4).fill('worker 1')])
     expect(ofFirst(said).slice(1)).toEqual(['worker 1 answers again'])
-    expect([workerPool?.hanging(), workerPool?.killed()]).toEqual([0, 0])
+    expect([workerPool.hanging(), workerPool.killed()]).toEqual([0, 0])
     const later = [await answerOf(front), await answerOf(front)]
     expect(later.sort()).toEqual(['worker 1', 'worker 2'])
   })
 
   test('has connections wait where there is no other, until it answers again', async () => {
-    workerPool = await start([], {
+    await start([], {
       workers: 1,
-      pings: { everyMs: 100, untilHanging: 10, untilGivenUp: 1_000_000 },
+      pings: { everyMs: 100, untilHanging: 10, untilKilled: 1_000_000 },
     })
     const front = await open()
     const signal = stop()
-    await vi.waitFor(() => expect(workerPool?.hanging()).toBe(1), PATIENCE)
+    await vi.waitFor(() => expect(workerPool.hanging()).toBe(1), PATIENCE)
     const answers = [answerOf(front), answerOf(front)]
     signal('SIGCONT')
     expect(await Promise.all(answers)).toEqual(['worker 1', 'worker 1'])
@@ -205,21 +202,21 @@ describe('a worker that hangs', () => {
 
   test('is killed when it has hung for long, and replaced', async () => {
     const said: string[] = []
-    workerPool = await start(said, {
+    await start(said, {
       workers: 1,
-      pings: { everyMs: 100, untilHanging: 10, untilGivenUp: 30 },
+      pings: { everyMs: 100, untilHanging: 10, untilKilled: 30 },
     })
     const front = await open()
     stop()
     const answer = answerOf(front)
-    await vi.waitFor(() => expect(workerPool?.replaced()).toBe(1), PATIENCE)
-    await vi.waitFor(() => expect(numbersOf(workerPool)).toEqual([1]), PATIENCE)
+    await vi.waitFor(() => expect(workerPool.replaced()).toBe(1), PATIENCE)
+    await vi.waitFor(() => expect(numbersOf()).toEqual([1]), PATIENCE)
     expect(said).toEqual([
       'worker 1 has not answered for 1 s: it gets no connections',
       'worker 1 has not answered for 3 s: it is killed',
       'worker 1 ended (SIGKILL): another one starts at once',
     ])
-    expect([workerPool?.hanging(), workerPool?.killed()]).toEqual([0, 1])
+    expect([workerPool.hanging(), workerPool.killed()]).toEqual([0, 1])
     // It may have got that far.
     expect(await answer).toBe('')
     expect(await answerOf(front)).toBe('worker 1')

@@ -1,5 +1,5 @@
-// A worker without a service: it answers each connection with its number. One whose number is `config.late` is ready
-// only when it has been told to drain as well.
+// A worker without a service: it answers each connection with its number. One with the number `config.late` is ready only
+// after it has been told to drain as well.
 import process from 'node:process'
 
 const told = {}
