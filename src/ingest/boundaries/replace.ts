@@ -4,8 +4,7 @@ import type { Database } from '#src/data/client.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { round } from '#src/lib/round.ts'
-import { listSome } from './feature.ts'
-import type { Bounds } from './geometry.ts'
+import { type Bounds, listSome } from './feature.ts'
 import {
   type AreaIssue,
   analyzeBoundaries,
@@ -23,7 +22,6 @@ import {
   lockBoundaries,
   nameStaged,
   type Repair,
-  type Replacement,
   relinkChildren,
   repairStaged,
   replaceLevel,
@@ -158,10 +156,12 @@ async function linkParents(trx: Transaction<Tables>, country: CountryBounds, lev
   })
 }
 
-interface ReplaceOptions {
+export interface ReplaceOptions {
   country: CountryBounds
+  /** Refuses files that need repairs. */
   strict: boolean
   dryRun: boolean
+  /** The largest share by which a repair may change an area. */
   maxRepair?: number | undefined
   codes?: CodeRule | undefined
   dropped: AreaIssue[]
@@ -169,16 +169,7 @@ interface ReplaceOptions {
   stored?: ((part: number) => void) | undefined
 }
 
-export interface LoadReport extends Replacement {
-  notes: string[]
-  repaired: Repair[]
-  dropped: AreaIssue[]
-  coded: AreaIssue[]
-  reparented: AreaIssue[]
-  unnamed: number
-  relinked: AreaIssue[]
-  approximateDeleted: number[]
-}
+export type LoadReport = Awaited<ReturnType<typeof replaceBoundaries>>
 
 /**
  * One transaction replaces the areas of a level.
@@ -190,7 +181,7 @@ export async function replaceBoundaries(
   set: BoundarySet,
   areas: AsyncIterable<StagedArea>,
   options: ReplaceOptions,
-): Promise<LoadReport> {
+) {
   const { level } = set
   const { country, strict, dryRun, codes, dropped, notes, stored = () => {} } = options
   return database.writer.transaction().execute(async (trx) => {
