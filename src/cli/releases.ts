@@ -8,23 +8,8 @@ import {
   type ReleaseRow,
   requireRelease,
 } from '#src/catalog/release-queries.ts'
-import {
-  deleteRelease,
-  isFirst,
-  listPrunable,
-  pruneRelease,
-  requireDeletable,
-  withdrawRelease,
-} from '#src/catalog/removal-queries.ts'
-import {
-  findSchedule,
-  listSchedules,
-  refusePast,
-  requireUnpublished,
-  type Schedule,
-  scheduleRelease,
-  unscheduleRelease,
-} from '#src/catalog/schedule-queries.ts'
+import * as removals from '#src/catalog/removal-queries.ts'
+import * as schedules from '#src/catalog/schedule-queries.ts'
 import type { AuditKind } from '#src/data/audit-kinds.ts'
 import { listReleaseRecords, type ReleaseDetail, type ReleaseRecord } from '#src/data/audit-queries.ts'
 import type { CheckName, ReleaseIssue } from '#src/data/rights.ts'
@@ -64,7 +49,7 @@ import {
 type ShownRelease = Omit<ReleaseRow, 'id' | 'lockless'> & {
   state: string
   stale: boolean
-  schedule: Schedule | null
+  schedule: schedules.Schedule | null
   bytes: number
   store: TileStoreName
 }
@@ -84,7 +69,7 @@ function nameState({ publishedAt, status, loader }: ReleaseState): string {
   return loader === null ? 'incomplete' : 'loading'
 }
 
-function stateText(release: ReleaseState & Validity & { schedule: Schedule | null }): string {
+function stateText(release: ReleaseState & Validity & { schedule: schedules.Schedule | null }): string {
   const { schedule } = release
   const parts = [nameState(release)]
   if (isStale(release, Date.now())) parts.push('stale')
@@ -103,11 +88,11 @@ const list = command({
   examples: ['agro releases list', 'agro releases list --json'],
   async look({ writer }) {
     const sizes = await listReleaseSizes(writer)
-    const schedules = await listSchedules(writer)
+    const scheduled = await schedules.listSchedules(writer)
     const stores = await listTileStores(writer)
     const releases = (await listReleases(writer)).map((release) =>
       showRelease(release, {
-        schedule: schedules.get(release.id) ?? null,
+        schedule: scheduled.get(release.id) ?? null,
         bytes: sizes.get(release.id) ?? 0,
         store: stores.get(release.id) ?? 'postgis',
       }),
@@ -145,7 +130,7 @@ const show = command({
     const { id } = release
     const shown = {
       ...showRelease(release, {
-        schedule: (await findSchedule(writer, id)) ?? null,
+        schedule: (await schedules.findSchedule(writer, id)) ?? null,
         bytes: (await listReleaseSizes(writer, id)).get(id) ?? 0,
         store: await findTileStore(writer, id),
       }),
@@ -231,7 +216,7 @@ const prune = command({
   ],
   examples: ['agro releases prune --keep 2 --dry-run', 'agro releases prune --keep 2 --yes'],
   async run({ keep, dryRun, ...consent }: Output & Consent & { keep: number; dryRun?: boolean }) {
-    const prunable = await lookInDatabase(({ writer }) => listPrunable(writer, keep))
+    const prunable = await lookInDatabase(({ writer }) => removals.listPrunable(writer, keep))
     if (prunable.length === 0) return [{ deleted: [], prunable }, 'There is nothing to delete.']
     if (dryRun) return [{ deleted: [], prunable }, prunable.join('\n')]
     await confirm(`This deletes ${prunable.join(', ')} with all data, for good`, consent)
@@ -241,7 +226,7 @@ const prune = command({
       // A transaction each, so that no release waits for all.
       for (const [index, code] of prunable.entries()) {
         const shown = (part: number) => progress((index + part) / prunable.length)
-        if (await pruneRelease(writer, code, keep, shown)) deleted.push(code)
+        if (await removals.pruneRelease(writer, code, keep, shown)) deleted.push(code)
         shown(1)
       }
     })
@@ -315,7 +300,7 @@ const schedule = command({
     'agro releases schedule yield-eth-wheat-2026-12-v1 --at 2026-12-01T06:00Z --allow range',
   ],
   async change({ writer }, { at, allow, strict, ...output }: PublishOptions & { at: Date }, code: string) {
-    await refusePast(writer, at)
+    await schedules.refusePast(writer, at)
     const findings = await inTransaction(writer, (trx) => scheduleChecked(trx, code, at, { allow, strict }))
     printIssues(findings)
     const refusing = refusingChecks(findings)
@@ -341,11 +326,11 @@ export async function scheduleChecked(
   publishAt: Date,
   leniency: Leniency,
 ): Promise<ReleaseIssue[]> {
-  await requireUnpublished(trx, code)
+  await schedules.requireUnpublished(trx, code)
   const findings = await inspectAgain(trx, code, leniency)
   if (refusingChecks(findings).length === 0) {
     const { allow, strict = false } = leniency
-    await scheduleRelease(trx, code, { publishAt, allowed: [...allow], strict })
+    await schedules.scheduleRelease(trx, code, { publishAt, allowed: [...allow], strict })
   }
   return findings
 }
@@ -356,7 +341,7 @@ const unschedule = command({
   parameters: ['its code'],
   examples: ['agro releases unschedule yield-eth-wheat-2026-12-v1'],
   async change({ writer }, _: Output, code: string) {
-    await inTransaction(writer, (trx) => unscheduleRelease(trx, code))
+    await inTransaction(writer, (trx) => schedules.unscheduleRelease(trx, code))
     return [{ unscheduled: code }, `${code} is not scheduled any more.`]
   },
 })
@@ -387,10 +372,10 @@ const rollback = command({
   options: [allowOption(), YES_OPTION],
   examples: ['agro releases rollback yield-eth-wheat-2026-08-v2'],
   async change({ writer }, options: PublishOptions & Consent, code: string) {
-    if (await isFirst(writer, code)) {
+    if (await removals.isFirst(writer, code)) {
       const deed = `This withdraws ${code}: nothing is there that it took the place of, so its series has no release then`
       await confirm(deed, options)
-      await inTransaction(writer, (trx) => withdrawRelease(trx, code))
+      await inTransaction(writer, (trx) => removals.withdrawRelease(trx, code))
       return [{ published: null, replaced: code, findings: [] }, `${code} is withdrawn.`]
     }
     const done = await inTransaction(writer, (trx) => rollBackChecked(trx, code, options))
@@ -427,10 +412,10 @@ const remove = command({
     code: string,
   ) {
     // A missing release, or one that must stay, is refused before the question.
-    await inTransaction(writer, (trx) => requireDeletable(trx, code, force))
+    await inTransaction(writer, (trx) => removals.requireDeletable(trx, code, force))
     await confirm(`This deletes the release ${code} with its data, for good`, consent)
     const progress = progressIfLong(`deleting ${code}`)
-    await inTransaction(writer, (trx) => deleteRelease(trx, code, force, progress))
+    await inTransaction(writer, (trx) => removals.deleteRelease(trx, code, force, progress))
     return [{ deleted: code }, `${code} is deleted.`]
   },
 })

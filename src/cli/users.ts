@@ -7,15 +7,7 @@ import { ROLES, type Role } from '#schemas/user.ts'
 import { describeTokenUse, issueToken } from '#src/accounts/account-mail.ts'
 import { hashPassword, refuseGuessable } from '#src/accounts/credentials.ts'
 import { deleteTwoFactor } from '#src/accounts/queries.ts'
-import {
-  deleteUser,
-  findCredentials,
-  insertUser,
-  listUsers,
-  type NewUser,
-  noAccount,
-  setRole,
-} from '#src/accounts/user-queries.ts'
+import * as queries from '#src/accounts/user-queries.ts'
 import { type Config, loadConfig } from '#src/config.ts'
 import { recordOperation } from '#src/data/audit-queries.ts'
 import type { Database } from '#src/data/client.ts'
@@ -55,12 +47,12 @@ const create = command({
     return withDatabase(({ writer }) => {
       const config = loadConfig()
       return inTransaction(writer, async (trx): Promise<CommandAnswer> => {
-        const made = await insertUser(trx, user)
+        const made = await queries.insertUser(trx, user)
         if (!made)
           throw new OperatorError(`There is an account ${email} already; \`agro users list\` shows it.`, {
             code: 'ALREADY_THERE',
           })
-        await setRole(trx, email, role)
+        await queries.setRole(trx, email, role)
         await recordOperation(trx, { kind: 'account_made', userId: made.id, detail: { role } })
         const account = { ...made, role }
         const sentence = `${account.email} has an account with the role ${role}.`
@@ -80,7 +72,7 @@ async function prepareUser(
   email: string,
   { name, organisation = null }: { name: string; organisation?: string | null },
   password = randomBytes(32).toString('base64url'),
-): Promise<NewUser> {
+): Promise<queries.NewUser> {
   const request = { email, password, name, organisation }
   try {
     if (!isRequest(request)) throw validationError(isRequest.errors ?? [], request)
@@ -100,7 +92,7 @@ async function issueReset(
   { BASE_PATH, PASSWORD_RESET_URL }: Config,
 ) {
   const issued = await issueToken(trx, email, 'password_reset', RESET_HOURS)
-  if (!issued) throw noAccount(email)
+  if (!issued) throw queries.noAccount(email)
   await recordOperation(trx, { kind: 'password_reset_issued', userId: issued.userId })
   const usage = describeTokenUse(issued.token, {
     page: PASSWORD_RESET_URL,
@@ -119,7 +111,7 @@ const list = command({
   description: 'List all accounts with their roles.',
   examples: ['agro users list', 'agro users list --json'],
   async look({ writer }) {
-    const users = await listUsers(writer)
+    const users = await queries.listUsers(writer)
     if (users.length === 0) return [users, 'There are no accounts.']
     const rows = users.map(({ email, email_confirmed, role, name, created_at }) => [
       email,
@@ -139,12 +131,12 @@ const remove = command({
   options: [YES_OPTION],
   examples: ['agro users delete amina@example.org', 'agro users delete amina@example.org --yes'],
   async change({ writer }, consent: Output & Consent, email: string) {
-    if (!(await findCredentials(writer, email))) throw noAccount(email)
+    if (!(await queries.findCredentials(writer, email))) throw queries.noAccount(email)
     await confirm(`This deletes the account ${email} with its history, sessions and keys, for good`, consent)
     const deletion = inTransaction(writer, async (trx) => {
-      const account = await findCredentials(trx, email)
-      if (!account) throw noAccount(email)
-      const removed = await deleteUser(trx, account.id)
+      const account = await queries.findCredentials(trx, email)
+      if (!account) throw queries.noAccount(email)
+      const removed = await queries.deleteUser(trx, account.id)
       await recordOperation(trx, { kind: 'account_deleted', userId: account.id })
       return { id: account.id, email: account.email, removed }
     })
@@ -171,7 +163,7 @@ const demote = command({
 
 function changeRole({ writer }: Database, email: string, role: Role): Promise<CommandAnswer> {
   return inTransaction(writer, async (trx) => {
-    const id = await setRole(trx, email, role)
+    const id = await queries.setRole(trx, email, role)
     await recordOperation(trx, { kind: 'role_changed', userId: id, detail: { role } })
     return [{ id, email, role }, `${email} has the role ${role}.`]
   })
@@ -195,8 +187,8 @@ const resetSecondFactor = command({
     'Turn off the second factor of an account whose owner lost the app and the recovery codes. The password alone opens the account then: verify the caller first.',
   examples: ['agro users reset-2fa amina@example.org'],
   async change({ writer }, _: Output, email: string) {
-    const account = await findCredentials(writer, email)
-    if (!account) throw noAccount(email)
+    const account = await queries.findCredentials(writer, email)
+    if (!account) throw queries.noAccount(email)
     const userId = account.id
     const had = await inTransaction(writer, async (trx) => {
       const deleted = await deleteTwoFactor(trx, userId)

@@ -1,11 +1,9 @@
-import type { Kysely } from 'kysely'
 import { publishRelease, storeIssues } from '#src/catalog/release-queries.ts'
 import type { Database } from '#src/data/client.ts'
 import { nameOfCrs } from '#src/data/crs.ts'
 import { FOREIGN_KEY_VIOLATION } from '#src/data/failures.ts'
 import type { ReleaseIssue } from '#src/data/rights.ts'
 import { inTransaction } from '#src/data/sql.ts'
-import type { Tables } from '#src/data/tables.ts'
 import { lockWork } from '#src/data/work-lock.ts'
 import { OperatorError } from '#src/errors.ts'
 import { readErrorCode } from '#src/lib/promises.ts'
@@ -15,21 +13,7 @@ import { type StoredRun, SummaryPyramid } from '#src/raster/pyramid.ts'
 import { allowedChecks, type Leniency, refusingChecks } from './checks/index.ts'
 import { storeForLoads, writingPixels } from './pixel-writing.ts'
 import { publishChecked } from './publish.ts'
-import {
-  computeLoadLock,
-  deletedMeanwhile,
-  deleteLoad,
-  findExtent,
-  findLoaded,
-  insertCoverage,
-  insertLayers,
-  insertRelease,
-  isGeographic,
-  listDeadLoads,
-  markReady,
-  markSummarised,
-  refuseShortStatements,
-} from './queries.ts'
+import * as queries from './queries.ts'
 import {
   type CoverageSource,
   compareLayers,
@@ -43,13 +27,7 @@ import { FILES_LOCK } from './unused-files.ts'
 
 type Progress = (done: number) => void
 
-export interface LoadedRelease {
-  code: string
-  tiles: number
-  published: boolean
-  replaced: string | undefined
-  findings: ReleaseIssue[]
-}
+export type LoadedRelease = Awaited<ReturnType<typeof loadAlone>>
 
 interface LoadOptions extends LoadingOptions {
   publish?: boolean
@@ -59,11 +37,7 @@ interface LoadOptions extends LoadingOptions {
 }
 
 /** Parallel loads of equal data wait. */
-export function loadRelease(
-  database: Database,
-  source: ReleaseSource,
-  options: LoadOptions = {},
-): Promise<LoadedRelease> {
+export function loadRelease(database: Database, source: ReleaseSource, options: LoadOptions = {}) {
   return whileLoading(
     database,
     source.description,
@@ -81,14 +55,14 @@ async function loadAlone(
   source: ReleaseSource,
   signal: AbortSignal,
   { publish = true, progress = () => {}, check, clearing }: LoadOptions,
-): Promise<LoadedRelease> {
+) {
   const { writer } = database
   const coverages: { coverage: CoverageSource; extent: LevelExtent }[] = []
   for (const coverage of source.coverages) {
     coverages.push({ coverage, extent: await extentOrRefuse(database, coverage) })
   }
 
-  const release = await insertRelease(writer, source.description, storeForLoads(database))
+  const release = await queries.insertRelease(writer, source.description, storeForLoads(database))
   try {
     const ordinals = numberLayers(source)
     const done = progressOver(source, progress)
@@ -99,10 +73,10 @@ async function loadAlone(
     const read: CoverageStatistics[] = []
     let tiles = 0
     for (const { coverage, extent } of coverages) {
-      const id = await insertCoverage(writer, release.id, coverage.grid, extent)
+      const id = await queries.insertCoverage(writer, release.id, coverage.grid, extent)
       const written = await writeTiles(database, id, coverage, advance)
-      await markSummarised(writer, id)
-      await insertLayers(writer, release.id, id, written.statistics.layers, ordinals)
+      await queries.markSummarised(writer, id)
+      await queries.insertLayers(writer, release.id, id, written.statistics.layers, ordinals)
       tiles += written.tiles
       read.push(written.statistics)
     }
@@ -110,7 +84,7 @@ async function loadAlone(
     const published = publish && refusingChecks(findings ?? []).length === 0
     signal.throwIfAborted()
     const replaced = await inTransaction(writer, async (trx) => {
-      await markReady(trx, release)
+      await queries.markReady(trx, release)
       if (findings) await storeIssues(trx, release.code, findings)
       const before = published
         ? await publishRelease(trx, release.code, { allowed: allowedChecks(findings ?? []) })
@@ -122,13 +96,13 @@ async function loadAlone(
     return { code: release.code, tiles, published, replaced, findings: findings ?? [] }
   } catch (error) {
     // A pool may hand out another lost connection.
-    const takeBack = () => deleteLoad(writer, release.id, clearing?.(release.code))
+    const takeBack = () => queries.deleteLoad(writer, release.id, clearing?.(release.code))
     // The first error is reported.
     await takeBack()
       .catch(takeBack)
       .catch(() => {})
     // Another load found this one's lock free after a disconnection, and deleted its rows.
-    if (readErrorCode(error) === FOREIGN_KEY_VIOLATION) throw deletedMeanwhile(release)
+    if (readErrorCode(error) === FOREIGN_KEY_VIOLATION) throw queries.deletedMeanwhile(release)
     throw error
   }
 }
@@ -153,7 +127,7 @@ export async function examineRelease(
 
 export async function extentOrRefuse(database: Database, coverage: CoverageSource): Promise<LevelExtent> {
   const { grid, layers } = coverage
-  const extent = await findExtent(database.writer, grid).catch(() => undefined)
+  const extent = await queries.findExtent(database.writer, grid).catch(() => undefined)
   if (!extent || !liesOnEarth(extent, coverage)) {
     const crs = await nameOfCrs(database.writer, grid.srid)
     throw new OperatorError(
@@ -193,10 +167,10 @@ async function writeTiles(
   coverageId: number,
   coverage: CoverageSource,
   advance: (pixels: number) => void,
-): Promise<{ tiles: number; statistics: CoverageStatistics }> {
+) {
   const { grid, layers } = coverage
   const collector = layerCollector(coverage)
-  const geographic = await isGeographic(database.writer, grid.srid)
+  const geographic = await queries.isGeographic(database.writer, grid.srid)
   const pyramid = new SummaryPyramid(grid, geographic)
   const bands = layers.map(({ pixelType, nodata }) => ({ pixelType, nodata }))
   const tiles = await writingPixels(database, { id: coverageId, grid, geographic, bands }, (writePixels) =>
@@ -240,7 +214,7 @@ async function whileLoading<Result>(
   work: (signal: AbortSignal) => Promise<Result>,
   { signal, tell = () => {}, clearing = () => () => {} }: LoadingOptions = {},
 ): Promise<Result> {
-  const lock = computeLoadLock(description)
+  const lock = queries.computeLoadLock(description)
   const onWait = (isForShared: boolean) =>
     tell(
       isForShared
@@ -250,8 +224,8 @@ async function whileLoading<Result>(
   const shared = database.files && FILES_LOCK
   const { lost, unlock } = await lockWork(database, lock, { shared, onWait, signal })
   try {
-    for (const { id, code } of await listDeadLoads(database.writer, lock)) {
-      if (await deleteLoad(database.writer, id, clearing(code))) {
+    for (const { id, code } of await queries.listDeadLoads(database.writer, lock)) {
+      if (await queries.deleteLoad(database.writer, id, clearing(code))) {
         tell(`The load of ${code} was cut off: what it left is deleted.`)
       }
     }
@@ -291,12 +265,12 @@ export async function ingestRelease(
 ): Promise<Ingestion> {
   const { writer } = database
   const { publish = true, force = false, leniency } = options
-  await refuseShortStatements(writer)
+  await queries.refuseShortStatements(writer)
   return whileLoading(
     database,
     source.description,
     async (signal) => {
-      const before = force ? undefined : await findLoaded(writer, source.description)
+      const before = force ? undefined : await queries.findLoaded(writer, source.description)
       if (!before) {
         const loaded = await loadAlone(database, source, signal, options)
         return { ...loaded, loaded: true, publishedBefore: false }
@@ -304,17 +278,14 @@ export async function ingestRelease(
       const { code, published } = before
       const same = { loaded: false, tiles: undefined, publishedBefore: published }
       if (published || !publish) return { ...same, code, published, replaced: undefined, findings: [] }
-      return { ...same, ...(await publishUnlessEnded(writer, code, leniency, signal)) }
+      const publishing = await inTransaction(writer, async (trx) => {
+        const done = await publishChecked(trx, code, leniency)
+        // The transaction may have waited.
+        signal.throwIfAborted()
+        return done
+      })
+      return { ...same, ...publishing }
     },
     options,
   )
-}
-
-function publishUnlessEnded(db: Kysely<Tables>, code: string, leniency: Leniency, signal: AbortSignal) {
-  return inTransaction(db, async (trx) => {
-    const publishing = await publishChecked(trx, code, leniency)
-    // The transaction may have waited.
-    signal.throwIfAborted()
-    return publishing
-  })
 }

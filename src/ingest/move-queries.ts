@@ -3,6 +3,7 @@ import { lockReleases, requireComplete } from '#src/catalog/release-queries.ts'
 import { recordOperation } from '#src/data/audit-queries.ts'
 import type { Tables, TileStoreName } from '#src/data/tables.ts'
 import type { TiledGrid } from '#src/raster/grid.ts'
+import { GRID } from './queries.ts'
 
 export interface MovedCoverage {
   id: number
@@ -13,10 +14,7 @@ export async function listMovedCoverages(db: Kysely<Tables>, releaseId: number):
   const { rows } = await sql<MovedCoverage>`
     select
       id,
-      jsonb_build_object(
-        'srid', srid, 'originX', origin_x, 'originY', origin_y, 'pixelWidth', pixel_width,
-        'pixelHeight', pixel_height, 'width', width, 'height', height, 'tileSize', tile_size
-      ) as grid
+      ${GRID} as grid
     from coverage
     where release_id = ${releaseId}
     order by id`.execute(db)

@@ -128,6 +128,12 @@ export async function isGeographic(db: Kysely<Tables>, srid: number): Promise<bo
   return rows[0]?.geographic ?? false
 }
 
+/** A `TiledGrid` of a coverage. */
+export const GRID = sql`jsonb_build_object(
+  'srid', srid, 'originX', origin_x, 'originY', origin_y, 'pixelWidth', pixel_width,
+  'pixelHeight', pixel_height, 'width', width, 'height', height, 'tileSize', tile_size
+)`
+
 export interface StoredCoverage {
   id: number
   grid: Grid
@@ -140,10 +146,7 @@ export async function listUnsummarised(db: Kysely<Tables>): Promise<StoredCovera
     select
       coverage.id,
       release.tile_store as store,
-      jsonb_build_object(
-        'srid', srid, 'originX', origin_x, 'originY', origin_y, 'pixelWidth', pixel_width,
-        'pixelHeight', pixel_height, 'width', width, 'height', height
-      ) as grid
+      ${GRID} as grid
     from coverage
     join release on release.id = coverage.release_id
     where release.status = 'ready' and (not summarised or summary_version < ${SUMMARY_VERSION})

@@ -118,22 +118,9 @@ export interface Statistics {
   mean: number | null
 }
 
-export interface SourceStatistics {
-  layer: LayerSource
-  statistics: Statistics
-  /** Raw pixels, without scale and offset. */
-  values: Tally
-  /** Raw pixels along the edges. */
-  frame: Frame
-}
+export type CoverageStatistics = ReturnType<ReturnType<typeof layerCollector>['result']>
 
-export interface CoverageStatistics {
-  layers: SourceStatistics[]
-  /** Over all layers. */
-  presence: Presence
-  /** Inputs whose layers are equal; null for layers without input. */
-  alikeInputs: (string | null)[]
-}
+export type SourceStatistics = CoverageStatistics['layers'][number]
 
 export function layerCollector({ grid, layers }: Pick<CoverageSource, 'grid' | 'layers'>) {
   const collectors = layers.map((layer) => ({ layer, values: new Tally(), frame: new Frame(grid) }))
@@ -149,12 +136,15 @@ export function layerCollector({ grid, layers }: Pick<CoverageSource, 'grid' | '
       alike.add(pixels)
       presence.add(window, pixels)
     },
-    result: (): CoverageStatistics => ({
+    result: () => ({
+      /** Tally and frame have raw pixels, without scale and offset. */
       layers: collectors.map((collected) => ({
         ...collected,
         statistics: computeStatistics(collected.values, collected.layer),
       })),
+      /** Inputs whose layers are equal; null for layers without input. */
       alikeInputs: alike.inputs,
+      /** Over all layers. */
       presence,
     }),
   }

@@ -59,7 +59,7 @@ export async function removeUnusedFiles(
   try {
     const used: UsedFiles = (names) => listUsedFiles(writer, names)
     const isTheirs = dryRun || force || (await namesFiles(writer))
-    for await (const { name, bytes, unfinished } of unusedFiles(used, files, now)) {
+    for await (const { name, bytes, unfinished } of unusedFiles(used, files.list(), now)) {
       lost.throwIfAborted()
       if (!isTheirs && !unfinished) throw new OperatorError(notTheirs(files))
       if (!dryRun) await files.remove(name)
@@ -88,7 +88,7 @@ const UNLOCKED = { lost: new AbortController().signal, unlock: () => {} }
 /** Older than a day. */
 export async function* unusedFiles(
   usedFiles: UsedFiles,
-  files: FileStore,
+  files: AsyncIterable<ListedFile>,
   now: number,
 ): AsyncGenerator<ListedFile> {
   let old: ListedFile[] = []
@@ -97,7 +97,7 @@ export async function* unusedFiles(
     const used = await usedFiles(finished.map(({ name }) => name))
     return old.filter(({ name }) => !used.has(name))
   }
-  for await (const file of files.list()) {
+  for await (const file of files) {
     if (now - file.writtenAt.getTime() < KEPT_MS) continue
     old.push(file)
     if (old.length < FILES_A_QUESTION) continue

@@ -9,26 +9,18 @@ import { isDatabaseUnavailable } from '#src/data/failures.ts'
 import { roleRights, schemaDefects, schemaState } from '#src/data/schema-state.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import { sizeText, someNames, spanText } from '../table.ts'
-import {
-  type CheckedDatabase,
-  type CheckResult,
-  type CheckResults,
-  type Checks,
-  error,
-  note,
-  ok,
-  warning,
-} from './finding.ts'
+import { answer, type CheckedDatabase, type Checks, error, note, ok, rows, warning } from './finding.ts'
 import * as queries from './queries.ts'
 
 /** Checks without a database. */
 export const SETTINGS_CHECKS: Checks<Config> = {
   'settings.configuration'(config) {
-    const mistyped = mistypedSettings().map(({ name, meant }) =>
-      warning(`${name} is no setting of the service.`, `Did you mean ${meant}?`),
-    )
-    const doubts = DOUBTS.filter(([isDoubtful]) => isDoubtful(config)).map(([, finding]) => finding)
-    const found = [...mistyped, ...doubts]
+    const found = [
+      ...mistypedSettings().map(({ name, meant }) =>
+        warning(`${name} is no setting of the service.`, `Did you mean ${meant}?`),
+      ),
+      ...DOUBTS.filter(([isDoubtful]) => isDoubtful(config)).map(([, finding]) => finding),
+    ]
     return found.length > 0 ? found : ok('The settings are valid, and none contradicts another.')
   },
 
@@ -50,10 +42,8 @@ export const SETTINGS_CHECKS: Checks<Config> = {
       return ok('The URL of the database has no password in it.')
     if (password !== user && !USUAL_PASSWORDS.includes(password.toLowerCase()))
       return ok('The password of the database is none of the usual ones.')
-    return warning(
-      'The password of the database is one that is tried first.',
-      'Give the role another one: `alter role ... password ...`, and change DATABASE_URL.',
-    )
+    const advice = 'Give the role another one: `alter role ... password ...`, and change DATABASE_URL.'
+    return warning('The password of the database is one that is tried first.', advice)
   },
 
   'secrets.mail_encryption'({ SMTP_URL }) {
@@ -86,10 +76,8 @@ export const SETTINGS_CHECKS: Checks<Config> = {
 
   async 'mail.server'({ SMTP_URL }) {
     if (SMTP_URL === undefined) {
-      return note(
-        'No mail server is set: users cannot reset their passwords.',
-        'Set SMTP_URL and MAIL_FROM, or help with `agro users reset`.',
-      )
+      const advice = 'Set SMTP_URL and MAIL_FROM, or help with `agro users reset`.'
+      return note('No mail server is set: users cannot reset their passwords.', advice)
     }
     try {
       await tryMailServer(SMTP_URL)
@@ -122,7 +110,7 @@ const SHORT_STOP_MS = 10_000
 /** A stolen access token is valid for this time. */
 const LONG_TOKEN_MINUTES = 60
 
-const DOUBTS: [isDoubtful: (config: Config) => boolean, finding: CheckResult][] = [
+const DOUBTS: [isDoubtful: (config: Config) => boolean, finding: ReturnType<typeof warning>][] = [
   [
     ({ DATABASE_URL, DATABASE_READ_URL: read }) => read !== undefined && DATABASE_URL === undefined,
     warning(
@@ -187,7 +175,7 @@ const FEW_CHARACTERS = 10
 /** Attackers try these passwords first. */
 const USUAL_PASSWORDS = ['postgres', 'password', 'agro', 'admin', 'secret', 'changeme']
 
-function judgeSecret(secret: string | undefined, isServer: boolean): CheckResult {
+function judgeSecret(secret: string | undefined, isServer: boolean) {
   if (secret === undefined) {
     if (!isServer) return ok('The secret of tokens is kept in DATA_DIR.')
     const advice = 'Make one with `openssl rand -base64 48`.'
@@ -229,59 +217,51 @@ async function existingFolder(folder: string): Promise<string> {
 
 /** Checks of any database, before those of a server. */
 export const SCHEMA_CHECKS: Checks<CheckedDatabase> = {
-  async 'versions.postgresql'({ ask }) {
-    const { text, number } = await ask(queries.findVersions)
-    const [name] = text.split(/ on |,/)
-    const sentence = `The database is ${name}.`
+  'versions.postgresql': answer(queries.findVersions, ({ text, number }) => {
+    const sentence = `The database is ${text.split(/ on |,/)[0]}.`
     if (number >= POSTGRESQL * 10_000) return ok(sentence)
     return error(sentence, `The service needs PostgreSQL ${POSTGRESQL} or later.`)
-  },
+  }),
 
-  async 'versions.extensions'({ ask }) {
-    const found = await ask(queries.listExtensions)
-    const missing = EXTENSIONS.filter((name) => !found.some((extension) => extension.name === name))
-    return [
-      ...missing.map((name) =>
-        error(`The extension ${name} is missing.`, `Have a superuser say \`create extension ${name}\`.`),
-      ),
-      ...found.map(judgeExtension),
-    ]
-  },
+  'versions.extensions': answer(queries.listExtensions, (found) => [
+    ...EXTENSIONS.filter((wanted) => !found.some(({ name }) => name === wanted)).map((name) =>
+      error(`The extension ${name} is missing.`, `Have a superuser say \`create extension ${name}\`.`),
+    ),
+    ...found.map(({ name, installed, available }) => {
+      const sentence = `The extension ${name} is ${installed}.`
+      const [major = 0, minor = 0] = installed.split('.').map(Number)
+      if (major < POSTGIS[0] || (major === POSTGIS[0] && minor < POSTGIS[1]))
+        return error(sentence, `The service needs ${POSTGIS.join('.')} or later.`)
+      if (available === null || available === installed) return ok(sentence)
+      const advice = 'Have a superuser say `select postgis_extensions_upgrade()` at a quiet time.'
+      return note(`The extension ${name} is ${installed}, and the server has ${available}.`, advice)
+    }),
+  ]),
 
-  async 'schema.migrations'({ ask }) {
-    const { applied, pending, newer, breaking, changed } = await ask(schemaState)
+  'schema.migrations': answer(schemaState, ({ applied, pending, newer, breaking, changed }) => {
     if (applied.length === 0) {
-      return error(
-        'The database has no schema of the service.',
-        'Apply the migrations: start the service, or say `agro migrate`.',
-      )
+      const advice = 'Apply the migrations: start the service, or say `agro migrate`.'
+      return error('The database has no schema of the service.', advice)
     }
     if (breaking.length > 0) {
-      return error(
-        `The schema is newer than this version, which cannot go on with ${someNames(breaking)}.`,
-        'Upgrade the service and agro.',
-      )
+      const sentence = `The schema is newer than this version, which cannot go on with ${someNames(breaking)}.`
+      return error(sentence, 'Upgrade the service and agro.')
     }
     if (changed.length > 0) {
-      return error(
-        `Migrations were changed after they were applied: ${someNames(changed)}.`,
-        'Put the files back as they are in the release of the service.',
-      )
+      const sentence = `Migrations were changed after they were applied: ${someNames(changed)}.`
+      return error(sentence, 'Put the files back as they are in the release of the service.')
     }
     if (pending.length > 0) {
-      return warning(
-        `The schema is older than this version: ${someNames(pending.map(({ name }) => name))} ${pending.length === 1 ? 'is' : 'are'} not applied.`,
-        'Apply the migrations: start the service of this version, or say `agro migrate`.',
-      )
+      const sentence = `The schema is older than this version: ${someNames(pending.map(({ name }) => name))} ${pending.length === 1 ? 'is' : 'are'} not applied.`
+      const advice = 'Apply the migrations: start the service of this version, or say `agro migrate`.'
+      return warning(sentence, advice)
     }
     if (newer.length > 0) {
-      return note(
-        `The schema is newer than this version, which goes on with it: it has ${someNames(newer)}.`,
-        'Upgrade what is left of this version.',
-      )
+      const sentence = `The schema is newer than this version, which goes on with it: it has ${someNames(newer)}.`
+      return note(sentence, 'Upgrade what is left of this version.')
     }
     return ok(`The schema is up to date: ${applied.at(-1)} is the last of ${applied.length} migrations.`)
-  },
+  }),
 
   async 'schema.objects'({ ask }) {
     const { applied } = await ask(schemaState)
@@ -296,8 +276,7 @@ export const SCHEMA_CHECKS: Checks<CheckedDatabase> = {
     ]
   },
 
-  async 'schema.rights'({ ask, kind }) {
-    const { role, superuser, owner, unreadable, unwritable } = await ask(roleRights)
+  'schema.rights': answer(roleRights, ({ role, superuser, owner, unreadable, unwritable }, { kind }) => {
     if (kind === 'embedded') return ok('The embedded database has one role, which may do everything.')
     if (unreadable.length > 0)
       return error(`The role ${role} may not read ${someNames(unreadable)}.`, 'Grant select on them to it.')
@@ -306,32 +285,18 @@ export const SCHEMA_CHECKS: Checks<CheckedDatabase> = {
       return warning(sentence, 'Grant insert on them to it.')
     }
     if (superuser) {
-      return warning(
-        `The role ${role} is a superuser, and may do everything on the server.`,
-        'Take a role of its own; docker/database.sh makes one.',
-      )
+      const sentence = `The role ${role} is a superuser, and may do everything on the server.`
+      return warning(sentence, 'Take a role of its own; docker/database.sh makes one.')
     }
     if (!owner) return note(`The role ${role} does not own all tables: it cannot migrate the schema.`)
     return ok(`The role ${role} has the rights that it needs, and is no superuser.`)
-  },
+  }),
 }
 
 /** The oldest tested versions. */
 const POSTGRESQL = 15
 const POSTGIS = [3, 3] as const
 const EXTENSIONS = ['postgis', 'postgis_raster']
-
-function judgeExtension({ name, installed, available }: queries.Extension): CheckResult {
-  const sentence = `The extension ${name} is ${installed}.`
-  const [major = 0, minor = 0] = installed.split('.').map(Number)
-  if (major < POSTGIS[0] || (major === POSTGIS[0] && minor < POSTGIS[1]))
-    return error(sentence, `The service needs ${POSTGIS.join('.')} or later.`)
-  if (available === null || available === installed) return ok(sentence)
-  return note(
-    `The extension ${name} is ${installed}, and the server has ${available}.`,
-    'Have a superuser say `select postgis_extensions_upgrade()` at a quiet time.',
-  )
-}
 
 /** Shares of the server's connections beyond which other clients may find none. */
 const CROWDED = 0.8
@@ -348,8 +313,7 @@ const FAR_APART_SECONDS = 60
 
 /** Checks of a database server and its replica. */
 export const SERVER_CHECKS: Checks<CheckedDatabase> = {
-  async 'connections.used'({ ask, config }) {
-    const { places, clients } = await ask(queries.countConnections)
+  'connections.used': answer(queries.countConnections, ({ places, clients }, { config }) => {
     const used = clients.reduce((sum, client) => sum + client.connections, 0)
     const names = clients.map(({ application, connections: count }) => `${application} ${count}`)
     const sentence = `${used} of ${places} connections are used: ${someNames(names)}.`
@@ -359,33 +323,31 @@ export const SERVER_CHECKS: Checks<CheckedDatabase> = {
     if (config.DATABASE_POOL_SIZE <= places) return ok(sentence)
     const most = `A process of the service takes up to ${config.DATABASE_POOL_SIZE} of ${places} connections.`
     return warning(most, advice)
-  },
+  }),
 
-  async 'connections.transactions'({ ask }) {
-    const open = await ask(queries.listOpenTransactions(LONG_SECONDS))
-    if (open.length === 0) return ok('No transaction is open for long.')
-    return open.map(({ pid, application, idle, seconds }) => {
+  'connections.transactions': rows(
+    queries.listOpenTransactions(LONG_SECONDS),
+    'No transaction is open for long.',
+    ({ pid, application, idle, seconds }) => {
       const sentence = `The transaction of ${application} (process ${pid}) has been open for ${spanText(seconds)}`
       if (!idle) return note(`${sentence}, and works.`)
-      return warning(
-        `${sentence}, and does nothing: it keeps dead rows from being cleaned up, and may hold locks.`,
-        `If it is not needed, end it: select pg_terminate_backend(${pid}).`,
-      )
-    })
-  },
+      const harm = 'it keeps dead rows from being cleaned up, and may hold locks'
+      const advice = `If it is not needed, end it: select pg_terminate_backend(${pid}).`
+      return warning(`${sentence}, and does nothing: ${harm}.`, advice)
+    },
+  ),
 
-  async 'connections.locks'({ ask }) {
-    const blocked = await ask(queries.listBlocked)
-    if (blocked.length === 0) return ok('No query waits for a lock.')
-    return blocked.map(({ pid, application, seconds, blockers }) => {
+  'connections.locks': rows(
+    queries.listBlocked,
+    'No query waits for a lock.',
+    ({ pid, application, seconds, blockers }) => {
       const by = blockers.map((one) => `${one.application} (process ${one.pid}, ${one.state ?? 'unknown'})`)
       const sentence = `${application} (process ${pid}) has waited for ${spanText(seconds)} for a lock of ${someNames(by)}.`
       if (seconds < BLOCKED_SECONDS) return note(sentence)
-      const [first] = blockers
-      const end = first ? `: select pg_terminate_backend(${first.pid})` : ''
+      const end = blockers[0] ? `: select pg_terminate_backend(${blockers[0].pid})` : ''
       return warning(sentence, `Wait for it, or end what holds the lock${end}.`)
-    })
-  },
+    },
+  ),
 
   async 'connections.encryption'({ ask, config }) {
     const { host } = new pg.Client({ connectionString: config.DATABASE_URL })
@@ -406,15 +368,20 @@ export const SERVER_CHECKS: Checks<CheckedDatabase> = {
   },
 
   async 'replica.lag'({ config, ask, askReplica }) {
+    if (config.DATABASE_READ_URL === undefined) return []
     const { position } = await ask(queries.findWritten)
+    const look = () => askReplica(queries.findReplay(position))
     try {
-      return judgeReplay(await waitForReplay(position, askReplica), config)
+      let replay = await look()
+      for (let attempt = 1; attempt < ATTEMPTS && replay.behind > 0 && !replay.paused; attempt++) {
+        await sleep(PAUSE_MS)
+        replay = await look()
+      }
+      return judgeReplay(replay, config)
     } catch (caught) {
       if (!isDatabaseUnavailable(caught)) throw caught
-      return warning(
-        `The replica of DATABASE_READ_URL cannot be asked, so that its reads are the primary's: ${formatError(caught) || readErrorCode(caught)}.`,
-        'Start it, or leave out DATABASE_READ_URL.',
-      )
+      const sentence = `The replica of DATABASE_READ_URL cannot be asked, so that its reads are the primary's: ${formatError(caught) || readErrorCode(caught)}.`
+      return warning(sentence, 'Start it, or leave out DATABASE_READ_URL.')
     }
   },
 
@@ -435,18 +402,7 @@ export const SERVER_CHECKS: Checks<CheckedDatabase> = {
 const ATTEMPTS = 10
 const PAUSE_MS = 200
 
-async function waitForReplay(
-  position: string,
-  askReplica: CheckedDatabase['askReplica'],
-): Promise<queries.Replay> {
-  for (let attempt = 1; ; attempt++) {
-    const replay = await askReplica(queries.findReplay(position))
-    if (replay.behind === 0 || replay.paused || attempt === ATTEMPTS) return replay
-    await sleep(PAUSE_MS)
-  }
-}
-
-function judgeReplay({ recovering, paused, behind, seconds }: queries.Replay, config: Config): CheckResults {
+function judgeReplay({ recovering, paused, behind, seconds }: queries.Replay, config: Config) {
   if (!recovering)
     return note('DATABASE_READ_URL names no replica, but a server that writes.', 'Is it the same database?')
   if (paused) {

@@ -3,7 +3,7 @@ import { isStale } from '#schemas/products/define.ts'
 import { findDeliveryState } from '#src/advice/subscriptions/queries.ts'
 import { listCountryEntries, listCropEntries, listPlausibleRanges } from '#src/catalog/reference-queries.ts'
 import { listReleases, type ReleaseRow } from '#src/catalog/release-queries.ts'
-import { listSchedules, type Schedule } from '#src/catalog/schedule-queries.ts'
+import { listSchedules } from '#src/catalog/schedule-queries.ts'
 import { FileMissing, type FileStore, StorageUnavailable } from '#src/data/files/store.ts'
 import { readReference } from '#src/data/reference.ts'
 import { readTotalLimit } from '#src/history/recorder.ts'
@@ -21,59 +21,52 @@ import { isoMonth } from '#src/lib/dates.ts'
 import { formatError } from '#src/lib/promises.ts'
 import { sizeText, someNames, spanText, timeText } from '../table.ts'
 import {
+  answer,
   type CheckedDatabase,
-  type CheckResult,
   type Checks,
   error,
   note,
   ok,
+  rows,
   unknown,
   warning,
 } from './finding.ts'
-import {
-  findDatabaseSize,
-  findTransactionAge,
-  listBloat,
-  listLargeTables,
-  listReleaseSizes,
-} from './queries.ts'
+import * as queries from './queries.ts'
+
+/** PostgreSQL cleans up by itself at a fifth of dead rows. */
+const DEAD_ROWS = 10_000
+const DEAD_PART = 0.3
 
 /** Checks of the stored data. */
 export const DATA_CHECKS: Checks<CheckedDatabase> = {
-  async 'tables.sizes'({ ask }) {
-    const tables = await ask(listLargeTables)
-    const { bytes } = await ask(findDatabaseSize)
+  'tables.sizes': answer(queries.findSizes, ({ bytes, tables }) => {
     const names = tables.map((table) => `${table.name} ${sizeText(table.bytes)}`)
     return ok(`The database takes ${sizeText(bytes)}${names.length > 0 ? `: ${someNames(names)}` : ''}.`)
-  },
+  }),
 
-  async 'tables.bloat'({ ask }) {
-    const bloated = await ask(listBloat(DEAD_ROWS, DEAD_PART))
-    if (bloated.length === 0) return ok('No table has many dead rows.')
-    return bloated.map(({ name, live, dead, vacuumed }) => {
+  'tables.bloat': rows(
+    queries.listBloat(DEAD_ROWS, DEAD_PART),
+    'No table has many dead rows.',
+    ({ name, live, dead, vacuumed }) => {
       const since = vacuumed === null ? 'never' : `${spanText(vacuumed)} ago`
-      return warning(
-        `${name} has ${dead} dead rows beside ${live} living ones, and was cleaned up last: ${since}.`,
-        `Look for long transactions, see that autovacuum is on, and say \`vacuum analyze ${name}\`.`,
-      )
-    })
-  },
+      const sentence = `${name} has ${dead} dead rows beside ${live} living ones, and was cleaned up last: ${since}.`
+      const advice = `Look for long transactions, see that autovacuum is on, and say \`vacuum analyze ${name}\`.`
+      return warning(sentence, advice)
+    },
+  ),
 
-  async 'tables.transaction_age'({ ask }) {
-    const { age } = await ask(findTransactionAge)
+  'tables.transaction_age': answer(queries.findTransactionAge, ({ age }) => {
     const sentence = `The oldest rows that nothing has frozen are ${age} transactions old.`
     if (age < OLD_TRANSACTIONS) return ok(sentence)
     const advice = 'Say `vacuum freeze` before PostgreSQL refuses to write; see that autovacuum is on.'
     return warning(sentence, advice)
-  },
+  }),
 
   async 'history.months'({ ask, config: { HISTORY_MONTHS: months } }) {
     const { going, old } = await ask((trx) => findRetention(trx, months))
     if (going) {
-      return note(
-        'A month of histories is being dropped.',
-        'Where nothing becomes of it, see who holds locks, and whether the service runs.',
-      )
+      const advice = 'Where nothing becomes of it, see who holds locks, and whether the service runs.'
+      return note('A month of histories is being dropped.', advice)
     }
     if (months === undefined) return ok('Histories are kept for ever.')
     if (!old) return ok(`Histories are kept for ${months} months, and nothing in them is older.`)
@@ -83,108 +76,120 @@ export const DATA_CHECKS: Checks<CheckedDatabase> = {
     )
   },
 
-  async 'history.total'({ ask, config }) {
+  'history.total': answer(sumHistories, (bytes, { config }) => {
     const limit = readTotalLimit(config)
-    const bytes = await ask((trx) => sumHistories(trx))
     if (limit === undefined) return ok(`Histories hold ${sizeText(bytes)}; HISTORY_TOTAL_MB sets no limit.`)
     const sentence = `Histories hold ${sizeText(bytes)} of the ${sizeText(limit)} of HISTORY_TOTAL_MB.`
     if (bytes < NEARLY * limit) return ok(sentence)
     const remedy = 'Raise HISTORY_TOTAL_MB, set HISTORY_MONTHS, or delete unused accounts.'
     return warning(bytes < limit ? sentence : `${sentence} New answers are not kept.`, remedy)
-  },
+  }),
 
   async 'releases.sizes'({ ask }) {
-    const rows = await ask(listReleases)
-    const sizes = await ask((trx) => listReleaseSizes(trx))
-    const published = rows.filter(({ publishedAt }) => publishedAt).length
+    const releases = await ask(listReleases)
+    const sizes = await ask((trx) => queries.listReleaseSizes(trx))
+    const published = releases.filter(({ publishedAt }) => publishedAt).length
     if (published === 0) {
-      return warning(
-        'Nothing is published: every request for advice is answered NO_RELEASE.',
-        'Load rasters with `agro ingest`.',
-      )
+      const sentence = 'Nothing is published: every request for advice is answered NO_RELEASE.'
+      return warning(sentence, 'Load rasters with `agro ingest`.')
     }
     const sizeOf = ({ id }: ReleaseRow) => sizes.get(id) ?? 0
     const all = sizeText([...sizes.values()].reduce((sum, size) => sum + size, 0))
-    const largest = rows
+    const largest = releases
       .toSorted((a, b) => sizeOf(b) - sizeOf(a))
       .map((row) => `${row.code} ${sizeText(sizeOf(row))}`)
-    const count = `${published} of ${rows.length} releases are published`
+    const count = `${published} of ${releases.length} releases are published`
     return ok(`${count}; rasters take ${all}: ${someNames(largest)}.`)
   },
 
-  async 'releases.incomplete'({ ask }) {
-    const loading = (await ask(listReleases)).filter(({ status }) => status === 'loading')
-    return loading.length === 0 ? ok('No load was cut off.') : loading.map(judgeLoad)
-  },
+  'releases.incomplete': rows(
+    async (trx) => (await listReleases(trx)).filter(({ status }) => status === 'loading'),
+    'No load was cut off.',
+    ({ code, createdAt, loader, lockless }) => {
+      const begun = `${code} is incomplete since ${timeText(createdAt)} UTC`
+      if (loader !== null) return note(`${begun}, and is being loaded: process ${loader} of the database.`)
+      if (lockless) {
+        const advice = `Where it is not, delete it with \`agro releases delete ${code}\`, and ingest it again.`
+        return warning(`${begun}, by an older version. Its load may still run.`, advice)
+      }
+      const advice = 'Ingest it again: the next load clears away what is left.'
+      return warning(`${begun}. Its load was interrupted.`, advice)
+    },
+  ),
 
-  async 'releases.scheduled'({ ask }) {
-    const scheduled = await ask(listSchedules)
-    const rows = await ask(listReleases)
-    const findings = rows.flatMap(({ id, code }) => {
-      const schedule = scheduled.get(id)
-      return schedule ? [judgeSchedule(code, schedule)] : []
-    })
-    return findings.length > 0 ? findings : ok('No release waits for its time.')
-  },
+  'releases.scheduled': rows(
+    async (trx) => {
+      const schedules = await listSchedules(trx)
+      return (await listReleases(trx)).flatMap(({ id, code }) => {
+        const schedule = schedules.get(id)
+        return schedule ? [{ code, ...schedule }] : []
+      })
+    },
+    'No release waits for its time.',
+    ({ code, publishAt, refusedAt, refusal }) => {
+      const wanted = `${code} is to be published at ${timeText(publishAt)} UTC`
+      if (refusedAt) {
+        const sentence = `${code} was refused when it was to be published, at ${timeText(refusedAt)} UTC: ${refusal}`
+        const advice = `Mend it, or \`agro releases publish ${code}\` with --allow; \`agro releases unschedule ${code}\` forgets it.`
+        return warning(sentence, advice)
+      }
+      if (Date.now() - publishAt.getTime() < OVERDUE_MS) return ok(`${wanted}.`)
+      return warning(`${wanted}, which has passed: no service has done so.`, 'Start the service.')
+    },
+  ),
 
   /** The newest month of a series answers requests without a month. */
-  async 'releases.seasons'({ ask }) {
+  'releases.seasons': answer(listReleases, (releases) => {
     const newest = new Map<string, { month: string; stale: boolean }>()
-    for (const release of await ask(listReleases)) {
-      const { product, countryCode, cropCode, forecastPeriod, publishedAt } = release
-      if (!publishedAt) continue
-      const series = [product, countryCode, cropCode].join(' ')
-      const month = forecastPeriod?.slice(0, 7) ?? ''
+    for (const release of releases.filter(({ publishedAt }) => publishedAt)) {
+      const series = [release.product, release.countryCode, release.cropCode].join(' ')
+      const month = release.forecastPeriod?.slice(0, 7) ?? ''
       if (month >= (newest.get(series)?.month ?? ''))
         newest.set(series, { month, stale: isStale(release, Date.now()) })
     }
     if (newest.size === 0) return []
-    const present = isoMonth(new Date().toISOString())
-    const namesWhere = (isMeant: (series: { month: string; stale: boolean }) => boolean) =>
+    const listWhere = (isMeant: (series: { month: string; stale: boolean }) => boolean) =>
       [...newest]
         .filter(([, series]) => isMeant(series))
         .map(([name, { month }]) => (month === '' ? name : `${name} (${month})`))
     const advice = 'Load the newest with `agro ingest`.'
-    const old = namesWhere(({ stale }) => stale)
+    const old = listWhere(({ stale }) => stale)
     if (old.length > 0)
       return warning(`Requests without a month get a stale release: ${someNames(old)}.`, advice)
-    const over = namesWhere(({ month }) => month !== '' && month < present)
+    const present = isoMonth(new Date().toISOString())
+    const over = listWhere(({ month }) => month !== '' && month < present)
     if (over.length > 0)
       return note(`The month of the newest release is over for ${someNames(over)}.`, advice)
     return ok('The newest release of each series is for this month or a later one.')
-  },
+  }),
 
   async 'releases.ranges'({ ask }) {
     const { crops } = await readReference()
     const known = await ask(listCropEntries)
-    const stated = await ask((trx) => listPlausibleRanges(trx))
-    const isStated = (product: string, code: string) =>
-      stated.some((range) => range.product === product && [null, code].includes(range.cropCode))
+    const stated = await ask(listPlausibleRanges)
     const lacking = crops
       .filter(({ code }) => known.some((crop) => crop.code === code))
       .flatMap(({ code, plausible }) =>
         Object.entries(plausible).map(([product, range]) => ({ code, product, range })),
       )
-      .filter(({ code, product }) => !isStated(product, code))
+      .filter(
+        ({ code, product }) =>
+          !stated.some((range) => range.product === product && [null, code].includes(range.cropCode)),
+      )
     if (lacking.length === 0) return ok('All plausible ranges are set that a new database begins with.')
-    const names = lacking.map(({ code, product }) => `${product} of ${code}`)
+    const names = lacking.map(({ code, product }) => `${product} of ${code}`).join(', ')
     const commands = lacking.map(
       ({ code, product, range }) => `\`agro ranges set ${product} ${range.join(' ')} --crop ${code}\``,
     )
-    return note(
-      `This database lacks plausible ranges that a new one begins with: ${names.join(', ')}.`,
-      `Set them with ${commands.join(', ')}.`,
-    )
+    const sentence = `This database lacks plausible ranges that a new one begins with: ${names}.`
+    return note(sentence, `Set them with ${commands.join(', ')}.`)
   },
 
-  async 'releases.summaries'({ ask }) {
-    const coverages = await ask(listUnsummarised)
-    if (coverages.length === 0) return ok('All rasters have their summaries.')
-    return warning(
-      `${coverages.length} rasters have no summaries of this version: polygons on them take longer.`,
-      'Run `agro migrate`, or start the service anew.',
-    )
-  },
+  'releases.summaries': answer(listUnsummarised, ({ length }) => {
+    if (length === 0) return ok('All rasters have their summaries.')
+    const sentence = `${length} rasters have no summaries of this version: polygons on them take longer.`
+    return warning(sentence, 'Run `agro migrate`, or start the service anew.')
+  }),
 
   async 'files.reachable'({ ask, files }) {
     const { releases } = await ask(findFileTotals)
@@ -196,9 +201,8 @@ export const DATA_CHECKS: Checks<CheckedDatabase> = {
     const [granule] = releases > 0 ? await ask((trx) => listSomeGranules(trx, 1)) : []
     const failure = await findFailure(files, granule)
     if (failure === UNANSWERABLE) {
-      return unknown(
-        `Whether files in ${files.place} can be read is seen when there are some: it says that nothing may be listed there.`,
-      )
+      const sentence = `Whether files in ${files.place} can be read is seen when there are some: it says that nothing may be listed there.`
+      return unknown(sentence)
     }
     if (failure === undefined) return ok(`The files in ${files.place} can be read.`)
     return releases === 0
@@ -208,13 +212,11 @@ export const DATA_CHECKS: Checks<CheckedDatabase> = {
 
   async 'files.writable'({ files }) {
     if (!files) return []
-    const canWrite = await withTimeout(files.canWrite())
+    const canWrite = await files.canWrite()
     if (canWrite === null) return note('Whether files may be written in the bucket is seen when one is.')
     if (canWrite) return ok(`Files can be written in ${files.place}.`)
-    return note(
-      `No files can be written in ${files.place} from here: what is only answered needs none.`,
-      'Load, move and sweep releases where they can be.',
-    )
+    const sentence = `No files can be written in ${files.place} from here: what is only answered needs none.`
+    return note(sentence, 'Load, move and sweep releases where they can be.')
   },
 
   async 'files.present'({ ask, files }) {
@@ -222,7 +224,7 @@ export const DATA_CHECKS: Checks<CheckedDatabase> = {
     if (!files || named === 0) return []
     const granules = await ask((trx) => listSomeGranules(trx, FILES_LOOKED_FOR))
     try {
-      const { looked, absent } = await withTimeout(lookForFiles(files, granules), LOOKING_FOR_MS)
+      const { looked, absent } = await lookForFiles(files, granules)
       if (absent.length === 0) return ok(`${looked} of ${named} files were looked for, and are there.`)
       const refused = absent.filter(({ reason }) => FORBIDDEN.test(reason))
       if (refused.length === looked)
@@ -239,116 +241,79 @@ export const DATA_CHECKS: Checks<CheckedDatabase> = {
   },
 
   async 'files.unused'({ ask, files }) {
-    if (!files || (await withTimeout(files.canWrite())) === false) return []
+    if (!files || (await files.canWrite()) === false) return []
     if ((await findFailure(files)) !== undefined) return []
     const until = performance.now() + LOOKING_MS
-    let [count, bytes] = [0, 0]
+    let [count, bytes, isCutOff] = [0, 0, false]
+    async function* listUntil() {
+      for await (const file of (files as FileStore).list()) {
+        yield file
+        isCutOff = performance.now() >= until
+        if (isCutOff) return
+      }
+    }
     const used = (names: string[]) => ask((trx) => listUsedFiles(trx, names))
-    const listed = listUntil(files, until)
-    for await (const file of unusedFiles(used, listed, Date.now())) {
+    for await (const file of unusedFiles(used, listUntil(), Date.now())) {
       count++
       bytes += file.bytes
     }
-    const isAll = !listed.isCutOff()
     if (count > 0) {
-      const sentence = `${isAll ? '' : 'At least '}${count} files (${sizeText(bytes)}) are of no release.`
+      const sentence = `${isCutOff ? 'At least ' : ''}${count} files (${sizeText(bytes)}) are of no release.`
       return note(sentence, 'Remove them with `agro releases sweep`.')
     }
-    return isAll
-      ? ok('Each file that is older than a day is one of a release.')
-      : note('There are too many files to look at all of them: of those that were, each is one of a release.')
+    return isCutOff
+      ? note('There are too many files to look at all of them: of those that were, each is one of a release.')
+      : ok('Each file that is older than a day is one of a release.')
   },
 
-  async 'areas.boundaries'({ ask }) {
-    const countries = await ask(listCountryEntries)
-    const lacking = (level: number) =>
-      countries.filter(({ levels }) => !levels.includes(level)).map(({ name }) => name)
-    const outlines = lacking(0).join(', ')
-    const below = LEVELS_BELOW.map((level) => [level, lacking(level).join(', ')] as const)
+  'areas.boundaries': answer(listCountryEntries, (countries) => {
     const advice = 'Load them with `agro boundaries`.'
-    const outside = 'These countries have no outline, so that nothing is known to lie outside of them'
-    const findings = [
-      ...(outlines === '' ? [] : [warning(`${outside}: ${outlines}.`, advice)]),
-      ...below
-        .filter(([, names]) => names !== '')
-        .map(([level, names]) => note(`These countries have no areas of level ${level}: ${names}.`, advice)),
-    ]
+    const findings = [0, ...LEVELS_BELOW].flatMap((level) => {
+      const lacking = countries.filter(({ levels }) => !levels.includes(level))
+      const names = lacking.map(({ name }) => name).join(', ')
+      if (names === '') return []
+      if (level > 0) return note(`These countries have no areas of level ${level}: ${names}.`, advice)
+      const outside = 'These countries have no outline, so that nothing is known to lie outside of them'
+      return warning(`${outside}: ${names}.`, advice)
+    })
     return findings.length > 0
       ? findings
       : ok(`All ${countries.length} countries have boundaries of all levels.`)
-  },
+  }),
 
-  async 'subscriptions.deliveries'({ ask, config }) {
-    const { active, disabled, failing, overdueSeconds } = await ask(findDeliveryState)
-    if (overdueSeconds !== null && overdueSeconds > OVERDUE_SECONDS) {
-      return warning(
-        `Changes that are due are not sent: one has been due for ${spanText(overdueSeconds)}.`,
-        'A service that runs sends them; see whether one does, and its log.',
+  'subscriptions.deliveries': answer(
+    findDeliveryState,
+    ({ active, disabled, failing, overdueSeconds }, { config }) => {
+      if (overdueSeconds !== null && overdueSeconds > OVERDUE_SECONDS) {
+        const sentence = `Changes that are due are not sent: one has been due for ${spanText(overdueSeconds)}.`
+        return warning(sentence, 'A service that runs sends them; see whether one does, and its log.')
+      }
+      if (config.WEBHOOK_ALLOW_PRIVATE) {
+        const sentence = 'WEBHOOK_ALLOW_PRIVATE lets every account send requests to hosts of this network.'
+        return warning(sentence, 'Leave it out wherever others have accounts.')
+      }
+      const told = `${active} ${active === 1 ? 'subscription is' : 'subscriptions are'} told of changes`
+      if (disabled + failing === 0) return ok(`${told}.`)
+      return note(
+        `${told}, of which ${failing} cannot be reached at the moment; ${disabled} are disabled.`,
+        'Their owners see it, and can enable them again; where it is all of them, see whether this machine may connect to others.',
       )
-    }
-    if (config.WEBHOOK_ALLOW_PRIVATE) {
-      return warning(
-        'WEBHOOK_ALLOW_PRIVATE lets every account send requests to hosts of this network.',
-        'Leave it out wherever others have accounts.',
-      )
-    }
-    const told = `${active} ${active === 1 ? 'subscription is' : 'subscriptions are'} told of changes`
-    if (disabled + failing === 0) return ok(`${told}.`)
-    return note(
-      `${told}, of which ${failing} cannot be reached at the moment; ${disabled} are disabled.`,
-      'Their owners see it, and can enable them again; where it is all of them, see whether this machine may connect to others.',
-    )
-  },
+    },
+  ),
 }
-
-/** PostgreSQL cleans up by itself at a fifth of dead rows. */
-const DEAD_ROWS = 10_000
-const DEAD_PART = 0.3
 
 /** PostgreSQL freezes old rows at 200 million transactions, and refuses writes at two thousand million. */
 const OLD_TRANSACTIONS = 1e9
 
 const NEARLY = 0.9
 
-function judgeLoad({ code, createdAt, loader, lockless }: ReleaseRow): CheckResult {
-  const begun = `${code} is incomplete since ${timeText(createdAt)} UTC`
-  if (loader !== null) return note(`${begun}, and is being loaded: process ${loader} of the database.`)
-  if (lockless) {
-    return warning(
-      `${begun}, by an older version. Its load may still run.`,
-      `Where it is not, delete it with \`agro releases delete ${code}\`, and ingest it again.`,
-    )
-  }
-  return warning(
-    `${begun}. Its load was interrupted.`,
-    'Ingest it again: the next load clears away what is left.',
-  )
-}
-
 /** Services look every minute; a restarted one publishes late. */
 const OVERDUE_MS = 120_000
-
-function judgeSchedule(code: string, { publishAt, refusedAt, refusal }: Schedule): CheckResult {
-  const wanted = `${code} is to be published at ${timeText(publishAt)} UTC`
-  if (refusedAt) {
-    return warning(
-      `${code} was refused when it was to be published, at ${timeText(refusedAt)} UTC: ${refusal}`,
-      `Mend it, or \`agro releases publish ${code}\` with --allow; \`agro releases unschedule ${code}\` forgets it.`,
-    )
-  }
-  if (Date.now() - publishAt.getTime() < OVERDUE_MS) return ok(`${wanted}.`)
-  return warning(`${wanted}, which has passed: no service has done so.`, 'Start the service.')
-}
 
 const FILES_LOOKED_FOR = 200
 
 /** A store may have a million files. */
 const LOOKING_MS = 10_000
-
-/** A hanging disk ends no question by itself. */
-export const ANSWER_MS = 10_000
-
-const LOOKING_FOR_MS = 60_000
 
 /** No file has this name; a working store says so. */
 const NO_FILE = `${'0'.repeat(64)}.tif`
@@ -362,44 +327,13 @@ const UNANSWERABLE = Symbol('unanswerable')
 /** @param granule an existing file: keys that may not list get 403 for missing ones */
 async function findFailure(files: FileStore, granule?: NamedGranule) {
   try {
-    await withTimeout(files.read(granule ? `${granule.name}.tif` : NO_FILE, 0, 1))
+    await files.read(granule ? `${granule.name}.tif` : NO_FILE, 0, 1)
     return undefined
   } catch (caught) {
     if (caught instanceof FileMissing) return undefined
     const isForbidden = caught instanceof StorageUnavailable && caught.hasAnswered
     return isForbidden && !granule && FORBIDDEN.test(caught.message) ? UNANSWERABLE : capitalise(caught)
   }
-}
-
-/** Ends the listing after a time, once it has found a file without a release. */
-function listUntil(files: FileStore, until: number): FileStore & { isCutOff(): boolean } {
-  let isCutOff = false
-  return {
-    ...files,
-    isCutOff: () => isCutOff,
-    async *list() {
-      const listing = files.list()[Symbol.asyncIterator]()
-      for (;;) {
-        const { done, value } = await withTimeout(listing.next())
-        if (done) return
-        yield value
-        isCutOff = performance.now() >= until
-        if (isCutOff) {
-          await withTimeout(Promise.resolve(listing.return?.()))
-          return
-        }
-      }
-    },
-  }
-}
-
-async function withTimeout<Answer>(answer: Promise<Answer>, milliseconds = ANSWER_MS): Promise<Answer> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    const say = () => reject(new StorageUnavailable('the files do not answer in time'))
-    timer = setTimeout(say, milliseconds)
-  })
-  return Promise.race([answer, late]).finally(() => clearTimeout(timer))
 }
 
 function capitalise(caught: unknown): string {

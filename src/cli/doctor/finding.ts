@@ -3,51 +3,34 @@ import type { Transaction } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Config } from '#src/config.ts'
 import type { Database } from '#src/data/client.ts'
-import type { FileStore } from '#src/data/files/store.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { printable } from '../table.ts'
 
-/** `unknown`: the check failed, so the matter may be well or not. */
-const LEVELS = ['ok', 'note', 'unknown', 'warning', 'error'] as const
-type Level = (typeof LEVELS)[number]
-
-/** The codes of Nagios plugins: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN. */
-export const EXIT_OF_LEVEL: Record<Level, number> = { ok: 0, note: 0, warning: 1, error: 2, unknown: 3 }
-
-export interface CheckResult {
-  level: Level
-  sentence: string
-  advice: string | null
-}
-
-export interface CheckedDatabase {
-  config: Config
-  kind: Database['kind']
-  /** Runs a query in a read-only transaction. */
-  ask: <Answer>(query: (trx: Transaction<Tables>) => Promise<Answer>) => Promise<Answer>
-  askReplica: CheckedDatabase['ask']
-  files: FileStore | undefined
-}
-
-export type CheckResults = CheckResult | CheckResult[]
-
-/** By group and check: monitoring knows these names, which never change. */
-export type Checks<Subject> = Record<
-  `${string}.${string}`,
-  (subject: Subject) => CheckResults | Promise<CheckResults>
->
+/**
+ * From the best to the worst, with the exit codes of Nagios plugins. `unknown`: the check failed, so the matter may be
+ * well or not.
+ */
+const LEVELS = {
+  ok: { exitCode: 0, colour: 'green' },
+  note: { exitCode: 0, colour: 'cyan' },
+  unknown: { exitCode: 3, colour: 'magenta' },
+  warning: { exitCode: 1, colour: 'yellow' },
+  error: { exitCode: 2, colour: 'red' },
+} as const
+type Level = keyof typeof LEVELS
+const NAMES = Object.keys(LEVELS) as Level[]
 
 /** Programs read the report: fields stay, and new ones may come. */
 export const DoctorReport = Type.Object(
   {
-    status: Type.Enum([...LEVELS]),
+    status: Type.Enum(NAMES),
     checked_at: Type.String(),
     findings: Type.Array(
       Type.Object(
         {
           group: Type.String(),
           check: Type.String(),
-          level: Type.Enum([...LEVELS]),
+          level: Type.Enum(NAMES),
           sentence: Type.String({ pattern: '\\.$' }),
           advice: Type.Union([Type.String(), Type.Null()]),
         },
@@ -59,34 +42,54 @@ export const DoctorReport = Type.Object(
 )
 export type DoctorReport = Static<typeof DoctorReport>
 
+type CheckResult = Omit<DoctorReport['findings'][number], 'group' | 'check'>
+export type CheckResults = CheckResult | CheckResult[]
+
+export interface CheckedDatabase extends Pick<Database, 'kind' | 'files'> {
+  config: Config
+  /** Runs a query in a read-only transaction. */
+  ask: <Answer>(query: (trx: Transaction<Tables>) => Promise<Answer>) => Promise<Answer>
+  askReplica: CheckedDatabase['ask']
+}
+
+/** By group and check: monitoring knows these names, which never change. */
+export type Checks<Subject> = Record<
+  `${string}.${string}`,
+  (subject: Subject) => CheckResults | Promise<CheckResults>
+>
+
 const finding = (level: Level, sentence: string, advice: string | null = null): CheckResult => ({
   level,
   sentence,
   advice,
 })
-
 export const ok = (sentence: string) => finding('ok', sentence)
 export const note = (sentence: string, advice?: string) => finding('note', sentence, advice)
 export const unknown = (sentence: string, advice?: string) => finding('unknown', sentence, advice)
 export const warning = (sentence: string, advice: string) => finding('warning', sentence, advice)
 export const error = (sentence: string, advice: string) => finding('error', sentence, advice)
 
-export function findWorst(levels: Level[]): Level {
-  return LEVELS[Math.max(0, ...levels.map((level) => LEVELS.indexOf(level)))] as Level
+type Query<Answer> = (trx: Transaction<Tables>) => Promise<Answer>
+
+/** A check that judges the answer of a query. */
+export const answer =
+  <Answer>(query: Query<Answer>, judge: (answer: Answer, database: CheckedDatabase) => CheckResults) =>
+  async (database: CheckedDatabase) =>
+    judge(await database.ask(query), database)
+
+/** A check that judges each row of a query. */
+export const rows = <Row>(query: Query<Row[]>, none: string, judge: (row: Row) => CheckResult) =>
+  answer(query, (found) => (found.length === 0 ? ok(none) : found.map(judge)))
+
+export function summarise(findings: DoctorReport['findings']): { status: Level; exitCode: number } {
+  const status = NAMES.findLast((name) => findings.some(({ level }) => level === name)) ?? 'ok'
+  return { status, exitCode: LEVELS[status].exitCode }
 }
 
-const COLOURS: Record<Level, Parameters<typeof styleText>[0]> = {
-  ok: 'green',
-  note: 'cyan',
-  unknown: 'magenta',
-  warning: 'yellow',
-  error: 'red',
-}
-
-const WIDTH = Math.max(...LEVELS.map((level) => level.length))
+const WIDTH = Math.max(...NAMES.map((level) => level.length))
 
 export function reportText({ status, findings }: DoctorReport, coloured: boolean): string {
-  const styled = (level: Level, text: string) => (coloured ? styleText(COLOURS[level], text) : text)
+  const styled = (level: Level, text: string) => (coloured ? styleText(LEVELS[level].colour, text) : text)
   const groups = [...new Set(findings.map(({ group }) => group))]
   const blocks = groups.map((name) => {
     const lines = findings
@@ -97,7 +100,7 @@ export function reportText({ status, findings }: DoctorReport, coloured: boolean
       ])
     return [name, ...lines].join('\n')
   })
-  const counts = LEVELS.flatMap((level) => {
+  const counts = NAMES.flatMap((level) => {
     const count = findings.filter((one) => one.level === level).length
     return count > 0 ? [`${count} ${level}`] : []
   })

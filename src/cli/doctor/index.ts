@@ -13,20 +13,20 @@ import { VERSION } from '#src/lib/version.ts'
 import { command } from '../command.ts'
 import { ExitWith, print, whileShown } from '../terminal.ts'
 import { SCHEMA_CHECKS, SERVER_CHECKS, SETTINGS_CHECKS } from './checks.ts'
-import { ANSWER_MS, DATA_CHECKS } from './data-checks.ts'
+import { DATA_CHECKS } from './data-checks.ts'
 import {
   type CheckedDatabase,
   type CheckResults,
   type Checks,
   type DoctorReport,
-  EXIT_OF_LEVEL,
   error,
-  findWorst,
   ok,
   reportText,
+  summarise,
   unknown,
 } from './finding.ts'
 
+/** For an answer of the database, and of the files. */
 const QUESTION_MS = 10_000
 
 type NamedFinding = DoctorReport['findings'][number]
@@ -40,10 +40,10 @@ monitoring takes them: 2 there is an error, 1 a warning, 3 something is unknown,
   examples: ['agro doctor', 'agro doctor --json'],
   async run(output) {
     const findings = await whileShown('looking', examineAll())
-    const status = findWorst(findings.map(({ level }) => level))
+    const { status, exitCode } = summarise(findings)
     const report: DoctorReport = { status, checked_at: new Date().toISOString(), findings }
     print(output, report, reportText(report, Boolean(process.stdout.isTTY && !process.env.NO_COLOR)))
-    throw new ExitWith(EXIT_OF_LEVEL[status])
+    throw new ExitWith(exitCode)
   },
 })
 
@@ -80,31 +80,21 @@ async function examineDatabase(config: Config): Promise<NamedFinding[]> {
         : error(caught.message, step)
     return nameFindings('database.open', finding)
   }
-  return examineCluster(config, cluster)
-}
-
-async function examineCluster(config: Config, cluster: Cluster): Promise<NamedFinding[]> {
   const database = cluster.connect()
   // A hanging disk would keep this process from ending.
   const apart =
     database.files && config.TILE_STORE.startsWith('file:')
-      ? openFolderApart(database.files.place, ANSWER_MS)
+      ? openFolderApart(database.files.place, QUESTION_MS)
       : undefined
   const patient: CheckedDatabase = {
     config,
     kind: database.kind,
     ask: readingFrom(database.writer),
     // Requests would fall back to the primary; this pool does not.
-    files: apart ?? database.files,
     askReplica: readingFrom(new Kysely({ dialect: new PostgresDialect({ pool: database.readPool }) })),
+    files: apart ?? database.files,
   }
-  const { 'replica.lag': replicaLag, ...serverChecks } = SERVER_CHECKS
-  const checksOfServer = config.DATABASE_READ_URL === undefined ? serverChecks : SERVER_CHECKS
-  const checks = {
-    ...SCHEMA_CHECKS,
-    ...(database.kind === 'server' && checksOfServer),
-    ...DATA_CHECKS,
-  }
+  const checks = { ...SCHEMA_CHECKS, ...(database.kind === 'server' && SERVER_CHECKS), ...DATA_CHECKS }
   try {
     return await examine(checks, patient)
   } finally {

@@ -14,7 +14,7 @@ const one =
 export const findVersions = one(sql<{ text: string; number: number }>`
   select version() as text, current_setting('server_version_num')::integer as number`)
 
-export interface Extension {
+interface Extension {
   name: string
   installed: string
   /** The version of the server's files; null without them. */
@@ -120,15 +120,19 @@ export const findReplay = (position: string) =>
       end::float8 as behind,
       extract(epoch from clock_timestamp() - pg_last_xact_replay_timestamp())::float8 as seconds`)
 
-export const listLargeTables = all(sql<{ name: string; bytes: number }>`
+const listLargeTables = all(sql<{ name: string; bytes: number }>`
   select relname::text as name, pg_total_relation_size(oid)::float8 as bytes
   from pg_class
   where relnamespace = current_schema()::regnamespace and relkind = 'r'
   order by 2 desc, 1
   limit 5`)
 
-export const findDatabaseSize = one(sql<{ bytes: number }>`
+const findDatabaseSize = one(sql<{ bytes: number }>`
   select pg_database_size(current_database())::float8 as bytes`)
+
+export async function findSizes(db: Kysely<Tables>) {
+  return { tables: await listLargeTables(db), ...(await findDatabaseSize(db)) }
+}
 
 interface Bloat {
   name: string

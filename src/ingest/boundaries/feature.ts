@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import { OperatorError } from '#src/errors.ts'
+import { encodeMultiPolygon } from '#src/raster/tiles.ts'
 import { hasRotatedPole } from '../geotiff/crs.ts'
 import type { Encoding } from './encoding.ts'
 
@@ -91,4 +92,73 @@ const NAMED_CODES = 5
 
 export function listSome(codes: string[]): string {
   return codes.slice(0, NAMED_CODES).join(', ') + (codes.length > NAMED_CODES ? ', ...' : '')
+}
+
+/** Degrees only after a check. */
+export type Bounds = [west: number, south: number, east: number, north: number]
+
+export interface Shape {
+  wkb: Buffer
+  bounds: Bounds
+}
+
+/** Numbers of the smallest closed ring, two a position. */
+const SMALLEST_RING = 8
+
+/**
+ * Drops heights, closes open rings, and drops rings with fewer than three corners. PostGIS finds other faults.
+ *
+ * @returns the reason without a shape
+ * @throws {RangeError} for coordinates that are no finite numbers
+ */
+export function readShape(geometry: unknown): Shape | string {
+  if (geometry === null || geometry === undefined) return 'it has no geometry'
+  const polygons = polygonsIn(geometry)
+  if (!polygons) return `its geometry is a ${String((geometry as { type?: unknown }).type)}`
+  const usable = polygons.flatMap((rings): [Float64Array, ...Float64Array[]][] => {
+    const [outer, ...holes] = rings.map(closed)
+    // Holes without an outer ring lie in nothing.
+    if (!outer || outer.length < SMALLEST_RING) return []
+    return [[outer, ...holes.filter((hole) => hole.length >= SMALLEST_RING)]]
+  })
+  if (usable.length === 0) return 'its geometry is empty'
+  return { wkb: encodeMultiPolygon(usable), bounds: measureBounds(usable.map(([outer]) => outer)) }
+}
+
+function polygonsIn(geometry: unknown): unknown[][] | undefined {
+  const { type, coordinates, geometries } = geometry as Record<string, unknown>
+  if (type === 'Polygon') return [asArray(coordinates)]
+  if (type === 'MultiPolygon') return asArray(coordinates).map(asArray)
+  if (type !== 'GeometryCollection') return undefined
+  const parts = asArray(geometries).map(polygonsIn)
+  return parts.some((part) => part) ? parts.flatMap((part) => part ?? []) : undefined
+}
+
+function asArray(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+function closed(positions: unknown): Float64Array {
+  const ring = asArray(positions).flatMap((position) => {
+    const [x, y] = asArray(position)
+    if (Number.isFinite(x) && Number.isFinite(y)) return [x, y] as number[]
+    throw new RangeError(`the coordinates ${JSON.stringify(position)} are not two numbers`)
+  })
+  const isOpen = ring[0] !== ring.at(-2) || ring[1] !== ring.at(-1)
+  return Float64Array.from(isOpen ? [...ring, ...ring.slice(0, 2)] : ring)
+}
+
+/** @param rings longitudes and latitudes by turns */
+export function measureBounds(rings: ArrayLike<number>[]): Bounds {
+  const bounds: Bounds = [Infinity, Infinity, -Infinity, -Infinity]
+  for (const ring of rings) {
+    for (let at = 0; at < ring.length; at += 2) {
+      const [x, y] = [ring[at] as number, ring[at + 1] as number]
+      bounds[0] = Math.min(bounds[0], x)
+      bounds[1] = Math.min(bounds[1], y)
+      bounds[2] = Math.max(bounds[2], x)
+      bounds[3] = Math.max(bounds[3], y)
+    }
+  }
+  return bounds
 }

@@ -5,8 +5,7 @@ import { findCountryKeys, listCountryExtents } from '#src/catalog/reference-quer
 import type { Database } from '#src/data/client.ts'
 import { OperatorError } from '#src/errors.ts'
 import { nameKey } from '#src/lib/names.ts'
-import type { FeatureFile, Noted, RawFeature } from './feature.ts'
-import { readShape, type Shape } from './geometry.ts'
+import { type FeatureFile, type RawFeature, readShape, type Shape } from './feature.ts'
 import {
   findCountry,
   findLevel,
@@ -20,35 +19,26 @@ import {
 } from './properties.ts'
 import { type AreaIssue, type BoundarySet, findBoundarySets, type StagedArea } from './queries.ts'
 import {
-  type CodeRule,
   type CountryBounds,
   codeOfName,
   type LoadReport,
+  type ReplaceOptions,
   refuseOutsideCountry,
   replaceBoundaries,
 } from './replace.ts'
 
-export interface LoadRequest {
+export interface LoadRequest extends Omit<ReplaceOptions, 'country' | 'dropped' | 'notes'> {
   files: FeatureFile[]
   country: string
   level: number
   properties: GivenProperties
-  codes?: CodeRule | undefined
   /** Left out, the stored ones of the same files stay. */
   source: string | undefined
   licence: string | undefined
-  /** Refuses files that need repairs. */
-  strict: boolean
-  /** The largest share by which a repair may change an area. */
-  maxRepair?: number | undefined
-  dryRun: boolean
   read?: ((part: number) => void) | undefined
-  stored?: ((part: number) => void) | undefined
 }
 
-export interface FileReport extends LoadReport {
-  elsewhere: number
-}
+export type FileReport = LoadReport & { elsewhere: number }
 
 /**
  * Replaces the areas of a level: all or, after any error, none.
@@ -60,7 +50,7 @@ export async function loadBoundaries(
   database: Database,
   request: LoadRequest,
 ): Promise<{ country: string; report: FileReport | undefined }> {
-  const { level, codes, strict, dryRun, maxRepair } = request
+  const { level, files, strict } = request
   const target = await findTarget(database, request)
   const { country } = target
   const sets = await findBoundarySets(database.writer, country.code)
@@ -70,16 +60,8 @@ export async function loadBoundaries(
   }
   refuseMissingParents(country, level, sets)
 
-  const dropped: AreaIssue[] = []
-  const notes: string[] = []
-  let elsewhere = 0
-  const areas = readAreas(request.files, target, {
-    dropped: (finding) => dropped.push(finding),
-    noted: (note) => notes.push(note),
-    elsewhere: () => elsewhere++,
-    read: request.read ?? (() => {}),
-  })
-  const otherwise = { source: `Not stated; loaded from ${nameFiles(request.files)}`, licence: 'Not stated' }
+  const found: Found = { dropped: [], notes: [], elsewhere: 0 }
+  const otherwise = { source: `Not stated; loaded from ${nameFiles(files)}`, licence: 'Not stated' }
   const set = {
     countryCode: country.code,
     level,
@@ -88,31 +70,30 @@ export async function loadBoundaries(
     source: request.source ?? otherwise.source,
     licence: request.licence ?? otherwise.licence,
   }
-  const all = strict ? refusingOthers(areas, () => elsewhere) : areas
-  const report = await replaceBoundaries(database, set, all, {
-    country,
-    codes,
-    strict,
-    dryRun,
-    maxRepair,
-    dropped,
-    notes,
-    stored: request.stored,
-  })
-  return { country: country.name, report: { ...report, elsewhere } }
+  const areas = readAreas(request, target, found)
+  const all = strict ? refusingOthers(areas, found) : areas
+  const report = await replaceBoundaries(database, set, all, { ...request, ...found, country })
+  return { country: country.name, report: { ...report, elsewhere: found.elsewhere } }
+}
+
+interface Found {
+  dropped: AreaIssue[]
+  notes: string[]
+  /** Features of other countries. */
+  elsewhere: number
 }
 
 /** @throws {OperatorError} after the last area */
-async function* refusingOthers(areas: AsyncIterable<StagedArea>, countElsewhere: () => number) {
+async function* refusingOthers(areas: AsyncIterable<StagedArea>, found: Found) {
   yield* areas
-  const count = countElsewhere()
+  const { elsewhere: count } = found
   if (count === 0) return
   const features =
     count === 1 ? 'One feature is of another country' : `${count} features are of other countries`
   throw new OperatorError(`${features}: rejected by --strict.`)
 }
 
-async function findTarget({ writer }: Database, request: LoadRequest): Promise<Target> {
+async function findTarget({ writer }: Database, request: LoadRequest) {
   const keys = await findCountryKeys(writer)
   const countries = (await listCountryExtents(writer)).map(
     ({ code, name, extent, stated }): CountryBounds => ({
@@ -164,40 +145,24 @@ function refuseMissingParents(country: CountryBounds, level: number, sets: Map<n
   )
 }
 
-interface Target {
-  country: CountryBounds
-  level: number
-  properties: GivenProperties
-  countries: CountryBounds[]
-  countryNamed(name: string): CountryBounds | undefined
-}
+type Target = Awaited<ReturnType<typeof findTarget>>
 
-interface Listeners {
-  dropped(finding: AreaIssue): void
-  noted: Noted
-  elsewhere(): void
-  read(part: number): void
-}
-
-async function* readAreas(
-  files: FeatureFile[],
-  target: Target,
-  { dropped, noted, elsewhere, read }: Listeners,
-): AsyncGenerator<StagedArea> {
+async function* readAreas({ files, read = () => {} }: LoadRequest, target: Target, found: Found) {
+  const { country, countries, level } = target
   for (const [index, file] of files.entries()) {
     let known: RecognizedProperties | undefined
     let foreign: OperatorError | undefined
     let some = false
-    for await (const feature of file.features(noted)) {
+    for await (const feature of file.features((note) => found.notes.push(note))) {
       read((index + feature.read) / files.length)
       const origin = `feature ${feature.number} of ${file.name}`
       const { properties } = feature
-      known ??= recognizeProperties(file.name, target.level, properties, target.properties)
+      known ??= recognizeProperties(file.name, level, properties, target.properties)
       const { names, source } = known
       const other = otherCountry(origin, properties, source, target)
       if (other) {
         foreign ??= other
-        elsewhere()
+        found.elsewhere++
         continue
       }
       some = true
@@ -205,24 +170,19 @@ async function* readAreas(
       const code = readCode(properties, names.code, source?.noCode) ?? null
       const shape = usableShape(origin, feature)
       if (typeof shape === 'string') {
-        dropped({ area: code ?? origin, reason: shape })
+        found.dropped.push({ area: code ?? origin, reason: shape })
         continue
       }
-      refuseOutsideCountry(
-        code ? `${code} (${origin})` : origin,
-        shape.bounds,
-        target.country,
-        target.countries,
-      )
+      refuseOutsideCountry(code ? `${code} (${origin})` : origin, shape.bounds, country, countries)
       const name = readText(properties, names.name) ?? null
       yield {
         origin,
-        code: code ?? (names.code.length === 0 ? target.country.code.toUpperCase() : null),
-        name: name ?? (target.level === 0 ? target.country.name : null),
+        code: code ?? (names.code.length === 0 ? country.code.toUpperCase() : null),
+        name: name ?? (level === 0 ? country.name : null),
         nameCode: name && codeOfName(name),
         parentCode: readCode(properties, names.parent, source?.noCode) ?? null,
         wkb: shape.wkb,
-      }
+      } satisfies StagedArea
     }
     // Files of the world serve one country; a file without it is a mistake.
     if (foreign && !some) throw foreign

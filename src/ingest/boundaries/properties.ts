@@ -22,14 +22,10 @@ export function recognizeProperties(
   const keys = Object.keys(properties)
   const layout = recognise(keys, level)
   const source = layout?.source
-  const code = given.code ? [existing('code', given.code)] : layout?.names.code
-  const name = given.name ? [existing('name', given.name)] : layout?.names.name
-  const parent =
-    given.parent === NO_PROPERTY
-      ? []
-      : given.parent
-        ? [existing('parent', given.parent)]
-        : (layout?.names.parent ?? [])
+  const choose = (role: keyof PropertyNames) =>
+    given[role] ? [existing(role, given[role])] : layout?.names[role]
+  const [code, name] = [choose('code'), choose('name')]
+  const parent = given.parent === NO_PROPERTY ? [] : (choose('parent') ?? [])
   // A country has a code and name of its own.
   if (level === 0) return { source, names: { code: code ?? [], name: name ?? [], parent: [] } }
   if (!code || !name) {
@@ -43,9 +39,8 @@ export function recognizeProperties(
   return { source, names: { code, name, parent } }
 
   function existing(what: string, requested: string): string {
-    const key =
-      keys.find((candidate) => candidate === requested) ??
-      keys.find((candidate) => candidate.toLowerCase() === requested.toLowerCase())
+    const alike = keys.filter((candidate) => candidate.toLowerCase() === requested.toLowerCase())
+    const key = alike.includes(requested) ? requested : alike[0]
     if (key) return key
     throw new OperatorError(
       `${file} has no property ${requested} (--${what}-property); it has ${listed(keys)}.`,
@@ -74,10 +69,8 @@ export function findLevel(
   source: PropertyLayout | undefined,
 ): number | undefined {
   if (source?.level === 'codes') {
-    return lowestLevel(
-      source,
-      Object.keys(properties).filter((key) => readCode(properties, [key]) !== undefined),
-    )
+    const coded = Object.keys(properties).filter((key) => readCode(properties, [key]) !== undefined)
+    return LEVELS.find((level) => spelledAs(coded, source.properties(level)).code.length > 0)
   }
   if (!source?.level) return undefined
   const said = readText(properties, spellings(properties, [source.level.property]))
@@ -147,137 +140,102 @@ export interface PropertyLayout {
   level?: 'codes' | { property: string }
 }
 
-const codPcodes = (
-  pcode: (level: number) => string,
-  names: (level: number) => string[],
-  country: string,
-): PropertyLayout => ({
-  name: 'OCHA COD-AB',
-  properties: (level) => ({ code: [pcode(level)], name: names(level), parent: [pcode(level - 1)] }),
-  countryCode: [country],
-  level: 'codes',
-})
-
-const COD_NAMES = ['_en', '_name', 'name_en', 'name', '_ref', '_fr']
-
-/** The first match counts; docs/countries.md lists them. */
-const SOURCES: PropertyLayout[] = [
-  {
-    name: 'this project',
-    properties: () => ({ code: ['code'], name: ['name'], parent: ['parent_code'] }),
-    countryCode: ['iso3'],
-    level: { property: 'level' },
-  },
-  // Spellings since 2010: ADM2_PCODE, adm2_pcode, admin2Pcode.
-  ...['_pcode', 'pcode'].flatMap((pcode) =>
-    ['adm', 'admin'].map((admin) =>
-      codPcodes(
-        (level) => `${admin}${level}${pcode}`,
-        (level) => COD_NAMES.map((name) => `${admin}${level}${name}`),
-        `${admin}0${pcode}`,
-      ),
-    ),
-  ),
-  {
-    name: 'geoBoundaries',
-    // ISO 3166-2 codes exist for the first level only.
-    properties: (level) => ({
-      code: level <= 1 ? ['shapeiso', 'shapeid'] : ['shapeid'],
-      name: ['shapename'],
-      parent: [],
-    }),
-    countryCode: ['shapegroup'],
-    level: { property: 'shapetype' },
-  },
-  {
-    name: 'GADM 3.4 and later',
-    properties: (level) => ({
-      code: [`gid_${level}`],
-      name: level === 0 ? ['country', 'name_0'] : [`name_${level}`],
-      parent: [`gid_${level - 1}`],
-    }),
-    countryCode: ['gid_0'],
-    level: 'codes',
-  },
-  {
-    name: 'GADM 2',
-    properties: (level) => ({
-      code: level === 0 ? ['iso'] : [`id_${level}`],
-      name: level === 0 ? ['name_0', 'name_engli'] : [`name_${level}`],
-      parent: [`id_${level - 1}`],
-    }),
-    countryCode: ['iso'],
-    level: 'codes',
-  },
-  {
-    name: 'SALB',
-    properties: (level) => ({
-      code: level === 0 ? ['iso3cd'] : [`adm${level}cd`],
-      name: [`adm${level}nm`],
-      parent: [`adm${level - 1}cd`],
-    }),
-    countryCode: ['iso3cd'],
-    level: 'codes',
-  },
-  {
-    name: 'GAUL 2015',
-    // Its numbers identify no country.
-    properties: (level) => ({
-      code: level === 0 ? [] : [`adm${level}_code`],
-      name: [`adm${level}_name`],
-      parent: [`adm${level - 1}_code`],
-    }),
-    countryCode: ['iso3'],
-    countryName: ['adm0_name'],
-    level: 'codes',
-  },
-  {
-    name: 'GAUL 2024',
-    properties: (level) => ({
-      code: level === 0 ? ['iso3_code'] : [`gaul${level}_code`],
-      name: [`gaul${level}_name`],
-      parent: [`gaul${level - 1}_code`],
-    }),
-    countryCode: ['iso3_code'],
-    level: 'codes',
-  },
-  {
-    name: 'World Bank',
-    properties: (level) => ({
-      code: level === 0 ? ['iso_a3'] : [`adm${level}cd_c`],
-      name: [`nam_${level}`],
-      parent: [`adm${level - 1}cd_c`],
-    }),
-    countryCode: ['iso_a3'],
-    level: 'codes',
-  },
-  {
-    name: 'Natural Earth',
-    // Its ISO 3166-2 codes repeat.
-    properties: (level) => ({
-      code: level === 0 ? ['adm0_a3'] : [`adm${level}_code`],
-      name: level === 0 ? ['name', 'name_en', 'admin'] : ['name', 'name_en'],
-      parent: [],
-    }),
-    countryCode: ['adm0_a3'],
-    level: 'codes',
-  },
-  {
-    name: 'IEBC (Kenya)',
-    // Its file of counties has a constituency each, too.
-    properties: (level) => ({
-      code: level === 1 ? ['county_cod'] : level === 2 ? ['const_code'] : [],
-      name: level === 1 ? ['county_nam'] : level === 2 ? ['constituen'] : [],
-      parent: ['county_cod'],
-    }),
-    countryCode: [],
-    // A shape without a constituency.
-    noCode: '0',
+/** Properties in lower case, with blanks between candidates: `#` is the level, `^` the level above. */
+type SourceRow = [
+  name: string,
+  countryCode: string,
+  code: string,
+  areaName: string,
+  parent: string,
+  rest?: Pick<PropertyLayout, 'noCode' | 'countryName' | 'level'> & {
+    /** At some levels. */
+    codes?: Record<number, string>
+    names?: Record<number, string>
   },
 ]
 
-/** Publishers have more levels than are loaded. */
-const LOWEST_LEVEL = 5
+const COD_NAMES = '_en _name name_en name _ref _fr'
+
+/** The first match counts; docs/countries.md lists them. */
+const ROWS: SourceRow[] = [
+  ['this project', 'iso3', 'code', 'name', 'parent_code', { level: { property: 'level' } }],
+  // Spellings since 2010: ADM2_PCODE, adm2_pcode, admin2Pcode.
+  ...['_pcode', 'pcode'].flatMap((pcode) =>
+    ['adm', 'admin'].map((admin): SourceRow => {
+      const names = COD_NAMES.replaceAll(/(?<!\S)/g, `${admin}#`)
+      return ['OCHA COD-AB', `${admin}0${pcode}`, `${admin}#${pcode}`, names, `${admin}^${pcode}`]
+    }),
+  ),
+  [
+    'geoBoundaries',
+    'shapegroup',
+    'shapeid',
+    'shapename',
+    '',
+    // ISO 3166-2 codes exist for the first level only.
+    { codes: { 0: 'shapeiso shapeid', 1: 'shapeiso shapeid' }, level: { property: 'shapetype' } },
+  ],
+  ['GADM 3.4 and later', 'gid_0', 'gid_#', 'name_#', 'gid_^', { names: { 0: 'country name_0' } }],
+  ['GADM 2', 'iso', 'id_#', 'name_#', 'id_^', { codes: { 0: 'iso' }, names: { 0: 'name_0 name_engli' } }],
+  ['SALB', 'iso3cd', 'adm#cd', 'adm#nm', 'adm^cd', { codes: { 0: 'iso3cd' } }],
+  // Its numbers identify no country.
+  [
+    'GAUL 2015',
+    'iso3',
+    'adm#_code',
+    'adm#_name',
+    'adm^_code',
+    { codes: { 0: '' }, countryName: ['adm0_name'] },
+  ],
+  ['GAUL 2024', 'iso3_code', 'gaul#_code', 'gaul#_name', 'gaul^_code', { codes: { 0: 'iso3_code' } }],
+  ['World Bank', 'iso_a3', 'adm#cd_c', 'nam_#', 'adm^cd_c', { codes: { 0: 'iso_a3' } }],
+  // Its ISO 3166-2 codes repeat.
+  [
+    'Natural Earth',
+    'adm0_a3',
+    'adm#_code',
+    'name name_en',
+    '',
+    { codes: { 0: 'adm0_a3' }, names: { 0: 'name name_en admin' } },
+  ],
+  [
+    'IEBC (Kenya)',
+    '',
+    '',
+    '',
+    'county_cod',
+    {
+      // Its file of counties has a constituency each, too.
+      codes: { 1: 'county_cod', 2: 'const_code' },
+      names: { 1: 'county_nam', 2: 'constituen' },
+      // A shape without a constituency.
+      noCode: '0',
+      level: undefined,
+    },
+  ],
+]
+
+const SOURCES = ROWS.map(([name, countryCode, code, areaName, parent, rest = {}]): PropertyLayout => {
+  const { codes = {}, names = {}, ...more } = rest
+  return {
+    name,
+    countryCode: countryCode.split(' ').filter(Boolean),
+    level: 'codes',
+    ...more,
+    properties(level) {
+      const list = (pattern: string) =>
+        pattern
+          .replaceAll('#', `${level}`)
+          .replaceAll('^', `${level - 1}`)
+          .split(' ')
+          .filter(Boolean)
+      return { code: list(codes[level] ?? code), name: list(names[level] ?? areaName), parent: list(parent) }
+    },
+  }
+})
+
+/** From the lowest: publishers have more levels than are loaded. */
+const LEVELS = [5, 4, 3, 2, 1, 0]
 
 interface Layout {
   source: PropertyLayout
@@ -295,47 +253,18 @@ function recognise(keys: string[], level: number): Layout | undefined {
   return undefined
 }
 
-/** By the lowest level with codes. */
-function recogniseAny(keys: string[]): Layout | undefined {
-  for (let level = LOWEST_LEVEL; level >= 0; level--) {
-    const layout = recognise(keys, level)
-    if (layout) return layout
-  }
-  return undefined
-}
-
 function spelledAs(keys: string[], names: PropertyNames): PropertyNames {
   const spelling = new Map(keys.map((key) => [key.toLowerCase(), key]))
   const found = (requested: string[]) => requested.flatMap((name) => spelling.get(name) ?? [])
   return { code: found(names.code), name: found(names.name), parent: found(names.parent) }
 }
 
-function lowestLevel(source: PropertyLayout, keys: string[]): number | undefined {
-  for (let level = LOWEST_LEVEL; level >= 0; level--) {
-    if (spelledAs(keys, source.properties(level)).code.length > 0) return level
-  }
-  return undefined
-}
-
-interface InspectedColumn {
-  name: string
-  example: string | null
-  blank: number
-}
-
-export interface BoundaryInspection {
-  file: string
-  features: number
-  source: string | null
-  level: number | null
-  properties: PropertyNames | null
-  columns: InspectedColumn[]
-}
+export type BoundaryInspection = Awaited<ReturnType<typeof inspectFile>>
 
 const MAX_COLUMNS = 1000
 const EXAMPLE_CHARACTERS = 40
 
-export async function inspectFile(file: FeatureFile, noted: Noted): Promise<BoundaryInspection> {
+export async function inspectFile(file: FeatureFile, noted: Noted) {
   const columns = new Map<string, { example: string | null; filled: number }>()
   let features = 0
   let first: Record<string, unknown> | undefined
@@ -361,7 +290,7 @@ export async function inspectFile(file: FeatureFile, noted: Noted): Promise<Boun
 
 function recognised(properties: Record<string, unknown>) {
   const keys = Object.keys(properties)
-  const likely = recogniseAny(keys)
+  const likely = LEVELS.map((level) => recognise(keys, level)).find(Boolean)
   if (!likely) return { source: null, level: null, properties: null }
   const level = findLevel(properties, likely.source)
   const layout = level === undefined ? likely : (recognise(keys, level) ?? likely)

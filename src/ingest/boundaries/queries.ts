@@ -327,12 +327,6 @@ export async function undoTrial(trx: Trx): Promise<void> {
   await sql`rollback to savepoint before_loading`.execute(trx)
 }
 
-export interface Replacement {
-  added: number
-  updated: number
-  removed: number
-}
-
 /**
  * Areas with a known code keep their identity, so that those below stay linked; those below a removed area lose their
  * parent.

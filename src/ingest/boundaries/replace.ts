@@ -4,33 +4,8 @@ import type { Database } from '#src/data/client.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { round } from '#src/lib/round.ts'
-import { listSome } from './feature.ts'
-import type { Bounds } from './geometry.ts'
-import {
-  type AreaIssue,
-  analyzeBoundaries,
-  type BoundarySet,
-  beginTrial,
-  countUncoded,
-  deleteApproximateBelow,
-  dropShared,
-  dropStaged,
-  duplicateCodes,
-  giveCodes,
-  levelWithTheSameAreas,
-  linkByCode,
-  linkByOverlap,
-  lockBoundaries,
-  nameStaged,
-  type Repair,
-  type Replacement,
-  relinkChildren,
-  repairStaged,
-  replaceLevel,
-  type StagedArea,
-  stageAreas,
-  undoTrial,
-} from './queries.ts'
+import { type Bounds, listSome } from './feature.ts'
+import * as queries from './queries.ts'
 
 /** Areas without a code get one from their name, or are left out. */
 export const CODE_RULES = ['from-names', 'skip'] as const
@@ -55,9 +30,9 @@ export function codeOfName(name: string): string | null {
 
 /** Applies the operator's rule to areas without a code of their own. */
 async function settleCodes(trx: Transaction<Tables>, rule: CodeRule | undefined, staged: number) {
-  if (rule === 'from-names') return { coded: await giveCodes(trx), dropped: [] }
-  if (rule === 'skip') return { coded: [], dropped: await dropShared(trx) }
-  const uncoded = await countUncoded(trx)
+  if (rule === 'from-names') return { coded: await queries.giveCodes(trx), dropped: [] }
+  if (rule === 'skip') return { coded: [], dropped: await queries.dropShared(trx) }
+  const uncoded = await queries.countUncoded(trx)
   if (uncoded > MOSTLY * staged) {
     throw new OperatorError(
       `${uncoded} of the ${staged} features have no code: --code-property names another property, and --codes from-names makes codes from names.`,
@@ -132,7 +107,7 @@ const TOLERATED = 0.5
  */
 async function linkParents(trx: Transaction<Tables>, country: CountryBounds, level: number) {
   if (level === 0) return []
-  const { total, unlinked } = await linkByCode(trx, country.code, level)
+  const { total, unlinked } = await queries.linkByCode(trx, country.code, level)
   // A country needs no outline for its regions.
   if (level === 1) return []
   const above = `level ${level - 1} of ${country.name}`
@@ -143,7 +118,7 @@ async function linkParents(trx: Transaction<Tables>, country: CountryBounds, lev
       `No areas of ${above} have the parents' codes ${listSome(codes)}: are these areas of level ${level}? If they are, --parent-property none links them by overlap.`,
     )
   }
-  const parents = await linkByOverlap(trx, country.code, level)
+  const parents = await queries.linkByOverlap(trx, country.code, level)
   const outside = unlinked.filter(({ area }) => !parents.has(area)).map(({ area }) => area)
   if (outside.length > TOLERATED * total) {
     throw new OperatorError(
@@ -158,27 +133,20 @@ async function linkParents(trx: Transaction<Tables>, country: CountryBounds, lev
   })
 }
 
-interface ReplaceOptions {
+export interface ReplaceOptions {
   country: CountryBounds
+  /** Refuses files that need repairs. */
   strict: boolean
   dryRun: boolean
+  /** The largest share by which a repair may change an area. */
   maxRepair?: number | undefined
   codes?: CodeRule | undefined
-  dropped: AreaIssue[]
+  dropped: queries.AreaIssue[]
   notes: string[]
   stored?: ((part: number) => void) | undefined
 }
 
-export interface LoadReport extends Replacement {
-  notes: string[]
-  repaired: Repair[]
-  dropped: AreaIssue[]
-  coded: AreaIssue[]
-  reparented: AreaIssue[]
-  unnamed: number
-  relinked: AreaIssue[]
-  approximateDeleted: number[]
-}
+export type LoadReport = Awaited<ReturnType<typeof replaceBoundaries>>
 
 /**
  * One transaction replaces the areas of a level.
@@ -187,40 +155,42 @@ export interface LoadReport extends Replacement {
  */
 export async function replaceBoundaries(
   database: Database,
-  set: BoundarySet,
-  areas: AsyncIterable<StagedArea>,
+  set: queries.BoundarySet,
+  areas: AsyncIterable<queries.StagedArea>,
   options: ReplaceOptions,
-): Promise<LoadReport> {
+) {
   const { level } = set
   const { country, strict, dryRun, codes, dropped, notes, stored = () => {} } = options
   return database.writer.transaction().execute(async (trx) => {
-    if (dryRun) await beginTrial(trx)
-    const staged = await stageAreas(trx, areas)
+    if (dryRun) await queries.beginTrial(trx)
+    const staged = await queries.stageAreas(trx, areas)
     if (strict && notes[0]) throw new OperatorError(`${notes[0]} --strict does not let that pass.`)
-    const repaired = await repairStaged(trx)
+    const repaired = await queries.repairStaged(trx)
     if (strict) refuseFindings('not valid', repaired)
     const { coded, dropped: withoutCode } = await settleCodes(trx, codes, staged)
-    dropped.push(...withoutCode, ...(await dropStaged(trx)))
+    dropped.push(...withoutCode, ...(await queries.dropStaged(trx)))
     if (strict) refuseFindings('not usable', dropped)
     refuseMostlyDropped(staged, dropped, codes)
     refuseLargeRepairs(repaired, dropped, options.maxRepair ?? MAX_REPAIR)
-    const unnamed = await nameStaged(trx)
+    const unnamed = await queries.nameStaged(trx)
     await refuseMistakenAreas(trx, country, level)
 
-    await lockBoundaries(trx)
+    await queries.lockBoundaries(trx)
     const reparented = await linkParents(trx, country, level)
     if (strict) refuseFindings('not linked to a parent by its code', reparented)
-    const approximateDeleted = set.approximate ? [] : await deleteApproximateBelow(trx, country.code, level)
-    const replacement = await replaceLevel(trx, set, stored)
-    const relinked = (await relinkChildren(trx, country.code, level)).map(({ area, parent }) => ({
+    const approximateDeleted = set.approximate
+      ? []
+      : await queries.deleteApproximateBelow(trx, country.code, level)
+    const replacement = await queries.replaceLevel(trx, set, stored)
+    const relinked = (await queries.relinkChildren(trx, country.code, level)).map(({ area, parent }) => ({
       area,
       reason: parent === null ? 'no area of the new level contains it' : `it is in ${parent} now`,
     }))
     if (strict) refuseFindings(`of level ${level + 1} and would lose their parent`, relinked)
-    await analyzeBoundaries(trx)
+    await queries.analyzeBoundaries(trx)
     const detail = { country: country.code, level, areas: replacement.added + replacement.updated }
     await recordOperation(trx, { kind: 'boundaries_loaded', detail })
-    if (dryRun) await undoTrial(trx)
+    if (dryRun) await queries.undoTrial(trx)
     return {
       ...replacement,
       notes,
@@ -237,12 +207,12 @@ export async function replaceBoundaries(
 
 const NAMED_FINDINGS = 3
 
-function someFindings(findings: AreaIssue[]): string {
+function someFindings(findings: queries.AreaIssue[]): string {
   const named = findings.slice(0, NAMED_FINDINGS).map(({ area, reason }) => `${area}: ${reason}`)
   return `${named.join('; ')}${findings.length > NAMED_FINDINGS ? ', ...' : ''}`
 }
 
-function refuseFindings(what: string, findings: AreaIssue[]): void {
+function refuseFindings(what: string, findings: queries.AreaIssue[]): void {
   if (findings.length === 0) return
   const areas = findings.length === 1 ? 'One area is' : `${findings.length} areas are`
   throw new OperatorError(`${areas} ${what} (${someFindings(findings)}): rejected by --strict.`)
@@ -251,7 +221,7 @@ function refuseFindings(what: string, findings: AreaIssue[]): void {
 /** Loops and holes drawn by mistake are small; a larger change needs a look. */
 export const MAX_REPAIR = 0.01
 
-function refuseLargeRepairs(repaired: Repair[], dropped: AreaIssue[], most: number): void {
+function refuseLargeRepairs(repaired: queries.Repair[], dropped: queries.AreaIssue[], most: number): void {
   const gone = new Set(dropped.map(({ area }) => area))
   const large = repaired.filter(({ area, changePercent }) => changePercent > 100 * most && !gone.has(area))
   if (large.length === 0) return
@@ -261,7 +231,11 @@ function refuseLargeRepairs(repaired: Repair[], dropped: AreaIssue[], most: numb
   )
 }
 
-function refuseMostlyDropped(staged: number, dropped: AreaIssue[], codes: CodeRule | undefined): void {
+function refuseMostlyDropped(
+  staged: number,
+  dropped: queries.AreaIssue[],
+  codes: CodeRule | undefined,
+): void {
   const [first] = dropped
   const tolerated = codes === 'skip' ? Math.max(staged, 1) - 1 : MOSTLY * Math.max(staged, dropped.length)
   if (!first || dropped.length <= tolerated) return
@@ -271,7 +245,7 @@ function refuseMostlyDropped(staged: number, dropped: AreaIssue[], codes: CodeRu
 }
 
 async function refuseMistakenAreas(trx: Transaction<Tables>, country: CountryBounds, level: number) {
-  const { count, codes: duplicates } = await duplicateCodes(trx)
+  const { count, codes: duplicates } = await queries.duplicateCodes(trx)
   if (level === 0 && count !== 1) {
     throw new OperatorError(`Level 0 is one area, the country; there are ${count}.`)
   }
@@ -281,7 +255,7 @@ async function refuseMistakenAreas(trx: Transaction<Tables>, country: CountryBou
       `${comes} more than once: ${listSome(duplicates)}; --codes from-names makes others, and --codes skip leaves such areas out.`,
     )
   }
-  const other = await levelWithTheSameAreas(trx, country.code, level)
+  const other = await queries.levelWithTheSameAreas(trx, country.code, level)
   if (other !== undefined) {
     throw new OperatorError(
       `These areas are already loaded as level ${other} of ${country.name}: they are not of level ${level}.`,

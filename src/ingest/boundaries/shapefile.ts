@@ -11,19 +11,15 @@ import {
   type FeatureReading,
   isWgs84Wkt,
   MAX_POSITIONS,
+  measureBounds,
   type Noted,
   type RawFeature,
 } from './feature.ts'
 
+const DBF_CUT_OFF = 'its .dbf is cut off'
 const DBF_HEADER_BYTES = 32
 const FIELD_BYTES = 32
 const TERMINATOR = 0x0d
-
-interface Field {
-  name: string
-  type: string
-  length: number
-}
 
 /** @throws {Error} for a damaged or short file */
 export async function* readRecords(
@@ -32,7 +28,10 @@ export async function* readRecords(
 ): AsyncGenerator<Record<string, unknown>> {
   const { count, recordBytes, fields } = await readHeader(file, decode)
   for (let record = 0; record < count; record++) {
-    yield readRecord(await readExactly(file, recordBytes), fields, decode)
+    const cells = splitCells(await exactly(file, recordBytes, DBF_CUT_OFF), fields)
+    yield Object.fromEntries(
+      fields.map(({ name, type }, index) => [name, typed(readCell(cells[index] as Buffer, decode), type)]),
+    )
   }
 }
 
@@ -42,7 +41,7 @@ async function surveyTexts(file: ByteReader): Promise<{ texts: Texts; languageDr
   )
   let texts: Texts = 'ASCII'
   for (let record = 0; record < count; record++) {
-    const bytes = await readExactly(file, recordBytes)
+    const bytes = await exactly(file, recordBytes, DBF_CUT_OFF)
     if (isAscii(bytes)) continue
     const cells = splitCells(bytes, fields).map(withoutCutCharacter)
     if (!cells.every((cell) => isUtf8(cell))) return { texts: 'other', languageDriver }
@@ -53,10 +52,13 @@ async function surveyTexts(file: ByteReader): Promise<{ texts: Texts; languageDr
 }
 
 async function readHeader(file: ByteReader, decode: Decode) {
-  const header = await readExactly(file, DBF_HEADER_BYTES)
+  const header = await exactly(file, DBF_HEADER_BYTES, DBF_CUT_OFF)
   const headerBytes = header.readUInt16LE(8)
   const recordBytes = header.readUInt16LE(10)
-  const fields = fieldsIn(await readExactly(file, Math.max(0, headerBytes - DBF_HEADER_BYTES)), decode)
+  const fields = fieldsIn(
+    await exactly(file, Math.max(0, headerBytes - DBF_HEADER_BYTES), DBF_CUT_OFF),
+    decode,
+  )
   // The first byte marks deleted records, which shapefiles have none of.
   if (recordBytes < fields.reduce((sum, { length }) => sum + length, 1)) {
     throw new Error(`its .dbf has records of ${recordBytes} bytes, which its fields do not fit into`)
@@ -64,14 +66,8 @@ async function readHeader(file: ByteReader, decode: Decode) {
   return { count: header.readUInt32LE(4), recordBytes, fields, languageDriver: header.readUInt8(29) }
 }
 
-async function readExactly(file: ByteReader, length: number): Promise<Buffer> {
-  const bytes = await file.read(length)
-  if (bytes.length < length) throw new Error('its .dbf is cut off')
-  return bytes
-}
-
-function fieldsIn(bytes: Buffer, decode: Decode): Field[] {
-  const fields: Field[] = []
+function fieldsIn(bytes: Buffer, decode: Decode) {
+  const fields: { name: string; type: string; length: number }[] = []
   for (let at = 0; at + FIELD_BYTES <= bytes.length && bytes[at] !== TERMINATOR; at += FIELD_BYTES) {
     const name = bytes.subarray(at, at + 11)
     const end = name.indexOf(0)
@@ -84,19 +80,12 @@ function fieldsIn(bytes: Buffer, decode: Decode): Field[] {
   return fields
 }
 
-function splitCells(record: Buffer, fields: Field[]): Buffer[] {
+function splitCells(record: Buffer, fields: { length: number }[]): Buffer[] {
   let at = 1
   return fields.map(({ length }) => {
     at += length
     return record.subarray(at - length, at)
   })
-}
-
-function readRecord(bytes: Buffer, fields: Field[], decode: Decode): Record<string, unknown> {
-  const cells = splitCells(bytes, fields)
-  return Object.fromEntries(
-    fields.map(({ name, type }, index) => [name, typed(readCell(cells[index] as Buffer, decode), type)]),
-  )
 }
 
 /** Texts are padded with blanks or NUL. */
@@ -215,10 +204,9 @@ export async function* shapefileFeatures(
     yield* sideBySide(name, readShapes(await open(shp)), readRecords(await open(dbf), encoding.decode))
   } catch (error) {
     if (error instanceof OperatorError) throw error
-    if (error instanceof CutOff) {
-      throw new OperatorError(`${name} is cut off: it is shorter than its header says.`, { code: 'CUT_OFF' })
-    }
-    throw new OperatorError(`${name} is not a shapefile that can be read: ${formatError(error)}.`)
+    const reason = formatError(error)
+    if (reason === CUT_OFF) throw new OperatorError(`${name} is cut off: ${CUT_OFF}.`, { code: 'CUT_OFF' })
+    throw new OperatorError(`${name} is not a shapefile that can be read: ${reason}.`)
   } finally {
     for (const reader of readers) await reader.close()
   }
@@ -261,14 +249,13 @@ function refuseOtherCrs(name: string, wkt: string): void {
   )
 }
 
-/** The file ends before its stated length. */
-class CutOff extends Error {}
+const CUT_OFF = 'it is shorter than its header says'
 
-/** GeoJSON; of other types than polygons, only the type. */
-type ShapeGeometry =
-  | { type: 'Polygon'; coordinates: Position[][] }
-  | { type: 'MultiPolygon'; coordinates: Position[][][] }
-  | { type: 'Point' | 'LineString' | 'MultiPoint' | 'MultiPatch' }
+async function exactly(file: ByteReader, length: number, refusal: string): Promise<Buffer> {
+  const bytes = await file.read(length)
+  if (bytes.length < length) throw new Error(refusal)
+  return bytes
+}
 
 type Position = [x: number, y: number]
 
@@ -282,7 +269,7 @@ const RECORD_HEADER_BYTES = 8
 const MAX_RECORD_BYTES = 48 * MAX_POSITIONS
 
 const POLYGONS = [5, 15, 25]
-const OTHER_TYPES: Record<number, 'Point' | 'LineString' | 'MultiPoint' | 'MultiPatch'> = {
+const OTHER_TYPES: Record<number, string> = {
   1: 'Point',
   11: 'Point',
   21: 'Point',
@@ -298,31 +285,23 @@ const OTHER_TYPES: Record<number, 'Point' | 'LineString' | 'MultiPoint' | 'Multi
 /**
  * ESRI Shapefile Technical Description, 1998.
  *
- * @yields null for an empty record
- * @throws {CutOff} for a short file
+ * @yields GeoJSON; null for an empty record; of other types than polygons, only the type
+ * @throws {Error} for a damaged or short file
  */
-export async function* readShapes(
-  file: ByteReader,
-): AsyncGenerator<{ shape: ShapeGeometry | null; read: number }> {
-  const header = await exactly(file, HEADER_BYTES)
+export async function* readShapes(file: ByteReader): AsyncGenerator<{ shape: object | null; read: number }> {
+  const header = await exactly(file, HEADER_BYTES, CUT_OFF)
   if (header.readInt32BE(0) !== FILE_CODE) throw new Error('it does not begin as a .shp file does')
   const bytes = header.readInt32BE(LENGTH_OFFSET) * 2
   let left = bytes - HEADER_BYTES
   for (let number = 1; left > 0; number++) {
-    const length = (await exactly(file, RECORD_HEADER_BYTES)).readInt32BE(4) * 2
+    const length = (await exactly(file, RECORD_HEADER_BYTES, CUT_OFF)).readInt32BE(4) * 2
     if (length < 0) throw new Error(`shape ${number} has less than no bytes`)
     if (length > MAX_RECORD_BYTES) {
       throw new Error(`shape ${number} has ${length} bytes; at most ${MAX_RECORD_BYTES} are read`)
     }
     left -= RECORD_HEADER_BYTES + length
-    yield { shape: readGeometry(await exactly(file, length), number), read: 1 - left / bytes }
+    yield { shape: readGeometry(await exactly(file, length, CUT_OFF), number), read: 1 - left / bytes }
   }
-}
-
-async function exactly(file: ByteReader, length: number): Promise<Buffer> {
-  const bytes = await file.read(length)
-  if (bytes.length < length) throw new CutOff()
-  return bytes
 }
 
 const COUNTS_OFFSET = 36
@@ -330,7 +309,7 @@ const PARTS_OFFSET = 44
 const PART_BYTES = 4
 const POSITION_BYTES = 16
 
-function readGeometry(record: Buffer, number: number): ShapeGeometry | null {
+function readGeometry(record: Buffer, number: number): object | null {
   const type = record.length < 4 ? 0 : record.readInt32LE(0)
   if (type === 0) return null
   if (!POLYGONS.includes(type)) {
@@ -367,28 +346,20 @@ function readRing(record: Buffer, start: number, count: number): Position[] {
   })
 }
 
-interface Ring {
-  positions: Position[]
-  clockwise: boolean
-  west: number
-  south: number
-  east: number
-  north: number
-}
-
 /**
  * Outer rings run clockwise, holes against it. A hole belongs to the smallest ring around it. A hole without one means
  * reversed rings, or no hole.
  */
-function assemblePolygons(positions: Position[][]): ShapeGeometry | null {
-  const rings = positions.map(measured)
+function assemblePolygons(positions: Position[][]): object | null {
+  const rings = positions.map(measureRing)
   const polygons = assembled(rings, true) ?? assembled(rings, false) ?? rings.map((ring) => [ring.positions])
-  const [only] = polygons
-  if (!only) return null
+  if (polygons.length === 0) return null
   return polygons.length === 1
-    ? { type: 'Polygon', coordinates: only }
+    ? { type: 'Polygon', coordinates: polygons[0] }
     : { type: 'MultiPolygon', coordinates: polygons }
 }
+
+type Ring = ReturnType<typeof measureRing>
 
 /** @returns undefined if a hole lies in no ring */
 function assembled(rings: Ring[], outersClockwise: boolean): Position[][][] | undefined {
@@ -406,36 +377,18 @@ function assembled(rings: Ring[], outersClockwise: boolean): Position[][][] | un
   return [...polygons.values()]
 }
 
-function contains(outer: Ring, inner: Ring): boolean {
-  return (
-    outer.west <= inner.west &&
-    outer.south <= inner.south &&
-    outer.east >= inner.east &&
-    outer.north >= inner.north
-  )
+function contains({ bounds: outer }: Ring, { bounds: inner }: Ring): boolean {
+  return outer[0] <= inner[0] && outer[1] <= inner[1] && outer[2] >= inner[2] && outer[3] >= inner[3]
 }
 
-function measured(positions: Position[]): Ring {
-  const ring: Ring = {
-    positions,
-    clockwise: false,
-    west: Number.POSITIVE_INFINITY,
-    south: Number.POSITIVE_INFINITY,
-    east: Number.NEGATIVE_INFINITY,
-    north: Number.NEGATIVE_INFINITY,
-  }
+function measureRing(positions: Position[]) {
   // Twice the area, by the trapezes between sides and the x axis.
   let area = 0
   let [beforeX, beforeY] = positions[0] as Position
   for (const [x, y] of positions) {
     area += (x - beforeX) * (y + beforeY)
-    ring.west = Math.min(ring.west, x)
-    ring.south = Math.min(ring.south, y)
-    ring.east = Math.max(ring.east, x)
-    ring.north = Math.max(ring.north, y)
     beforeX = x
     beforeY = y
   }
-  ring.clockwise = area > 0
-  return ring
+  return { positions, clockwise: area > 0, bounds: measureBounds([positions.flat()]) }
 }

@@ -8,25 +8,23 @@ import type { LevelExtent } from '#src/raster/grid.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
 import type { ReleaseSource } from '../source.ts'
 import type { CoverageStatistics } from '../statistics.ts'
-import type {
-  Check,
-  CoverageFacts,
-  FileFacts,
-  LayerFacts,
-  MeasuredLayer,
-  ReadFacts,
-  ReleaseFacts,
-  Surroundings,
-} from './facts.ts'
 import { findSurroundings, listCoverageFacts, partWithValues } from './queries.ts'
 import {
+  type Check,
+  type CoverageFacts,
   empty,
   extent,
+  type FileFacts,
+  type LayerFacts,
+  type MeasuredLayer,
   month,
   names,
   notHonoured,
+  type ReadFacts,
+  type ReleaseFacts,
   range,
   reading,
+  type Surroundings,
   scenariosAlike,
   spread,
   undeclaredNodata,

@@ -6,7 +6,7 @@ import { OperatorError } from '#src/errors.ts'
 import { BLOCK_FACTOR } from '#src/raster/blocks.ts'
 import type { Geotransform, Grid, GridSize, LevelExtent } from '#src/raster/grid.ts'
 import { RUN_LENGTH, SUMMARY_VERSION, SummaryRun } from '#src/raster/summary.ts'
-import type { CoverageFacts, MeasuredLayer, Surroundings } from './facts.ts'
+import type { CoverageFacts, MeasuredLayer, Surroundings } from './rules.ts'
 
 export async function findSurroundings(
   db: Kysely<Tables>,

@@ -5,7 +5,7 @@ import { listCountryEntries, listCountryExtents } from '#src/catalog/reference-q
 import { listReleases } from '#src/catalog/release-queries.ts'
 import type { Database } from '#src/data/client.ts'
 import { lockWork } from '#src/data/work-lock.ts'
-import { readShape, type Shape } from '../boundaries/geometry.ts'
+import { readShape, type Shape } from '../boundaries/feature.ts'
 import { type BoundarySet, findBoundarySets, type StagedArea } from '../boundaries/queries.ts'
 import { type CountryBounds, replaceBoundaries } from '../boundaries/replace.ts'
 import { loadRelease } from '../load.ts'

@@ -4,7 +4,6 @@ import type { GeoTIFFImage } from 'geotiff'
 import { OperatorError } from '#src/errors.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import type { GridSize } from '#src/raster/grid.ts'
-import type { PixelType } from '#src/raster/pixels.ts'
 import type { SampleLayout } from './samples.ts'
 
 /** GDAL's metadata beside a raster whose format cannot hold it. */
@@ -151,20 +150,7 @@ export async function readSmallFile(path: string, maxBytes: number): Promise<str
 /** x = a * column + b * row + c, y = d * column + e * row + f. */
 export type Affine = [a: number, b: number, c: number, d: number, e: number, f: number]
 
-export interface Band {
-  number: number
-  pixelType: PixelType
-  /** As written: for Float32 pixels still to be rounded. May be NaN. */
-  nodata: number | undefined
-  scale: number
-  offset: number
-  /** Unless the manifest overrides them. */
-  refusals: { scale?: string; offset?: string }
-  /** For the operator. */
-  notes: string[]
-  /** Unless the manifest overrides nodata. */
-  nodataNote: string | undefined
-}
+export type Band = ReturnType<typeof readBand>
 
 /** SampleFormat of TIFF. */
 const UNSIGNED = 1
@@ -189,7 +175,7 @@ interface BandSources {
  *
  * @param named its number from 1, or its description in GDAL
  */
-export function readBand(sources: BandSources, named: number | string): Band {
+export function readBand(sources: BandSources, named: number | string) {
   const { image, type, inside: all, side, path } = sources
   const number = typeof named === 'number' ? named : findNumber(named, sources)
   const count = image.getSamplesPerPixel()
@@ -208,14 +194,18 @@ export function readBand(sources: BandSources, named: number | string): Band {
   return {
     number,
     pixelType: type.pixelType,
+    /** As written: for Float32 pixels still to be rounded. May be NaN. */
     nodata: nodataBeside ?? nodataInside,
     scale: numberIn(scale) ?? 1,
     offset: numberIn(offset) ?? 0,
+    /** Unless the manifest overrides them. */
     refusals: {
       scale: findRefusal('scale', scale, saying),
       offset: findRefusal('offset', offset, saying),
     },
+    /** For the operator. */
     notes: classNotes(sources, number),
+    /** Unless the manifest overrides nodata. */
     nodataNote: nodataNote(sources, beside?.nodata),
   }
 }

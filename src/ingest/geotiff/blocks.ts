@@ -15,7 +15,7 @@ import {
 } from './compression.ts'
 import type { FileBytes } from './directories.ts'
 import { DECODED_PIXEL_BYTES, decodeJpeg, readSharedTables } from './jpeg.ts'
-import { bytesOfRow, decodeSamples, PREDICTORS, type SampleLayout } from './samples.ts'
+import { bytesOfRow, decodeSamples, PREDICTORS } from './samples.ts'
 
 // geotiff reads large tags late, and then as little-endian: eager reading uses the file's byte order.
 registerTag(273, 'StripOffsets', 'LONG', true, true)
@@ -26,26 +26,9 @@ registerTag(325, 'TileByteCounts', 'LONG', true, true)
 registerTag(347, 'JPEGTables', 'UNDEFINED', true, true)
 
 /** Blocks are strips or tiles. */
-interface BlockLayout {
-  image: { width: number; height: number }
-  tiled: boolean
-  block: { width: number; height: number }
-  /** Bands in blocks of their own, or 1. */
-  planes: number
-  /** Interleaved samples of a pixel in a block. */
-  stride: number
-  offsets: number[]
-  lengths: number[]
-  /** Reversed bits in each byte. */
-  turned: boolean
+type BlockLayout = ReturnType<typeof readStoredLayout> & {
   /** Pieces of a strip that decompresses only from its beginning. */
   piecesPerStrip?: number
-  samples: SampleLayout
-  compression: Compression
-  /** The compression usually changes pixels. */
-  lossy: boolean
-  /** The pixel of unwritten blocks. */
-  fill: number
 }
 
 /** Refuses truncated files. */
@@ -55,11 +38,6 @@ function readBlockLayout(image: GeoTIFFImage, type: SampleType, file: FileBytes,
   const layout = chopped(stored)
   refuseLargeBlocks(layout, path)
   return layout
-}
-
-/** The last strip ends with the image; tiles are whole. */
-function countRows({ image, tiled, block }: BlockLayout, row: number): number {
-  return tiled ? block.height : Math.min(block.height, image.height - row * block.height)
 }
 
 function isWritten({ offsets, lengths }: BlockLayout, index: number): boolean {
@@ -78,7 +56,7 @@ const YCBCR = 6
 /** One of geotiff's known tags; it reads others too. */
 type KnownTag = Parameters<GeoTIFFImage['fileDirectory']['getValue']>[0]
 
-function readStoredLayout(image: GeoTIFFImage, type: SampleType, path: string): BlockLayout {
+function readStoredLayout(image: GeoTIFFImage, type: SampleType, path: string) {
   const tag = (name: string): unknown => image.fileDirectory.getValue(name as KnownTag)
   const compression = Number(tag('Compression') ?? NOT_COMPRESSED)
   const planes = image.planarConfiguration === 2 ? image.getSamplesPerPixel() : 1
@@ -102,11 +80,13 @@ function readStoredLayout(image: GeoTIFFImage, type: SampleType, path: string): 
     image: { width: image.getWidth(), height: image.getHeight() },
     tiled: image.isTiled,
     block,
+    /** Bands in blocks of their own, or 1. */
     planes,
+    /** Interleaved samples of a pixel in a block. */
     stride,
     offsets: numbers(image.isTiled ? 'TileOffsets' : 'StripOffsets'),
     lengths: numbers(image.isTiled ? 'TileByteCounts' : 'StripByteCounts'),
-    // JPEG fixes its bit order.
+    /** Reversed bits in each byte; JPEG fixes its bit order. */
     turned: tag('FillOrder') === LOWEST_FIRST && compression !== JPEG,
     // Others ignore the Predictor tag.
     samples: {
@@ -115,7 +95,9 @@ function readStoredLayout(image: GeoTIFFImage, type: SampleType, path: string): 
       predictor: [NOT_COMPRESSED, JPEG, LERC].includes(compression) ? PREDICTORS.none : predictor,
     },
     compression: method,
+    /** The compression usually changes pixels. */
     lossy: LOSSY_COMPRESSIONS.has(compression),
+    /** The pixel of unwritten blocks. */
     fill: nearestPixel(type.pixelType, readNodata(image) ?? 0),
   }
 }
@@ -216,28 +198,13 @@ function chopped(layout: BlockLayout): BlockLayout {
   }
 }
 
-export interface Blocks {
-  width: number
-  height: number
-  /** The pixel of unwritten blocks. */
-  fill: number
-  /** Held for each pixel between windows. */
-  heldBytes: number
-  /** The compression usually changes pixels. */
-  lossy: boolean
-  /** @param band from 1 */
-  isWritten(window: Window, band: number): boolean
-  /** The share of written blocks. */
-  writtenPart: number
-  /** Row by row, one array a band (from 1). */
-  read(window: Window, bands: number[]): Promise<Pixels[]>
-}
+export type Blocks = ReturnType<typeof openBlocks>
 
 /** Overhead of a block: small ones are not all read at once. */
 const IN_FLIGHT_BYTES = 65_536
 
 /** @throws {OperatorError} for a truncated file, or an unsupported storage */
-export function openBlocks(image: GeoTIFFImage, type: SampleType, file: FileBytes, path: string): Blocks {
+export function openBlocks(image: GeoTIFFImage, type: SampleType, file: FileBytes, path: string) {
   const layout = readBlockLayout(image, type, file, path)
   const strips = openStrips(layout, file)
   const { block, planes, stride } = layout
@@ -264,20 +231,24 @@ export function openBlocks(image: GeoTIFFImage, type: SampleType, file: FileByte
     ...block,
     fill: layout.fill,
     lossy: layout.lossy,
+    /** For each pixel between windows. */
     heldBytes: strips.length === 0 ? 0 : stride * bytesOf(type.pixelType),
-    isWritten(window, band) {
+    /** @param band from 1 */
+    isWritten(window: Window, band: number) {
       for (const { column, row } of blocksIn(window, block)) {
         if (isWritten(layout, first(band) + row * across + column)) return true
       }
       return false
     },
-    get writtenPart() {
+    /** The share of written blocks. */
+    writtenPart() {
       const count = across * down * planes
       let written = 0
       for (let index = 0; index < count; index++) if (isWritten(layout, index)) written++
       return written / count
     },
-    async read(window, bands) {
+    /** Row by row, one array a band (from 1). */
+    async read(window: Window, bands: number[]) {
       const result = bands.map(() => createPixels(type.pixelType, window.width * window.height))
       for (const strip of strips) strip.needOnlyFrom(Math.floor(window.row / block.height))
       const together = Math.max(1, Math.floor(MAX_BLOCK_BYTES / (blockBytes(layout) + IN_FLIGHT_BYTES)))
@@ -314,8 +285,9 @@ function openStrips(layout: BlockLayout, file: FileBytes): StreamedStrip[] {
 const SPARE_BYTES = 1024
 
 async function samplesAt(layout: BlockLayout, file: FileBytes, index: number, row: number): Promise<Pixels> {
-  const { block, stride, samples, fill } = layout
-  const height = countRows(layout, row)
+  const { image, block, stride, samples, fill } = layout
+  // The last strip ends with the image; tiles are whole.
+  const height = layout.tiled ? block.height : Math.min(block.height, image.height - row * block.height)
   const rowLength = block.width * stride
   const [offset, length] = [layout.offsets[index] as number, layout.lengths[index] as number]
   if (!isWritten(layout, index)) return createPixels(samples.pixelType, rowLength * height).fill(fill)

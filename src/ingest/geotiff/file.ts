@@ -1,4 +1,4 @@
-import { access, constants, open, stat } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { GeoTIFF, type GeoTIFFImage } from 'geotiff'
 import { OperatorError } from '#src/errors.ts'
@@ -8,7 +8,6 @@ import type { Pixels } from '#src/raster/pixels.ts'
 import { FORMAT_BYTES, refuseOtherFormat } from '../other-formats.ts'
 import {
   type Affine,
-  type Band,
   readBand,
   readInternalMetadata,
   readSampleType,
@@ -20,7 +19,7 @@ import {
   type SideMetadata,
 } from './bands.ts'
 import { type Blocks, openBlocks } from './blocks.ts'
-import { type FileCrs, parseCrs, readCrs } from './crs.ts'
+import { parseCrs, readCrs } from './crs.ts'
 import { examineDirectories, FileBytes } from './directories.ts'
 
 /** GTRasterTypeGeoKey: the tie point is the centre of the first pixel. */
@@ -43,13 +42,7 @@ function readGrid(
   if (Math.abs(b) > NO_ROTATION * Math.abs(a) || Math.abs(d) > NO_ROTATION * Math.abs(e)) {
     throw new OperatorError(`${path} has a rotated or sheared grid; warp it to a north-up grid first.`)
   }
-  if (
-    !(Number.isFinite(c) && Number.isFinite(f)) ||
-    !(a > 0) ||
-    !Number.isFinite(a) ||
-    e === 0 ||
-    !Number.isFinite(e)
-  ) {
+  if (![a, c, e, f].every(Number.isFinite) || a <= 0 || e === 0) {
     throw new OperatorError(`${path} has a geotransform with a pixel size of zero, a mirrored one or none.`)
   }
   return {
@@ -127,10 +120,6 @@ function affineIn(text: string, path: string): Affine {
   return [a, b, x - (a + b) / 2, d, e, y - (d + e) / 2]
 }
 
-async function readPrj(imagePath: string): Promise<string | undefined> {
-  return (await readBeside(imagePath, '.prj', MAX_PRJ_BYTES))?.text
-}
-
 async function readBeside(imagePath: string, extension: string, maxBytes: number) {
   for (const end of [extension, extension.toUpperCase()]) {
     const path = imagePath.slice(0, imagePath.length - extname(imagePath).length) + end
@@ -149,17 +138,8 @@ interface Mask {
   read(window: Window, bands: number[]): Promise<Pixels[]>
 }
 
-interface SideMask extends Mask {
-  close(): Promise<void>
-}
-
-async function internalMask(tiff: GeoTIFF, index: number, of: GeoTIFFImage, file: FileBytes, path: string) {
-  const mask = await tiff.getImage(index)
-  return maskIn(mask, of, file, path, 'an internal mask')
-}
-
 /** `FILE.msk` of GDAL; undefined without one. */
-async function sideMask(of: GeoTIFFImage, imagePath: string): Promise<SideMask | undefined> {
+async function sideMask(of: GeoTIFFImage, imagePath: string) {
   const path = `${imagePath}.msk`
   const file = await FileBytes.open(path).catch((error) => {
     if (readErrorCode(error) === 'ENOENT') return undefined
@@ -196,9 +176,7 @@ function maskIn(mask: GeoTIFFImage, of: GeoTIFFImage, file: FileBytes, path: str
   if (blocks.lossy) {
     throw new OperatorError(`${path} has ${kind} that is compressed with loss: its zeros are not reliable.`)
   }
-  const { heldBytes } = blocks
-  if (count > 1) return { path, heldBytes, read: blocks.read }
-  return { path, heldBytes, read: (window, bands) => readOnce(blocks, window, bands, 1) }
+  return count > 1 ? { path, ...blocks } : { path, ...blocks, read: readingOnce(blocks, 1) }
 }
 
 function readMaskType(mask: GeoTIFFImage, path: string, kind: string): SampleType {
@@ -219,47 +197,15 @@ function findAlphaBand(image: GeoTIFFImage): number | undefined {
   return at < 0 ? undefined : image.getSamplesPerPixel() - extra.length + at + 1
 }
 
-function alphaMask(blocks: Blocks, band: number, path: string): Mask {
-  // The other bands hold these bytes already.
-  return { path, heldBytes: 0, read: (window, bands) => readOnce(blocks, window, bands, band) }
-}
-
 /** One band masks all requested ones. */
-async function readOnce(blocks: Blocks, window: Window, bands: number[], band: number): Promise<Pixels[]> {
-  const [pixels] = await blocks.read(window, [band])
-  return bands.map(() => pixels as Pixels)
+function readingOnce(blocks: Blocks, band: number): Mask['read'] {
+  return async (window, bands) => {
+    const [pixels] = await blocks.read(window, [band])
+    return bands.map(() => pixels as Pixels)
+  }
 }
 
-/** Only the first image and its mask. */
-export interface RasterFile {
-  path: string
-  grid: PixelGrid
-  crs: FileCrs
-  /** Size of strips or tiles. */
-  block: { width: number; height: number }
-  /** Held for each pixel between windows, masks included. */
-  heldBytes: number
-  notes: string[]
-  /** The pixel of unwritten blocks. */
-  fill: number
-  /** The compression usually changes pixels. */
-  lossy: boolean
-  /** @param band from 1 */
-  isWritten(window: Window, band: number): boolean
-  /** @param fillIsMissing unwritten pixels have no value, so that they take neither memory nor disk */
-  refuseInflated(fillIsMissing: boolean): void
-  /** Any mask may hide a pixel. */
-  masks: Mask[]
-  /** The band, from 1, that is a mask. */
-  alphaBand: number | undefined
-  /** Masks beside the file. */
-  maskPaths: string[]
-  /** By number from 1, or name. */
-  band(named: number | string): Band
-  /** Row by row, one array a band (from 1). */
-  read(window: Window, bands: number[]): Promise<Pixels[]>
-  close(): Promise<void>
-}
+export type RasterFile = Awaited<ReturnType<typeof openImage>>
 
 /** Byte order and version of classic TIFF and BigTIFF. */
 const SIGNATURES = ['II*\0', 'MM\0*', 'II+\0', 'MM\0+']
@@ -276,7 +222,8 @@ export async function openRaster(path: string): Promise<RasterFile> {
   }
 }
 
-async function openImage(file: FileBytes, path: string): Promise<RasterFile> {
+/** Only the first image and its mask. */
+async function openImage(file: FileBytes, path: string) {
   const { mask } = await examineDirectories(file, path)
   const tiff = await GeoTIFF.fromSource(file)
   const image = await tiff.getImage()
@@ -287,32 +234,33 @@ async function openImage(file: FileBytes, path: string): Promise<RasterFile> {
   const inside = await readInternalMetadata(image, path)
   const grid = readGrid(image, path, { first: side?.geotransform, last: await readWorldFile(path) })
   const alphaBand = findAlphaBand(image)
-  const masks = alphaBand === undefined ? [] : [alphaMask(blocks, alphaBand, path)]
-  if (mask !== undefined) masks.push(await internalMask(tiff, mask, image, file, path))
+  const masks: Mask[] = []
+  // The other bands hold the bytes of an alpha band already.
+  if (alphaBand !== undefined) masks.push({ path, heldBytes: 0, read: readingOnce(blocks, alphaBand) })
+  if (mask !== undefined) masks.push(maskIn(await tiff.getImage(mask), image, file, path, 'an internal mask'))
   const beside = await sideMask(image, path)
   if (beside) masks.push(beside)
   return {
+    ...blocks,
     path,
     grid,
     ...(await readPlace(image, path, side)),
     block: { width: Math.min(blocks.width, grid.width), height: Math.min(blocks.height, grid.height) },
+    /** For each pixel between windows, masks included. */
     heldBytes: [blocks, ...masks].reduce((sum, { heldBytes }) => sum + heldBytes, 0),
-    masks: masks.map((mask) => ({
-      ...mask,
-      read: (window, bands) =>
-        mask.read(window, bands).catch((error) => refuseUnreadWindow(mask.path, window, error)),
-    })),
+    /** Any mask may hide a pixel. */
+    masks: masks.map((mask) => ({ ...mask, read: explained(mask) })),
+    /** From 1, a band that is a mask. */
     alphaBand,
-    fill: blocks.fill,
-    lossy: blocks.lossy,
-    isWritten: blocks.isWritten,
-    refuseInflated: (fillIsMissing) =>
-      refuseInflated(image, type, file.fileSize, path, fillIsMissing ? blocks.writtenPart : 1),
+    /** @param fillIsMissing unwritten pixels have no value, so that they take neither memory nor disk */
+    refuseInflated: (fillIsMissing: boolean) =>
+      refuseInflated(image, type, file.fileSize, path, fillIsMissing ? blocks.writtenPart() : 1),
+    /** Of masks beside the file. */
     maskPaths: beside ? [beside.path] : [],
-    band: (named) => readBand({ image, type, inside, side, path }, named),
-    read: (window, bands) =>
-      blocks.read(window, bands).catch((error) => refuseUnreadWindow(path, window, error)),
-    close: async () => {
+    /** @param named by number from 1, or name */
+    band: (named: number | string) => readBand({ image, type, inside, side, path }, named),
+    read: explained({ path, read: blocks.read }),
+    async close() {
       await beside?.close()
       await file.close()
     },
@@ -324,7 +272,7 @@ async function readPlace(image: GeoTIFFImage, path: string, side: SideMetadata |
   const beside = side?.crs === undefined ? undefined : parseCrs(side.crs)
   const crs = beside ?? readCrs(image)
   if (crs.kind !== 'unknown') return { crs, notes: [] }
-  const wkt = await readPrj(path)
+  const wkt = (await readBeside(path, '.prj', MAX_PRJ_BYTES))?.text
   const found = wkt === undefined ? undefined : parseCrs(wkt)
   return found
     ? { crs: found, notes: [`${path} names no CRS: that of the .prj beside it is used.`] }
@@ -334,7 +282,6 @@ async function readPlace(image: GeoTIFFImage, path: string, side: SideMetadata |
 async function refuseUnreadable(path: string): Promise<void> {
   const status = await stat(path).catch((error) => refuseUnopened(path, error))
   if (!status.isFile()) throw new OperatorError(`${path} is not a file.`)
-  await access(path, constants.R_OK).catch((error) => refuseUnopened(path, error))
   const file = await open(path).catch((error) => refuseUnopened(path, error))
   const head = Buffer.alloc(FORMAT_BYTES)
   const { bytesRead } = await file.read(head, 0, head.length, 0).finally(() => file.close())
@@ -362,8 +309,13 @@ function refuseDamaged(path: string, error: unknown, fileSize: number): never {
   )
 }
 
-function refuseUnreadWindow(path: string, { row, height }: Window, error: unknown): never {
-  throw new OperatorError(`${path} cannot be read at rows ${row} to ${row + height - 1}: ${reasonIn(error)}.`)
+/** Errors name the file and the rows. */
+function explained({ path, read }: Pick<Mask, 'path' | 'read'>): Mask['read'] {
+  return (window, bands) =>
+    read(window, bands).catch((error) => {
+      const rows = `rows ${window.row} to ${window.row + window.height - 1}`
+      throw new OperatorError(`${path} cannot be read at ${rows}: ${reasonIn(error)}.`)
+    })
 }
 
 function reasonIn(error: unknown): string {

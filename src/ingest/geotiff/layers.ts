@@ -12,7 +12,7 @@ import {
 import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { shortNumber } from '#src/lib/round.ts'
-import { type Grid, type PixelGrid, ROUNDING, type Window } from '#src/raster/grid.ts'
+import { type PixelGrid, ROUNDING, type Window } from '#src/raster/grid.ts'
 import {
   bytesOf,
   createPixels,
@@ -30,9 +30,13 @@ import type { RasterFile } from './file.ts'
 
 /** The smallest common grid. */
 function combineGrids([first, ...others]: readonly [RasterFile, ...RasterFile[]]): Placement {
-  if (others.length === 0) return placeWhole(first.grid)
-  const pieces = [first, ...others].map(({ grid, path }, file): Piece => {
-    refuseOtherSpacing(first, { grid, path })
+  if (others.length === 0) {
+    const whole = { column: 0, row: 0, width: first.grid.width, height: first.grid.height }
+    return { grid: first.grid, pieces: [{ file: 0, ...whole, from: { column: 0, row: 0 } }] }
+  }
+  const pieces = [first, ...others].map((other, file): Piece => {
+    refuseOtherSpacing(first, other)
+    const { grid, path } = other
     const { width, height } = grid
     const column = (grid.originX - first.grid.originX) / first.grid.pixelWidth
     const row = (grid.originY - first.grid.originY) / first.grid.pixelHeight
@@ -63,7 +67,7 @@ function combineGrids([first, ...others]: readonly [RasterFile, ...RasterFile[]]
 }
 
 /** Pixels of a size stay in their columns and rows over the whole file. */
-function refuseOtherSpacing(first: RasterFile, { grid, path }: { grid: PixelGrid; path: string }): void {
+function refuseOtherSpacing(first: RasterFile, { grid, path }: RasterFile): void {
   const { pixelWidth, pixelHeight } = first.grid
   const apart = Math.max(
     Math.abs(((grid.pixelWidth - pixelWidth) * grid.width) / pixelWidth),
@@ -138,11 +142,6 @@ export interface Piece extends Window {
   from: { column: number; row: number }
 }
 
-function placeWhole(grid: PixelGrid): Placement {
-  const { width, height } = grid
-  return { grid, pieces: [{ file: 0, column: 0, row: 0, width, height, from: { column: 0, row: 0 } }] }
-}
-
 /** The part of a piece in a window. */
 export function pieceIn(window: Window, { file, from, ...place }: Piece): Piece | undefined {
   const column = Math.max(window.column, place.column)
@@ -156,22 +155,7 @@ export function pieceIn(window: Window, { file, from, ...place }: Piece): Piece 
 
 export type LayerFiles = readonly [RasterFile, ...RasterFile[]]
 
-export interface FileLayer {
-  layer: LayerSource
-  grid: Grid
-  files: LayerFiles
-  pieces: Piece[]
-  /** From 1, a file each. */
-  bands: number[]
-  /** As pixels of the files have it. */
-  fileNodata: number | undefined
-  /** The masks of the files count. */
-  masked: boolean
-  /** While reading. */
-  pixelBytes: number
-  /** True for windows that sparse files leave out. */
-  isBlank(window: Window): boolean
-}
+export type FileLayer = Awaited<ReturnType<typeof openLayer>>
 
 /** For the operator. */
 interface Remarks {
@@ -187,7 +171,7 @@ export async function openLayer(
   files: LayerFiles,
   entry: ManifestLayer,
   remarks: Remarks,
-): Promise<FileLayer> {
+) {
   const [first, ...others] = files
   const band = await meantBand(first, entry, remarks)
   const bands = [band.number]
@@ -204,10 +188,15 @@ export async function openLayer(
       `${lossy.path} has nodata ${band.nodata} and is compressed with loss: pixels that had it may have values near it.`,
     )
   }
-  const { grid, pieces } = await placed(db, files, srid)
+  const placement = combineGrids(files)
+  const { grid, pieces } = (await isGeographic(db, srid))
+    ? betweenMeridians(placement, first.path)
+    : placement
   const masked = files.some((file) => isMasked(file, entry))
-  const gaps = masked || pieces.length > 1
-  const stored = storedAs(band, gaps)
+  const stored =
+    masked || pieces.length > 1
+      ? storedWithGaps(band.pixelType, band.nodata)
+      : { pixelType: band.pixelType, nodata: storedNodata(band.pixelType, band.nodata) }
   const reading =
     bytesOf(stored.pixelType) +
     (masked ? Math.max(...files.map(({ masks }) => masks.length)) : 0) +
@@ -215,34 +204,39 @@ export async function openLayer(
   const held = Math.max(...files.map(({ heldBytes }) => heldBytes))
   const blank = files.map((file) => isMissing(file.fill, stored, band.nodata))
   for (const [index, file] of files.entries()) file.refuseInflated(blank[index] as boolean)
+  const layer: LayerSource = {
+    input: entry.input ?? null,
+    scenario: entry.scenario ?? null,
+    unit: entry.unit,
+    scale: band.scale,
+    offset: band.offset,
+    decimals: entry.decimals,
+    ...stored,
+    origin: describeOrigin(files, entry),
+  }
   return {
-    layer: {
-      input: entry.input ?? null,
-      scenario: entry.scenario ?? null,
-      unit: entry.unit,
-      scale: band.scale,
-      offset: band.offset,
-      decimals: entry.decimals,
-      ...stored,
-      origin: describeOrigin(files, entry),
-    },
+    layer,
     grid: { srid, ...grid },
     files,
     pieces,
+    /** From 1, a file each. */
     bands,
+    /** As pixels of the files have it. */
     fileNodata: band.nodata,
+    /** The masks of the files count. */
     masked,
+    /** While reading. */
     pixelBytes: reading + held + (pieces.length > 1 ? bytesOf(stored.pixelType) : 0),
-    isBlank: (window) =>
+    /** True for windows that sparse files leave out. */
+    isBlank: (window: Window) =>
       pieces.every((piece) => {
         const part = pieceIn(window, piece)
-        return part === undefined || (blank[part.file] && !isWritten(files, bands, part))
+        if (part === undefined) return true
+        const { file, from, width, height } = part
+        const isWritten = files[file]?.isWritten({ ...from, width, height }, bands[file] as number)
+        return Boolean(blank[file]) && !isWritten
       }),
   }
-}
-
-function isWritten(files: LayerFiles, bands: number[], { file, from, width, height }: Piece): boolean {
-  return (files[file] as RasterFile).isWritten({ ...from, width, height }, bands[file] as number)
 }
 
 /** An unwritten pixel without a value. */
@@ -302,15 +296,6 @@ function refuseDifference(first: RasterFile, other: RasterFile, what: string): n
   throw new OperatorError(
     `${other.path} has ${what} of its own, and files of one layer have one: it is not that of ${first.path}.`,
   )
-}
-
-async function placed(db: Kysely<Tables>, files: LayerFiles, srid: number) {
-  const placement = combineGrids(files)
-  return (await isGeographic(db, srid)) ? betweenMeridians(placement, files[0].path) : placement
-}
-
-function storedAs({ pixelType, nodata }: Band, gaps: boolean): StoredBand {
-  return gaps ? storedWithGaps(pixelType, nodata) : { pixelType, nodata: storedNodata(pixelType, nodata) }
 }
 
 function describeOrigin([first, ...others]: LayerFiles, { band }: ManifestLayer): string {

@@ -149,12 +149,19 @@ function readReason(error: unknown): string {
 /** Their block offsets stay in memory during a load. */
 const MAX_FILES = 256
 
-/** Opens each file once, for all its layers. */
+/**
+ * Opens each file once, for all its layers. Rasters at https addresses are downloaded, and those in zip archives
+ * (`ARCHIVE.zip/RASTER.tif`, or the archive of a single one) unpacked, since rasters need random access; both with the
+ * files beside them.
+ */
 export class OpenFiles {
   readonly #files = new Map<string, RasterFile>()
   readonly #groups = new Map<string, LayerFiles>()
-  readonly #addresses = new Addresses()
-  readonly #archives = new Archives()
+  /** Temporary, by address or archive. */
+  readonly #folders = new Map<string, string>()
+  readonly #unpacked = new Set<string>()
+  #downloadedBytes = 0
+  #unpackedBytes = 0
 
   async of([first, ...others]: readonly [string, ...string[]]): Promise<LayerFiles> {
     const key = JSON.stringify([first, ...others])
@@ -174,41 +181,34 @@ export class OpenFiles {
         `The release is in more than ${MAX_FILES} files: put some together with gdalbuildvrt and gdal_translate.`,
       )
     }
-    const local = await this.#archives.pathOf(await this.#addresses.pathOf(path))
-    const file = await openRaster(local)
+    const local = isAddress(path) ? await this.#downloaded(path) : path
+    const archivePath = await archiveIn(local)
+    const file = await openRaster(
+      archivePath === undefined ? local : await this.#inArchive(archivePath, local),
+    )
     this.#files.set(path, file)
     return file
   }
 
   async close(): Promise<void> {
     for (const file of this.#files.values()) await file.close()
-    await this.#archives.close()
-    await this.#addresses.close()
+    for (const folder of this.#folders.values()) await rm(dirname(folder), { recursive: true, force: true })
   }
-}
 
-/** By the ending that replaces the raster's, or follows it. */
-const BESIDE = { instead: ['.tfw', '.tifw', '.wld', '.prj', '.aux', '.tab'], behind: ['.aux.xml', '.msk'] }
+  /** @param name of the folder, for messages */
+  async #folderOf(source: string, name: string): Promise<string> {
+    const known = this.#folders.get(source)
+    if (known) return known
+    const folder = join(await mkdtemp(join(tmpdir(), 'agro-')), name)
+    this.#folders.set(source, folder)
+    await mkdir(folder)
+    return folder
+  }
 
-/** For addresses, and again for archives. */
-const MAX_BYTES = 4 * 2 ** 30
-const TIMEOUTS = { silenceMs: 30_000, wholeMs: 3_600_000 }
-
-/** Downloads rasters from https addresses, with the files beside them. */
-class Addresses {
-  readonly #folders: string[] = []
-  #bytes = 0
-
-  /** Other paths stay as they are. */
-  async pathOf(path: string): Promise<string> {
-    if (!isAddress(path)) return path
+  async #downloaded(path: string): Promise<string> {
     const address = readAddress(path)
     const name = nameIn(address)
-    const temporary = await mkdtemp(join(tmpdir(), 'agro-'))
-    this.#folders.push(temporary)
-    const folder = join(temporary, address.hostname)
-    await mkdir(folder)
-    const target = join(folder, name)
+    const target = join(await this.#folderOf(path, address.hostname), name)
     if (!(await this.#download(address, target))) {
       throw new OperatorError(`${shown(address)} is not there, or may not be read.`, { code: 'NOT_FOUND' })
     }
@@ -223,15 +223,53 @@ class Addresses {
 
   /** @returns false for a missing file */
   async #download(address: URL, target: string): Promise<boolean> {
-    const bytes = await download(address, target, { ...TIMEOUTS, maxBytes: MAX_BYTES - this.#bytes })
-    this.#bytes += bytes ?? 0
+    const limits = { ...TIMEOUTS, maxBytes: MAX_BYTES - this.#downloadedBytes }
+    const bytes = await download(address, target, limits)
+    this.#downloadedBytes += bytes ?? 0
     return bytes !== undefined
   }
 
-  async close(): Promise<void> {
-    for (const folder of this.#folders) await rm(folder, { recursive: true, force: true })
+  async #inArchive(archivePath: string, path: string): Promise<string> {
+    const archive = await openZipArchive(archivePath, archivePath)
+    try {
+      const raster = rasterIn(archive, archivePath, path.slice(archivePath.length + 1))
+      const folder = await this.#folderOf(archivePath, basename(archivePath))
+      const stem = raster.replace(RASTER, '.')
+      for (const name of archive.names) if (name.startsWith(stem)) await this.#unpack(archive, name, folder)
+      return join(folder, raster)
+    } catch (error) {
+      if (error instanceof OperatorError) throw error
+      throw new OperatorError(`${archivePath} cannot be unpacked: ${formatError(error)}.`)
+    } finally {
+      archive.close()
+    }
+  }
+
+  async #unpack(archive: Archive, name: string, folder: string): Promise<void> {
+    const target = join(folder, name)
+    if (!target.startsWith(folder + sep)) throw new Error(`${name} would lie elsewhere`)
+    // Another layer may have opened it, by the archive's name.
+    if (this.#unpacked.has(target)) return
+    this.#unpacked.add(target)
+    await mkdir(dirname(target), { recursive: true })
+    await pipeline(await archive.open(name), (bytes) => this.#counted(bytes), createWriteStream(target))
+  }
+
+  async *#counted(bytes: Readable): AsyncGenerator<Buffer> {
+    for await (const chunk of bytes) {
+      this.#unpackedBytes += chunk.length
+      if (this.#unpackedBytes > MAX_BYTES) throw new Error(`more than ${MAX_BYTES} bytes in all`)
+      yield chunk
+    }
   }
 }
+
+/** By the ending that replaces the raster's, or follows it. */
+const BESIDE = { instead: ['.tfw', '.tifw', '.wld', '.prj', '.aux', '.tab'], behind: ['.aux.xml', '.msk'] }
+
+/** Downloaded, and again unpacked. */
+const MAX_BYTES = 4 * 2 ** 30
+const TIMEOUTS = { silenceMs: 30_000, wholeMs: 3_600_000 }
 
 function readAddress(path: string): URL {
   const address = URL.canParse(path) ? new URL(path) : undefined
@@ -267,66 +305,6 @@ function namesBeside(pathname: string, target: string): { pathname: string; file
 }
 
 const RASTER = /\.tiff?$/i
-
-/**
- * Rasters in zip archives: `ARCHIVE.zip/RASTER.tif`, or the archive of a single one. They are unpacked with the files
- * beside them, since rasters need random access.
- */
-class Archives {
-  readonly #folders = new Map<string, string>()
-  readonly #unpacked = new Set<string>()
-  #bytes = 0
-
-  /** Other paths stay as they are. */
-  async pathOf(path: string): Promise<string> {
-    const archivePath = await archiveIn(path)
-    if (archivePath === undefined) return path
-    const archive = await openZipArchive(archivePath, archivePath)
-    try {
-      const raster = rasterIn(archive, archivePath, path.slice(archivePath.length + 1))
-      const folder = await this.#folderOf(archivePath)
-      const stem = raster.replace(RASTER, '.')
-      for (const name of archive.names) if (name.startsWith(stem)) await this.#unpack(archive, name, folder)
-      return join(folder, raster)
-    } catch (error) {
-      if (error instanceof OperatorError) throw error
-      throw new OperatorError(`${archivePath} cannot be unpacked: ${formatError(error)}.`)
-    } finally {
-      archive.close()
-    }
-  }
-
-  async close(): Promise<void> {
-    for (const folder of this.#folders.values()) await rm(dirname(folder), { recursive: true, force: true })
-  }
-
-  /** Named after the archive, for messages. */
-  async #folderOf(archivePath: string): Promise<string> {
-    const known = this.#folders.get(archivePath)
-    if (known) return known
-    const folder = join(await mkdtemp(join(tmpdir(), 'agro-')), basename(archivePath))
-    this.#folders.set(archivePath, folder)
-    return folder
-  }
-
-  async #unpack(archive: Archive, name: string, folder: string): Promise<void> {
-    const target = join(folder, name)
-    if (!target.startsWith(folder + sep)) throw new Error(`${name} would lie elsewhere`)
-    // Another layer may have opened it, by the archive's name.
-    if (this.#unpacked.has(target)) return
-    this.#unpacked.add(target)
-    await mkdir(dirname(target), { recursive: true })
-    await pipeline(await archive.open(name), (bytes) => this.#counted(bytes), createWriteStream(target))
-  }
-
-  async *#counted(bytes: Readable): AsyncGenerator<Buffer> {
-    for await (const chunk of bytes) {
-      this.#bytes += chunk.length
-      if (this.#bytes > MAX_BYTES) throw new Error(`more than ${MAX_BYTES} bytes in all`)
-      yield chunk
-    }
-  }
-}
 
 /** The part of a path that is an archive. */
 async function archiveIn(path: string): Promise<string | undefined> {

@@ -1,7 +1,7 @@
 // Runs on a server alone: the statements are those of every load, and the embedded database takes long for so many positions.
 import type { KyselyPlugin } from 'kysely'
 import { expect, test } from 'vitest'
-import { readShape } from '#src/ingest/boundaries/geometry.ts'
+import { readShape } from '#src/ingest/boundaries/feature.ts'
 import { type StagedArea, stageAreas } from '#src/ingest/boundaries/queries.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { openTestDatabase } from '#test/setup/database.ts'

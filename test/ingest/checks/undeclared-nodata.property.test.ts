@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { ReadFacts } from '#src/ingest/checks/facts.ts'
-import { undeclaredNodata } from '#src/ingest/checks/rules.ts'
+import { type ReadFacts, undeclaredNodata } from '#src/ingest/checks/rules.ts'
 import { layerCollector } from '#src/ingest/statistics.ts'
 import { layerOf } from '#test/setup/releases.ts'
 
