@@ -204,7 +204,7 @@ async function registerAdvice(
   await guarded.register(advisory, { prefix: '/advisory', ...logged, lookup, advisors, record, readRules })
   const figures = createRegionStatistics(guarded, advisors)
   const areas = createAreas(guarded, figures, memory)
-  await guarded.register(coverage, { ...logged, lookup, areas, memory })
+  await guarded.register(coverage, { ...logged, lookup, areas })
   await guarded.register(ogc, { prefix: '/ogc', ...logged, lookup, figures, areas, memory })
   await guarded.register(mcp, { prefix: '/mcp', ...logged, lookup, advisors, readRules })
   await guarded.register(subscriptions, { ...logged, lookup, advisors })
