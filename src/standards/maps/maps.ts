@@ -5,6 +5,7 @@ import type { App } from '#src/http/app.ts'
 import { escaped } from '#src/http/plain-page.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
+import { Cache } from '#src/lib/cache.ts'
 import { sharedWork } from '#src/lib/fair-queue.ts'
 import { round, roundDegrees } from '#src/lib/round.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
@@ -24,7 +25,6 @@ import {
   type ValueEnds,
 } from '#src/raster/maps.ts'
 import { type Layer, listLayers, readMeans } from '../layer-queries.ts'
-import type { Memory } from '../memory.ts'
 import { layersAddress, readExisting, selectPublished } from '../published.ts'
 import { findCells, type MapSource, partsOf, readValues } from './values.ts'
 
@@ -77,9 +77,12 @@ const MOST_BLOCKS = 4096
 /** However many layers there are: of each so many at least, or a sixteenth of them where it has more. */
 const FEWEST_BLOCKS = 64
 
-/** Bytes of a layer, of a legend, and of a tile beside its picture, in memory. */
-const LAYER_BYTES = 1000
-const LEGEND_BYTES = 200
+/** Bounds of what is in memory: layers of all releases, which take a kilobyte, legends, and tiles. */
+const MOST_LAYERS = 8000
+const MOST_LEGENDS = 10_000
+const TILES_BYTES = 16 * 2 ** 20
+
+/** Bytes of a tile beside its picture. */
 const TILE_BYTES = 500
 
 /** The levels of blocks that cover a layer with so few of them. */
@@ -154,28 +157,30 @@ async function draw(
 export type Maps = ReturnType<typeof createMaps>
 
 /** Maps of releases, from memory where that has them. All reject with ReplacedMeanwhile for a deleted release. */
-export function createMaps(app: App, memory: Memory) {
-  const layers = memory.part<readonly Layer[]>('layers')
-  const legends = memory.part<Legend>('legend')
-  const tiles = memory.part<Buffer>('tile')
+export function createMaps(app: App) {
+  const layers = new Cache<number, readonly Layer[]>('layers of maps', {
+    maxSize: MOST_LAYERS,
+    sizeOf: ({ length }) => length,
+  })
+  const legends = new Cache<string, Legend>('legends', { max: MOST_LEGENDS })
+  const tiles = new Cache<string, Buffer>('tiles of maps', {
+    maxSize: TILES_BYTES,
+    sizeOf: ({ length }) => TILE_BYTES + length,
+  })
   const pause = () => app.turns.next(sharedWork('maps'))
   const source: MapSource = { db: app.database.reader, stores: app.tiles, pause }
 
   /** The layers as they are stored now: their tiles may have been moved. */
   async function readLayers({ id }: PublishedRelease): Promise<readonly Layer[]> {
     const found = await listLayers(source.db, id)
-    layers.set(String(id), found, LAYER_BYTES * found.length)
+    layers.set(id, found)
     return found
   }
 
   function loadLegend(subject: MapSubject): Promise<Legend> {
     const { release, layer, cut } = subject
     const key = JSON.stringify([release.id, layer.input, layer.unit, cut])
-    return legends.load(
-      key,
-      () => makeLegend(source, subject),
-      () => LEGEND_BYTES,
-    )
+    return legends.load(key, () => makeLegend(source, subject))
   }
 
   async function drawTile(subject: MapSubject, tile: MapTile): Promise<Buffer> {
@@ -193,20 +198,22 @@ export function createMaps(app: App, memory: Memory) {
   return {
     readLayers,
     layers: async (request: FastifyRequest, reply: FastifyReply, release: PublishedRelease) =>
-      layers.get(String(release.id)) ?? app.inTurn(request, reply, () => readLayers(release)),
+      layers.get(release.id) ?? app.inTurn(request, reply, () => readLayers(release)),
     async tileset(request: FastifyRequest, reply: FastifyReply, subject: MapSubject): Promise<Tileset> {
       const legend = await app.inTurn(request, reply, () => loadLegend(subject))
       return describeTileset(subject, legend, request.rootUrl)
     },
     /** A tile as PNG. */
-    tile(request: FastifyRequest, reply: FastifyReply, subject: MapSubject, tile: MapTile): Promise<Buffer> {
+    async tile(
+      request: FastifyRequest,
+      reply: FastifyReply,
+      subject: MapSubject,
+      tile: MapTile,
+    ): Promise<Buffer> {
       const { release, layer, cut } = subject
       const key = [release.id, layer.number, cut, tile.zoom, tile.column, tile.row].join(' ')
-      return tiles.load(
-        key,
-        () => app.inTurn(request, reply, () => drawTile(subject, tile)),
-        ({ length }) => TILE_BYTES + length,
-      )
+      const load = () => tiles.load(key, () => drawTile(subject, tile))
+      return tiles.get(key) ?? app.inTurn(request, reply, load)
     },
   }
 }

@@ -16,7 +16,6 @@ import { readPath, readQuery } from '#src/http/parameters.ts'
 import { allowCaching, dataTag } from '#src/http/plugins/caching.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
-import type { Memory } from '../memory.ts'
 import { readExisting } from '../published.ts'
 import { geotiffRoute } from './geotiff.ts'
 import { createMapFinder, createMaps, DEFAULT_CUT, type MapFinder, type Maps, notPublished } from './maps.ts'
@@ -143,9 +142,9 @@ function tilesetRoute(app: App, find: MapFinder, maps: Maps): void {
 }
 
 /** The layers of published releases as maps and files. */
-export async function map(app: App, { lookup, memory }: { lookup: Lookup; memory: Memory }): Promise<void> {
+export async function map(app: App, { lookup }: { lookup: Lookup }): Promise<void> {
   for (const schema of [MapClass, Tileset, LayerList, GeoTiff]) app.addSchema(schema)
-  const maps = createMaps(app, memory)
+  const maps = createMaps(app)
   const find = createMapFinder(lookup, maps)
   layerListRoute(app, find, maps)
   tilesetRoute(app, find, maps)

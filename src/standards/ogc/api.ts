@@ -16,10 +16,10 @@ import {
 } from '#src/http/plain-page.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import { clientKeyOf } from '#src/http/request.ts'
+import { Cache } from '#src/lib/cache.ts'
 import type { Pause } from '#src/lib/turns.ts'
 import { VERSION } from '#src/lib/version.ts'
 import type { RequestContext } from '../areas.ts'
-import type { Memory } from '../memory.ts'
 import { type ParameterKey, type Query, readParameters } from './parameters.ts'
 
 const JSON_TYPE = 'application/json'
@@ -55,7 +55,7 @@ export interface Operation {
 /** The API with the operations that it has so far. */
 export interface Api {
   app: App
-  memory: Memory
+  lists: ReturnType<typeof createListCache>
   operations: Operation[]
 }
 
@@ -272,19 +272,27 @@ interface ListText {
   version: string
 }
 
+const LISTS_BYTES = 40 * 2 ** 20
+
+export function createListCache() {
+  return new Cache<string, ListText>('lists of collections', {
+    maxSize: LISTS_BYTES,
+    sizeOf: ({ text }) => text.length,
+  })
+}
+
 /**
  * Adds an operation with all collections of a kind, which may be thousands: the text is made in slices, and once for
  * each address of the service and format. 5,000 releases take 18 million characters.
  */
 export function addList<Entry>(api: Api, operation: Operation, list: CollectionList<Entry>): void {
-  const texts = api.memory.part<ListText>(operation.path)
   addOperation(api, operation, async (call) => {
     const entries = await list.find(call)
-    const key = `${call.type} ${call.root}`
-    const stored = texts.get(key)
+    const key = `${operation.path} ${call.type} ${call.root}`
+    const stored = api.lists.get(key)
     const { text, version } =
       stored?.entries === entries ? stored : await writeList(list, entries, call, operation)
-    if (text !== stored?.text) texts.set(key, { entries, text, version }, text.length)
+    if (text !== stored?.text) api.lists.set(key, { entries, text, version })
     return { version, make: () => ({ text }) }
   })
 }
