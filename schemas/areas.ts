@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { documentedAs, oneOf, ref } from './common.ts'
+import { documentedAs, oneOf, orNull, ref, text } from './common.ts'
 import { MultiPolygon } from './geojson.ts'
 
 /** How deep administrative areas go: the levels are 0, the country, to this. */
@@ -15,27 +15,14 @@ const FORMATS = ['json', 'geojson'] as const
 export const ADMIN_DEFAULTS = { geometry: 'none', limit: 1000 } as const
 
 export const AdminQuery = Type.Object({
-  admin0: Type.String({
-    minLength: 1,
-    maxLength: 100,
-    format: 'text',
-    description: 'The country: a code or a name, in any case, with or without accents.',
-    examples: ['Rwanda'],
-  }),
+  admin0: text(100, 'The country: a code or a name, in any case, with or without accents.', 'Rwanda'),
   level: Type.Integer({
     minimum: 1,
     maximum: MAX_LEVEL,
     description: `How far down: 1 for regions, provinces or counties, then ${LEVELS_BELOW.slice(1).join(' and ')}.`,
     examples: [1],
   }),
-  parent: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 100,
-      format: 'text',
-      description: 'Only areas within this one: the code of an area of any level above.',
-    }),
-  ),
+  parent: Type.Optional(text(100, 'Only areas within this one: the code of an area of any level above.')),
   geometry: Type.Optional({
     ...oneOf(
       GEOMETRIES,
@@ -133,10 +120,11 @@ export const AdminArea = Type.Object(
 )
 export type AdminArea = Static<typeof AdminArea>
 
-const NextCursor = Type.Union([Type.String(), Type.Null()], {
-  description: 'The `cursor` of the next page; null where this is the last one.',
-  examples: [null],
-})
+const NextCursor = orNull(
+  Type.String(),
+  'The `cursor` of the next page; null where this is the last one.',
+  null,
+)
 
 export const AdminAreaList = Type.Object(
   {
@@ -184,7 +172,7 @@ const AdminFeature = Type.Object(
     type: Type.Literal('Feature'),
     id: Type.String({ description: 'The code.', examples: ['RWA-02'] }),
     bbox: Bbox,
-    geometry: Type.Union([Geometry, Type.Null()]),
+    geometry: orNull(Geometry),
     properties: Type.Object({
       code: Type.String({ examples: ['RWA-02'] }),
       name: Type.String({ examples: ['Southern Province'] }),

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { optional, ref, Time } from './common.ts'
+import { optional, ref, Time, text } from './common.ts'
 import { Organisation, PersonName, UserProfile } from './user.ts'
 
 /** Long enough for a passphrase, short enough that hashing it is no burden. */
@@ -28,13 +28,11 @@ const Totp = Type.String({
   examples: ['492039'],
 })
 
-const RecoveryCode = Type.String({
-  minLength: 1,
-  maxLength: 100,
-  format: 'text',
-  description: 'A recovery code, in the place of that of the app. It works once.',
-  examples: ['k7mq-2xwd-v3ta-5zfe'],
-})
+const RecoveryCode = text(
+  100,
+  'A recovery code, in the place of that of the app. It works once.',
+  'k7mq-2xwd-v3ta-5zfe',
+)
 
 const Email = Type.String({
   maxLength: 254,

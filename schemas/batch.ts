@@ -1,6 +1,6 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import { dataOrReason, Location, type PointSchemas, sharedMembers } from './advisory.ts'
-import { CountrySource, documentedAs, Ignored, optional, ref, type WithoutNulls } from './common.ts'
+import { CountrySource, documentedAs, Ignored, optional, ref, text, type WithoutNulls } from './common.ts'
 import { Point } from './geojson.ts'
 import { PointRequest } from './point-request.ts'
 import { componentOf, examplePlaceOf, ofSeasonless, type ProductContract } from './product.ts'
@@ -27,7 +27,7 @@ export const PointId = documentedAs(
 export const PASS_LIMITS = { names: 20, characters: 1000 } as const
 
 /** Columns and properties that are passed through. */
-const Pass = Type.Array(Type.String({ minLength: 1, maxLength: 100, format: 'text' }), {
+const Pass = Type.Array(text(100), {
   maxItems: PASS_LIMITS.names,
   uniqueItems: true,
   description: `Columns or properties to copy to the answers: at most ${PASS_LIMITS.names} names, repeated in the query or separated by commas. Values are texts up to ${PASS_LIMITS.characters} characters, numbers, true, false and null; others are refused. Names of own members of the answer and of missing columns are refused.`,

@@ -16,14 +16,29 @@ export function optional<Schema extends TSchema>(field: Schema) {
     type === undefined ? Type.Union([field, Type.Null()]) : { ...field, type: [type, 'null'].flat() }
   return Type.Optional(
     Type.Unsafe<Static<Schema> | null>(
-      documented === undefined ? nullable : documentedAs(nullable, orNull(JSON.parse(documented))),
+      documented === undefined ? nullable : documentedAs(nullable, withNull(JSON.parse(documented))),
     ),
   )
 }
 
 /** A union of schemas, and null. */
-function orNull({ anyOf, ...options }: { anyOf: TSchema[] }): TSchema {
+function withNull({ anyOf, ...options }: { anyOf: TSchema[] }): TSchema {
   return Type.Union([...anyOf, Type.Null()], options)
+}
+
+/** The description of a schema, where it has one, and examples. */
+function about(description: string | undefined, examples: unknown[]) {
+  return { ...(description !== undefined && { description }), ...(examples.length > 0 && { examples }) }
+}
+
+/** A schema, or null. */
+export function orNull<Schema extends TSchema>(schema: Schema, description?: string, ...examples: unknown[]) {
+  return Type.Union([schema, Type.Null()], about(description, examples))
+}
+
+/** A text of a request, which is not empty. */
+export function text(maxLength: number, description?: string, ...examples: string[]) {
+  return Type.String({ minLength: 1, maxLength, format: 'text', ...about(description, examples) })
 }
 
 /** A request once its body is merged with the query, which leaves out what is null. */

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { oneOf, ref } from './common.ts'
+import { oneOf, orNull, ref, text } from './common.ts'
 
 /** How values are cut into classes. */
 const CUTS = ['quantiles', 'equal'] as const
@@ -10,13 +10,11 @@ const HIGHEST_ZOOM = 22
 
 const LARGEST_NUMBER = 2 ** HIGHEST_ZOOM - 1
 
-const Release = Type.String({
-  minLength: 1,
-  maxLength: 200,
-  format: 'text',
-  description: 'The code of a published release, as `GET /catalog` has it.',
-  examples: ['synthetic-yield-eth-wheat-2026-07-v1'],
-})
+const Release = text(
+  200,
+  'The code of a published release, as `GET /catalog` has it.',
+  'synthetic-yield-eth-wheat-2026-07-v1',
+)
 
 const LayerNumber = Type.Integer({
   minimum: 1,
@@ -106,14 +104,8 @@ export const Tileset = Type.Object(
     attribution: Type.String({ description: 'Source and licence.' }),
     release: Release,
     layer: LayerNumber,
-    input: Type.Union([Type.String(), Type.Null()], {
-      description: 'The fertilizer, organic input or species; null for yields.',
-      examples: [null],
-    }),
-    scenario: Type.Union([Type.String(), Type.Null()], {
-      description: 'The season; null for forage.',
-      examples: ['Normal'],
-    }),
+    input: orNull(Type.String(), 'The fertilizer, organic input or species; null for yields.', null),
+    scenario: orNull(Type.String(), 'The season; null for forage.', 'Normal'),
     unit: Type.String({ examples: ['kg/ha'] }),
     cut: oneOf(CUTS, 'How its values are cut into classes.'),
     classes: Type.Array(ref(MapClass), {

@@ -9,6 +9,7 @@ import {
   oneOf,
   optional,
   ref,
+  text,
   type WithoutNulls,
 } from './common.ts'
 import { defineGeoJson, Feature, FeatureCollection, MultiPolygon, Polygon } from './geojson.ts'
@@ -118,20 +119,8 @@ export const PolygonGeometry = Type.Unsafe<Record<string, unknown>>({
 
 export const AdminSelection = Type.Object(
   {
-    country_code: Type.String({
-      minLength: 1,
-      maxLength: 100,
-      format: 'text',
-      description: `The country, in any case: one of ${COUNTRY_CODES}.`,
-      examples: ['eth'],
-    }),
-    code: Type.String({
-      minLength: 1,
-      maxLength: 100,
-      format: 'text',
-      description: 'The code of the area, as in `GET /admin`.',
-      examples: ['ETH-01'],
-    }),
+    country_code: text(100, `The country, in any case: one of ${COUNTRY_CODES}.`, 'eth'),
+    code: text(100, 'The code of the area, as in `GET /admin`.', 'ETH-01'),
     level: optional(
       Type.Integer({
         minimum: 0,

@@ -2,7 +2,7 @@ import { type Static, type TObject, type TProperties, type TSchema, Type } from 
 import { dataOrReason, sharedMembers } from './advisory.ts'
 import { MAX_LEVEL } from './areas.ts'
 import { PointId } from './batch.ts'
-import { documentedAs, Ignored, oneOf, optional, ref, type WithoutNulls } from './common.ts'
+import { documentedAs, Ignored, oneOf, optional, ref, text, type WithoutNulls } from './common.ts'
 import { DataValueSet, Dhis2Mapping } from './dhis2.ts'
 import { defineGeoJson, MultiPolygon, Polygon } from './geojson.ts'
 import { PointRequest } from './point-request.ts'
@@ -143,14 +143,7 @@ const AreasSelection = Type.Object(
       description: 'The level of the areas, 0 for the country.',
       examples: [1],
     }),
-    parent: optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 100,
-        format: 'text',
-        description: 'Only areas within this one: the code of an area of any level above.',
-      }),
-    ),
+    parent: optional(text(100, 'Only areas within this one: the code of an area of any level above.')),
   },
   {
     $id: 'AreasSelection',

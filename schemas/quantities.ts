@@ -1,5 +1,5 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox'
-import { documentedAs, inQuery, oneOf, optional, type WithoutNulls } from './common.ts'
+import { documentedAs, inQuery, oneOf, optional, orNull, type WithoutNulls } from './common.ts'
 import type { ProductContract } from './product.ts'
 
 /** What the documents list; `src/advice/quantities/plan.ts` has their sizes. */
@@ -260,7 +260,7 @@ const Amounts = {
   cost: Type.Optional(Money('The cost of all inputs.')),
   return: Type.Optional(Money('The proceeds of the harvest.')),
 }
-const ScenarioAmounts = { scenario: Type.Union([Type.String(), Type.Null()]), ...Amounts }
+const ScenarioAmounts = { scenario: orNull(Type.String()), ...Amounts }
 
 /** What the entries come to together. */
 export const Quantities = Type.Object(
