@@ -53,7 +53,6 @@ export const AdminQuery = Type.Object({
     }),
   ),
 })
-export type AdminQuery = Static<typeof AdminQuery>
 
 const Level = Type.Integer({
   minimum: 0,

@@ -223,7 +223,6 @@ export function defineReleasesQuery(products: readonly ProductContract[]) {
     ),
   })
 }
-export type ReleasesQuery = Static<ReturnType<typeof defineReleasesQuery>>
 
 export const ReleaseParams = Type.Object({
   release: Type.String({
@@ -231,7 +230,6 @@ export const ReleaseParams = Type.Object({
     examples: ['synthetic-yield-eth-wheat-2026-07-v1'],
   }),
 })
-export type ReleaseParams = Static<typeof ReleaseParams>
 
 export const ReleaseLayer = Type.Object(
   {

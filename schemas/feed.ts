@@ -35,7 +35,6 @@ export const FeedQuery = Type.Object({
     default: 'json',
   }),
 })
-export type FeedQuery = Static<typeof FeedQuery>
 
 export const ChangeEntry = Type.Object(
   {

@@ -35,13 +35,10 @@ const CutQuery = Type.Optional({
 })
 
 export const LayersParams = Type.Object({ release: Release })
-export type LayersParams = Static<typeof LayersParams>
 
 export const LayersQuery = Type.Object({ cut: CutQuery })
-export type LayersQuery = Static<typeof LayersQuery>
 
 export const TilesetParams = Type.Object({ release: Release, layer: LayerNumber })
-export type TilesetParams = Static<typeof TilesetParams>
 
 /** What is no code and no number of a layer is not there: nothing else is wrong with it. */
 export const GeotiffParams = Type.Object({
@@ -59,7 +56,6 @@ export const TileParams = Type.Object({
   x: TileNumber('Column, from the west.', [38]),
   y: TileNumber('Row, from the north.', [30]),
 })
-export type TileParams = Static<typeof TileParams>
 
 export const MapClass = Type.Object(
   {
@@ -124,4 +120,3 @@ export const LayerList = Type.Object(
   },
   { $id: 'LayerList', description: 'The layers of a release as maps.' },
 )
-export type LayerList = Static<typeof LayerList>

@@ -137,9 +137,9 @@ export function withFormat(request: TObject): TObject {
 }
 
 /** The fields of a request as the parameters of a query. */
-export function toQuerySchema(request: TObject): TObject {
+export function toQuerySchema<Request extends TObject>(request: Request): Request {
   const parameters = Object.entries(request.properties).map(([name, field]) => [name, asParameter(field)])
-  return Type.Object(Object.fromEntries(parameters))
+  return Type.Object(Object.fromEntries(parameters)) as unknown as Request
 }
 
 /**

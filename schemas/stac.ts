@@ -22,10 +22,8 @@ const ItemId = Type.String({
 })
 
 export const StacCollectionParams = Type.Object({ collection: CollectionId })
-export type StacCollectionParams = Static<typeof StacCollectionParams>
 
 export const StacItemParams = Type.Object({ collection: CollectionId, item: ItemId })
-export type StacItemParams = Static<typeof StacItemParams>
 
 export const StacLink = Type.Object(
   {

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { type AdminQuery, MAX_LEVEL } from '#schemas/areas.ts'
+import { MAX_LEVEL } from '#schemas/areas.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { nameKey } from '#src/lib/names.ts'
 
@@ -59,7 +59,7 @@ interface AreaFilter {
   /** The code after which to go on, or null for the beginning. */
   after: string | null
   limit: number
-  geometry: NonNullable<AdminQuery['geometry']>
+  geometry: 'none' | 'simplified' | 'full'
 }
 
 /** The areas above, by how far above they are; null where there is none. */

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Kysely } from 'kysely'
+import type { Static } from 'typebox'
 import {
   ADMIN_DEFAULTS,
   type AdminArea,
@@ -13,7 +13,6 @@ import {
 } from '#schemas/areas.ts'
 import { ref } from '#schemas/common.ts'
 import { toQuerySchema } from '#schemas/point-request.ts'
-import type { Tables } from '#src/data/tables.ts'
 import { ApiError, errorResponses, noAreas, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { negotiate } from '#src/http/formats.ts'
@@ -140,43 +139,37 @@ function adminRoutes(app: App): void {
       },
       preValidation: readQuery(AdminQuery),
     },
-    (request: Call, reply) => answerFrom(db, request, reply),
+    async (request: FastifyRequest<{ Querystring: Static<typeof AdminQuery> }>, reply: FastifyReply) => {
+      const { format } = request.query
+      // The parameter decides; without it, the media type that the client prefers.
+      const asGeoJson = format ? format === 'geojson' : negotiate(request, reply, MEDIA_TYPES) === GEOJSON
+      const { admin0, level, geometry = ADMIN_DEFAULTS.geometry, cursor } = request.query
+      const { limit = ADMIN_DEFAULTS.limit } = request.query
+      const parent = request.query.parent?.trim() ?? null
+      const country = await findAdminCountry(db, admin0, level)
+      if (!country) throw unknownCountry('admin0', await listCountryCodes(db))
+      if (!country.levels.includes(level)) throw noAreas(country, level)
+
+      const filters = [country.code, level, parent]
+      const after = cursor === undefined ? null : (decodeCursor(cursor, filters, AREA_CODE)[0] as string)
+      if (parent !== null && !(await hasAreaAbove(db, country.code, level, parent))) {
+        throw ApiError.invalid(
+          'parent',
+          `must be the code of an area of ${country.name} above level ${level}`,
+        )
+      }
+
+      // The request is valid: there is an answer, and the client may have it.
+      const tag = dataTag(request, country.version, asGeoJson ? 'geojson' : 'json')
+      if (allowCaching(request, reply, tag)) return reply.code(304).send()
+
+      const rows = await listAreas(db, { countryCode: country.code, level, parent, after, limit, geometry })
+      const last = rows.at(-1)
+      const next = last?.more ? cursorAfter(last.code, filters) : null
+      if (!asGeoJson) return areaList(country.code, rows, next)
+      return reply.type(GEOJSON).send(featureCollection(country.code, rows, next))
+    },
   )
-}
-
-type Call = FastifyRequest<{ Querystring: AdminQuery }>
-
-async function answerFrom(db: Kysely<Tables>, request: Call, reply: FastifyReply) {
-  const asGeoJson = mediaTypeOf(request, reply) === GEOJSON
-  const { admin0, level, geometry = ADMIN_DEFAULTS.geometry, cursor } = request.query
-  const { limit = ADMIN_DEFAULTS.limit } = request.query
-  const parent = request.query.parent?.trim() ?? null
-  const country = await findAdminCountry(db, admin0, level)
-  if (!country) throw unknownCountry('admin0', await listCountryCodes(db))
-  if (!country.levels.includes(level)) throw noAreas(country, level)
-
-  const filters = [country.code, level, parent]
-  const after = cursor === undefined ? null : (decodeCursor(cursor, filters, AREA_CODE)[0] as string)
-  if (parent !== null && !(await hasAreaAbove(db, country.code, level, parent))) {
-    throw ApiError.invalid('parent', `must be the code of an area of ${country.name} above level ${level}`)
-  }
-
-  // The request is valid: there is an answer, and the client may have it.
-  const tag = dataTag(request, country.version, asGeoJson ? 'geojson' : 'json')
-  if (allowCaching(request, reply, tag)) return reply.code(304).send()
-
-  const rows = await listAreas(db, { countryCode: country.code, level, parent, after, limit, geometry })
-  const last = rows.at(-1)
-  const next = last?.more ? cursorAfter(last.code, filters) : null
-  if (!asGeoJson) return areaList(country.code, rows, next)
-  return reply.type(GEOJSON).send(featureCollection(country.code, rows, next))
-}
-
-/** The parameter decides; without it, the media type that the client would rather have. */
-function mediaTypeOf(request: Call, reply: FastifyReply): string {
-  const { format } = request.query
-  if (format === undefined) return negotiate(request, reply, MEDIA_TYPES)
-  return format === 'geojson' ? GEOJSON : JSON_TYPE
 }
 
 /** The administrative areas of the countries, level by level. */

@@ -305,8 +305,7 @@ function addCollection(app: App, lookup: Lookup): void {
       ...errorResponses('NOT_FOUND'),
     },
   }
-  type Call = FastifyRequest<{ Params: StacCollectionParams }>
-  app.get('/stac/collections/:collection', { config: CONFIG, schema }, async (request: Call, reply) => {
+  app.get('/stac/collections/:collection', { config: CONFIG, schema }, async (request, reply) => {
     const { collection: id } = request.params
     const series = findSeries(app, await lookup.current(), id)
     if (series) return send(request, reply, JSON_TYPE, writeCollection(request.rootUrl, series))
@@ -332,23 +331,18 @@ function addItem(app: App, lookup: Lookup): void {
       ...errorResponses('NOT_FOUND'),
     },
   }
-  type Call = FastifyRequest<{ Params: StacItemParams }>
-  app.get(
-    '/stac/collections/:collection/items/:item',
-    { config: CONFIG, schema },
-    async (request: Call, reply) => {
-      const { collection: id, item: code } = request.params
-      const snapshot = await lookup.current()
-      const message = `There is no item ${code} in the collection ${id}.`
-      const release = selectPublished(snapshot, code, message)
-      if (nameSeries(release) !== id) throw new ApiError('NOT_FOUND', message)
-      const { rootUrl } = request
-      const layers = await readExisting(() => listLayers(app.database.reader, release.id), message)
-      const assets = layers.flatMap((layer) => describeAssets(app, rootUrl, code, layer))
-      const title = nameRelease(app.products.of(release.product).names.title, release, snapshot)
-      return send(request, reply, GEOJSON_TYPE, writeItem(rootUrl, { id, title }, release, assets))
-    },
-  )
+  app.get('/stac/collections/:collection/items/:item', { config: CONFIG, schema }, async (request, reply) => {
+    const { collection: id, item: code } = request.params
+    const snapshot = await lookup.current()
+    const message = `There is no item ${code} in the collection ${id}.`
+    const release = selectPublished(snapshot, code, message)
+    if (nameSeries(release) !== id) throw new ApiError('NOT_FOUND', message)
+    const { rootUrl } = request
+    const layers = await readExisting(() => listLayers(app.database.reader, release.id), message)
+    const assets = layers.flatMap((layer) => describeAssets(app, rootUrl, code, layer))
+    const title = nameRelease(app.products.of(release.product).names.title, release, snapshot)
+    return send(request, reply, GEOJSON_TYPE, writeItem(rootUrl, { id, title }, release, assets))
+  })
 }
 
 /** The published data for programs that read the SpatioTemporal Asset Catalog. */

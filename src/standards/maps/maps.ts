@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Cut, Tileset, TilesetParams } from '#schemas/map.ts'
+import type { Cut, Tileset } from '#schemas/map.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { escaped } from '#src/http/plain-page.ts'
@@ -236,7 +236,7 @@ export function createMapFinder(lookup: Lookup, maps: Maps) {
     async subject(
       request: FastifyRequest,
       reply: FastifyReply,
-      { release: code, layer: number }: TilesetParams,
+      { release: code, layer: number }: { release: string; layer: number },
       cut = DEFAULT_CUT,
     ): Promise<MapSubject> {
       const found = await layers(request, reply, code)

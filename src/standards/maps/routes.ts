@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Static } from 'typebox'
 import { GeoTiff, Picture, ref } from '#schemas/common.ts'
 import {
   LayerList,
@@ -20,9 +21,7 @@ import { readExisting } from '../published.ts'
 import { geotiffRoute } from './geotiff.ts'
 import { createMapFinder, createMaps, DEFAULT_CUT, type MapFinder, type Maps, notPublished } from './maps.ts'
 
-type OfRelease = FastifyRequest<{ Params: LayersParams; Querystring: LayersQuery }>
-type OfLayer = FastifyRequest<{ Params: TilesetParams; Querystring: LayersQuery }>
-type OfTile = FastifyRequest<{ Params: TileParams; Querystring: LayersQuery }>
+type Querystring = Static<typeof LayersQuery>
 
 /** A release never changes: its code and the address tell answers apart. */
 function isCached(request: FastifyRequest, reply: FastifyReply, { code }: PublishedRelease): boolean {
@@ -57,7 +56,10 @@ function tileRoute(app: App, find: MapFinder, maps: Maps): void {
       },
       preValidation: [readPath(TileParams), readQuery(LayersQuery)],
     },
-    async (request: OfTile, reply) => {
+    async (
+      request: FastifyRequest<{ Params: Static<typeof TileParams>; Querystring: Querystring }>,
+      reply: FastifyReply,
+    ) => {
       const { z: zoom, x: column, y: row, release: code } = request.params
       refuseBeyond('x', column, zoom)
       refuseBeyond('y', row, zoom)
@@ -98,7 +100,10 @@ function layerListRoute(app: App, find: MapFinder, maps: Maps): void {
       },
       preValidation: readQuery(LayersQuery),
     },
-    async (request: OfRelease, reply) => {
+    async (
+      request: FastifyRequest<{ Params: Static<typeof LayersParams>; Querystring: Querystring }>,
+      reply: FastifyReply,
+    ) => {
       const { release, layers } = await find.layers(request, reply, request.params.release)
       if (isCached(request, reply, release)) return reply.code(304).send()
       const { cut = DEFAULT_CUT } = request.query
@@ -132,7 +137,10 @@ function tilesetRoute(app: App, find: MapFinder, maps: Maps): void {
       },
       preValidation: [readPath(TilesetParams), readQuery(LayersQuery)],
     },
-    async (request: OfLayer, reply) => {
+    async (
+      request: FastifyRequest<{ Params: Static<typeof TilesetParams>; Querystring: Querystring }>,
+      reply: FastifyReply,
+    ) => {
       const subject = await find.subject(request, reply, request.params, request.query.cut)
       if (isCached(request, reply, subject.release)) return reply.code(304).send()
       const describe = () => maps.tileset(request, reply, subject)
