@@ -38,10 +38,8 @@ export const WhereIsInput = Type.Object({
   name: AreaName,
   country_code: OfCountry,
 })
-export type WhereIsInput = Static<typeof WhereIsInput>
 
 export const PlaceInput = Type.Object({ lat, lng, country_code: Country, crop: Crop })
-export type PlaceInput = Static<typeof PlaceInput>
 
 export function definePointInput(codes: readonly string[]) {
   return Type.Object({
@@ -68,7 +66,6 @@ export function defineAreaInput(codes: readonly string[]) {
     forecast_period: Month,
   })
 }
-export type AreaInput = Static<ReturnType<typeof defineAreaInput>>
 
 /** As queries of the endpoints write it. */
 const QuantityText = (description: string) => text(1000, description)
@@ -80,10 +77,8 @@ export const QuantitiesInput = Type.Object({
   prices: Type.Optional(QuantityText('Currency, then per kg, or /bag.')),
   scenario: Type.Optional(text(100, 'Left out: all scenarios.')),
 })
-export type QuantitiesInput = Static<typeof QuantitiesInput>
 
 export const CatalogueInput = Type.Object({ country_code: OfCountry })
-export type CatalogueInput = Static<typeof CatalogueInput>
 
 export function defineReleasesInput(codes: readonly string[]) {
   return Type.Object({

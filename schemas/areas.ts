@@ -1,5 +1,16 @@
 import { type Static, Type } from 'typebox'
-import { documentedAs, oneOf, orNull, ref, text } from './common.ts'
+import {
+  Cursor,
+  documentedAs,
+  extent,
+  NextCursor,
+  oneOf,
+  orNull,
+  pageLimit,
+  ref,
+  text,
+  withDefault,
+} from './common.ts'
 import { MultiPolygon } from './geojson.ts'
 
 /** How deep administrative areas go: the levels are 0, the country, to this. */
@@ -23,35 +34,22 @@ export const AdminQuery = Type.Object({
     examples: [1],
   }),
   parent: Type.Optional(text(100, 'Only areas within this one: the code of an area of any level above.')),
-  geometry: Type.Optional({
-    ...oneOf(
+  geometry: withDefault(
+    oneOf(
       GEOMETRIES,
       'The shapes of the areas: none, simplified for maps (neighbours may not touch exactly), or full. A page of full shapes may end early.',
     ),
-    default: ADMIN_DEFAULTS.geometry,
-  }),
-  format: Type.Optional({
-    ...oneOf(
+    ADMIN_DEFAULTS.geometry,
+  ),
+  format: withDefault(
+    oneOf(
       FORMATS,
       'The format: a list, or a GeoJSON FeatureCollection, as with `Accept: application/geo+json`.',
     ),
-    default: 'json',
-  }),
-  limit: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 5000,
-      default: ADMIN_DEFAULTS.limit,
-      description: 'The most areas to answer with.',
-    }),
+    'json',
   ),
-  cursor: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 1000,
-      description: 'Where to go on: the `next_cursor` of the page before, with the same other parameters.',
-    }),
-  ),
+  limit: pageLimit(5000, ADMIN_DEFAULTS.limit, 'The most areas to answer with.'),
+  cursor: Cursor,
 })
 
 const Level = Type.Integer({
@@ -82,12 +80,7 @@ export const AdvisedArea = Type.Object(
 )
 export type AdvisedArea = Static<typeof AdvisedArea>
 
-const Bbox = Type.Array(Type.Number(), {
-  minItems: 4,
-  maxItems: 4,
-  description: 'West, south, east and north in decimal degrees.',
-  examples: [[29.02, -2.84, 30.9, -1.05]],
-})
+const Bbox = extent([29.02, -2.84, 30.9, -1.05])
 
 const Centroid = Type.Object(
   { lat: Type.Number(), lng: Type.Number() },
@@ -118,12 +111,6 @@ export const AdminArea = Type.Object(
   { $id: 'AdminArea' },
 )
 export type AdminArea = Static<typeof AdminArea>
-
-const NextCursor = orNull(
-  Type.String(),
-  'The `cursor` of the next page; null where this is the last one.',
-  null,
-)
 
 export const AdminAreaList = Type.Object(
   {

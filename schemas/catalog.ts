@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox'
-import { oneOf, orNull, ref, Time, text } from './common.ts'
+import { Cursor, extent, oneOf, orNull, pageLimit, ref, Time, text } from './common.ts'
 import { FORECAST_MONTH, LOSSY, RESOLUTION, STALE, SYNTHETIC } from './glossary.ts'
 import { ofSeasonless, type ProductContract, productSchema } from './product.ts'
 
@@ -30,12 +30,7 @@ const CatalogGrid = Type.Object(
       },
       { description: RESOLUTION },
     ),
-    extent: Type.Array(Type.Number(), {
-      minItems: 4,
-      maxItems: 4,
-      description: 'West, south, east and north in decimal degrees.',
-      examples: [[33, 3.4, 48, 14.9]],
-    }),
+    extent: extent([33, 3.4, 48, 14.9]),
   },
   { $id: 'CatalogGrid', description: 'A grid that layers of the release are on.' },
 )
@@ -206,21 +201,8 @@ export function defineReleasesQuery(products: readonly ProductContract[]) {
         `Only such: ${LISTED_STATE} Without it, all but those that are deleted or incomplete.`,
       ),
     ),
-    limit: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 1000,
-        default: RELEASES_DEFAULTS.limit,
-        description: 'The most items to answer with.',
-      }),
-    ),
-    cursor: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 1000,
-        description: 'Where to go on: the `next_cursor` of the page before, with the same other parameters.',
-      }),
-    ),
+    limit: pageLimit(1000, RELEASES_DEFAULTS.limit, 'The most items to answer with.'),
+    cursor: Cursor,
   })
 }
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { MAX_LEVEL } from './areas.ts'
-import { oneOf, orNull, ref, text } from './common.ts'
+import { oneOf, orNull, ref, text, withDefault } from './common.ts'
 
 /** In what forms two releases are compared. */
 const CHANGE_FORMATS = ['json', 'csv'] as const
@@ -19,7 +19,6 @@ export const ChangesParams = Type.Object({
     examples: ['yield-eth-wheat-2026-07-v2'],
   },
 })
-export type ChangesParams = Static<typeof ChangesParams>
 
 export const ChangesQuery = Type.Object({
   level: Type.Optional(
@@ -37,16 +36,12 @@ export const ChangesQuery = Type.Object({
       description: 'The percentage of its old value by which a value must differ to count as changed.',
     }),
   ),
-  exact: Type.Optional({
-    ...oneOf(['true', 'false'], 'Whether to look at every pixel, and not only at summaries.'),
-    default: 'false',
-  }),
-  format: Type.Optional({
-    ...oneOf(CHANGE_FORMATS, 'The format of the answer, as with `Accept`.'),
-    default: 'json',
-  }),
+  exact: withDefault(
+    oneOf(['true', 'false'], 'Whether to look at every pixel, and not only at summaries.'),
+    'false',
+  ),
+  format: withDefault(oneOf(CHANGE_FORMATS, 'The format of the answer, as with `Accept`.'), 'json'),
 })
-export type ChangesQuery = Static<typeof ChangesQuery>
 
 const numberOrNull = (description: string, example: number) => orNull(Type.Number(), description, example)
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { MAX_LEVEL } from './areas.ts'
-import { COUNTRY_CODES, oneOf, orNull, ref, text } from './common.ts'
+import { COUNTRY_CODES, Cursor, oneOf, orNull, pageLimit, ref, text } from './common.ts'
 import { FORECAST_MONTH } from './glossary.ts'
 import { type ProductContract, productSchema } from './product.ts'
 
@@ -32,21 +32,12 @@ export function defineCoverageQuery(products: readonly ProductContract[]) {
         'Only this release, by its code, in its country. It may be one that is not published any more.',
       ),
     ),
-    limit: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 5000,
-        default: COVERAGE_DEFAULTS.limit,
-        description: 'The most areas to answer with. A page for which much has to be computed ends earlier.',
-      }),
+    limit: pageLimit(
+      5000,
+      COVERAGE_DEFAULTS.limit,
+      'The most areas to answer with. A page for which much has to be computed ends earlier.',
     ),
-    cursor: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 1000,
-        description: 'Where to go on: the `next_cursor` of the page before, with the same other parameters.',
-      }),
-    ),
+    cursor: Cursor,
   })
 }
 export type CoverageQuery = Static<ReturnType<typeof defineCoverageQuery>>

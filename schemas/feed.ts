@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { oneOf, orNull, ref, Time } from './common.ts'
+import { oneOf, orNull, pageLimit, ref, Time, withDefault } from './common.ts'
 
 /** What may have happened. */
 const CHANGE_KINDS = ['published', 'rolled_back', 'withdrawn', 'deleted', 'boundaries_loaded'] as const
@@ -22,18 +22,8 @@ export const FeedQuery = Type.Object({
       examples: [0],
     }),
   ),
-  limit: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 1000,
-      default: FEED_DEFAULTS.limit,
-      description: 'How many entries at most.',
-    }),
-  ),
-  format: Type.Optional({
-    ...oneOf(FEED_FORMATS, 'The format of the answer, as with `Accept`.'),
-    default: 'json',
-  }),
+  limit: pageLimit(1000, FEED_DEFAULTS.limit, 'How many entries at most.'),
+  format: withDefault(oneOf(FEED_FORMATS, 'The format of the answer, as with `Accept`.'), 'json'),
 })
 
 export const ChangeEntry = Type.Object(

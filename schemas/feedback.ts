@@ -112,7 +112,6 @@ export const ScorecardParams = Type.Object({
     'synthetic-yield-eth-wheat-2026-07-v1',
   ),
 })
-export type ScorecardParams = Static<typeof ScorecardParams>
 
 export const ScorecardQuery = Type.Object({
   level: Type.Optional(
@@ -124,7 +123,6 @@ export const ScorecardQuery = Type.Object({
     }),
   ),
 })
-export type ScorecardQuery = Static<typeof ScorecardQuery>
 
 const Scenario = orNull(Type.String(), 'Null where the product has none.', 'Normal')
 

@@ -2,7 +2,18 @@ import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import { Location, ProvenanceMember, releaseMembers } from './advisory.ts'
 import { AdvisedArea } from './areas.ts'
 import { RELEASE_STATES } from './catalog.ts'
-import { CountrySource, documentedAs, oneOf, orNull, ref, Time, text } from './common.ts'
+import {
+  CountrySource,
+  Cursor,
+  documentedAs,
+  NextCursor,
+  oneOf,
+  orNull,
+  pageLimit,
+  ref,
+  Time,
+  text,
+} from './common.ts'
 import { Feedback } from './feedback.ts'
 import { defineGeoJson, MultiPolygon, Point } from './geojson.ts'
 import {
@@ -116,21 +127,12 @@ export const HISTORY_DEFAULTS = { limit: 50 } as const
 
 export function defineHistoryQuery(products: readonly ProductContract[]) {
   return Type.Object({
-    limit: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 100,
-        default: HISTORY_DEFAULTS.limit,
-        description: 'The most items to answer with. A page of large items ends earlier.',
-      }),
+    limit: pageLimit(
+      100,
+      HISTORY_DEFAULTS.limit,
+      'The most items to answer with. A page of large items ends earlier.',
     ),
-    cursor: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 1000,
-        description: 'Where to go on: the `next_cursor` of the page before, with the same other parameters.',
-      }),
-    ),
+    cursor: Cursor,
     product: Type.Optional(
       recordedProductSchema(
         products,
@@ -161,7 +163,6 @@ export function defineHistoryQuery(products: readonly ProductContract[]) {
     ),
   })
 }
-export type HistoryQuery = Static<ReturnType<typeof defineHistoryQuery>>
 
 const HistoryLocation = Type.Object(
   {
@@ -240,12 +241,6 @@ function defineHistoryItem(products: readonly ProductContract[]) {
   )
 }
 export type HistoryItem = Static<ReturnType<typeof defineHistoryItem>>
-
-const NextCursor = orNull(
-  Type.String(),
-  'The `cursor` of the next page; null where this is the last one.',
-  null,
-)
 
 export const HistoryFeature = Type.Object(
   {

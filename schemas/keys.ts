@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { oneOf, optional, ref, Time, text } from './common.ts'
+import { NoCursor, oneOf, optional, ref, Time, text } from './common.ts'
 
 /** What a key may be allowed. Sessions may do all of it, as far as their user may. */
 export const SCOPES = ['advisory', 'history', 'account', 'admin'] as const
@@ -93,7 +93,7 @@ export type NewApiKey = Static<typeof NewApiKey>
 export const ApiKeyList = Type.Object(
   {
     items: Type.Array(ref(ApiKey)),
-    next_cursor: Type.Unsafe<null>({ type: 'null', description: 'Always null: there are never more.' }),
+    next_cursor: NoCursor,
   },
   { $id: 'ApiKeyList', description: 'The keys, the newest first.' },
 )

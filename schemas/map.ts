@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { oneOf, orNull, ref, text } from './common.ts'
+import { extent, oneOf, orNull, ref, text, withDefault } from './common.ts'
 
 /** How values are cut into classes. */
 const CUTS = ['quantiles', 'equal'] as const
@@ -26,13 +26,13 @@ const LayerNumber = Type.Integer({
 const TileNumber = (description: string, examples: number[]) =>
   Type.Integer({ minimum: 0, maximum: LARGEST_NUMBER, description, examples })
 
-const CutQuery = Type.Optional({
-  ...oneOf(
+const CutQuery = withDefault(
+  oneOf(
     CUTS,
     'How values are cut into classes: such that each has about as much of the area, or such that all are equally wide.',
   ),
-  default: 'quantiles',
-})
+  'quantiles',
+)
 
 export const LayersParams = Type.Object({ release: Release })
 
@@ -69,12 +69,7 @@ export const MapClass = Type.Object(
   { $id: 'MapClass', description: 'The meaning of a colour of the map.' },
 )
 
-const Bounds = Type.Array(Type.Number(), {
-  minItems: 4,
-  maxItems: 4,
-  description: 'West, south, east and north in decimal degrees.',
-  examples: [[33, 3.4, 48, 14.9]],
-})
+const Bounds = extent([33, 3.4, 48, 14.9])
 
 export const Tileset = Type.Object(
   {

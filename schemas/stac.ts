@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { oneOf, orNull, ref } from './common.ts'
+import { extent, oneOf, orNull, ref } from './common.ts'
 
 /** The version of STAC, and of its extensions, that is spoken here. */
 export const STAC_VERSION = '1.1.0'
@@ -57,13 +57,7 @@ const Links = Type.Array(ref(StacLink))
 const Version = Type.Literal(STAC_VERSION)
 const Providers = Type.Array(ref(StacProvider))
 
-/** @param examples west, south, east and north */
-const Bbox = Type.Array(Type.Number(), {
-  minItems: 4,
-  maxItems: 4,
-  description: 'West, south, east and north in decimal degrees.',
-  examples: [[32.95, 3.4, 48, 14.9]],
-})
+const Bbox = extent([32.95, 3.4, 48, 14.9])
 
 const Moment = Type.String({ format: 'date-time', examples: ['2026-07-01T00:00:00.000Z'] })
 const Nullable = orNull(Moment)

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { oneOf, orNull, ref, Time } from './common.ts'
+import { oneOf, orNull, ref, Time, withDefault } from './common.ts'
 import { ofSeasonless, type ProductContract, recordedProductSchema } from './product.ts'
 
 /** Days that `GET /stats` speaks of where it is not told, and the most it does. */
@@ -13,15 +13,11 @@ export const StatsQuery = Type.Object({
     }),
   ),
   to: Type.Optional(Type.String({ format: 'day', description: 'The last day (UTC), today without it.' })),
-  scope: Type.Optional({
-    ...oneOf(
-      ['own', 'all'],
-      '`own`: the caller. `all`, for admins: all users, and the state of the service.',
-    ),
-    default: 'own',
-  }),
+  scope: withDefault(
+    oneOf(['own', 'all'], '`own`: the caller. `all`, for admins: all users, and the state of the service.'),
+    'own',
+  ),
 })
-export type StatsQuery = Static<typeof StatsQuery>
 
 const Count = Type.Integer({ minimum: 0 })
 const Day = Type.String({ format: 'date', examples: ['2026-07-01'] })

@@ -1,5 +1,16 @@
 import { type Static, type TObject, type TProperties, Type } from 'typebox'
-import { documentedAs, Latitude, Longitude, oneOf, optional, orNull, ref, Time, text } from './common.ts'
+import {
+  documentedAs,
+  Latitude,
+  Longitude,
+  NoCursor,
+  oneOf,
+  optional,
+  orNull,
+  ref,
+  Time,
+  text,
+} from './common.ts'
 import { PointRequest } from './point-request.ts'
 import { AdminSelection, PolygonGeometry } from './polygon.ts'
 import { type ProductContract, productSchema } from './product.ts'
@@ -224,10 +235,7 @@ export function defineSubscriptionSchemas(products: readonly ProductContract[]) 
   const list = Type.Object(
     {
       items: Type.Array(ref(subscription)),
-      next_cursor: Type.Unsafe<null>({
-        type: 'null',
-        description: 'Always null: there are never more.',
-      }),
+      next_cursor: NoCursor,
     },
     { $id: 'SubscriptionList', description: 'List your subscriptions, the newest first.' },
   )

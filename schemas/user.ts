@@ -78,6 +78,5 @@ export const DeletionReport = Type.Object(
     ],
   },
 )
-export type DeletionReport = Static<typeof DeletionReport>
 
 export const userSchemas = [ProfileChanges, DeletionReport]
