@@ -157,7 +157,6 @@ export const HistoryId = Type.String({
   description: 'The id of this answer in the history of the caller. For callers with a valid token.',
 })
 
-/** The schemas of a product for one point. */
 export interface PointSchemas<Product extends ProductContract = ProductContract> {
   product: Product
   request: TObject
@@ -209,7 +208,6 @@ function defineEntry(product: ProductContract): TObject {
   )
 }
 
-/** The release of an answer. */
 export interface AnsweredRelease {
   code: string
   countryCode: string

@@ -77,7 +77,6 @@ export function asParameter(field: TSchema): TSchema {
   })
 }
 
-/** One of some strings. */
 export function oneOf<const Values extends readonly string[]>(values: Values, description: string) {
   return Type.Unsafe<Values[number]>({ type: 'string', enum: [...values], description })
 }
@@ -109,7 +108,6 @@ export const NextCursor = orNull(
 /** The cursor of a list of one page. */
 export const NoCursor = Type.Unsafe<null>({ type: 'null', description: 'Always null: there are never more.' })
 
-/** West, south, east and north. */
 export function extent(example: [west: number, south: number, east: number, north: number]) {
   return Type.Array(Type.Number(), {
     minItems: 4,

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { releaseMembers } from './advisory.ts'
-import { PointId } from './batch.ts'
+import { EXAMPLE_RELEASE, PointId } from './batch.ts'
 import { ErrorCode, optional, text } from './common.ts'
 
 /** What a data value set is answered as. */
@@ -101,12 +101,7 @@ export const DataValueSet = Type.Object(
     description: 'A data value set for `POST /api/dataValueSets` of a DHIS2.',
     examples: [
       {
-        country_code: 'eth',
-        crop: 'wheat',
-        forecast_period: 'July 2026',
-        forecast_month: '2026-07',
-        release: 'yield-eth-wheat-2026-07-v1',
-        synthetic: false,
+        ...EXAMPLE_RELEASE,
         dataValues: [{ dataElement: 'fbfJHSPpUQD', period: '202607', orgUnit: 'O6uvpzGd5pu', value: '3694' }],
         left_out: [{ id: 'ETH-02', error: 'The mapping names no organisation unit for it.' }],
       },

@@ -136,7 +136,6 @@ export function withFormat(request: TObject): TObject {
   return Type.Object({ ...request.properties, format: optional(format) })
 }
 
-/** The fields of a request as the parameters of a query. */
 export function toQuerySchema<Request extends TObject>(request: Request): Request {
   const parameters = Object.entries(request.properties).map(([name, field]) => [name, asParameter(field)])
   return Type.Object(Object.fromEntries(parameters)) as unknown as Request

@@ -205,7 +205,6 @@ export const PolygonRequest = requestSchema(
 )
 export type PolygonRequest = WithoutNulls<Static<typeof PolygonRequest>>
 
-/** The parameters beside the place, or the places. */
 export function withoutPlaces(request: TObject): TObject {
   const { geometry: _, polygons: __, admin: ___, dhis2: ____, ...parameters } = request.properties
   return Type.Object(parameters)
@@ -233,7 +232,6 @@ const Statistics = {
 
 const HISTORY_ID = '0199b0a4-5f0e-7c5b-9d55-3d0d6b1f2a77'
 
-/** The schemas of a product for polygons. */
 export interface PolygonSchemas<Product extends ProductContract = ProductContract> {
   product: Product
   request: TObject

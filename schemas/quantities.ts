@@ -320,7 +320,6 @@ export const Quantities = Type.Object(
 
 export type Quantities = Static<typeof Quantities>
 
-/** What an entry of a product may have. */
 export function quantityOfEntry(product: ProductContract): Record<string, TSchema> {
   return hasQuantities(product) ? { quantity: Type.Optional(ref(Quantity)) } : {}
 }

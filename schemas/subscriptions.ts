@@ -1,4 +1,4 @@
-import { type Static, type TObject, type TProperties, Type } from 'typebox'
+import { type Static, type TProperties, Type } from 'typebox'
 import {
   documentedAs,
   Latitude,
@@ -10,6 +10,7 @@ import {
   ref,
   Time,
   text,
+  type WithoutNulls,
 } from './common.ts'
 import { PointRequest } from './point-request.ts'
 import { AdminSelection, PolygonGeometry } from './polygon.ts'
@@ -83,22 +84,6 @@ function describeMembers(products: readonly ProductContract[]) {
   }
 }
 
-export interface SubscriptionRequest {
-  product: string
-  lat?: number
-  lng?: number
-  geometry?: Record<string, unknown>
-  admin?: { country_code: string; code: string; level?: number }
-  crop?: string
-  country_code?: string
-  forecast_period?: string
-  name?: string
-  input?: string
-  scenario?: string
-  threshold: Threshold
-  url: string
-}
-
 const EXAMPLE = {
   product: 'yield',
   crop: 'wheat',
@@ -108,7 +93,7 @@ const EXAMPLE = {
 }
 
 /** One place of three kinds; which is missing, or one too many, is told by code. */
-function defineRequest(products: readonly ProductContract[]): TObject {
+function defineRequest(products: readonly ProductContract[]) {
   const members = describeMembers(products)
   const Geometry = ref(PolygonGeometry)
   const Area = ref(AdminSelection)
@@ -136,6 +121,7 @@ function defineRequest(products: readonly ProductContract[]): TObject {
     }),
   )
 }
+export type SubscriptionRequest = WithoutNulls<Static<ReturnType<typeof defineRequest>>>
 
 const timeOrNull = (description: string) =>
   Type.Unsafe<string | null>({ ...Time, type: ['string', 'null'], description })
@@ -245,7 +231,6 @@ export function defineSubscriptionSchemas(products: readonly ProductContract[]) 
 
 export type SubscriptionAnswer = Static<ReturnType<typeof defineSubscriptionSchemas>['subscription']>
 
-/** Outcomes of a test delivery. */
 const TEST_OUTCOMES = ['delivered', 'refused', 'unanswered', 'secret_lost'] as const
 
 export const WebhookTest = Type.Object(

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ref } from '#schemas/common.ts'
+import { rectangle } from '#schemas/geojson.ts'
 import { SERVICE_NAME } from '#schemas/service.ts'
 import {
   COG_TYPE,
@@ -147,7 +148,7 @@ function writeItem(
 ): StacItem {
   const { code, forecastPeriod, createdAt, synthetic } = release
   const parent = `${root}/stac/collections/${id}`
-  const [west, south, east, north] = boundReleases([release])
+  const bbox = boundReleases([release])
   const [start_datetime, end_datetime] = periodOf(release)
   const created = createdAt.toISOString()
   const { license, licenseLinks } = describeLicence(root, [release])
@@ -157,20 +158,8 @@ function writeItem(
     stac_extensions: [PROJECTION, RASTER],
     id: code,
     collection: id,
-    bbox: [west, south, east, north],
-    geometry: {
-      type: 'Polygon',
-      // Counterclockwise.
-      coordinates: [
-        [
-          [west, south],
-          [east, south],
-          [east, north],
-          [west, north],
-          [west, south],
-        ],
-      ],
-    },
+    bbox,
+    geometry: rectangle(...bbox),
     properties: {
       title,
       ...(forecastPeriod === null ? { datetime: created } : { datetime: null, start_datetime, end_datetime }),
