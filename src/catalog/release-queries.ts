@@ -72,7 +72,6 @@ export async function findRelease(db: Kysely<Tables>, code: string): Promise<Rel
     .executeTakeFirst()
 }
 
-/** The release that is published for a series, if one is. */
 export async function findPublished(db: Kysely<Tables>, series: Series): Promise<ReleaseRow | undefined> {
   return selectReleases(db)
     .where('publication.product', '=', series.product)

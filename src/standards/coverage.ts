@@ -116,7 +116,6 @@ function describeGap(product: ProductDefinition, country: Country, crop: string 
   return { ...none, code: 'NO_RELEASE', reason: describeNotPublished(subject, null, []) }
 }
 
-/** The share of an area with values of a release. */
 function describeShare(release: PublishedRelease, area: Rectangle, percent: number): CoverageEntry {
   const { code, product, cropCode, forecastPeriod, coverages } = release
   const entry = {
@@ -279,7 +278,6 @@ function listCountries(
   )
 }
 
-/** The places of the requested areas of a level. */
 function findPlaces(
   { areas, loaded }: AreaLevel,
   { area }: CoverageFilter,

@@ -29,7 +29,7 @@ import type { PublishedRelease } from '#src/lookup/releases.ts'
 import { findPixelType, storedNodata, withType } from '#src/raster/pixels.ts'
 import { type Layer, labelLayer } from '../layer-queries.ts'
 import { nameMonth, readExisting } from '../published.ts'
-import { type MapFinder, type MapSubject, type Maps, notPublished } from './maps.ts'
+import { type MapSubject, type Maps, notPublished } from './maps.ts'
 
 /**
  * Writes the pixels of a layer as they are stored, with their description.
@@ -221,7 +221,7 @@ const HEADERS = {
   'Content-Disposition': { type: 'string', description: 'The name of the file.' },
 }
 
-export function geotiffRoute(app: App, find: MapFinder, maps: Maps): void {
+export function geotiffRoute(app: App, maps: Maps): void {
   const geotiffs = createGeotiffs(app, maps)
 
   app.get(
@@ -255,7 +255,7 @@ export function geotiffRoute(app: App, find: MapFinder, maps: Maps): void {
       preValidation: readPath(GeotiffParams),
     },
     async (request: FastifyRequest<{ Params: Static<typeof GeotiffParams> }>, reply: FastifyReply) => {
-      const subject = await find.subject(request, reply, request.params)
+      const subject = await maps.findSubject(request, reply, request.params)
       const known = geotiffs.known(subject)
       if (known && allowCaching(request, reply, tagOf(known))) return reply.code(304).send()
       const open = () => geotiffs.open(subject, clientKeyOf(request))

@@ -48,7 +48,6 @@ const MOST_CLASSES = VIRIDIS.length
 const NOTHING: Rgba = [0, 0, 0, 0]
 const OPAQUE = 255
 
-/** A colour for each of some classes. */
 function chooseColours(classes: number): Rgba[] {
   return Array.from({ length: classes }, (_, at) => {
     const place = classes === 1 ? (MOST_CLASSES - 1) / 2 : (at * (MOST_CLASSES - 1)) / (classes - 1)
@@ -96,7 +95,6 @@ function coarsestLevel({ coverage: { width, height, tileSize } }: Layer, most: n
   return { level, firstRow: 0, lastRow: rows - 1, firstColumn: 0, lastColumn: columns - 1 }
 }
 
-/** The values and weights of the blocks of layers. */
 async function readBlocks({ db, pause }: MapSource, layers: readonly Layer[]) {
   const values: number[] = []
   const weights: number[] = []
@@ -156,8 +154,8 @@ async function draw(
 
 export type Maps = ReturnType<typeof createMaps>
 
-/** Maps of releases, from memory where that has them. All reject with ReplacedMeanwhile for a deleted release. */
-export function createMaps(app: App) {
+/** Maps of releases, from memory where that has them. Tilesets and tiles reject with ReplacedMeanwhile for a deleted release. */
+export function createMaps(app: App, lookup: Lookup) {
   const layers = new Cache<number, readonly Layer[]>('layers of maps', {
     maxSize: MOST_LAYERS,
     sizeOf: ({ length }) => length,
@@ -195,10 +193,30 @@ export function createMaps(app: App) {
     }
   }
 
+  /** @throws {ApiError} NOT_FOUND for a code that is not published */
+  async function findLayers(request: FastifyRequest, reply: FastifyReply, code: string) {
+    const snapshot = await withTimeout(request, reply, lookup.current)
+    const release = selectPublished(snapshot, code, notPublished(code))
+    const read = () => app.inTurn(request, reply, () => readLayers(release))
+    return { release, layers: layers.get(release.id) ?? (await readExisting(read, notPublished(code))) }
+  }
+
   return {
     readLayers,
-    layers: async (request: FastifyRequest, reply: FastifyReply, release: PublishedRelease) =>
-      layers.get(release.id) ?? app.inTurn(request, reply, () => readLayers(release)),
+    findLayers,
+    /** @throws {ApiError} NOT_FOUND for a release that is not published, and a layer that it does not have */
+    async findSubject(
+      request: FastifyRequest,
+      reply: FastifyReply,
+      { release: code, layer: number }: { release: string; layer: number },
+      cut = DEFAULT_CUT,
+    ): Promise<MapSubject> {
+      const found = await findLayers(request, reply, code)
+      const layer = found.layers.find((other) => other.number === number)
+      if (layer) return { ...found, layer, cut }
+      const count = found.layers.length === 1 ? '1 layer' : `${found.layers.length} layers`
+      throw new ApiError('NOT_FOUND', `${code} has ${count}, and no layer ${number}.`)
+    },
     async tileset(request: FastifyRequest, reply: FastifyReply, subject: MapSubject): Promise<Tileset> {
       const legend = await app.inTurn(request, reply, () => loadLegend(subject))
       return describeTileset(subject, legend, request.rootUrl)
@@ -220,33 +238,6 @@ export function createMaps(app: App) {
 
 /** The cut of requests that name none. */
 export const DEFAULT_CUT: Cut = 'quantiles'
-
-export type MapFinder = ReturnType<typeof createMapFinder>
-
-/** The layers of published releases, as requests name them. @throws {ApiError} (all) NOT_FOUND for other names */
-export function createMapFinder(lookup: Lookup, maps: Maps) {
-  async function layers(request: FastifyRequest, reply: FastifyReply, code: string) {
-    const snapshot = await withTimeout(request, reply, lookup.current)
-    const release = selectPublished(snapshot, code, notPublished(code))
-    const read = () => maps.layers(request, reply, release)
-    return { release, layers: await readExisting(read, notPublished(code)) }
-  }
-  return {
-    layers,
-    async subject(
-      request: FastifyRequest,
-      reply: FastifyReply,
-      { release: code, layer: number }: { release: string; layer: number },
-      cut = DEFAULT_CUT,
-    ): Promise<MapSubject> {
-      const found = await layers(request, reply, code)
-      const layer = found.layers.find((other) => other.number === number)
-      if (layer) return { ...found, layer, cut }
-      const count = found.layers.length === 1 ? '1 layer' : `${found.layers.length} layers`
-      throw new ApiError('NOT_FOUND', `${code} has ${count}, and no layer ${number}.`)
-    },
-  }
-}
 
 export function notPublished(code: string): string {
   return `No release ${code} is published; \`GET /catalog\` lists those that are.`

@@ -229,7 +229,6 @@ function linksToSelf({ address, query, isHtml }: Call, formats: Operation['forma
   return [link('self', 'json'), ...('html' in formats ? [link('alternate', 'html')] : [])]
 }
 
-/** An address with a query of the members that are given. */
 export function withQuery(address: string, query: Record<string, string | number | undefined>): string {
   const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
     value === undefined ? [] : [[name, String(value)]],
@@ -242,7 +241,6 @@ export function pageOf(address: string): string {
   return withQuery(address, { f: 'html' })
 }
 
-/** A link to JSON. */
 export function jsonLink(rel: string, href: string, title: string, type = JSON_TYPE): Link {
   return { href, rel, type, title }
 }

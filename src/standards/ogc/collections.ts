@@ -35,11 +35,9 @@ export interface CollectionApi<Entry> extends Omit<CollectionList<Entry>, 'body'
   description: string
   conformance: readonly string[]
   tag: 'Capabilities' | 'EDR'
-  /** The id and the summary of each operation. */
   operations: Record<'landing' | 'conformance' | 'list' | 'one', readonly [id: string, summary: string]>
   /** The parameter with the id of a collection. */
   idParameter: ParameterKey
-  /** Titles of links of the landing page. */
   titles: { document: string; conformance: string }
   /** Links of the landing page beside those that all kinds have. */
   related(root: string): readonly Link[]
@@ -54,7 +52,6 @@ export interface CollectionApi<Entry> extends Omit<CollectionList<Entry>, 'body'
   parts(entry: Entry): readonly Html[]
 }
 
-/** Adds the landing page and the conformance of a kind of collections. */
 export function addLanding<Entry>(api: Api, kind: CollectionApi<Entry>): void {
   const { base, name, description, conformance, titles } = kind
   addOperation(api, declareOperation(kind, 'landing', base || '/', 'LandingPage'), ({ root }) => ({
