@@ -2,7 +2,7 @@ import type { RegionStatistics } from '#src/advice/polygon/region-figures.ts'
 import type { App } from '#src/http/app.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { Areas } from '../areas.ts'
-import { type Api, createListCache } from './api.ts'
+import type { Api } from './api.ts'
 import { addCollections, addDocument, addLanding } from './collections.ts'
 import { addQueries } from './edr.ts'
 import { createFeatureCollections, declareFeatures } from './feature-collections.ts'
@@ -17,7 +17,7 @@ interface OgcOptions {
 
 /** The OGC API: for programs that draw maps. Its document at `/ogc/api` has the operations in this order. */
 export async function ogc(app: App, { lookup, figures, areas }: OgcOptions): Promise<void> {
-  const api: Api = { app, lists: createListCache(), operations: [] }
+  const api: Api = { app, operations: [] }
   const collections = createFeatureCollections(api, lookup, areas, figures.version)
   const features = declareFeatures(collections)
   addLanding(api, features)
