@@ -1,5 +1,15 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
-import { CountrySource, ErrorBody, Ignored, IgnoredName, Latitude, Longitude, oneOf, ref } from './common.ts'
+import {
+  CountrySource,
+  ErrorBody,
+  Ignored,
+  IgnoredName,
+  Latitude,
+  Longitude,
+  oneOf,
+  orNull,
+  ref,
+} from './common.ts'
 import { FORECAST_MONTH, SCENARIOS, STALE, SYNTHETIC } from './glossary.ts'
 import { asRemainder, PointRemainder, PointRequest, ShortText } from './point-request.ts'
 import { componentOf, examplePlaceOf, ofSeasonless, type ProductContract } from './product.ts'
@@ -23,10 +33,7 @@ const ProvenanceLayer = Type.Object(
       description: 'Its number, as in `GET /releases/{release}/layers`.',
       examples: [2],
     }),
-    input: Type.Union([Type.String(), Type.Null()], {
-      description: 'The input or species; null where the product has none.',
-      examples: [null],
-    }),
+    input: orNull(Type.String(), 'The input or species; null where the product has none.', null),
     scenario: Type.Union([Type.String(), Type.Null()], { examples: ['Normal'] }),
     raw: Type.Number({
       description:
@@ -129,10 +136,11 @@ const AnsweredCountry = Type.String({
   examples: ['eth'],
 })
 
-const AnsweredCrop = Type.Union([Type.String(), Type.Null()], {
-  description: 'The code of the crop that was answered for; null where the answer is of no crop.',
-  examples: ['wheat'],
-})
+const AnsweredCrop = orNull(
+  Type.String(),
+  'The code of the crop that was answered for; null where the answer is of no crop.',
+  'wheat',
+)
 
 const Release = Type.String({
   description: 'The code of the release that answered, as in `GET /catalog`.',
@@ -149,7 +157,6 @@ export const HistoryId = Type.String({
   description: 'The id of this answer in the history of the caller. For callers with a valid token.',
 })
 
-/** The schemas of a product for one point. */
 export interface PointSchemas<Product extends ProductContract = ProductContract> {
   product: Product
   request: TObject
@@ -201,7 +208,6 @@ function defineEntry(product: ProductContract): TObject {
   )
 }
 
-/** The release of an answer. */
 export interface AnsweredRelease {
   code: string
   countryCode: string
@@ -336,9 +342,7 @@ export function dataOrReason({
       Object.entries(data).map(([name, schema]) => [
         name,
         name === product.entries
-          ? Type.Union([schema, Type.Null()], {
-              description: 'Null where there is no value: see `error`.',
-            })
+          ? orNull(schema, 'Null where there is no value: see `error`.')
           : Type.Optional(schema),
       ]),
     ),

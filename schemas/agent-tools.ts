@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox'
-import { Latitude, Longitude, oneOf } from './common.ts'
+import { Latitude, Longitude, oneOf, text } from './common.ts'
 import { PointRequest } from './point-request.ts'
 import { AdminSelection } from './polygon.ts'
 import type { ProductContract } from './product.ts'
@@ -22,14 +22,7 @@ const Crop = described(crop, 'As in catalogue. Left out: the first crop of the c
 const Month = described(forecast_period, 'Of an older forecast, such as 2026-07. Left out: the newest.')
 const Level = described(level, 'Administrative level: 0 is the country, then 1 to 3.')
 
-const AreaName = Type.Optional(
-  Type.String({
-    minLength: 1,
-    maxLength: 100,
-    format: 'text',
-    description: 'Name or code of an administrative area.',
-  }),
-)
+const AreaName = Type.Optional(text(100, 'Name or code of an administrative area.'))
 
 /** An optional field of a request with another description. Who leaves out null before need not be told of it. */
 function described<Schema extends TSchema>(field: Schema, description: string) {
@@ -45,10 +38,8 @@ export const WhereIsInput = Type.Object({
   name: AreaName,
   country_code: OfCountry,
 })
-export type WhereIsInput = Static<typeof WhereIsInput>
 
 export const PlaceInput = Type.Object({ lat, lng, country_code: Country, crop: Crop })
-export type PlaceInput = Static<typeof PlaceInput>
 
 export function definePointInput(codes: readonly string[]) {
   return Type.Object({
@@ -75,25 +66,19 @@ export function defineAreaInput(codes: readonly string[]) {
     forecast_period: Month,
   })
 }
-export type AreaInput = Static<ReturnType<typeof defineAreaInput>>
 
 /** As queries of the endpoints write it. */
-const QuantityText = (description: string) =>
-  Type.String({ minLength: 1, maxLength: 1000, format: 'text', description })
+const QuantityText = (description: string) => text(1000, description)
 
 export const QuantitiesInput = Type.Object({
   ...PlaceInput.properties,
   area: QuantityText(`Size of the field, in ${AREA_UNIT_NAMES.join(', ')}.`),
   bags: Type.Optional(QuantityText('Kilograms in a bag, by input.')),
   prices: Type.Optional(QuantityText('Currency, then per kg, or /bag.')),
-  scenario: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 100, format: 'text', description: 'Left out: all scenarios.' }),
-  ),
+  scenario: Type.Optional(text(100, 'Left out: all scenarios.')),
 })
-export type QuantitiesInput = Static<typeof QuantitiesInput>
 
 export const CatalogueInput = Type.Object({ country_code: OfCountry })
-export type CatalogueInput = Static<typeof CatalogueInput>
 
 export function defineReleasesInput(codes: readonly string[]) {
   return Type.Object({

@@ -1,5 +1,16 @@
 import { type Static, Type } from 'typebox'
-import { documentedAs, oneOf, ref } from './common.ts'
+import {
+  Cursor,
+  documentedAs,
+  extent,
+  NextCursor,
+  oneOf,
+  orNull,
+  pageLimit,
+  ref,
+  text,
+  withDefault,
+} from './common.ts'
 import { MultiPolygon } from './geojson.ts'
 
 /** How deep administrative areas go: the levels are 0, the country, to this. */
@@ -15,58 +26,31 @@ const FORMATS = ['json', 'geojson'] as const
 export const ADMIN_DEFAULTS = { geometry: 'none', limit: 1000 } as const
 
 export const AdminQuery = Type.Object({
-  admin0: Type.String({
-    minLength: 1,
-    maxLength: 100,
-    format: 'text',
-    description: 'The country: a code or a name, in any case, with or without accents.',
-    examples: ['Rwanda'],
-  }),
+  admin0: text(100, 'The country: a code or a name, in any case, with or without accents.', 'Rwanda'),
   level: Type.Integer({
     minimum: 1,
     maximum: MAX_LEVEL,
     description: `How far down: 1 for regions, provinces or counties, then ${LEVELS_BELOW.slice(1).join(' and ')}.`,
     examples: [1],
   }),
-  parent: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 100,
-      format: 'text',
-      description: 'Only areas within this one: the code of an area of any level above.',
-    }),
-  ),
-  geometry: Type.Optional({
-    ...oneOf(
+  parent: Type.Optional(text(100, 'Only areas within this one: the code of an area of any level above.')),
+  geometry: withDefault(
+    oneOf(
       GEOMETRIES,
       'The shapes of the areas: none, simplified for maps (neighbours may not touch exactly), or full. A page of full shapes may end early.',
     ),
-    default: ADMIN_DEFAULTS.geometry,
-  }),
-  format: Type.Optional({
-    ...oneOf(
+    ADMIN_DEFAULTS.geometry,
+  ),
+  format: withDefault(
+    oneOf(
       FORMATS,
       'The format: a list, or a GeoJSON FeatureCollection, as with `Accept: application/geo+json`.',
     ),
-    default: 'json',
-  }),
-  limit: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 5000,
-      default: ADMIN_DEFAULTS.limit,
-      description: 'The most areas to answer with.',
-    }),
+    'json',
   ),
-  cursor: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 1000,
-      description: 'Where to go on: the `next_cursor` of the page before, with the same other parameters.',
-    }),
-  ),
+  limit: pageLimit(5000, ADMIN_DEFAULTS.limit, 'The most areas to answer with.'),
+  cursor: Cursor,
 })
-export type AdminQuery = Static<typeof AdminQuery>
 
 const Level = Type.Integer({
   minimum: 0,
@@ -96,12 +80,7 @@ export const AdvisedArea = Type.Object(
 )
 export type AdvisedArea = Static<typeof AdvisedArea>
 
-const Bbox = Type.Array(Type.Number(), {
-  minItems: 4,
-  maxItems: 4,
-  description: 'West, south, east and north in decimal degrees.',
-  examples: [[29.02, -2.84, 30.9, -1.05]],
-})
+const Bbox = extent([29.02, -2.84, 30.9, -1.05])
 
 const Centroid = Type.Object(
   { lat: Type.Number(), lng: Type.Number() },
@@ -132,11 +111,6 @@ export const AdminArea = Type.Object(
   { $id: 'AdminArea' },
 )
 export type AdminArea = Static<typeof AdminArea>
-
-const NextCursor = Type.Union([Type.String(), Type.Null()], {
-  description: 'The `cursor` of the next page; null where this is the last one.',
-  examples: [null],
-})
 
 export const AdminAreaList = Type.Object(
   {
@@ -184,7 +158,7 @@ const AdminFeature = Type.Object(
     type: Type.Literal('Feature'),
     id: Type.String({ description: 'The code.', examples: ['RWA-02'] }),
     bbox: Bbox,
-    geometry: Type.Union([Geometry, Type.Null()]),
+    geometry: orNull(Geometry),
     properties: Type.Object({
       code: Type.String({ examples: ['RWA-02'] }),
       name: Type.String({ examples: ['Southern Province'] }),

@@ -1,13 +1,13 @@
 import { type Static, Type } from 'typebox'
-import { optional, ref, Time } from './common.ts'
+import { NoCursor, optional, ref, Time, text } from './common.ts'
 import { Organisation, PersonName, UserProfile } from './user.ts'
 
-/** Long enough for a passphrase, short enough that hashing it is no burden. */
-const PASSWORD_LENGTH = { minimum: 10, maximum: 256 } as const
+/** Short enough that hashing it is no burden. */
+const LONGEST_PASSWORD = 256
 
 const NewPassword = Type.String({
-  minLength: PASSWORD_LENGTH.minimum,
-  maxLength: PASSWORD_LENGTH.maximum,
+  minLength: 10,
+  maxLength: LONGEST_PASSWORD,
   format: 'unicode',
   description: 'Any characters, of any script, in any mixture. The most common passwords are refused.',
   examples: ['teff grows at dawn'],
@@ -16,7 +16,7 @@ const NewPassword = Type.String({
 /** A password to compare with; the rules are stated where one is chosen. */
 const Password = Type.String({
   minLength: 1,
-  maxLength: PASSWORD_LENGTH.maximum,
+  maxLength: LONGEST_PASSWORD,
   format: 'unicode',
   examples: ['teff grows at dawn'],
 })
@@ -28,13 +28,13 @@ const Totp = Type.String({
   examples: ['492039'],
 })
 
-const RecoveryCode = Type.String({
-  minLength: 1,
-  maxLength: 100,
-  format: 'text',
-  description: 'A recovery code, in the place of that of the app. It works once.',
-  examples: ['k7mq-2xwd-v3ta-5zfe'],
-})
+const RecoveryCode = text(
+  100,
+  'A recovery code, in the place of that of the app. It works once.',
+  'k7mq-2xwd-v3ta-5zfe',
+)
+
+const SecondFactor = { totp: optional(Totp), recovery_code: optional(RecoveryCode) }
 
 const Email = Type.String({
   maxLength: 254,
@@ -69,8 +69,7 @@ export const LoginRequest = Type.Object(
   {
     email: Type.String({ minLength: 1, maxLength: 254, format: 'text', examples: ['amina@example.org'] }),
     password: Password,
-    totp: optional(Totp),
-    recovery_code: optional(RecoveryCode),
+    ...SecondFactor,
   },
   {
     $id: 'LoginRequest',
@@ -114,16 +113,13 @@ export const RefreshRequest = Type.Object(
 )
 export type RefreshRequest = Static<typeof RefreshRequest>
 
+const endKeys = (description: string) => optional(Type.Boolean({ description, examples: [true] }))
+
 export const PasswordChange = Type.Object(
   {
     current_password: Password,
     new_password: NewPassword,
-    end_keys: optional(
-      Type.Boolean({
-        description: 'Whether the keys of the account end as well; they go on when left out.',
-        examples: [true],
-      }),
-    ),
+    end_keys: endKeys('Whether the keys of the account end as well; they go on when left out.'),
   },
   {
     $id: 'PasswordChange',
@@ -133,7 +129,7 @@ export const PasswordChange = Type.Object(
 export type PasswordChange = Static<typeof PasswordChange>
 
 export const Reauthentication = Type.Object(
-  { password: Password, totp: optional(Totp), recovery_code: optional(RecoveryCode) },
+  { password: Password, ...SecondFactor },
   {
     $id: 'Reauthentication',
     description:
@@ -141,7 +137,6 @@ export const Reauthentication = Type.Object(
     examples: [{ password: 'teff grows at dawn' }],
   },
 )
-export type Reauthentication = Static<typeof Reauthentication>
 
 /** A token as a mail has it. */
 const MailedToken = Type.String({
@@ -155,18 +150,13 @@ export const MailRequest = Type.Object(
   { email: Email },
   { $id: 'MailRequest', description: 'The address of the mail.', examples: [{ email: 'amina@example.org' }] },
 )
-export type MailRequest = Static<typeof MailRequest>
 
 export const PasswordReset = Type.Object(
   {
     token: MailedToken,
     password: NewPassword,
-    end_keys: optional(
-      Type.Boolean({
-        description:
-          'Whether the keys of the account end, by default true: an intruder may have made or copied some. Send false after a forgotten password.',
-        examples: [true],
-      }),
+    end_keys: endKeys(
+      'Whether the keys of the account end, by default true: an intruder may have made or copied some. Send false after a forgotten password.',
     ),
   },
   {
@@ -232,7 +222,7 @@ export type Session = Static<typeof Session>
 export const SessionList = Type.Object(
   {
     items: Type.Array(ref(Session)),
-    next_cursor: Type.Unsafe<null>({ type: 'null', description: 'Always null: there are never more.' }),
+    next_cursor: NoCursor,
   },
   { $id: 'SessionList', description: 'The sessions, the one that was used last first.' },
 )
@@ -256,7 +246,6 @@ export const TwoFactorRequest = Type.Object(
   { password: Password },
   { $id: 'TwoFactorRequest', examples: [{ password: 'teff grows at dawn' }] },
 )
-export type TwoFactorRequest = Static<typeof TwoFactorRequest>
 
 export const TwoFactorSecret = Type.Object(
   {
@@ -279,7 +268,6 @@ export const TwoFactorConfirmation = Type.Object(
   { totp: Totp },
   { $id: 'TwoFactorConfirmation', examples: [{ totp: '492039' }] },
 )
-export type TwoFactorConfirmation = Static<typeof TwoFactorConfirmation>
 
 export const RecoveryCodes = Type.Object(
   {
@@ -292,14 +280,13 @@ export const RecoveryCodes = Type.Object(
 export type RecoveryCodes = Static<typeof RecoveryCodes>
 
 export const TwoFactorRemoval = Type.Object(
-  { password: Password, totp: optional(Totp), recovery_code: optional(RecoveryCode) },
+  { password: Password, ...SecondFactor },
   {
     $id: 'TwoFactorRemoval',
     description: 'The password, and `totp` or `recovery_code`.',
     examples: [{ password: 'teff grows at dawn', totp: '492039' }],
   },
 )
-export type TwoFactorRemoval = Static<typeof TwoFactorRemoval>
 
 export const twoFactorSchemas = [
   TwoFactorStatus,

@@ -1,6 +1,6 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import { dataOrReason, Location, type PointSchemas, sharedMembers } from './advisory.ts'
-import { CountrySource, documentedAs, Ignored, optional, ref, type WithoutNulls } from './common.ts'
+import { CountrySource, documentedAs, Ignored, optional, ref, text, type WithoutNulls } from './common.ts'
 import { Point } from './geojson.ts'
 import { PointRequest } from './point-request.ts'
 import { componentOf, examplePlaceOf, ofSeasonless, type ProductContract } from './product.ts'
@@ -27,7 +27,7 @@ export const PointId = documentedAs(
 export const PASS_LIMITS = { names: 20, characters: 1000 } as const
 
 /** Columns and properties that are passed through. */
-const Pass = Type.Array(Type.String({ minLength: 1, maxLength: 100, format: 'text' }), {
+const Pass = Type.Array(text(100), {
   maxItems: PASS_LIMITS.names,
   uniqueItems: true,
   description: `Columns or properties to copy to the answers: at most ${PASS_LIMITS.names} names, repeated in the query or separated by commas. Values are texts up to ${PASS_LIMITS.characters} characters, numbers, true, false and null; others are refused. Names of own members of the answer and of missing columns are refused.`,
@@ -129,7 +129,7 @@ export const PointCollection = Type.Object(
   },
 )
 
-const EXAMPLE_RELEASE = {
+export const EXAMPLE_RELEASE = {
   country_code: 'eth',
   crop: 'wheat',
   forecast_period: 'July 2026',
@@ -147,49 +147,21 @@ export const AnswerLines = Type.String({
 })
 
 /** The forms of answers that are the same for all products. */
-export interface BatchFormats {
-  table: TSchema
-  collection: TSchema
-}
-
-export function defineBatchFormats(products: readonly ProductContract[]): BatchFormats {
+export function defineBatchFormats(products: readonly ProductContract[]) {
+  // Other products have no month.
   const seasons = ofSeasonless(products, (names) => ` (not for ${names})`)
-  return { table: answerTable(seasons), collection: answerCollection(seasons) }
-}
-
-/** @param seasons for which products the answer has no month */
-function answerTable(seasons: string): TSchema {
-  return Type.String({
+  const table = Type.String({
     $id: 'AnswerTable',
     description: `For each point one row, in their order: \`id\`, \`name\`, \`lat\`, \`lng\`, \`country_code\`, \`crop\`, \`forecast_period\` and \`forecast_month\`${seasons}, \`release\`, \`synthetic\`, a column a layer, such as \`rate_kg_ha Urea Normal\`, then \`error\` and \`code\`, then what \`pass\` named. A row that is not valid has its cells as they were sent. A text that a spreadsheet would take for a formula has an apostrophe before it, and so has what follows a semicolon, a tab or a line end within one.`,
     examples: [
       'id,name,lat,lng,country_code,crop,forecast_period,forecast_month,release,synthetic,yield_kg_ha Normal,error,code\r\nfield-1,My field,9.5,38.5,eth,wheat,July 2026,2026-07,yield-eth-wheat-2026-07-v1,false,3694,,\r\n',
     ],
   })
-}
-
-/** @param seasons for which products the answer has no month */
-function answerCollection(seasons: string): TSchema {
-  return Type.Object(
+  const collection = defineAnswerCollection(
     {
-      type: Type.Literal('FeatureCollection'),
-      ...sharedMembers({ seasonal: true }),
-      ignored: Ignored,
-      features: Type.Array(
-        Type.Object({
-          type: Type.Literal('Feature'),
-          id: Type.Optional(PointId),
-          geometry: Type.Union([ref(Point), Type.Null({ description: 'The point was not valid.' })]),
-          properties: Type.Record(
-            Type.String(),
-            Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]),
-            {
-              description: `\`name\`, \`country_code\`, \`crop\`, \`forecast_period\` and \`forecast_month\`${seasons}, \`release\`, \`synthetic\`, and a property a layer, such as \`rate_kg_ha Urea Normal\`, null where it has no value; \`error\` and \`code\` where there is none at all; and what \`pass\` named. A point that is not valid has \`name\`, \`lat\` and \`lng\` as they were sent.`,
-            },
-          ),
-        }),
-        { description: 'One for each point, in their order.' },
-      ),
+      geometry: Type.Union([ref(Point), Type.Null({ description: 'The point was not valid.' })]),
+      properties: `\`name\`, \`country_code\`, \`crop\`, \`forecast_period\` and \`forecast_month\`${seasons}, \`release\`, \`synthetic\`, and a property a layer, such as \`rate_kg_ha Urea Normal\`, null where it has no value; \`error\` and \`code\` where there is none at all; and what \`pass\` named. A point that is not valid has \`name\`, \`lat\` and \`lng\` as they were sent.`,
+      features: 'One for each point, in their order.',
     },
     {
       $id: 'AnswerCollection',
@@ -208,6 +180,35 @@ function answerCollection(seasons: string): TSchema {
         },
       ],
     },
+  )
+  return { table, collection }
+}
+
+/** Answers as GeoJSON: a Feature for each place. */
+export function defineAnswerCollection(
+  { geometry, properties, features }: { geometry: TSchema; properties: string; features: string },
+  options: { $id: string; examples?: object[] },
+): TSchema {
+  return Type.Object(
+    {
+      type: Type.Literal('FeatureCollection'),
+      ...sharedMembers({ seasonal: true }),
+      ignored: Ignored,
+      features: Type.Array(
+        Type.Object({
+          type: Type.Literal('Feature'),
+          id: Type.Optional(PointId),
+          geometry,
+          properties: Type.Record(
+            Type.String(),
+            Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]),
+            { description: properties },
+          ),
+        }),
+        { description: features },
+      ),
+    },
+    options,
   )
 }
 
@@ -319,7 +320,10 @@ function defineItem(point: PointSchemas): TObject {
 }
 
 /** The components of the batch endpoints, in the order of the document. */
-export function listBatchComponents(schemas: readonly BatchSchemas[], forms: BatchFormats): TSchema[] {
+export function listBatchComponents(
+  schemas: readonly BatchSchemas[],
+  forms: ReturnType<typeof defineBatchFormats>,
+): TSchema[] {
   return [
     BatchPoint,
     ...new Set([PointsRequest, ...schemas.map(({ request }) => request)]),

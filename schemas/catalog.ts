@@ -1,10 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox'
-import { oneOf, ref, Time } from './common.ts'
+import { Cursor, extent, oneOf, orNull, pageLimit, ref, Time, text } from './common.ts'
 import { FORECAST_MONTH, LOSSY, RESOLUTION, STALE, SYNTHETIC } from './glossary.ts'
 import { ofSeasonless, type ProductContract, productSchema } from './product.ts'
-
-const Nullable = <Schema extends ReturnType<typeof Type.String>>(schema: Schema) =>
-  Type.Union([schema, Type.Null()])
 
 const CatalogCrop = Type.Object(
   { code: Type.String({ examples: ['wheat'] }), name: Type.String({ examples: ['Wheat'] }) },
@@ -12,10 +9,11 @@ const CatalogCrop = Type.Object(
 )
 
 const AboutMetres = (direction: string, example: number) =>
-  Type.Union([Type.Integer(), Type.Null()], {
-    description: `About how many metres a pixel has ${direction}, in the middle of the grid. Null where the CRS is not known.`,
-    examples: [example],
-  })
+  orNull(
+    Type.Integer(),
+    `About how many metres a pixel has ${direction}, in the middle of the grid. Null where the CRS is not known.`,
+    example,
+  )
 
 const CatalogGrid = Type.Object(
   {
@@ -32,12 +30,7 @@ const CatalogGrid = Type.Object(
       },
       { description: RESOLUTION },
     ),
-    extent: Type.Array(Type.Number(), {
-      minItems: 4,
-      maxItems: 4,
-      description: 'West, south, east and north in decimal degrees.',
-      examples: [[33, 3.4, 48, 14.9]],
-    }),
+    extent: extent([33, 3.4, 48, 14.9]),
   },
   { $id: 'CatalogGrid', description: 'A grid that layers of the release are on.' },
 )
@@ -117,20 +110,22 @@ function releaseOf(products: readonly ProductContract[]) {
       release: Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
       product: productSchema(products, ON),
       country_code: Type.String({ examples: ['eth'] }),
-      crop: Nullable(Type.String({ examples: ['wheat'] })),
-      forecast_period: Type.Union([Type.String(), Type.Null()], {
-        description: `${FORECAST_MONTH} As \`YYYY-MM\`, for requests.${noMonth}`,
-        examples: ['2026-07'],
-      }),
+      crop: orNull(Type.String({ examples: ['wheat'] })),
+      forecast_period: orNull(
+        Type.String(),
+        `${FORECAST_MONTH} As \`YYYY-MM\`, for requests.${noMonth}`,
+        '2026-07',
+      ),
       version: Type.Integer({
         description: 'Counts the releases for the same product, country, crop and month.',
       }),
       synthetic: Type.Boolean({ description: SYNTHETIC }),
       lossy: Type.Optional(Type.Literal(true, { description: LOSSY })),
-      valid_until: Type.Union([Type.String({ format: 'date' }), Type.Null()], {
-        description: 'The last day (UTC) of its season; null where it has none.',
-        examples: ['2027-07-31'],
-      }),
+      valid_until: orNull(
+        Type.String({ format: 'date' }),
+        'The last day (UTC) of its season; null where it has none.',
+        '2027-07-31',
+      ),
       stale: Type.Optional(Type.Literal(true, { description: STALE })),
       inputs: Type.Array(Type.String(), {
         description: 'Fertilizers, organic inputs or species.',
@@ -138,7 +133,7 @@ function releaseOf(products: readonly ProductContract[]) {
       }),
       scenarios: Type.Array(Type.String(), { examples: [['Normal', 'Below Normal']] }),
       units: Type.Array(Type.String(), { examples: [['kg/ha']] }),
-      range: Type.Union([ref(CatalogRange), Type.Null()], { description: 'Null where it has no value.' }),
+      range: orNull(ref(CatalogRange), 'Null where it has no value.'),
       grids: Type.Array(ref(CatalogGrid)),
       source: Type.String({ examples: ['Ministry of Agriculture, agronomy model 4.2'] }),
       licence: Type.String({ examples: ['CC BY 4.0'] }),
@@ -193,49 +188,23 @@ const LISTED_STATES = [...RELEASE_STATES, 'incomplete'] as const
 
 const LISTED_STATE = `${STATE} \`incomplete\`: it is being loaded, or its load was cut off; admins alone see it, where they ask for it.`
 
-const nullable = <Schema extends TSchema>(schema: Schema, description?: string) =>
-  Type.Union([schema, Type.Null()], { ...(description !== undefined && { description }) })
-
-const Text = (maxLength: number, description: string, example?: string) =>
-  Type.String({
-    minLength: 1,
-    maxLength,
-    format: 'text',
-    description,
-    ...(example && { examples: [example] }),
-  })
-
 export const RELEASES_DEFAULTS = { limit: 100 } as const
 
 export function defineReleasesQuery(products: readonly ProductContract[]) {
   return Type.Object({
     product: Type.Optional(productSchema(products, 'Only this product.')),
-    country_code: Type.Optional(Text(100, 'Only this country, in any case.', 'eth')),
-    crop: Type.Optional(Text(100, 'Only this crop, in any case.')),
+    country_code: Type.Optional(text(100, 'Only this country, in any case.', 'eth')),
+    crop: Type.Optional(text(100, 'Only this crop, in any case.')),
     state: Type.Optional(
       oneOf(
         LISTED_STATES,
         `Only such: ${LISTED_STATE} Without it, all but those that are deleted or incomplete.`,
       ),
     ),
-    limit: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 1000,
-        default: RELEASES_DEFAULTS.limit,
-        description: 'The most items to answer with.',
-      }),
-    ),
-    cursor: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 1000,
-        description: 'Where to go on: the `next_cursor` of the page before, with the same other parameters.',
-      }),
-    ),
+    limit: pageLimit(1000, RELEASES_DEFAULTS.limit, 'The most items to answer with.'),
+    cursor: Cursor,
   })
 }
-export type ReleasesQuery = Static<ReturnType<typeof defineReleasesQuery>>
 
 export const ReleaseParams = Type.Object({
   release: Type.String({
@@ -243,16 +212,15 @@ export const ReleaseParams = Type.Object({
     examples: ['synthetic-yield-eth-wheat-2026-07-v1'],
   }),
 })
-export type ReleaseParams = Static<typeof ReleaseParams>
 
 export const ReleaseLayer = Type.Object(
   {
     layer: Type.Integer({ minimum: 1, description: 'Its number, in the order of answers.', examples: [1] }),
-    input: nullable(
+    input: orNull(
       Type.String(),
       'The fertilizer, organic input or species; null where the product has none.',
     ),
-    scenario: nullable(Type.String({ examples: ['Normal'] })),
+    scenario: orNull(Type.String({ examples: ['Normal'] })),
     unit: Type.String({ examples: ['kg/ha'] }),
     decimals: Type.Integer({ description: 'To so many digits its values are rounded.', examples: [0] }),
     scale: Type.Number({ description: 'Value = pixel * `scale` + `offset`.', examples: [1] }),
@@ -263,16 +231,16 @@ export const ReleaseLayer = Type.Object(
     }),
     grid: Type.Integer({ description: 'Which of the `grids` it is on, from 1.', examples: [1] }),
     pixels: Type.Integer({ description: 'How many pixels have a value.', examples: [1_182_114] }),
-    minimum: nullable(Type.Number({ examples: [1200] })),
-    maximum: nullable(Type.Number({ examples: [4800] })),
-    mean: nullable(Type.Number({ examples: [2710.4] }), 'Of the pixels; null where none has a value.'),
+    minimum: orNull(Type.Number({ examples: [1200] })),
+    maximum: orNull(Type.Number({ examples: [4800] })),
+    mean: orNull(Type.Number({ examples: [2710.4] }), 'Of the pixels; null where none has a value.'),
   },
   { $id: 'ReleaseLayer', description: 'A layer of a release.' },
 )
 export type ReleaseLayer = Static<typeof ReleaseLayer>
 
 export const ReleasePeriod = Type.Object(
-  { from: Time, to: nullable(Time, 'Null while it is published.') },
+  { from: Time, to: orNull(Time, 'Null while it is published.') },
   { $id: 'ReleasePeriod', description: 'When a release was published.' },
 )
 export type ReleasePeriod = Static<typeof ReleasePeriod>
@@ -283,8 +251,8 @@ function membersOf(products: readonly ProductContract[]) {
     release: Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
     product: productSchema(products, 'Its product.'),
     country_code: Type.String({ examples: ['eth'] }),
-    crop: nullable(Type.String({ examples: ['wheat'] })),
-    forecast_period: nullable(
+    crop: orNull(Type.String({ examples: ['wheat'] })),
+    forecast_period: orNull(
       Type.String({ examples: ['2026-07'] }),
       `${FORECAST_MONTH} As \`YYYY-MM\`.${none}`,
     ),
@@ -295,7 +263,7 @@ function membersOf(products: readonly ProductContract[]) {
     state: oneOf(RELEASE_STATES, STATE),
     synthetic: Type.Boolean({ description: SYNTHETIC }),
     lossy: Type.Optional(Type.Literal(true, { description: LOSSY })),
-    valid_until: nullable(
+    valid_until: orNull(
       Type.String({ format: 'date' }),
       'The last day (UTC) of its season; null where it has none.',
     ),
@@ -307,12 +275,12 @@ function membersOf(products: readonly ProductContract[]) {
       examples: ['2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae'],
     }),
     loaded_at: Time,
-    published_from: nullable(Time, 'When it was first published; null where it never was.'),
-    published_to: nullable(
+    published_from: orNull(Time, 'When it was first published; null where it never was.'),
+    published_to: orNull(
       Time,
       'When it was last replaced, withdrawn or deleted; null where it is published or never was.',
     ),
-    deleted_at: nullable(Time, 'Null where it is there, or that was not recorded.'),
+    deleted_at: orNull(Time, 'Null where it is there, or that was not recorded.'),
   }
 }
 
@@ -347,7 +315,7 @@ export function defineReleasesSchemas(products: readonly ProductContract[]) {
   const list = Type.Object(
     {
       items: Type.Array(ref(summary), { description: 'In the order of their codes.' }),
-      next_cursor: nullable(Type.String(), 'The `cursor` of the next page; null where this is the last one.'),
+      next_cursor: orNull(Type.String(), 'The `cursor` of the next page; null where this is the last one.'),
     },
     { $id: 'ReleaseList' },
   )

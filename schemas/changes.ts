@@ -1,11 +1,11 @@
 import { type Static, Type } from 'typebox'
 import { MAX_LEVEL } from './areas.ts'
-import { oneOf, ref } from './common.ts'
+import { oneOf, orNull, ref, text, withDefault } from './common.ts'
 
 /** In what forms two releases are compared. */
 const CHANGE_FORMATS = ['json', 'csv'] as const
 
-const Code = Type.String({ minLength: 1, maxLength: 200, format: 'text' })
+const Code = text(200)
 
 export const ChangesParams = Type.Object({
   a: {
@@ -19,7 +19,6 @@ export const ChangesParams = Type.Object({
     examples: ['yield-eth-wheat-2026-07-v2'],
   },
 })
-export type ChangesParams = Static<typeof ChangesParams>
 
 export const ChangesQuery = Type.Object({
   level: Type.Optional(
@@ -37,52 +36,41 @@ export const ChangesQuery = Type.Object({
       description: 'The percentage of its old value by which a value must differ to count as changed.',
     }),
   ),
-  exact: Type.Optional({
-    ...oneOf(['true', 'false'], 'Whether to look at every pixel, and not only at summaries.'),
-    default: 'false',
-  }),
-  format: Type.Optional({
-    ...oneOf(CHANGE_FORMATS, 'The format of the answer, as with `Accept`.'),
-    default: 'json',
-  }),
+  exact: withDefault(
+    oneOf(['true', 'false'], 'Whether to look at every pixel, and not only at summaries.'),
+    'false',
+  ),
+  format: withDefault(oneOf(CHANGE_FORMATS, 'The format of the answer, as with `Accept`.'), 'json'),
 })
-export type ChangesQuery = Static<typeof ChangesQuery>
 
-const orNull = (description: string, examples: number[]) =>
-  Type.Union([Type.Number(), Type.Null()], { description, examples })
+const numberOrNull = (description: string, example: number) => orNull(Type.Number(), description, example)
 
 const Percent = Type.Number({ minimum: 0, maximum: 100 })
 
-const ofPixels = (description: string, examples: number[]) =>
-  Type.Union([Percent, Type.Null()], {
-    description: `${description} Null where the releases have the layer on different grids.`,
-    examples,
-  })
+const ofPixels = (description: string, example: number) =>
+  orNull(Percent, `${description} Null where the releases have the layer on different grids.`, example)
 
 const Figures = {
-  mean_before: orNull('The mean, weighted by area; null where there was no value.', [2104.5]),
-  mean_after: orNull('The mean; null where there is no value.', [2210.25]),
-  change: orNull('The mean after minus the mean before.', [105.75]),
-  change_percent: orNull(
+  mean_before: numberOrNull('The mean, weighted by area; null where there was no value.', 2104.5),
+  mean_after: numberOrNull('The mean; null where there is no value.', 2210.25),
+  change: numberOrNull('The mean after minus the mean before.', 105.75),
+  change_percent: numberOrNull(
     'The same in percent of the mean before; null where that is 0 or missing.',
-    [5.0249],
+    5.0249,
   ),
   covered_before_percent: { ...Percent, description: 'How much of the area had values.', examples: [98.2] },
   covered_after_percent: { ...Percent, description: 'How much of the area has values.', examples: [97.5] },
   gained_percent: ofPixels(
     'How much of the area has values and had none; at least, where `exact` is false.',
-    [0.1],
+    0.1,
   ),
   lost_percent: ofPixels(
     'How much of the area had values and has none; at least, where `exact` is false.',
-    [0.8],
+    0.8,
   ),
-  changed_percent: ofPixels(
-    'How much of the area has values that differ by more than the threshold.',
-    [12.5],
-  ),
-  changed_percent_least: ofPixels('A bound of that: no less.', [9.75]),
-  changed_percent_most: ofPixels('A bound of that: no more.', [14.25]),
+  changed_percent: ofPixels('How much of the area has values that differ by more than the threshold.', 12.5),
+  changed_percent_least: ofPixels('A bound of that: no less.', 9.75),
+  changed_percent_most: ofPixels('A bound of that: no more.', 14.25),
 }
 
 const Layer = {
@@ -115,10 +103,11 @@ export const ReleaseChanges = Type.Object(
   {
     before: Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
     after: Type.String({ examples: ['yield-eth-wheat-2026-07-v2'] }),
-    level: Type.Union([Type.Integer({ minimum: 0, maximum: MAX_LEVEL }), Type.Null()], {
-      description: 'Of the areas; null where none are loaded, and all that the releases cover is one.',
-      examples: [2],
-    }),
+    level: orNull(
+      Type.Integer({ minimum: 0, maximum: MAX_LEVEL }),
+      'Of the areas; null where none are loaded, and all that the releases cover is one.',
+      2,
+    ),
     threshold_percent: Type.Number({ examples: [10] }),
     exact: Type.Boolean({ description: 'Whether every pixel was looked at.' }),
     layers: Type.Array(ref(LayerChange)),

@@ -16,14 +16,29 @@ export function optional<Schema extends TSchema>(field: Schema) {
     type === undefined ? Type.Union([field, Type.Null()]) : { ...field, type: [type, 'null'].flat() }
   return Type.Optional(
     Type.Unsafe<Static<Schema> | null>(
-      documented === undefined ? nullable : documentedAs(nullable, orNull(JSON.parse(documented))),
+      documented === undefined ? nullable : documentedAs(nullable, withNull(JSON.parse(documented))),
     ),
   )
 }
 
 /** A union of schemas, and null. */
-function orNull({ anyOf, ...options }: { anyOf: TSchema[] }): TSchema {
+function withNull({ anyOf, ...options }: { anyOf: TSchema[] }): TSchema {
   return Type.Union([...anyOf, Type.Null()], options)
+}
+
+/** The description of a schema, where it has one, and examples. */
+function about(description: string | undefined, examples: unknown[]) {
+  return { ...(description !== undefined && { description }), ...(examples.length > 0 && { examples }) }
+}
+
+/** A schema, or null. */
+export function orNull<Schema extends TSchema>(schema: Schema, description?: string, ...examples: unknown[]) {
+  return Type.Union([schema, Type.Null()], about(description, examples))
+}
+
+/** A text of a request, which is not empty. */
+export function text(maxLength: number, description?: string, ...examples: string[]) {
+  return Type.String({ minLength: 1, maxLength, format: 'text', ...about(description, examples) })
 }
 
 /** A request once its body is merged with the query, which leaves out what is null. */
@@ -62,9 +77,44 @@ export function asParameter(field: TSchema): TSchema {
   })
 }
 
-/** One of some strings. */
 export function oneOf<const Values extends readonly string[]>(values: Values, description: string) {
   return Type.Unsafe<Values[number]>({ type: 'string', enum: [...values], description })
+}
+
+/** An optional parameter of a query, with its default. */
+export function withDefault<Schema extends TSchema>(schema: Schema, value: unknown) {
+  return Type.Optional({ ...schema, default: value })
+}
+
+/** How many items a page has at most. */
+export function pageLimit(maximum: number, byDefault: number, description: string) {
+  return Type.Optional(Type.Integer({ minimum: 1, maximum, default: byDefault, description }))
+}
+
+export const Cursor = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: 1000,
+    description: 'Where to go on: the `next_cursor` of the page before, with the same other parameters.',
+  }),
+)
+
+export const NextCursor = orNull(
+  Type.String(),
+  'The `cursor` of the next page; null where this is the last one.',
+  null,
+)
+
+/** The cursor of a list of one page. */
+export const NoCursor = Type.Unsafe<null>({ type: 'null', description: 'Always null: there are never more.' })
+
+export function extent(example: [west: number, south: number, east: number, north: number]) {
+  return Type.Array(Type.Number(), {
+    minItems: 4,
+    maxItems: 4,
+    description: 'West, south, east and north in decimal degrees.',
+    examples: [example],
+  })
 }
 
 /** A schema that has this keyword stands for another in the document. */
@@ -85,21 +135,12 @@ export function documentedAs<Schema extends TSchema>(checked: Schema, documented
 export const COUNTRY_CODES = '{country codes}'
 export const COUNTRY_NAMES = '{country names}'
 
-/** A picture: bytes, of which a schema says nothing. */
-export const Picture = Type.Unsafe<Uint8Array>({
-  $id: 'Picture',
-  type: 'string',
-  format: 'binary',
-  description: 'An indexed PNG.',
-})
+/** A file: bytes, of which a schema says nothing. */
+const file = ($id: string, description: string) =>
+  Type.Unsafe<Uint8Array>({ $id, type: 'string', format: 'binary', description })
 
-/** A raster: bytes, of which a schema says nothing. */
-export const GeoTiff = Type.Unsafe<Uint8Array>({
-  $id: 'GeoTiff',
-  type: 'string',
-  format: 'binary',
-  description: 'A cloud-optimised GeoTIFF of one band.',
-})
+export const Picture = file('Picture', 'An indexed PNG.')
+export const GeoTiff = file('GeoTiff', 'A cloud-optimised GeoTIFF of one band.')
 
 /** Which error it is. The codes are those of the service's catalogue of errors. */
 export const ErrorCode = Type.Unsafe<string>({ $ref: 'ErrorCode#' })

@@ -1,6 +1,6 @@
-import { type Static, type TSchema, Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { MAX_LEVEL } from './areas.ts'
-import { COUNTRY_CODES, oneOf, ref } from './common.ts'
+import { COUNTRY_CODES, Cursor, oneOf, orNull, pageLimit, ref, text } from './common.ts'
 import { FORECAST_MONTH } from './glossary.ts'
 import { type ProductContract, productSchema } from './product.ts'
 
@@ -9,19 +9,8 @@ export const COVERAGE_DEFAULTS = { level: 1, limit: 1000 } as const
 /** Why an area has no value of a product. */
 export const COVERAGE_REASONS = ['NO_RELEASE', 'CROP_NOT_AVAILABLE', 'OUTSIDE_GRID', 'NO_DATA'] as const
 
-const Text = (maxLength: number, description: string, example?: string) =>
-  Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength,
-      format: 'text',
-      description,
-      ...(example && { examples: [example] }),
-    }),
-  )
-
-const nullable = (schema: TSchema, description?: string) =>
-  Type.Union([schema, Type.Null()], { ...(description !== undefined && { description }) })
+const Filter = (description: string, ...examples: string[]) =>
+  Type.Optional(text(100, description, ...examples))
 
 export function defineCoverageQuery(products: readonly ProductContract[]) {
   return Type.Object({
@@ -33,29 +22,22 @@ export function defineCoverageQuery(products: readonly ProductContract[]) {
         examples: [1],
       }),
     ),
-    country_code: Text(100, `Only this country, in any case: one of ${COUNTRY_CODES}.`, 'eth'),
-    area: Text(100, 'Only this area of the level, by its code in `GET /admin`.'),
+    country_code: Filter(`Only this country, in any case: one of ${COUNTRY_CODES}.`, 'eth'),
+    area: Filter('Only this area of the level, by its code in `GET /admin`.'),
     product: Type.Optional(productSchema(products, 'Only this product.')),
-    crop: Text(100, 'Only this crop, in any case.'),
-    release: Text(
-      300,
-      'Only this release, by its code, in its country. It may be one that is not published any more.',
+    crop: Filter('Only this crop, in any case.'),
+    release: Type.Optional(
+      text(
+        300,
+        'Only this release, by its code, in its country. It may be one that is not published any more.',
+      ),
     ),
-    limit: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 5000,
-        default: COVERAGE_DEFAULTS.limit,
-        description: 'The most areas to answer with. A page for which much has to be computed ends earlier.',
-      }),
+    limit: pageLimit(
+      5000,
+      COVERAGE_DEFAULTS.limit,
+      'The most areas to answer with. A page for which much has to be computed ends earlier.',
     ),
-    cursor: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 1000,
-        description: 'Where to go on: the `next_cursor` of the page before, with the same other parameters.',
-      }),
-    ),
+    cursor: Cursor,
   })
 }
 export type CoverageQuery = Static<ReturnType<typeof defineCoverageQuery>>
@@ -64,12 +46,12 @@ export function defineCoverageSchemas(products: readonly ProductContract[]) {
   const ofProduct = Type.Object(
     {
       product: productSchema(products, 'The subject of the advice.'),
-      crop: nullable(Type.String({ examples: ['wheat'] })),
-      release: nullable(
+      crop: orNull(Type.String({ examples: ['wheat'] })),
+      release: orNull(
         Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
         'Null where none is published.',
       ),
-      forecast_period: nullable(Type.String({ examples: ['2026-07'] }), `${FORECAST_MONTH} As \`YYYY-MM\`.`),
+      forecast_period: orNull(Type.String({ examples: ['2026-07'] }), `${FORECAST_MONTH} As \`YYYY-MM\`.`),
       covered_percent: Type.Number({
         minimum: 0,
         maximum: 100,
@@ -104,7 +86,7 @@ export function defineCoverageSchemas(products: readonly ProductContract[]) {
   const list = Type.Object(
     {
       items: Type.Array(ref(area), { description: 'By country, in the order of their codes.' }),
-      next_cursor: nullable(Type.String(), 'The `cursor` of the next page; null where this is the last one.'),
+      next_cursor: orNull(Type.String(), 'The `cursor` of the next page; null where this is the last one.'),
     },
     { $id: 'CoverageList' },
   )

@@ -1,24 +1,18 @@
 import { type Static, Type } from 'typebox'
 import { releaseMembers } from './advisory.ts'
-import { PointId } from './batch.ts'
-import { ErrorCode, optional } from './common.ts'
+import { EXAMPLE_RELEASE, PointId } from './batch.ts'
+import { ErrorCode, optional, text } from './common.ts'
 
 /** What a data value set is answered as. */
 export const DHIS2 = 'application/vnd.dhis2+json'
 
-const Identifier = Type.String({ minLength: 1, maxLength: 100, format: 'text' })
+const Identifier = text(100)
 
 export const Dhis2Mapping = Type.Object(
   {
     data_elements: Type.Array(
       Type.Object({
-        column: Type.String({
-          minLength: 1,
-          maxLength: 200,
-          format: 'text',
-          description: 'A column of the answer as CSV.',
-          examples: ['yield_kg_ha Normal'],
-        }),
+        column: text(200, 'A column of the answer as CSV.', 'yield_kg_ha Normal'),
         data_element: Type.Unsafe<string>({
           ...Identifier,
           description: 'The data element of its numbers.',
@@ -33,13 +27,7 @@ export const Dhis2Mapping = Type.Object(
     org_units: optional(
       Type.Array(
         Type.Object({
-          id: Type.String({
-            minLength: 1,
-            maxLength: 200,
-            format: 'text',
-            description: 'The code of an area, or the `id` of a polygon.',
-            examples: ['ETH-01'],
-          }),
+          id: text(200, 'The code of an area, or the `id` of a polygon.', 'ETH-01'),
           org_unit: Type.Unsafe<string>({ ...Identifier, examples: ['O6uvpzGd5pu'] }),
         }),
         {
@@ -113,12 +101,7 @@ export const DataValueSet = Type.Object(
     description: 'A data value set for `POST /api/dataValueSets` of a DHIS2.',
     examples: [
       {
-        country_code: 'eth',
-        crop: 'wheat',
-        forecast_period: 'July 2026',
-        forecast_month: '2026-07',
-        release: 'yield-eth-wheat-2026-07-v1',
-        synthetic: false,
+        ...EXAMPLE_RELEASE,
         dataValues: [{ dataElement: 'fbfJHSPpUQD', period: '202607', orgUnit: 'O6uvpzGd5pu', value: '3694' }],
         left_out: [{ id: 'ETH-02', error: 'The mapping names no organisation unit for it.' }],
       },

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { oneOf, ref, Time } from './common.ts'
+import { oneOf, orNull, pageLimit, ref, Time, withDefault } from './common.ts'
 
 /** What may have happened. */
 const CHANGE_KINDS = ['published', 'rolled_back', 'withdrawn', 'deleted', 'boundaries_loaded'] as const
@@ -22,23 +22,9 @@ export const FeedQuery = Type.Object({
       examples: [0],
     }),
   ),
-  limit: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 1000,
-      default: FEED_DEFAULTS.limit,
-      description: 'How many entries at most.',
-    }),
-  ),
-  format: Type.Optional({
-    ...oneOf(FEED_FORMATS, 'The format of the answer, as with `Accept`.'),
-    default: 'json',
-  }),
+  limit: pageLimit(1000, FEED_DEFAULTS.limit, 'How many entries at most.'),
+  format: withDefault(oneOf(FEED_FORMATS, 'The format of the answer, as with `Accept`.'), 'json'),
 })
-export type FeedQuery = Static<typeof FeedQuery>
-
-const orNull = (description: string, examples: string[]) =>
-  Type.Union([Type.String(), Type.Null()], { description, examples })
 
 export const ChangeEntry = Type.Object(
   {
@@ -48,22 +34,26 @@ export const ChangeEntry = Type.Object(
       CHANGE_KINDS,
       '`published`: the release answers from now on. `rolled_back`: it does so again, in the place of a newer one. `withdrawn`: it answers no more, and nothing has taken its place. `deleted`: it is gone for good. `boundaries_loaded`: the administrative areas of a level are others.',
     ),
-    release: orNull('The code of the release; null for boundaries.', ['yield-eth-wheat-2026-07-v2']),
-    replaced: orNull('The code of the release that answered before it; null where none did.', [
+    release: orNull(
+      Type.String(),
+      'The code of the release; null for boundaries.',
+      'yield-eth-wheat-2026-07-v2',
+    ),
+    replaced: orNull(
+      Type.String(),
+      'The code of the release that answered before it; null where none did.',
       'yield-eth-wheat-2026-07-v1',
-    ]),
-    product: orNull('The product; null for boundaries.', ['yield']),
+    ),
+    product: orNull(Type.String(), 'The product; null for boundaries.', 'yield'),
     country_code: Type.String({ examples: ['eth'] }),
-    crop: orNull('Null where the product needs none, and for boundaries.', ['wheat']),
-    forecast_month: orNull('As `YYYY-MM`; null where the product has no seasons, and for boundaries.', [
+    crop: orNull(Type.String(), 'Null where the product needs none, and for boundaries.', 'wheat'),
+    forecast_month: orNull(
+      Type.String(),
+      'As `YYYY-MM`; null where the product has no seasons, and for boundaries.',
       '2026-07',
-    ]),
-    synthetic: Type.Union([Type.Boolean(), Type.Null()], {
-      description: 'Whether its values are made up; null for boundaries.',
-    }),
-    level: Type.Union([Type.Integer(), Type.Null()], {
-      description: 'Of the boundaries; null for releases.',
-    }),
+    ),
+    synthetic: orNull(Type.Boolean(), 'Whether its values are made up; null for boundaries.'),
+    level: orNull(Type.Integer(), 'Of the boundaries; null for releases.'),
   },
   { $id: 'ChangeEntry', description: 'Something that has changed what the service answers.' },
 )

@@ -1,6 +1,6 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import { MAX_LEVEL } from './areas.ts'
-import { optional, ref, Time } from './common.ts'
+import { optional, orNull, ref, Time, text } from './common.ts'
 import type { ExampleEntry, ProductContract } from './product.ts'
 
 /** What was seen in the field: values by the keys that products are observed by, and the harvest. */
@@ -94,7 +94,7 @@ export const Feedback = Type.Object(
   {
     rating: Rating,
     comment: Type.Union([Type.String(), Type.Null()], { examples: ['The harvest came close to it.'] }),
-    observed: Type.Union([ObservedReference, Type.Null()]),
+    observed: orNull(ObservedReference),
     created_at: { ...Time, description: 'When it was first given.' },
     updated_at: { ...Time, description: 'When it was last replaced.' },
   },
@@ -106,15 +106,12 @@ export type Feedback = Static<typeof Feedback>
 export const SCORECARD_DEFAULTS = { level: 2 } as const
 
 export const ScorecardParams = Type.Object({
-  code: Type.String({
-    minLength: 1,
-    maxLength: 200,
-    format: 'text',
-    description: 'The code of a release that is complete, published or not.',
-    examples: ['synthetic-yield-eth-wheat-2026-07-v1'],
-  }),
+  code: text(
+    200,
+    'The code of a release that is complete, published or not.',
+    'synthetic-yield-eth-wheat-2026-07-v1',
+  ),
 })
-export type ScorecardParams = Static<typeof ScorecardParams>
 
 export const ScorecardQuery = Type.Object({
   level: Type.Optional(
@@ -126,12 +123,8 @@ export const ScorecardQuery = Type.Object({
     }),
   ),
 })
-export type ScorecardQuery = Static<typeof ScorecardQuery>
 
-const Scenario = Type.Union([Type.String(), Type.Null()], {
-  description: 'Null where the product has none.',
-  examples: ['Normal'],
-})
+const Scenario = orNull(Type.String(), 'Null where the product has none.', 'Normal')
 
 const Scores = {
   count: Type.Integer({ minimum: 1, description: 'How many observations.', examples: [128] }),
@@ -145,11 +138,11 @@ const Scores = {
     examples: [420.1],
   }),
   mae: Type.Number({ minimum: 0, description: 'The mean of their sizes.', examples: [340.7] }),
-  rank_correlation: Type.Union([Type.Number(), Type.Null()], {
-    description:
-      'Spearman’s rank correlation of predictions and observations, from -1 to 1. Equal values have the mean of their ranks. Null where all are equal.',
-    examples: [0.71],
-  }),
+  rank_correlation: orNull(
+    Type.Number(),
+    'Spearman’s rank correlation of predictions and observations, from -1 to 1. Equal values have the mean of their ranks. Null where all are equal.',
+    0.71,
+  ),
 }
 
 const ScenarioScore = Type.Object(

@@ -48,6 +48,18 @@ export const MultiPolygon = Type.Object(
   },
 )
 
+/** A GeoJSON Polygon, counterclockwise. */
+export function rectangle(west: number, south: number, east: number, north: number) {
+  const ring = [
+    [west, south],
+    [east, south],
+    [east, north],
+    [west, north],
+    [west, south],
+  ]
+  return { type: 'Polygon' as const, coordinates: [ring] }
+}
+
 /**
  * One of some GeoJSON objects, told apart by their `type`. Their components have the names of their types, so
  * that no mapping is needed.

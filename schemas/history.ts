@@ -2,7 +2,18 @@ import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import { Location, ProvenanceMember, releaseMembers } from './advisory.ts'
 import { AdvisedArea } from './areas.ts'
 import { RELEASE_STATES } from './catalog.ts'
-import { CountrySource, documentedAs, oneOf, ref, Time } from './common.ts'
+import {
+  CountrySource,
+  Cursor,
+  documentedAs,
+  NextCursor,
+  oneOf,
+  orNull,
+  pageLimit,
+  ref,
+  Time,
+  text,
+} from './common.ts'
 import { Feedback } from './feedback.ts'
 import { defineGeoJson, MultiPolygon, Point } from './geojson.ts'
 import {
@@ -116,21 +127,12 @@ export const HISTORY_DEFAULTS = { limit: 50 } as const
 
 export function defineHistoryQuery(products: readonly ProductContract[]) {
   return Type.Object({
-    limit: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 100,
-        default: HISTORY_DEFAULTS.limit,
-        description: 'The most items to answer with. A page of large items ends earlier.',
-      }),
+    limit: pageLimit(
+      100,
+      HISTORY_DEFAULTS.limit,
+      'The most items to answer with. A page of large items ends earlier.',
     ),
-    cursor: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 1000,
-        description: 'Where to go on: the `next_cursor` of the page before, with the same other parameters.',
-      }),
-    ),
+    cursor: Cursor,
     product: Type.Optional(
       recordedProductSchema(
         products,
@@ -146,14 +148,7 @@ export function defineHistoryQuery(products: readonly ProductContract[]) {
         'Whether to answer with all pages in one file, for CSV and GeoJSON; without `cursor`. Then `limit` does not matter.',
       ),
     ),
-    country_code: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 100,
-        format: 'text',
-        description: 'Only this country, in any case.',
-      }),
-    ),
+    country_code: Type.Optional(text(100, 'Only this country, in any case.')),
     from: Type.Optional(
       Type.String({
         format: 'moment',
@@ -168,7 +163,6 @@ export function defineHistoryQuery(products: readonly ProductContract[]) {
     ),
   })
 }
-export type HistoryQuery = Static<ReturnType<typeof defineHistoryQuery>>
 
 const HistoryLocation = Type.Object(
   {
@@ -193,9 +187,10 @@ function defineHistoryItem(products: readonly ProductContract[]) {
       kind: oneOf(['point', 'polygon'], 'The kind of place.'),
       product: recordedProductSchema(products, 'The product; `all` is every product in one call.'),
       country_code: Type.String({ examples: ['eth'] }),
-      crop: Type.Union([Type.String(), Type.Null()], {
-        description: ofSeasonless(products, (names) => `None for ${names}.`),
-      }),
+      crop: orNull(
+        Type.String(),
+        ofSeasonless(products, (names) => `None for ${names}.`),
+      ),
       releases: Type.Array(Type.String(), { description: 'The releases that answered, as they were then.' }),
       synthetic: Type.Optional(
         Type.Boolean({
@@ -212,7 +207,7 @@ function defineHistoryItem(products: readonly ProductContract[]) {
         'The request as the endpoint took it: its parameters, and the type, longitudes and latitudes of a polygon.',
       ),
       answer: AsItWas('The answer, without its `history_id`. It never changes.'),
-      feedback: Type.Union([ref(Feedback), Type.Null()], { description: 'The feedback of the caller.' }),
+      feedback: orNull(ref(Feedback), 'The feedback of the caller.'),
     },
     {
       $id: 'HistoryItem',
@@ -247,25 +242,19 @@ function defineHistoryItem(products: readonly ProductContract[]) {
 }
 export type HistoryItem = Static<ReturnType<typeof defineHistoryItem>>
 
-const NextCursor = Type.Union([Type.String(), Type.Null()], {
-  description: 'The `cursor` of the next page; null where this is the last one.',
-  examples: [null],
-})
-
 export const HistoryFeature = Type.Object(
   {
     type: Type.Literal('Feature'),
     id: Type.String({ format: 'uuid' }),
     created_at: Time,
     geometry: documentedAs(
-      Type.Union([AsItWas('A Point or a MultiPolygon.'), Type.Null()]),
-      Type.Union([
+      orNull(AsItWas('A Point or a MultiPolygon.')),
+      orNull(
         defineGeoJson(
           [Point, MultiPolygon],
           'The point or polygon that was asked about; polygons are always MultiPolygons. Of an administrative area, the simplified outline that it has now, as in `GET /admin`; where it has none any more, a point inside, or null with `kind=polygon`.',
         ),
-        Type.Null(),
-      ]),
+      ),
     ),
     properties: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()]), {
       description:
@@ -403,10 +392,10 @@ export function defineSharingSchemas(products: readonly ProductContract[]) {
       releases: Type.Array(ref(CitedRelease)),
       request: AsItWas('The request.'),
       answer: AsItWas('The answer.'),
-      verify: Type.Union([ref(Verification), Type.Null()], {
-        description:
-          'Null where the request asks for nutrients: compositions of inputs may change. Also null where this version refuses a request that an earlier one answered: a `budget` for several products, or bags of less than a gram.',
-      }),
+      verify: orNull(
+        ref(Verification),
+        'Null where the request asks for nutrients: compositions of inputs may change. Also null where this version refuses a request that an earlier one answered: a `budget` for several products, or bags of less than a gram.',
+      ),
     },
     {
       $id: 'Citation',

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { oneOf, optional, ref, Time } from './common.ts'
+import { NoCursor, oneOf, optional, ref, Time, text } from './common.ts'
 
 /** What a key may be allowed. Sessions may do all of it, as far as their user may. */
 export const SCOPES = ['advisory', 'history', 'account', 'admin'] as const
@@ -16,13 +16,7 @@ const ScopeName = oneOf(
   '`advisory`: advice and places. `history`: answers are stored, and can be read, rated, counted and deleted. `account`: the profile and the list of keys can be read, and subscriptions made, read and deleted. `admin`: the rights of an admin, within the other scopes; only an admin may give it.',
 )
 
-const KeyName = Type.String({
-  minLength: 1,
-  maxLength: 100,
-  format: 'text',
-  description: 'The purpose of the key.',
-  examples: ['Dashboard of the ministry'],
-})
+const KeyName = text(100, 'The purpose of the key.', 'Dashboard of the ministry')
 
 export const ApiKeyRequest = Type.Object(
   {
@@ -99,7 +93,7 @@ export type NewApiKey = Static<typeof NewApiKey>
 export const ApiKeyList = Type.Object(
   {
     items: Type.Array(ref(ApiKey)),
-    next_cursor: Type.Unsafe<null>({ type: 'null', description: 'Always null: there are never more.' }),
+    next_cursor: NoCursor,
   },
   { $id: 'ApiKeyList', description: 'The keys, the newest first.' },
 )

@@ -1,6 +1,16 @@
 import { type Static, Type } from 'typebox'
 import { AdminReference } from './areas.ts'
-import { COUNTRY_CODES, Latitude, Longitude, oneOf, optional, ref, type WithoutNulls } from './common.ts'
+import {
+  COUNTRY_CODES,
+  Latitude,
+  Longitude,
+  oneOf,
+  optional,
+  orNull,
+  ref,
+  text,
+  type WithoutNulls,
+} from './common.ts'
 import { asRemainder } from './point-request.ts'
 import type { ProductContract } from './product.ts'
 
@@ -9,22 +19,18 @@ export const LocationRequest = Type.Object(
     lat: Latitude,
     lng: Longitude,
     country_code: optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 100,
-        format: 'text',
-        description: `The country that the point should lie in, in any case: one of ${COUNTRY_CODES}. The one it lies in when left out.`,
-        examples: ['rwa'],
-      }),
+      text(
+        100,
+        `The country that the point should lie in, in any case: one of ${COUNTRY_CODES}. The one it lies in when left out.`,
+        'rwa',
+      ),
     ),
     crop: optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 100,
-        format: 'text',
-        description: 'The crop that the products are wanted for. The first one of the country when left out.',
-        examples: ['potato'],
-      }),
+      text(
+        100,
+        'The crop that the products are wanted for. The first one of the country when left out.',
+        'potato',
+      ),
     ),
   },
   {
@@ -51,8 +57,6 @@ export const ProductAvailability = Type.Object(
 )
 export type ProductAvailability = Static<typeof ProductAvailability>
 
-const Nullable = (schema: ReturnType<typeof Type.String>) => Type.Union([schema, Type.Null()])
-
 export function defineLocationSchemas(products: readonly ProductContract[]) {
   const validation = Type.Object(
     {
@@ -60,17 +64,17 @@ export function defineLocationSchemas(products: readonly ProductContract[]) {
         description:
           'Whether the point lies in the country that was asked for, or else in any that the service answers for.',
       }),
-      country_code: Nullable(
+      country_code: orNull(
         Type.String({
           description: 'The country of the point; null outside of all countries of the service.',
         }),
       ),
-      country: Nullable(Type.String({ description: 'Its name.' })),
+      country: orNull(Type.String({ description: 'Its name.' })),
       admin: Type.Array(ref(AdminReference), {
         description:
           'The areas that it lies in, from level 1 down. A lake may be in a district and in no sector.',
       }),
-      crop: Nullable(Type.String({ description: 'The crop that the products were looked up for.' })),
+      crop: orNull(Type.String({ description: 'The crop that the products were looked up for.' })),
       products: Type.Object(
         Object.fromEntries(products.map(({ code }) => [code, ref(ProductAvailability)])),
         { description: 'Of the country that was asked for, or else the one that the point lies in.' },

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { oneOf, ref } from './common.ts'
+import { extent, oneOf, orNull, ref, text, withDefault } from './common.ts'
 
 /** How values are cut into classes. */
 const CUTS = ['quantiles', 'equal'] as const
@@ -10,13 +10,11 @@ const HIGHEST_ZOOM = 22
 
 const LARGEST_NUMBER = 2 ** HIGHEST_ZOOM - 1
 
-const Release = Type.String({
-  minLength: 1,
-  maxLength: 200,
-  format: 'text',
-  description: 'The code of a published release, as `GET /catalog` has it.',
-  examples: ['synthetic-yield-eth-wheat-2026-07-v1'],
-})
+const Release = text(
+  200,
+  'The code of a published release, as `GET /catalog` has it.',
+  'synthetic-yield-eth-wheat-2026-07-v1',
+)
 
 const LayerNumber = Type.Integer({
   minimum: 1,
@@ -28,22 +26,19 @@ const LayerNumber = Type.Integer({
 const TileNumber = (description: string, examples: number[]) =>
   Type.Integer({ minimum: 0, maximum: LARGEST_NUMBER, description, examples })
 
-const CutQuery = Type.Optional({
-  ...oneOf(
+const CutQuery = withDefault(
+  oneOf(
     CUTS,
     'How values are cut into classes: such that each has about as much of the area, or such that all are equally wide.',
   ),
-  default: 'quantiles',
-})
+  'quantiles',
+)
 
 export const LayersParams = Type.Object({ release: Release })
-export type LayersParams = Static<typeof LayersParams>
 
 export const LayersQuery = Type.Object({ cut: CutQuery })
-export type LayersQuery = Static<typeof LayersQuery>
 
 export const TilesetParams = Type.Object({ release: Release, layer: LayerNumber })
-export type TilesetParams = Static<typeof TilesetParams>
 
 /** What is no code and no number of a layer is not there: nothing else is wrong with it. */
 export const GeotiffParams = Type.Object({
@@ -61,7 +56,6 @@ export const TileParams = Type.Object({
   x: TileNumber('Column, from the west.', [38]),
   y: TileNumber('Row, from the north.', [30]),
 })
-export type TileParams = Static<typeof TileParams>
 
 export const MapClass = Type.Object(
   {
@@ -75,12 +69,7 @@ export const MapClass = Type.Object(
   { $id: 'MapClass', description: 'The meaning of a colour of the map.' },
 )
 
-const Bounds = Type.Array(Type.Number(), {
-  minItems: 4,
-  maxItems: 4,
-  description: 'West, south, east and north in decimal degrees.',
-  examples: [[33, 3.4, 48, 14.9]],
-})
+const Bounds = extent([33, 3.4, 48, 14.9])
 
 export const Tileset = Type.Object(
   {
@@ -106,14 +95,8 @@ export const Tileset = Type.Object(
     attribution: Type.String({ description: 'Source and licence.' }),
     release: Release,
     layer: LayerNumber,
-    input: Type.Union([Type.String(), Type.Null()], {
-      description: 'The fertilizer, organic input or species; null for yields.',
-      examples: [null],
-    }),
-    scenario: Type.Union([Type.String(), Type.Null()], {
-      description: 'The season; null for forage.',
-      examples: ['Normal'],
-    }),
+    input: orNull(Type.String(), 'The fertilizer, organic input or species; null for yields.', null),
+    scenario: orNull(Type.String(), 'The season; null for forage.', 'Normal'),
     unit: Type.String({ examples: ['kg/ha'] }),
     cut: oneOf(CUTS, 'How its values are cut into classes.'),
     classes: Type.Array(ref(MapClass), {
@@ -132,4 +115,3 @@ export const LayerList = Type.Object(
   },
   { $id: 'LayerList', description: 'The layers of a release as maps.' },
 )
-export type LayerList = Static<typeof LayerList>

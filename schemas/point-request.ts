@@ -6,6 +6,7 @@ import {
   Longitude,
   oneOf,
   optional,
+  text,
   type WithoutNulls,
 } from './common.ts'
 import { QuantityFields } from './quantities.ts'
@@ -71,21 +72,17 @@ export const ShortText = Type.String({
  */
 export const POINT_DEFAULTS = { crop: 'wheat', country_code: 'eth', name: 'Point' } as const
 
-const Crop = Type.String({
-  minLength: 1,
-  maxLength: 100,
-  format: 'text',
-  description: `The crop, in any case; \`GET /catalog\` lists those of a country. By default \`${POINT_DEFAULTS.crop}\`, or the crop of the place's country.`,
-  examples: ['wheat'],
-})
+const Crop = text(
+  100,
+  `The crop, in any case; \`GET /catalog\` lists those of a country. By default \`${POINT_DEFAULTS.crop}\`, or the crop of the place's country.`,
+  'wheat',
+)
 
-const CountryCode = Type.String({
-  minLength: 1,
-  maxLength: 100,
-  format: 'text',
-  description: `The country, in any case: one of ${COUNTRY_CODES}. By default \`${POINT_DEFAULTS.country_code}\`; for all products, many points and polygons, the country of the place.`,
-  examples: ['eth'],
-})
+const CountryCode = text(
+  100,
+  `The country, in any case: one of ${COUNTRY_CODES}. By default \`${POINT_DEFAULTS.country_code}\`; for all products, many points and polygons, the country of the place.`,
+  'eth',
+)
 
 const Name = Type.String({
   maxLength: 200,
@@ -101,13 +98,10 @@ const ForecastPeriod = Type.String({
     'The month of an older forecast, such as `2026-07`, `July 2026` or `jul 2026`. By default the newest.',
 })
 
-const Release = Type.String({
-  minLength: 1,
-  maxLength: 300,
-  format: 'text',
-  description:
-    'The code of a release, as in answers: it alone answers, also after its replacement. Its country, crop and month apply, and may be left out. For all products: a code of each, separated by commas as in `Advisory-Release`; others have no answer then.',
-})
+const Release = text(
+  300,
+  'The code of a release, as in answers: it alone answers, also after its replacement. Its country, crop and month apply, and may be left out. For all products: a code of each, separated by commas as in `Advisory-Release`; others have no answer then.',
+)
 
 const Provenance = Type.Boolean({
   description:
@@ -142,10 +136,9 @@ export function withFormat(request: TObject): TObject {
   return Type.Object({ ...request.properties, format: optional(format) })
 }
 
-/** The fields of a request as the parameters of a query. */
-export function toQuerySchema(request: TObject): TObject {
+export function toQuerySchema<Request extends TObject>(request: Request): Request {
   const parameters = Object.entries(request.properties).map(([name, field]) => [name, asParameter(field)])
-  return Type.Object(Object.fromEntries(parameters))
+  return Type.Object(Object.fromEntries(parameters)) as unknown as Request
 }
 
 /**

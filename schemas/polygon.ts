@@ -9,6 +9,7 @@ import {
   oneOf,
   optional,
   ref,
+  text,
   type WithoutNulls,
 } from './common.ts'
 import { defineGeoJson, Feature, FeatureCollection, MultiPolygon, Polygon } from './geojson.ts'
@@ -118,20 +119,8 @@ export const PolygonGeometry = Type.Unsafe<Record<string, unknown>>({
 
 export const AdminSelection = Type.Object(
   {
-    country_code: Type.String({
-      minLength: 1,
-      maxLength: 100,
-      format: 'text',
-      description: `The country, in any case: one of ${COUNTRY_CODES}.`,
-      examples: ['eth'],
-    }),
-    code: Type.String({
-      minLength: 1,
-      maxLength: 100,
-      format: 'text',
-      description: 'The code of the area, as in `GET /admin`.',
-      examples: ['ETH-01'],
-    }),
+    country_code: text(100, `The country, in any case: one of ${COUNTRY_CODES}.`, 'eth'),
+    code: text(100, 'The code of the area, as in `GET /admin`.', 'ETH-01'),
     level: optional(
       Type.Integer({
         minimum: 0,
@@ -216,7 +205,6 @@ export const PolygonRequest = requestSchema(
 )
 export type PolygonRequest = WithoutNulls<Static<typeof PolygonRequest>>
 
-/** The parameters beside the place, or the places. */
 export function withoutPlaces(request: TObject): TObject {
   const { geometry: _, polygons: __, admin: ___, dhis2: ____, ...parameters } = request.properties
   return Type.Object(parameters)
@@ -244,7 +232,6 @@ const Statistics = {
 
 const HISTORY_ID = '0199b0a4-5f0e-7c5b-9d55-3d0d6b1f2a77'
 
-/** The schemas of a product for polygons. */
 export interface PolygonSchemas<Product extends ProductContract = ProductContract> {
   product: Product
   request: TObject

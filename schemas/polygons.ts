@@ -1,26 +1,14 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import { dataOrReason, sharedMembers } from './advisory.ts'
 import { MAX_LEVEL } from './areas.ts'
-import { PointId } from './batch.ts'
-import { documentedAs, Ignored, oneOf, optional, ref, type WithoutNulls } from './common.ts'
+import { defineAnswerCollection, PointId } from './batch.ts'
+import { documentedAs, Ignored, oneOf, optional, ref, text, type WithoutNulls } from './common.ts'
 import { DataValueSet, Dhis2Mapping } from './dhis2.ts'
-import { defineGeoJson, MultiPolygon, Polygon } from './geojson.ts'
+import { defineGeoJson, MultiPolygon, Polygon, rectangle } from './geojson.ts'
 import { PointRequest } from './point-request.ts'
 import { AdminSelection, DistributionParameters, PolygonLocation, type PolygonSchemas } from './polygon.ts'
 import { componentOf, examplePlaceOf, ofSeasonless, type ProductContract } from './product.ts'
 import { PolygonQuantityFields, type QuantityRequest, quantityFieldsOf } from './quantities.ts'
-
-/** The forms of answers that are the same for all products. */
-export interface PolygonsFormats {
-  lines: TSchema
-  table: TSchema
-  collection: TSchema
-}
-
-export function definePolygonsFormats(products: readonly ProductContract[]): PolygonsFormats {
-  const seasons = ofSeasonless(products, (names) => ` (not for ${names})`)
-  return { lines: PolygonAnswerLines, table: answerTable(seasons), collection: answerCollection(seasons) }
-}
 
 const PolygonAnswerLines = Type.String({
   $id: 'PolygonAnswerLines',
@@ -33,65 +21,35 @@ const PolygonAnswerLines = Type.String({
 const FIGURES =
   'of each layer a column for each number, such as `rate_kg_ha Urea Normal`, `min Urea Normal`, `max Urea Normal`, `stddev Urea Normal`, `covered_percent Urea Normal` and `total_kg Urea Normal`, and where quantiles were asked for `quantile_0.5 Urea Normal` and `quantile_0.5_error Urea Normal`'
 
-/** @param seasons for which products the answer has no month */
-function answerTable(seasons: string): TSchema {
-  return Type.String({
+/** The forms of answers that are the same for all products. */
+export function definePolygonsFormats(products: readonly ProductContract[]) {
+  // Other products have no month.
+  const seasons = ofSeasonless(products, (names) => ` (not for ${names})`)
+  const table = Type.String({
     $id: 'PolygonAnswerTable',
     description: `For each polygon or area one row, in their order: \`id\`, \`name\`, \`lat\`, \`lng\`, \`area_ha\`, \`country_code\`, \`crop\`, \`forecast_period\` and \`forecast_month\`${seasons}, \`release\`, \`synthetic\`, ${FIGURES}, then \`error\` and \`code\`. Texts that a spreadsheet would take for a formula have an apostrophe before them.`,
     examples: [
       'id,name,lat,lng,area_ha,country_code,crop,forecast_period,forecast_month,release,synthetic,yield_kg_ha Normal,min Normal,max Normal,stddev Normal,covered_percent Normal,error,code\r\nfield-1,My field,9.505,38.505,121.4,eth,wheat,July 2026,2026-07,yield-eth-wheat-2026-07-v1,false,3694,3610,3731,31.2,100,,\r\n',
     ],
   })
-}
-
-/** @param seasons for which products the answer has no month */
-function answerCollection(seasons: string): TSchema {
-  return Type.Object(
+  const collection = defineAnswerCollection(
     {
-      type: Type.Literal('FeatureCollection'),
-      ...sharedMembers({ seasonal: true }),
-      ignored: Ignored,
-      features: Type.Array(
-        Type.Object({
-          type: Type.Literal('Feature'),
-          id: Type.Optional(PointId),
-          geometry: Type.Union([
-            defineGeoJson(
-              [Polygon, MultiPolygon],
-              'As it was sent; of an area with fewer vertices, for a map.',
-            ),
-            Type.Null({ description: 'The polygon was not valid, or took too long.' }),
-          ]),
-          properties: Type.Record(
-            Type.String(),
-            Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]),
-            {
-              description: `\`name\`, \`lat\`, \`lng\`, \`area_ha\`, \`country_code\`, \`crop\`, \`forecast_period\` and \`forecast_month\`${seasons}, \`release\`, \`synthetic\`, and as the columns of a table ${FIGURES}, null where it has no value; \`error\` and \`code\` where there is none at all.`,
-            },
-          ),
-        }),
-        { description: 'One for each polygon or area, in their order.' },
-      ),
+      geometry: Type.Union([
+        defineGeoJson([Polygon, MultiPolygon], 'As it was sent; of an area with fewer vertices, for a map.'),
+        Type.Null({ description: 'The polygon was not valid, or took too long.' }),
+      ]),
+      properties: `\`name\`, \`lat\`, \`lng\`, \`area_ha\`, \`country_code\`, \`crop\`, \`forecast_period\` and \`forecast_month\`${seasons}, \`release\`, \`synthetic\`, and as the columns of a table ${FIGURES}, null where it has no value; \`error\` and \`code\` where there is none at all.`,
+      features: 'One for each polygon or area, in their order.',
     },
     { $id: 'PolygonAnswerCollection' },
   )
+  return { lines: PolygonAnswerLines, table, collection }
 }
 
 /** How many polygons one call may have. */
 export const MOST_POLYGONS = 1000
 
-const SQUARE = {
-  type: 'Polygon',
-  coordinates: [
-    [
-      [38.5, 9.5],
-      [38.51, 9.5],
-      [38.51, 9.51],
-      [38.5, 9.51],
-      [38.5, 9.5],
-    ],
-  ],
-}
+const SQUARE = rectangle(38.5, 9.5, 38.51, 9.51)
 
 export const PolygonLabels = Type.Object({ id: optional(PointId) })
 
@@ -143,14 +101,7 @@ const AreasSelection = Type.Object(
       description: 'The level of the areas, 0 for the country.',
       examples: [1],
     }),
-    parent: optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 100,
-        format: 'text',
-        description: 'Only areas within this one: the code of an area of any level above.',
-      }),
-    ),
+    parent: optional(text(100, 'Only areas within this one: the code of an area of any level above.')),
   },
   {
     $id: 'AreasSelection',
@@ -223,7 +174,6 @@ export type PlainPolygonsRequest = Pick<
 > &
   QuantityRequest
 
-/** The schemas of a product for many polygons. */
 export interface PolygonsSchemas<Product extends ProductContract = ProductContract> {
   product: Product
   request: TObject
@@ -295,7 +245,7 @@ function defineItem(polygon: PolygonSchemas): TObject {
 /** The components of the operations for many polygons, in the order of the document. */
 export function listPolygonsComponents(
   schemas: readonly PolygonsSchemas[],
-  forms: PolygonsFormats,
+  forms: ReturnType<typeof definePolygonsFormats>,
 ): TSchema[] {
   return [
     PolygonCollection,

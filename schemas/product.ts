@@ -60,7 +60,6 @@ export interface ProductContract {
   /** What the operations for a point and for a polygon say of themselves. */
   descriptions: { point: string; polygon: string }
   examples: {
-    /** Entries of a point's answer. */
     point: ExampleEntry[]
     /** Entries of a polygon's answer. */
     polygon?: ExampleEntry[]

@@ -1,5 +1,5 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox'
-import { documentedAs, inQuery, oneOf, optional, type WithoutNulls } from './common.ts'
+import { documentedAs, inQuery, oneOf, optional, orNull, ref, type WithoutNulls } from './common.ts'
 import type { ProductContract } from './product.ts'
 
 /** What the documents list; `src/advice/quantities/plan.ts` has their sizes. */
@@ -243,7 +243,7 @@ export const Quantity = Type.Object(
     rest_kg: Type.Optional(Type.Number({ description: 'The rest in the last bag, in kilograms.' })),
     cost: Type.Optional(Money('The cost, of whole bags where there are bags.')),
     return: Type.Optional(Money('The proceeds of the harvest.')),
-    nutrients_kg: Type.Optional(Type.Unsafe<Static<typeof Nutrient>>({ $ref: 'Nutrients#' })),
+    nutrients_kg: Type.Optional(ref(Nutrient)),
   },
   {
     $id: 'Quantity',
@@ -260,7 +260,7 @@ const Amounts = {
   cost: Type.Optional(Money('The cost of all inputs.')),
   return: Type.Optional(Money('The proceeds of the harvest.')),
 }
-const ScenarioAmounts = { scenario: Type.Union([Type.String(), Type.Null()]), ...Amounts }
+const ScenarioAmounts = { scenario: orNull(Type.String()), ...Amounts }
 
 /** What the entries come to together. */
 export const Quantities = Type.Object(
@@ -320,17 +320,13 @@ export const Quantities = Type.Object(
 
 export type Quantities = Static<typeof Quantities>
 
-const reference = <Schema extends TSchema>(schema: Schema) =>
-  Type.Optional(Type.Unsafe<Static<Schema>>({ $ref: `${(schema as { $id?: string }).$id}#` }))
-
-/** What an entry of a product may have. */
 export function quantityOfEntry(product: ProductContract): Record<string, TSchema> {
-  return hasQuantities(product) ? { quantity: reference(Quantity) } : {}
+  return hasQuantities(product) ? { quantity: Type.Optional(ref(Quantity)) } : {}
 }
 
 /** What the answer of a product, or its section, may have beside the entries. */
 export function quantitiesOfAnswer(product: ProductContract): Record<string, TSchema> {
-  return hasQuantities(product) ? { quantities: reference(Quantities) } : {}
+  return hasQuantities(product) ? { quantities: Type.Optional(ref(Quantities)) } : {}
 }
 
 /** The components of quantities, in the order of the document. */

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { orNull } from './common.ts'
 
 /** What the service is called. */
 export const SERVICE_NAME = 'Agricultural advisory service'
@@ -42,11 +43,11 @@ export const Readiness = Type.Object(
             description:
               '`used`: requests that only read are answered from it. `behind`: its data are too old. `unavailable`: it does not answer. Unless it is used, the database answers in its place.',
           }),
-          lag_ms: Type.Union([Type.Number(), Type.Null()], {
-            description:
-              'How many milliseconds old at most what it answers is; null where that is not known.',
-            examples: [412],
-          }),
+          lag_ms: orNull(
+            Type.Number(),
+            'How many milliseconds old at most what it answers is; null where that is not known.',
+            412,
+          ),
         },
         { description: 'The replica of the database, where the service has one.' },
       ),

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { oneOf, ref } from './common.ts'
+import { extent, oneOf, orNull, ref } from './common.ts'
 
 /** The version of STAC, and of its extensions, that is spoken here. */
 export const STAC_VERSION = '1.1.0'
@@ -22,10 +22,8 @@ const ItemId = Type.String({
 })
 
 export const StacCollectionParams = Type.Object({ collection: CollectionId })
-export type StacCollectionParams = Static<typeof StacCollectionParams>
 
 export const StacItemParams = Type.Object({ collection: CollectionId, item: ItemId })
-export type StacItemParams = Static<typeof StacItemParams>
 
 export const StacLink = Type.Object(
   {
@@ -59,16 +57,10 @@ const Links = Type.Array(ref(StacLink))
 const Version = Type.Literal(STAC_VERSION)
 const Providers = Type.Array(ref(StacProvider))
 
-/** @param examples west, south, east and north */
-const Bbox = Type.Array(Type.Number(), {
-  minItems: 4,
-  maxItems: 4,
-  description: 'West, south, east and north in decimal degrees.',
-  examples: [[32.95, 3.4, 48, 14.9]],
-})
+const Bbox = extent([32.95, 3.4, 48, 14.9])
 
 const Moment = Type.String({ format: 'date-time', examples: ['2026-07-01T00:00:00.000Z'] })
-const Nullable = Type.Union([Moment, Type.Null()])
+const Nullable = orNull(Moment)
 
 export const StacCatalog = Type.Object(
   {
@@ -140,10 +132,7 @@ export const StacAsset = Type.Object(
     roles: Type.Array(oneOf(['data', 'visual'], '`data`: the values; `visual`: a map of them.')),
     bands: Type.Optional(Type.Array(ref(StacBand))),
     'proj:code': Type.Optional(
-      Type.Union([Type.String(), Type.Null()], {
-        description: 'Its CRS; null where that has no code of the EPSG.',
-        examples: ['EPSG:4326'],
-      }),
+      orNull(Type.String(), 'Its CRS; null where that has no code of the EPSG.', 'EPSG:4326'),
     ),
     'proj:shape': Type.Optional(
       Type.Array(Type.Integer(), {
@@ -183,11 +172,11 @@ export const StacItem = Type.Object(
     ),
     properties: Type.Object({
       title: Type.String({ examples: ['Predicted yield of wheat in Ethiopia, July 2026'] }),
-      datetime: Type.Union([Moment, Type.Null()], {
-        description:
-          'The time of loading, for releases without a season; null for others, which have a beginning and an end.',
-        examples: [null],
-      }),
+      datetime: orNull(
+        Moment,
+        'The time of loading, for releases without a season; null for others, which have a beginning and an end.',
+        null,
+      ),
       start_datetime: Type.Optional(Moment),
       end_datetime: Type.Optional(
         Type.String({

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { oneOf, ref, Time } from './common.ts'
+import { oneOf, orNull, ref, Time, withDefault } from './common.ts'
 import { ofSeasonless, type ProductContract, recordedProductSchema } from './product.ts'
 
 /** Days that `GET /stats` speaks of where it is not told, and the most it does. */
@@ -13,15 +13,11 @@ export const StatsQuery = Type.Object({
     }),
   ),
   to: Type.Optional(Type.String({ format: 'day', description: 'The last day (UTC), today without it.' })),
-  scope: Type.Optional({
-    ...oneOf(
-      ['own', 'all'],
-      '`own`: the caller. `all`, for admins: all users, and the state of the service.',
-    ),
-    default: 'own',
-  }),
+  scope: withDefault(
+    oneOf(['own', 'all'], '`own`: the caller. `all`, for admins: all users, and the state of the service.'),
+    'own',
+  ),
 })
-export type StatsQuery = Static<typeof StatsQuery>
 
 const Count = Type.Integer({ minimum: 0 })
 const Day = Type.String({ format: 'date', examples: ['2026-07-01'] })
@@ -39,9 +35,10 @@ function advisoryCountsOf(products: readonly ProductContract[]) {
       by_country: Type.Array(Type.Object({ country_code: Type.String(), advisories: Count })),
       by_crop: Type.Array(
         Type.Object({
-          crop: Type.Union([Type.String(), Type.Null()], {
-            description: ofSeasonless(products, (names) => `Null for ${names}.`),
-          }),
+          crop: orNull(
+            Type.String(),
+            ofSeasonless(products, (names) => `Null for ${names}.`),
+          ),
           advisories: Count,
         }),
       ),
@@ -59,14 +56,12 @@ function advisoryCountsOf(products: readonly ProductContract[]) {
 const FeedbackCounts = Type.Object(
   {
     count: Count,
-    average: Type.Union([Type.Number(), Type.Null()], {
-      description: 'The mean rating, to two decimals; null where there is none.',
-    }),
+    average: orNull(Type.Number(), 'The mean rating, to two decimals; null where there is none.'),
   },
   { $id: 'FeedbackCounts', description: 'Feedback that was first given in these days and is still there.' },
 )
 
-const Milliseconds = Type.Union([Type.Number(), Type.Null()])
+const Milliseconds = orNull(Type.Number())
 
 const Latency = Type.Object(
   { p50: Milliseconds, p95: Milliseconds, p99: Milliseconds, max: Milliseconds },
@@ -134,9 +129,7 @@ export const SlowCallsAnswer = Type.Object(
           examples: ['yieldInPolygons'],
         }),
         status: Type.Integer({ examples: [200] }),
-        code: Type.Union([Type.String(), Type.Null()], {
-          description: 'Of the error; null for a success.',
-        }),
+        code: orNull(Type.String(), 'Of the error; null for a success.'),
         ended_at: Time,
         request_id: Type.String({
           description: 'The `X-Request-Id` of the answer; `reqId` in the log, where `ACCESS_LOG` is on.',

@@ -1,5 +1,17 @@
-import { type Static, type TObject, type TProperties, Type } from 'typebox'
-import { documentedAs, Latitude, Longitude, oneOf, optional, ref, Time } from './common.ts'
+import { type Static, type TProperties, Type } from 'typebox'
+import {
+  documentedAs,
+  Latitude,
+  Longitude,
+  NoCursor,
+  oneOf,
+  optional,
+  orNull,
+  ref,
+  Time,
+  text,
+  type WithoutNulls,
+} from './common.ts'
 import { PointRequest } from './point-request.ts'
 import { AdminSelection, PolygonGeometry } from './polygon.ts'
 import { type ProductContract, productSchema } from './product.ts'
@@ -32,7 +44,7 @@ export type Threshold = Static<typeof Threshold>
 
 const { crop, country_code, forecast_period, name } = PointRequest.properties
 
-const Label = Type.String({ minLength: 1, maxLength: 200, format: 'text' })
+const Label = text(200)
 
 const Url = Type.String({
   minLength: 9,
@@ -72,22 +84,6 @@ function describeMembers(products: readonly ProductContract[]) {
   }
 }
 
-export interface SubscriptionRequest {
-  product: string
-  lat?: number
-  lng?: number
-  geometry?: Record<string, unknown>
-  admin?: { country_code: string; code: string; level?: number }
-  crop?: string
-  country_code?: string
-  forecast_period?: string
-  name?: string
-  input?: string
-  scenario?: string
-  threshold: Threshold
-  url: string
-}
-
 const EXAMPLE = {
   product: 'yield',
   crop: 'wheat',
@@ -97,7 +93,7 @@ const EXAMPLE = {
 }
 
 /** One place of three kinds; which is missing, or one too many, is told by code. */
-function defineRequest(products: readonly ProductContract[]): TObject {
+function defineRequest(products: readonly ProductContract[]) {
   const members = describeMembers(products)
   const Geometry = ref(PolygonGeometry)
   const Area = ref(AdminSelection)
@@ -125,9 +121,7 @@ function defineRequest(products: readonly ProductContract[]): TObject {
     }),
   )
 }
-
-const textOrNull = (description: string, examples: string[] = []) =>
-  Type.Union([Type.String(), Type.Null()], { description, ...(examples.length > 0 && { examples }) })
+export type SubscriptionRequest = WithoutNulls<Static<ReturnType<typeof defineRequest>>>
 
 const timeOrNull = (description: string) =>
   Type.Unsafe<string | null>({ ...Time, type: ['string', 'null'], description })
@@ -145,17 +139,19 @@ const SubscribedPlace = Type.Object(
       }),
     ),
     code: Type.Optional(Type.String({ description: 'Of an area.', examples: ['ETH-01'] })),
-    level: Type.Optional(
-      Type.Union([Type.Integer(), Type.Null()], { description: 'Of an area; null where it was not said.' }),
-    ),
+    level: Type.Optional(orNull(Type.Integer(), 'Of an area; null where it was not said.')),
   },
   { $id: 'SubscribedPlace' },
 )
 
 export const WatchedValue = Type.Object(
   {
-    input: textOrNull('The input or variety; null where layers differ in their scenario alone.', ['Urea']),
-    scenario: textOrNull('Null where the product has none.', ['Normal']),
+    input: orNull(
+      Type.String(),
+      'The input or variety; null where layers differ in their scenario alone.',
+      'Urea',
+    ),
+    scenario: orNull(Type.String(), 'Null where the product has none.', 'Normal'),
     value: Type.Number({ description: 'Of a polygon or an area it is the mean.', examples: [2464] }),
   },
   { $id: 'WatchedValue', description: 'The last value of a layer that was sent.' },
@@ -167,11 +163,11 @@ const described = (products: readonly ProductContract[]) => ({
   name: Type.String({ description: 'The label; empty where none was given.', examples: ['My field'] }),
   product: productSchema(products, 'Of which product values are watched.'),
   country_code: Type.String({ examples: ['eth'] }),
-  crop: textOrNull('Null where the product needs none.', ['wheat']),
-  forecast_month: textOrNull('As `YYYY-MM`; null for the newest at any time.'),
+  crop: orNull(Type.String(), 'Null where the product needs none.', 'wheat'),
+  forecast_month: orNull(Type.String(), 'As `YYYY-MM`; null for the newest at any time.'),
   place: ref(SubscribedPlace),
-  input: textOrNull('Null for all.'),
-  scenario: textOrNull('Null for all.'),
+  input: orNull(Type.String(), 'Null for all.'),
+  scenario: orNull(Type.String(), 'Null for all.'),
   threshold: ref(Threshold),
   unit: Type.String({ description: 'Of the values, and of an absolute threshold.', examples: ['kg/ha'] }),
   url: Type.String({ examples: ['https://hooks.example.org/agro'] }),
@@ -187,9 +183,11 @@ const described = (products: readonly ProductContract[]) => ({
   ),
   delivered_at: timeOrNull('When something arrived last; null where nothing did.'),
   created_at: Time,
-  release: textOrNull('The release that the values were last compared with; null where none answered.', [
+  release: orNull(
+    Type.String(),
+    'The release that the values were last compared with; null where none answered.',
     'yield-eth-wheat-2026-07-v1',
-  ]),
+  ),
   values: Type.Array(ref(WatchedValue), {
     description:
       'The values that were sent last, or the first ones. Changes are measured from them, so small steps add up.',
@@ -223,10 +221,7 @@ export function defineSubscriptionSchemas(products: readonly ProductContract[]) 
   const list = Type.Object(
     {
       items: Type.Array(ref(subscription)),
-      next_cursor: Type.Unsafe<null>({
-        type: 'null',
-        description: 'Always null: there are never more.',
-      }),
+      next_cursor: NoCursor,
     },
     { $id: 'SubscriptionList', description: 'List your subscriptions, the newest first.' },
   )
@@ -236,7 +231,6 @@ export function defineSubscriptionSchemas(products: readonly ProductContract[]) 
 
 export type SubscriptionAnswer = Static<ReturnType<typeof defineSubscriptionSchemas>['subscription']>
 
-/** Outcomes of a test delivery. */
 const TEST_OUTCOMES = ['delivered', 'refused', 'unanswered', 'secret_lost'] as const
 
 export const WebhookTest = Type.Object(
@@ -246,10 +240,11 @@ export const WebhookTest = Type.Object(
       TEST_OUTCOMES,
       '`delivered`: the target answered 2xx. `refused`: it answered something else. `unanswered`: no answer came within 10 seconds. `secret_lost`: the service cannot read the secret any more; have it renewed.',
     ),
-    status: Type.Union([Type.Integer(), Type.Null()], {
-      description: 'The HTTP status that the target answered; null where it did not answer.',
-      examples: [204],
-    }),
+    status: orNull(
+      Type.Integer(),
+      'The HTTP status that the target answered; null where it did not answer.',
+      204,
+    ),
   },
   { $id: 'WebhookTest', description: 'The result of a test delivery.' },
 )

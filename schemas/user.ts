@@ -1,31 +1,19 @@
 import { type Static, Type } from 'typebox'
-import { oneOf, optional, Time } from './common.ts'
+import { oneOf, optional, orNull, Time, text } from './common.ts'
 
 export const ROLES = ['user', 'admin'] as const
 export type Role = (typeof ROLES)[number]
 
-export const PersonName = Type.String({
-  minLength: 1,
-  maxLength: 200,
-  format: 'text',
-  description: 'The name of the person.',
-  examples: ['Amina Bekele'],
-})
+export const PersonName = text(200, 'The name of the person.', 'Amina Bekele')
 
-export const Organisation = Type.String({
-  minLength: 1,
-  maxLength: 200,
-  format: 'text',
-  description: 'The employer of the person.',
-  examples: ['Oromia Extension Service'],
-})
+export const Organisation = text(200, 'The employer of the person.', 'Oromia Extension Service')
 
 export const UserProfile = Type.Object(
   {
     id: Type.String({ format: 'uuid' }),
     email: Type.String(),
     name: Type.String(),
-    organisation: Type.Union([Type.String(), Type.Null()]),
+    organisation: orNull(Type.String()),
     email_confirmed: Type.Boolean({
       description:
         'Whether the e-mail is confirmed (`POST /auth/confirm`); true where the service asks for no confirmation.',
@@ -90,6 +78,5 @@ export const DeletionReport = Type.Object(
     ],
   },
 )
-export type DeletionReport = Static<typeof DeletionReport>
 
 export const userSchemas = [ProfileChanges, DeletionReport]

@@ -65,7 +65,6 @@ import { createLookup, type Lookup } from './lookup/lookup.ts'
 import { createAreas } from './standards/areas.ts'
 import { coverage } from './standards/coverage.ts'
 import { map } from './standards/maps/routes.ts'
-import { createMemory, type Memory } from './standards/memory.ts'
 import { ogc } from './standards/ogc/index.ts'
 import { stac } from './standards/stac.ts'
 
@@ -133,15 +132,14 @@ export async function buildApp(
       await guarded.register(limitedRate)
       await guarded.register(overload)
       // Operations stand in the document in this order.
-      const memory = createMemory()
-      const readRules = await registerAdvice(guarded, lookup, memory, logged('advisory'))
+      const readRules = await registerAdvice(guarded, lookup, logged('advisory'))
       await guarded.register(location, { ...logged('location'), lookup })
       await guarded.register(admin, logged('areas'))
       await guarded.register(catalog, logged('catalog'))
       await guarded.register(changes, logged('advisory'))
       await guarded.register(feed, logged('catalog'))
       await guarded.register(scorecard, logged('feedback'))
-      await guarded.register(map, { ...logged('advisory'), lookup, memory })
+      await guarded.register(map, { ...logged('advisory'), lookup })
       await guarded.register(stac, { ...logged('catalog'), lookup })
       await guarded.register(history, { prefix: '/history', ...logged('history') })
       await guarded.register(citations, { ...logged('history'), readRules })
@@ -180,20 +178,15 @@ async function registerPages(app: App): Promise<void> {
 }
 
 /** Registers the endpoints of advice, of standards, of agents and of subscriptions. */
-async function registerAdvice(
-  guarded: App,
-  lookup: Lookup,
-  memory: Memory,
-  logged: object,
-): Promise<ReadRules> {
+async function registerAdvice(guarded: App, lookup: Lookup, logged: object): Promise<ReadRules> {
   const record = startHistoryRecorder(guarded)
   const advisors = createAdvisors(guarded, lookup)
   const readRules = createRuleReader(guarded, lookup)
   await guarded.register(advisory, { prefix: '/advisory', ...logged, lookup, advisors, record, readRules })
   const figures = createRegionStatistics(guarded, advisors)
-  const areas = createAreas(guarded, figures, memory)
-  await guarded.register(coverage, { ...logged, lookup, areas, memory })
-  await guarded.register(ogc, { prefix: '/ogc', ...logged, lookup, figures, areas, memory })
+  const areas = createAreas(guarded, figures)
+  await guarded.register(coverage, { ...logged, lookup, areas })
+  await guarded.register(ogc, { prefix: '/ogc', ...logged, lookup, figures, areas })
   await guarded.register(mcp, { prefix: '/mcp', ...logged, lookup, advisors, readRules })
   await guarded.register(subscriptions, { ...logged, lookup, advisors })
   return readRules

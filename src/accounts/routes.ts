@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Static } from 'typebox'
 import {
   EmailConfirmation,
   LoginRequest,
@@ -254,7 +255,10 @@ function askingRoute(
         ...errorResponses(...THROTTLED_ERRORS, 'MAIL_NOT_CONFIGURED'),
       },
     },
-    handler: async ({ body, ip }: FastifyRequest<{ Body: MailRequest }>, reply: FastifyReply) => {
+    handler: async (
+      { body, ip }: FastifyRequest<{ Body: Static<typeof MailRequest> }>,
+      reply: FastifyReply,
+    ) => {
       await mail.admit(body.email, ip)
       if (!mail.write(purpose, body.email)) throw overloaded()
       return reply.code(202).send()

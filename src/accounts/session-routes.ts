@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import {
   Reauthentication,
@@ -66,7 +67,10 @@ function reauthenticateRoute(app: App, service: CredentialService, secondFactor:
         ...errorResponses(...THROTTLED_ERRORS, 'UNAUTHORIZED', 'LOGIN_REQUIRED', 'FORBIDDEN'),
       },
     },
-    handler: async (request: FastifyRequest<{ Body: Reauthentication }>, reply: FastifyReply) => {
+    handler: async (
+      request: FastifyRequest<{ Body: Static<typeof Reauthentication> }>,
+      reply: FastifyReply,
+    ) => {
       const { id, sessionId } = requireSession(request)
       const { body } = request
       const visit = makeContext(app, request, reply)
@@ -264,7 +268,7 @@ function beginRoute(app: App, service: CredentialService, seal: AccountSeal) {
       },
     },
     handler: async (
-      request: FastifyRequest<{ Body: TwoFactorRequest }>,
+      request: FastifyRequest<{ Body: Static<typeof TwoFactorRequest> }>,
       reply: FastifyReply,
     ): Promise<TwoFactorSecret> => {
       const { id } = requireSession(request)
@@ -301,7 +305,9 @@ function confirmRoute(app: App, secondFactor: SecondFactor) {
         ...errorResponses(...THROTTLED_ERRORS, 'UNAUTHORIZED', 'LOGIN_REQUIRED', 'FORBIDDEN', 'NOT_FOUND'),
       },
     },
-    handler: async (request: FastifyRequest<{ Body: TwoFactorConfirmation }>): Promise<RecoveryCodes> => {
+    handler: async (
+      request: FastifyRequest<{ Body: Static<typeof TwoFactorConfirmation> }>,
+    ): Promise<RecoveryCodes> => {
       const { id: userId, sessionId } = requireSession(request)
       const factor = await findTwoFactor(db, userId)
       if (!factor || factor.confirmed) throw new ApiError('NOT_FOUND', NOT_BEGUN)
@@ -345,7 +351,10 @@ function disableRoute(app: App, service: CredentialService, secondFactor: Second
         ...errorResponses(...THROTTLED_ERRORS, 'UNAUTHORIZED', 'LOGIN_REQUIRED', 'FORBIDDEN', 'NOT_FOUND'),
       },
     },
-    handler: async (request: FastifyRequest<{ Body: TwoFactorRemoval }>, reply: FastifyReply) => {
+    handler: async (
+      request: FastifyRequest<{ Body: Static<typeof TwoFactorRemoval> }>,
+      reply: FastifyReply,
+    ) => {
       const { id: userId } = requireSession(request)
       const { body } = request
       const visit = makeContext(app, request, reply)

@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely'
-import { type AdminQuery, MAX_LEVEL } from '#schemas/areas.ts'
+import { MAX_LEVEL } from '#schemas/areas.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { nameKey } from '#src/lib/names.ts'
 
-export interface AdminCountry {
+interface AdminCountry {
   code: string
   name: string
   /** The levels that are loaded, ascending. */
@@ -46,43 +46,12 @@ export async function findAdminCountry(
   return rows[0]
 }
 
-/** A country, what it may be called by, and which boundaries of it are loaded. */
-export interface CountryWithSets {
-  code: string
-  name: string
-  lowerName: string
-  aliases: string[]
-  /** By their levels. */
-  sets: { level: number; checksum: string; loadedAt: string }[]
-}
-
-/** All countries, in the order of their codes. */
-export async function listCountriesWithSets(db: Kysely<Tables>): Promise<CountryWithSets[]> {
-  const { rows } = await sql<CountryWithSets>`
-    select
-      code,
-      name,
-      lower(name) as "lowerName",
-      array(select alias from country_alias where country_code = country.code) as aliases,
-      (
-        select coalesce(
-          json_agg(json_build_object('level', level, 'checksum', checksum, 'loadedAt', loaded_at) order by level),
-          '[]'
-        )
-        from boundary_set
-        where country_code = country.code
-      ) as sets
-    from country
-    order by code`.execute(db)
-  return rows
-}
-
 export async function listCountryCodes(db: Kysely<Tables>): Promise<string[]> {
   const rows = await db.selectFrom('country').select('code').orderBy('code').execute()
   return rows.map(({ code }) => code)
 }
 
-export interface AreaFilter {
+interface AreaFilter {
   countryCode: string
   level: number
   /** Code of an area above, or null for all. */
@@ -90,7 +59,7 @@ export interface AreaFilter {
   /** The code after which to go on, or null for the beginning. */
   after: string | null
   limit: number
-  geometry: NonNullable<AdminQuery['geometry']>
+  geometry: 'none' | 'simplified' | 'full'
 }
 
 /** The areas above, by how far above they are; null where there is none. */

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Static } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import {
   AtomFeed,
@@ -92,8 +93,6 @@ A \`since\` that is larger than any id is refused: it is of another service, or 
 
 Ask as often as you like, with the \`ETag\` of the last answer as \`If-None-Match\`: as long as nothing has changed, the answer is a 304 without a body. To be told without asking, subscribe: \`POST /subscriptions\`.`
 
-type Call = FastifyRequest<{ Querystring: FeedQuery }>
-
 function feedRoutes(app: App): void {
   const { reader: db, writer } = app.database
 
@@ -136,7 +135,7 @@ function feedRoutes(app: App): void {
       },
       preValidation: readQuery(FeedQuery),
     },
-    async (request: Call, reply: FastifyReply) => {
+    async (request: FastifyRequest<{ Querystring: Static<typeof FeedQuery> }>, reply: FastifyReply) => {
       const { since, limit = FEED_DEFAULTS.limit, format } = request.query
       const mediaType = format ? TYPE_OF[format] : negotiate(request, reply, MEDIA_TYPES)
       if (mediaType === JSON_TYPE) {

@@ -72,7 +72,6 @@ export async function findRelease(db: Kysely<Tables>, code: string): Promise<Rel
     .executeTakeFirst()
 }
 
-/** The release that is published for a series, if one is. */
 export async function findPublished(db: Kysely<Tables>, series: Series): Promise<ReleaseRow | undefined> {
   return selectReleases(db)
     .where('publication.product', '=', series.product)
@@ -165,18 +164,13 @@ export async function publishRelease(
 export async function findPrevious(trx: Transaction<Tables>, code: string): Promise<string> {
   await lockReleases(trx)
   const release = await requireRelease(trx, code)
-  const publication = await trx
-    .selectFrom('publication')
-    .innerJoin('release', 'release.id', 'publication.previous_release_id')
-    .select('release.code as previous')
-    .where('publication.release_id', '=', release.id)
-    .executeTakeFirst()
+  const previous = await findReplaced(trx, release.id)
   if (!release.publishedAt)
     throw new OperatorError(`${code} is not published: there is nothing to roll back.`)
-  if (!publication) {
+  if (!previous) {
     throw new OperatorError(`Nothing was published before ${code}: \`agro releases rollback\` withdraws it.`)
   }
-  return publication.previous
+  return previous.code
 }
 
 /** The rasters of a grid are deleted in so many pieces. */

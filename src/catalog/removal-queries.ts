@@ -12,7 +12,6 @@ import {
 } from './release-queries.ts'
 import { deleteSchedule, findSchedule, recordUnscheduled } from './schedule-queries.ts'
 
-/** A release that may be deleted. */
 interface Deletable extends ReleaseRow {
   /** Whether it is to be published at a time to come. */
   waits: boolean

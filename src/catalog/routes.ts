@@ -1,12 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { TObject, TSchema } from 'typebox'
+import type { Static, TSchema } from 'typebox'
 import {
   defineCatalogSchemas,
   defineReleasesQuery,
   defineReleasesSchemas,
   RELEASES_DEFAULTS,
   ReleaseParams,
-  type ReleasesQuery,
 } from '#schemas/catalog.ts'
 import { ref } from '#schemas/common.ts'
 import { GLOSSARY, SCENARIOS } from '#schemas/glossary.ts'
@@ -26,12 +25,6 @@ import {
 } from './published-queries.ts'
 import { listCountries } from './reference-queries.ts'
 
-interface ReleaseRoutesSchemas {
-  query: TObject
-  list: TObject
-  release: TObject
-}
-
 /** What a page can begin after. */
 const CODE = /^[a-z0-9-]{1,200}$/
 
@@ -40,30 +33,27 @@ The releases that are or were published, and those that are deleted where \`stat
 
 Admins also see those that never were published, and with \`state=incomplete\` the loads that are under way or were cut off.`
 
-function releaseRoutes(app: App, schemas: ReleaseRoutesSchemas): void {
-  app.route(listRoute(app, schemas))
-  app.route(itemRoute(app, schemas))
-}
-
-function listRoute(app: App, { query, list }: ReleaseRoutesSchemas) {
-  return {
-    method: 'GET',
-    url: '/releases',
-    config: { public: true, caching: 'own', onlyReads: true },
-    schema: {
-      operationId: 'listReleases',
-      summary: 'List releases, published and earlier',
-      description: LIST_DESCRIPTION.trim(),
-      tags: ['catalog'],
-      querystring: toQuerySchema(query),
-      response: {
-        200: { ...ref(list), description: 'A page of releases.' },
-        304: { type: 'null', description: 'The page is the one that `If-None-Match` names.' },
-        ...errorResponses('INVALID_PARAMETERS'),
+function listRoute(app: App, list: TSchema): void {
+  const query = defineReleasesQuery(app.products.list)
+  app.get(
+    '/releases',
+    {
+      config: { public: true, caching: 'own', onlyReads: true },
+      schema: {
+        operationId: 'listReleases',
+        summary: 'List releases, published and earlier',
+        description: LIST_DESCRIPTION.trim(),
+        tags: ['catalog'],
+        querystring: toQuerySchema(query),
+        response: {
+          200: { ...ref(list), description: 'A page of releases.' },
+          304: { type: 'null', description: 'The page is the one that `If-None-Match` names.' },
+          ...errorResponses('INVALID_PARAMETERS'),
+        },
       },
+      preValidation: readQuery(query),
     },
-    preValidation: readQuery(query),
-    handler: async (request: FastifyRequest<{ Querystring: ReleasesQuery }>, reply: FastifyReply) => {
+    async (request: FastifyRequest<{ Querystring: Static<typeof query> }>, reply: FastifyReply) => {
       const { product = null, country_code, crop, state = null, cursor } = request.query
       const { limit = RELEASES_DEFAULTS.limit } = request.query
       const countryCode = country_code?.trim().toLowerCase() ?? null
@@ -84,28 +74,29 @@ function listRoute(app: App, { query, list }: ReleaseRoutesSchemas) {
       if (allowCaching(request, reply, entityTag(JSON.stringify(answer)))) return reply.code(304).send()
       return answer
     },
-  } as const
+  )
 }
 
-function itemRoute(app: App, { release }: ReleaseRoutesSchemas) {
-  return {
-    method: 'GET',
-    url: '/releases/:release',
-    config: { public: true, caching: 'own', onlyReads: true },
-    schema: {
-      operationId: 'getRelease',
-      summary: 'Get a release',
-      description:
-        'The layers, grids, source, licence and checksum of a release, and its publications. A deleted release has the rest of its record.',
-      tags: ['catalog'],
-      params: ReleaseParams,
-      response: {
-        200: { ...ref(release), description: 'The release.' },
-        304: { type: 'null', description: 'It is as `If-None-Match` names it.' },
-        ...errorResponses('NOT_FOUND'),
+function itemRoute(app: App, release: TSchema): void {
+  app.get(
+    '/releases/:release',
+    {
+      config: { public: true, caching: 'own', onlyReads: true },
+      schema: {
+        operationId: 'getRelease',
+        summary: 'Get a release',
+        description:
+          'The layers, grids, source, licence and checksum of a release, and its publications. A deleted release has the rest of its record.',
+        tags: ['catalog'],
+        params: ReleaseParams,
+        response: {
+          200: { ...ref(release), description: 'The release.' },
+          304: { type: 'null', description: 'It is as `If-None-Match` names it.' },
+          ...errorResponses('NOT_FOUND'),
+        },
       },
     },
-    handler: async (request: FastifyRequest<{ Params: ReleaseParams }>, reply: FastifyReply) => {
+    async (request: FastifyRequest<{ Params: Static<typeof ReleaseParams> }>, reply: FastifyReply) => {
       const code = request.params.release
       const found = CODE.test(code)
         ? await describeRelease(app.database.reader, code, seesUnpublished(request))
@@ -117,7 +108,7 @@ function itemRoute(app: App, { release }: ReleaseRoutesSchemas) {
       if (allowCaching(request, reply, entityTag(JSON.stringify(found)))) return reply.code(304).send()
       return { ...found }
     },
-  } as const
+  )
 }
 
 function seesUnpublished({ user }: FastifyRequest): boolean {
@@ -181,8 +172,9 @@ function descriptionOf(schema: TSchema): string {
 export async function catalog(app: App): Promise<void> {
   const { list: products } = app.products
   const { catalog: response, components } = defineCatalogSchemas(products)
-  const { components: ofReleases, ...releases } = defineReleasesSchemas(products)
+  const { components: ofReleases, list, release } = defineReleasesSchemas(products)
   for (const schema of [...components, ...ofReleases]) app.addSchema(schema)
   catalogRoutes(app, response)
-  releaseRoutes(app, { query: defineReleasesQuery(products), ...releases })
+  listRoute(app, list)
+  itemRoute(app, release)
 }

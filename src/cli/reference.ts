@@ -10,7 +10,7 @@ import {
   removeEntry,
   renameEntry,
   withdrawCrop,
-} from '#src/catalog/reference-changes.ts'
+} from '#src/catalog/reference-change-queries.ts'
 import {
   COUNTRIES,
   type CountryEntry,

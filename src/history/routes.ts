@@ -2,14 +2,14 @@ import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
-import { type TObject, Type } from 'typebox'
+import { type Static, type TObject, Type } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import {
+  type defineHistoryQuery,
   HISTORY_DEFAULTS,
   HistoryCsv,
   HistoryFeature,
   HistoryFeatureCollection,
-  type HistoryQuery,
 } from '#schemas/history.ts'
 import { toQuerySchema } from '#schemas/point-request.ts'
 import type { Tables } from '#src/data/tables.ts'
@@ -194,7 +194,7 @@ function listRoute({ database, inTurn, products }: App, { query, list }: History
       },
     },
     preValidation: readQuery(query),
-    handler: async (request: FastifyRequest<{ Querystring: HistoryQuery }>, reply: FastifyReply) => {
+    handler: async (request: ListCall, reply: FastifyReply) => {
       const format = negotiateFormat(request, reply, HISTORY_FORMATS)
       const { limit = HISTORY_DEFAULTS.limit, cursor, all } = request.query
       const { filter, filters } = readFilter(request)
@@ -294,8 +294,10 @@ function requireItem<Found extends HistoryRow | true>(found: Found | undefined):
   throw new ApiError('NOT_FOUND', 'There is nothing with this id in your history.')
 }
 
+type ListCall = FastifyRequest<{ Querystring: Static<ReturnType<typeof defineHistoryQuery>> }>
+
 /** The filter of a request, and the same as the checksum of cursors has it. */
-function readFilter(request: FastifyRequest<{ Querystring: HistoryQuery }>) {
+function readFilter(request: ListCall) {
   const { product = null, kind = null, country_code, from, to } = request.query
   const countryCode = country_code?.trim().toLowerCase() ?? null
   const period = readPeriod(from, to)

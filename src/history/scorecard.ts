@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
+import type { Static } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import {
   SCORECARD_DEFAULTS,
@@ -97,7 +98,10 @@ Compares observations (\`observed\` of feedback) with the predictions of the rel
 
 Only products whose layers differ in their scenario alone can be observed, such as yields. \`agro scorecard\` also takes observations from a file.`
 
-type Call = FastifyRequest<{ Params: ScorecardParams; Querystring: ScorecardQuery }>
+type Call = FastifyRequest<{
+  Params: Static<typeof ScorecardParams>
+  Querystring: Static<typeof ScorecardQuery>
+}>
 
 function scorecardRoutes(app: App): void {
   const db = app.database.writer

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { TSchema } from 'typebox'
+import type { Static, TSchema } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import {
   type AdvisoryCounts,
@@ -137,7 +137,7 @@ function statsRoutes(app: App, response: TSchema): void {
       },
       preValidation: readQuery(StatsQuery),
     },
-    async (request: FastifyRequest<{ Querystring: StatsQuery }>): Promise<Stats> => {
+    async (request: FastifyRequest<{ Querystring: Static<typeof StatsQuery> }>): Promise<Stats> => {
       const { from, to, scope = 'own' } = request.query
       const caller = requireCaller(request)
       const { id, role } = caller

@@ -4,7 +4,6 @@ import type { Tables } from '#src/data/tables.ts'
 /** West, south, east and north in decimal degrees. West is greater than east where the rectangle crosses 180 degrees. */
 export type Rectangle = readonly [west: number, south: number, east: number, north: number]
 
-/** A level of a country with loaded areas. */
 export interface LoadedLevel {
   countryCode: string
   level: number
@@ -124,7 +123,6 @@ function meetsPiece([west, south, east, north]: Rectangle): RawBuilder<boolean> 
   return sql<boolean>`st_intersects(piece.geom, ${box})`
 }
 
-/** The format of shapes. */
 export interface ShapeFormat {
   crs: 'lonlat' | 'latlon' | 'mercator'
   /** Degrees by which borders may be off. */

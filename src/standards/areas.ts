@@ -4,6 +4,7 @@ import type { FoundArea, RegionStatistics, RegionValues } from '#src/advice/poly
 import type { Tables } from '#src/data/tables.ts'
 import type { App } from '#src/http/app.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
+import { Cache } from '#src/lib/cache.ts'
 import { type PublishedRelease, refuseIfReplaced } from '#src/lookup/releases.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
 import {
@@ -16,7 +17,8 @@ import {
   type Rectangle,
   type ShapeFormat,
 } from './area-queries.ts'
-import type { Memory } from './memory.ts'
+
+const MIB = 2 ** 20
 
 /** What an area takes in memory beside its texts, a shape beside its text, and a statistic. */
 const AREA_BYTES = 400
@@ -57,9 +59,9 @@ export interface RequestContext {
 export type Areas = ReturnType<typeof createAreas>
 
 /** The areas of countries, their shapes, and the statistics of releases in them: from memory where that has them. */
-export function createAreas(app: App, figures: RegionStatistics, memory: Memory) {
+export function createAreas(app: App, figures: RegionStatistics) {
   const db = app.database.reader
-  const levels = createLevels(db, memory)
+  const levels = createLevels(db)
   return {
     loaded: levels.loaded,
     level: levels.level,
@@ -70,17 +72,17 @@ export function createAreas(app: App, figures: RegionStatistics, memory: Memory)
       const codes = new Set(await inTurn(() => listCodesMeeting(db, level.loaded, rectangle)))
       return all.filter((place) => codes.has(level.areas[place]?.code ?? ''))
     },
-    shapes: createShapes(db, memory, levels.forget),
+    shapes: createShapes(db, levels.forget),
     columnsOf: figures.columnsOf,
-    statistics: createStatistics(figures, memory, levels.forget),
+    statistics: createStatistics(figures, levels.forget),
   }
 }
 
 /** Forgets a level with other areas than those in memory. */
 type Forget = (loaded: LoadedLevel) => Error
 
-function createLevels(db: Kysely<Tables>, memory: Memory) {
-  const levels = memory.part<AreaLevel>('level')
+function createLevels(db: Kysely<Tables>) {
+  const levels = new Cache<string, AreaLevel>('levels of areas', { maxSize: 16 * MIB, sizeOf: bytesOfLevel })
   let latest: { boundaries: string; loaded: readonly LoadedLevel[] } | undefined
 
   const forget: Forget = (loaded) => {
@@ -109,14 +111,14 @@ function createLevels(db: Kysely<Tables>, memory: Memory) {
   /** @throws {ApiError} OVERLOADED while the boundaries are being replaced */
   async function level(loaded: LoadedLevel, inTurn: RunQueued): Promise<AreaLevel> {
     const key = keyOf(loaded)
-    return levels.get(key) ?? inTurn(() => levels.load(key, () => read(loaded), bytesOfLevel))
+    return levels.get(key) ?? inTurn(() => levels.load(key, () => read(loaded)))
   }
 
   return { loaded, level, forget }
 }
 
-function createShapes(db: Kysely<Tables>, memory: Memory, forget: Forget) {
-  const shapes = memory.part<string[]>('shapes')
+function createShapes(db: Kysely<Tables>, forget: Forget) {
+  const shapes = new Cache<string, string[]>('shapes of areas', { maxSize: 24 * MIB, sizeOf: bytesOfShapes })
 
   async function read(level: AreaLevel, { first, end }: Part, format: ShapeFormat): Promise<string[]> {
     const areas = level.areas.slice(first, end)
@@ -136,7 +138,7 @@ function createShapes(db: Kysely<Tables>, memory: Memory, forget: Forget) {
     inTurn: RunQueued,
   ): Promise<string[]> {
     const key = `${keyOf(level.loaded)} ${part.first} ${format.crs} ${format.tolerance}`
-    return shapes.get(key) ?? inTurn(() => shapes.load(key, () => read(level, part, format), bytesOfShapes))
+    return shapes.get(key) ?? inTurn(() => shapes.load(key, () => read(level, part, format)))
   }
 
   /**
@@ -162,8 +164,17 @@ function createShapes(db: Kysely<Tables>, memory: Memory, forget: Forget) {
   }
 }
 
-function createStatistics(figures: RegionStatistics, memory: Memory, forget: Forget) {
-  const tables = memory.part<(RegionValues | undefined)[]>('statistics')
+/** The statistics of a release in the areas of a level, by their places. */
+interface StatisticsTable {
+  columns: number
+  rows: (RegionValues | undefined)[]
+}
+
+function createStatistics(figures: RegionStatistics, forget: Forget) {
+  const tables = new Cache<string, StatisticsTable>('statistics of areas', {
+    maxSize: 16 * MIB,
+    sizeOf: ({ columns, rows }) => STATISTIC_BYTES * (1 + rows.length) * (1 + columns),
+  })
 
   async function find(
     release: PublishedRelease,
@@ -182,11 +193,9 @@ function createStatistics(figures: RegionStatistics, memory: Memory, forget: For
   }
 
   /** The statistics in the areas of a level, by their places, as far as they are in memory. */
-  function openTable(release: PublishedRelease, { loaded, areas }: AreaLevel): (RegionValues | undefined)[] {
-    const key = `${release.id} ${keyOf(loaded)}`
-    const table = tables.get(key) ?? []
-    tables.set(key, table, STATISTIC_BYTES * areas.length * (1 + figures.columnsOf(release).length))
-    return table
+  function openTable(release: PublishedRelease, { loaded, areas }: AreaLevel): StatisticsTable['rows'] {
+    const create = () => ({ columns: figures.columnsOf(release).length, rows: Array(areas.length) })
+    return tables.getOrCreate(`${release.id} ${keyOf(loaded)}`, create).rows
   }
 
   /**
@@ -230,11 +239,11 @@ function partAt({ parts }: AreaLevel, place: number): Part {
 }
 
 function bytesOfLevel({ areas }: AreaLevel): number {
-  return areas.reduce((sum, { code, name }) => sum + AREA_BYTES + 2 * (code.length + name.length), 0)
+  return areas.reduce((sum, { code, name }) => sum + AREA_BYTES + 2 * (code.length + name.length), AREA_BYTES)
 }
 
 function bytesOfShapes(shapes: readonly string[]): number {
-  return shapes.reduce((sum, shape) => sum + SHAPE_BYTES + shape.length, 0)
+  return shapes.reduce((sum, shape) => sum + SHAPE_BYTES + shape.length, SHAPE_BYTES)
 }
 
 function* partsOf(areas: readonly LevelArea[]): Generator<Part> {

@@ -30,7 +30,6 @@ import { type PublishedRelease, versionOf } from '#src/lookup/releases.ts'
 import { listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
 import type { LevelArea, LoadedLevel, Rectangle } from './area-queries.ts'
 import type { AreaLevel, Areas, RequestContext } from './areas.ts'
-import type { Memory } from './memory.ts'
 import { sortByCode } from './published.ts'
 
 /** How long a page waits for computing; then it ends, and the next one goes on. */
@@ -117,7 +116,6 @@ function describeGap(product: ProductDefinition, country: Country, crop: string 
   return { ...none, code: 'NO_RELEASE', reason: describeNotPublished(subject, null, []) }
 }
 
-/** The share of an area with values of a release. */
 function describeShare(release: PublishedRelease, area: Rectangle, percent: number): CoverageEntry {
   const { code, product, cropCode, forecastPeriod, coverages } = release
   const entry = {
@@ -172,8 +170,6 @@ type Format = keyof typeof WRITERS
 /** A page as a request asks for it. */
 interface PageRequest {
   snapshot: Snapshot
-  /** Changes with the data of all answers. */
-  version: string
   filter: CoverageFilter
   format: Format
   /** The releases that may be in it. */
@@ -189,76 +185,72 @@ interface CoveragePage {
   last: { countryCode: string; code: string } | null
 }
 
-/** Reads pages of areas. They end early where computing takes long. */
-function createPages({ products, turns }: App, areas: Areas, memory: Memory) {
-  /** The texts of the areas of a level, by their places: pages of any length are made of them. */
-  const stored = memory.part<string[]>('coverage')
+/** Areas that are written without letting others go on. */
+const AREAS_A_SLICE = 20
 
-  /** Writes areas from one place to another. @returns the first place that is not written */
+/** Reads pages of areas. They end early where computing takes long. */
+function createPages({ products, turns }: App, areas: Areas) {
+  /** Writes the areas at some places, up to the first one that takes too long. */
   async function write(
-    page: PageRequest,
-    { level, columns, texts }: { level: AreaLevel; columns: readonly Column[]; texts: string[] },
-    [from, to]: readonly [number, number],
+    level: AreaLevel,
+    columns: readonly Column[],
+    places: readonly number[],
+    { format }: PageRequest,
     context: RequestContext & { until: number },
-  ): Promise<number> {
-    const missing = Array.from({ length: to - from }, (_, at) => from + at).filter(
-      (place) => texts[place] === undefined,
-    )
-    let computed = missing.length
+  ): Promise<string[]> {
+    const clientKey = clientKeyOf(context.request)
+    let computed = places
     const percents = new Map<Column, number[]>()
     for (const column of columns) {
       if (!('coverages' in column)) continue
-      await turns.next(clientKeyOf(context.request))
+      await turns.next(clientKey)
       const found: number[] = []
       const names = areas.columnsOf(column)
-      const places = missing.slice(0, computed)
-      for await (const figures of areas.statistics(column, level, places, context, context.until)) {
+      for await (const figures of areas.statistics(column, level, computed, context, context.until)) {
         found.push(coveredPercent(names, figures))
       }
       percents.set(column, found)
-      computed = found.length
+      computed = computed.slice(0, found.length)
     }
-    for (const [at, place] of missing.slice(0, computed).entries()) {
-      await turns.next(clientKeyOf(context.request))
+    const texts: string[] = []
+    for (const [at, place] of computed.entries()) {
+      if (at % AREAS_A_SLICE === 0) await turns.next(clientKey)
       const area = level.areas[place] as LevelArea
       const entries = columns.map((column) =>
         'coverages' in column
           ? describeShare(column, area.extent, percents.get(column)?.[at] as number)
           : column,
       )
-      texts[place] = WRITERS[page.format](level.loaded, area, entries)
+      texts.push(WRITERS[format](level.loaded, area, entries))
     }
-    return missing[computed] ?? to
+    return texts
   }
 
   return async (page: PageRequest, context: RequestContext & { until: number }): Promise<CoveragePage> => {
-    const { snapshot, version, filter, format, releases, after, limit } = page
+    const { snapshot, filter, releases, after, limit } = page
     const loaded = await areas.loaded(snapshot, context.inTurn)
     refuseUnlessLoaded(snapshot, loaded, filter)
-    const pageTexts: string[] = []
+    const texts: string[] = []
     let last: CoveragePage['last'] = null
     for (const country of listCountries(snapshot, filter, after)) {
       const ofCountry = loaded.find((one) => one.countryCode === country.code && one.level === filter.level)
       if (!ofCountry) continue
       const level = await areas.level(ofCountry, context.inTurn)
-      const [from, to] = findPlaces(level, filter, after)
-      if (from >= to) continue
-      if (pageTexts.length === limit) return { texts: pageTexts, last }
+      const places = findPlaces(level, filter, after)
+      if (places.length === 0) continue
+      if (texts.length === limit) return { texts, last }
       const columns = listColumns(products.list, country, releases, filter)
-      const subject = [filter.product, filter.crop, country.code, filter.level, ofCountry.version]
-      const key = [version, format, ...subject].join(' ')
-      const texts = releases === snapshot.published ? (stored.get(key) ?? []) : []
-      const end = Math.min(to, from + limit - pageTexts.length)
-      const next = await write(page, { level, columns, texts }, [from, end], context)
-      if (releases === snapshot.published) {
-        stored.set(key, texts, level.areas.length * (texts[from]?.length ?? 0))
+      const shown = places.slice(0, limit - texts.length)
+      const written = await write(level, columns, shown, page, context)
+      texts.push(...written)
+      last = {
+        countryCode: country.code,
+        code: level.areas[shown[written.length - 1] as number]?.code as string,
       }
-      pageTexts.push(...texts.slice(from, next))
-      last = { countryCode: country.code, code: level.areas[next - 1]?.code as string }
-      if (next < to) return { texts: pageTexts, last }
+      if (written.length < places.length) return { texts, last }
     }
-    if (pageTexts.length === 0 && after === null) throw nothingFound(filter)
-    return { texts: pageTexts, last: null }
+    if (texts.length === 0 && after === null) throw nothingFound(filter)
+    return { texts, last: null }
   }
 }
 
@@ -286,16 +278,15 @@ function listCountries(
   )
 }
 
-/** The places of the requested areas of a level: from one on, to before another. */
 function findPlaces(
   { areas, loaded }: AreaLevel,
   { area }: CoverageFilter,
   after: PageRequest['after'],
-): readonly [from: number, to: number] {
+): number[] {
   const code = after?.countryCode === loaded.countryCode ? after.code : ''
-  const from = areas.findIndex((other) => (area === null ? other.code > code : other.code === area))
-  if (from < 0) return [0, 0]
-  return [from, area === null ? areas.length : from + 1]
+  const first = areas.findIndex((other) => (area === null ? other.code > code : other.code === area))
+  if (first < 0) return []
+  return area === null ? [...areas.keys()].slice(first) : [first]
 }
 
 function nothingFound({ level, area }: CoverageFilter): ApiError {
@@ -390,15 +381,14 @@ function nextPage({ url, basePath, server }: Call, cursor: string): string {
 interface CoverageOptions {
   lookup: Lookup
   areas: Areas
-  memory: Memory
 }
 
 /** How much of each area has values. */
-export async function coverage(app: App, { lookup, areas, memory }: CoverageOptions): Promise<void> {
+export async function coverage(app: App, { lookup, areas }: CoverageOptions): Promise<void> {
   const { components, list, table } = defineCoverageSchemas(app.products.list)
   for (const schema of components) app.addSchema(schema)
   const query = defineCoverageQuery(app.products.list)
-  const readPage = createPages(app, areas, memory)
+  const readPage = createPages(app, areas)
   const versions = new WeakMap<Snapshot, string>()
 
   function versionAll(snapshot: Snapshot): string {
@@ -436,7 +426,7 @@ export async function coverage(app: App, { lookup, areas, memory }: CoverageOpti
       const inTurn: RequestContext['inTurn'] = (read) => app.inTurn(request, reply, read)
       const until = performance.now() + COMPUTING_MS
       const { texts, last } = await readPage(
-        { ...{ snapshot, version, filter, format, releases, after, limit } },
+        { snapshot, filter, format, releases, after, limit },
         { request, reply, inTurn, until },
       )
       // A page that ends early will be longer.

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ref } from '#schemas/common.ts'
+import { rectangle } from '#schemas/geojson.ts'
 import { SERVICE_NAME } from '#schemas/service.ts'
 import {
   COG_TYPE,
@@ -147,7 +148,7 @@ function writeItem(
 ): StacItem {
   const { code, forecastPeriod, createdAt, synthetic } = release
   const parent = `${root}/stac/collections/${id}`
-  const [west, south, east, north] = boundReleases([release])
+  const bbox = boundReleases([release])
   const [start_datetime, end_datetime] = periodOf(release)
   const created = createdAt.toISOString()
   const { license, licenseLinks } = describeLicence(root, [release])
@@ -157,20 +158,8 @@ function writeItem(
     stac_extensions: [PROJECTION, RASTER],
     id: code,
     collection: id,
-    bbox: [west, south, east, north],
-    geometry: {
-      type: 'Polygon',
-      // Counterclockwise.
-      coordinates: [
-        [
-          [west, south],
-          [east, south],
-          [east, north],
-          [west, north],
-          [west, south],
-        ],
-      ],
-    },
+    bbox,
+    geometry: rectangle(...bbox),
     properties: {
       title,
       ...(forecastPeriod === null ? { datetime: created } : { datetime: null, start_datetime, end_datetime }),
@@ -305,8 +294,7 @@ function addCollection(app: App, lookup: Lookup): void {
       ...errorResponses('NOT_FOUND'),
     },
   }
-  type Call = FastifyRequest<{ Params: StacCollectionParams }>
-  app.get('/stac/collections/:collection', { config: CONFIG, schema }, async (request: Call, reply) => {
+  app.get('/stac/collections/:collection', { config: CONFIG, schema }, async (request, reply) => {
     const { collection: id } = request.params
     const series = findSeries(app, await lookup.current(), id)
     if (series) return send(request, reply, JSON_TYPE, writeCollection(request.rootUrl, series))
@@ -332,23 +320,18 @@ function addItem(app: App, lookup: Lookup): void {
       ...errorResponses('NOT_FOUND'),
     },
   }
-  type Call = FastifyRequest<{ Params: StacItemParams }>
-  app.get(
-    '/stac/collections/:collection/items/:item',
-    { config: CONFIG, schema },
-    async (request: Call, reply) => {
-      const { collection: id, item: code } = request.params
-      const snapshot = await lookup.current()
-      const message = `There is no item ${code} in the collection ${id}.`
-      const release = selectPublished(snapshot, code, message)
-      if (nameSeries(release) !== id) throw new ApiError('NOT_FOUND', message)
-      const { rootUrl } = request
-      const layers = await readExisting(() => listLayers(app.database.reader, release.id), message)
-      const assets = layers.flatMap((layer) => describeAssets(app, rootUrl, code, layer))
-      const title = nameRelease(app.products.of(release.product).names.title, release, snapshot)
-      return send(request, reply, GEOJSON_TYPE, writeItem(rootUrl, { id, title }, release, assets))
-    },
-  )
+  app.get('/stac/collections/:collection/items/:item', { config: CONFIG, schema }, async (request, reply) => {
+    const { collection: id, item: code } = request.params
+    const snapshot = await lookup.current()
+    const message = `There is no item ${code} in the collection ${id}.`
+    const release = selectPublished(snapshot, code, message)
+    if (nameSeries(release) !== id) throw new ApiError('NOT_FOUND', message)
+    const { rootUrl } = request
+    const layers = await readExisting(() => listLayers(app.database.reader, release.id), message)
+    const assets = layers.flatMap((layer) => describeAssets(app, rootUrl, code, layer))
+    const title = nameRelease(app.products.of(release.product).names.title, release, snapshot)
+    return send(request, reply, GEOJSON_TYPE, writeItem(rootUrl, { id, title }, release, assets))
+  })
 }
 
 /** The published data for programs that read the SpatioTemporal Asset Catalog. */

@@ -1,10 +1,5 @@
-import {
-  type AreaInput,
-  defineAreaInput,
-  definePointInput,
-  listProductCodes,
-  QuantitiesInput,
-} from '#schemas/agent-tools.ts'
+import type { Static } from 'typebox'
+import { defineAreaInput, definePointInput, listProductCodes, QuantitiesInput } from '#schemas/agent-tools.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { hasQuantities, type Quantities, type Quantity } from '#schemas/quantities.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
@@ -30,7 +25,7 @@ import { locateQuestion, type Region, type ToolServices } from './tool-services.
 export function adviseArea({ products, adviseRegion, searchAreas, findReleaseSources }: ToolServices) {
   /** @throws {ApiError} INVALID_PARAMETERS, UNKNOWN_AREA */
   async function findRegion(
-    { area, level, polygon, country_code: country }: AreaInput,
+    { area, level, polygon, country_code: country }: Static<ReturnType<typeof defineAreaInput>>,
     call: ToolCall,
   ): Promise<Region> {
     if ((area === undefined) === (polygon === undefined)) {

@@ -1,3 +1,4 @@
+import type { Static } from 'typebox'
 import {
   CatalogueInput,
   defineReleasesInput,
@@ -200,7 +201,7 @@ export function explainNoData(services: ToolServices) {
 
   /** By product: its release, or the reason for no value. */
   async function readOutcomes(
-    input: PlaceInput,
+    input: Static<typeof PlaceInput>,
     location: LocationValidation,
     call: ToolCall,
   ): Promise<Map<string, string | Reason>> {

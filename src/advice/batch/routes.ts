@@ -4,10 +4,10 @@ import { ReleaseHeader } from '#schemas/advisory.ts'
 import {
   AnswerLines,
   BATCH_LIMITS,
-  type BatchFormats,
   BatchParameters,
   BatchPoint,
   type BatchSchemas,
+  type defineBatchFormats,
   PointCollection,
   PointLines,
   PointTable,
@@ -98,7 +98,7 @@ Answers up to ${BATCH_LIMITS.anonymous} points, or ${BATCH_LIMITS.withToken} wit
 
 function documentOperation(
   { product, parameters, request, response }: BatchSchemas<ProductDefinition>,
-  forms: BatchFormats,
+  forms: ReturnType<typeof defineBatchFormats>,
 ) {
   const { code, names } = product
   return {
@@ -189,7 +189,7 @@ declare module 'fastify' {
 interface BatchOptions {
   lookup: Lookup
   schemas: BatchSchemas<ProductDefinition>[]
-  forms: BatchFormats
+  forms: ReturnType<typeof defineBatchFormats>
   readRules: ReadRules
 }
 

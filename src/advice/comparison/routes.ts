@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Static } from 'typebox'
 import {
   ChangesCsv,
   ChangesParams,
@@ -77,7 +78,7 @@ The changes from release \`a\` to release \`b\`, area by area: means, coverage, 
 
 Means and cover are exact, as in advice for polygons. Gains, losses and changes are exact on the borders of areas. Inside they come from the summaries of tiles, with bounds; \`exact\` compares every pixel. A process makes one comparison at a time; after a minute the answer is 503 \`QUERY_TIMEOUT\`.`
 
-type Call = FastifyRequest<{ Params: ChangesParams; Querystring: ChangesQuery }>
+type Call = FastifyRequest<{ Params: Static<typeof ChangesParams>; Querystring: Static<typeof ChangesQuery> }>
 
 function changesRoutes(app: App): void {
   const compareWithTimeout = createComparisonQueue(app)

@@ -10,7 +10,7 @@ import {
   type PolygonSchemas,
   withoutPlaces,
 } from '#schemas/polygon.ts'
-import type { PolygonsFormats, PolygonsSchemas } from '#schemas/polygons.ts'
+import type { definePolygonsFormats, PolygonsSchemas } from '#schemas/polygons.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { AreaReference } from '#src/catalog/area-queries.ts'
 import { BODY_ERRORS, errorResponses, NO_VALUE_ERRORS } from '#src/errors.ts'
@@ -92,7 +92,7 @@ interface PolygonOptions {
   advisors: Advisors
   schemas: PolygonSchemas<ProductDefinition>[]
   /** The operations for many polygons. */
-  many: { schemas: PolygonsSchemas<ProductDefinition>[]; forms: PolygonsFormats }
+  many: { schemas: PolygonsSchemas<ProductDefinition>[]; forms: ReturnType<typeof definePolygonsFormats> }
   record: RecordAdvisory
   readRules: ReadRules
 }

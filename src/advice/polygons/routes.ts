@@ -7,11 +7,11 @@ import { DataValueSet } from '#schemas/dhis2.ts'
 import { asQuery } from '#schemas/point-request.ts'
 import { withoutPlaces } from '#schemas/polygon.ts'
 import {
+  type definePolygonsFormats,
   MOST_POLYGONS,
   type PlainPolygonsRequest,
   POLYGONS_PARAMETERS,
   PolygonCollection,
-  type PolygonsFormats,
   type PolygonsRequest,
   type PolygonsSchemas,
 } from '#schemas/polygons.ts'
@@ -91,7 +91,7 @@ Answers are streamed. The service computes at most two polygons of a caller at a
 
 function documentOperation(
   { product, request, response }: PolygonsSchemas<ProductDefinition>,
-  forms: PolygonsFormats,
+  forms: ReturnType<typeof definePolygonsFormats>,
 ) {
   const { code, names } = product
   const collection = ref(PolygonCollection)
@@ -155,7 +155,7 @@ interface Begun {
 interface ManyOptions {
   lookup: Lookup
   schemas: PolygonsSchemas<ProductDefinition>[]
-  forms: PolygonsFormats
+  forms: ReturnType<typeof definePolygonsFormats>
   advisors: Advisors
   readRules: ReadRules
 }

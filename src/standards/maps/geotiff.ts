@@ -2,8 +2,9 @@ import { tmpdir } from 'node:os'
 import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Static } from 'typebox'
 import { GeoTiff, ref } from '#schemas/common.ts'
-import { GeotiffParams, type TilesetParams } from '#schemas/map.ts'
+import { GeotiffParams } from '#schemas/map.ts'
 import type { Products } from '#schemas/products/define.ts'
 import { createMadeFiles, type MadeFile, type OpenMadeFile } from '#src/data/files/made-files.ts'
 import {
@@ -28,7 +29,7 @@ import type { PublishedRelease } from '#src/lookup/releases.ts'
 import { findPixelType, storedNodata, withType } from '#src/raster/pixels.ts'
 import { type Layer, labelLayer } from '../layer-queries.ts'
 import { nameMonth, readExisting } from '../published.ts'
-import { type MapFinder, type MapSubject, type Maps, notPublished } from './maps.ts'
+import { type MapSubject, type Maps, notPublished } from './maps.ts'
 
 /**
  * Writes the pixels of a layer as they are stored, with their description.
@@ -220,9 +221,7 @@ const HEADERS = {
   'Content-Disposition': { type: 'string', description: 'The name of the file.' },
 }
 
-type Call = FastifyRequest<{ Params: TilesetParams }>
-
-export function geotiffRoute(app: App, find: MapFinder, maps: Maps): void {
+export function geotiffRoute(app: App, maps: Maps): void {
   const geotiffs = createGeotiffs(app, maps)
 
   app.get(
@@ -255,8 +254,8 @@ export function geotiffRoute(app: App, find: MapFinder, maps: Maps): void {
       },
       preValidation: readPath(GeotiffParams),
     },
-    async (request: Call, reply) => {
-      const subject = await find.subject(request, reply, request.params)
+    async (request: FastifyRequest<{ Params: Static<typeof GeotiffParams> }>, reply: FastifyReply) => {
+      const subject = await maps.findSubject(request, reply, request.params)
       const known = geotiffs.known(subject)
       if (known && allowCaching(request, reply, tagOf(known))) return reply.code(304).send()
       const open = () => geotiffs.open(subject, clientKeyOf(request))
@@ -265,7 +264,7 @@ export function geotiffRoute(app: App, find: MapFinder, maps: Maps): void {
         await file.handle.close()
         return reply.code(304).send()
       }
-      return send(request, reply, file)
+      return send(request, reply, file, fileNameOf(subject))
     },
   )
 }
@@ -276,12 +275,17 @@ function tagOf({ checksum }: Pick<OpenMadeFile, 'checksum'>): string {
 }
 
 /** Codes of releases have nothing else in them. */
-function fileNameOf({ params: { release, layer } }: Call): string {
-  return `${release.replaceAll(/[^\w.-]/g, '-')}-${layer}.tif`
+function fileNameOf({ release, layer }: MapSubject): string {
+  return `${release.code.replaceAll(/[^\w.-]/g, '-')}-${layer.number}.tif`
 }
 
 /** Sends a file, or the bytes of it that are asked for. */
-async function send(request: Call, reply: FastifyReply, file: OpenMadeFile): Promise<FastifyReply> {
+async function send(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  file: OpenMadeFile,
+  name: string,
+): Promise<FastifyReply> {
   const { bytes, handle } = file
   const { range: asked, 'if-range': ifRange } = request.headers
   const isAsked = request.method === 'GET' && isRangeCurrent(ifRange as string | undefined, tagOf(file))
@@ -295,7 +299,7 @@ async function send(request: Call, reply: FastifyReply, file: OpenMadeFile): Pro
   reply.type(COG).headers({
     'accept-ranges': 'bytes',
     'content-length': last - first + 1,
-    'content-disposition': `attachment; filename="${fileNameOf(request)}"`,
+    'content-disposition': `attachment; filename="${name}"`,
   })
   if (range) reply.code(206).header('content-range', `bytes ${first}-${last}/${bytes}`)
   if (request.method === 'HEAD') {

@@ -1,10 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Cut, Tileset, TilesetParams } from '#schemas/map.ts'
+import type { Cut, Tileset } from '#schemas/map.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { escaped } from '#src/http/plain-page.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
+import { Cache } from '#src/lib/cache.ts'
 import { sharedWork } from '#src/lib/fair-queue.ts'
 import { round, roundDegrees } from '#src/lib/round.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
@@ -24,7 +25,6 @@ import {
   type ValueEnds,
 } from '#src/raster/maps.ts'
 import { type Layer, listLayers, readMeans } from '../layer-queries.ts'
-import type { Memory } from '../memory.ts'
 import { layersAddress, readExisting, selectPublished } from '../published.ts'
 import { findCells, type MapSource, partsOf, readValues } from './values.ts'
 
@@ -48,7 +48,6 @@ const MOST_CLASSES = VIRIDIS.length
 const NOTHING: Rgba = [0, 0, 0, 0]
 const OPAQUE = 255
 
-/** A colour for each of some classes. */
 function chooseColours(classes: number): Rgba[] {
   return Array.from({ length: classes }, (_, at) => {
     const place = classes === 1 ? (MOST_CLASSES - 1) / 2 : (at * (MOST_CLASSES - 1)) / (classes - 1)
@@ -77,9 +76,12 @@ const MOST_BLOCKS = 4096
 /** However many layers there are: of each so many at least, or a sixteenth of them where it has more. */
 const FEWEST_BLOCKS = 64
 
-/** Bytes of a layer, of a legend, and of a tile beside its picture, in memory. */
-const LAYER_BYTES = 1000
-const LEGEND_BYTES = 200
+/** Bounds of what is in memory: layers of all releases, which take a kilobyte, legends, and tiles. */
+const MOST_LAYERS = 8000
+const MOST_LEGENDS = 10_000
+const TILES_BYTES = 16 * 2 ** 20
+
+/** Bytes of a tile beside its picture. */
 const TILE_BYTES = 500
 
 /** The levels of blocks that cover a layer with so few of them. */
@@ -93,7 +95,6 @@ function coarsestLevel({ coverage: { width, height, tileSize } }: Layer, most: n
   return { level, firstRow: 0, lastRow: rows - 1, firstColumn: 0, lastColumn: columns - 1 }
 }
 
-/** The values and weights of the blocks of layers. */
 async function readBlocks({ db, pause }: MapSource, layers: readonly Layer[]) {
   const values: number[] = []
   const weights: number[] = []
@@ -153,29 +154,31 @@ async function draw(
 
 export type Maps = ReturnType<typeof createMaps>
 
-/** Maps of releases, from memory where that has them. All reject with ReplacedMeanwhile for a deleted release. */
-export function createMaps(app: App, memory: Memory) {
-  const layers = memory.part<readonly Layer[]>('layers')
-  const legends = memory.part<Legend>('legend')
-  const tiles = memory.part<Buffer>('tile')
+/** Maps of releases, from memory where that has them. Tilesets and tiles reject with ReplacedMeanwhile for a deleted release. */
+export function createMaps(app: App, lookup: Lookup) {
+  const layers = new Cache<number, readonly Layer[]>('layers of maps', {
+    maxSize: MOST_LAYERS,
+    sizeOf: ({ length }) => length,
+  })
+  const legends = new Cache<string, Legend>('legends', { max: MOST_LEGENDS })
+  const tiles = new Cache<string, Buffer>('tiles of maps', {
+    maxSize: TILES_BYTES,
+    sizeOf: ({ length }) => TILE_BYTES + length,
+  })
   const pause = () => app.turns.next(sharedWork('maps'))
   const source: MapSource = { db: app.database.reader, stores: app.tiles, pause }
 
   /** The layers as they are stored now: their tiles may have been moved. */
   async function readLayers({ id }: PublishedRelease): Promise<readonly Layer[]> {
     const found = await listLayers(source.db, id)
-    layers.set(String(id), found, LAYER_BYTES * found.length)
+    layers.set(id, found)
     return found
   }
 
   function loadLegend(subject: MapSubject): Promise<Legend> {
     const { release, layer, cut } = subject
     const key = JSON.stringify([release.id, layer.input, layer.unit, cut])
-    return legends.load(
-      key,
-      () => makeLegend(source, subject),
-      () => LEGEND_BYTES,
-    )
+    return legends.load(key, () => makeLegend(source, subject))
   }
 
   async function drawTile(subject: MapSubject, tile: MapTile): Promise<Buffer> {
@@ -190,56 +193,51 @@ export function createMaps(app: App, memory: Memory) {
     }
   }
 
+  /** @throws {ApiError} NOT_FOUND for a code that is not published */
+  async function findLayers(request: FastifyRequest, reply: FastifyReply, code: string) {
+    const snapshot = await withTimeout(request, reply, lookup.current)
+    const release = selectPublished(snapshot, code, notPublished(code))
+    const read = () => app.inTurn(request, reply, () => readLayers(release))
+    return { release, layers: layers.get(release.id) ?? (await readExisting(read, notPublished(code))) }
+  }
+
   return {
     readLayers,
-    layers: async (request: FastifyRequest, reply: FastifyReply, release: PublishedRelease) =>
-      layers.get(String(release.id)) ?? app.inTurn(request, reply, () => readLayers(release)),
+    findLayers,
+    /** @throws {ApiError} NOT_FOUND for a release that is not published, and a layer that it does not have */
+    async findSubject(
+      request: FastifyRequest,
+      reply: FastifyReply,
+      { release: code, layer: number }: { release: string; layer: number },
+      cut = DEFAULT_CUT,
+    ): Promise<MapSubject> {
+      const found = await findLayers(request, reply, code)
+      const layer = found.layers.find((other) => other.number === number)
+      if (layer) return { ...found, layer, cut }
+      const count = found.layers.length === 1 ? '1 layer' : `${found.layers.length} layers`
+      throw new ApiError('NOT_FOUND', `${code} has ${count}, and no layer ${number}.`)
+    },
     async tileset(request: FastifyRequest, reply: FastifyReply, subject: MapSubject): Promise<Tileset> {
       const legend = await app.inTurn(request, reply, () => loadLegend(subject))
       return describeTileset(subject, legend, request.rootUrl)
     },
     /** A tile as PNG. */
-    tile(request: FastifyRequest, reply: FastifyReply, subject: MapSubject, tile: MapTile): Promise<Buffer> {
+    async tile(
+      request: FastifyRequest,
+      reply: FastifyReply,
+      subject: MapSubject,
+      tile: MapTile,
+    ): Promise<Buffer> {
       const { release, layer, cut } = subject
       const key = [release.id, layer.number, cut, tile.zoom, tile.column, tile.row].join(' ')
-      return tiles.load(
-        key,
-        () => app.inTurn(request, reply, () => drawTile(subject, tile)),
-        ({ length }) => TILE_BYTES + length,
-      )
+      const load = () => tiles.load(key, () => drawTile(subject, tile))
+      return tiles.get(key) ?? app.inTurn(request, reply, load)
     },
   }
 }
 
 /** The cut of requests that name none. */
 export const DEFAULT_CUT: Cut = 'quantiles'
-
-export type MapFinder = ReturnType<typeof createMapFinder>
-
-/** The layers of published releases, as requests name them. @throws {ApiError} (all) NOT_FOUND for other names */
-export function createMapFinder(lookup: Lookup, maps: Maps) {
-  async function layers(request: FastifyRequest, reply: FastifyReply, code: string) {
-    const snapshot = await withTimeout(request, reply, lookup.current)
-    const release = selectPublished(snapshot, code, notPublished(code))
-    const read = () => maps.layers(request, reply, release)
-    return { release, layers: await readExisting(read, notPublished(code)) }
-  }
-  return {
-    layers,
-    async subject(
-      request: FastifyRequest,
-      reply: FastifyReply,
-      { release: code, layer: number }: TilesetParams,
-      cut = DEFAULT_CUT,
-    ): Promise<MapSubject> {
-      const found = await layers(request, reply, code)
-      const layer = found.layers.find((other) => other.number === number)
-      if (layer) return { ...found, layer, cut }
-      const count = found.layers.length === 1 ? '1 layer' : `${found.layers.length} layers`
-      throw new ApiError('NOT_FOUND', `${code} has ${count}, and no layer ${number}.`)
-    },
-  }
-}
 
 export function notPublished(code: string): string {
   return `No release ${code} is published; \`GET /catalog\` lists those that are.`

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Static } from 'typebox'
 import { GeoTiff, Picture, ref } from '#schemas/common.ts'
 import {
   LayerList,
@@ -16,14 +17,11 @@ import { readPath, readQuery } from '#src/http/parameters.ts'
 import { allowCaching, dataTag } from '#src/http/plugins/caching.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
-import type { Memory } from '../memory.ts'
 import { readExisting } from '../published.ts'
 import { geotiffRoute } from './geotiff.ts'
-import { createMapFinder, createMaps, DEFAULT_CUT, type MapFinder, type Maps, notPublished } from './maps.ts'
+import { createMaps, DEFAULT_CUT, type Maps, notPublished } from './maps.ts'
 
-type OfRelease = FastifyRequest<{ Params: LayersParams; Querystring: LayersQuery }>
-type OfLayer = FastifyRequest<{ Params: TilesetParams; Querystring: LayersQuery }>
-type OfTile = FastifyRequest<{ Params: TileParams; Querystring: LayersQuery }>
+type Querystring = Static<typeof LayersQuery>
 
 /** A release never changes: its code and the address tell answers apart. */
 function isCached(request: FastifyRequest, reply: FastifyReply, { code }: PublishedRelease): boolean {
@@ -35,7 +33,7 @@ const PNG = 'image/png'
 const TILE = `
 A tile of 256 x 256 pixels in Web Mercator, counted from the north-west (XYZ). A pixel has the colour of the value at its centre. From four pixels of the raster in one of the map, it has the colour of their mean. Pixels without a value are transparent. Tiles never change.`
 
-function tileRoute(app: App, find: MapFinder, maps: Maps): void {
+function tileRoute(app: App, maps: Maps): void {
   app.get(
     '/releases/:release/layers/:layer/tiles/:z/:x/:y',
     {
@@ -58,11 +56,14 @@ function tileRoute(app: App, find: MapFinder, maps: Maps): void {
       },
       preValidation: [readPath(TileParams), readQuery(LayersQuery)],
     },
-    async (request: OfTile, reply) => {
+    async (
+      request: FastifyRequest<{ Params: Static<typeof TileParams>; Querystring: Querystring }>,
+      reply: FastifyReply,
+    ) => {
       const { z: zoom, x: column, y: row, release: code } = request.params
       refuseBeyond('x', column, zoom)
       refuseBeyond('y', row, zoom)
-      const subject = await find.subject(request, reply, request.params, request.query.cut)
+      const subject = await maps.findSubject(request, reply, request.params, request.query.cut)
       if (isCached(request, reply, subject.release)) return reply.code(304).send()
       const draw = () => maps.tile(request, reply, subject, { zoom, column, row })
       return reply.type(PNG).send(await readExisting(draw, notPublished(code)))
@@ -79,7 +80,7 @@ function refuseBeyond(field: 'x' | 'y', number: number, zoom: number): void {
 const LAYERS = `
 Each layer of a published release as a map: the address of its tiles, their extent, the unit and the legend. Quantiles are those of the means of blocks of pixels, weighted by area. Layers of one input share a legend, so that their scenarios compare.`
 
-function layerListRoute(app: App, find: MapFinder, maps: Maps): void {
+function layerListRoute(app: App, maps: Maps): void {
   app.get(
     '/releases/:release/layers',
     {
@@ -99,8 +100,11 @@ function layerListRoute(app: App, find: MapFinder, maps: Maps): void {
       },
       preValidation: readQuery(LayersQuery),
     },
-    async (request: OfRelease, reply) => {
-      const { release, layers } = await find.layers(request, reply, request.params.release)
+    async (
+      request: FastifyRequest<{ Params: Static<typeof LayersParams>; Querystring: Querystring }>,
+      reply: FastifyReply,
+    ) => {
+      const { release, layers } = await maps.findLayers(request, reply, request.params.release)
       if (isCached(request, reply, release)) return reply.code(304).send()
       const { cut = DEFAULT_CUT } = request.query
       const tilesets: Tileset[] = []
@@ -113,7 +117,7 @@ function layerListRoute(app: App, find: MapFinder, maps: Maps): void {
   )
 }
 
-function tilesetRoute(app: App, find: MapFinder, maps: Maps): void {
+function tilesetRoute(app: App, maps: Maps): void {
   app.get(
     '/releases/:release/layers/:layer/tiles.json',
     {
@@ -133,8 +137,11 @@ function tilesetRoute(app: App, find: MapFinder, maps: Maps): void {
       },
       preValidation: [readPath(TilesetParams), readQuery(LayersQuery)],
     },
-    async (request: OfLayer, reply) => {
-      const subject = await find.subject(request, reply, request.params, request.query.cut)
+    async (
+      request: FastifyRequest<{ Params: Static<typeof TilesetParams>; Querystring: Querystring }>,
+      reply: FastifyReply,
+    ) => {
+      const subject = await maps.findSubject(request, reply, request.params, request.query.cut)
       if (isCached(request, reply, subject.release)) return reply.code(304).send()
       const describe = () => maps.tileset(request, reply, subject)
       return readExisting(describe, notPublished(request.params.release))
@@ -143,12 +150,11 @@ function tilesetRoute(app: App, find: MapFinder, maps: Maps): void {
 }
 
 /** The layers of published releases as maps and files. */
-export async function map(app: App, { lookup, memory }: { lookup: Lookup; memory: Memory }): Promise<void> {
+export async function map(app: App, { lookup }: { lookup: Lookup }): Promise<void> {
   for (const schema of [MapClass, Tileset, LayerList, GeoTiff]) app.addSchema(schema)
-  const maps = createMaps(app, memory)
-  const find = createMapFinder(lookup, maps)
-  layerListRoute(app, find, maps)
-  tilesetRoute(app, find, maps)
-  tileRoute(app, find, maps)
-  if (app.config.DOWNLOADS) geotiffRoute(app, find, maps)
+  const maps = createMaps(app, lookup)
+  layerListRoute(app, maps)
+  tilesetRoute(app, maps)
+  tileRoute(app, maps)
+  if (app.config.DOWNLOADS) geotiffRoute(app, maps)
 }

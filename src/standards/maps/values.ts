@@ -15,7 +15,6 @@ import {
 import { createInterleaver } from '#src/raster/tiles.ts'
 import { type Layer, type LayerGrid, readMeans, transformPositions } from '../layer-queries.ts'
 
-/** The source of maps. */
 export interface MapSource {
   db: Kysely<Tables>
   stores: TileStores
@@ -255,7 +254,6 @@ function chooseBlocks({ coverage }: Layer, density: number): { level: number; si
   return { level, side }
 }
 
-/** The place of a square by its number. */
 function placeIn(square: number, squaresAcross: number): { row: number; column: number } {
   return { row: Math.floor(square / squaresAcross), column: square % squaresAcross }
 }

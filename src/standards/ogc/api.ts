@@ -1,25 +1,15 @@
-import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { createClientSignal } from '#src/http/deadline.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
 import { negotiate } from '#src/http/formats.ts'
-import {
-  type Cell,
-  type Html,
-  pageText,
-  renderRow,
-  renderTable,
-  sendPage,
-  sendPageText,
-} from '#src/http/plain-page.ts'
+import { type Html, sendPage, sendPageText } from '#src/http/plain-page.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import { clientKeyOf } from '#src/http/request.ts'
 import type { Pause } from '#src/lib/turns.ts'
 import { VERSION } from '#src/lib/version.ts'
 import type { RequestContext } from '../areas.ts'
-import type { Memory } from '../memory.ts'
 import { type ParameterKey, type Query, readParameters } from './parameters.ts'
 
 const JSON_TYPE = 'application/json'
@@ -55,7 +45,6 @@ export interface Operation {
 /** The API with the operations that it has so far. */
 export interface Api {
   app: App
-  memory: Memory
   operations: Operation[]
 }
 
@@ -217,7 +206,7 @@ function send(call: Call, formats: Operation['formats'], answer: OgcAnswer): Fas
 }
 
 /** The links of an answer to itself and to its other format. */
-function linksToSelf({ address, query, isHtml }: Call, formats: Operation['formats']): Link[] {
+export function linksToSelf({ address, query, isHtml }: Call, formats: Operation['formats']): Link[] {
   const { f: _, ...rest } = query
   const link = (rel: string, f: 'json' | 'html'): Link => ({
     href: withQuery(address, { ...rest, f }),
@@ -229,7 +218,6 @@ function linksToSelf({ address, query, isHtml }: Call, formats: Operation['forma
   return [link('self', 'json'), ...('html' in formats ? [link('alternate', 'html')] : [])]
 }
 
-/** An address with a query of the members that are given. */
 export function withQuery(address: string, query: Record<string, string | number | undefined>): string {
   const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
     value === undefined ? [] : [[name, String(value)]],
@@ -242,75 +230,6 @@ export function pageOf(address: string): string {
   return withQuery(address, { f: 'html' })
 }
 
-/** A link to JSON. */
 export function jsonLink(rel: string, href: string, title: string, type = JSON_TYPE): Link {
   return { href, rel, type, title }
-}
-
-/** Collections that are written without letting others go on. */
-const COLLECTIONS_A_SLICE = 20
-
-/** All collections of a kind, as JSON and as a page. */
-export interface CollectionList<Entry> {
-  /** The same array as long as nothing has changed. */
-  find(call: Call): Promise<readonly Entry[]>
-  title: string
-  above: readonly [path: string, title: string]
-  /** Members of the JSON beside its links and collections. */
-  members?: object
-  body(root: string, entry: Entry): object
-  columns: readonly string[]
-  /** The row of an entry in the table of the page. */
-  cells(root: string, entry: Entry): readonly Cell[]
-}
-
-/** A written list. */
-interface ListText {
-  entries: readonly unknown[]
-  text: string
-  /** Changes with its content. */
-  version: string
-}
-
-/**
- * Adds an operation with all collections of a kind, which may be thousands: the text is made in slices, and once for
- * each address of the service and format. 5,000 releases take 18 million characters.
- */
-export function addList<Entry>(api: Api, operation: Operation, list: CollectionList<Entry>): void {
-  const texts = api.memory.part<ListText>(operation.path)
-  addOperation(api, operation, async (call) => {
-    const entries = await list.find(call)
-    const key = `${call.type} ${call.root}`
-    const stored = texts.get(key)
-    const { text, version } =
-      stored?.entries === entries ? stored : await writeList(list, entries, call, operation)
-    if (text !== stored?.text) texts.set(key, { entries, text, version }, text.length)
-    return { version, make: () => ({ text }) }
-  })
-}
-
-async function writeList<Entry>(
-  { title, above: [path, name], members, body, columns, cells }: CollectionList<Entry>,
-  entries: readonly Entry[],
-  call: Call,
-  { formats }: Operation,
-): Promise<ListText> {
-  const { root, isHtml, pause } = call
-  const pieces: string[] = []
-  const hash = createHash('sha256')
-  for (const entry of entries) {
-    if (pieces.length % COLLECTIONS_A_SLICE === 0) await pause()
-    const piece = isHtml ? renderRow(cells(root, entry)).html : JSON.stringify(body(root, entry))
-    pieces.push(piece)
-    hash.update(piece)
-  }
-  const version = hash.digest('base64url')
-  const links = linksToSelf({ ...call, query: {} }, formats)
-  if (isHtml) {
-    const rows = pieces.map((html) => ({ html }))
-    const above = [{ href: pageOf(root + path), rel: 'up', title: name }]
-    return { entries, text: pageText({ title, above, parts: [renderTable(columns, rows)], links }), version }
-  }
-  const start = JSON.stringify({ links, ...members }).slice(0, -1)
-  return { entries, text: `${start},"collections":[${pieces.join()}]}`, version }
 }

@@ -1,17 +1,28 @@
+import { createHash } from 'node:crypto'
 import { SERVICE_NAME } from '#schemas/service.ts'
-import { anchor, type Html, list, paragraph, renderCells } from '#src/http/plain-page.ts'
+import {
+  anchor,
+  type Cell,
+  type Html,
+  list,
+  pageText,
+  paragraph,
+  renderCells,
+  renderRow,
+  renderTable,
+} from '#src/http/plain-page.ts'
+import { Cache } from '#src/lib/cache.ts'
 import { layersAddress } from '../published.ts'
 import {
   type Api,
-  addList,
   addOperation,
   type Call,
-  type CollectionList,
   DOCUMENT_AND_PAGE,
   HTML_TYPE,
   JSON_AND_PAGE,
   jsonLink,
   type Link,
+  linksToSelf,
   OGC_PATH,
   type Operation,
   pageOf,
@@ -28,21 +39,27 @@ interface Described {
 }
 
 /** A declared kind of collections: its landing page, conformance, list and descriptions come from it. */
-export interface CollectionApi<Entry> extends Omit<CollectionList<Entry>, 'body' | 'above'> {
+export interface CollectionApi<Entry> {
   /** The paths of the kind begin with it. */
   base: '' | '/edr'
   name: string
   description: string
   conformance: readonly string[]
   tag: 'Capabilities' | 'EDR'
-  /** The id and the summary of each operation. */
   operations: Record<'landing' | 'conformance' | 'list' | 'one', readonly [id: string, summary: string]>
   /** The parameter with the id of a collection. */
   idParameter: ParameterKey
-  /** Titles of links of the landing page. */
   titles: { document: string; conformance: string }
   /** Links of the landing page beside those that all kinds have. */
   related(root: string): readonly Link[]
+  title: string
+  /** The same array as long as nothing has changed. */
+  find(call: Call): Promise<readonly Entry[]>
+  /** Members of the list beside its links and collections. */
+  members?: object
+  columns: readonly string[]
+  /** The row of an entry in the table of the page. */
+  cells(root: string, entry: Entry): readonly Cell[]
   /** @throws {ApiError} NOT_FOUND for another id */
   one(call: Call, id: string): Promise<Entry>
   describe(root: string, entry: Entry): Described
@@ -54,7 +71,6 @@ export interface CollectionApi<Entry> extends Omit<CollectionList<Entry>, 'body'
   parts(entry: Entry): readonly Html[]
 }
 
-/** Adds the landing page and the conformance of a kind of collections. */
 export function addLanding<Entry>(api: Api, kind: CollectionApi<Entry>): void {
   const { base, name, description, conformance, titles } = kind
   addOperation(api, declareOperation(kind, 'landing', base || '/', 'LandingPage'), ({ root }) => ({
@@ -123,15 +139,7 @@ export function addDocument(api: Api, name: string): void {
 export function addCollections<Entry>(api: Api, kind: CollectionApi<Entry>): void {
   const { base, name, title } = kind
   const path = `${base}/collections`
-  addList(api, declareOperation(kind, 'list', path, 'Collections'), {
-    ...kind,
-    above: [base, name],
-    body(root, entry) {
-      const described = kind.describe(root, entry)
-      const self = withQuery(`${root}${path}/${described.id}`, { f: 'json' })
-      return { ...described, links: [jsonLink('self', self, described.title), ...kind.links(root, entry)] }
-    },
-  })
+  addList(api, kind, path)
   const one = declareOperation(kind, 'one', `${path}/{${kind.idParameter}}`, 'Collection')
   addOperation(api, one, async (call) => {
     const entry = await kind.one(call, call.part('collection'))
@@ -152,6 +160,70 @@ export function addCollections<Entry>(api: Api, kind: CollectionApi<Entry>): voi
       }),
     }
   })
+}
+
+/** Collections that are written without letting others go on. */
+const COLLECTIONS_A_SLICE = 20
+
+/** 5,000 releases take 18 million characters. */
+const LISTS_BYTES = 24 * 2 ** 20
+
+interface ListText {
+  entries: readonly unknown[]
+  text: string
+  /** Changes with its content. */
+  version: string
+}
+
+/** Adds the list of the collections of a kind: the text is made in slices, once for each address of the service and format. */
+function addList<Entry>(api: Api, kind: CollectionApi<Entry>, path: string): void {
+  const operation = declareOperation(kind, 'list', path, 'Collections')
+  const texts = new Cache<string, ListText>('lists of collections', {
+    maxSize: LISTS_BYTES,
+    sizeOf: ({ text }) => text.length,
+  })
+  addOperation(api, operation, async (call) => {
+    const entries = await kind.find(call)
+    const key = `${call.type} ${call.root}`
+    const stored = texts.get(key)
+    const found = stored?.entries === entries ? stored : await writeList(kind, entries, call, operation)
+    if (found !== stored) texts.set(key, found)
+    return { version: found.version, make: () => ({ text: found.text }) }
+  })
+}
+
+async function writeList<Entry>(
+  kind: CollectionApi<Entry>,
+  entries: readonly Entry[],
+  call: Call,
+  { path, formats }: Operation,
+): Promise<ListText> {
+  const { base, name, title, columns, members } = kind
+  const { root, isHtml, pause } = call
+  const pieces: string[] = []
+  const hash = createHash('sha256')
+  for (const entry of entries) {
+    if (pieces.length % COLLECTIONS_A_SLICE === 0) await pause()
+    const piece = isHtml ? renderRow(kind.cells(root, entry)).html : writeEntry(kind, entry, root, path)
+    pieces.push(piece)
+    hash.update(piece)
+  }
+  const version = hash.digest('base64url')
+  const links = linksToSelf({ ...call, query: {} }, formats)
+  if (isHtml) {
+    const rows = pieces.map((html) => ({ html }))
+    const above = [{ href: pageOf(root + base), rel: 'up', title: name }]
+    return { entries, text: pageText({ title, above, parts: [renderTable(columns, rows)], links }), version }
+  }
+  const start = JSON.stringify({ links, ...members }).slice(0, -1)
+  return { entries, text: `${start},"collections":[${pieces.join()}]}`, version }
+}
+
+function writeEntry<Entry>(kind: CollectionApi<Entry>, entry: Entry, root: string, path: string): string {
+  const described = kind.describe(root, entry)
+  const self = withQuery(`${root}${path}/${described.id}`, { f: 'json' })
+  const links = [jsonLink('self', self, described.title), ...kind.links(root, entry)]
+  return JSON.stringify({ ...described, links })
 }
 
 /** A link to the maps of a release: a list of tilesets with their legends. */

@@ -57,7 +57,6 @@ function declareValues(path: string, id: string, summary: string, parameter: Par
   }
 }
 
-/** A request for values of a release. */
 interface ValueRequest {
   collection: ReleaseCollection
   parameters: readonly ReleaseParameter[]

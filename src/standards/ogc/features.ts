@@ -44,7 +44,6 @@ const FEATURES_A_SLICE = 20
 /** The codes of errors where an item is late. */
 const LATE = ['OVERLOADED', 'QUERY_TIMEOUT', 'DATABASE_UNAVAILABLE']
 
-/** The source of features. */
 export interface FeatureSource {
   /** The id of the feature at a place. */
   idAt(place: number): string
@@ -69,7 +68,6 @@ export function sourceFeatures(
   }
 }
 
-/** Features as texts. */
 interface FeatureTexts {
   features: string[]
   /** Whether further ones take too long. */

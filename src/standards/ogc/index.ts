@@ -2,7 +2,6 @@ import type { RegionStatistics } from '#src/advice/polygon/advisors.ts'
 import type { App } from '#src/http/app.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { Areas } from '../areas.ts'
-import type { Memory } from '../memory.ts'
 import type { Api } from './api.ts'
 import { addCollections, addDocument, addLanding } from './collections.ts'
 import { addQueries } from './edr.ts'
@@ -14,12 +13,11 @@ interface OgcOptions {
   lookup: Lookup
   figures: RegionStatistics
   areas: Areas
-  memory: Memory
 }
 
 /** The OGC API: for programs that draw maps. Its document at `/ogc/api` has the operations in this order. */
-export async function ogc(app: App, { lookup, figures, areas, memory }: OgcOptions): Promise<void> {
-  const api: Api = { app, memory, operations: [] }
+export async function ogc(app: App, { lookup, figures, areas }: OgcOptions): Promise<void> {
+  const api: Api = { app, operations: [] }
   const collections = createFeatureCollections(api, lookup, areas, figures.version)
   const features = declareFeatures(collections)
   addLanding(api, features)

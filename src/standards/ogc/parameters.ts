@@ -130,7 +130,6 @@ export const PARAMETERS = {
 
 export type ParameterKey = keyof typeof PARAMETERS
 
-/** The parameters of a query. */
 export type Query = Partial<Record<ParameterKey | 'coords', string>>
 
 /**

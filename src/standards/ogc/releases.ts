@@ -26,7 +26,6 @@ export interface ReleaseParameter {
   unit: string
 }
 
-/** A release as a collection. */
 export interface ReleaseCollection {
   release: PublishedRelease
   title: string
@@ -122,7 +121,6 @@ function describeQueries(address: string) {
   }))
 }
 
-/** The extent of a release in space and time. */
 function describeExtent({ release, time }: ReleaseCollection) {
   const spatial = { bbox: [boundReleases([release])], crs: DEFAULT_CRS.uri }
   if (time === null) return { spatial }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { addEntry, removeEntry } from '#src/catalog/reference-changes.ts'
+import { addEntry, removeEntry } from '#src/catalog/reference-change-queries.ts'
 import { COUNTRIES, CROPS } from '#src/catalog/reference-queries.ts'
 import { recorderOn, recordOf } from '#test/history/advisories.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'

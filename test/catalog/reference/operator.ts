@@ -1,4 +1,10 @@
-import { addAliases, addEntry, offerCrop, removeEntry, renameEntry } from '#src/catalog/reference-changes.ts'
+import {
+  addAliases,
+  addEntry,
+  offerCrop,
+  removeEntry,
+  renameEntry,
+} from '#src/catalog/reference-change-queries.ts'
 import { COUNTRIES, CROPS } from '#src/catalog/reference-queries.ts'
 import type { Database } from '#src/data/client.ts'
 

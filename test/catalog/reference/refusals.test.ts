@@ -7,7 +7,7 @@ import {
   removeEntry,
   renameEntry,
   withdrawCrop,
-} from '#src/catalog/reference-changes.ts'
+} from '#src/catalog/reference-change-queries.ts'
 import { COUNTRIES, CROPS, listCountryEntries, listCropEntries } from '#src/catalog/reference-queries.ts'
 import { OperatorError } from '#src/errors.ts'
 import { loadRelease } from '#src/ingest/load.ts'

@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { RegionStatistics } from '#src/advice/polygon/advisors.ts'
 import { createAreas } from '#src/standards/areas.ts'
-import { createMemory } from '#src/standards/memory.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { testOnServer } from '#test/setup/on-server.ts'
@@ -235,7 +234,7 @@ test('what is read of other boundaries than are known of is kept for nobody who 
     await work()
     return reads
   }
-  const areas = createAreas(service.app, {} as RegionStatistics, createMemory())
+  const areas = createAreas(service.app, {} as RegionStatistics)
   const [found] = await areas.loaded({ boundaries: 'others' }, inTurn)
   const loaded = found as NonNullable<typeof found>
   expect(await readsOf(() => areas.loaded({ boundaries: 'others' }, inTurn))).toBe(1)

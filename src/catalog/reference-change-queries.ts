@@ -1,25 +1,7 @@
-import type { Transaction } from 'kysely'
+import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
-import {
-  COUNTRIES,
-  CROPS,
-  deleteEntry,
-  deleteOffer,
-  deleteReferenceKeys,
-  findKeys,
-  findReferences,
-  insertEntry,
-  insertKeys,
-  insertOffer,
-  listCropReleases,
-  lockReference,
-  MOST_ITEMS,
-  type ReferenceEntry,
-  type ReferenceList,
-  type References,
-  updateName,
-} from './reference-queries.ts'
+import { COUNTRIES, CROPS, findKeys, type ReferenceEntry, type ReferenceList } from './reference-queries.ts'
 
 type Trx = Transaction<Tables>
 
@@ -44,7 +26,7 @@ export async function addEntry(
   await lockReference(trx)
   const keys = [code, list.keyOf(entry.name)]
   refuseTaken(await findKeys(trx, list), list, keys)
-  await insertEntry(trx, list, entry)
+  await trx.insertInto(list.table).values(entry).execute()
   await insertKeys(trx, list, code, keys)
   return entry
 }
@@ -66,8 +48,9 @@ export async function renameEntry(
   const keys = await findKeys(trx, list)
   const before = existing(keys, list, named)
   const after = { code: before.code, name }
-  refuseTaken(withoutKeysOf(keys, before), list, [list.keyOf(name)])
-  await updateName(trx, list, after)
+  const others = new Map([...keys].filter(([, owner]) => owner.code !== before.code))
+  refuseTaken(others, list, [list.keyOf(name)])
+  await trx.updateTable(list.table).set({ name }).where('code', '=', before.code).execute()
   await insertKeys(trx, list, before.code, [list.keyOf(before.name), list.keyOf(name)])
   return { before, after }
 }
@@ -111,7 +94,7 @@ export async function removeAliases(
       throw new OperatorError(`${quoted(key)} is the code or the name of ${entry.code}, which it keeps.`)
     }
   }
-  await deleteReferenceKeys(trx, list, removed)
+  await trx.deleteFrom(list.aliasTable).where('alias', 'in', removed).execute()
   return entry
 }
 
@@ -121,7 +104,10 @@ export async function removeEntry(trx: Trx, list: ReferenceList, named: string):
   const entry = existing(await findKeys(trx, list), list, named)
   const what = referencesText(list, await findReferences(trx, list, entry.code))
   if (what) throw new OperatorError(`${entry.code} cannot be removed while these refer to it: ${what}.`)
-  await deleteEntry(trx, list, entry.code)
+  await sql`delete from ${sql.table(list.aliasTable)} where ${sql.ref(list.column)} = ${entry.code}`.execute(
+    trx,
+  )
+  await trx.deleteFrom(list.table).where('code', '=', entry.code).execute()
   return entry
 }
 
@@ -134,7 +120,12 @@ interface Offer {
 export async function offerCrop(trx: Trx, countryNamed: string, cropNamed: string): Promise<Offer> {
   const offer = await findOffer(trx, countryNamed, cropNamed)
   const { country, crop } = offer
-  if (await insertOffer(trx, country.code, crop.code)) return offer
+  const { numInsertedOrUpdatedRows } = await trx
+    .insertInto('country_crop')
+    .values({ country_code: country.code, crop_code: crop.code })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst()
+  if (numInsertedOrUpdatedRows !== 0n) return offer
   throw new OperatorError(`${country.name} offers ${crop.code} already.`, { code: 'ALREADY_THERE' })
 }
 
@@ -142,13 +133,26 @@ export async function offerCrop(trx: Trx, countryNamed: string, cropNamed: strin
 export async function withdrawCrop(trx: Trx, countryNamed: string, cropNamed: string): Promise<Offer> {
   const offer = await findOffer(trx, countryNamed, cropNamed)
   const { country, crop } = offer
-  const releases = await listCropReleases(trx, country.code, crop.code)
+  const releases = await trx
+    .selectFrom('release')
+    .select('code')
+    .where('country_code', '=', country.code)
+    .where('crop_code', '=', crop.code)
+    .where('status', '<>', 'deleted')
+    .orderBy('code')
+    .execute()
   if (releases.length > 0) {
+    const some = someOf(releases.map(({ code }) => code))
     throw new OperatorError(
-      `${country.name} has releases of ${crop.code}, which would go on answering: delete them first (${someOf(releases)}).`,
+      `${country.name} has releases of ${crop.code}, which would go on answering: delete them first (${some}).`,
     )
   }
-  if (await deleteOffer(trx, country.code, crop.code)) return offer
+  const { numDeletedRows } = await trx
+    .deleteFrom('country_crop')
+    .where('country_code', '=', country.code)
+    .where('crop_code', '=', crop.code)
+    .executeTakeFirst()
+  if (numDeletedRows !== 0n) return offer
   throw new OperatorError(`${country.name} does not offer ${crop.code}.`)
 }
 
@@ -157,6 +161,24 @@ async function findOffer(trx: Trx, countryNamed: string, cropNamed: string): Pro
   const country = existing(await findKeys(trx, COUNTRIES), COUNTRIES, countryNamed)
   const crop = existing(await findKeys(trx, CROPS), CROPS, cropNamed)
   return { country, crop }
+}
+
+/** Operators are few: one at a time may change countries and crops. Readers are not held up. */
+async function lockReference(trx: Transaction<Tables>): Promise<void> {
+  await sql`lock table country, crop in share row exclusive mode`.execute(trx)
+}
+
+/** @param keys those that the entry has already are passed over */
+async function insertKeys(
+  trx: Transaction<Tables>,
+  list: ReferenceList,
+  code: string,
+  keys: string[],
+): Promise<void> {
+  await sql`
+    insert into ${sql.table(list.aliasTable)} (alias, ${sql.ref(list.column)})
+    select distinct key, ${code} from unnest(${keys}::text[]) as key
+    on conflict (alias) do nothing`.execute(trx)
 }
 
 function existing(keys: Map<string, ReferenceEntry>, list: ReferenceList, named: string): ReferenceEntry {
@@ -179,13 +201,6 @@ function refuseTaken(keys: Map<string, ReferenceEntry>, list: ReferenceList, wan
   }
 }
 
-function withoutKeysOf(
-  keys: Map<string, ReferenceEntry>,
-  { code }: ReferenceEntry,
-): Map<string, ReferenceEntry> {
-  return new Map([...keys].filter(([, owner]) => owner.code !== code))
-}
-
 function nameOf(list: ReferenceList, text: string): string {
   const name = text.normalize('NFC').trim()
   if (list.keyOf(name) === '' || [...name].length > LONGEST_NAME || /[\p{C}\u2028\u2029]/u.test(name)) {
@@ -199,6 +214,68 @@ function nameOf(list: ReferenceList, text: string): string {
 /** What an operator typed, in one line. */
 function quoted(text: string): string {
   return JSON.stringify(text)
+}
+
+/** What of the database names an entry. */
+interface References {
+  /** The other codes of the offers it is part of. */
+  offers: string[]
+  /** Codes of releases, those of deleted ones included, which are never given to other data. */
+  releases: string[]
+  /** Levels of boundaries, of a country. */
+  levels: number[]
+  /** Items of histories, as far as {@link MOST_ITEMS} are counted. */
+  historyItems: number
+}
+
+/** That there are many is enough to know: a count of millions takes as long as it takes to read them. */
+const MOST_ITEMS = 1000
+
+async function findReferences(db: Trx, list: ReferenceList, code: string): Promise<References> {
+  const other = sql.ref(list.table === 'country' ? 'crop_code' : 'country_code')
+  const levels =
+    list.table === 'country'
+      ? sql`array(select level from boundary_set where country_code = ${code} order by level)`
+      : sql`'{}'::integer[]`
+  const names = sql`${sql.ref(list.column)} = ${code}`
+  const { rows } = await sql<Omit<References, 'historyItems'>>`
+    select
+      array(select ${other} from country_crop where ${names} order by ${other}) as offers,
+      array(select code from release where ${names} order by code) as releases,
+      ${levels} as levels`.execute(db)
+  const historyItems = await countItemsNaming(db, list.column, code, MOST_ITEMS)
+  return { ...(rows[0] as Omit<References, 'historyItems'>), historyItems }
+}
+
+/**
+ * Counts the items of all histories that name a country or a crop.
+ *
+ * @param most so many are counted; where there are none of what a template names, no item is looked at
+ */
+async function countItemsNaming(
+  db: Kysely<Tables>,
+  column: 'country_code' | 'crop_code',
+  code: string,
+  most: number,
+): Promise<number> {
+  const template = sql`select id from answer_template`
+  const ofTemplates =
+    column === 'country_code'
+      ? sql`template_id in (
+          ${template} where subject_id in (select id from history_subject where country_code = ${code})
+        )`
+      : sql`(
+          template_id in (${template} where crop_code = ${code})
+          or (crop_code = ${code} and template_id in (${template} where pieces is null))
+        )`
+  const { rows } = await sql<{ items: number }>`
+    select count(*) as items from (
+      (select from advisory_history_json where ${sql.ref(column)} = ${code} limit ${most})
+      union all
+      (select from history_item where ${ofTemplates} limit ${most})
+      limit ${most}
+    ) as item`.execute(db)
+  return rows[0]?.items ?? 0
 }
 
 function referencesText(list: ReferenceList, references: References): string {
