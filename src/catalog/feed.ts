@@ -16,7 +16,7 @@ import { entityTag } from '#src/http/entity-tags.ts'
 import { negotiate } from '#src/http/formats.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
-import { findNewestId, listChangesFrom, listNewestChanges } from './published-queries.ts'
+import { listChangesFrom, listNewestChanges } from './published-queries.ts'
 
 /** What begins the ids of a service's entries: RFC 4151, which needs a day on which the host was its owner's. */
 const TAG_DAY = '2026-11-23'
@@ -105,7 +105,7 @@ function feedRoutes(app: App): void {
     const found = await listChangesFrom(db, since, limit + 1)
     if (found.length > 0 || since === 0) return found.filter(({ id }) => id > since).slice(0, limit)
     // A replica may be behind.
-    const newest = await findNewestId(writer)
+    const [{ id: newest } = { id: 0 }] = await listNewestChanges(writer, 1)
     if (since <= newest) return []
     const rule = `must be at most ${newest}, the id of the newest entry: leave it out and begin again, where a backup was restored`
     throw ApiError.invalid('since', rule)

@@ -306,17 +306,6 @@ export async function listChangesFrom(db: Kysely<Tables>, id: number, limit: num
     .execute()
 }
 
-/** The id of the newest entry; 0 where there is none. */
-export async function findNewestId(db: Kysely<Tables>): Promise<number> {
-  const newest = await db
-    .selectFrom('change_entry')
-    .select('id')
-    .orderBy('id', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  return newest?.id ?? 0
-}
-
 /** The last of all, the newest first. */
 export async function listNewestChanges(db: Kysely<Tables>, limit: number): Promise<ChangeEntry[]> {
   return db.selectFrom('change_entry').select(ENTRY).orderBy('id', 'desc').limit(limit).execute()
