@@ -46,7 +46,6 @@ export function definePolygonsFormats(products: readonly ProductContract[]) {
   return { lines: PolygonAnswerLines, table, collection }
 }
 
-/** How many polygons one call may have. */
 export const MOST_POLYGONS = 1000
 
 const SQUARE = rectangle(38.5, 9.5, 38.51, 9.51)
@@ -136,7 +135,6 @@ function requestSchema<More extends TProperties>(more: More, $id: string, exampl
   )
 }
 
-/** The request of products with seasons. */
 function seasonalRequest(formats: readonly string[]) {
   return requestSchema(
     {

@@ -221,7 +221,6 @@ function selectReleases(withUnpublished: boolean, more: RawBuilder<unknown> = sq
     where (period.times > 0 or ${withUnpublished}::boolean)`
 }
 
-/** Releases in the order of their codes. */
 export async function listReleaseRows(db: Kysely<Tables>, filter: ReleaseFilter): Promise<ReleaseSummary[]> {
   const { product, countryCode, crop, state, withUnpublished, after, limit } = filter
   const { rows } = await sql<InRow<ReleaseSummary>>`
