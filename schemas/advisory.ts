@@ -413,14 +413,8 @@ function createExample(products: readonly ProductContract[]): object {
   return { location: PASTURE, country_code: 'ken', crop: null, ...Object.fromEntries(sections) }
 }
 
-interface AllProductsSchemas {
-  response: TObject
-  /** In the order of the document. */
-  components: TSchema[]
-}
-
 /** The answer for all products in one call: a section for each, under its code. */
-export function defineAllProductsSchemas(points: readonly PointSchemas[]): AllProductsSchemas {
+export function defineAllProductsSchemas(points: readonly PointSchemas[]) {
   const products = points.map(({ product }) => product)
   const sections = points.map(defineSection)
   const { country_code, crop } = releaseMembers({ seasonal: false }) as Record<

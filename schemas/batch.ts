@@ -273,14 +273,8 @@ export function defineBatchSchemas<Product extends ProductContract>(
 ): BatchSchemas<Product> {
   const { product } = point
   const item = defineItem(point)
-  const response = Type.Object(
-    {
-      ...sharedMembers(product),
-      ignored: Ignored,
-      items: Type.Array(ref(item), { description: 'One for each point, in their order.' }),
-    },
-    { $id: `${componentOf(product)}PointsResponse` },
-  )
+  const $id = `${componentOf(product)}PointsResponse`
+  const response = defineItems(product, item, 'One for each point, in their order.', $id)
   return { product, parameters: chooseParameters(product), request: defineRequest(product), item, response }
 }
 
@@ -309,14 +303,17 @@ function defineItem(point: PointSchemas): TObject {
     ...dataOrReason(point),
     pass: PassedMembers,
   }
-  return Type.Object(
-    Object.fromEntries(Object.entries(members).map(([name, schema]) => [name, Type.Optional(schema)])),
-    {
-      $id: `${componentOf(point.product)}Item`,
-      description: `The answer of \`POST /advisory/${code}/point\` with the point's \`id\`. Without a value \`${entries}\` is null, with \`error\` and \`code\`; an invalid point has these and \`sent\`.`,
-      examples: [{ id: examplePlaceOf(point.product).id, ...answer }],
-    },
-  )
+  return Type.Object(Type.Partial(Type.Object(members)).properties, {
+    $id: `${componentOf(point.product)}Item`,
+    description: `The answer of \`POST /advisory/${code}/point\` with the point's \`id\`. Without a value \`${entries}\` is null, with \`error\` and \`code\`; an invalid point has these and \`sent\`.`,
+    examples: [{ id: examplePlaceOf(point.product).id, ...answer }],
+  })
+}
+
+/** The answer for many places, with what their items share. */
+export function defineItems(product: ProductContract, item: TObject, description: string, $id: string) {
+  const items = Type.Array(ref(item), { description })
+  return Type.Object({ ...sharedMembers(product), ignored: Ignored, items }, { $id })
 }
 
 /** The components of the batch endpoints, in the order of the document. */

@@ -1,4 +1,4 @@
-import { type Static, type TSchema, Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { Cursor, extent, oneOf, orNull, pageLimit, ref, Time, text } from './common.ts'
 import { FORECAST_MONTH, LOSSY, RESOLUTION, STALE, SYNTHETIC } from './glossary.ts'
 import { ofSeasonless, type ProductContract, productSchema } from './product.ts'
@@ -144,13 +144,7 @@ function releaseOf(products: readonly ProductContract[]) {
 }
 export type CatalogRelease = Static<ReturnType<typeof releaseOf>>
 
-interface CatalogSchemas {
-  catalog: TSchema
-  /** In the order of the document. */
-  components: TSchema[]
-}
-
-export function defineCatalogSchemas(products: readonly ProductContract[]): CatalogSchemas {
+export function defineCatalogSchemas(products: readonly ProductContract[]) {
   const country = countryOf(products)
   const product = productOf(products)
   const release = releaseOf(products)

@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { oneOf, orNull, pageLimit, ref, Time, withDefault } from './common.ts'
 
-/** What may have happened. */
 const CHANGE_KINDS = ['published', 'rolled_back', 'withdrawn', 'deleted', 'boundaries_loaded'] as const
 export type ChangeKind = (typeof CHANGE_KINDS)[number]
 

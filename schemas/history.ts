@@ -39,27 +39,20 @@ function defineHistoryItems(products: readonly ProductContract[], item: TObject)
     [ALL_PRODUCTS, itemOfAll(products, item)],
   ]
   const components = variants.map(([, variant]) => variant)
-  const { description, examples } = item as TObject & Described
+  const { description, examples } = item as TObject & { description: string; examples: unknown[] }
   const documented = Type.Unsafe({
     type: 'object',
     oneOf: components.map((variant) => ref(variant)),
     discriminator: {
       propertyName: 'product',
-      mapping: Object.fromEntries(variants.map(([code, { $id }]: [string, Named]) => [code, `${$id}#`])),
+      mapping: Object.fromEntries(
+        variants.map(([code, { $id }]: [string, { $id?: string }]) => [code, `${$id}#`]),
+      ),
     },
     description,
     examples,
   })
   return { documented, components }
-}
-
-interface Named {
-  $id?: string
-}
-
-interface Described {
-  description: string
-  examples: unknown[]
 }
 
 function defineItem(product: ProductContract, item: TObject) {

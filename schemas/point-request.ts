@@ -11,7 +11,6 @@ import {
 } from './common.ts'
 import { QuantityFields } from './quantities.ts'
 
-/** The months in English, in the order of the year. */
 const MONTHS = [
   'January',
   'February',

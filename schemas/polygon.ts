@@ -22,11 +22,9 @@ import {
   quantityFieldsOf,
 } from './quantities.ts'
 
-/** How much may be asked of a distribution. */
 const MOST_QUANTILES = 20
 const MOST_BINS = 100
 
-/** The options for the distribution of values. */
 export const DistributionParameters = {
   quantiles: optional(
     Type.Array(Type.Number({ minimum: 0, maximum: 1 }), {
@@ -76,7 +74,6 @@ const HistogramBin = Type.Object(
   { $id: 'HistogramBin', examples: [{ from: 2318, to: 2604, percent: 100, error: 0 }] },
 )
 
-/** The members of an entry for a requested distribution. */
 const DistributionMembers = {
   quantiles: Type.Optional(
     Type.Array(ref(Quantile), { description: 'In the order in which they were asked for.' }),
@@ -86,7 +83,6 @@ const DistributionMembers = {
   ),
 }
 
-/** The location of the examples. */
 const LOCATION = { name: 'My farm', lat: 9.55, lng: 38.55, type: 'polygon', area_ha: 12012.5 }
 
 export const PolygonLocation = Type.Object(

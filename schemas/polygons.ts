@@ -1,8 +1,8 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
-import { dataOrReason, sharedMembers } from './advisory.ts'
+import { dataOrReason } from './advisory.ts'
 import { MAX_LEVEL } from './areas.ts'
-import { defineAnswerCollection, PointId } from './batch.ts'
-import { documentedAs, Ignored, oneOf, optional, ref, text, type WithoutNulls } from './common.ts'
+import { defineAnswerCollection, defineItems, PointId } from './batch.ts'
+import { documentedAs, oneOf, optional, ref, text, type WithoutNulls } from './common.ts'
 import { DataValueSet, Dhis2Mapping } from './dhis2.ts'
 import { defineGeoJson, MultiPolygon, Polygon, rectangle } from './geojson.ts'
 import { PointRequest } from './point-request.ts'
@@ -46,7 +46,6 @@ export function definePolygonsFormats(products: readonly ProductContract[]) {
   return { lines: PolygonAnswerLines, table, collection }
 }
 
-/** How many polygons one call may have. */
 export const MOST_POLYGONS = 1000
 
 const SQUARE = rectangle(38.5, 9.5, 38.51, 9.51)
@@ -136,7 +135,6 @@ function requestSchema<More extends TProperties>(more: More, $id: string, exampl
   )
 }
 
-/** The request of products with seasons. */
 function seasonalRequest(formats: readonly string[]) {
   return requestSchema(
     {
@@ -190,14 +188,8 @@ export function definePolygonsSchemas<Product extends ProductContract>(
   return polygons.map((polygon) => {
     const { product } = polygon
     const item = defineItem(polygon)
-    const response = Type.Object(
-      {
-        ...sharedMembers(product),
-        ignored: Ignored,
-        items: Type.Array(ref(item), { description: 'One for each polygon or area, in their order.' }),
-      },
-      { $id: `${componentOf(product)}PolygonsResponse` },
-    )
+    const $id = `${componentOf(product)}PolygonsResponse`
+    const response = defineItems(product, item, 'One for each polygon or area, in their order.', $id)
     const request = product.seasonal ? seasonal : defineRequest(product, formats)
     return { product, request, item, response }
   })
@@ -232,14 +224,11 @@ function defineItem(polygon: PolygonSchemas): TObject {
     location: ref(PolygonLocation),
     ...dataOrReason(polygon),
   }
-  return Type.Object(
-    Object.fromEntries(Object.entries(members).map(([name, schema]) => [name, Type.Optional(schema)])),
-    {
-      $id: `Polygon${componentOf(polygon.product)}Item`,
-      description: `The answer of \`POST /advisory/${code}\` with the polygon's \`id\` or the area's code. Without a value \`${entries}\` is null, with \`error\` and \`code\`; other failures have these alone.`,
-      examples: [{ id: 'field-1', ...example }],
-    },
-  )
+  return Type.Object(Type.Partial(Type.Object(members)).properties, {
+    $id: `Polygon${componentOf(polygon.product)}Item`,
+    description: `The answer of \`POST /advisory/${code}\` with the polygon's \`id\` or the area's code. Without a value \`${entries}\` is null, with \`error\` and \`code\`; other failures have these alone.`,
+    examples: [{ id: 'field-1', ...example }],
+  })
 }
 
 /** The components of the operations for many polygons, in the order of the document. */

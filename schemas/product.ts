@@ -47,9 +47,7 @@ export interface ProductContract {
   unit: string
   /** Whether it is published for a crop, a month and scenarios. */
   seasonal: boolean
-  /** The key of the entries in an answer. */
   entries: string
-  /** The value of an entry. */
   value: { key: string; schema: TSchema }
   /** What is applied or grown; null where layers differ in their scenario alone. */
   input: Member | null
@@ -61,7 +59,6 @@ export interface ProductContract {
   descriptions: { point: string; polygon: string }
   examples: {
     point: ExampleEntry[]
-    /** Entries of a polygon's answer. */
     polygon?: ExampleEntry[]
     /** Entries where a country offers no crop, for products without seasons. */
     withoutCrop?: ExampleEntry[]
@@ -91,7 +88,6 @@ export function componentOf({ code }: ProductContract): string {
   return `${code.charAt(0).toUpperCase()}${code.slice(1)}`
 }
 
-/** The code of a product. */
 export function productSchema(products: readonly ProductContract[], description: string) {
   return oneOf(
     products.map(({ code }) => code),

@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import { orNull } from './common.ts'
 
-/** What the service is called. */
 export const SERVICE_NAME = 'Agricultural advisory service'
 
 /** What search engines show below the name of its pages. */

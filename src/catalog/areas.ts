@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import {
   ADMIN_DEFAULTS,
-  type AdminArea,
   AdminAreaList,
   AdminFeatureCollection,
   AdminQuery,
@@ -25,27 +24,24 @@ import { type AreaRow, findAdminCountry, hasAreaAbove, listAreas, listCountryCod
 const AREA_DECIMALS = 2
 const DEGREE_DECIMALS = 6
 
+const degrees = (value: number) => round(value, DEGREE_DECIMALS)
+
+/** The members of an area in both formats. */
+const describeArea = (countryCode: string, { code, name, level, area_km2 }: AreaRow) => ({
+  ...{ code, name, level, country_code: countryCode },
+  area_km2: roundVisibly(area_km2, AREA_DECIMALS),
+})
+
 /** A page of areas as the plain answer. */
 function areaList(countryCode: string, rows: AreaRow[], next: string | null): AdminAreaList {
-  return {
-    items: rows.map(
-      (row): AdminArea => ({
-        code: row.code,
-        name: row.name,
-        level: row.level,
-        country_code: countryCode,
-        parents: parentsOf(row),
-        area_km2: roundVisibly(row.area_km2, AREA_DECIMALS),
-        bbox: bboxOf(row),
-        centroid: {
-          lat: round(row.centroid_lat, DEGREE_DECIMALS),
-          lng: round(row.centroid_lng, DEGREE_DECIMALS),
-        },
-        ...(row.geometry && { geometry: row.geometry }),
-      }),
-    ),
-    next_cursor: next,
-  }
+  const items = rows.map((row) => ({
+    ...describeArea(countryCode, row),
+    parents: parentsOf(row),
+    bbox: bboxOf(row),
+    centroid: { lat: degrees(row.centroid_lat), lng: degrees(row.centroid_lng) },
+    ...(row.geometry && { geometry: row.geometry }),
+  }))
+  return { items, next_cursor: next }
 }
 
 /** A page of areas as GeoJSON. Map programs show the members of objects and lists badly: all is flat. */
@@ -54,31 +50,24 @@ function featureCollection(
   rows: AreaRow[],
   next: string | null,
 ): AdminFeatureCollection {
-  return {
-    type: 'FeatureCollection',
-    features: rows.map((row) => ({
-      type: 'Feature',
-      id: row.code,
-      bbox: bboxOf(row),
-      geometry: row.geometry,
-      properties: {
-        code: row.code,
-        name: row.name,
-        level: row.level,
-        country_code: countryCode,
-        area_km2: roundVisibly(row.area_km2, AREA_DECIMALS),
-        centroid_lat: round(row.centroid_lat, DEGREE_DECIMALS),
-        centroid_lng: round(row.centroid_lng, DEGREE_DECIMALS),
-        ...Object.fromEntries(
-          parentsOf(row).flatMap(({ level, code, name }) => [
-            [`adm${level}_code`, code],
-            [`adm${level}_name`, name],
-          ]),
-        ),
-      },
-    })),
-    next_cursor: next,
-  }
+  const features = rows.map((row) => ({
+    type: 'Feature' as const,
+    id: row.code,
+    bbox: bboxOf(row),
+    geometry: row.geometry,
+    properties: {
+      ...describeArea(countryCode, row),
+      centroid_lat: degrees(row.centroid_lat),
+      centroid_lng: degrees(row.centroid_lng),
+      ...Object.fromEntries(
+        parentsOf(row).flatMap(({ level, code, name }) => [
+          [`adm${level}_code`, code],
+          [`adm${level}_name`, name],
+        ]),
+      ),
+    },
+  }))
+  return { type: 'FeatureCollection', features, next_cursor: next }
 }
 
 function parentsOf(row: AreaRow): AdminReference[] {
@@ -89,7 +78,7 @@ function parentsOf(row: AreaRow): AdminReference[] {
 }
 
 function bboxOf({ west, south, east, north }: AreaRow): number[] {
-  return [west, south, east, north].map((degrees) => round(degrees, DEGREE_DECIMALS))
+  return [west, south, east, north].map(degrees)
 }
 
 const JSON_TYPE = 'application/json'

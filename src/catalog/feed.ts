@@ -16,29 +16,20 @@ import { entityTag } from '#src/http/entity-tags.ts'
 import { negotiate } from '#src/http/formats.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
-import { findNewestId, listChangesFrom, listNewestChanges } from './published-queries.ts'
+import { listChangesFrom, listNewestChanges } from './published-queries.ts'
 
 /** What begins the ids of a service's entries: RFC 4151, which needs a day on which the host was its owner's. */
 const TAG_DAY = '2026-11-23'
 
-/** Where the service is for who asks. */
-interface FeedPlace {
-  /** The host as it was asked, with its port. */
-  host: string
-  /** The address of the feed itself. */
-  self: string
-  /** What the paths of the service begin with. */
-  root: string
-}
-
 /**
  * A feed of Atom (RFC 4287).
  *
+ * @param self the address of the feed
+ * @param root begins the addresses of the service, as the client asked
  * @param entries the newest first
  */
-function atomFeed({ host, self, root }: FeedPlace, entries: readonly ChangeEntry[]): string {
-  // Tags have no port: it would not be one of the characters that they may have.
-  const tag = `tag:${host.replace(/:\d+$/, '').replace(/[^a-zA-Z0-9.-]/g, '-')},${TAG_DAY}:changes`
+function atomFeed({ self, root }: { self: string; root: string }, entries: readonly ChangeEntry[]): string {
+  const tag = `tag:${new URL(root).hostname.replace(/[^a-zA-Z0-9.-]/g, '-')},${TAG_DAY}:changes`
   const updated = entries[0]?.at ?? `${TAG_DAY}T00:00:00.000Z`
   return `<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom">
@@ -105,7 +96,7 @@ function feedRoutes(app: App): void {
     const found = await listChangesFrom(db, since, limit + 1)
     if (found.length > 0 || since === 0) return found.filter(({ id }) => id > since).slice(0, limit)
     // A replica may be behind.
-    const newest = await findNewestId(writer)
+    const [{ id: newest } = { id: 0 }] = await listNewestChanges(writer, 1)
     if (since <= newest) return []
     const rule = `must be at most ${newest}, the id of the newest entry: leave it out and begin again, where a backup was restored`
     throw ApiError.invalid('since', rule)
@@ -153,9 +144,8 @@ function feedRoutes(app: App): void {
           ? await listNewestChanges(db, limit)
           : (await changesSince(since, limit)).reverse()
       const { rootUrl: root, url, server } = request
-      const { host } = new URL(root)
       const self = `${root}${url.slice(server.config.BASE_PATH.length)}`
-      const text = atomFeed({ host, self, root }, entries)
+      const text = atomFeed({ self, root }, entries)
       if (allowCaching(request, reply, entityTag('atom', text))) return reply.code(304).send()
       return reply.type(`${ATOM}; charset=utf-8`).send(text)
     },

@@ -221,7 +221,6 @@ function selectReleases(withUnpublished: boolean, more: RawBuilder<unknown> = sq
     where (period.times > 0 or ${withUnpublished}::boolean)`
 }
 
-/** Releases in the order of their codes. */
 export async function listReleaseRows(db: Kysely<Tables>, filter: ReleaseFilter): Promise<ReleaseSummary[]> {
   const { product, countryCode, crop, state, withUnpublished, after, limit } = filter
   const { rows } = await sql<InRow<ReleaseSummary>>`
@@ -304,17 +303,6 @@ export async function listChangesFrom(db: Kysely<Tables>, id: number, limit: num
     .orderBy('id')
     .limit(limit)
     .execute()
-}
-
-/** The id of the newest entry; 0 where there is none. */
-export async function findNewestId(db: Kysely<Tables>): Promise<number> {
-  const newest = await db
-    .selectFrom('change_entry')
-    .select('id')
-    .orderBy('id', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  return newest?.id ?? 0
 }
 
 /** The last of all, the newest first. */

@@ -37,7 +37,6 @@ export const CROPS: ReferenceList = {
   keyOf: wordKey,
 }
 
-/** What an entry of either list has. */
 export interface ReferenceEntry {
   code: string
   name: string

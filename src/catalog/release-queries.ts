@@ -113,7 +113,6 @@ interface PublicationOrigin {
   allowed?: CheckName[]
   /** Who wanted it to be published at its time, where it was scheduled. */
   scheduledBy?: string | undefined
-  /** Whether it is a rollback. */
   returns?: boolean | undefined
 }
 
@@ -275,12 +274,6 @@ export async function listLayers(db: Kysely<Tables>, releaseId: number): Promise
     .execute()
 }
 
-/** The release to compare with by default, and why. */
-interface Predecessor {
-  release: ReleaseRow
-  reason: string
-}
-
 /**
  * What a release took or would take the place of: what it replaced, or what is published for its series; or else what
  * answers those who name no month.
@@ -288,7 +281,7 @@ interface Predecessor {
 export async function findPredecessor(
   db: Kysely<Tables>,
   release: ReleaseRow,
-): Promise<Predecessor | undefined> {
+): Promise<{ release: ReleaseRow; reason: string } | undefined> {
   if (release.publishedAt) {
     const replaced = await findReplaced(db, release.id)
     return replaced && { release: replaced, reason: 'which it took the place of' }

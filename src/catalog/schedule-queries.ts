@@ -13,7 +13,6 @@ import {
   requireRelease,
 } from './release-queries.ts'
 
-/** The lock of scheduled publications. */
 const PUBLISHING_LOCK = 7_239_450
 
 /** When a release is to be published, and what came of it. */
@@ -130,9 +129,6 @@ export async function findTimeToPublication(
   return rows[0]?.ms
 }
 
-/** Publishes a release unless the checks refuse it. */
-type PublishDue = (trx: Transaction<Tables>, due: DueRelease) => Promise<DueOutcome>
-
 /** What has come of a release whose time has come; after a failure nothing of it is stored. */
 type DueTrial = { id: number; due: DueRelease } & ({ outcome: DueOutcome } | { failure: unknown })
 
@@ -144,7 +140,7 @@ type DueTrial = { id: number; due: DueRelease } & ({ outcome: DueOutcome } | { f
  */
 export async function publishNextDue(
   db: Kysely<Tables>,
-  publish: PublishDue,
+  publish: (trx: Transaction<Tables>, due: DueRelease) => Promise<DueOutcome>,
   failed: readonly number[],
 ): Promise<DueTrial | undefined> {
   let tried: Pick<DueTrial, 'id' | 'due'> | undefined

@@ -53,10 +53,8 @@ type Column = PublishedRelease | CoverageEntry
 interface CoverageFilter {
   level: number
   countryCode: string | null
-  /** The code of an area. */
   area: string | null
   product: string | null
-  /** The code of a crop. */
   crop: string | null
 }
 
@@ -165,13 +163,10 @@ const WRITERS: Record<'application/json' | 'text/csv', WriteArea> = {
       .join(''),
 }
 
-type Format = keyof typeof WRITERS
-
-/** A page as a request asks for it. */
 interface PageRequest {
   snapshot: Snapshot
   filter: CoverageFilter
-  format: Format
+  format: keyof typeof WRITERS
   /** The releases that may be in it. */
   releases: readonly PublishedRelease[]
   /** The area that it begins after; null for the first page. */
@@ -378,13 +373,8 @@ function nextPage({ url, basePath, server }: Call, cursor: string): string {
   return `${basePath}${path.slice(server.config.BASE_PATH.length)}?${parameters}`
 }
 
-interface CoverageOptions {
-  lookup: Lookup
-  areas: Areas
-}
-
 /** How much of each area has values. */
-export async function coverage(app: App, { lookup, areas }: CoverageOptions): Promise<void> {
+export async function coverage(app: App, { lookup, areas }: { lookup: Lookup; areas: Areas }): Promise<void> {
   const { components, list, table } = defineCoverageSchemas(app.products.list)
   for (const schema of components) app.addSchema(schema)
   const query = defineCoverageQuery(app.products.list)

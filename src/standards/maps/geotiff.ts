@@ -174,12 +174,6 @@ function keyOf({ release, layer }: MapSubject): string {
   return `${release.code} ${layer.number}`
 }
 
-/** Bytes of an answer, with the last. */
-interface ByteRange {
-  first: number
-  last: number
-}
-
 const RANGE = /^bytes\s*=\s*(\d{0,15})\s*-\s*(\d{0,15})$/i
 
 /**
@@ -188,7 +182,10 @@ const RANGE = /^bytes\s*=\s*(\d{0,15})\s*-\s*(\d{0,15})$/i
  * @param size of the whole, which is not empty
  * @returns null where the whole is the answer: to no range, to several, and to other units; `unsatisfiable` beyond the end
  */
-export function readByteRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | null {
+export function readByteRange(
+  header: string | undefined,
+  size: number,
+): { first: number; last: number } | 'unsatisfiable' | null {
   const [, first = '', last = ''] = RANGE.exec(header?.trim() ?? '') ?? []
   if (first === '' && last === '') return null
   if (first === '') {
@@ -279,7 +276,6 @@ function fileNameOf({ release, layer }: MapSubject): string {
   return `${release.code.replaceAll(/[^\w.-]/g, '-')}-${layer.number}.tif`
 }
 
-/** Sends a file, or the bytes of it that are asked for. */
 async function send(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -42,7 +42,6 @@ const VIRIDIS: readonly [number, number, number][] = [
   [253, 231, 37],
 ]
 
-/** The most classes that a map has. */
 const MOST_CLASSES = VIRIDIS.length
 
 const NOTHING: Rgba = [0, 0, 0, 0]

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Static } from 'typebox'
+import type { Static, TObject } from 'typebox'
 import { GeoTiff, Picture, ref } from '#schemas/common.ts'
 import {
   LayerList,
@@ -21,7 +21,10 @@ import { readExisting } from '../published.ts'
 import { geotiffRoute } from './geotiff.ts'
 import { createMaps, DEFAULT_CUT, type Maps, notPublished } from './maps.ts'
 
-type Querystring = Static<typeof LayersQuery>
+type Call<Params extends TObject> = FastifyRequest<{
+  Params: Static<Params>
+  Querystring: Static<typeof LayersQuery>
+}>
 
 /** A release never changes: its code and the address tell answers apart. */
 function isCached(request: FastifyRequest, reply: FastifyReply, { code }: PublishedRelease): boolean {
@@ -56,10 +59,7 @@ function tileRoute(app: App, maps: Maps): void {
       },
       preValidation: [readPath(TileParams), readQuery(LayersQuery)],
     },
-    async (
-      request: FastifyRequest<{ Params: Static<typeof TileParams>; Querystring: Querystring }>,
-      reply: FastifyReply,
-    ) => {
+    async (request: Call<typeof TileParams>, reply: FastifyReply) => {
       const { z: zoom, x: column, y: row, release: code } = request.params
       refuseBeyond('x', column, zoom)
       refuseBeyond('y', row, zoom)
@@ -100,10 +100,7 @@ function layerListRoute(app: App, maps: Maps): void {
       },
       preValidation: readQuery(LayersQuery),
     },
-    async (
-      request: FastifyRequest<{ Params: Static<typeof LayersParams>; Querystring: Querystring }>,
-      reply: FastifyReply,
-    ) => {
+    async (request: Call<typeof LayersParams>, reply: FastifyReply) => {
       const { release, layers } = await maps.findLayers(request, reply, request.params.release)
       if (isCached(request, reply, release)) return reply.code(304).send()
       const { cut = DEFAULT_CUT } = request.query
@@ -137,10 +134,7 @@ function tilesetRoute(app: App, maps: Maps): void {
       },
       preValidation: [readPath(TilesetParams), readQuery(LayersQuery)],
     },
-    async (
-      request: FastifyRequest<{ Params: Static<typeof TilesetParams>; Querystring: Querystring }>,
-      reply: FastifyReply,
-    ) => {
+    async (request: Call<typeof TilesetParams>, reply: FastifyReply) => {
       const subject = await maps.findSubject(request, reply, request.params, request.query.cut)
       if (isCached(request, reply, subject.release)) return reply.code(304).send()
       const describe = () => maps.tileset(request, reply, subject)

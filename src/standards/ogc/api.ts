@@ -26,7 +26,6 @@ export const DOCUMENT_AND_PAGE = { json: DOCUMENT_TYPE, html: HTML_TYPE }
 export const GEOJSON_ONLY = { json: GEOJSON_TYPE }
 export const GEOJSON_AND_PAGE = { ...GEOJSON_ONLY, html: HTML_TYPE }
 
-/** The paths of the API begin with it. */
 export const OGC_PATH = '/ogc'
 
 /** An operation: its route and its part of the document. */
@@ -57,7 +56,6 @@ export interface Link {
   templated?: true
 }
 
-/** A request for an operation. */
 export interface Call extends RequestContext {
   query: Query
   /** The media type of the answer, without its parameters. */
@@ -67,7 +65,6 @@ export interface Call extends RequestContext {
   root: string
   /** The address of the operation, without a query. */
   address: string
-  /** A part of the path. */
   part(name: 'collection' | 'feature' | 'location'): string
   /** Lets others go on. */
   pause: Pause

@@ -32,12 +32,6 @@ import {
 import { writeDocument } from './document.ts'
 import type { ParameterKey } from './parameters.ts'
 
-/** A collection as all descriptions have it. */
-interface Described {
-  id: string
-  title: string
-}
-
 /** A declared kind of collections: its landing page, conformance, list and descriptions come from it. */
 export interface CollectionApi<Entry> {
   /** The paths of the kind begin with it. */
@@ -62,12 +56,11 @@ export interface CollectionApi<Entry> {
   cells(root: string, entry: Entry): readonly Cell[]
   /** @throws {ApiError} NOT_FOUND for another id */
   one(call: Call, id: string): Promise<Entry>
-  describe(root: string, entry: Entry): Described
+  describe(root: string, entry: Entry): { id: string; title: string }
   /** Changes with the description. */
   version(entry: Entry): string
   /** Links of a collection beside those to itself. */
   links(root: string, entry: Entry): readonly Link[]
-  /** The page of a collection. */
   parts(entry: Entry): readonly Html[]
 }
 
@@ -135,7 +128,6 @@ export function addDocument(api: Api, name: string): void {
   }))
 }
 
-/** Adds the list of the collections of a kind, and the description of each. */
 export function addCollections<Entry>(api: Api, kind: CollectionApi<Entry>): void {
   const { base, name, title } = kind
   const path = `${base}/collections`

@@ -12,7 +12,6 @@ export interface Located {
   values: readonly (number | null)[]
 }
 
-/** The common members of coverages. */
 interface CoverageFrame {
   parameters: readonly ReleaseParameter[]
   /** The first moment of the month; null for a release without one. */

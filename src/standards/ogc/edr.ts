@@ -272,7 +272,6 @@ function meansOf(statistics: RegionValues, layers: number): (number | null)[] {
 /** By how many degrees the borders of locations in their list may be off: about a kilometre. */
 const OFFSET = 0.01
 
-/** A level of areas, of which each is a location. */
 interface Level {
   collection: Collection
   level: AreaLevel
@@ -299,7 +298,6 @@ function nameLocation(levels: readonly Level[], depth: number, code: string): st
   return isTaken ? `${levels[depth]?.level.loaded.level}:${code}` : code
 }
 
-/** The area with such a name. */
 function findLocation(levels: readonly Level[], id: string): (Level & { place: number }) | undefined {
   const [, depth, rest] = /^(\d+):(.*)$/s.exec(id) ?? []
   const candidates = [
@@ -325,7 +323,6 @@ const LOCATIONS: Operation = {
 function addLocations(api: Api, releases: Releases, collections: FeatureCollections, areas: Areas): void {
   const format = chooseShapeFormat(DEFAULT_CRS.kind, OFFSET)
 
-  /** Writes a page, level by level. */
   async function writePage(
     call: Call,
     levels: readonly Level[],
@@ -397,7 +394,6 @@ function addLocation(api: Api, releases: Releases, collections: FeatureCollectio
   })
 }
 
-/** Adds the queries for values of releases. */
 export function addQueries(
   api: Api,
   lookup: Lookup,

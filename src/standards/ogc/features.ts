@@ -166,7 +166,6 @@ const ITEMS: Operation = {
   ],
 }
 
-/** The pages above a page of features. */
 const ABOVE = [
   ['', 'OGC API'],
   ['/collections', 'Collections'],
@@ -213,7 +212,6 @@ function addItem(api: Api, collections: FeatureCollections, areas: Areas): void 
   })
 }
 
-/** A page of a collection. */
 interface Selection {
   collection: Collection
   level: AreaLevel
@@ -307,7 +305,6 @@ function makeTable(
   }
 }
 
-/** Adds the features of collections, page by page and one by one. */
 export function addFeatures(api: Api, collections: FeatureCollections, areas: Areas): void {
   addItems(api, collections, areas)
   addItem(api, collections, areas)

@@ -9,14 +9,11 @@ import { createFeatureCollections, declareFeatures } from './feature-collections
 import { addFeatures } from './features.ts'
 import { createReleases, declareReleases } from './releases.ts'
 
-interface OgcOptions {
-  lookup: Lookup
-  figures: RegionStatistics
-  areas: Areas
-}
-
 /** The OGC API: for programs that draw maps. Its document at `/ogc/api` has the operations in this order. */
-export async function ogc(app: App, { lookup, figures, areas }: OgcOptions): Promise<void> {
+export async function ogc(
+  app: App,
+  { lookup, figures, areas }: { lookup: Lookup; figures: RegionStatistics; areas: Areas },
+): Promise<void> {
   const api: Api = { app, operations: [] }
   const collections = createFeatureCollections(api, lookup, areas, figures.version)
   const features = declareFeatures(collections)

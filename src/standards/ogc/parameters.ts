@@ -3,7 +3,6 @@ import { readNumber } from '#src/http/parameters.ts'
 import { DAY_MS } from '#src/lib/dates.ts'
 import type { Rectangle, ShapeFormat } from '../area-queries.ts'
 
-/** A coordinate reference system of features. */
 interface Crs {
   kind: ShapeFormat['crs']
   uri: string

@@ -51,7 +51,6 @@ function listParameters({ of }: Products, release: PublishedRelease): ReleasePar
 
 export type Releases = ReturnType<typeof createReleases>
 
-/** The published releases as collections. */
 export function createReleases({ app: { products } }: Api, lookup: Lookup) {
   const bySnapshot = new WeakMap<Snapshot, readonly ReleaseCollection[]>()
 
