@@ -7,12 +7,11 @@ import { Cache } from '#src/lib/cache.ts'
 import { createLimiter } from '#src/lib/fair-queue.ts'
 import { type AccessTokens, createAccessTokens, loadSecrets } from '../access-tokens.ts'
 import type { App } from '../app.ts'
-import { startDeadline } from '../deadline.ts'
 import { observeQueue } from '../metrics/metrics.ts'
 import { clientKeyOf } from '../request.ts'
 import { insufficientScope, loginRequired, notAllowed, reauthenticationRequired } from './error-handler.ts'
 import { overloaded } from './overload.ts'
-import { getTimeBudget, SHARE_OF_EXTRAS, withTimeout } from './time-budget.ts'
+import { getTimeBudget, SHARE_OF_EXTRAS, startDeadline, withTimeout } from './time-budget.ts'
 
 /** Each cached token takes less than a kilobyte. */
 const CACHED_TOKENS = 10_000

@@ -6,10 +6,10 @@ import { isObject } from '#src/lib/collections.ts'
 import { createLimiter, type Permit } from '#src/lib/fair-queue.ts'
 import { createDeadline } from '#src/lib/time-budget.ts'
 import type { App } from '../app.ts'
-import { waitWhileConnected, whenOver } from '../deadline.ts'
 import { clientKeyOf } from '../request.ts'
 import { NOT_UTF8, nestingError } from './body-parser.ts'
 import { overloaded } from './overload.ts'
+import { waitWhileConnected, whenOver } from './time-budget.ts'
 
 /** Enough for each body without many points or an outline. */
 const SHORT_BODY_BYTES = 8192

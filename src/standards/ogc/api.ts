@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { createClientSignal } from '#src/http/deadline.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
 import { negotiate } from '#src/http/formats.ts'
 import {
@@ -15,6 +14,7 @@ import {
   sendPageText,
 } from '#src/http/plain-page.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
+import { createClientSignal } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
 import type { Pause } from '#src/lib/turns.ts'
 import { VERSION } from '#src/lib/version.ts'
