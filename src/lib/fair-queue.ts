@@ -133,7 +133,7 @@ export interface QueueState {
 export interface Permit {
   readonly amount: number
   /** Never waits: false where there is no room, or after the release. */
-  resize(amount: number): boolean
+  growTo(amount: number): boolean
   release(): void
 }
 
@@ -190,22 +190,23 @@ export function createLimiter(limits: LimiterLimits, refusal: () => Error) {
   function createPermit(clientKey: ClientKey, amount: number): Permit {
     let held = amount
     let isReleased = false
-    const resize = (to: number) => {
-      const by = to - held
-      if (by > 0 && (isReleased || !fits({ clientKey, amount: by }))) return false
-      held = to
-      count(clientKey, by)
-      if (by < 0) startNext()
-      return true
-    }
     return {
       get amount() {
         return held
       },
-      resize,
+      growTo(to) {
+        const by = to - held
+        if (by <= 0) return true
+        if (isReleased || !fits({ clientKey, amount: by })) return false
+        held = to
+        count(clientKey, by)
+        return true
+      },
       release() {
         isReleased = true
-        resize(0)
+        count(clientKey, -held)
+        held = 0
+        startNext()
       },
     }
   }

@@ -184,9 +184,9 @@ describe('a limiter of bytes', () => {
   test('grows a permit as long as there is room, and nothing that was released', async () => {
     const { hold } = createLimiter({ ...LIMITS, running: 12 }, () => FULL)
     const [a, b] = [await hold(of('a'), 4), await hold(of('b'), 4)]
-    expect([a.resize(8), b.resize(5), a.amount, b.amount]).toEqual([true, false, 8, 4])
+    expect([a.growTo(8), b.growTo(5), a.amount, b.amount]).toEqual([true, false, 8, 4])
     a.release()
-    expect([a.resize(1), a.amount, b.resize(10), b.resize(11)]).toEqual([false, 0, true, false])
+    expect([a.growTo(1), a.amount, b.growTo(10), b.growTo(11)]).toEqual([false, 0, true, false])
   })
 
   test('never holds more than its limits, and lets everybody in in the end', async () => {

@@ -21,7 +21,6 @@ import { writeItems } from '#src/http/format.ts'
 import { attach, DISPOSITION, documentFormats, FORMATS, negotiateFormat } from '#src/http/formats.ts'
 import { ignoredMember, ignoredNoter, queryMerger, recordIgnored, sayIgnored } from '#src/http/parameters.ts'
 import { databaseUnavailable } from '#src/http/plugins/error-handler.ts'
-import { givingBack } from '#src/http/plugins/long-bodies.ts'
 import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
 import { createClientSignal, withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
@@ -283,8 +282,7 @@ async function answerBatch(
   const slicesOfItems = listItems(lookup.reasons, advice, scheduling, passed)
   // A short answer is one piece.
   const pieceLength = isShort ? Number.POSITIVE_INFINITY : 1
-  const written = writeItems(format.write(items), slicesOfItems, { pause, pieceLength })
-  const pieces = givingBack(request.place, () => slices.length, written)
+  const pieces = writeItems(format.write(items), slicesOfItems, { pause, pieceLength })
   return reply.send(isShort ? (await pieces.next()).value : Readable.from(pieces))
 }
 

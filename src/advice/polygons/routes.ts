@@ -21,7 +21,6 @@ import type { App } from '#src/http/app.ts'
 import { resumePieces, writeItems } from '#src/http/format.ts'
 import { attach, DISPOSITION, documentFormats, negotiateFormat } from '#src/http/formats.ts'
 import { ignoredMember, queryMerger } from '#src/http/parameters.ts'
-import { givingBack } from '#src/http/plugins/long-bodies.ts'
 import { createClientSignal, withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
@@ -240,8 +239,7 @@ async function answerMany(
     const items = selection
       ? listAreaItems(source, areaAdvisor, db, selection)
       : listPolygonItems(source, polygonAdvisor, polygons)
-    const written = writeItems(writer, eachCounted(items, count), { pause })
-    const pieces = selection ? written : givingBack(request.place, () => sumSizes(polygons), written)
+    const pieces = writeItems(writer, eachCounted(items, count), { pause })
     return { releases: listReleaseCodes(sources), first: await pieces.next(), pieces }
   }
   const { releases, first, pieces } = await lookup.inRelease(series, begin, wait)
@@ -273,10 +271,6 @@ async function takePolygons(request: Call, pause: Pause): Promise<SentPolygon[]>
     features[index] = undefined
   }
   return polygons
-}
-
-function sumSizes(polygons: SentPolygon[]): number {
-  return polygons.reduce((sum, { size }) => sum + size, 0)
 }
 
 function tooDeep(): ApiError {

@@ -146,7 +146,7 @@ export function collectBody(
     let length = 0
     stream.on('data', (chunk: Buffer) => {
       length += chunk.length
-      if (length <= limit && (request.place?.resize(Math.max(length, request.place.amount)) ?? true)) {
+      if (length <= limit && (request.place?.growTo(length) ?? true)) {
         chunks.push(chunk)
       } else {
         // Node drops the rest; the decoder ends.
@@ -187,22 +187,5 @@ export function longJsonParser(app: App): (request: FastifyRequest, json: string
       parsed = body
     })
     return parsed
-  }
-}
-
-/**
- * Shrinks the permit of a call while its answer is sent.
- *
- * @param left size of the rest of the request, in any unit
- */
-export async function* givingBack(
-  place: Permit | null,
-  left: () => number,
-  pieces: AsyncGenerator<Buffer>,
-): AsyncGenerator<Buffer> {
-  const bytesPerUnit = (place?.amount ?? 0) / left()
-  for await (const piece of pieces) {
-    place?.resize(left() * bytesPerUnit)
-    yield piece
   }
 }
