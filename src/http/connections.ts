@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Server, Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
-import { createGroups } from '#src/lib/collections.ts'
 import { siteOf } from '#src/lib/network.ts'
 
 /** The slowest pace of a client. */
@@ -108,7 +107,7 @@ export type OpenConnections = ReturnType<typeof createOpenConnections>
 
 export function createOpenConnections() {
   const connections = new Map<Socket, Connection>()
-  const networks = createGroups<Connection>()
+  const networks = new Map<string, Set<Connection>>()
 
   return {
     get size(): number {
@@ -117,17 +116,20 @@ export function createOpenConnections() {
     of: (socket: Socket) => connections.get(socket),
     add(connection: Connection): void {
       connections.set(connection.socket, connection)
-      networks.add(connection.network, connection)
+      networks.set(connection.network, (networks.get(connection.network) ?? new Set()).add(connection))
     },
     forget(connection: Connection): void {
-      if (connections.delete(connection.socket)) networks.delete(connection.network, connection)
+      connections.delete(connection.socket)
+      const network = networks.get(connection.network)
+      if (network?.delete(connection) && network.size === 0) networks.delete(connection.network)
     },
     /**
      * Of the network with most connections an idle one, else one that waits for its client. A request that has arrived
      * is answered.
      */
     givingWay(): Connection | undefined {
-      const network = networks.largest() ?? new Set()
+      let network = new Set<Connection>()
+      for (const other of networks.values()) if (other.size > network.size) network = other
       let waiting: Connection | undefined
       for (let looks = Math.min(LOOKS, network.size); looks > 0; looks--) {
         const [next] = network as Set<Connection> & [Connection]

@@ -61,9 +61,9 @@ interface Waiting<Item, Result> {
 export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result>): Batcher<Item, Result> {
   const { run, concurrency, batch, failsAll, keyOf, bounds } = options
   const room = bounds && createRoom(bounds)
-  let waiting: Waiting<Item, Result>[] = []
+  const waiting: Waiting<Item, Result>[] = []
   /** By their keys, until they are answered. */
-  const byKey = new Map<unknown, Waiting<Item, Result>>()
+  const byKey = new Map<unknown, Promise<Result>>()
   const counts = { running: 0, runs: 0, items: 0, waitedMs: 0, refused: 0 }
   let scheduled = false
 
@@ -84,9 +84,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
   }
 
   function takeBatch(): Waiting<Item, Result>[] {
-    const fitting = room ? room.countFitting(waiting, batch) : batch
-    const next = waiting.slice(0, fitting)
-    waiting = waiting.slice(fitting)
+    const next = waiting.splice(0, room ? room.countFitting(waiting, batch) : batch)
     const now = performance.now()
     for (const { item, since } of next) {
       room?.add(item, -1)
@@ -120,14 +118,14 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
   function ask(item: Item): Promise<Result> {
     const key = keyOf?.(item)
     const shared = keyOf && byKey.get(key)
-    if (shared) return shared.answer
+    if (shared) return shared
     if (room?.isFullFor(item)) {
       counts.refused++
       return Promise.reject(bounds?.refusal())
     }
     const entry = createEntry<Item, Result>(item)
     if (keyOf) {
-      byKey.set(key, entry)
+      byKey.set(key, entry.answer)
       const forget = () => byKey.delete(key)
       entry.answer.then(forget, forget)
     }

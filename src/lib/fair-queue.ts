@@ -133,7 +133,7 @@ export interface QueueState {
 export interface Permit {
   readonly amount: number
   /** Never waits: false where there is no room, or after the release. */
-  resize(amount: number): boolean
+  growTo(amount: number): boolean
   release(): void
 }
 
@@ -141,23 +141,9 @@ export type Limiter = ReturnType<typeof createLimiter>
 
 /** Limits the tasks that run, or what they hold: in all, for a caller and for a network. Other tasks wait in a queue. */
 export function createLimiter(limits: LimiterLimits, refusal: () => Error) {
-  const { running: most, runningEach = most, runningEachNetwork = most, waiting: mostWaiting } = limits
   const queue = createClientQueue()
-  const ofCallers = new Map<string, number>()
-  const ofNetworks = new Map<string, number>()
-  let running = 0
+  const { fits, count, total } = createShares(limits)
   let refused = 0
-
-  const fits = ({ clientKey: { network, caller }, amount }: { clientKey: ClientKey; amount: number }) =>
-    running + amount <= most &&
-    (ofCallers.get(caller) ?? 0) + amount <= runningEach &&
-    (ofNetworks.get(network) ?? 0) + amount <= runningEachNetwork
-
-  function count({ network, caller }: ClientKey, amount: number): void {
-    running += amount
-    addTo(ofCallers, caller, amount)
-    addTo(ofNetworks, network, amount)
-  }
 
   function startNext(): void {
     for (let next = queue.take(fits); next; next = queue.take(fits)) {
@@ -178,7 +164,7 @@ export function createLimiter(limits: LimiterLimits, refusal: () => Error) {
       count(clientKey, amount)
     } else {
       const started = queue.wait(clientKey, signal, amount)
-      if (queue.size() > mostWaiting) {
+      if (queue.size() > limits.waiting) {
         refused++
         queue.takeNewestOfMost()?.refuse(refusal())
       }
@@ -190,22 +176,23 @@ export function createLimiter(limits: LimiterLimits, refusal: () => Error) {
   function createPermit(clientKey: ClientKey, amount: number): Permit {
     let held = amount
     let isReleased = false
-    const resize = (to: number) => {
-      const by = to - held
-      if (by > 0 && (isReleased || !fits({ clientKey, amount: by }))) return false
-      held = to
-      count(clientKey, by)
-      if (by < 0) startNext()
-      return true
-    }
     return {
       get amount() {
         return held
       },
-      resize,
+      growTo(to) {
+        const by = to - held
+        if (by <= 0) return true
+        if (isReleased || !fits({ clientKey, amount: by })) return false
+        held = to
+        count(clientKey, by)
+        return true
+      },
       release() {
         isReleased = true
-        resize(0)
+        count(clientKey, -held)
+        held = 0
+        startNext()
       },
     }
   }
@@ -230,7 +217,26 @@ export function createLimiter(limits: LimiterLimits, refusal: () => Error) {
         release()
       }
     },
-    state: (): QueueState => ({ running, waiting: queue.size(), refused }),
+    state: (): QueueState => ({ running: total(), waiting: queue.size(), refused }),
+  }
+}
+
+/** What all tasks hold, those of each caller, and those of each network. */
+function createShares({ running: most, runningEach = most, runningEachNetwork = most }: LimiterLimits) {
+  const ofCallers = new Map<string, number>()
+  const ofNetworks = new Map<string, number>()
+  let running = 0
+  return {
+    total: () => running,
+    fits: ({ clientKey: { network, caller }, amount }: Pick<Waiter, 'clientKey' | 'amount'>) =>
+      running + amount <= most &&
+      (ofCallers.get(caller) ?? 0) + amount <= runningEach &&
+      (ofNetworks.get(network) ?? 0) + amount <= runningEachNetwork,
+    count({ network, caller }: ClientKey, amount: number): void {
+      running += amount
+      addTo(ofCallers, caller, amount)
+      addTo(ofNetworks, network, amount)
+    },
   }
 }
 

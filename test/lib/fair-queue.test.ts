@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type ClientKey, createLimiter, type LimiterLimits } from '#src/lib/fair-queue.ts'
+import { type ClientKey, createLimiter, type LimiterLimits, type Permit } from '#src/lib/fair-queue.ts'
 
 const FULL = new Error('full')
 
@@ -174,6 +174,45 @@ describe('a queue in which callers take turns', () => {
           }
         }
       }),
+    )
+  })
+})
+
+describe('a limiter of bytes', () => {
+  const LIMITS = { running: 40, runningEachNetwork: 20, runningEach: 10, waiting: 100 }
+
+  test('grows a permit as long as there is room, and nothing that was released', async () => {
+    const { hold } = createLimiter({ ...LIMITS, running: 12 }, () => FULL)
+    const [a, b] = [await hold(of('a'), 4), await hold(of('b'), 4)]
+    expect([a.growTo(8), b.growTo(5), a.amount, b.amount]).toEqual([true, false, 8, 4])
+    a.release()
+    expect([a.growTo(1), a.amount, b.growTo(10), b.growTo(11)]).toEqual([false, 0, true, false])
+  })
+
+  test('never holds more than its limits, and lets everybody in in the end', async () => {
+    const wish = fc.record({ network: fc.nat(3), caller: fc.nat(2), bytes: fc.integer({ min: 1, max: 10 }) })
+    await fc.assert(
+      fc.asyncProperty(fc.array(wish, { maxLength: 40 }), async (wishes) => {
+        const { hold, state } = createLimiter(LIMITS, () => FULL)
+        const held: { network: string; caller: string; permit: Permit }[] = []
+        for (const { network, caller, bytes } of wishes) {
+          const clientKey = of(`n${network}`, `n${network}c${caller}`)
+          void hold(clientKey, bytes).then((permit) => held.push({ ...clientKey, permit }))
+        }
+        const sum = (some: typeof held) => some.reduce((total, { permit }) => total + permit.amount, 0)
+        for (let left = 0; left < wishes.length; left++) {
+          await setImmediate()
+          expect(sum(held)).toBe(state().running)
+          expect(sum(held)).toBeLessThanOrEqual(LIMITS.running)
+          for (const { network, caller } of held) {
+            expect(sum(held.filter((one) => one.network === network))).toBeLessThanOrEqual(20)
+            expect(sum(held.filter((one) => one.caller === caller))).toBeLessThanOrEqual(10)
+          }
+          held[left]?.permit.release()
+        }
+        expect(held).toHaveLength(wishes.length)
+      }),
+      { numRuns: 50 },
     )
   })
 })

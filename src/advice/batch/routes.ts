@@ -17,14 +17,12 @@ import { asQuery } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { ApiError, BASE, BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { createClientSignal } from '#src/http/deadline.ts'
 import { writeItems } from '#src/http/format.ts'
 import { attach, DISPOSITION, documentFormats, FORMATS, negotiateFormat } from '#src/http/formats.ts'
 import { ignoredMember, ignoredNoter, queryMerger, recordIgnored, sayIgnored } from '#src/http/parameters.ts'
 import { databaseUnavailable } from '#src/http/plugins/error-handler.ts'
-import { givingBack } from '#src/http/plugins/long-bodies.ts'
 import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
-import { withTimeout } from '#src/http/plugins/time-budget.ts'
+import { createClientSignal, withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
 import { type Wait, waitInSteps } from '#src/lib/time-budget.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
@@ -284,8 +282,7 @@ async function answerBatch(
   const slicesOfItems = listItems(lookup.reasons, advice, scheduling, passed)
   // A short answer is one piece.
   const pieceLength = isShort ? Number.POSITIVE_INFINITY : 1
-  const written = writeItems(format.write(items), slicesOfItems, { pause, pieceLength })
-  const pieces = givingBack(request.place, () => slices.length, written)
+  const pieces = writeItems(format.write(items), slicesOfItems, { pause, pieceLength })
   return reply.send(isShort ? (await pieces.next()).value : Readable.from(pieces))
 }
 

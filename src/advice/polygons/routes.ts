@@ -18,12 +18,10 @@ import {
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { createClientSignal } from '#src/http/deadline.ts'
 import { resumePieces, writeItems } from '#src/http/format.ts'
 import { attach, DISPOSITION, documentFormats, negotiateFormat } from '#src/http/formats.ts'
 import { ignoredMember, queryMerger } from '#src/http/parameters.ts'
-import { givingBack } from '#src/http/plugins/long-bodies.ts'
-import { withTimeout } from '#src/http/plugins/time-budget.ts'
+import { createClientSignal, withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
 import type { Pause } from '#src/lib/turns.ts'
@@ -247,8 +245,7 @@ async function answerMany(
       cutAtFault: isDataValueSet,
     }
     const items = selection ? listAreaItems(source, db, selection) : listPolygonItems(source, polygons)
-    const written = writeItems(writer, eachCounted(items, count), { pause })
-    const pieces = selection ? written : givingBack(request.place, () => sumSizes(polygons), written)
+    const pieces = writeItems(writer, eachCounted(items, count), { pause })
     return { releases: listReleaseCodes(sources), first: await pieces.next(), pieces }
   }
   const { releases, first, pieces } = await lookup.inRelease(series, begin, wait)
@@ -280,10 +277,6 @@ async function takePolygons(request: Call, pause: Pause): Promise<SentPolygon[]>
     features[index] = undefined
   }
   return polygons
-}
-
-function sumSizes(polygons: SentPolygon[]): number {
-  return polygons.reduce((sum, { size }) => sum + size, 0)
 }
 
 function tooDeep(): ApiError {

@@ -29,8 +29,6 @@ export interface SentPolygon {
   name: string | undefined
   /** The error of an invalid polygon. */
   outline: Outline | ErrorBody
-  /** Its share of the memory of the call: the numbers of its outline, and one for all else. */
-  size: number
 }
 
 /**
@@ -59,14 +57,12 @@ export function readPolygon(request: FastifyRequest, feature: unknown): SentPoly
     id: isLabels({ id: own }) ? ((own ?? undefined) as PolygonItem['id']) : undefined,
     name: readFeatureName(feature, request),
   }
-  const refused = (error: ApiError) => ({ ...sent, outline: error.body, size: 1 })
+  const refused = (error: ApiError) => ({ ...sent, outline: error.body })
   if (id !== null && !isLabels({ id })) return refused(validationError(isLabels.errors ?? [], { id }))
   if (!isObject(feature) || feature.type !== 'Feature')
     return refused(ApiError.invalid('type', 'must be Feature'))
   try {
-    const outline = readGeoJson({ value: feature, at: '' })
-    const size = outline.polygons.flat().reduce((sum, ring) => sum + ring.length, 1)
-    return { ...sent, outline, size }
+    return { ...sent, outline: readGeoJson({ value: feature, at: '' }) }
   } catch (error) {
     if (error instanceof ApiError) return refused(error)
     throw error

@@ -3,8 +3,8 @@ import fp from 'fastify-plugin'
 import type { LogEvent } from 'kysely'
 import { networkOf } from '#src/lib/network.ts'
 import { type App, createModuleLog } from '../app.ts'
-import { whenOver } from '../deadline.ts'
 import { findRoutePattern, UNKNOWN_PATH } from '../request.ts'
+import { whenOver } from './time-budget.ts'
 
 /**
  * Logs a line for each answer with ACCESS_LOG. The line has the route and the network, since paths and queries may have

@@ -7,12 +7,11 @@ import { Cache } from '#src/lib/cache.ts'
 import { createLimiter } from '#src/lib/fair-queue.ts'
 import { type AccessTokens, createAccessTokens, loadSecrets } from '../access-tokens.ts'
 import type { App } from '../app.ts'
-import { startDeadline } from '../deadline.ts'
 import { observeQueue } from '../metrics/metrics.ts'
 import { clientKeyOf } from '../request.ts'
 import { insufficientScope, loginRequired, notAllowed, reauthenticationRequired } from './error-handler.ts'
 import { overloaded } from './overload.ts'
-import { getTimeBudget, SHARE_OF_EXTRAS, withTimeout } from './time-budget.ts'
+import { createClientSignal, SHARE_OF_EXTRAS, withTimeout } from './time-budget.ts'
 
 /** Each cached token takes less than a kilobyte. */
 const CACHED_TOKENS = 10_000
@@ -54,18 +53,10 @@ function createCallerLookup(
     async find(token: string, request: FastifyRequest, reply: FastifyReply): Promise<Caller | undefined> {
       const caller = known(token)
       if (caller) return caller
-      const deadline = startDeadline(reply, getTimeBudget(request, reply).left(), overloaded)
       const find = async () => (await cache.load(token, () => load(token)))?.caller
-      const found = () => lookups.run(clientKeyOf(request), find, deadline.signal)
-      try {
-        return await withTimeout(request, reply, found, SHARE_OF_EXTRAS)
-      } catch (error) {
-        // A request that is answered leaves the queue.
-        deadline.abort(error as ApiError)
-        throw error
-      } finally {
-        deadline.end()
-      }
+      // A request that is answered leaves the queue.
+      const found = () => lookups.run(clientKeyOf(request), find, createClientSignal(reply))
+      return withTimeout(request, reply, found, SHARE_OF_EXTRAS)
     },
     /** Removes callers from the cache of this process. */
     forget: (condition: (caller: Caller) => boolean) =>

@@ -7,8 +7,8 @@ import fp from 'fastify-plugin'
 import { ApiError } from '#src/errors.ts'
 import { findExcess } from '#src/lib/json.ts'
 import type { App } from '../app.ts'
-import { waitWhileConnected } from '../deadline.ts'
 import { clientKeyOf } from '../request.ts'
+import { waitWhileConnected } from './time-budget.ts'
 
 /** Nested lists and objects. A writer of JSON needs stack for each level, of which it has some thousands. */
 const MOST_LEVELS = 64

@@ -57,8 +57,6 @@ function observeConnections({ server, metrics, config }: App, open: OpenConnecti
 declare module 'fastify' {
   interface FastifyInstance {
     openConnections: OpenConnections
-    /** Counts a connection that the service ends. */
-    endedConnection: CountEnd
   }
 }
 
@@ -77,7 +75,6 @@ export const connections = fp(
   async (app: App) => {
     const { SLOW_CLIENT_MS } = app.config
     const countEnd = createEndCounter(app)
-    app.decorate('endedConnection', countEnd)
     app.decorate('openConnections', limitConnections(app, countEnd))
     observeConnections(app, app.openConnections)
     const timer = setInterval(

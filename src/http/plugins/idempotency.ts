@@ -3,78 +3,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
 import { createWorkTracker } from '#src/lib/promises.ts'
+import { doublingPauses, retry } from '#src/lib/retry.ts'
 import { loadSecrets } from '../access-tokens.ts'
 import { SEAL_KEY_BYTES, seal, unseal } from '../account-seal.ts'
 import type { App } from '../app.ts'
 import { databaseError, databaseUnavailable } from './error-handler.ts'
 import { SHARE_OF_EXTRAS, toTheEnd, withTimeout } from './time-budget.ts'
-
-interface RetryLimits {
-  everyMs: number
-  forMs: number
-  waiting: number
-}
-
-/**
- * Repeats failed tasks in a queue: during an outage there is one attempt for all of them.
- *
- * @param isTemporary whether a task with such an error is repeated
- * @param onDropped receives the error of a task that is given up
- */
-export function createWriteRetries(
-  { everyMs, forMs, waiting: most }: RetryLimits,
-  isTemporary: (error: unknown) => boolean,
-  onDropped: (error: unknown) => void,
-) {
-  const waiting: { task: () => Promise<void>; until: number }[] = []
-  let timer: NodeJS.Timeout | undefined
-  let closed = false
-
-  function trySoon(): void {
-    if (!closed) timer ??= setTimeout(() => void tryAll(), everyMs).unref()
-  }
-
-  async function tryAll(): Promise<void> {
-    for (let next = closed ? undefined : waiting.shift(); next; next = closed ? undefined : waiting.shift()) {
-      try {
-        await next.task()
-      } catch (error) {
-        if (!isTemporary(error) || performance.now() >= next.until) {
-          onDropped(error)
-          continue
-        }
-        // Behind the others: it may be the only one that fails.
-        waiting.push(next)
-        break
-      }
-    }
-    timer = undefined
-    if (waiting.length > 0) trySoon()
-  }
-
-  return {
-    /** False where too many wait. */
-    add(task: () => Promise<void>): boolean {
-      if (closed || waiting.length >= most) return false
-      waiting.push({ task, until: performance.now() + forMs })
-      trySoon()
-      return true
-    },
-    /** Tries each task once more, up to the first that fails again. */
-    async close(): Promise<void> {
-      closed = true
-      clearTimeout(timer)
-      for (let next = waiting.shift(); next; next = waiting.shift()) {
-        try {
-          await next.task()
-        } catch (error) {
-          onDropped(error)
-          if (isTemporary(error)) break
-        }
-      }
-    },
-  }
-}
 
 /** One of the attempts at a request; `createIdempotencyRecords` stores them. */
 export interface Attempt {
@@ -96,19 +30,24 @@ export interface IdempotencyRecords {
   deleteExpired(): Promise<void>
 }
 
-/** Late notes, until the attempt counts as dead. */
-const LATE_NOTES = { everyMs: 1000, forMs: 60_000, waiting: 1000 }
+/** Late notes: for a minute, until the attempt counts as dead. */
+const LATE_NOTES = { pausesMs: doublingPauses(1000, 32_000), waiting: 1000 }
 
 /** Repetitions get REQUEST_IN_PROGRESS for a while. */
 const NOT_NOTED = 'an attempt at a request could not be noted'
 
 /** Begins attempts and notes their outcomes. */
-export function createAttempts(app: App, records: IdempotencyRecords) {
-  const again = createWriteRetries(
-    LATE_NOTES,
-    (error) => databaseError(error) !== undefined,
-    (error) => app.logFailure(error, NOT_NOTED),
-  )
+function createAttempts(app: App, records: IdempotencyRecords) {
+  let late = 0
+
+  /** Repeats a note that failed; a note without room, and all at the end of the process, are dropped. */
+  function noteLate(work: () => Promise<void>): void {
+    if (late >= LATE_NOTES.waiting) return
+    late++
+    retry(work, LATE_NOTES.pausesMs, (error) => databaseError(error) !== undefined)
+      .catch((error) => app.logFailure(error, NOT_NOTED))
+      .finally(() => late--)
+  }
 
   /** Waits for a note within the share of optional parts; a late note goes on. */
   async function note(
@@ -120,7 +59,7 @@ export function createAttempts(app: App, records: IdempotencyRecords) {
       .note(work)
       .catch((error) => {
         app.logFailure(error, NOT_NOTED, request.log)
-        if (databaseError(error)) again.add(work)
+        if (databaseError(error)) noteLate(work)
       })
     await withTimeout(request, reply, () => noted, SHARE_OF_EXTRAS).catch(() => {})
   }
@@ -142,7 +81,7 @@ export function createAttempts(app: App, records: IdempotencyRecords) {
       .begin(ask)
       .catch((error) => {
         // Without an answer it may have begun.
-        if (isSent && databaseError(error)) again.add(abandon)
+        if (isSent && databaseError(error)) noteLate(abandon)
         throw error
       })
     if (found !== 'begun' || !reply.raw.headersSent) return found
@@ -150,7 +89,7 @@ export function createAttempts(app: App, records: IdempotencyRecords) {
     throw databaseUnavailable()
   }
 
-  return { begin, note, close: again.close }
+  return { begin, note }
 }
 
 /** A request with a permit for all work uses that for its notes too. */
@@ -248,9 +187,6 @@ const STORED_HEADERS = [
 /** Wait of a process that ends for work after its deadline. */
 const LAST_WORK_MS = 2500
 
-/** The same for late notes. */
-const LAST_NOTES_MS = 1000
-
 /** Errors of routes with `once`. */
 export const IDEMPOTENCY_ERRORS: ErrorCode[] = ['REQUEST_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED']
 
@@ -260,7 +196,7 @@ export const idempotency = fp(
     const [secret] = await loadSecrets(app.config)
     const { idOf, seal, unseal } = createSeal(secret)
 
-    const { begin, note, close } = createAttempts(app, records)
+    const { begin, note } = createAttempts(app, records)
     const underWay = createWorkTracker()
 
     async function once<Body extends object>(
@@ -314,11 +250,7 @@ export const idempotency = fp(
     app.decorate('once', once)
 
     app.jobs.add('delete-stored-answers', records.deleteExpired)
-    app.addHook('onClose', async () => {
-      await underWay.over(LAST_WORK_MS)
-      void underWay.add(close())
-      await underWay.over(LAST_NOTES_MS)
-    })
+    app.addHook('onClose', () => underWay.over(LAST_WORK_MS))
   },
   { name: 'idempotency', dependencies: ['authentication', 'jobs'] },
 )

@@ -16,7 +16,6 @@ import { errorCodeSchema } from '#src/errors.ts'
 import { Cache } from '#src/lib/cache.ts'
 import { VERSION } from '#src/lib/version.ts'
 import type { App } from '../app.ts'
-import { createClientSignal } from '../deadline.ts'
 import { entityTag } from '../entity-tags.ts'
 import {
   DOCUMENT_PARTS,
@@ -31,6 +30,7 @@ import { ROUTE_FACTS, type RouteFacts } from '../openapi/operations.ts'
 import { clientKeyOf } from '../request.ts'
 import { scopeOf } from './authentication.ts'
 import { allowCaching } from './caching.ts'
+import { createClientSignal } from './time-budget.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {

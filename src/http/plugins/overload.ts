@@ -3,10 +3,9 @@ import fp from 'fastify-plugin'
 import { ApiError } from '#src/errors.ts'
 import { createLimiter, type Limiter, type LimiterLimits } from '#src/lib/fair-queue.ts'
 import type { App } from '../app.ts'
-import { startDeadline } from '../deadline.ts'
 import { observeQueue } from '../metrics/metrics.ts'
 import { clientKeyOf } from '../request.ts'
-import { getTimeBudget, withTimeout } from './time-budget.ts'
+import { getTimeBudget, startDeadline, withTimeout } from './time-budget.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {

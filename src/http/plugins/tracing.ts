@@ -13,8 +13,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { VERSION } from '#src/lib/version.ts'
 import type { App } from '../app.ts'
-import { whenOver } from '../deadline.ts'
 import { findRoutePattern, UNKNOWN_PATH } from '../request.ts'
+import { whenOver } from './time-budget.ts'
 
 const NAME = 'agro-advisory'
 

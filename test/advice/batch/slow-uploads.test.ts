@@ -14,11 +14,11 @@ const LONGEST = 2_000_000
 const BEHIND = '127.0.0.4'
 
 // What becomes of uploads does not differ by database.
-describe('uploads as slow as they may be', () => {
+describe('uploads behind another request', () => {
   let service: TestApp
   /** Until such an upload is received. */
   let uploadBehind: Promise<void>
-  let people: [Person, Person, Person, Person, Person]
+  let person: Person
   beforeAll(async () => {
     service = await createTestApp({
       settings: { BATCH_BODY_LIMIT_BYTES: String(LONGEST), SLOW_CLIENT_MS: '2000' },
@@ -29,8 +29,7 @@ describe('uploads as slow as they may be', () => {
         if (ip === BEHIND) raw.once('resume', () => resolve())
       })
     })
-    const person = () => newPerson(service.app)
-    people = [await person(), await person(), await person(), await person(), await person()]
+    person = await newPerson(service.app)
     await service.app.listen({ host: '127.0.0.1', port: 0 })
   })
   afterAll(() => service.close())
@@ -50,17 +49,6 @@ describe('uploads as slow as they may be', () => {
     return sent
   }
 
-  /** Sends ever more of a long body, and no end; collects the statuses that are answered to such. */
-  function drip(person: Person, localAddress: string, statuses: number[]): void {
-    const sent = call(person, localAddress, LONGEST)
-    const timer = setInterval(() => sent.write(' '.repeat(2000)), 200)
-    onTestFinished(() => clearInterval(timer))
-    sent.on('response', ({ statusCode }: IncomingMessage) => {
-      clearInterval(timer)
-      statuses.push(statusCode as number)
-    })
-  }
-
   async function ask(person: Person, localAddress: string): Promise<number | undefined> {
     const sent = call(person, localAddress, 1_000_000)
     sent.end('{"lat":9.5,"lng":38.5}'.padEnd(1_000_000))
@@ -68,39 +56,10 @@ describe('uploads as slow as they may be', () => {
     return statusCode
   }
 
-  /** Asks until a slow upload was ended and its room is there; what the last call was answered. */
-  async function askUntilEnded(slow: number[], person: Person, localAddress: string) {
-    let status: number | undefined
-    while (slow.length === 0 || status === 503) status = await ask(person, localAddress)
-    return status
-  }
-
-  test('end when somebody waits for their room, those of the network that has most of it', async () => {
-    const slow: number[] = []
-    drip(people[0], '127.0.0.1', slow)
-    drip(people[1], '127.0.0.1', slow)
-    drip(people[2], '127.0.0.2', slow)
-    drip(people[3], '127.0.0.2', slow)
-    expect(await askUntilEnded(slow, people[4], '127.0.0.3')).toBe(200)
-    expect(slow).toEqual([408])
-    const read = service.app.metrics.readers().get('agro_http_connections_ended_total') ?? []
-    const ended = read.flatMap((samples) => samples())
-    expect(ended).toContainEqual({ labels: { reason: 'slow_sending' }, value: 1 })
-  })
-
-  test('of others stay where somebody waits for a share that is full of the own ones', async () => {
-    const others: number[] = []
-    const own: number[] = []
-    drip(people[0], '127.0.0.1', others)
-    drip(people[1], '127.0.0.2', own)
-    expect(await askUntilEnded(own, people[1], '127.0.0.2')).toBe(200)
-    expect([others, own]).toEqual([[], [408]])
-  })
-
   test('give their room back when their connection ends before it is their turn to be answered', async () => {
     const { port } = service.app.server.address() as AddressInfo
     const socket = connect({ port, host: '127.0.0.1', localAddress: BEHIND })
-    const { authorization } = people[0].headers
+    const { authorization } = person.headers
     const upload = [
       'POST /advisory/yield/points HTTP/1.1',
       'Host: x',
@@ -111,7 +70,7 @@ describe('uploads as slow as they may be', () => {
     // The one before it is not answered: what lies behind it has no part of the connection yet.
     socket.write(`GET /held HTTP/1.1\r\nHost: x\r\n\r\n${upload.join('\r\n')}\r\n\r\n{`)
     await uploadBehind
-    const waiting = ask(people[0], BEHIND)
+    const waiting = ask(person, BEHIND)
     expect((await service.app.inject('/health/live')).statusCode).toBe(200)
     socket.destroy()
     expect(await waiting).toBe(200)

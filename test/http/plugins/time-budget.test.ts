@@ -3,7 +3,7 @@ import { request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import fastify from 'fastify'
 import { expect, onTestFinished, test } from 'vitest'
-import { createClientSignal, startDeadline } from '#src/http/deadline.ts'
+import { createClientSignal, startDeadline } from '#src/http/plugins/time-budget.ts'
 
 test('all that waits for a client to go is told, by one listener of its response', async () => {
   const app = fastify()
