@@ -346,7 +346,7 @@ const FILES_LOOKED_FOR = 200
 const LOOKING_MS = 10_000
 
 /** A hanging disk ends no question by itself. */
-export const ANSWER_MS = 10_000
+const ANSWER_MS = 10_000
 
 const LOOKING_FOR_MS = 60_000
 

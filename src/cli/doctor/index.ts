@@ -5,7 +5,6 @@ import { type Config, loadConfig, loadEnvironmentFile } from '#src/config.ts'
 import { type Cluster, DatabaseUnreachable, openCluster } from '#src/data/client.ts'
 import { FolderInUse } from '#src/data/embedded/cluster.ts'
 import { isDatabaseUnavailable } from '#src/data/failures.ts'
-import { openFolderApart } from '#src/data/files/apart/store.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
@@ -13,7 +12,7 @@ import { VERSION } from '#src/lib/version.ts'
 import { command } from '../command.ts'
 import { ExitWith, print, whileShown } from '../terminal.ts'
 import { SCHEMA_CHECKS, SERVER_CHECKS, SETTINGS_CHECKS } from './checks.ts'
-import { ANSWER_MS, DATA_CHECKS } from './data-checks.ts'
+import { DATA_CHECKS } from './data-checks.ts'
 import {
   type CheckedDatabase,
   type CheckResults,
@@ -85,17 +84,12 @@ async function examineDatabase(config: Config): Promise<NamedFinding[]> {
 
 async function examineCluster(config: Config, cluster: Cluster): Promise<NamedFinding[]> {
   const database = cluster.connect()
-  // A hanging disk would keep this process from ending.
-  const apart =
-    database.files && config.TILE_STORE.startsWith('file:')
-      ? openFolderApart(database.files.place, ANSWER_MS)
-      : undefined
   const patient: CheckedDatabase = {
     config,
     kind: database.kind,
     ask: readingFrom(database.writer),
     // Requests would fall back to the primary; this pool does not.
-    files: apart ?? database.files,
+    files: database.files,
     askReplica: readingFrom(new Kysely({ dialect: new PostgresDialect({ pool: database.readPool }) })),
   }
   const { 'replica.lag': replicaLag, ...serverChecks } = SERVER_CHECKS
@@ -108,7 +102,6 @@ async function examineCluster(config: Config, cluster: Cluster): Promise<NamedFi
   try {
     return await examine(checks, patient)
   } finally {
-    apart?.end()
     await database.close()
     await cluster.close()
   }
