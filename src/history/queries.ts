@@ -3,7 +3,6 @@ import type { Feedback, FeedbackRequest } from '#schemas/feedback.ts'
 import { FOREIGN_KEY_VIOLATION } from '#src/data/failures.ts'
 import { existingUser, isoTime } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
-import type { ClientKey } from '#src/lib/fair-queue.ts'
 import { readErrorCode } from '#src/lib/promises.ts'
 import { isUuid, uuidAt } from '#src/lib/uuid.ts'
 
@@ -120,11 +119,10 @@ export interface FullHistory {
 /**
  * Stores an advisory in its caller's history, and returns its public id when it is readable, or the full history.
  *
- * @param clientKey the caller, who takes turns with others
  * @throws {ApiError} UNAUTHORIZED where the caller has been deleted meanwhile, DATABASE_UNAVAILABLE where the account
  * stays locked, OVERLOADED where too many advisories wait to be kept; otherwise what the database throws
  */
-export type RecordAdvisory = (record: AdvisoryRecord, clientKey?: ClientKey) => Promise<string | FullHistory>
+export type RecordAdvisory = (record: AdvisoryRecord) => Promise<string | FullHistory>
 
 export interface HistoryFilter {
   userId: string

@@ -7,7 +7,6 @@ import { ApiError } from '#src/errors.ts'
 import { accountDeleted } from '#src/http/plugins/error-handler.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { type Batcher, type BatcherState, createBatcher } from '#src/lib/batcher.ts'
-import type { ClientKey } from '#src/lib/fair-queue.ts'
 import { readErrorCode } from '#src/lib/promises.ts'
 import { createUuidMaker } from '#src/lib/uuid.ts'
 import {
@@ -134,11 +133,13 @@ export function createHistoryTotal(db: Kysely<Tables>, limitBytes: number): Hist
 
 /** The bounds of a statement; a single advisory may be larger. */
 const BATCH_ENTRIES = 500
-const BATCH_BYTES = 4_000_000
+const BATCH_BYTES = 10_000_000
 
 /** The queue of the database: an answer after the client's timeout is useless. */
-const WAITING_ENTRIES = 5000
 const WAITING_BYTES = 64_000_000
+
+/** Memory of a request that waits: 5,000 small ones at most. */
+const REQUEST_BYTES = 12_800
 
 /** The pauses before retries of a locked account: most locks are short. */
 const LOCKED_PAUSES_MS = [100, 200, 400, 800]
@@ -178,9 +179,9 @@ export function createHistoryRecorder(
 
   const insert = createInserter(db, quota, shorten, total)
 
-  function keep(record: AdvisoryRecord, stored: StoredTemplate, id: string, clientKey?: ClientKey) {
+  function keep(record: AdvisoryRecord, stored: StoredTemplate, id: string) {
     const entry = createEntry(record, stored, id)
-    return insert(entry, clientKey).catch((error) => tryAgain(error, record, stored, entry, clientKey))
+    return insert(entry).catch((error) => tryAgain(error, record, stored, entry))
   }
 
   /**
@@ -192,7 +193,6 @@ export function createHistoryRecorder(
     record: AdvisoryRecord,
     stored: StoredTemplate,
     first: HistoryEntry,
-    clientKey?: ClientKey,
   ): Promise<string | FullHistory> {
     const pauses = LOCKED_PAUSES_MS.values()
     let failure = error
@@ -207,7 +207,7 @@ export function createHistoryRecorder(
         throw failure
       }
       try {
-        return await insert(entry, clientKey)
+        return await insert(entry)
       } catch (next) {
         failure = next
       }
@@ -215,12 +215,12 @@ export function createHistoryRecorder(
   }
 
   // Each promise on the way is paid for by every call with a token: there is one more than the batcher's.
-  const record: RecordAdvisory = (record, clientKey) => {
+  const record: RecordAdvisory = (record) => {
     // Ids are in the order in which was asked, whatever has to be waited for.
     const id = newId()
     const known = templates.known(record)
-    if (known) return keep(record, known, id, clientKey)
-    return templates.find(record).then((stored) => keep(record, stored, id, clientKey))
+    if (known) return keep(record, known, id)
+    return templates.find(record).then((stored) => keep(record, stored, id))
   }
   return { record, state: insert.state }
 }
@@ -254,10 +254,10 @@ function createInserter(
     batch: BATCH_ENTRIES,
     failsAll: isDatabaseUnavailable,
     bounds: {
-      bytesOf: ({ bytes }) => bytes,
+      bytesOf: ({ bytes }) => bytes + REQUEST_BYTES,
       batchBytes: BATCH_BYTES,
-      waitingItems: WAITING_ENTRIES,
       waitingBytes: WAITING_BYTES,
+      ownerOf: ({ userId }) => userId,
       refusal: overloaded,
     },
   })

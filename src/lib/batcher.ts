@@ -1,4 +1,4 @@
-import { type ClientKey, createClientQueue, EVERYBODY } from './fair-queue.ts'
+import { addTo } from './fair-queue.ts'
 
 export interface BatcherOptions<Item, Result> {
   /** Gives one result for each item, in their order; an error is for its item alone. */
@@ -9,24 +9,26 @@ export interface BatcherOptions<Item, Result> {
   batch: number
   /** Whether an error does not depend on the items, so that smaller runs would fail too. */
   failsAll(error: unknown): boolean
-  /** Items of the same key share one result. Each client has a slot in the queue for it, and the first one counts. */
+  /** Items of the same key share one result. */
   keyOf?(item: Item): unknown
   /** For items without keys that may be large. */
   bounds?: BatcherBounds<Item>
 }
 
 interface BatcherBounds<Item> {
+  /** Of an item and its request. */
   bytesOf(item: Item): number
   /** Bytes of a run; a larger item has a run of its own. */
   batchBytes: number
-  waitingItems: number
+  /** Bytes that wait; an owner has half of them at most. */
   waitingBytes: number
-  /** Makes the error of the newest item of the client with most bytes, where too many wait. */
+  ownerOf(item: Item): string
+  /** Makes the error of an item beyond the bounds. */
   refusal(): Error
 }
 
 export interface Batcher<Item, Result> {
-  (item: Item, clientKey?: ClientKey): Promise<Result>
+  (item: Item): Promise<Result>
   state(): BatcherState
 }
 
@@ -45,13 +47,8 @@ export interface BatcherState {
 
 interface Waiting<Item, Result> {
   item: Item
-  bytes: number
   /** On the clock of `performance.now()`. */
   since: number
-  /** Clients with a slot in the queue for it. */
-  clientKeys: ClientKey[]
-  /** Whether a run has it: its other slots are void. */
-  taken: boolean
   answer: Promise<Result>
   resolve(result: Result): void
   reject(error: unknown): void
@@ -62,28 +59,41 @@ interface Waiting<Item, Result> {
  * item that fails is alone.
  */
 export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result>): Batcher<Item, Result> {
-  const { run, concurrency, failsAll } = options
-  const waiting = createWaitingItems(options)
-  let running = 0
-  let runs = 0
+  const { run, concurrency, batch, failsAll, keyOf, bounds } = options
+  const room = bounds && createRoom(bounds)
+  let waiting: Waiting<Item, Result>[] = []
+  /** By their keys, until they are answered. */
+  const byKey = new Map<unknown, Waiting<Item, Result>>()
+  const counts = { running: 0, runs: 0, items: 0, waitedMs: 0, refused: 0 }
   let scheduled = false
 
   function schedule(): void {
-    if (scheduled || running >= concurrency || waiting.isEmpty()) return
+    if (scheduled || counts.running >= concurrency || waiting.length === 0) return
     scheduled = true
     // Requests of the same turn of the event loop go together.
     setImmediate(() => {
       scheduled = false
-      const next = waiting.takeBatch()
-      if (next.length === 0) return
-      running++
-      runs++
-      void answer(next).finally(() => {
-        running--
+      counts.running++
+      counts.runs++
+      void answer(takeBatch()).finally(() => {
+        counts.running--
         schedule()
       })
       schedule()
     })
+  }
+
+  function takeBatch(): Waiting<Item, Result>[] {
+    const fitting = room ? room.countFitting(waiting, batch) : batch
+    const next = waiting.slice(0, fitting)
+    waiting = waiting.slice(fitting)
+    const now = performance.now()
+    for (const { item, since } of next) {
+      room?.add(item, -1)
+      counts.waitedMs += now - since
+    }
+    counts.items += next.length
+    return next
   }
 
   async function answer(entries: Waiting<Item, Result>[]): Promise<void> {
@@ -107,97 +117,63 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
     })
   }
 
-  function ask(item: Item, clientKey = EVERYBODY): Promise<Result> {
-    const answered = waiting.add(item, clientKey)
-    schedule()
-    return answered
-  }
-  return Object.assign(ask, { state: () => ({ ...waiting.state(), running, runs }) })
-}
-
-function createWaitingItems<Item, Result>({ batch, keyOf, bounds }: BatcherOptions<Item, Result>) {
-  type Entry = Waiting<Item, Result>
-  const queue = createClientQueue<Entry>(({ bytes }) => bytes)
-  /** By their keys, until they are answered. */
-  const byKey = new Map<unknown, Entry>()
-  let waitingBytes = 0
-  let items = 0
-  let waitedMs = 0
-  let refused = 0
-
-  function findOrCreateEntry(item: Item): Entry {
+  function ask(item: Item): Promise<Result> {
     const key = keyOf?.(item)
     const shared = keyOf && byKey.get(key)
-    if (shared) return shared
-    const entry = createEntry<Item, Result>(item, bounds ? bounds.bytesOf(item) : 1)
+    if (shared) return shared.answer
+    if (room?.isFullFor(item)) {
+      counts.refused++
+      return Promise.reject(bounds?.refusal())
+    }
+    const entry = createEntry<Item, Result>(item)
     if (keyOf) {
       byKey.set(key, entry)
       const forget = () => byKey.delete(key)
       entry.answer.then(forget, forget)
     }
-    waitingBytes += entry.bytes
-    return entry
+    room?.add(item, 1)
+    waiting.push(entry)
+    schedule()
+    return entry.answer
   }
+  const state = () => ({ ...counts, waiting: waiting.length, waitingBytes: room?.bytes() ?? 0 })
+  return Object.assign(ask, { state })
+}
 
-  function refuseTooMany({ waitingItems, waitingBytes: mostBytes, refusal }: BatcherBounds<Item>): void {
-    while (queue.size() > waitingItems || waitingBytes > mostBytes) {
-      const newest = queue.takeNewestOfMost() as Entry
-      waitingBytes -= newest.bytes
-      refused++
-      newest.reject(refusal())
-    }
-  }
-
+/** Counts the bytes that wait, in all and for each owner. */
+function createRoom<Item>({ bytesOf, batchBytes, waitingBytes, ownerOf }: BatcherBounds<Item>) {
+  const ofOwners = new Map<string, number>()
+  let bytes = 0
   return {
-    isEmpty: () => queue.size() === 0,
-    state: () => ({
-      waiting: queue.size(),
-      waitingBytes: bounds ? waitingBytes : 0,
-      items,
-      waitedMs,
-      refused,
-    }),
-    add(item: Item, clientKey: ClientKey): Promise<Result> {
-      const entry = findOrCreateEntry(item)
-      if (!entry.taken && !entry.clientKeys.some((other) => isSame(other, clientKey))) {
-        entry.clientKeys.push(clientKey)
-        queue.add(clientKey, entry)
-        if (bounds) refuseTooMany(bounds)
-      }
-      return entry.answer
+    bytes: () => bytes,
+    isFullFor(item: Item): boolean {
+      const more = bytesOf(item)
+      const ofOwner = ofOwners.get(ownerOf(item)) ?? 0
+      return bytes + more > waitingBytes || ofOwner + more > waitingBytes / 2
     },
-    /** Empty where all slots are void. */
-    takeBatch(): Entry[] {
-      const next: Entry[] = []
-      let bytesLeft = bounds ? bounds.batchBytes : Number.POSITIVE_INFINITY
-      const fits = ({ bytes }: Entry) => next.length === 0 || bytes <= bytesLeft
-      while (next.length < batch) {
-        const entry = queue.take(fits)?.item
-        if (!entry) break
-        if (entry.taken) continue
-        entry.taken = true
-        bytesLeft -= entry.bytes
-        waitingBytes -= entry.bytes
-        next.push(entry)
-      }
-      const now = performance.now()
-      for (const { since } of next) waitedMs += now - since
-      items += next.length
-      return next
+    add(item: Item, sign: 1 | -1): void {
+      const more = sign * bytesOf(item)
+      bytes += more
+      addTo(ofOwners, ownerOf(item), more)
+    },
+    /** The items at the begin of a queue that go into one run: one at least. */
+    countFitting(waiting: readonly { item: Item }[], batch: number): number {
+      let left = batchBytes
+      const end = waiting.findIndex(({ item }, index) => {
+        left -= bytesOf(item)
+        return index === batch || (left < 0 && index > 0)
+      })
+      return end === -1 ? waiting.length : end
     },
   }
 }
 
-function createEntry<Item, Result>(item: Item, bytes: number): Waiting<Item, Result> {
+function createEntry<Item, Result>(item: Item): Waiting<Item, Result> {
   let resolve!: (result: Result) => void
   let reject!: (error: unknown) => void
   const answer = new Promise<Result>((onResult, onError) => {
     resolve = onResult
     reject = onError
   })
-  return { item, bytes, since: performance.now(), clientKeys: [], taken: false, answer, resolve, reject }
-}
-
-function isSame(one: ClientKey, other: ClientKey): boolean {
-  return one.network === other.network && one.caller === other.caller
+  return { item, since: performance.now(), answer, resolve, reject }
 }

@@ -16,158 +16,105 @@ export function sharedWork(name: string): ClientKey {
   return { ...EVERYBODY, caller: name }
 }
 
-interface Queued<Item> {
+/** A task in a queue, with callbacks. */
+interface Waiter {
   clientKey: ClientKey
-  item: Item
+  amount: number
+  start(): void
+  refuse(error: unknown): void
 }
 
-interface Caller<Item> {
-  items: Item[]
-  weight: number
-}
+type Callers = Map<string, Waiter[]>
 
-interface Network<Item> {
-  callers: Map<string, Caller<Item>>
-  weight: number
-}
-
-/**
- * Queue by client key: round robin of networks, and within each of them of its callers.
- *
- * @param weightOf 1 by default: the number of items counts
- */
-export function createClientQueue<Item>(weightOf: (item: Item) => number = () => 1) {
+/** Round robin of networks, and within each of them of its callers. */
+export function createClientQueue() {
   // In the order of the round robin: a map keeps the order of insertion.
-  const networks = new Map<string, Network<Item>>()
+  const networks = new Map<string, Callers>()
   let size = 0
 
-  function add(clientKey: ClientKey, item: Item): void {
-    let network = networks.get(clientKey.network)
-    if (!network) {
-      network = { callers: new Map(), weight: 0 }
-      networks.set(clientKey.network, network)
-    }
-    let caller = network.callers.get(clientKey.caller)
-    if (!caller) {
-      caller = { items: [], weight: 0 }
-      network.callers.set(clientKey.caller, caller)
-    }
-    const weight = weightOf(item)
-    caller.items.push(item)
-    caller.weight += weight
-    network.weight += weight
-    size++
-  }
-
-  function remove(clientKey: ClientKey, item: Item): void {
-    const network = networks.get(clientKey.network)
-    const caller = network?.callers.get(clientKey.caller)
-    const at = caller?.items.indexOf(item) ?? -1
-    if (!network || !caller || at === -1) return
-    const weight = weightOf(item)
-    caller.items.splice(at, 1)
-    caller.weight -= weight
-    network.weight -= weight
+  function remove(waiter: Waiter): void {
+    const { network, caller } = waiter.clientKey
+    const callers = networks.get(network)
+    const waiters = callers?.get(caller)
+    const at = waiters?.indexOf(waiter) ?? -1
+    if (!callers || !waiters || at === -1) return
+    waiters.splice(at, 1)
     size--
-    if (caller.items.length === 0) network.callers.delete(clientKey.caller)
-    if (network.callers.size === 0) networks.delete(clientKey.network)
-  }
-
-  function find(mayLeave: (item: Item, clientKey: ClientKey) => boolean): Queued<Item> | undefined {
-    for (const [network, { callers }] of networks) {
-      for (const [caller, { items }] of callers) {
-        const clientKey = { network, caller }
-        const item = items[0] as Item
-        if (mayLeave(item, clientKey)) return { clientKey, item }
-      }
-    }
-    return undefined
+    if (waiters.length === 0) callers.delete(caller)
+    if (callers.size === 0) networks.delete(network)
   }
 
   return {
     size: () => size,
-    add,
-    /** @param mayLeave refuses the first item of a caller, and with it all others of that caller */
-    take(mayLeave: (item: Item, clientKey: ClientKey) => boolean = () => true): Queued<Item> | undefined {
-      const found = find(mayLeave)
-      if (!found) return undefined
-      const { clientKey, item } = found
-      remove(clientKey, item)
-      moveToEnd(networks, clientKey.network)
-      const network = networks.get(clientKey.network)
-      if (network) moveToEnd(network.callers, clientKey.caller)
-      return found
+    /** @param mayLeave refuses the first task of a caller, and with it all others of that caller */
+    take(mayLeave: (waiter: Waiter) => boolean = () => true): Waiter | undefined {
+      for (const [network, callers] of networks) {
+        for (const [caller, waiters] of callers) {
+          const [first] = waiters as [Waiter]
+          if (!mayLeave(first)) continue
+          remove(first)
+          moveToEnd(callers, caller)
+          moveToEnd(networks, network)
+          return first
+        }
+      }
+      return undefined
     },
-    remove,
-    /** Takes the newest item of the caller with most weight in the network with most weight. */
-    takeNewestOfMost(): Item | undefined {
-      const most = heaviest(networks)
-      if (!most) return undefined
-      const [network, { callers }] = most
-      // Callers without items are removed.
-      const [caller, { items }] = heaviest(callers) as [string, Caller<Item>]
-      const item = items.at(-1) as Item
-      remove({ network, caller }, item)
-      return item
+    /** Takes the newest task of the caller with most tasks in the network with most. */
+    takeNewestOfMost(): Waiter | undefined {
+      const callers = findLargest(networks, countTasks)
+      const newest = callers && findLargest(callers, ({ length }) => length)?.at(-1)
+      if (newest) remove(newest)
+      return newest
+    },
+    /** @param signal ends the wait with its reason */
+    wait(clientKey: ClientKey, signal?: AbortSignal, amount = 1): Promise<void> {
+      return new Promise((resolve, reject) => {
+        const leave = () => {
+          remove(waiter)
+          reject(signal?.reason)
+        }
+        const waiter: Waiter = {
+          clientKey,
+          amount,
+          start() {
+            signal?.removeEventListener('abort', leave)
+            resolve()
+          },
+          refuse(error) {
+            signal?.removeEventListener('abort', leave)
+            reject(error)
+          },
+        }
+        signal?.addEventListener('abort', leave, { once: true })
+        const { network, caller } = clientKey
+        const callers: Callers = networks.get(network) ?? new Map()
+        const waiters = callers.get(caller) ?? []
+        waiters.push(waiter)
+        networks.set(network, callers.set(caller, waiters))
+        size++
+      })
     },
   }
 }
 
 function moveToEnd<Value>(map: Map<string, Value>, key: string): void {
-  if (map.size < 2) return
   const value = map.get(key)
-  if (value === undefined) return
-  map.delete(key)
+  if (value === undefined || !map.delete(key)) return
   map.set(key, value)
 }
 
-function heaviest<Value extends { weight: number }>(map: Map<string, Value>): [string, Value] | undefined {
-  let found: [string, Value] | undefined
-  for (const entry of map) {
-    // The last of several has waited least.
-    if (!found || entry[1].weight >= found[1].weight) found = entry
-  }
-  return found
+function countTasks(callers: Callers): number {
+  return [...callers.values()].reduce((sum, { length }) => sum + length, 0)
 }
 
-/** Callbacks of a task that waits in a queue. */
-export interface Waiter {
-  start(): void
-  refuse(error: unknown): void
-}
-
-/**
- * Waits in a queue until the waiter is started or refused.
- *
- * @param signal ends the wait with its reason
- */
-export function waitIn(
-  queue: ReturnType<typeof createClientQueue<Waiter>>,
-  clientKey: ClientKey,
-  signal?: AbortSignal,
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const abort = () => {
-      queue.remove(clientKey, waiter)
-      reject(signal?.reason)
-    }
-    const waiter: Waiter = {
-      start() {
-        signal?.removeEventListener('abort', abort)
-        resolve()
-      },
-      refuse(error) {
-        signal?.removeEventListener('abort', abort)
-        reject(error)
-      },
-    }
-    signal?.addEventListener('abort', abort, { once: true })
-    queue.add(clientKey, waiter)
-  })
+/** Of several, the last has waited least. */
+function findLargest<Value>(map: Map<string, Value>, measure: (value: Value) => number): Value | undefined {
+  return [...map.values()].sort((a, b) => measure(a) - measure(b)).at(-1)
 }
 
 export interface LimiterLimits {
-  /** Tasks that run at the same time. */
+  /** Tasks that run at the same time, or bytes that they hold. */
   running: number
   /** Of one caller; `running` by default. */
   runningEach?: number
@@ -182,81 +129,109 @@ export interface QueueState {
   refused: number
 }
 
+/** What a task holds; a released permit holds nothing more. */
+export interface Permit {
+  readonly amount: number
+  /** Never waits: false where there is no room, or after the release. */
+  resize(amount: number): boolean
+  release(): void
+}
+
 export type Limiter = ReturnType<typeof createLimiter>
 
-/** A limiter of running tasks; tasks without a permit wait in a queue by client key. */
+/** Limits the tasks that run, or what they hold: in all, for a caller and for a network. Other tasks wait in a queue. */
 export function createLimiter(limits: LimiterLimits, refusal: () => Error) {
   const { running: most, runningEach = most, runningEachNetwork = most, waiting: mostWaiting } = limits
-  const queue = createClientQueue<Waiter>()
-  const runningOf = new Map<string, number>()
-  const runningIn = new Map<string, number>()
+  const queue = createClientQueue()
+  const ofCallers = new Map<string, number>()
+  const ofNetworks = new Map<string, number>()
   let running = 0
   let refused = 0
 
-  const mayStart = (_: Waiter, clientKey: ClientKey) =>
-    (runningOf.get(keyOf(clientKey)) ?? 0) < runningEach &&
-    (runningIn.get(clientKey.network) ?? 0) < runningEachNetwork
+  const fits = ({ clientKey: { network, caller }, amount }: { clientKey: ClientKey; amount: number }) =>
+    running + amount <= most &&
+    (ofCallers.get(caller) ?? 0) + amount <= runningEach &&
+    (ofNetworks.get(network) ?? 0) + amount <= runningEachNetwork
 
-  function count(clientKey: ClientKey, by: 1 | -1): void {
-    running += by
-    addTo(runningOf, keyOf(clientKey), by)
-    addTo(runningIn, clientKey.network, by)
+  function count({ network, caller }: ClientKey, amount: number): void {
+    running += amount
+    addTo(ofCallers, caller, amount)
+    addTo(ofNetworks, network, amount)
   }
 
   function startNext(): void {
-    while (running < most) {
-      const next = queue.take(mayStart)
-      if (!next) return
-      count(next.clientKey, 1)
-      next.item.start()
+    for (let next = queue.take(fits); next; next = queue.take(fits)) {
+      count(next.clientKey, next.amount)
+      next.start()
+    }
+  }
+
+  /**
+   * Waits for a permit.
+   *
+   * @param signal ends the wait with its reason
+   * @throws the refusal where too many wait: the client with most tasks loses the newest
+   */
+  async function hold(clientKey: ClientKey, amount: number, signal?: AbortSignal): Promise<Permit> {
+    signal?.throwIfAborted()
+    if (fits({ clientKey, amount })) {
+      count(clientKey, amount)
+    } else {
+      const started = queue.wait(clientKey, signal, amount)
+      if (queue.size() > mostWaiting) {
+        refused++
+        queue.takeNewestOfMost()?.refuse(refusal())
+      }
+      await started
+    }
+    return createPermit(clientKey, amount)
+  }
+
+  function createPermit(clientKey: ClientKey, amount: number): Permit {
+    let held = amount
+    let isReleased = false
+    const resize = (to: number) => {
+      const by = to - held
+      if (by > 0 && (isReleased || !fits({ clientKey, amount: by }))) return false
+      held = to
+      count(clientKey, by)
+      if (by < 0) startNext()
+      return true
+    }
+    return {
+      get amount() {
+        return held
+      },
+      resize,
+      release() {
+        isReleased = true
+        resize(0)
+      },
     }
   }
 
   /** Waits for a permit; gives its release, which may be called more than once. */
-  async function enter(clientKey: ClientKey, signal?: AbortSignal): Promise<() => void> {
-    signal?.throwIfAborted()
-    const started = waitIn(queue, clientKey, signal)
-    startNext()
-    if (queue.size() > mostWaiting) {
-      refused++
-      queue.takeNewestOfMost()?.refuse(refusal())
-    }
-    await started
-    let isReleased = false
-    return () => {
-      if (isReleased) return
-      isReleased = true
-      count(clientKey, -1)
-      startNext()
-    }
-  }
+  const enter = async (clientKey: ClientKey, signal?: AbortSignal) =>
+    (await hold(clientKey, 1, signal)).release
 
   return {
-    /**
-     * Runs a task with a permit.
-     *
-     * @param signal ends the wait with its reason
-     * @throws the refusal where too many wait: the client with most tasks loses the newest
-     */
+    hold,
+    enter,
+    /** Runs a task with a permit. */
     async run<Result>(
       clientKey: ClientKey,
       task: () => Promise<Result>,
       signal?: AbortSignal,
     ): Promise<Result> {
-      const release = await enter(clientKey, signal)
+      const { release } = await hold(clientKey, 1, signal)
       try {
         return await task()
       } finally {
         release()
       }
     },
-    enter,
     state: (): QueueState => ({ running, waiting: queue.size(), refused }),
   }
-}
-
-function keyOf({ network, caller }: ClientKey): string {
-  return `${network}\n${caller}`
 }
 
 /** Adds to a sum by key; a sum of 0 is removed. */
@@ -264,27 +239,4 @@ export function addTo(sums: Map<string, number>, key: string, by: number): void 
   const sum = (sums.get(key) ?? 0) + by
   if (sum > 0) sums.set(key, sum)
   else sums.delete(key)
-}
-
-export type FairLimiter = ReturnType<typeof createFairLimiter>
-
-/** A limiter without a queue: beyond the limit, the client with most running tasks loses the newest. */
-export function createFairLimiter(limit: number, refusal: () => Error) {
-  const running = createClientQueue<(error: Error) => void>()
-  let refused = 0
-  return {
-    /** @throws the refusal, also while the task is running */
-    run: <Result>(clientKey: ClientKey, task: () => Promise<Result>): Promise<Result> =>
-      new Promise((resolve, reject) => {
-        running.add(clientKey, reject)
-        const refuse = running.size() > limit ? running.takeNewestOfMost() : undefined
-        if (refuse) refused++
-        refuse?.(refusal())
-        if (refuse === reject) return
-        task()
-          .finally(() => running.remove(clientKey, reject))
-          .then(resolve, reject)
-      }),
-    state: (): QueueState => ({ running: running.size(), waiting: 0, refused }),
-  }
 }

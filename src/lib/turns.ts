@@ -1,4 +1,4 @@
-import { type ClientKey, createClientQueue, type Waiter, waitIn } from './fair-queue.ts'
+import { type ClientKey, createClientQueue } from './fair-queue.ts'
 
 /** Waits until a long computation may go on; most often it returns at once. */
 export type Pause = () => Promise<void>
@@ -11,7 +11,7 @@ export type SliceQueue = ReturnType<typeof createEventLoopQueue>
  * @param milliseconds time of all long computations in one turn of the event loop
  */
 export function createEventLoopQueue(milliseconds: number) {
-  const queue = createClientQueue<Waiter>()
+  const queue = createClientQueue()
   const callbacks: (() => void)[] = []
   let ending = false
   /** End of the slice; undefined before the first computation of a turn. */
@@ -38,7 +38,7 @@ export function createEventLoopQueue(milliseconds: number) {
 
   function goOn(): void {
     if (queue.size() === 0 || !isTimeLeft()) return
-    queue.take()?.item.start()
+    queue.take()?.start()
     // After its next pause or wait.
     queueMicrotask(() => process.nextTick(goOn))
   }
@@ -48,7 +48,7 @@ export function createEventLoopQueue(milliseconds: number) {
     async next(clientKey: ClientKey, signal?: AbortSignal): Promise<void> {
       signal?.throwIfAborted()
       if (queue.size() === 0 && isTimeLeft()) return
-      await waitIn(queue, clientKey, signal)
+      await queue.wait(clientKey, signal)
     },
     waiting: queue.size,
     /** Calls back at the end of this turn of the event loop, before long computations go on. */

@@ -1,7 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/data/tables.ts'
 import { createBatcher } from '#src/lib/batcher.ts'
-import type { ClientKey } from '#src/lib/fair-queue.ts'
 import type { LevelExtent } from '#src/raster/grid.ts'
 import { BoxTree } from '#src/raster/nearest.ts'
 import {
@@ -261,8 +260,8 @@ export function createAreaFinder(
     batch: PLACES_PER_QUERY,
   })
 
-  async function load(numbered: NumberedCell, clientKey?: ClientKey): Promise<AreaCell> {
-    const found = await askCell(numbered, clientKey)
+  async function load(numbered: NumberedCell): Promise<AreaCell> {
+    const found = await askCell(numbered)
     const cell = createCell(numbered, found)
     // Boundaries may have been loaded meanwhile, or not have arrived at a replica.
     cells.record(numbered.number, cell, found.boundaries)
@@ -287,12 +286,12 @@ export function createAreaFinder(
       return areas && firstCountryOf(areas)
     },
     /** From memory or the database; concurrent requests share one query. */
-    async find(position: Position, boundaries: string, clientKey?: ClientKey): Promise<readonly Area[]> {
+    async find(position: Position, boundaries: string): Promise<readonly Area[]> {
       const stored = cells.get(numberCell(position), boundaries)
       const none = stored ? undefined : noneAt(position, boundaries)
       if (none) return none
-      const cell = stored ?? (await load(cellAround(position), clientKey))
-      return areasAt(cell, position) ?? askPlace(position, clientKey)
+      const cell = stored ?? (await load(cellAround(position)))
+      return areasAt(cell, position) ?? askPlace(position)
     },
     state: () => ({
       ...cells.state(),

@@ -1,7 +1,7 @@
 import type { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
-import { type ClientKey, createFairLimiter, EVERYBODY, type FairLimiter } from '#src/lib/fair-queue.ts'
+import { type ClientKey, createLimiter, EVERYBODY, type Limiter } from '#src/lib/fair-queue.ts'
 import { fillMissing } from '#src/lib/promises.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
 import { createAreaFinder, createOutlineStore } from './areas.ts'
@@ -32,7 +32,7 @@ export type WorkInRelease<Result> = (
 const ATTEMPTS = 5
 
 /** Decides which release answers: the one that a request names, or else the published one of its series. */
-function createAnswering(snapshots: Snapshots, pinned: PinnedReleases, limiter: FairLimiter) {
+function createAnswering(snapshots: Snapshots, pinned: PinnedReleases, limiter: Limiter) {
   async function inSnapshot<Result>(
     work: WorkInSnapshot<Result>,
     wait: Wait = (step) => step(),
@@ -92,7 +92,7 @@ function createAnswering(snapshots: Snapshots, pinned: PinnedReleases, limiter: 
     /**
      * `inRelease` for work of batchers.
      *
-     * @throws {ApiError} OVERLOADED beyond DATABASE_QUEUE_LIMIT, to the client with most work
+     * @throws {ApiError} OVERLOADED beyond DATABASE_QUEUE_LIMIT, half of which a network has at most
      */
     inReleaseQueued: <Result>(
       series: RequestedSeries,
@@ -108,15 +108,11 @@ function createAnswering(snapshots: Snapshots, pinned: PinnedReleases, limiter: 
 
 /** Reads values of releases in memory, or through batchers. */
 function createValueReader(readerOf: (release: PublishedRelease) => PixelReader) {
-  const storedAt = (
-    release: PublishedRelease,
-    position: Position,
-    clientKey: ClientKey,
-  ): Promise<StoredPixels[]> =>
-    Promise.all(release.coverages.map((coverage) => readerOf(release).read(coverage, position, clientKey)))
+  const storedAt = (release: PublishedRelease, position: Position): Promise<StoredPixels[]> =>
+    Promise.all(release.coverages.map((coverage) => readerOf(release).read(coverage, position)))
 
-  const valuesOfPoint = async (release: PublishedRelease, position: Position, clientKey: ClientKey) =>
-    assembleValues(release.layers, await storedAt(release, position, clientKey))
+  const valuesOfPoint = async (release: PublishedRelease, position: Position) =>
+    assembleValues(release.layers, await storedAt(release, position))
 
   const valuesFromMemory = (release: PublishedRelease, position: Position) =>
     valuesInMemory(readerOf(release), release, position)
@@ -136,14 +132,10 @@ function createValueReader(readerOf: (release: PublishedRelease) => PixelReader)
      *
      * @throws {ReplacedMeanwhile} where the release was deleted
      */
-    valuesAt: (
-      release: PublishedRelease,
-      positions: Position[],
-      clientKey = EVERYBODY,
-    ): Promise<(LayerValues | null)[]> =>
+    valuesAt: (release: PublishedRelease, positions: Position[]): Promise<(LayerValues | null)[]> =>
       fillMissing(
         positions.map((position) => valuesFromMemory(release, position)),
-        (index) => valuesOfPoint(release, positions[index] as Position, clientKey),
+        (index) => valuesOfPoint(release, positions[index] as Position),
       ),
   }
 }
@@ -185,7 +177,9 @@ export function createLookup({ database, tiles, config, products }: LookupSource
   const snapshots = createSnapshots(database, products, config.RELEASE_MAX_AGE_MS)
   const areas = createAreaFinder(reader, concurrency, outlines)
   const reasons = createReasons(areas, products)
-  const limiter = createFairLimiter(config.DATABASE_QUEUE_LIMIT, overloaded)
+  const most = config.DATABASE_QUEUE_LIMIT
+  const limits = { running: most, runningEachNetwork: Math.ceil(most / 2), waiting: 0 }
+  const limiter = createLimiter(limits, overloaded)
   const pinned = createPinnedReleases(reader, products, config.RELEASE_MAX_AGE_MS)
   const answering = createAnswering(snapshots, pinned, limiter)
 
@@ -223,15 +217,13 @@ export function createLookup({ database, tiles, config, products }: LookupSource
     /**
      * Both paths.
      *
-     * @throws {ApiError} OVERLOADED where too many wait, to the client with most points
+     * @throws {ApiError} OVERLOADED where too many wait
      */
     advise: (series: RequestedSeries, position: Position, clientKey = EVERYBODY): Promise<PointOutcome> =>
       answering.inReleaseQueued(series, clientKey, async (snapshot, release) => {
-        if (!release) return reasons.noRelease(snapshot, { ...series, ...position }, 'point', clientKey)
-        const found = await valuesOfPoint(release, position, clientKey)
-        return found
-          ? { release, values: found }
-          : reasons.noValue(snapshot, series, position, 'point', clientKey)
+        if (!release) return reasons.noRelease(snapshot, { ...series, ...position }, 'point')
+        const found = await valuesOfPoint(release, position)
+        return found ? { release, values: found } : reasons.noValue(snapshot, series, position, 'point')
       }),
     state: () => ({
       ...pixels.state(),

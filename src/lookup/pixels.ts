@@ -5,7 +5,6 @@ import { type FailureSources, findAlsoAtPrimary, isDatabaseUnavailable } from '#
 import type { Tables } from '#src/data/tables.ts'
 import { createTileStores, type TileStores } from '#src/data/tiles/stores.ts'
 import { createBatcher } from '#src/lib/batcher.ts'
-import type { ClientKey } from '#src/lib/fair-queue.ts'
 import { findCells, findPixels, findReleases, type PixelAddress, type Position } from './queries.ts'
 import {
   assembleValues,
@@ -73,13 +72,9 @@ export function createPixelReader(
   const isReadInDatabase = (coverage: NumberedCoverage) =>
     coverage.store === 'postgis' && !isFoundHere(coverage)
 
-  async function placeOn(
-    coverage: NumberedCoverage,
-    position: Position,
-    clientKey: ClientKey | undefined,
-  ): Promise<PixelIndex | null> {
+  async function placeOn(coverage: NumberedCoverage, position: Position): Promise<PixelIndex | null> {
     if (coverage.srid === WGS84) return findPixel(coverage, position)
-    const cell = requireExisting(await askCells({ coverageId: coverage.id, ...position }, clientKey))
+    const cell = requireExisting(await askCells({ coverageId: coverage.id, ...position }))
     return cell ? makePixelIndex(coverage, cell.column, cell.row) : null
   }
 
@@ -93,13 +88,13 @@ export function createPixelReader(
       return tile && pixelIn(tile, place)
     },
     /** @throws {ReplacedMeanwhile} where the coverage was deleted */
-    async read(coverage: NumberedCoverage, position: Position, clientKey?: ClientKey): Promise<StoredPixels> {
+    async read(coverage: NumberedCoverage, position: Position): Promise<StoredPixels> {
       if (isReadInDatabase(coverage))
-        return requireExisting(await askPixels({ coverageId: coverage.id, ...position }, clientKey))
-      const place = await placeOn(coverage, position, clientKey)
+        return requireExisting(await askPixels({ coverageId: coverage.id, ...position }))
+      const place = await placeOn(coverage, position)
       if (place === null) return NOTHING
       const tile = cache.get(place.key)
-      return tile ? pixelIn(tile, place) : loaders[coverage.store].read(coverage, place, clientKey)
+      return tile ? pixelIn(tile, place) : loaders[coverage.store].read(coverage, place)
     },
     state: () => ({
       cache: cache.state(),

@@ -1,5 +1,4 @@
 import type { Country } from '#src/catalog/reference-queries.ts'
-import type { ClientKey } from '#src/lib/fair-queue.ts'
 import { type AreaFinder, firstCountryOf } from './areas.ts'
 import type { Position } from './queries.ts'
 import type { Snapshot, Snapshots } from './snapshot.ts'
@@ -27,8 +26,8 @@ export function createRequestLocator(
     return code === undefined ? undefined : countryOf(snapshot, code)
   }
 
-  const country = async (snapshot: Snapshot, position: Position, clientKey: ClientKey) =>
-    countryOf(snapshot, firstCountryOf(await areas.find(position, snapshot.boundaries, clientKey)))
+  const country = async (snapshot: Snapshot, position: Position) =>
+    countryOf(snapshot, firstCountryOf(await areas.find(position, snapshot.boundaries)))
 
   return {
     countryFromMemory,
@@ -45,8 +44,8 @@ export function createRequestLocator(
       fillCountry(found, request)
       return true
     },
-    async fill(request: LocatableRequest, position: Position, clientKey: ClientKey): Promise<void> {
-      if (needsCountry(request)) fillCountry(await country(await current(), position, clientKey), request)
+    async fill(request: LocatableRequest, position: Position): Promise<void> {
+      if (needsCountry(request)) fillCountry(await country(await current(), position), request)
     },
     /** Fills in the crop of the country that a request names. */
     async fillCrop(request: LocatableRequest): Promise<void> {

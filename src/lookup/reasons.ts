@@ -2,7 +2,6 @@ import { ofSeasonless } from '#schemas/product.ts'
 import type { Products, Series } from '#schemas/products/define.ts'
 import type { Country } from '#src/catalog/reference-queries.ts'
 import { ApiError, unknownCountry } from '#src/errors.ts'
-import type { ClientKey } from '#src/lib/fair-queue.ts'
 import { swapped } from '#src/lib/names.ts'
 import { type AreaFinder, listDistinctCountries } from './areas.ts'
 import type { PointQuery, Position } from './queries.ts'
@@ -64,12 +63,8 @@ export function createReasons(areas: AreaFinder, products: Products) {
   const withoutCrops = ofSeasonless(products.list, (names) => `it has ${names} only`) || 'it has none'
   const valuesOf = ({ product }: Series) => products.of(product).names.values
 
-  async function countriesAt(
-    position: Position,
-    { boundaries }: Snapshot,
-    clientKey?: ClientKey,
-  ): Promise<string[]> {
-    return listDistinctCountries(await areas.find(position, boundaries, clientKey))
+  async function countriesAt(position: Position, { boundaries }: Snapshot): Promise<string[]> {
+    return listDistinctCountries(await areas.find(position, boundaries))
   }
 
   function countriesFromMemory(position: Position, { boundaries }: Snapshot): string[] | undefined {
@@ -78,13 +73,8 @@ export function createReasons(areas: AreaFinder, products: Products) {
   }
 
   /** A sentence for a position in another country than the requested one. */
-  async function otherCountry(
-    snapshot: Snapshot,
-    query: PointQuery,
-    what: Place,
-    clientKey?: ClientKey,
-  ): Promise<string> {
-    const codes = await countriesAt(query, snapshot, clientKey)
+  async function otherCountry(snapshot: Snapshot, query: PointQuery, what: Place): Promise<string> {
+    const codes = await countriesAt(query, snapshot)
     const other = countryNamed(snapshot, codes[0])
     if (!other || codes.includes(query.countryCode)) return ''
     const working = workingCall(snapshot, query, codes[0] as string)
@@ -100,13 +90,12 @@ export function createReasons(areas: AreaFinder, products: Products) {
       snapshot: Snapshot,
       query: Series | PointQuery,
       what: Place = 'point',
-      clientKey?: ClientKey,
     ): Promise<ApiError> {
       const { countryCode } = query
       const cropCode = snapshot.cropNamed(query.cropCode)
       const country = snapshot.countries.find(({ code }) => code === countryCode)
       if (!country) return unknownCountry('country_code', listCodes(snapshot))
-      const elsewhere = 'longitude' in query ? await otherCountry(snapshot, query, what, clientKey) : ''
+      const elsewhere = 'longitude' in query ? await otherCountry(snapshot, query, what) : ''
       if (cropCode !== null && !country.crops.includes(cropCode))
         return noSuchCrop(country, withoutCrops, elsewhere)
       return notPublished(snapshot, { ...query, cropCode }, valuesOf(query), country, elsewhere)
@@ -127,12 +116,11 @@ export function createReasons(areas: AreaFinder, products: Products) {
       series: Series,
       position: Position,
       what: Place = 'point',
-      clientKey?: ClientKey,
     ): Promise<ApiError> {
       if (!snapshot.bounded.has(series.countryCode)) return noData(valuesOf(series), position, what)
-      const codes = await countriesAt(position, snapshot, clientKey)
+      const codes = await countriesAt(position, snapshot)
       const meant = positionMeant(codes, position, what)
-      const codesMeant = meant ? await countriesAt(meant, snapshot, clientKey) : []
+      const codesMeant = meant ? await countriesAt(meant, snapshot) : []
       return noValueIn(snapshot, { codes, codesMeant }, series, valuesOf(series), position, what)
     },
   }

@@ -2,7 +2,6 @@ import { isDatabaseUnavailable } from '#src/data/failures.ts'
 import type { TileAddress, TileStore } from '#src/data/tiles/tile-queries.ts'
 import { createBatcher } from '#src/lib/batcher.ts'
 import { Cache } from '#src/lib/cache.ts'
-import type { ClientKey } from '#src/lib/fair-queue.ts'
 import { createInterleaver, type InterleavedTile } from '#src/raster/tiles.ts'
 import type { Position } from './queries.ts'
 import { type NumberedCoverage, ReplacedMeanwhile, type StoredPixels } from './releases.ts'
@@ -110,9 +109,9 @@ export function createTileLoader(store: TileStore, cache: TileCache, concurrency
      *
      * @throws {ReplacedMeanwhile} where the coverage was deleted
      */
-    async read(coverage: NumberedCoverage, place: PixelIndex, clientKey?: ClientKey): Promise<StoredPixels> {
+    async read(coverage: NumberedCoverage, place: PixelIndex): Promise<StoredPixels> {
       const { key } = place
-      const bytes = requireExisting(await askTile(locateTile(coverage, key), clientKey))
+      const bytes = requireExisting(await askTile(locateTile(coverage, key)))
       const read = () => cache.set(key, bytes.length === 0 ? NO_TILE : interleave(bytes))
       // The first of concurrent requests has stored it.
       return pixelIn(cache.peek(key) ?? read(), place)

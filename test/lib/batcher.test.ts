@@ -114,13 +114,13 @@ describe('items of so many bytes', () => {
   const bounds = {
     bytesOf: (item: number) => item,
     batchBytes: 10,
-    waitingItems: 4,
-    waitingBytes: 30,
+    waitingBytes: 60,
+    ownerOf: () => 'one',
     refusal: () => new Full(),
   }
 
   test('go out up to the bytes and the items of a run, and a larger one alone', async () => {
-    const { ask, runs } = heldCoalescer({ batch: 3, bounds: { ...bounds, waitingItems: 100 } })
+    const { ask, runs } = heldCoalescer({ batch: 3, bounds })
     const answers = [6, 4, 1, 12, 1, 2, 3, 1].map((item) => ask(item))
     for (const finished of [0, 1, 2, 3, 4]) {
       await setImmediate()
@@ -138,80 +138,52 @@ describe('items of so many bytes', () => {
     await setImmediate()
     const waiting = [20, 8, 1].map((item) => ask(item))
     await expect(ask(2)).rejects.toThrow(Full)
-    waiting.push(ask(1))
-    await expect(ask(0)).rejects.toThrow(Full)
     for (const finished of [0, 1, 2]) {
       runs[finished]?.finish()
       await setImmediate()
       await setImmediate()
     }
-    expect(await Promise.all([first, ...waiting])).toEqual([60, 40, 16, 2, 2])
-    expect(runs.map(({ items }) => items)).toEqual([[30], [20], [8, 1, 1]])
-    const last = ask(4)
-    await setImmediate()
-    runs[3]?.finish()
-    expect(await last).toBe(8)
+    expect(await Promise.all([first, ...waiting])).toEqual([60, 40, 16, 2])
+    expect(runs.map(({ items }) => items)).toEqual([[30], [20], [8, 1]])
   })
 })
 
-describe('items of several parties', () => {
-  const of = (network: string, caller = network) => ({ network, caller })
-  /** Lets runs that may begin do so, and ends the one under way. */
-  async function finishNext(runs: Run[]) {
-    await setImmediate()
-    await setImmediate()
-    runs.at(-1)?.finish()
-    await setImmediate()
-    await setImmediate()
-  }
-
-  test('take turns for the places in a run, so that one with many waits for itself', async () => {
-    const { ask, runs } = heldCoalescer({ batch: 3 })
-    const many = [1, 2, 3, 4, 5, 6, 7].map((item) => ask(item, of('many')))
-    await setImmediate()
-    const others = [ask(10, of('few')), ask(20, of('crowd', 'a')), ask(21, of('crowd', 'b'))]
-    for (let run = 0; run < 4; run++) await finishNext(runs)
-    expect(runs.map(({ items }) => items)).toEqual([[1, 2, 3], [4, 10, 20], [5, 21, 6], [7]])
-    expect(await Promise.all([...many, ...others])).toEqual([2, 4, 6, 8, 10, 12, 14, 20, 40, 42])
-  })
-
-  test('are answered together where they ask about the same, when the first of them has its turn', async () => {
-    const { ask, runs } = heldCoalescer({ batch: 2, keyOf: (item) => item })
-    const many = [1, 2, 3, 4, 5, 5].map((item) => ask(item, of('many')))
-    await setImmediate()
-    const few = [ask(5, of('few')), ask(1, of('few')), ask(6, of('few'))]
-    for (let run = 0; run < 3; run++) await finishNext(runs)
-    expect(runs.map(({ items }) => items)).toEqual([
-      [1, 2],
-      [3, 5],
-      [4, 6],
-    ])
-    expect(await Promise.all([...many, ...few])).toEqual([2, 4, 6, 8, 10, 10, 10, 2, 12])
-    const again = ask(5, of('many'))
-    await finishNext(runs)
-    expect([runs[3]?.items, await again]).toEqual([[5], 10])
-  })
-
-  test('where too many wait, whoever has most bytes waiting loses the newest', async () => {
+describe('items of several owners', () => {
+  test('are refused where one owner has half of the bytes, and those of others are not', async () => {
     const full = new Error('full')
     const bounds = {
-      bytesOf: (item: number) => item,
+      bytesOf: () => 5,
       batchBytes: 10,
-      waitingItems: 5,
       waitingBytes: 30,
+      ownerOf: (item: number) => (item < 10 ? 'many' : 'few'),
       refusal: () => full,
     }
     const { ask, runs } = heldCoalescer({ bounds })
-    const first = ask(1, of('many'))
-    await setImmediate()
-    const [ten, nine, eight] = [10, 9, 8].map((item) => ask(item, of('many')))
-    const few = ask(6, of('few'))
-    await expect(eight).rejects.toBe(full)
-    const others = [1, 1, 1].map((item) => ask(item, of('other')))
-    await expect(nine).rejects.toBe(full)
-    for (let run = 0; run < 3; run++) await finishNext(runs)
-    expect(await Promise.all([first, ten, few, ...others])).toEqual([2, 20, 12, 2, 2, 2])
+    const answers = [1, 2, 3].map((item) => ask(item))
+    await expect(ask(4)).rejects.toBe(full)
+    const other = ask(10)
+    for (const finished of [0, 1]) {
+      await setImmediate()
+      await setImmediate()
+      runs[finished]?.finish()
+    }
+    expect(await Promise.all([...answers, other])).toEqual([2, 4, 6, 20])
+    expect(ask.state()).toMatchObject({ waiting: 0, waitingBytes: 0, items: 4, refused: 1 })
   })
+})
+
+test('items of one key share an answer until it is there', async () => {
+  const { ask, runs } = heldCoalescer({ keyOf: (item) => item })
+  const answers = [5, 6, 5].map((item) => ask(item))
+  await setImmediate()
+  answers.push(ask(5))
+  runs[0]?.finish()
+  expect(await Promise.all(answers)).toEqual([10, 12, 10, 10])
+  const again = ask(5)
+  await setImmediate()
+  await setImmediate()
+  runs[1]?.finish()
+  expect([await again, runs.map(({ items }) => items)]).toEqual([10, [[5, 6], [5]]])
 })
 
 test('an item that cannot be answered fails alone, whatever it is asked for with', async () => {

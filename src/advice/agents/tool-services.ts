@@ -90,11 +90,7 @@ function createAdvice(app: App, lookup: Lookup, advisors: Advisors, readRules: R
       const asked = { ...question }
       await withTimeout(request, reply, () => lookup.places.fillCrop(asked))
       const advice = await advisors.adviseWithTimeout(request, reply, (waiting) =>
-        advisors.adviseOn(
-          outline,
-          { product, asked, wanted: null, clientKey: clientKeyOf(request) },
-          waiting,
-        ),
+        advisors.adviseOn(outline, { product, asked, wanted: null }, waiting),
       )
       return {
         location: describeRegion(undefined, advice),

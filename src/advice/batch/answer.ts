@@ -100,7 +100,7 @@ export function adviseBatch(
     if (!sources.byPlace) return positions.map(() => sources.of(null))
     const countries = await fillMissing(
       positions.map((position) => countryFromMemory(snapshot, position)),
-      (index) => country(snapshot, positions[index] as Position, clientKey),
+      (index) => country(snapshot, positions[index] as Position),
     )
     return countries.map(sources.of)
   }
@@ -109,7 +109,7 @@ export function adviseBatch(
     source: SourceRelease | undefined,
     positions: Position[],
   ): Promise<(LayerValues | null)[]> {
-    return source?.release ? lookup.valuesAt(source.release, positions, clientKey) : positions.map(() => null)
+    return source?.release ? lookup.valuesAt(source.release, positions) : positions.map(() => null)
   }
 
   async function findBySource(
@@ -143,7 +143,7 @@ function isValid(point: BatchPoint | RefusedPoint): point is BatchPoint {
 export async function* listItems(
   { noValue, noRelease }: Reasons,
   { snapshot, slices }: BatchAdvice,
-  { clientKey, wait }: Scheduling,
+  { wait }: Scheduling,
   passed: PassedColumns | null,
 ): AsyncGenerator<PointItem[]> {
   let written = 0
@@ -154,7 +154,7 @@ export async function* listItems(
     const findReason = (index: number) => {
       const { series, release } = sources[index] as SourceRelease
       const position = positionOf(valid[index] as BatchPoint)
-      return release ? noValue(snapshot, series, position, 'point', clientKey) : noRelease(snapshot, series)
+      return release ? noValue(snapshot, series, position, 'point') : noRelease(snapshot, series)
     }
     const found = without.length > 0 ? await wait(() => Promise.all(without.map(findReason))) : []
     const reasons = found.map(({ body }) => body).values()

@@ -3,7 +3,6 @@ import { type AdminReference, LEVELS_BELOW } from '#schemas/areas.ts'
 import type { LocationValidation } from '#schemas/location.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { createBatcher } from '#src/lib/batcher.ts'
-import type { ClientKey } from '#src/lib/fair-queue.ts'
 import { swapped } from '#src/lib/names.ts'
 import { roundVisibly } from '#src/lib/round.ts'
 import type { Outlines, Piece } from '#src/lookup/areas.ts'
@@ -184,14 +183,13 @@ export function createElsewhereFinder(db: Kysely<Tables>, lookup: Lookup) {
       position: Position,
       requestedCountry: string | undefined,
       snapshot: Snapshot,
-      clientKey: ClientKey,
     ): Promise<Elsewhere> {
       // The next request is answered from memory.
       void outlines.read(snapshot.boundaries)
       const cached = readNearest(lookup, position, snapshot)
-      const nearest = cached === undefined ? await askNearest(position, clientKey) : cached
+      const nearest = cached === undefined ? await askNearest(position) : cached
       const other = swapped(position)
-      const otherAreas = other ? await areas.find(other, snapshot.boundaries, clientKey) : []
+      const otherAreas = other ? await areas.find(other, snapshot.boundaries) : []
       return describeElsewhere(nearest, otherAreas, requestedCountry, snapshot)
     },
   }

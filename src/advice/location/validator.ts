@@ -146,14 +146,12 @@ export function createLocationValidator(
       const question = readQuestion(request)
       const { position, countryCode } = question
       return lookup.inSnapshotQueued(clientKey, async (snapshot) => {
-        const areas = await lookup.areas.find(position, snapshot.boundaries, clientKey)
+        const areas = await lookup.areas.find(position, snapshot.boundaries)
         const place = chooseAreas(areas, countryCode)
         const offer = requireOffer(products, snapshot, question, place)
-        const elsewhere = place
-          ? undefined
-          : await elsewhereFinder.find(position, countryCode, snapshot, clientKey)
+        const elsewhere = place ? undefined : await elsewhereFinder.find(position, countryCode, snapshot)
         const found = (offer?.releases ?? []).map(async (release) => {
-          const [values] = await lookup.valuesAt(release, [position], clientKey)
+          const [values] = await lookup.valuesAt(release, [position])
           return values ? [release.product] : []
         })
         const withValue = new Set((await Promise.all(found)).flat())

@@ -54,9 +54,7 @@ async function settle({ source, lookup, point, request, reply }: PointContext): 
   if (point.release !== undefined) {
     Object.assign(point, await source.readRelease(lookup, point, request, reply))
   } else if (source.inAnyCountry && !lookup.places.fillFromMemory(point, positionOf(point))) {
-    await withTimeout(request, reply, () =>
-      lookup.places.fill(point, positionOf(point), clientKeyOf(request)),
-    )
+    await withTimeout(request, reply, () => lookup.places.fill(point, positionOf(point)))
   }
 }
 
@@ -146,7 +144,7 @@ async function store(context: PointContext, answer: PointAnswer): Promise<PointA
       request: sent,
       answer: answer.stored(),
     }
-    const insert = () => record(advisory, clientKeyOf(request))
+    const insert = () => record(advisory)
     const stored = await withTimeout(request, reply, insert, SHARE_OF_EXTRAS)
     if (typeof stored === 'string') answer.add({ history_id: stored })
     else sayHistoryFull(reply, stored)

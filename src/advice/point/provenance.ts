@@ -3,7 +3,6 @@ import type { Provenance } from '#schemas/advisory.ts'
 import type { PointRequest } from '#schemas/point-request.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
-import { clientKeyOf } from '#src/http/request.ts'
 import type { Lookup, PointAdvice } from '#src/lookup/lookup.ts'
 import { positionOf, refuseIfReplaced, type StoredPixels } from '#src/lookup/releases.ts'
 import { findSourceOfValues, type PixelFacts } from './provenance-queries.ts'
@@ -29,7 +28,7 @@ export async function findProvenance(
     )
     if (!origin) throw overloaded()
     const stored = await refuseIfReplaced(() =>
-      withTimeout(request, reply, () => lookup.storedAt(release, position, clientKeyOf(request))),
+      withTimeout(request, reply, () => lookup.storedAt(release, position)),
     )
     const { source, licence, checksum } = origin
     const pixels = origin.pixels.map((pixel) => describePixel(pixel, release, values, stored))

@@ -6,7 +6,6 @@ import { type CountryExtent, listCountryExtents } from '#src/catalog/reference-q
 import { ApiError, BASE, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { cacheValue } from '#src/lib/cache.ts'
-import type { ClientKey } from '#src/lib/fair-queue.ts'
 import type { Lookup, WorkInRelease } from '#src/lookup/lookup.ts'
 import type { LocatableRequest } from '#src/lookup/places.ts'
 import { type PublishedRelease, ReplacedMeanwhile, readSeries } from '#src/lookup/releases.ts'
@@ -53,7 +52,7 @@ export function createAdvisors(app: App, lookup: Lookup) {
     /** Advises on a polygon or an area, with the country and the crop of the place where the question lacks them. */
     async adviseOn(
       where: Outline | AreaReference,
-      { product, asked, wanted, clientKey }: Question,
+      { product, asked, wanted }: Question,
       waiting: Waiting,
     ): Promise<Advice> {
       const { wait } = waiting
@@ -62,7 +61,7 @@ export function createAdvisors(app: App, lookup: Lookup) {
         return areaAdvisor.advise(readSeries(product, asked), where, wanted, waiting)
       }
       const { polygons } = where
-      await wait(() => lookup.places.fill(asked, findInteriorPoint(polygons), clientKey))
+      await wait(() => lookup.places.fill(asked, findInteriorPoint(polygons)))
       return polygonAdvisor.advise(readSeries(product, asked), polygons, wanted, waiting)
     },
   }
@@ -74,7 +73,6 @@ interface Question {
   product: ProductDefinition
   asked: RegionQuestion & LocatableRequest
   wanted: Distribution
-  clientKey: ClientKey
 }
 
 function createAreaAdvisor({ database, logFailure }: App, lookup: Lookup, statistics: ReleaseStatistics) {

@@ -153,12 +153,7 @@ function polygonRoute(
         const asked = await withReleaseNamed(lookup, product, sent, call, reply)
         const where = takeOutline(call) ?? areaIn(body.admin as SentArea)
         const rules = await withTimeout(call, reply, () => readRules(body, [product], 'polygons'))
-        const question = {
-          product,
-          asked,
-          wanted: readDistributionOptions(body),
-          clientKey: clientKeyOf(call),
-        }
+        const question = { product, asked, wanted: readDistributionOptions(body) }
         const advice = await advisors.adviseWithTimeout(call, reply, (waiting) =>
           advisors.adviseOn(where, question, waiting),
         )
@@ -180,7 +175,7 @@ function polygonRoute(
           request: recordedRequest(body, 'polygons' in where ? where : null),
           answer: answered,
         }
-        const kept = await withTimeout(call, reply, () => record(entry, clientKeyOf(call)))
+        const kept = await withTimeout(call, reply, () => record(entry))
         if (typeof kept === 'string') return { ...answered, history_id: kept, ...ignored }
         sayHistoryFull(reply, kept)
         return { ...answered, ...ignored }

@@ -208,8 +208,8 @@ async function answerMany(
   if (distribution && distribution.bins > 0 && (format.extension || isDataValueSet)) throw tooDeep()
   const rules = await withTimeout(request, reply, () => readRules(body, [product], 'polygons'))
   if (rules && isDataValueSet) throw refuseQuantities(body)
-  const [clientKey, gone] = [clientKeyOf(request), createClientSignal(reply)]
-  const pause = () => turns.next(clientKey, gone)
+  const gone = createClientSignal(reply)
+  const pause = () => turns.next(clientKeyOf(request), gone)
   const sent = await takePolygons(request, pause)
   const wait: Wait = (work) => withTimeout(request, reply, work)
   const waitInTurn: Wait = (work) => inTurn(request, reply, work)
@@ -217,7 +217,7 @@ async function answerMany(
   const begin: WorkInRelease<Begun> = async (snapshot, published) => {
     if (selection) await waitInTurn(() => refuseUnknownAreas(db, snapshot, selection))
     const all = createSources(product, named, snapshot, published)
-    const placed = await locatePolygons(lookup, snapshot, all, sent, { clientKey, wait, pause })
+    const placed = await locatePolygons(lookup, snapshot, all, sent, { wait, pause })
     const { sources, release, polygons } = placed
     if (isDataValueSet) refuseSeveral(sources)
     const [members, mapping] = [ignoredMember(request), body.dhis2]
@@ -227,7 +227,6 @@ async function answerMany(
       reasons: lookup.reasons,
       snapshot,
       series,
-      clientKey,
       wait,
       release,
       distribution,

@@ -9,7 +9,6 @@ import { ApiError, noAreas, unknownCountry } from '#src/errors.ts'
 import { databaseError } from '#src/http/plugins/error-handler.ts'
 import { validationError } from '#src/http/validation.ts'
 import { isObject } from '#src/lib/collections.ts'
-import type { ClientKey } from '#src/lib/fair-queue.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
 import { inOrder, type Pause } from '#src/lib/turns.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
@@ -106,7 +105,6 @@ interface Placed {
 }
 
 interface Waits {
-  clientKey: ClientKey
   wait: Wait
   pause: Pause
 }
@@ -121,16 +119,14 @@ export async function locatePolygons(
   snapshot: Snapshot,
   sources: SourceReleases,
   sent: readonly SentPolygon[],
-  { clientKey, wait, pause }: Waits,
+  { wait, pause }: Waits,
 ): Promise<Placed> {
   async function findSource({ outline }: SentPolygon): Promise<SourceRelease> {
     if (!sources.byPlace || 'error' in outline) return sources.of(null)
     await pause()
     const position = findInteriorPoint(outline.polygons)
     const cached = places.countryFromMemory(snapshot, position)
-    return sources.of(
-      cached === undefined ? await wait(() => places.country(snapshot, position, clientKey)) : cached,
-    )
+    return sources.of(cached === undefined ? await wait(() => places.country(snapshot, position)) : cached)
   }
 
   const polygons: PlacedPolygon[] = []
@@ -172,14 +168,14 @@ export interface ItemSource extends Waits {
  * @param isFirst whether the answer has not begun, so that the call can still be refused
  */
 async function findOutcome(
-  { reasons, snapshot, series, clientKey, wait }: Omit<ItemSource, 'release'>,
+  { reasons, snapshot, series, wait }: Omit<ItemSource, 'release'>,
   advise: () => Promise<Advice>,
   isFirst: boolean,
 ): Promise<Pick<PolygonItem, 'advice' | 'reason'>> {
   try {
     const advice = await advise()
     if (hasValues(advice)) return { advice, reason: null }
-    const reason = await wait(() => reasons.noValue(snapshot, series, advice.position, 'polygon', clientKey))
+    const reason = await wait(() => reasons.noValue(snapshot, series, advice.position, 'polygon'))
     return { advice, reason: reason.body }
   } catch (error) {
     if (error instanceof ApiError && isOwn(error, isFirst)) return { advice: null, reason: error.body }

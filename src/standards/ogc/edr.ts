@@ -197,10 +197,10 @@ function addPosition(api: Api, releases: Releases, lookup: Lookup): void {
       lookup.inSnapshotQueued(clientKey, async (snapshot) => {
         const release = findCollectionRelease(snapshot, code)
         await pause()
-        const ofPoints = await lookup.valuesAt(release, [...positions], clientKey)
+        const ofPoints = await lookup.valuesAt(release, [...positions])
         // The reason for a missing value is the answer to one point; of several, each is null.
         if (positions.length > 1 || ofPoints[0]) return ofPoints
-        throw await lookup.reasons.noValue(snapshot, release, positions[0] as Position, 'point', clientKey)
+        throw await lookup.reasons.noValue(snapshot, release, positions[0] as Position, 'point')
       }),
     )
     await pause()

@@ -102,6 +102,8 @@ describe('requests that wait for the database', () => {
   })
 
   test('take a turn also where they name themselves, and nothing waits for a place that it holds', async () => {
+    // Its tile is in memory from then on.
+    expect((await service.app.inject({ method: 'POST', url: POINT })).statusCode).toBe(200)
     const release = await holdDatabase()
     const answered: string[] = []
     const ask = async (name: string, { headers }: Person) => {
