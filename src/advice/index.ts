@@ -30,7 +30,6 @@ function observeLookup(metrics: Metrics, { state }: Lookup): void {
   metrics.observe('agro_tile_cache_evictions_total', () => state().cache.evicted)
   metrics.observe('agro_area_cells', () => state().areas.cells)
   metrics.observe('agro_area_cell_bytes', () => state().areas.bytes)
-  metrics.observe('agro_outline_vertices', () => state().outlines.vertices)
 
   observeQueue(metrics, 'points', () => state().queue)
   observeBatcher(metrics, 'tiles', () => state().tiles)

@@ -163,12 +163,6 @@ function preferredType<MediaType extends string>(
   return new Negotiator({ headers: { accept } }).mediaType([...offered]) as MediaType | undefined
 }
 
-/** The language that an `Accept-Language` header prefers; undefined where it allows none. */
-export function preferredLanguage(accept: string, offered: readonly string[]): string | undefined {
-  const headers = { 'accept-language': accept.replace(NO_WEIGHTS, '') }
-  return new Negotiator({ headers }).language([...offered])
-}
-
 /** The codings that an `Accept-Encoding` header allows. */
 export function allowedCodings<Coding extends string>(accept: string, offered: readonly Coding[]): Coding[] {
   const headers = { 'accept-encoding': accept.replace(NO_WEIGHTS, '') }

@@ -1,16 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/data/tables.ts'
 import { createBatcher } from '#src/lib/batcher.ts'
-import type { LevelExtent } from '#src/raster/grid.ts'
-import { BoxTree } from '#src/raster/nearest.ts'
-import {
-  type BoundedPolygon,
-  boundedPolygon,
-  clip,
-  isWithinAny,
-  type Rings,
-  TOO_NEAR,
-} from '#src/raster/rings.ts'
+import { type BoundedPolygon, boundedPolygon, clip, isWithinAny, type Rings } from '#src/raster/rings.ts'
 import { decodeMultiPolygon } from '#src/raster/wkb.ts'
 import {
   type Area,
@@ -18,110 +9,8 @@ import {
   type FoundCell,
   findAreasAt,
   findAreasInCells,
-  findPiecesAfter,
-  measureBoundaries,
   type Position,
 } from './queries.ts'
-
-/** A stored piece of an administrative area. */
-export interface Piece {
-  countryCode: string
-  rings: Float64Array[]
-}
-
-/** Areas of all levels. */
-export interface Outlines {
-  pieces: readonly Piece[]
-  /** Extents of the pieces. */
-  tree: BoxTree
-}
-
-export type OutlineStore = ReturnType<typeof createOutlineStore>
-
-/** Vertices of all areas: 16 bytes each, and 24 more near positions. */
-const MOST_VERTICES = 500_000
-
-/** Time before the next attempt after a failure, or after other boundaries. */
-const AGAIN_AFTER_MS = 5000
-
-/** Stores the outlines of all areas in memory, unless they are too large. */
-export function createOutlineStore(db: Kysely<Tables>, mostVertices = MOST_VERTICES) {
-  /** Without outlines where they are too large. */
-  let latest: { boundaries: string; outlines: Outlines | undefined; vertices: number } | undefined
-  let tried: { boundaries: string; at: number } | undefined
-  let reading: Promise<void> | undefined
-
-  async function readFrom(source: Kysely<Tables>): Promise<void> {
-    const { boundaries, vertices } = await measureBoundaries(source)
-    // The caller may know older boundaries.
-    if (latest?.boundaries === boundaries) return
-    if (vertices > mostVertices) {
-      latest = { boundaries, outlines: undefined, vertices: 0 }
-      return
-    }
-    const outlines = await readOutlines(source)
-    const { boundaries: after } = await measureBoundaries(source)
-    // Outlines of a load meanwhile may be of both versions.
-    if (after === boundaries) latest = { boundaries, outlines, vertices }
-  }
-
-  return {
-    /** Undefined where none are in memory. */
-    known: (boundaries: string): Outlines | undefined =>
-      latest?.boundaries === boundaries ? latest.outlines : undefined,
-    /** Reads the boundaries, unless a read is running or was just tried. Never fails. */
-    async read(boundaries: string): Promise<void> {
-      if (latest?.boundaries === boundaries) return
-      const now = performance.now()
-      const isNew = tried?.boundaries !== boundaries || now - tried.at >= AGAIN_AFTER_MS
-      if (!reading && isNew) {
-        tried = { boundaries, at: now }
-        // From one server: a replica may lag behind the writer.
-        reading = db
-          .connection()
-          .execute(readFrom)
-          // Without outlines in memory the database answers.
-          .catch(() => {})
-          .finally(() => {
-            reading = undefined
-          })
-      }
-      await reading
-    },
-    state: () => ({ vertices: latest?.vertices ?? 0 }),
-  }
-}
-
-/** Whether a position is in no area, and PostGIS need not decide. */
-export function isOutside({ tree }: Outlines, { longitude, latitude }: Position): boolean {
-  return !tree.isInAny(longitude, latitude, TOO_NEAR)
-}
-
-async function readOutlines(source: Kysely<Tables>): Promise<Outlines> {
-  const pieces: Piece[] = []
-  const extents: LevelExtent[] = []
-  for (let last = 0; ; ) {
-    const page = await findPiecesAfter(source, last)
-    for (const { countryCode, shape } of page) {
-      const polygons = shape === null ? [] : decodeMultiPolygon(shape)
-      if (polygons.length === 0) continue
-      pieces.push({ countryCode, rings: polygons.flat() })
-      extents.push(mergeExtents(polygons.map(boundedPolygon)))
-    }
-    const end = page.at(-1)
-    if (!end) return { pieces, tree: new BoxTree(extents) }
-    last = end.areaId
-  }
-}
-
-function mergeExtents(polygons: LevelExtent[]): LevelExtent {
-  return {
-    west: Math.min(...polygons.map(({ west }) => west)),
-    south: Math.min(...polygons.map(({ south }) => south)),
-    east: Math.max(...polygons.map(({ east }) => east)),
-    north: Math.max(...polygons.map(({ north }) => north)),
-  }
-}
 
 interface AreaCell {
   /** Areas of the whole cell. */
@@ -230,21 +119,9 @@ interface NumberedCell extends CellToFind {
  * shapes of those that do not cover it. Within centimetres of an edge PostGIS decides.
  *
  * @param concurrency queries at the same time, of each kind
- * @param outlines far from them there are no areas
  */
-export function createAreaFinder(
-  db: Kysely<Tables>,
-  concurrency: number,
-  outlines: OutlineStore,
-  cacheBytes = CACHE_BYTES,
-) {
+export function createAreaFinder(db: Kysely<Tables>, concurrency: number, cacheBytes = CACHE_BYTES) {
   const cells = createAreaCells(cacheBytes)
-
-  /** Empty far from all areas; else undefined. */
-  function noneAt(position: Position, boundaries: string): readonly Area[] | undefined {
-    const stored = outlines.known(boundaries)
-    return stored && isOutside(stored, position) ? [] : undefined
-  }
 
   // No single cell or place makes a query fail.
   const common = { concurrency, failsAll: () => true }
@@ -276,20 +153,18 @@ export function createAreaFinder(
      */
     fromMemory(position: Position, boundaries: string): readonly Area[] | undefined {
       const cell = cells.get(numberCell(position), boundaries)
-      return cell ? areasAt(cell, position) : noneAt(position, boundaries)
+      return cell && areasAt(cell, position)
     },
     /** Null for no country, undefined for a miss; on a border the country of lowest code. */
     countryFromMemory(position: Position, boundaries: string): string | null | undefined {
       const cell = cells.get(numberCell(position), boundaries)
       if (cell && cell.country !== undefined) return cell.country
-      const areas = cell ? areasAt(cell, position) : noneAt(position, boundaries)
+      const areas = cell && areasAt(cell, position)
       return areas && firstCountryOf(areas)
     },
     /** From memory or the database; concurrent requests share one query. */
     async find(position: Position, boundaries: string): Promise<readonly Area[]> {
       const stored = cells.get(numberCell(position), boundaries)
-      const none = stored ? undefined : noneAt(position, boundaries)
-      if (none) return none
       const cell = stored ?? (await load(cellAround(position)))
       return areasAt(cell, position) ?? askPlace(position)
     },

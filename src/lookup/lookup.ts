@@ -5,7 +5,7 @@ import { type ClientKey, createLimiter, EVERYBODY, type Limiter } from '#src/lib
 import { fillMissing } from '#src/lib/promises.ts'
 import { type Pauses, retry } from '#src/lib/retry.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
-import { createAreaFinder, createOutlineStore } from './areas.ts'
+import { createAreaFinder } from './areas.ts'
 import { createPinnedReleases, type PinnedRelease, type PinnedReleases } from './pinned.ts'
 import { createPixelReader, type PixelReader } from './pixels.ts'
 import { createRequestLocator } from './places.ts'
@@ -170,9 +170,8 @@ export function createLookup({ database, tiles, config, products }: LookupSource
   const archiveBytes = Math.min(cacheBytes, ARCHIVE_MB * MEGABYTE)
   const archive = createPixelReader(database, tiles, { cacheBytes: archiveBytes, concurrency: 1 })
   const readerOf = (release: PublishedRelease) => (release.archived ? archive : pixels)
-  const outlines = createOutlineStore(reader)
   const snapshots = createSnapshots(database, products, config.RELEASE_MAX_AGE_MS)
-  const areas = createAreaFinder(reader, concurrency, outlines)
+  const areas = createAreaFinder(reader, concurrency)
   const reasons = createReasons(areas, products)
   const most = config.DATABASE_QUEUE_LIMIT
   const limits = { running: most, runningEachNetwork: Math.ceil(most / 2), waiting: 0 }
@@ -185,7 +184,6 @@ export function createLookup({ database, tiles, config, products }: LookupSource
   return {
     reasons,
     areas,
-    outlines,
     places: createRequestLocator(snapshots, areas),
     known: snapshots.known,
     current: snapshots.current,
@@ -226,7 +224,6 @@ export function createLookup({ database, tiles, config, products }: LookupSource
       ...pixels.state(),
       snapshot: snapshots.state(),
       areas: areas.state(),
-      outlines: outlines.state(),
       /** Points and batches in the miss path. */
       queue: limiter.state(),
     }),

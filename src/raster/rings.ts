@@ -41,31 +41,6 @@ export function ringLength(ring: Float64Array): number {
   return length
 }
 
-/** To the nearest edge, in units of the coordinates. */
-export function squaredDistanceTo(rings: readonly Float64Array[], x: number, y: number): number {
-  let least = Number.POSITIVE_INFINITY
-  for (const ring of rings) {
-    let ax = (ring[0] as number) - x
-    let ay = (ring[1] as number) - y
-    for (let at = 2; at + 1 < ring.length; at += 2) {
-      const bx = (ring[at] as number) - x
-      const by = (ring[at + 1] as number) - y
-      const ex = bx - ax
-      const ey = by - ay
-      const length = ex * ex + ey * ey
-      // From 0 to 1 along the edge.
-      const part = length === 0 ? 0 : Math.min(1, Math.max(0, -(ax * ex + ay * ey) / length))
-      const dx = ax + part * ex
-      const dy = ay + part * ey
-      const squared = dx * dx + dy * dy
-      if (squared < least) least = squared
-      ax = bx
-      ay = by
-    }
-  }
-  return least
-}
-
 /**
  * Sutherland and Hodgman, 1974. Separate parts stay connected along the sides, which encloses nothing.
  *
@@ -111,7 +86,7 @@ export interface BoundedPolygon extends LevelExtent {
  * Degrees, 11 cm: nearer to an edge the database decides. Rounding here and in any PostGIS is far smaller, and some
  * versions count such positions as on the edge.
  */
-export const TOO_NEAR = 1e-6
+const TOO_NEAR = 1e-6
 
 export function boundedPolygon(rings: Rings): BoundedPolygon {
   const shell = rings[0] as Float64Array

@@ -2,12 +2,7 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
-import {
-  type AreaFinder,
-  createAreaFinder,
-  createOutlineStore,
-  type OutlineStore,
-} from '#src/lookup/areas.ts'
+import { type AreaFinder, createAreaFinder } from '#src/lookup/areas.ts'
 import type { Area, Position } from '#src/lookup/queries.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
@@ -77,8 +72,6 @@ function namesOf(areas: readonly Area[] | undefined): string[] | undefined {
 describe('the areas of positions', () => {
   let service: TestApp
   let finder: AreaFinder
-  /** Without any in memory. */
-  let outlines: OutlineStore
   let boundaries: string
   let borders: [number, number][]
   beforeAll(async () => {
@@ -86,8 +79,7 @@ describe('the areas of positions', () => {
     await load(service, 'ken', 0, rectangle(36.0001, 3.5, 37.03, 5.5))
     await load(service, 'eth', 0, ETHIOPIA)
     await load(service, 'eth', 1, rectangle(37.05, 3.55, 37.55, 4.5))
-    outlines = createOutlineStore(service.database.reader)
-    finder = createAreaFinder(service.database.reader, 1, outlines)
+    finder = createAreaFinder(service.database.reader, 1)
     boundaries = await versionOf(service)
     const { rows } = await sql<{ x: number; y: number }>`
       select st_x(geom) as x, st_y(geom) as y
@@ -131,7 +123,7 @@ describe('the areas of positions', () => {
   })
 
   test('are known of all of a cell once one of its positions was asked for, but within centimetres of a border', async () => {
-    const fresh = createAreaFinder(service.database.reader, 1, outlines)
+    const fresh = createAreaFinder(service.database.reader, 1)
     const at = (longitude: number) => namesOf(fresh.fromMemory({ longitude, latitude: 3.91 }, boundaries))
     expect(at(37.02)).toBeUndefined()
     expect(namesOf(await fresh.find({ longitude: 37.02, latitude: 3.91 }, boundaries))).toEqual(['ken0'])
@@ -155,12 +147,12 @@ describe('the areas of positions', () => {
   })
 
   test('are kept for so many bytes of cells, the oldest of which make room', async () => {
-    const measured = createAreaFinder(service.database.reader, 1, outlines)
+    const measured = createAreaFinder(service.database.reader, 1)
     const positions = [36.2, 36.3, 36.4].map((longitude) => ({ longitude, latitude: 3.9 }))
     for (const position of positions) await measured.find(position, boundaries)
     const { cells, bytes } = measured.state()
     expect(cells).toBe(3)
-    const fresh = createAreaFinder(service.database.reader, 1, outlines, bytes - 1)
+    const fresh = createAreaFinder(service.database.reader, 1, bytes - 1)
     for (const position of positions) await fresh.find(position, boundaries)
     expect(positions.map((position) => namesOf(fresh.fromMemory(position, boundaries)))).toEqual([
       undefined,
@@ -173,7 +165,7 @@ describe('the areas of positions', () => {
   })
 
   test('are not kept where other boundaries were asked than those that are known of', async () => {
-    const fresh = createAreaFinder(service.database.reader, 1, outlines)
+    const fresh = createAreaFinder(service.database.reader, 1)
     const position = { longitude: 36.31, latitude: 3.91 }
     for (const version of ['of before', 'of before', boundaries]) {
       expect(fresh.fromMemory(position, version)).toBeUndefined()
@@ -193,7 +185,7 @@ test('are kept again where a backup has brought back the boundaries of before', 
   const service = await createTestApp({ template: 'empty' })
   onTestFinished(() => service.close())
   await load(service, 'ken', 0, rectangle(36, 3.5, 37, 5.5))
-  const finder = createAreaFinder(service.database.reader, 1, createOutlineStore(service.database.reader))
+  const finder = createAreaFinder(service.database.reader, 1)
   const position = { longitude: 36.31, latitude: 3.91 }
   const before = await versionOf(service)
   expect(namesOf(await finder.find(position, before))).toEqual(['ken0'])

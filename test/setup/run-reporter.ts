@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import type { Reporter, TestModule, TestSpecification, Vitest } from 'vitest/node'
 import { CHROMIUM } from './chromium.ts'
 import { ownCpuSeconds } from './cpu-time.ts'
@@ -46,6 +47,11 @@ export default class RunReporter implements Reporter {
     for (const [name, ofProject] of [...projects].sort()) {
       console.log(`${name}: ${summaryOf(ofProject)}, ${minutesText(secondsOf(ofProject))}`)
       console.log(`  most of it: ${dearestOf(ofProject)}`)
+      if (process.env.DUMP && name === 'embedded')
+        writeFileSync(
+          process.env.DUMP,
+          JSON.stringify(ofProject.map((m) => [m.relativeModuleId, secondsOf([m]), m.meta().statements])),
+        )
     }
     // Its own part made the databases that tests begin with, and read the files for all.
     console.log(`${summaryOf(modules)}, ${minutesText(secondsOf(modules) + ownCpuSeconds())}`)

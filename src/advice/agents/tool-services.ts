@@ -13,8 +13,7 @@ import type { Lookup } from '#src/lookup/lookup.ts'
 import { makeReleaseMembers, type PublishedRelease } from '#src/lookup/releases.ts'
 import { listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
 import { createLocationValidator } from '../location/validator.ts'
-import { allProductsAnswerer } from '../point/all-products.ts'
-import { productAnswerer } from '../point/answer.ts'
+import { answerPoint } from '../point/answer.ts'
 import { type Advisors, describeRegion, type RegionQuestion } from '../polygon/advisors.ts'
 import { makeRegionEntries } from '../polygon/answer.ts'
 import { readGeoJson, soleFeature } from '../polygon/geometry.ts'
@@ -49,9 +48,7 @@ type ReadSnapshot = (call: ToolCall) => Promise<Snapshot>
 /** Makes the answers of endpoints, of the same parts. Each throws the errors of its endpoint. */
 function createAdvice(app: App, lookup: Lookup, advisors: Advisors, readRules: ReadRules) {
   const { list } = app.products
-  const validator = createLocationValidator(app.database.reader, lookup, list)
-  const allProducts = allProductsAnswerer(list, readRules)
-  const byProduct = new Map(list.map((product) => [product, productAnswerer(product, readRules)]))
+  const validate = createLocationValidator(app.database.reader, lookup, list)
 
   return {
     /**
@@ -64,19 +61,15 @@ function createAdvice(app: App, lookup: Lookup, advisors: Advisors, readRules: R
       point: PointRequest,
       { request, reply }: ToolCall,
     ): Promise<AdviceBody> {
-      const answerer = (product && byProduct.get(product)) ?? allProducts
-      const fromDatabase = () => answerer.answer(lookup, point, clientKeyOf(request))
-      const outcome = answerer.fromMemory(lookup, point) ?? (await withTimeout(request, reply, fromDatabase))
-      if (outcome instanceof Error) throw outcome
-      return outcome.body
+      const source = { products: product ? [product] : list, hasSections: product === null, readRules }
+      return (await answerPoint(lookup, source, point, request, reply)).body
     },
     /** Answers as `/validate_location`. */
     async validateLocation(
       location: LocationRequest,
       { request, reply }: ToolCall,
     ): Promise<LocationValidation> {
-      const fromDatabase = () => validator.validate(location, clientKeyOf(request))
-      return validator.fromMemory(location) ?? withTimeout(request, reply, fromDatabase)
+      return withTimeout(request, reply, () => validate(location, clientKeyOf(request)))
     },
     /** Answers as `/advisory/{product}`. */
     async adviseRegion(

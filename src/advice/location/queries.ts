@@ -4,17 +4,17 @@ import type { Tables } from '#src/data/tables.ts'
 import { roundVisibly } from '#src/lib/round.ts'
 import type { Position } from '#src/lookup/queries.ts'
 
-export interface NearestCountry {
+interface NearestCountry {
   country_code: string
   country: string
   distance_km: number
 }
 
 /** The nearest by kilometres is one of so many pieces nearest by degrees. */
-export const NEAREST_PIECES = 20
+const NEAREST_PIECES = 20
 
 /** Decimals of kilometres. */
-export const DISTANCE_DECIMALS = 1
+const DISTANCE_DECIMALS = 1
 
 /**
  * The countries nearest to positions in no country, in their order; null where no boundaries are loaded.

@@ -1,17 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import { ref } from '#schemas/common.ts'
-import {
-  defineLocationSchemas,
-  LocationRemainder,
-  LocationRequest,
-  type LocationValidation,
-} from '#schemas/location.ts'
+import { defineLocationSchemas, LocationRemainder, LocationRequest } from '#schemas/location.ts'
 import { asQuery } from '#schemas/point-request.ts'
 import { BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { mergeQueryIntoBody } from '#src/http/parameters.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
-import { createReplyBatcher } from '#src/http/reply-batcher.ts'
 import { clientKeyOf } from '#src/http/request.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { createLocationValidator } from './validator.ts'
@@ -27,8 +21,7 @@ Send the parameters as a JSON body, as query parameters, or both: they are merge
 export async function location(app: App, { lookup }: { lookup: Lookup }): Promise<void> {
   const { validation, components } = defineLocationSchemas(app.products.list)
   for (const schema of components) app.addSchema(schema)
-  const validator = createLocationValidator(app.database.reader, lookup, app.products.list)
-  const sendSoon = createReplyBatcher(app.turns, (answer: LocationValidation, reply) => reply.send(answer))
+  const validate = createLocationValidator(app.database.reader, lookup, app.products.list)
 
   app.post(
     '/validate_location',
@@ -49,10 +42,7 @@ export async function location(app: App, { lookup }: { lookup: Lookup }): Promis
       },
       preValidation: mergeQueryIntoBody(LocationRequest),
     },
-    (request: FastifyRequest<{ Body: LocationRequest }>, reply): Promise<LocationValidation> | undefined => {
-      const cached = validator.fromMemory(request.body)
-      if (cached) return void sendSoon(cached, reply)
-      return withTimeout(request, reply, () => validator.validate(request.body, clientKeyOf(request)))
-    },
+    (request: FastifyRequest<{ Body: LocationRequest }>, reply) =>
+      withTimeout(request, reply, () => validate(request.body, clientKeyOf(request))),
   )
 }

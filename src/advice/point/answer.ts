@@ -1,70 +1,82 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { unnamedReason } from '#schemas/advisory.ts'
+import type { ErrorDetail } from '#schemas/common.ts'
 import { POINT_DEFAULTS, type PointRequest } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { hasQuantities } from '#schemas/quantities.ts'
-import { ApiError } from '#src/errors.ts'
+import { ApiError, type ErrorCode } from '#src/errors.ts'
 import type { TemplatedAnswer } from '#src/history/queries.ts'
 import { csvRow } from '#src/http/formats.ts'
-import type { ClientKey } from '#src/lib/fair-queue.ts'
+import { withTimeout } from '#src/http/plugins/time-budget.ts'
+import { clientKeyOf } from '#src/http/request.ts'
 import { closedWith, memberTexts, openText } from '#src/lib/json.ts'
 import type { Lookup, PointAdvice, PointOutcome } from '#src/lookup/lookup.ts'
-import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
+import { splitCodes } from '#src/lookup/pinned-request.ts'
+import { sourceMember } from '#src/lookup/places.ts'
 import {
   describeLocation,
+  locationStart,
   makePointData,
   makeReleaseMembers,
   nameColumn,
   positionOf,
   readSeries,
-  versionOf,
 } from '#src/lookup/releases.ts'
 import { quantityColumns } from '../quantities/columns.ts'
 import { dataWithQuantities, quantitiesAt } from '../quantities/compute.ts'
 import { asksForQuantities, type FieldArea } from '../quantities/plan.ts'
-import type { ReadRules } from '../quantities/rules.ts'
+import type { QuantityRules, ReadRules } from '../quantities/rules.ts'
+
+/** The products of an endpoint for points. */
+export interface PointSource {
+  products: readonly ProductDefinition[]
+  /** Whether each product has a section, and a missing country is that of the point. */
+  hasSections: boolean
+  readRules: ReadRules
+}
+
+interface ProductOutcome {
+  product: ProductDefinition
+  outcome: PointOutcome
+}
 
 /**
- * The answer to a point request. Answers are classes: V8 would make a shape for each literal with getters, which
- * outlives its request.
+ * The answer to a point request, at least one product of which has a value. Answers are classes: V8 would make a shape
+ * for each literal with getters, which outlives its request.
  */
-export abstract class PointAnswer {
+export class PointAnswer {
   /** The values of each release that answers. */
   readonly advice: readonly PointAdvice[]
-  /** Whether the answer depends on releases and the request alone, not on reasons or prices. */
-  readonly isComplete: boolean
+  readonly #source: PointSource
+  readonly #point: PointRequest
+  readonly #outcomes: readonly ProductOutcome[]
+  readonly #rules: QuantityRules | null
+  #data: Record<string, unknown> | undefined
   #members: Record<string, unknown> | undefined
   /** The text without further members and the bracket at its end. */
   #open: string | undefined
 
-  constructor(advice: readonly PointAdvice[], isComplete: boolean) {
+  constructor(
+    source: PointSource,
+    point: PointRequest,
+    outcomes: readonly ProductOutcome[],
+    advice: readonly PointAdvice[],
+    rules: QuantityRules | null,
+  ) {
     this.advice = advice
-    this.isComplete = isComplete
-  }
-
-  protected abstract createBody(): Record<string, unknown>
-  /** The same as JSON, faster than from the body. */
-  protected abstract createText(): string
-
-  /** The answer in the short form of the history; undefined where it has none. */
-  protected createTemplated(): TemplatedAnswer | undefined {
-    return undefined
-  }
-
-  /** The answer as CSV; undefined where it has several releases. */
-  table(): string | undefined {
-    return undefined
+    this.#source = source
+    this.#point = point
+    this.#outcomes = outcomes
+    this.#rules = rules
   }
 
   get releases(): string[] {
     return this.advice.map(({ release }) => release.code)
   }
 
-  get versions(): string[] {
-    return this.advice.map(({ release }) => versionOf(release))
-  }
-
   get body(): Record<string, unknown> {
-    return { ...this.createBody(), ...this.#members }
+    this.#data ??= this.#createData()
+    return { ...this.#data, ...this.#members }
   }
 
   add(members: Record<string, unknown>): void {
@@ -72,148 +84,181 @@ export abstract class PointAnswer {
   }
 
   text(): string {
-    if (!this.#members && this.#open === undefined) return this.createText()
-    this.#open ??= openText(this.createText())
+    if (!this.#members && this.#open === undefined) return this.#createText()
+    this.#open ??= openText(this.#createText())
     return this.#members ? closedWith(this.#open, memberTexts(this.#members).join()) : `${this.#open}}`
   }
 
-  /** The answer as the history stores it. */
+  /** The answer as the history stores it: in the short form, where it has one. */
   stored(): TemplatedAnswer | string {
-    const templated = this.#members ? undefined : this.createTemplated()
-    const stored = templated ?? this.text()
-    if (!this.#members) this.#open = templated ? templated.open : openText(stored as string)
+    if (this.#members) return this.text()
+    const { release, values } = this.advice[0] as PointAdvice
+    const isPlain = !this.#source.hasSections && !this.#rules
+    const stored = (isPlain && release.writer.templated(this.#point, values)) || this.text()
+    this.#open = typeof stored === 'string' ? openText(stored) : stored.open
     return stored
   }
-}
 
-/** The values of one release. */
-class ReleaseAnswer extends PointAnswer {
-  readonly #product: ProductDefinition
-  readonly #request: PointRequest
-  readonly #own: PointAdvice
-
-  constructor(product: ProductDefinition, request: PointRequest, advice: PointAdvice) {
-    super([advice], true)
-    this.#product = product
-    this.#request = request
-    this.#own = advice
+  /** A header and a row, with the columns that batches have. It is for answers without sections. */
+  table(): string {
+    const { name = POINT_DEFAULTS.name, lat, lng } = this.#point
+    const [product] = this.#source.products as [ProductDefinition]
+    const { release, values } = this.advice[0] as PointAdvice
+    const members = { name, lat, lng, ...makeReleaseMembers(release) }
+    const columns = release.layers.map((layer) => nameColumn(product, layer, product.value.key))
+    const cells = columns.map((_, index) => {
+      const value = values[index] as number
+      return Number.isNaN(value) ? null : value
+    })
+    const rules = hasQuantities(product) ? this.#rules : null
+    const further = rules && quantityColumns(rules, product, release)
+    const area = rules?.plan.area as FieldArea
+    const furtherCells = further?.cellsOf(
+      quantitiesAt(rules as QuantityRules, product, release, values, area),
+    )
+    return (
+      csvRow([...Object.keys(members), ...columns, ...(further?.names ?? [])]) +
+      csvRow([...Object.values(members), ...cells, ...(furtherCells ?? [])])
+    )
   }
 
-  protected createBody() {
-    const { release, values } = this.#own
-    return { location: describeLocation(this.#request), ...makePointData(this.#product, release, values) }
-  }
-
-  protected createText() {
-    return this.#own.release.writer.answered(this.#request, this.#own.values)
-  }
-
-  protected override createTemplated() {
-    return this.#own.release.writer.templated(this.#request, this.#own.values)
-  }
-
-  override table() {
-    return formatTable(this.#product, this.#request, this.#own)
-  }
-}
-
-/** An answer with quantities. The history stores it whole. */
-export class QuantityAnswer extends PointAnswer {
-  readonly #body: Record<string, unknown>
-  readonly #table: (() => string) | undefined
-
-  constructor(advice: readonly PointAdvice[], body: Record<string, unknown>, table?: () => string) {
-    super(advice, false)
-    this.#body = body
-    this.#table = table
-  }
-
-  protected createBody() {
-    return this.#body
-  }
-
-  protected createText() {
-    return JSON.stringify(this.#body)
-  }
-
-  override table() {
-    return this.#table?.()
-  }
-}
-
-/** A header and a row, with the columns of layers that batches have. */
-function formatTable(
-  product: ProductDefinition,
-  { name = POINT_DEFAULTS.name, lat, lng }: PointRequest,
-  { release, values }: PointAdvice,
-  further: { names: string[]; cells: (string | number | null)[] } = { names: [], cells: [] },
-): string {
-  const members = { name, lat, lng, ...makeReleaseMembers(release) }
-  const columns = release.layers.map((layer) => nameColumn(product, layer, product.value.key))
-  const cells = columns.map((_, index) => {
-    const value = values[index] as number
-    return Number.isNaN(value) ? null : value
-  })
-  const header = [...Object.keys(members), ...columns, ...further.names]
-  return csvRow(header) + csvRow([...Object.values(members), ...cells, ...further.cells])
-}
-
-/** The source of answers about points. An error is the reason for no answer. */
-export interface PointAnswerer {
-  /**
-   * A request with the members of the release that it names.
-   *
-   * @throws {ApiError} for an unknown release, and one that does not fit the request
-   */
-  readRelease(
-    lookup: Lookup,
-    point: PointRequest,
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): Promise<PointRequest>
-  /** The answer from memory; undefined where the database is needed. */
-  fromMemory(lookup: Lookup, point: PointRequest): PointAnswer | ApiError | undefined
-  answer(lookup: Lookup, point: PointRequest, clientKey: ClientKey): Promise<PointAnswer | ApiError>
-}
-
-/** Answers from the releases of one product. */
-export function productAnswerer(product: ProductDefinition, readRules: ReadRules): PointAnswerer {
-  return {
-    readRelease: (lookup, point, request, reply) => withReleaseNamed(lookup, product, point, request, reply),
-    fromMemory(lookup, point) {
-      if (asksForQuantities(point)) return undefined
-      const outcome = lookup.adviseFromMemory(readSeries(product, point), positionOf(point))
-      if (outcome === undefined || outcome instanceof ApiError) return outcome
-      return new ReleaseAnswer(product, point, outcome)
-    },
-    async answer(lookup, point, clientKey) {
-      const rules = await readRules(point, [product])
-      const outcome = await advise(lookup, product, point, clientKey)
-      if (outcome instanceof ApiError) return outcome
-      if (!rules) return new ReleaseAnswer(product, point, outcome)
+  #createData(): Record<string, unknown> {
+    const location = describeLocation(this.#point)
+    const sections = this.#outcomes.map(({ product, outcome }) => {
+      if (outcome instanceof ApiError) return createReason(product, outcome)
       const { release, values } = outcome
-      const area = rules.plan.area as FieldArea
-      const body = {
-        location: describeLocation(point),
-        ...dataWithQuantities(rules, product, release, values, area),
-      }
-      return new QuantityAnswer([outcome], body, () => {
-        if (!hasQuantities(product)) return formatTable(product, point, outcome)
-        const { names, cellsOf } = quantityColumns(rules, product, release)
-        const cells = cellsOf(quantitiesAt(rules, product, release, values, area))
-        return formatTable(product, point, outcome, { names, cells })
-      })
-    },
+      return this.#rules
+        ? dataWithQuantities(this.#rules, product, release, values, this.#rules.plan.area as FieldArea)
+        : makePointData(product, release, values)
+    })
+    if (!this.#source.hasSections) return { location, ...sections[0] }
+    const named = this.#outcomes.map(({ product }, index) => [product.code, sections[index]])
+    return { location, ...this.#describePlace(), ...Object.fromEntries(named) }
+  }
+
+  /** The same as JSON, faster than from the data. */
+  #createText(): string {
+    if (this.#rules) {
+      this.#data ??= this.#createData()
+      return JSON.stringify(this.#data)
+    }
+    if (!this.#source.hasSections) {
+      const { release, values } = this.advice[0] as PointAdvice
+      return release.writer.answered(this.#point, values)
+    }
+    let text = `${locationStart(this.#point)},${memberTexts(this.#describePlace()).join()}`
+    for (const { product, outcome } of this.#outcomes) {
+      const section =
+        outcome instanceof ApiError
+          ? JSON.stringify(createReason(product, outcome))
+          : outcome.release.writer.section(outcome.values)
+      text += `,"${product.code}":${section}`
+    }
+    return `${text}}`
+  }
+
+  /** The country, and the crop of the products that have one. */
+  #describePlace() {
+    const releases = this.advice.map(({ release }) => release)
+    return {
+      country_code: releases[0]?.countryCode,
+      crop: releases.find(({ cropCode }) => cropCode !== null)?.cropCode ?? null,
+      ...sourceMember(this.#point),
+    }
   }
 }
 
-/** The values of a product at a point: from memory, or else from the database. */
-export async function advise(
-  lookup: Lookup,
-  product: ProductDefinition,
+function createReason(product: ProductDefinition, reason: ApiError): Record<string, unknown> {
+  return { [product.entries]: null, ...reason.body }
+}
+
+/** The reasons that explain most about a place, in their order. */
+const TELLING: ErrorCode[] = ['OUTSIDE_COUNTRY', 'NO_DATA', 'NO_RELEASE']
+
+/** The answer of outcomes; without any value the most telling reason, with all of them in the details. */
+function createAnswer(
+  source: PointSource,
   point: PointRequest,
-  clientKey: ClientKey,
-): Promise<PointOutcome> {
-  const [series, position] = [readSeries(product, point), positionOf(point)]
-  return lookup.adviseFromMemory(series, position) ?? lookup.advise(series, position, clientKey)
+  outcomes: readonly ProductOutcome[],
+  rules: QuantityRules | null,
+): PointAnswer | ApiError {
+  const reasons: { product: ProductDefinition; reason: ApiError }[] = []
+  const advice: PointAdvice[] = []
+  for (const { product, outcome } of outcomes) {
+    if (!(outcome instanceof ApiError)) {
+      advice.push(outcome)
+      continue
+    }
+    // An invalid request is invalid for all products.
+    if (!source.hasSections || outcome.code === 'INVALID_PARAMETERS') return outcome
+    reasons.push({ product, reason: outcome })
+  }
+  if (advice.length > 0) return new PointAnswer(source, point, outcomes, advice, rules)
+
+  const telling = TELLING.flatMap((code) => reasons.find(({ reason }) => reason.code === code) ?? [])[0]
+  const { code, message } = (telling ?? (reasons[0] as { reason: ApiError })).reason
+  const details = reasons.map(
+    ({ product, reason }): ErrorDetail => ({
+      field: product.code,
+      message: reason.message,
+      code: reason.code,
+    }),
+  )
+  return new ApiError(code, message, details)
+}
+
+/** The answer from memory, or its error; undefined where the database is needed. */
+export function answerFromMemory(
+  lookup: Lookup,
+  source: PointSource,
+  point: PointRequest,
+): PointAnswer | ApiError | undefined {
+  if (asksForQuantities(point)) return undefined
+  const position = positionOf(point)
+  if (source.hasSections && !lookup.places.fillFromMemory(point, position)) return undefined
+  const outcomes: ProductOutcome[] = []
+  for (const product of source.products) {
+    const outcome = lookup.adviseFromMemory(readSeries(product, point), position)
+    if (outcome === undefined) return undefined
+    outcomes.push({ product, outcome })
+  }
+  return createAnswer(source, point, outcomes, null)
+}
+
+/**
+ * The answer from memory, or else from the database.
+ *
+ * @throws {ApiError} the reason for no answer
+ */
+export async function answerPoint(
+  lookup: Lookup,
+  source: PointSource,
+  point: PointRequest,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<PointAnswer> {
+  const fromDatabase = async () => {
+    const rules = await source.readRules(point, source.products)
+    const named = point.release === undefined ? undefined : await findNamed(lookup, point.release)
+    const outcomes = source.products.map(async (product): Promise<ProductOutcome> => {
+      const release = named?.get(product.code)
+      if (named && release === undefined) {
+        const { code, error } = unnamedReason(product)
+        return { product, outcome: new ApiError(code, error) }
+      }
+      const [series, position] = [readSeries(product, { ...point, release }), positionOf(point)]
+      const found = lookup.adviseFromMemory(series, position)
+      return { product, outcome: found ?? (await lookup.advise(series, position, clientKeyOf(request))) }
+    })
+    return createAnswer(source, point, await Promise.all(outcomes), rules)
+  }
+  const answer = answerFromMemory(lookup, source, point) ?? (await withTimeout(request, reply, fromDatabase))
+  if (answer instanceof Error) throw answer
+  return answer
+}
+
+/** The codes of named releases by their products. */
+async function findNamed(lookup: Lookup, list: string): Promise<Map<string, string>> {
+  const named = await Promise.all(splitCodes(list).map(lookup.namedRelease))
+  return new Map(named.map(({ release }) => [release.product, release.code]))
 }

@@ -1,48 +1,145 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { POINT_DEFAULTS, type PointRequest } from '#schemas/point-request.ts'
+import type { PointRequest } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { ApiError } from '#src/errors.ts'
 import type { RecordAdvisory } from '#src/history/queries.ts'
 import { sayHistoryFull } from '#src/history/recorded-answer.ts'
 import type { App } from '#src/http/app.ts'
-import { entityTag, isCurrent } from '#src/http/entity-tags.ts'
+import { entityTag } from '#src/http/entity-tags.ts'
 import { CSV, prefersText } from '#src/http/formats.ts'
 import { ignoredMember } from '#src/http/parameters.ts'
 import { permits } from '#src/http/plugins/authentication.ts'
-import { allowCaching, dataTag } from '#src/http/plugins/caching.ts'
+import { allowCaching } from '#src/http/plugins/caching.ts'
 import { readIdempotencyKey } from '#src/http/plugins/idempotency.ts'
 import { SHARE_OF_EXTRAS, withTimeout } from '#src/http/plugins/time-budget.ts'
 import { createReplyBatcher } from '#src/http/reply-batcher.ts'
-import { clientKeyOf, isOffTheRecord, prefers, setApplied, varyBy } from '#src/http/request.ts'
+import { isApplied, isOffTheRecord, prefers, setApplied, varyBy } from '#src/http/request.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
-import { splitCodes } from '#src/lookup/pinned-request.ts'
-import { type LocatableRequest, sourceMember } from '#src/lookup/places.ts'
-import { positionOf, readSeries, versionOf } from '#src/lookup/releases.ts'
-import { asksForQuantities } from '../quantities/plan.ts'
-import type { PointAnswer, PointAnswerer } from './answer.ts'
+import { withReleaseNamed, withReleasesNamed } from '#src/lookup/pinned-request.ts'
+import type { LocatableRequest } from '#src/lookup/places.ts'
+import { positionOf, readSeries } from '#src/lookup/releases.ts'
+import { answerFromMemory, answerPoint, type PointAnswer, type PointSource } from './answer.ts'
 import { findProvenance } from './provenance.ts'
 import { replyInText } from './short-text.ts'
 
-/** The answers of an endpoint for points. */
-export interface PointSource extends PointAnswerer {
-  /** The path of the endpoint; tags of answers contain it. */
-  path: string
-  products: readonly ProductDefinition[]
+/** An endpoint for points. */
+export interface RecordedSource extends PointSource {
   /** The product code of the history. */
   recorded: Pick<ProductDefinition, 'code' | 'seasonal'>
-  /** Whether a missing country is that of the point, and not the first of the interface. */
-  inAnyCountry: boolean
 }
+
+type Format = 'json' | 'csv' | 'text'
 
 /** A request for a point, and its way to an answer. */
 interface PointContext {
   lookup: Lookup
   record: RecordAdvisory
-  source: PointSource
+  source: RecordedSource
   /** The parameters: the body or the query. */
   point: PointRequest
+  format: Format
   request: FastifyRequest
   reply: FastifyReply
+}
+
+/**
+ * Makes the handlers of POST and GET. An anonymous answer from memory takes no promise, and the answers of a turn of the
+ * event loop leave together.
+ */
+export function createPointHandlers({ turns }: App, lookup: Lookup, record: RecordAdvisory) {
+  const sendSoon = createReplyBatcher(turns, send)
+
+  /** Answers by `reply`, or by the body that it returns. */
+  function handle(context: PointContext): Promise<PointAnswer['body']> | undefined {
+    const { source, point, format, request, reply } = context
+    const fail = (error: unknown) =>
+      sendSoon({ answer: error instanceof Error ? error : new Error(String(error)), context }, reply)
+    // Anonymous answers are not stored, so their key does nothing; an invalid key is refused all the same.
+    const key = request.method === 'POST' ? readIdempotencyKey(request) : undefined
+    if (format === 'text') {
+      answerInText(context).catch(fail)
+    } else if (request.user !== null && key !== undefined) {
+      return answerOnce(context)
+    } else {
+      const plain = request.user === null && !wantsMore(context) && answerFromMemory(lookup, source, point)
+      if (plain) {
+        if (!(plain instanceof Error)) nameReleases(plain, reply)
+        sendSoon({ answer: plain, context }, reply)
+      } else {
+        findAndStore(context).then((answer) => sendSoon({ answer, context }, reply), fail)
+      }
+    }
+    return undefined
+  }
+
+  return {
+    post:
+      (source: RecordedSource) => (request: FastifyRequest<{ Body: PointRequest }>, reply: FastifyReply) => {
+        const format = prefersText(request, 'text/plain') ? 'text' : 'json'
+        return handle({ lookup, record, source, point: request.body, format, request, reply })
+      },
+    get:
+      (source: RecordedSource) =>
+      (
+        request: FastifyRequest<{ Querystring: PointRequest & { format?: 'json' | 'csv' } }>,
+        reply: FastifyReply,
+      ) => {
+        const { format = prefersText(request, 'text/plain') ? 'text' : 'json', ...point } = request.query
+        if (format === 'csv' && point.provenance) {
+          throw ApiError.invalid('provenance', 'must be left out for CSV, which has no columns for it')
+        }
+        if (format !== 'text') varyBy(reply, 'Accept')
+        return handle({ lookup, record, source, point, format, request, reply })
+      },
+  }
+}
+
+/** Whether an answer has parts that memory lacks. */
+function wantsMore({ point, format, request }: PointContext): boolean {
+  if (prefers(request, 'server-timing')) return true
+  return format !== 'csv' && (point.provenance === true || prefers(request, 'return=provenance'))
+}
+
+/** Answers a repeated call with the same key as the first one. */
+function answerOnce(context: PointContext): Promise<PointAnswer['body']> {
+  const { request, reply } = context
+  return request.server.once(request, reply, async () => {
+    const answer = await findAndStore(context)
+    return { ...answer.body, ...ignoredMember(request) }
+  })
+}
+
+function answerInText(context: PointContext): Promise<FastifyReply> {
+  const { source, point, request, reply } = context
+  const isShared = () => mayBeShared(request, reply)
+  return replyInText(request, reply, { point, products: source.products, isShared }, async () => {
+    if (request.method === 'POST' && request.user) return answerOnce(context)
+    const { body } = await findAndStore(context)
+    cite(context)
+    return body
+  })
+}
+
+/** @throws {ApiError} the reason for no answer */
+async function findAndStore(context: PointContext): Promise<PointAnswer> {
+  const { lookup, source, point, format, request, reply } = context
+  // The history stores the preference as a parameter.
+  if (format !== 'csv' && !point.provenance && prefers(request, 'return=provenance')) {
+    point.provenance = true
+    setApplied(reply, 'return=provenance')
+  }
+  const isTimed = prefers(request, 'server-timing')
+  const started = performance.now()
+  await settle(context)
+  if (isTimed) await withTimeout(request, reply, lookup.current)
+  const released = performance.now()
+  const answer = await answerPoint(lookup, source, point, request, reply)
+  if (point.provenance) {
+    answer.add({ provenance: await findProvenance(lookup, point, answer.advice, request, reply) })
+  }
+  if (isTimed) sayTimes(reply, released - started, performance.now() - released)
+  nameReleases(answer, reply)
+  return store(context, answer)
 }
 
 /**
@@ -51,75 +148,31 @@ interface PointContext {
  * @throws {ApiError} for an unknown release, and one that does not fit the request
  */
 async function settle({ source, lookup, point, request, reply }: PointContext): Promise<void> {
+  const { products, hasSections } = source
   if (point.release !== undefined) {
-    Object.assign(point, await source.readRelease(lookup, point, request, reply))
-  } else if (source.inAnyCountry && !lookup.places.fillFromMemory(point, positionOf(point))) {
+    const filled = hasSections
+      ? withReleasesNamed(lookup, products, point, request, reply)
+      : withReleaseNamed(lookup, products[0] as ProductDefinition, point, request, reply)
+    Object.assign(point, await filled)
+  } else if (hasSections && !lookup.places.fillFromMemory(point, positionOf(point))) {
     await withTimeout(request, reply, () => lookup.places.fill(point, positionOf(point)))
   }
 }
 
-/** @throws {ApiError} the reason for no answer */
-async function findAnswer(context: PointContext): Promise<PointAnswer> {
-  await settle(context)
-  const { request, reply } = context
-  const answer = prefers(request, 'server-timing') ? await findTimed(context) : await findValues(context)
-  return nameReleases(answer, reply)
-}
-
-async function findValues({ source, lookup, point, request, reply }: PointContext): Promise<PointAnswer> {
-  const fromDatabase = () => source.answer(lookup, point, clientKeyOf(request))
-  const answer = source.fromMemory(lookup, point) ?? (await withTimeout(request, reply, fromDatabase))
-  if (answer instanceof Error) throw answer
-  if (point.provenance) {
-    answer.add({ provenance: await findProvenance(lookup, point, answer.advice, request, reply) })
-  }
-  return answer
-}
-
-/** Adds the milliseconds of the release, of the values, and since the request arrived. */
-async function findTimed(context: PointContext): Promise<PointAnswer> {
-  const { request, reply } = context
-  const started = performance.now()
-  await withTimeout(request, reply, () => findVersions(context))
-  const released = performance.now()
-  const answer = await findValues(context)
-  const ended = performance.now()
-  const steps = { release: released - started, values: ended - released, total: reply.elapsedTime }
-  const text = Object.entries(steps).map(([name, duration]) => `${name};dur=${duration.toFixed(3)}`)
+/** Says the milliseconds of the release, of the values, and since the request arrived. */
+function sayTimes(reply: FastifyReply, release: number, values: number): void {
+  const steps = Object.entries({ release, values, total: reply.elapsedTime })
   reply.headers({
-    'server-timing': text.join(', '),
+    'server-timing': steps.map(([name, duration]) => `${name};dur=${duration.toFixed(3)}`).join(', '),
     'timing-allow-origin': reply.server.config.CORS_ORIGINS.join(', '),
     // A cache would repeat the times of this request.
     'cache-control': 'no-store',
   })
   setApplied(reply, 'server-timing')
-  return answer
 }
 
-/** The versions of the releases that would answer now; undefined where a product lacks one. */
-async function findVersions({ source, lookup, point }: PointContext): Promise<string[] | undefined> {
-  const { products } = source
-  const releases = await Promise.all(
-    point.release === undefined
-      ? products.map((product) => lookup.releaseOf(readSeries(product, point)))
-      : splitCodes(point.release).map(async (code) => (await lookup.namedRelease(code)).release),
-  )
-  const versions = releases.flatMap((release) => (release ? versionOf(release) : []))
-  return versions.length === products.length ? versions : undefined
-}
-
-function nameReleases(answer: PointAnswer, reply: FastifyReply): PointAnswer {
-  reply.header('advisory-release', answer.releases.join(', '))
-  return answer
-}
-
-/** Applies `Prefer: return=provenance` to a request, so that the history stores it as a parameter. */
-function applyPreference(request: FastifyRequest, point: PointRequest, reply: FastifyReply): boolean {
-  if (!point.provenance && prefers(request, 'return=provenance')) {
-    point.provenance = true
-    setApplied(reply, 'return=provenance')
-  }
-  return point.provenance === true
+function nameReleases({ releases }: PointAnswer, reply: FastifyReply): void {
+  reply.header('advisory-release', releases.join(', '))
 }
 
 /**
@@ -154,145 +207,33 @@ async function store(context: PointContext, answer: PointAnswer): Promise<PointA
   return answer
 }
 
-function send(answer: PointAnswer | Error, reply: FastifyReply): FastifyReply {
+interface Outgoing {
+  answer: PointAnswer | Error
+  context: PointContext
+}
+
+function send({ answer, context }: Outgoing, reply: FastifyReply): FastifyReply {
   if (answer instanceof Error) return reply.send(answer)
-  const { ignored } = reply.request
-  if (ignored !== null) answer.add({ ignored: ignored.list })
-  return reply.header('content-type', 'application/json; charset=utf-8').send(answer.text())
+  const { format, request } = context
+  if (request.ignored !== null) answer.add(ignoredMember(request))
+  const text = format === 'csv' ? answer.table() : answer.text()
+  if (request.method !== 'POST') {
+    if (mayBeShared(request, reply) && allowCaching(request, reply, entityTag(text)))
+      return reply.code(304).send()
+    cite(context)
+  }
+  const type = format === 'csv' ? CSV.contentType : 'application/json; charset=utf-8'
+  return reply.header('content-type', type).send(text)
 }
 
-function toError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error))
-}
-
-/** Handles a POST for a point, and answers by `reply` or by the body that it returns. */
-type HandlePost = (
-  request: FastifyRequest<{ Body: PointRequest }>,
-  reply: FastifyReply,
-) => Promise<PointAnswer['body']> | undefined
-
-/**
- * Makes the handlers of POST. An answer from memory takes no promise, and the answers of a turn of the event loop
- * leave together.
- */
-export function createPostHandlers(
-  { turns }: App,
-  lookup: Lookup,
-  record: RecordAdvisory,
-): (source: PointSource) => HandlePost {
-  const sendSoon = createReplyBatcher(turns, send)
-
-  function fromMemory({ source, point, request, reply }: PointContext): PointAnswer | Error | undefined {
-    if (applyPreference(request, point, reply) || prefers(request, 'server-timing')) return undefined
-    const answer = source.fromMemory(lookup, point)
-    return answer === undefined || answer instanceof Error ? answer : nameReleases(answer, reply)
-  }
-
-  function answerOnce(context: PointContext): Promise<PointAnswer['body']> {
-    const { point, request, reply } = context
-    return request.server.once(request, reply, async () => {
-      applyPreference(request, point, reply)
-      const answer = await store(context, await findAnswer(context))
-      return { ...answer.body, ...ignoredMember(request) }
-    })
-  }
-
-  async function answerInText(context: PointContext): Promise<FastifyReply> {
-    const { source, point, request, reply } = context
-    const question = { point, products: source.products, isShared: false }
-    return replyInText(request, reply, question, async () =>
-      request.user ? answerOnce(context) : (await findAnswer(context)).body,
-    )
-  }
-
-  async function answerAndStore(context: PointContext): Promise<void> {
-    const found = fromMemory(context) ?? (await findAnswer(context))
-    sendSoon(found instanceof Error ? found : await store(context, found), context.reply)
-  }
-
-  return (source) => (request, reply) => {
-    const context = { lookup, record, source, point: request.body, request, reply }
-    const fail = (error: unknown) => sendSoon(toError(error), reply)
-    // Anonymous answers are not stored, so their key does nothing; an invalid key is refused all the same.
-    const key = readIdempotencyKey(request)
-    if (prefersText(request, 'text/plain')) {
-      answerInText(context).catch(fail)
-    } else if (request.user !== null) {
-      if (key !== undefined) return answerOnce(context)
-      answerAndStore(context).catch(fail)
-    } else {
-      const answer = fromMemory(context)
-      if (answer !== undefined) sendSoon(answer, reply)
-      else findAnswer(context).then((found) => sendSoon(found, reply), fail)
-    }
-    return undefined
-  }
-}
-
-/** Handles a GET for a point, whose answer caches may store. */
-export async function handleGet(
-  lookup: Lookup,
-  record: RecordAdvisory,
-  source: PointSource,
-  request: FastifyRequest<{ Querystring: PointRequest & { format?: 'json' | 'csv' } }>,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  const { format, ...point } = request.query
-  const isTable = format === 'csv'
-  if (isTable && point.provenance) {
-    throw ApiError.invalid('provenance', 'must be left out for CSV, which has no columns for it')
-  }
-  // A table has tags of its own.
-  const tagged = isTable ? { ...source, path: `${source.path}.csv` } : source
-  const context = { lookup, record, source: tagged, point, request, reply }
-  const isPreferred = !isTable && point.provenance !== true && applyPreference(request, point, reply)
-  // A request with a token needs its check each time, and caches ignore preferences.
-  const isShared = request.headers.authorization === undefined && !isPreferred
-  if (format === undefined && prefersText(request, 'text/plain')) {
-    return replyInText(request, reply, { point, products: source.products, isShared }, async () => {
-      const answer = await store(context, await findAnswer(context))
-      cite(reply, request, point)
-      return answer.body
-    })
-  }
-  varyBy(reply, 'Accept')
-  if (isShared && (await isUnchanged(context))) return reply.code(304).send()
-  const answer = await findAnswer(context)
-  const tag = isShared ? createTag(context, answer) : undefined
-  await store(context, answer)
-  if (tag !== undefined && allowCaching(request, reply, tag)) return reply.code(304).send()
-  cite(reply, request, point)
-  if (!isTable) return send(answer, reply)
-  return reply.header('content-type', CSV.contentType).send(answer.table())
-}
-
-/** Whether the client has the answer of the present releases, before any value is looked up. */
-async function isUnchanged(context: PointContext): Promise<boolean> {
-  await settle(context)
-  const { point, request, reply } = context
-  const tags = request.headers['if-none-match']
-  // `*` names no answer, and quantities depend on more than the releases.
-  if (tags === undefined || tags.trim() === '*' || asksForQuantities(point)) return false
-  const versions = await withTimeout(request, reply, () => findVersions(context))
-  if (!versions) return false
-  const tag = createReleaseTag(context, versions)
-  return isCurrent(tags, tag) && allowCaching(request, reply, tag)
-}
-
-/** A tag of releases where they decide on the answer, else of its text. */
-function createTag(context: PointContext, { isComplete, versions, body }: PointAnswer): string {
-  return isComplete ? createReleaseTag(context, versions) : entityTag(JSON.stringify(body))
-}
-
-/** The tag of an answer before it is known: a release never changes, but its season ends. */
-function createReleaseTag({ source, point, request }: PointContext, versions: string[]): string {
-  const { lat, lng, name = POINT_DEFAULTS.name, provenance } = point
-  const further = [...(provenance ? ['provenance'] : []), ...Object.values(sourceMember(point))]
-  return dataTag(request, source.path, name, String(lat), String(lng), ...versions, ...further)
+/** Whether caches may store an answer: they ignore preferences, and a request with a token needs its check each time. */
+function mayBeShared({ method, headers }: FastifyRequest, reply: FastifyReply): boolean {
+  return method !== 'POST' && headers.authorization === undefined && !isApplied(reply, 'return=provenance')
 }
 
 /** Links the answer itself, if the request names a release. The address is relative, so that caches may store it. */
-function cite(reply: FastifyReply, { basePath, url, server }: FastifyRequest, point: PointRequest): void {
-  if (point.release === undefined) return
+function cite({ point, request, reply }: PointContext): void {
+  const { basePath, url, server, method } = request
+  if (point.release === undefined || method === 'POST') return
   reply.header('link', `<${basePath}${url.slice(server.config.BASE_PATH.length)}>; rel="cite-as"`)
 }

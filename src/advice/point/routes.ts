@@ -1,4 +1,3 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { TObject } from 'typebox'
 import { HistoryHeader, PointAnswerTable, type PointSchemas, ReleaseHeader } from '#schemas/advisory.ts'
 import { ref } from '#schemas/common.ts'
@@ -21,12 +20,11 @@ import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
 import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { ReadRules } from '../quantities/rules.ts'
-import { allProductsAnswerer } from './all-products.ts'
-import { productAnswerer } from './answer.ts'
-import { createPostHandlers, handleGet, type PointSource } from './handler.ts'
+import { createPointHandlers, type RecordedSource } from './handler.ts'
 
 /** An endpoint for points: the source of its answers, and its documentation. */
-interface PointEndpoint extends PointSource {
+interface PointEndpoint extends RecordedSource {
+  path: string
   /** The beginning of its operation ids. */
   name: string
   /** Whether an unknown crop of the country is an error. */
@@ -48,19 +46,15 @@ export function pointRoutes(
   allProductsResponse: TObject,
   { lookup, record, readRules }: { lookup: Lookup; record: RecordAdvisory; readRules: ReadRules },
 ): void {
-  const handlePost = createPostHandlers(app, lookup, record)
+  const handlers = createPointHandlers(app, lookup, record)
   const products = schemas.map(({ product }) => product)
   const endpoints = [
     ...schemas.map((one) => productEndpoint(one, readRules)),
     allProductsEndpoint(products, allProductsResponse, readRules),
   ]
   for (const endpoint of endpoints) {
-    app.route({ ...postRoute(endpoint), handler: handlePost(endpoint) })
-    app.route({
-      ...getRoute(endpoint),
-      handler: (request: FastifyRequest<{ Querystring: PointRequest }>, reply: FastifyReply) =>
-        handleGet(lookup, record, endpoint, request, reply),
-    })
+    app.route({ ...postRoute(endpoint), handler: handlers.post(endpoint) })
+    app.route({ ...getRoute(endpoint), handler: handlers.get(endpoint) })
   }
 }
 
@@ -75,14 +69,14 @@ function productEndpoint(
     recorded: product,
     products: [product],
     needsCrop: seasonal,
-    inAnyCountry: false,
+    hasSections: false,
+    readRules,
     request,
     query: withFormat(request),
     remainder,
     response,
     summary: `${names.title} at a point`,
     description: descriptions.point,
-    ...productAnswerer(product, readRules),
   }
 }
 
@@ -99,7 +93,8 @@ function allProductsEndpoint(
     recorded: { code: ALL_PRODUCTS, seasonal: products.some(({ seasonal }) => seasonal) },
     products,
     needsCrop: false,
-    inAnyCountry: true,
+    hasSections: true,
+    readRules,
     request: PointRequest,
     query: PointRequest,
     remainder: PointRemainder,
@@ -111,7 +106,6 @@ ${subjects.charAt(0).toUpperCase()}${subjects.slice(1)} in one call: each answer
 Without \`country_code\` and \`release\`, the country of the point applies (\`country_source\`), and by default its crop. Points in no country get the defaults.
 
 If no product has a value, the answer is a 404 with the most telling reason; \`details\` has the reason of each product.`.trim(),
-    ...allProductsAnswerer(products, readRules),
   }
 }
 

@@ -4,38 +4,10 @@ import type { ProductDefinition } from '#schemas/products/define.ts'
 import { hasQuantities, type Quantities, type Quantity } from '#schemas/quantities.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
-import { preferredLanguage } from '#src/http/formats.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import { varyBy } from '#src/http/request.ts'
 import { roundedAmount } from '#src/lib/round.ts'
 import type { Entry } from '#src/lookup/releases.ts'
-
-/** The texts of short answers in one language. */
-interface Messages {
-  /** The name in `Accept-Language`. */
-  language: string
-  /** A number with the decimal sign of the language. */
-  number(value: number): string
-  /** The name that a product's answer begins with. */
-  product(product: ProductDefinition): string
-  /** Names of scenarios; others have those of their source. */
-  scenarios: Readonly<Record<string, string>>
-  /** The month of a forecast, from `2026-07`. */
-  month(month: string): string
-  /** The beginning of a product: its name, its month, and the area of quantities. */
-  head(parts: string[]): string
-  area(value: string, unit: string): string
-  bags(count: string): string
-  /** Warnings before anything else: demonstration data, and data older than their season. */
-  synthetic: string
-  stale: string
-  /** The mark of a shortened text. */
-  more: string
-  /** The text where not even one entry fits. */
-  tooLong: string
-  /** Reasons for no value, by error codes. */
-  reasons: Readonly<Partial<Record<ErrorCode, string>>>
-}
 
 /** The characters of the GSM 7-bit default alphabet (3GPP TS 23.038, 6.2.1), without the escape. */
 const BASIC = new Set(
@@ -80,6 +52,20 @@ export function countSegments(text: string): number {
   return segments
 }
 
+/** Warnings before anything else: demonstration data, and data older than their season. */
+const SYNTHETIC = 'Demo data, not advice.'
+const STALE = 'Last season.'
+
+/** The text where not even one entry fits. */
+const TOO_LONG = 'The answer does not fit into a message.'
+
+/** Reasons for no value. */
+const REASONS: Readonly<Partial<Record<ErrorCode, string>>> = {
+  NO_DATA: 'There is no value for this place.',
+  OUTSIDE_COUNTRY: 'There is no value: the place lies outside the country.',
+  NO_RELEASE: 'Nothing is published for this yet.',
+}
+
 /** Scenarios by importance. Others come last, and the last is left out first. */
 const BY_WEIGHT = ['Normal', 'Below Normal', 'Above Normal', 'Dominant']
 const [FIRST] = BY_WEIGHT
@@ -111,7 +97,6 @@ interface Part {
  * @param body the body of the answer in JSON
  */
 export function composeText(
-  messages: Messages,
   products: readonly ProductDefinition[],
   body: Record<string, unknown>,
   maxSegments: number,
@@ -121,10 +106,10 @@ export function composeText(
     return Array.isArray(section[product.entries]) ? [{ product, section }] : []
   })
   const warning = [
-    found.some(({ section }) => section.synthetic) && messages.synthetic,
-    found.some(({ section }) => section.stale) && messages.stale,
+    found.some(({ section }) => section.synthetic) && SYNTHETIC,
+    found.some(({ section }) => section.stale) && STALE,
   ].filter((text) => text !== false)
-  const parts = found.map(({ product, section }) => createPart(messages, product, section))
+  const parts = found.map(({ product, section }) => createPart(product, section))
   const { name } = body.location as { name: string }
   const label = name === POINT_DEFAULTS.name ? '' : inOneLine(name)
 
@@ -133,11 +118,11 @@ export function composeText(
       ...(named && label !== '' ? [`${label}.`] : []),
       ...warning,
       ...kept.map(({ head, entries }) => `${head} ${entries.map((entry) => entry.text).join('; ')}.`),
-      ...(isShortened ? [messages.more] : []),
+      ...(isShortened ? ['...'] : []),
     ].join(' ')
     if (countSegments(text) <= maxSegments) return text
   }
-  return messages.tooLong
+  return TOO_LONG
 }
 
 interface Shortening {
@@ -178,19 +163,21 @@ function withScenarios({ head, entries }: Part, shown: string[]): Part {
   return { head, entries: entries.filter(({ scenario }) => scenario === null || shown.includes(scenario)) }
 }
 
-function createPart(messages: Messages, product: ProductDefinition, section: Section): Part {
+function createPart(product: ProductDefinition, section: Section): Part {
   const { crop, forecast_month, quantities } = section
-  const name = messages.product(product)
-  const month = forecast_month === undefined ? null : messages.month(forecast_month)
-  const area = quantities ? messages.area(messages.number(quantities.area.value), quantities.area.unit) : null
+  const { subject } = product.names
+  const head = [
+    `${subject.charAt(0).toUpperCase()}${subject.slice(1)}`,
+    crop && `(${inOneLine(crop)})`,
+    forecast_month && formatMonth(forecast_month),
+    quantities && `for ${quantities.area.value} ${quantities.area.unit}`,
+  ]
   const entries = inOrder(product, section[product.entries] as TextEntry[])
   return {
-    head: messages.head(
-      [name, crop ? `(${inOneLine(crop)})` : null, month, area].filter((text) => text !== null),
-    ),
+    head: `${head.filter(Boolean).join(' ')}:`,
     entries: entries.map((entry) => ({
       scenario: (entry.scenario as string | null | undefined) ?? null,
-      text: entryText(messages, product, entry, quantities?.currency),
+      text: entryText(product, entry, quantities?.currency),
     })),
   }
 }
@@ -208,32 +195,27 @@ function inOrder(product: ProductDefinition, entries: TextEntry[]): TextEntry[] 
   return entries.toSorted((a, b) => scoreOf(b) - scoreOf(a))
 }
 
-function entryText(
-  messages: Messages,
-  product: ProductDefinition,
-  entry: TextEntry,
-  currency: string | undefined,
-): string {
+function entryText(product: ProductDefinition, entry: TextEntry, currency: string | undefined): string {
   const { input, value, unit } = product
   const scenario = entry.scenario as string | null | undefined
-  const figure = messages.number(entry[value.key] as number)
+  const figure = String(entry[value.key])
   const what = [
     input && inOneLine(String(entry[input.key])),
-    scenario && inOneLine(nameIn(messages.scenarios, scenario)),
+    scenario && inOneLine(scenario),
     hasQuantities(product) ? `${figure} ${unit}` : figure,
   ].filter(Boolean)
-  const amounts = entry.quantity ? listAmounts(messages, entry.quantity, currency) : []
+  const amounts = entry.quantity ? listAmounts(entry.quantity, currency) : []
   return [what.join(' '), ...amounts].join(', ')
 }
 
-function listAmounts(messages: Messages, quantity: Quantity, currency: string | undefined): string[] {
+function listAmounts(quantity: Quantity, currency: string | undefined): string[] {
   const { kg, t, bags, cost, return: revenue } = quantity
   const money = cost ?? (revenue === undefined ? undefined : roundedAmount(revenue))
   return [
-    kg !== undefined && `${messages.number(roundedAmount(kg))} kg`,
-    t !== undefined && `${messages.number(roundedAmount(t))} t`,
-    bags !== undefined && messages.bags(messages.number(bags)),
-    money !== undefined && `${messages.number(money)} ${currency}`,
+    kg !== undefined && `${roundedAmount(kg)} kg`,
+    t !== undefined && `${roundedAmount(t)} t`,
+    bags !== undefined && `${bags} ${bags === 1 ? 'bag' : 'bags'}`,
+    money !== undefined && `${money} ${currency}`,
   ].filter((text) => text !== false)
 }
 
@@ -241,54 +223,19 @@ function inOneLine(text: string): string {
   return text.replace(/[\p{C}\p{Z}]+/gu, ' ').trim()
 }
 
-/** The name in a language; the own name where it has none, also for members of every object. */
-function nameIn(names: Readonly<Record<string, string>>, own: string): string {
-  return Object.hasOwn(names, own) ? (names[own] as string) : own
-}
-
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
-export const ENGLISH: Messages = {
-  language: 'en',
-  number: String,
-  product: ({ names: { subject } }) => `${subject.charAt(0).toUpperCase()}${subject.slice(1)}`,
-  scenarios: {},
-  month(month) {
-    const [year, number] = month.split('-')
-    return `${MONTHS[Number(number) - 1]} ${year}`
-  },
-  head: (parts) => `${parts.join(' ')}:`,
-  area: (value, unit) => `for ${value} ${unit}`,
-  bags: (count) => `${count} ${count === '1' ? 'bag' : 'bags'}`,
-  synthetic: 'Demo data, not advice.',
-  stale: 'Last season.',
-  more: '...',
-  tooLong: 'The answer does not fit into a message.',
-  reasons: {
-    NO_DATA: 'There is no value for this place.',
-    OUTSIDE_COUNTRY: 'There is no value: the place lies outside the country.',
-    NO_RELEASE: 'Nothing is published for this yet.',
-  },
-}
-
-/** The languages with texts; the first is the default. */
-export const LANGUAGES: readonly [Messages, ...Messages[]] = [ENGLISH]
-
-function chooseMessages({ headers }: FastifyRequest): Messages {
-  const [first] = LANGUAGES
-  const accept = headers['accept-language']
-  if (accept === undefined) return first
-  const names = LANGUAGES.map(({ language }) => language)
-  const chosen = preferredLanguage(accept, names)
-  return LANGUAGES.find(({ language }) => language === chosen) ?? first
+function formatMonth(month: string): string {
+  const [year, number] = month.split('-')
+  return `${MONTHS[Number(number) - 1]} ${year}`
 }
 
 /** A question that has an answer in text. */
 interface TextQuestion {
   point: PointRequest
   products: readonly ProductDefinition[]
-  /** Whether caches may store the answer. */
-  isShared: boolean
+  /** Whether caches may store the answer, once it is made. */
+  isShared: () => boolean
 }
 
 /**
@@ -303,22 +250,19 @@ export async function replyInText(
   { point, products, isShared }: TextQuestion,
   createBody: () => Promise<Record<string, unknown>>,
 ): Promise<FastifyReply> {
-  const messages = chooseMessages(request)
-  const { language } = messages
   const send = (text: string) =>
-    reply.type('text/plain; charset=utf-8').header('content-language', language).send(text)
+    reply.type('text/plain; charset=utf-8').header('content-language', 'en').send(text)
   try {
-    const text = composeText(messages, products, await createBody(), point.max_segments ?? 1)
+    const text = composeText(products, await createBody(), point.max_segments ?? 1)
     varyBy(varyBy(reply, 'Accept'), 'Accept-Language')
-    const isCurrent = isShared && allowCaching(request, reply, entityTag(language, text))
+    const isCurrent = isShared() && allowCaching(request, reply, entityTag('en', text))
     return isCurrent ? reply.code(304).send() : send(text)
   } catch (error) {
-    const reason = error instanceof ApiError ? messages.reasons[error.code] : undefined
+    const reason = error instanceof ApiError ? REASONS[error.code] : undefined
     if (reason === undefined) throw error
     const { code, status } = error as ApiError
     request.errorCode = code
-    varyBy(varyBy(reply, 'Accept'), 'Accept-Language')
-    reply.code(status)
+    varyBy(varyBy(reply, 'Accept'), 'Accept-Language').code(status)
     return send(reason)
   }
 }

@@ -68,7 +68,6 @@ export const METRICS = {
   agro_tile_disk_cache_evictions_total: counter('Files evicted from TILE_DISK_CACHE_DIR.'),
   agro_area_cells: gauge('Cells with known areas in memory.'),
   agro_area_cell_bytes: gauge('Approximate memory of these cells: 32 MB at most.'),
-  agro_outline_vertices: gauge('Vertices of outlines in memory: 500,000 at most.'),
   agro_snapshot_age_seconds: gauge('Age of the known publications, which requests alone refresh.', 'max'),
   agro_releases_published: gauge('Published releases by product and country.', 'max'),
   agro_release_newest_timestamp_seconds: gauge(

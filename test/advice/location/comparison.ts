@@ -19,8 +19,6 @@ export interface Comparison {
   swapped: number
   /** Those where any product has a value. */
   withValue: number
-  /** Those that were answered without the database. */
-  fromMemory: number
   differences: { place: AskedPlace; answer: LocationValidation; expected: LocationValidation }[]
 }
 
@@ -41,36 +39,23 @@ export async function comparePlaces(
     config: { ...config, RELEASE_MAX_AGE_MS: Number.MAX_SAFE_INTEGER },
     products,
   })
-  const validator = createLocationValidator(reader, lookup, products.list)
+  const validate = createLocationValidator(reader, lookup, products.list)
   const place = await arbitraryPlaces(reader)
-  // Else the database would answer for places in no country until they are in memory.
-  await lookup.inSnapshotQueued(EVERYBODY, ({ boundaries }) => lookup.outlines.read(boundaries))
   const counts: Comparison = {
     places: 0,
     inside: 0,
     near: 0,
     swapped: 0,
     withValue: 0,
-    fromMemory: 0,
     differences: [],
-  }
-
-  async function answersOf(asked: AskedPlace[]): Promise<LocationValidation[]> {
-    // Once through the database, where that is needed, and then as far as it goes from what was found.
-    await Promise.all(asked.map((one) => validator.validate(one, EVERYBODY)))
-    const answers = asked.map((one) => {
-      const known = validator.fromMemory(one)
-      if (known) counts.fromMemory++
-      return known ?? validator.validate(one, EVERYBODY)
-    })
-    return Promise.all(answers)
   }
 
   while (counts.places < count) {
     const numRuns = Math.min(PLACES_AT_ONCE, count - counts.places)
     const asked = fc.sample(place, { numRuns, seed: seed + counts.places })
     const expected = await locatedBySql(reader, products.list, asked)
-    for (const [at, answer] of (await answersOf(asked)).entries()) {
+    const answers = await Promise.all(asked.map((one) => validate(one, EVERYBODY)))
+    for (const [at, answer] of answers.entries()) {
       counts.places++
       if (answer.country_code !== null) counts.inside++
       if (answer.nearest) counts.near++
