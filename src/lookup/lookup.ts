@@ -6,7 +6,6 @@ import { fillMissing } from '#src/lib/promises.ts'
 import { type Pauses, retry } from '#src/lib/retry.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
 import { createAreaFinder } from './areas.ts'
-import { createPinnedReleases, type PinnedRelease, type PinnedReleases } from './pinned.ts'
 import { createPixelReader, type PixelReader } from './pixels.ts'
 import { createRequestLocator } from './places.ts'
 import type { Position } from './queries.ts'
@@ -20,7 +19,14 @@ import {
   refuseIfReplaced,
   type StoredPixels,
 } from './releases.ts'
-import { createSnapshots, type Snapshot, type Snapshots } from './snapshot.ts'
+import {
+  createPinnedReleases,
+  createSnapshots,
+  type PinnedRelease,
+  type PinnedReleases,
+  type Snapshot,
+  type Snapshots,
+} from './snapshot.ts'
 
 type WorkInSnapshot<Result> = (snapshot: Snapshot) => Promise<Result>
 
