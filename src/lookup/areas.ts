@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/data/tables.ts'
 import { createBatcher } from '#src/lib/batcher.ts'
+import { Cache } from '#src/lib/cache.ts'
 import { type BoundedPolygon, boundedPolygon, clip, isWithinAny, type Rings } from '#src/raster/rings.ts'
 import { decodeMultiPolygon } from '#src/raster/tiles.ts'
 import {
@@ -22,30 +23,20 @@ interface AreaCell {
   bytes: number
 }
 
-/** Caches cells by number, bounded in bytes, of the loaded boundaries; the oldest cells are evicted. */
+/** Caches cells by number, bounded in bytes, of the loaded boundaries. */
 function createAreaCells(limit: number) {
-  const cells = new Map<number, AreaCell>()
-  let bytes = 0
-  /** From the oldest on. A new iterator would pass all deleted cells each time. */
-  let oldest = cells.keys()
-  /** Many cells share areas and lists of areas. */
+  const cells = new Cache<number, AreaCell>('area cells', { maxSize: limit, sizeOf: ({ bytes }) => bytes })
+  /** Many cells share areas. */
   const areas = new Map<number, Area>()
-  const lists = new Map<string, readonly Area[]>()
   /** Versions of the boundaries of the cells, and of those before, which long calls may still use. */
   let current: string | undefined
   let replaced: string | undefined
 
   function beginAnew(boundaries: string): void {
-    for (const map of [cells, areas, lists]) map.clear()
-    bytes = 0
-    oldest = cells.keys()
+    cells.clear()
+    areas.clear()
     replaced = current
     current = boundaries
-  }
-
-  function isCurrent(boundaries: string): boolean {
-    if (boundaries !== current && boundaries !== replaced) beginAnew(boundaries)
-    return boundaries === current
   }
 
   function sharedArea(area: Area): Area {
@@ -54,36 +45,22 @@ function createAreaCells(limit: number) {
     return stored ?? area
   }
 
-  function sharedList(list: readonly Area[]): readonly Area[] {
-    const key = list.map(({ id }) => id).join()
-    const stored = lists.get(key)
-    if (!stored) lists.set(key, list.map(sharedArea))
-    return stored ?? list
-  }
-
   return {
     /** Cells of other boundaries are forgotten. */
-    get: (number: number, boundaries: string): AreaCell | undefined =>
-      isCurrent(boundaries) ? cells.get(number) : undefined,
+    get(number: number, boundaries: string): AreaCell | undefined {
+      if (boundaries !== current && boundaries !== replaced) beginAnew(boundaries)
+      return boundaries === current ? cells.get(number) : undefined
+    },
     /** @param boundaries of the query; a cell of other than the current ones is not stored */
-    record(
-      number: number,
-      { throughout, partly, country, bytes: added }: AreaCell,
-      boundaries: string,
-    ): void {
+    record(number: number, cell: AreaCell, boundaries: string): void {
       // A restored backup has the boundaries before.
       if (boundaries === replaced) beginAnew(boundaries)
-      if (boundaries !== current || cells.has(number)) return
-      const shared = partly.map(({ area, polygons }) => ({ area: sharedArea(area), polygons }))
-      cells.set(number, { throughout: sharedList(throughout), partly: shared, country, bytes: added })
-      bytes += added
-      while (bytes > limit) {
-        const first = oldest.next().value as number
-        bytes -= (cells.get(first) as AreaCell).bytes
-        cells.delete(first)
-      }
+      if (boundaries !== current) return
+      const throughout = cell.throughout.map(sharedArea)
+      const partly = cell.partly.map(({ area, polygons }) => ({ area: sharedArea(area), polygons }))
+      cells.set(number, { ...cell, throughout, partly })
     },
-    state: () => ({ cells: cells.size, bytes }),
+    state: () => ({ cells: cells.statistics().entries, bytes: cells.size }),
   }
 }
 
@@ -106,7 +83,7 @@ const CELLS_PER_QUERY = 50
 const PLACES_PER_QUERY = 200
 
 /** Measured memory of a cell beside its shapes, of a polygon beside its rings, of a ring beside its numbers. */
-const CELL_BYTES = 230
+const CELL_BYTES = 400
 const POLYGON_BYTES = 230
 const RING_BYTES = 310
 

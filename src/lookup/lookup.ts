@@ -3,22 +3,30 @@ import type { App } from '#src/http/app.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { type ClientKey, createLimiter, EVERYBODY, type Limiter } from '#src/lib/fair-queue.ts'
 import { fillMissing } from '#src/lib/promises.ts'
+import { type Pauses, retry } from '#src/lib/retry.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
 import { createAreaFinder } from './areas.ts'
-import { createPinnedReleases, type PinnedRelease, type PinnedReleases } from './pinned.ts'
 import { createPixelReader, type PixelReader } from './pixels.ts'
 import { createRequestLocator } from './places.ts'
 import type { Position } from './queries.ts'
 import { createReasons } from './reasons.ts'
 import {
   assembleValues,
+  isReplaced,
   type LayerValues,
   type PublishedRelease,
-  ReplacedMeanwhile,
   type RequestedSeries,
+  refuseIfReplaced,
   type StoredPixels,
 } from './releases.ts'
-import { createSnapshots, type Snapshot, type Snapshots } from './snapshot.ts'
+import {
+  createPinnedReleases,
+  createSnapshots,
+  type PinnedRelease,
+  type PinnedReleases,
+  type Snapshot,
+  type Snapshots,
+} from './snapshot.ts'
 
 type WorkInSnapshot<Result> = (snapshot: Snapshot) => Promise<Result>
 
@@ -28,24 +36,19 @@ export type WorkInRelease<Result> = (
   release: PublishedRelease | undefined,
 ) => Promise<Result>
 
-/** Replacements in a row, as only a large import causes. */
-const ATTEMPTS = 5
+/** New attempts after replacements in a row, as only a large import causes. */
+const REPLACEMENTS: Pauses = [0, 0, 0, 0]
 
 /** Decides which release answers: the one that a request names, or else the published one of its series. */
 function createAnswering(snapshots: Snapshots, pinned: PinnedReleases, limiter: Limiter) {
-  async function inSnapshot<Result>(
-    work: WorkInSnapshot<Result>,
-    wait: Wait = (step) => step(),
-  ): Promise<Result> {
-    for (let attempt = 1; ; attempt++) {
-      const snapshot = await wait(attempt === 1 ? snapshots.current : snapshots.renewed)
-      try {
-        return await work(snapshot)
-      } catch (error) {
-        if (!(error instanceof ReplacedMeanwhile)) throw error
-        if (attempt === ATTEMPTS) throw overloaded()
-      }
+  function inSnapshot<Result>(work: WorkInSnapshot<Result>, wait: Wait = (step) => step()): Promise<Result> {
+    let find: () => Promise<Snapshot> = snapshots.current
+    const attempt = async () => {
+      const snapshot = await wait(find)
+      find = snapshots.renewed
+      return work(snapshot)
     }
+    return refuseIfReplaced(() => retry(attempt, REPLACEMENTS, isReplaced))
   }
 
   /** A named release that is gone or elsewhere is loaded again, which gives the reason. */
@@ -56,7 +59,7 @@ function createAnswering(snapshots: Snapshots, pinned: PinnedReleases, limiter: 
       try {
         return await work(snapshot, release)
       } catch (error) {
-        if (error instanceof ReplacedMeanwhile) pinned.forget(code)
+        if (isReplaced(error)) pinned.forget(code)
         throw error
       }
     }, wait)

@@ -5,8 +5,8 @@ import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { isoMonth } from '#src/lib/dates.ts'
 import { wordKey } from '#src/lib/names.ts'
 import type { Lookup } from './lookup.ts'
-import { type PinnedRelease, unknownRelease } from './pinned.ts'
 import { firstDayOf, type PublishedRelease } from './releases.ts'
+import { type PinnedRelease, unknownRelease } from './snapshot.ts'
 
 /** Members of a request that its release fills in. */
 interface PinningRequest {

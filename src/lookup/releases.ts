@@ -341,12 +341,13 @@ export class ReplacedMeanwhile extends Error {
   }
 }
 
+export const isReplaced = (error: unknown) => error instanceof ReplacedMeanwhile
+
 /** @throws {ApiError} OVERLOADED where the release or the boundaries are being replaced */
 export async function refuseIfReplaced<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
   } catch (error) {
-    if (error instanceof ReplacedMeanwhile) throw overloaded()
-    throw error
+    throw isReplaced(error) ? overloaded() : error
   }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createTileCache, ENTRY_BYTES } from '#src/lookup/tiles.ts'
+import { createTileCache, ENTRY_BYTES } from '#src/lookup/pixels.ts'
 import type { InterleavedTile } from '#src/raster/tiles.ts'
 
 /** A tile of one row. */

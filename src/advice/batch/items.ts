@@ -7,6 +7,7 @@ import type { Items } from '#src/http/format.ts'
 import { csvCell } from '#src/http/formats.ts'
 import { readNumber } from '#src/http/parameters.ts'
 import { closedWith, memberTexts, openText } from '#src/lib/json.ts'
+import { makeSharedMembers, type SourceRelease } from '#src/lookup/places.ts'
 import type { ReleaseLabels } from '#src/lookup/queries.ts'
 import {
   describeLocation,
@@ -16,7 +17,6 @@ import {
   type LayerValues,
   nameColumn,
 } from '#src/lookup/releases.ts'
-import { makeSharedMembers, type SourceRelease } from '#src/lookup/sources.ts'
 import { type QuantityCell, quantityColumns } from '../quantities/columns.ts'
 import { dataWithQuantities, quantitiesAt } from '../quantities/compute.ts'
 import type { FieldArea } from '../quantities/plan.ts'

