@@ -85,9 +85,15 @@ export function adviseBatch(
 
   async function find(snapshot: Snapshot, all: SourceReleases, positions: Position[]) {
     const sources = await findSources(snapshot, all, positions)
-    const [first] = sources
-    const areAlike = sources.every((source) => source === first)
-    const values = areAlike ? await findValues(first, positions) : await findBySource(sources, positions)
+    const values: (LayerValues | null)[] = positions.map(() => null)
+    const fill = async (source: SourceRelease) => {
+      if (!source.release) return
+      const places = [...positions.keys()].filter((place) => sources[place] === source)
+      const own = places.map((place) => positions[place] as Position)
+      const found = await lookup.valuesAt(source.release, own, clientKey)
+      for (const [index, place] of places.entries()) values[place] = found[index] as LayerValues | null
+    }
+    await Promise.all([...new Set(sources)].map(fill))
     return { sources, values }
   }
 
@@ -103,30 +109,6 @@ export function adviseBatch(
       (index) => country(snapshot, positions[index] as Position, clientKey),
     )
     return countries.map(sources.of)
-  }
-
-  async function findValues(
-    source: SourceRelease | undefined,
-    positions: Position[],
-  ): Promise<(LayerValues | null)[]> {
-    return source?.release ? lookup.valuesAt(source.release, positions, clientKey) : positions.map(() => null)
-  }
-
-  async function findBySource(
-    sources: SourceRelease[],
-    positions: Position[],
-  ): Promise<(LayerValues | null)[]> {
-    const values: (LayerValues | null)[] = positions.map(() => null)
-    const fill = async (source: SourceRelease) => {
-      const places = [...positions.keys()].filter((place) => sources[place] === source)
-      const found = await findValues(
-        source,
-        places.map((place) => positions[place] as Position),
-      )
-      for (const [index, place] of places.entries()) values[place] = found[index] as LayerValues | null
-    }
-    await Promise.all([...new Set(sources)].map(fill))
-    return values
   }
 
   return lookup.inReleaseQueued(series, clientKey, work, wait)

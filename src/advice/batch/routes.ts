@@ -35,7 +35,7 @@ import { type FieldArea, type QuantityPlan, readFieldArea } from '../quantities/
 import { numberIn } from '../quantities/reading.ts'
 import type { ReadRules } from '../quantities/rules.ts'
 import { adviseBatch, listItems, SLICE } from './answer.ts'
-import { readLongBodies, type Validator } from './bodies.ts'
+import { mediaTypeOfBody, readLongBodies, type Validator } from './bodies.ts'
 import { createPassedColumns, createPointItems, type PassedColumns } from './items.ts'
 import {
   BATCH_READERS,
@@ -240,8 +240,8 @@ async function answerBatch(
   count: (points: number) => void,
 ): Promise<FastifyReply> {
   const { server, body } = request
-  const { mediaType, points } = request.batch as SentBatch
-  const format = negotiateFormat(request, reply, FORMATS, mediaType)
+  const { points } = request.batch as SentBatch
+  const format = negotiateFormat(request, reply, FORMATS, mediaTypeOfBody(request))
   const validate = request.compileValidationSchema(BatchPoint) as Validator
   const named = await withReleaseNamed(lookup, product, body, request, reply)
   const { pass = [] } = body
