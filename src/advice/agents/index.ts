@@ -11,8 +11,8 @@ import type { ReadRules } from '../quantities/rules.ts'
 import { adviseArea, advisePoint, quantities } from './advice-tools.ts'
 import { catalogue, explainNoData, releases, whereIs } from './lookup-tools.ts'
 import { type Sdk, serverFactory } from './server.ts'
-import type { Tool, ToolCall } from './tool.ts'
-import { createToolServices } from './tool-services.ts'
+import type { ToolCall } from './tool.ts'
+import { createToolParts, type Tool, ToolServices } from './tool-services.ts'
 
 /** Answers messages of JSON-RPC. */
 interface Exchange {
@@ -30,9 +30,14 @@ const BOTH_TYPES = 'application/json, text/event-stream'
  * Makes the exchange for both revisions of the protocol: of 2026, where each message describes its client, and of 2025,
  * where clients begin with `initialize`. Neither has a session here.
  */
-function createExchange(sdk: Sdk, tools: readonly Tool[], logFailure: LogFailure): Exchange {
+function createExchange(
+  sdk: Sdk,
+  tools: readonly Tool[],
+  servicesFor: (call: ToolCall) => ToolServices,
+  logFailure: LogFailure,
+): Exchange {
   const { createMcpHandler, isLegacyRequest, WebStandardStreamableHTTPServerTransport } = sdk
-  const serverFor = serverFactory(sdk, tools)
+  const serverFor = serverFactory(sdk, tools, servicesFor)
   const calls = new WeakMap<Request, ToolCall>()
 
   function findServer({ requestInfo }: { requestInfo?: Request }) {
@@ -103,17 +108,28 @@ const BODY_LIMIT_BYTES = 65_536
 /** JSON-RPC 2.0, section 5.1. */
 const INVALID_REQUEST = -32_600
 
+/** The tools of agents: the answers of endpoints, in few words. */
+const TOOLS = [catalogue, whereIs, advisePoint, adviseArea, quantities, explainNoData, releases]
+
+interface McpOptions {
+  lookup: Lookup
+  advisors: Advisors
+  readRules: ReadRules
+}
+
 /**
  * The endpoint of agents (Model Context Protocol, streamable HTTP). The OpenAPI document leaves it out: it takes
  * JSON-RPC, and `tools/list` describes its tools.
  */
-function mcpRoutes(app: App, tools: readonly Tool[]): void {
+export async function mcp(app: App, { lookup, advisors, readRules }: McpOptions): Promise<void> {
+  const tools = TOOLS.map((define) => define(app.products))
+  const parts = createToolParts(app, lookup, advisors, readRules)
   let exchange: Promise<Exchange> | undefined
 
   async function open(): Promise<Exchange> {
     // It takes a fifth of a second and 27 MB, which services without agents save.
     const sdk = await import('@modelcontextprotocol/server')
-    return createExchange(sdk, tools, app.logFailure)
+    return createExchange(sdk, tools, (call) => new ToolServices(parts, call), app.logFailure)
   }
 
   function opened(): Promise<Exchange> {
@@ -165,20 +181,4 @@ function refuseOtherOrigins({ config }: App, { headers: { origin } }: FastifyReq
 function refuse(reply: FastifyReply): FastifyReply {
   const message = 'The body must be one message of JSON-RPC, an object: batches are not taken.'
   return reply.code(400).send({ jsonrpc: '2.0', error: { code: INVALID_REQUEST, message }, id: null })
-}
-
-interface McpOptions {
-  lookup: Lookup
-  advisors: Advisors
-  readRules: ReadRules
-}
-
-/** The tools of agents: the answers of endpoints, in few words. */
-export async function mcp(app: App, { lookup, advisors, readRules }: McpOptions): Promise<void> {
-  const services = createToolServices(app, lookup, advisors, readRules)
-  const tools = [catalogue, whereIs, advisePoint, adviseArea, quantities, explainNoData, releases]
-  mcpRoutes(
-    app,
-    tools.map((define) => define(services)),
-  )
 }

@@ -6,7 +6,8 @@ import { validationError } from '#src/http/validation.ts'
 import { isObject } from '#src/lib/collections.ts'
 import { findSimilarName } from '#src/lib/names.ts'
 import { VERSION } from '#src/lib/version.ts'
-import { fitAnswer, formatFailure, type Tool, type ToolCall } from './tool.ts'
+import { fitAnswer, formatFailure, type ToolCall } from './tool.ts'
+import type { Tool, ToolServices } from './tool-services.ts'
 
 /** Keywords that agents do not need, or their hosts do not know. */
 const UNLISTED = new Set(['format', 'examples', 'documentedAs', '$id', 'minLength', 'maxLength', 'pattern'])
@@ -46,7 +47,11 @@ const INSTRUCTIONS =
 const ANNOTATIONS = { readOnlyHint: true, openWorldHint: false }
 
 /** Makes a server for each request: servers have no state. */
-export function serverFactory({ McpServer, fromJsonSchema }: Sdk, tools: readonly Tool[]) {
+export function serverFactory(
+  { McpServer, fromJsonSchema }: Sdk,
+  tools: readonly Tool[],
+  servicesFor: (call: ToolCall) => ToolServices,
+) {
   const registered = tools.map((tool) => ({
     tool,
     config: {
@@ -65,7 +70,9 @@ export function serverFactory({ McpServer, fromJsonSchema }: Sdk, tools: readonl
       { instructions: INSTRUCTIONS, capabilities: { tools: { listChanged: false } } },
     )
     for (const { tool, config } of registered) {
-      server.registerTool(tool.name, config, (input: unknown) => callTool(tool, input, call))
+      server.registerTool(tool.name, config, (input: unknown) =>
+        callTool(tool, input, call, servicesFor(call)),
+      )
     }
     return server
   }
@@ -76,9 +83,14 @@ const ACCEPT_ALL: NonNullable<Parameters<Sdk['fromJsonSchema']>[1]> = {
 }
 
 /** Calls a tool. An error becomes an answer with its remedy. */
-async function callTool(tool: Tool, input: unknown, call: ToolCall): Promise<CallToolResult> {
+async function callTool(
+  tool: Tool,
+  input: unknown,
+  call: ToolCall,
+  services: ToolServices,
+): Promise<CallToolResult> {
   try {
-    const draft = await tool.run(validateInput(tool, input, call) as never, call)
+    const draft = await tool.run(validateInput(tool, input, call) as never, services)
     const { content, text } = fitAnswer(draft)
     return { content: [{ type: 'text', text }], structuredContent: content as Record<string, unknown> }
   } catch (error) {
