@@ -45,10 +45,8 @@ export const WhereIsInput = Type.Object({
   name: AreaName,
   country_code: OfCountry,
 })
-export type WhereIsInput = Static<typeof WhereIsInput>
 
 export const PlaceInput = Type.Object({ lat, lng, country_code: Country, crop: Crop })
-export type PlaceInput = Static<typeof PlaceInput>
 
 export function definePointInput(codes: readonly string[]) {
   return Type.Object({
@@ -90,10 +88,8 @@ export const QuantitiesInput = Type.Object({
     Type.String({ minLength: 1, maxLength: 100, format: 'text', description: 'Left out: all scenarios.' }),
   ),
 })
-export type QuantitiesInput = Static<typeof QuantitiesInput>
 
 export const CatalogueInput = Type.Object({ country_code: OfCountry })
-export type CatalogueInput = Static<typeof CatalogueInput>
 
 export function defineReleasesInput(codes: readonly string[]) {
   return Type.Object({

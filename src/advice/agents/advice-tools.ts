@@ -22,13 +22,13 @@ import {
   sortEntries,
   withSources,
 } from './tool.ts'
-import { defineTool, type LocatedQuestion, type Region, type ToolServices } from './tool-services.ts'
+import { defineTool, type LocatedQuestion, type ToolServices } from './tool-services.ts'
 
 /** @throws {ApiError} INVALID_PARAMETERS, UNKNOWN_AREA */
 async function findRegion(
   { area, level, polygon, country_code: country }: AreaInput,
   services: ToolServices,
-): Promise<Region> {
+) {
   if ((area === undefined) === (polygon === undefined)) {
     throw new ApiError('INVALID_PARAMETERS', 'Send either area, a name or a code, or polygon, as GeoJSON.', [
       { field: 'area', message: 'exactly one of area and polygon must be sent' },

@@ -24,7 +24,7 @@ import { findAreasKeyed, findAreasNamed, listBoundarySources, listNamesAsLong } 
 import type { AdviceBody, Draft, Source, ToolCall } from './tool.ts'
 
 /** A polygon, or an administrative area. */
-export type Region =
+type Region =
   /** @param geometry GeoJSON as sent, and the name of its field */
   { geometry: unknown; at: string } | { countryCode: string; code: string; level: number | null }
 
