@@ -276,20 +276,19 @@ export class RefusedPoint {
  * A point, checked as the point endpoints check theirs. A few comparisons accept most points; the validator of the
  * schema, which has the error texts, reads the rest. Null for an id or a name counts as left out.
  *
- * @param take takes what else the call needs of a point, or returns the error
+ * @param missing the error for another value that the call needs of the point
  * @param note notes unknown names of an object
  */
 export function readPoint(
   points: SentPoints,
   index: number,
   validate: Validator,
-  take: (index: number) => ApiError | undefined,
+  missing: ApiError | undefined,
   note: (named: object) => void,
 ): BatchPoint | RefusedPoint {
   const sent = points.at(index)
   const named = points.named(index, sent)
   if (isObject(named) && !(named instanceof ApiError)) note(named)
-  const missing = take(index)
   if (isObject(sent) && isPlainPoint(sent) && !missing) return sent as BatchPoint
   const error = findError(sent, validate) ?? missing
   if (error) return new RefusedPoint(error, points.membersOf(index, ['id', ...LABELS]))
