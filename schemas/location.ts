@@ -44,7 +44,6 @@ export type LocationRequest = WithoutNulls<Static<typeof LocationRequest>>
 export const LocationRemainder = asRemainder(LocationRequest, 'LocationRemainder')
 
 export const UNAVAILABLE_REASONS = ['CROP_NOT_AVAILABLE', 'NO_RELEASE', 'OUTSIDE_COUNTRY', 'NO_DATA'] as const
-export type UnavailableReason = (typeof UNAVAILABLE_REASONS)[number]
 
 export const ProductAvailability = Type.Object(
   {

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises'
-import { parse } from 'csv-parse/sync'
 import { SCORECARD_DEFAULTS, type Scorecard } from '#schemas/feedback.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
@@ -8,6 +7,7 @@ import type { Database } from '#src/data/client.ts'
 import { OperatorError } from '#src/errors.ts'
 import { computeScorecard, isObservable } from '#src/history/scorecard.ts'
 import type { Observation } from '#src/history/scorecard-queries.ts'
+import { countLineEnds, readCsv } from '#src/lib/csv.ts'
 import { formatError } from '#src/lib/promises.ts'
 import { shortNumber } from '#src/lib/round.ts'
 import { valuesInRelease } from '#src/lookup/pixels.ts'
@@ -39,7 +39,7 @@ export function readObservations(
   key: string,
   maximum: number,
 ): { rows: ObservedRow[]; errors: RowError[] } {
-  const records = readRecords(text)
+  const records = readRecords(text.replace(/^\ufeff/, ''))
   const header = (records[0]?.record ?? []).map((name) => name.trim())
   const columns = ['lat', 'lng', key].map((name) => header.indexOf(name))
   const missing = ['lat', 'lng', key].filter((_, index) => columns[index] === -1)
@@ -69,17 +69,19 @@ export function readObservations(
 }
 
 function readRecords(text: string): { record: string[]; line: number }[] {
+  const found: { record: string[]; line: number }[] = []
+  let [line, counted] = [1, 0]
   try {
-    const found = parse(text, {
-      bom: true,
-      info: true,
-      relax_column_count: true,
-      skip_empty_lines: true,
-    }) as unknown as { record: string[]; info: { lines: number } }[]
-    return found.map(({ record, info }) => ({ record, line: info.lines }))
+    readCsv(text, (record, end) => {
+      line += countLineEnds(text, counted, end)
+      counted = end
+      found.push({ record, line })
+      return true
+    })
   } catch (error) {
     throw new OperatorError(`The observations are not CSV: ${formatError(error)}.`)
   }
+  return found
 }
 
 export const scorecardCommand = command({

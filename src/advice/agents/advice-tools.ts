@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { defineAreaInput, definePointInput, listProductCodes, QuantitiesInput } from '#schemas/agent-tools.ts'
-import type { ProductDefinition } from '#schemas/products/define.ts'
+import type { ProductDefinition, Products } from '#schemas/products/define.ts'
 import { hasQuantities, type Quantities, type Quantity } from '#schemas/quantities.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
 import { wordKey } from '#src/lib/names.ts'
@@ -8,7 +8,6 @@ import type { NamedArea } from './queries.ts'
 import {
   type AdviceBody,
   countLeftOut,
-  defineTool,
   describeSectionRelease,
   formatLabel,
   groupValues,
@@ -16,63 +15,61 @@ import {
   type Section,
   shortenSentence,
   sortEntries,
-  type ToolCall,
   withSources,
 } from './tool.ts'
-import { locateQuestion, type Region, type ToolServices } from './tool-services.ts'
+import { defineTool, type LocatedQuestion, type ToolServices } from './tool-services.ts'
 
-/** Statistics of a release in an administrative area or a polygon. */
-export function adviseArea({ products, adviseRegion, searchAreas, findReleaseSources }: ToolServices) {
-  /** @throws {ApiError} INVALID_PARAMETERS, UNKNOWN_AREA */
-  async function findRegion(
-    { area, level, polygon, country_code: country }: Static<ReturnType<typeof defineAreaInput>>,
-    call: ToolCall,
-  ): Promise<Region> {
-    if ((area === undefined) === (polygon === undefined)) {
-      throw new ApiError(
-        'INVALID_PARAMETERS',
-        'Send either area, a name or a code, or polygon, as GeoJSON.',
-        [{ field: 'area', message: 'exactly one of area and polygon must be sent' }],
-      )
-    }
-    if (area === undefined) return { geometry: polygon, at: 'polygon' }
-    const { areas, similar } = await searchAreas({ name: area, country_code: country, level }, call)
-    const chosen = chooseArea(areas)
-    if (chosen) return chosen
-    const codes = [...areas, ...similar].map(({ name, code, level, parent }) => {
-      return `${code} (${name}, level ${level}${parent === null ? '' : `, in ${parent}`})`
-    })
-    const [near] = similar
-    const sentence =
-      areas.length > 0
-        ? 'Several areas may be meant: send the code of one.'
-        : near
-          ? `There is no area with this code or name: did you mean ${near.name} (${near.code})?`
-          : 'There is no area with this code or name.'
-    throw new ApiError('UNKNOWN_AREA', sentence, [
-      {
-        field: 'area',
-        message: 'area must be the code of one area',
-        ...(codes.length > 0 && { allowed: codes }),
-      },
+/** @throws {ApiError} INVALID_PARAMETERS, UNKNOWN_AREA */
+async function findRegion(
+  { area, level, polygon, country_code: country }: Static<ReturnType<typeof defineAreaInput>>,
+  services: ToolServices,
+) {
+  if ((area === undefined) === (polygon === undefined)) {
+    throw new ApiError('INVALID_PARAMETERS', 'Send either area, a name or a code, or polygon, as GeoJSON.', [
+      { field: 'area', message: 'exactly one of area and polygon must be sent' },
     ])
   }
+  if (area === undefined) return { geometry: polygon, at: 'polygon' }
+  const { areas, similar } = await services.searchAreas({ name: area, country_code: country, level })
+  const chosen = chooseArea(areas)
+  if (chosen) return chosen
+  const codes = [...areas, ...similar].map(({ name, code, level, parent }) => {
+    return `${code} (${name}, level ${level}${parent === null ? '' : `, in ${parent}`})`
+  })
+  const [near] = similar
+  const sentence =
+    areas.length > 0
+      ? 'Several areas may be meant: send the code of one.'
+      : near
+        ? `There is no area with this code or name: did you mean ${near.name} (${near.code})?`
+        : 'There is no area with this code or name.'
+  throw new ApiError('UNKNOWN_AREA', sentence, [
+    {
+      field: 'area',
+      message: 'area must be the code of one area',
+      ...(codes.length > 0 && { allowed: codes }),
+    },
+  ])
+}
 
+/** Statistics of a release in an administrative area or a polygon. */
+export function adviseArea(products: Products) {
   return defineTool({
     name: 'advise_area',
     title: 'Advice for an area or a field',
     description:
       'Statistics of one product in an administrative area (name or code) or in a polygon: mean weighed by area, min and max of pixels, standard deviation, percentage of the area that has values, and totals (kg, t) for that part where the product has them. For one farm advise_point is nearer to the field. Examples: {"product": "yield", "area": "Amhara", "country_code": "eth"}, {"product": "fertilizer", "polygon": {"type": "Polygon", "coordinates": [[[38.5, 9.5], [38.6, 9.5], [38.6, 9.6], [38.5, 9.5]]]}}',
     input: defineAreaInput(listProductCodes(products.list)),
-    async run(input, call) {
+    async run(input, services) {
       const product = products.of(input.product)
-      const region = await findRegion(input, call)
+      const region = await findRegion(input, services)
       const {
         country_code = 'geometry' in region ? undefined : region.countryCode,
         crop,
         forecast_period,
       } = input
-      const body = await adviseRegion(product, region, { country_code, crop, forecast_period }, call)
+      const question = { country_code, crop, forecast_period }
+      const { body, sources } = await services.adviseRegion(product, region, question)
       const section = readSection(product, body) as Section
       const draft = (most: number) => ({
         location: body.location,
@@ -84,7 +81,7 @@ export function adviseArea({ products, adviseRegion, searchAreas, findReleaseSou
         ...makeTable(product, section, most),
         ...countLeftOut(most, section.entries.length),
       })
-      return withSources(draft, await findReleaseSources([section.release], call))
+      return withSources(draft, sources)
     },
   })
 }
@@ -110,34 +107,32 @@ function chooseArea([first, second]: readonly NamedArea[]): NamedArea | undefine
 }
 
 /** The values of releases at a point. */
-export function advisePoint(services: ToolServices) {
-  const { list, of } = services.products
+export function advisePoint({ list, of }: Products) {
   return defineTool({
     name: 'advise_point',
     title: 'Advice for a point',
     description:
       'What is published for one place: predicted yield (kg/ha), fertilizer rates (kg/ha), organic inputs (t/ha), forage suitability (score, higher is better), by season scenario; 0 is a value. Rates are per hectare: for a field and its bags call quantities. A product without a value says why in code and error: never make one up. Example: {"lat": 9.5, "lng": 38.5}',
     input: definePointInput(listProductCodes(list)),
-    async run({ product: code, ...input }, call) {
-      const point = await locateQuestion(services, input, call)
+    async run({ product: code, ...input }, services) {
+      const point = await services.locateQuestion(input)
       const product = code === undefined ? null : of(code)
-      const answer = await services.advisePoint(product, point, call)
+      const { body: answer, sources } = await services.advisePoint(product, point)
       const outcomes = (product ? [product] : list).map((one) => {
         const body = product ? answer : (answer[one.code] as AdviceBody)
         return { product: one, body, section: readSection(one, body) }
       })
-      const releases = outcomes.flatMap(({ section }) => section?.release ?? [])
       const draft = (most: number) => ({
         ...describePoint(point),
         products: outcomes.map((outcome) => describeOutcome(outcome, most)),
         ...countLeftOut(most, ...outcomes.map(({ section }) => section?.entries.length ?? 0)),
       })
-      return withSources(draft, await services.findReleaseSources(releases, call))
+      return withSources(draft, sources)
     },
   })
 }
 
-function describePoint({ lat, lng, country_code, crop }: Awaited<ReturnType<typeof locateQuestion>>) {
+function describePoint({ lat, lng, country_code, crop }: LocatedQuestion) {
   return { lat, lng, country_code: country_code.trim().toLowerCase(), crop: crop ?? null }
 }
 
@@ -164,8 +159,8 @@ type QuantitySection = Section & {
 }
 
 /** Amounts and costs for a field, as the endpoint computes them. */
-export function quantities(services: ToolServices) {
-  const perHectare = services.products.list.filter(hasQuantities)
+export function quantities({ list }: Products) {
+  const perHectare = list.filter(hasQuantities)
 
   return defineTool({
     name: 'quantities',
@@ -173,9 +168,9 @@ export function quantities(services: ToolServices) {
     description:
       'Amounts for a field of a given size, from the rates at its place: kilograms or tonnes of each input, and the predicted harvest. With bags: whole bags, rounded up; with prices: costs. 1 ha = 10,000 m2 = 2.47 acre. Example: {"lat": 9.5, "lng": 38.5, "area": "2 acre", "bags": "Urea:50,DAP:50", "prices": "ETB Urea:2250/bag,DAP:52"}',
     input: QuantitiesInput,
-    async run({ area, bags, prices, scenario, ...input }, call) {
-      const point = await locateQuestion(services, input, call)
-      const answer = await services.advisePoint(null, { ...point, area, bags, prices }, call)
+    async run({ area, bags, prices, scenario, ...input }, services) {
+      const point = await services.locateQuestion(input)
+      const { body: answer, sources } = await services.advisePoint(null, { ...point, area, bags, prices })
       const found = perHectare.flatMap((product) => {
         const body = answer[product.code] as AdviceBody
         const section = readSection(product, body)
@@ -214,7 +209,10 @@ export function quantities(services: ToolServices) {
         ...countLeftOut(most, rows.length, costs.length),
       })
       const releases = found.map(({ section }) => section.release)
-      return withSources(draft, await services.findReleaseSources(releases, call))
+      return withSources(
+        draft,
+        sources.filter(({ of }) => releases.includes(of)),
+      )
     },
   })
 }

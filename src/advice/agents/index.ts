@@ -1,18 +1,147 @@
+import type { CallToolResult, McpServer } from '@modelcontextprotocol/server'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { TObject, TSchema } from 'typebox'
+import { SERVICE_NAME } from '#schemas/service.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import type { LogFailure } from '#src/http/plugins/failure-log.ts'
 import { createClientSignal } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
+import { validationError } from '#src/http/validation.ts'
 import { isObject } from '#src/lib/collections.ts'
+import { findSimilarName } from '#src/lib/names.ts'
+import { VERSION } from '#src/lib/version.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { Advisors } from '../polygon/advisors.ts'
 import type { ReadRules } from '../quantities/rules.ts'
 import { adviseArea, advisePoint, quantities } from './advice-tools.ts'
 import { catalogue, explainNoData, releases, whereIs } from './lookup-tools.ts'
-import { type Sdk, serverFactory } from './server.ts'
-import type { Tool, ToolCall } from './tool.ts'
-import { createToolServices } from './tool-services.ts'
+import { fitAnswer, formatFailure, type ToolCall } from './tool.ts'
+import { createToolParts, type Tool, ToolServices } from './tool-services.ts'
+
+/** Keywords that agents do not need, or their hosts do not know. */
+const UNLISTED = new Set(['format', 'examples', 'documentedAs', '$id', 'minLength', 'maxLength', 'pattern'])
+
+/** Shortens a schema for the list of tools, which every agent reads. The service validates by the whole one. */
+export function shortenSchema(schema: TObject): Record<string, unknown> & { type: 'object' } {
+  return { ...(shorten(schema) as object), type: 'object' }
+}
+
+function shorten(schema: TSchema): unknown {
+  const entries = Object.entries(schema).filter(
+    ([name, value]) => !UNLISTED.has(name) && !isTrivial(name, value),
+  )
+  return Object.fromEntries(
+    entries.map(([name, value]) => {
+      if (name === 'items') return [name, shorten(value as TSchema)]
+      if (name !== 'properties') return [name, value]
+      const fields = Object.entries(value as Record<string, TSchema>)
+      return [name, Object.fromEntries(fields.map(([field, inner]) => [field, shorten(inner)]))]
+    }),
+  )
+}
+
+function isTrivial(name: string, value: unknown): boolean {
+  if (name === 'additionalProperties') return value === true
+  return name === 'properties' && Object.keys(value as object).length === 0
+}
+
+/** The package of the protocol, loaded with the first agent. */
+type Sdk = typeof import('@modelcontextprotocol/server')
+
+/** Agents read it before they choose a tool. */
+const INSTRUCTIONS =
+  'Agricultural advice from published rasters: yield, fertilizer, organic inputs and forage at places in some African countries (catalogue has them). Values are those of the pixel that a point lies in, never guessed. Give the unit, the scenario, the forecast month, the source and the licence with each value, and say where data are synthetic (made by a formula: not advice) or stale (their season is over). left_out counts what an answer has no room for: ask for less. There is no weather, price, pest or planting date here.'
+
+/** Tools change nothing, and read the published releases alone. */
+const ANNOTATIONS = { readOnlyHint: true, openWorldHint: false }
+
+/** Makes a server for each request: servers have no state. */
+function serverFactory(
+  { McpServer, fromJsonSchema }: Sdk,
+  tools: readonly Tool[],
+  servicesFor: (call: ToolCall) => ToolServices,
+) {
+  const registered = tools.map((tool) => ({
+    tool,
+    config: {
+      title: tool.title,
+      description: tool.description,
+      // `callTool` validates input, with the service's messages. Schemas of answers were 5 of the 12 kB that every
+      // agent reads first, and an answer names its members itself.
+      inputSchema: fromJsonSchema(shortenSchema(tool.input), ACCEPT_ALL),
+      annotations: ANNOTATIONS,
+    },
+  }))
+
+  return (call: ToolCall): McpServer => {
+    const server = new McpServer(
+      { name: 'agro-advisory', title: SERVICE_NAME, version: VERSION },
+      { instructions: INSTRUCTIONS, capabilities: { tools: { listChanged: false } } },
+    )
+    for (const { tool, config } of registered) {
+      server.registerTool(tool.name, config, (input: unknown) =>
+        callTool(tool, input, call, servicesFor(call)),
+      )
+    }
+    return server
+  }
+}
+
+const ACCEPT_ALL: NonNullable<Parameters<Sdk['fromJsonSchema']>[1]> = {
+  getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
+}
+
+/** Calls a tool. An error becomes an answer with its remedy. */
+async function callTool(
+  tool: Tool,
+  input: unknown,
+  call: ToolCall,
+  services: ToolServices,
+): Promise<CallToolResult> {
+  try {
+    const draft = await tool.run(validateInput(tool, input, call) as never, services)
+    const { content, text } = fitAnswer(draft)
+    return { content: [{ type: 'text', text }], structuredContent: content as Record<string, unknown> }
+  } catch (error) {
+    const text = formatFailure(error, isObject(input) ? input : {}, call)
+    return { content: [{ type: 'text', text }], isError: true }
+  }
+}
+
+/**
+ * The fields of a tool's input. Null counts as left out.
+ *
+ * @throws {ApiError} INVALID_PARAMETERS
+ */
+function validateInput({ name: tool, input: schema }: Tool, input: unknown, { request }: ToolCall): object {
+  const sent = isObject(input) ? input : {}
+  refuseUnknown(tool, Object.keys(schema.properties), sent)
+  const fields = Object.fromEntries(
+    Object.keys(schema.properties).flatMap((name) => {
+      const value = Object.hasOwn(sent, name) ? sent[name] : undefined
+      return value === undefined || value === null ? [] : [[name, value]]
+    }),
+  )
+  const validate = request.compileValidationSchema(schema)
+  if (!validate(fields)) throw validationError(validate.errors ?? [], fields)
+  return fields
+}
+
+/** @throws {ApiError} INVALID_PARAMETERS where a call has arguments that its tool has not */
+function refuseUnknown(tool: string, names: readonly string[], sent: object): void {
+  const unknown = Object.entries(sent).flatMap(([name, value]) =>
+    names.includes(name) || value === null || value === undefined ? [] : [name],
+  )
+  if (unknown.length === 0) return
+  const details = unknown.map((name) => {
+    const meant = findSimilarName(name, names)
+    const hint = meant === undefined ? '' : ` (did you mean ${meant}?)`
+    return { field: name, message: `${name} is not an argument of ${tool}${hint}`, allowed: [...names] }
+  })
+  const sentence = details.map(({ message }) => message).join('; ')
+  throw new ApiError('INVALID_PARAMETERS', `${sentence}.`, details)
+}
 
 /** Answers messages of JSON-RPC. */
 interface Exchange {
@@ -30,9 +159,14 @@ const BOTH_TYPES = 'application/json, text/event-stream'
  * Makes the exchange for both revisions of the protocol: of 2026, where each message describes its client, and of 2025,
  * where clients begin with `initialize`. Neither has a session here.
  */
-function createExchange(sdk: Sdk, tools: readonly Tool[], logFailure: LogFailure): Exchange {
+function createExchange(
+  sdk: Sdk,
+  tools: readonly Tool[],
+  servicesFor: (call: ToolCall) => ToolServices,
+  logFailure: LogFailure,
+): Exchange {
   const { createMcpHandler, isLegacyRequest, WebStandardStreamableHTTPServerTransport } = sdk
-  const serverFor = serverFactory(sdk, tools)
+  const serverFor = serverFactory(sdk, tools, servicesFor)
   const calls = new WeakMap<Request, ToolCall>()
 
   function findServer({ requestInfo }: { requestInfo?: Request }) {
@@ -103,17 +237,28 @@ const BODY_LIMIT_BYTES = 65_536
 /** JSON-RPC 2.0, section 5.1. */
 const INVALID_REQUEST = -32_600
 
+/** The tools of agents: the answers of endpoints, in few words. */
+const TOOLS = [catalogue, whereIs, advisePoint, adviseArea, quantities, explainNoData, releases]
+
+interface McpOptions {
+  lookup: Lookup
+  advisors: Advisors
+  readRules: ReadRules
+}
+
 /**
  * The endpoint of agents (Model Context Protocol, streamable HTTP). The OpenAPI document leaves it out: it takes
  * JSON-RPC, and `tools/list` describes its tools.
  */
-function mcpRoutes(app: App, tools: readonly Tool[]): void {
+export async function mcp(app: App, { lookup, advisors, readRules }: McpOptions): Promise<void> {
+  const tools = TOOLS.map((define) => define(app.products))
+  const parts = createToolParts(app, lookup, advisors, readRules)
   let exchange: Promise<Exchange> | undefined
 
   async function open(): Promise<Exchange> {
     // It takes a fifth of a second and 27 MB, which services without agents save.
     const sdk = await import('@modelcontextprotocol/server')
-    return createExchange(sdk, tools, app.logFailure)
+    return createExchange(sdk, tools, (call) => new ToolServices(parts, call), app.logFailure)
   }
 
   function opened(): Promise<Exchange> {
@@ -165,20 +310,4 @@ function refuseOtherOrigins({ config }: App, { headers: { origin } }: FastifyReq
 function refuse(reply: FastifyReply): FastifyReply {
   const message = 'The body must be one message of JSON-RPC, an object: batches are not taken.'
   return reply.code(400).send({ jsonrpc: '2.0', error: { code: INVALID_REQUEST, message }, id: null })
-}
-
-interface McpOptions {
-  lookup: Lookup
-  advisors: Advisors
-  readRules: ReadRules
-}
-
-/** The tools of agents: the answers of endpoints, in few words. */
-export async function mcp(app: App, { lookup, advisors, readRules }: McpOptions): Promise<void> {
-  const services = createToolServices(app, lookup, advisors, readRules)
-  const tools = [catalogue, whereIs, advisePoint, adviseArea, quantities, explainNoData, releases]
-  mcpRoutes(
-    app,
-    tools.map((define) => define(services)),
-  )
 }

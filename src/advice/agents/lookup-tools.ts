@@ -1,4 +1,3 @@
-import type { Static } from 'typebox'
 import {
   CatalogueInput,
   defineReleasesInput,
@@ -7,6 +6,7 @@ import {
   WhereIsInput,
 } from '#schemas/agent-tools.ts'
 import type { LocationValidation } from '#schemas/location.ts'
+import type { Products } from '#schemas/products/define.ts'
 import type { Country } from '#src/catalog/reference-queries.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
 import { isoMonth } from '#src/lib/dates.ts'
@@ -18,19 +18,16 @@ import type { NamedArea } from './queries.ts'
 import {
   type AdviceBody,
   countLeftOut,
-  type Draft,
-  defineTool,
   findRemedy,
   readSection,
   shortenSentence,
   shortenText,
-  type ToolCall,
   withSources,
 } from './tool.ts'
-import { fillLocation, normalizeCountry, releaseSource, type ToolServices } from './tool-services.ts'
+import { defineTool, fillLocation, normalizeCountry, releaseSource } from './tool-services.ts'
 
 /** Countries, crops and products, and the newest releases. */
-export function catalogue({ products: { list }, readSnapshot }: ToolServices) {
+export function catalogue({ list }: Products) {
   function listNewest(snapshot: Snapshot, { code: countryCode, crops }: Country) {
     return list.flatMap(({ code: product, seasonal }) =>
       (seasonal ? crops : [null]).flatMap(
@@ -45,8 +42,8 @@ export function catalogue({ products: { list }, readSnapshot }: ToolServices) {
     description:
       'Countries with their codes and crops, products with their units, and the newest release of each. Call it first when the country, the crop or the product is in doubt. Example: {}',
     input: CatalogueInput,
-    async run({ country_code }, call) {
-      const snapshot = await readSnapshot(call)
+    async run({ country_code }, services) {
+      const snapshot = await services.readSnapshot()
       const requested = normalizeCountry(snapshot, country_code)
       const countries = snapshot.countries
         .filter(({ code }) => requested === null || code === requested)
@@ -70,15 +67,15 @@ export function catalogue({ products: { list }, readSnapshot }: ToolServices) {
 }
 
 /** Published releases, the newest first. */
-export function releases({ products: { list }, readSnapshot }: ToolServices) {
+export function releases({ list }: Products) {
   return defineTool({
     name: 'releases',
     title: 'What is published',
     description:
       'Published releases, the newest first: product, country, crop, forecast month, inputs, scenarios, whether synthetic (demonstration data, not advice) or stale. Older months may be asked for by forecast_period. Example: {"country_code": "rwa"}',
     input: defineReleasesInput(listProductCodes(list)),
-    async run({ product, country_code, crop }, call) {
-      const snapshot = await readSnapshot(call)
+    async run({ product, country_code, crop }, services) {
+      const snapshot = await services.readSnapshot()
       const country = normalizeCountry(snapshot, country_code)
       const cropCode = crop === undefined ? null : snapshot.cropNamed(wordKey(crop))
       const found = snapshot.published
@@ -121,56 +118,47 @@ function describePublished(release: PublishedRelease, most: number): object {
 }
 
 /** The country and areas of a point, or the areas of a name. */
-export function whereIs({ validateLocation, searchAreas, findBoundarySources }: ToolServices) {
-  async function locatePoint(
-    lat: number,
-    lng: number,
-    country: string | undefined,
-    call: ToolCall,
-  ): Promise<Draft> {
-    const location = await validateLocation(
-      { lat, lng, ...(country !== undefined && { country_code: country }) },
-      call,
-    )
-    const { country_code, nearest, hint } = location
-    const draft = () => ({
-      country_code,
-      country: location.country,
-      areas: location.admin,
-      crop: location.crop,
-      available: describeAvailability(location),
-      ...(nearest && { nearest }),
-      ...(hint && { hint }),
-    })
-    return withSources(draft, await findBoundarySources(country_code === null ? [] : [country_code]))
-  }
-
-  async function findNamed(name: string, country: string | undefined, call: ToolCall): Promise<Draft> {
-    const { areas, similar } = await searchAreas({ name, country_code: country }, call)
-    const draft = (most: number) => ({
-      areas: describeAreas(areas, most),
-      ...(similar.length > 0 && { did_you_mean: describeAreas(similar, most) }),
-      ...countLeftOut(most, areas.length, similar.length),
-    })
-    const countries = [...areas, ...similar].map(({ countryCode }) => countryCode)
-    return withSources(draft, await findBoundarySources(countries))
-  }
-
+export function whereIs() {
   return defineTool({
     name: 'where_is',
     title: 'Where a place is',
     description:
       'For a point: its country, its administrative areas, and which products have a value there (or why not). For a name or a part of one: areas that match, with codes for advise_area and the centre of each (not a place in a field). Villages, roads and addresses are not known. Examples: {"lat": -1.95, "lng": 30.06}, {"name": "Amhara", "country_code": "eth"}',
     input: WhereIsInput,
-    async run({ lat, lng, name, country_code }, call) {
-      if (lat !== undefined && lng !== undefined) return locatePoint(lat, lng, country_code, call)
+    async run({ lat, lng, name, country_code }, services) {
+      if (lat !== undefined && lng !== undefined) {
+        const location = await services.validateLocation({ lat, lng, ...(country_code && { country_code }) })
+        const code = location.country_code
+        const sources = await services.findBoundarySources(code === null ? [] : [code])
+        return withSources(() => describePlace(location), sources)
+      }
       if (lat !== undefined || lng !== undefined) {
         throw ApiError.invalid(lat === undefined ? 'lat' : 'lng', 'is required with the other')
       }
       if (name === undefined) throw ApiError.invalid('name', 'is required where lat and lng are left out')
-      return findNamed(name, country_code, call)
+      const { areas, similar } = await services.searchAreas({ name, country_code })
+      const draft = (most: number) => ({
+        areas: describeAreas(areas, most),
+        ...(similar.length > 0 && { did_you_mean: describeAreas(similar, most) }),
+        ...countLeftOut(most, areas.length, similar.length),
+      })
+      const countries = [...areas, ...similar].map(({ countryCode }) => countryCode)
+      return withSources(draft, await services.findBoundarySources(countries))
     },
   })
+}
+
+function describePlace(location: LocationValidation): object {
+  const { country_code, country, admin, crop, nearest, hint } = location
+  return {
+    country_code,
+    country,
+    areas: admin,
+    crop,
+    available: describeAvailability(location),
+    ...(nearest && { nearest }),
+    ...(hint && { hint }),
+  }
 }
 
 function describeAreas(areas: readonly NamedArea[], most: number): object[] {
@@ -196,67 +184,54 @@ interface Reason {
 }
 
 /** Why products have no value at a point. */
-export function explainNoData(services: ToolServices) {
-  const { list } = services.products
-
-  /** By product: its release, or the reason for no value. */
-  async function readOutcomes(
-    input: Static<typeof PlaceInput>,
-    location: LocationValidation,
-    call: ToolCall,
-  ): Promise<Map<string, string | Reason>> {
-    try {
-      const body = await services.advisePoint(null, fillLocation(input, location), call)
-      return new Map(
-        list.map((product) => {
-          const own = body[product.code] as AdviceBody
-          return [product.code, readSection(product, own)?.release ?? (own as unknown as Reason)]
-        }),
-      )
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 404) throw error
-      return new Map(list.map(({ code }) => [code, findReason(error, code)]))
-    }
-  }
-
+export function explainNoData({ list }: Products) {
   return defineTool({
     name: 'explain_no_data',
     title: 'Why there is no value',
     description:
       'Why a product has no value at a point (outside the country, crop not offered, nothing published, no pixel there), and what to do about each. Call it when advise_point has no value for what was wanted. Example: {"lat": -1, "lng": 36.5, "country_code": "eth"}',
     input: PlaceInput,
-    async run(input, call) {
-      const location = await services.validateLocation(input, call)
+    async run(input, services) {
+      const location = await services.validateLocation(input)
       const { country_code, crop, nearest, hint } = location
-      const outcomes = await readOutcomes(input, location, call)
-      const available = [...outcomes].flatMap(([product, outcome]) =>
-        typeof outcome === 'string' ? [{ product, release: outcome }] : [],
-      )
+      const ask = async () => services.advisePoint(null, fillLocation(input, location))
+      const answer = await ask().catch((error) => {
+        if (!(error instanceof ApiError) || error.status !== 404) throw error
+        return error
+      })
+      /** Of each product the release, or the reason for no value. */
+      const outcomes = list.map((product) => {
+        if (answer instanceof ApiError)
+          return { product: product.code, reason: findReason(answer, product.code) }
+        const own = answer.body[product.code] as AdviceBody
+        const { release } = readSection(product, own) ?? {}
+        return { product: product.code, release, reason: own as unknown as Reason }
+      })
       const draft = (most: number) => ({
         country_code,
         crop,
-        available,
-        reasons: groupByReason(outcomes).map(({ products, code, error }) => ({
-          products,
-          code,
-          error: shortenSentence(error, most),
-          mend: findRemedy(code as ErrorCode, input),
-        })),
+        available: outcomes.flatMap(({ product, release }) => (release ? [{ product, release }] : [])),
+        reasons: groupByReason(outcomes.filter(({ release }) => !release)).map(
+          ({ products, code, error }) => ({
+            products,
+            code,
+            error: shortenSentence(error, most),
+            mend: findRemedy(code as ErrorCode, input),
+          }),
+        ),
         ...(nearest && { nearest }),
         ...(hint && { hint }),
       })
-      const codes = available.map(({ release }) => release)
-      return withSources(draft, await services.findReleaseSources(codes, call))
+      return withSources(draft, answer instanceof ApiError ? [] : answer.sources)
     },
   })
 }
 
 /** Most products have one reason, so an answer has each once. */
-function groupByReason(outcomes: ReadonlyMap<string, string | Reason>) {
+function groupByReason(outcomes: readonly { product: string; reason: Reason }[]) {
   const groups = new Map<string, Reason & { products: string[] }>()
-  for (const [product, outcome] of outcomes) {
-    if (typeof outcome === 'string') continue
-    const { code, error } = outcome
+  for (const { product, reason } of outcomes) {
+    const { code, error } = reason
     const group = groups.get(error)
     if (group) group.products.push(product)
     else groups.set(error, { products: [product], code, error })

@@ -1,3 +1,4 @@
+import type { Static, TObject } from 'typebox'
 import type { LocationRequest, LocationValidation } from '#schemas/location.ts'
 import type { PointRequest } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
@@ -6,6 +7,7 @@ import type { App } from '#src/http/app.ts'
 import { createClientSignal, withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
 import { cacheLastValue } from '#src/lib/cache.ts'
+import type { ClientKey } from '#src/lib/fair-queue.ts'
 import { nameKey, slipBetween } from '#src/lib/names.ts'
 import type { Pause } from '#src/lib/turns.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
@@ -18,104 +20,168 @@ import { makeRegionEntries } from '../polygon/answer.ts'
 import { readGeoJson, soleFeature } from '../polygon/geometry.ts'
 import type { ReadRules } from '../quantities/rules.ts'
 import { findAreasKeyed, findAreasNamed, listBoundarySources, listNamesAsLong } from './queries.ts'
-import type { AdviceBody, Source, ToolCall } from './tool.ts'
+import type { AdviceBody, Draft, Source, ToolCall } from './tool.ts'
 
 /** A polygon, or an administrative area. */
-export type Region =
+type Region =
   /** @param geometry GeoJSON as sent, and the name of its field */
   { geometry: unknown; at: string } | { countryCode: string; code: string; level: number | null }
 
-export type ToolServices = ReturnType<typeof createToolServices>
+export interface Tool<Input extends TObject = TObject> {
+  name: string
+  title: string
+  /** Agents choose by it: the answer, its units, and an example. */
+  description: string
+  input: Input
+  /** @throws {ApiError} with the reason for no answer */
+  run(input: Static<Input>, services: ToolServices): Promise<Draft>
+}
 
-/** Makes the services that tools share: the endpoints' answers, the snapshot, sources, and areas by name. */
-export function createToolServices(app: App, lookup: Lookup, advisors: Advisors, readRules: ReadRules) {
-  async function readSnapshot({ request, reply }: ToolCall): Promise<Snapshot> {
-    return lookup.known() ?? withTimeout(request, reply, lookup.current)
-  }
+/** A tool whose input has the type of its schema. */
+export function defineTool<Input extends TObject>(tool: Tool<Input>): Tool {
+  return tool as unknown as Tool
+}
 
+/** The parts of the service that all calls of tools use. */
+export function createToolParts(app: App, lookup: Lookup, advisors: Advisors, readRules: ReadRules) {
+  const { reader } = app.database
   return {
-    products: app.products,
-    readSnapshot,
-    ...createAdvice(app, lookup, advisors, readRules),
-    ...createSources(app, readSnapshot),
-    searchAreas: createAreaSearch(app, readSnapshot),
+    app,
+    lookup,
+    advisors,
+    readRules,
+    validate: createLocationValidator(reader, lookup, app.products.list),
+    readBoundarySets: cacheLastValue('boundary sources', {
+      load: () => listBoundarySources(reader),
+      initial: () => [],
+      ttlMs: app.config.RELEASE_MAX_AGE_MS,
+      warn: (error) => app.logFailure(error, 'the sources of boundaries may be old'),
+    }),
   }
 }
 
-type ReadSnapshot = (call: ToolCall) => Promise<Snapshot>
-
-/** Makes the answers of endpoints, of the same parts. Each throws the errors of its endpoint. */
-function createAdvice(app: App, lookup: Lookup, advisors: Advisors, readRules: ReadRules) {
-  const { list } = app.products
-  const validate = createLocationValidator(app.database.reader, lookup, list)
-
-  return {
-    /**
-     * Answers as `/advisory/{product}/point`.
-     *
-     * @param product null for all of them, as `/advisory/point`
-     */
-    async advisePoint(
-      product: ProductDefinition | null,
-      point: PointRequest,
-      { request, reply }: ToolCall,
-    ): Promise<AdviceBody> {
-      const source = { products: product ? [product] : list, hasSections: product === null, readRules }
-      return (await answerPoint(lookup, source, point, request, reply)).body
-    },
-    /** Answers as `/validate_location`. */
-    async validateLocation(
-      location: LocationRequest,
-      { request, reply }: ToolCall,
-    ): Promise<LocationValidation> {
-      return withTimeout(request, reply, () => validate(location, clientKeyOf(request)))
-    },
-    /** Answers as `/advisory/{product}`. */
-    async adviseRegion(
-      product: ProductDefinition,
-      region: Region,
-      question: RegionQuestion,
-      { request, reply }: ToolCall,
-    ): Promise<AdviceBody> {
-      const outline =
-        'geometry' in region ? readGeoJson(soleFeature({ value: region.geometry, at: region.at })) : region
-      const asked = { ...question }
-      await withTimeout(request, reply, () => lookup.places.fillCrop(asked))
-      const advice = await advisors.adviseWithTimeout(request, reply, (waiting) =>
-        advisors.adviseOn(outline, { product, asked, wanted: null }, waiting),
-      )
-      return {
-        location: describeRegion(undefined, advice),
-        ...makeReleaseMembers(advice.release),
-        [product.entries]: makeRegionEntries(product, advice.release, advice.statistics),
-      }
-    },
-  }
+/** An answer of an endpoint, and the sources of its releases. */
+interface SourcedAnswer {
+  body: AdviceBody
+  sources: Source[]
 }
 
-function createSources({ config, database, logFailure }: App, readSnapshot: ReadSnapshot) {
-  const readBoundarySets = cacheLastValue('boundary sources', {
-    load: () => listBoundarySources(database.reader),
-    initial: () => [],
-    ttlMs: config.RELEASE_MAX_AGE_MS,
-    warn: (error) => logFailure(error, 'the sources of boundaries may be old'),
-  })
+/** A name may mean so many areas for an agent to choose among them. */
+const MOST_AREAS = 8
 
-  return {
-    /** The sources of releases by their codes, without those deleted since. */
-    async findReleaseSources(codes: readonly string[], call: ToolCall): Promise<Source[]> {
-      const { published } = await readSnapshot(call)
-      return published.filter(({ code }) => codes.includes(code)).map(releaseSource)
-    },
-    /** The sources of countries' boundaries; without a database those last read. */
-    async findBoundarySources(countryCodes: readonly string[]): Promise<Source[]> {
-      const sets = (await readBoundarySets()).filter(({ countryCode }) => countryCodes.includes(countryCode))
-      return sets.map(({ countryCode, source, licence }) => ({
-        of: `boundaries of ${countryCode}`,
-        source,
-        licence,
-      }))
-    },
+/** The name is a code or a name, or a part of it. */
+interface NamedAreaRequest {
+  name: string
+  country_code?: string | undefined
+  level?: number | null | undefined
+}
+
+/** The services of a tool's call: answers with the errors of their endpoints, the snapshot, sources, and areas by name. */
+export class ToolServices {
+  readonly #parts: ReturnType<typeof createToolParts>
+  readonly #call: ToolCall
+  readonly #clientKey: ClientKey
+
+  constructor(parts: ReturnType<typeof createToolParts>, call: ToolCall) {
+    this.#parts = parts
+    this.#call = call
+    this.#clientKey = clientKeyOf(call.request)
+  }
+
+  #withTimeout<Result>(work: () => Promise<Result>): Promise<Result> {
+    return withTimeout(this.#call.request, this.#call.reply, work)
+  }
+
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#parts.app.inTurn(this.#call.request, this.#call.reply, work)
+  }
+
+  async readSnapshot(): Promise<Snapshot> {
+    const { known, current } = this.#parts.lookup
+    return known() ?? this.#withTimeout(current)
+  }
+
+  /**
+   * Answers as `/advisory/{product}/point`.
+   *
+   * @param product null for all of them, as `/advisory/point`
+   */
+  async advisePoint(product: ProductDefinition | null, point: PointRequest): Promise<SourcedAnswer> {
+    const { app, lookup, readRules } = this.#parts
+    const products = product ? [product] : app.products.list
+    const source = { products, hasSections: product === null, readRules }
+    const { body, advice } = await answerPoint(lookup, source, point, this.#call.request, this.#call.reply)
+    return { body, sources: advice.map(({ release }) => releaseSource(release)) }
+  }
+
+  /** Answers as `/validate_location`. */
+  validateLocation(location: LocationRequest): Promise<LocationValidation> {
+    return this.#withTimeout(() => this.#parts.validate(location, this.#clientKey))
+  }
+
+  /** Answers as `/advisory/{product}`. */
+  async adviseRegion(
+    product: ProductDefinition,
+    region: Region,
+    question: RegionQuestion,
+  ): Promise<SourcedAnswer> {
+    const { lookup, advisors } = this.#parts
+    const outline =
+      'geometry' in region ? readGeoJson(soleFeature({ value: region.geometry, at: region.at })) : region
+    const asked = { ...question }
+    await this.#withTimeout(() => lookup.places.fillCrop(asked))
+    const { request, reply } = this.#call
+    const advice = await advisors.adviseWithTimeout(request, reply, (waiting) =>
+      advisors.adviseOn(outline, { product, asked, wanted: null }, waiting),
+    )
+    const body = {
+      location: describeRegion(undefined, advice),
+      ...makeReleaseMembers(advice.release),
+      [product.entries]: makeRegionEntries(product, advice.release, advice.statistics),
+    }
+    const { published } = await this.readSnapshot()
+    const sources = published.filter(({ code }) => code === advice.release.code).map(releaseSource)
+    return { body, sources }
+  }
+
+  /** The sources of countries' boundaries; without a database those last read. */
+  async findBoundarySources(countryCodes: readonly string[]): Promise<Source[]> {
+    const sets = await this.#parts.readBoundarySets()
+    return sets
+      .filter(({ countryCode }) => countryCodes.includes(countryCode))
+      .map(({ countryCode, source, licence }) => ({ of: `boundaries of ${countryCode}`, source, licence }))
+  }
+
+  /**
+   * Searches for areas that a name may mean, in the request's queue, since names have no index. Where it finds none,
+   * `similar` has those whose names differ by a letter or two, the nearest first.
+   *
+   * @throws {ApiError} INVALID_PARAMETERS where the service has no such country
+   */
+  async searchAreas({ name, country_code, level = null }: NamedAreaRequest) {
+    const { reader } = this.#parts.app.database
+    const countryCode = normalizeCountry(await this.readSnapshot(), country_code)
+    const filter = { name, countryCode, level }
+    const areas = await this.#inTurn(() => findAreasNamed(reader, filter, MOST_AREAS))
+    if (areas.length > 0) return { areas, similar: [] }
+    const names = await this.#inTurn(() => listNamesAsLong(reader, filter))
+    const keys = await findSimilar(nameKey(name), names, () =>
+      this.#parts.app.turns.next(this.#clientKey, createClientSignal(this.#call.reply)),
+    )
+    if (keys.length === 0) return { areas, similar: [] }
+    const similar = await this.#inTurn(() => findAreasKeyed(reader, { ...filter, keys }, MOST_AREAS))
+    return { areas, similar }
+  }
+
+  /**
+   * Fills in the country of a point, and its first crop, where a request leaves them out.
+   *
+   * @throws {ApiError} OUTSIDE_COUNTRY where no country of the service has the point
+   */
+  async locateQuestion(question: PointQuestion): Promise<LocatedQuestion> {
+    const { country_code: country, crop } = question
+    if (country !== undefined && crop !== undefined) return { ...question, country_code: country }
+    return fillLocation(question, await this.validateLocation(question))
   }
 }
 
@@ -136,43 +202,6 @@ export function normalizeCountry(snapshot: Snapshot, code: string | undefined): 
   return normal
 }
 
-/** A name may mean so many areas for an agent to choose among them. */
-const MOST_AREAS = 8
-
-/** The name is a code or a name, or a part of it. */
-interface NamedAreaRequest {
-  name: string
-  country_code?: string | undefined
-  level?: number | null | undefined
-}
-
-/**
- * Makes the search for areas that a name may mean. It waits in the request's queue, since names have no index. Where it
- * finds none, `similar` has those whose names differ by a letter or two, the nearest first.
- */
-function createAreaSearch(app: App, readSnapshot: ReadSnapshot) {
-  const { reader } = app.database
-  /** @throws {ApiError} INVALID_PARAMETERS where the service has no such country */
-  return async ({ name, country_code, level = null }: NamedAreaRequest, call: ToolCall) => {
-    const { request, reply } = call
-    const countryCode = normalizeCountry(await readSnapshot(call), country_code)
-    const filter = { countryCode, level }
-    const areas = await app.inTurn(request, reply, () =>
-      findAreasNamed(reader, { name, ...filter }, MOST_AREAS),
-    )
-    if (areas.length > 0) return { areas, similar: [] }
-    const names = await app.inTurn(request, reply, () => listNamesAsLong(reader, { name, ...filter }))
-    const keys = await findSimilar(nameKey(name), names, () =>
-      app.turns.next(clientKeyOf(request), createClientSignal(reply)),
-    )
-    if (keys.length === 0) return { areas, similar: [] }
-    const similar = await app.inTurn(request, reply, () =>
-      findAreasKeyed(reader, { keys, ...filter }, MOST_AREAS),
-    )
-    return { areas, similar }
-  }
-}
-
 /** Comparing so many names takes about a millisecond. */
 const NAMES_A_SLICE = 100
 
@@ -188,25 +217,10 @@ async function findSimilar(name: string, names: readonly string[], pause: Pause)
 }
 
 type PointQuestion = Pick<PointRequest, 'lat' | 'lng' | 'country_code' | 'crop' | 'forecast_period'>
-type LocatedQuestion = PointQuestion & { country_code: string }
+export type LocatedQuestion = PointQuestion & { country_code: string }
 
 /**
- * Fills in the country of a point, and its first crop, where a request leaves them out.
- *
- * @throws {ApiError} OUTSIDE_COUNTRY where no country of the service has the point
- */
-export async function locateQuestion(
-  services: ToolServices,
-  question: PointQuestion,
-  call: ToolCall,
-): Promise<LocatedQuestion> {
-  const { country_code: country, crop } = question
-  if (country !== undefined && crop !== undefined) return { ...question, country_code: country }
-  return fillLocation(question, await services.validateLocation(question, call))
-}
-
-/**
- * The same with a location that was looked up before.
+ * Fills in the country and crop of a location that was looked up.
  *
  * @throws {ApiError} OUTSIDE_COUNTRY where no country of the service has the point
  */

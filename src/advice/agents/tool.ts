@@ -1,5 +1,4 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import type { Static, TObject } from 'typebox'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { BASE, type ErrorCode } from '#src/errors.ts'
 import { toApiError } from '#src/http/plugins/error-handler.ts'
@@ -64,21 +63,6 @@ function cut(text: string, length: number): string {
 export function countLeftOut(most: number, ...lengths: number[]): { left_out?: number } {
   const count = lengths.reduce((sum, length) => sum + Math.max(0, length - most), 0)
   return count > 0 ? { left_out: count } : {}
-}
-
-export interface Tool<Input extends TObject = TObject> {
-  name: string
-  title: string
-  /** Agents choose by it: the answer, its units, and an example. */
-  description: string
-  input: Input
-  /** @throws {ApiError} with the reason for no answer */
-  run(input: Static<Input>, call: ToolCall): Promise<Draft>
-}
-
-/** A tool whose input has the type of its schema. */
-export function defineTool<Input extends TObject>(tool: Tool<Input>): Tool {
-  return tool as unknown as Tool
 }
 
 /** The label of a layer without an input or a scenario. */

@@ -10,14 +10,14 @@ import type { Position } from '#src/lookup/queries.ts'
 import type { Reasons } from '#src/lookup/reasons.ts'
 import { type LayerValues, positionOf, readSeries } from '#src/lookup/releases.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
-import type { PassedColumns, PointItem } from './items.ts'
+import type { PointItem, ReadPoint } from './items.ts'
 import { RefusedPoint } from './sent.ts'
 
 /** Points of a slice, which takes some milliseconds. Other requests have their turn between two slices. */
 export const SLICE = { plain: 500, withQuantities: 50 } as const
 
 interface Slice {
-  points: (BatchPoint | RefusedPoint)[]
+  points: ReadPoint[]
   /** The source of each valid point. */
   sources: SourceRelease[]
   /** The values of each valid point; null for none. */
@@ -38,7 +38,7 @@ interface BatchQuestion {
   count: number
   sliceLength: number
   /** Reads and checks a point. */
-  pointAt: (index: number) => BatchPoint | RefusedPoint
+  pointAt: (index: number) => ReadPoint
 }
 
 /** The scheduling of a call beside others. */
@@ -71,7 +71,7 @@ export function adviseBatch(
       await pause()
       const length = Math.min(sliceLength, count - from)
       const points = Array.from({ length }, (_, index) => pointAt(from + index))
-      const positions = points.filter(isValid).map(positionOf)
+      const positions = points.flatMap(validIn).map(positionOf)
       const found = await wait(() => find(snapshot, sources, positions))
       for (const source of found.sources) used.add(source)
       slices.push({ points, ...found })
@@ -85,9 +85,15 @@ export function adviseBatch(
 
   async function find(snapshot: Snapshot, all: SourceReleases, positions: Position[]) {
     const sources = await findSources(snapshot, all, positions)
-    const [first] = sources
-    const areAlike = sources.every((source) => source === first)
-    const values = areAlike ? await findValues(first, positions) : await findBySource(sources, positions)
+    const values: (LayerValues | null)[] = positions.map(() => null)
+    const fill = async (source: SourceRelease) => {
+      if (!source.release) return
+      const places = [...positions.keys()].filter((place) => sources[place] === source)
+      const own = places.map((place) => positions[place] as Position)
+      const found = await lookup.valuesAt(source.release, own)
+      for (const [index, place] of places.entries()) values[place] = found[index] as LayerValues | null
+    }
+    await Promise.all([...new Set(sources)].map(fill))
     return { sources, values }
   }
 
@@ -105,35 +111,11 @@ export function adviseBatch(
     return countries.map(sources.of)
   }
 
-  async function findValues(
-    source: SourceRelease | undefined,
-    positions: Position[],
-  ): Promise<(LayerValues | null)[]> {
-    return source?.release ? lookup.valuesAt(source.release, positions) : positions.map(() => null)
-  }
-
-  async function findBySource(
-    sources: SourceRelease[],
-    positions: Position[],
-  ): Promise<(LayerValues | null)[]> {
-    const values: (LayerValues | null)[] = positions.map(() => null)
-    const fill = async (source: SourceRelease) => {
-      const places = [...positions.keys()].filter((place) => sources[place] === source)
-      const found = await findValues(
-        source,
-        places.map((place) => positions[place] as Position),
-      )
-      for (const [index, place] of places.entries()) values[place] = found[index] as LayerValues | null
-    }
-    await Promise.all([...new Set(sources)].map(fill))
-    return values
-  }
-
   return lookup.inReleaseQueued(series, clientKey, work, wait)
 }
 
-function isValid(point: BatchPoint | RefusedPoint): point is BatchPoint {
-  return !(point instanceof RefusedPoint)
+function validIn({ point }: ReadPoint): BatchPoint[] {
+  return point instanceof RefusedPoint ? [] : [point]
 }
 
 /**
@@ -144,12 +126,10 @@ export async function* listItems(
   { noValue, noRelease }: Reasons,
   { snapshot, slices }: BatchAdvice,
   { wait }: Scheduling,
-  passed: PassedColumns | null,
 ): AsyncGenerator<PointItem[]> {
-  let written = 0
   for (let slice = slices.shift(); slice; slice = slices.shift()) {
     const { points, sources, values } = slice
-    const valid = values.includes(null) ? points.filter(isValid) : []
+    const valid = values.includes(null) ? points.flatMap(validIn) : []
     const without = [...valid.keys()].filter((index) => !values[index])
     const findReason = (index: number) => {
       const { series, release } = sources[index] as SourceRelease
@@ -159,12 +139,12 @@ export async function* listItems(
     const found = without.length > 0 ? await wait(() => Promise.all(without.map(findReason))) : []
     const reasons = found.map(({ body }) => body).values()
     let next = 0
-    yield points.map((point) => {
-      const pass = passed?.give(written++) ?? null
-      if (!isValid(point)) return { point, source: undefined, values: null, reason: undefined, passed: pass }
+    yield points.map((read) => {
+      if (read.point instanceof RefusedPoint)
+        return { ...read, source: undefined, values: null, reason: undefined }
       const [source, own] = [sources[next], values[next] ?? null]
       next++
-      return { point, source, values: own, reason: own ? undefined : reasons.next().value, passed: pass }
+      return { ...read, source, values: own, reason: own ? undefined : reasons.next().value }
     })
   }
 }

@@ -23,26 +23,26 @@ import type { FieldArea } from '../quantities/plan.ts'
 import type { QuantityRules } from '../quantities/rules.ts'
 import { isScalar, RefusedPoint, type Scalar, type SentPoints } from './sent.ts'
 
-/** A point of a call and the answer to it. */
-export interface PointItem {
+/** A point of a call, with the other values that the call needs of it. */
+export interface ReadPoint {
   point: BatchPoint | RefusedPoint
+  /** The values of `pass`; null without it. */
+  passed: Passed | null
+  /** For quantities; null without them. */
+  area: FieldArea | null
+}
+
+/** A point and the answer to it. */
+export interface PointItem extends ReadPoint {
   /** The source of the answer; undefined for an invalid point. */
   source: SourceRelease | undefined
   values: LayerValues | null
   /** The reason for no values. */
   reason: ErrorBody | undefined
-  /** The values of `pass`; null without it. */
-  passed: Passed | null
 }
 
 /** Values of `pass`, in the order of its names; undefined for missing ones. */
 type Passed = (Scalar | undefined)[]
-
-/** The rules for quantities, and the area of each point. */
-interface PointQuantities {
-  rules: QuantityRules
-  areaOf(point: BatchPoint): FieldArea
-}
 
 /** The answers of a call. */
 interface PointAnswers {
@@ -50,7 +50,7 @@ interface PointAnswers {
   sources: readonly SourceRelease[]
   /** The names in `pass`. */
   passNames: readonly string[]
-  quantities: PointQuantities | null
+  rules: QuantityRules | null
   /** Members of the whole answer beside those of the sources. */
   members: object
 }
@@ -62,13 +62,13 @@ interface Columns {
   quantities: string[]
 }
 
-function listColumns({ product, sources, quantities }: PointAnswers): Columns {
+function listColumns({ product, sources, rules }: PointAnswers): Columns {
   const ofEach = (names: (source: SourceRelease) => string[]) => [...new Set(sources.flatMap(names))]
   return {
     members: ofEach(({ members }) => Object.keys(members)),
     layers: ofEach(({ release }) => listLayers(product, release)),
     quantities: ofEach(({ release }) =>
-      release && quantities ? quantityColumns(quantities.rules, product, release).names : [],
+      release && rules ? quantityColumns(rules, product, release).names : [],
     ),
   }
 }
@@ -116,7 +116,9 @@ function refuseOwnNames(names: readonly string[], own: readonly string[]): void 
 }
 
 /** Formats the answers from one source. */
-type SourceShape = Pick<ItemWriter, 'answered' | 'without'>
+interface SourceShape extends Pick<ItemWriter, 'without'> {
+  answered(point: BatchPoint, values: LayerValues, area: FieldArea | null): string
+}
 
 interface Shape extends Pick<ItemWriter, 'refused'> {
   of(source: SourceRelease): SourceShape
@@ -131,7 +133,7 @@ function formatItem(
   const shapes = new Map<SourceRelease, SourceShape>()
   let last: SourceRelease | undefined
   let shape: SourceShape
-  return ({ point, source, values, reason, passed }) => {
+  return ({ point, source, values, reason, passed, area }) => {
     let text: string
     if (point instanceof RefusedPoint) {
       text = refused(point)
@@ -141,27 +143,23 @@ function formatItem(
         shape = shapes.get(last) ?? of(last)
         shapes.set(last, shape)
       }
-      text = values ? shape.answered(point, values) : shape.without(point, reason as ErrorBody)
+      text = values ? shape.answered(point, values, area) : shape.without(point, reason as ErrorBody)
     }
     return passed ? addPassed(text, passed) + end : text + end
   }
 }
 
-function createObjects({ product, quantities }: PointAnswers): Shape {
-  function withQuantities(
-    release: ReleaseLabels,
-    members: object,
-    { rules, areaOf }: PointQuantities,
-  ): ItemWriter['answered'] {
-    return (point, values) => {
-      const data = dataWithQuantities(rules, product, release, values, areaOf(point))
+function createObjects({ product, rules }: PointAnswers): Shape {
+  const withQuantities =
+    (release: ReleaseLabels, members: object): SourceShape['answered'] =>
+    (point, values, area) => {
+      const data = dataWithQuantities(rules as QuantityRules, product, release, values, area as FieldArea)
       return `{${idMember(point.id)}${JSON.stringify({ location: describeLocation(point), ...members, ...data }).slice(1)}`
     }
-  }
   return {
     of: ({ release, members }) => ({
       ...itemWriter(product, release?.layers ?? [], members),
-      ...(release && quantities && { answered: withQuantities(release, members, quantities) }),
+      ...(release && rules && { answered: withQuantities(release, members) }),
     }),
     refused: itemWriter(product, [], {}).refused,
   }
@@ -179,13 +177,13 @@ function createFeatures(answers: PointAnswers, columns: Columns): Shape {
       const start = ({ id, name = POINT_DEFAULTS.name, lat, lng }: BatchPoint) =>
         `{"type":"Feature",${idMember(id)}"geometry":{"type":"Point","coordinates":[${lng},${lat}]},"properties":{"name":${JSON.stringify(name)},${members}`
       const places = findPlaces(answers, columns, source)
-      const formatCells = createQuantityCells(answers, columns, source)
+      const listCells = createQuantityCells(answers, columns, source)
       return {
-        answered(point, values) {
+        answered(point, values, area) {
           let text = start(point)
           for (let index = 0; index < fragments.length; index++)
             text += `${fragments[index]}${formatValue(values[places[index] as number], 'null')}`
-          for (const [index, cell] of formatCells(point, values).entries())
+          for (const [index, cell] of listCells(values, area).entries())
             text += `${further[index]}${JSON.stringify(cell)}`
           return `${text}}}`
         },
@@ -209,12 +207,12 @@ function createRows(answers: PointAnswers, columns: Columns): Shape {
       const start = ({ id, name = POINT_DEFAULTS.name, lat, lng }: BatchPoint) =>
         `${csvCell(id ?? null)},${csvCell(name)},${lat},${lng}${afterLng}`
       const places = findPlaces(answers, columns, source)
-      const formatCells = createQuantityCells(answers, columns, source)
+      const listCells = createQuantityCells(answers, columns, source)
       return {
-        answered(point, values) {
+        answered(point, values, area) {
           let text = start(point)
           for (const place of places) text += `,${formatValue(values[place], '')}`
-          for (const cell of formatCells(point, values)) text += `,${csvCell(cell)}`
+          for (const cell of listCells(values, area)) text += `,${csvCell(cell)}`
           return `${text},,`
         },
         without: (point, reason) => `${start(point)}${empty},${formatReason(reason)}`,
@@ -233,16 +231,15 @@ function findPlaces({ product }: PointAnswers, { layers }: Columns, { release }:
 
 /** Makes the cells of the columns of quantities. */
 function createQuantityCells(
-  { product, quantities }: PointAnswers,
+  { product, rules }: PointAnswers,
   columns: Columns,
   { release }: SourceRelease,
-): (point: BatchPoint, values: LayerValues) => QuantityCell[] {
-  if (!release || !quantities) return () => []
-  const { rules, areaOf } = quantities
+): (values: LayerValues, area: FieldArea | null) => QuantityCell[] {
+  if (!release || !rules) return () => []
   const own = quantityColumns(rules, product, release)
   const places = columns.quantities.map((name) => own.names.indexOf(name))
-  return (point, values) => {
-    const cells = own.cellsOf(quantitiesAt(rules, product, release, values, areaOf(point)))
+  return (values, area) => {
+    const cells = own.cellsOf(quantitiesAt(rules, product, release, values, area as FieldArea))
     return places.map((place) => cells[place] ?? null)
   }
 }
@@ -268,33 +265,18 @@ function formatValue(value: number | undefined, none: string): number | string {
   return value === undefined || Number.isNaN(value) ? none : value
 }
 
-/** The columns and properties of points that answers repeat by `pass`. */
-export interface PassedColumns {
-  names: readonly string[]
-  /** Stores the values of a point; the error where one cannot be repeated, and is left out. */
-  take(index: number): ApiError | undefined
-  /** Returns the stored values, and drops them. */
-  give(index: number): Passed
-}
-
-/** @throws {ApiError} INVALID_PARAMETERS where a table has none or several columns of a name */
-export function createPassedColumns(points: SentPoints, names: readonly string[]): PassedColumns {
+/**
+ * Makes the reader of the values that `pass` names; the error is for one that cannot be repeated, and is left out.
+ *
+ * @throws {ApiError} INVALID_PARAMETERS where a table has none or several columns of a name
+ */
+export function createPassReader(points: SentPoints, names: readonly string[]) {
   refuseUnknown(points.columns, names)
-  const taken = new Map<number, Passed>()
-  return {
-    names,
-    take(index) {
-      const members = points.membersOf(index, names)
-      const passed = members.map((member) => (isPassable(member) ? member : undefined))
-      taken.set(index, passed)
-      const wrong = members.findIndex((member) => !isPassable(member))
-      return wrong === -1 ? undefined : ApiError.invalid(names[wrong] as string, RULE)
-    },
-    give(index) {
-      const passed = taken.get(index) as Passed
-      taken.delete(index)
-      return passed
-    },
+  return (index: number): { passed: Passed; error: ApiError | undefined } => {
+    const members = points.membersOf(index, names)
+    const wrong = members.findIndex((member) => !isPassable(member))
+    const error = wrong === -1 ? undefined : ApiError.invalid(names[wrong] as string, RULE)
+    return { passed: members.map((member) => (isPassable(member) ? member : undefined)), error }
   }
 }
 

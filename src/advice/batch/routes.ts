@@ -33,16 +33,9 @@ import { type FieldArea, type QuantityPlan, readFieldArea } from '../quantities/
 import { numberIn } from '../quantities/reading.ts'
 import type { ReadRules } from '../quantities/rules.ts'
 import { adviseBatch, listItems, SLICE } from './answer.ts'
-import { readLongBodies, type Validator } from './bodies.ts'
-import { createPassedColumns, createPointItems, type PassedColumns } from './items.ts'
-import {
-  BATCH_READERS,
-  isPointColumn,
-  RefusedPoint,
-  readPoint,
-  type SentBatch,
-  type SentPoints,
-} from './sent.ts'
+import { mediaTypeOfBody, readLongBodies, type Validator } from './bodies.ts'
+import { createPassReader, createPointItems, type ReadPoint } from './items.ts'
+import { BATCH_READERS, isPointColumn, readPoint, type SentBatch, type SentPoints } from './sent.ts'
 
 /** The way to answers for more points. */
 function hint({ user }: FastifyRequest): string {
@@ -141,39 +134,29 @@ function documentOperation(
   }
 }
 
-/** The areas for quantities: one for all points, or one of each point. */
-interface PointAreas {
-  /** Reads the area of a point; the error where it has none. */
-  take(index: number): ApiError | undefined
-  /** Assigns the area that was read last to a point. */
-  bind(point: BatchPoint): void
-  of(point: BatchPoint): FieldArea
-}
-
-/** @throws {ApiError} INVALID_PARAMETERS where a table lacks the column of areas */
-function createPointAreas(points: SentPoints, { area, areasFrom, unit }: QuantityPlan): PointAreas {
-  if (area) return { take: () => undefined, bind: () => {}, of: () => area }
+/**
+ * Makes the reader of the areas for quantities: one for all points, or one of each point.
+ *
+ * @throws {ApiError} INVALID_PARAMETERS where a table lacks the column of areas
+ */
+function createAreaReader(
+  points: SentPoints,
+  { area, areasFrom, unit }: QuantityPlan,
+): (index: number) => FieldArea | ApiError {
+  if (area) return () => area
   const from = areasFrom as string
   if (points.columns && !points.columns.includes(from)) {
     throw ApiError.invalid('area.from', `names ${from}, which no column is called`)
   }
-  const areas = new WeakMap<BatchPoint, FieldArea>()
-  let taken: FieldArea | undefined
-  return {
-    take(index) {
-      taken = undefined
-      try {
-        const [sent] = points.membersOf(index, [from])
-        // The cells of a table are text.
-        taken = readFieldArea(from, points.columns && typeof sent === 'string' ? numberIn(sent) : sent, unit)
-        return undefined
-      } catch (error) {
-        if (error instanceof ApiError) return error
-        throw error
-      }
-    },
-    bind: (point) => void areas.set(point, taken as FieldArea),
-    of: (point) => areas.get(point) as FieldArea,
+  return (index) => {
+    const [sent] = points.membersOf(index, [from])
+    try {
+      // The cells of a table are text.
+      return readFieldArea(from, points.columns && typeof sent === 'string' ? numberIn(sent) : sent, unit)
+    } catch (error) {
+      if (error instanceof ApiError) return error
+      throw error
+    }
   }
 }
 
@@ -238,23 +221,29 @@ async function answerBatch(
   count: (points: number) => void,
 ): Promise<FastifyReply> {
   const { server, body } = request
-  const { mediaType, points } = request.batch as SentBatch
-  const format = negotiateFormat(request, reply, FORMATS, mediaType)
-  const validate = request.compileValidationSchema(BatchPoint) as Validator
+  const { points } = request.batch as SentBatch
+  const format = negotiateFormat(request, reply, FORMATS, mediaTypeOfBody(request))
   const named = await withReleaseNamed(lookup, product, body, request, reply)
   const { pass = [] } = body
-  const passed = pass.length > 0 ? createPassedColumns(points, pass) : null
+  const readPassed = pass.length > 0 ? createPassReader(points, pass) : null
   const [clientKey, gone] = [clientKeyOf(request), createClientSignal(reply)]
   const pause = () => server.turns.next(clientKey, gone)
   const rules = await withTimeout(request, reply, () => readRules(body, [product], 'points'))
-  const areas = rules && createPointAreas(points, rules.plan)
+  const readArea = rules && createAreaReader(points, rules.plan)
   const noteNames = createNameNoter(request, points, [...pass, rules?.plan.areasFrom ?? []].flat())
+  const validate = request.compileValidationSchema(BatchPoint) as Validator
   const question = {
     product,
     request: named,
     count: points.count,
     sliceLength: rules ? SLICE.withQuantities : SLICE.plain,
-    pointAt: createPointReader(points, validate, passed, areas, noteNames),
+    pointAt(index: number): ReadPoint {
+      const { passed = null, error = undefined } = readPassed?.(index) ?? {}
+      const area = readArea?.(index) ?? null
+      const missing = area instanceof ApiError ? area : error
+      const point = readPoint(points, index, validate, missing, noteNames)
+      return { point, passed, area: area instanceof ApiError ? null : area }
+    },
   }
   const advice = await waitInSteps(
     server.config.STATEMENT_TIMEOUT_MS,
@@ -268,7 +257,7 @@ async function answerBatch(
     product,
     sources,
     passNames: pass,
-    quantities: rules && areas && { rules, areaOf: areas.of },
+    rules,
     members: ignoredMember(request),
   })
   const releases = listReleaseCodes(sources)
@@ -279,30 +268,11 @@ async function answerBatch(
   Object.assign(request, { batch: null, body: undefined })
   const wait: Wait = (work) => withTimeout(request, reply, work)
   const scheduling = { clientKey, pause, wait }
-  const slicesOfItems = listItems(lookup.reasons, advice, scheduling, passed)
+  const slicesOfItems = listItems(lookup.reasons, advice, scheduling)
   // A short answer is one piece.
   const pieceLength = isShort ? Number.POSITIVE_INFINITY : 1
   const pieces = writeItems(format.write(items), slicesOfItems, { pause, pieceLength })
   return reply.send(isShort ? (await pieces.next()).value : Readable.from(pieces))
-}
-
-/** Reads and checks the points of a call, with the other values that the call needs of each. */
-function createPointReader(
-  points: SentPoints,
-  validate: Validator,
-  passed: PassedColumns | null,
-  areas: PointAreas | null,
-  note: (named: object) => void,
-): (index: number) => BatchPoint | RefusedPoint {
-  function take(index: number): ApiError | undefined {
-    const unpassable = passed?.take(index)
-    return areas?.take(index) ?? unpassable
-  }
-  return (index) => {
-    const point = readPoint(points, index, validate, take, note)
-    if (areas && !(point instanceof RefusedPoint)) areas.bind(point)
-    return point
-  }
 }
 
 /**

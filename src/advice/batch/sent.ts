@@ -5,14 +5,8 @@ import { readNumber } from '#src/http/parameters.ts'
 import { nestingError } from '#src/http/plugins/body-parser.ts'
 import { validationError } from '#src/http/validation.ts'
 import { isObject } from '#src/lib/collections.ts'
+import { readCsv } from '#src/lib/csv.ts'
 import { GEOJSON_TYPE, JSON_TYPE, readCollection, type Validator } from './bodies.ts'
-
-/** The most columns: the reader stops within an endless line. */
-const MOST_COLUMNS = 1000
-
-const CELL = /[^,\r\n]*/y
-const LINE_END = /\r\n|[\r\n]/y
-const BLANK_LINES = /[\r\n]*/y
 
 /** The names of columns of points, in lower case. */
 const COLUMNS = new Map<string, 'id' | 'lat' | 'lng' | 'name'>([
@@ -29,132 +23,6 @@ const COLUMNS = new Map<string, 'id' | 'lat' | 'lng' | 'name'>([
 /** Whether a column is one of those of points. */
 export function isPointColumn(name: string): boolean {
   return COLUMNS.has(name.trim().toLowerCase())
-}
-
-/**
- * The records of a table as RFC 4180 has it, blank lines left out; lines may end in CRLF, LF or CR.
- *
- * csv-parse (7.0) is no faster for ordinary tables, and slow for hostile ones: two megabytes of line ends block
- * the event loop for 90 ms instead of 2, of commas for 300 instead of 20, and of rows of one digit for 500
- * instead of 15. It also either refuses a quote in the middle of a cell, as in `6" pipe`, or accepts text after a
- * closing one.
- *
- * @throws {ApiError} MALFORMED_BODY, where quotes are ambiguous
- */
-function* csvRecords(text: string): Generator<string[]> {
-  let at = 0
-  let record: string[] = []
-  while (at < text.length) {
-    // Many at once: a body of line ends alone would block the event loop for a second.
-    if (record.length === 0) {
-      BLANK_LINES.lastIndex = at
-      BLANK_LINES.test(text)
-      at = BLANK_LINES.lastIndex
-      if (at === text.length) return
-    }
-    if (text[at] === '"') {
-      const start = at
-      let escaped = false
-      for (;;) {
-        const quote = text.indexOf('"', at + 1)
-        if (quote === -1) throw malformed(text, start, 'a quote is opened and never closed')
-        at = quote + 1
-        if (text[at] !== '"') break
-        escaped = true
-      }
-      const cell = text.slice(start + 1, at - 1)
-      record.push(escaped ? cell.replaceAll('""', '"') : cell)
-    } else {
-      CELL.lastIndex = at
-      record.push((CELL.exec(text) as RegExpExecArray)[0])
-      at = CELL.lastIndex
-    }
-    if (record.length > MOST_COLUMNS) throw malformed(text, at, `there are more than ${MOST_COLUMNS} cells`)
-
-    if (text[at] === ',') {
-      at++
-      // A comma at the very end has an empty cell behind it.
-      if (at < text.length) continue
-      record.push('')
-    } else {
-      LINE_END.lastIndex = at
-      if (LINE_END.test(text)) at = LINE_END.lastIndex
-      else if (at < text.length) throw malformed(text, at, 'text follows a closing quote')
-    }
-    yield record
-    record = []
-  }
-}
-
-const LINE_FEED = 10
-const CARRIAGE_RETURN = 13
-
-function malformed(text: string, at: number, what: string): ApiError {
-  const line = 1 + countLineEnds(text, at)
-  return new ApiError('MALFORMED_BODY', `The body is not valid CSV: on line ${line} ${what}.`)
-}
-
-/** Counts without a list of the lines: there may be millions. */
-function countLineEnds(text: string, end: number): number {
-  let count = 0
-  for (let at = 0; at < end; at++) {
-    const code = text.charCodeAt(at)
-    if (code === LINE_FEED || (code === CARRIAGE_RETURN && text.charCodeAt(at + 1) !== LINE_FEED)) count++
-  }
-  return count
-}
-
-/** Reads the records of a table. Empty cells count as left out. */
-interface CsvTable {
-  /** The names in the header. */
-  columns: string[]
-  /** A record as an object of JSON; the error where it is too long. */
-  readPoint(record: string[]): Record<string, unknown> | ApiError
-  /** Cells of a record, by `id`, `name`, `lat` and `lng` or by the names of other columns. */
-  pickCells(record: string[], names: readonly string[]): (string | undefined)[]
-}
-
-/**
- * The reader of a table with a header.
- *
- * @throws {ApiError} MALFORMED_BODY, where the header lacks a column or has one twice
- */
-function csvTable(header: string[]): CsvTable {
-  const titles = header.map((name) => name.trim())
-  const columns = header.map((name) => COLUMNS.get(name.trim().toLowerCase()))
-  for (const name of ['lat', 'lng'] as const) {
-    if (columns.includes(name)) continue
-    const hint =
-      header.length === 1 && /[;\t]/.test(header[0] as string) ? ' Cells are separated by commas.' : ''
-    throw new ApiError(
-      'MALFORMED_BODY',
-      `The first line must name the columns, lat and lng among them.${hint}`,
-    )
-  }
-  const twice = columns.find((name, index) => name && columns.indexOf(name) !== index)
-  if (twice) throw new ApiError('MALFORMED_BODY', `The first line names more than one column for ${twice}.`)
-
-  const places = new Map<string | undefined, number>(titles.map((title, index) => [title, index]))
-  for (const [index, name] of columns.entries()) if (name) places.set(name, index)
-
-  return {
-    columns: titles,
-    readPoint(record) {
-      if (record.length > header.length) {
-        const rule = `has ${record.length} cells, and the first line names ${header.length}`
-        return ApiError.invalid('row', rule)
-      }
-      const point: Record<string, unknown> = {}
-      for (const [index, name] of columns.entries()) {
-        const cell = record[index]
-        if (!name || !cell) continue
-        if (name === 'id' || name === 'name') point[name] = cell
-        else if (cell.trim() !== '') point[name] = readNumber(cell.trim())
-      }
-      return point
-    },
-    pickCells: (record, names) => names.map((name) => record[places.get(name) ?? record.length] || undefined),
-  }
 }
 
 /** The points of a call as they were sent, in their order. */
@@ -177,15 +45,16 @@ export interface SentPoints {
 
 /** The body of a call with many points. */
 export interface SentBatch {
-  mediaType: string
   points: SentPoints
   /** The other members of a JSON body. */
   parameters: object
 }
 
-type ReadBatch = (text: string, parseJson: (text: string) => unknown) => Omit<SentBatch, 'mediaType'>
-
-const READERS: Record<string, ReadBatch> = {
+/** Readers of bodies by their media types. Errors of single points come from `SentPoints.at`. */
+export const BATCH_READERS: Record<
+  string,
+  (text: string, parseJson: (text: string) => unknown) => SentBatch
+> = {
   [JSON_TYPE](text, parseJson) {
     const body = readObject(parseJson(text))
     return { points: pointsOfList(readList(body, 'points')), parameters: body }
@@ -197,17 +66,6 @@ const READERS: Record<string, ReadBatch> = {
     parameters: {},
   }),
 }
-
-/** Readers of bodies by their media types. Errors of single points come from `SentPoints.at`. */
-export const BATCH_READERS = Object.fromEntries(
-  Object.entries(READERS).map(([mediaType, read]) => [
-    mediaType,
-    (text: string, parseJson: (text: string) => unknown): SentBatch => ({
-      mediaType,
-      ...read(text, parseJson),
-    }),
-  ]),
-)
 
 function readObject(body: unknown): Record<string, unknown> {
   if (isObject(body)) return body
@@ -267,21 +125,60 @@ function readLines(text: string): SentPoints {
 }
 
 function readRecords(text: string): SentPoints {
-  const reader = csvRecords(text)
-  const header = reader.next().value
-  if (!header) return pointsOfList([])
-  const table = csvTable(header)
   const records: string[][] = []
-  for (const record of reader) {
-    records.push(record)
-    if (records.length > BATCH_LIMITS.withToken) break
+  try {
+    readCsv(text, (record) => records.push(record) <= BATCH_LIMITS.withToken + 1)
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    throw new ApiError('MALFORMED_BODY', `The body is not valid CSV: ${error.message}.`)
   }
+  const header = records.shift()
+  return header ? pointsOfTable(header, records) : pointsOfList([])
+}
+
+/** @throws {ApiError} MALFORMED_BODY, where the header lacks a column or has one twice */
+function pointsOfTable(header: string[], records: string[][]): SentPoints {
+  const titles = header.map((name) => name.trim())
+  const columns = titles.map((name) => COLUMNS.get(name.toLowerCase()))
+  for (const name of ['lat', 'lng'] as const) {
+    if (columns.includes(name)) continue
+    const hint =
+      header.length === 1 && /[;\t]/.test(header[0] as string) ? ' Cells are separated by commas.' : ''
+    throw new ApiError(
+      'MALFORMED_BODY',
+      `The first line must name the columns, lat and lng among them.${hint}`,
+    )
+  }
+  const twice = columns.find((name, index) => name && columns.indexOf(name) !== index)
+  if (twice) throw new ApiError('MALFORMED_BODY', `The first line names more than one column for ${twice}.`)
+
+  const places = new Map<string, number>(titles.map((title, index) => [title, index]))
+  for (const [index, name] of columns.entries()) if (name) places.set(name, index)
+
   return {
     count: records.length,
-    columns: table.columns,
-    at: (index) => table.readPoint(records[index] as string[]),
+    columns: titles,
+    at(index) {
+      const record = records[index] as string[]
+      if (record.length > header.length) {
+        const rule = `has ${record.length} cells, and the first line names ${header.length}`
+        return ApiError.invalid('row', rule)
+      }
+      const point: Record<string, unknown> = {}
+      for (const [index, name] of columns.entries()) {
+        const cell = record[index]
+        if (!name || !cell) continue
+        if (name === 'id' || name === 'name') point[name] = cell
+        else if (cell.trim() !== '') point[name] = readNumber(cell.trim())
+      }
+      return point
+    },
     named: () => undefined,
-    membersOf: (index, names) => table.pickCells(records[index] as string[], names),
+    // Empty cells count as left out.
+    membersOf(index, names) {
+      const record = records[index] as string[]
+      return names.map((name) => record[places.get(name) ?? record.length] || undefined)
+    },
   }
 }
 
@@ -379,20 +276,19 @@ export class RefusedPoint {
  * A point, checked as the point endpoints check theirs. A few comparisons accept most points; the validator of the
  * schema, which has the error texts, reads the rest. Null for an id or a name counts as left out.
  *
- * @param take takes what else the call needs of a point, or returns the error
+ * @param missing the error for another value that the call needs of the point
  * @param note notes unknown names of an object
  */
 export function readPoint(
   points: SentPoints,
   index: number,
   validate: Validator,
-  take: (index: number) => ApiError | undefined,
+  missing: ApiError | undefined,
   note: (named: object) => void,
 ): BatchPoint | RefusedPoint {
   const sent = points.at(index)
   const named = points.named(index, sent)
   if (isObject(named) && !(named instanceof ApiError)) note(named)
-  const missing = take(index)
   if (isObject(sent) && isPlainPoint(sent) && !missing) return sent as BatchPoint
   const error = findError(sent, validate) ?? missing
   if (error) return new RefusedPoint(error, points.membersOf(index, ['id', ...LABELS]))

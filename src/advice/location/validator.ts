@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { type AdminReference, LEVELS_BELOW } from '#schemas/areas.ts'
-import type { LocationRequest, LocationValidation, UnavailableReason } from '#schemas/location.ts'
+import type { LocationRequest, LocationValidation } from '#schemas/location.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { unknownCountry } from '#src/errors.ts'
@@ -101,15 +101,13 @@ function findReason(
   { bounded, crop, crops, releases }: Offer,
   withValue: ReadonlySet<string>,
   inside: boolean,
-): UnavailableReason | undefined {
+) {
   if (seasonal && !isOffered(crop, crops)) return 'CROP_NOT_AVAILABLE'
   if (!releases.some(({ product }) => product === code)) return 'NO_RELEASE'
   // The raster decides, not the outline: rasters reach over coarse outlines.
   if (withValue.has(code)) return undefined
   return bounded && !inside ? 'OUTSIDE_COUNTRY' : 'NO_DATA'
 }
-
-export type LocationValidator = ReturnType<typeof createLocationValidator>
 
 /** Makes the function that answers `/validate_location`. It throws OVERLOADED, and INVALID_PARAMETERS for an unknown country. */
 export function createLocationValidator(

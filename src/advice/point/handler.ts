@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { PointRequest } from '#schemas/point-request.ts'
+import { ALL_PRODUCTS } from '#schemas/product.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { ApiError } from '#src/errors.ts'
 import type { RecordAdvisory } from '#src/history/queries.ts'
@@ -22,19 +23,13 @@ import { answerFromMemory, answerPoint, type PointAnswer, type PointSource } fro
 import { findProvenance } from './provenance.ts'
 import { replyInText } from './short-text.ts'
 
-/** An endpoint for points. */
-export interface RecordedSource extends PointSource {
-  /** The product code of the history. */
-  recorded: Pick<ProductDefinition, 'code' | 'seasonal'>
-}
-
 type Format = 'json' | 'csv' | 'text'
 
 /** A request for a point, and its way to an answer. */
 interface PointContext {
   lookup: Lookup
   record: RecordAdvisory
-  source: RecordedSource
+  source: PointSource
   /** The parameters: the body or the query. */
   point: PointRequest
   format: Format
@@ -73,13 +68,12 @@ export function createPointHandlers({ turns }: App, lookup: Lookup, record: Reco
   }
 
   return {
-    post:
-      (source: RecordedSource) => (request: FastifyRequest<{ Body: PointRequest }>, reply: FastifyReply) => {
-        const format = prefersText(request, 'text/plain') ? 'text' : 'json'
-        return handle({ lookup, record, source, point: request.body, format, request, reply })
-      },
+    post: (source: PointSource) => (request: FastifyRequest<{ Body: PointRequest }>, reply: FastifyReply) => {
+      const format = prefersText(request, 'text/plain') ? 'text' : 'json'
+      return handle({ lookup, record, source, point: request.body, format, request, reply })
+    },
     get:
-      (source: RecordedSource) =>
+      (source: PointSource) =>
       (
         request: FastifyRequest<{ Querystring: PointRequest & { format?: 'json' | 'csv' } }>,
         reply: FastifyReply,
@@ -185,7 +179,10 @@ async function store(context: PointContext, answer: PointAnswer): Promise<PointA
   if (user === null || method === 'HEAD') return answer
   if (!permits(user, 'history') || isOffTheRecord(request, reply)) return answer
   try {
-    const { product, countryCode, cropCode } = readSeries(source.recorded, point)
+    const [first] = source.products as [ProductDefinition]
+    const seasonal = source.products.some((product) => product.seasonal)
+    const recorded = source.hasSections ? { code: ALL_PRODUCTS, seasonal } : first
+    const { product, countryCode, cropCode } = readSeries(recorded, point)
     const { country_source: _, ...sent } = point as PointRequest & LocatableRequest
     const advisory = {
       userId: user.id,

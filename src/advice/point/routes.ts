@@ -10,7 +10,7 @@ import {
   toQuerySchema,
   withFormat,
 } from '#schemas/point-request.ts'
-import { ALL_PRODUCTS, joinNames, ofSeasonless } from '#schemas/product.ts'
+import { joinNames, ofSeasonless } from '#schemas/product.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { BODY_ERRORS, type ErrorCode, errorResponses, NO_VALUE_ERRORS } from '#src/errors.ts'
 import type { RecordAdvisory } from '#src/history/queries.ts'
@@ -20,10 +20,11 @@ import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
 import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { ReadRules } from '../quantities/rules.ts'
-import { createPointHandlers, type RecordedSource } from './handler.ts'
+import type { PointSource } from './answer.ts'
+import { createPointHandlers } from './handler.ts'
 
 /** An endpoint for points: the source of its answers, and its documentation. */
-interface PointEndpoint extends RecordedSource {
+interface PointEndpoint extends PointSource {
   path: string
   /** The beginning of its operation ids. */
   name: string
@@ -66,7 +67,6 @@ function productEndpoint(
   return {
     path: `/${code}/point`,
     name: code,
-    recorded: product,
     products: [product],
     needsCrop: seasonal,
     hasSections: false,
@@ -90,7 +90,6 @@ function allProductsEndpoint(
   return {
     path: '/point',
     name: 'everything',
-    recorded: { code: ALL_PRODUCTS, seasonal: products.some(({ seasonal }) => seasonal) },
     products,
     needsCrop: false,
     hasSections: true,

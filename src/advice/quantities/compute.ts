@@ -21,7 +21,7 @@ import { normalizeName } from './reading.ts'
 import type { QuantityRules } from './rules.ts'
 
 /** A purchase of one input for the whole rate. */
-export interface Purchase {
+interface Purchase {
   kilograms: Decimal
   /** The kilograms of a bag; null where it is sold by weight. */
   bag: Decimal | null

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
 import { PRODUCTS } from '#schemas/products/index.ts'
-import { shortenSchema } from '#src/advice/agents/server.ts'
+import { shortenSchema } from '#src/advice/agents/index.ts'
 import {
   countLeftOut,
   fitAnswer,

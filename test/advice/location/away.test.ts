@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PRODUCTS } from '#schemas/products/index.ts'
-import { createLocationValidator, type LocationValidator } from '#src/advice/location/validator.ts'
+import { createLocationValidator } from '#src/advice/location/validator.ts'
 import { loadConfig } from '#src/config.ts'
 import { createTileStores } from '#src/data/tiles/stores.ts'
 import { EVERYBODY } from '#src/lib/fair-queue.ts'
@@ -15,7 +15,7 @@ const KIGALI = { lat: -1.95, lng: 30.06 }
 describe('without the database', () => {
   let service: ProxiedApp
   let lookup: Lookup
-  let validate: LocationValidator
+  let validate: ReturnType<typeof createLocationValidator>
   beforeAll(async () => {
     service = await createProxiedApp()
     // Known for longer than the test takes.

@@ -2,14 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { fertilizer } from '#schemas/products/fertilizer.ts'
 import { yieldPrediction } from '#schemas/products/yield.ts'
-import {
-  computeQuantities,
-  costOfShare,
-  largestShare,
-  type Purchase,
-} from '#src/advice/quantities/compute.ts'
+import { computeQuantities, costOfShare, largestShare } from '#src/advice/quantities/compute.ts'
 import { readPlan } from '#src/advice/quantities/plan.ts'
 import { compare, type Decimal, quotient, times, toDecimal, toNumber } from '#src/lib/decimal.ts'
+
+type Purchase = Parameters<typeof costOfShare>[0][number]
 
 /** An exact rational, as a fraction of whole numbers: the oracle. */
 type Rational = readonly [top: bigint, bottom: bigint]
