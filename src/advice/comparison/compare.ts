@@ -13,13 +13,14 @@ import { emptySummary, type Summary } from '#src/raster/summary.ts'
 import type { DecodedTile } from '#src/raster/tiles.ts'
 import { type Computation, readingTiles } from '../polygon/computing.ts'
 import {
+  type LayerStatistics,
   listCoverages,
   readAreaShape,
   type StoredSummary,
   type ZonalBand,
   type ZonalCoverage,
 } from '../polygon/queries.ts'
-import { type LayerStatistics, refuseMoved, zonalStatistics } from '../polygon/zonal-statistics.ts'
+import { refuseMoved, zonalStatistics } from '../polygon/zonal-statistics.ts'
 import { projectOnCoverage, readBlocks, readPolygonTiles } from '../polygon/zonal-tiles.ts'
 import { type ComparedArea, type ComparedLayer, listComparedAreas, listComparedLayers } from './queries.ts'
 
@@ -50,7 +51,7 @@ export interface CoveragePair {
   after: ZonalCoverage
   bands: BandPair[]
   /** The area of a whole block, in the measure of the grid. */
-  areaOf: (block: Pick<StoredSummary, 'level' | 'row' | 'column'>) => number
+  areaOfBlock: (block: Pick<StoredSummary, 'level' | 'row' | 'column'>) => number
 }
 
 interface BandPair {
@@ -77,7 +78,12 @@ export function pairCoverages(
     if (same) same.bands.push(band)
     else {
       const { coverage } = now
-      found.push({ before: old.coverage, after: coverage, bands: [band], areaOf: measureBlocks(coverage) })
+      found.push({
+        before: old.coverage,
+        after: coverage,
+        bands: [band],
+        areaOfBlock: measureBlocks(coverage),
+      })
     }
   }
   return found
@@ -97,7 +103,7 @@ function bandAt(
 /**
  * Makes the function for the area of a whole block: its columns of pixels by the sum of its rows.
  */
-function measureBlocks(grid: ZonalCoverage): CoveragePair['areaOf'] {
+function measureBlocks(grid: ZonalCoverage): CoveragePair['areaOfBlock'] {
   const { width, height, tileSize } = grid
   const { pixelArea } = createMeasure(grid, grid.geographic)
   const areasAbove = new Float64Array(height + 1)
@@ -137,7 +143,7 @@ const MOST_BLOCKS = 32_768
  */
 export async function compareBands(
   computation: Computation,
-  { before, after, bands, areaOf }: CoveragePair,
+  { before, after, bands, areaOfBlock }: CoveragePair,
   polygons: Rings[],
   { threshold, exact }: Comparing,
 ): Promise<AreaChanges> {
@@ -150,10 +156,10 @@ export async function compareBands(
   }))
   const { total, inside } = await readPolygonTiles(computation, coverages, placed, addTiles)
   const blocks = new Map<string, StoredSummary>()
-  for await (const old of readBlocks(computation, before, inside, MOST_BLOCKS)) blocks.set(keyOf(old), old)
+  for await (const old of readBlocks(computation, before, inside, MOST_BLOCKS)) blocks.set(placeKey(old), old)
   for await (const now of readBlocks(computation, after, inside, MOST_BLOCKS)) {
-    addBlock(blocks.get(keyOf(now)), now)
-    blocks.delete(keyOf(now))
+    addBlock(blocks.get(placeKey(now)), now)
+    blocks.delete(placeKey(now))
   }
   for (const old of blocks.values()) addBlock(old, undefined)
   return {
@@ -171,7 +177,7 @@ export async function compareBands(
   }
 
   function addBlock(old: StoredSummary | undefined, now: StoredSummary | undefined): void {
-    const area = areaOf((now ?? old) as StoredSummary)
+    const area = areaOfBlock((now ?? old) as StoredSummary)
     for (const [index, band] of bands.entries()) {
       tallies[index]?.addBlock(readSummary(old, band.before), readSummary(now, band.after), area)
     }
@@ -184,7 +190,7 @@ function readSummary(block: StoredSummary | undefined, { band }: ZonalBand): Sum
   return block ? block.summary(band) : NOTHING
 }
 
-function keyOf({ level, row, column }: StoredSummary): string {
+function placeKey({ level, row, column }: StoredSummary): string {
   return `${level} ${row} ${column}`
 }
 
