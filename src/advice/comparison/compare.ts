@@ -25,14 +25,14 @@ import { projectOnCoverage, readBlocks, readPolygonTiles } from '../polygon/zona
 import { type ComparedArea, type ComparedLayer, listComparedAreas, listComparedLayers } from './queries.ts'
 
 /** A layer that one of two releases has, or both. */
-export interface LayerPair extends ComparedLayer {
+interface LayerPair extends ComparedLayer {
   /** The index among the layers of each release; null where it has no such layer. */
   before: number | null
   after: number | null
 }
 
 /** Pairs layers by input and scenario: those of the later release first, in its order. */
-export function pairLayers(before: ComparedLayer[], after: ComparedLayer[]): LayerPair[] {
+function pairLayers(before: ComparedLayer[], after: ComparedLayer[]): LayerPair[] {
   const indexIn = (layers: ComparedLayer[], { input, scenario }: ComparedLayer) => {
     const index = layers.findIndex((layer) => layer.input === input && layer.scenario === scenario)
     return index < 0 ? null : index
@@ -46,7 +46,7 @@ export function pairLayers(before: ComparedLayer[], after: ComparedLayer[]): Lay
 }
 
 /** Two coverages on one grid, with the bands to compare. */
-export interface CoveragePair {
+interface CoveragePair {
   before: ZonalCoverage
   after: ZonalCoverage
   bands: BandPair[]
@@ -62,11 +62,7 @@ interface BandPair {
 }
 
 /** Pairs the coverages whose pixels can be compared: those on the same grid in the same tiles. */
-export function pairCoverages(
-  pairs: LayerPair[],
-  before: ZonalCoverage[],
-  after: ZonalCoverage[],
-): CoveragePair[] {
+function pairCoverages(pairs: LayerPair[], before: ZonalCoverage[], after: ZonalCoverage[]): CoveragePair[] {
   const found: CoveragePair[] = []
   for (const [pair, layers] of pairs.entries()) {
     const old = bandAt(before, layers.before)
@@ -116,7 +112,7 @@ function measureBlocks(grid: ZonalCoverage): CoveragePair['areaOfBlock'] {
   }
 }
 
-export interface Comparing {
+interface Comparing {
   /** The relative difference that counts as a change. */
   threshold: number
   /** Whether to compare every pixel, and not those on the borders of areas alone. */
@@ -141,7 +137,7 @@ const MOST_BLOCKS = 32_768
  *
  * @throws {SummariesGone}
  */
-export async function compareBands(
+async function compareBands(
   computation: Computation,
   { before, after, bands, areaOfBlock }: CoveragePair,
   polygons: Rings[],

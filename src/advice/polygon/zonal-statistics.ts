@@ -112,7 +112,7 @@ class BandDistributions {
 }
 
 /** The smallest and the largest value of pixels, in the layer's unit. */
-export function computeValueRange({ minimum, maximum }: Summary, { scale, offset }: ZonalBand) {
+function computeValueRange({ minimum, maximum }: Summary, { scale, offset }: ZonalBand) {
   const ends = [minimum * scale + offset, maximum * scale + offset] as const
   return { minimum: Math.min(...ends), maximum: Math.max(...ends) }
 }
@@ -143,7 +143,7 @@ interface FoundInPolygon {
  *
  * @throws {SummariesGone}
  */
-export async function distributionsIn(
+async function distributionsIn(
   computation: Computation,
   coverage: ZonalCoverage,
   { placed, summaries, inside, pixels }: FoundInPolygon,
@@ -279,7 +279,7 @@ function measureUncertainty(
 }
 
 /** Collects the pixels of read tiles for a second pass, up to a bound. */
-export class CollectedPixels {
+class CollectedPixels {
   readonly #coverage: ZonalCoverage
   readonly #gatherer: PixelGatherer
   #parts: WeighedPixels[] | undefined = []
@@ -386,8 +386,6 @@ const CACHED_RELEASES = 500
 
 /** Layers of polygons in memory, of each some numbers: about 10 MB. */
 const CACHED_LAYERS = 50_000
-
-export type ReleaseStatistics = ReturnType<typeof createReleaseStatistics>
 
 /**
  * The statistics of releases in polygons. A release never changes, so cached statistics stay right as long as it
