@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readingTiles } from '#src/advice/polygon/computing.ts'
-import { type ZonalStatistics, listCoverages, type ZonalCoverage } from '#src/advice/polygon/queries.ts'
+import { listCoverages, type ZonalCoverage, type ZonalStatistics } from '#src/advice/polygon/queries.ts'
 import { zonalStatistics } from '#src/advice/polygon/zonal-statistics.ts'
 import { readUntil } from '#src/data/cancellable.ts'
 import { loadRelease } from '#src/ingest/load.ts'
@@ -10,7 +10,15 @@ import type { Wait } from '#src/lib/time-budget.ts'
 import { createPixels, type PixelType } from '#src/raster/pixels.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { runsOf } from '#test/setup/property-runs.ts'
-import { areaOf, ellipsoidArea, missOf, type Polygons, planarArea, statisticsOf, weightsOf } from './brute-force.ts'
+import {
+  areaOf,
+  ellipsoidArea,
+  missOf,
+  type Polygons,
+  planarArea,
+  statisticsOf,
+  weightsOf,
+} from './brute-force.ts'
 import { randomNumbers, randomPolygons, type ShapeOptions } from './shapes.ts'
 
 interface TestLayer {
