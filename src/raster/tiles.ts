@@ -102,7 +102,7 @@ const HAS_NODATA = 0x40
 const OUTSIDE_DATABASE = 0x80
 
 /** @param pixels may be longer than the window */
-export function encodeTile(grid: Grid, window: Window, bands: StoredBand[], pixels: Pixels[]): Buffer {
+function encodeTile(grid: Grid, window: Window, bands: StoredBand[], pixels: Pixels[]): Buffer {
   const { column, row, width, height } = window
   const count = width * height
   const size = bands.reduce(
@@ -134,7 +134,7 @@ export function encodeTile(grid: Grid, window: Window, bands: StoredBand[], pixe
   return wkb
 }
 
-export interface BandRange {
+interface BandRange {
   PixelArray: PixelArray
   /** Of nodata, a pixel right before the pixels. */
   start: number
@@ -145,7 +145,7 @@ export interface BandRange {
 }
 
 /** @throws {RangeError} for other bytes than a raster of a little-endian server, kept in the database */
-export function readTileHeader(wkb: Buffer): { width: number; height: number; bands: BandRange[] } {
+function readTileHeader(wkb: Buffer): { width: number; height: number; bands: BandRange[] } {
   if (wkb.readUInt8(HEADER.byteOrder) !== LITTLE_ENDIAN || wkb.readUInt16LE(HEADER.version) !== WKB_VERSION) {
     throw new RangeError('the raster is not little-endian well-known binary of version 0')
   }

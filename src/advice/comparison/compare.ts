@@ -13,25 +13,26 @@ import { emptySummary, type Summary } from '#src/raster/summary.ts'
 import type { DecodedTile } from '#src/raster/tiles.ts'
 import { type Computation, readingTiles } from '../polygon/computing.ts'
 import {
+  type LayerStatistics,
   listCoverages,
   readAreaShape,
   type StoredSummary,
   type ZonalBand,
   type ZonalCoverage,
 } from '../polygon/queries.ts'
-import { type LayerStatistics, refuseMoved, zonalStatistics } from '../polygon/zonal-statistics.ts'
+import { refuseMoved, zonalStatistics } from '../polygon/zonal-statistics.ts'
 import { projectOnCoverage, readBlocks, readPolygonTiles } from '../polygon/zonal-tiles.ts'
 import { type ComparedArea, type ComparedLayer, listComparedAreas, listComparedLayers } from './queries.ts'
 
 /** A layer that one of two releases has, or both. */
-export interface LayerPair extends ComparedLayer {
+interface LayerPair extends ComparedLayer {
   /** The index among the layers of each release; null where it has no such layer. */
   before: number | null
   after: number | null
 }
 
 /** Pairs layers by input and scenario: those of the later release first, in its order. */
-export function pairLayers(before: ComparedLayer[], after: ComparedLayer[]): LayerPair[] {
+function pairLayers(before: ComparedLayer[], after: ComparedLayer[]): LayerPair[] {
   const indexIn = (layers: ComparedLayer[], { input, scenario }: ComparedLayer) => {
     const index = layers.findIndex((layer) => layer.input === input && layer.scenario === scenario)
     return index < 0 ? null : index
@@ -45,12 +46,12 @@ export function pairLayers(before: ComparedLayer[], after: ComparedLayer[]): Lay
 }
 
 /** Two coverages on one grid, with the bands to compare. */
-export interface CoveragePair {
+interface CoveragePair {
   before: ZonalCoverage
   after: ZonalCoverage
   bands: BandPair[]
   /** The area of a whole block, in the measure of the grid. */
-  areaOf: (block: Pick<StoredSummary, 'level' | 'row' | 'column'>) => number
+  areaOfBlock: (block: Pick<StoredSummary, 'level' | 'row' | 'column'>) => number
 }
 
 interface BandPair {
@@ -61,11 +62,7 @@ interface BandPair {
 }
 
 /** Pairs the coverages whose pixels can be compared: those on the same grid in the same tiles. */
-export function pairCoverages(
-  pairs: LayerPair[],
-  before: ZonalCoverage[],
-  after: ZonalCoverage[],
-): CoveragePair[] {
+function pairCoverages(pairs: LayerPair[], before: ZonalCoverage[], after: ZonalCoverage[]): CoveragePair[] {
   const found: CoveragePair[] = []
   for (const [pair, layers] of pairs.entries()) {
     const old = bandAt(before, layers.before)
@@ -77,7 +74,12 @@ export function pairCoverages(
     if (same) same.bands.push(band)
     else {
       const { coverage } = now
-      found.push({ before: old.coverage, after: coverage, bands: [band], areaOf: measureBlocks(coverage) })
+      found.push({
+        before: old.coverage,
+        after: coverage,
+        bands: [band],
+        areaOfBlock: measureBlocks(coverage),
+      })
     }
   }
   return found
@@ -97,7 +99,7 @@ function bandAt(
 /**
  * Makes the function for the area of a whole block: its columns of pixels by the sum of its rows.
  */
-function measureBlocks(grid: ZonalCoverage): CoveragePair['areaOf'] {
+function measureBlocks(grid: ZonalCoverage): CoveragePair['areaOfBlock'] {
   const { width, height, tileSize } = grid
   const { pixelArea } = createMeasure(grid, grid.geographic)
   const areasAbove = new Float64Array(height + 1)
@@ -110,7 +112,7 @@ function measureBlocks(grid: ZonalCoverage): CoveragePair['areaOf'] {
   }
 }
 
-export interface Comparing {
+interface Comparing {
   /** The relative difference that counts as a change. */
   threshold: number
   /** Whether to compare every pixel, and not those on the borders of areas alone. */
@@ -135,9 +137,9 @@ const MOST_BLOCKS = 32_768
  *
  * @throws {SummariesGone}
  */
-export async function compareBands(
+async function compareBands(
   computation: Computation,
-  { before, after, bands, areaOf }: CoveragePair,
+  { before, after, bands, areaOfBlock }: CoveragePair,
   polygons: Rings[],
   { threshold, exact }: Comparing,
 ): Promise<AreaChanges> {
@@ -150,10 +152,10 @@ export async function compareBands(
   }))
   const { total, inside } = await readPolygonTiles(computation, coverages, placed, addTiles)
   const blocks = new Map<string, StoredSummary>()
-  for await (const old of readBlocks(computation, before, inside, MOST_BLOCKS)) blocks.set(keyOf(old), old)
+  for await (const old of readBlocks(computation, before, inside, MOST_BLOCKS)) blocks.set(placeKey(old), old)
   for await (const now of readBlocks(computation, after, inside, MOST_BLOCKS)) {
-    addBlock(blocks.get(keyOf(now)), now)
-    blocks.delete(keyOf(now))
+    addBlock(blocks.get(placeKey(now)), now)
+    blocks.delete(placeKey(now))
   }
   for (const old of blocks.values()) addBlock(old, undefined)
   return {
@@ -171,7 +173,7 @@ export async function compareBands(
   }
 
   function addBlock(old: StoredSummary | undefined, now: StoredSummary | undefined): void {
-    const area = areaOf((now ?? old) as StoredSummary)
+    const area = areaOfBlock((now ?? old) as StoredSummary)
     for (const [index, band] of bands.entries()) {
       tallies[index]?.addBlock(readSummary(old, band.before), readSummary(now, band.after), area)
     }
@@ -184,7 +186,7 @@ function readSummary(block: StoredSummary | undefined, { band }: ZonalBand): Sum
   return block ? block.summary(band) : NOTHING
 }
 
-function keyOf({ level, row, column }: StoredSummary): string {
+function placeKey({ level, row, column }: StoredSummary): string {
   return `${level} ${row} ${column}`
 }
 

@@ -7,21 +7,6 @@ import type { ComparedArea, ComparedLayer } from './queries.ts'
 /** Decimals of percentages. */
 const DECIMALS = 4
 
-/** Percentages are of the area, but for `change_percent`, which is of the mean. */
-interface ChangeFigures {
-  mean_before: number | null
-  mean_after: number | null
-  change: number | null
-  change_percent: number | null
-  covered_before_percent: number
-  covered_after_percent: number
-  gained_percent: number | null
-  lost_percent: number | null
-  changed_percent: number | null
-  changed_percent_least: number | null
-  changed_percent_most: number | null
-}
-
 const FIGURE_KEYS = [
   'mean_before',
   'mean_after',
@@ -34,12 +19,10 @@ const FIGURE_KEYS = [
   'changed_percent',
   'changed_percent_least',
   'changed_percent_most',
-] as const satisfies (keyof ChangeFigures)[]
+] as const satisfies (keyof ReturnType<typeof formatChange>)[]
 
-export function formatChange(
-  { decimals }: ComparedLayer,
-  { total, change, pixelwise }: LayerComparison,
-): ChangeFigures {
+/** Percentages are of the area, but for `change_percent`, which is of the mean. */
+export function formatChange({ decimals }: ComparedLayer, { total, change, pixelwise }: LayerComparison) {
   const { before, after, gained, lost, beyond } = change
   const [old, now] = [computeMean(before), computeMean(after)]
   const relative = relativeChange(change)

@@ -6,6 +6,7 @@ import { type CountryExtent, listCountryExtents } from '#src/catalog/reference-q
 import { ApiError, BASE, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { cacheValue } from '#src/lib/cache.ts'
+import type { Wait } from '#src/lib/time-budget.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { LocatableRequest } from '#src/lookup/places.ts'
 import { type PublishedRelease, readSeries } from '#src/lookup/releases.ts'
@@ -33,12 +34,13 @@ import {
 import {
   type AreaInRelease,
   findArea,
+  type LocatedStatistics,
   listAreasInRelease,
   persistAreaResult,
   readAreaShape,
   STATISTICS_VERSION,
 } from './queries.ts'
-import { createKey, createReleaseStatistics, type LocatedStatistics } from './zonal-statistics.ts'
+import { createKey, createReleaseStatistics } from './zonal-statistics.ts'
 
 /** The question about a region, beside its place. */
 export type RegionQuestion = Pick<PointRequest, 'crop' | 'country_code' | 'forecast_period'>
@@ -54,20 +56,11 @@ interface Question {
   wanted: Distribution
 }
 
-export type Advisors = ReturnType<typeof createAdvisors>
-
-/** Makes the advisors on polygons and areas. All rooms share one of each, and its queue. */
-export function createAdvisors(app: App, lookup: Lookup) {
-  const { config, database, logFailure } = app
-  const { reasons, places } = lookup
+/** Makes the function for the statistics of a release in a region: stored, cached or computed. */
+function createFinder({ database, logFailure }: App) {
   const statistics = createReleaseStatistics(database.reader)
-  const countryExtents = cacheValue(
-    'country extents',
-    () => listCountryExtents(database.reader),
-    config.RELEASE_MAX_AGE_MS,
-  )
 
-  async function findOrCompute(
+  return async function findOrCompute(
     computation: Computation,
     releaseId: number,
     region: Region,
@@ -92,13 +85,18 @@ export function createAdvisors(app: App, lookup: Lookup) {
     } else statistics.cache(key, computed)
     return computed
   }
+}
 
-  /**
-   * Advises in a release, also without any value.
-   *
-   * @throws {ReplacedMeanwhile} where the release or the area was deleted: `inRelease` tries again
-   * @throws {ApiError} for polygons that are invalid or lie outside all countries
-   */
+export type Advisors = ReturnType<typeof createAdvisors>
+
+/** Makes the advisors on polygons and areas. All rooms share one of each, and its queue. */
+export function createAdvisors(app: App, lookup: Lookup) {
+  const { reader } = app.database
+  const { reasons, places } = lookup
+  const findOrCompute = createFinder(app)
+  const refuseElsewhere = createExtentCheck(app)
+
+  /** Advises in a release, also without a value. @throws {ReplacedMeanwhile}, {ApiError} for a wrong polygon */
   async function adviseIn(
     release: PublishedRelease,
     region: Region,
@@ -106,7 +104,7 @@ export function createAdvisors(app: App, lookup: Lookup) {
     { wait, compute }: Waiting,
   ): Promise<Advice> {
     if (Array.isArray(region)) {
-      refuseElsewhere(await wait(countryExtents), region, release.countryCode)
+      await refuseElsewhere(region, release.countryCode, wait)
       return adviceFrom(
         release,
         await compute((task) => findOrCompute(task, release.id, region, distribution)),
@@ -134,7 +132,7 @@ export function createAdvisors(app: App, lookup: Lookup) {
         const region =
           'polygons' in where
             ? where.polygons
-            : await waitInTurn(() => findArea(database.reader, where, release?.id ?? null))
+            : await waitInTurn(() => findArea(reader, where, release?.id ?? null))
         if (!region) throw unknownArea(snapshot, where as AreaReference)
         if (release) {
           const advice = await adviseIn(release, region, distribution, waiting)
@@ -142,7 +140,7 @@ export function createAdvisors(app: App, lookup: Lookup) {
           throw await wait(() => reasons.noValue(snapshot, series, advice.position, 'polygon'))
         }
         if (!Array.isArray(region)) throw await wait(() => reasons.noRelease(snapshot, series))
-        refuseElsewhere(await wait(countryExtents), region, series.countryCode)
+        await refuseElsewhere(region, series.countryCode, wait)
         await compute(({ pause }) => refuseInvalid(region, pause))
         const place = { ...series, ...findInteriorPoint(region) }
         throw await wait(() => reasons.noRelease(snapshot, place, 'polygon'))
@@ -180,8 +178,15 @@ function unknownArea(snapshot: Snapshot, { countryCode, code, level }: AreaRefer
   )
 }
 
-/** @throws {ApiError} OUTSIDE_COUNTRY, or INVALID_GEOMETRY where the coordinates look swapped */
-function refuseElsewhere(countries: CountryExtent[], polygons: Rings[], countryCode: string): void {
+/** Makes the check of places. @throws {ApiError} OUTSIDE_COUNTRY, or INVALID_GEOMETRY for swapped coordinates */
+function createExtentCheck({ config, database }: App) {
+  const listCountries = () => listCountryExtents(database.reader)
+  const countryExtents = cacheValue('country extents', listCountries, config.RELEASE_MAX_AGE_MS)
+  return async (polygons: Rings[], countryCode: string, wait: Wait): Promise<void> =>
+    refuseOutside(await wait(countryExtents), polygons, countryCode)
+}
+
+function refuseOutside(countries: CountryExtent[], polygons: Rings[], countryCode: string): void {
   // A country of unknown extent may be anywhere, so none of its polygons lies outside.
   if (countries.some(({ code, extent }) => code === countryCode && extent === null)) return
   if (meetsAny(countries, polygons, 0)) return

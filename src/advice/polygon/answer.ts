@@ -8,8 +8,7 @@ import type { DistributionOptions, Quantile } from '#src/raster/distribution.ts'
 import { computeQuantities, type QuantityResult } from '../quantities/compute.ts'
 import { AREA_UNITS, type FieldArea } from '../quantities/plan.ts'
 import type { QuantityRules } from '../quantities/rules.ts'
-import type { LayerDistribution } from './zonal-distributions.ts'
-import type { LayerStatistics, LocatedStatistics, ZonalStatistics } from './zonal-statistics.ts'
+import type { LayerDistribution, LayerStatistics, LocatedStatistics, ZonalStatistics } from './queries.ts'
 
 /** Decimals of hectares, totals and percentages: a square metre. */
 const DECIMALS = 4

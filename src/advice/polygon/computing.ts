@@ -69,7 +69,7 @@ const SHARE_OF_WAITING = 0.5
  *   the answer may have begun
  * @throws {ApiError} QUERY_TIMEOUT after POLYGON_TIMEOUT_MS, for one of many from its turn on
  */
-export type AdviseWithTimeout = <Advice>(
+type AdviseWithTimeout = <Advice>(
   request: FastifyRequest,
   reply: FastifyReply,
   advise: (waiting: Waiting) => Promise<Advice>,

@@ -2,13 +2,43 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { AreaReference } from '#src/catalog/area-queries.ts'
 import type { Ask } from '#src/data/cancellable.ts'
 import type { Tables, TileStoreName } from '#src/data/tables.ts'
+import type { Position } from '#src/lookup/queries.ts'
 import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import type { BlockRun } from '#src/raster/blocks.ts'
+import type { HistogramBin, Quantile } from '#src/raster/distribution.ts'
 import type { LevelExtent, TiledGrid } from '#src/raster/grid.ts'
 import type { Rings } from '#src/raster/rings.ts'
 import { RUN_LENGTH, SUMMARY_VERSION, type Summary, SummaryRun } from '#src/raster/summary.ts'
 import { decodeMultiPolygon, encodeMultiPolygon } from '#src/raster/tiles.ts'
-import type { LocatedStatistics } from './zonal-statistics.ts'
+
+/** The distribution of the values of a layer in a polygon. */
+export interface LayerDistribution {
+  quantiles: Quantile[]
+  histogram: HistogramBin[]
+}
+
+/** The statistics of a layer in a polygon, in the layer's unit. */
+export interface LayerStatistics {
+  mean: number
+  minimum: number
+  maximum: number
+  /** The standard deviation of the population. */
+  deviation: number
+  /** The part of the polygon's area that has values, from 0 to 1. */
+  covered: number
+  /** Where it was requested. */
+  distribution?: LayerDistribution
+}
+
+export interface ZonalStatistics {
+  /** The area of the polygon on the ellipsoid. */
+  areaHa: number
+  /** In the order of the release's layers; null where a layer has no value in the polygon. */
+  layers: (LayerStatistics | null)[]
+}
+
+/** The statistics of a polygon, and a position inside. */
+export type LocatedStatistics = ZonalStatistics & Position
 
 /** The version of stored results of areas. Each change of their format or computation raises it. */
 export const STATISTICS_VERSION = 1

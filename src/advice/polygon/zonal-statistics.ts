@@ -3,45 +3,307 @@ import type { Kysely } from 'kysely'
 import type { Ask } from '#src/data/cancellable.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { Cache } from '#src/lib/cache.ts'
-import type { Position } from '#src/lookup/queries.ts'
+import type { Pause } from '#src/lib/turns.ts'
 import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
-import type { DistributionOptions } from '#src/raster/distribution.ts'
+import { countTiles } from '#src/raster/blocks.ts'
+import {
+  type BandPixels,
+  Distribution,
+  type DistributionMemory,
+  type DistributionOptions,
+  PixelGatherer,
+  type Quantile,
+  type WeighedPixels,
+} from '#src/raster/distribution.ts'
 import { ellipsoidArea, type Rings } from '#src/raster/rings.ts'
 import { addSummary, emptySummary, type Summary, summarizePixels } from '#src/raster/summary.ts'
 import type { DecodedTile, TileBand } from '#src/raster/tiles.ts'
 import type { Computation } from './computing.ts'
 import { findInteriorPoint } from './geometry.ts'
-import { findStore, listCoverages, SummariesGone, type ZonalCoverage } from './queries.ts'
 import {
-  CollectedPixels,
-  computeValueRange,
-  distributionsIn,
+  findStore,
   type LayerDistribution,
-} from './zonal-distributions.ts'
-import { projectOnCoverage, readBlocks, readPolygonTiles } from './zonal-tiles.ts'
+  type LayerStatistics,
+  type LocatedStatistics,
+  listCoverages,
+  type StoredSummary,
+  SummariesGone,
+  type ZonalBand,
+  type ZonalCoverage,
+  type ZonalStatistics,
+} from './queries.ts'
+import {
+  projectOnCoverage,
+  readBlocks,
+  readPolygonTiles,
+  TileReader,
+  type ZonalPolygon,
+} from './zonal-tiles.ts'
 
-/** The statistics of a layer in a polygon, in the layer's unit. */
-export interface LayerStatistics {
-  mean: number
-  minimum: number
-  maximum: number
-  /** The standard deviation of the population. */
-  deviation: number
-  /** The part of the polygon's area that has values, from 0 to 1. */
-  covered: number
-  /** Where it was requested. */
-  distribution?: LayerDistribution
+/** Numbers of collected pixels of a polygon: 16 MB with four bytes a pixel. */
+const MOST_KEPT = 4_194_304
+
+/** Numbers of the area of a pixel, beside its values. */
+const NUMBERS_OF_AREA = 2
+
+/** Cells of all distributions of a coverage, and bounds of one. */
+const CELLS = 131_072
+const MOST_CELLS = 16_384
+const LEAST_CELLS = 1024
+const KEPT_CELLS = 4096
+
+/** Whether pixels fit into memory for two passes, which make the result exact. */
+function fitsMemory(pixels: number, bands: number): boolean {
+  return pixels * (bands + NUMBERS_OF_AREA) <= MOST_KEPT
 }
 
-export interface ZonalStatistics {
-  /** The area of the polygon on the ellipsoid. */
-  areaHa: number
-  /** In the order of the release's layers; null where a layer has no value in the polygon. */
-  layers: (LayerStatistics | null)[]
+/** The memory of a distribution. With collected values, cells only narrow the search. */
+function roomFor({ bands }: ZonalCoverage, keepsValues: boolean): DistributionMemory {
+  if (keepsValues) return ROUGH_AND_KEPT
+  return { cells: Math.max(LEAST_CELLS, Math.min(MOST_CELLS, Math.floor(CELLS / bands.length))), keepsValues }
 }
 
-/** The statistics of a polygon, and a position inside. */
-export type LocatedStatistics = ZonalStatistics & Position
+const ROUGH_AND_KEPT: DistributionMemory = { cells: KEPT_CELLS, keepsValues: true }
+
+/** The memory of a first pass. */
+const ROUGH: DistributionMemory = { cells: LEAST_CELLS, keepsValues: false }
+
+/** The distributions of the values of a coverage's bands. */
+class BandDistributions {
+  /** In the order of the bands; null for a band without values. */
+  readonly all: (Distribution | null)[]
+  readonly #bands: ZonalBand[]
+
+  /** @param summaries the ranges of the bands' values */
+  constructor(
+    { bands }: ZonalCoverage,
+    summaries: Summary[],
+    wanted: DistributionOptions,
+    room: DistributionMemory,
+  ) {
+    this.#bands = bands
+    this.all = bands.map((band, index) => {
+      const summary = summaries[index] as Summary
+      return summary.weight === 0 ? null : new Distribution(computeValueRange(summary, band), wanted, room)
+    })
+  }
+
+  /** Adds pixels; their arrays must not change afterwards. */
+  addPixels({ count, areas, bands }: WeighedPixels): void {
+    this.#bands.forEach(({ band, scale, offset }, index) => {
+      const { pixels, nodata } = bands[band - 1] as BandPixels
+      this.all[index]?.addPixels({ count, areas, pixels, nodata, scale, offset })
+    })
+  }
+
+  addBlock(block: StoredSummary): void {
+    this.#bands.forEach((band, index) => {
+      const summary = block.summary(band.band)
+      const { weight, mean, squares } = summary
+      if (weight === 0) return
+      this.all[index]?.addRange({
+        ...computeValueRange(summary, band),
+        mean: mean * band.scale + band.offset,
+        deviation: Math.sqrt(squares / weight) * Math.abs(band.scale),
+        weight,
+      })
+    })
+  }
+}
+
+/** The smallest and the largest value of pixels, in the layer's unit. */
+function computeValueRange({ minimum, maximum }: Summary, { scale, offset }: ZonalBand) {
+  const ends = [minimum * scale + offset, maximum * scale + offset] as const
+  return { minimum: Math.min(...ends), maximum: Math.max(...ends) }
+}
+
+/** Tiles inside that are read pixel by pixel: a million pixels. Larger polygons need summaries for the rest. */
+const MOST_TILES = 4096
+
+/** Summaries of tiles that choose them; beyond that, summaries of larger blocks do. */
+const MOST_SUMMARIES = 32_768
+
+/** Summaries between two pauses. */
+const SLICE = 256
+
+/** The summaries and tiles of a coverage in a polygon. */
+interface FoundInPolygon {
+  placed: ZonalPolygon
+  /** The summaries of the bands. */
+  summaries: Summary[]
+  /** The unread tiles inside, as runs of columns by their row. */
+  inside: Map<number, number[]>
+  /** The pixels of the read tiles; undefined for too many. */
+  pixels: WeighedPixels[] | undefined
+}
+
+/**
+ * The distributions of the values of a coverage's bands in a polygon. They are exact up to a number of pixels; beyond,
+ * the tiles with the largest uncertainty are read, and the ranges of the rest bound the error.
+ *
+ * @throws {SummariesGone}
+ */
+async function distributionsIn(
+  computation: Computation,
+  coverage: ZonalCoverage,
+  { placed, summaries, inside, pixels }: FoundInPolygon,
+  wanted: DistributionOptions,
+): Promise<(LayerDistribution | null)[]> {
+  if (summaries.every(({ weight }) => weight === 0)) return summaries.map(() => null)
+  const { pause } = computation
+  const count = countTiles(inside)
+  const distributions = new BandDistributions(coverage, summaries, wanted, roomFor(coverage, isKept()))
+  const gatherer = new PixelGatherer((part) => distributions.addPixels(part))
+  const addTile = (areas: Float64Array, tile?: DecodedTile) =>
+    gatherer.add(tile as DecodedTile, areas, coverage.tileSize)
+  if (pixels) await addPixels(pixels)
+  else await readPolygonTiles(computation, [coverage], placed, addTile)
+  const reader = new TileReader(computation, [coverage], addTile)
+  if (count > MOST_TILES) await addMany()
+  else for (const [row, runs] of inside) await reader.requestWhole(row, runs)
+  await reader.finish()
+  gatherer.finish()
+  return describeLayers(distributions, pause)
+
+  function isKept(): boolean {
+    if (!pixels || count > MOST_TILES) return false
+    const read = pixels.reduce((sum, part) => sum + part.count, 0)
+    return fitsMemory(read + count * coverage.tileSize ** 2, coverage.bands.length)
+  }
+
+  async function addPixels(parts: WeighedPixels[]): Promise<void> {
+    for (const part of parts) {
+      distributions.addPixels(part)
+      await pause()
+    }
+  }
+
+  /** Adds the pixels of the tiles with the largest uncertainty, and the summaries of the others. */
+  async function addMany(): Promise<void> {
+    const blocks: StoredSummary[] = []
+    for await (const block of readBlocks(computation, coverage, inside, MOST_SUMMARIES)) blocks.push(block)
+    const intervals = await findIntervals(computation, coverage, summaries, blocks, wanted)
+    const tiles: { block: StoredSummary; uncertainty: number }[] = []
+    await inSlices(blocks, pause, (block) => {
+      if (block.level === 0)
+        tiles.push({ block, uncertainty: measureUncertainty(coverage, summaries, intervals, block) })
+    })
+    const uncertain = tiles
+      .sort((a, b) => b.uncertainty - a.uncertainty)
+      .slice(0, MOST_TILES)
+      .map(({ block }) => block)
+    for (const { row, column } of uncertain) await reader.requestWhole(row, [column, column + 1])
+    const read = new Set(uncertain)
+    await inSlices(blocks, pause, (block) => {
+      if (!read.has(block)) distributions.addBlock(block)
+    })
+  }
+}
+
+async function describeLayers(
+  { all }: BandDistributions,
+  pause: Pause,
+): Promise<(LayerDistribution | null)[]> {
+  const layers: (LayerDistribution | null)[] = []
+  for (const distribution of all) {
+    layers.push(
+      distribution && {
+        quantiles: await computeQuantiles(distribution, pause),
+        histogram: distribution.histogram(),
+      },
+    )
+    await pause()
+  }
+  return layers
+}
+
+async function inSlices<One>(all: One[], pause: Pause, work: (one: One) => void): Promise<void> {
+  for (let at = 0; at < all.length; at += SLICE) {
+    for (const one of all.slice(at, at + SLICE)) work(one)
+    await pause()
+  }
+}
+
+async function computeQuantiles(distribution: Distribution, pause: Pause): Promise<Quantile[]> {
+  const quantiles: Quantile[] = []
+  for (const quantile of distribution.quantiles()) {
+    if (quantile) quantiles.push(quantile)
+    await pause()
+  }
+  return quantiles
+}
+
+type Interval = readonly [from: number, to: number]
+
+/** The intervals of each band in which its quantiles may lie, by its blocks; a histogram needs all values. */
+async function findIntervals(
+  { pause }: Computation,
+  coverage: ZonalCoverage,
+  summaries: Summary[],
+  blocks: StoredSummary[],
+  wanted: DistributionOptions,
+): Promise<Interval[][]> {
+  const rough = new BandDistributions(coverage, summaries, wanted, ROUGH)
+  await inSlices(blocks, pause, (block) => rough.addBlock(block))
+  const intervals: Interval[][] = []
+  for (const distribution of rough.all) {
+    if (!distribution || wanted.bins > 0) {
+      intervals.push([[Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]])
+      continue
+    }
+    const quantiles = await computeQuantiles(distribution, pause)
+    intervals.push(quantiles.map(({ value, error }) => [value - error, value + error]))
+  }
+  return intervals
+}
+
+/** The uncertainty that a block leaves in the requested quantiles, summed over bands. */
+function measureUncertainty(
+  { bands }: ZonalCoverage,
+  summaries: Summary[],
+  intervals: Interval[][],
+  block: StoredSummary,
+): number {
+  return bands.reduce((sum, band, index) => {
+    const all = summaries[index] as Summary
+    const summary = block.summary(band.band)
+    const { weight } = summary
+    if (weight === 0 || summary.minimum === summary.maximum) return sum
+    const { minimum: low, maximum: high } = computeValueRange(summary, band)
+    const open = (intervals[index] as Interval[]).reduce(
+      (length, [from, to]) => length + Math.max(0, Math.min(high, to) - Math.max(low, from)),
+      0,
+    )
+    return sum + (weight / all.weight) * (open / ((all.maximum - all.minimum) * Math.abs(band.scale)))
+  }, 0)
+}
+
+/** Collects the pixels of read tiles for a second pass, up to a bound. */
+class CollectedPixels {
+  readonly #coverage: ZonalCoverage
+  readonly #gatherer: PixelGatherer
+  #parts: WeighedPixels[] | undefined = []
+  #count = 0
+
+  constructor(coverage: ZonalCoverage) {
+    this.#coverage = coverage
+    this.#gatherer = new PixelGatherer((part) => {
+      this.#count += part.count
+      this.#parts?.push(part)
+      if (!fitsMemory(this.#count, coverage.bands.length)) this.#parts = undefined
+    })
+  }
+
+  add(tile: DecodedTile, areas: Float64Array): void {
+    if (this.#parts) this.#gatherer.add(tile, areas, this.#coverage.tileSize)
+  }
+
+  /** All pixels; undefined for too many. */
+  take(): WeighedPixels[] | undefined {
+    this.#gatherer.finish()
+    return this.#parts
+  }
+}
 
 const SQUARE_METRES_A_HECTARE = 10_000
 
@@ -124,8 +386,6 @@ const CACHED_RELEASES = 500
 
 /** Layers of polygons in memory, of each some numbers: about 10 MB. */
 const CACHED_LAYERS = 50_000
-
-export type ReleaseStatistics = ReturnType<typeof createReleaseStatistics>
 
 /**
  * The statistics of releases in polygons. A release never changes, so cached statistics stay right as long as it

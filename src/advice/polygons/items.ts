@@ -53,7 +53,7 @@ interface PolygonAnswers {
 }
 
 /** The items of a call in all shapes, and the parts that data value sets need. */
-export interface PolygonItems extends Items<PolygonItem> {
+interface PolygonItems extends Items<PolygonItem> {
   product: ProductDefinition
   release: PublishedRelease
   /** The keys of the numbers of a layer. */

@@ -27,7 +27,7 @@ import { findChanges, type PlaceReader, selectWatched, updateNotified, type Valu
 /** The status of a receiver, or the reason for none. */
 export type TargetResponse = number | 'unanswered' | 'secret lost'
 
-export type Outcome = 'arrived' | 'failed' | 'gone' | 'secret lost'
+type Outcome = 'arrived' | 'failed' | 'gone' | 'secret lost'
 
 /** The status of a receiver that unsubscribes. */
 const GONE = 410
@@ -40,7 +40,7 @@ interface Transport {
   signal: AbortSignal
 }
 
-export async function attempt(delivery: Delivery, transport: Transport): Promise<Outcome> {
+async function attempt(delivery: Delivery, transport: Transport): Promise<Outcome> {
   const response = await send(delivery, transport)
   if (response === 'secret lost') return response
   if (response === GONE) return 'gone'
