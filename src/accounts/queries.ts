@@ -154,14 +154,7 @@ export async function endOtherSessions(
 }
 
 function endSessions(db: Kysely<Tables>) {
-  return db
-    .updateTable('session')
-    .set({
-      ended_at: sql<Date>`now()`,
-      // Processes of the version before look at this one alone.
-      expires_at: sql<Date>`least(expires_at, now())`,
-    })
-    .where('ended_at', 'is', null)
+  return db.updateTable('session').set({ ended_at: sql<Date>`now()` }).where('ended_at', 'is', null)
 }
 
 /**

@@ -221,7 +221,7 @@ export async function* listPages(
     yield rows
     const last = rows.at(-1)
     if (!last?.more) return
-    after = { createdAt: last.created_us, id: last.id }
+    after = last.id
   }
 }
 
