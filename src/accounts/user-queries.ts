@@ -219,6 +219,8 @@ export async function removePiece(db: Kysely<Tables>): Promise<boolean> {
     for (const remove of LEFTOVERS) {
       if ((await remove(trx, userId, PIECE)) > 0) return true
     }
+    // An account deleted before there was a trigger leaves it.
+    await trx.deleteFrom('history_size').where('user_id', '=', userId).execute()
     await trx.deleteFrom('account_removal').where('user_id', '=', userId).execute()
     return (await firstRemoval(trx)) !== undefined
   })
