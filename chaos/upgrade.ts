@@ -27,7 +27,7 @@ const SETTINGS = { DEMO_DATA: 'true', ACCESS_TOKEN_MINUTES: '60', SHUTDOWN_DELAY
 
 const { from, seconds } = new Command('chaos/upgrade.ts')
   .description('Replace a version of the service that was released by this one, under load.')
-  .option('--from <tag>', 'the version before', 'v1.0.0')
+  .requiredOption('--from <tag>', 'the version before, v1.1.0 or later')
   .option('--seconds <number>', 'how long each step is under load', Number, 5)
   .parse()
   .opts<Options>()

@@ -121,27 +121,81 @@ interface WorkerPoolOptions {
   pings?: Pings
 }
 
+/** Pings all workers that answer. */
+function startHeartbeat(all: () => Member[], { say, answers, pings = PINGS }: WorkerPoolOptions) {
+  let killed = 0
+  const hangs = ({ beats }: Member) => beats > pings.untilHanging
+
+  function beat(member: Member): void {
+    member.beats++
+    const missed = member.beats - 1
+    const silence = `worker ${member.number} has not answered for ${(missed * pings.everyMs) / 1000} s`
+    // Not again: a worker that hangs would find a heap of pings.
+    if (missed === 0) member.tell({ kind: 'ping' })
+    else if (missed === pings.untilHanging) say(`${silence}: it gets no connections`)
+    else if (missed === pings.untilKilled) {
+      say(`${silence}: it is killed`)
+      killed++
+      member.isReady = false
+      member.kill()
+    }
+  }
+
+  const timer = setInterval(() => all().forEach(beat), pings.everyMs)
+  return {
+    hangs,
+    killed: () => killed,
+    answered(member: Member): void {
+      if (!member.isReady) return
+      const hung = hangs(member)
+      member.beats = 0
+      if (!hung) return
+      say(`worker ${member.number} answers again`)
+      answers(member)
+    },
+    end: () => clearInterval(timer),
+  }
+}
+
+/** Starts a process; gives the reason where Node throws, as without memory. */
+function fork(): Worker | string {
+  try {
+    return cluster.fork()
+  } catch (error) {
+    return formatError(error)
+  }
+}
+
+/** Makes what finds the pause before a worker is replaced. */
+function createPauses(): (number: number, livedMs: number) => number {
+  /** Ends soon after the start, in a row. */
+  const soon = new Map<number, number>()
+  return (number, livedMs) => {
+    const times = 1 + (livedMs < STEADY_MS ? (soon.get(number) ?? 0) : 0)
+    soon.set(number, times)
+    return pauseAfter(PAUSES_MS, times)
+  }
+}
+
 /** The workers; another one takes the place of each that ends. */
 export function createWorkerPool(options: WorkerPoolOptions) {
-  const { config, workers, say, hear, left, answers, returned, pings = PINGS } = options
+  const { config, workers, say, hear, left, answers, returned } = options
   const present = new Map<number, Member>()
   /** Numbers of workers that have answered: they are replaced in any case. */
   const started = new Set<number>()
   const restarts = new Set<NodeJS.Timeout>()
-  /** Ends soon after the start, in a row. */
-  const soon = new Map<number, number>()
+  const findPause = createPauses()
   let isRetired = false
   let replaced = 0
-  let killed = 0
+  const all = () => [...present.values()].filter(({ isReady }) => isReady)
+  const heartbeat = startHeartbeat(all, options)
 
-  function begin(number: number): Promise<boolean> {
+  async function begin(number: number): Promise<boolean> {
     const began = performance.now()
-    let worker: Worker
-    try {
-      worker = cluster.fork()
-    } catch (error) {
-      ended(number, 0, formatError(error))
-      return Promise.resolve(false)
+    const worker = fork()
+    if (typeof worker === 'string') {
+      ended(number, 0, worker)
+      return false
     }
     const member = createMember(worker, number, returned)
     present.set(number, member)
@@ -151,7 +205,7 @@ export function createWorkerPool(options: WorkerPoolOptions) {
         if (present.get(number) !== member) return
         hear(member, message)
         if (message.kind === 'loaded') member.tell({ kind: 'start', config, worker: number })
-        else if (message.kind === 'pong') answered(member)
+        else if (message.kind === 'pong') heartbeat.answered(member)
         else if (message.kind === 'ready') {
           member.isReady = true
           started.add(number)
@@ -170,13 +224,8 @@ export function createWorkerPool(options: WorkerPoolOptions) {
 
   function ended(number: number, livedMs: number, why: string): void {
     if (isRetired) return
-    if (!started.has(number)) {
-      say(`worker ${number} could not start (${why})`)
-      return
-    }
-    const times = 1 + (livedMs < STEADY_MS ? (soon.get(number) ?? 0) : 0)
-    soon.set(number, times)
-    const pauseMs = pauseAfter(PAUSES_MS, times)
+    if (!started.has(number)) return void say(`worker ${number} could not start (${why})`)
+    const pauseMs = findPause(number, livedMs)
     const after = pauseMs > 0 ? `after ${pauseMs / 1000} s` : 'at once'
     say(`worker ${number} ended (${why}): another one starts ${after}`)
     const restart = setTimeout(() => {
@@ -187,35 +236,6 @@ export function createWorkerPool(options: WorkerPoolOptions) {
     restarts.add(restart)
   }
 
-  const all = () => [...present.values()].filter(({ isReady }) => isReady)
-  const hangs = ({ beats }: Member) => beats > pings.untilHanging
-  const secondsOf = (missed: number) => (missed * pings.everyMs) / 1000
-
-  function beat(member: Member): void {
-    member.beats++
-    const missed = member.beats - 1
-    // Not again: a worker that hangs would find a heap of pings.
-    if (missed === 0) member.tell({ kind: 'ping' })
-    else if (missed === pings.untilHanging) {
-      say(`worker ${member.number} has not answered for ${secondsOf(missed)} s: it gets no connections`)
-    } else if (missed === pings.untilKilled) {
-      say(`worker ${member.number} has not answered for ${secondsOf(missed)} s: it is killed`)
-      killed++
-      member.isReady = false
-      member.kill()
-    }
-  }
-
-  function answered(member: Member): void {
-    if (!member.isReady) return
-    const hung = hangs(member)
-    member.beats = 0
-    if (!hung) return
-    say(`worker ${member.number} answers again`)
-    answers(member)
-  }
-
-  const beating = setInterval(() => all().forEach(beat), pings.everyMs)
   return {
     /** Resolves when all workers answer; false after the first that could not start, which has said why. */
     async start(): Promise<boolean> {
@@ -223,14 +243,14 @@ export function createWorkerPool(options: WorkerPoolOptions) {
       return outcomes.every(Boolean)
     },
     /** The workers that take connections. */
-    ready: () => all().filter((member) => !hangs(member)),
-    hanging: () => all().filter(hangs).length,
-    killed: () => killed,
+    ready: () => all().filter((member) => !heartbeat.hangs(member)),
+    hanging: () => all().filter(heartbeat.hangs).length,
+    killed: heartbeat.killed,
     replaced: () => replaced,
     /** Starts no other workers from now on, ends those that do not answer yet, and gives the others. */
     retire(): Member[] {
       isRetired = true
-      clearInterval(beating)
+      heartbeat.end()
       for (const timer of restarts) clearTimeout(timer)
       for (const member of present.values()) if (!member.isReady) member.kill()
       return all()

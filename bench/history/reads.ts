@@ -24,8 +24,7 @@ const STATEMENTS: Record<
   'page of a country, all two years old': (trx, userId, { rareCountry: countryCode }) =>
     list(trx, userId, { countryCode }),
   'page of a month': (trx, userId, { from, to }) => list(trx, userId, { from, to }),
-  'page after nine tenths': (trx, userId, { deep: { id, createdUs } }) =>
-    list(trx, userId, { after: { id, createdAt: Number(createdUs) } }),
+  'page after nine tenths': (trx, userId, { deep }) => list(trx, userId, { after: deep.id }),
   item: (trx, userId, { deep }) => findHistoryItem(trx, userId, deep.id),
   feedback: (trx, userId, { deep }) => putFeedback(trx, userId, deep.id, { rating: 4 }, []),
   'deletion of an item': (trx, userId, { deep }) => deleteHistoryItem(trx, userId, deep.id),

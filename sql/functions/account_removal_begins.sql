@@ -2,8 +2,7 @@ create or replace function account_removal_begins() returns trigger
 language plpgsql
 as $$
 begin
-  -- Processes of an older version look at expires_at alone.
-  update session set ended_at = now(), expires_at = least(expires_at, now())
+  update session set ended_at = now()
   where user_id = old.id and ended_at is null;
   delete from history_size where user_id = old.id;
   insert into account_removal (user_id) values (old.id) on conflict do nothing;

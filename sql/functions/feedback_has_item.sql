@@ -4,10 +4,6 @@ as $$
 begin
   -- Held, so that it is not deleted meanwhile.
   perform from history_item where user_id = new.user_id and id = new.history_id for key share;
-  if found then
-    return new;
-  end if;
-  perform from advisory_history_json where user_id = new.user_id and id = new.history_id for key share;
   if not found then
     raise foreign_key_violation using message = 'there is no such item to give feedback to';
   end if;
@@ -16,7 +12,7 @@ end
 $$;
 
 comment on function feedback_has_item() is
-  'Refuses feedback to what is no item of its user: the items are in two tables, of which a foreign key can name one.';
+  'Refuses feedback to what is no item of its user: a foreign key would keep months from being detached.';
 
 create or replace trigger has_item before insert on advisory_feedback
   for each row execute function feedback_has_item();

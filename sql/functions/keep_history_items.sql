@@ -1,8 +1,7 @@
 -- A function, because its plans are kept: to plan these statements takes longer than to execute them.
 --
 -- Callers whose accounts are gone, or are just being deleted, are passed over: waiting for the deletion would make
--- all the others wait. Counts are changed in one order everywhere, so that two processes never wait for each other;
--- older versions have none, and take turns with this one: see write_alone.
+-- all the others wait. Counts are changed in one order everywhere, so that two processes never wait for each other.
 create or replace function keep_history_items(
   ids uuid[],
   user_ids uuid[],
@@ -19,7 +18,6 @@ language plpgsql
 as $$
 #variable_conflict use_column
 begin
-  perform pg_advisory_xact_lock_shared(7239447);
   -- For all of them at once, where a foreign key would look for each. Subjects have numbers, which may be given to others
   -- after some were lost: that of the template is the right one.
   if exists (

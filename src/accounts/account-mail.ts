@@ -53,18 +53,7 @@ export function describeTokenUse(
   return `Send this to POST ${path}, as JSON:\n\n${JSON.stringify({ token, ...body }, null, 2)}`
 }
 
-/** Mails with tokens. No answer waits until it is known whether there is an account, so none tells. */
-export interface AccountMail {
-  /** @throws {ApiError} TOO_MANY_REQUESTS where too many were asked for, for the e-mail or from the address */
-  admit(email: string, address: string): Promise<void>
-  /** Writes to an e-mail in the background, if it has an account; false where too many mails wait. */
-  write(purpose: TokenPurpose, email: string): boolean
-  /**
-   * Writes to whom has registered, in the background: with the token, or that there is an account already. False
-   * where too many mails wait.
-   */
-  answerRegistration(registration: Registration, token: string): boolean
-}
+export type AccountMail = ReturnType<typeof createAccountMail>
 
 /** A registration that waits to be confirmed. */
 interface Registration {
@@ -82,13 +71,17 @@ interface Wording {
   text(issued: { token: string }): string
 }
 
-/** @param mailer undefined where the service sends no mail */
+/**
+ * Mails with tokens. No answer waits until it is known whether there is an account, so none tells.
+ *
+ * @param mailer undefined where the service sends no mail
+ */
 export function createAccountMail(
   db: Kysely<Tables>,
   throttle: Throttle,
   config: Config,
   mailer: Mailer | undefined,
-): AccountMail {
+) {
   const wordings = wordingsOf(config)
 
   async function registrationMail({ id, email }: Registration, token: string): Promise<Mail> {
@@ -128,13 +121,20 @@ export function createAccountMail(
   }
 
   return {
-    async admit(email, address) {
+    /** @throws {ApiError} TOO_MANY_REQUESTS where too many were asked for, for the e-mail or from the address */
+    async admit(email: string, address: string): Promise<void> {
       if (!mailer) throw notConfigured()
       await throttle.admit([...mailingSubjects(address), mailboxSubject(emailKey(email))])
     },
-    answerRegistration: (registration, token) =>
+    /**
+     * Answers a registration in the background: with the token, or that there is an account already. False where too many
+     * mails wait.
+     */
+    answerRegistration: (registration: Registration, token: string): boolean =>
       mailer?.send(() => registrationMail(registration, token)) ?? false,
-    write: (purpose, email) => mailer?.send(() => mailTo(email, purpose)) ?? false,
+    /** Writes to an e-mail in the background, if it has an account; false where too many mails wait. */
+    write: (purpose: TokenPurpose, email: string): boolean =>
+      mailer?.send(() => mailTo(email, purpose)) ?? false,
   }
 }
 

@@ -37,41 +37,6 @@ async function beginAttempt(
   return rows.length > 0
 }
 
-/** The answer to a request that was begun before; null where there is none yet. */
-async function findAnswer(db: Kysely<Tables>, id: Buffer): Promise<Buffer | null> {
-  const row = await db
-    .selectFrom('idempotency_record')
-    .select('answer')
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return row?.answer ?? null
-}
-
-/** Stores the answer of an attempt, unless another has taken its place; `userId` is whose it is from now on. */
-async function storeAnswer(
-  db: Kysely<Tables>,
-  { id, attempt }: Attempt,
-  userId: string | null,
-  answer: Buffer,
-): Promise<void> {
-  await db
-    .updateTable('idempotency_record')
-    .set({ answer, user_id: userId })
-    .where('id', '=', id)
-    .where('attempt', '=', attempt)
-    .execute()
-}
-
-/** Forgets an attempt that has done nothing: the next one begins anew. */
-async function deleteAttempt(db: Kysely<Tables>, { id, attempt }: Attempt): Promise<void> {
-  await db.deleteFrom('idempotency_record').where('id', '=', id).where('attempt', '=', attempt).execute()
-}
-
-/** Deletes the records that no longer count. */
-async function deleteExpired(db: Kysely<Tables>): Promise<void> {
-  await sql`delete from idempotency_record where begun_at < now() - interval ${KEPT}`.execute(db)
-}
-
 /** Deletes the oldest records of an account that has more than are kept. */
 async function deleteExcess(db: Kysely<Tables>, userId: string): Promise<void> {
   await sql`
@@ -116,10 +81,27 @@ export function createIdempotencyRecords(
         deleteExcess(db, userId).catch((error) => logFailure(error, 'old answers were not deleted'))
       }
       if (await beginAttempt(db, attempt, userId, leaseSeconds)) return 'begun'
-      return (await findAnswer(db, attempt.id)) ?? 'running'
+      const row = await db
+        .selectFrom('idempotency_record')
+        .select('answer')
+        .where('id', '=', attempt.id)
+        .executeTakeFirst()
+      return row?.answer ?? 'running'
     },
-    store: (attempt, userId, answer) => storeAnswer(db, attempt, userId, answer),
-    abandon: (attempt) => deleteAttempt(db, attempt),
-    deleteExpired: () => deleteExpired(db),
+    // Unless another attempt has taken its place.
+    async store({ id, attempt }, userId, answer) {
+      await db
+        .updateTable('idempotency_record')
+        .set({ answer, user_id: userId })
+        .where('id', '=', id)
+        .where('attempt', '=', attempt)
+        .execute()
+    },
+    async abandon({ id, attempt }) {
+      await db.deleteFrom('idempotency_record').where('id', '=', id).where('attempt', '=', attempt).execute()
+    },
+    async deleteExpired() {
+      await sql`delete from idempotency_record where begun_at < now() - interval ${KEPT}`.execute(db)
+    },
   }
 }

@@ -154,14 +154,7 @@ export async function endOtherSessions(
 }
 
 function endSessions(db: Kysely<Tables>) {
-  return db
-    .updateTable('session')
-    .set({
-      ended_at: sql<Date>`now()`,
-      // Processes of the version before look at this one alone.
-      expires_at: sql<Date>`least(expires_at, now())`,
-    })
-    .where('ended_at', 'is', null)
+  return db.updateTable('session').set({ ended_at: sql<Date>`now()` }).where('ended_at', 'is', null)
 }
 
 /**
@@ -343,8 +336,7 @@ export async function secondsBlocked(db: Kysely<Tables>, hashes: Buffer[]): Prom
 export interface Subject {
   hash: Buffer
   freeFailures: number
-  firstDelaySeconds: number
-  longestDelaySeconds: number
+  delaySeconds: readonly [first: number, longest: number]
   /** Forgotten so long after the last failure, or after the first, whatever comes in between. */
   forgottenAfter: { seconds: number; since: 'first' | 'last' }
 }
@@ -362,7 +354,8 @@ export async function recordUnlessBlocked(db: Kysely<Tables>, subject: Subject):
 }
 
 function recording(subject: Subject): RawBuilder<unknown> {
-  const { hash, freeFailures, firstDelaySeconds, longestDelaySeconds, forgottenAfter } = subject
+  const { hash, freeFailures, delaySeconds, forgottenAfter } = subject
+  const [first, longest] = delaySeconds
   const since = sql.ref(forgottenAfter.since === 'first' ? 'known.first_failure_at' : 'known.last_failure_at')
   const forgotten = sql`${since} < now() - make_interval(secs => ${forgottenAfter.seconds}::float8)`
   return sql`
@@ -375,8 +368,8 @@ function recording(subject: Subject): RawBuilder<unknown> {
       blocked_until = case
         when ${forgotten} or known.failures < ${freeFailures}::integer then now()
         else now() + make_interval(secs => least(
-          ${longestDelaySeconds}::float8,
-          ${firstDelaySeconds}::float8 * power(2, least(known.failures - ${freeFailures}::integer, 30))
+          ${longest}::float8,
+          ${first}::float8 * power(2, least(known.failures - ${freeFailures}::integer, 30))
         ))
       end`
 }

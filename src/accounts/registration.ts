@@ -32,16 +32,7 @@ import {
 } from './token-queries.ts'
 import { confirmEmail, emailKey, insertUser, type NewUser, resetPasswordHash } from './user-queries.ts'
 
-/** Where people get an account. */
-export interface RegistrationService {
-  /**
-   * @returns the account; where e-mails are confirmed, the one that there will be then: nothing of the answer
-   * tells whether there is one already, only a mail does
-   * @throws {ApiError} INVALID_PARAMETERS where the password is easily guessed; EMAIL_TAKEN where no e-mail is
-   * confirmed
-   */
-  register(request: RegisterRequest, visit: AccountRequest): Promise<UserProfile>
-}
+export type RegistrationService = ReturnType<typeof createRegistrationService>
 
 /** @param confirms whether an e-mail has to be confirmed before there is an account */
 export function createRegistrationService(
@@ -50,7 +41,7 @@ export function createRegistrationService(
   inTurn: RunThrottled,
   mail: AccountMail,
   confirms: boolean,
-): RegistrationService {
+) {
   async function keepUntilConfirmed(
     user: NewUser,
     { audit, atDatabase }: AccountRequest,
@@ -88,7 +79,16 @@ export function createRegistrationService(
   }
 
   return {
-    async register({ email, password, name, organisation = null }, visit) {
+    /**
+     * @returns the account; where e-mails are confirmed, the one that there will be then: nothing of the answer
+     * tells whether there is one already, only a mail does
+     * @throws {ApiError} INVALID_PARAMETERS where the password is easily guessed; EMAIL_TAKEN where no e-mail is
+     * confirmed
+     */
+    async register(
+      { email, password, name, organisation = null }: RegisterRequest,
+      visit: AccountRequest,
+    ): Promise<UserProfile> {
       const { address, atDatabase, note } = visit
       await refuseGuessable('password', password, [email, name, organisation])
       if (confirms) await atDatabase(() => mail.admit(email, address))
@@ -110,53 +110,22 @@ export function createRegistrationService(
   }
 }
 
-/** What people do with the tokens that were sent to them. */
-export interface TokenService {
-  /**
-   * Sets a new password. All sessions end, and so do all keys unless they are to go on: whoever had got in may
-   * have left one behind, or read what one is for.
-   *
-   * @returns the id of the user
-   * @throws {ApiError} INVALID_TOKEN, the same whatever is wrong with it, or INVALID_PARAMETERS where the
-   * password is easily guessed, which leaves the token as it is
-   */
-  resetPassword(reset: PasswordReset, visit: AccountRequest): Promise<string>
-  /**
-   * Makes an account of what was registered. Where an e-mail was registered more than once, its owner says by the
-   * password which one it was: the other may have been made by somebody who hopes to share the account.
-   *
-   * @throws {ApiError} INVALID_TOKEN, or INVALID_PARAMETERS about the password
-   */
-  confirmEmail(confirmation: EmailConfirmation, visit: AccountRequest): Promise<void>
-}
+export type TokenService = ReturnType<typeof createTokenService>
 
-export function createTokenService(
-  db: Kysely<Tables>,
-  throttle: Throttle,
-  inTurn: RunThrottled,
-): TokenService {
-  /** Of several registrations of an e-mail, the one whose password its owner knows. */
-  async function theOneWith(
-    password: string | null | undefined,
-    waiting: WaitingRegistration[],
-    visit: AccountRequest,
-  ): Promise<WaitingRegistration> {
-    if (password === undefined || password === null) {
-      throw ApiError.invalid('password', 'is required: the e-mail was registered more than once')
-    }
-    const subjects = tokenSubjects(visit.address)
-    const account = (waiting[0] as WaitingRegistration).emailKey
-    return inTurn(subjects, { account, visit }, async (inPlace) => {
-      const found = await firstWith(password, waiting, inPlace)
-      await visit.note(() => throttle.refuseBlocked(subjects))
-      if (found) return found
-      await visit.note(() => throttle.admit(subjects))
-      throw ApiError.invalid('password', 'is none that the e-mail was registered with')
-    })
-  }
-
+/** Uses of tokens that were sent by e-mail. */
+export function createTokenService(db: Kysely<Tables>, throttle: Throttle, inTurn: RunThrottled) {
   return {
-    async resetPassword({ token, password, end_keys }, visit) {
+    /**
+     * Sets a new password. All sessions end, and all keys unless they are to go on: an intruder may have left one behind.
+     *
+     * @returns the id of the user
+     * @throws {ApiError} INVALID_TOKEN, the same whatever is wrong with it, or INVALID_PARAMETERS where the password is
+     * easily guessed, which leaves the token as it is
+     */
+    async resetPassword(
+      { token, password, end_keys }: PasswordReset,
+      visit: AccountRequest,
+    ): Promise<string> {
       const { address, audit, atDatabase } = visit
       const hash = tokenHash(token)
       const owner = await atDatabase(() => findTokenAccount(db, 'password_reset', hash))
@@ -182,12 +151,19 @@ export function createTokenService(
       return id
     },
 
-    async confirmEmail({ token, password }, visit) {
+    /**
+     * Makes an account of a registration. Where an e-mail was registered more than once, its owner names one by the
+     * password: somebody else may have made another, in hope to share the account.
+     *
+     * @throws {ApiError} INVALID_TOKEN, or INVALID_PARAMETERS about the password
+     */
+    async confirmEmail({ token, password }: EmailConfirmation, visit: AccountRequest): Promise<void> {
       const { audit, atDatabase } = visit
       const hash = tokenHash(token)
       const waiting = await atDatabase(() => findRegistrations(db, hash))
       if (waiting[0]) {
-        const registration = waiting.length === 1 ? waiting[0] : await theOneWith(password, waiting, visit)
+        const registration =
+          waiting.length === 1 ? waiting[0] : await theOneWith(throttle, inTurn, password, waiting, visit)
         const admitted = await atDatabase(() => admit(db, registration, audit))
         if (!admitted) throw invalidToken()
         return
@@ -203,6 +179,28 @@ export function createTokenService(
       )
     },
   }
+}
+
+/** Of several registrations of an e-mail, the one whose password its owner knows. */
+async function theOneWith(
+  throttle: Throttle,
+  inTurn: RunThrottled,
+  password: string | null | undefined,
+  waiting: WaitingRegistration[],
+  visit: AccountRequest,
+): Promise<WaitingRegistration> {
+  if (password === undefined || password === null) {
+    throw ApiError.invalid('password', 'is required: the e-mail was registered more than once')
+  }
+  const subjects = tokenSubjects(visit.address)
+  const account = (waiting[0] as WaitingRegistration).emailKey
+  return inTurn(subjects, { account, visit }, async (inPlace) => {
+    const found = await firstWith(password, waiting, inPlace)
+    await visit.note(() => throttle.refuseBlocked(subjects))
+    if (found) return found
+    await visit.note(() => throttle.admit(subjects))
+    throw ApiError.invalid('password', 'is none that the e-mail was registered with')
+  })
 }
 
 /** A valid token cannot be guessed, so only callers with invalid tokens wait. */

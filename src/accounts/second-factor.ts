@@ -20,30 +20,20 @@ interface ShownFactor {
 
 type Verdict = 'not needed' | 'right' | 'missing' | 'wrong'
 
-export interface SecondFactor {
-  /**
-   * Whether somebody whose password was right has shown the second factor as well. A code is used up by that.
-   *
-   * @throws {ApiError} TOO_MANY_REQUESTS, where too many codes of the account were tried, from wherever
-   */
-  verdict(userId: string, shown: ShownFactor, visit: AccountRequest): Promise<Verdict>
-  /**
-   * The step that a code of the app is of; undefined where it is wrong. It counts as a guess until {@link forgive}.
-   *
-   * @param sealed the secret as it is stored
-   * @throws {ApiError} TOO_MANY_REQUESTS
-   */
-  stepOf(userId: string, sealed: Buffer, totp: string): Promise<number | undefined>
-  /** Forgets the guesses at an account, since a code was right. */
-  forgive(userId: string): Promise<void>
-}
+export type SecondFactor = ReturnType<typeof createSecondFactor>
 
 export function createSecondFactor(
   db: Kysely<Tables>,
   throttle: Throttle,
   secrets: AccountSeal,
   log: FastifyBaseLogger,
-): SecondFactor {
+) {
+  /**
+   * The step that a code of the app is of; undefined where it is wrong. It counts as a guess until `forgive`.
+   *
+   * @param sealed the secret as it is stored
+   * @throws {ApiError} TOO_MANY_REQUESTS
+   */
   async function stepOf(userId: string, sealed: Buffer, totp: string): Promise<number | undefined> {
     // Counted before it is compared: of codes that are sent together no more are tried than of others.
     await throttle.admit([codeSubject(userId)])
@@ -52,6 +42,7 @@ export function createSecondFactor(
     return secret && stepOfCode(secret, totp.replace(' ', ''), Date.now())
   }
 
+  /** Forgets the guesses at an account, since a code was right. */
   const forgive = (userId: string) => throttle.forget([codeSubject(userId)])
 
   async function isRightTotp(userId: string, sealed: Buffer, totp: string): Promise<boolean> {
@@ -93,7 +84,13 @@ export function createSecondFactor(
   }
 
   return {
-    verdict: (userId, shown, visit) => visit.atDatabase(() => verdict(userId, shown, visit)),
+    /**
+     * Whether somebody whose password was right has shown the second factor as well. A code is used up by that.
+     *
+     * @throws {ApiError} TOO_MANY_REQUESTS, where too many codes of the account were tried, from wherever
+     */
+    verdict: (userId: string, shown: ShownFactor, visit: AccountRequest) =>
+      visit.atDatabase(() => verdict(userId, shown, visit)),
     stepOf,
     forgive,
   }

@@ -17,145 +17,32 @@ import {
   secondsBlocked,
 } from './queries.ts'
 
+type Limits = Omit<Subject, 'hash'>
+
+const HOUR = 3600
+
+const LIMITS = {
+  account: { freeFailures: 5, delaySeconds: [1, 900], forgottenAfter: { seconds: HOUR, since: 'last' } },
+  // Guesses are only slowed down (see the credential service): they must not keep the owner out.
+  everywhere: { freeFailures: 100, delaySeconds: [0, 0], forgottenAfter: { seconds: HOUR, since: 'first' } },
+  // There may be a whole office behind an address: it starts afresh soon.
+  office: { freeFailures: 100, delaySeconds: [1, 60], forgottenAfter: { seconds: 600, since: 'first' } },
+  // Clients continue a session every few minutes, several tabs at once.
+  refresh: { freeFailures: 60, delaySeconds: [1, 60], forgottenAfter: { seconds: 600, since: 'first' } },
+  // Twenty in an hour are free, for people who have forgotten their accounts. A client with whole lists waits.
+  taken: { freeFailures: 20, delaySeconds: [5, 300], forgottenAfter: { seconds: HOUR, since: 'first' } },
+  // Seven in an hour at most. Requests in another's name shut no owner out: each mail has a token that works.
+  mailbox: { freeFailures: 3, delaySeconds: [300, 3600], forgottenAfter: { seconds: HOUR, since: 'first' } },
+  // Thirty in an hour at most.
+  mailing: { freeFailures: 20, delaySeconds: [60, 600], forgottenAfter: { seconds: HOUR, since: 'first' } },
+  // Two at once, then one in ten seconds.
+  webhookTest: { freeFailures: 1, delaySeconds: [10, 10], forgottenAfter: { seconds: 600, since: 'first' } },
+  // One a second beyond sixty in ten minutes, of all accounts.
+  webhookHost: { freeFailures: 60, delaySeconds: [1, 1], forgottenAfter: { seconds: 600, since: 'first' } },
+} satisfies Record<string, Limits>
+
 /** A larger network may have more people in it: each step is allowed so many times as much as the one below. */
 const GROWTH = 4
-
-/**
- * Guesses at one account from one address, and from the networks around it. Its owner, elsewhere, is not held up
- * by them.
- */
-export function accountSubjects(emailKey: string, address: string): Subject[] {
-  return subjectsOf(`account ${emailKey}\n`, address, {
-    freeFailures: 5,
-    firstDelaySeconds: 1,
-    longestDelaySeconds: 900,
-    forgottenAfter: { seconds: 3600, since: 'last' },
-  })
-}
-
-/**
- * Guesses at one account from everywhere together. They are only slowed down (see the credential service): who
- * makes them must not be able to keep the owner out.
- */
-export function everywhereSubject(emailKey: string): Subject {
-  return {
-    hash: hashOf(`everywhere ${emailKey}`),
-    freeFailures: 100,
-    firstDelaySeconds: 0,
-    longestDelaySeconds: 0,
-    forgottenAfter: { seconds: 3600, since: 'first' },
-  }
-}
-
-/** Passwords that are wrong, from one address. There may be a whole office behind it: it starts afresh soon. */
-export function addressSubjects(address: string): Subject[] {
-  return subjectsOf('address ', address, OF_AN_OFFICE)
-}
-
-/** Invalid tokens from one address: they do not slow down logins from there. */
-export function tokenSubjects(address: string): Subject[] {
-  return subjectsOf('token ', address, OF_AN_OFFICE)
-}
-
-/** How often one session is continued: clients do so every few minutes, several tabs at once. */
-export function refreshSubject(sessionId: string): Subject {
-  return {
-    hash: hashOf(`refresh ${sessionId}`),
-    freeFailures: 60,
-    firstDelaySeconds: 1,
-    longestDelaySeconds: 60,
-    forgottenAfter: { seconds: 600, since: 'first' },
-  }
-}
-
-/**
- * Codes of the second factor of one account, from wherever: there are a million, so what counts is how many are
- * tried. Who tries them knows the password. The owner, who may have to wait as well, gets in by a recovery code.
- */
-export function codeSubject(userId: string): Subject {
-  return {
-    hash: hashOf(`code ${userId}`),
-    freeFailures: 5,
-    firstDelaySeconds: 1,
-    longestDelaySeconds: 900,
-    forgottenAfter: { seconds: 3600, since: 'last' },
-  }
-}
-
-/** The accounts that are made from one address, however many, hold up no logins there. */
-export function registrationSubjects(address: string): Subject[] {
-  return subjectsOf('registration ', address, OF_AN_OFFICE)
-}
-
-/**
- * Registrations that were told of an account: twenty in an hour are free, for people who have forgotten that they
- * have one. Who asks for whole lists waits.
- */
-export function takenSubjects(address: string): Subject[] {
-  return subjectsOf('taken ', address, {
-    freeFailures: 20,
-    firstDelaySeconds: 5,
-    longestDelaySeconds: 300,
-    forgottenAfter: { seconds: 3600, since: 'first' },
-  })
-}
-
-/**
- * The mails to an address, with or without an account: seven in an hour at most. Requests in another's name shut
- * no owner out: each mail has a token that works.
- */
-export function mailboxSubject(emailKey: string): Subject {
-  return {
-    hash: hashOf(`mailbox ${emailKey}`),
-    freeFailures: 3,
-    firstDelaySeconds: 300,
-    longestDelaySeconds: 3600,
-    forgottenAfter: { seconds: 3600, since: 'first' },
-  }
-}
-
-/** The mails that one address asks for, to whomever: thirty in an hour at most. */
-export function mailingSubjects(address: string): Subject[] {
-  return subjectsOf('mailing ', address, {
-    freeFailures: 20,
-    firstDelaySeconds: 60,
-    longestDelaySeconds: 600,
-    forgottenAfter: { seconds: 3600, since: 'first' },
-  })
-}
-
-/**
- * Test deliveries of webhooks: of one account two at once, then one in ten seconds; at one host, of all accounts, one a
- * second beyond sixty in ten minutes.
- */
-export function webhookTestSubjects(userId: string, host: string): Subject[] {
-  const forgottenAfter = { seconds: 600, since: 'first' } as const
-  return [
-    {
-      hash: hashOf(`webhook test ${userId}`),
-      freeFailures: 1,
-      firstDelaySeconds: 10,
-      longestDelaySeconds: 10,
-      forgottenAfter,
-    },
-    {
-      hash: hashOf(`webhook test at ${host}`),
-      freeFailures: 60,
-      firstDelaySeconds: 1,
-      longestDelaySeconds: 1,
-      forgottenAfter,
-    },
-  ]
-}
-
-const OF_AN_OFFICE: Limits = {
-  freeFailures: 100,
-  firstDelaySeconds: 1,
-  longestDelaySeconds: 60,
-  forgottenAfter: { seconds: 600, since: 'first' },
-}
-
-type Limits = Omit<Subject, 'hash'>
 
 /** An address and the networks around it: an owner of a network has all of its addresses. */
 function subjectsOf(kind: string, address: string, limits: Limits): Subject[] {
@@ -165,6 +52,59 @@ function subjectsOf(kind: string, address: string, limits: Limits): Subject[] {
     freeFailures: limits.freeFailures * GROWTH ** step,
   }))
 }
+
+/** Guesses at one account from one address and the networks around it. They do not hold up its owner elsewhere. */
+export const accountSubjects = (emailKey: string, address: string): Subject[] =>
+  subjectsOf(`account ${emailKey}\n`, address, LIMITS.account)
+
+/** Guesses at one account from everywhere together. */
+export const everywhereSubject = (emailKey: string): Subject => ({
+  ...LIMITS.everywhere,
+  hash: hashOf(`everywhere ${emailKey}`),
+})
+
+/** Wrong passwords from one address. */
+export const addressSubjects = (address: string): Subject[] => subjectsOf('address ', address, LIMITS.office)
+
+/** Invalid tokens from one address: they do not slow down logins from there. */
+export const tokenSubjects = (address: string): Subject[] => subjectsOf('token ', address, LIMITS.office)
+
+/** Accounts made from one address: they hold up no logins there. */
+export const registrationSubjects = (address: string): Subject[] =>
+  subjectsOf('registration ', address, LIMITS.office)
+
+/** Registrations that were told of an account. */
+export const takenSubjects = (address: string): Subject[] => subjectsOf('taken ', address, LIMITS.taken)
+
+/** Continuations of one session. */
+export const refreshSubject = (sessionId: string): Subject => ({
+  ...LIMITS.refresh,
+  hash: hashOf(`refresh ${sessionId}`),
+})
+
+/**
+ * Codes of the second factor of one account from everywhere: there are a million. The client knows the password. The owner
+ * may have to wait as well, and gets in by a recovery code.
+ */
+export const codeSubject = (userId: string): Subject => ({
+  ...LIMITS.account,
+  hash: hashOf(`code ${userId}`),
+})
+
+/** Mails to an address, with or without an account. */
+export const mailboxSubject = (emailKey: string): Subject => ({
+  ...LIMITS.mailbox,
+  hash: hashOf(`mailbox ${emailKey}`),
+})
+
+/** Mails that one address asks for. */
+export const mailingSubjects = (address: string): Subject[] => subjectsOf('mailing ', address, LIMITS.mailing)
+
+/** Test deliveries of webhooks of one account, and at one host. */
+export const webhookTestSubjects = (userId: string, host: string): Subject[] => [
+  { ...LIMITS.webhookTest, hash: hashOf(`webhook test ${userId}`) },
+  { ...LIMITS.webhookHost, hash: hashOf(`webhook test at ${host}`) },
+]
 
 /** SHA-256, so that the table reveals no e-mail and no address. */
 function hashOf(text: string): Buffer {
@@ -198,28 +138,12 @@ export function makeContext(
   }
 }
 
-export interface Throttle {
-  /** @throws {ApiError} TOO_MANY_REQUESTS, with Retry-After, while one of the subjects has to wait */
-  refuseBlocked(subjects: Subject[]): Promise<void>
-  /** Counts a failure, or any use of a rare operation. */
-  count(subjects: Subject[]): Promise<void>
-  /**
-   * Counts what is to be rare unless one of the subjects has to wait: of what is sent together no more
-   * comes through than of what is sent in turn.
-   *
-   * @throws {ApiError} TOO_MANY_REQUESTS, with Retry-After
-   */
-  admit(subjects: Subject[]): Promise<void>
-  /** Whether a subject has failed more often than it may lately. */
-  isOver(subject: Subject): Promise<boolean>
-  /** Forgets the failures of subjects. */
-  forget(subjects: Subject[]): Promise<void>
-}
+export type Throttle = ReturnType<typeof createThrottle>
 
 const CLEAN_UP_EVERY_MS = 600_000
 
 /** Counts failures in the database, which all processes share and whose clock is the only one. */
-export function createThrottle(db: Kysely<Tables>): Throttle {
+export function createThrottle(db: Kysely<Tables>) {
   let cleanedUp = Number.NEGATIVE_INFINITY
 
   async function cleanUp(): Promise<void> {
@@ -229,15 +153,23 @@ export function createThrottle(db: Kysely<Tables>): Throttle {
   }
 
   return {
-    async refuseBlocked(subjects) {
+    /** @throws {ApiError} TOO_MANY_REQUESTS, with Retry-After, while one of the subjects has to wait */
+    async refuseBlocked(subjects: Subject[]): Promise<void> {
       const seconds = await secondsBlocked(db, hashesOf(subjects))
       if (seconds > 0) throw tooMany(seconds)
     },
-    async count(subjects) {
+    /** Counts a failure, or any use of a rare operation. */
+    async count(subjects: Subject[]): Promise<void> {
       for (const subject of subjects) await recordFailure(db, subject)
       await cleanUp()
     },
-    async admit(subjects) {
+    /**
+     * Counts a rare operation unless one of the subjects has to wait: of simultaneous requests no more come through than
+     * of others.
+     *
+     * @throws {ApiError} TOO_MANY_REQUESTS, with Retry-After
+     */
+    async admit(subjects: Subject[]): Promise<void> {
       for (const subject of subjects) {
         if (await recordUnlessBlocked(db, subject)) continue
         // The wait may be over by now: it is one second more then.
@@ -245,8 +177,9 @@ export function createThrottle(db: Kysely<Tables>): Throttle {
       }
       await cleanUp()
     },
-    isOver: (subject) => hasFailedTooOften(db, subject),
-    forget: (subjects) => clearFailures(db, hashesOf(subjects)),
+    /** Whether a subject has failed more often than it may lately. */
+    isOver: (subject: Subject) => hasFailedTooOften(db, subject),
+    forget: (subjects: Subject[]) => clearFailures(db, hashesOf(subjects)),
   }
 }
 

@@ -4,13 +4,7 @@ import { isoTime } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { doAlone } from '#src/data/work-lock.ts'
 import { OperatorError } from '#src/errors.ts'
-import {
-  countHistory,
-  deleteItems,
-  deleteOlderItems,
-  deleteUsage,
-  type RemovedHistory,
-} from '#src/history/queries.ts'
+import { countHistory, deleteItems, deleteUsage, type RemovedHistory } from '#src/history/queries.ts'
 
 /** An address as it is stored and shown: without the space around it, in the composed form of Unicode. */
 export function storedEmail(email: string): string {
@@ -209,7 +203,7 @@ const REMOVAL_LOCK = 7_239_444
 const PIECE = 500
 
 /** What else is left of an account that is gone, in the order in which it is removed: nothing cascades far. */
-const LEFTOVERS = [deleteOlderItems, deleteUsage, deleteRefreshTokens, deleteSessions]
+const LEFTOVERS = [deleteUsage, deleteRefreshTokens, deleteSessions]
 
 /**
  * Removes a piece of what is left of the accounts that are gone, unless another process is just doing so.
@@ -225,7 +219,7 @@ export async function removePiece(db: Kysely<Tables>): Promise<boolean> {
     for (const remove of LEFTOVERS) {
       if ((await remove(trx, userId, PIECE)) > 0) return true
     }
-    // A process of the version before leaves it.
+    // An account deleted before there was a trigger leaves it.
     await trx.deleteFrom('history_size').where('user_id', '=', userId).execute()
     await trx.deleteFrom('account_removal').where('user_id', '=', userId).execute()
     return (await firstRemoval(trx)) !== undefined

@@ -270,10 +270,7 @@ async function countItemsNaming(
         )`
   const { rows } = await sql<{ items: number }>`
     select count(*) as items from (
-      (select from advisory_history_json where ${sql.ref(column)} = ${code} limit ${most})
-      union all
-      (select from history_item where ${ofTemplates} limit ${most})
-      limit ${most}
+      select from history_item where ${ofTemplates} limit ${most}
     ) as item`.execute(db)
   return rows[0]?.items ?? 0
 }

@@ -158,10 +158,6 @@ interface AdvisoryFeedbackTable {
   user_id: string
   rating: number
   comment: string | null
-  /** For processes of the version before: the database keeps these three in step with `observed`. */
-  yield_kg_ha: number | null
-  rate_kg_ha: number | null
-  rate_tons_ha: number | null
   harvested_on: string | null
   created_at: Generated<Date>
   updated_at: Generated<Date>
@@ -346,7 +342,7 @@ export interface Tables {
   auth_throttle: AuthThrottleTable
   /** A view of all items. */
   advisory_history: AdvisoryHistoryTable
-  advisory_history_json: AdvisoryHistoryTable
+  history_former_id: { id: string; item_id: string }
   history_item: HistoryItemTable
   history_item_going: HistoryItemTable
   history_removal: { user_id: string; id: string }

@@ -221,7 +221,7 @@ export async function* listPages(
     yield rows
     const last = rows.at(-1)
     if (!last?.more) return
-    after = { createdAt: last.created_us, id: last.id }
+    after = last.id
   }
 }
 
@@ -255,7 +255,7 @@ export function createHistoryItems(
   return {
     members: {},
     lastMembers: { next_cursor: next },
-    columns: [...COLUMNS, ...observable.map((key) => `observed_${key}`), 'harvested_on'],
+    columns: [...Object.keys(CSV_COLUMNS), ...observable.map((key) => `observed_${key}`), 'harvested_on'],
     object: ({ row }) => JSON.stringify(formatItem(row)),
     feature({ row, outline }) {
       const geometry = outline ?? JSON.stringify(findGeometry(row, kind))
@@ -263,8 +263,8 @@ export function createHistoryItems(
       return `{"type":"Feature","id":"${row.id}","created_at":"${row.created_at}","geometry":${geometry},"properties":${properties}}`
     },
     rows: ({ row }) =>
-      listEntries(products, row)
-        .map((entry) => csvRow(listCells(row, entry, observable)))
+      listCells(row, listEntries(products, row), observable)
+        .map((cells) => csvRow(cells))
         .join(''),
   }
 }
@@ -338,72 +338,52 @@ function toMultiPolygon(sent: SentGeometry): object {
   return { type: 'MultiPolygon', coordinates }
 }
 
-const COLUMNS = [
-  'id',
-  'created_at',
-  'kind',
-  'product',
-  'country_code',
-  'crop',
-  'name',
-  'lat',
-  'lng',
-  'area_ha',
-  'admin_level',
-  'admin_code',
-  'admin_name',
-  'forecast_period',
-  'forecast_month',
-  'release',
-  'synthetic',
-  'input',
-  'scenario',
-  'value',
-  'unit',
-  'min',
-  'max',
-  'stddev',
-  'covered_percent',
-  'total',
-  'rating',
-  'comment',
-]
+interface CsvSource {
+  row: HistoryRow
+  entry: Entry
+  location: RecordedAnswer['location']
+  area: RecordedArea | undefined
+}
 
-/** @param observable the keys of observations */
-function listCells(row: HistoryRow, entry: Entry, observable: string[]): CsvValue[] {
+const CSV_COLUMNS: Record<string, (source: CsvSource) => CsvValue> = {
+  id: ({ row }) => row.id,
+  created_at: ({ row }) => row.created_at,
+  kind: ({ row }) => row.kind,
+  product: ({ entry }) => entry.product,
+  country_code: ({ row }) => row.country_code,
+  crop: ({ row }) => row.crop_code,
+  name: ({ location }) => location.name,
+  lat: ({ location }) => location.lat,
+  lng: ({ location }) => location.lng,
+  area_ha: ({ location }) => location.area_ha ?? null,
+  admin_level: ({ area }) => area?.level ?? null,
+  admin_code: ({ area }) => area?.code ?? null,
+  admin_name: ({ area }) => area?.name ?? null,
+  forecast_period: ({ entry }) => entry.forecastPeriod,
+  forecast_month: ({ entry }) => entry.forecastMonth,
+  release: ({ row, entry }) => entry.release ?? row.releases.join(' '),
+  synthetic: ({ entry }) => entry.synthetic,
+  input: ({ entry }) => entry.input,
+  scenario: ({ entry }) => entry.scenario,
+  value: ({ entry }) => entry.value,
+  unit: ({ entry }) => entry.unit,
+  min: ({ entry }) => entry.min,
+  max: ({ entry }) => entry.max,
+  stddev: ({ entry }) => entry.stddev,
+  covered_percent: ({ entry }) => entry.coveredPercent,
+  total: ({ entry }) => entry.total,
+  rating: ({ row }) => row.feedback?.rating ?? null,
+  comment: ({ row }) => row.feedback?.comment ?? null,
+}
+
+/** The cells of a row of CSV for each entry. @param observable the keys of observations */
+function listCells(row: HistoryRow, entries: Entry[], observable: string[]): CsvValue[][] {
   const { location } = row.answer as RecordedAnswer
   const area = readRecordedArea(row)
-  const { rating = null, comment = null, observed } = row.feedback ?? {}
-  return [
-    row.id,
-    row.created_at,
-    row.kind,
-    entry.product,
-    row.country_code,
-    row.crop_code,
-    location.name,
-    location.lat,
-    location.lng,
-    location.area_ha ?? null,
-    area?.level ?? null,
-    area?.code ?? null,
-    area?.name ?? null,
-    entry.forecastPeriod,
-    entry.forecastMonth,
-    entry.release ?? row.releases.join(' '),
-    entry.synthetic,
-    entry.input,
-    entry.scenario,
-    entry.value,
-    entry.unit,
-    entry.min,
-    entry.max,
-    entry.stddev,
-    entry.coveredPercent,
-    entry.total,
-    rating,
-    comment,
-    ...observable.map((key) => observed?.[key] ?? null),
-    observed?.harvested_on ?? null,
-  ]
+  const observed = row.feedback?.observed
+  const last = [...observable.map((key) => observed?.[key] ?? null), observed?.harvested_on ?? null]
+  return entries.map((entry) => {
+    const source = { row, entry, location, area }
+    return [...Object.values(CSV_COLUMNS).map((cellOf) => cellOf(source)), ...last]
+  })
 }

@@ -42,7 +42,7 @@ export async function putFeedback(
       id, ${userId}::uuid, ${rating}::integer, ${comment ?? null}::text, ${JSON.stringify(values)}::jsonb,
       ${observed?.harvested_on ?? null}::date
     from advisory_history
-    where id = ${historyId} and user_id = ${existingUser(userId)}
+    where id = ${itemId(historyId)} and user_id = ${existingUser(userId)}
     on conflict (history_id) do update set
       rating = excluded.rating,
       comment = excluded.comment,
@@ -133,8 +133,8 @@ export interface HistoryFilter {
   from: string | null
   /** ISO date and time: earlier. */
   to: string | null
-  /** Where the page before ended: microseconds since 1970, and the id. */
-  after: { createdAt: number; id: string } | null
+  /** The id of the item before the page. */
+  after: string | null
   limit: number
   /** The page ends early where its requests and answers become this large. */
   bytes: number
@@ -145,8 +145,6 @@ export interface HistoryRow {
   id: string
   /** ISO date and time, to the millisecond. */
   created_at: string
-  /** Microseconds since 1970. */
-  created_us: number
   kind: AdvisoryRecord['kind']
   product: string
   country_code: string
@@ -161,11 +159,13 @@ export interface HistoryRow {
   more: boolean
 }
 
+/** The id of an item, which version 1.0.0 may have given another one. */
+export const itemId = (id: string) => sql<string>`history_item_id(${id})`
+
 /** Of `item`, a row of the view with all items, and `feedback`. */
 const HISTORY_COLUMNS = sql`
   item.id,
   ${isoTime('item.created_at')} as created_at,
-  (extract(epoch from item.created_at) * 1000000)::bigint as created_us,
   item.kind, item.product, item.country_code, item.crop_code, item.releases,
   (
     select coalesce(json_object_agg(release.code, release.synthetic), '{}')
@@ -186,7 +186,7 @@ export async function findHistoryItem(
     select ${HISTORY_COLUMNS}, false as more
     from advisory_history as item
     left join advisory_feedback as feedback on feedback.history_id = item.id
-    where item.id = ${id} and item.user_id = ${existingUser(userId)}`.execute(db)
+    where item.id = ${itemId(id)} and item.user_id = ${existingUser(userId)}`.execute(db)
   return rows[0]
 }
 
@@ -194,9 +194,9 @@ export async function findHistoryItem(
 export async function deleteHistoryItem(db: Kysely<Tables>, userId: string, id: string): Promise<boolean> {
   if (!isUuid(id)) return false
   const { numDeletedRows } = await db
-    .deleteFrom('advisory_history')
+    .deleteFrom('history_item')
     .where('user_id', '=', existingUser(userId))
-    .where('id', '=', id)
+    .where('id', '=', itemId(id))
     .executeTakeFirst()
   return numDeletedRows > 0n
 }
@@ -244,18 +244,6 @@ export async function deleteItems(
   return rows[0]?.last ?? null
 }
 
-/** Deletes so many at most of the items that older versions have kept for a user, with their feedback; says how many. */
-export async function deleteOlderItems(
-  trx: Transaction<Tables>,
-  userId: string,
-  limit: number,
-): Promise<number> {
-  const { numAffectedRows } = await sql`
-    delete from advisory_history_json
-    where id in (select id from advisory_history_json where user_id = ${userId} limit ${limit})`.execute(trx)
-  return Number(numAffectedRows)
-}
-
 /** Deletes so many counts at most of what a user was given on a day; says how many. */
 export async function deleteUsage(trx: Transaction<Tables>, userId: string, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`
@@ -280,27 +268,27 @@ export async function createMonths(db: Kysely<Tables>, id: string): Promise<void
 }
 
 /**
- * A page of a user's history, newest first. What it takes depends on the page and not on what comes before it: it
- * begins in an index, in the partition of its month. What older versions have kept lies in a table of its own.
+ * A page of a user's history, newest first. Its time depends on the page and not on earlier pages: it begins in an index,
+ * in the partition of its month.
  */
 export async function listHistory(db: Kysely<Tables>, filter: HistoryFilter): Promise<HistoryRow[]> {
-  const { userId, limit, bytes } = filter
+  const { userId, from, to, after, limit, bytes } = filter
+  const subject = subjectIs(filter)
+  const subjects =
+    subject.length === 0
+      ? sql`null`
+      : sql`array(select id from history_subject where ${sql.join(subject, sql` and `)})`
+  const since = from === null ? FIRST_ID : uuidAt(Date.parse(from))
+  const before = [after ?? LAST_ID, to === null ? LAST_ID : uuidAt(Date.parse(to))].toSorted()[0]
   const { rows } = await sql<HistoryRow>`
-    with matching as materialized (
-      (${selectItems(filter)})
-      union all
-      (${selectOlderItems(filter)})
-      order by created_at desc, id desc
-      limit ${limit + 1}
-    ),
-    numbered as (
+    with numbered as materialized (
       select
         id,
         row_number() over newest_first as place,
         sum(bytes) over newest_first - bytes as bytes_before,
         lead(id) over newest_first is not null as more
-      from matching
-      window newest_first as (order by created_at desc, id desc)
+      from newest_history_items(${existingUser(userId)}, ${subjects}, ${since}, ${before}, ${limit + 1})
+      window newest_first as (order by id desc)
     )
     select ${HISTORY_COLUMNS}, more
     from numbered
@@ -314,39 +302,6 @@ export async function listHistory(db: Kysely<Tables>, filter: HistoryFilter): Pr
   return rows
 }
 
-function selectItems(filter: HistoryFilter): RawBuilder<unknown> {
-  const { userId, limit } = filter
-  const subject = subjectIs(filter)
-  const subjects =
-    subject.length === 0 ? sql`null` : sql`array(select id from history_subject where ${all(subject)})`
-  const { since, before } = createIdBounds(filter)
-  return sql`
-    select id, uuid_time(id) as created_at, bytes
-    from newest_history_items(${existingUser(userId)}, ${subjects}, ${since}, ${before}, ${limit + 1})`
-}
-
-function selectOlderItems(filter: HistoryFilter): RawBuilder<unknown> {
-  const { userId, from, to, after, limit } = filter
-  const conditions = [
-    sql`user_id = ${existingUser(userId)}`,
-    ...subjectIs(filter),
-    ...(from === null ? [] : [sql`created_at >= ${from}::timestamptz`]),
-    ...(to === null ? [] : [sql`created_at < ${to}::timestamptz`]),
-    ...(after === null
-      ? []
-      : [
-          sql`(created_at, id) < (
-            timestamptz 'epoch' + ${after.createdAt}::float8 * interval '1 microsecond', ${after.id}::uuid
-          )`,
-        ]),
-  ]
-  return sql`
-    select id, created_at, bytes from advisory_history_json
-    where ${all(conditions)}
-    order by created_at desc, id desc
-    limit ${limit + 1}`
-}
-
 function subjectIs({ product, kind, countryCode }: HistoryFilter): RawBuilder<unknown>[] {
   return [
     ...(product === null ? [] : [sql`product = ${product}`]),
@@ -358,26 +313,3 @@ function subjectIs({ product, kind, countryCode }: HistoryFilter): RawBuilder<un
 /** No item is before the first of these, or has the last one. */
 const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
-
-/** Times of items as bounds of their ids. */
-function createIdBounds({ from, to, after }: HistoryFilter): { since: string; before: string } {
-  const before = [
-    ...(to === null ? [] : [uuidAt(Date.parse(to))]),
-    ...(after === null ? [] : [idBefore(after)]),
-  ]
-  return {
-    since: from === null ? FIRST_ID : uuidAt(Date.parse(from)),
-    before: before.toSorted()[0] ?? LAST_ID,
-  }
-}
-
-/** The bound of older items. The id of an item may not contain its time. */
-function idBefore({ createdAt, id }: NonNullable<HistoryFilter['after']>): string {
-  const [begin, end] = [uuidAt(Math.floor(createdAt / 1000)), uuidAt(Math.floor(createdAt / 1000) + 1)]
-  if (createdAt % 1000 > 0 || id > end) return end
-  return id < begin ? begin : id
-}
-
-function all(conditions: RawBuilder<unknown>[]): RawBuilder<unknown> {
-  return sql.join(conditions, sql` and `)
-}

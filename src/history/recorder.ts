@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import type { Config } from '#src/config.ts'
 import { FOREIGN_KEY_VIOLATION, isDatabaseUnavailable } from '#src/data/failures.ts'
@@ -8,6 +7,7 @@ import { accountDeleted } from '#src/http/plugins/error-handler.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { type Batcher, type BatcherState, createBatcher } from '#src/lib/batcher.ts'
 import { readErrorCode } from '#src/lib/promises.ts'
+import { retry } from '#src/lib/retry.ts'
 import { createUuidMaker } from '#src/lib/uuid.ts'
 import {
   type AdvisoryRecord,
@@ -31,100 +31,78 @@ import {
 /** Of answers that are kept as a whole. There are fewer releases. */
 const MOST_PLAIN_TEMPLATES = 1000
 
-/** The stored templates of answers. */
-interface Templates {
-  /** The template of an answer; undefined where the database has to be asked. */
-  known(record: AdvisoryRecord): StoredTemplate | undefined
-  /** The same from the database, which is asked once for all who want it. */
-  find(record: AdvisoryRecord): Promise<StoredTemplate>
-  /** Has the template of an answer be asked for anew, where it is still this one, which the database has not any more. */
-  forget(record: AdvisoryRecord, stored: StoredTemplate): void
-}
-
-interface Entry {
+interface Template {
   found: Promise<StoredTemplate>
   /** Undefined while the database is asked. */
   stored?: StoredTemplate
 }
 
-/** Templates by what they are of. */
-interface Store {
-  get(key: unknown): Entry | undefined
-  set(key: unknown, entry: Entry): unknown
-  delete(key: unknown): unknown
-}
-
-/** Makes what stores templates, each when an answer has it for the first time. */
-function createTemplates(db: Kysely<Tables>): Templates {
+/** The stored templates of answers, each from the first answer that has it. */
+function createTemplates(db: Kysely<Tables>) {
   // Those of releases go with them.
-  const ofReleases = new WeakMap<AnswerTemplate, Entry>() as Store
-  const plain = new Map<unknown, Entry>()
+  const ofReleases = new WeakMap<AnswerTemplate, Template>()
+  const plain = new Map<string, Template>()
 
-  function findPlace({
-    answer,
-    product,
-    kind,
-    countryCode,
-    releases,
-  }: AdvisoryRecord): [Store, key: unknown] {
-    if (answer instanceof TemplatedAnswer) return [ofReleases, answer.template]
-    return [plain, JSON.stringify([product, kind, countryCode, releases])]
-  }
-
-  function ask(record: AdvisoryRecord, store: Store, key: unknown): Promise<StoredTemplate> {
-    const entry: Entry = { found: findTemplate(db, record) }
-    if (plain.size >= MOST_PLAIN_TEMPLATES) plain.clear()
-    store.set(key, entry)
-    entry.found.then(
-      (stored) => {
-        entry.stored = stored
-      },
-      () => store.get(key) === entry && store.delete(key),
-    )
-    return entry.found
+  function findPlace(
+    record: AdvisoryRecord,
+  ): [Pick<Map<unknown, Template>, 'get' | 'set' | 'delete'>, unknown] {
+    const { answer, product, kind, countryCode, releases } = record
+    if (answer instanceof TemplatedAnswer) return [ofReleases as Map<unknown, Template>, answer.template]
+    return [plain as Map<unknown, Template>, JSON.stringify([product, kind, countryCode, releases])]
   }
 
   return {
-    known(record) {
-      const [store, key] = findPlace(record)
-      return store.get(key)?.stored
+    /** Undefined where the database has to be asked. */
+    known(record: AdvisoryRecord): StoredTemplate | undefined {
+      const [place, key] = findPlace(record)
+      return place.get(key)?.stored
     },
-    find(record) {
-      const [store, key] = findPlace(record)
-      return store.get(key)?.found ?? ask(record, store, key)
+    /** Asks the database once for all concurrent answers. */
+    find(record: AdvisoryRecord): Promise<StoredTemplate> {
+      const [place, key] = findPlace(record)
+      const known = place.get(key)
+      if (known) return known.found
+      const template: Template = { found: findTemplate(db, record) }
+      if (plain.size >= MOST_PLAIN_TEMPLATES) plain.clear()
+      place.set(key, template)
+      template.found.then(
+        (stored) => {
+          template.stored = stored
+        },
+        () => place.get(key) === template && place.delete(key),
+      )
+      return template.found
     },
-    forget(record, stored) {
-      const [store, key] = findPlace(record)
-      if (store.get(key)?.stored === stored) store.delete(key)
+    /** Forgets a template that the database has lost. */
+    forget(record: AdvisoryRecord, stored: StoredTemplate): void {
+      const [place, key] = findPlace(record)
+      if (place.get(key)?.stored === stored) place.delete(key)
     },
   }
-}
-
-/** The approximate size of the histories of all accounts. */
-interface HistoryTotal {
-  isFull(): Promise<boolean>
-  /** Counts bytes that this process has just kept. */
-  add(bytes: number): void
-  state(): { bytes: number; limitBytes: number }
 }
 
 /** Between two readings, other processes and deletions go unnoticed. */
 const READ_EVERY_MS = 5000
 
-/** @param limitBytes which all histories together may hold */
-export function createHistoryTotal(db: Kysely<Tables>, limitBytes: number): HistoryTotal {
+/**
+ * The approximate size of the histories of all accounts.
+ *
+ * @param limitBytes which all histories together may hold
+ */
+export function createHistoryTotal(db: Kysely<Tables>, limitBytes: number) {
   let bytes = 0
   let readAt = Number.NEGATIVE_INFINITY
 
   return {
-    async isFull() {
+    async isFull(): Promise<boolean> {
       if (performance.now() - readAt >= READ_EVERY_MS) {
         bytes = await sumHistories(db)
         readAt = performance.now()
       }
       return bytes >= limitBytes
     },
-    add(added) {
+    /** Counts bytes that this process has just kept. */
+    add(added: number): void {
       bytes += added
     },
     state: () => ({ bytes, limitBytes }),
@@ -153,11 +131,6 @@ const NO_ROOM: HistoryQuota = { items: 0, bytes: 0, full: 'refuse' }
 /** SQLSTATE of an item whose month has no partition. */
 const CHECK_VIOLATION = '23514'
 
-interface HistoryRecorder {
-  record: RecordAdvisory
-  state(): BatcherState
-}
-
 /**
  * Makes what keeps advisories in their callers' histories. One statement is under way at a time; what
  * arrives meanwhile goes out together in the next one, as far as there is room by turns of those who wait. An
@@ -172,11 +145,10 @@ export function createHistoryRecorder(
   db: Kysely<Tables>,
   quota: HistoryQuota,
   shorten: (userId: string) => void,
-  total?: HistoryTotal,
+  total?: ReturnType<typeof createHistoryTotal>,
   newId: () => string = createUuidMaker(),
-): HistoryRecorder {
+): { record: RecordAdvisory; state(): BatcherState } {
   const templates = createTemplates(db)
-
   const insert = createInserter(db, quota, shorten, total)
 
   function keep(record: AdvisoryRecord, stored: StoredTemplate, id: string) {
@@ -184,34 +156,23 @@ export function createHistoryRecorder(
     return insert(entry).catch((error) => tryAgain(error, record, stored, entry))
   }
 
-  /**
-   * Inserts once more what could not be: where the account was locked, or the database has lost the template, since it has
-   * been put back to an earlier time.
-   */
+  /** Inserts once more where the account was locked, or a restored database has lost the template. */
   async function tryAgain(
     error: unknown,
     record: AdvisoryRecord,
     stored: StoredTemplate,
     first: HistoryEntry,
   ): Promise<string | FullHistory> {
-    const pauses = LOCKED_PAUSES_MS.values()
-    let failure = error
-    for (let entry = first; ; ) {
-      const pauseMs = failure instanceof AccountLocked ? pauses.next().value : undefined
-      if (pauseMs !== undefined) {
-        await setTimeout(pauseMs)
-      } else if (readErrorCode(failure) === FOREIGN_KEY_VIOLATION && entry === first) {
-        templates.forget(record, stored)
-        entry = { ...entry, ...(await templates.find(record)) }
-      } else {
-        throw failure
-      }
-      try {
-        return await insert(entry)
-      } catch (next) {
-        failure = next
-      }
-    }
+    let entry = first
+    if (readErrorCode(error) === FOREIGN_KEY_VIOLATION) {
+      templates.forget(record, stored)
+      entry = { ...entry, ...(await templates.find(record)) }
+    } else if (!(error instanceof AccountLocked)) throw error
+    return retry(
+      () => insert(entry),
+      LOCKED_PAUSES_MS,
+      (failure) => failure instanceof AccountLocked,
+    )
   }
 
   // Each promise on the way is paid for by every call with a token: there is one more than the batcher's.
@@ -230,7 +191,7 @@ function createInserter(
   db: Kysely<Tables>,
   quota: HistoryQuota,
   shorten: (userId: string) => void,
-  total: HistoryTotal | undefined,
+  total: ReturnType<typeof createHistoryTotal> | undefined,
 ): Batcher<HistoryEntry, string | FullHistory> {
   return createBatcher<HistoryEntry, string | FullHistory>({
     async run(entries) {

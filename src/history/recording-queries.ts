@@ -131,21 +131,14 @@ export async function deleteOldest(
 ): Promise<number> {
   const { rows } = await sql<{ deleted: number }>`
     with item as materialized (
-      (select id, uuid_time(id) as created_at, bytes from oldest_history_items(${userId}, ${limit}))
-      union all
-      (
-        select id, created_at, bytes from advisory_history_json
-        where user_id = ${userId} order by created_at, id limit ${limit}
-      )
-      order by created_at, id
-      limit ${limit}
+      select id, bytes from oldest_history_items(${userId}, ${limit})
     ),
     excess as materialized (
       select oldest.id
       from (
         select id, row_number() over oldest_first - 1 as items, sum(bytes) over oldest_first - bytes as bytes
         from item
-        window oldest_first as (order by created_at, id)
+        window oldest_first as (order by id)
       ) as oldest
       join history_size as size on size.user_id = ${userId}
       -- It goes where what is left without the older ones is still too much.
@@ -159,9 +152,6 @@ export async function deleteOldest(
     -- Found one by one: all items of the account would be read otherwise.
     deleted as (
       delete from history_item where user_id = ${userId} and id = any (array(select id from excess))
-    ),
-    older as (
-      delete from advisory_history_json where user_id = ${userId} and id = any (array(select id from excess))
     )
     select count(*) as deleted from excess`.execute(db)
   return rows[0]?.deleted ?? 0

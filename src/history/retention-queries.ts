@@ -40,8 +40,8 @@ export async function dropMonthPiece(db: Kysely<Tables>, months: number | undefi
 }
 
 /**
- * Goes on with a walk through all accounts, and deletes items that are too old and of no month that is dropped as a
- * whole: what versions before 0020 have kept, and what was imported.
+ * Goes on with a walk through all accounts, and deletes imported items that are too old: their months are not dropped as a
+ * whole.
  *
  * @param from the account to begin with
  * @returns with which one to go on, {@link END_OF_ACCOUNTS} after the last; undefined where another process is at it
@@ -81,8 +81,6 @@ async function isMonthGoing(trx: Transaction<Tables>): Promise<boolean> {
 
 /** Counts histories without the next items of the month that goes, and deletes their feedback and shares; says how many. */
 async function countAway(trx: Transaction<Tables>): Promise<number> {
-  // As keep_history_items does, beside versions that count in another order (write_alone).
-  await sql`select pg_advisory_xact_lock_shared(7239447)`.execute(trx)
   const { rows } = await sql<{ items: number }>`
     with piece as materialized (
       select item.*
@@ -136,10 +134,7 @@ export async function findRetention(db: Kysely<Tables>, months: number | undefin
   const hasOld =
     months === undefined
       ? sql<boolean>`false`
-      : sql<boolean>`(
-          exists (select from history_item where id < uuid_at(${oldestKept(months)}))
-          or exists (select from advisory_history_json where created_at < ${oldestKept(months)})
-        )`
+      : sql<boolean>`exists (select from history_item where id < uuid_at(${oldestKept(months)}))`
   // In one statement: a month that goes between two would be in neither.
   const { rows } = await sql<Retention>`select ${MONTH_IS_GOING} as going, ${hasOld} as old`.execute(db)
   return rows[0] as Retention
@@ -160,9 +155,6 @@ async function lookAtAccounts(trx: Transaction<Tables>, months: number, from: st
       exists (
         select from history_item as item
         where item.user_id = account.user_id and id < uuid_at(begins)
-      ) or exists (
-        select from advisory_history_json as item
-        where item.user_id = account.user_id and created_at < begins
       ) as "hasOld"
     from oldest_kept
     cross join lateral (
@@ -180,14 +172,6 @@ async function deletePiece(trx: Transaction<Tables>, months: number, userId: str
       select id from history_item
       where user_id = ${userId} and id < uuid_at(${oldestKept(months)})
       order by id
-      limit ${DELETED_PIECE}
-    )`.execute(trx)
-  await sql`
-    delete from advisory_history_json
-    where id in (
-      select id from advisory_history_json
-      where user_id = ${userId} and created_at < ${oldestKept(months)}
-      order by created_at, id
       limit ${DELETED_PIECE}
     )`.execute(trx)
 }

@@ -216,12 +216,12 @@ function listRoute({ database, inTurn, products }: App, { query, list }: History
       }
       const rows = await readPage({
         ...filter,
-        after: cursor === undefined ? null : readCursor(cursor, filters),
+        after: cursor === undefined ? null : (decodeCursor(cursor, filters, ITEM)[0] as string),
         limit,
         bytes: PAGE_BYTES,
       })
       const last = rows.at(-1)
-      const next = last?.more ? cursorAfter(`${last.created_us} ${last.id}`, filters) : null
+      const next = last?.more ? cursorAfter(last.id, filters) : null
       if (next !== null) reply.header('link', `<${nextPage(request, next)}>; rel="next"`)
       return format.extension ? sendPages([rows], next) : { items: rows.map(formatItem), next_cursor: next }
     },
@@ -307,13 +307,8 @@ function readFilter(request: ListCall) {
   }
 }
 
-/** The item before a page: microseconds since 1970, and its id. */
-const ITEM = new RegExp(`^(\\d{1,16}) (${UUID_PATTERN})$`)
-
-function readCursor(cursor: string, filters: readonly unknown[]): { createdAt: number; id: string } {
-  const [, createdAt, id] = decodeCursor(cursor, filters, ITEM) as string[]
-  return { createdAt: Number(createdAt), id: id as string }
-}
+/** The id of the item before a page. */
+const ITEM = new RegExp(`^${UUID_PATTERN}$`)
 
 /** The URL of the page after the one that was asked for. */
 function nextPage({ url, basePath, server }: FastifyRequest, cursor: string): string {

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import { existingUser, isoTime } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { isUuid } from '#src/lib/uuid.ts'
-import type { AdvisoryRecord } from './queries.ts'
+import { type AdvisoryRecord, itemId } from './queries.ts'
 
 /** So many items may an account share. */
 export const MOST_SHARES = 1000
@@ -26,7 +26,7 @@ export async function findShare(
   const { rows } = await sql<ShareRow>`
     select ${SHARE}
     from history_share
-    where history_id = ${historyId} and user_id = ${existingUser(userId)}
+    where history_id = ${itemId(historyId)} and user_id = ${existingUser(userId)}
       and exists (
         select from advisory_history as item
         where item.id = history_share.history_id and item.user_id = history_share.user_id
@@ -51,7 +51,7 @@ export async function insertShare(
     with item as (
       select id, user_id
       from advisory_history
-      where id = ${historyId} and user_id = ${existingUser(userId)}
+      where id = ${itemId(historyId)} and user_id = ${existingUser(userId)}
     ), room as (
       select count(*) < ${MOST_SHARES}::integer as is_left from history_share where user_id = ${userId}
     ), added as (
@@ -72,7 +72,7 @@ export async function deleteShare(db: Kysely<Tables>, userId: string, historyId:
   if (!isUuid(historyId)) return false
   const { numDeletedRows } = await db
     .deleteFrom('history_share')
-    .where('history_id', '=', historyId)
+    .where('history_id', '=', itemId(historyId))
     .where('user_id', '=', existingUser(userId))
     .executeTakeFirst()
   return numDeletedRows > 0n

@@ -60,20 +60,10 @@ async function removed(): Promise<void> {
 }
 
 /** Deletes an account as another process does, which then ends: an item with feedback is left to be removed. */
-async function leaveItem({ user }: Person): Promise<string> {
-  const db = service.database.writer
-  await db.deleteFrom('app_user').where('id', '=', user.id).execute()
-  const id = crypto.randomUUID()
-  await sql`
-    insert into advisory_history (
-      id, user_id, created_at, kind, product, country_code, releases, request, answer, bytes
-    )
-    values (${id}, ${user.id}, now(), 'point', 'yield', 'eth', '{}', '{}', '{"location": {}}', 20)`.execute(
-    db,
-  )
-  await sql`
-    insert into advisory_feedback (history_id, user_id, rating) values (${id}, ${user.id}, 1)`.execute(db)
-  await db.deleteFrom('history_size').where('user_id', '=', user.id).execute()
+async function leaveItem(person: Person): Promise<string> {
+  const [id] = (await keepAt(service, [[recordOf(person), new Date()]])) as [string]
+  await giveFeedback(person, id)
+  await service.database.writer.deleteFrom('app_user').where('id', '=', person.user.id).execute()
   return id
 }
 

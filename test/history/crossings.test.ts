@@ -2,13 +2,7 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { PATIENCE } from '#test/setup/patience.ts'
-import {
-  createTestAppWithPerson,
-  newPerson,
-  type Person,
-  type TestAppWithPerson,
-} from '#test/setup/people.ts'
-import { recorderOn, recordOf } from './advisories.ts'
+import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 
 // Runs on a server alone: the embedded database has one session.
 
@@ -34,45 +28,6 @@ async function untilBlocked(): Promise<void> {
   const count = async () => (await blocked.execute(service.database.writer)).rows.length
   await vi.waitFor(async () => expect(await count()).toBe(1), PATIENCE)
 }
-
-async function sizeOf({ user }: Person): Promise<number | undefined> {
-  const size = await service.database.writer
-    .selectFrom('history_size')
-    .select('items')
-    .where('user_id', '=', user.id)
-    .executeTakeFirst()
-  return size?.items
-}
-
-/** Keeps items by the statement that version 1.0.0 has, which are counted row by row. */
-function keepAsBefore(people: Person[]): Promise<pg.QueryResult> {
-  return other.query(
-    `insert into advisory_history (
-      id, user_id, created_at, kind, product, country_code, crop_code, releases, request, answer, bytes
-    )
-    select
-      gen_random_uuid(), user_id, clock_timestamp(), 'point', 'yield', 'eth', 'wheat', '{a-v1}', '{}', '{}', 100
-    from unnest($1::uuid[]) as living (user_id)`,
-    [people.map(({ user }) => user.id)],
-  )
-}
-
-test('a process of version 1.0.0 that keeps items of the same accounts in another order waits in no circle', async () => {
-  const first = service.person
-  const second = await newPerson(service.app)
-  // The first item of a month has its partition made.
-  for (const person of [first, second]) await recorderOn(service.database.writer)(recordOf(person))
-  let before: Promise<pg.QueryResult> | undefined
-  await service.database.writer.transaction().execute(async (trx) => {
-    const keep = recorderOn(trx)
-    await keep(recordOf(first))
-    before = keepAsBefore([second, first])
-    await untilBlocked()
-    await keep(recordOf(second))
-  })
-  expect((await before)?.rowCount).toBe(2)
-  expect([await sizeOf(first), await sizeOf(second)]).toEqual([3, 3])
-})
 
 test('feedback to an item that is deleted meanwhile is 404', async () => {
   const { app, person } = service

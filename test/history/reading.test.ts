@@ -84,7 +84,7 @@ test.each<[string, Partial<HistoryFilter>]>([
       // A page and one more are found for each subject, and the page is read.
       expect((await rowsReadIn(trx)) - before).toBeLessThanOrEqual(3 * (limit + 1))
       const last = rows.at(-1) as (typeof rows)[number]
-      after = { createdAt: last.created_us, id: last.id }
+      after = last.id
     }
   })
 })

@@ -49,21 +49,6 @@ beforeEach(async () => {
   await sql`select create_history_months(now() + interval '3 months')`.execute(db)
 })
 
-/** Keeps an advisory as version 1.0.0 did. */
-async function keepAsBefore(person: Person, time: Date): Promise<string> {
-  const id = crypto.randomUUID()
-  const { request, answer } = recordOf(person)
-  await sql`
-    insert into advisory_history (
-      id, user_id, created_at, kind, product, country_code, releases, request, answer, bytes
-    )
-    values (
-      ${id}, ${person.user.id}, ${time}, 'point', 'yield', 'eth', '{}', ${JSON.stringify(request)}::json,
-      ${JSON.stringify(answer)}::json, 200
-    )`.execute(db)
-  return id
-}
-
 function rate({ headers }: Person, id: string) {
   return service.app.inject({
     method: 'POST',
@@ -144,7 +129,10 @@ describe('HISTORY_MONTHS', () => {
     const [ofOther] = await keepAt(service, [[recordOf(other), monthsAgo(3)]])
     await multiply(ids[2] as string)
     await multiply(ofOther as string)
-    const older = [await keepAsBefore(person, monthsAgo(7)), await keepAsBefore(person, monthsAgo(1))]
+    const older = await keepAt(service, [
+      [recordOf(person), monthsAgo(7)],
+      [recordOf(person), monthsAgo(1)],
+    ])
     for (const id of [ids[0], ids[3], ...older])
       expect((await rate(person, id as string)).statusCode).toBe(200)
     for (const id of [ids[1], ids[3]]) {
@@ -156,7 +144,7 @@ describe('HISTORY_MONTHS', () => {
       return response.json().advisories
     }
     const before = await statistics()
-    expect(before.total).toBe(ids.length)
+    expect(before.total).toBe(ids.length + older.length)
     const cursors = await cursorsOf(person)
 
     await runWith(KEPT)

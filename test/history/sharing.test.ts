@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { insertShare, MOST_SHARES } from '#src/history/share-queries.ts'
 import { loadRelease } from '#src/ingest/load.ts'
@@ -11,6 +11,7 @@ import {
 } from '#test/setup/people.ts'
 import { onePixelRelease, operatorOf, PIXEL_CENTRE } from '#test/setup/releases.ts'
 import { SQUARE } from '#test/setup/square.ts'
+import { recorderOn, recordOf } from './advisories.ts'
 
 const [OLD, NEW] = ['fertilizer-eth-wheat-2026-07-v1', 'fertilizer-eth-wheat-2026-07-v2']
 
@@ -197,21 +198,10 @@ describe('an answer of a version before', () => {
   /** Keeps and shares an answer that was given before, to what may be refused now. */
   async function citedFromBefore(product: string, releases: string[], more: object) {
     const { person: by } = service
-    const id = randomUUID()
+    const request = { ...PIXEL_CENTRE, ...more }
     const answer = { location: { ...PIXEL_CENTRE, name: 'Point', type: 'point' } }
-    await service.database.pool.query(
-      `insert into advisory_history (
-         id, user_id, created_at, kind, product, country_code, crop_code, releases, request, answer, bytes
-       ) values ($1, $2, clock_timestamp(), 'point', $3, 'eth', 'wheat', $4, $5, $6, 100)`,
-      [
-        id,
-        by.user.id,
-        product,
-        releases,
-        JSON.stringify({ ...PIXEL_CENTRE, ...more }),
-        JSON.stringify(answer),
-      ],
-    )
+    const keep = recorderOn(service.database.writer)
+    const id = await keep(recordOf(by, { product, releases, request, answer }))
     const share = await call('POST', `/history/${id}/share`, { by })
     expect(share.status, share.text).toBe(200)
     return (await call('GET', `/cite/${share.body.id}`)).body

@@ -31,18 +31,17 @@ describe('a country or crop that histories name', () => {
     await expect(remove(COUNTRIES, 'tza')).rejects.toThrow(refusal('tza', '1 item'))
     await expect(remove(CROPS, 'millet')).rejects.toThrow(refusal('millet', '1 item'))
     await sql`
-      insert into advisory_history (
-        id, user_id, created_at, kind, product, country_code, crop_code, releases, request, answer, bytes
-      )
+      insert into history_item (id, user_id, template_id, bytes, subject_id, crop_code, request, answer)
       select
-        gen_random_uuid(), ${service.person.user.id}, now(), 'point', 'yield', 'tza', 'millet', '{}', '{}', '{}', 9
-      from generate_series(1, 998)`.execute(writer)
+        (left(id::text, 18) || right(gen_random_uuid()::text, 18))::uuid,
+        user_id, template_id, bytes, subject_id, crop_code, request, answer
+      from history_item, generate_series(1, 998)`.execute(writer)
     await expect(remove(COUNTRIES, 'tza')).rejects.toThrow(refusal('tza', '999 items'))
     await recorderOn(writer)(recordOf(service.person, { countryCode: 'tza', cropCode: 'millet' }))
     await expect(remove(CROPS, 'millet')).rejects.toThrow(refusal('millet', '1000 or more items'))
     expect((await remove(CROPS, 'fonio')).code).toBe('fonio')
 
-    await sql`delete from advisory_history where country_code = 'tza'`.execute(writer)
+    await sql`delete from history_item`.execute(writer)
     expect((await remove(COUNTRIES, 'tza')).code).toBe('tza')
     expect((await remove(CROPS, 'millet')).code).toBe('millet')
   })
