@@ -9,19 +9,7 @@ import {
   usualLevel,
   whyIncomparable,
 } from '#src/advice/comparison/compare.ts'
-import {
-  areaRows,
-  type ChangeRow,
-  changeSize,
-  comparisonBody,
-  comparisonCsv,
-  formatChange,
-  layerName,
-  relativeChange,
-  totalRows,
-  WORST_AREAS,
-  worstRows,
-} from '#src/advice/comparison/figures.ts'
+import * as figures from '#src/advice/comparison/figures.ts'
 import { findLevels } from '#src/advice/comparison/queries.ts'
 import {
   findPredecessor,
@@ -158,9 +146,9 @@ export const diffCommand = command({
     const comparison = await compareForOperator(database, before, after, options)
     const codes = { before: before.code, after: after.code }
     const text = options.csv
-      ? [...comparisonCsv(comparison)].join('').trimEnd()
+      ? [...figures.comparisonCsv(comparison)].join('').trimEnd()
       : comparisonText(codes, reason, comparison)
-    return [comparisonBody(codes, comparison), text]
+    return [figures.comparisonBody(codes, comparison), text]
   },
 })
 
@@ -177,14 +165,14 @@ function comparisonText(
   reason: string | undefined,
   comparison: Comparison,
 ): string {
-  const worst = worstRows(comparison, WORST_AREAS)
+  const worst = figures.worstRows(comparison, figures.WORST_AREAS)
   return [
     `${after} against ${before}${reason ? `, ${reason}` : ''}`,
     placesText(comparison),
     '',
     formatTable(
       ['LAYER', ...HEAD, 'GAINED', 'LOST', changedHead(comparison)],
-      totalRows(comparison).map(totalCells),
+      figures.totalRows(comparison).map(totalCells),
     ),
     '',
     ...(worst.length > 0
@@ -205,34 +193,34 @@ function changedHead({ threshold }: Comparison): string {
   return `CHANGED BY MORE THAN ${shortNumber(100 * threshold)} %`
 }
 
-function totalCells({ layer, found }: ChangeRow): string[] {
-  const figures = formatChange(layer, found)
-  const { changed_percent, changed_percent_least, changed_percent_most } = figures
+function totalCells({ layer, found }: figures.ChangeRow): string[] {
+  const change = figures.formatChange(layer, found)
+  const { changed_percent, changed_percent_least, changed_percent_most } = change
   const bounds =
     changed_percent_least === changed_percent_most
       ? ''
       : ` (${percent(changed_percent_least)} to ${percent(changed_percent_most)})`
   return [
-    layerName(layer),
+    figures.layerName(layer),
     ...figureCells({ layer, found }),
-    percent(figures.gained_percent),
-    percent(figures.lost_percent),
+    percent(change.gained_percent),
+    percent(change.lost_percent),
     percent(changed_percent) + bounds,
   ]
 }
 
-function areaCells({ area, layer, found }: ChangeRow): string[] {
-  return [area?.code ?? '', area?.name ?? '', layerName(layer), ...figureCells({ layer, found })]
+function areaCells({ area, layer, found }: figures.ChangeRow): string[] {
+  return [area?.code ?? '', area?.name ?? '', figures.layerName(layer), ...figureCells({ layer, found })]
 }
 
-function figureCells({ layer, found }: Pick<ChangeRow, 'layer' | 'found'>): string[] {
-  const figures = formatChange(layer, found)
+function figureCells({ layer, found }: Pick<figures.ChangeRow, 'layer' | 'found'>): string[] {
+  const change = figures.formatChange(layer, found)
   return [
     layer.unit,
-    formatNumber(figures.mean_before),
-    formatNumber(figures.mean_after),
-    changeText(relativeChange(found.change)),
-    `${percent(figures.covered_before_percent)} -> ${percent(figures.covered_after_percent)}`,
+    formatNumber(change.mean_before),
+    formatNumber(change.mean_after),
+    changeText(figures.relativeChange(found.change)),
+    `${percent(change.covered_before_percent)} -> ${percent(change.covered_after_percent)}`,
   ]
 }
 
@@ -247,14 +235,7 @@ export function maxChangeOption(): Option {
   ).argParser(readPercent)
 }
 
-export interface ExcessiveChange {
-  before: string
-  max_change_percent: number
-  level: number | null
-  areas: number
-  areas_beyond: number
-  worst: object
-}
+export type ExcessiveChange = NonNullable<Awaited<ReturnType<typeof findExcess>>>['change']
 
 export type LimitedPublishing = Publishing & { change?: ExcessiveChange; sentence?: string }
 
@@ -306,9 +287,9 @@ async function findExcess(database: Database, code: string, maxChange: number) {
   if (!predecessor) return undefined
   const before = predecessor.release
   const comparison = await compareForOperator(database, before, after, { threshold: DEFAULT_THRESHOLD })
-  const beyond = areaRows(comparison).filter((row) => changeSize(row) > maxChange)
+  const beyond = figures.areaRows(comparison).filter((row) => figures.changeSize(row) > maxChange)
   if (beyond.length === 0) return undefined
-  const [worst] = worstRows(comparison, 1) as [ChangeRow]
+  const [worst] = figures.worstRows(comparison, 1) as [figures.ChangeRow]
   const areas = new Set(beyond.map(({ area }) => area)).size
   return {
     change: {
@@ -322,17 +303,22 @@ async function findExcess(database: Database, code: string, maxChange: number) {
         name: worst.area?.name,
         input: worst.layer.input,
         scenario: worst.layer.scenario,
-        ...formatChange(worst.layer, worst.found),
+        ...figures.formatChange(worst.layer, worst.found),
       },
     },
     sentence: `${code} is not published: ${describeExcess(comparison, areas, worst, maxChange)} from ${before.code}. \`agro releases diff ${code}\` says more; without --max-change it is published.`,
   }
 }
 
-function describeExcess({ level, areas }: Comparison, beyond: number, worst: ChangeRow, maxChange: number) {
+function describeExcess(
+  { level, areas }: Comparison,
+  beyond: number,
+  worst: figures.ChangeRow,
+  maxChange: number,
+) {
   const places =
     level === null ? 'in all that the two cover' : `in ${beyond} of ${areas.length} areas of level ${level}`
-  const { mean_before, mean_after } = formatChange(worst.layer, worst.found)
+  const { mean_before, mean_after } = figures.formatChange(worst.layer, worst.found)
   const where = level === null ? '' : ` in ${worst.area?.name} (${worst.area?.code})`
-  return `${places} a mean changes by more than ${shortNumber(100 * maxChange)} %, most${where}, where ${layerName(worst.layer)} goes from ${formatNumber(mean_before)} to ${formatNumber(mean_after)} ${worst.layer.unit} (${changeText(relativeChange(worst.found.change))}),`
+  return `${places} a mean changes by more than ${shortNumber(100 * maxChange)} %, most${where}, where ${figures.layerName(worst.layer)} goes from ${formatNumber(mean_before)} to ${formatNumber(mean_after)} ${worst.layer.unit} (${changeText(figures.relativeChange(worst.found.change))}),`
 }

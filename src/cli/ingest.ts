@@ -304,8 +304,8 @@ async function load(
       clearing: (code: string) => progressIfLong(`deleting what is left of ${code}`),
     }
     const ingestion = await ingestRelease(database, release, loading)
-    if (publishAt) return scheduleIngested(database, ingestion, leniency, publishAt)
-    return isLimited ? publishLimited(database, ingestion, leniency, maxChange, signal) : ingestion
+    if (publishAt || isLimited) return publishSeparately(database, ingestion, leniency, options, signal)
+    return ingestion
   })
   const { code, published, scheduled, findings, sentence } = done
   printIssues(findings.filter((finding) => !isAmong(said, finding)))
@@ -325,32 +325,22 @@ async function load(
 /** An ingestion that may be refused for its changes, or scheduled. */
 type Done = Ingestion & { change?: ExcessiveChange; sentence?: string; scheduled?: Date }
 
-async function scheduleIngested(
-  { writer }: Database,
-  ingestion: Ingestion,
-  leniency: Leniency,
-  publishAt: Date,
-): Promise<Done> {
-  const { code, publishedBefore } = ingestion
-  if (publishedBefore || refusingChecks(ingestion.findings).length > 0) return ingestion
-  const found = await inTransaction(writer, (trx) => scheduleChecked(trx, code, publishAt, leniency))
-  const others = found.filter((finding) => !isAmong(ingestion.findings, finding))
-  const findings = [...ingestion.findings, ...others]
-  return refusingChecks(found).length > 0
-    ? { ...ingestion, findings }
-    : { ...ingestion, findings, scheduled: publishAt }
-}
-
-async function publishLimited(
+/** Schedules a loaded release, or compares it before it is published. */
+async function publishSeparately(
   database: Database,
   ingestion: Ingestion,
   leniency: Leniency,
-  maxChange: number,
+  { publishAt, maxChange }: IngestOptions,
   signal: AbortSignal,
 ): Promise<Done> {
   const { code, publishedBefore, findings } = ingestion
   if (publishedBefore || refusingChecks(findings).length > 0) return ingestion
-  const done = await publishWithin(database, code, leniency, maxChange, signal)
+  const done = publishAt
+    ? await inTransaction(database.writer, async (trx) => {
+        const found = await scheduleChecked(trx, code, publishAt, leniency)
+        return { findings: found, scheduled: refusingChecks(found).length > 0 ? undefined : publishAt }
+      })
+    : await publishWithin(database, code, leniency, maxChange, signal)
   const others = done.findings.filter((finding) => !isAmong(findings, finding))
   return { ...ingestion, ...done, findings: [...findings, ...others] }
 }

@@ -10,7 +10,6 @@ import { deleteTwoFactor } from '#src/accounts/queries.ts'
 import * as queries from '#src/accounts/user-queries.ts'
 import { type Config, loadConfig } from '#src/config.ts'
 import { recordOperation } from '#src/data/audit-queries.ts'
-import type { Database } from '#src/data/client.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { ApiError, OperatorError } from '#src/errors.ts'
@@ -146,28 +145,28 @@ const remove = command({
   },
 })
 
-const promote = command({
-  usage: 'promote <email>',
-  description:
-    'Grant admin rights, within seconds. The service has not verified who owns the e-mail: ask first.',
-  examples: ['agro users promote amina@example.org'],
-  change: (database, _: Output, email: string) => changeRole(database, email, 'admin'),
-})
-
-const demote = command({
-  usage: 'demote <email>',
-  description: 'Revoke admin rights.',
-  examples: ['agro users demote amina@example.org'],
-  change: (database, _: Output, email: string) => changeRole(database, email, 'user'),
-})
-
-function changeRole({ writer }: Database, email: string, role: Role): Promise<CommandAnswer> {
-  return inTransaction(writer, async (trx) => {
-    const id = await queries.setRole(trx, email, role)
-    await recordOperation(trx, { kind: 'role_changed', userId: id, detail: { role } })
-    return [{ id, email, role }, `${email} has the role ${role}.`]
-  })
-}
+const roleCommands = (
+  [
+    [
+      'promote',
+      'admin',
+      'Grant admin rights, within seconds. The service has not verified who owns the e-mail: ask first.',
+    ],
+    ['demote', 'user', 'Revoke admin rights.'],
+  ] as const
+).map(([name, role, description]) =>
+  command({
+    usage: `${name} <email>`,
+    description,
+    examples: [`agro users ${name} amina@example.org`],
+    change: ({ writer }, _: Output, email: string): Promise<CommandAnswer> =>
+      inTransaction(writer, async (trx) => {
+        const id = await queries.setRole(trx, email, role)
+        await recordOperation(trx, { kind: 'role_changed', userId: id, detail: { role } })
+        return [{ id, email, role }, `${email} has the role ${role}.`]
+      }),
+  }),
+)
 
 const reset = command({
   usage: 'reset <email>',
@@ -205,5 +204,5 @@ const resetSecondFactor = command({
 export const usersCommand = group(
   'users',
   'List, create and delete accounts, set roles, and reset passwords.',
-  [list, create, remove, promote, demote, reset, resetSecondFactor],
+  [list, create, remove, ...roleCommands, reset, resetSecondFactor],
 )

@@ -29,11 +29,16 @@ type Progress = (done: number) => void
 
 export type LoadedRelease = Awaited<ReturnType<typeof loadAlone>>
 
-interface LoadOptions extends LoadingOptions {
+interface LoadOptions {
   publish?: boolean
   progress?: Progress
   /** Refusals leave the release complete and unpublished. */
   check?: (read: CoverageStatistics[]) => Promise<ReleaseIssue[]>
+  signal?: AbortSignal
+  /** Waits and leftovers, in sentences. */
+  tell?: (sentence: string) => void
+  /** Progress of deleting a leftover load. */
+  clearing?: (code: string) => (part: number) => void
 }
 
 /** Parallel loads of equal data wait. */
@@ -195,14 +200,6 @@ async function writeTiles(
   return { tiles, statistics: collector.result() }
 }
 
-interface LoadingOptions {
-  signal?: AbortSignal
-  /** Waits and leftovers, in sentences. */
-  tell?: (sentence: string) => void
-  /** Progress of deleting a leftover load. */
-  clearing?: (code: string) => (part: number) => void
-}
-
 /**
  * Locks equal data, and clears away interrupted loads first.
  *
@@ -212,7 +209,7 @@ async function whileLoading<Result>(
   database: Database,
   description: SourceDescription,
   work: (signal: AbortSignal) => Promise<Result>,
-  { signal, tell = () => {}, clearing = () => () => {} }: LoadingOptions = {},
+  { signal, tell = () => {}, clearing = () => () => {} }: LoadOptions,
 ): Promise<Result> {
   const lock = queries.computeLoadLock(description)
   const onWait = (isForShared: boolean) =>

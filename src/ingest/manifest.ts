@@ -300,34 +300,20 @@ function findProblems(product: ProductDefinition, manifest: ManifestFile): Probl
   const seen = new Map<string, number>()
   manifest.layers.forEach((layer, index) => {
     const at = ['layers', index]
-    need(
-      [...at, 'input'],
-      input !== null,
-      layer.input,
-      input ? `it names ${input.names}` : `${code} layers have none`,
-    )
-    need(
-      [...at, 'scenario'],
-      seasonal,
-      layer.scenario,
-      `${code} layers ${seasonal ? 'are for a scenario' : 'have none'}`,
-    )
-    if (layer.unit !== unit) {
-      problems.push({
-        path: [...at, 'unit'],
-        message: `must be ${unit} for ${code}; for values in another unit, give the scale that turns them into ${unit}`,
-      })
+    const says = (key: string, isWrong: boolean, message: string) => {
+      if (isWrong) problems.push({ path: [...at, key], message })
     }
-    if (layer.file === undefined && layer.files === undefined) {
-      problems.push({ path: [...at, 'file'], message: 'is missing' })
-    }
-    if (layer.file !== undefined && layer.files !== undefined) {
-      problems.push({ path: [...at, 'files'], message: 'is not allowed: the file says it already' })
-    }
-    if (layer.srid !== undefined && layer.srs !== undefined) {
-      problems.push({ path: [...at, 'srs'], message: 'is not allowed: the srid says it already' })
-    }
-    if (layer.scale === 0) problems.push({ path: [...at, 'scale'], message: 'must not be 0' })
+    const ofInput = input ? `it names ${input.names}` : `${code} layers have none`
+    need([...at, 'input'], input !== null, layer.input, ofInput)
+    const ofScenario = `${code} layers ${seasonal ? 'are for a scenario' : 'have none'}`
+    need([...at, 'scenario'], seasonal, layer.scenario, ofScenario)
+    const ofUnit = `must be ${unit} for ${code}; for values in another unit, give the scale that turns them into ${unit}`
+    says('unit', layer.unit !== unit, ofUnit)
+    const { file, files, srid, srs } = layer
+    says('file', file === undefined && files === undefined, 'is missing')
+    says('files', file !== undefined && files !== undefined, 'is not allowed: the file says it already')
+    says('srs', srid !== undefined && srs !== undefined, 'is not allowed: the srid says it already')
+    says('scale', layer.scale === 0, 'must not be 0')
     const key = [layer.input, layer.scenario].filter(Boolean).join(', ')
     const first = seen.get(key)
     if (first === undefined) seen.set(key, index)

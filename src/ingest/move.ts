@@ -24,11 +24,6 @@ import { FILES_LOCK } from './unused-files.ts'
 /** Processes that move releases share this arbitrary number. */
 const MOVE_LOCK = 7_239_461
 
-interface MoveOptions {
-  progress?: (done: number) => void
-  tell?: (sentence: string) => void
-}
-
 /**
  * Copies, compares, switches, then clears the old store. The next move resumes an interrupted one at whole coverages.
  *
@@ -39,7 +34,10 @@ export async function moveRelease(
   database: Database,
   code: string,
   to: TileStoreName,
-  { progress = () => {}, tell = () => {} }: MoveOptions = {},
+  {
+    progress = () => {},
+    tell = () => {},
+  }: { progress?: (done: number) => void; tell?: (sentence: string) => void } = {},
 ): Promise<boolean> {
   const { writer, files } = database
   if (!files) throw new OperatorError('TILE_STORE names no files: set it to where they are.')

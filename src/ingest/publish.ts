@@ -23,15 +23,6 @@ export interface Publishing {
   findings: ReleaseIssue[]
 }
 
-/** @throws {OperatorError} for a missing or incomplete release */
-export function publishChecked(
-  trx: Transaction<Tables>,
-  code: string,
-  leniency: Leniency,
-): Promise<Publishing> {
-  return publishUnlessRefused(trx, code, leniency, {})
-}
-
 /** @returns a refusal, or the replaced release */
 export async function publishDue(
   trx: Transaction<Tables>,
@@ -39,7 +30,7 @@ export async function publishDue(
 ): Promise<DueOutcome> {
   try {
     const leniency = { allow: allowed, strict }
-    const { published, replaced, findings } = await publishUnlessRefused(trx, code, leniency, { scheduledBy })
+    const { published, replaced, findings } = await publishChecked(trx, code, leniency, { scheduledBy })
     return published ? { replaced } : { refusal: refusalText(findings) }
   } catch (error) {
     if (error instanceof OperatorError) return { refusal: error.message }
@@ -53,14 +44,15 @@ export async function rollBackChecked(
   code: string,
   leniency: Leniency,
 ): Promise<Publishing> {
-  return publishUnlessRefused(trx, await findPrevious(trx, code), leniency, { returns: true })
+  return publishChecked(trx, await findPrevious(trx, code), leniency, { returns: true })
 }
 
-async function publishUnlessRefused(
+/** @throws {OperatorError} for a missing or incomplete release */
+export async function publishChecked(
   trx: Transaction<Tables>,
   code: string,
   leniency: Leniency,
-  { returns, scheduledBy }: { returns?: boolean; scheduledBy?: string },
+  { returns, scheduledBy }: { returns?: boolean; scheduledBy?: string } = {},
 ): Promise<Publishing> {
   const { publishedAt } = await requireComplete(trx, code)
   if (publishedAt !== null) return { code, published: true, replaced: undefined, findings: [] }

@@ -26,13 +26,6 @@ const KEPT_MS = 24 * 3_600_000
 
 const FILES_A_QUESTION = 500
 
-interface RemovedFiles {
-  files: number
-  bytes: number
-  /** Interrupted writes. */
-  unfinished: number
-}
-
 interface SweepOptions {
   /** Only counts. */
   dryRun?: boolean
@@ -51,8 +44,9 @@ interface SweepOptions {
 export async function removeUnusedFiles(
   database: Database,
   { dryRun = false, force = false, now = Date.now(), onWait = () => {} }: SweepOptions = {},
-): Promise<RemovedFiles> {
-  const removed: RemovedFiles = { files: 0, bytes: 0, unfinished: 0 }
+) {
+  // Interrupted writes are unfinished.
+  const removed = { files: 0, bytes: 0, unfinished: 0 }
   const { writer, files } = database
   if (!files) return removed
   const { lost, unlock } = dryRun ? UNLOCKED : await lockWork(database, FILES_LOCK, { onWait })
@@ -107,23 +101,18 @@ export async function* unusedFiles(
   yield* await unused()
 }
 
-interface FilePresence {
-  looked: number
-  /** Missing or damaged, with the reason. */
-  absent: { name: string; reason: string }[]
-}
-
 /** Parallel reads. */
 const AT_A_TIME = 8
 
 /**
  * Reads the header, whose hash is the name, and the last byte.
  *
+ * @returns the missing or damaged files, with the reason
  * @throws {StorageUnavailable} for a store that does not answer
  */
-export async function lookForFiles(files: FileStore, granules: NamedGranule[]): Promise<FilePresence> {
+export async function lookForFiles(files: FileStore, granules: NamedGranule[]) {
   const ranges = createRangeReader(files)
-  const absent: FilePresence['absent'] = []
+  const absent: { name: string; reason: string }[] = []
   const left = granules.values()
 
   async function look(granule: NamedGranule): Promise<void> {

@@ -66,21 +66,28 @@ describe('releases that are not complete', () => {
     ['summaries', 'tile_summary'],
   ])('leave nothing behind when the connection that writes the %s dies', async (_, table) => {
     const { pool, writer } = service.database
-    const failing = operator.load({ forecastPeriod: '2034-04-01', onRead: () => killWriterOf(table) })
-    // Whichever is noticed first: what the server says, the end of the connection, or that nobody reads there.
-    await expect(failing).rejects.toThrow(/terminating connection|Connection terminated|EPIPE|ECONNRESET/)
+    const blocker = await pool.connect()
+    await blocker.query(`begin; lock table ${table} in share mode`)
+    const failing = expect(operator.load({ forecastPeriod: '2034-04-01' })).rejects.toThrow(
+      /terminating connection|Connection terminated|EPIPE|ECONNRESET/,
+    )
+    await killWriterOf(table)
+    await blocker.query('rollback')
+    blocker.release()
+    await failing
     const left = (await listReleases(writer)).filter(({ status }) => status === 'loading')
     expect(left).toEqual([])
     await vi.waitFor(() => expect(pool.idleCount).toBe(pool.totalCount), PATIENCE)
   })
 })
 
-/** Ends the connection that writes into a table as soon as the server has its statement. */
+/** Ends the connection whose statement waits for the lock of a table. */
 async function killWriterOf(table: string): Promise<void> {
   await vi.waitUntil(async () => {
     const { rowCount } = await service.database.pool.query(
       `select pg_terminate_backend(pid) from pg_stat_activity
-       where state = 'active' and query like 'copy ' || $1 || ' %' and datname = current_database()`,
+       where wait_event_type = 'Lock' and query like '%insert into ' || $1 || ' %'
+         and datname = current_database()`,
       [table],
     )
     return rowCount === 1

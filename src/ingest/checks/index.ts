@@ -9,26 +9,7 @@ import { TILE_SIZE } from '#src/raster/tiles.ts'
 import type { ReleaseSource } from '../source.ts'
 import type { CoverageStatistics } from '../statistics.ts'
 import { findSurroundings, listCoverageFacts, partWithValues } from './queries.ts'
-import {
-  type Check,
-  type CoverageFacts,
-  empty,
-  extent,
-  type FileFacts,
-  type LayerFacts,
-  type MeasuredLayer,
-  month,
-  names,
-  notHonoured,
-  type ReadFacts,
-  type ReleaseFacts,
-  range,
-  reading,
-  type Surroundings,
-  scenariosAlike,
-  spread,
-  undeclaredNodata,
-} from './rules.ts'
+import * as rules from './rules.ts'
 
 export interface Leniency {
   allow: readonly CheckName[]
@@ -62,22 +43,34 @@ export function allowedChecks(findings: readonly ReleaseIssue[]): CheckName[] {
 }
 
 /** Checks without pixels: a mistake costs a second, not a load. */
-const BEFORE_READING: Check<FileFacts>[] = [reading, notHonoured, extent, month, names]
+const BEFORE_READING: rules.Check<rules.FileFacts>[] = [
+  rules.reading,
+  rules.notHonoured,
+  rules.extent,
+  rules.month,
+  rules.names,
+]
 
-const AFTER_READING: Check<ReadFacts>[] = [empty, spread, undeclaredNodata, range, scenariosAlike]
+const AFTER_READING: rules.Check<rules.ReadFacts>[] = [
+  rules.empty,
+  rules.spread,
+  rules.undeclaredNodata,
+  rules.range,
+  rules.scenariosAlike,
+]
 
 /** Depends on time, on other publications and on operators: it may change after the load. */
 const AT_PUBLICATION: Record<
   Extract<CheckName, 'extent' | 'month' | 'names' | 'range'>,
-  Check<ReleaseFacts<MeasuredLayer>>[]
-> = { extent: [extent, spread], month: [month], names: [names], range: [range] }
+  rules.Check<rules.ReleaseFacts<rules.MeasuredLayer>>[]
+> = { extent: [rules.extent, rules.spread], month: [rules.month], names: [rules.names], range: [rules.range] }
 
 export interface ReleaseInspection {
   readonly before: ReleaseIssue[]
   after(read: CoverageStatistics[]): Promise<ReleaseIssue[]>
 }
 
-type FileRelease = ReleaseSource & Pick<FileFacts, 'notes' | 'notHonoured'>
+type FileRelease = ReleaseSource & Pick<rules.FileFacts, 'notes' | 'notHonoured'>
 
 export async function inspect(
   db: Kysely<Tables>,
@@ -91,7 +84,7 @@ export async function inspect(
   const facts = coverages.map(({ grid, layers }, index) => ({
     extent: extents[index] as LevelExtent,
     pixels: grid.width * grid.height,
-    layers: layers as LayerFacts[],
+    layers: layers as rules.LayerFacts[],
     spread: null,
   }))
   const files = { series, coverages: facts, notes, notHonoured }
@@ -119,16 +112,16 @@ export async function inspect(
 }
 
 function gatherFacts(
-  coverages: CoverageFacts<LayerFacts>[],
+  coverages: rules.CoverageFacts<rules.LayerFacts>[],
   read: CoverageStatistics[],
   spreads: (number | null)[],
-): Omit<ReadFacts, 'series'> {
+): Omit<rules.ReadFacts, 'series'> {
   const measured = coverages.map((coverage, index) => ({
     ...coverage,
     spread: spreads[index] ?? null,
     layers: (read[index]?.layers ?? []).map(({ layer, ...rest }) => ({ ...layer, ...rest })),
   }))
-  const of = (input: string | null) => (layer: LayerFacts) => layer.input === input
+  const of = (input: string | null) => (layer: rules.LayerFacts) => layer.input === input
   return {
     coverages: measured,
     // Layers on other grids would differ.
@@ -161,6 +154,6 @@ export async function inspectAgain(
   return judged([...stored, ...found], { allow: [...allow, ...allowed], strict })
 }
 
-function run<Facts>(checks: Check<Facts>[], facts: Facts, surroundings: Surroundings) {
+function run<Facts>(checks: rules.Check<Facts>[], facts: Facts, surroundings: rules.Surroundings) {
   return checks.flatMap((check) => check(facts, surroundings))
 }
