@@ -29,13 +29,13 @@ const ROOMS = [
 
 /** What there is to read may only shrink: lower these with each change that does. */
 const BUDGETS: SourceFigures = {
-  files: 374,
-  lines: 73_380,
+  files: 352,
+  lines: 68_102,
   median: 0,
-  exportedTypes: 618,
-  oneImporter: 112,
-  ofFunctions: 131,
-  bannedWords: 147,
+  exportedTypes: 536,
+  oneImporter: 108,
+  ofFunctions: 118,
+  bannedWords: 128,
 }
 
 const LONGEST_FILE = 500
