@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { ApiError } from '#src/errors.ts'
-import { addTo, createLimiter, type QueueState } from '#src/lib/fair-queue.ts'
+import { addTo, createLimiter, type QueueState } from '#src/lib/limiter.ts'
 import { networkOf, siteOf } from '#src/lib/network.ts'
 import type { Subject } from './queries.ts'
 import type { AccountRequest, Throttle } from './throttle.ts'

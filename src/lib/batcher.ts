@@ -1,4 +1,4 @@
-import { addTo } from './fair-queue.ts'
+import { addTo } from './limiter.ts'
 
 export interface BatcherOptions<Item, Result> {
   /** Gives one result for each item, in their order; an error is for its item alone. */

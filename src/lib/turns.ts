@@ -1,4 +1,4 @@
-import { type ClientKey, createClientQueue } from './fair-queue.ts'
+import { type ClientKey, createClientQueue } from './limiter.ts'
 
 /** Waits until a long computation may go on; most often it returns at once. */
 export type Pause = () => Promise<void>

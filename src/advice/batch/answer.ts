@@ -1,6 +1,6 @@
 import type { BatchParameters, BatchPoint } from '#schemas/batch.ts'
 import type { ProductDefinition, Series } from '#schemas/products/define.ts'
-import type { ClientKey } from '#src/lib/fair-queue.ts'
+import type { ClientKey } from '#src/lib/limiter.ts'
 import { fillMissing } from '#src/lib/promises.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
 import type { Pause } from '#src/lib/turns.ts'

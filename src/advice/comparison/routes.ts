@@ -18,7 +18,7 @@ import { observeQueue } from '#src/http/metrics/metrics.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import { createClientSignal, startDeadline, tooSlow } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
-import { createLimiter } from '#src/lib/fair-queue.ts'
+import { createLimiter } from '#src/lib/limiter.ts'
 import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { type Computation, computationUntil } from '../polygon/computing.ts'
 import {

@@ -1,4 +1,4 @@
-import { createLimiter, EVERYBODY } from '#src/lib/fair-queue.ts'
+import { createLimiter, EVERYBODY } from '#src/lib/limiter.ts'
 
 interface GuardLimits {
   /** Runs at the same time; a run that is too late keeps its permit until it ends. */

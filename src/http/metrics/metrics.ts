@@ -1,6 +1,6 @@
 import type { Aggregator } from 'prom-client'
 import type { BatcherState } from '#src/lib/batcher.ts'
-import type { QueueState } from '#src/lib/fair-queue.ts'
+import type { QueueState } from '#src/lib/limiter.ts'
 
 export interface MetricDefinition {
   type: 'counter' | 'gauge' | 'histogram'

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
 import { ApiError } from '#src/errors.ts'
-import { createLimiter, type Limiter, type LimiterLimits } from '#src/lib/fair-queue.ts'
+import { createLimiter, type Limiter, type LimiterLimits } from '#src/lib/limiter.ts'
 import type { App } from '../app.ts'
 import { observeQueue } from '../metrics/metrics.ts'
 import { clientKeyOf } from '../request.ts'

@@ -3,7 +3,7 @@ import { PRODUCTS } from '#schemas/products/index.ts'
 import { createLocationValidator } from '#src/advice/location/validator.ts'
 import { loadConfig } from '#src/config.ts'
 import { createTileStores } from '#src/data/tiles/stores.ts'
-import { EVERYBODY } from '#src/lib/fair-queue.ts'
+import { EVERYBODY } from '#src/lib/limiter.ts'
 import { createLookup, type Lookup } from '#src/lookup/lookup.ts'
 import { createProxiedApp, type ProxiedApp } from '#test/setup/proxied-app.ts'
 

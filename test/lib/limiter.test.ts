@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type ClientKey, createLimiter, type LimiterLimits, type Permit } from '#src/lib/fair-queue.ts'
+import { type ClientKey, createLimiter, type LimiterLimits, type Permit } from '#src/lib/limiter.ts'
 
 const FULL = new Error('full')
 
