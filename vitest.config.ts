@@ -7,9 +7,10 @@ import { findTestFiles } from './test/setup/test-files.ts'
 
 /** Tests that need a database run on a server, and many on the embedded one as well; see CONTRIBUTING.md. */
 export default defineConfig(async () => {
-  const files = findTestFiles()
+  const hasServer = Boolean(process.env.TEST_DATABASE_URL) || (await dockerAnswers())
+  const files = findTestFiles(hasServer)
   const projects = [unitProject(files.unit), databaseProject('embedded', files.embedded)]
-  if (process.env.TEST_DATABASE_URL || (await dockerAnswers())) {
+  if (hasServer) {
     projects.push(databaseProject('server', files.server))
   }
   return {

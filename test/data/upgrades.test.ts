@@ -55,8 +55,8 @@ const LANDED: [last: number, later: string[]][] = [
   [40, SINCE_0041],
 ]
 
-/** Tables that items have moved from, or have given rows. */
-const CHANGED = ['advisory_history_json', 'answer_template', 'history_subject']
+/** Tables that are gone, or have rows of moved items. */
+const CHANGED = ['advisory_history_json', 'answer_template', 'history_subject', 'tile_use']
 
 /** A copy of the scripts as far as a version had them. */
 async function scriptsUpTo(last: number, later: string[]): Promise<URL> {

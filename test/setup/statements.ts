@@ -36,7 +36,7 @@ export async function takeStatements(): Promise<string[]> {
     const file = relative(ROOT, url.replace(/^file:\/\//, ''))
     if (!QUERIES.test(file)) return []
     return functions
-      .filter(({ ranges }) => (ranges[0]?.count ?? 0) > 0)
+      .filter(({ functionName, ranges }) => functionName !== '' && (ranges[0]?.count ?? 0) > 0)
       .map(({ functionName }) => `${file} ${functionName}`)
   })
 }
