@@ -217,16 +217,19 @@ describe('functions', () => {
     expect(await ask('select test_answer()')).toEqual([{ test_answer: 1 }])
   })
 
-  test('each have a comment that says what they are for, and a file of their name', async () => {
+  test('and views each have a comment that says what they are for, and a file of their name', async () => {
     const functions = await ask(`
-      select proname as name, obj_description(pg_proc.oid, 'pg_proc') as comment
-      from pg_proc
-      join pg_namespace on pg_namespace.oid = pronamespace
-      where nspname = 'public' and not exists (
-        select from pg_depend
-        where classid = 'pg_proc'::regclass and objid = pg_proc.oid and deptype = 'e'
+      with made as (
+        select oid, 'pg_proc'::regclass as catalog, proname::text as name, pronamespace as namespace from pg_proc
+        union all
+        select oid, 'pg_class'::regclass, 'view_' || relname, relnamespace from pg_class where relkind = 'v'
       )
-      order by proname`)
+      select name, obj_description(oid, catalog::name) as comment
+      from made
+      where namespace = 'public'::regnamespace and not exists (
+        select from pg_depend where classid = catalog and objid = made.oid and deptype = 'e'
+      )
+      order by name collate "C"`)
     const names = (await readdir('sql/functions')).map((name) => name.replace('.sql', '')).sort()
     expect(functions).toEqual(
       names.map((name) => ({ name, comment: expect.stringMatching(/^[A-Z].{20,}\.$/) })),
