@@ -7,10 +7,9 @@ import { findTestFiles } from './test/setup/test-files.ts'
 
 /** Tests that need a database run on a server, and many on the embedded one as well; see CONTRIBUTING.md. */
 export default defineConfig(async () => {
-  const hasServer = Boolean(process.env.TEST_DATABASE_URL) || (await dockerAnswers())
-  const files = findTestFiles(hasServer)
+  const files = findTestFiles()
   const projects = [unitProject(files.unit), databaseProject('embedded', files.embedded)]
-  if (hasServer) {
+  if (process.env.TEST_DATABASE_URL || (await dockerAnswers())) {
     projects.push(databaseProject('server', files.server))
   }
   return {

@@ -1,15 +1,12 @@
 /** Runs before each test file. Modules are loaded once for many files, this one anew for each. */
-import { afterAll, beforeAll } from 'vitest'
+import { afterAll } from 'vitest'
 import { cpuSecondsSince } from './cpu-time.ts'
 import { removeFolders } from './folders.ts'
-import { startCounting, takeStatements } from './statements.ts'
 
 declare module 'vitest' {
   interface TaskMeta {
     /** Of a file: what it has computed, with the loading of its modules; see `cpu-time.ts`. */
     cpuSeconds?: number
-    /** Of a file on the embedded database: the functions of queries that ran. */
-    statements?: string[]
   }
 }
 
@@ -19,11 +16,3 @@ afterAll(({}, file) => {
   file.meta.cpuSeconds = cpuSecondsSince()
 })
 afterAll(removeFolders)
-
-if (process.env.TEST_DATABASE_KIND === 'embedded') {
-  beforeAll(startCounting)
-  // biome-ignore lint/correctness/noEmptyPattern: Vitest reads there which fixtures are wanted.
-  afterAll(async ({}, file) => {
-    file.meta.statements = await takeStatements()
-  })
-}

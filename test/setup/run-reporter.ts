@@ -3,7 +3,6 @@ import { CHROMIUM } from './chromium.ts'
 import { ownCpuSeconds } from './cpu-time.ts'
 import { POSTGRES_PROGRAMS } from './own-servers.ts'
 import { hasSharedBoundaries, hasSharedRasters, SHARED_BOUNDARIES, SHARED_RASTERS } from './shared-data.ts'
-import { listStatements } from './statements.ts'
 import { findTestFiles } from './test-files.ts'
 
 /** Time for a file of a project, in seconds, with two files at once on two idle cores; see CONTRIBUTING.md. */
@@ -48,28 +47,15 @@ export default class RunReporter implements Reporter {
       console.log(`${name}: ${summaryOf(ofProject)}, ${minutesText(secondsOf(ofProject))}`)
       console.log(`  most of it: ${dearestOf(ofProject)}`)
     }
-    this.#failWithoutStatements(projects.get('embedded') ?? [])
     // Its own part made the databases that tests begin with, and read the files for all.
     console.log(`${summaryOf(modules)}, ${minutesText(secondsOf(modules) + ownCpuSeconds())}`)
-  }
-
-  /** Fails a run of all files of the embedded database that does not try each statement there. */
-  #failWithoutStatements(modules: readonly TestModule[]): void {
-    if (modules.length < findTestFiles(true).embedded.length) return
-    const tried = new Set(modules.flatMap((module) => module.meta().statements ?? []))
-    const all = listStatements()
-    const missing = all.filter((name) => !tried.has(name))
-    console.log(`embedded: ${all.length - missing.length} of ${all.length} functions with statements ran`)
-    if (missing.length === 0) return
-    console.error(`No test of the embedded database runs:\n  ${missing.join('\n  ')}`)
-    process.exitCode = 1
   }
 
   /** What is not run because something is not there. */
   #skipped(counts: Map<string, number>): string[] {
     if (!counts.has('embedded') && !counts.has('server')) return []
     const chosen = (this.#vitest?.config.project ?? []).length > 0
-    const { embedded, server } = findTestFiles(counts.has('server'))
+    const { embedded, server } = findTestFiles()
     const alone = server.filter((file) => !embedded.includes(file)).length
     return [
       !chosen && !counts.has('server')

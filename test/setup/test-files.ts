@@ -6,8 +6,8 @@ const ROOT = resolve(import.meta.dirname, '../..')
 /** What makes databases reads where the templates are. */
 const DATABASES = "inject('templates')"
 
-/** Folders of what lies on the database. Without a server the embedded database runs their tests. */
-const WITH_STATEMENTS =
+/** Folders of what lies on the database: statements and geometry that each database has to do. */
+const ON_BOTH =
   /^test\/(accounts|advice|catalog|data\/(?!files|tiles)|history|ingest|lookup|products|raster|standards)/
 
 /** What a file may say of itself, as a line of its own: where it runs, and why. */
@@ -30,10 +30,10 @@ export interface TestFiles {
 
 /**
  * All test files. A file needs a database that makes one, itself or through a helper that it imports: no
- * list and no name has to be kept right. A server runs all of them, the embedded database those that say so; without a
- * server the embedded database runs those of the folders with statements as well.
+ * list and no name has to be kept right. Which one follows from its folder, unless it says so itself, as one
+ * has to that starts servers of its own alone.
  */
-export function findTestFiles(hasServer: boolean): TestFiles {
+export function findTestFiles(): TestFiles {
   const files = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.test.ts'))
     .map((name) => join('test', name))
@@ -42,15 +42,15 @@ export function findTestFiles(hasServer: boolean): TestFiles {
   const found: TestFiles = { unit: [], embedded: [], server: [] }
   for (const file of files) {
     const says = SAYS.test(readFileSync(join(ROOT, file), 'utf8'))
-    const projects = says || needsDatabase(file, answers) ? databasesOf(file, hasServer) : (['unit'] as const)
+    const projects = says || needsDatabase(file, answers) ? databasesOf(file) : (['unit'] as const)
     for (const project of projects) found[project].push(file)
   }
   return found
 }
 
-function databasesOf(file: string, hasServer: boolean): Kind[] {
+function databasesOf(file: string): Kind[] {
   const [, where] = SAYS.exec(readFileSync(join(ROOT, file), 'utf8')) ?? []
-  if (where === undefined) return hasServer || !WITH_STATEMENTS.test(file) ? ['server'] : ['embedded']
+  if (where === undefined) return ON_BOTH.test(file) ? ['embedded', 'server'] : ['server']
   const kinds = KINDS[where]
   if (!kinds) throw new Error(`${file} runs on "${where}", not on ${Object.keys(KINDS).join(' or ')}`)
   return kinds
