@@ -64,6 +64,8 @@ export async function prepareData(folder: string): Promise<BenchData> {
 
 /** What answers say of the release of the bench. */
 export const OF_RELEASE = {
+  country_code: 'eth',
+  crop: 'wheat',
   forecast_period: 'July 2022',
   forecast_month: '2022-07',
   release: 'fertilizer-eth-wheat-2022-07-v1',
