@@ -81,7 +81,8 @@ testOnServer.each([
   await other.query('begin; lock table publication in share row exclusive mode')
   const refused = attempt(code)
   const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-  await vi.waitFor(async () => expect((await other.query(waiting)).rowCount).toBe(1), PATIENCE)
+  // A transaction would see the sessions as they were when it first looked.
+  await vi.waitFor(async () => expect((await opened.database.pool.query(waiting)).rowCount).toBe(1), PATIENCE)
   await other.query(
     `insert into publication (product, country_code, crop_code, forecast_period, release_id)
      select product, country_code, crop_code, forecast_period, id from release where code = $1`,
