@@ -30,16 +30,8 @@ export interface Purchase {
   price: Decimal
 }
 
-/** The bottom is more than 0. */
-interface Fraction {
-  top: Decimal
-  bottom: Decimal
-}
-
 const ONE: Decimal = { digits: 1n, scale: 0 }
 const SHARE_DECIMALS = 4
-
-const whole = (digits: bigint): Decimal => ({ digits, scale: 0 })
 
 function countBags(kilograms: Decimal, bag: Decimal): Decimal {
   return quotient(kilograms, bag, 0, 'up')
@@ -57,90 +49,18 @@ export function costOfShare(purchases: readonly Purchase[], share: Decimal): Dec
 }
 
 /**
- * The largest share of every rate, at most 1, that a budget pays for, rounded down.
- *
- * The cost grows with the share, by leaps at each new bag. So the share ends before a new bag, or between two leaps,
- * where inputs by weight take the rest. For each input the search goes back from the last bag at prices by weight.
+ * The largest share of every rate, at most 1, that a budget pays for, rounded down. The cost grows with the share, by
+ * leaps at each new bag.
  */
 export function largestShare(purchases: readonly Purchase[], budget: Decimal): Decimal {
-  if (compare(costOfShare(purchases, ONE), budget) <= 0) return ONE
-  const inBags = purchases.filter(({ bag, kilograms }) => bag !== null && kilograms.digits > 0n)
-  const limit: Fraction = { top: budget, bottom: costByWeight(purchases) }
-  const leaps = inBags.map((purchase) => lastLeapPaid(purchase, purchases, budget, limit))
-  const last = leaps.reduce(later, { top: ZERO, bottom: ONE })
-  const { top, bottom } = addRest(last, purchases, budget)
-  return quotient(top, bottom, SHARE_DECIMALS, 'down')
-}
-
-/** The cost with divisible bags: a lower bound, and more than 0 where the cost is. */
-function costByWeight(purchases: readonly Purchase[]): Decimal {
-  // Rounded down, so that it stays a lower bound.
-  const parts = purchases.map(({ kilograms, bag, price }) =>
-    bag === null ? times(kilograms, price) : quotient(times(kilograms, price), bag, 9, 'down'),
-  )
-  return parts.reduce(plus, ZERO)
-}
-
-/** The last share before a new bag of an input that the budget pays for. */
-function lastLeapPaid(
-  { kilograms, bag }: Purchase,
-  purchases: readonly Purchase[],
-  budget: Decimal,
-  limit: Fraction,
-): Fraction {
-  const shareOf = (bags: bigint): Fraction => ({ top: times(whole(bags), bag as Decimal), bottom: kilograms })
-  const isPaid = (bags: bigint) => isWithin(shareOf(bags), purchases, budget)
-  const most = quotient(kilograms, bag as Decimal, 0, 'down').digits
-  const bags =
-    limit.bottom.digits > 0n
-      ? quotient(times(kilograms, limit.top), times(bag as Decimal, limit.bottom), 0, 'down').digits
-      : most
-  let [paid, unpaid, step] = [bags < most ? bags : most, most + 1n, 1n]
-  while (paid > 0n && !isPaid(paid)) {
-    unpaid = paid
-    paid = paid > step ? paid - step : 0n
-    step *= 2n
-  }
+  let [paid, unpaid] = [0n, 10n ** BigInt(SHARE_DECIMALS) + 1n]
   while (unpaid - paid > 1n) {
     const middle = (paid + unpaid) / 2n
-    if (isPaid(middle)) paid = middle
+    const cost = costOfShare(purchases, { digits: middle, scale: SHARE_DECIMALS })
+    if (compare(cost, budget) <= 0) paid = middle
     else unpaid = middle
   }
-  return shareOf(paid)
-}
-
-/** Whether a budget pays for a share. Both sides are multiplied by the bottom. */
-function isWithin({ top, bottom }: Fraction, purchases: readonly Purchase[], budget: Decimal): boolean {
-  let cost = ZERO
-  for (const { kilograms, bag, price } of purchases) {
-    const part = times(kilograms, top)
-    const units = bag === null ? part : times(quotient(part, times(bottom, bag), 0, 'up'), bottom)
-    cost = plus(cost, times(units, price))
-  }
-  return compare(cost, times(budget, bottom)) <= 0
-}
-
-/** Adds as much by weight as the budget pays for before a new bag. */
-function addRest(share: Fraction, purchases: readonly Purchase[], budget: Decimal): Fraction {
-  const { top, bottom } = share
-  let [cost, slope] = [ZERO, ZERO]
-  for (const { kilograms, bag, price } of purchases) {
-    const part = times(kilograms, top)
-    if (bag === null) {
-      cost = plus(cost, times(part, price))
-      slope = plus(slope, times(kilograms, price))
-    } else if (kilograms.digits > 0n) {
-      const begun = plus(quotient(part, times(bottom, bag), 0, 'down'), ONE)
-      cost = plus(cost, times(times(begun, bottom), price))
-    }
-  }
-  const left = minus(times(budget, bottom), cost)
-  if (left.digits <= 0n || slope.digits <= 0n) return share
-  return { top: plus(times(top, slope), left), bottom: times(bottom, slope) }
-}
-
-function later(a: Fraction, b: Fraction): Fraction {
-  return compare(times(a.top, b.bottom), times(b.top, a.bottom)) >= 0 ? a : b
+  return { digits: paid, scale: SHARE_DECIMALS }
 }
 
 const GRAMS = 3
