@@ -7,7 +7,6 @@ import {
   minus,
   plus,
   quotient,
-  type Rounding,
   rounded,
   times,
   toDecimal,
@@ -63,7 +62,19 @@ export function largestShare(purchases: readonly Purchase[], budget: Decimal): D
   return { digits: paid, scale: SHARE_DECIMALS }
 }
 
-const GRAMS = 3
+/** Decimals of exact figures: amounts to the gram. */
+const DECIMALS = { kg: 3, t: 6, cost: 2, return: 2 } as const
+type FigureKey = keyof typeof DECIMALS
+type Figures = Partial<Record<FigureKey, Decimal>>
+
+function roundFigure(key: FigureKey, value: Decimal): number {
+  return toNumber(rounded(value, DECIMALS[key]))
+}
+
+function mapFigures(figures: Figures, map: (key: FigureKey, value: Decimal) => number) {
+  const entries = Object.entries(figures) as [FigureKey, Decimal][]
+  return Object.fromEntries(entries.map(([key, value]) => [key, map(key, value)]))
+}
 
 /** Undefined where the composition of the input is not stored. */
 function computeNutrients(
@@ -76,33 +87,9 @@ function computeNutrients(
   const { n, p2o5, k2o, s } = found
   const of = (percent: number) => {
     const { digits, scale } = times(kilograms, toDecimal(percent))
-    return toNumber(rounded({ digits, scale: scale + 2 }, GRAMS))
+    return roundFigure('kg', { digits, scale: scale + 2 })
   }
   return { N: of(n), P2O5: of(p2o5), K2O: of(k2o), S: of(s) }
-}
-
-type MassKey = 'kg' | 't'
-
-/** Decimals of amounts, to the gram. */
-const MASS_DECIMALS = { kg: 3, t: 6 } as const
-const MONEY_DECIMALS = 2
-
-function roundMoney(value: Decimal): number {
-  return toNumber(rounded(value, MONEY_DECIMALS))
-}
-
-function roundMass(value: Decimal, key: MassKey): number {
-  return toNumber(rounded(value, MASS_DECIMALS[key]))
-}
-
-const HALF: Rounding = 'half away from zero'
-
-function meanMoney(sum: Decimal, weight: Decimal): number {
-  return toNumber(quotient(sum, weight, MONEY_DECIMALS, HALF))
-}
-
-function meanMass(sum: Decimal, weight: Decimal, key: MassKey): number {
-  return toNumber(quotient(sum, weight, MASS_DECIMALS[key], HALF))
 }
 
 /** The amount of one layer. */
@@ -116,136 +103,92 @@ interface ScenarioPart {
   purchase: Purchase | null
 }
 
-type ScenarioQuantities = NonNullable<Quantities['scenarios']>[number]
-
-/** A scenario with its measure: the amount of a harvest, or the cost of inputs. */
-interface Measured {
-  scenario: string | null
-  measure: Decimal
-  result: ScenarioQuantities
-}
-
 /** Decimals of hectares: a square centimetre. */
 const HECTARE_DECIMALS = 8
 
 function summarize(
   plan: QuantityPlan,
-  key: MassKey,
+  key: 'kg' | 't',
   { value, unit, hectares }: FieldArea,
   parts: readonly ScenarioPart[],
 ): Quantities {
   const area = { value: toNumber(value), unit, ha: toNumber(rounded(hectares, HECTARE_DECIMALS)) }
-  const isProduce = parts.every(({ input }) => input === null)
-  const { currency } = plan
+  const { currency, producePrice, budget } = plan
   const money = currency !== null && { currency }
-  if (isProduce) return { area, ...(plan.producePrice && money), ...sumHarvest(plan, key, parts) }
-  const unpriced = unpricedIn(parts)
-  const isPriced = parts.some(({ purchase }) => purchase !== null)
-  if (!isPriced) return { area }
-  return { area, ...money, ...sumCosts(plan, parts), ...(unpriced.length > 0 && { unpriced }) }
-}
-
-function sumHarvest(plan: QuantityPlan, key: MassKey, parts: readonly ScenarioPart[]): Partial<Quantities> {
-  const { producePrice } = plan
-  const measured = parts.map(
-    ({ scenario, amount, kilograms }): Measured => ({
-      scenario,
-      measure: amount,
-      result: {
-        scenario,
-        [key]: roundMass(amount, key),
-        ...(producePrice && { return: roundMoney(times(kilograms, producePrice)) }),
-      },
-    }),
-  )
-  const { weight, sumOf } = weighing(plan, measured)
-  const expected = weight.digits > 0n && {
-    expected: {
-      [key]: meanMass(
-        sumOf(({ measure }) => measure),
-        weight,
-        key,
-      ),
-      ...(producePrice && {
-        return: meanMoney(
-          sumOf((_, index) => times((parts[index] as ScenarioPart).kilograms, producePrice)),
-          weight,
-        ),
-      }),
-    },
+  if (parts.every(({ input }) => input === null)) {
+    const harvests = parts.map(({ scenario, amount, kilograms }): Measured => {
+      const sold = producePrice && { return: times(kilograms, producePrice) }
+      return { scenario, figures: { [key]: amount, ...sold } }
+    })
+    return { area, ...(producePrice && money), ...compareScenarios(plan, key, harvests) }
   }
-  return { ...extremes(measured), ...expected }
-}
-
-function sumCosts(plan: QuantityPlan, parts: readonly ScenarioPart[]): Partial<Quantities> {
-  const scenarios = [...new Set(parts.map(({ scenario }) => scenario))]
-  const measured = scenarios.flatMap((scenario): Measured[] => {
+  if (parts.every(({ purchase }) => purchase === null)) return { area }
+  const scenarios = [...new Set(parts.map(({ scenario }) => scenario))].flatMap((scenario) => {
     const own = parts.filter((part) => part.scenario === scenario)
     if (own.some(isUnpriced)) return []
     const purchases = own.flatMap(({ purchase }) => purchase ?? [])
-    const cost = purchases.map(computeCost).reduce(plus, ZERO)
-    return [
-      {
-        scenario,
-        measure: cost,
-        result: { scenario, cost: roundMoney(cost), ...findShare(plan, purchases) },
-      },
-    ]
+    const share = budget === null ? null : largestShare(purchases, budget)
+    return [{ scenario, figures: { cost: costOfShare(purchases, ONE) }, purchases, share }]
   })
-  const { weight, sumOf } = weighing(plan, measured)
-  const bare = measured.map(({ result: { scenario, cost }, ...rest }) => ({
-    ...rest,
-    result: { scenario: scenario as string | null, ...(cost !== undefined && { cost }) },
-  }))
+  const unpriced = [...new Set(parts.filter(isUnpriced).map(({ input }) => input as string))]
   return {
-    scenarios: measured.map(({ result }) => result),
-    ...extremes(bare),
-    ...(weight.digits > 0n && {
-      expected: {
-        cost: meanMoney(
-          sumOf(({ measure }) => measure),
-          weight,
-        ),
-      },
-    }),
+    area,
+    ...money,
+    scenarios: scenarios.map(({ share, purchases, ...measured }) => ({
+      ...describeScenario(measured),
+      ...(share && {
+        share: toNumber(share),
+        share_cost: roundFigure('cost', costOfShare(purchases, share)),
+      }),
+    })),
+    ...compareScenarios(plan, 'cost', scenarios),
+    ...(unpriced.length > 0 && { unpriced }),
   }
-}
-
-function findShare({ budget }: QuantityPlan, purchases: readonly Purchase[]): Partial<ScenarioQuantities> {
-  if (budget === null) return {}
-  const share = largestShare(purchases, budget)
-  return { share: toNumber(share), share_cost: roundMoney(costOfShare(purchases, share)) }
 }
 
 function isUnpriced({ input, purchase, kilograms }: ScenarioPart): boolean {
   return input !== null && purchase === null && kilograms.digits > 0n
 }
 
-function unpricedIn(parts: readonly ScenarioPart[]): string[] {
-  return [...new Set(parts.filter(isUnpriced).map(({ input }) => input as string))]
+interface Measured {
+  scenario: string | null
+  figures: Figures
 }
 
-/** The first of those with the least, and of those with the most. */
-function extremes(measured: readonly Measured[]): Pick<Quantities, 'least' | 'most'> {
+function describeScenario({ scenario, figures }: Measured) {
+  return { scenario, ...mapFigures(figures, roundFigure) }
+}
+
+/**
+ * The first scenario with the least, the first with the most, and the weighted mean.
+ *
+ * @param measure the figure that scenarios are compared by
+ */
+function compareScenarios(
+  { weights }: QuantityPlan,
+  measure: FigureKey,
+  measured: readonly Measured[],
+): Pick<Quantities, 'least' | 'most' | 'expected'> {
   const [first] = measured
   if (!first) return {}
-  const least = measured.reduce((a, b) => (compare(b.measure, a.measure) < 0 ? b : a), first)
-  const most = measured.reduce((a, b) => (compare(b.measure, a.measure) > 0 ? b : a), first)
-  return { least: least.result, most: most.result }
-}
-
-/** The total weight of scenarios, and weighted sums. */
-function weighing({ weights }: QuantityPlan, measured: readonly Measured[]) {
+  const differ = (a: Measured, b: Measured) =>
+    compare(a.figures[measure] as Decimal, b.figures[measure] as Decimal)
+  const least = measured.reduce((a, b) => (differ(b, a) < 0 ? b : a))
+  const most = measured.reduce((a, b) => (differ(b, a) > 0 ? b : a))
   const isAlone = measured.every(({ scenario }) => restates(scenario))
-  const findWeight = (scenario: string | null): Decimal => {
+  const findWeight = ({ scenario }: Measured): Decimal => {
     if (weights) return weights.get(normalizeName(scenario ?? ''))?.value ?? ZERO
     return restates(scenario) && !isAlone ? ZERO : ONE
   }
-  const each = measured.map(({ scenario }) => findWeight(scenario))
+  const total = measured.map(findWeight).reduce(plus, ZERO)
+  const findMean = (key: FigureKey) => {
+    const parts = measured.map((one) => times(one.figures[key] as Decimal, findWeight(one)))
+    return toNumber(quotient(parts.reduce(plus, ZERO), total, DECIMALS[key], 'half away from zero'))
+  }
   return {
-    weight: each.reduce(plus, ZERO),
-    sumOf: (measureOf: (one: Measured, index: number) => Decimal) =>
-      measured.map((one, index) => times(measureOf(one, index), each[index] as Decimal)).reduce(plus, ZERO),
+    least: describeScenario(least),
+    most: describeScenario(most),
+    ...(total.digits > 0n && { expected: mapFigures(first.figures, findMean) }),
   }
 }
 
@@ -274,15 +217,16 @@ export function computeQuantities(
   area: FieldArea,
 ): QuantityResult {
   const { plan } = rules
-  const key = MASS_KEYS[product.unit] as MassKey
+  const key = MASS_KEYS[product.unit] as 'kg' | 't'
   const parts: ScenarioPart[] = []
-  const entries = layers.map((layer, index) => {
+  const entries = layers.map(({ input, scenario }, index) => {
     const amount = amounts[index] ?? null
     if (amount === null) return null
     const kilograms = key === 't' ? times(amount, THOUSAND) : amount
-    const purchase = layer.input === null ? null : makePurchase(plan, layer.input, kilograms)
-    parts.push({ scenario: layer.scenario, input: layer.input, amount, kilograms, purchase })
-    return makeEntry(rules, layer, { amount, kilograms, purchase }, key)
+    const purchase = input === null ? null : makePurchase(plan, input, kilograms)
+    const part = { scenario, input, amount, kilograms, purchase }
+    parts.push(part)
+    return makeEntry(rules, part, key)
   })
   return { entries, quantities: summarize(plan, key, area, parts) }
 }
@@ -300,13 +244,12 @@ function makePurchase(plan: QuantityPlan, input: string, kilograms: Decimal): Pu
 
 function makeEntry(
   { plan, compositions }: QuantityRules,
-  { input }: LayerLabel,
-  { amount, kilograms, purchase }: Pick<ScenarioPart, 'amount' | 'kilograms' | 'purchase'>,
-  key: MassKey,
+  { input, amount, kilograms, purchase }: ScenarioPart,
+  key: 'kg' | 't',
 ): Quantity {
-  const entry: Quantity = { [key]: roundMass(amount, key) }
+  const entry: Quantity = { [key]: roundFigure(key, amount) }
   if (input === null) {
-    if (plan.producePrice) entry.return = roundMoney(times(kilograms, plan.producePrice))
+    if (plan.producePrice) entry.return = roundFigure('return', times(kilograms, plan.producePrice))
     return entry
   }
   const bag = plan.bags.get(normalizeName(input))?.value
@@ -314,9 +257,9 @@ function makeEntry(
     const bags = countBags(kilograms, bag)
     entry.bags = toNumber(bags)
     entry.bag_kg = toNumber(bag)
-    entry.rest_kg = roundMass(minus(times(bags, bag), kilograms), 'kg')
+    entry.rest_kg = roundFigure('kg', minus(times(bags, bag), kilograms))
   }
-  if (purchase) entry.cost = roundMoney(computeCost(purchase))
+  if (purchase) entry.cost = roundFigure('cost', computeCost(purchase))
   const nutrients = plan.nutrients ? computeNutrients(compositions, input, kilograms) : undefined
   if (nutrients) entry.nutrients_kg = nutrients
   return entry
