@@ -30,7 +30,7 @@ const ROOMS = [
 /** What there is to read may only shrink: lower these with each change that does. */
 const BUDGETS: SourceFigures = {
   files: 374,
-  lines: 73_380,
+  lines: 73_243,
   median: 0,
   exportedTypes: 618,
   oneImporter: 112,
