@@ -29,10 +29,11 @@ const REQUESTS = {
   ],
 } as const
 
-/** Requests before and while the service is measured: work in the background is in none but some of them. */
+/** A file counts where each round enters it: work in the background is in some rounds alone. */
 const ROUNDS = 5
 
 const folder = mkdtempSync(join(tmpdir(), 'agro-entered-'))
+process.on('exit', () => rmSync(folder, { recursive: true }))
 const PORT = 43_117
 const config = loadConfig({ PORT: String(PORT), DATA_DIR: folder })
 const cluster = await openCluster(config, () => undefined)
@@ -52,7 +53,6 @@ for (const [name, [path, body]] of Object.entries(REQUESTS)) {
   }
   console.log(`${name}: ${files.length}\n  ${files.join('\n  ')}`)
 }
-process.on('exit', () => rmSync(folder, { recursive: true }))
 await service.stop()
 
 async function logIn(): Promise<string> {
