@@ -44,6 +44,8 @@ const text = QUERIES[process.env.TABLE as keyof typeof QUERIES]
 interface Layer {
   id: string
   code: string
+  country: string
+  crop: string
   synthetic: boolean
   period: string
   month: string
@@ -56,13 +58,13 @@ interface Layer {
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 })
 const { rows: layers } = await pool.query<Layer>(
   `select
-    release.id, code, synthetic, to_char(release.forecast_period, 'FMMonth YYYY') as period,
+    release.id, code, country_code as country, crop, synthetic, to_char(release.forecast_period, 'FMMonth YYYY') as period,
     to_char(release.forecast_period, 'YYYY-MM') as month, input, scenario, decimals
   from release join layer on layer.release_id = release.id
   where release.code = $1 order by layer.ordinal`,
   [process.env.RELEASE],
 )
-const [{ id, code, synthetic, period, month }] = layers as [Layer]
+const [{ id, code, country, crop, synthetic, period, month }] = layers as [Layer]
 
 const { app, schema } = plainFastify()
 app.post<{ Body: PointRequest }>(PATH, { schema }, async ({ body: { lat, lng, name } }, reply) => {
@@ -82,6 +84,8 @@ app.post<{ Body: PointRequest }>(PATH, { schema }, async ({ body: { lat, lng, na
   }
   return {
     location: { name: name ?? 'Point', lat, lng, type: 'point' },
+    country_code: country,
+    crop,
     forecast_period: period,
     forecast_month: month,
     release: code,
