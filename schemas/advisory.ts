@@ -1,30 +1,25 @@
-import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
+import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import {
+  boolean,
   CountrySource,
+  count,
   ErrorBody,
   Ignored,
   IgnoredName,
+  integer,
   Latitude,
   Longitude,
+  number,
   oneOf,
   orNull,
   ref,
+  string,
+  textBody,
 } from './common.ts'
 import { FORECAST_MONTH, SCENARIOS, STALE, SYNTHETIC } from './glossary.ts'
 import { asRemainder, PointRemainder, PointRequest, ShortText } from './point-request.ts'
 import { componentOf, examplePlaceOf, ofSeasonless, type ProductContract } from './product.ts'
-import {
-  hasQuantities,
-  QuantityFields,
-  quantitiesOfAnswer,
-  quantityComponents,
-  quantityOfEntry,
-} from './quantities.ts'
-
-const Count = (description: string, example: number) =>
-  Type.Integer({ minimum: 0, description, examples: [example] })
-
-const OfCrs = (description: string, example: number) => Type.Number({ description, examples: [example] })
+import { quantitiesOfAnswer, quantityComponents, quantityOfEntry, seasonlessMembers } from './quantities.ts'
 
 const ProvenanceLayer = Type.Object(
   {
@@ -35,11 +30,10 @@ const ProvenanceLayer = Type.Object(
     }),
     input: orNull(Type.String(), 'The input or species; null where the product has none.', null),
     scenario: Type.Union([Type.String(), Type.Null()], { examples: ['Normal'] }),
-    raw: Type.Number({
-      description:
-        'The number that is stored of the pixel, unrounded. The value is `raw` * `scale` + `offset`, rounded.',
-      examples: [2464.1298828125],
-    }),
+    raw: number(
+      'The number that is stored of the pixel, unrounded. The value is `raw` * `scale` + `offset`, rounded.',
+      2464.1298828125,
+    ),
     scale: Type.Number({ examples: [1] }),
     offset: Type.Number({ examples: [0] }),
   },
@@ -48,21 +42,21 @@ const ProvenanceLayer = Type.Object(
 
 const ProvenancePixel = Type.Object(
   {
-    srid: Type.Integer({ description: 'EPSG code of the CRS of the grid.', examples: [4326] }),
-    column: Count('Counted from 0, at the left.', 550),
-    row: Count('Counted from 0, at the top.', 540),
+    srid: integer('EPSG code of the CRS of the grid.', 4326),
+    column: count('Counted from 0, at the left.', 550),
+    row: count('Counted from 0, at the top.', 540),
     centre: Type.Object(
       {
-        x: OfCrs('In the CRS of the grid.', 38.505),
-        y: OfCrs('In the CRS of the grid.', 9.495),
+        x: number('In the CRS of the grid.', 38.505),
+        y: number('In the CRS of the grid.', 9.495),
         lng: Longitude,
         lat: Latitude,
       },
       { description: 'The middle of the pixel.' },
     ),
     size: Type.Object({
-      x: OfCrs('Its width, in the unit of the CRS.', 0.01),
-      y: OfCrs('Its height.', 0.01),
+      x: number('Its width, in the unit of the CRS.', 0.01),
+      y: number('Its height.', 0.01),
       unit: Type.String({ examples: ['degree'] }),
     }),
     layers: Type.Array(ref(ProvenanceLayer)),
@@ -73,15 +67,12 @@ const ProvenancePixel = Type.Object(
 export const Provenance = Type.Object(
   {
     release: Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
-    source: Type.String({
-      description: 'The maker of its values.',
-      examples: ['Ministry of Agriculture, agronomy model 4.2'],
-    }),
+    source: string('The maker of its values.', 'Ministry of Agriculture, agronomy model 4.2'),
     licence: Type.String({ examples: ['CC BY 4.0'] }),
-    checksum: Type.String({
-      description: 'SHA-256 of the definitions of its layers and of the files that it was loaded from.',
-      examples: ['2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae'],
-    }),
+    checksum: string(
+      'SHA-256 of the definitions of its layers and of the files that it was loaded from.',
+      '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
+    ),
     pixels: Type.Array(ref(ProvenancePixel), {
       description: 'One for each grid that has a value at the point.',
     }),
@@ -93,9 +84,6 @@ export const Provenance = Type.Object(
 )
 export type Provenance = Static<typeof Provenance>
 
-/** The components of it, in the order of the document. */
-const PROVENANCE_COMPONENTS = [ProvenanceLayer, ProvenancePixel, Provenance]
-
 /** The member of answers that have it. */
 export const ProvenanceMember = Type.Optional(
   Type.Array(ref(Provenance), {
@@ -106,7 +94,7 @@ export const ProvenanceMember = Type.Optional(
 
 export const Location = Type.Object(
   {
-    name: Type.String({ description: 'The label of the request.', examples: ['My field'] }),
+    name: string('The label of the request.', 'My field'),
     lat: Type.Number({ examples: [9.5] }),
     lng: Type.Number({ examples: [38.5] }),
     type: oneOf(['point', 'polygon'], 'The kind of place.'),
@@ -114,42 +102,15 @@ export const Location = Type.Object(
   { $id: 'Location' },
 )
 
-const Scenario = Type.String({
-  description: `How the season turns out:\n\n${SCENARIOS.map(
+const Scenario = string(
+  `How the season turns out:\n\n${SCENARIOS.map(
     ({ scenario, description }) => `- \`${scenario}\`: ${description}`,
   ).join('\n')}\n\nOr another by its name, as published by the source.`,
-  examples: ['Above Normal', 'Normal', 'Below Normal', 'Dominant'],
-})
-
-const Period = Type.String({
-  description: `${FORECAST_MONTH} In English.`,
-  examples: ['July 2026'],
-})
-
-const Month = Type.String({
-  description: 'The same month as `YYYY-MM`, as requests take it in `forecast_period`.',
-  examples: ['2026-07'],
-})
-
-const AnsweredCountry = Type.String({
-  description: 'The code of the country that was answered for.',
-  examples: ['eth'],
-})
-
-const AnsweredCrop = orNull(
-  Type.String(),
-  'The code of the crop that was answered for; null where the answer is of no crop.',
-  'wheat',
+  'Above Normal',
+  'Normal',
+  'Below Normal',
+  'Dominant',
 )
-
-const Release = Type.String({
-  description: 'The code of the release that answered, as in `GET /catalog`.',
-  examples: ['yield-eth-wheat-2026-07-v1'],
-})
-
-const Synthetic = Type.Boolean({ description: SYNTHETIC })
-
-const Stale = Type.Boolean({ description: STALE })
 
 /** What feedback is given to; see `schemas/history.ts`. */
 export const HistoryId = Type.String({
@@ -157,17 +118,11 @@ export const HistoryId = Type.String({
   description: 'The id of this answer in the history of the caller. For callers with a valid token.',
 })
 
-export interface PointSchemas<Product extends ProductContract = ProductContract> {
-  product: Product
-  request: TObject
-  /** The body beside a query. */
-  remainder: TObject
-  /** One layer of the answer. */
-  entry: TObject
-  response: TObject
-}
+export type PointSchemas<Product extends ProductContract = ProductContract> = ReturnType<
+  typeof definePointSchemas<Product>
+>
 
-export function definePointSchemas<Product extends ProductContract>(product: Product): PointSchemas<Product> {
+export function definePointSchemas<Product extends ProductContract>(product: Product) {
   const entry = defineEntry(product)
   const response = defineResponse(product, entry)
   return { product, request: defineRequest(product), remainder: defineRemainder(product), entry, response }
@@ -178,28 +133,22 @@ function defineRemainder(product: ProductContract): TObject {
   return asRemainder(defineRequest(product), `${componentOf(product)}PointRemainder`)
 }
 
-/** Products without seasons take no crop and no month. */
 function defineRequest(product: ProductContract): TObject {
   if (product.seasonal) return PointRequest
   const component = componentOf(product)
   const { lat, lng, country_code, name } = examplePlaceOf(product)
-  const { crop: _, forecast_period: __, ...properties } = PointRequest.properties
-  return Type.Object(hasQuantities(product) ? properties : withoutQuantities(properties), {
+  return Type.Object(seasonlessMembers(product, PointRequest.properties), {
     $id: `${component}PointRequest`,
     description: `A point. ${component} needs no crop; fields that are not listed are ignored, and named in \`ignored\` where no other product has them.`,
     examples: [{ lat, lng, country_code, name }],
   })
 }
 
-function withoutQuantities(properties: TProperties): TProperties {
-  return Object.fromEntries(Object.entries(properties).filter(([name]) => !(name in QuantityFields)))
-}
-
 function defineEntry(product: ProductContract): TObject {
   const { input, seasonal, value } = product
   return Type.Object(
     {
-      ...(input && { [input.key]: Type.String({ description: input.description }) }),
+      ...(input && { [input.key]: string(input.description) }),
       ...(seasonal && { scenario: Scenario }),
       [value.key]: value.schema,
       ...quantityOfEntry(product),
@@ -236,23 +185,42 @@ interface ReleaseMember {
 
 /** The members of an answer about its release, in order. */
 const RELEASE_MEMBERS: readonly ReleaseMember[] = [
-  { name: 'country_code', schema: AnsweredCountry, value: ({ countryCode }) => countryCode },
-  { name: 'crop', schema: AnsweredCrop, value: ({ cropCode }) => cropCode },
+  {
+    name: 'country_code',
+    schema: string('The code of the country that was answered for.', 'eth'),
+    value: ({ countryCode }) => countryCode,
+  },
+  {
+    name: 'crop',
+    schema: orNull(
+      Type.String(),
+      'The code of the crop that was answered for; null where the answer is of no crop.',
+      'wheat',
+    ),
+    value: ({ cropCode }) => cropCode,
+  },
   {
     name: 'forecast_period',
-    schema: Period,
+    schema: string(`${FORECAST_MONTH} In English.`, 'July 2026'),
     seasonal: true,
     value: ({ forecastName }) => forecastName ?? undefined,
   },
   {
     name: 'forecast_month',
-    schema: Month,
+    schema: string('The same month as `YYYY-MM`, as requests take it in `forecast_period`.', '2026-07'),
     seasonal: true,
     value: ({ forecastMonth }) => forecastMonth ?? undefined,
   },
-  { name: 'release', schema: Release, value: ({ code }) => code },
-  { name: 'synthetic', schema: Synthetic, value: ({ synthetic }) => synthetic },
-  { name: 'stale', schema: Type.Optional(Stale), value: ({ stale }) => stale || undefined },
+  {
+    name: 'release',
+    schema: string(
+      'The code of the release that answered, as in `GET /catalog`.',
+      'yield-eth-wheat-2026-07-v1',
+    ),
+    value: ({ code }) => code,
+  },
+  { name: 'synthetic', schema: boolean(SYNTHETIC), value: ({ synthetic }) => synthetic },
+  { name: 'stale', schema: Type.Optional(boolean(STALE)), value: ({ stale }) => stale || undefined },
 ]
 
 /** The schemas of the members of an answer about its release. */
@@ -322,49 +290,37 @@ function defineResponse(product: ProductContract, entry: TObject): TObject {
 
 const { error, code, details } = ErrorBody.properties
 
-/**
- * What a point's answer says of the place, or why it has nothing to say: the members of an answer where
- * that of one point is a part.
- */
+const OF_WHOLE_ANSWERS = ['location', 'history_id', 'provenance', 'ignored']
+
+/** The values of one of many answers, or the reason for none. */
 export function dataOrReason({
   product,
   response,
 }: Pick<PointSchemas, 'product' | 'response'>): Record<string, TSchema> {
-  const {
-    location: _,
-    history_id: __,
-    provenance: ___,
-    ignored: ____,
-    ...data
-  } = response.properties as Record<string, TSchema>
+  const data = Object.entries(response.properties).filter(([name]) => !OF_WHOLE_ANSWERS.includes(name))
+  const members = data.map(([name, schema]) => [
+    name,
+    name === product.entries
+      ? orNull(schema, 'Null where there is no value: see `error`.')
+      : Type.Optional(schema),
+  ])
   return {
-    ...Object.fromEntries(
-      Object.entries(data).map(([name, schema]) => [
-        name,
-        name === product.entries
-          ? orNull(schema, 'Null where there is no value: see `error`.')
-          : Type.Optional(schema),
-      ]),
-    ),
+    ...Object.fromEntries(members),
     error: Type.Optional(error),
     code: Type.Optional(code),
     details: Type.Optional(details),
   }
 }
 
-export const PointAnswerTable = Type.String({
-  $id: 'PointAnswerTable',
-  description:
-    'A header and one row: `name`, `lat`, `lng`, what every answer says of its release, and a column for each layer, empty where it has no value. Texts that a spreadsheet would take for a formula have an apostrophe before them.',
-  examples: [
-    'name,lat,lng,country_code,crop,forecast_period,forecast_month,release,synthetic,yield_kg_ha Normal\r\nMy field,9.5,38.5,eth,wheat,July 2026,2026-07,yield-eth-wheat-2026-07-v1,false,3694\r\n',
-  ],
-})
+export const PointAnswerTable = textBody(
+  'PointAnswerTable',
+  'A header and one row: `name`, `lat`, `lng`, what every answer says of its release, and a column for each layer, empty where it has no value. Texts that a spreadsheet would take for a formula have an apostrophe before them.',
+  'name,lat,lng,country_code,crop,forecast_period,forecast_month,release,synthetic,yield_kg_ha Normal\r\nMy field,9.5,38.5,eth,wheat,July 2026,2026-07,yield-eth-wheat-2026-07-v1,false,3694\r\n',
+)
 
-export const ReleaseHeader = Type.String({
-  description:
-    'The release that the answer was computed from, as in `GET /catalog`; several are separated by commas. One that begins with `synthetic-` is demonstration data, made by a formula.',
-})
+export const ReleaseHeader = string(
+  'The release that the answer was computed from, as in `GET /catalog`; several are separated by commas. One that begins with `synthetic-` is demonstration data, made by a formula.',
+)
 
 export const HistoryHeader = Type.Enum(['full', 'service-full'], {
   description:
@@ -378,7 +334,7 @@ export function listPointComponents(schemas: readonly PointSchemas[]): TSchema[]
     ...new Set([PointRemainder, ...schemas.map(({ remainder }) => remainder)]),
     Location,
     IgnoredName,
-    ...PROVENANCE_COMPONENTS,
+    ...[ProvenanceLayer, ProvenancePixel, Provenance],
     ...quantityComponents,
     ShortText,
     ...schemas.map(({ entry }) => entry),

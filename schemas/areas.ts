@@ -3,11 +3,15 @@ import {
   Cursor,
   documentedAs,
   extent,
+  filter,
   NextCursor,
+  number,
   oneOf,
   orNull,
+  page,
   pageLimit,
   ref,
+  string,
   text,
   withDefault,
 } from './common.ts'
@@ -18,9 +22,6 @@ export const MAX_LEVEL = 3
 
 /** The levels below the country. */
 export const LEVELS_BELOW = Array.from({ length: MAX_LEVEL }, (_, index) => index + 1)
-
-const GEOMETRIES = ['none', 'simplified', 'full'] as const
-const FORMATS = ['json', 'geojson'] as const
 
 /** What `GET /admin` is taken to ask for where it says nothing. */
 export const ADMIN_DEFAULTS = { geometry: 'none', limit: 1000 } as const
@@ -33,17 +34,17 @@ export const AdminQuery = Type.Object({
     description: `How far down: 1 for regions, provinces or counties, then ${LEVELS_BELOW.slice(1).join(' and ')}.`,
     examples: [1],
   }),
-  parent: Type.Optional(text(100, 'Only areas within this one: the code of an area of any level above.')),
+  parent: filter('Only areas within this one: the code of an area of any level above.'),
   geometry: withDefault(
     oneOf(
-      GEOMETRIES,
+      ['none', 'simplified', 'full'],
       'The shapes of the areas: none, simplified for maps (neighbours may not touch exactly), or full. A page of full shapes may end early.',
     ),
     ADMIN_DEFAULTS.geometry,
   ),
   format: withDefault(
     oneOf(
-      FORMATS,
+      ['json', 'geojson'],
       'The format: a list, or a GeoJSON FeatureCollection, as with `Accept: application/geo+json`.',
     ),
     'json',
@@ -52,17 +53,22 @@ export const AdminQuery = Type.Object({
   cursor: Cursor,
 })
 
-const Level = Type.Integer({
-  minimum: 0,
-  maximum: MAX_LEVEL,
-  description: '0 is the country.',
-  examples: [1],
-})
+/** A level of administrative areas. */
+export function areaLevel(description: string, ...examples: number[]) {
+  return Type.Integer({
+    minimum: 0,
+    maximum: MAX_LEVEL,
+    description,
+    ...(examples.length > 0 && { examples }),
+  })
+}
+
+const Level = areaLevel('0 is the country.', 1)
 
 export const AdminReference = Type.Object(
   {
     level: Level,
-    code: Type.String({ description: 'The stable code of the area, for requests.', examples: ['RWA-02'] }),
+    code: string('The stable code of the area, for requests.', 'RWA-02'),
     name: Type.String({ examples: ['Southern Province'] }),
   },
   { $id: 'AdminReference', description: 'An administrative area by its name.' },
@@ -87,7 +93,7 @@ const Centroid = Type.Object(
   { description: 'The centre of mass, which may lie outside of a bent area.' },
 )
 
-const AreaKm2 = Type.Number({ description: 'Square kilometres.', examples: [5963] })
+const AreaKm2 = number('Square kilometres.', 5963)
 
 // Not checked when it is written: shapes are large, and the database has made them.
 const Geometry = Type.Unsafe<object>(
@@ -96,7 +102,7 @@ const Geometry = Type.Unsafe<object>(
 
 export const AdminArea = Type.Object(
   {
-    code: Type.String({ description: 'The stable code of the area, for requests.' }),
+    code: string('The stable code of the area, for requests.'),
     name: Type.String(),
     level: Level,
     country_code: Type.String(),
@@ -112,35 +118,23 @@ export const AdminArea = Type.Object(
 )
 export type AdminArea = Static<typeof AdminArea>
 
-export const AdminAreaList = Type.Object(
-  {
-    items: Type.Array(ref(AdminArea), { description: 'In the order of their codes.' }),
-    next_cursor: NextCursor,
-  },
-  {
-    $id: 'AdminAreaList',
-    examples: [
-      {
-        items: [
-          {
-            code: 'RWA-01',
-            name: 'City of Kigali',
-            level: 1,
-            country_code: 'rwa',
-            parents: [{ level: 0, code: 'RWA', name: 'Rwanda' }],
-            area_km2: 730.21,
-            bbox: [29.98, -2.08, 30.28, -1.78],
-            centroid: { lat: -1.93, lng: 30.13 },
-          },
-        ],
-        next_cursor: null,
-      },
-    ],
-  },
-)
+const EXAMPLE_AREA = {
+  code: 'RWA-01',
+  name: 'City of Kigali',
+  level: 1,
+  country_code: 'rwa',
+  parents: [{ level: 0, code: 'RWA', name: 'Rwanda' }],
+  area_km2: 730.21,
+  bbox: [29.98, -2.08, 30.28, -1.78],
+  centroid: { lat: -1.93, lng: 30.13 },
+}
+
+export const AdminAreaList = page(AdminArea, 'AdminAreaList', 'In the order of their codes.', {
+  examples: [{ items: [EXAMPLE_AREA], next_cursor: null }],
+})
 export type AdminAreaList = Static<typeof AdminAreaList>
 
-const OneLevel = (description: string) => Type.Optional(Type.String({ description }))
+const OneLevel = (description: string) => Type.Optional(string(description))
 
 /** The areas above a feature, flat: map programs show no lists. Level 0 is above all of them. */
 const AREAS_ABOVE = Object.fromEntries(
@@ -156,7 +150,7 @@ const AREAS_ABOVE = Object.fromEntries(
 const AdminFeature = Type.Object(
   {
     type: Type.Literal('Feature'),
-    id: Type.String({ description: 'The code.', examples: ['RWA-02'] }),
+    id: string('The code.', 'RWA-02'),
     bbox: Bbox,
     geometry: orNull(Geometry),
     properties: Type.Object({

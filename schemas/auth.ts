@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { NoCursor, optional, ref, Time, text } from './common.ts'
+import { boolean, integer, nullable, onePage, optional, ref, string, Time, text } from './common.ts'
 import { Organisation, PersonName, UserProfile } from './user.ts'
 
 /** Short enough that hashing it is no burden. */
@@ -82,16 +82,16 @@ export type LoginRequest = Static<typeof LoginRequest>
 
 export const Tokens = Type.Object(
   {
-    access_token: Type.String({
-      description: 'Send it as `Authorization: Bearer <access_token>`.',
-      examples: ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI3ZjRjNmEwZSJ9.4BOEZ8wyhU8X1mPJ4vhD1kJhPZ6dM0mYp9oU5p3cT2E'],
-    }),
+    access_token: string(
+      'Send it as `Authorization: Bearer <access_token>`.',
+      'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI3ZjRjNmEwZSJ9.4BOEZ8wyhU8X1mPJ4vhD1kJhPZ6dM0mYp9oU5p3cT2E',
+    ),
     token_type: Type.Literal('Bearer'),
-    expires_in: Type.Integer({ description: 'Seconds until the access token expires.', examples: [900] }),
-    refresh_token: Type.String({
-      description: 'Gives new tokens at `POST /auth/refresh`, once. It is valid for 30 days.',
-      examples: ['4BOEZ8wyhU8X1mPJ4vhD1kJhPZ6dM0mYp9oU5p3cT2E'],
-    }),
+    expires_in: integer('Seconds until the access token expires.', 900),
+    refresh_token: string(
+      'Gives new tokens at `POST /auth/refresh`, once. It is valid for 30 days.',
+      '4BOEZ8wyhU8X1mPJ4vhD1kJhPZ6dM0mYp9oU5p3cT2E',
+    ),
     user: ref(UserProfile),
   },
   { $id: 'Tokens', description: 'The tokens of a login, until the next refresh.' },
@@ -196,9 +196,6 @@ export const authSchemas = [
   EmailConfirmation,
 ]
 
-const OrNull = (description: string, example: string) =>
-  Type.Unsafe<string | null>({ type: ['string', 'null'], description, examples: [example] })
-
 export const Session = Type.Object(
   {
     id: Type.String({ format: 'uuid' }),
@@ -208,35 +205,32 @@ export const Session = Type.Object(
       description: 'When it was begun or continued last (`POST /auth/refresh`).',
     }),
     expires_at: Time,
-    network: OrNull(
+    network: nullable(
+      Type.String(),
       'Where that came from: an IPv4 address, or the /64 of an IPv6 one. Null where it is not known.',
       '192.0.2.17',
     ),
-    user_agent: OrNull('How the client names itself, in 200 characters at most.', 'Mozilla/5.0 (Android 15)'),
-    current: Type.Boolean({ description: 'Whether it is the one that asks.' }),
+    user_agent: nullable(
+      Type.String(),
+      'How the client names itself, in 200 characters at most.',
+      'Mozilla/5.0 (Android 15)',
+    ),
+    current: boolean('Whether it is the one that asks.'),
   },
   { $id: 'Session', description: 'A login that has not ended.' },
 )
 export type Session = Static<typeof Session>
 
-export const SessionList = Type.Object(
-  {
-    items: Type.Array(ref(Session)),
-    next_cursor: NoCursor,
-  },
-  { $id: 'SessionList', description: 'The sessions, the one that was used last first.' },
-)
+export const SessionList = onePage(Session, 'The sessions, the one that was used last first.')
 export type SessionList = Static<typeof SessionList>
 
 export const sessionSchemas = [Session, SessionList]
 
 export const TwoFactorStatus = Type.Object(
   {
-    enabled: Type.Boolean({ description: 'Whether a login needs a code.' }),
-    required: Type.Boolean({
-      description: 'Whether the account needs a second factor to do what its role allows.',
-    }),
-    recovery_codes: Type.Integer({ description: 'How many recovery codes are left.', examples: [10] }),
+    enabled: boolean('Whether a login needs a code.'),
+    required: boolean('Whether the account needs a second factor to do what its role allows.'),
+    recovery_codes: integer('How many recovery codes are left.', 10),
   },
   { $id: 'TwoFactorStatus', examples: [{ enabled: true, required: false, recovery_codes: 10 }] },
 )
@@ -249,16 +243,11 @@ export const TwoFactorRequest = Type.Object(
 
 export const TwoFactorSecret = Type.Object(
   {
-    secret: Type.String({
-      description: 'For apps into which it has to be typed: base32.',
-      examples: ['JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'],
-    }),
-    uri: Type.String({
-      description: 'For apps that read QR codes: show it as one.',
-      examples: [
-        'otpauth://totp/Agricultural%20advisory%20service:amina%40example.org?issuer=Agricultural%20advisory%20service&secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&algorithm=SHA1&digits=6&period=30',
-      ],
-    }),
+    secret: string('For apps into which it has to be typed: base32.', 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'),
+    uri: string(
+      'For apps that read QR codes: show it as one.',
+      'otpauth://totp/Agricultural%20advisory%20service:amina%40example.org?issuer=Agricultural%20advisory%20service&secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&algorithm=SHA1&digits=6&period=30',
+    ),
   },
   { $id: 'TwoFactorSecret', description: 'The secret of the authenticator app. It is shown once.' },
 )

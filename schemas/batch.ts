@@ -1,10 +1,19 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import { dataOrReason, Location, type PointSchemas, sharedMembers } from './advisory.ts'
-import { CountrySource, documentedAs, Ignored, optional, ref, text, type WithoutNulls } from './common.ts'
+import {
+  CountrySource,
+  documentedAs,
+  Ignored,
+  optional,
+  ref,
+  text,
+  textBody,
+  type WithoutNulls,
+} from './common.ts'
 import { Point } from './geojson.ts'
 import { PointRequest } from './point-request.ts'
 import { componentOf, examplePlaceOf, ofSeasonless, type ProductContract } from './product.ts'
-import { BatchQuantityFields, hasQuantities } from './quantities.ts'
+import { BatchQuantityFields, seasonlessMembers } from './quantities.ts'
 
 /** How many points one call may have. */
 export const BATCH_LIMITS = { anonymous: 1000, withToken: 20_000 } as const
@@ -72,18 +81,17 @@ export const BatchPoint = Type.Object(
 )
 export type BatchPoint = WithoutNulls<Static<typeof BatchPoint>>
 
-export const PointLines = Type.String({
-  $id: 'PointLines',
-  description: 'One `BatchPoint` a line, as JSON. Empty lines are skipped.',
-  examples: ['{"id":"field-1","lat":9.5,"lng":38.5,"name":"My field"}\n{"id":2,"lat":9.6,"lng":38.6}\n'],
-})
+export const PointLines = textBody(
+  'PointLines',
+  'One `BatchPoint` a line, as JSON. Empty lines are skipped.',
+  '{"id":"field-1","lat":9.5,"lng":38.5,"name":"My field"}\n{"id":2,"lat":9.6,"lng":38.6}\n',
+)
 
-export const PointTable = Type.String({
-  $id: 'PointTable',
-  description:
-    'RFC 4180, in UTF-8. The first line names the columns, in any order and case: `lat` (or `latitude`) and `lng` (or `lon`, `long`, `longitude`), and if you like `id` and `name`. Others are ignored, unless `pass` names them; empty cells count as left out; ids are text.',
-  examples: ['id,name,lat,lng\r\nfield-1,"My field, upper part",9.5,38.5\r\nfield-2,,9.6,38.6\r\n'],
-})
+export const PointTable = textBody(
+  'PointTable',
+  'RFC 4180, in UTF-8. The first line names the columns, in any order and case: `lat` (or `latitude`) and `lng` (or `lon`, `long`, `longitude`), and if you like `id` and `name`. Others are ignored, unless `pass` names them; empty cells count as left out; ids are text.',
+  'id,name,lat,lng\r\nfield-1,"My field, upper part",9.5,38.5\r\nfield-2,,9.6,38.6\r\n',
+)
 
 export const PointCollection = Type.Object(
   {
@@ -138,25 +146,21 @@ export const EXAMPLE_RELEASE = {
   synthetic: false,
 }
 
-export const AnswerLines = Type.String({
-  $id: 'AnswerLines',
-  description: 'For each point one line, in their order: an item of the JSON answer.',
-  examples: [
-    '{"id":"field-1","location":{"name":"My field","lat":9.5,"lng":38.5,"type":"point"},"country_code":"eth","crop":"wheat","forecast_period":"July 2026","forecast_month":"2026-07","release":"yield-eth-wheat-2026-07-v1","synthetic":false,"yield_data":[{"scenario":"Normal","yield_kg_ha":3694}]}\n',
-  ],
-})
+export const AnswerLines = textBody(
+  'AnswerLines',
+  'For each point one line, in their order: an item of the JSON answer.',
+  '{"id":"field-1","location":{"name":"My field","lat":9.5,"lng":38.5,"type":"point"},"country_code":"eth","crop":"wheat","forecast_period":"July 2026","forecast_month":"2026-07","release":"yield-eth-wheat-2026-07-v1","synthetic":false,"yield_data":[{"scenario":"Normal","yield_kg_ha":3694}]}\n',
+)
 
 /** The forms of answers that are the same for all products. */
 export function defineBatchFormats(products: readonly ProductContract[]) {
   // Other products have no month.
   const seasons = ofSeasonless(products, (names) => ` (not for ${names})`)
-  const table = Type.String({
-    $id: 'AnswerTable',
-    description: `For each point one row, in their order: \`id\`, \`name\`, \`lat\`, \`lng\`, \`country_code\`, \`crop\`, \`forecast_period\` and \`forecast_month\`${seasons}, \`release\`, \`synthetic\`, a column a layer, such as \`rate_kg_ha Urea Normal\`, then \`error\` and \`code\`, then what \`pass\` named. A row that is not valid has its cells as they were sent. A text that a spreadsheet would take for a formula has an apostrophe before it, and so has what follows a semicolon, a tab or a line end within one.`,
-    examples: [
-      'id,name,lat,lng,country_code,crop,forecast_period,forecast_month,release,synthetic,yield_kg_ha Normal,error,code\r\nfield-1,My field,9.5,38.5,eth,wheat,July 2026,2026-07,yield-eth-wheat-2026-07-v1,false,3694,,\r\n',
-    ],
-  })
+  const table = textBody(
+    'AnswerTable',
+    `For each point one row, in their order: \`id\`, \`name\`, \`lat\`, \`lng\`, \`country_code\`, \`crop\`, \`forecast_period\` and \`forecast_month\`${seasons}, \`release\`, \`synthetic\`, a column a layer, such as \`rate_kg_ha Urea Normal\`, then \`error\` and \`code\`, then what \`pass\` named. A row that is not valid has its cells as they were sent. A text that a spreadsheet would take for a formula has an apostrophe before it, and so has what follows a semicolon, a tab or a line end within one.`,
+    'id,name,lat,lng,country_code,crop,forecast_period,forecast_month,release,synthetic,yield_kg_ha Normal,error,code\r\nfield-1,My field,9.5,38.5,eth,wheat,July 2026,2026-07,yield-eth-wheat-2026-07-v1,false,3694,,\r\n',
+  )
   const collection = defineAnswerCollection(
     {
       geometry: Type.Union([ref(Point), Type.Null({ description: 'The point was not valid.' })]),
@@ -225,13 +229,9 @@ export const BatchParameters = Type.Object({
 })
 export type BatchParameters = WithoutNulls<Static<typeof BatchParameters>>
 
-/** The same for products without seasons, and of those the ones that have no quantities either. */
-const ScoreBatchParameters = Type.Object({ country_code, release, pass: optional(Pass) })
-const PlainBatchParameters = Type.Object({ ...ScoreBatchParameters.properties, ...BatchQuantityFields })
-
 function chooseParameters(product: ProductContract): TObject {
   if (product.seasonal) return BatchParameters
-  return hasQuantities(product) ? PlainBatchParameters : ScoreBatchParameters
+  return Type.Object(seasonlessMembers(product, BatchParameters.properties))
 }
 
 const Points = Type.Array(ref(BatchPoint), {
@@ -259,18 +259,11 @@ const PointsRequest = Type.Object(
 )
 
 /** The schemas of a product for many points. */
-export interface BatchSchemas<Product extends ProductContract = ProductContract> {
-  product: Product
-  parameters: TObject
-  /** The parameters and the points, in a JSON body. */
-  request: TObject
-  item: TObject
-  response: TObject
-}
+export type BatchSchemas<Product extends ProductContract = ProductContract> = ReturnType<
+  typeof defineBatchSchemas<Product>
+>
 
-export function defineBatchSchemas<Product extends ProductContract>(
-  point: PointSchemas<Product>,
-): BatchSchemas<Product> {
+export function defineBatchSchemas<Product extends ProductContract>(point: PointSchemas<Product>) {
   const { product } = point
   const item = defineItem(point)
   const $id = `${componentOf(product)}PointsResponse`

@@ -1,5 +1,18 @@
 import { type Static, Type } from 'typebox'
-import { Cursor, extent, oneOf, orNull, pageLimit, ref, Time, text } from './common.ts'
+import {
+  boolean,
+  Cursor,
+  extent,
+  filter,
+  integer,
+  number,
+  oneOf,
+  orNull,
+  pageLimit,
+  ref,
+  string,
+  Time,
+} from './common.ts'
 import { FORECAST_MONTH, LOSSY, RESOLUTION, STALE, SYNTHETIC } from './glossary.ts'
 import { ofSeasonless, type ProductContract, productSchema } from './product.ts'
 
@@ -17,9 +30,9 @@ const AboutMetres = (direction: string, example: number) =>
 
 const CatalogGrid = Type.Object(
   {
-    srid: Type.Integer({ description: 'EPSG code of the CRS.', examples: [4326] }),
-    width: Type.Integer({ description: 'Pixels.', examples: [1500] }),
-    height: Type.Integer({ description: 'Pixels.', examples: [1150] }),
+    srid: integer('EPSG code of the CRS.', 4326),
+    width: integer('Pixels.', 1500),
+    height: integer('Pixels.', 1150),
     resolution: Type.Object(
       {
         x: Type.Number({ examples: [0.01] }),
@@ -37,7 +50,7 @@ const CatalogGrid = Type.Object(
 
 const CatalogValue = Type.Object(
   {
-    key: Type.String({ description: 'Its name in an entry of an answer.', examples: ['yield_kg_ha'] }),
+    key: string('Its name in an entry of an answer.', 'yield_kg_ha'),
     unit: Type.String({ examples: ['kg/ha'] }),
     description: Type.String({ examples: ['The predicted yield, in kilograms per hectare.'] }),
   },
@@ -62,9 +75,9 @@ const CatalogRange = Type.Object(
 const CatalogBoundaries = Type.Object(
   {
     country_code: Type.String({ examples: ['rwa'] }),
-    level: Type.Integer({ description: '0 is the country itself.' }),
-    areas: Type.Integer({ description: 'How many there are.' }),
-    approximate: Type.Boolean({ description: 'Made by this project for demonstration. Not boundaries.' }),
+    level: integer('0 is the country itself.'),
+    areas: integer('How many there are.'),
+    approximate: boolean('Made by this project for demonstration. Not boundaries.'),
     source: Type.String({ examples: ['Natural Earth'] }),
     licence: Type.String({ examples: ['Public domain'] }),
     loaded_at: Time,
@@ -94,10 +107,10 @@ function productOf(products: readonly ProductContract[]) {
   return Type.Object(
     {
       product: productSchema(products, ON),
-      unit: Type.String({ description: 'The unit of its values.', examples: ['kg/ha'] }),
+      unit: string('The unit of its values.', 'kg/ha'),
       value: ref(CatalogValue),
       needs_crop: Type.Boolean(),
-      path: Type.String({ description: 'Its point endpoint.', examples: ['/advisory/yield/point'] }),
+      path: string('Its point endpoint.', '/advisory/yield/point'),
     },
     { $id: 'CatalogProduct' },
   )
@@ -116,10 +129,8 @@ function releaseOf(products: readonly ProductContract[]) {
         `${FORECAST_MONTH} As \`YYYY-MM\`, for requests.${noMonth}`,
         '2026-07',
       ),
-      version: Type.Integer({
-        description: 'Counts the releases for the same product, country, crop and month.',
-      }),
-      synthetic: Type.Boolean({ description: SYNTHETIC }),
+      version: integer('Counts the releases for the same product, country, crop and month.'),
+      synthetic: boolean(SYNTHETIC),
       lossy: Type.Optional(Type.Literal(true, { description: LOSSY })),
       valid_until: orNull(
         Type.String({ format: 'date' }),
@@ -174,9 +185,6 @@ export const RELEASE_STATES = ['published', 'replaced', 'unpublished', 'deleted'
 const STATE =
   '`published`: it answers now. `replaced`: it was published, and answers where it is named. `unpublished`: it never was; admins alone see it. `deleted`: its values are gone, and what is said of it is all that is left.'
 
-/** What becomes of a load, by the lock that it holds. */
-const LOAD_STATES = ['running', 'cut_off', 'unknown'] as const
-
 /** The states that a list filters by, incomplete releases included. */
 const LISTED_STATES = [...RELEASE_STATES, 'incomplete'] as const
 
@@ -187,8 +195,8 @@ export const RELEASES_DEFAULTS = { limit: 100 } as const
 export function defineReleasesQuery(products: readonly ProductContract[]) {
   return Type.Object({
     product: Type.Optional(productSchema(products, 'Only this product.')),
-    country_code: Type.Optional(text(100, 'Only this country, in any case.', 'eth')),
-    crop: Type.Optional(text(100, 'Only this crop, in any case.')),
+    country_code: filter('Only this country, in any case.', 'eth'),
+    crop: filter('Only this crop, in any case.'),
     state: Type.Optional(
       oneOf(
         LISTED_STATES,
@@ -201,13 +209,10 @@ export function defineReleasesQuery(products: readonly ProductContract[]) {
 }
 
 export const ReleaseParams = Type.Object({
-  release: Type.String({
-    description: 'The code of a release.',
-    examples: ['synthetic-yield-eth-wheat-2026-07-v1'],
-  }),
+  release: string('The code of a release.', 'synthetic-yield-eth-wheat-2026-07-v1'),
 })
 
-export const ReleaseLayer = Type.Object(
+const ReleaseLayer = Type.Object(
   {
     layer: Type.Integer({ minimum: 1, description: 'Its number, in the order of answers.', examples: [1] }),
     input: orNull(
@@ -216,28 +221,23 @@ export const ReleaseLayer = Type.Object(
     ),
     scenario: orNull(Type.String({ examples: ['Normal'] })),
     unit: Type.String({ examples: ['kg/ha'] }),
-    decimals: Type.Integer({ description: 'To so many digits its values are rounded.', examples: [0] }),
-    scale: Type.Number({ description: 'Value = pixel * `scale` + `offset`.', examples: [1] }),
+    decimals: integer('To so many digits its values are rounded.', 0),
+    scale: number('Value = pixel * `scale` + `offset`.', 1),
     offset: Type.Number({ examples: [0] }),
-    pixel_type: Type.String({
-      description: 'How pixels are stored, in the words of PostGIS.',
-      examples: ['32BF'],
-    }),
-    grid: Type.Integer({ description: 'Which of the `grids` it is on, from 1.', examples: [1] }),
-    pixels: Type.Integer({ description: 'How many pixels have a value.', examples: [1_182_114] }),
+    pixel_type: string('How pixels are stored, in the words of PostGIS.', '32BF'),
+    grid: integer('Which of the `grids` it is on, from 1.', 1),
+    pixels: integer('How many pixels have a value.', 1_182_114),
     minimum: orNull(Type.Number({ examples: [1200] })),
     maximum: orNull(Type.Number({ examples: [4800] })),
     mean: orNull(Type.Number({ examples: [2710.4] }), 'Of the pixels; null where none has a value.'),
   },
   { $id: 'ReleaseLayer', description: 'A layer of a release.' },
 )
-export type ReleaseLayer = Static<typeof ReleaseLayer>
 
-export const ReleasePeriod = Type.Object(
+const ReleasePeriod = Type.Object(
   { from: Time, to: orNull(Time, 'Null while it is published.') },
   { $id: 'ReleasePeriod', description: 'When a release was published.' },
 )
-export type ReleasePeriod = Static<typeof ReleasePeriod>
 
 function membersOf(products: readonly ProductContract[]) {
   const none = ofSeasonless(products, (names) => ` None for ${names}.`)
@@ -250,12 +250,9 @@ function membersOf(products: readonly ProductContract[]) {
       Type.String({ examples: ['2026-07'] }),
       `${FORECAST_MONTH} As \`YYYY-MM\`.${none}`,
     ),
-    version: Type.Integer({
-      description: 'Counts the releases for the same product, country, crop and month.',
-      examples: [1],
-    }),
+    version: integer('Counts the releases for the same product, country, crop and month.', 1),
     state: oneOf(RELEASE_STATES, STATE),
-    synthetic: Type.Boolean({ description: SYNTHETIC }),
+    synthetic: boolean(SYNTHETIC),
     lossy: Type.Optional(Type.Literal(true, { description: LOSSY })),
     valid_until: orNull(
       Type.String({ format: 'date' }),
@@ -264,10 +261,10 @@ function membersOf(products: readonly ProductContract[]) {
     stale: Type.Optional(Type.Literal(true, { description: STALE })),
     source: Type.String({ examples: ['Ministry of Agriculture, agronomy model 4.2'] }),
     licence: Type.String({ examples: ['CC BY 4.0'] }),
-    checksum: Type.String({
-      description: 'SHA-256 of the definitions of its layers and of the files that it was loaded from.',
-      examples: ['2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae'],
-    }),
+    checksum: string(
+      'SHA-256 of the definitions of its layers and of the files that it was loaded from.',
+      '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
+    ),
     loaded_at: Time,
     published_from: orNull(Time, 'When it was first published; null where it never was.'),
     published_to: orNull(
@@ -286,7 +283,7 @@ export function defineReleasesSchemas(products: readonly ProductContract[]) {
       state: oneOf(LISTED_STATES, LISTED_STATE),
       load: Type.Optional(
         oneOf(
-          LOAD_STATES,
+          ['running', 'cut_off', 'unknown'],
           'Of an `incomplete` one, whether a process still loads it; `loaded_at` is when that began. `cut_off`: none does, and the next load of the same data clears away what is left. `unknown`: an older version has begun it, which does not say.',
         ),
       ),

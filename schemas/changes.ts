@@ -1,33 +1,18 @@
 import { type Static, Type } from 'typebox'
-import { MAX_LEVEL } from './areas.ts'
-import { oneOf, orNull, ref, text, withDefault } from './common.ts'
-
-/** In what forms two releases are compared. */
-const CHANGE_FORMATS = ['json', 'csv'] as const
-
-const Code = text(200)
+import { areaLevel, MAX_LEVEL } from './areas.ts'
+import { boolean, oneOf, orNull, percent, ref, text, textBody, withDefault } from './common.ts'
 
 export const ChangesParams = Type.Object({
-  a: {
-    ...Code,
-    description: 'The code of the release before, which is complete, published or not.',
-    examples: ['yield-eth-wheat-2026-07-v1'],
-  },
-  b: {
-    ...Code,
-    description: 'The code of the release after.',
-    examples: ['yield-eth-wheat-2026-07-v2'],
-  },
+  a: text(
+    200,
+    'The code of the release before, which is complete, published or not.',
+    'yield-eth-wheat-2026-07-v1',
+  ),
+  b: text(200, 'The code of the release after.', 'yield-eth-wheat-2026-07-v2'),
 })
 
 export const ChangesQuery = Type.Object({
-  level: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: MAX_LEVEL,
-      description: 'Of the areas; the finest that is loaded, down to 2, when left out.',
-    }),
-  ),
+  level: Type.Optional(areaLevel('Of the areas; the finest that is loaded, down to 2, when left out.')),
   threshold: Type.Optional(
     Type.Number({
       minimum: 0,
@@ -40,15 +25,17 @@ export const ChangesQuery = Type.Object({
     oneOf(['true', 'false'], 'Whether to look at every pixel, and not only at summaries.'),
     'false',
   ),
-  format: withDefault(oneOf(CHANGE_FORMATS, 'The format of the answer, as with `Accept`.'), 'json'),
+  format: withDefault(oneOf(['json', 'csv'], 'The format of the answer, as with `Accept`.'), 'json'),
 })
 
 const numberOrNull = (description: string, example: number) => orNull(Type.Number(), description, example)
 
-const Percent = Type.Number({ minimum: 0, maximum: 100 })
-
 const ofPixels = (description: string, example: number) =>
-  orNull(Percent, `${description} Null where the releases have the layer on different grids.`, example)
+  orNull(
+    Type.Number({ minimum: 0, maximum: 100 }),
+    `${description} Null where the releases have the layer on different grids.`,
+    example,
+  )
 
 const Figures = {
   mean_before: numberOrNull('The mean, weighted by area; null where there was no value.', 2104.5),
@@ -58,8 +45,8 @@ const Figures = {
     'The same in percent of the mean before; null where that is 0 or missing.',
     5.0249,
   ),
-  covered_before_percent: { ...Percent, description: 'How much of the area had values.', examples: [98.2] },
-  covered_after_percent: { ...Percent, description: 'How much of the area has values.', examples: [97.5] },
+  covered_before_percent: percent('How much of the area had values.', 98.2),
+  covered_after_percent: percent('How much of the area has values.', 97.5),
   gained_percent: ofPixels(
     'How much of the area has values and had none; at least, where `exact` is false.',
     0.1,
@@ -86,7 +73,6 @@ export const LayerChange = Type.Object(
     description: 'The change of a layer in all areas together. Percentages are of the area.',
   },
 )
-export type LayerChange = Static<typeof LayerChange>
 
 export const AreaChange = Type.Object(
   {
@@ -97,7 +83,6 @@ export const AreaChange = Type.Object(
   },
   { $id: 'AreaChange', description: 'The change of a layer in an area. Percentages are of the area.' },
 )
-export type AreaChange = Static<typeof AreaChange>
 
 export const ReleaseChanges = Type.Object(
   {
@@ -109,7 +94,7 @@ export const ReleaseChanges = Type.Object(
       2,
     ),
     threshold_percent: Type.Number({ examples: [10] }),
-    exact: Type.Boolean({ description: 'Whether every pixel was looked at.' }),
+    exact: boolean('Whether every pixel was looked at.'),
     layers: Type.Array(ref(LayerChange)),
     worst: Type.Array(ref(AreaChange), {
       description:
@@ -123,12 +108,10 @@ export const ReleaseChanges = Type.Object(
 )
 export type ReleaseChanges = Static<typeof ReleaseChanges>
 
-export const ChangesCsv = Type.String({
-  $id: 'ReleaseChangesCsv',
-  description: 'A row for each layer in each area, with the members of `AreaChange` as columns.',
-  examples: [
-    'code,name,input,scenario,unit,mean_before,mean_after,change,change_percent,covered_before_percent,covered_after_percent,gained_percent,lost_percent,changed_percent,changed_percent_least,changed_percent_most\r\nETH-01,Tigray,,Normal,kg/ha,2104.5,2210.25,105.75,5.0249,98.2,97.5,0.1,0.8,12.5,9.75,14.25\r\n',
-  ],
-})
+export const ChangesCsv = textBody(
+  'ReleaseChangesCsv',
+  'A row for each layer in each area, with the members of `AreaChange` as columns.',
+  'code,name,input,scenario,unit,mean_before,mean_after,change,change_percent,covered_before_percent,covered_after_percent,gained_percent,lost_percent,changed_percent,changed_percent_least,changed_percent_most\r\nETH-01,Tigray,,Normal,kg/ha,2104.5,2210.25,105.75,5.0249,98.2,97.5,0.1,0.8,12.5,9.75,14.25\r\n',
+)
 
 export const changesComponents = [LayerChange, AreaChange, ReleaseChanges, ChangesCsv]

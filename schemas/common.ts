@@ -1,4 +1,4 @@
-import { type Static, type TSchema, Type } from 'typebox'
+import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 
 /** A reference to a schema that has an `$id`, typed as what it refers to: a named OpenAPI component. */
 export function ref<Schema extends TSchema>(schema: Schema) {
@@ -7,9 +7,7 @@ export function ref<Schema extends TSchema>(schema: Schema) {
   return Type.Unsafe<Static<Schema>>({ $ref: `${$id}#` })
 }
 
-/**
- * An optional field of a body: null counts as left out, which is what the optionals of many languages become.
- */
+/** An optional field of a body: null counts as left out, as the optionals of many languages write it. */
 export function optional<Schema extends TSchema>(field: Schema) {
   const { type, [DOCUMENTED_AS]: documented } = field as { type?: string | string[]; documentedAs?: string }
   const nullable =
@@ -21,17 +19,59 @@ export function optional<Schema extends TSchema>(field: Schema) {
   )
 }
 
-/** A union of schemas, and null. */
 function withNull({ anyOf, ...options }: { anyOf: TSchema[] }): TSchema {
   return Type.Union([...anyOf, Type.Null()], options)
 }
 
-/** The description of a schema, where it has one, and examples. */
 function about(description: string | undefined, examples: unknown[]) {
   return { ...(description !== undefined && { description }), ...(examples.length > 0 && { examples }) }
 }
 
-/** A schema, or null. */
+export function string(description: string, ...examples: string[]) {
+  return Type.String(about(description, examples))
+}
+
+export function number(description: string, ...examples: number[]) {
+  return Type.Number(about(description, examples))
+}
+
+export function integer(description: string, ...examples: number[]) {
+  return Type.Integer(about(description, examples))
+}
+
+export function boolean(description: string) {
+  return Type.Boolean({ description })
+}
+
+/** A count from 0. */
+export function count(description: string, ...examples: number[]) {
+  return Type.Integer({ minimum: 0, ...about(description, examples) })
+}
+
+/** A share in percent. */
+export function percent(description: string, ...examples: number[]) {
+  return Type.Number({ minimum: 0, maximum: 100, ...about(description, examples) })
+}
+
+/** A body that is a text, such as CSV. */
+export function textBody($id: string, description: string, ...examples: string[]) {
+  return Type.String({ $id, ...about(description, examples) })
+}
+
+/** A schema, or null as a second type. */
+export function nullable<Schema extends TSchema>(
+  schema: Schema,
+  description: string,
+  ...examples: unknown[]
+) {
+  const { type } = schema as { type?: string }
+  return Type.Unsafe<Static<Schema> | null>({
+    ...schema,
+    type: [type, 'null'],
+    ...about(description, examples),
+  })
+}
+
 export function orNull<Schema extends TSchema>(schema: Schema, description?: string, ...examples: unknown[]) {
   return Type.Union([schema, Type.Null()], about(description, examples))
 }
@@ -77,6 +117,35 @@ export function asParameter(field: TSchema): TSchema {
   })
 }
 
+/**
+ * A request with one of some alternatives, and more members. Code says which alternative is missing, or one too
+ * many; the document has the choice.
+ *
+ * @param alternatives the fields of each
+ */
+export function withOneOf<Fields extends TProperties, More extends TProperties>(
+  { $id, fields, alternatives }: { $id: string; fields: Fields; alternatives: (keyof Fields)[][] },
+  more: More,
+  options: { description: string; examples: object[] },
+) {
+  const optionals = Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, optional(field)]))
+  return documentedAs(
+    Type.Object({ ...(optionals as Optionals<Fields>), ...more }, { $id }),
+    Type.Unsafe({
+      oneOf: alternatives.map((names) => Type.Object({ ...pick(fields, names), ...more })),
+      ...options,
+    }),
+  )
+}
+
+type Optionals<Fields extends TProperties> = {
+  [Name in keyof Fields]: ReturnType<typeof optional<Fields[Name]>>
+}
+
+function pick<Fields extends TProperties>(fields: Fields, names: (keyof Fields)[]): TProperties {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => names.includes(name)))
+}
+
 export function oneOf<const Values extends readonly string[]>(values: Values, description: string) {
   return Type.Unsafe<Values[number]>({ type: 'string', enum: [...values], description })
 }
@@ -89,6 +158,11 @@ export function withDefault<Schema extends TSchema>(schema: Schema, value: unkno
 /** How many items a page has at most. */
 export function pageLimit(maximum: number, byDefault: number, description: string) {
   return Type.Optional(Type.Integer({ minimum: 1, maximum, default: byDefault, description }))
+}
+
+/** A filter of a query: a code or a name. */
+export function filter(description: string, ...examples: string[]) {
+  return Type.Optional(text(100, description, ...examples))
 }
 
 export const Cursor = Type.Optional(
@@ -105,8 +179,22 @@ export const NextCursor = orNull(
   null,
 )
 
-/** The cursor of a list of one page. */
-export const NoCursor = Type.Unsafe<null>({ type: 'null', description: 'Always null: there are never more.' })
+const NoCursor = Type.Unsafe<null>({ type: 'null', description: 'Always null: there are never more.' })
+
+/** A list of one page. */
+export function onePage<Item extends TSchema>(item: Item, description: string) {
+  const { $id } = item as { $id?: string }
+  return Type.Object(
+    { items: Type.Array(ref(item)), next_cursor: NoCursor },
+    { $id: `${$id}List`, description },
+  )
+}
+
+/** A page of a list. */
+export function page<Item extends TSchema>(item: Item, $id: string, order: string, options: object = {}) {
+  const items = Type.Array(ref(item), { description: order })
+  return Type.Object({ items, next_cursor: NextCursor }, { $id, ...options })
+}
 
 export function extent(example: [west: number, south: number, east: number, north: number]) {
   return Type.Array(Type.Number(), {
@@ -121,17 +209,14 @@ export function extent(example: [west: number, south: number, east: number, nort
 export const DOCUMENTED_AS = 'documentedAs'
 
 /**
- * A schema of which the document says more than is checked by it, where code checks the rest or has done so
- * before. What the document says is kept as text: compilers of schemas would follow its references.
+ * A schema of which the document says more, where code checks the rest or has done so before. The documented
+ * schema is a text: compilers of schemas would follow its references.
  */
 export function documentedAs<Schema extends TSchema>(checked: Schema, documented: TSchema): Schema {
   return { ...checked, [DOCUMENTED_AS]: JSON.stringify(documented) }
 }
 
-/**
- * Stand in descriptions for what is not known before a database is asked: the codes of its countries, in a
- * list, and their names. The document is served with them filled in.
- */
+/** Stand in descriptions for the codes and names of countries; the document is served with them filled in. */
 export const COUNTRY_CODES = '{country codes}'
 export const COUNTRY_NAMES = '{country names}'
 
@@ -155,10 +240,7 @@ export function defineErrorCode(codes: readonly string[]): TSchema {
 
 export const ErrorDetail = Type.Object(
   {
-    field: Type.String({
-      description: 'The parameter, as a dotted path; or the product.',
-      examples: ['lat'],
-    }),
+    field: string('The parameter, as a dotted path; or the product.', 'lat'),
     message: Type.String({ examples: ['lat must be a number from -90 to 90'] }),
     allowed: Type.Optional(
       Type.Array(Type.String(), { description: 'The accepted values, where they can be listed.' }),
@@ -177,12 +259,12 @@ export const EXAMPLE_REQUEST_ID = 'u3Vb0fJX2kQe-5k'
 
 export const ErrorBody = Type.Object(
   {
-    error: Type.String({ description: 'The error, as a sentence for people.' }),
+    error: string('The error, as a sentence for people.'),
     code: ErrorCode,
     details: Type.Optional(Type.Array(ref(ErrorDetail))),
-    request_id: Type.String({
-      description: 'The `X-Request-Id` of the answer: with it the operator finds the request in the log.',
-    }),
+    request_id: string(
+      'The `X-Request-Id` of the answer: with it the operator finds the request in the log.',
+    ),
   },
   {
     $id: 'Error',
@@ -231,10 +313,8 @@ export const CountrySource = Type.Optional(
 
 export const IgnoredName = Type.Object(
   {
-    name: Type.String({ description: 'As it was sent; long ones are cut off.', examples: ['corp'] }),
-    did_you_mean: Type.Optional(
-      Type.String({ description: 'The name that was probably meant.', examples: ['crop'] }),
-    ),
+    name: string('As it was sent; long ones are cut off.', 'corp'),
+    did_you_mean: Type.Optional(string('The name that was probably meant.', 'crop')),
   },
   { $id: 'IgnoredName', description: 'A field or parameter that the operation does not know.' },
 )

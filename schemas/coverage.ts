@@ -1,6 +1,18 @@
 import { type Static, Type } from 'typebox'
-import { MAX_LEVEL } from './areas.ts'
-import { COUNTRY_CODES, Cursor, oneOf, orNull, pageLimit, ref, text } from './common.ts'
+import { areaLevel } from './areas.ts'
+import {
+  COUNTRY_CODES,
+  Cursor,
+  filter,
+  oneOf,
+  orNull,
+  pageLimit,
+  percent,
+  ref,
+  string,
+  text,
+  textBody,
+} from './common.ts'
 import { FORECAST_MONTH } from './glossary.ts'
 import { type ProductContract, productSchema } from './product.ts'
 
@@ -9,23 +21,15 @@ export const COVERAGE_DEFAULTS = { level: 1, limit: 1000 } as const
 /** Why an area has no value of a product. */
 export const COVERAGE_REASONS = ['NO_RELEASE', 'CROP_NOT_AVAILABLE', 'OUTSIDE_GRID', 'NO_DATA'] as const
 
-const Filter = (description: string, ...examples: string[]) =>
-  Type.Optional(text(100, description, ...examples))
-
 export function defineCoverageQuery(products: readonly ProductContract[]) {
   return Type.Object({
     level: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: MAX_LEVEL,
-        description: `The level of the areas, 0 for countries; ${COVERAGE_DEFAULTS.level} when left out.`,
-        examples: [1],
-      }),
+      areaLevel(`The level of the areas, 0 for countries; ${COVERAGE_DEFAULTS.level} when left out.`, 1),
     ),
-    country_code: Filter(`Only this country, in any case: one of ${COUNTRY_CODES}.`, 'eth'),
-    area: Filter('Only this area of the level, by its code in `GET /admin`.'),
+    country_code: filter(`Only this country, in any case: one of ${COUNTRY_CODES}.`, 'eth'),
+    area: filter('Only this area of the level, by its code in `GET /admin`.'),
     product: Type.Optional(productSchema(products, 'Only this product.')),
-    crop: Filter('Only this crop, in any case.'),
+    crop: filter('Only this crop, in any case.'),
     release: Type.Optional(
       text(
         300,
@@ -52,12 +56,7 @@ export function defineCoverageSchemas(products: readonly ProductContract[]) {
         'Null where none is published.',
       ),
       forecast_period: orNull(Type.String({ examples: ['2026-07'] }), `${FORECAST_MONTH} As \`YYYY-MM\`.`),
-      covered_percent: Type.Number({
-        minimum: 0,
-        maximum: 100,
-        description: 'How much of the area has values: of the layer that has most of them.',
-        examples: [98.2],
-      }),
+      covered_percent: percent('How much of the area has values: of the layer that has most of them.', 98.2),
       code: Type.Optional(
         oneOf(
           COVERAGE_REASONS,
@@ -65,10 +64,10 @@ export function defineCoverageSchemas(products: readonly ProductContract[]) {
         ),
       ),
       reason: Type.Optional(
-        Type.String({
-          description: 'The same as a sentence.',
-          examples: ['No yield predictions of wheat for Ethiopia have been published yet.'],
-        }),
+        string(
+          'The same as a sentence.',
+          'No yield predictions of wheat for Ethiopia have been published yet.',
+        ),
       ),
     },
     { $id: 'CoverageOfProduct', description: 'How much of an area has values of a release.' },
@@ -90,13 +89,10 @@ export function defineCoverageSchemas(products: readonly ProductContract[]) {
     },
     { $id: 'CoverageList' },
   )
-  const table = Type.String({
-    $id: 'CoverageCsv',
-    description:
-      'A header and a row for each area and release (RFC 4180, UTF-8). Its next page is in the `Link` header.',
-    examples: [
-      'country_code,level,code,name,product,crop,release,forecast_period,covered_percent,reason\r\neth,1,ETH-01,Tigray,yield,wheat,yield-eth-wheat-2026-07-v1,2026-07,98.2,\r\n',
-    ],
-  })
+  const table = textBody(
+    'CoverageCsv',
+    'A header and a row for each area and release (RFC 4180, UTF-8). Its next page is in the `Link` header.',
+    'country_code,level,code,name,product,crop,release,forecast_period,covered_percent,reason\r\neth,1,ETH-01,Tigray,yield,wheat,yield-eth-wheat-2026-07-v1,2026-07,98.2,\r\n',
+  )
   return { list, table, components: [ofProduct, area, list, table] }
 }

@@ -6,21 +6,13 @@ import { ErrorCode, optional, text } from './common.ts'
 /** What a data value set is answered as. */
 export const DHIS2 = 'application/vnd.dhis2+json'
 
-const Identifier = text(100)
-
 export const Dhis2Mapping = Type.Object(
   {
     data_elements: Type.Array(
       Type.Object({
         column: text(200, 'A column of the answer as CSV.', 'yield_kg_ha Normal'),
-        data_element: Type.Unsafe<string>({
-          ...Identifier,
-          description: 'The data element of its numbers.',
-          examples: ['fbfJHSPpUQD'],
-        }),
-        category_option_combo: optional(
-          Type.Unsafe<string>({ ...Identifier, description: 'Left out of the values where it is left out.' }),
-        ),
+        data_element: text(100, 'The data element of its numbers.', 'fbfJHSPpUQD'),
+        category_option_combo: optional(text(100, 'Left out of the values where it is left out.')),
       }),
       { minItems: 1, maxItems: 500, description: 'The columns to send. Missing values are left out.' },
     ),
@@ -28,7 +20,7 @@ export const Dhis2Mapping = Type.Object(
       Type.Array(
         Type.Object({
           id: text(200, 'The code of an area, or the `id` of a polygon.', 'ETH-01'),
-          org_unit: Type.Unsafe<string>({ ...Identifier, examples: ['O6uvpzGd5pu'] }),
+          org_unit: text(100, undefined, 'O6uvpzGd5pu'),
         }),
         {
           maxItems: 10_000,
@@ -46,15 +38,8 @@ export const Dhis2Mapping = Type.Object(
         examples: ['202607'],
       }),
     ),
-    data_set: optional(
-      Type.Unsafe<string>({ ...Identifier, description: 'Named in the set where it is sent.' }),
-    ),
-    attribute_option_combo: optional(
-      Type.Unsafe<string>({
-        ...Identifier,
-        description: 'The combination of all values, if any.',
-      }),
-    ),
+    data_set: optional(text(100, 'Named in the set where it is sent.')),
+    attribute_option_combo: optional(text(100, 'The combination of all values, if any.')),
   },
   {
     $id: 'Dhis2Mapping',

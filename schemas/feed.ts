@@ -1,33 +1,28 @@
 import { type Static, Type } from 'typebox'
-import { oneOf, orNull, pageLimit, ref, Time, withDefault } from './common.ts'
+import { boolean, integer, oneOf, orNull, pageLimit, ref, Time, textBody, withDefault } from './common.ts'
 
 const CHANGE_KINDS = ['published', 'rolled_back', 'withdrawn', 'deleted', 'boundaries_loaded'] as const
 export type ChangeKind = (typeof CHANGE_KINDS)[number]
 
-const FEED_FORMATS = ['json', 'atom'] as const
-
 export const FEED_DEFAULTS = { limit: 100 } as const
-
-/** The largest id that a number holds exactly. */
-const LARGEST_ID = Number.MAX_SAFE_INTEGER
 
 export const FeedQuery = Type.Object({
   since: Type.Optional(
     Type.Integer({
       minimum: 0,
-      maximum: LARGEST_ID,
+      maximum: Number.MAX_SAFE_INTEGER,
       description:
         'The id of the last known entry: `next_since` of the last answer. By default, all entries.',
       examples: [0],
     }),
   ),
   limit: pageLimit(1000, FEED_DEFAULTS.limit, 'How many entries at most.'),
-  format: withDefault(oneOf(FEED_FORMATS, 'The format of the answer, as with `Accept`.'), 'json'),
+  format: withDefault(oneOf(['json', 'atom'], 'The format of the answer, as with `Accept`.'), 'json'),
 })
 
 export const ChangeEntry = Type.Object(
   {
-    id: Type.Integer({ description: 'Larger than those of all entries before.', examples: [42] }),
+    id: integer('Larger than those of all entries before.', 42),
     at: Time,
     kind: oneOf(
       CHANGE_KINDS,
@@ -61,20 +56,16 @@ export type ChangeEntry = Static<typeof ChangeEntry>
 export const ChangeFeed = Type.Object(
   {
     items: Type.Array(ref(ChangeEntry), { description: 'The newest last.' }),
-    next_since: Type.Integer({
-      description:
-        'Send it as `since` the next time. It is the id of the last item, or the `since` of the request where there is none.',
-      examples: [42],
-    }),
-    more: Type.Boolean({ description: 'Whether there are more already.' }),
+    next_since: integer(
+      'Send it as `since` the next time. It is the id of the last item, or the `since` of the request where there is none.',
+      42,
+    ),
+    more: boolean('Whether there are more already.'),
   },
   { $id: 'ChangeFeed', description: 'Changes, the oldest first.' },
 )
 export type ChangeFeed = Static<typeof ChangeFeed>
 
-export const AtomFeed = Type.String({
-  $id: 'AtomFeed',
-  description: 'A feed of Atom (RFC 4287), the newest entry first.',
-})
+export const AtomFeed = textBody('AtomFeed', 'A feed of Atom (RFC 4287), the newest entry first.')
 
 export const feedSchemas = [ChangeEntry, ChangeFeed, AtomFeed]

@@ -1,6 +1,6 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import { MAX_LEVEL } from './areas.ts'
-import { optional, orNull, ref, Time, text } from './common.ts'
+import { count, integer, number, optional, orNull, ref, string, Time, text } from './common.ts'
 import type { ExampleEntry, ProductContract } from './product.ts'
 
 /** What was seen in the field: values by the keys that products are observed by, and the harvest. */
@@ -128,10 +128,7 @@ const Scenario = orNull(Type.String(), 'Null where the product has none.', 'Norm
 
 const Scores = {
   count: Type.Integer({ minimum: 1, description: 'How many observations.', examples: [128] }),
-  bias: Type.Number({
-    description: 'The mean of predicted minus observed: above 0 where too much is predicted.',
-    examples: [-112.5],
-  }),
+  bias: number('The mean of predicted minus observed: above 0 where too much is predicted.', -112.5),
   rmse: Type.Number({
     minimum: 0,
     description: 'The root of the mean square of these differences.',
@@ -160,24 +157,19 @@ const DistrictScore = Type.Object(
   { $id: 'DistrictScore', description: 'The same in an area.' },
 )
 
-const Count = (description: string) => Type.Integer({ minimum: 0, description })
-
 export const Scorecard = Type.Object(
   {
     release: Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
     product: Type.String({ examples: ['yield'] }),
-    unit: Type.String({ description: 'Of bias, RMSE and MAE.', examples: ['kg/ha'] }),
-    level: Type.Integer({ description: 'Of the areas.' }),
-    from_feedback: Count('How many observations were given in feedback to answers of the release.'),
-    from_file: Count('How many were given in a file; 0 in answers of the API.'),
-    without_value: Count('Of all these, how many the release has no value for.'),
-    smallest_group: Type.Integer({
-      description: 'Of fewer accounts nothing is shown; each row of a file counts as one.',
-      examples: [5],
-    }),
+    unit: string('Of bias, RMSE and MAE.', 'kg/ha'),
+    level: integer('Of the areas.'),
+    from_feedback: count('How many observations were given in feedback to answers of the release.'),
+    from_file: count('How many were given in a file; 0 in answers of the API.'),
+    without_value: count('Of all these, how many the release has no value for.'),
+    smallest_group: integer('Of fewer accounts nothing is shown; each row of a file counts as one.', 5),
     scenarios: Type.Array(ref(ScenarioScore)),
     districts: Type.Array(ref(DistrictScore), { description: 'In the order of their codes.' }),
-    withheld_groups: Count('How many scenarios of areas have too few, or would give away those that have.'),
+    withheld_groups: count('How many scenarios of areas have too few, or would give away those that have.'),
   },
   { $id: 'Scorecard', description: 'The predictions of a release against observations.' },
 )

@@ -3,16 +3,21 @@ import { Location, ProvenanceMember, releaseMembers } from './advisory.ts'
 import { AdvisedArea } from './areas.ts'
 import { RELEASE_STATES } from './catalog.ts'
 import {
+  boolean,
   CountrySource,
   Cursor,
   documentedAs,
+  filter,
   NextCursor,
+  number,
   oneOf,
   orNull,
+  page,
   pageLimit,
   ref,
+  string,
   Time,
-  text,
+  textBody,
 } from './common.ts'
 import { Feedback } from './feedback.ts'
 import { defineGeoJson, MultiPolygon, Point } from './geojson.ts'
@@ -141,7 +146,7 @@ export function defineHistoryQuery(products: readonly ProductContract[]) {
         'Whether to answer with all pages in one file, for CSV and GeoJSON; without `cursor`. Then `limit` does not matter.',
       ),
     ),
-    country_code: Type.Optional(text(100, 'Only this country, in any case.')),
+    country_code: filter('Only this country, in any case.'),
     from: Type.Optional(
       Type.String({
         format: 'moment',
@@ -163,7 +168,7 @@ const HistoryLocation = Type.Object(
     lat: Type.Number(),
     lng: Type.Number(),
     type: oneOf(['point', 'polygon'], 'The kind of place.'),
-    area_ha: Type.Optional(Type.Number({ description: 'Hectares, of a polygon.' })),
+    area_ha: Type.Optional(number('Hectares, of a polygon.')),
     admin: Type.Optional(ref(AdvisedArea)),
   },
   { $id: 'HistoryLocation', description: 'The place; of a polygon, a point inside it.' },
@@ -186,16 +191,11 @@ function defineHistoryItem(products: readonly ProductContract[]) {
       ),
       releases: Type.Array(Type.String(), { description: 'The releases that answered, as they were then.' }),
       synthetic: Type.Optional(
-        Type.Boolean({
-          description:
-            'Whether one of them is demonstration data. Left out where that is not known any more.',
-        }),
+        boolean('Whether one of them is demonstration data. Left out where that is not known any more.'),
       ),
       location: ref(HistoryLocation),
       forecast_period: Type.Optional(Type.String({ examples: ['July 2026'] })),
-      forecast_month: Type.Optional(
-        Type.String({ description: 'The same as `YYYY-MM`.', examples: ['2026-07'] }),
-      ),
+      forecast_month: Type.Optional(string('The same as `YYYY-MM`.', '2026-07')),
       request: AsItWas(
         'The request as the endpoint took it: its parameters, and the type, longitudes and latitudes of a polygon.',
       ),
@@ -283,22 +283,16 @@ export const HistoryFeatureCollection = Type.Object(
   { $id: 'HistoryFeatureCollection' },
 )
 
-export const HistoryCsv = Type.String({
-  $id: 'HistoryCsv',
-  description:
-    'A header and a row for each entry of each advisory (RFC 4180, UTF-8). Text that a spreadsheet would take for a formula begins with an apostrophe, and so does what follows a semicolon, a tab or a line end within one.',
-  examples: [
-    'id,kind,product,name,lat,lng,scenario,value,unit\r\n3f6d2a0e-0f7c-4b6e-9d1b-7c4f6f1f2a10,point,yield,My field,9.5,38.5,Normal,2464,kg/ha\r\n',
-  ],
-})
+export const HistoryCsv = textBody(
+  'HistoryCsv',
+  'A header and a row for each entry of each advisory (RFC 4180, UTF-8). Text that a spreadsheet would take for a formula begins with an apostrophe, and so does what follows a semicolon, a tab or a line end within one.',
+  'id,kind,product,name,lat,lng,scenario,value,unit\r\n3f6d2a0e-0f7c-4b6e-9d1b-7c4f6f1f2a10,point,yield,My field,9.5,38.5,Normal,2464,kg/ha\r\n',
+)
 
 export function defineHistorySchemas(products: readonly ProductContract[]) {
   const item = defineHistoryItem(products)
   const { documented, components: items } = defineHistoryItems(products, item)
-  const list = Type.Object(
-    { items: Type.Array(ref(item), { description: 'The newest first.' }), next_cursor: NextCursor },
-    { $id: 'HistoryList' },
-  )
+  const list = page(item, 'HistoryList', 'The newest first.')
   return {
     item,
     list,
@@ -318,14 +312,14 @@ export type HistoryList = Static<ReturnType<typeof defineHistorySchemas>['list']
 
 const TOKEN = 'q3sT0mY1v9xJr8bQ2dKfLw4z'
 
-const Address = Type.String({
-  description: 'Where everybody finds it: a page for browsers, and JSON for programs.',
-  examples: [`https://advice.example.org/cite/${TOKEN}`],
-})
+const Address = string(
+  'Where everybody finds it: a page for browsers, and JSON for programs.',
+  `https://advice.example.org/cite/${TOKEN}`,
+)
 
 export const Share = Type.Object(
   {
-    id: Type.String({ description: 'The end of its address. It cannot be guessed.', examples: [TOKEN] }),
+    id: string('The end of its address. It cannot be guessed.', TOKEN),
     url: Address,
     shared_at: Time,
   },
@@ -333,7 +327,7 @@ export const Share = Type.Object(
 )
 
 export const CitationParams = Type.Object({
-  id: Type.String({ description: 'The id from `POST /history/{id}/share`.' }),
+  id: string('The id from `POST /history/{id}/share`.'),
 })
 
 const CitedRelease = Type.Object(
@@ -349,7 +343,7 @@ const CitedRelease = Type.Object(
   { $id: 'CitedRelease', description: 'A release that the cited answer was computed from.' },
 )
 
-export const CitationPage = Type.String({ $id: 'CitationPage', description: 'A citation as a page.' })
+export const CitationPage = textBody('CitationPage', 'A citation as a page.')
 
 const Verification = Type.Object(
   {
@@ -360,11 +354,11 @@ const Verification = Type.Object(
       examples: [{ 'Content-Type': 'application/json', Accept: 'application/json', Prefer: 'history=none' }],
     }),
     body: AsItWas('The JSON to send: the request, with the releases that answered it.'),
-    token: Type.Boolean({ description: 'Whether it takes a token, as polygons do.' }),
-    sha256: Type.String({
-      description: 'Of the bytes of the answer, in hexadecimal.',
-      examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
-    }),
+    token: boolean('Whether it takes a token, as polygons do.'),
+    sha256: string(
+      'Of the bytes of the answer, in hexadecimal.',
+      '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+    ),
   },
   {
     $id: 'Verification',

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { NoCursor, oneOf, optional, ref, Time, text } from './common.ts'
+import { nullable, oneOf, onePage, optional, string, Time, text } from './common.ts'
 
 /** What a key may be allowed. Sessions may do all of it, as far as their user may. */
 export const SCOPES = ['advisory', 'history', 'account', 'admin'] as const
@@ -16,11 +16,9 @@ const ScopeName = oneOf(
   '`advisory`: advice and places. `history`: answers are stored, and can be read, rated, counted and deleted. `account`: the profile and the list of keys can be read, and subscriptions made, read and deleted. `admin`: the rights of an admin, within the other scopes; only an admin may give it.',
 )
 
-const KeyName = text(100, 'The purpose of the key.', 'Dashboard of the ministry')
-
 export const ApiKeyRequest = Type.Object(
   {
-    name: KeyName,
+    name: text(100, 'The purpose of the key.', 'Dashboard of the ministry'),
     expires_in_days: optional(
       Type.Integer({
         minimum: 1,
@@ -44,33 +42,28 @@ export const ApiKeyRequest = Type.Object(
 )
 export type ApiKeyRequest = Static<typeof ApiKeyRequest>
 
-const TimeOrNull = { ...Time, type: ['string', 'null'] }
-
 const described = {
   id: Type.String({ format: 'uuid' }),
   name: Type.String({ examples: ['Dashboard of the ministry'] }),
-  hint: Type.String({ description: 'The beginning of the key.', examples: ['agro_Zk3v'] }),
+  hint: string('The beginning of the key.', 'agro_Zk3v'),
   scopes: Type.Array(ScopeName, { description: 'The scopes of the key.' }),
-  made_by: Type.Unsafe<string | null>({
-    type: ['string', 'null'],
-    format: 'uuid',
-    description:
-      'The id of the key that made it, with which it ends; null where its owner was logged in, as it takes now.',
-  }),
+  made_by: nullable(
+    Type.String({ format: 'uuid' }),
+    'The id of the key that made it, with which it ends; null where its owner was logged in, as it takes now.',
+  ),
   created_at: Time,
-  expires_at: Type.Unsafe<string | null>({ ...TimeOrNull, description: 'Null where it does not expire.' }),
-  last_used_at: Type.Unsafe<string | null>({ ...TimeOrNull, description: 'Accurate to a minute.' }),
+  expires_at: nullable(Time, 'Null where it does not expire.'),
+  last_used_at: nullable(Time, 'Accurate to a minute.'),
 }
 
-const Usage = Type.Array(
-  Type.Object({
-    day: Type.String({ format: 'date', examples: ['2026-07-01'] }),
-    requests: Type.Integer({ minimum: 1 }),
-  }),
-  {
-    description: `The number of requests with the key on each of the last ${USAGE_DAYS} days (UTC) with any, refused ones included.`,
-  },
-)
+const Day = Type.Object({
+  day: Type.String({ format: 'date', examples: ['2026-07-01'] }),
+  requests: Type.Integer({ minimum: 1 }),
+})
+
+const Usage = Type.Array(Day, {
+  description: `The number of requests with the key on each of the last ${USAGE_DAYS} days (UTC) with any, refused ones included.`,
+})
 
 export const ApiKey = Type.Object(
   { ...described, usage: Usage },
@@ -81,22 +74,16 @@ export type ApiKey = Static<typeof ApiKey>
 export const NewApiKey = Type.Object(
   {
     ...described,
-    key: Type.String({
-      description: 'The key. Keep it now: it is never shown again.',
-      examples: ['agro_Zk3vQ1sPq7mYp9oU5p3cT2E4BOEZ8wyhU8X1mPJ4vh'],
-    }),
+    key: string(
+      'The key. Keep it now: it is never shown again.',
+      'agro_Zk3vQ1sPq7mYp9oU5p3cT2E4BOEZ8wyhU8X1mPJ4vh',
+    ),
   },
   { $id: 'NewApiKey', description: 'A key that was just made.' },
 )
 export type NewApiKey = Static<typeof NewApiKey>
 
-export const ApiKeyList = Type.Object(
-  {
-    items: Type.Array(ref(ApiKey)),
-    next_cursor: NoCursor,
-  },
-  { $id: 'ApiKeyList', description: 'The keys, the newest first.' },
-)
+export const ApiKeyList = onePage(ApiKey, 'The keys, the newest first.')
 export type ApiKeyList = Static<typeof ApiKeyList>
 
 export const keySchemas = [ApiKeyRequest, ApiKey, NewApiKey, ApiKeyList]

@@ -1,13 +1,16 @@
 import { type Static, Type } from 'typebox'
 import { AdminReference } from './areas.ts'
 import {
+  boolean,
   COUNTRY_CODES,
   Latitude,
   Longitude,
+  number,
   oneOf,
   optional,
   orNull,
   ref,
+  string,
   text,
   type WithoutNulls,
 } from './common.ts'
@@ -47,7 +50,7 @@ export const UNAVAILABLE_REASONS = ['CROP_NOT_AVAILABLE', 'NO_RELEASE', 'OUTSIDE
 
 export const ProductAvailability = Type.Object(
   {
-    available: Type.Boolean({ description: 'Whether the point endpoint of the product has a value there.' }),
+    available: boolean('Whether the point endpoint of the product has a value there.'),
     reason: Type.Optional(
       oneOf(UNAVAILABLE_REASONS, 'Why not: the code of the error that the point endpoint would answer with.'),
     ),
@@ -59,21 +62,16 @@ export type ProductAvailability = Static<typeof ProductAvailability>
 export function defineLocationSchemas(products: readonly ProductContract[]) {
   const validation = Type.Object(
     {
-      valid: Type.Boolean({
-        description:
-          'Whether the point lies in the country that was asked for, or else in any that the service answers for.',
-      }),
-      country_code: orNull(
-        Type.String({
-          description: 'The country of the point; null outside of all countries of the service.',
-        }),
+      valid: boolean(
+        'Whether the point lies in the country that was asked for, or else in any that the service answers for.',
       ),
-      country: orNull(Type.String({ description: 'Its name.' })),
+      country_code: orNull(string('The country of the point; null outside of all countries of the service.')),
+      country: orNull(string('Its name.')),
       admin: Type.Array(ref(AdminReference), {
         description:
           'The areas that it lies in, from level 1 down. A lake may be in a district and in no sector.',
       }),
-      crop: orNull(Type.String({ description: 'The crop that the products were looked up for.' })),
+      crop: orNull(string('The crop that the products were looked up for.')),
       products: Type.Object(
         Object.fromEntries(products.map(({ code }) => [code, ref(ProductAvailability)])),
         { description: 'Of the country that was asked for, or else the one that the point lies in.' },
@@ -83,16 +81,13 @@ export function defineLocationSchemas(products: readonly ProductContract[]) {
           {
             country_code: Type.String(),
             country: Type.String(),
-            distance_km: Type.Number({ description: 'To its border.' }),
+            distance_km: number('To its border.'),
           },
           { description: 'The nearest country, where the point lies in none.' },
         ),
       ),
       hint: Type.Optional(
-        Type.String({
-          description:
-            'Where the point lies in no country, and would with `lat` and `lng` swapped: that it would.',
-        }),
+        string('Where the point lies in no country, and would with `lat` and `lng` swapped: that it would.'),
       ),
     },
     {

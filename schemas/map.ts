@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { extent, oneOf, orNull, ref, text, withDefault } from './common.ts'
+import { extent, integer, number, oneOf, orNull, ref, string, text, withDefault } from './common.ts'
 
 /** How values are cut into classes. */
 const CUTS = ['quantiles', 'equal'] as const
@@ -7,8 +7,6 @@ export type Cut = (typeof CUTS)[number]
 
 /** No map is finer than the pixels of rasters need it. */
 const HIGHEST_ZOOM = 22
-
-const LARGEST_NUMBER = 2 ** HIGHEST_ZOOM - 1
 
 const Release = text(
   200,
@@ -24,7 +22,7 @@ const LayerNumber = Type.Integer({
 })
 
 const TileNumber = (description: string, examples: number[]) =>
-  Type.Integer({ minimum: 0, maximum: LARGEST_NUMBER, description, examples })
+  Type.Integer({ minimum: 0, maximum: 2 ** HIGHEST_ZOOM - 1, description, examples })
 
 const CutQuery = withDefault(
   oneOf(
@@ -42,10 +40,10 @@ export const TilesetParams = Type.Object({ release: Release, layer: LayerNumber 
 
 /** What is no code and no number of a layer is not there: nothing else is wrong with it. */
 export const GeotiffParams = Type.Object({
-  release: Type.String({
-    description: 'The code of a published release, as `GET /catalog` has it.',
-    examples: ['synthetic-yield-eth-wheat-2026-07-v1'],
-  }),
+  release: string(
+    'The code of a published release, as `GET /catalog` has it.',
+    'synthetic-yield-eth-wheat-2026-07-v1',
+  ),
   layer: Type.Integer({ minimum: 0, description: 'Which of its layers, from 1.', examples: [1] }),
 })
 
@@ -59,11 +57,8 @@ export const TileParams = Type.Object({
 
 export const MapClass = Type.Object(
   {
-    from: Type.Number({ description: 'Where it begins.', examples: [2400] }),
-    to: Type.Number({
-      description: 'Where it ends: the next one begins there. The last one has its end, too.',
-      examples: [2900],
-    }),
+    from: number('Where it begins.', 2400),
+    to: number('Where it ends: the next one begins there. The last one has its end, too.', 2900),
     color: Type.String({ pattern: '^#[0-9a-f]{6}$', examples: ['#21918c'] }),
   },
   { $id: 'MapClass', description: 'The meaning of a colour of the map.' },
@@ -87,12 +82,12 @@ export const Tileset = Type.Object(
       ],
     }),
     minzoom: Type.Integer({ examples: [0] }),
-    maxzoom: Type.Integer({
-      description: 'Where its pixels are larger than those of the map: from there on, tiles may be enlarged.',
-      examples: [10],
-    }),
+    maxzoom: integer(
+      'Where its pixels are larger than those of the map: from there on, tiles may be enlarged.',
+      10,
+    ),
     bounds: Bounds,
-    attribution: Type.String({ description: 'Source and licence.' }),
+    attribution: string('Source and licence.'),
     release: Release,
     layer: LayerNumber,
     input: orNull(Type.String(), 'The fertilizer, organic input or species; null for yields.', null),

@@ -1,30 +1,21 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import {
   asParameter,
+  boolean,
   COUNTRY_CODES,
   Latitude,
   Longitude,
   oneOf,
   optional,
   text,
+  textBody,
   type WithoutNulls,
 } from './common.ts'
 import { QuantityFields } from './quantities.ts'
 
-const MONTHS = [
-  'January',
-  'February',
-  'March',
-  'April',
-  'May',
-  'June',
-  'July',
-  'August',
-  'September',
-  'October',
-  'November',
-  'December',
-] as const
+const MONTHS = Array.from({ length: 12 }, (_, month) =>
+  new Date(Date.UTC(2000, month)).toLocaleString('en', { month: 'long', timeZone: 'UTC' }),
+)
 
 /** So many letters tell the months apart. */
 const SHORT_MONTH = 3
@@ -45,30 +36,13 @@ function inAnyCase(letters: string): string {
 /** More segments than a farmer is sent; networks take up to 255. */
 const MOST_SEGMENTS = 10
 
-/** What a request for a point may say of its answer as a text message. */
-const ShortTextFields = {
-  max_segments: optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: MOST_SEGMENTS,
-      description:
-        'Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out.',
-    }),
-  ),
-}
+export const ShortText = textBody(
+  'ShortText',
+  'A text message of at most `max_segments` segments: 160 characters of the GSM 7-bit alphabet, or 153 in each of several; where another character is in it 70, or 67.',
+  'My field. Yield (wheat) Jul 2026: Normal 2464 kg/ha; Above Normal 2834 kg/ha.',
+)
 
-/** An answer, or the reason for none, as a text message. */
-export const ShortText = Type.String({
-  $id: 'ShortText',
-  description:
-    'A text message of at most `max_segments` segments: 160 characters of the GSM 7-bit alphabet, or 153 in each of several; where another character is in it 70, or 67.',
-  examples: ['My field. Yield (wheat) Jul 2026: Normal 2464 kg/ha; Above Normal 2834 kg/ha.'],
-})
-
-/**
- * What a point request is taken to say where it says nothing. Descriptions tell it: generators of clients
- * take what has a `default` for what is always sent.
- */
+/** Descriptions have the defaults: generators of clients always send a field that has a `default`. */
 export const POINT_DEFAULTS = { crop: 'wheat', country_code: 'eth', name: 'Point' } as const
 
 const Crop = text(
@@ -102,11 +76,6 @@ const Release = text(
   'The code of a release, as in answers: it alone answers, also after its replacement. Its country, crop and month apply, and may be left out. For all products: a code of each, separated by commas as in `Advisory-Release`; others have no answer then.',
 )
 
-const Provenance = Type.Boolean({
-  description:
-    'Whether the answer has the pixels and sources of its values (`provenance`), as with `Prefer: return=provenance`.',
-})
-
 export const PointRequest = Type.Object(
   {
     lat: Latitude,
@@ -116,9 +85,20 @@ export const PointRequest = Type.Object(
     name: optional(Name),
     forecast_period: optional(ForecastPeriod),
     release: optional(Release),
-    provenance: optional(Provenance),
+    provenance: optional(
+      boolean(
+        'Whether the answer has the pixels and sources of its values (`provenance`), as with `Prefer: return=provenance`.',
+      ),
+    ),
     ...QuantityFields,
-    ...ShortTextFields,
+    max_segments: optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MOST_SEGMENTS,
+        description:
+          'Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out.',
+      }),
+    ),
   },
   {
     $id: 'PointRequest',
@@ -141,8 +121,8 @@ export function toQuerySchema<Request extends TObject>(request: Request): Reques
 }
 
 /**
- * The same where they may also be in the body. None is required, since the body may have it, and none has an
- * example: a form that fills in both would hide that the body wins.
+ * The same where they may also be in the body: none is required. None has an example: a form that fills in both
+ * would hide that the body wins.
  *
  * @param documented the parameters that the document lists; all others are taken as well
  */
@@ -156,10 +136,7 @@ export function asQuery(request: TObject, documented = Object.keys(request.prope
 /** The parameters of a point that the interface names. */
 export const PLAIN_PARAMETERS = ['lat', 'lng', 'crop', 'country_code', 'name']
 
-/**
- * What may be left for the body where the query has the rest. Nothing of it is required, so that a gateway that
- * knows the document alone lets it through; a client that sends all in the body is told by the request itself.
- */
+/** The body beside a query. Gateways that know the document alone let it through: no field is required. */
 export function asRemainder(request: TObject, $id: string): TObject {
   return Type.Object(Type.Partial(request).properties, {
     $id,

@@ -1,16 +1,20 @@
-import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
+import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import { exampleMembers, HistoryId, type PointSchemas, releaseMembers } from './advisory.ts'
-import { AdvisedArea, MAX_LEVEL } from './areas.ts'
+import { AdvisedArea, areaLevel } from './areas.ts'
 import {
   COUNTRY_CODES,
   CountrySource,
   documentedAs,
   Ignored,
+  number,
   oneOf,
   optional,
+  percent,
   ref,
+  string,
   text,
   type WithoutNulls,
+  withOneOf,
 } from './common.ts'
 import { defineGeoJson, Feature, FeatureCollection, MultiPolygon, Polygon } from './geojson.ts'
 import { PointRequest } from './point-request.ts'
@@ -19,7 +23,7 @@ import {
   PolygonQuantityFields,
   type QuantityRequest,
   quantitiesOfAnswer,
-  quantityFieldsOf,
+  seasonlessMembers,
 } from './quantities.ts'
 
 const MOST_QUANTILES = 20
@@ -46,15 +50,13 @@ export const DistributionParameters = {
 
 const Quantile = Type.Object(
   {
-    quantile: Type.Number({ description: 'Which one: 0.5 is the median.' }),
-    value: Type.Number({
-      description:
-        'The smallest value that, together with all smaller ones, has at least that part of the covered area: the inverse of the weighted distribution function (Hyndman and Fan, 1996, definition 1; `numpy.quantile` with `weights` and `method="inverted_cdf"`).',
-    }),
-    error: Type.Number({
-      description:
-        'How far the exact quantile can lie from the value, rounding aside: 0 where it is exact. A polygon with more than 4,096 tiles (16 x 16 pixels) inside is computed from the least and greatest values of some of them, and one with very many values to a small part of their range.',
-    }),
+    quantile: number('Which one: 0.5 is the median.'),
+    value: number(
+      'The smallest value that, together with all smaller ones, has at least that part of the covered area: the inverse of the weighted distribution function (Hyndman and Fan, 1996, definition 1; `numpy.quantile` with `weights` and `method="inverted_cdf"`).',
+    ),
+    error: number(
+      'How far the exact quantile can lie from the value, rounding aside: 0 where it is exact. A polygon with more than 4,096 tiles (16 x 16 pixels) inside is computed from the least and greatest values of some of them, and one with very many values to a small part of their range.',
+    ),
   },
   { $id: 'Quantile', examples: [{ quantile: 0.5, value: 2464.18, error: 0 }] },
 )
@@ -62,14 +64,11 @@ const Quantile = Type.Object(
 const HistogramBin = Type.Object(
   {
     from: Type.Number(),
-    to: Type.Number({
-      description:
-        'Values from the one to below the other; of the last bin it is the largest one. Where there are no more different values than bins, each is a class of its own: both are the value.',
-    }),
-    percent: Type.Number({ description: 'How much of the covered area has them.' }),
-    error: Type.Number({
-      description: 'How far the exact percentage can lie from it, as for quantiles; 0 where it is exact.',
-    }),
+    to: number(
+      'Values from the one to below the other; of the last bin it is the largest one. Where there are no more different values than bins, each is a class of its own: both are the value.',
+    ),
+    percent: number('How much of the covered area has them.'),
+    error: number('How far the exact percentage can lie from it, as for quantiles; 0 where it is exact.'),
   },
   { $id: 'HistogramBin', examples: [{ from: 2318, to: 2604, percent: 100, error: 0 }] },
 )
@@ -87,13 +86,11 @@ const LOCATION = { name: 'My farm', lat: 9.55, lng: 38.55, type: 'polygon', area
 
 export const PolygonLocation = Type.Object(
   {
-    name: Type.String({ description: 'The label of the request, or the name of the area.' }),
-    lat: Type.Number({ description: 'With `lng`, a point inside.' }),
+    name: string('The label of the request, or the name of the area.'),
+    lat: number('With `lng`, a point inside.'),
     lng: Type.Number(),
     type: oneOf(['polygon'], 'The kind of place.'),
-    area_ha: Type.Number({
-      description: 'Hectares, on the WGS 84 ellipsoid, to the square metre; small areas have three digits.',
-    }),
+    area_ha: number('Hectares, on the WGS 84 ellipsoid, to the square metre; small areas have three digits.'),
     admin: Type.Optional(ref(AdvisedArea)),
   },
   {
@@ -118,20 +115,13 @@ export const AdminSelection = Type.Object(
     country_code: text(100, `The country, in any case: one of ${COUNTRY_CODES}.`, 'eth'),
     code: text(100, 'The code of the area, as in `GET /admin`.', 'ETH-01'),
     level: optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: MAX_LEVEL,
-        description: 'Its level, 0 for the country. Where it is left out, the highest that has the code.',
-      }),
+      areaLevel('Its level, 0 for the country. Where it is left out, the highest that has the code.'),
     ),
   },
   { $id: 'AdminSelection', description: 'An administrative area.' },
 )
 
 const { crop, country_code, name, forecast_period, release } = PointRequest.properties
-
-const Geometry = ref(PolygonGeometry)
-const Area = ref(AdminSelection)
 
 const Label = Type.Optional({
   ...name,
@@ -158,47 +148,31 @@ const FIELD = {
   ],
 }
 
-/**
- * What is asked of a polygon or of an area. The document says that it is one of the two; which is missing
- * is told by code.
- *
- * @param more what else is asked
- */
-function requestSchema<More extends TProperties>(
-  more: More,
-  { $id, ...options }: { $id: string; description: string; examples: object[] },
-) {
-  const request = Type.Object({ geometry: optional(Geometry), admin: optional(Area), ...more }, { $id })
-  return documentedAs(
-    request,
-    Type.Unsafe({
-      oneOf: [Type.Object({ geometry: Geometry, ...more }), Type.Object({ admin: Area, ...more })],
-      ...options,
-    }),
-  )
+const ALTERNATIVES = [['geometry' as const], ['admin' as const]]
+const PLACES = {
+  fields: { geometry: ref(PolygonGeometry), admin: ref(AdminSelection) },
+  alternatives: ALTERNATIVES,
 }
 
-export const PolygonRequest = requestSchema(
-  {
-    crop,
-    country_code: Country,
-    name: Label,
-    forecast_period,
-    release,
-    ...DistributionParameters,
-    ...PolygonQuantityFields,
-  },
-  {
-    $id: 'PolygonRequest',
-    description:
-      'A polygon or an administrative area, one of the two, and what to answer for. Fields that are not listed are ignored.',
-    examples: [
-      { geometry: FIELD, crop: 'wheat', country_code: 'eth', name: 'My farm' },
-      { admin: { country_code: 'eth', code: 'ETH-01' }, crop: 'wheat' },
-      { admin: { country_code: 'rwa', code: 'RWA-01' }, crop: 'potato' },
-    ],
-  },
-)
+const MEMBERS = {
+  crop,
+  country_code: Country,
+  name: Label,
+  forecast_period,
+  release,
+  ...DistributionParameters,
+  ...PolygonQuantityFields,
+}
+
+export const PolygonRequest = withOneOf({ $id: 'PolygonRequest', ...PLACES }, MEMBERS, {
+  description:
+    'A polygon or an administrative area, one of the two, and what to answer for. Fields that are not listed are ignored.',
+  examples: [
+    { geometry: FIELD, crop: 'wheat', country_code: 'eth', name: 'My farm' },
+    { admin: { country_code: 'eth', code: 'ETH-01' }, crop: 'wheat' },
+    { admin: { country_code: 'rwa', code: 'RWA-01' }, crop: 'potato' },
+  ],
+})
 export type PolygonRequest = WithoutNulls<Static<typeof PolygonRequest>>
 
 export function withoutPlaces(request: TObject): TObject {
@@ -214,30 +188,19 @@ export type PlainPolygonRequest = Pick<
   QuantityRequest
 
 const Statistics = {
-  min: Type.Number({ description: 'The smallest value of the pixels that the polygon overlaps.' }),
-  max: Type.Number({ description: 'The largest of them. Pixels that it only touches do not count.' }),
-  stddev: Type.Number({
-    description: 'The standard deviation of the population, each pixel weighed by its area inside.',
-  }),
-  covered_percent: Type.Number({
-    minimum: 0,
-    maximum: 100,
-    description: 'How much of the polygon’s area has values.',
-  }),
+  min: number('The smallest value of the pixels that the polygon overlaps.'),
+  max: number('The largest of them. Pixels that it only touches do not count.'),
+  stddev: number('The standard deviation of the population, each pixel weighed by its area inside.'),
+  covered_percent: percent('How much of the polygon’s area has values.'),
 }
 
 const HISTORY_ID = '0199b0a4-5f0e-7c5b-9d55-3d0d6b1f2a77'
 
-export interface PolygonSchemas<Product extends ProductContract = ProductContract> {
-  product: Product
-  request: TObject
-  entry: TObject
-  response: TObject
-}
+export type PolygonSchemas<Product extends ProductContract = ProductContract> = ReturnType<
+  typeof definePolygonSchemas<Product>
+>
 
-export function definePolygonSchemas<Product extends ProductContract>(
-  point: PointSchemas<Product>,
-): PolygonSchemas<Product> {
+export function definePolygonSchemas<Product extends ProductContract>(point: PointSchemas<Product>) {
   const { product } = point
   const entry = defineEntry(point)
   return { product, request: defineRequest(product), entry, response: defineResponse(product, entry) }
@@ -247,20 +210,10 @@ function defineRequest(product: ProductContract): TObject {
   if (product.seasonal) return PolygonRequest
   const component = componentOf(product)
   const { name, country_code, area } = examplePlaceOf(product)
-  return requestSchema(
-    {
-      country_code: Country,
-      name: Label,
-      release,
-      ...DistributionParameters,
-      ...quantityFieldsOf(product),
-    },
-    {
-      $id: `${component}PolygonRequest`,
-      description: `A polygon or an administrative area, one of the two. ${component} needs no crop; fields that are not listed are ignored.`,
-      examples: [{ geometry: FIELD, country_code: 'eth', name }, { admin: { country_code, code: area } }],
-    },
-  )
+  return withOneOf({ $id: `${component}PolygonRequest`, ...PLACES }, seasonlessMembers(product, MEMBERS), {
+    description: `A polygon or an administrative area, one of the two. ${component} needs no crop; fields that are not listed are ignored.`,
+    examples: [{ geometry: FIELD, country_code: 'eth', name }, { admin: { country_code, code: area } }],
+  })
 }
 
 /** The entry of a point's answer, where the value is a mean, with what else there is to say of an area. */
@@ -271,7 +224,7 @@ function defineEntry({ product, entry }: PointSchemas): TObject {
     {
       ...point,
       ...Statistics,
-      ...(total && { [total.key]: Type.Number({ description: total.description }) }),
+      ...(total && { [total.key]: number(total.description) }),
       ...DistributionMembers,
       // Members are sent in this order, which is also that in which answers are kept.
       ...(quantity && { quantity }),

@@ -1,22 +1,20 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import { dataOrReason } from './advisory.ts'
-import { MAX_LEVEL } from './areas.ts'
+import { areaLevel } from './areas.ts'
 import { defineAnswerCollection, defineItems, PointId } from './batch.ts'
-import { documentedAs, oneOf, optional, ref, text, type WithoutNulls } from './common.ts'
+import { documentedAs, oneOf, optional, ref, text, textBody, type WithoutNulls, withOneOf } from './common.ts'
 import { DataValueSet, Dhis2Mapping } from './dhis2.ts'
 import { defineGeoJson, MultiPolygon, Polygon, rectangle } from './geojson.ts'
 import { PointRequest } from './point-request.ts'
 import { AdminSelection, DistributionParameters, PolygonLocation, type PolygonSchemas } from './polygon.ts'
 import { componentOf, examplePlaceOf, ofSeasonless, type ProductContract } from './product.ts'
-import { PolygonQuantityFields, type QuantityRequest, quantityFieldsOf } from './quantities.ts'
+import { PolygonQuantityFields, type QuantityRequest, seasonlessMembers } from './quantities.ts'
 
-const PolygonAnswerLines = Type.String({
-  $id: 'PolygonAnswerLines',
-  description: 'For each polygon or area one line, in their order: an item of the JSON answer.',
-  examples: [
-    '{"id":"field-1","location":{"name":"My field","lat":9.505,"lng":38.505,"type":"polygon","area_ha":121.4},"country_code":"eth","crop":"wheat","forecast_period":"July 2026","forecast_month":"2026-07","release":"yield-eth-wheat-2026-07-v1","synthetic":false,"yield_data":[{"scenario":"Normal","yield_kg_ha":3694,"min":3610,"max":3731,"stddev":31.2,"covered_percent":100}]}\n',
-  ],
-})
+const PolygonAnswerLines = textBody(
+  'PolygonAnswerLines',
+  'For each polygon or area one line, in their order: an item of the JSON answer.',
+  '{"id":"field-1","location":{"name":"My field","lat":9.505,"lng":38.505,"type":"polygon","area_ha":121.4},"country_code":"eth","crop":"wheat","forecast_period":"July 2026","forecast_month":"2026-07","release":"yield-eth-wheat-2026-07-v1","synthetic":false,"yield_data":[{"scenario":"Normal","yield_kg_ha":3694,"min":3610,"max":3731,"stddev":31.2,"covered_percent":100}]}\n',
+)
 
 const FIGURES =
   'of each layer a column for each number, such as `rate_kg_ha Urea Normal`, `min Urea Normal`, `max Urea Normal`, `stddev Urea Normal`, `covered_percent Urea Normal` and `total_kg Urea Normal`, and where quantiles were asked for `quantile_0.5 Urea Normal` and `quantile_0.5_error Urea Normal`'
@@ -25,13 +23,11 @@ const FIGURES =
 export function definePolygonsFormats(products: readonly ProductContract[]) {
   // Other products have no month.
   const seasons = ofSeasonless(products, (names) => ` (not for ${names})`)
-  const table = Type.String({
-    $id: 'PolygonAnswerTable',
-    description: `For each polygon or area one row, in their order: \`id\`, \`name\`, \`lat\`, \`lng\`, \`area_ha\`, \`country_code\`, \`crop\`, \`forecast_period\` and \`forecast_month\`${seasons}, \`release\`, \`synthetic\`, ${FIGURES}, then \`error\` and \`code\`. Texts that a spreadsheet would take for a formula have an apostrophe before them.`,
-    examples: [
-      'id,name,lat,lng,area_ha,country_code,crop,forecast_period,forecast_month,release,synthetic,yield_kg_ha Normal,min Normal,max Normal,stddev Normal,covered_percent Normal,error,code\r\nfield-1,My field,9.505,38.505,121.4,eth,wheat,July 2026,2026-07,yield-eth-wheat-2026-07-v1,false,3694,3610,3731,31.2,100,,\r\n',
-    ],
-  })
+  const table = textBody(
+    'PolygonAnswerTable',
+    `For each polygon or area one row, in their order: \`id\`, \`name\`, \`lat\`, \`lng\`, \`area_ha\`, \`country_code\`, \`crop\`, \`forecast_period\` and \`forecast_month\`${seasons}, \`release\`, \`synthetic\`, ${FIGURES}, then \`error\` and \`code\`. Texts that a spreadsheet would take for a formula have an apostrophe before them.`,
+    'id,name,lat,lng,area_ha,country_code,crop,forecast_period,forecast_month,release,synthetic,yield_kg_ha Normal,min Normal,max Normal,stddev Normal,covered_percent Normal,error,code\r\nfield-1,My field,9.505,38.505,121.4,eth,wheat,July 2026,2026-07,yield-eth-wheat-2026-07-v1,false,3694,3610,3731,31.2,100,,\r\n',
+  )
   const collection = defineAnswerCollection(
     {
       geometry: Type.Union([
@@ -49,6 +45,10 @@ export function definePolygonsFormats(products: readonly ProductContract[]) {
 export const MOST_POLYGONS = 1000
 
 const SQUARE = rectangle(38.5, 9.5, 38.51, 9.51)
+const EXAMPLE_POLYGONS = {
+  type: 'FeatureCollection',
+  features: [{ type: 'Feature', id: 'field-1', geometry: SQUARE, properties: { name: 'My field' } }],
+}
 
 export const PolygonLabels = Type.Object({ id: optional(PointId) })
 
@@ -78,14 +78,7 @@ export const PolygonCollection = Type.Unsafe<Record<string, unknown>>({
       },
       {
         description: `A GeoJSON FeatureCollection of at most ${MOST_POLYGONS} polygons, in longitude and latitude (WGS 84). Heights are ignored, and so are properties that are not listed.`,
-        examples: [
-          {
-            type: 'FeatureCollection',
-            features: [
-              { type: 'Feature', id: 'field-1', geometry: SQUARE, properties: { name: 'My field' } },
-            ],
-          },
-        ],
+        examples: [EXAMPLE_POLYGONS],
       },
     ),
   ),
@@ -94,12 +87,7 @@ export const PolygonCollection = Type.Unsafe<Record<string, unknown>>({
 const AreasSelection = Type.Object(
   {
     country_code: AdminSelection.properties.country_code,
-    level: Type.Integer({
-      minimum: 0,
-      maximum: MAX_LEVEL,
-      description: 'The level of the areas, 0 for the country.',
-      examples: [1],
-    }),
+    level: areaLevel('The level of the areas, 0 for the country.', 1),
     parent: optional(text(100, 'Only areas within this one: the code of an area of any level above.')),
   },
   {
@@ -114,51 +102,33 @@ const Country = Type.Optional({
   description: `${(country_code as { description?: string }).description} With \`admin\` it is that of the areas.`,
 })
 
-/** @param formats the names of the formats of answers */
-function answerParameters(formats: readonly string[]) {
+function requestSchema<More extends TProperties>($id: string, more: More, examples: object[]) {
+  const fields = { polygons: ref(PolygonCollection), admin: ref(AreasSelection) }
+  return withOneOf({ $id, fields, alternatives: [['polygons'], ['admin']] }, more, {
+    description:
+      'Polygons or the administrative areas of a level, one of the two, and what to answer for. Fields that are not listed are ignored.',
+    examples,
+  })
+}
+
+function listMembers(formats: readonly string[]) {
   return {
+    crop,
+    country_code: Country,
+    forecast_period,
+    release,
+    ...DistributionParameters,
+    ...PolygonQuantityFields,
     format: optional(oneOf([...formats], 'The format of the answer. It wins over `Accept`.')),
     dhis2: optional(ref(Dhis2Mapping)),
   }
 }
 
-function requestSchema<More extends TProperties>(more: More, $id: string, examples: object[]) {
-  const [polygons, admin] = [ref(PolygonCollection), ref(AreasSelection)]
-  return documentedAs(
-    Type.Object({ polygons: optional(polygons), admin: optional(admin), ...more }, { $id }),
-    Type.Unsafe({
-      oneOf: [Type.Object({ polygons, ...more }), Type.Object({ admin, ...more })],
-      description:
-        'Polygons or the administrative areas of a level, one of the two, and what to answer for. Fields that are not listed are ignored.',
-      examples,
-    }),
-  )
-}
-
 function seasonalRequest(formats: readonly string[]) {
-  return requestSchema(
-    {
-      crop,
-      country_code: Country,
-      forecast_period,
-      release,
-      ...DistributionParameters,
-      ...PolygonQuantityFields,
-      ...answerParameters(formats),
-    },
-    'PolygonsRequest',
-    [
-      { admin: { country_code: 'eth', level: 1 }, crop: 'wheat' },
-      {
-        polygons: {
-          type: 'FeatureCollection',
-          features: [{ type: 'Feature', id: 'field-1', geometry: SQUARE, properties: { name: 'My field' } }],
-        },
-        crop: 'wheat',
-        country_code: 'eth',
-      },
-    ],
-  )
+  return requestSchema('PolygonsRequest', listMembers(formats), [
+    { admin: { country_code: 'eth', level: 1 }, crop: 'wheat' },
+    { polygons: EXAMPLE_POLYGONS, crop: 'wheat', country_code: 'eth' },
+  ])
 }
 export type PolygonsRequest = WithoutNulls<Static<ReturnType<typeof seasonalRequest>>>
 
@@ -172,18 +142,15 @@ export type PlainPolygonsRequest = Pick<
 > &
   QuantityRequest
 
-export interface PolygonsSchemas<Product extends ProductContract = ProductContract> {
-  product: Product
-  request: TObject
-  item: TObject
-  response: TObject
-}
+export type PolygonsSchemas<Product extends ProductContract = ProductContract> = ReturnType<
+  typeof definePolygonsSchemas<Product>
+>[number]
 
 /** @param formats the names of the formats of answers */
 export function definePolygonsSchemas<Product extends ProductContract>(
   polygons: readonly PolygonSchemas<Product>[],
   formats: readonly string[],
-): PolygonsSchemas<Product>[] {
+) {
   const seasonal = seasonalRequest(formats)
   return polygons.map((polygon) => {
     const { product } = polygon
@@ -197,17 +164,10 @@ export function definePolygonsSchemas<Product extends ProductContract>(
 
 function defineRequest(product: ProductContract, formats: readonly string[]): TObject {
   const { country_code } = examplePlaceOf(product)
-  return requestSchema(
-    {
-      country_code: Country,
-      release,
-      ...DistributionParameters,
-      ...quantityFieldsOf(product),
-      ...answerParameters(formats),
-    },
-    `${componentOf(product)}PolygonsRequest`,
-    [{ admin: { country_code, level: 1 } }],
-  )
+  const members = seasonlessMembers(product, listMembers(formats))
+  return requestSchema(`${componentOf(product)}PolygonsRequest`, members, [
+    { admin: { country_code, level: 1 } },
+  ])
 }
 
 /** An answer for a polygon, or the reason why there is none. */

@@ -1,5 +1,17 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox'
-import { documentedAs, inQuery, oneOf, optional, orNull, ref, type WithoutNulls } from './common.ts'
+import {
+  boolean,
+  documentedAs,
+  inQuery,
+  integer,
+  number,
+  oneOf,
+  optional,
+  orNull,
+  ref,
+  string,
+  type WithoutNulls,
+} from './common.ts'
 import type { ProductContract } from './product.ts'
 
 /** What the documents list; `src/advice/quantities/plan.ts` has their sizes. */
@@ -132,11 +144,7 @@ const Nutrients = optional(
   inQuery(
     documentedAs(
       Type.Unsafe<boolean | string>({ ...InBody, type: ['boolean', 'string'] }),
-      Type.Union([
-        Type.Boolean({
-          description: 'Whether to tell the nutrients of products whose composition the service knows.',
-        }),
-      ]),
+      Type.Union([boolean('Whether to tell the nutrients of products whose composition the service knows.')]),
     ),
     {
       type: 'boolean',
@@ -164,11 +172,10 @@ export const BatchQuantityFields = {
       {
         value: Type.Optional(AreaValue),
         from: Type.Optional(
-          Type.String({
-            description:
-              'Instead of `value`: the member, property or column that has the number of each point.',
-            examples: ['area_ha'],
-          }),
+          string(
+            'Instead of `value`: the member, property or column that has the number of each point.',
+            'area_ha',
+          ),
         ),
         unit: Type.Optional(AreaUnit),
       },
@@ -206,9 +213,11 @@ export function hasQuantities({ unit }: { unit: string }): boolean {
   return unit in MASS_KEYS
 }
 
-/** What may be asked of quantities in polygons, where there are any. */
-export function quantityFieldsOf(product: ProductContract): TProperties {
-  return hasQuantities(product) ? PolygonQuantityFields : {}
+/** The members of a request for a product without seasons: no crop, no month, and for scores no quantities. */
+export function seasonlessMembers(product: ProductContract, members: TProperties): TProperties {
+  const { crop: _, forecast_period: __, ...others } = members
+  if (hasQuantities(product)) return others
+  return Object.fromEntries(Object.entries(others).filter(([name]) => !(name in QuantityFields)))
 }
 
 /** What amounts are in, by the unit of rates. */
@@ -216,10 +225,10 @@ export const MASS_KEYS: Readonly<Record<string, 'kg' | 't'>> = { 'kg/ha': 'kg', 
 
 const Nutrient = Type.Object(
   {
-    N: Type.Number({ description: 'Nitrogen.' }),
-    P2O5: Type.Number({ description: 'Phosphorus, as phosphate.' }),
-    K2O: Type.Number({ description: 'Potassium, as potash.' }),
-    S: Type.Number({ description: 'Sulphur.' }),
+    N: number('Nitrogen.'),
+    P2O5: number('Phosphorus, as phosphate.'),
+    K2O: number('Potassium, as potash.'),
+    S: number('Sulphur.'),
   },
   {
     $id: 'Nutrients',
@@ -228,19 +237,17 @@ const Nutrient = Type.Object(
   },
 )
 
-const Money = (description: string) =>
-  Type.Number({ description: `${description} To the hundredth, in \`currency\`.` })
-const Mass = (unit: 'kg' | 't') =>
-  Type.Number({ description: unit === 'kg' ? 'Kilograms, to the gram.' : 'Tonnes, to the gram.' })
+const Money = (description: string) => number(`${description} To the hundredth, in \`currency\`.`)
+const Mass = (unit: 'kg' | 't') => number(unit === 'kg' ? 'Kilograms, to the gram.' : 'Tonnes, to the gram.')
 
 /** What an entry comes to on the area. */
 export const Quantity = Type.Object(
   {
     kg: Type.Optional(Mass('kg')),
     t: Type.Optional(Mass('t')),
-    bags: Type.Optional(Type.Integer({ description: 'Whole bags: as many as it takes.' })),
-    bag_kg: Type.Optional(Type.Number({ description: 'The kilograms of a bag.' })),
-    rest_kg: Type.Optional(Type.Number({ description: 'The rest in the last bag, in kilograms.' })),
+    bags: Type.Optional(integer('Whole bags: as many as it takes.')),
+    bag_kg: Type.Optional(number('The kilograms of a bag.')),
+    rest_kg: Type.Optional(number('The rest in the last bag, in kilograms.')),
     cost: Type.Optional(Money('The cost, of whole bags where there are bags.')),
     return: Type.Optional(Money('The proceeds of the harvest.')),
     nutrients_kg: Type.Optional(ref(Nutrient)),
@@ -266,7 +273,7 @@ const ScenarioAmounts = { scenario: orNull(Type.String()), ...Amounts }
 export const Quantities = Type.Object(
   {
     area: Type.Object(
-      { value: Type.Number(), unit: AreaUnit, ha: Type.Number({ description: 'The same in hectares.' }) },
+      { value: Type.Number(), unit: AreaUnit, ha: number('The same in hectares.') },
       { description: 'The area that the quantities are for.' },
     ),
     currency: Type.Optional(Currency),

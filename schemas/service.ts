@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { orNull } from './common.ts'
+import { orNull, string } from './common.ts'
 
 export const SERVICE_NAME = 'Agricultural advisory service'
 
@@ -10,19 +10,16 @@ export const SERVICE_DESCRIPTION =
 export const ServiceLinks = Type.Object(
   {
     name: Type.String({ examples: [SERVICE_NAME] }),
-    docs: Type.String({
-      description: 'The page on which every operation can be tried.',
-      examples: ['/docs'],
-    }),
-    openapi: Type.String({ description: 'The OpenAPI document.', examples: ['/openapi.json'] }),
+    docs: string('The page on which every operation can be tried.', '/docs'),
+    openapi: string('The OpenAPI document.', '/openapi.json'),
     openapi_parts: Type.Record(Type.String(), Type.String(), {
       description: 'The documents for one purpose: `points`, `fields`, `account` and `operations`.',
       examples: [{ points: '/openapi/points.json' }],
     }),
-    catalog: Type.String({ description: 'The published data.', examples: ['/catalog'] }),
-    stac: Type.String({ description: 'The same as a STAC catalog.', examples: ['/stac'] }),
-    ogc: Type.String({ description: 'The OGC API, for GIS.', examples: ['/ogc'] }),
-    mcp: Type.String({ description: 'The tools for AI agents (MCP).', examples: ['/mcp'] }),
+    catalog: string('The published data.', '/catalog'),
+    stac: string('The same as a STAC catalog.', '/stac'),
+    ogc: string('The OGC API, for GIS.', '/ogc'),
+    mcp: string('The tools for AI agents (MCP).', '/mcp'),
   },
   { $id: 'ServiceLinks' },
 )

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { extent, oneOf, orNull, ref } from './common.ts'
+import { boolean, extent, number, oneOf, orNull, ref, string } from './common.ts'
 
 /** The version of STAC, and of its extensions, that is spoken here. */
 export const STAC_VERSION = '1.1.0'
@@ -11,15 +11,12 @@ export const GEOJSON_TYPE = 'application/geo+json'
 /** The type that STAC gives such files. */
 export const COG_TYPE = 'image/tiff; application=geotiff; profile=cloud-optimized'
 
-const CollectionId = Type.String({
-  description: 'The id of a collection: a product and a country, as `GET /stac` links them.',
-  examples: ['yield-eth'],
-})
+const CollectionId = string(
+  'The id of a collection: a product and a country, as `GET /stac` links them.',
+  'yield-eth',
+)
 
-const ItemId = Type.String({
-  description: 'The code of a published release.',
-  examples: ['synthetic-yield-eth-wheat-2026-07-v1'],
-})
+const ItemId = string('The code of a published release.', 'synthetic-yield-eth-wheat-2026-07-v1')
 
 export const StacCollectionParams = Type.Object({ collection: CollectionId })
 
@@ -104,18 +101,13 @@ export const StacBand = Type.Object(
     name: Type.String({ examples: ['Normal'] }),
     data_type: Type.String({ examples: ['float32'] }),
     unit: Type.String({ examples: ['kg/ha'] }),
-    nodata: Type.Optional(
-      Type.Number({
-        description: 'Of floats; that of whole numbers is in the file.',
-        examples: [-3.4028234663852886e38],
-      }),
-    ),
+    nodata: Type.Optional(number('Of floats; that of whole numbers is in the file.', -3.4028234663852886e38)),
     statistics: Type.Optional(
       Type.Object({ minimum: Type.Number({ examples: [412] }), maximum: Type.Number({ examples: [5230] }) }),
     ),
     'raster:sampling': Type.Literal('area', { description: 'A value is that of the whole of its pixel.' }),
-    'raster:scale': Type.Optional(Type.Number({ description: 'The factor of a pixel.', examples: [0.1] })),
-    'raster:offset': Type.Optional(Type.Number({ description: 'The summand after it.', examples: [0] })),
+    'raster:scale': Type.Optional(number('The factor of a pixel.', 0.1)),
+    'raster:offset': Type.Optional(number('The summand after it.', 0)),
   },
   { $id: 'StacBand' },
 )
@@ -192,9 +184,7 @@ export const StacItem = Type.Object(
       }),
       license: License,
       providers: Providers,
-      synthetic: Type.Boolean({
-        description: 'Whether its values are made by a formula: they are no advice.',
-      }),
+      synthetic: boolean('Whether its values are made by a formula: they are no advice.'),
     }),
     links: Links,
     assets: Type.Record(Type.String({ pattern: '^(layer|map)-[0-9]+$' }), ref(StacAsset), {

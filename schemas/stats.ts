@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { oneOf, orNull, ref, Time, withDefault } from './common.ts'
+import { oneOf, orNull, ref, string, Time, withDefault } from './common.ts'
 import { ofSeasonless, type ProductContract, recordedProductSchema } from './product.ts'
 
 /** Days that `GET /stats` speaks of where it is not told, and the most it does. */
@@ -99,10 +99,9 @@ const Service = Type.Object(
     by_error: Errors,
     by_operation: Type.Array(
       Type.Object({
-        operation: Type.String({
-          description:
-            'The operationId; `documentation`, `preflight` and `unknownPath` are what is no operation.',
-        }),
+        operation: string(
+          'The operationId; `documentation`, `preflight` and `unknownPath` are what is no operation.',
+        ),
         ...Traffic,
       }),
     ),
@@ -124,17 +123,14 @@ export const SlowCallsAnswer = Type.Object(
           description: 'From the arrival of the request until its answer was handed to the network.',
           examples: [812.4],
         }),
-        operation: Type.String({
-          description: 'As in `GET /stats`.',
-          examples: ['yieldInPolygons'],
-        }),
+        operation: string('As in `GET /stats`.', 'yieldInPolygons'),
         status: Type.Integer({ examples: [200] }),
         code: orNull(Type.String(), 'Of the error; null for a success.'),
         ended_at: Time,
-        request_id: Type.String({
-          description: 'The `X-Request-Id` of the answer; `reqId` in the log, where `ACCESS_LOG` is on.',
-          examples: ['Xw3sQ8kdP0aB-1z'],
-        }),
+        request_id: string(
+          'The `X-Request-Id` of the answer; `reqId` in the log, where `ACCESS_LOG` is on.',
+          'Xw3sQ8kdP0aB-1z',
+        ),
       }),
       { description: 'The slowest first; of each operation five at most.' },
     ),

@@ -1,34 +1,32 @@
-import { type Static, type TProperties, Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import {
-  documentedAs,
   Latitude,
   Longitude,
-  NoCursor,
+  nullable,
+  number,
   oneOf,
+  onePage,
   optional,
   orNull,
   ref,
+  string,
   Time,
   text,
   type WithoutNulls,
+  withOneOf,
 } from './common.ts'
 import { PointRequest } from './point-request.ts'
 import { AdminSelection, PolygonGeometry } from './polygon.ts'
 import { type ProductContract, productSchema } from './product.ts'
 
-const THRESHOLD_KINDS = ['absolute', 'relative'] as const
-export type ThresholdKind = (typeof THRESHOLD_KINDS)[number]
-
 /** Why nothing is sent any more. */
 const DISABLED_REASONS = ['gone', 'failing', 'secret_lost'] as const
 export type DisabledReason = (typeof DISABLED_REASONS)[number]
 
-const PLACE_KINDS = ['point', 'polygon', 'area'] as const
-
 const Threshold = Type.Object(
   {
     kind: oneOf(
-      THRESHOLD_KINDS,
+      ['absolute', 'relative'],
       '`absolute`: in the unit of the product. `relative`: in percent of the value that was told before.',
     ),
     value: Type.Number({
@@ -41,10 +39,9 @@ const Threshold = Type.Object(
   { $id: 'ChangeThreshold', description: 'Which changes are told. A value that comes or goes always is.' },
 )
 export type Threshold = Static<typeof Threshold>
+export type ThresholdKind = Threshold['kind']
 
 const { crop, country_code, forecast_period, name } = PointRequest.properties
-
-const Label = text(200)
 
 const Url = Type.String({
   minLength: 9,
@@ -70,15 +67,10 @@ function describeMembers(products: readonly ProductContract[]) {
       description: 'A label, which is sent along.',
       examples: ['My field'],
     }),
-    input: optional({
-      ...Label,
-      description: 'Which input or variety alone is watched, as entries name it; all when left out.',
-    }),
-    scenario: optional({
-      ...Label,
-      description: 'Which scenario alone is watched; all when left out.',
-      examples: ['Normal'],
-    }),
+    input: optional(
+      text(200, 'Which input or variety alone is watched, as entries name it; all when left out.'),
+    ),
+    scenario: optional(text(200, 'Which scenario alone is watched; all when left out.', 'Normal')),
     threshold: ref(Threshold),
     url: Url,
   }
@@ -92,45 +84,30 @@ const EXAMPLE = {
   url: 'https://hooks.example.org/agro',
 }
 
-/** One place of three kinds; which is missing, or one too many, is told by code. */
 function defineRequest(products: readonly ProductContract[]) {
-  const members = describeMembers(products)
-  const Geometry = ref(PolygonGeometry)
-  const Area = ref(AdminSelection)
-  const request = Type.Object(
-    {
-      lat: optional(Latitude),
-      lng: optional(Longitude),
-      geometry: optional(Geometry),
-      admin: optional(Area),
-      ...members,
-    },
-    { $id: 'SubscriptionRequest' },
-  )
-  const at = (place: TProperties) => Type.Object({ ...place, ...members })
-  return documentedAs(
-    request,
-    Type.Unsafe({
-      oneOf: [at({ lat: Latitude, lng: Longitude }), at({ geometry: Geometry }), at({ admin: Area })],
-      description:
-        'A place (a point, a polygon or an administrative area), the changes to report, and the address.',
-      examples: [
-        { ...EXAMPLE, lat: 9.5, lng: 38.5, country_code: 'eth' },
-        { ...EXAMPLE, admin: { country_code: 'eth', code: 'ETH-01' } },
-      ],
-    }),
-  )
+  const fields = {
+    lat: Latitude,
+    lng: Longitude,
+    geometry: ref(PolygonGeometry),
+    admin: ref(AdminSelection),
+  }
+  const alternatives = [['lat' as const, 'lng' as const], ['geometry' as const], ['admin' as const]]
+  return withOneOf({ $id: 'SubscriptionRequest', fields, alternatives }, describeMembers(products), {
+    description:
+      'A place (a point, a polygon or an administrative area), the changes to report, and the address.',
+    examples: [
+      { ...EXAMPLE, lat: 9.5, lng: 38.5, country_code: 'eth' },
+      { ...EXAMPLE, admin: { country_code: 'eth', code: 'ETH-01' } },
+    ],
+  })
 }
 export type SubscriptionRequest = WithoutNulls<Static<ReturnType<typeof defineRequest>>>
 
-const timeOrNull = (description: string) =>
-  Type.Unsafe<string | null>({ ...Time, type: ['string', 'null'], description })
-
 const SubscribedPlace = Type.Object(
   {
-    type: oneOf(PLACE_KINDS, 'The kind of place.'),
-    lat: Type.Optional(Type.Number({ description: 'Of a point.', examples: [9.5] })),
-    lng: Type.Optional(Type.Number({ description: 'Of a point.', examples: [38.5] })),
+    type: oneOf(['point', 'polygon', 'area'], 'The kind of place.'),
+    lat: Type.Optional(number('Of a point.', 9.5)),
+    lng: Type.Optional(number('Of a point.', 38.5)),
     geometry: Type.Optional(
       Type.Unsafe<Record<string, unknown>>({
         type: 'object',
@@ -138,7 +115,7 @@ const SubscribedPlace = Type.Object(
         description: 'Of a polygon, as GeoJSON.',
       }),
     ),
-    code: Type.Optional(Type.String({ description: 'Of an area.', examples: ['ETH-01'] })),
+    code: Type.Optional(string('Of an area.', 'ETH-01')),
     level: Type.Optional(orNull(Type.Integer(), 'Of an area; null where it was not said.')),
   },
   { $id: 'SubscribedPlace' },
@@ -152,7 +129,7 @@ export const WatchedValue = Type.Object(
       'Urea',
     ),
     scenario: orNull(Type.String(), 'Null where the product has none.', 'Normal'),
-    value: Type.Number({ description: 'Of a polygon or an area it is the mean.', examples: [2464] }),
+    value: number('Of a polygon or an area it is the mean.', 2464),
   },
   { $id: 'WatchedValue', description: 'The last value of a layer that was sent.' },
 )
@@ -160,7 +137,7 @@ export type WatchedValue = Static<typeof WatchedValue>
 
 const described = (products: readonly ProductContract[]) => ({
   id: Type.String({ format: 'uuid' }),
-  name: Type.String({ description: 'The label; empty where none was given.', examples: ['My field'] }),
+  name: string('The label; empty where none was given.', 'My field'),
   product: productSchema(products, 'Of which product values are watched.'),
   country_code: Type.String({ examples: ['eth'] }),
   crop: orNull(Type.String(), 'Null where the product needs none.', 'wheat'),
@@ -169,7 +146,7 @@ const described = (products: readonly ProductContract[]) => ({
   input: orNull(Type.String(), 'Null for all.'),
   scenario: orNull(Type.String(), 'Null for all.'),
   threshold: ref(Threshold),
-  unit: Type.String({ description: 'Of the values, and of an absolute threshold.', examples: ['kg/ha'] }),
+  unit: string('Of the values, and of an absolute threshold.', 'kg/ha'),
   url: Type.String({ examples: ['https://hooks.example.org/agro'] }),
   status: oneOf(['active', 'disabled'], 'Whether changes are told.'),
   disabled_reason: Type.Unsafe<DisabledReason | null>({
@@ -178,10 +155,11 @@ const described = (products: readonly ProductContract[]) => ({
     description:
       '`gone`: the target answered 410. `failing`: something could not be delivered for a day. `secret_lost`: the service cannot read the secret any more; have it renewed. `POST /subscriptions/{id}/enable` enables it again. Null while it is active.',
   }),
-  failing_since: timeOrNull(
+  failing_since: nullable(
+    Time,
     'Since when deliveries have failed; null where the last one arrived. Why they fail is not told: the log of the target knows.',
   ),
-  delivered_at: timeOrNull('When something arrived last; null where nothing did.'),
+  delivered_at: nullable(Time, 'When something arrived last; null where nothing did.'),
   created_at: Time,
   release: orNull(
     Type.String(),
@@ -194,10 +172,10 @@ const described = (products: readonly ProductContract[]) => ({
   }),
 })
 
-const SECRET = Type.String({
-  description: 'The secret that signs deliveries (Standard Webhooks). It is shown once; it can be renewed.',
-  examples: ['whsec_bWFkZSBmb3IgdGhlIGRvY3VtZW50YXRpb24h'],
-})
+const SECRET = string(
+  'The secret that signs deliveries (Standard Webhooks). It is shown once; it can be renewed.',
+  'whsec_bWFkZSBmb3IgdGhlIGRvY3VtZW50YXRpb24h',
+)
 
 export const NewSecret = Type.Object(
   { secret: SECRET },
@@ -218,26 +196,18 @@ export function defineSubscriptionSchemas(products: readonly ProductContract[]) 
     { ...members, secret: SECRET },
     { $id: 'NewSubscription', description: 'A subscription that was just made.' },
   )
-  const list = Type.Object(
-    {
-      items: Type.Array(ref(subscription)),
-      next_cursor: NoCursor,
-    },
-    { $id: 'SubscriptionList', description: 'List your subscriptions, the newest first.' },
-  )
+  const list = onePage(subscription, 'List your subscriptions, the newest first.')
   const components = [Threshold, SubscribedPlace, WatchedValue, NewSecret, request, subscription, made, list]
   return { request, subscription, made, list, components }
 }
 
 export type SubscriptionAnswer = Static<ReturnType<typeof defineSubscriptionSchemas>['subscription']>
 
-const TEST_OUTCOMES = ['delivered', 'refused', 'unanswered', 'secret_lost'] as const
-
 export const WebhookTest = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'The `webhook-id` of the test message.' }),
     outcome: oneOf(
-      TEST_OUTCOMES,
+      ['delivered', 'refused', 'unanswered', 'secret_lost'],
       '`delivered`: the target answered 2xx. `refused`: it answered something else. `unanswered`: no answer came within 10 seconds. `secret_lost`: the service cannot read the secret any more; have it renewed.',
     ),
     status: orNull(

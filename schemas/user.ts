@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { oneOf, optional, orNull, Time, text } from './common.ts'
+import { boolean, oneOf, optional, orNull, Time, text } from './common.ts'
 
 export const ROLES = ['user', 'admin'] as const
 export type Role = (typeof ROLES)[number]
@@ -14,10 +14,9 @@ export const UserProfile = Type.Object(
     email: Type.String(),
     name: Type.String(),
     organisation: orNull(Type.String()),
-    email_confirmed: Type.Boolean({
-      description:
-        'Whether the e-mail is confirmed (`POST /auth/confirm`); true where the service asks for no confirmation.',
-    }),
+    email_confirmed: boolean(
+      'Whether the e-mail is confirmed (`POST /auth/confirm`); true where the service asks for no confirmation.',
+    ),
     role: oneOf(ROLES, 'The rights of the account. Only an operator changes them.'),
     created_at: Time,
   },

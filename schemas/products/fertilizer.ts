@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { number } from '../common.ts'
 import { defineProduct } from './define.ts'
 
 export const fertilizer = defineProduct({
@@ -16,9 +16,7 @@ export const fertilizer = defineProduct({
   entries: 'fertilizer_data',
   value: {
     key: 'rate_kg_ha',
-    schema: Type.Number({
-      description: 'The recommended rate, in kilograms per hectare. 0 is a recommendation, too.',
-    }),
+    schema: number('The recommended rate, in kilograms per hectare. 0 is a recommendation, too.'),
   },
   input: {
     key: 'fertilizer_type',

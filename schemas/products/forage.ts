@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { number } from '../common.ts'
 import { defineProduct } from './define.ts'
 
 export const forage = defineProduct({
@@ -16,10 +16,9 @@ export const forage = defineProduct({
   entries: 'forage_data',
   value: {
     key: 'suitability_score',
-    schema: Type.Number({
-      description:
-        'How well the species suits the place: higher is more suitable. The ends of the scale are as published by the source; `range` in `GET /catalog` says between which values a release lies.',
-    }),
+    schema: number(
+      'How well the species suits the place: higher is more suitable. The ends of the scale are as published by the source; `range` in `GET /catalog` says between which values a release lies.',
+    ),
   },
   input: { key: 'forage_variety', description: 'The species.', names: 'a forage species' },
   total: null,

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { number } from '../common.ts'
 import { defineProduct } from './define.ts'
 
 /** Integrated soil fertility management. */
@@ -17,9 +17,7 @@ export const isfm = defineProduct({
   entries: 'isfm_data',
   value: {
     key: 'rate_tons_ha',
-    schema: Type.Number({
-      description: 'The recommended rate, in metric tons per hectare. 0 is a recommendation, too.',
-    }),
+    schema: number('The recommended rate, in metric tons per hectare. 0 is a recommendation, too.'),
   },
   input: {
     key: 'isfm_type',

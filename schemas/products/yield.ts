@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { number } from '../common.ts'
 import { defineProduct } from './define.ts'
 
 export const yieldPrediction = defineProduct({
@@ -17,7 +17,7 @@ export const yieldPrediction = defineProduct({
   entries: 'yield_data',
   value: {
     key: 'yield_kg_ha',
-    schema: Type.Number({ description: 'The predicted yield, in kilograms per hectare.' }),
+    schema: number('The predicted yield, in kilograms per hectare.'),
   },
   input: null,
   total: null,
