@@ -1,7 +1,9 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import {
+  array,
   boolean,
   CountrySource,
+  component,
   count,
   ErrorBody,
   Ignored,
@@ -10,6 +12,7 @@ import {
   Latitude,
   Longitude,
   number,
+  object,
   oneOf,
   orNull,
   ref,
@@ -21,48 +24,39 @@ import { asRemainder, PointRemainder, PointRequest, ShortText } from './point-re
 import { componentOf, examplePlaceOf, ofSeasonless, type ProductContract } from './product.ts'
 import { quantitiesOfAnswer, quantityComponents, quantityOfEntry, seasonlessMembers } from './quantities.ts'
 
-const ProvenanceLayer = Type.Object(
-  {
-    layer: Type.Integer({
-      minimum: 1,
-      description: 'Its number, as in `GET /releases/{release}/layers`.',
-      examples: [2],
-    }),
-    input: orNull(Type.String(), 'The input or species; null where the product has none.', null),
-    scenario: Type.Union([Type.String(), Type.Null()], { examples: ['Normal'] }),
-    raw: number(
-      'The number that is stored of the pixel, unrounded. The value is `raw` * `scale` + `offset`, rounded.',
-      2464.1298828125,
-    ),
-    scale: Type.Number({ examples: [1] }),
-    offset: Type.Number({ examples: [0] }),
-  },
-  { $id: 'ProvenanceLayer', description: 'A layer that has a value in a pixel.' },
-)
+const ProvenanceLayer = component('ProvenanceLayer', 'A layer that has a value in a pixel.', {
+  layer: Type.Integer({
+    minimum: 1,
+    description: 'Its number, as in `GET /releases/{release}/layers`.',
+    examples: [2],
+  }),
+  input: orNull(Type.String(), 'The input or species; null where the product has none.', null),
+  scenario: Type.Union([Type.String(), Type.Null()], { examples: ['Normal'] }),
+  raw: number(
+    'The number that is stored of the pixel, unrounded. The value is `raw` * `scale` + `offset`, rounded.',
+    2464.1298828125,
+  ),
+  scale: Type.Number({ examples: [1] }),
+  offset: Type.Number({ examples: [0] }),
+})
 
-const ProvenancePixel = Type.Object(
-  {
-    srid: integer('EPSG code of the CRS of the grid.', 4326),
-    column: count('Counted from 0, at the left.', 550),
-    row: count('Counted from 0, at the top.', 540),
-    centre: Type.Object(
-      {
-        x: number('In the CRS of the grid.', 38.505),
-        y: number('In the CRS of the grid.', 9.495),
-        lng: Longitude,
-        lat: Latitude,
-      },
-      { description: 'The middle of the pixel.' },
-    ),
-    size: Type.Object({
-      x: number('Its width, in the unit of the CRS.', 0.01),
-      y: number('Its height.', 0.01),
-      unit: Type.String({ examples: ['degree'] }),
-    }),
-    layers: Type.Array(ref(ProvenanceLayer)),
-  },
-  { $id: 'ProvenancePixel', description: 'The pixel of a grid that the point lies in.' },
-)
+const ProvenancePixel = component('ProvenancePixel', 'The pixel of a grid that the point lies in.', {
+  srid: integer('EPSG code of the CRS of the grid.', 4326),
+  column: count('Counted from 0, at the left.', 550),
+  row: count('Counted from 0, at the top.', 540),
+  centre: object('The middle of the pixel.', {
+    x: number('In the CRS of the grid.', 38.505),
+    y: number('In the CRS of the grid.', 9.495),
+    lng: Longitude,
+    lat: Latitude,
+  }),
+  size: Type.Object({
+    x: number('Its width, in the unit of the CRS.', 0.01),
+    y: number('Its height.', 0.01),
+    unit: Type.String({ examples: ['degree'] }),
+  }),
+  layers: Type.Array(ref(ProvenanceLayer)),
+})
 
 export const Provenance = Type.Object(
   {
@@ -73,9 +67,7 @@ export const Provenance = Type.Object(
       'SHA-256 of the definitions of its layers and of the files that it was loaded from.',
       '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
     ),
-    pixels: Type.Array(ref(ProvenancePixel), {
-      description: 'One for each grid that has a value at the point.',
-    }),
+    pixels: array(ProvenancePixel, 'One for each grid that has a value at the point.'),
   },
   {
     $id: 'Provenance',
@@ -86,21 +78,18 @@ export type Provenance = Static<typeof Provenance>
 
 /** The member of answers that have it. */
 export const ProvenanceMember = Type.Optional(
-  Type.Array(ref(Provenance), {
-    description:
-      'One for each release that answered, where the request has `provenance: true` or `Prefer: return=provenance`.',
-  }),
+  array(
+    Provenance,
+    'One for each release that answered, where the request has `provenance: true` or `Prefer: return=provenance`.',
+  ),
 )
 
-export const Location = Type.Object(
-  {
-    name: string('The label of the request.', 'My field'),
-    lat: Type.Number({ examples: [9.5] }),
-    lng: Type.Number({ examples: [38.5] }),
-    type: oneOf(['point', 'polygon'], 'The kind of place.'),
-  },
-  { $id: 'Location' },
-)
+export const Location = component('Location', {
+  name: string('The label of the request.', 'My field'),
+  lat: Type.Number({ examples: [9.5] }),
+  lng: Type.Number({ examples: [38.5] }),
+  type: oneOf(['point', 'polygon'], 'The kind of place.'),
+})
 
 const Scenario = string(
   `How the season turns out:\n\n${SCENARIOS.map(

@@ -1,11 +1,14 @@
 import { type Static, Type } from 'typebox'
 import {
+  array,
   Cursor,
+  component,
   documentedAs,
   extent,
   filter,
   NextCursor,
   number,
+  object,
   oneOf,
   orNull,
   page,
@@ -65,33 +68,27 @@ export function areaLevel(description: string, ...examples: number[]) {
 
 const Level = areaLevel('0 is the country.', 1)
 
-export const AdminReference = Type.Object(
-  {
-    level: Level,
-    code: string('The stable code of the area, for requests.', 'RWA-02'),
-    name: Type.String({ examples: ['Southern Province'] }),
-  },
-  { $id: 'AdminReference', description: 'An administrative area by its name.' },
-)
+export const AdminReference = component('AdminReference', 'An administrative area by its name.', {
+  level: Level,
+  code: string('The stable code of the area, for requests.', 'RWA-02'),
+  name: Type.String({ examples: ['Southern Province'] }),
+})
 export type AdminReference = Static<typeof AdminReference>
 
-export const AdvisedArea = Type.Object(
-  {
-    country_code: Type.String({ examples: ['eth'] }),
-    level: Level,
-    code: AdminReference.properties.code,
-    name: AdminReference.properties.name,
-  },
-  { $id: 'AdvisedArea', description: 'The administrative area that was asked about.' },
-)
+export const AdvisedArea = component('AdvisedArea', 'The administrative area that was asked about.', {
+  country_code: Type.String({ examples: ['eth'] }),
+  level: Level,
+  code: AdminReference.properties.code,
+  name: AdminReference.properties.name,
+})
 export type AdvisedArea = Static<typeof AdvisedArea>
 
 const Bbox = extent([29.02, -2.84, 30.9, -1.05])
 
-const Centroid = Type.Object(
-  { lat: Type.Number(), lng: Type.Number() },
-  { description: 'The centre of mass, which may lie outside of a bent area.' },
-)
+const Centroid = object('The centre of mass, which may lie outside of a bent area.', {
+  lat: Type.Number(),
+  lng: Type.Number(),
+})
 
 const AreaKm2 = number('Square kilometres.', 5963)
 
@@ -100,22 +97,17 @@ const Geometry = Type.Unsafe<object>(
   documentedAs(Type.Object({}, { additionalProperties: true }), ref(MultiPolygon)),
 )
 
-export const AdminArea = Type.Object(
-  {
-    code: string('The stable code of the area, for requests.'),
-    name: Type.String(),
-    level: Level,
-    country_code: Type.String(),
-    parents: Type.Array(ref(AdminReference), {
-      description: 'The areas it lies in, from the country down to the one right above.',
-    }),
-    area_km2: AreaKm2,
-    bbox: Bbox,
-    centroid: Centroid,
-    geometry: Type.Optional(Geometry),
-  },
-  { $id: 'AdminArea' },
-)
+export const AdminArea = component('AdminArea', {
+  code: string('The stable code of the area, for requests.'),
+  name: Type.String(),
+  level: Level,
+  country_code: Type.String(),
+  parents: array(AdminReference, 'The areas it lies in, from the country down to the one right above.'),
+  area_km2: AreaKm2,
+  bbox: Bbox,
+  centroid: Centroid,
+  geometry: Type.Optional(Geometry),
+})
 export type AdminArea = Static<typeof AdminArea>
 
 const EXAMPLE_AREA = {
@@ -147,36 +139,30 @@ const AREAS_ABOVE = Object.fromEntries(
   }),
 )
 
-const AdminFeature = Type.Object(
-  {
-    type: Type.Literal('Feature'),
-    id: string('The code.', 'RWA-02'),
-    bbox: Bbox,
-    geometry: orNull(Geometry),
-    properties: Type.Object({
-      code: Type.String({ examples: ['RWA-02'] }),
-      name: Type.String({ examples: ['Southern Province'] }),
-      level: Level,
-      country_code: Type.String({ examples: ['rwa'] }),
-      area_km2: AreaKm2,
-      centroid_lat: Type.Number({ examples: [-2.34] }),
-      centroid_lng: Type.Number({ examples: [29.72] }),
-      adm0_code: OneLevel('The areas it lies in, flat: map programs show no lists.'),
-      adm0_name: OneLevel('The country.'),
-      ...AREAS_ABOVE,
-    }),
-  },
-  { $id: 'AdminFeature', description: 'An administrative area as a GeoJSON Feature.' },
-)
+const AdminFeature = component('AdminFeature', 'An administrative area as a GeoJSON Feature.', {
+  type: Type.Literal('Feature'),
+  id: string('The code.', 'RWA-02'),
+  bbox: Bbox,
+  geometry: orNull(Geometry),
+  properties: Type.Object({
+    code: Type.String({ examples: ['RWA-02'] }),
+    name: Type.String({ examples: ['Southern Province'] }),
+    level: Level,
+    country_code: Type.String({ examples: ['rwa'] }),
+    area_km2: AreaKm2,
+    centroid_lat: Type.Number({ examples: [-2.34] }),
+    centroid_lng: Type.Number({ examples: [29.72] }),
+    adm0_code: OneLevel('The areas it lies in, flat: map programs show no lists.'),
+    adm0_name: OneLevel('The country.'),
+    ...AREAS_ABOVE,
+  }),
+})
 
-export const AdminFeatureCollection = Type.Object(
-  {
-    type: Type.Literal('FeatureCollection'),
-    features: Type.Array(ref(AdminFeature)),
-    next_cursor: NextCursor,
-  },
-  { $id: 'AdminFeatureCollection' },
-)
+export const AdminFeatureCollection = component('AdminFeatureCollection', {
+  type: Type.Literal('FeatureCollection'),
+  features: Type.Array(ref(AdminFeature)),
+  next_cursor: NextCursor,
+})
 export type AdminFeatureCollection = Static<typeof AdminFeatureCollection>
 
 export const adminSchemas = [AdminReference, AdminArea, AdminAreaList, AdminFeature, AdminFeatureCollection]

@@ -1,5 +1,16 @@
 import { type Static, Type } from 'typebox'
-import { boolean, integer, nullable, onePage, optional, ref, string, Time, text } from './common.ts'
+import {
+  boolean,
+  component,
+  integer,
+  nullable,
+  onePage,
+  optional,
+  ref,
+  string,
+  Time,
+  text,
+} from './common.ts'
 import { Organisation, PersonName, UserProfile } from './user.ts'
 
 /** Short enough that hashing it is no burden. */
@@ -80,22 +91,19 @@ export const LoginRequest = Type.Object(
 )
 export type LoginRequest = Static<typeof LoginRequest>
 
-export const Tokens = Type.Object(
-  {
-    access_token: string(
-      'Send it as `Authorization: Bearer <access_token>`.',
-      'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI3ZjRjNmEwZSJ9.4BOEZ8wyhU8X1mPJ4vhD1kJhPZ6dM0mYp9oU5p3cT2E',
-    ),
-    token_type: Type.Literal('Bearer'),
-    expires_in: integer('Seconds until the access token expires.', 900),
-    refresh_token: string(
-      'Gives new tokens at `POST /auth/refresh`, once. It is valid for 30 days.',
-      '4BOEZ8wyhU8X1mPJ4vhD1kJhPZ6dM0mYp9oU5p3cT2E',
-    ),
-    user: ref(UserProfile),
-  },
-  { $id: 'Tokens', description: 'The tokens of a login, until the next refresh.' },
-)
+export const Tokens = component('Tokens', 'The tokens of a login, until the next refresh.', {
+  access_token: string(
+    'Send it as `Authorization: Bearer <access_token>`.',
+    'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI3ZjRjNmEwZSJ9.4BOEZ8wyhU8X1mPJ4vhD1kJhPZ6dM0mYp9oU5p3cT2E',
+  ),
+  token_type: Type.Literal('Bearer'),
+  expires_in: integer('Seconds until the access token expires.', 900),
+  refresh_token: string(
+    'Gives new tokens at `POST /auth/refresh`, once. It is valid for 30 days.',
+    '4BOEZ8wyhU8X1mPJ4vhD1kJhPZ6dM0mYp9oU5p3cT2E',
+  ),
+  user: ref(UserProfile),
+})
 export type Tokens = Static<typeof Tokens>
 
 export const RefreshRequest = Type.Object(
@@ -196,29 +204,26 @@ export const authSchemas = [
   EmailConfirmation,
 ]
 
-export const Session = Type.Object(
-  {
-    id: Type.String({ format: 'uuid' }),
-    created_at: Time,
-    last_used_at: Type.String({
-      ...Time,
-      description: 'When it was begun or continued last (`POST /auth/refresh`).',
-    }),
-    expires_at: Time,
-    network: nullable(
-      Type.String(),
-      'Where that came from: an IPv4 address, or the /64 of an IPv6 one. Null where it is not known.',
-      '192.0.2.17',
-    ),
-    user_agent: nullable(
-      Type.String(),
-      'How the client names itself, in 200 characters at most.',
-      'Mozilla/5.0 (Android 15)',
-    ),
-    current: boolean('Whether it is the one that asks.'),
-  },
-  { $id: 'Session', description: 'A login that has not ended.' },
-)
+export const Session = component('Session', 'A login that has not ended.', {
+  id: Type.String({ format: 'uuid' }),
+  created_at: Time,
+  last_used_at: Type.String({
+    ...Time,
+    description: 'When it was begun or continued last (`POST /auth/refresh`).',
+  }),
+  expires_at: Time,
+  network: nullable(
+    Type.String(),
+    'Where that came from: an IPv4 address, or the /64 of an IPv6 one. Null where it is not known.',
+    '192.0.2.17',
+  ),
+  user_agent: nullable(
+    Type.String(),
+    'How the client names itself, in 200 characters at most.',
+    'Mozilla/5.0 (Android 15)',
+  ),
+  current: boolean('Whether it is the one that asks.'),
+})
 export type Session = Static<typeof Session>
 
 export const SessionList = onePage(Session, 'The sessions, the one that was used last first.')
@@ -258,14 +263,11 @@ export const TwoFactorConfirmation = Type.Object(
   { $id: 'TwoFactorConfirmation', examples: [{ totp: '492039' }] },
 )
 
-export const RecoveryCodes = Type.Object(
-  {
-    recovery_codes: Type.Array(RecoveryCode, {
-      description: 'Ten codes in case the app is lost. They are shown once: print them, or write them down.',
-    }),
-  },
-  { $id: 'RecoveryCodes' },
-)
+export const RecoveryCodes = component('RecoveryCodes', {
+  recovery_codes: Type.Array(RecoveryCode, {
+    description: 'Ten codes in case the app is lost. They are shown once: print them, or write them down.',
+  }),
+})
 export type RecoveryCodes = Static<typeof RecoveryCodes>
 
 export const TwoFactorRemoval = Type.Object(

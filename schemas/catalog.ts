@@ -1,11 +1,14 @@
 import { type Static, Type } from 'typebox'
 import {
+  array,
   boolean,
   Cursor,
+  component,
   extent,
   filter,
   integer,
   number,
+  object,
   oneOf,
   orNull,
   pageLimit,
@@ -16,10 +19,10 @@ import {
 import { FORECAST_MONTH, LOSSY, RESOLUTION, STALE, SYNTHETIC } from './glossary.ts'
 import { ofSeasonless, type ProductContract, productSchema } from './product.ts'
 
-const CatalogCrop = Type.Object(
-  { code: Type.String({ examples: ['wheat'] }), name: Type.String({ examples: ['Wheat'] }) },
-  { $id: 'CatalogCrop' },
-)
+const CatalogCrop = component('CatalogCrop', {
+  code: Type.String({ examples: ['wheat'] }),
+  name: Type.String({ examples: ['Wheat'] }),
+})
 
 const AboutMetres = (direction: string, example: number) =>
   orNull(
@@ -28,44 +31,35 @@ const AboutMetres = (direction: string, example: number) =>
     example,
   )
 
-const CatalogGrid = Type.Object(
-  {
-    srid: integer('EPSG code of the CRS.', 4326),
-    width: integer('Pixels.', 1500),
-    height: integer('Pixels.', 1150),
-    resolution: Type.Object(
-      {
-        x: Type.Number({ examples: [0.01] }),
-        y: Type.Number({ examples: [0.01] }),
-        unit: Type.String({ examples: ['degree'], description: 'The unit of the CRS.' }),
-        metres_x: AboutMetres('from west to east', 1094),
-        metres_y: AboutMetres('from south to north', 1106),
-      },
-      { description: RESOLUTION },
-    ),
-    extent: extent([33, 3.4, 48, 14.9]),
-  },
-  { $id: 'CatalogGrid', description: 'A grid that layers of the release are on.' },
-)
+const CatalogGrid = component('CatalogGrid', 'A grid that layers of the release are on.', {
+  srid: integer('EPSG code of the CRS.', 4326),
+  width: integer('Pixels.', 1500),
+  height: integer('Pixels.', 1150),
+  resolution: object(RESOLUTION, {
+    x: Type.Number({ examples: [0.01] }),
+    y: Type.Number({ examples: [0.01] }),
+    unit: Type.String({ examples: ['degree'], description: 'The unit of the CRS.' }),
+    metres_x: AboutMetres('from west to east', 1094),
+    metres_y: AboutMetres('from south to north', 1106),
+  }),
+  extent: extent([33, 3.4, 48, 14.9]),
+})
 
-const CatalogValue = Type.Object(
-  {
-    key: string('Its name in an entry of an answer.', 'yield_kg_ha'),
-    unit: Type.String({ examples: ['kg/ha'] }),
-    description: Type.String({ examples: ['The predicted yield, in kilograms per hectare.'] }),
-  },
-  { $id: 'CatalogValue', description: 'The meaning of the values of a product.' },
-)
+const CatalogValue = component('CatalogValue', 'The meaning of the values of a product.', {
+  key: string('Its name in an entry of an answer.', 'yield_kg_ha'),
+  unit: Type.String({ examples: ['kg/ha'] }),
+  description: Type.String({ examples: ['The predicted yield, in kilograms per hectare.'] }),
+})
 
-const CatalogScenario = Type.Object(
-  { scenario: Type.String({ examples: ['Normal'] }), description: Type.String() },
-  { $id: 'CatalogScenario', description: 'The season of a scenario.' },
-)
+const CatalogScenario = component('CatalogScenario', 'The season of a scenario.', {
+  scenario: Type.String({ examples: ['Normal'] }),
+  description: Type.String(),
+})
 
-const CatalogTerm = Type.Object(
-  { term: Type.String({ examples: ['forecast_month'] }), description: Type.String() },
-  { $id: 'CatalogTerm', description: 'The meaning of a word in answers.' },
-)
+const CatalogTerm = component('CatalogTerm', 'The meaning of a word in answers.', {
+  term: Type.String({ examples: ['forecast_month'] }),
+  description: Type.String(),
+})
 
 const CatalogRange = Type.Object(
   { min: Type.Number(), max: Type.Number() },
@@ -90,68 +84,59 @@ const ON = 'The product of a release.'
 
 function countryOf(products: readonly ProductContract[]) {
   const crops = ofSeasonless(products, (names, needs) => `; ${names} ${needs} none`)
-  return Type.Object(
-    {
-      code: Type.String({ examples: ['eth'] }),
-      name: Type.String({ examples: ['Ethiopia'] }),
-      crops: Type.Array(Type.String(), {
-        description: `Codes of the crops it offers${crops}.`,
-        examples: [['wheat']],
-      }),
-    },
-    { $id: 'CatalogCountry' },
-  )
+  return component('CatalogCountry', {
+    code: Type.String({ examples: ['eth'] }),
+    name: Type.String({ examples: ['Ethiopia'] }),
+    crops: Type.Array(Type.String(), {
+      description: `Codes of the crops it offers${crops}.`,
+      examples: [['wheat']],
+    }),
+  })
 }
 
 function productOf(products: readonly ProductContract[]) {
-  return Type.Object(
-    {
-      product: productSchema(products, ON),
-      unit: string('The unit of its values.', 'kg/ha'),
-      value: ref(CatalogValue),
-      needs_crop: Type.Boolean(),
-      path: string('Its point endpoint.', '/advisory/yield/point'),
-    },
-    { $id: 'CatalogProduct' },
-  )
+  return component('CatalogProduct', {
+    product: productSchema(products, ON),
+    unit: string('The unit of its values.', 'kg/ha'),
+    value: ref(CatalogValue),
+    needs_crop: Type.Boolean(),
+    path: string('Its point endpoint.', '/advisory/yield/point'),
+  })
 }
 
 function releaseOf(products: readonly ProductContract[]) {
   const noMonth = ofSeasonless(products, (names) => ` None for ${names}.`)
-  return Type.Object(
-    {
-      release: Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
-      product: productSchema(products, ON),
-      country_code: Type.String({ examples: ['eth'] }),
-      crop: orNull(Type.String({ examples: ['wheat'] })),
-      forecast_period: orNull(
-        Type.String(),
-        `${FORECAST_MONTH} As \`YYYY-MM\`, for requests.${noMonth}`,
-        '2026-07',
-      ),
-      version: integer('Counts the releases for the same product, country, crop and month.'),
-      synthetic: boolean(SYNTHETIC),
-      lossy: Type.Optional(Type.Literal(true, { description: LOSSY })),
-      valid_until: orNull(
-        Type.String({ format: 'date' }),
-        'The last day (UTC) of its season; null where it has none.',
-        '2027-07-31',
-      ),
-      stale: Type.Optional(Type.Literal(true, { description: STALE })),
-      inputs: Type.Array(Type.String(), {
-        description: 'Fertilizers, organic inputs or species.',
-        examples: [['DAP', 'Urea']],
-      }),
-      scenarios: Type.Array(Type.String(), { examples: [['Normal', 'Below Normal']] }),
-      units: Type.Array(Type.String(), { examples: [['kg/ha']] }),
-      range: orNull(ref(CatalogRange), 'Null where it has no value.'),
-      grids: Type.Array(ref(CatalogGrid)),
-      source: Type.String({ examples: ['Ministry of Agriculture, agronomy model 4.2'] }),
-      licence: Type.String({ examples: ['CC BY 4.0'] }),
-      published_at: Time,
-    },
-    { $id: 'CatalogRelease' },
-  )
+  return component('CatalogRelease', {
+    release: Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
+    product: productSchema(products, ON),
+    country_code: Type.String({ examples: ['eth'] }),
+    crop: orNull(Type.String({ examples: ['wheat'] })),
+    forecast_period: orNull(
+      Type.String(),
+      `${FORECAST_MONTH} As \`YYYY-MM\`, for requests.${noMonth}`,
+      '2026-07',
+    ),
+    version: integer('Counts the releases for the same product, country, crop and month.'),
+    synthetic: boolean(SYNTHETIC),
+    lossy: Type.Optional(Type.Literal(true, { description: LOSSY })),
+    valid_until: orNull(
+      Type.String({ format: 'date' }),
+      'The last day (UTC) of its season; null where it has none.',
+      '2027-07-31',
+    ),
+    stale: Type.Optional(Type.Literal(true, { description: STALE })),
+    inputs: Type.Array(Type.String(), {
+      description: 'Fertilizers, organic inputs or species.',
+      examples: [['DAP', 'Urea']],
+    }),
+    scenarios: Type.Array(Type.String(), { examples: [['Normal', 'Below Normal']] }),
+    units: Type.Array(Type.String(), { examples: [['kg/ha']] }),
+    range: orNull(ref(CatalogRange), 'Null where it has no value.'),
+    grids: Type.Array(ref(CatalogGrid)),
+    source: Type.String({ examples: ['Ministry of Agriculture, agronomy model 4.2'] }),
+    licence: Type.String({ examples: ['CC BY 4.0'] }),
+    published_at: Time,
+  })
 }
 export type CatalogRelease = Static<ReturnType<typeof releaseOf>>
 
@@ -159,20 +144,15 @@ export function defineCatalogSchemas(products: readonly ProductContract[]) {
   const country = countryOf(products)
   const product = productOf(products)
   const release = releaseOf(products)
-  const catalog = Type.Object(
-    {
-      countries: Type.Array(ref(country)),
-      crops: Type.Array(ref(CatalogCrop)),
-      products: Type.Array(ref(product)),
-      scenarios: Type.Array(ref(CatalogScenario), {
-        description: 'The usual ones, in the order of answers; releases may have others.',
-      }),
-      glossary: Type.Array(ref(CatalogTerm)),
-      releases: Type.Array(ref(release)),
-      boundaries: Type.Array(ref(CatalogBoundaries)),
-    },
-    { $id: 'Catalog' },
-  )
+  const catalog = component('Catalog', {
+    countries: Type.Array(ref(country)),
+    crops: Type.Array(ref(CatalogCrop)),
+    products: Type.Array(ref(product)),
+    scenarios: array(CatalogScenario, 'The usual ones, in the order of answers; releases may have others.'),
+    glossary: Type.Array(ref(CatalogTerm)),
+    releases: Type.Array(ref(release)),
+    boundaries: Type.Array(ref(CatalogBoundaries)),
+  })
   const components = [
     ...[country, CatalogCrop, CatalogValue, product, CatalogScenario, CatalogTerm],
     ...[CatalogGrid, CatalogRange, release, CatalogBoundaries, catalog],
@@ -212,32 +192,26 @@ export const ReleaseParams = Type.Object({
   release: string('The code of a release.', 'synthetic-yield-eth-wheat-2026-07-v1'),
 })
 
-const ReleaseLayer = Type.Object(
-  {
-    layer: Type.Integer({ minimum: 1, description: 'Its number, in the order of answers.', examples: [1] }),
-    input: orNull(
-      Type.String(),
-      'The fertilizer, organic input or species; null where the product has none.',
-    ),
-    scenario: orNull(Type.String({ examples: ['Normal'] })),
-    unit: Type.String({ examples: ['kg/ha'] }),
-    decimals: integer('To so many digits its values are rounded.', 0),
-    scale: number('Value = pixel * `scale` + `offset`.', 1),
-    offset: Type.Number({ examples: [0] }),
-    pixel_type: string('How pixels are stored, in the words of PostGIS.', '32BF'),
-    grid: integer('Which of the `grids` it is on, from 1.', 1),
-    pixels: integer('How many pixels have a value.', 1_182_114),
-    minimum: orNull(Type.Number({ examples: [1200] })),
-    maximum: orNull(Type.Number({ examples: [4800] })),
-    mean: orNull(Type.Number({ examples: [2710.4] }), 'Of the pixels; null where none has a value.'),
-  },
-  { $id: 'ReleaseLayer', description: 'A layer of a release.' },
-)
+const ReleaseLayer = component('ReleaseLayer', 'A layer of a release.', {
+  layer: Type.Integer({ minimum: 1, description: 'Its number, in the order of answers.', examples: [1] }),
+  input: orNull(Type.String(), 'The fertilizer, organic input or species; null where the product has none.'),
+  scenario: orNull(Type.String({ examples: ['Normal'] })),
+  unit: Type.String({ examples: ['kg/ha'] }),
+  decimals: integer('To so many digits its values are rounded.', 0),
+  scale: number('Value = pixel * `scale` + `offset`.', 1),
+  offset: Type.Number({ examples: [0] }),
+  pixel_type: string('How pixels are stored, in the words of PostGIS.', '32BF'),
+  grid: integer('Which of the `grids` it is on, from 1.', 1),
+  pixels: integer('How many pixels have a value.', 1_182_114),
+  minimum: orNull(Type.Number({ examples: [1200] })),
+  maximum: orNull(Type.Number({ examples: [4800] })),
+  mean: orNull(Type.Number({ examples: [2710.4] }), 'Of the pixels; null where none has a value.'),
+})
 
-const ReleasePeriod = Type.Object(
-  { from: Time, to: orNull(Time, 'Null while it is published.') },
-  { $id: 'ReleasePeriod', description: 'When a release was published.' },
-)
+const ReleasePeriod = component('ReleasePeriod', 'When a release was published.', {
+  from: Time,
+  to: orNull(Time, 'Null while it is published.'),
+})
 
 function membersOf(products: readonly ProductContract[]) {
   const none = ofSeasonless(products, (names) => ` None for ${names}.`)
@@ -277,39 +251,29 @@ function membersOf(products: readonly ProductContract[]) {
 
 export function defineReleasesSchemas(products: readonly ProductContract[]) {
   const members = membersOf(products)
-  const summary = Type.Object(
-    {
-      ...members,
-      state: oneOf(LISTED_STATES, LISTED_STATE),
-      load: Type.Optional(
-        oneOf(
-          ['running', 'cut_off', 'unknown'],
-          'Of an `incomplete` one, whether a process still loads it; `loaded_at` is when that began. `cut_off`: none does, and the next load of the same data clears away what is left. `unknown`: an older version has begun it, which does not say.',
-        ),
+  const summary = component('ReleaseSummary', 'A release.', {
+    ...members,
+    state: oneOf(LISTED_STATES, LISTED_STATE),
+    load: Type.Optional(
+      oneOf(
+        ['running', 'cut_off', 'unknown'],
+        'Of an `incomplete` one, whether a process still loads it; `loaded_at` is when that began. `cut_off`: none does, and the next load of the same data clears away what is left. `unknown`: an older version has begun it, which does not say.',
       ),
-    },
-    { $id: 'ReleaseSummary', description: 'A release.' },
-  )
-  const release = Type.Object(
-    {
-      ...members,
-      periods: Type.Array(ref(ReleasePeriod), {
-        description: 'When it was published, the first time first: it may have been rolled back to.',
-      }),
-      grids: Type.Array(ref(CatalogGrid), { description: 'None where it is deleted.' }),
-      layers: Type.Array(ref(ReleaseLayer), {
-        description: 'In the order of answers. None where it is deleted.',
-      }),
-    },
-    { $id: 'ReleaseDescription', description: 'All that is known of a release.' },
-  )
-  const list = Type.Object(
-    {
-      items: Type.Array(ref(summary), { description: 'In the order of their codes.' }),
-      next_cursor: orNull(Type.String(), 'The `cursor` of the next page; null where this is the last one.'),
-    },
-    { $id: 'ReleaseList' },
-  )
+    ),
+  })
+  const release = component('ReleaseDescription', 'All that is known of a release.', {
+    ...members,
+    periods: array(
+      ReleasePeriod,
+      'When it was published, the first time first: it may have been rolled back to.',
+    ),
+    grids: Type.Array(ref(CatalogGrid), { description: 'None where it is deleted.' }),
+    layers: array(ReleaseLayer, 'In the order of answers. None where it is deleted.'),
+  })
+  const list = component('ReleaseList', {
+    items: Type.Array(ref(summary), { description: 'In the order of their codes.' }),
+    next_cursor: orNull(Type.String(), 'The `cursor` of the next page; null where this is the last one.'),
+  })
   return {
     release,
     list,

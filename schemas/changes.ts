@@ -1,6 +1,17 @@
 import { type Static, Type } from 'typebox'
 import { areaLevel, MAX_LEVEL } from './areas.ts'
-import { boolean, oneOf, orNull, percent, ref, text, textBody, withDefault } from './common.ts'
+import {
+  array,
+  boolean,
+  component,
+  oneOf,
+  orNull,
+  percent,
+  ref,
+  text,
+  textBody,
+  withDefault,
+} from './common.ts'
 
 export const ChangesParams = Type.Object({
   a: text(
@@ -84,28 +95,23 @@ export const AreaChange = Type.Object(
   { $id: 'AreaChange', description: 'The change of a layer in an area. Percentages are of the area.' },
 )
 
-export const ReleaseChanges = Type.Object(
-  {
-    before: Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
-    after: Type.String({ examples: ['yield-eth-wheat-2026-07-v2'] }),
-    level: orNull(
-      Type.Integer({ minimum: 0, maximum: MAX_LEVEL }),
-      'Of the areas; null where none are loaded, and all that the releases cover is one.',
-      2,
-    ),
-    threshold_percent: Type.Number({ examples: [10] }),
-    exact: boolean('Whether every pixel was looked at.'),
-    layers: Type.Array(ref(LayerChange)),
-    worst: Type.Array(ref(AreaChange), {
-      description:
-        'The areas in which a mean changes most, ten at most, each with the layer in which it does.',
-    }),
-    areas: Type.Array(ref(AreaChange), {
-      description: 'Each layer in each area, in the order of their codes.',
-    }),
-  },
-  { $id: 'ReleaseChanges' },
-)
+export const ReleaseChanges = component('ReleaseChanges', {
+  before: Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
+  after: Type.String({ examples: ['yield-eth-wheat-2026-07-v2'] }),
+  level: orNull(
+    Type.Integer({ minimum: 0, maximum: MAX_LEVEL }),
+    'Of the areas; null where none are loaded, and all that the releases cover is one.',
+    2,
+  ),
+  threshold_percent: Type.Number({ examples: [10] }),
+  exact: boolean('Whether every pixel was looked at.'),
+  layers: Type.Array(ref(LayerChange)),
+  worst: array(
+    AreaChange,
+    'The areas in which a mean changes most, ten at most, each with the layer in which it does.',
+  ),
+  areas: array(AreaChange, 'Each layer in each area, in the order of their codes.'),
+})
 export type ReleaseChanges = Static<typeof ReleaseChanges>
 
 export const ChangesCsv = textBody(

@@ -1,4 +1,4 @@
-import { type Static, type TProperties, type TSchema, Type } from 'typebox'
+import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
 
 /** A reference to a schema that has an `$id`, typed as what it refers to: a named OpenAPI component. */
 export function ref<Schema extends TSchema>(schema: Schema) {
@@ -179,6 +179,29 @@ export const NextCursor = orNull(
   null,
 )
 
+/** A named object, which the document has as a component. */
+export function component<Members extends TProperties>($id: string, members: Members): TObject<Members>
+export function component<Members extends TProperties>(
+  $id: string,
+  description: string,
+  members: Members,
+): TObject<Members>
+export function component($id: string, ...[last, members]: [TProperties] | [string, TProperties]): TObject {
+  return typeof last === 'string'
+    ? Type.Object(members as TProperties, { $id, description: last })
+    : Type.Object(last, { $id })
+}
+
+/** An object within another one. */
+export function object<Members extends TProperties>(description: string, members: Members) {
+  return Type.Object(members, { description })
+}
+
+/** A list of a component. */
+export function array<Item extends TSchema>(item: Item, description: string) {
+  return Type.Array(ref(item), { description })
+}
+
 const NoCursor = Type.Unsafe<null>({ type: 'null', description: 'Always null: there are never more.' })
 
 /** A list of one page. */
@@ -321,8 +344,8 @@ export const IgnoredName = Type.Object(
 
 /** What an answer says of what it took no notice of. */
 export const Ignored = Type.Optional(
-  Type.Array(ref(IgnoredName), {
-    description:
-      'The fields and parameters that the operation does not know, ten at most; left out where there are none. `Prefer: handling=strict` has them refused.',
-  }),
+  array(
+    IgnoredName,
+    'The fields and parameters that the operation does not know, ten at most; left out where there are none. `Prefer: handling=strict` has them refused.',
+  ),
 )

@@ -3,6 +3,7 @@ import { areaLevel } from './areas.ts'
 import {
   COUNTRY_CODES,
   Cursor,
+  component,
   filter,
   oneOf,
   orNull,
@@ -47,48 +48,39 @@ export function defineCoverageQuery(products: readonly ProductContract[]) {
 export type CoverageQuery = Static<ReturnType<typeof defineCoverageQuery>>
 
 export function defineCoverageSchemas(products: readonly ProductContract[]) {
-  const ofProduct = Type.Object(
-    {
-      product: productSchema(products, 'The subject of the advice.'),
-      crop: orNull(Type.String({ examples: ['wheat'] })),
-      release: orNull(
-        Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
-        'Null where none is published.',
+  const ofProduct = component('CoverageOfProduct', 'How much of an area has values of a release.', {
+    product: productSchema(products, 'The subject of the advice.'),
+    crop: orNull(Type.String({ examples: ['wheat'] })),
+    release: orNull(
+      Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
+      'Null where none is published.',
+    ),
+    forecast_period: orNull(Type.String({ examples: ['2026-07'] }), `${FORECAST_MONTH} As \`YYYY-MM\`.`),
+    covered_percent: percent('How much of the area has values: of the layer that has most of them.', 98.2),
+    code: Type.Optional(
+      oneOf(
+        COVERAGE_REASONS,
+        'Why the area has no value at all: nothing is published; the country offers no such crop; the area lies outside the grid of the release; its pixels in the area have no value.',
       ),
-      forecast_period: orNull(Type.String({ examples: ['2026-07'] }), `${FORECAST_MONTH} As \`YYYY-MM\`.`),
-      covered_percent: percent('How much of the area has values: of the layer that has most of them.', 98.2),
-      code: Type.Optional(
-        oneOf(
-          COVERAGE_REASONS,
-          'Why the area has no value at all: nothing is published; the country offers no such crop; the area lies outside the grid of the release; its pixels in the area have no value.',
-        ),
+    ),
+    reason: Type.Optional(
+      string(
+        'The same as a sentence.',
+        'No yield predictions of wheat for Ethiopia have been published yet.',
       ),
-      reason: Type.Optional(
-        string(
-          'The same as a sentence.',
-          'No yield predictions of wheat for Ethiopia have been published yet.',
-        ),
-      ),
-    },
-    { $id: 'CoverageOfProduct', description: 'How much of an area has values of a release.' },
-  )
-  const area = Type.Object(
-    {
-      country_code: Type.String({ examples: ['eth'] }),
-      level: Type.Integer({ examples: [1] }),
-      code: Type.String({ examples: ['ETH-01'] }),
-      name: Type.String(),
-      products: Type.Array(ref(ofProduct), { description: 'By product and crop; the newest month first.' }),
-    },
-    { $id: 'CoverageOfArea', description: 'The coverage of an administrative area.' },
-  )
-  const list = Type.Object(
-    {
-      items: Type.Array(ref(area), { description: 'By country, in the order of their codes.' }),
-      next_cursor: orNull(Type.String(), 'The `cursor` of the next page; null where this is the last one.'),
-    },
-    { $id: 'CoverageList' },
-  )
+    ),
+  })
+  const area = component('CoverageOfArea', 'The coverage of an administrative area.', {
+    country_code: Type.String({ examples: ['eth'] }),
+    level: Type.Integer({ examples: [1] }),
+    code: Type.String({ examples: ['ETH-01'] }),
+    name: Type.String(),
+    products: Type.Array(ref(ofProduct), { description: 'By product and crop; the newest month first.' }),
+  })
+  const list = component('CoverageList', {
+    items: Type.Array(ref(area), { description: 'By country, in the order of their codes.' }),
+    next_cursor: orNull(Type.String(), 'The `cursor` of the next page; null where this is the last one.'),
+  })
   const table = textBody(
     'CoverageCsv',
     'A header and a row for each area and release (RFC 4180, UTF-8). Its next page is in the `Link` header.',

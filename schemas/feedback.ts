@@ -1,6 +1,6 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import { MAX_LEVEL } from './areas.ts'
-import { count, integer, number, optional, orNull, ref, string, Time, text } from './common.ts'
+import { component, count, integer, number, optional, orNull, ref, string, Time, text } from './common.ts'
 import type { ExampleEntry, ProductContract } from './product.ts'
 
 /** What was seen in the field: values by the keys that products are observed by, and the harvest. */
@@ -90,16 +90,13 @@ export function defineFeedbackRequest(products: readonly ProductContract[]) {
 }
 export type FeedbackRequest = Static<ReturnType<typeof defineFeedbackRequest>>
 
-export const Feedback = Type.Object(
-  {
-    rating: Rating,
-    comment: Type.Union([Type.String(), Type.Null()], { examples: ['The harvest came close to it.'] }),
-    observed: orNull(ObservedReference),
-    created_at: { ...Time, description: 'When it was first given.' },
-    updated_at: { ...Time, description: 'When it was last replaced.' },
-  },
-  { $id: 'Feedback' },
-)
+export const Feedback = component('Feedback', {
+  rating: Rating,
+  comment: Type.Union([Type.String(), Type.Null()], { examples: ['The harvest came close to it.'] }),
+  observed: orNull(ObservedReference),
+  created_at: { ...Time, description: 'When it was first given.' },
+  updated_at: { ...Time, description: 'When it was last replaced.' },
+})
 export type Feedback = Static<typeof Feedback>
 
 /** Districts, in most countries. */
@@ -142,37 +139,31 @@ const Scores = {
   ),
 }
 
-const ScenarioScore = Type.Object(
-  { scenario: Scenario, ...Scores },
-  { $id: 'ScenarioScore', description: 'How well a scenario has predicted what was observed.' },
-)
+const ScenarioScore = component('ScenarioScore', 'How well a scenario has predicted what was observed.', {
+  scenario: Scenario,
+  ...Scores,
+})
 
-const DistrictScore = Type.Object(
-  {
-    code: Type.String({ examples: ['ETH-01'] }),
-    name: Type.String({ examples: ['Tigray'] }),
-    scenario: Scenario,
-    ...Scores,
-  },
-  { $id: 'DistrictScore', description: 'The same in an area.' },
-)
+const DistrictScore = component('DistrictScore', 'The same in an area.', {
+  code: Type.String({ examples: ['ETH-01'] }),
+  name: Type.String({ examples: ['Tigray'] }),
+  scenario: Scenario,
+  ...Scores,
+})
 
-export const Scorecard = Type.Object(
-  {
-    release: Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
-    product: Type.String({ examples: ['yield'] }),
-    unit: string('Of bias, RMSE and MAE.', 'kg/ha'),
-    level: integer('Of the areas.'),
-    from_feedback: count('How many observations were given in feedback to answers of the release.'),
-    from_file: count('How many were given in a file; 0 in answers of the API.'),
-    without_value: count('Of all these, how many the release has no value for.'),
-    smallest_group: integer('Of fewer accounts nothing is shown; each row of a file counts as one.', 5),
-    scenarios: Type.Array(ref(ScenarioScore)),
-    districts: Type.Array(ref(DistrictScore), { description: 'In the order of their codes.' }),
-    withheld_groups: count('How many scenarios of areas have too few, or would give away those that have.'),
-  },
-  { $id: 'Scorecard', description: 'The predictions of a release against observations.' },
-)
+export const Scorecard = component('Scorecard', 'The predictions of a release against observations.', {
+  release: Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
+  product: Type.String({ examples: ['yield'] }),
+  unit: string('Of bias, RMSE and MAE.', 'kg/ha'),
+  level: integer('Of the areas.'),
+  from_feedback: count('How many observations were given in feedback to answers of the release.'),
+  from_file: count('How many were given in a file; 0 in answers of the API.'),
+  without_value: count('Of all these, how many the release has no value for.'),
+  smallest_group: integer('Of fewer accounts nothing is shown; each row of a file counts as one.', 5),
+  scenarios: Type.Array(ref(ScenarioScore)),
+  districts: Type.Array(ref(DistrictScore), { description: 'In the order of their codes.' }),
+  withheld_groups: count('How many scenarios of areas have too few, or would give away those that have.'),
+})
 export type Scorecard = Static<typeof Scorecard>
 
 export const scorecardSchemas = [ScenarioScore, DistrictScore, Scorecard]

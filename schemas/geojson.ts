@@ -1,5 +1,5 @@
 import { type TSchema, Type } from 'typebox'
-import { ref } from './common.ts'
+import { component, ref } from './common.ts'
 
 // These document alone. Code reads requests and says where they are wrong: a validator would go through ten thousand
 // positions to list each. The database makes the answers.
@@ -73,20 +73,17 @@ export function defineGeoJson(objects: TSchema[], description: string): TSchema 
   })
 }
 
-export const Feature = Type.Object(
-  {
-    type: Type.Literal('Feature'),
-    geometry: defineGeoJson([Polygon, MultiPolygon], 'The shape of the Feature.'),
-    properties: Type.Optional(
-      Type.Unsafe<object | null>({
-        type: ['object', 'null'],
-        additionalProperties: true,
-        description: 'Ignored, but for `name`.',
-      }),
-    ),
-  },
-  { $id: 'Feature', description: 'A GeoJSON Feature of a Polygon or a MultiPolygon.' },
-)
+export const Feature = component('Feature', 'A GeoJSON Feature of a Polygon or a MultiPolygon.', {
+  type: Type.Literal('Feature'),
+  geometry: defineGeoJson([Polygon, MultiPolygon], 'The shape of the Feature.'),
+  properties: Type.Optional(
+    Type.Unsafe<object | null>({
+      type: ['object', 'null'],
+      additionalProperties: true,
+      description: 'Ignored, but for `name`.',
+    }),
+  ),
+})
 
 export const FeatureCollection = Type.Object(
   {

@@ -6,6 +6,7 @@ import {
   boolean,
   CountrySource,
   Cursor,
+  component,
   documentedAs,
   filter,
   NextCursor,
@@ -102,7 +103,7 @@ function itemOfAll(products: readonly ProductContract[], item: TObject) {
 
 function defineVariant(
   { properties }: TObject,
-  component: string,
+  prefix: string,
   code: string,
   { request, answer }: { request: TSchema; answer: TSchema },
 ) {
@@ -110,15 +111,12 @@ function defineVariant(
     ...schema,
     description: (properties[name] as { description: string }).description,
   })
-  return Type.Object(
-    {
-      ...properties,
-      product: Type.Literal(code),
-      request: describedAs('request', request),
-      answer: describedAs('answer', answer),
-    },
-    { $id: `${component}HistoryItem` },
-  )
+  return component(`${prefix}HistoryItem`, {
+    ...properties,
+    product: Type.Literal(code),
+    request: describedAs('request', request),
+    answer: describedAs('answer', answer),
+  })
 }
 
 export const HISTORY_DEFAULTS = { limit: 50 } as const
@@ -162,17 +160,14 @@ export function defineHistoryQuery(products: readonly ProductContract[]) {
   })
 }
 
-const HistoryLocation = Type.Object(
-  {
-    name: Type.String(),
-    lat: Type.Number(),
-    lng: Type.Number(),
-    type: oneOf(['point', 'polygon'], 'The kind of place.'),
-    area_ha: Type.Optional(number('Hectares, of a polygon.')),
-    admin: Type.Optional(ref(AdvisedArea)),
-  },
-  { $id: 'HistoryLocation', description: 'The place; of a polygon, a point inside it.' },
-)
+const HistoryLocation = component('HistoryLocation', 'The place; of a polygon, a point inside it.', {
+  name: Type.String(),
+  lat: Type.Number(),
+  lng: Type.Number(),
+  type: oneOf(['point', 'polygon'], 'The kind of place.'),
+  area_ha: Type.Optional(number('Hectares, of a polygon.')),
+  admin: Type.Optional(ref(AdvisedArea)),
+})
 
 const AsItWas = (description: string) =>
   Type.Unsafe<object>({ type: 'object', additionalProperties: true, description })
@@ -235,53 +230,47 @@ function defineHistoryItem(products: readonly ProductContract[]) {
 }
 export type HistoryItem = Static<ReturnType<typeof defineHistoryItem>>
 
-export const HistoryFeature = Type.Object(
-  {
-    type: Type.Literal('Feature'),
-    id: Type.String({ format: 'uuid' }),
-    created_at: Time,
-    geometry: documentedAs(
-      orNull(AsItWas('A Point or a MultiPolygon.')),
-      orNull(
-        defineGeoJson(
-          [Point, MultiPolygon],
-          'The point or polygon that was asked about; polygons are always MultiPolygons. Of an administrative area, the simplified outline that it has now, as in `GET /admin`; where it has none any more, a point inside, or null with `kind=polygon`.',
-        ),
+export const HistoryFeature = component('HistoryFeature', 'An item of the history as a GeoJSON Feature.', {
+  type: Type.Literal('Feature'),
+  id: Type.String({ format: 'uuid' }),
+  created_at: Time,
+  geometry: documentedAs(
+    orNull(AsItWas('A Point or a MultiPolygon.')),
+    orNull(
+      defineGeoJson(
+        [Point, MultiPolygon],
+        'The point or polygon that was asked about; polygons are always MultiPolygons. Of an administrative area, the simplified outline that it has now, as in `GET /admin`; where it has none any more, a point inside, or null with `kind=polygon`.',
       ),
     ),
-    properties: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()]), {
-      description:
-        'Flat, with names of at most ten characters: `date`, `kind`, `product`, `country`, `crop`, `name`, `lat`, `lng`, `area_ha`, `adm_level`, `adm_code`, `adm_name`, `month`, `release`, `synthetic`, `unit`, `rating`, `comment`, as far as the item has them, and a column a layer: the initials of its scenario and its input, so that `AN_Urea` is Urea for Above Normal, and `BN_yield` the yield for Below Normal. Of polygons it is the mean, and `min_`, `max_`, `sd_` (standard deviation), `cov_` (percent covered) and `tot_` (total) stand before the same name.',
-      examples: [
-        {
-          date: '2026-07-01',
-          kind: 'point',
-          product: 'fertilizer',
-          country: 'eth',
-          crop: 'wheat',
-          name: 'My field',
-          lat: 9.5,
-          lng: 38.5,
-          month: '2026-07',
-          release: 'fertilizer-eth-wheat-2026-07-v1',
-          synthetic: false,
-          unit: 'kg/ha',
-          N_Urea: 150,
-        },
-      ],
-    }),
-  },
-  { $id: 'HistoryFeature', description: 'An item of the history as a GeoJSON Feature.' },
-)
+  ),
+  properties: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()]), {
+    description:
+      'Flat, with names of at most ten characters: `date`, `kind`, `product`, `country`, `crop`, `name`, `lat`, `lng`, `area_ha`, `adm_level`, `adm_code`, `adm_name`, `month`, `release`, `synthetic`, `unit`, `rating`, `comment`, as far as the item has them, and a column a layer: the initials of its scenario and its input, so that `AN_Urea` is Urea for Above Normal, and `BN_yield` the yield for Below Normal. Of polygons it is the mean, and `min_`, `max_`, `sd_` (standard deviation), `cov_` (percent covered) and `tot_` (total) stand before the same name.',
+    examples: [
+      {
+        date: '2026-07-01',
+        kind: 'point',
+        product: 'fertilizer',
+        country: 'eth',
+        crop: 'wheat',
+        name: 'My field',
+        lat: 9.5,
+        lng: 38.5,
+        month: '2026-07',
+        release: 'fertilizer-eth-wheat-2026-07-v1',
+        synthetic: false,
+        unit: 'kg/ha',
+        N_Urea: 150,
+      },
+    ],
+  }),
+})
 
-export const HistoryFeatureCollection = Type.Object(
-  {
-    type: Type.Literal('FeatureCollection'),
-    features: Type.Array(ref(HistoryFeature)),
-    next_cursor: NextCursor,
-  },
-  { $id: 'HistoryFeatureCollection' },
-)
+export const HistoryFeatureCollection = component('HistoryFeatureCollection', {
+  type: Type.Literal('FeatureCollection'),
+  features: Type.Array(ref(HistoryFeature)),
+  next_cursor: NextCursor,
+})
 
 export const HistoryCsv = textBody(
   'HistoryCsv',
@@ -330,18 +319,15 @@ export const CitationParams = Type.Object({
   id: string('The id from `POST /history/{id}/share`.'),
 })
 
-const CitedRelease = Type.Object(
-  {
-    release: Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
-    state: oneOf(RELEASE_STATES, 'The state of the release; see `GET /releases/{release}`.'),
-    source: Type.String({ examples: ['Ministry of Agriculture, agronomy model 4.2'] }),
-    licence: Type.String({ examples: ['CC BY 4.0'] }),
-    checksum: Type.String({
-      examples: ['2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae'],
-    }),
-  },
-  { $id: 'CitedRelease', description: 'A release that the cited answer was computed from.' },
-)
+const CitedRelease = component('CitedRelease', 'A release that the cited answer was computed from.', {
+  release: Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
+  state: oneOf(RELEASE_STATES, 'The state of the release; see `GET /releases/{release}`.'),
+  source: Type.String({ examples: ['Ministry of Agriculture, agronomy model 4.2'] }),
+  licence: Type.String({ examples: ['CC BY 4.0'] }),
+  checksum: Type.String({
+    examples: ['2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae'],
+  }),
+})
 
 export const CitationPage = textBody('CitationPage', 'A citation as a page.')
 
@@ -368,26 +354,20 @@ const Verification = Type.Object(
 )
 
 export function defineSharingSchemas(products: readonly ProductContract[]) {
-  const citation = Type.Object(
-    {
-      id: Type.String({ examples: [TOKEN] }),
-      url: Address,
-      shared_at: Time,
-      answered_at: Time,
-      kind: oneOf(['point', 'polygon'], 'The kind of place.'),
-      product: recordedProductSchema(products, 'The product; `all` is every product in one call.'),
-      releases: Type.Array(ref(CitedRelease)),
-      request: AsItWas('The request.'),
-      answer: AsItWas('The answer.'),
-      verify: orNull(
-        ref(Verification),
-        'Null where the request asks for nutrients: compositions of inputs may change. Also null where this version refuses a request that an earlier one answered: a `budget` for several products, or bags of less than a gram.',
-      ),
-    },
-    {
-      $id: 'Citation',
-      description: 'A shared advisory, without the person.',
-    },
-  )
+  const citation = component('Citation', 'A shared advisory, without the person.', {
+    id: Type.String({ examples: [TOKEN] }),
+    url: Address,
+    shared_at: Time,
+    answered_at: Time,
+    kind: oneOf(['point', 'polygon'], 'The kind of place.'),
+    product: recordedProductSchema(products, 'The product; `all` is every product in one call.'),
+    releases: Type.Array(ref(CitedRelease)),
+    request: AsItWas('The request.'),
+    answer: AsItWas('The answer.'),
+    verify: orNull(
+      ref(Verification),
+      'Null where the request asks for nutrients: compositions of inputs may change. Also null where this version refuses a request that an earlier one answered: a `budget` for several products, or bags of less than a gram.',
+    ),
+  })
   return { citation, components: [CitedRelease, Verification, citation, CitationPage] }
 }

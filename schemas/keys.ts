@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { nullable, oneOf, onePage, optional, string, Time, text } from './common.ts'
+import { component, nullable, oneOf, onePage, optional, string, Time, text } from './common.ts'
 
 /** What a key may be allowed. Sessions may do all of it, as far as their user may. */
 export const SCOPES = ['advisory', 'history', 'account', 'admin'] as const
@@ -65,22 +65,16 @@ const Usage = Type.Array(Day, {
   description: `The number of requests with the key on each of the last ${USAGE_DAYS} days (UTC) with any, refused ones included.`,
 })
 
-export const ApiKey = Type.Object(
-  { ...described, usage: Usage },
-  { $id: 'ApiKey', description: 'A key, without the key itself.' },
-)
+export const ApiKey = component('ApiKey', 'A key, without the key itself.', { ...described, usage: Usage })
 export type ApiKey = Static<typeof ApiKey>
 
-export const NewApiKey = Type.Object(
-  {
-    ...described,
-    key: string(
-      'The key. Keep it now: it is never shown again.',
-      'agro_Zk3vQ1sPq7mYp9oU5p3cT2E4BOEZ8wyhU8X1mPJ4vh',
-    ),
-  },
-  { $id: 'NewApiKey', description: 'A key that was just made.' },
-)
+export const NewApiKey = component('NewApiKey', 'A key that was just made.', {
+  ...described,
+  key: string(
+    'The key. Keep it now: it is never shown again.',
+    'agro_Zk3vQ1sPq7mYp9oU5p3cT2E4BOEZ8wyhU8X1mPJ4vh',
+  ),
+})
 export type NewApiKey = Static<typeof NewApiKey>
 
 export const ApiKeyList = onePage(ApiKey, 'The keys, the newest first.')

@@ -1,11 +1,14 @@
 import { type Static, Type } from 'typebox'
 import { AdminReference } from './areas.ts'
 import {
+  array,
   boolean,
   COUNTRY_CODES,
+  component,
   Latitude,
   Longitude,
   number,
+  object,
   oneOf,
   optional,
   orNull,
@@ -48,15 +51,12 @@ export const LocationRemainder = asRemainder(LocationRequest, 'LocationRemainder
 
 export const UNAVAILABLE_REASONS = ['CROP_NOT_AVAILABLE', 'NO_RELEASE', 'OUTSIDE_COUNTRY', 'NO_DATA'] as const
 
-export const ProductAvailability = Type.Object(
-  {
-    available: boolean('Whether the point endpoint of the product has a value there.'),
-    reason: Type.Optional(
-      oneOf(UNAVAILABLE_REASONS, 'Why not: the code of the error that the point endpoint would answer with.'),
-    ),
-  },
-  { $id: 'ProductAvailability' },
-)
+export const ProductAvailability = component('ProductAvailability', {
+  available: boolean('Whether the point endpoint of the product has a value there.'),
+  reason: Type.Optional(
+    oneOf(UNAVAILABLE_REASONS, 'Why not: the code of the error that the point endpoint would answer with.'),
+  ),
+})
 export type ProductAvailability = Static<typeof ProductAvailability>
 
 export function defineLocationSchemas(products: readonly ProductContract[]) {
@@ -67,24 +67,21 @@ export function defineLocationSchemas(products: readonly ProductContract[]) {
       ),
       country_code: orNull(string('The country of the point; null outside of all countries of the service.')),
       country: orNull(string('Its name.')),
-      admin: Type.Array(ref(AdminReference), {
-        description:
-          'The areas that it lies in, from level 1 down. A lake may be in a district and in no sector.',
-      }),
+      admin: array(
+        AdminReference,
+        'The areas that it lies in, from level 1 down. A lake may be in a district and in no sector.',
+      ),
       crop: orNull(string('The crop that the products were looked up for.')),
-      products: Type.Object(
+      products: object(
+        'Of the country that was asked for, or else the one that the point lies in.',
         Object.fromEntries(products.map(({ code }) => [code, ref(ProductAvailability)])),
-        { description: 'Of the country that was asked for, or else the one that the point lies in.' },
       ),
       nearest: Type.Optional(
-        Type.Object(
-          {
-            country_code: Type.String(),
-            country: Type.String(),
-            distance_km: number('To its border.'),
-          },
-          { description: 'The nearest country, where the point lies in none.' },
-        ),
+        object('The nearest country, where the point lies in none.', {
+          country_code: Type.String(),
+          country: Type.String(),
+          distance_km: number('To its border.'),
+        }),
       ),
       hint: Type.Optional(
         string('Where the point lies in no country, and would with `lat` and `lng` swapped: that it would.'),

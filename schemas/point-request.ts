@@ -3,6 +3,7 @@ import {
   asParameter,
   boolean,
   COUNTRY_CODES,
+  component,
   Latitude,
   Longitude,
   oneOf,
@@ -138,10 +139,11 @@ export const PLAIN_PARAMETERS = ['lat', 'lng', 'crop', 'country_code', 'name']
 
 /** The body beside a query. Gateways that know the document alone let it through: no field is required. */
 export function asRemainder(request: TObject, $id: string): TObject {
-  return Type.Object(Type.Partial(request).properties, {
+  return component(
     $id,
-    description: 'Some fields of a request, where the query has the others.',
-  })
+    'Some fields of a request, where the query has the others.',
+    Type.Partial(request).properties,
+  )
 }
 
 type Annotated = TSchema & { description?: string; examples?: unknown[] }

@@ -4,6 +4,7 @@ import { AdvisedArea, areaLevel } from './areas.ts'
 import {
   COUNTRY_CODES,
   CountrySource,
+  component,
   documentedAs,
   Ignored,
   number,
@@ -110,16 +111,13 @@ export const PolygonGeometry = Type.Unsafe<Record<string, unknown>>({
   ),
 })
 
-export const AdminSelection = Type.Object(
-  {
-    country_code: text(100, `The country, in any case: one of ${COUNTRY_CODES}.`, 'eth'),
-    code: text(100, 'The code of the area, as in `GET /admin`.', 'ETH-01'),
-    level: optional(
-      areaLevel('Its level, 0 for the country. Where it is left out, the highest that has the code.'),
-    ),
-  },
-  { $id: 'AdminSelection', description: 'An administrative area.' },
-)
+export const AdminSelection = component('AdminSelection', 'An administrative area.', {
+  country_code: text(100, `The country, in any case: one of ${COUNTRY_CODES}.`, 'eth'),
+  code: text(100, 'The code of the area, as in `GET /admin`.', 'ETH-01'),
+  level: optional(
+    areaLevel('Its level, 0 for the country. Where it is left out, the highest that has the code.'),
+  ),
+})
 
 const { crop, country_code, name, forecast_period, release } = PointRequest.properties
 

@@ -2,7 +2,17 @@ import { type Static, type TObject, type TProperties, type TSchema, Type } from 
 import { dataOrReason } from './advisory.ts'
 import { areaLevel } from './areas.ts'
 import { defineAnswerCollection, defineItems, PointId } from './batch.ts'
-import { documentedAs, oneOf, optional, ref, text, textBody, type WithoutNulls, withOneOf } from './common.ts'
+import {
+  documentedAs,
+  object,
+  oneOf,
+  optional,
+  ref,
+  text,
+  textBody,
+  type WithoutNulls,
+  withOneOf,
+} from './common.ts'
 import { DataValueSet, Dhis2Mapping } from './dhis2.ts'
 import { defineGeoJson, MultiPolygon, Polygon, rectangle } from './geojson.ts'
 import { PointRequest } from './point-request.ts'
@@ -177,10 +187,9 @@ function defineItem(polygon: PolygonSchemas): TObject {
   const { history_id: _, ...example } = answer ?? {}
   const members = {
     id: PointId,
-    sent: Type.Object(
-      { name: Type.Optional(Type.String()) },
-      { description: 'Of a polygon that is not valid: its name, if it has one.' },
-    ),
+    sent: object('Of a polygon that is not valid: its name, if it has one.', {
+      name: Type.Optional(Type.String()),
+    }),
     location: ref(PolygonLocation),
     ...dataOrReason(polygon),
   }

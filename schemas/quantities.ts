@@ -5,6 +5,7 @@ import {
   inQuery,
   integer,
   number,
+  object,
   oneOf,
   optional,
   orNull,
@@ -272,28 +273,26 @@ const ScenarioAmounts = { scenario: orNull(Type.String()), ...Amounts }
 /** What the entries come to together. */
 export const Quantities = Type.Object(
   {
-    area: Type.Object(
-      { value: Type.Number(), unit: AreaUnit, ha: number('The same in hectares.') },
-      { description: 'The area that the quantities are for.' },
-    ),
+    area: object('The area that the quantities are for.', {
+      value: Type.Number(),
+      unit: AreaUnit,
+      ha: number('The same in hectares.'),
+    }),
     currency: Type.Optional(Currency),
     scenarios: Type.Optional(
       Type.Array(
-        Type.Object(
-          {
-            ...ScenarioAmounts,
-            share: Type.Optional(
-              Type.Number({
-                minimum: 0,
-                maximum: 1,
-                description:
-                  'The largest share of every rate that the budget pays for, rounded down to four decimals.',
-              }),
-            ),
-            share_cost: Type.Optional(Money('The cost of that share.')),
-          },
-          { description: 'A scenario with the cost of all inputs.' },
-        ),
+        object('A scenario with the cost of all inputs.', {
+          ...ScenarioAmounts,
+          share: Type.Optional(
+            Type.Number({
+              minimum: 0,
+              maximum: 1,
+              description:
+                'The largest share of every rate that the budget pays for, rounded down to four decimals.',
+            }),
+          ),
+          share_cost: Type.Optional(Money('The cost of that share.')),
+        }),
       ),
     ),
     least: Type.Optional(

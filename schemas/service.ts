@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { orNull, string } from './common.ts'
+import { component, object, orNull, string } from './common.ts'
 
 export const SERVICE_NAME = 'Agricultural advisory service'
 
@@ -7,60 +7,47 @@ export const SERVICE_NAME = 'Agricultural advisory service'
 export const SERVICE_DESCRIPTION =
   'Advice for a place, a field or a district: expected yield, fertilizer, organic inputs and forage, on a map and over HTTP.'
 
-export const ServiceLinks = Type.Object(
-  {
-    name: Type.String({ examples: [SERVICE_NAME] }),
-    docs: string('The page on which every operation can be tried.', '/docs'),
-    openapi: string('The OpenAPI document.', '/openapi.json'),
-    openapi_parts: Type.Record(Type.String(), Type.String(), {
-      description: 'The documents for one purpose: `points`, `fields`, `account` and `operations`.',
-      examples: [{ points: '/openapi/points.json' }],
+export const ServiceLinks = component('ServiceLinks', {
+  name: Type.String({ examples: [SERVICE_NAME] }),
+  docs: string('The page on which every operation can be tried.', '/docs'),
+  openapi: string('The OpenAPI document.', '/openapi.json'),
+  openapi_parts: Type.Record(Type.String(), Type.String(), {
+    description: 'The documents for one purpose: `points`, `fields`, `account` and `operations`.',
+    examples: [{ points: '/openapi/points.json' }],
+  }),
+  catalog: string('The published data.', '/catalog'),
+  stac: string('The same as a STAC catalog.', '/stac'),
+  ogc: string('The OGC API, for GIS.', '/ogc'),
+  mcp: string('The tools for AI agents (MCP).', '/mcp'),
+})
+
+export const Health = component('Health', {
+  status: Type.Literal('ok', { description: 'Always `ok`; anything else is an error.' }),
+})
+
+export const Readiness = component('Readiness', {
+  ...Health.properties,
+  replica: Type.Optional(
+    object('The replica of the database, where the service has one.', {
+      state: Type.Enum(['used', 'behind', 'unavailable'], {
+        description:
+          '`used`: requests that only read are answered from it. `behind`: its data are too old. `unavailable`: it does not answer. Unless it is used, the database answers in its place.',
+      }),
+      lag_ms: orNull(
+        Type.Number(),
+        'How many milliseconds old at most what it answers is; null where that is not known.',
+        412,
+      ),
     }),
-    catalog: string('The published data.', '/catalog'),
-    stac: string('The same as a STAC catalog.', '/stac'),
-    ogc: string('The OGC API, for GIS.', '/ogc'),
-    mcp: string('The tools for AI agents (MCP).', '/mcp'),
-  },
-  { $id: 'ServiceLinks' },
-)
-
-export const Health = Type.Object(
-  { status: Type.Literal('ok', { description: 'Always `ok`; anything else is an error.' }) },
-  { $id: 'Health' },
-)
-
-export const Readiness = Type.Object(
-  {
-    ...Health.properties,
-    replica: Type.Optional(
-      Type.Object(
-        {
-          state: Type.Enum(['used', 'behind', 'unavailable'], {
-            description:
-              '`used`: requests that only read are answered from it. `behind`: its data are too old. `unavailable`: it does not answer. Unless it is used, the database answers in its place.',
-          }),
-          lag_ms: orNull(
-            Type.Number(),
-            'How many milliseconds old at most what it answers is; null where that is not known.',
-            412,
-          ),
-        },
-        { description: 'The replica of the database, where the service has one.' },
-      ),
-    ),
-    files: Type.Optional(
-      Type.Object(
-        {
-          state: Type.Enum(['used', 'unavailable'], {
-            description:
-              '`unavailable`: the store does not answer. Values in memory or in the disk cache are answered; all else is 503.',
-          }),
-        },
-        { description: 'The files that rasters are in, where they are not in the database.' },
-      ),
-    ),
-  },
-  { $id: 'Readiness' },
-)
+  ),
+  files: Type.Optional(
+    object('The files that rasters are in, where they are not in the database.', {
+      state: Type.Enum(['used', 'unavailable'], {
+        description:
+          '`unavailable`: the store does not answer. Values in memory or in the disk cache are answered; all else is 503.',
+      }),
+    }),
+  ),
+})
 
 export const serviceSchemas = [ServiceLinks, Health, Readiness]

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { boolean, extent, number, oneOf, orNull, ref, string } from './common.ts'
+import { boolean, component, extent, number, object, oneOf, orNull, ref, string } from './common.ts'
 
 /** The version of STAC, and of its extensions, that is spoken here. */
 export const STAC_VERSION = '1.1.0'
@@ -22,25 +22,19 @@ export const StacCollectionParams = Type.Object({ collection: CollectionId })
 
 export const StacItemParams = Type.Object({ collection: CollectionId, item: ItemId })
 
-export const StacLink = Type.Object(
-  {
-    rel: Type.String({ examples: ['root'] }),
-    href: Type.String({ format: 'uri', examples: ['https://advice.example.org/stac'] }),
-    type: Type.Optional(Type.String({ examples: ['application/json'] })),
-    title: Type.Optional(Type.String()),
-  },
-  { $id: 'StacLink' },
-)
+export const StacLink = component('StacLink', {
+  rel: Type.String({ examples: ['root'] }),
+  href: Type.String({ format: 'uri', examples: ['https://advice.example.org/stac'] }),
+  type: Type.Optional(Type.String({ examples: ['application/json'] })),
+  title: Type.Optional(Type.String()),
+})
 export type StacLink = Static<typeof StacLink>
 
-export const StacProvider = Type.Object(
-  {
-    name: Type.String({ examples: ['CIAT'] }),
-    roles: Type.Array(oneOf(['producer', 'licensor', 'host'], 'The role of the provider.')),
-    url: Type.Optional(Type.String({ format: 'uri', examples: ['https://advice.example.org'] })),
-  },
-  { $id: 'StacProvider' },
-)
+export const StacProvider = component('StacProvider', {
+  name: Type.String({ examples: ['CIAT'] }),
+  roles: Type.Array(oneOf(['producer', 'licensor', 'host'], 'The role of the provider.')),
+  url: Type.Optional(Type.String({ format: 'uri', examples: ['https://advice.example.org'] })),
+})
 export type StacProvider = Static<typeof StacProvider>
 
 const License = Type.String({
@@ -59,17 +53,14 @@ const Bbox = extent([32.95, 3.4, 48, 14.9])
 const Moment = Type.String({ format: 'date-time', examples: ['2026-07-01T00:00:00.000Z'] })
 const Nullable = orNull(Moment)
 
-export const StacCatalog = Type.Object(
-  {
-    type: Type.Literal('Catalog'),
-    stac_version: Version,
-    id: Type.String({ examples: ['agro-advisory'] }),
-    title: Type.String(),
-    description: Type.String(),
-    links: Links,
-  },
-  { $id: 'StacCatalog', description: 'A STAC Catalog: its children are collections.' },
-)
+export const StacCatalog = component('StacCatalog', 'A STAC Catalog: its children are collections.', {
+  type: Type.Literal('Catalog'),
+  stac_version: Version,
+  id: Type.String({ examples: ['agro-advisory'] }),
+  title: Type.String(),
+  description: Type.String(),
+  links: Links,
+})
 export type StacCatalog = Static<typeof StacCatalog>
 
 export const StacCollection = Type.Object(
@@ -96,104 +87,92 @@ export const StacCollection = Type.Object(
 )
 export type StacCollection = Static<typeof StacCollection>
 
-export const StacBand = Type.Object(
-  {
-    name: Type.String({ examples: ['Normal'] }),
-    data_type: Type.String({ examples: ['float32'] }),
-    unit: Type.String({ examples: ['kg/ha'] }),
-    nodata: Type.Optional(number('Of floats; that of whole numbers is in the file.', -3.4028234663852886e38)),
-    statistics: Type.Optional(
-      Type.Object({ minimum: Type.Number({ examples: [412] }), maximum: Type.Number({ examples: [5230] }) }),
-    ),
-    'raster:sampling': Type.Literal('area', { description: 'A value is that of the whole of its pixel.' }),
-    'raster:scale': Type.Optional(number('The factor of a pixel.', 0.1)),
-    'raster:offset': Type.Optional(number('The summand after it.', 0)),
-  },
-  { $id: 'StacBand' },
-)
+export const StacBand = component('StacBand', {
+  name: Type.String({ examples: ['Normal'] }),
+  data_type: Type.String({ examples: ['float32'] }),
+  unit: Type.String({ examples: ['kg/ha'] }),
+  nodata: Type.Optional(number('Of floats; that of whole numbers is in the file.', -3.4028234663852886e38)),
+  statistics: Type.Optional(
+    Type.Object({ minimum: Type.Number({ examples: [412] }), maximum: Type.Number({ examples: [5230] }) }),
+  ),
+  'raster:sampling': Type.Literal('area', { description: 'A value is that of the whole of its pixel.' }),
+  'raster:scale': Type.Optional(number('The factor of a pixel.', 0.1)),
+  'raster:offset': Type.Optional(number('The summand after it.', 0)),
+})
 export type StacBand = Static<typeof StacBand>
 
-export const StacAsset = Type.Object(
-  {
-    href: Type.String({
-      format: 'uri',
-      examples: ['https://advice.example.org/releases/synthetic-yield-eth-wheat-2026-07-v1/layers/1.tif'],
+export const StacAsset = component('StacAsset', {
+  href: Type.String({
+    format: 'uri',
+    examples: ['https://advice.example.org/releases/synthetic-yield-eth-wheat-2026-07-v1/layers/1.tif'],
+  }),
+  type: Type.String({ examples: [COG_TYPE] }),
+  title: Type.String({ examples: ['Normal'] }),
+  roles: Type.Array(oneOf(['data', 'visual'], '`data`: the values; `visual`: a map of them.')),
+  bands: Type.Optional(Type.Array(ref(StacBand))),
+  'proj:code': Type.Optional(
+    orNull(Type.String(), 'Its CRS; null where that has no code of the EPSG.', 'EPSG:4326'),
+  ),
+  'proj:shape': Type.Optional(
+    Type.Array(Type.Integer(), {
+      minItems: 2,
+      maxItems: 2,
+      description: 'Rows, and pixels in a row.',
+      examples: [[230, 301]],
     }),
-    type: Type.String({ examples: [COG_TYPE] }),
-    title: Type.String({ examples: ['Normal'] }),
-    roles: Type.Array(oneOf(['data', 'visual'], '`data`: the values; `visual`: a map of them.')),
-    bands: Type.Optional(Type.Array(ref(StacBand))),
-    'proj:code': Type.Optional(
-      orNull(Type.String(), 'Its CRS; null where that has no code of the EPSG.', 'EPSG:4326'),
-    ),
-    'proj:shape': Type.Optional(
-      Type.Array(Type.Integer(), {
-        minItems: 2,
-        maxItems: 2,
-        description: 'Rows, and pixels in a row.',
-        examples: [[230, 301]],
-      }),
-    ),
-    'proj:transform': Type.Optional(
-      Type.Array(Type.Number(), {
-        minItems: 6,
-        maxItems: 6,
-        description: 'From columns and rows to the CRS, as a matrix.',
-        examples: [[0.05, 0, 32.95, 0, -0.05, 14.9]],
-      }),
-    ),
-  },
-  { $id: 'StacAsset' },
-)
+  ),
+  'proj:transform': Type.Optional(
+    Type.Array(Type.Number(), {
+      minItems: 6,
+      maxItems: 6,
+      description: 'From columns and rows to the CRS, as a matrix.',
+      examples: [[0.05, 0, 32.95, 0, -0.05, 14.9]],
+    }),
+  ),
+})
 export type StacAsset = Static<typeof StacAsset>
 
-export const StacItem = Type.Object(
-  {
-    type: Type.Literal('Feature'),
-    stac_version: Version,
-    stac_extensions: Type.Array(Type.String({ format: 'uri', examples: [PROJECTION] })),
-    id: ItemId,
-    collection: CollectionId,
-    bbox: Bbox,
-    geometry: Type.Object(
-      {
-        type: Type.Literal('Polygon'),
-        coordinates: Type.Array(Type.Array(Type.Array(Type.Number(), { minItems: 2, maxItems: 2 }))),
-      },
-      { description: 'The extent of its grids.' },
+export const StacItem = component('StacItem', 'A STAC Item: a release, and its layers.', {
+  type: Type.Literal('Feature'),
+  stac_version: Version,
+  stac_extensions: Type.Array(Type.String({ format: 'uri', examples: [PROJECTION] })),
+  id: ItemId,
+  collection: CollectionId,
+  bbox: Bbox,
+  geometry: object('The extent of its grids.', {
+    type: Type.Literal('Polygon'),
+    coordinates: Type.Array(Type.Array(Type.Array(Type.Number(), { minItems: 2, maxItems: 2 }))),
+  }),
+  properties: Type.Object({
+    title: Type.String({ examples: ['Predicted yield of wheat in Ethiopia, July 2026'] }),
+    datetime: orNull(
+      Moment,
+      'The time of loading, for releases without a season; null for others, which have a beginning and an end.',
+      null,
     ),
-    properties: Type.Object({
-      title: Type.String({ examples: ['Predicted yield of wheat in Ethiopia, July 2026'] }),
-      datetime: orNull(
-        Moment,
-        'The time of loading, for releases without a season; null for others, which have a beginning and an end.',
-        null,
-      ),
-      start_datetime: Type.Optional(Moment),
-      end_datetime: Type.Optional(
-        Type.String({
-          format: 'date-time',
-          description: 'The end of its season, or of its month where that is not known.',
-          examples: ['2027-06-30T23:59:59.000Z'],
-        }),
-      ),
-      created: Type.String({
+    start_datetime: Type.Optional(Moment),
+    end_datetime: Type.Optional(
+      Type.String({
         format: 'date-time',
-        description: 'When it was loaded.',
-        examples: ['2026-07-01T08:30:00.000Z'],
+        description: 'The end of its season, or of its month where that is not known.',
+        examples: ['2027-06-30T23:59:59.000Z'],
       }),
-      license: License,
-      providers: Providers,
-      synthetic: boolean('Whether its values are made by a formula: they are no advice.'),
+    ),
+    created: Type.String({
+      format: 'date-time',
+      description: 'When it was loaded.',
+      examples: ['2026-07-01T08:30:00.000Z'],
     }),
-    links: Links,
-    assets: Type.Record(Type.String({ pattern: '^(layer|map)-[0-9]+$' }), ref(StacAsset), {
-      description:
-        '`layer-1`: the first layer as GeoTIFF, where the service allows downloads; `map-1`: its tiles as TileJSON.',
-    }),
-  },
-  { $id: 'StacItem', description: 'A STAC Item: a release, and its layers.' },
-)
+    license: License,
+    providers: Providers,
+    synthetic: boolean('Whether its values are made by a formula: they are no advice.'),
+  }),
+  links: Links,
+  assets: Type.Record(Type.String({ pattern: '^(layer|map)-[0-9]+$' }), ref(StacAsset), {
+    description:
+      '`layer-1`: the first layer as GeoTIFF, where the service allows downloads; `map-1`: its tiles as TileJSON.',
+  }),
+})
 export type StacItem = Static<typeof StacItem>
 
 export const stacSchemas = [

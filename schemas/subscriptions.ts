@@ -1,5 +1,7 @@
 import { type Static, Type } from 'typebox'
 import {
+  array,
+  component,
   Latitude,
   Longitude,
   nullable,
@@ -103,36 +105,30 @@ function defineRequest(products: readonly ProductContract[]) {
 }
 export type SubscriptionRequest = WithoutNulls<Static<ReturnType<typeof defineRequest>>>
 
-const SubscribedPlace = Type.Object(
-  {
-    type: oneOf(['point', 'polygon', 'area'], 'The kind of place.'),
-    lat: Type.Optional(number('Of a point.', 9.5)),
-    lng: Type.Optional(number('Of a point.', 38.5)),
-    geometry: Type.Optional(
-      Type.Unsafe<Record<string, unknown>>({
-        type: 'object',
-        additionalProperties: true,
-        description: 'Of a polygon, as GeoJSON.',
-      }),
-    ),
-    code: Type.Optional(string('Of an area.', 'ETH-01')),
-    level: Type.Optional(orNull(Type.Integer(), 'Of an area; null where it was not said.')),
-  },
-  { $id: 'SubscribedPlace' },
-)
+const SubscribedPlace = component('SubscribedPlace', {
+  type: oneOf(['point', 'polygon', 'area'], 'The kind of place.'),
+  lat: Type.Optional(number('Of a point.', 9.5)),
+  lng: Type.Optional(number('Of a point.', 38.5)),
+  geometry: Type.Optional(
+    Type.Unsafe<Record<string, unknown>>({
+      type: 'object',
+      additionalProperties: true,
+      description: 'Of a polygon, as GeoJSON.',
+    }),
+  ),
+  code: Type.Optional(string('Of an area.', 'ETH-01')),
+  level: Type.Optional(orNull(Type.Integer(), 'Of an area; null where it was not said.')),
+})
 
-export const WatchedValue = Type.Object(
-  {
-    input: orNull(
-      Type.String(),
-      'The input or variety; null where layers differ in their scenario alone.',
-      'Urea',
-    ),
-    scenario: orNull(Type.String(), 'Null where the product has none.', 'Normal'),
-    value: number('Of a polygon or an area it is the mean.', 2464),
-  },
-  { $id: 'WatchedValue', description: 'The last value of a layer that was sent.' },
-)
+export const WatchedValue = component('WatchedValue', 'The last value of a layer that was sent.', {
+  input: orNull(
+    Type.String(),
+    'The input or variety; null where layers differ in their scenario alone.',
+    'Urea',
+  ),
+  scenario: orNull(Type.String(), 'Null where the product has none.', 'Normal'),
+  value: number('Of a polygon or an area it is the mean.', 2464),
+})
 export type WatchedValue = Static<typeof WatchedValue>
 
 const described = (products: readonly ProductContract[]) => ({
@@ -166,10 +162,10 @@ const described = (products: readonly ProductContract[]) => ({
     'The release that the values were last compared with; null where none answered.',
     'yield-eth-wheat-2026-07-v1',
   ),
-  values: Type.Array(ref(WatchedValue), {
-    description:
-      'The values that were sent last, or the first ones. Changes are measured from them, so small steps add up.',
-  }),
+  values: array(
+    WatchedValue,
+    'The values that were sent last, or the first ones. Changes are measured from them, so small steps add up.',
+  ),
 })
 
 const SECRET = string(
@@ -188,14 +184,11 @@ export const NewSecret = Type.Object(
 export function defineSubscriptionSchemas(products: readonly ProductContract[]) {
   const request = defineRequest(products)
   const members = described(products)
-  const subscription = Type.Object(members, {
-    $id: 'Subscription',
-    description: 'A subscription, without its secret.',
+  const subscription = component('Subscription', 'A subscription, without its secret.', members)
+  const made = component('NewSubscription', 'A subscription that was just made.', {
+    ...members,
+    secret: SECRET,
   })
-  const made = Type.Object(
-    { ...members, secret: SECRET },
-    { $id: 'NewSubscription', description: 'A subscription that was just made.' },
-  )
   const list = onePage(subscription, 'List your subscriptions, the newest first.')
   const components = [Threshold, SubscribedPlace, WatchedValue, NewSecret, request, subscription, made, list]
   return { request, subscription, made, list, components }
@@ -203,18 +196,15 @@ export function defineSubscriptionSchemas(products: readonly ProductContract[]) 
 
 export type SubscriptionAnswer = Static<ReturnType<typeof defineSubscriptionSchemas>['subscription']>
 
-export const WebhookTest = Type.Object(
-  {
-    id: Type.String({ format: 'uuid', description: 'The `webhook-id` of the test message.' }),
-    outcome: oneOf(
-      ['delivered', 'refused', 'unanswered', 'secret_lost'],
-      '`delivered`: the target answered 2xx. `refused`: it answered something else. `unanswered`: no answer came within 10 seconds. `secret_lost`: the service cannot read the secret any more; have it renewed.',
-    ),
-    status: orNull(
-      Type.Integer(),
-      'The HTTP status that the target answered; null where it did not answer.',
-      204,
-    ),
-  },
-  { $id: 'WebhookTest', description: 'The result of a test delivery.' },
-)
+export const WebhookTest = component('WebhookTest', 'The result of a test delivery.', {
+  id: Type.String({ format: 'uuid', description: 'The `webhook-id` of the test message.' }),
+  outcome: oneOf(
+    ['delivered', 'refused', 'unanswered', 'secret_lost'],
+    '`delivered`: the target answered 2xx. `refused`: it answered something else. `unanswered`: no answer came within 10 seconds. `secret_lost`: the service cannot read the secret any more; have it renewed.',
+  ),
+  status: orNull(
+    Type.Integer(),
+    'The HTTP status that the target answered; null where it did not answer.',
+    204,
+  ),
+})
