@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox'
+import { MAX_LEVEL } from './areas.ts'
 import { Latitude, Longitude, oneOf, text } from './common.ts'
 import { PointRequest } from './point-request.ts'
 import { AdminSelection } from './polygon.ts'
@@ -20,7 +21,7 @@ const Country = described(country_code, 'Code as in catalogue. Left out: where t
 const OfCountry = described(country_code, 'Code as in catalogue. Left out: all.')
 const Crop = described(crop, 'As in catalogue. Left out: the first crop of the country.')
 const Month = described(forecast_period, 'Of an older forecast, such as 2026-07. Left out: the newest.')
-const Level = described(level, 'Administrative level: 0 is the country, then 1 to 3.')
+const Level = described(level, `Administrative level: 0 is the country, then 1 to ${MAX_LEVEL}.`)
 
 const AreaName = Type.Optional(text(100, 'Name or code of an administrative area.'))
 
