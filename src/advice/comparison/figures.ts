@@ -1,8 +1,13 @@
 import { csvRow } from '#src/http/formats.ts'
 import { round, roundVisibly } from '#src/lib/round.ts'
 import type { Side } from '#src/raster/change.ts'
-import { type Comparison, type LayerComparison, sumAreas } from './compare.ts'
-import type { ComparedArea, ComparedLayer } from './queries.ts'
+import {
+  type ComparedArea,
+  type ComparedLayer,
+  type Comparison,
+  type LayerComparison,
+  sumAreas,
+} from './compare.ts'
 
 /** Decimals of percentages. */
 const DECIMALS = 4

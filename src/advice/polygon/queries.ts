@@ -2,7 +2,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { AreaReference } from '#src/catalog/area-queries.ts'
 import type { Ask } from '#src/data/cancellable.ts'
 import type { Tables, TileStoreName } from '#src/data/tables.ts'
-import type { Position } from '#src/lookup/queries.ts'
+import type { LayerLabel, Position } from '#src/lookup/queries.ts'
 import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import type { BlockRun } from '#src/raster/blocks.ts'
 import type { HistogramBin, Quantile } from '#src/raster/distribution.ts'
@@ -103,15 +103,11 @@ export interface AreaSelection {
   parent: string | null
 }
 
-/**
- * Areas of a level in the order of their codes.
- *
- * @param after the code before the page; null for the beginning
- */
+/** Areas of a level in the order of their codes. @param after the code before the page; null for the beginning */
 export async function listAreasInRelease(
   db: Kysely<Tables>,
   { countryCode, level, parent }: AreaSelection,
-  releaseId: number,
+  releaseId: number | null,
   after: string | null,
   limit: number,
 ): Promise<AreaInRelease[]> {
@@ -137,11 +133,7 @@ export async function listAreasInRelease(
   return rows
 }
 
-/**
- * The shape of an area.
- *
- * @throws {ReplacedMeanwhile} where its boundaries are replaced
- */
+/** The shape of an area. @throws {ReplacedMeanwhile} where its boundaries are replaced */
 export async function readAreaShape(
   ask: Ask,
   { id, version }: Pick<AreaInRelease, 'id' | 'version'>,
@@ -155,10 +147,7 @@ export async function readAreaShape(
   return decodeMultiPolygon(row.wkb)
 }
 
-/**
- * Stores the result of a release in an area. Nothing is stored for a deleted release, for replaced boundaries, and over
- * the result of a newer version.
- */
+/** Stores nothing for a deleted release, for replaced boundaries, and over the result of a newer version. */
 export async function persistAreaResult(
   db: Kysely<Tables>,
   { id, version }: Pick<AreaInRelease, 'id' | 'version'>,
@@ -194,8 +183,9 @@ export interface ZonalCoverage extends TiledGrid, LevelExtent {
 }
 
 /** A band, and the layer of the release that it is. */
-export interface ZonalBand {
+export interface ZonalBand extends LayerLabel {
   band: number
+  unit: string
   /** Place of the layer in the answers, from 0. */
   index: number
   scale: number
@@ -223,8 +213,10 @@ export async function listCoverages(db: Kysely<Tables>, releaseId: number): Prom
       east,
       north,
       jsonb_agg(
-        jsonb_build_object('band', band, 'index', ordinal - 1, 'scale', scale, 'offset', "offset")
-        order by ordinal
+        jsonb_build_object(
+          'band', band, 'index', ordinal - 1, 'scale', scale, 'offset', "offset",
+          'input', input, 'scenario', scenario, 'unit', unit, 'decimals', decimals
+        ) order by ordinal
       ) as bands
     from release
     join coverage on coverage.release_id = release.id
@@ -235,11 +227,7 @@ export async function listCoverages(db: Kysely<Tables>, releaseId: number): Prom
   return rows
 }
 
-/**
- * Transforms polygons in longitude and latitude into the CRS of a grid.
- *
- * @param step degrees: longer edges are divided, since a line that is straight there is a curve in the grid
- */
+/** @param step degrees: longer edges are divided, since a straight line is a curve in the grid */
 export async function transformPolygons(
   ask: Ask,
   polygons: Rings[],
@@ -273,11 +261,7 @@ interface FoundRun extends BlockRun {
   bands: Buffer
 }
 
-/**
- * The stored summaries of runs of blocks.
- *
- * @throws {SummariesGone} while another version of the service makes them anew
- */
+/** @throws {SummariesGone} while another version of the service makes them anew */
 export async function readSummaries(
   ask: Ask,
   coverageId: number,
