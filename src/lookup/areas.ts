@@ -123,11 +123,7 @@ export function createAreaFinder(db: Kysely<Tables>, concurrency: number, cacheB
   }
 
   return {
-    /**
-     * Undefined for a miss.
-     *
-     * @param boundaries version; cells of others are forgotten
-     */
+    /** Undefined for a miss. @param boundaries version; cells of others are forgotten */
     fromMemory(position: Position, boundaries: string): readonly Area[] | undefined {
       const cell = cells.get(numberCell(position), boundaries)
       return cell && areasAt(cell, position)

@@ -65,12 +65,7 @@ function createAnswering(snapshots: Snapshots, pinned: PinnedReleases, limiter: 
     }, wait)
   }
 
-  /**
-   * Does work in the release of a series: the one place that decides which that is. Where it is replaced meanwhile, the
-   * work begins anew in its successor.
-   *
-   * @throws {ApiError} OVERLOADED after several replacements; the errors of `releaseOf`
-   */
+  /** Does work in the release of a series, and anew in its successor. @throws {ApiError} OVERLOADED after several */
   const inRelease = <Result>(
     series: RequestedSeries,
     work: WorkInRelease<Result>,
@@ -81,22 +76,14 @@ function createAnswering(snapshots: Snapshots, pinned: PinnedReleases, limiter: 
       : inNamed(series.release, work, wait)
 
   return {
-    /**
-     * Undefined where none is published for the series.
-     *
-     * @throws {ApiError} NOT_FOUND or RELEASE_GONE for a named release
-     */
+    /** Undefined where none is published. @throws {ApiError} NOT_FOUND or RELEASE_GONE for a named release */
     async releaseOf(series: RequestedSeries): Promise<PublishedRelease | undefined> {
       const snapshot = await snapshots.current()
       if (series.release === undefined) return snapshot.releaseOf(series)
       return (await pinned.find(snapshot, series.release)).release
     },
     inRelease,
-    /**
-     * `inRelease` for work of batchers.
-     *
-     * @throws {ApiError} OVERLOADED beyond DATABASE_QUEUE_LIMIT, half of which a network has at most
-     */
+    /** For work of batchers. @throws {ApiError} OVERLOADED beyond DATABASE_QUEUE_LIMIT */
     inReleaseQueued: <Result>(
       series: RequestedSeries,
       clientKey: ClientKey,
@@ -111,30 +98,30 @@ function createAnswering(snapshots: Snapshots, pinned: PinnedReleases, limiter: 
 
 /** Reads values of releases in memory, or through batchers. */
 function createValueReader(readerOf: (release: PublishedRelease) => PixelReader) {
+  /** The stored pixel of each grid. @throws {ReplacedMeanwhile} where the release was deleted */
   const storedAt = (release: PublishedRelease, position: Position): Promise<StoredPixels[]> =>
     Promise.all(release.coverages.map((coverage) => readerOf(release).read(coverage, position)))
 
   const valuesOfPoint = async (release: PublishedRelease, position: Position) =>
     assembleValues(release.layers, await storedAt(release, position))
 
-  const valuesFromMemory = (release: PublishedRelease, position: Position) =>
-    valuesInMemory(readerOf(release), release, position)
+  /** Hit path; null without any value, undefined for a miss. */
+  function valuesFromMemory(release: PublishedRelease, position: Position): LayerValues | null | undefined {
+    const reader = readerOf(release)
+    const found: StoredPixels[] = []
+    for (const coverage of release.coverages) {
+      const stored = reader.fromMemory(coverage, position)
+      if (stored === undefined) return undefined
+      found.push(stored)
+    }
+    return assembleValues(release.layers, found)
+  }
 
   return {
-    /**
-     * The stored pixel of each grid.
-     *
-     * @throws {ReplacedMeanwhile} where the release was deleted
-     */
     storedAt,
     valuesOfPoint,
-    /** Hit path; null without any value, undefined for a miss. */
     valuesFromMemory,
-    /**
-     * Values in the order of the positions; null without any. For work in `inRelease`.
-     *
-     * @throws {ReplacedMeanwhile} where the release was deleted
-     */
+    /** Values in the order of the positions; null without any. @throws {ReplacedMeanwhile} */
     valuesAt: (release: PublishedRelease, positions: Position[]): Promise<(LayerValues | null)[]> =>
       fillMissing(
         positions.map((position) => valuesFromMemory(release, position)),
@@ -164,10 +151,7 @@ const ARCHIVE_MB = 4
 
 type LookupSources = Pick<App, 'database' | 'tiles' | 'config' | 'products'>
 
-/**
- * Looks up values of published releases; one look-up, with its caches, serves all requests. A point has two paths: the hit
- * path in memory, which never waits, and the miss path through batchers and the database.
- */
+/** A point has two paths: the hit path in memory, which never waits, and the miss path through batchers. */
 export function createLookup({ database, tiles, config, products }: LookupSources) {
   const { kind, reader } = database
   const concurrency = CONCURRENT_QUERIES[kind]
@@ -198,11 +182,7 @@ export function createLookup({ database, tiles, config, products }: LookupSource
     async publishedRelease(code: string): Promise<PublishedRelease | undefined> {
       return (await snapshots.current()).published.find((release) => release.code === code)
     },
-    /**
-     * The release with a code, published or not.
-     *
-     * @throws {ApiError} NOT_FOUND, or RELEASE_GONE where it was deleted
-     */
+    /** The release with a code, published or not. @throws {ApiError} NOT_FOUND, or RELEASE_GONE where it was deleted */
     namedRelease: async (code: string): Promise<PinnedRelease> =>
       pinned.find(await snapshots.current(), code),
     /** Hit path; undefined for a miss. */
@@ -215,11 +195,7 @@ export function createLookup({ database, tiles, config, products }: LookupSource
       if (found === undefined) return undefined
       return found ? { release, values: found } : reasons.noValueFromMemory(snapshot, series, position)
     },
-    /**
-     * Both paths.
-     *
-     * @throws {ApiError} OVERLOADED where too many wait
-     */
+    /** Miss path. @throws {ApiError} OVERLOADED where too many wait */
     advise: (series: RequestedSeries, position: Position, clientKey = EVERYBODY): Promise<PointOutcome> =>
       answering.inReleaseQueued(series, clientKey, async (snapshot, release) => {
         if (!release) return reasons.noRelease(snapshot, { ...series, ...position }, 'point')
@@ -234,18 +210,4 @@ export function createLookup({ database, tiles, config, products }: LookupSource
       queue: limiter.state(),
     }),
   }
-}
-
-function valuesInMemory(
-  pixels: PixelReader,
-  release: PublishedRelease,
-  position: Position,
-): LayerValues | null | undefined {
-  const found: StoredPixels[] = []
-  for (const coverage of release.coverages) {
-    const stored = pixels.fromMemory(coverage, position)
-    if (stored === undefined) return undefined
-    found.push(stored)
-  }
-  return assembleValues(release.layers, found)
 }

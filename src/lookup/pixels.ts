@@ -116,11 +116,7 @@ function createTileLoader(store: TileStore, cache: TileCache, concurrency: numbe
   })
 
   return {
-    /**
-     * Reads a pixel of a missing tile; concurrent requests share one query.
-     *
-     * @throws {ReplacedMeanwhile} where the coverage was deleted
-     */
+    /** Concurrent requests share one query. @throws {ReplacedMeanwhile} where the coverage was deleted */
     async read(coverage: NumberedCoverage, place: PixelIndex): Promise<StoredPixels> {
       const { key } = place
       const bytes = requireExisting(await askTile(locateTile(coverage, key)))
@@ -237,11 +233,7 @@ interface ReleaseValue {
   value: number
 }
 
-/**
- * The layers of a release with a value at each position, in the order of positions.
- *
- * @throws {ReplacedMeanwhile} where the release was deleted
- */
+/** The layers with a value at each position. @throws {ReplacedMeanwhile} where the release was deleted */
 export async function valuesInRelease(
   database: Database,
   product: ProductDefinition,

@@ -41,10 +41,7 @@ export function createRequestLocator(
   return {
     countryFromMemory,
     country,
-    /**
-     * Fills in the country of a request without one, and the crop of that country. Outside all countries the request stays
-     * as it is. False for a miss.
-     */
+    /** Fills in the country of a request without one, and its crop. False for a miss. */
     fillFromMemory(request: LocatableRequest, position: Position): boolean {
       if (!needsCountry(request)) return true
       const snapshot = known()

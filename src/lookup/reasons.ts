@@ -18,10 +18,7 @@ interface Subject {
   country: string
 }
 
-/**
- * @param month requested, such as 2026-07; null for the newest
- * @param months published
- */
+/** @param month such as 2026-07; null for the newest */
 export function describeNotPublished(
   { values, crop, country }: Subject,
   month: string | null,
@@ -33,10 +30,7 @@ export function describeNotPublished(
     : `No ${what} have been published yet.`
 }
 
-/**
- * @param other name of the country of the place
- * @param working parameters that have an answer there
- */
+/** @param working parameters that have an answer in the other country */
 function sayOutside(
   position: Position,
   what: Place,
@@ -82,10 +76,7 @@ export function createReasons(areas: AreaFinder, products: Products) {
   }
 
   return {
-    /**
-     * Why no release is published for a request: the country, the crop, the month, or none yet. For a point in another
-     * country the sentence names that.
-     */
+    /** Why no release is published: the country, the crop, the month, or none yet. A place may lie in another country. */
     async noRelease(
       snapshot: Snapshot,
       query: Series | PointQuery,
@@ -126,10 +117,6 @@ export function createReasons(areas: AreaFinder, products: Products) {
   }
 }
 
-/**
- * @param withoutCrops clause for a country without crops
- * @param elsewhere another sentence, or none
- */
 function noSuchCrop({ name, crops }: Country, withoutCrops: string, elsewhere: string): ApiError {
   const offer = crops.length > 0 ? `its crops are: ${crops.join(', ')}` : withoutCrops
   const message = `the crop is not available for ${name}`

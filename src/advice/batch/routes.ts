@@ -44,11 +44,7 @@ function hint({ user }: FastifyRequest): string {
     : `A call may have ${BATCH_LIMITS.withToken} points: send several.`
 }
 
-/**
- * Makes a scope read the bodies of many points.
- *
- * @returns the most bytes of a body of any caller
- */
+/** Makes a scope read the bodies of many points. @returns the most bytes of a body of any caller */
 function readBatchBodies(app: App): number {
   const { BODY_LIMIT_BYTES, BATCH_BODY_LIMIT_BYTES } = app.config
   const longest = Math.max(BODY_LIMIT_BYTES, BATCH_BODY_LIMIT_BYTES)
@@ -64,9 +60,7 @@ function readBatchBodies(app: App): number {
   return longest
 }
 
-/**
- * @throws {ApiError} TOO_MANY_POINTS, where the call has more than its caller may send
- */
+/** @throws {ApiError} TOO_MANY_POINTS, where the call has more than its caller may send */
 function refuseTooMany(request: FastifyRequest, { points }: SentBatch): void {
   const limit = request.user === null ? BATCH_LIMITS.anonymous : BATCH_LIMITS.withToken
   if (points.count <= limit) return
@@ -75,11 +69,7 @@ function refuseTooMany(request: FastifyRequest, { points }: SentBatch): void {
   throw chooseRefusal(request, tooMany, points.count <= BATCH_LIMITS.withToken)
 }
 
-/**
- * The error for a call that is too large.
- *
- * @param needsCaller whether a token would allow the call: the error of an invalid token then comes first
- */
+/** The error for a large call; the error of an invalid token comes first where a valid one would allow it. */
 function chooseRefusal({ callerError }: FastifyRequest, tooLarge: ApiError, needsCaller: boolean): Error {
   return (needsCaller && callerError) || tooLarge
 }
@@ -134,11 +124,7 @@ function documentOperation(
   }
 }
 
-/**
- * Makes the reader of the areas for quantities: one for all points, or one of each point.
- *
- * @throws {ApiError} INVALID_PARAMETERS where a table lacks the column of areas
- */
+/** Makes the reader of areas: one for all points, or one of each. @throws {ApiError} for a missing column */
 function createAreaReader(
   points: SentPoints,
   { area, areasFrom, unit }: QuantityPlan,
@@ -223,7 +209,7 @@ async function answerBatch(
   const { server, body } = request
   const { points } = request.batch as SentBatch
   const format = negotiateFormat(request, reply, FORMATS, mediaTypeOfBody(request))
-  const named = await withReleaseNamed(lookup, product, body, request, reply)
+  const named = await withReleaseNamed(lookup, [product], body, request, reply)
   const { pass = [] } = body
   const readPassed = pass.length > 0 ? createPassReader(points, pass) : null
   const [clientKey, gone] = [clientKeyOf(request), createClientSignal(reply)]
@@ -275,11 +261,7 @@ async function answerBatch(
   return reply.send(isShort ? (await pieces.next()).value : Readable.from(pieces))
 }
 
-/**
- * Makes what notes unknown names of points; those of a table are noted at once.
- *
- * @param further names that the call uses
- */
+/** Makes the function that notes unknown names of points; those of a table are noted at once. */
 function createNameNoter(
   request: FastifyRequest,
   points: SentPoints,

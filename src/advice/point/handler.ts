@@ -16,7 +16,7 @@ import { SHARE_OF_EXTRAS, withTimeout } from '#src/http/plugins/time-budget.ts'
 import { createReplyBatcher } from '#src/http/reply-batcher.ts'
 import { isApplied, isOffTheRecord, prefers, setApplied, varyBy } from '#src/http/request.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
-import { withReleaseNamed, withReleasesNamed } from '#src/lookup/pinned-request.ts'
+import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
 import type { LocatableRequest } from '#src/lookup/places.ts'
 import { positionOf, readSeries } from '#src/lookup/releases.ts'
 import { answerFromMemory, answerPoint, type PointAnswer, type PointSource } from './answer.ts'
@@ -37,10 +37,7 @@ interface PointContext {
   reply: FastifyReply
 }
 
-/**
- * Makes the handlers of POST and GET. An anonymous answer from memory takes no promise, and the answers of a turn of the
- * event loop leave together.
- */
+/** An anonymous answer from memory takes no promise, and the answers of a turn of the event loop leave together. */
 export function createPointHandlers({ turns }: App, lookup: Lookup, record: RecordAdvisory) {
   const sendSoon = createReplyBatcher(turns, send)
 
@@ -136,18 +133,11 @@ async function findAndStore(context: PointContext): Promise<PointAnswer> {
   return store(context, answer)
 }
 
-/**
- * Completes a request with the members of the release that it names, or else of the place.
- *
- * @throws {ApiError} for an unknown release, and one that does not fit the request
- */
+/** Completes a request with the members of its release, or of the place. @throws {ApiError} for a wrong release */
 async function settle({ source, lookup, point, request, reply }: PointContext): Promise<void> {
   const { products, hasSections } = source
   if (point.release !== undefined) {
-    const filled = hasSections
-      ? withReleasesNamed(lookup, products, point, request, reply)
-      : withReleaseNamed(lookup, products[0] as ProductDefinition, point, request, reply)
-    Object.assign(point, await filled)
+    Object.assign(point, await withReleaseNamed(lookup, products, point, request, reply))
   } else if (hasSections && !lookup.places.fillFromMemory(point, positionOf(point))) {
     await withTimeout(request, reply, () => lookup.places.fill(point, positionOf(point)))
   }
@@ -169,10 +159,7 @@ function nameReleases({ releases }: PointAnswer, reply: FastifyReply): void {
   reply.header('advisory-release', releases.join(', '))
 }
 
-/**
- * Stores an answer for a caller with a token and the scope, and adds its id. The answer goes out without an id where
- * it cannot be stored. HEAD asks for no advice, so nothing is stored.
- */
+/** Stores an answer for a caller with a token, and adds its id. It goes out without one where that fails. */
 async function store(context: PointContext, answer: PointAnswer): Promise<PointAnswer> {
   const { record, source, point, request, reply } = context
   const { user, method } = request

@@ -28,10 +28,9 @@ import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
 import { type LocatableRequest, sourceMember } from '#src/lookup/places.ts'
 import { makeReleaseMembers, readSeries } from '#src/lookup/releases.ts'
 import { manyRoutes } from '../polygons/routes.ts'
-import { entriesWith } from '../quantities/compute.ts'
 import type { QuantityRules, ReadRules } from '../quantities/rules.ts'
 import { type Advisors, describeRegion } from './advisors.ts'
-import { type Advice, makeRegionEntries, quantitiesIn } from './answer.ts'
+import { type Advice, makeRegionData } from './answer.ts'
 import {
   GEOJSON,
   polygonBodyReader,
@@ -41,12 +40,7 @@ import {
 } from './body.ts'
 import { type Outline, readGeoJson, type SentGeoJson, toGeoJson } from './geometry.ts'
 
-/**
- * The request as the history stores it: its parameters and its place. Other members would let a caller store as much as
- * a body holds.
- *
- * @param outline null for an area
- */
+/** The parameters and the place of a request. The history would store all else that a body may hold. */
 function recordedRequest(
   { geometry: _, admin, ...parameters }: PolygonRequest | PlainPolygonRequest,
   outline: Outline | null,
@@ -150,7 +144,7 @@ function polygonRoute(
         const { body } = call
         refuseUnlessOne('geometry', body)
         const sent: Body & LocatableRequest = { ...body, country_code: readCountryCode(body) }
-        const asked = await withReleaseNamed(lookup, product, sent, call, reply)
+        const asked = await withReleaseNamed(lookup, [product], sent, call, reply)
         const where = takeOutline(call) ?? areaIn(body.admin as SentArea)
         const rules = await withTimeout(call, reply, () => readRules(body, [product], 'polygons'))
         const question = { product, asked, wanted: readDistributionOptions(body) }
@@ -199,12 +193,7 @@ function documentErrors(product: ProductDefinition) {
   )
 }
 
-/**
- * Reads the polygon of a request, and drops its GeoJSON: long-lived lists of 10,000 positions make the garbage collector
- * stop all requests.
- *
- * @returns null for an area
- */
+/** Reads the polygon, and drops its GeoJSON: long lists of positions make the garbage collector stop all requests. */
 function takeOutline(call: Call): Outline | null {
   const { polygon, body } = call
   if (body.admin) return null
@@ -229,14 +218,10 @@ function createAnswer(
   advice: Advice,
   rules: QuantityRules | null,
 ) {
-  const { release, statistics } = advice
-  const entries = makeRegionEntries(product, release, statistics)
-  const figures = rules && quantitiesIn(rules, product, release, statistics)
   return {
     location: describeRegion(body.name, advice),
-    ...makeReleaseMembers(release),
+    ...makeReleaseMembers(advice.release),
     ...sourceMember(body),
-    [product.entries]: figures ? entriesWith(entries, figures) : entries,
-    ...(figures && { quantities: figures.quantities }),
+    ...makeRegionData(product, advice, rules),
   }
 }

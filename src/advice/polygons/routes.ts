@@ -60,11 +60,7 @@ import {
   type SentPolygon,
 } from './sources.ts'
 
-/**
- * Makes a scope read the bodies of many polygons.
- *
- * @returns the most bytes of a body
- */
+/** Makes a scope read the bodies of many polygons. @returns the most bytes of a body */
 function readPolygonBodies(app: App): number {
   const { BODY_LIMIT_BYTES, BATCH_BODY_LIMIT_BYTES } = app.config
   const limit = Math.max(BODY_LIMIT_BYTES, BATCH_BODY_LIMIT_BYTES)
@@ -201,7 +197,7 @@ async function answerMany(
   const isDataValueSet = format === DATA_VALUE_SET
   refuseUnlessOne('polygons', body)
   const sentFor = { ...body, country_code: readCountryCode(body) }
-  const named = await withReleaseNamed(lookup, product, sentFor, request, reply)
+  const named = await withReleaseNamed(lookup, [product], sentFor, request, reply)
   if (body.admin) await withTimeout(request, reply, () => lookup.places.fillCrop(named))
   const series = readSeries(product, named)
   const selection = body.admin && readSelection(body.admin)
