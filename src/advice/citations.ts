@@ -27,10 +27,7 @@ interface Verification {
   sha256: string
 }
 
-/**
- * Whether the service accepts a shared request with its releases named: it may refuse quantities that an older version
- * accepted. The releases may be missing.
- */
+/** Whether the service accepts a shared request: it may refuse quantities that an older version accepted. */
 async function isAccepted(
   readRules: ReadRules,
   { list }: Products,
@@ -49,11 +46,7 @@ async function isAccepted(
   }
 }
 
-/**
- * An item of a history for the public.
- *
- * @param root of the service's addresses, without a slash at the end
- */
+/** An item of a history for the public. @param root of the service's addresses, without a slash at the end */
 function makeCitation(shared: SharedItem, root: string, products: Products, accepted: boolean) {
   const { token, shared_at, answered_at, kind, product, releases, request, answer } = shared
   return {

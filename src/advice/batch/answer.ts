@@ -50,11 +50,7 @@ interface Scheduling {
   wait: Wait
 }
 
-/**
- * Looks up all points of a call before the answer begins, so an error still fails the whole call.
- *
- * @throws {ApiError} where no point has a release
- */
+/** Looks up all points before the answer begins, so that an error still fails the whole call. */
 export function adviseBatch(
   lookup: Lookup,
   { product, request, count, sliceLength, pointAt }: BatchQuestion,
@@ -118,10 +114,7 @@ function validIn({ point }: ReadPoint): BatchPoint[] {
   return point instanceof RefusedPoint ? [] : [point]
 }
 
-/**
- * The items of a call in slices, in the order of the points. Each slice is dropped when its items are written. Reasons
- * are looked up slice by slice, so an error there ends the answer.
- */
+/** Each slice is dropped when its items are written. Reasons are looked up slice by slice. */
 export async function* listItems(
   { noValue, noRelease }: Reasons,
   { snapshot, slices }: BatchAdvice,

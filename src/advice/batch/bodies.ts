@@ -48,11 +48,7 @@ export function mediaTypeOfBody({ headers }: FastifyRequest): string {
   return headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? ''
 }
 
-/**
- * A FeatureCollection in longitude and latitude; its Features are unchecked.
- *
- * @throws {ApiError} INVALID_PARAMETERS
- */
+/** A FeatureCollection in longitude and latitude; its Features are unchecked. @throws {ApiError} INVALID_PARAMETERS */
 export function readCollection(value: unknown): Record<string, unknown> {
   if (!isObject(value) || value.type !== 'FeatureCollection') {
     throw ApiError.invalid('type', 'must be FeatureCollection')

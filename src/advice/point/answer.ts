@@ -22,7 +22,7 @@ import {
   positionOf,
   readSeries,
 } from '#src/lookup/releases.ts'
-import { quantityColumns } from '../quantities/columns.ts'
+import { quantityColumns } from '../columns.ts'
 import { dataWithQuantities, quantitiesAt } from '../quantities/compute.ts'
 import { asksForQuantities, type FieldArea } from '../quantities/plan.ts'
 import type { QuantityRules, ReadRules } from '../quantities/rules.ts'
@@ -40,10 +40,7 @@ interface ProductOutcome {
   outcome: PointOutcome
 }
 
-/**
- * The answer to a point request, at least one product of which has a value. Answers are classes: V8 would make a shape
- * for each literal with getters, which outlives its request.
- */
+/** A class: V8 would make a shape for each literal with getters, which outlives its request. */
 export class PointAnswer {
   /** The values of each release that answers. */
   readonly advice: readonly PointAdvice[]
@@ -225,11 +222,7 @@ export function answerFromMemory(
   return createAnswer(source, point, outcomes, null)
 }
 
-/**
- * The answer from memory, or else from the database.
- *
- * @throws {ApiError} the reason for no answer
- */
+/** The answer from memory, or else from the database. @throws {ApiError} the reason for no answer */
 export async function answerPoint(
   lookup: Lookup,
   source: PointSource,

@@ -7,11 +7,7 @@ import type { Lookup, PointAdvice } from '#src/lookup/lookup.ts'
 import { positionOf, refuseIfReplaced, type StoredPixels } from '#src/lookup/releases.ts'
 import { findSourceOfValues, type PixelFacts } from './provenance-queries.ts'
 
-/**
- * The pixels from which the values of an answer come.
- *
- * @throws {ApiError} OVERLOADED where a release was deleted after it answered
- */
+/** The pixels of an answer. @throws {ApiError} OVERLOADED where a release was deleted after it answered */
 export async function findProvenance(
   lookup: Lookup,
   point: PointRequest,

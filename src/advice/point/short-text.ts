@@ -33,10 +33,7 @@ function measureCharacters(text: string): { places: number[]; room: { alone: num
   return { places: characters.map((character) => character.length), room: ROOM.ucs2 }
 }
 
-/**
- * The segments of a text message: in the GSM 7-bit alphabet if it has all characters, else in UCS-2. Segments do not
- * divide a character.
- */
+/** The segments of a message, in the GSM 7-bit alphabet or else in UCS-2. Segments do not divide a character. */
 export function countSegments(text: string): number {
   const { places, room } = measureCharacters(text)
   const total = places.reduce((sum, one) => sum + one, 0)
@@ -238,12 +235,7 @@ interface TextQuestion {
   isShared: () => boolean
 }
 
-/**
- * Answers in a text message. The reason for no value is a text too, with its status in JSON; other errors stay JSON,
- * for the program.
- *
- * @param createBody makes the body of the answer in JSON
- */
+/** The reason for no value is a text too, with its status in JSON; other errors stay JSON, for the program. */
 export async function replyInText(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -229,11 +229,7 @@ function meetsAny(countries: CountryExtent[], polygons: Rings[], swapped: 0 | 1)
   })
 }
 
-/**
- * The location of the answer for a polygon or an area.
- *
- * @param name the name in the request
- */
+/** The location of the answer for a polygon or an area. @param name the name in the request */
 export function describeRegion(name: string | undefined, advice: Advice) {
   const { position, statistics, admin } = advice
   return {
@@ -271,11 +267,7 @@ export function createRegionStatistics({ database, products }: App, advisors: Ad
     version: area.version,
     /** Null where nothing is stored. */
     stored: area.statistics && listFigures(release, adviceFrom(release, area.statistics)),
-    /**
-     * Computes and stores, with a queue and a deadline.
-     *
-     * @throws {ReplacedMeanwhile} where the release or the area was deleted
-     */
+    /** Computes and stores. @throws {ReplacedMeanwhile} where the release or the area was deleted */
     compute: async (request: FastifyRequest, reply: FastifyReply) =>
       listFigures(
         release,
@@ -298,10 +290,7 @@ export function createRegionStatistics({ database, products }: App, advisors: Ad
       const areas = await listAreasInRelease(database.reader, selection, release.id, after, count)
       return areas.map((area) => describeArea(release, area))
     },
-    /**
-     * @throws {ApiError} for a polygon that is invalid or lies outside all countries
-     * @throws {ReplacedMeanwhile} where the release was deleted
-     */
+    /** @throws {ApiError} for a wrong polygon, {ReplacedMeanwhile} where the release was deleted */
     async inPolygon(
       release: PublishedRelease,
       polygon: SentGeoJson,

@@ -5,7 +5,7 @@ import { round, roundDegrees, roundVisibly } from '#src/lib/round.ts'
 import type { LayerLabel, Position, ReleaseLabels } from '#src/lookup/queries.ts'
 import { makeLabels, nameColumn } from '#src/lookup/releases.ts'
 import type { DistributionOptions, Quantile } from '#src/raster/distribution.ts'
-import { computeQuantities, type QuantityResult } from '../quantities/compute.ts'
+import { computeQuantities, entriesWith, type QuantityResult } from '../quantities/compute.ts'
 import { AREA_UNITS, type FieldArea } from '../quantities/plan.ts'
 import type { QuantityRules } from '../quantities/rules.ts'
 import type { LayerDistribution, LayerStatistics, LocatedStatistics, ZonalStatistics } from './queries.ts'
@@ -30,10 +30,7 @@ export function listStatisticKeys(
   ]
 }
 
-/**
- * The numbers of a layer in an answer, in the order of their keys. Values have the layer's decimals as in a point's
- * answer, totals come from the unrounded mean.
- */
+/** The numbers of a layer in the order of their keys. Totals come from the unrounded mean. */
 function computeFigures(
   { total }: ProductDefinition,
   layer: LayerLabel,
@@ -155,12 +152,24 @@ export function quantitiesIn(
   rules: QuantityRules,
   product: ProductDefinition,
   { layers }: ReleaseLabels,
-  { areaHa, layers: statistics }: Pick<ZonalStatistics, 'areaHa'> & { layers: (LayerStatistics | null)[] },
+  { areaHa, layers: statistics }: ZonalStatistics,
 ): QuantityResult {
   const amounts = statistics.map((layer) =>
     layer ? toDecimal(roundArea(layer.mean * areaHa * layer.covered)) : null,
   )
   return computeQuantities(rules, product, layers, amounts, areaIn(areaHa, rules.plan.unit))
+}
+
+/** The entries of a polygon's answer, with quantities where there are rules. */
+export function makeRegionData(
+  product: ProductDefinition,
+  { release, statistics }: Pick<Advice, 'release' | 'statistics'>,
+  rules: QuantityRules | null,
+): Record<string, unknown> {
+  const entries = makeRegionEntries(product, release, statistics)
+  if (!rules) return { [product.entries]: entries }
+  const figures = quantitiesIn(rules, product, release, statistics)
+  return { [product.entries]: entriesWith(entries, figures), quantities: figures.quantities }
 }
 
 function areaIn(areaHa: number, unit: FieldArea['unit']): FieldArea {

@@ -38,13 +38,7 @@ const GEOJSON_TYPES = new Set<unknown>([
   'FeatureCollection',
 ])
 
-/**
- * Makes a hook that merges body and query. The body has the polygon as `geometry`, or is the polygon. The name of the
- * Feature is the default.
- *
- * @returns a function that returns the polygon and its place in the body
- * @throws {ApiError} (the function) for a repeated parameter, and a collection without exactly one Feature
- */
+/** Makes a hook that merges body and query, and returns the polygon. The name of the Feature is the default. */
 export function polygonBodyReader(
   schema: TObject,
 ): (call: FastifyRequest, reply: FastifyReply) => SentGeoJson | undefined {
@@ -109,10 +103,7 @@ const SENTENCES = {
   polygons: 'Send either polygons, a GeoJSON FeatureCollection, or admin, the areas of a level.',
 }
 
-/**
- * @param field the field of the polygons
- * @throws {ApiError} INVALID_PARAMETERS for polygons and `admin` together, and for neither
- */
+/** @throws {ApiError} INVALID_PARAMETERS for polygons and `admin` together, and for neither */
 export function refuseUnlessOne(field: keyof typeof SENTENCES, body: object): void {
   const { [field]: polygons, admin } = body as Record<string, unknown>
   if ((polygons === undefined) !== (admin === undefined)) return
@@ -121,11 +112,7 @@ export function refuseUnlessOne(field: keyof typeof SENTENCES, body: object): vo
   ])
 }
 
-/**
- * The country of a request, or of its areas.
- *
- * @throws {ApiError} INVALID_PARAMETERS where they differ
- */
+/** The country of a request, or of its areas. @throws {ApiError} INVALID_PARAMETERS where they differ */
 export function readCountryCode({ admin, country_code }: Body): string | undefined {
   if (!admin) return country_code
   const normal = (code: string) => code.trim().toLowerCase()

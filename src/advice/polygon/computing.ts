@@ -33,12 +33,7 @@ export interface Computation {
   pause: Pause
 }
 
-/**
- * Does a computation for a request when its turn comes.
- *
- * @throws {ApiError} OVERLOADED where that takes too long or too many wait, DATABASE_UNAVAILABLE where the
- *   database does not answer
- */
+/** Computes in turn. @throws {ApiError} OVERLOADED where too many wait, DATABASE_UNAVAILABLE */
 type Compute = <Result>(task: (computation: Computation) => Promise<Result>) => Promise<Result>
 
 /** The ways in which a request about a polygon or an area waits. */
@@ -134,10 +129,7 @@ export function computationUntil(
   return { ask: reads.ask, readTiles: readingTiles(tiles, reads), wait, pause }
 }
 
-/**
- * Half of the connections stay for other requests: a computation uses one at a time. The embedded database has one,
- * which is free between two statements.
- */
+/** Half of the connections stay for others. The embedded database has one, which is free between two statements. */
 function mostRunning(kind: Database['kind'], connections: number): number {
   return kind === 'embedded' ? 1 : Math.max(1, Math.min(MOST_RUNNING, Math.floor(connections / 2)))
 }

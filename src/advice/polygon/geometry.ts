@@ -32,11 +32,7 @@ export interface Outline {
   polygons: Rings[]
 }
 
-/**
- * The only Feature of a FeatureCollection; any other value unchanged.
- *
- * @throws {ApiError} with the place in the body
- */
+/** The only Feature of a FeatureCollection; any other value unchanged. @throws {ApiError} with the place in the body */
 export function soleFeature(sent: SentGeoJson): SentGeoJson {
   const { value, at } = sent
   if (!isObject(value) || value.type !== 'FeatureCollection') return sent
@@ -50,12 +46,7 @@ export function soleFeature(sent: SentGeoJson): SentGeoJson {
   throw invalid(within(feature.at, 'type'), 'must be Feature')
 }
 
-/**
- * The polygons in a GeoJSON Polygon or MultiPolygon, or in a Feature of one, without heights and unrepaired.
- * {@link refuseInvalid} compares the edges.
- *
- * @throws {ApiError} with the place in the body
- */
+/** The polygons of GeoJSON, without heights, and unrepaired. @throws {ApiError} with the place in the body */
 export function readGeoJson({ value, at }: SentGeoJson): Outline {
   const feature = asObject(value, at)
   refuseCrs(feature, at)

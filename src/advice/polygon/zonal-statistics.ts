@@ -387,10 +387,7 @@ const CACHED_RELEASES = 500
 /** Layers of polygons in memory, of each some numbers: about 10 MB. */
 const CACHED_LAYERS = 50_000
 
-/**
- * The statistics of releases in polygons. A release never changes, so cached statistics stay right as long as it
- * exists.
- */
+/** A release never changes, so cached statistics stay right as long as it exists. */
 export function createReleaseStatistics(db: Kysely<Tables>) {
   const grids = new Cache<number, ZonalCoverage[]>('coverages', {
     max: CACHED_RELEASES,

@@ -13,10 +13,7 @@ export interface ZonalPolygon extends ProjectedPolygon {
   share: number
 }
 
-/**
- * Places polygons on the grid of a coverage. PostGIS transforms to projected grids; parts far beyond a grid are clipped
- * first, as they may have no image there.
- */
+/** Places polygons on a grid. Parts far beyond a projected grid are clipped, as they may have no image there. */
 export async function projectOnCoverage(
   ask: Ask,
   coverage: ZonalCoverage,
@@ -28,10 +25,7 @@ export async function projectOnCoverage(
   return { ...placed, share, within: share === 1 && placed.within }
 }
 
-/**
- * Degrees that a polygon may reach beyond a projected grid. Clipped parts count by their area on the ellipsoid, which
- * is nearly the same, so the margin is as wide as projections allow.
- */
+/** Degrees beyond a projected grid: clipped parts count by their area on the ellipsoid, nearly the same. */
 const MARGIN = 3
 
 /**
@@ -173,11 +167,7 @@ export async function readPolygonTiles(
 /** Runs of blocks in one statement. */
 const RUNS_A_CHUNK = 1024
 
-/**
- * The stored summaries of the largest blocks of whole tiles.
- *
- * @param most summaries: of larger blocks alone where the tiles are more
- */
+/** @param most summaries: of larger blocks alone where the tiles are more */
 export async function* readBlocks(
   { ask, pause }: Computation,
   coverage: ZonalCoverage,

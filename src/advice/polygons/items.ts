@@ -4,23 +4,23 @@ import type { ProductDefinition } from '#schemas/products/define.ts'
 import { QuantityFields, type QuantityRequest } from '#schemas/quantities.ts'
 import { ApiError } from '#src/errors.ts'
 import type { Format, Items, Writer } from '#src/http/format.ts'
-import { csvRow, FORMATS } from '#src/http/formats.ts'
+import { type CsvValue, csvRow, FORMATS } from '#src/http/formats.ts'
 import { isoMonth } from '#src/lib/dates.ts'
 import { makeSharedMembers, type SourceRelease } from '#src/lookup/places.ts'
 import type { ReleaseLabels } from '#src/lookup/queries.ts'
 import { makeReleaseMembers, type PublishedRelease, type ReleaseMembers } from '#src/lookup/releases.ts'
 import type { DistributionOptions } from '#src/raster/distribution.ts'
+import { joinColumns, quantityColumns, writeFeature } from '../columns.ts'
 import { describeRegion } from '../polygon/advisors.ts'
 import {
   type Advice,
   listStatisticColumns,
   listStatisticKeys,
-  makeRegionEntries,
+  makeRegionData,
   quantitiesIn,
   readStatistics,
 } from '../polygon/answer.ts'
-import { type QuantityCell, quantityColumns } from '../quantities/columns.ts'
-import { entriesWith } from '../quantities/compute.ts'
+import type { ZonalStatistics } from '../polygon/queries.ts'
 import { asksForQuantities } from '../quantities/plan.ts'
 import type { QuantityRules } from '../quantities/rules.ts'
 
@@ -61,21 +61,39 @@ interface PolygonItems extends Items<PolygonItem> {
   mapping: Dhis2Mapping | undefined
 }
 
-const PLACE_COLUMNS = ['name', 'lat', 'lng', 'area_ha'] as const
-
 export function createPolygonItems(answers: PolygonAnswers): PolygonItems {
   const { product, sources, release, mapping, rules } = answers
   const keys = listStatisticKeys(product, answers.distribution)
-  const { names, pickCells } = createFigureColumns(answers, keys)
   const memberNames = [...new Set(sources.flatMap(({ members }) => Object.keys(members)))]
-  const empty = (columns: readonly unknown[]) => columns.map(() => null)
+  const figures = joinColumns<ZonalStatistics>(sources, (release) => {
+    const quantities = rules && quantityColumns(rules, product, release)
+    return {
+      names: [...listStatisticColumns(product, release, keys), ...(quantities?.names ?? [])],
+      cellsOf: (statistics) => [
+        ...readStatistics(product, release, keys, { statistics }),
+        ...(quantities && rules ? quantities.cellsOf(quantitiesIn(rules, product, release, statistics)) : []),
+      ],
+    }
+  })
+  const columns = ['id', 'name', 'lat', 'lng', 'area_ha', ...memberNames, ...figures.names, 'error', 'code']
+
+  /** The cells of an item by their columns. */
+  function listCells({ name, members, advice, reason }: PolygonItem): Record<string, CsvValue | undefined> {
+    const { type: _, admin: __, ...place } = advice ? describeRegion(name, advice) : { name }
+    return {
+      ...place,
+      ...(advice && { ...members, ...figures.readCells(advice.release, advice.statistics) }),
+      ...(reason && { error: reason.error, code: reason.code }),
+    }
+  }
+
   return {
     product,
     release,
     keys,
     mapping,
     members: { ...makeSharedMembers(sources), ...answers.members },
-    columns: ['id', ...PLACE_COLUMNS, ...memberNames, ...names, 'error', 'code'],
+    columns,
     object: ({ id, name, members, advice, reason }) =>
       JSON.stringify({
         id,
@@ -83,95 +101,15 @@ export function createPolygonItems(answers: PolygonAnswers): PolygonItems {
           ? {
               location: describeRegion(name, advice),
               ...members,
-              ...(reason ? { [product.entries]: null } : createData(product, advice, rules)),
+              ...(reason ? { [product.entries]: null } : makeRegionData(product, advice, rules)),
             }
           : name !== undefined && { sent: { name } }),
         ...reason,
       }),
-    feature({ id, name, members, geometry, advice, reason }) {
-      const figures = advice && pickCells(advice)
-      const properties = {
-        ...(advice
-          ? {
-              ...locate(name, advice),
-              ...members,
-              ...Object.fromEntries(names.map((column, index) => [column, figures?.[index]])),
-            }
-          : { name }),
-        ...(reason && { error: reason.error, code: reason.code }),
-      }
-      const start = JSON.stringify({ type: 'Feature', id }).slice(0, -1)
-      const shape = (advice && geometry) ?? 'null'
-      return `${start},"geometry":${shape},"properties":${JSON.stringify(properties)}}`
-    },
-    rows({ id = null, name, members, advice, reason }) {
-      const cells = advice
-        ? [
-            ...Object.values(locate(name, advice)),
-            ...memberNames.map((member) => members[member] ?? null),
-            ...pickCells(advice),
-          ]
-        : [name ?? null, ...empty(PLACE_COLUMNS.slice(1)), ...empty(memberNames), ...empty(names)]
-      return csvRow([id, ...cells, reason?.error ?? null, reason?.code ?? null])
-    },
-  }
-}
-
-function createData(
-  product: ProductDefinition,
-  { release, statistics }: Advice,
-  rules: QuantityRules | null,
-): object {
-  const entries = makeRegionEntries(product, release, statistics)
-  if (!rules) return { [product.entries]: entries }
-  const figures = quantitiesIn(rules, product, release, statistics)
-  return { [product.entries]: entriesWith(entries, figures), quantities: figures.quantities }
-}
-
-function locate(
-  sentName: string | undefined,
-  advice: Advice,
-): Record<(typeof PLACE_COLUMNS)[number], string | number> {
-  const { name, lat, lng, area_ha } = describeRegion(sentName, advice)
-  return { name, lat, lng, area_ha }
-}
-
-type Figures = Pick<Advice, 'release' | 'statistics'>
-
-/**
- * Columns for the numbers of the layers of all releases, then those of quantities.
- *
- * @returns cells are null where a layer has no value, or the release lacks the layer
- */
-function createFigureColumns({ product, sources, rules }: PolygonAnswers, keys: string[]) {
-  const own = new Map(
-    sources.flatMap(({ release }) => {
-      if (!release) return []
-      const quantities = rules && quantityColumns(rules, product, release)
-      return [
-        [
-          release.code,
-          {
-            names: [...listStatisticColumns(product, release, keys), ...(quantities?.names ?? [])],
-            pickCells(advice: Figures): QuantityCell[] {
-              const figures = readStatistics(product, release, keys, advice)
-              if (!rules || !quantities) return figures
-              const amounts = quantitiesIn(rules, product, release, advice.statistics)
-              return [...figures, ...quantities.cellsOf(amounts)]
-            },
-          },
-        ],
-      ]
-    }),
-  )
-  const names = [...new Set([...own.values()].flatMap((columns) => columns.names))]
-  return {
-    names,
-    pickCells(advice: Figures): QuantityCell[] {
-      const columns = own.get(advice.release.code)
-      const cells = columns?.pickCells(advice) ?? []
-      if (own.size === 1) return cells
-      return names.map((name) => cells[columns?.names.indexOf(name) ?? -1] ?? null)
+    feature: (item) => writeFeature(item.id, (item.advice && item.geometry) ?? 'null', listCells(item)),
+    rows(item) {
+      const cells: Record<string, CsvValue | undefined> = { ...listCells(item), id: item.id }
+      return csvRow(columns.map((column) => cells[column] ?? null))
     },
   }
 }

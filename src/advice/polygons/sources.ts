@@ -31,11 +31,7 @@ export interface SentPolygon {
   outline: Outline | ErrorBody
 }
 
-/**
- * The Features of a FeatureCollection, unchecked.
- *
- * @throws {ApiError} for another type, and for none or too many of them
- */
+/** The unchecked Features of a FeatureCollection. @throws {ApiError} for none, or too many of them */
 export function listFeatures(collection: unknown): unknown[] {
   const { features } = readCollection(collection)
   if (!Array.isArray(features)) throw ApiError.invalid('features', 'must be an array')
@@ -103,11 +99,7 @@ interface Waits {
   pause: Pause
 }
 
-/**
- * Finds the source of each polygon. Without a country in the request, a position inside decides on it.
- *
- * @throws {ApiError} where no polygon has a release
- */
+/** Finds the source of each polygon, by a position inside. @throws {ApiError} where no polygon has a release */
 export async function locatePolygons(
   { places, reasons }: Lookup,
   snapshot: Snapshot,
@@ -155,11 +147,7 @@ export interface ItemSource extends Waits {
   cutAtFault: boolean
 }
 
-/**
- * The advice on a polygon or area. An error of its own is its reason; any other fails the call.
- *
- * @param isFirst whether the answer has not begun, so that the call can still be refused
- */
+/** An error of its own is the reason of a polygon; any other fails the call. The first may still be refused. */
 async function findOutcome(
   { reasons, snapshot, series, wait }: Omit<ItemSource, 'release'>,
   advise: () => Promise<Advice>,
@@ -181,11 +169,7 @@ function isOwn({ code, status }: ApiError, isFirst: boolean): boolean {
   return status < 500 || code === 'QUERY_TIMEOUT' || (code === 'OVERLOADED' && !isFirst)
 }
 
-/**
- * The items of polygons, in their order.
- *
- * @param sent loses each polygon with its turn
- */
+/** The items of polygons, in their order. @param sent loses each polygon with its turn */
 export function listPolygonItems(source: ItemSource, sent: PlacedPolygon[]): AsyncGenerator<PolygonItem> {
   const { snapshot, reasons, wait, adviseIn, pause, hasShapes } = source
 
@@ -214,11 +198,7 @@ export function listPolygonItems(source: ItemSource, sent: PlacedPolygon[]): Asy
   return computeItems(source, tasks())
 }
 
-/**
- * The items of administrative areas, in the order of their codes.
- *
- * @throws {ReplacedMeanwhile} (the generator) where boundaries are replaced before all areas were read
- */
+/** The items of areas in the order of their codes. @throws {ReplacedMeanwhile} for replaced boundaries */
 export function listAreaItems(
   source: ItemSource,
   db: Kysely<Tables>,

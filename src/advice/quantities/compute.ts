@@ -47,10 +47,7 @@ export function costOfShare(purchases: readonly Purchase[], share: Decimal): Dec
   return parts.reduce(plus, ZERO)
 }
 
-/**
- * The largest share of every rate, at most 1, that a budget pays for, rounded down. The cost grows with the share, by
- * leaps at each new bag.
- */
+/** The largest share of all rates that a budget pays for, rounded down. The cost leaps at each new bag. */
 export function largestShare(purchases: readonly Purchase[], budget: Decimal): Decimal {
   let [paid, unpaid] = [0n, 10n ** BigInt(SHARE_DECIMALS) + 1n]
   while (unpaid - paid > 1n) {
@@ -159,11 +156,7 @@ function describeScenario({ scenario, figures }: Measured) {
   return { scenario, ...mapFigures(figures, roundFigure) }
 }
 
-/**
- * The first scenario with the least, the first with the most, and the weighted mean.
- *
- * @param measure the figure that scenarios are compared by
- */
+/** The first scenario with the least, the first with the most, and the weighted mean. */
 function compareScenarios(
   { weights }: QuantityPlan,
   measure: FigureKey,

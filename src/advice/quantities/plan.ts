@@ -77,10 +77,7 @@ function shift(text: string, power: 2 | -2): number | string {
 /** A number and its unit. */
 const OF_UNIT = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i
 
-/**
- * Reads kilograms such as `50`, `50 kg` or `0.5 quintal` of 100 kg. Other text stays text, and is refused later as in a
- * body.
- */
+/** Reads kilograms such as `50 kg` or `0.5 quintal`. Other text stays text, and is refused later as in a body. */
 function readKilograms(text: string): number | string {
   const [, number = '', unit = ''] = OF_UNIT.exec(text.trim()) ?? []
   if (/^quintals?$/i.test(unit)) return shift(number, 2)
@@ -104,11 +101,7 @@ interface Prices {
   perBag: NumbersByName
 }
 
-/**
- * The prices of a request; null where it has none.
- *
- * @throws {ApiError} INVALID_PARAMETERS
- */
+/** The prices of a request; null where it has none. @throws {ApiError} INVALID_PARAMETERS */
 function readPrices(sent: QuantityRequest['prices']): Prices | null {
   if (sent === undefined) return null
   const fields = typeof sent === 'string' ? parsePrices(sent) : sent
@@ -141,11 +134,7 @@ function parsePrices(text: string): object {
   }
 }
 
-/**
- * The price of a harvest; null where the request has none.
- *
- * @throws {ApiError} INVALID_PARAMETERS
- */
+/** The price of a harvest; null where the request has none. @throws {ApiError} INVALID_PARAMETERS */
 function readProducePrice(
   sent: QuantityRequest['produce_price'],
 ): { currency: string; perKg: Decimal } | null {
@@ -209,11 +198,7 @@ export function asksForQuantities(request: QuantityRequest): boolean {
 /** The source of areas: the request alone, also the points of a batch, or the polygons themselves. */
 export type AreasOf = 'request' | 'points' | 'polygons'
 
-/**
- * Reads the plan of a request; null where it asks for no quantities.
- *
- * @throws {ApiError} INVALID_PARAMETERS, naming the wrong field
- */
+/** Null for no quantities. @throws {ApiError} INVALID_PARAMETERS, naming the wrong field */
 export function readPlan(request: QuantityRequest, areasOf: AreasOf = 'request'): QuantityPlan | null {
   if (!asksForQuantities(request)) return null
   refuseLongTexts(request)
@@ -256,11 +241,7 @@ function refuseLongTexts(request: QuantityRequest): void {
   }
 }
 
-/**
- * The area of one place.
- *
- * @throws {ApiError} INVALID_PARAMETERS
- */
+/** The area of one place. @throws {ApiError} INVALID_PARAMETERS */
 export function readFieldArea(field: string, sent: unknown, unit: AreaUnitName): FieldArea {
   const limit = { zero: false, maximum: 1e12 }
   const value = readNumber(field, sent, limit)

@@ -19,11 +19,7 @@ export function listCompositions(db: Kysely<Tables>): Promise<Composition[]> {
     .execute()
 }
 
-/**
- * Adds a composition, or replaces the one of that name, in any case.
- *
- * @returns whether it is new
- */
+/** Adds a composition, or replaces the one of that name, in any case. @returns whether it is new */
 export async function saveComposition(db: Kysely<Tables>, composition: Composition): Promise<boolean> {
   const removed = await deleteComposition(db, composition.name)
   await db.insertInto('input_composition').values(composition).execute()

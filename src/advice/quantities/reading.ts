@@ -28,11 +28,7 @@ export function numberIn(text: string): number | string {
   return text.length <= LONGEST_NUMBER && NUMBER.test(text.trim()) ? Number(text) : text
 }
 
-/**
- * Reads a number with its decimals as sent.
- *
- * @throws {ApiError} INVALID_PARAMETERS
- */
+/** Reads a number with its decimals as sent. @throws {ApiError} INVALID_PARAMETERS */
 export function readNumber(field: string, sent: unknown, { zero, maximum }: Bounds): Decimal {
   const isOne = typeof sent === 'number' && sent <= maximum && (zero ? sent >= 0 : sent > 0)
   const rule = `must be a number ${zero ? 'from' : 'above'} 0 ${zero ? 'to' : 'and at most'} ${maximum}`
@@ -47,11 +43,7 @@ export function isAbove(value: Decimal, limit: number): boolean {
   return compare(value, toDecimal(limit)) > 0
 }
 
-/**
- * Reads numbers by names.
- *
- * @throws {ApiError} INVALID_PARAMETERS, naming the wrong one
- */
+/** Reads numbers by names. @throws {ApiError} INVALID_PARAMETERS, naming the wrong one */
 export function readNumbersByName(field: string, sent: unknown, bounds: Bounds): NumbersByName {
   if (!isObject(sent)) throw ApiError.invalid(field, 'must be an object of names and numbers')
   const entries = Object.entries(sent)
@@ -68,11 +60,7 @@ export function readNumbersByName(field: string, sent: unknown, bounds: Bounds):
   return numbers
 }
 
-/**
- * Reads the pairs of a query: `Urea:50,DAP:50`. A name may have colons, and no comma.
- *
- * @throws {ApiError} INVALID_PARAMETERS
- */
+/** Reads the pairs of a query, such as `Urea:50,DAP:50`. A name may have colons, and no comma. */
 export function readPairs(field: string, text: string): [name: string, value: string][] {
   const pairs = text.split(',').filter((pair) => pair.trim() !== '')
   if (pairs.length > MOST_NAMES) throw ApiError.invalid(field, `must have at most ${MOST_NAMES} names`)
@@ -94,32 +82,20 @@ export function combinePairs(
   return Object.fromEntries(pairs.map(([name, value]) => [name, read(value)]))
 }
 
-/**
- * Reads a currency code.
- *
- * @throws {ApiError} INVALID_PARAMETERS
- */
+/** Reads a currency code. @throws {ApiError} INVALID_PARAMETERS */
 export function readCurrency(field: string, sent: unknown): string {
   if (typeof sent === 'string' && /^[A-Z]{3}$/.test(sent)) return sent
   throw ApiError.invalid(field, 'must be the code of a currency (ISO 4217), such as ETB')
 }
 
-/**
- * Splits a text that begins with a currency: `ETB 38.5`.
- *
- * @throws {ApiError} INVALID_PARAMETERS
- */
+/** Splits a text that begins with a currency: `ETB 38.5`. @throws {ApiError} INVALID_PARAMETERS */
 export function splitCurrency(field: string, text: string): { currency: string; rest: string } {
   const [, currency, rest = ''] = /^\s*([^\s]+)\s+(.*)$/s.exec(text) ?? []
   if (currency === undefined) throw ApiError.invalid(field, 'must begin with a currency, such as ETB')
   return { currency: readCurrency(field, currency), rest }
 }
 
-/**
- * Refuses members of an object beside these.
- *
- * @throws {ApiError} INVALID_PARAMETERS
- */
+/** Refuses members of an object beside these. @throws {ApiError} INVALID_PARAMETERS */
 export function requireMembers(
   field: string,
   sent: object,

@@ -13,14 +13,7 @@ import { type AreasOf, type QuantityPlan, readPlan } from './plan.ts'
 import { type Composition, listCompositions } from './queries.ts'
 import { type NumbersByName, normalizeName } from './reading.ts'
 
-/**
- * Refuses names that no release has: the answer would leave them out silently. Names of other products' layers are
- * accepted, so that one request serves all products.
- *
- * @param products of the request
- * @param releases published ones and those of the request, of products with quantities
- * @throws {ApiError} INVALID_PARAMETERS
- */
+/** Refuses names that no release of any product has: the answer would leave them out silently. */
 function refuseUnknownNames(
   plan: QuantityPlan,
   products: readonly ProductDefinition[],
@@ -50,13 +43,7 @@ function refuseUnknownNames(
   }
 }
 
-/**
- * Refuses a budget where inputs of several products have prices: each would spend all of it.
- *
- * @param products of the request, with quantities
- * @param releases of the answer
- * @throws {ApiError} INVALID_PARAMETERS
- */
+/** Refuses a budget where inputs of several products have prices: each would spend all of it. */
 function refuseSharedBudget(
   { budget, pricesPerKg, pricesPerBag }: QuantityPlan,
   products: readonly ProductDefinition[],
@@ -97,12 +84,7 @@ export interface QuantityRules {
   compositions: readonly Composition[]
 }
 
-/**
- * Reads the rules of a request; null where it asks for no quantities, or its products have none.
- *
- * @param request may name releases, which the caller may read
- * @throws {ApiError} INVALID_PARAMETERS, naming the wrong field
- */
+/** Reads rules; null without quantities. A release in the request is one that the caller may read. */
 export type ReadRules = (
   request: QuantityRequest & Pick<PointRequest, 'crop' | 'country_code' | 'forecast_period' | 'release'>,
   products: readonly ProductDefinition[],
