@@ -16,7 +16,6 @@ import { type Cell, code, type Html, paragraph, renderCells, sendPage } from '#s
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import type { ReadRules } from './quantities/rules.ts'
 
-/** The request that repeats an answer from its releases. */
 interface Verification {
   method: 'POST'
   url: string
@@ -65,7 +64,6 @@ function makeCitation(shared: SharedItem, root: string, products: Products, acce
 
 type Citation = ReturnType<typeof makeCitation>
 
-/** The command that prints the checksum of the answer. */
 function formatCommand({ url, headers, body, token }: Verification): string {
   const sent = Object.entries(headers).map(([name, value]) => `-H '${name}: ${value}'`)
   const authorization = token ? ' \\\n  -H "Authorization: Bearer $TOKEN"' : ''
@@ -187,10 +185,8 @@ const MEDIA_TYPES = ['application/json', 'text/html'] as const
 
 const NOTHING = 'Nothing is shared at this address, or not any more.'
 
-/** The end of an address. */
 const TOKEN = /^[\w-]{24}$/
 
-/** Shared items, at addresses of their own. */
 export async function citations(app: App, { readRules }: { readRules: ReadRules }): Promise<void> {
   const { products } = app
   const { citation, components } = defineSharingSchemas(products.list)

@@ -4,12 +4,11 @@ import type { SourceRelease } from '#src/lookup/places.ts'
 import type { LayerLabel, ReleaseLabels } from '#src/lookup/queries.ts'
 import { nameColumn } from '#src/lookup/releases.ts'
 import type { QuantityResult } from './quantities/compute.ts'
-import { normalizeName } from './quantities/reading.ts'
+import { normalizeName } from './quantities/plan.ts'
 import type { QuantityRules } from './quantities/rules.ts'
 
 type Cell = string | number | null
 
-/** Columns of tables, and properties of features. */
 interface Columns<Found> {
   names: string[]
   cellsOf(found: Found): Cell[]

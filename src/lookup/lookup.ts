@@ -5,9 +5,8 @@ import { type ClientKey, createLimiter, EVERYBODY, type Limiter } from '#src/lib
 import { fillMissing } from '#src/lib/promises.ts'
 import { type Pauses, retry } from '#src/lib/retry.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
-import { createAreaFinder } from './areas.ts'
 import { createPixelReader, type PixelReader } from './pixels.ts'
-import { createRequestLocator } from './places.ts'
+import { createAreaFinder, createRequestLocator } from './places.ts'
 import type { Position } from './queries.ts'
 import { createReasons } from './reasons.ts'
 import {

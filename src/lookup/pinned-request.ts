@@ -90,7 +90,6 @@ async function filledIn<Request extends PinningRequest>(
   return filled
 }
 
-/** The request contradicts the release that it names. */
 export function contradicts(field: string, rule: string, code: string, what: string): ApiError {
   return ApiError.invalid(field, `must be ${rule}: ${code} is of ${what}`)
 }

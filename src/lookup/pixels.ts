@@ -63,7 +63,6 @@ export function createTileCache(limitBytes: number) {
 }
 
 interface PixelIndex {
-  /** Of the tile. */
   key: number
   column: number
   row: number
@@ -101,7 +100,6 @@ function locateTile({ id, firstTile, tileColumns }: NumberedCoverage, key: numbe
 /** Tiles have some kilobytes each, and their hexadecimal digits are decoded in the event loop. */
 const TILES_PER_QUERY = 100
 
-/** Pixels without a tile. */
 const NOTHING: StoredPixels = []
 
 /** Loads tiles of a store into a cache. */
@@ -145,7 +143,6 @@ function pixelIn({ width, bands, pixels }: Tile, { column, row }: PixelIndex): S
 interface PixelReaderOptions {
   /** Bytes of tiles in memory; 0 for none. */
   cacheBytes: number
-  /** Queries at the same time. */
   concurrency: number
 }
 
@@ -219,13 +216,11 @@ export function createPixelReader(
       /** Pixels of projected grids with tiles in files. */
       cells: askCells.state(),
       tiles: loaders.postgis.state(),
-      /** Tiles in files. */
       granules: loaders.files.state(),
     }),
   }
 }
 
-/** Positions at a time. */
 const PIECE = 5000
 
 interface ReleaseValue {

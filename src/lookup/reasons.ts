@@ -3,7 +3,7 @@ import type { Products, Series } from '#schemas/products/define.ts'
 import type { Country } from '#src/catalog/reference-queries.ts'
 import { ApiError, unknownCountry } from '#src/errors.ts'
 import { swapped } from '#src/lib/names.ts'
-import { type AreaFinder, listDistinctCountries } from './areas.ts'
+import { type AreaFinder, listDistinctCountries } from './places.ts'
 import type { PointQuery, Position } from './queries.ts'
 import { countryNamed, listCodes, type Snapshot } from './snapshot.ts'
 
@@ -12,7 +12,6 @@ type Place = 'point' | 'polygon'
 
 /** "yield predictions of wheat for Ethiopia" */
 interface Subject {
-  /** Name of the product's values. */
   values: string
   crop: string | null
   country: string
@@ -52,7 +51,6 @@ function namePlace({ latitude, longitude }: Position, what: Place): string {
 
 export type Reasons = ReturnType<typeof createReasons>
 
-/** Gives the reason where there is no answer. */
 export function createReasons(areas: AreaFinder, products: Products) {
   const withoutCrops = ofSeasonless(products.list, (names) => `it has ${names} only`) || 'it has none'
   const valuesOf = ({ product }: Series) => products.of(product).names.values
@@ -125,7 +123,6 @@ function noSuchCrop({ name, crops }: Country, withoutCrops: string, elsewhere: s
   ])
 }
 
-/** @param elsewhere another sentence, or none */
 function notPublished(
   snapshot: Snapshot,
   series: Series,
@@ -145,7 +142,6 @@ function positionMeant(codes: readonly string[], position: Position, what: Place
   return codes.length === 0 && what === 'point' ? swapped(position) : undefined
 }
 
-/** Codes of the countries of a position, and of the swapped one. */
 interface Countries {
   codes: readonly string[]
   codesMeant: readonly string[]

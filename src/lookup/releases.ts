@@ -36,7 +36,6 @@ export function assembleValues(layers: LayerOfCoverage[], pixels: StoredPixels[]
   return any ? values : null
 }
 
-/** An entry of an answer: the labels of its layer, then its value. */
 export type Entry = Record<string, string | number | null>
 
 /** A new entry with the labels of its layer. Assignments take a fifth of the time of a spread. */
@@ -64,7 +63,6 @@ function createEntries(product: ProductDefinition, release: ReleaseLabels, value
   })
 }
 
-/** Members of an answer for its release, also cells of a table. */
 export type ReleaseMembers = Record<string, string | boolean | null>
 
 export function makeReleaseMembers(release: ReleaseLabels): ReleaseMembers {
@@ -77,7 +75,6 @@ export function makeReleaseMembers(release: ReleaseLabels): ReleaseMembers {
   })
 }
 
-/** Release and entries of a point's answer. */
 export function makePointData(
   product: ProductDefinition,
   release: ReleaseLabels,
@@ -106,11 +103,9 @@ export interface ItemWriter {
   refused(point: UnansweredPoint): string
 }
 
-/** Writes JSON. */
 interface ReleaseWriter extends ItemWriter {
   /** The answer in the form of the history; undefined without a template. */
   templated(point: BatchPoint, values: LayerValues): TemplatedAnswer | undefined
-  /** The release in an answer with others. */
   section(values: LayerValues): string
 }
 

@@ -54,7 +54,6 @@ function comesBefore(a: PublishedRelease, b: PublishedRelease): boolean {
   return (a.forecastPeriod ?? '') > (b.forecastPeriod ?? '')
 }
 
-/** Published releases and reference data at the time of a query. */
 export interface Snapshot {
   /** The crop may be an alias; undefined where none is published. */
   releaseOf(series: Series): PublishedRelease | undefined

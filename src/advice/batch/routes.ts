@@ -28,16 +28,19 @@ import { type Wait, waitInSteps } from '#src/lib/time-budget.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
 import { listReleaseCodes } from '#src/lookup/places.ts'
-import { refuseProvenance } from '../polygon/body.ts'
-import { type FieldArea, type QuantityPlan, readFieldArea } from '../quantities/plan.ts'
-import { numberIn } from '../quantities/reading.ts'
+import { mediaTypeOfBody, readLongBodies, refuseProvenance, type Validator } from '../bodies.ts'
+import { type FieldArea, numberIn, type QuantityPlan, readFieldArea } from '../quantities/plan.ts'
 import type { ReadRules } from '../quantities/rules.ts'
-import { adviseBatch, listItems, SLICE } from './answer.ts'
-import { mediaTypeOfBody, readLongBodies, type Validator } from './bodies.ts'
-import { createPassReader, createPointItems, type ReadPoint } from './items.ts'
+import {
+  adviseBatch,
+  createPassReader,
+  createPointItems,
+  listItems,
+  type ReadPoint,
+  SLICE,
+} from './answer.ts'
 import { BATCH_READERS, isPointColumn, readPoint, type SentBatch, type SentPoints } from './sent.ts'
 
-/** The way to answers for more points. */
 function hint({ user }: FastifyRequest): string {
   return user === null
     ? `Without a token a call may have ${BATCH_LIMITS.anonymous} points, with one (log in with POST ${BASE}/auth/login) ${BATCH_LIMITS.withToken}.`
@@ -148,7 +151,6 @@ function createAreaReader(
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The points of a call with many, as they were sent. */
     batch: SentBatch | null
   }
 }
@@ -160,7 +162,6 @@ interface BatchOptions {
   readRules: ReadRules
 }
 
-/** The endpoints for many points. */
 export async function batchRoutes(app: App, options: BatchOptions): Promise<void> {
   app.decorateRequest('batch', null)
   const bodyLimit = readBatchBodies(app)

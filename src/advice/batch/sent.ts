@@ -6,9 +6,8 @@ import { nestingError } from '#src/http/plugins/body-parser.ts'
 import { validationError } from '#src/http/validation.ts'
 import { isObject } from '#src/lib/collections.ts'
 import { readCsv } from '#src/lib/csv.ts'
-import { GEOJSON_TYPE, JSON_TYPE, readCollection, type Validator } from './bodies.ts'
+import { GEOJSON_TYPE, JSON_TYPE, readCollection, type Validator } from '../bodies.ts'
 
-/** The names of columns of points, in lower case. */
 const COLUMNS = new Map<string, 'id' | 'lat' | 'lng' | 'name'>([
   ['id', 'id'],
   ['name', 'name'],
@@ -20,7 +19,6 @@ const COLUMNS = new Map<string, 'id' | 'lat' | 'lng' | 'name'>([
   ['longitude', 'lng'],
 ])
 
-/** Whether a column is one of those of points. */
 export function isPointColumn(name: string): boolean {
   return COLUMNS.has(name.trim().toLowerCase())
 }
@@ -39,10 +37,8 @@ export interface SentPoints {
   membersOf(index: number, names: readonly string[]): unknown[]
 }
 
-/** The body of a call with many points. */
 export interface SentBatch {
   points: SentPoints
-  /** The other members of a JSON body. */
   parameters: object
 }
 
@@ -181,12 +177,12 @@ function pointsOfTable(header: string[], records: string[][]): SentPoints {
 
 function pointsOfCollection(body: Record<string, unknown>): SentPoints {
   const features = readList(readCollection(body), 'features')
-  const propertiesOf = (index: number) => {
+  const readProperties = (index: number) => {
     const feature = features[index]
     return isObject(feature) ? feature.properties : undefined
   }
   return {
-    ...pointsNamed(features.length, (index) => readPointFeature(features[index]), propertiesOf),
+    ...pointsNamed(features.length, (index) => readPointFeature(features[index]), readProperties),
     membersOf: (index, names) => pickFeatureMembers(features[index], names),
   }
 }
@@ -230,7 +226,6 @@ const MOST_CHARACTERS = 200
 
 const LABELS = ['name', 'lat', 'lng'] as const
 
-/** A value that an answer can repeat. */
 export type Scalar = string | number | boolean | null
 
 export function isScalar(value: unknown, mostCharacters: number): value is Scalar {

@@ -13,7 +13,13 @@ import { createMeasure, sameGrid } from '#src/raster/grid.ts'
 import { ellipsoidArea, type Rings } from '#src/raster/rings.ts'
 import { emptySummary, type Summary } from '#src/raster/summary.ts'
 import type { DecodedTile } from '#src/raster/tiles.ts'
-import { type Computation, readingTiles } from '../polygon/computing.ts'
+import {
+  type Computation,
+  projectOnCoverage,
+  readBlocks,
+  readingTiles,
+  readPolygonTiles,
+} from '../polygon/computing.ts'
 import {
   type LayerStatistics,
   listAreasInRelease,
@@ -24,7 +30,6 @@ import {
   type ZonalCoverage,
 } from '../polygon/queries.ts'
 import { refuseMoved, zonalStatistics } from '../polygon/zonal-statistics.ts'
-import { projectOnCoverage, readBlocks, readPolygonTiles } from '../polygon/zonal-tiles.ts'
 
 /** An area that releases are compared in, or the country. */
 export interface ComparedArea {
@@ -238,7 +243,6 @@ function chooseLevel(name: string, levels: number[], requested: number | undefin
   return requested ?? coarse.at(-1) ?? null
 }
 
-/** The change of a layer in an area. */
 export interface LayerComparison {
   /** Of the area, in the measure of the grid. */
   total: number
@@ -307,7 +311,6 @@ export async function compareReleases(
   return { ...comparing, level, layers, areas }
 }
 
-/** The change of a layer in all areas. */
 export function sumAreas({ areas }: Comparison, layer: number): LayerComparison {
   const sum: LayerComparison = { total: 0, change: noChange(), pixelwise: true }
   for (const { layers } of areas) {

@@ -75,17 +75,14 @@ export interface ChangeRow {
   found: LayerComparison
 }
 
-/** The name of a layer in sentences and tables. */
 export function layerName({ input, scenario }: Pick<ComparedLayer, 'input' | 'scenario'>): string {
   return [input, scenario].filter((label) => label !== null).join(', ') || 'values'
 }
 
-/** Each layer in all areas together. */
 export function totalRows(comparison: Comparison): ChangeRow[] {
   return comparison.layers.map((layer, index) => ({ area: null, layer, found: sumAreas(comparison, index) }))
 }
 
-/** Each layer in each area. */
 export function areaRows({ layers, areas }: Comparison): ChangeRow[] {
   return areas.flatMap(({ area, layers: found }) =>
     layers.map((layer, index) => ({ area, layer, found: found[index] as LayerComparison })),
@@ -113,13 +110,11 @@ export function changeSize({ found }: Pick<ChangeRow, 'found'>): number {
 /** The answer names so many areas with the largest changes. */
 export const WORST_AREAS = 10
 
-/** Two releases by their codes. */
 interface ComparedCodes {
   before: string
   after: string
 }
 
-/** A comparison as JSON, as a whole. */
 export function comparisonBody(codes: ComparedCodes, comparison: Comparison) {
   return { ...summarize(codes, comparison), areas: areaRows(comparison).map(rowMembers) }
 }
@@ -157,7 +152,6 @@ function rowMembers(row: ChangeRow) {
   return { code: row.area?.code ?? '', name: row.area?.name ?? '', ...layerMembers(row) }
 }
 
-/** The areas of a comparison as CSV: a row for each layer in each of them. */
 export function* comparisonCsv(comparison: Comparison): Generator<string> {
   yield csvRow(['code', 'name', 'input', 'scenario', 'unit', ...FIGURE_KEYS])
   for (const { area, layer, found } of areaRows(comparison)) {

@@ -146,7 +146,6 @@ async function compare(
   return compareReleases(computation, reader, before, after, comparing).catch(refuse)
 }
 
-/** @throws {ApiError} for errors of the comparison that a client can act on */
 function refuse(error: unknown): never {
   if (error instanceof Incomparable) {
     const { field, rule } = error
@@ -164,7 +163,6 @@ function existing(code: string, release: ReleaseRow | undefined): ReleaseRow {
   throw new ApiError('NOT_FOUND', `There is no release ${code} that is complete.`)
 }
 
-/** Changes from one release to another. */
 export async function changes(app: App): Promise<void> {
   for (const schema of changesComponents) app.addSchema(schema)
   changesRoutes(app)

@@ -144,7 +144,6 @@ A point on a border lies in the area of lowest code. A country code that does no
 
 Send the parameters as a JSON body, as query parameters, or both: they are merged field by field, and the body wins.`
 
-/** The country and the areas of a point, and its products. */
 export async function location(app: App, { lookup }: { lookup: Lookup }): Promise<void> {
   const { validation, components } = defineLocationSchemas(app.products.list)
   for (const schema of components) app.addSchema(schema)

@@ -27,7 +27,6 @@ interface SourceOfValues {
   pixels: PixelFacts[]
 }
 
-/** @returns undefined where the release has been deleted */
 export async function findSourceOfValues(
   db: Kysely<Tables>,
   releaseId: number,

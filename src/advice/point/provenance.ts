@@ -39,7 +39,6 @@ export async function findProvenance(
   return found
 }
 
-/** A pixel, and the layers of its grid with a value. */
 function describePixel(
   { coverageId, srid, column, row, x, y, longitude, latitude, width, height, unit }: PixelFacts,
   release: PointAdvice['release'],

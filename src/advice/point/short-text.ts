@@ -78,7 +78,6 @@ type Section = Record<string, unknown> & {
 
 type TextEntry = Entry & { quantity?: Quantity }
 
-/** The text of one product. */
 interface Part {
   head: string
   entries: { scenario: string | null; text: string }[]
@@ -227,7 +226,6 @@ function formatMonth(month: string): string {
   return `${MONTHS[Number(number) - 1]} ${year}`
 }
 
-/** A question that has an answer in text. */
 interface TextQuestion {
   point: PointRequest
   products: readonly ProductDefinition[]

@@ -20,7 +20,6 @@ import {
   listStatisticColumns,
   listStatisticKeys,
   readStatistics,
-  roundArea,
 } from './answer.ts'
 import { type Computation, createComputing, type Waiting } from './computing.ts'
 import {
@@ -42,7 +41,6 @@ import {
 } from './queries.ts'
 import { createKey, createReleaseStatistics } from './zonal-statistics.ts'
 
-/** The question about a region, beside its place. */
 export type RegionQuestion = Pick<PointRequest, 'crop' | 'country_code' | 'forecast_period'>
 
 /** A polygon, or an administrative area and its stored result. */
@@ -227,19 +225,6 @@ function meetsAny(countries: CountryExtent[], polygons: Rings[], swapped: 0 | 1)
       high[1] >= south - BEYOND
     )
   })
-}
-
-/** The location of the answer for a polygon or an area. @param name the name in the request */
-export function describeRegion(name: string | undefined, advice: Advice) {
-  const { position, statistics, admin } = advice
-  return {
-    name: name ?? admin?.name ?? 'Polygon',
-    lat: position.latitude,
-    lng: position.longitude,
-    type: 'polygon',
-    area_ha: roundArea(statistics.areaHa),
-    ...(admin && { admin }),
-  }
 }
 
 /** The statistics of a release in a region, in the order of its columns; null where a layer has no value. */

@@ -19,7 +19,6 @@ const LONGEST_POSITION = 4
 /** Characters of a wrong value in an error. */
 const SHOWN_CHARACTERS = 60
 
-/** GeoJSON as it was sent. */
 export interface SentGeoJson {
   value: unknown
   /** Its place in the body, as a dotted path; empty for the whole body. */
@@ -269,7 +268,6 @@ function findCrossings(ring: Float64Array, latitude: number): number[] {
   return crossings
 }
 
-/** A rule that polygons break, and the place. */
 interface Fault {
   rule: string
   longitude: number

@@ -11,7 +11,6 @@ import type { Rings } from '#src/raster/rings.ts'
 import { RUN_LENGTH, SUMMARY_VERSION, type Summary, SummaryRun } from '#src/raster/summary.ts'
 import { decodeMultiPolygon, encodeMultiPolygon } from '#src/raster/tiles.ts'
 
-/** The distribution of the values of a layer in a polygon. */
 export interface LayerDistribution {
   quantiles: Quantile[]
   histogram: HistogramBin[]
@@ -26,7 +25,6 @@ export interface LayerStatistics {
   deviation: number
   /** The part of the polygon's area that has values, from 0 to 1. */
   covered: number
-  /** Where it was requested. */
   distribution?: LayerDistribution
 }
 
@@ -37,13 +35,11 @@ export interface ZonalStatistics {
   layers: (LayerStatistics | null)[]
 }
 
-/** The statistics of a polygon, and a position inside. */
 export type LocatedStatistics = ZonalStatistics & Position
 
 /** The version of stored results of areas. Each change of their format or computation raises it. */
 export const STATISTICS_VERSION = 1
 
-/** An administrative area, and its stored result for a release. */
 export interface AreaInRelease {
   id: number
   level: number
@@ -245,7 +241,6 @@ export async function transformPolygons(
 /** A coverage has no summaries of the present version any more, and is read tile by tile. */
 export class SummariesGone extends ReplacedMeanwhile {}
 
-/** The stored summary of a block. */
 export interface StoredSummary {
   level: number
   row: number

@@ -27,17 +27,17 @@ import type { Lookup } from '#src/lookup/lookup.ts'
 import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
 import { type LocatableRequest, sourceMember } from '#src/lookup/places.ts'
 import { makeReleaseMembers, readSeries } from '#src/lookup/releases.ts'
-import { manyRoutes } from '../polygons/routes.ts'
-import type { QuantityRules, ReadRules } from '../quantities/rules.ts'
-import { type Advisors, describeRegion } from './advisors.ts'
-import { type Advice, makeRegionData } from './answer.ts'
 import {
-  GEOJSON,
+  GEOJSON_TYPE,
   polygonBodyReader,
   readCountryCode,
   readDistributionOptions,
   refuseUnlessOne,
-} from './body.ts'
+} from '../bodies.ts'
+import { manyRoutes } from '../polygons/routes.ts'
+import type { QuantityRules, ReadRules } from '../quantities/rules.ts'
+import type { Advisors } from './advisors.ts'
+import { type Advice, describeRegion, makeRegionData } from './answer.ts'
 import { type Outline, readGeoJson, type SentGeoJson, toGeoJson } from './geometry.ts'
 
 /** The parameters and the place of a request. The history would store all else that a body may hold. */
@@ -64,7 +64,6 @@ type SentArea = NonNullable<PolygonRequest['admin']>
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The polygon of the request, and its place in the body. */
     polygon: SentGeoJson | null
   }
 }
@@ -85,17 +84,15 @@ interface PolygonOptions {
   lookup: Lookup
   advisors: Advisors
   schemas: PolygonSchemas<ProductDefinition>[]
-  /** The operations for many polygons. */
   many: { schemas: PolygonsSchemas<ProductDefinition>[]; forms: ReturnType<typeof definePolygonsFormats> }
   record: RecordAdvisory
   readRules: ReadRules
 }
 
-/** The advisory endpoints for polygons and administrative areas. They also read GeoJSON. */
 export async function polygonRoutes(app: App, options: PolygonOptions): Promise<void> {
   const { lookup, advisors, schemas, many, readRules } = options
   app.decorateRequest('polygon', null)
-  app.addContentTypeParser<Buffer>(GEOJSON, { parseAs: 'buffer' }, jsonReader(app))
+  app.addContentTypeParser<Buffer>(GEOJSON_TYPE, { parseAs: 'buffer' }, jsonReader(app))
 
   for (const endpoint of schemas) {
     app.route({ ...polygonRoute(endpoint, options), bodyLimit: app.config.BODY_LIMIT_BYTES })
@@ -209,7 +206,7 @@ function areaIn({ country_code, code, level = null }: SentArea): AreaReference {
 /** A polygon may be the whole body, as JSON as well. */
 function documentBodies(request: TObject) {
   const polygon = ref(PolygonGeometry)
-  return { 'application/json': Type.Union([ref(request), polygon]), [GEOJSON]: polygon }
+  return { 'application/json': Type.Union([ref(request), polygon]), [GEOJSON_TYPE]: polygon }
 }
 
 function createAnswer(

@@ -18,7 +18,14 @@ import {
 import { ellipsoidArea, type Rings } from '#src/raster/rings.ts'
 import { addSummary, emptySummary, type Summary, summarizePixels } from '#src/raster/summary.ts'
 import type { DecodedTile, TileBand } from '#src/raster/tiles.ts'
-import type { Computation } from './computing.ts'
+import {
+  type Computation,
+  projectOnCoverage,
+  readBlocks,
+  readPolygonTiles,
+  TileReader,
+  type ZonalPolygon,
+} from './computing.ts'
 import { findInteriorPoint } from './geometry.ts'
 import {
   findStore,
@@ -32,13 +39,6 @@ import {
   type ZonalCoverage,
   type ZonalStatistics,
 } from './queries.ts'
-import {
-  projectOnCoverage,
-  readBlocks,
-  readPolygonTiles,
-  TileReader,
-  type ZonalPolygon,
-} from './zonal-tiles.ts'
 
 /** Numbers of collected pixels of a polygon: 16 MB with four bytes a pixel. */
 const MOST_KEPT = 4_194_304
@@ -68,7 +68,6 @@ const ROUGH_AND_KEPT: DistributionMemory = { cells: KEPT_CELLS, keepsValues: tru
 /** The memory of a first pass. */
 const ROUGH: DistributionMemory = { cells: LEAST_CELLS, keepsValues: false }
 
-/** The distributions of the values of a coverage's bands. */
 class BandDistributions {
   /** In the order of the bands; null for a band without values. */
   readonly all: (Distribution | null)[]
@@ -129,7 +128,6 @@ const SLICE = 256
 /** The summaries and tiles of a coverage in a polygon. */
 interface FoundInPolygon {
   placed: ZonalPolygon
-  /** The summaries of the bands. */
   summaries: Summary[]
   /** The unread tiles inside, as runs of columns by their row. */
   inside: Map<number, number[]>

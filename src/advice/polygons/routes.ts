@@ -29,18 +29,19 @@ import type { Lookup, WorkInRelease } from '#src/lookup/lookup.ts'
 import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
 import { createSources, listReleaseCodes, type SourceRelease } from '#src/lookup/places.ts'
 import { readSeries } from '#src/lookup/releases.ts'
-import { GEOJSON_TYPE, JSON_TYPE, mediaTypeOfBody, readLongBodies } from '../batch/bodies.ts'
-import type { Advisors } from '../polygon/advisors.ts'
 import {
+  GEOJSON_TYPE,
   isPolygonItself,
+  JSON_TYPE,
+  mediaTypeOfBody,
   polygonNoter,
   readCountryCode,
   readDistributionOptions,
+  readLongBodies,
   refuseProvenance,
   refuseUnlessOne,
-} from '../polygon/body.ts'
-import type { AreaSelection } from '../polygon/queries.ts'
-import type { ReadRules } from '../quantities/rules.ts'
+} from '../bodies.ts'
+import type { Advisors } from '../polygon/advisors.ts'
 import {
   createPolygonItems,
   DATA_VALUE_SET,
@@ -48,7 +49,9 @@ import {
   type PolygonFormat,
   type PolygonItem,
   refuseQuantities,
-} from './items.ts'
+} from '../polygon/answer.ts'
+import type { AreaSelection } from '../polygon/queries.ts'
+import type { ReadRules } from '../quantities/rules.ts'
 import {
   type ItemSource,
   listAreaItems,
@@ -154,7 +157,6 @@ interface ManyOptions {
   readRules: ReadRules
 }
 
-/** The endpoints for many polygons or areas. */
 export async function manyRoutes(app: App, options: ManyOptions): Promise<void> {
   const bodyLimit = readPolygonBodies(app)
   const note = polygonNoter(POLYGONS_PARAMETERS)

@@ -15,15 +15,12 @@ import type { Lookup } from '#src/lookup/lookup.ts'
 import type { SourceRelease, SourceReleases } from '#src/lookup/places.ts'
 import { makeReleaseMembers, type PublishedRelease, ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
-import { readCollection, type Validator } from '../batch/bodies.ts'
+import { readCollection, readFeatureName, type Validator } from '../bodies.ts'
 import type { Region } from '../polygon/advisors.ts'
-import { type Advice, hasValues } from '../polygon/answer.ts'
-import { readFeatureName } from '../polygon/body.ts'
+import { type Advice, hasValues, type PolygonItem } from '../polygon/answer.ts'
 import { findInteriorPoint, type Outline, readGeoJson, toGeoJson } from '../polygon/geometry.ts'
 import { type AreaInRelease, type AreaSelection, listAreasInRelease } from '../polygon/queries.ts'
-import type { PolygonItem } from './items.ts'
 
-/** One of many polygons in a request. */
 export interface SentPolygon {
   id: PolygonItem['id']
   name: string | undefined
@@ -86,7 +83,6 @@ interface PlacedPolygon extends SentPolygon {
   source: SourceRelease
 }
 
-/** The polygons of a call, and the sources that answer. */
 interface Placed {
   polygons: PlacedPolygon[]
   sources: SourceRelease[]
@@ -130,7 +126,6 @@ const AT_ONCE = 2
 /** Areas of one statement. */
 const AREAS_A_PAGE = 100
 
-/** The context in which the items of a call are computed. */
 export interface ItemSource extends Waits {
   reasons: Lookup['reasons']
   snapshot: Snapshot

@@ -15,9 +15,8 @@ import {
 } from '#src/lib/decimal.ts'
 import type { LayerLabel, ReleaseLabels } from '#src/lookup/queries.ts'
 import { type LayerValues, makePointData } from '#src/lookup/releases.ts'
-import type { FieldArea, QuantityPlan } from './plan.ts'
+import { type FieldArea, normalizeName, type QuantityPlan } from './plan.ts'
 import type { Composition } from './queries.ts'
-import { normalizeName } from './reading.ts'
 import type { QuantityRules } from './rules.ts'
 
 /** A purchase of one input for the whole rate. */
@@ -89,7 +88,6 @@ function computeNutrients(
   return { N: of(n), P2O5: of(p2o5), K2O: of(k2o), S: of(s) }
 }
 
-/** The amount of one layer. */
 interface ScenarioPart {
   scenario: string | null
   input: string | null
@@ -258,7 +256,6 @@ function makeEntry(
   return entry
 }
 
-/** The quantities of a point's values on an area. */
 export function quantitiesAt(
   rules: QuantityRules,
   product: ProductDefinition,

@@ -10,7 +10,6 @@ export interface Composition {
   s: number
 }
 
-/** All compositions, in the order of their names. */
 export function listCompositions(db: Kysely<Tables>): Promise<Composition[]> {
   return db
     .selectFrom('input_composition')

@@ -9,9 +9,8 @@ import type { Lookup } from '#src/lookup/lookup.ts'
 import { splitCodes } from '#src/lookup/pinned-request.ts'
 import type { ReleaseLabels } from '#src/lookup/queries.ts'
 import { type PublishedRelease, readSeries } from '#src/lookup/releases.ts'
-import { type AreasOf, type QuantityPlan, readPlan } from './plan.ts'
+import { type AreasOf, type NumbersByName, normalizeName, type QuantityPlan, readPlan } from './plan.ts'
 import { type Composition, listCompositions } from './queries.ts'
-import { type NumbersByName, normalizeName } from './reading.ts'
 
 /** Refuses names that no release of any product has: the answer would leave them out silently. */
 function refuseUnknownNames(
@@ -91,7 +90,6 @@ export type ReadRules = (
   areasOf?: AreasOf,
 ) => Promise<QuantityRules | null>
 
-/** Reads rules by the current snapshot and compositions. */
 export function createRuleReader({ config, database, products }: App, lookup: Lookup): ReadRules {
   const compositions = cacheValue(
     'compositions',
