@@ -2,10 +2,9 @@ import type { ProductDefinition } from '#schemas/products/define.ts'
 import { MASS_KEYS, type Quantities, type Quantity } from '#schemas/quantities.ts'
 import type { SourceRelease } from '#src/lookup/places.ts'
 import type { LayerLabel, ReleaseLabels } from '#src/lookup/queries.ts'
-import { nameColumn } from '#src/lookup/releases.ts'
-import type { QuantityResult } from './quantities/compute.ts'
+import { type LayerValues, nameColumn } from '#src/lookup/releases.ts'
+import type { QuantityResult, QuantityRules } from './quantities/compute.ts'
 import { normalizeName } from './quantities/plan.ts'
-import type { QuantityRules } from './quantities/rules.ts'
 
 type Cell = string | number | null
 
@@ -32,6 +31,14 @@ export function joinColumns<Found>(
       const named = new Map(columns?.names.map((name, index) => [name, cells?.[index]]))
       return Object.fromEntries(names.map((name) => [name, named.get(name) ?? null]))
     },
+  }
+}
+
+/** The columns of the values of a point. */
+export function valueColumns(product: ProductDefinition, { layers }: ReleaseLabels): Columns<LayerValues> {
+  return {
+    names: layers.map((layer) => nameColumn(product, layer, product.value.key)),
+    cellsOf: (values) => values.map((value) => (Number.isNaN(value) ? null : value)),
   }
 }
 

@@ -18,7 +18,8 @@ import { pointRoutes } from './point/routes.ts'
 import type { Advisors } from './polygon/advisors.ts'
 import { POLYGON_FORMATS } from './polygon/answer.ts'
 import { polygonRoutes } from './polygon/routes.ts'
-import type { ReadRules } from './quantities/rules.ts'
+import { manyRoutes } from './polygons/routes.ts'
+import type { ReadRules } from './quantities/compute.ts'
 
 function observeLookup(metrics: Metrics, { state }: Lookup): void {
   metrics.observe('agro_tile_cache_tiles', () => state().cache.tiles)
@@ -101,7 +102,8 @@ export async function advisory(app: App, options: AdvisoryOptions): Promise<void
   app.metrics.observe('agro_queue_waiting', app.turns.waiting, { queue: 'slices' })
   pointRoutes(app, points, allProducts.response, { lookup, record, readRules })
   await app.register(batchRoutes, { lookup, schemas: batches, forms, readRules })
-  await app.register(polygonRoutes, { lookup, advisors, schemas: polygons, many, record, readRules })
+  await app.register(polygonRoutes, { lookup, advisors, schemas: polygons, record, readRules })
+  await app.register(manyRoutes, { lookup, advisors, readRules, ...many })
 }
 
 declare module 'fastify' {

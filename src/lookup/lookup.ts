@@ -38,9 +38,11 @@ export type WorkInRelease<Result> = (
 /** New attempts after replacements in a row, as only a large import causes. */
 const REPLACEMENTS: Pauses = [0, 0, 0, 0]
 
+const atOnce: Wait = (step) => step()
+
 /** Decides which release answers: the one that a request names, or else the published one of its series. */
 function createAnswering(snapshots: Snapshots, pinned: PinnedReleases, limiter: Limiter) {
-  function inSnapshot<Result>(work: WorkInSnapshot<Result>, wait: Wait = (step) => step()): Promise<Result> {
+  function inSnapshot<Result>(work: WorkInSnapshot<Result>, wait: Wait): Promise<Result> {
     let find: () => Promise<Snapshot> = snapshots.current
     const attempt = async () => {
       const snapshot = await wait(find)
@@ -51,10 +53,9 @@ function createAnswering(snapshots: Snapshots, pinned: PinnedReleases, limiter: 
   }
 
   /** A named release that is gone or elsewhere is loaded again, which gives the reason. */
-  function inNamed<Result>(code: string, work: WorkInRelease<Result>, wait: Wait | undefined) {
+  function inNamed<Result>(code: string, work: WorkInRelease<Result>, wait: Wait) {
     return inSnapshot(async (snapshot) => {
-      const find = () => pinned.find(snapshot, code)
-      const { release } = await (wait ? wait(find) : find())
+      const { release } = await wait(() => pinned.find(snapshot, code))
       try {
         return await work(snapshot, release)
       } catch (error) {
@@ -68,19 +69,13 @@ function createAnswering(snapshots: Snapshots, pinned: PinnedReleases, limiter: 
   const inRelease = <Result>(
     series: RequestedSeries,
     work: WorkInRelease<Result>,
-    wait?: Wait,
+    wait: Wait = atOnce,
   ): Promise<Result> =>
     series.release === undefined
       ? inSnapshot((snapshot) => work(snapshot, snapshot.releaseOf(series)), wait)
       : inNamed(series.release, work, wait)
 
   return {
-    /** Undefined where none is published. @throws {ApiError} NOT_FOUND or RELEASE_GONE for a named release */
-    async releaseOf(series: RequestedSeries): Promise<PublishedRelease | undefined> {
-      const snapshot = await snapshots.current()
-      if (series.release === undefined) return snapshot.releaseOf(series)
-      return (await pinned.find(snapshot, series.release)).release
-    },
     inRelease,
     /** For work of batchers. @throws {ApiError} OVERLOADED beyond DATABASE_QUEUE_LIMIT */
     inReleaseQueued: <Result>(
@@ -91,7 +86,7 @@ function createAnswering(snapshots: Snapshots, pinned: PinnedReleases, limiter: 
     ): Promise<Result> => limiter.run(clientKey, () => inRelease(series, work, wait)),
     /** The same for several series. */
     inSnapshotQueued: <Result>(clientKey: ClientKey, work: WorkInSnapshot<Result>): Promise<Result> =>
-      limiter.run(clientKey, () => inSnapshot(work)),
+      limiter.run(clientKey, () => inSnapshot(work, atOnce)),
   }
 }
 

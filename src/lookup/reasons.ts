@@ -29,22 +29,6 @@ export function describeNotPublished(
     : `No ${what} have been published yet.`
 }
 
-/** @param working parameters that have an answer in the other country */
-function sayOutside(
-  position: Position,
-  what: Place,
-  country: string | undefined,
-  other: string | undefined,
-  working = '',
-): string {
-  const where = other ? `lies in ${other}, not in ${country}${working}` : `lies outside ${country}`
-  return `${namePlace(position, what)} ${where}.`
-}
-
-function sayNoData(values: string, position: Position, what: Place): string {
-  return `${namePlace(position, what)} has no ${values}: the published rasters have no value there.`
-}
-
 function namePlace({ latitude, longitude }: Position, what: Place): string {
   return `The ${what} at latitude ${latitude}, longitude ${longitude}`
 }
@@ -87,7 +71,10 @@ export function createReasons(areas: AreaFinder, products: Products) {
       const elsewhere = 'longitude' in query ? await otherCountry(snapshot, query, what) : ''
       if (cropCode !== null && !country.crops.includes(cropCode))
         return noSuchCrop(country, withoutCrops, elsewhere)
-      return notPublished(snapshot, { ...query, cropCode }, valuesOf(query), country, elsewhere)
+      const subject = { values: valuesOf(query), crop: cropCode, country: country.name }
+      const month = query.forecastPeriod?.slice(0, 7) ?? null
+      const months = snapshot.periodsOf({ ...query, cropCode }).map((period) => period.slice(0, 7))
+      return new ApiError('NO_RELEASE', describeNotPublished(subject, month, months) + elsewhere)
     },
 
     /** Why a release has no value at a point; undefined for a miss. */
@@ -123,33 +110,14 @@ function noSuchCrop({ name, crops }: Country, withoutCrops: string, elsewhere: s
   ])
 }
 
-function notPublished(
-  snapshot: Snapshot,
-  series: Series,
-  values: string,
-  country: Country,
-  elsewhere: string,
-): ApiError {
-  const { cropCode, forecastPeriod } = series
-  const what = { values, crop: cropCode, country: country.name }
-  const month = forecastPeriod?.slice(0, 7) ?? null
-  const months = snapshot.periodsOf(series).map((period) => period.slice(0, 7))
-  return new ApiError('NO_RELEASE', describeNotPublished(what, month, months) + elsewhere)
-}
-
 /** The swapped position of a point outside all countries. Swapped polygons are refused earlier. */
 function positionMeant(codes: readonly string[], position: Position, what: Place): Position | undefined {
   return codes.length === 0 && what === 'point' ? swapped(position) : undefined
 }
 
-interface Countries {
-  codes: readonly string[]
-  codesMeant: readonly string[]
-}
-
 function noValueIn(
   snapshot: Snapshot,
-  { codes, codesMeant }: Countries,
+  { codes, codesMeant }: Record<'codes' | 'codesMeant', readonly string[]>,
   series: Series,
   values: string,
   position: Position,
@@ -161,8 +129,10 @@ function noValueIn(
   const hint = codesMeant.includes(series.countryCode)
     ? ' With lat and lng swapped it would lie there: did you mean lng, lat?'
     : ''
-  const working = other === undefined ? '' : workingCall(snapshot, series, codes[0] as string)
-  return new ApiError('OUTSIDE_COUNTRY', sayOutside(position, what, country, other, working) + hint)
+  const where = other
+    ? `lies in ${other}, not in ${country}${workingCall(snapshot, series, codes[0] as string)}`
+    : `lies outside ${country}`
+  return new ApiError('OUTSIDE_COUNTRY', `${namePlace(position, what)} ${where}.${hint}`)
 }
 
 /** Parameters for a place in another country; empty where that has no release. */
@@ -175,5 +145,6 @@ function workingCall(snapshot: Snapshot, series: Series, countryCode: string): s
 }
 
 function noData(values: string, position: Position, what: Place): ApiError {
-  return new ApiError('NO_DATA', sayNoData(values, position, what))
+  const sentence = `${namePlace(position, what)} has no ${values}: the published rasters have no value there.`
+  return new ApiError('NO_DATA', sentence)
 }

@@ -18,7 +18,7 @@ import { answerPoint } from '../point/answer.ts'
 import type { Advisors, RegionQuestion } from '../polygon/advisors.ts'
 import { describeRegion, makeRegionEntries } from '../polygon/answer.ts'
 import { readGeoJson, soleFeature } from '../polygon/geometry.ts'
-import type { ReadRules } from '../quantities/rules.ts'
+import type { ReadRules } from '../quantities/compute.ts'
 import { findAreasKeyed, findAreasNamed, listBoundarySources, listNamesAsLong } from './queries.ts'
 import type { AdviceBody, Draft, Source, ToolCall } from './tool.ts'
 

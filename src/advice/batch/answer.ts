@@ -26,15 +26,13 @@ import {
   idMember,
   itemWriter,
   type LayerValues,
-  nameColumn,
   positionOf,
   readSeries,
 } from '#src/lookup/releases.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
-import { joinColumns, quantityColumns, writeFeature } from '../columns.ts'
-import { dataWithQuantities, quantitiesAt } from '../quantities/compute.ts'
+import { joinColumns, quantityColumns, valueColumns, writeFeature } from '../columns.ts'
+import { dataWithQuantities, type QuantityRules, quantitiesAt } from '../quantities/compute.ts'
 import type { FieldArea } from '../quantities/plan.ts'
-import type { QuantityRules } from '../quantities/rules.ts'
 import { isScalar, RefusedPoint, type Scalar, type SentPoints } from './sent.ts'
 
 export interface ReadPoint {
@@ -67,10 +65,7 @@ interface PointAnswers {
 export function createPointItems(answers: PointAnswers): Items<PointItem> {
   const { product, sources, passNames, rules, members } = answers
   const memberNames = [...new Set(sources.flatMap((source) => Object.keys(source.members)))]
-  const layers = joinColumns<LayerValues>(sources, (release) => ({
-    names: release.layers.map((layer) => nameColumn(product, layer, product.value.key)),
-    cellsOf: (values) => values.map((value) => (Number.isNaN(value) ? null : value)),
-  }))
+  const layers = joinColumns(sources, (release) => valueColumns(product, release))
   const quantities = joinColumns(rules ? sources : [], (release) =>
     quantityColumns(rules as QuantityRules, product, release),
   )
@@ -243,19 +238,13 @@ interface BatchQuestion {
   pointAt: (index: number) => ReadPoint
 }
 
-/** The scheduling of a call beside others. */
-interface Scheduling {
-  clientKey: ClientKey
-  pause: Pause
-  /** Waits for the database, not for turns. */
-  wait: Wait
-}
-
 /** Looks up all points before the answer begins, so that an error still fails the whole call. */
 export function adviseBatch(
   lookup: Lookup,
   { product, request, count, sliceLength, pointAt }: BatchQuestion,
-  { clientKey, pause, wait }: Scheduling,
+  clientKey: ClientKey,
+  pause: Pause,
+  wait: Wait,
 ): Promise<BatchAdvice> {
   const series = readSeries(product, request)
   const work: WorkInRelease<BatchAdvice> = async (snapshot, release) => {
@@ -269,9 +258,12 @@ export function adviseBatch(
       const length = Math.min(sliceLength, count - from)
       const points = Array.from({ length }, (_, index) => pointAt(from + index))
       const positions = points.flatMap(validIn).map(positionOf)
-      const found = await wait(() => find(snapshot, sources, positions))
-      for (const source of found.sources) used.add(source)
-      slices.push({ points, ...found })
+      const slice = await wait(async () => {
+        const found = await findSources(lookup, snapshot, sources, positions)
+        return { points, sources: found, values: await findValues(lookup, found, positions) }
+      })
+      for (const source of slice.sources) used.add(source)
+      slices.push(slice)
     }
     if (used.size === 0) used.add(sources.of(null))
     const [first] = used as unknown as [SourceRelease]
@@ -279,36 +271,35 @@ export function adviseBatch(
     if (answering.every(({ release }) => !release)) throw await refuse(first.series)
     return { snapshot, sources: answering, slices }
   }
-
-  async function find(snapshot: Snapshot, all: SourceReleases, positions: Position[]) {
-    const sources = await findSources(snapshot, all, positions)
-    const values: (LayerValues | null)[] = positions.map(() => null)
-    const fill = async (source: SourceRelease) => {
-      if (!source.release) return
-      const places = [...positions.keys()].filter((place) => sources[place] === source)
-      const own = places.map((place) => positions[place] as Position)
-      const found = await lookup.valuesAt(source.release, own)
-      for (const [index, place] of places.entries()) values[place] = found[index] as LayerValues | null
-    }
-    await Promise.all([...new Set(sources)].map(fill))
-    return { sources, values }
-  }
-
-  async function findSources(
-    snapshot: Snapshot,
-    sources: SourceReleases,
-    positions: Position[],
-  ): Promise<SourceRelease[]> {
-    const { countryFromMemory, country } = lookup.places
-    if (!sources.byPlace) return positions.map(() => sources.of(null))
-    const countries = await fillMissing(
-      positions.map((position) => countryFromMemory(snapshot, position)),
-      (index) => country(snapshot, positions[index] as Position),
-    )
-    return countries.map(sources.of)
-  }
-
   return lookup.inReleaseQueued(series, clientKey, work, wait)
+}
+
+/** The values at positions; null for none. */
+async function findValues(lookup: Lookup, sources: SourceRelease[], positions: Position[]) {
+  const values: (LayerValues | null)[] = positions.map(() => null)
+  const fill = async (source: SourceRelease) => {
+    if (!source.release) return
+    const places = [...positions.keys()].filter((place) => sources[place] === source)
+    const own = places.map((place) => positions[place] as Position)
+    const found = await lookup.valuesAt(source.release, own)
+    for (const [index, place] of places.entries()) values[place] = found[index] as LayerValues | null
+  }
+  await Promise.all([...new Set(sources)].map(fill))
+  return values
+}
+
+async function findSources(
+  { places: { countryFromMemory, country } }: Lookup,
+  snapshot: Snapshot,
+  sources: SourceReleases,
+  positions: Position[],
+): Promise<SourceRelease[]> {
+  if (!sources.byPlace) return positions.map(() => sources.of(null))
+  const countries = await fillMissing(
+    positions.map((position) => countryFromMemory(snapshot, position)),
+    (index) => country(snapshot, positions[index] as Position),
+  )
+  return countries.map(sources.of)
 }
 
 function validIn({ point }: ReadPoint): BatchPoint[] {
@@ -319,7 +310,7 @@ function validIn({ point }: ReadPoint): BatchPoint[] {
 export async function* listItems(
   { noValue, noRelease }: Reasons,
   { snapshot, slices }: BatchAdvice,
-  { wait }: Scheduling,
+  wait: Wait,
 ): AsyncGenerator<PointItem[]> {
   for (let slice = slices.shift(); slice; slice = slices.shift()) {
     const { points, sources, values } = slice

@@ -29,8 +29,8 @@ import type { Lookup } from '#src/lookup/lookup.ts'
 import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
 import { listReleaseCodes } from '#src/lookup/places.ts'
 import { mediaTypeOfBody, readLongBodies, refuseProvenance, type Validator } from '../bodies.ts'
+import type { ReadRules } from '../quantities/compute.ts'
 import { type FieldArea, numberIn, type QuantityPlan, readFieldArea } from '../quantities/plan.ts'
-import type { ReadRules } from '../quantities/rules.ts'
 import {
   adviseBatch,
   createPassReader,
@@ -234,7 +234,7 @@ async function answerBatch(
   }
   const advice = await waitInSteps(
     server.config.STATEMENT_TIMEOUT_MS,
-    (wait) => adviseBatch(lookup, question, { clientKey, pause, wait }),
+    (wait) => adviseBatch(lookup, question, clientKey, pause, wait),
     databaseUnavailable,
   )
   count(points.count)
@@ -254,8 +254,7 @@ async function answerBatch(
   // The slices have all that the answer still needs.
   Object.assign(request, { batch: null, body: undefined })
   const wait: Wait = (work) => withTimeout(request, reply, work)
-  const scheduling = { clientKey, pause, wait }
-  const slicesOfItems = listItems(lookup.reasons, advice, scheduling)
+  const slicesOfItems = listItems(lookup.reasons, advice, wait)
   // A short answer is one piece.
   const pieceLength = isShort ? Number.POSITIVE_INFINITY : 1
   const pieces = writeItems(format.write(items), slicesOfItems, { pause, pieceLength })

@@ -12,20 +12,6 @@ import {
 /** Decimals of percentages. */
 const DECIMALS = 4
 
-const FIGURE_KEYS = [
-  'mean_before',
-  'mean_after',
-  'change',
-  'change_percent',
-  'covered_before_percent',
-  'covered_after_percent',
-  'gained_percent',
-  'lost_percent',
-  'changed_percent',
-  'changed_percent_least',
-  'changed_percent_most',
-] as const satisfies (keyof ReturnType<typeof formatChange>)[]
-
 /** Percentages are of the area, but for `change_percent`, which is of the mean. */
 export function formatChange({ decimals }: ComparedLayer, { total, change, pixelwise }: LayerComparison) {
   const { before, after, gained, lost, beyond } = change
@@ -153,17 +139,7 @@ function rowMembers(row: ChangeRow) {
 }
 
 export function* comparisonCsv(comparison: Comparison): Generator<string> {
-  yield csvRow(['code', 'name', 'input', 'scenario', 'unit', ...FIGURE_KEYS])
-  for (const { area, layer, found } of areaRows(comparison)) {
-    const figures = formatChange(layer, found)
-    const { input, scenario, unit } = layer
-    yield csvRow([
-      area?.code ?? null,
-      area?.name ?? null,
-      input,
-      scenario,
-      unit,
-      ...FIGURE_KEYS.map((key) => figures[key]),
-    ])
-  }
+  const [first] = totalRows(comparison)
+  if (first) yield csvRow(Object.keys(rowMembers(first)))
+  for (const row of areaRows(comparison)) yield csvRow(Object.values(rowMembers(row)))
 }

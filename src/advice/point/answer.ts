@@ -27,15 +27,18 @@ import {
   locationStart,
   makePointData,
   makeReleaseMembers,
-  nameColumn,
   positionOf,
   readSeries,
 } from '#src/lookup/releases.ts'
-import { quantityColumns } from '../columns.ts'
-import { dataWithQuantities, quantitiesAt } from '../quantities/compute.ts'
+import { quantityColumns, valueColumns } from '../columns.ts'
+import {
+  dataWithQuantities,
+  type QuantityRules,
+  quantitiesAt,
+  type ReadRules,
+} from '../quantities/compute.ts'
 import { asksForQuantities, type FieldArea } from '../quantities/plan.ts'
-import type { QuantityRules, ReadRules } from '../quantities/rules.ts'
-import { findProvenance } from './provenance.ts'
+import { findProvenance } from './provenance-queries.ts'
 import { replyInText } from './short-text.ts'
 
 export interface PointSource {
@@ -111,20 +114,17 @@ export class PointAnswer {
     const [product] = this.#source.products as [ProductDefinition]
     const { release, values } = this.advice[0] as PointAdvice
     const members = { name, lat, lng, ...makeReleaseMembers(release) }
-    const columns = release.layers.map((layer) => nameColumn(product, layer, product.value.key))
-    const cells = columns.map((_, index) => {
-      const value = values[index] as number
-      return Number.isNaN(value) ? null : value
-    })
+    const columns = valueColumns(product, release)
     const rules = hasQuantities(product) ? this.#rules : null
     const further = rules && quantityColumns(rules, product, release)
-    const area = rules?.plan.area as FieldArea
-    const furtherCells = further?.cellsOf(
-      quantitiesAt(rules as QuantityRules, product, release, values, area),
-    )
+    const figures = rules && quantitiesAt(rules, product, release, values, rules.plan.area as FieldArea)
     return (
-      csvRow([...Object.keys(members), ...columns, ...(further?.names ?? [])]) +
-      csvRow([...Object.values(members), ...cells, ...(furtherCells ?? [])])
+      csvRow([...Object.keys(members), ...columns.names, ...(further?.names ?? [])]) +
+      csvRow([
+        ...Object.values(members),
+        ...columns.cellsOf(values),
+        ...(further && figures ? further.cellsOf(figures) : []),
+      ])
     )
   }
 

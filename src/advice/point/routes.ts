@@ -19,7 +19,7 @@ import { ignoredNoter, mergeQueryIntoBody, readQuery } from '#src/http/parameter
 import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
 import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
-import type { ReadRules } from '../quantities/rules.ts'
+import type { ReadRules } from '../quantities/compute.ts'
 import { createPointHandlers, type PointSource } from './answer.ts'
 
 interface PointEndpoint extends PointSource {

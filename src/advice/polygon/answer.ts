@@ -20,9 +20,13 @@ import {
 } from '#src/lookup/releases.ts'
 import type { DistributionOptions, Quantile } from '#src/raster/distribution.ts'
 import { joinColumns, quantityColumns, writeFeature } from '../columns.ts'
-import { computeQuantities, entriesWith, type QuantityResult } from '../quantities/compute.ts'
+import {
+  computeQuantities,
+  entriesWith,
+  type QuantityResult,
+  type QuantityRules,
+} from '../quantities/compute.ts'
 import { AREA_UNITS, asksForQuantities, type FieldArea } from '../quantities/plan.ts'
-import type { QuantityRules } from '../quantities/rules.ts'
 import type { LayerDistribution, LayerStatistics, LocatedStatistics, ZonalStatistics } from './queries.ts'
 
 /** Decimals of hectares, totals and percentages: a square metre. */
@@ -202,9 +206,8 @@ export function makeRegionData(
 function areaIn(areaHa: number, unit: FieldArea['unit']): FieldArea {
   const hectares = toDecimal(roundArea(areaHa))
   if (unit === 'ha') return { value: hectares, unit, hectares }
-  const { squareMetres } = AREA_UNITS[unit]
   const metres = times(hectares, toDecimal(10_000))
-  return { value: quotient(metres, squareMetres, AREA_DECIMALS, 'half away from zero'), unit, hectares }
+  return { value: quotient(metres, AREA_UNITS[unit], AREA_DECIMALS, 'half away from zero'), unit, hectares }
 }
 
 export interface PolygonItem {

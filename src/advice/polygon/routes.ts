@@ -10,7 +10,6 @@ import {
   type PolygonSchemas,
   withoutPlaces,
 } from '#schemas/polygon.ts'
-import type { definePolygonsFormats, PolygonsSchemas } from '#schemas/polygons.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { AreaReference } from '#src/catalog/area-queries.ts'
 import { BODY_ERRORS, errorResponses, NO_VALUE_ERRORS } from '#src/errors.ts'
@@ -34,8 +33,7 @@ import {
   readDistributionOptions,
   refuseUnlessOne,
 } from '../bodies.ts'
-import { manyRoutes } from '../polygons/routes.ts'
-import type { QuantityRules, ReadRules } from '../quantities/rules.ts'
+import type { QuantityRules, ReadRules } from '../quantities/compute.ts'
 import type { Advisors } from './advisors.ts'
 import { type Advice, describeRegion, makeRegionData } from './answer.ts'
 import { type Outline, readGeoJson, type SentGeoJson, toGeoJson } from './geometry.ts'
@@ -84,20 +82,17 @@ interface PolygonOptions {
   lookup: Lookup
   advisors: Advisors
   schemas: PolygonSchemas<ProductDefinition>[]
-  many: { schemas: PolygonsSchemas<ProductDefinition>[]; forms: ReturnType<typeof definePolygonsFormats> }
   record: RecordAdvisory
   readRules: ReadRules
 }
 
 export async function polygonRoutes(app: App, options: PolygonOptions): Promise<void> {
-  const { lookup, advisors, schemas, many, readRules } = options
   app.decorateRequest('polygon', null)
   app.addContentTypeParser<Buffer>(GEOJSON_TYPE, { parseAs: 'buffer' }, jsonReader(app))
 
-  for (const endpoint of schemas) {
+  for (const endpoint of options.schemas) {
     app.route({ ...polygonRoute(endpoint, options), bodyLimit: app.config.BODY_LIMIT_BYTES })
   }
-  await app.register(manyRoutes, { lookup, ...many, advisors, readRules })
 }
 
 function polygonRoute(

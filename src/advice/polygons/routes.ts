@@ -51,12 +51,13 @@ import {
   refuseQuantities,
 } from '../polygon/answer.ts'
 import type { AreaSelection } from '../polygon/queries.ts'
-import type { ReadRules } from '../quantities/rules.ts'
+import type { ReadRules } from '../quantities/compute.ts'
 import {
+  computeItems,
   type ItemSource,
-  listAreaItems,
+  listAreaTasks,
   listFeatures,
-  listPolygonItems,
+  listPolygonTasks,
   locatePolygons,
   readPolygon,
   refuseUnknownAreas,
@@ -242,8 +243,8 @@ async function answerMany(
       // DHIS2 does not read the reason of a last item, and would take a part for the whole.
       cutAtFault: isDataValueSet,
     }
-    const items = selection ? listAreaItems(source, db, selection) : listPolygonItems(source, polygons)
-    const pieces = writeItems(writer, eachCounted(items, count), { pause })
+    const tasks = selection ? listAreaTasks(source, db, selection) : listPolygonTasks(source, polygons)
+    const pieces = writeItems(writer, eachCounted(computeItems(source, tasks), count), { pause })
     return { releases: listReleaseCodes(sources), first: await pieces.next(), pieces }
   }
   const { releases, first, pieces } = await lookup.inRelease(series, begin, wait)

@@ -113,31 +113,20 @@ export function requireMembers(
   throw new ApiError('INVALID_PARAMETERS', `${message}.`, [detail])
 }
 
-interface AreaUnit {
-  squareMetres: Decimal
-  /** The source of its size. */
-  source: string
-}
-
 const metres = (digits: bigint, scale = 0): Decimal => ({ digits, scale })
 
 /**
- * Units of area: those with one agreed size, and the timad, which has one here. Units whose size differs from place to
- * place or from crop to crop, such as the massa, the rope and the pole, are missing.
+ * Units in square metres. Those whose size differs from place to place or from crop to crop, such as the massa, the rope
+ * and the pole, are missing.
  */
-export const AREA_UNITS: Readonly<Record<AreaUnitName, AreaUnit>> = {
-  ha: { squareMetres: metres(10_000n), source: 'SI Brochure, table 8' },
-  m2: { squareMetres: metres(1n), source: 'SI' },
-  are: { squareMetres: metres(100n), source: 'a hundredth of a hectare' },
-  acre: {
-    squareMetres: metres(40_468_564_224n, 7),
-    source: 'the international acre: 4,840 square yards of 0.9144 m (agreement of 1959)',
-  },
-  timad: {
-    squareMetres: metres(2500n),
-    source:
-      'by definition: in Ethiopia a quarter of a hectare, as often reckoned; surveys have a factor a district',
-  },
+export const AREA_UNITS: Readonly<Record<AreaUnitName, Decimal>> = {
+  ha: metres(10_000n),
+  m2: metres(1n),
+  are: metres(100n),
+  // The international acre of 1959: 4,840 square yards of 0.9144 m.
+  acre: metres(40_468_564_224n, 7),
+  // By definition a quarter of a hectare, as often reckoned in Ethiopia; surveys have a factor a district.
+  timad: metres(2500n),
 }
 
 /** Other names of those units. */
@@ -335,7 +324,7 @@ function refuseLongTexts(request: QuantityRequest): void {
 export function readFieldArea(field: string, sent: unknown, unit: AreaUnitName): FieldArea {
   const limit = { zero: false, maximum: 1e12 }
   const value = readNumber(field, sent, limit)
-  const size = hectares(times(value, AREA_UNITS[unit].squareMetres))
+  const size = hectares(times(value, AREA_UNITS[unit]))
   if (isAbove(size, QUANTITY_LIMITS.hectares)) {
     throw ApiError.invalid(field, `must be at most ${QUANTITY_LIMITS.hectares} ha`)
   }
