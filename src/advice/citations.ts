@@ -14,23 +14,10 @@ import { entityTag } from '#src/http/entity-tags.ts'
 import { negotiate } from '#src/http/formats.ts'
 import { type Cell, code, type Html, paragraph, renderCells, sendPage } from '#src/http/plain-page.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
-import type { ReadRules } from './quantities/rules.ts'
+import { isObject } from '#src/lib/collections.ts'
+import type { ReadRules } from './quantities/compute.ts'
 
-/** The request that repeats an answer from its releases. */
-interface Verification {
-  method: 'POST'
-  url: string
-  /** The bytes of the answer depend on these. */
-  headers: Record<string, string>
-  body: Record<string, unknown>
-  token: boolean
-  sha256: string
-}
-
-/**
- * Whether the service accepts a shared request with its releases named: it may refuse quantities that an older version
- * accepted. The releases may be missing.
- */
+/** Whether the service accepts a shared request: it may refuse quantities that an older version accepted. */
 async function isAccepted(
   readRules: ReadRules,
   { list }: Products,
@@ -49,11 +36,7 @@ async function isAccepted(
   }
 }
 
-/**
- * An item of a history for the public.
- *
- * @param root of the service's addresses, without a slash at the end
- */
+/** An item of a history for the public. @param root of the service's addresses, without a slash at the end */
 function makeCitation(shared: SharedItem, root: string, products: Products, accepted: boolean) {
   const { token, shared_at, answered_at, kind, product, releases, request, answer } = shared
   return {
@@ -72,8 +55,7 @@ function makeCitation(shared: SharedItem, root: string, products: Products, acce
 
 type Citation = ReturnType<typeof makeCitation>
 
-/** The command that prints the checksum of the answer. */
-function formatCommand({ url, headers, body, token }: Verification): string {
+function formatCommand({ url, headers, body, token }: NonNullable<Citation['verify']>): string {
   const sent = Object.entries(headers).map(([name, value]) => `-H '${name}: ${value}'`)
   const authorization = token ? ' \\\n  -H "Authorization: Bearer $TOKEN"' : ''
   return `curl -s ${quote(url)} ${sent.join(' ')}${authorization} \\\n  -d ${quote(JSON.stringify(body))} | sha256sum`
@@ -88,14 +70,15 @@ function makeVerification(
   { kind, product, codes, request, answer }: SharedItem,
   root: string,
   { list }: Products,
-): Verification | null {
+) {
   const ofAll = product === ALL_PRODUCTS
   // Compositions of inputs are those of today.
   if (request.nutrients === true || request.nutrients === 'true') return null
   const path = ofAll ? 'point' : kind === 'point' ? `${product}/point` : product
   return {
-    method: 'POST',
+    method: 'POST' as const,
     url: `${root}/advisory/${path}`,
+    // The bytes of the answer depend on these.
     headers: {
       'Content-Type': 'application/json',
       Accept: 'application/json',
@@ -136,6 +119,8 @@ function withoutAge(answer: Record<string, unknown>): Record<string, unknown> {
   )
 }
 
+const RELEASE_COLUMNS = ['release', 'state', 'source', 'licence', 'checksum'] as const
+
 function sendCitation(reply: FastifyReply, citation: Citation): FastifyReply {
   const { product, answer, answered_at, url, releases, verify } = citation
   const { location } = answer as unknown as RecordedAnswer
@@ -148,14 +133,8 @@ function sendCitation(reply: FastifyReply, citation: Citation): FastifyReply {
       ),
       ...Object.entries(answer).flatMap(([name, part]) => formatSection(name, part)),
       renderCells(
-        ['release', 'state', 'source', 'licence', 'checksum'],
-        releases.map(({ release, state, source, licence, checksum }) => [
-          release,
-          state,
-          source,
-          licence,
-          checksum,
-        ]),
+        RELEASE_COLUMNS,
+        releases.map((release) => RELEASE_COLUMNS.map((column) => release[column])),
       ),
       ...(verify
         ? [
@@ -172,10 +151,10 @@ function sendCitation(reply: FastifyReply, citation: Citation): FastifyReply {
 
 /** The entries of a product as a table; of all products, those of each. */
 function formatSection(name: string, part: unknown): Html[] {
-  if (Array.isArray(part) && part.length > 0 && name.endsWith('_data')) return [formatTable(part)]
-  if (typeof part !== 'object' || part === null || Array.isArray(part)) return []
+  if (Array.isArray(part)) return part.length > 0 && name.endsWith('_data') ? [formatTable(part)] : []
+  if (!isObject(part)) return []
   return Object.entries(part).flatMap(([inner, entries]) =>
-    Array.isArray(entries) && inner.endsWith('_data') && entries.length > 0 ? [formatTable(entries)] : [],
+    Array.isArray(entries) ? formatSection(inner, entries) : [],
   )
 }
 
@@ -194,10 +173,8 @@ const MEDIA_TYPES = ['application/json', 'text/html'] as const
 
 const NOTHING = 'Nothing is shared at this address, or not any more.'
 
-/** The end of an address. */
 const TOKEN = /^[\w-]{24}$/
 
-/** Shared items, at addresses of their own. */
 export async function citations(app: App, { readRules }: { readRules: ReadRules }): Promise<void> {
   const { products } = app
   const { citation, components } = defineSharingSchemas(products.list)

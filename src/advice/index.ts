@@ -16,11 +16,11 @@ import type { PublishedRelease } from '#src/lookup/releases.ts'
 import { batchRoutes } from './batch/routes.ts'
 import { pointRoutes } from './point/routes.ts'
 import type { Advisors } from './polygon/advisors.ts'
+import { POLYGON_FORMATS } from './polygon/answer.ts'
 import { polygonRoutes } from './polygon/routes.ts'
-import { POLYGON_FORMATS } from './polygons/items.ts'
-import type { ReadRules } from './quantities/rules.ts'
+import { manyRoutes } from './polygons/routes.ts'
+import type { ReadRules } from './quantities/compute.ts'
 
-/** Shows what the look-up has in memory, and what it does at the database. */
 function observeLookup(metrics: Metrics, { state }: Lookup): void {
   metrics.observe('agro_tile_cache_tiles', () => state().cache.tiles)
   metrics.observe('agro_tile_cache_bytes', () => state().cache.bytes)
@@ -73,15 +73,11 @@ function findNewest(releases: PublishedRelease[]): number {
 
 interface AdvisoryOptions {
   lookup: Lookup
-  /** For polygons and areas. */
   advisors: Advisors
-  /** Records what callers with a token are answered. */
   record: RecordAdvisory
-  /** What quantities are computed by. */
   readRules: ReadRules
 }
 
-/** The advisory endpoints: what the published releases say about a place. */
 export async function advisory(app: App, options: AdvisoryOptions): Promise<void> {
   const { lookup, advisors, record, readRules } = options
   const { list: products } = app.products
@@ -106,5 +102,54 @@ export async function advisory(app: App, options: AdvisoryOptions): Promise<void
   app.metrics.observe('agro_queue_waiting', app.turns.waiting, { queue: 'slices' })
   pointRoutes(app, points, allProducts.response, { lookup, record, readRules })
   await app.register(batchRoutes, { lookup, schemas: batches, forms, readRules })
-  await app.register(polygonRoutes, { lookup, advisors, schemas: polygons, many, record, readRules })
+  await app.register(polygonRoutes, { lookup, advisors, schemas: polygons, record, readRules })
+  await app.register(manyRoutes, { lookup, advisors, readRules, ...many })
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Sends points to this process before its first request. A failure only makes the first answers slower. */
+    warmUp(): Promise<void>
+  }
+}
+
+const WARM_UP_MS = 1500
+
+/** Enough points for V8 to compile the code, and few enough places that their tiles are in memory. */
+const MOST_POINTS = 3000
+const MOST_PLACES = 100
+
+/** Parts of the width and height of a grid: some place of a country with a ragged border has values. */
+const PARTS = [0.3, 0.5, 0.7]
+
+/** Sends points of the published releases to this process, so that V8 compiles the code of frequent requests. */
+export async function warmUp(app: App, lookup: Lookup): Promise<void> {
+  try {
+    const { published } = await lookup.current()
+    const requests = published.flatMap((release) => requestsFor(release, app.config.BASE_PATH))
+    if (requests.length > 0) await app.sendWarmUp(repeat(requests.slice(0, MOST_PLACES)), WARM_UP_MS)
+  } catch (error) {
+    app.logFailure(error, 'no points could be asked for before the first request')
+  }
+}
+
+function* repeat(requests: string[]): Generator<string> {
+  for (let point = 0; point < MOST_POINTS; point++) yield requests[point % requests.length] as string
+}
+
+function requestsFor(release: PublishedRelease, base: string): string[] {
+  const { product, countryCode, cropCode, coverages } = release
+  const crop = cropCode === null ? {} : { crop: cropCode }
+  return coverages.slice(0, 1).flatMap(({ extent: [west, south, east, north] }) =>
+    PARTS.flatMap((across) =>
+      PARTS.map((up) => {
+        const place = { lat: south + up * (north - south), lng: west + across * (east - west) }
+        const body = JSON.stringify({ ...place, ...crop, country_code: countryCode })
+        return (
+          `POST ${base}/advisory/${product}/point HTTP/1.1\r\nhost: localhost\r\n` +
+          `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+        )
+      }),
+    ),
+  )
 }

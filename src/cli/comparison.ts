@@ -5,12 +5,9 @@ import {
   compareReleases,
   computingAlone,
   DEFAULT_THRESHOLD,
-  TooManyAreas,
-  usualLevel,
-  whyIncomparable,
+  Incomparable,
 } from '#src/advice/comparison/compare.ts'
 import * as figures from '#src/advice/comparison/figures.ts'
-import { findLevels } from '#src/advice/comparison/queries.ts'
 import {
   findPredecessor,
   findPublished,
@@ -21,7 +18,7 @@ import {
 import type { Database } from '#src/data/client.ts'
 import { CHECK_NAMES, type CheckName, type ReleaseIssue } from '#src/data/rights.ts'
 import { inTransaction } from '#src/data/sql.ts'
-import { noAreas, OperatorError } from '#src/errors.ts'
+import { ApiError, OperatorError } from '#src/errors.ts'
 import { type Leniency, refusingChecks } from '#src/ingest/checks/index.ts'
 import { type Publishing, publishChecked } from '#src/ingest/publish.ts'
 import { shortNumber } from '#src/lib/round.ts'
@@ -92,23 +89,21 @@ async function compareForOperator(
   after: ReleaseRow,
   { level, threshold, exact = false }: ComparingOptions,
 ): Promise<Comparison> {
-  const incomparable = whyIncomparable(before, after)
-  if (incomparable) throw new OperatorError(incomparable)
-  const { name, levels } = await findLevels(database.reader, after.countryCode)
-  if (level !== undefined && !levels.includes(level)) {
-    throw new OperatorError(noAreas({ name, levels }, level).message)
-  }
   return compareReleases(
     computingAlone(database),
     database.reader,
-    { before: before.id, after: after.id, country: { code: after.countryCode, name } },
-    { level: level ?? usualLevel(levels), threshold, exact },
+    before,
+    after,
+    { level, threshold, exact },
     progressLine('comparing'),
   ).catch(refuse)
 }
 
 function refuse(error: unknown): never {
-  if (error instanceof TooManyAreas) throw new OperatorError(`--level ${error.rule}.`)
+  if (error instanceof ApiError) throw new OperatorError(error.message)
+  if (error instanceof Incomparable) {
+    throw new OperatorError(`${error.field === 'level' ? '--level ' : ''}${error.rule}.`)
+  }
   if (!(error instanceof ReplacedMeanwhile)) throw error
   throw new OperatorError('A release or an area was deleted meanwhile: compare them again.')
 }

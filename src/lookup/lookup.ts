@@ -5,9 +5,8 @@ import { type ClientKey, createLimiter, EVERYBODY, type Limiter } from '#src/lib
 import { fillMissing } from '#src/lib/promises.ts'
 import { type Pauses, retry } from '#src/lib/retry.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
-import { createAreaFinder } from './areas.ts'
 import { createPixelReader, type PixelReader } from './pixels.ts'
-import { createRequestLocator } from './places.ts'
+import { createAreaFinder, createRequestLocator } from './places.ts'
 import type { Position } from './queries.ts'
 import { createReasons } from './reasons.ts'
 import {
@@ -39,9 +38,11 @@ export type WorkInRelease<Result> = (
 /** New attempts after replacements in a row, as only a large import causes. */
 const REPLACEMENTS: Pauses = [0, 0, 0, 0]
 
+const atOnce: Wait = (step) => step()
+
 /** Decides which release answers: the one that a request names, or else the published one of its series. */
 function createAnswering(snapshots: Snapshots, pinned: PinnedReleases, limiter: Limiter) {
-  function inSnapshot<Result>(work: WorkInSnapshot<Result>, wait: Wait = (step) => step()): Promise<Result> {
+  function inSnapshot<Result>(work: WorkInSnapshot<Result>, wait: Wait): Promise<Result> {
     let find: () => Promise<Snapshot> = snapshots.current
     const attempt = async () => {
       const snapshot = await wait(find)
@@ -52,10 +53,9 @@ function createAnswering(snapshots: Snapshots, pinned: PinnedReleases, limiter: 
   }
 
   /** A named release that is gone or elsewhere is loaded again, which gives the reason. */
-  function inNamed<Result>(code: string, work: WorkInRelease<Result>, wait: Wait | undefined) {
+  function inNamed<Result>(code: string, work: WorkInRelease<Result>, wait: Wait) {
     return inSnapshot(async (snapshot) => {
-      const find = () => pinned.find(snapshot, code)
-      const { release } = await (wait ? wait(find) : find())
+      const { release } = await wait(() => pinned.find(snapshot, code))
       try {
         return await work(snapshot, release)
       } catch (error) {
@@ -65,38 +65,19 @@ function createAnswering(snapshots: Snapshots, pinned: PinnedReleases, limiter: 
     }, wait)
   }
 
-  /**
-   * Does work in the release of a series: the one place that decides which that is. Where it is replaced meanwhile, the
-   * work begins anew in its successor.
-   *
-   * @throws {ApiError} OVERLOADED after several replacements; the errors of `releaseOf`
-   */
+  /** Does work in the release of a series, and anew in its successor. @throws {ApiError} OVERLOADED after several */
   const inRelease = <Result>(
     series: RequestedSeries,
     work: WorkInRelease<Result>,
-    wait?: Wait,
+    wait: Wait = atOnce,
   ): Promise<Result> =>
     series.release === undefined
       ? inSnapshot((snapshot) => work(snapshot, snapshot.releaseOf(series)), wait)
       : inNamed(series.release, work, wait)
 
   return {
-    /**
-     * Undefined where none is published for the series.
-     *
-     * @throws {ApiError} NOT_FOUND or RELEASE_GONE for a named release
-     */
-    async releaseOf(series: RequestedSeries): Promise<PublishedRelease | undefined> {
-      const snapshot = await snapshots.current()
-      if (series.release === undefined) return snapshot.releaseOf(series)
-      return (await pinned.find(snapshot, series.release)).release
-    },
     inRelease,
-    /**
-     * `inRelease` for work of batchers.
-     *
-     * @throws {ApiError} OVERLOADED beyond DATABASE_QUEUE_LIMIT, half of which a network has at most
-     */
+    /** For work of batchers. @throws {ApiError} OVERLOADED beyond DATABASE_QUEUE_LIMIT */
     inReleaseQueued: <Result>(
       series: RequestedSeries,
       clientKey: ClientKey,
@@ -105,36 +86,36 @@ function createAnswering(snapshots: Snapshots, pinned: PinnedReleases, limiter: 
     ): Promise<Result> => limiter.run(clientKey, () => inRelease(series, work, wait)),
     /** The same for several series. */
     inSnapshotQueued: <Result>(clientKey: ClientKey, work: WorkInSnapshot<Result>): Promise<Result> =>
-      limiter.run(clientKey, () => inSnapshot(work)),
+      limiter.run(clientKey, () => inSnapshot(work, atOnce)),
   }
 }
 
 /** Reads values of releases in memory, or through batchers. */
 function createValueReader(readerOf: (release: PublishedRelease) => PixelReader) {
+  /** The stored pixel of each grid. @throws {ReplacedMeanwhile} where the release was deleted */
   const storedAt = (release: PublishedRelease, position: Position): Promise<StoredPixels[]> =>
     Promise.all(release.coverages.map((coverage) => readerOf(release).read(coverage, position)))
 
   const valuesOfPoint = async (release: PublishedRelease, position: Position) =>
     assembleValues(release.layers, await storedAt(release, position))
 
-  const valuesFromMemory = (release: PublishedRelease, position: Position) =>
-    valuesInMemory(readerOf(release), release, position)
+  /** Hit path; null without any value, undefined for a miss. */
+  function valuesFromMemory(release: PublishedRelease, position: Position): LayerValues | null | undefined {
+    const reader = readerOf(release)
+    const found: StoredPixels[] = []
+    for (const coverage of release.coverages) {
+      const stored = reader.fromMemory(coverage, position)
+      if (stored === undefined) return undefined
+      found.push(stored)
+    }
+    return assembleValues(release.layers, found)
+  }
 
   return {
-    /**
-     * The stored pixel of each grid.
-     *
-     * @throws {ReplacedMeanwhile} where the release was deleted
-     */
     storedAt,
     valuesOfPoint,
-    /** Hit path; null without any value, undefined for a miss. */
     valuesFromMemory,
-    /**
-     * Values in the order of the positions; null without any. For work in `inRelease`.
-     *
-     * @throws {ReplacedMeanwhile} where the release was deleted
-     */
+    /** Values in the order of the positions; null without any. @throws {ReplacedMeanwhile} */
     valuesAt: (release: PublishedRelease, positions: Position[]): Promise<(LayerValues | null)[]> =>
       fillMissing(
         positions.map((position) => valuesFromMemory(release, position)),
@@ -164,10 +145,7 @@ const ARCHIVE_MB = 4
 
 type LookupSources = Pick<App, 'database' | 'tiles' | 'config' | 'products'>
 
-/**
- * Looks up values of published releases; one look-up, with its caches, serves all requests. A point has two paths: the hit
- * path in memory, which never waits, and the miss path through batchers and the database.
- */
+/** A point has two paths: the hit path in memory, which never waits, and the miss path through batchers. */
 export function createLookup({ database, tiles, config, products }: LookupSources) {
   const { kind, reader } = database
   const concurrency = CONCURRENT_QUERIES[kind]
@@ -198,11 +176,7 @@ export function createLookup({ database, tiles, config, products }: LookupSource
     async publishedRelease(code: string): Promise<PublishedRelease | undefined> {
       return (await snapshots.current()).published.find((release) => release.code === code)
     },
-    /**
-     * The release with a code, published or not.
-     *
-     * @throws {ApiError} NOT_FOUND, or RELEASE_GONE where it was deleted
-     */
+    /** The release with a code, published or not. @throws {ApiError} NOT_FOUND, or RELEASE_GONE where it was deleted */
     namedRelease: async (code: string): Promise<PinnedRelease> =>
       pinned.find(await snapshots.current(), code),
     /** Hit path; undefined for a miss. */
@@ -215,11 +189,7 @@ export function createLookup({ database, tiles, config, products }: LookupSource
       if (found === undefined) return undefined
       return found ? { release, values: found } : reasons.noValueFromMemory(snapshot, series, position)
     },
-    /**
-     * Both paths.
-     *
-     * @throws {ApiError} OVERLOADED where too many wait
-     */
+    /** Miss path. @throws {ApiError} OVERLOADED where too many wait */
     advise: (series: RequestedSeries, position: Position, clientKey = EVERYBODY): Promise<PointOutcome> =>
       answering.inReleaseQueued(series, clientKey, async (snapshot, release) => {
         if (!release) return reasons.noRelease(snapshot, { ...series, ...position }, 'point')
@@ -234,18 +204,4 @@ export function createLookup({ database, tiles, config, products }: LookupSource
       queue: limiter.state(),
     }),
   }
-}
-
-function valuesInMemory(
-  pixels: PixelReader,
-  release: PublishedRelease,
-  position: Position,
-): LayerValues | null | undefined {
-  const found: StoredPixels[] = []
-  for (const coverage of release.coverages) {
-    const stored = pixels.fromMemory(coverage, position)
-    if (stored === undefined) return undefined
-    found.push(stored)
-  }
-  return assembleValues(release.layers, found)
 }

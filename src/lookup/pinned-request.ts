@@ -17,25 +17,12 @@ interface PinningRequest {
 }
 
 /**
- * Fills in country, crop and month of the release that a request names. Only admins find releases that never were
- * published.
+ * Fills in country, crop and month of the release that a request names: of one for each product, separated by commas.
+ * Only admins find releases that never were published.
  *
  * @throws {ApiError} NOT_FOUND, RELEASE_GONE, or INVALID_PARAMETERS where the release contradicts the request
  */
 export async function withReleaseNamed<Request extends PinningRequest>(
-  lookup: Lookup,
-  product: ProductDefinition,
-  request: Request,
-  call: FastifyRequest,
-  reply: FastifyReply,
-): Promise<Request> {
-  if (request.release === undefined) return request
-  const release = await releaseNamed(lookup, request.release.trim(), call, reply)
-  return filledIn(lookup, request, [product], [release])
-}
-
-/** The same for all products: the request may list a release of each. */
-export async function withReleasesNamed<Request extends PinningRequest>(
   lookup: Lookup,
   products: readonly ProductDefinition[],
   request: Request,
@@ -43,7 +30,7 @@ export async function withReleasesNamed<Request extends PinningRequest>(
   reply: FastifyReply,
 ): Promise<Request> {
   if (request.release === undefined) return request
-  const codes = splitCodes(request.release)
+  const codes = products.length === 1 ? [request.release.trim()] : splitCodes(request.release)
   if (codes.length > products.length) throw oneOfEach()
   const releases: PublishedRelease[] = []
   for (const code of codes) releases.push(await releaseNamed(lookup, code, call, reply))
@@ -58,7 +45,6 @@ export function splitCodes(list: string): string[] {
     .filter((code) => code !== '')
 }
 
-/** @throws {ApiError} NOT_FOUND, also for a release that never was published without an admin; RELEASE_GONE */
 export async function releaseNamed(
   lookup: Lookup,
   code: string,
@@ -104,7 +90,6 @@ async function filledIn<Request extends PinningRequest>(
   return filled
 }
 
-/** The request contradicts the release that it names. */
 export function contradicts(field: string, rule: string, code: string, what: string): ApiError {
   return ApiError.invalid(field, `must be ${rule}: ${code} is of ${what}`)
 }

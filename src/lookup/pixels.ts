@@ -63,7 +63,6 @@ export function createTileCache(limitBytes: number) {
 }
 
 interface PixelIndex {
-  /** Of the tile. */
   key: number
   column: number
   row: number
@@ -101,7 +100,6 @@ function locateTile({ id, firstTile, tileColumns }: NumberedCoverage, key: numbe
 /** Tiles have some kilobytes each, and their hexadecimal digits are decoded in the event loop. */
 const TILES_PER_QUERY = 100
 
-/** Pixels without a tile. */
 const NOTHING: StoredPixels = []
 
 /** Loads tiles of a store into a cache. */
@@ -116,11 +114,7 @@ function createTileLoader(store: TileStore, cache: TileCache, concurrency: numbe
   })
 
   return {
-    /**
-     * Reads a pixel of a missing tile; concurrent requests share one query.
-     *
-     * @throws {ReplacedMeanwhile} where the coverage was deleted
-     */
+    /** Concurrent requests share one query. @throws {ReplacedMeanwhile} where the coverage was deleted */
     async read(coverage: NumberedCoverage, place: PixelIndex): Promise<StoredPixels> {
       const { key } = place
       const bytes = requireExisting(await askTile(locateTile(coverage, key)))
@@ -149,7 +143,6 @@ function pixelIn({ width, bands, pixels }: Tile, { column, row }: PixelIndex): S
 interface PixelReaderOptions {
   /** Bytes of tiles in memory; 0 for none. */
   cacheBytes: number
-  /** Queries at the same time. */
   concurrency: number
 }
 
@@ -223,13 +216,11 @@ export function createPixelReader(
       /** Pixels of projected grids with tiles in files. */
       cells: askCells.state(),
       tiles: loaders.postgis.state(),
-      /** Tiles in files. */
       granules: loaders.files.state(),
     }),
   }
 }
 
-/** Positions at a time. */
 const PIECE = 5000
 
 interface ReleaseValue {
@@ -237,11 +228,7 @@ interface ReleaseValue {
   value: number
 }
 
-/**
- * The layers of a release with a value at each position, in the order of positions.
- *
- * @throws {ReplacedMeanwhile} where the release was deleted
- */
+/** The layers with a value at each position. @throws {ReplacedMeanwhile} where the release was deleted */
 export async function valuesInRelease(
   database: Database,
   product: ProductDefinition,

@@ -1,8 +1,20 @@
+import type { Kysely } from 'kysely'
 import type { PointRequest } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { Country } from '#src/catalog/reference-queries.ts'
-import { type AreaFinder, firstCountryOf } from './areas.ts'
-import type { Position } from './queries.ts'
+import type { Tables } from '#src/data/tables.ts'
+import { createBatcher } from '#src/lib/batcher.ts'
+import { Cache } from '#src/lib/cache.ts'
+import { type BoundedPolygon, boundedPolygon, clip, isWithinAny, type Rings } from '#src/raster/rings.ts'
+import { decodeMultiPolygon } from '#src/raster/tiles.ts'
+import {
+  type Area,
+  type CellToFind,
+  type FoundCell,
+  findAreasAt,
+  findAreasInCells,
+  type Position,
+} from './queries.ts'
 import {
   makeReleaseMembers,
   type PublishedRelease,
@@ -11,6 +23,215 @@ import {
   readSeries,
 } from './releases.ts'
 import type { Snapshot, Snapshots } from './snapshot.ts'
+
+interface AreaCell {
+  /** Areas of the whole cell. */
+  throughout: readonly Area[]
+  /** Areas of a part of the cell. */
+  partly: { area: Area; polygons: BoundedPolygon[] }[]
+  /** Country of the whole cell, null for none; undefined for several. */
+  country: string | null | undefined
+  bytes: number
+}
+
+/** Caches cells by number, bounded in bytes, of the loaded boundaries. */
+function createAreaCells(limit: number) {
+  const cells = new Cache<number, AreaCell>('area cells', { maxSize: limit, sizeOf: ({ bytes }) => bytes })
+  /** Many cells share areas. */
+  const areas = new Map<number, Area>()
+  /** Versions of the boundaries of the cells, and of those before, which long calls may still use. */
+  let current: string | undefined
+  let replaced: string | undefined
+
+  function beginAnew(boundaries: string): void {
+    cells.clear()
+    areas.clear()
+    replaced = current
+    current = boundaries
+  }
+
+  function sharedArea(area: Area): Area {
+    const stored = areas.get(area.id)
+    if (!stored) areas.set(area.id, area)
+    return stored ?? area
+  }
+
+  return {
+    /** Cells of other boundaries are forgotten. */
+    get(number: number, boundaries: string): AreaCell | undefined {
+      if (boundaries !== current && boundaries !== replaced) beginAnew(boundaries)
+      return boundaries === current ? cells.get(number) : undefined
+    },
+    /** @param boundaries of the query; a cell of other than the current ones is not stored */
+    record(number: number, cell: AreaCell, boundaries: string): void {
+      // A restored backup has the boundaries before.
+      if (boundaries === replaced) beginAnew(boundaries)
+      if (boundaries !== current) return
+      const throughout = cell.throughout.map(sharedArea)
+      const partly = cell.partly.map(({ area, polygons }) => ({ area: sharedArea(area), polygons }))
+      cells.set(number, { ...cell, throughout, partly })
+    },
+    state: () => ({ cells: cells.statistics().entries, bytes: cells.size }),
+  }
+}
+
+export type AreaFinder = ReturnType<typeof createAreaFinder>
+
+/** Cells of a degree of longitude and of latitude: they are about 7 km wide. */
+const PER_DEGREE = 16
+
+/** Degrees around a cell at which shapes are cut. */
+const BEYOND = 1 / 1024
+
+/** Numbers of a row of cells. */
+const COLUMNS = 360 * PER_DEGREE + 1
+
+/** All cells of Rwanda, with four levels of real areas, take 8 MB. */
+const CACHE_BYTES = 32_000_000
+
+/** Some milliseconds of the database. */
+const CELLS_PER_QUERY = 50
+const PLACES_PER_QUERY = 200
+
+/** Measured memory of a cell beside its shapes, of a polygon beside its rings, of a ring beside its numbers. */
+const CELL_BYTES = 400
+const POLYGON_BYTES = 230
+const RING_BYTES = 310
+
+interface NumberedCell extends CellToFind {
+  number: number
+}
+
+/**
+ * Finds the administrative areas of all levels at a position, borders included, in no order. A cell has its areas, and the
+ * shapes of those that do not cover it. Within centimetres of an edge PostGIS decides.
+ *
+ * @param concurrency queries at the same time, of each kind
+ */
+export function createAreaFinder(db: Kysely<Tables>, concurrency: number, cacheBytes = CACHE_BYTES) {
+  const cells = createAreaCells(cacheBytes)
+
+  // No single cell or place makes a query fail.
+  const common = { concurrency, failsAll: () => true }
+  const askCell = createBatcher({
+    ...common,
+    run: (asked: NumberedCell[]) => findAreasInCells(db, asked),
+    batch: CELLS_PER_QUERY,
+    keyOf: ({ number }) => number,
+  })
+  const askPlace = createBatcher({
+    ...common,
+    run: (places: Position[]) => findAreasAt(db, places),
+    batch: PLACES_PER_QUERY,
+  })
+
+  async function load(numbered: NumberedCell): Promise<AreaCell> {
+    const found = await askCell(numbered)
+    const cell = createCell(numbered, found)
+    // Boundaries may have been loaded meanwhile, or not have arrived at a replica.
+    cells.record(numbered.number, cell, found.boundaries)
+    return cell
+  }
+
+  return {
+    /** Undefined for a miss. @param boundaries version; cells of others are forgotten */
+    fromMemory(position: Position, boundaries: string): readonly Area[] | undefined {
+      const cell = cells.get(numberCell(position), boundaries)
+      return cell && areasAt(cell, position)
+    },
+    /** Null for no country, undefined for a miss; on a border the country of lowest code. */
+    countryFromMemory(position: Position, boundaries: string): string | null | undefined {
+      const cell = cells.get(numberCell(position), boundaries)
+      if (cell && cell.country !== undefined) return cell.country
+      const areas = cell && areasAt(cell, position)
+      return areas && firstCountryOf(areas)
+    },
+    /** From memory or the database; concurrent requests share one query. */
+    async find(position: Position, boundaries: string): Promise<readonly Area[]> {
+      const stored = cells.get(numberCell(position), boundaries)
+      const cell = stored ?? (await load(cellAround(position)))
+      return areasAt(cell, position) ?? askPlace(position)
+    },
+    state: () => ({
+      ...cells.state(),
+      askingCells: askCell.state(),
+      askingPlaces: askPlace.state(),
+    }),
+  }
+}
+
+export function listDistinctCountries(areas: readonly Area[]): string[] {
+  return [...new Set(areas.map(({ countryCode }) => countryCode))].sort()
+}
+
+/** Of several countries that of lowest code; null without any. */
+export function firstCountryOf(areas: readonly Area[]): string | null {
+  return listDistinctCountries(areas)[0] ?? null
+}
+
+/** The areas of a cell at a position; undefined near to an edge. */
+function areasAt(
+  { throughout, partly }: AreaCell,
+  { longitude, latitude }: Position,
+): readonly Area[] | undefined {
+  if (partly.length === 0) return throughout
+  const found = [...throughout]
+  for (const { area, polygons } of partly) {
+    const within = isWithinAny(polygons, longitude, latitude)
+    if (within === undefined) return undefined
+    if (within) found.push(area)
+  }
+  return found
+}
+
+/** The cut of the shapes is far from all positions of the cell. */
+function createCell({ west, south, degrees }: CellToFind, { areas }: FoundCell): AreaCell {
+  const around = {
+    west: west - BEYOND,
+    south: south - BEYOND,
+    east: west + degrees + BEYOND,
+    north: south + degrees + BEYOND,
+  }
+  const clipped = (rings: Rings) => rings.map((ring) => clip(ring, around)).filter(({ length }) => length > 0)
+  const throughout: Area[] = []
+  const partly: AreaCell['partly'] = []
+  let bytes = CELL_BYTES
+  for (const { shape, ...area } of areas) {
+    if (shape === null) {
+      throughout.push(area)
+    } else {
+      const polygons = decodeMultiPolygon(shape)
+        .map(clipped)
+        .filter(({ length }) => length > 0)
+        .map(boundedPolygon)
+      partly.push({ area, polygons })
+      bytes += measureBytes(polygons)
+    }
+  }
+  const all = [...throughout, ...partly.map(({ area }) => area)]
+  const isOfOne = listDistinctCountries(all).length === listDistinctCountries(throughout).length
+  return { throughout, partly, country: isOfOne ? firstCountryOf(throughout) : undefined, bytes }
+}
+
+function measureBytes(polygons: BoundedPolygon[]): number {
+  return polygons.reduce(
+    (sum, { rings }) => rings.reduce((of, ring) => of + RING_BYTES + ring.byteLength, sum + POLYGON_BYTES),
+    0,
+  )
+}
+
+function numberCell({ longitude, latitude }: Position): number {
+  return Math.floor(latitude * PER_DEGREE) * COLUMNS + Math.floor(longitude * PER_DEGREE)
+}
+
+function cellAround(position: Position): NumberedCell {
+  return {
+    number: numberCell(position),
+    west: Math.floor(position.longitude * PER_DEGREE) / PER_DEGREE,
+    south: Math.floor(position.latitude * PER_DEGREE) / PER_DEGREE,
+    degrees: 1 / PER_DEGREE,
+  }
+}
 
 /** Members of a request that its place may fill in. */
 export interface LocatableRequest {
@@ -41,10 +262,7 @@ export function createRequestLocator(
   return {
     countryFromMemory,
     country,
-    /**
-     * Fills in the country of a request without one, and the crop of that country. Outside all countries the request stays
-     * as it is. False for a miss.
-     */
+    /** Fills in the country of a request without one, and its crop. False for a miss. */
     fillFromMemory(request: LocatableRequest, position: Position): boolean {
       if (!needsCountry(request)) return true
       const snapshot = known()
@@ -56,7 +274,6 @@ export function createRequestLocator(
     async fill(request: LocatableRequest, position: Position): Promise<void> {
       if (needsCountry(request)) fillCountry(await country(await current(), position), request)
     },
-    /** Fills in the crop of the country that a request names. */
     async fillCrop(request: LocatableRequest): Promise<void> {
       const { country_code: code, crop } = request
       if (code === undefined || crop !== undefined) return
@@ -70,7 +287,6 @@ export function needsCountry({ country_code, release }: LocatableRequest): boole
   return country_code === undefined && release === undefined
 }
 
-/** Fills in the country of a request, and its crop. */
 export function fillCountry(country: Country | null, request: LocatableRequest): void {
   if (!country) return
   request.country_code = country.code
@@ -79,7 +295,6 @@ export function fillCountry(country: Country | null, request: LocatableRequest):
   if (request.crop === undefined && crop !== undefined) request.crop = crop
 }
 
-/** Member of an answer for the origin of its country. */
 export function sourceMember({ country_source }: LocatableRequest): { country_source?: 'place' } {
   return country_source === undefined ? {} : { country_source }
 }
@@ -88,7 +303,6 @@ export function sourceMember({ country_source }: LocatableRequest): { country_so
 export interface SourceRelease {
   series: RequestedSeries
   release: PublishedRelease | undefined
-  /** Members of each answer. */
   members: ReleaseMembers
 }
 

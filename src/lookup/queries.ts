@@ -18,16 +18,13 @@ export interface LayerLabel {
   decimals: number
 }
 
-/** Members of a release in answers. */
 export interface ReleaseLabels extends Omit<AnsweredRelease, 'forecastMonth' | 'forecastName' | 'stale'> {
   /** ISO date of the first day of the month; null for products without seasons. */
   forecastPeriod: string | null
-  /** Whether its season is over. */
   stale?: boolean
   layers: LayerLabel[]
 }
 
-/** One grid of a release. */
 export interface Coverage {
   id: number
   srid: number
@@ -54,7 +51,6 @@ export interface Layer extends LayerLabel {
 
 export interface Release extends ReleaseLabels, Series {
   id: number
-  /** Of the manifest. */
   source: string
   licence: string
   createdAt: Date
@@ -62,13 +58,9 @@ export interface Release extends ReleaseLabels, Series {
   coverages: Coverage[]
 }
 
-/** Changes with the releases and reference data of answers. */
 export interface PublishedState {
-  /** Of published releases, in order. */
   ids: number[]
-  /** Ids of those with tiles in files. */
   inFiles: number[]
-  /** Versions. */
   boundaries: string
   reference: string
 }
@@ -181,7 +173,6 @@ function parseNumbers(array: string): number[] {
   return array === '{}' ? [] : array.slice(1, -1).split(',').map(Number)
 }
 
-/** Codes of countries with boundaries. */
 export async function listBoundedCountries(db: Kysely<Tables>): Promise<string[]> {
   const rows = await db.selectFrom('boundary_set').select('country_code as code').distinct().execute()
   return rows.map(({ code }) => code)
@@ -237,7 +228,6 @@ export interface CellToFind {
   degrees: number
 }
 
-/** An area that meets a cell. */
 interface AreaInCell extends Area {
   /** Its shape near the cell as a MultiPolygon in well-known binary; null where it covers the cell. */
   shape: Buffer | null
@@ -248,7 +238,6 @@ type AreaOfCell = { ordinal: number; boundaries: string } & (AreaInCell | { id: 
 
 export interface FoundCell {
   areas: AreaInCell[]
-  /** Version. */
   boundaries: string
 }
 

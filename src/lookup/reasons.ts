@@ -3,7 +3,7 @@ import type { Products, Series } from '#schemas/products/define.ts'
 import type { Country } from '#src/catalog/reference-queries.ts'
 import { ApiError, unknownCountry } from '#src/errors.ts'
 import { swapped } from '#src/lib/names.ts'
-import { type AreaFinder, listDistinctCountries } from './areas.ts'
+import { type AreaFinder, listDistinctCountries } from './places.ts'
 import type { PointQuery, Position } from './queries.ts'
 import { countryNamed, listCodes, type Snapshot } from './snapshot.ts'
 
@@ -12,16 +12,12 @@ type Place = 'point' | 'polygon'
 
 /** "yield predictions of wheat for Ethiopia" */
 interface Subject {
-  /** Name of the product's values. */
   values: string
   crop: string | null
   country: string
 }
 
-/**
- * @param month requested, such as 2026-07; null for the newest
- * @param months published
- */
+/** @param month such as 2026-07; null for the newest */
 export function describeNotPublished(
   { values, crop, country }: Subject,
   month: string | null,
@@ -33,32 +29,12 @@ export function describeNotPublished(
     : `No ${what} have been published yet.`
 }
 
-/**
- * @param other name of the country of the place
- * @param working parameters that have an answer there
- */
-function sayOutside(
-  position: Position,
-  what: Place,
-  country: string | undefined,
-  other: string | undefined,
-  working = '',
-): string {
-  const where = other ? `lies in ${other}, not in ${country}${working}` : `lies outside ${country}`
-  return `${namePlace(position, what)} ${where}.`
-}
-
-function sayNoData(values: string, position: Position, what: Place): string {
-  return `${namePlace(position, what)} has no ${values}: the published rasters have no value there.`
-}
-
 function namePlace({ latitude, longitude }: Position, what: Place): string {
   return `The ${what} at latitude ${latitude}, longitude ${longitude}`
 }
 
 export type Reasons = ReturnType<typeof createReasons>
 
-/** Gives the reason where there is no answer. */
 export function createReasons(areas: AreaFinder, products: Products) {
   const withoutCrops = ofSeasonless(products.list, (names) => `it has ${names} only`) || 'it has none'
   const valuesOf = ({ product }: Series) => products.of(product).names.values
@@ -82,10 +58,7 @@ export function createReasons(areas: AreaFinder, products: Products) {
   }
 
   return {
-    /**
-     * Why no release is published for a request: the country, the crop, the month, or none yet. For a point in another
-     * country the sentence names that.
-     */
+    /** Why no release is published: the country, the crop, the month, or none yet. A place may lie in another country. */
     async noRelease(
       snapshot: Snapshot,
       query: Series | PointQuery,
@@ -98,7 +71,10 @@ export function createReasons(areas: AreaFinder, products: Products) {
       const elsewhere = 'longitude' in query ? await otherCountry(snapshot, query, what) : ''
       if (cropCode !== null && !country.crops.includes(cropCode))
         return noSuchCrop(country, withoutCrops, elsewhere)
-      return notPublished(snapshot, { ...query, cropCode }, valuesOf(query), country, elsewhere)
+      const subject = { values: valuesOf(query), crop: cropCode, country: country.name }
+      const month = query.forecastPeriod?.slice(0, 7) ?? null
+      const months = snapshot.periodsOf({ ...query, cropCode }).map((period) => period.slice(0, 7))
+      return new ApiError('NO_RELEASE', describeNotPublished(subject, month, months) + elsewhere)
     },
 
     /** Why a release has no value at a point; undefined for a miss. */
@@ -126,10 +102,6 @@ export function createReasons(areas: AreaFinder, products: Products) {
   }
 }
 
-/**
- * @param withoutCrops clause for a country without crops
- * @param elsewhere another sentence, or none
- */
 function noSuchCrop({ name, crops }: Country, withoutCrops: string, elsewhere: string): ApiError {
   const offer = crops.length > 0 ? `its crops are: ${crops.join(', ')}` : withoutCrops
   const message = `the crop is not available for ${name}`
@@ -138,35 +110,14 @@ function noSuchCrop({ name, crops }: Country, withoutCrops: string, elsewhere: s
   ])
 }
 
-/** @param elsewhere another sentence, or none */
-function notPublished(
-  snapshot: Snapshot,
-  series: Series,
-  values: string,
-  country: Country,
-  elsewhere: string,
-): ApiError {
-  const { cropCode, forecastPeriod } = series
-  const what = { values, crop: cropCode, country: country.name }
-  const month = forecastPeriod?.slice(0, 7) ?? null
-  const months = snapshot.periodsOf(series).map((period) => period.slice(0, 7))
-  return new ApiError('NO_RELEASE', describeNotPublished(what, month, months) + elsewhere)
-}
-
 /** The swapped position of a point outside all countries. Swapped polygons are refused earlier. */
 function positionMeant(codes: readonly string[], position: Position, what: Place): Position | undefined {
   return codes.length === 0 && what === 'point' ? swapped(position) : undefined
 }
 
-/** Codes of the countries of a position, and of the swapped one. */
-interface Countries {
-  codes: readonly string[]
-  codesMeant: readonly string[]
-}
-
 function noValueIn(
   snapshot: Snapshot,
-  { codes, codesMeant }: Countries,
+  { codes, codesMeant }: Record<'codes' | 'codesMeant', readonly string[]>,
   series: Series,
   values: string,
   position: Position,
@@ -178,8 +129,10 @@ function noValueIn(
   const hint = codesMeant.includes(series.countryCode)
     ? ' With lat and lng swapped it would lie there: did you mean lng, lat?'
     : ''
-  const working = other === undefined ? '' : workingCall(snapshot, series, codes[0] as string)
-  return new ApiError('OUTSIDE_COUNTRY', sayOutside(position, what, country, other, working) + hint)
+  const where = other
+    ? `lies in ${other}, not in ${country}${workingCall(snapshot, series, codes[0] as string)}`
+    : `lies outside ${country}`
+  return new ApiError('OUTSIDE_COUNTRY', `${namePlace(position, what)} ${where}.${hint}`)
 }
 
 /** Parameters for a place in another country; empty where that has no release. */
@@ -192,5 +145,6 @@ function workingCall(snapshot: Snapshot, series: Series, countryCode: string): s
 }
 
 function noData(values: string, position: Position, what: Place): ApiError {
-  return new ApiError('NO_DATA', sayNoData(values, position, what))
+  const sentence = `${namePlace(position, what)} has no ${values}: the published rasters have no value there.`
+  return new ApiError('NO_DATA', sentence)
 }

@@ -3,6 +3,7 @@ import type { BatchPoint, SentLabels } from '#schemas/batch.ts'
 import type { ErrorBody } from '#schemas/common.ts'
 import { POINT_DEFAULTS, type PointRequest } from '#schemas/point-request.ts'
 import { isStale, type ProductDefinition, type Series } from '#schemas/products/define.ts'
+import type { TileStoreName } from '#src/data/tables.ts'
 import { AnswerTemplate, TemplatedAnswer } from '#src/history/queries.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { isoMonth, isoMonthNamed, monthAndYear } from '#src/lib/dates.ts'
@@ -35,7 +36,6 @@ export function assembleValues(layers: LayerOfCoverage[], pixels: StoredPixels[]
   return any ? values : null
 }
 
-/** An entry of an answer: the labels of its layer, then its value. */
 export type Entry = Record<string, string | number | null>
 
 /** A new entry with the labels of its layer. Assignments take a fifth of the time of a spread. */
@@ -63,7 +63,6 @@ function createEntries(product: ProductDefinition, release: ReleaseLabels, value
   })
 }
 
-/** Members of an answer for its release, also cells of a table. */
 export type ReleaseMembers = Record<string, string | boolean | null>
 
 export function makeReleaseMembers(release: ReleaseLabels): ReleaseMembers {
@@ -76,7 +75,6 @@ export function makeReleaseMembers(release: ReleaseLabels): ReleaseMembers {
   })
 }
 
-/** Release and entries of a point's answer. */
 export function makePointData(
   product: ProductDefinition,
   release: ReleaseLabels,
@@ -105,11 +103,9 @@ export interface ItemWriter {
   refused(point: UnansweredPoint): string
 }
 
-/** Writes JSON. */
 interface ReleaseWriter extends ItemWriter {
   /** The answer in the form of the history; undefined without a template. */
   templated(point: BatchPoint, values: LayerValues): TemplatedAnswer | undefined
-  /** The release in an answer with others. */
   section(values: LayerValues): string
 }
 
@@ -117,10 +113,7 @@ interface ReleaseWriter extends ItemWriter {
 const PLAIN_LOCATION = `"location":{"name":${JSON.stringify(POINT_DEFAULTS.name)},"lat":`
 const PLAIN_START = `{${PLAIN_LOCATION}`
 
-/**
- * Items are answers of the point endpoint, behind their id. In a section the members of the release are behind the entries,
- * since they may be absent there.
- */
+/** Items are answers of a point, behind their id. In a section the release is behind the entries: it may be absent. */
 export function itemWriter(
   product: ProductDefinition,
   layers: readonly LayerLabel[],
@@ -185,11 +178,7 @@ export function locationStart({ name, lat, lng }: Pick<BatchPoint, 'name' | 'lat
 /** Each template has a row in the database; beyond this number answers are stored whole. */
 const MOST_TEMPLATES = 100
 
-/**
- * The templates of a release, one for each set of layers with values.
- *
- * @param piecesOf the texts around the values of some layers
- */
+/** The templates of a release, one for each set of layers with values, by the texts around them. */
 function createTemplates(piecesOf: (layers: number[]) => string[]) {
   const templates = new Map<string, AnswerTemplate>()
   return (values: LayerValues): AnswerTemplate | undefined => {
@@ -252,50 +241,37 @@ export function createNumbering(): (release: Release, product: ProductDefinition
     return { ...coverage, tileColumns, firstTile }
   }
 
-  return (release, product) => {
-    const aged = withAge(release)
-    return {
-      ...aged,
-      writer: createWriter(product, aged),
-      coverages: release.coverages.map(numbered),
-      layers: release.layers.map((layer) => ({
-        ...layer,
-        coverage: release.coverages.findIndex(({ id }) => id === layer.coverageId),
-      })),
-    }
-  }
+  return (release, product) =>
+    withAge(
+      {
+        ...release,
+        writer: itemWriter(product, release.layers, makeReleaseMembers(release)),
+        coverages: release.coverages.map(numbered),
+        layers: release.layers.map((layer) => ({
+          ...layer,
+          coverage: release.coverages.findIndex(({ id }) => id === layer.coverageId),
+        })),
+      },
+      product,
+    )
 }
 
-/**
- * A release with the present store of its tiles.
- *
- * @param inFiles ids of releases with tiles in files
- */
-export function withStore(release: PublishedRelease, inFiles: number[]): PublishedRelease {
-  const store = inFiles.includes(release.id) ? 'files' : 'postgis'
+/** A release with the present store of its tiles. */
+export function withStore(release: PublishedRelease, store: TileStoreName): PublishedRelease {
   if (release.coverages.every((coverage) => coverage.store === store)) return release
   return { ...release, coverages: release.coverages.map((coverage) => ({ ...coverage, store })) }
 }
 
-/** A release with a new writer where its season has ended. */
-export function renewed(release: PublishedRelease, product: ProductDefinition): PublishedRelease {
-  if (isStale(release, Date.now()) === (release.stale ?? false)) return release
-  const aged = withAge(release)
-  return { ...aged, writer: createWriter(product, aged) }
-}
-
-/** A release without `stale`. */
-export function withoutAge(release: PublishedRelease, product: ProductDefinition): PublishedRelease {
-  const { stale, ...timeless } = release
-  return stale ? { ...timeless, writer: createWriter(product, timeless) } : release
-}
-
-function createWriter(product: ProductDefinition, release: Release): ReleaseWriter {
-  return itemWriter(product, release.layers, makeReleaseMembers(release))
-}
-
-function withAge<Aged extends Release>({ stale: _, ...release }: Aged) {
-  return { ...release, ...(isStale(release, Date.now()) && { stale: true }) }
+/** A release whose answers say whether its season is over. */
+export function withAge(
+  release: PublishedRelease,
+  product: ProductDefinition,
+  stale = isStale(release, Date.now()),
+): PublishedRelease {
+  const { stale: before = false, ...timeless } = release
+  if (stale === before) return release
+  const aged = { ...timeless, ...(stale && { stale }) }
+  return { ...aged, writer: itemWriter(product, aged.layers, makeReleaseMembers(aged)) }
 }
 
 /** Version of the answers of a release: it never changes, but its season ends. */

@@ -16,25 +16,16 @@ import {
   findReleases,
   listBoundedCountries,
   type PublishedState,
-  type Release,
   type ReleaseState,
 } from './queries.ts'
-import { createNumbering, type PublishedRelease, renewed, withoutAge, withStore } from './releases.ts'
-
-interface Candidate extends Series {
-  synthetic: boolean
-}
+import { createNumbering, type PublishedRelease, withAge, withStore } from './releases.ts'
 
 /**
  * Makes the choice among published releases: that of the requested month, or else the newest; values of agronomists
- * before synthetic ones of any month. A crop has its code or an alias. The SQL function published_release has the same
- * rule.
+ * before synthetic ones of any month. The SQL function published_release has the same rule.
  */
-function createChooser<Release extends Candidate>(
-  releases: Release[],
-  aliases: CropAlias[],
-): (series: Series) => Release | undefined {
-  const best = new Map<string, Release>()
+function createChooser(releases: PublishedRelease[], aliases: CropAlias[]): Snapshot['releaseOf'] {
+  const best = new Map<string, PublishedRelease>()
   for (const release of releases) {
     for (const series of seriesAnswered(release, aliases)) {
       const key = keyOf(series)
@@ -46,7 +37,7 @@ function createChooser<Release extends Candidate>(
 }
 
 /** Series of a release: its month and no month, the code of its crop and each alias. */
-function seriesAnswered(release: Candidate, aliases: CropAlias[]): Series[] {
+function seriesAnswered(release: PublishedRelease, aliases: CropAlias[]): Series[] {
   const ofCrop = aliases.filter(({ code }) => code === release.cropCode).map(({ alias }) => alias)
   const periods = [...new Set([null, release.forecastPeriod])]
   return [release.cropCode, ...ofCrop].flatMap((cropCode) =>
@@ -58,12 +49,11 @@ function keyOf({ product, countryCode, cropCode, forecastPeriod }: Series): stri
   return `${product} ${countryCode} ${cropCode} ${forecastPeriod}`
 }
 
-function comesBefore(a: Candidate, b: Candidate): boolean {
+function comesBefore(a: PublishedRelease, b: PublishedRelease): boolean {
   if (a.synthetic !== b.synthetic) return b.synthetic
   return (a.forecastPeriod ?? '') > (b.forecastPeriod ?? '')
 }
 
-/** Published releases and reference data at the time of a query. */
 export interface Snapshot {
   /** The crop may be an alias; undefined where none is published. */
   releaseOf(series: Series): PublishedRelease | undefined
@@ -109,11 +99,11 @@ export function createSnapshots(source: SnapshotSource, products: Products, maxA
   const { reader: db, standsStill } = source
   let snapshot: DatedSnapshot | undefined
   let pending: Promise<void> | undefined
-  const preparation = createPreparation(products)
+  const numbered = createNumbering()
 
   async function load(): Promise<void> {
     // From one server: a replica may lag behind the writer.
-    snapshot = await db.connection().execute((source) => take(source, snapshot, preparation))
+    snapshot = await db.connection().execute((source) => take(source, snapshot, products, numbered))
   }
 
   function refresh(): Promise<void> {
@@ -157,15 +147,12 @@ export function createSnapshots(source: SnapshotSource, products: Products, maxA
   }
 }
 
-/**
- * Queries the published releases; an unchanged snapshot gets the new time.
- *
- * @param attempts where a release is deleted meanwhile
- */
+/** Queries the published releases; an unchanged snapshot gets the new time. */
 async function take(
   source: Kysely<Tables>,
   before: DatedSnapshot | undefined,
-  preparation: Preparation,
+  products: Products,
+  numbered: ReturnType<typeof createNumbering>,
   attempts = ATTEMPTS,
 ): Promise<DatedSnapshot> {
   const takenAt = performance.now()
@@ -174,18 +161,25 @@ async function take(
     before.takenAt = takenAt
     return before
   }
-  const known = before?.releases
-  const missing = ids.filter((id) => !known?.has(id))
+  const missing = ids.filter((id) => !before?.releases.has(id))
   const added = await findReleases(source, missing)
-  if (added.length < missing.length && attempts > 1) return take(source, before, preparation, attempts - 1)
+  if (added.length < missing.length && attempts > 1)
+    return take(source, before, products, numbered, attempts - 1)
   const countries = await listCountries(source)
   const bounded = await listBoundedCountries(source)
   const aliases = await listCropAliases(source)
-  const prepared = new Map(added.map((release) => [release.id, preparation.prepare(release)]))
-  const releases = new Map<number, PublishedRelease | null>()
+  const prepared = new Map(before?.releases)
+  for (const release of added) {
+    const product = products.list.find(({ code }) => code === release.product)
+    // Null for a product of another version of the service.
+    prepared.set(release.id, product ? numbered(release, product) : null)
+  }
+  const releases: DatedSnapshot['releases'] = new Map()
   for (const id of ids) {
-    const release = known?.has(id) ? known.get(id) : prepared.get(id)
-    if (release !== undefined) releases.set(id, release && preparation.renew(release, inFiles))
+    const release = prepared.get(id)
+    if (release === undefined) continue
+    const store = inFiles.includes(id) ? 'files' : 'postgis'
+    releases.set(id, release && withAge(withStore(release, store), products.of(release.product)))
   }
   const published = [...releases.values()].filter((release) => release !== null)
   return {
@@ -201,21 +195,6 @@ async function take(
     releaseOf: createChooser(published, aliases),
     cropNamed: (crop) => aliases.find(({ alias }) => alias === crop)?.code ?? crop,
     periodsOf: (series) => periodsOf(published, series),
-  }
-}
-
-type Preparation = ReturnType<typeof createPreparation>
-
-function createPreparation({ list, of }: Products) {
-  const numbered = createNumbering()
-  return {
-    /** Null for a product of another version of the service. */
-    prepare(release: Release): PublishedRelease | null {
-      const product = list.find(({ code }) => code === release.product)
-      return product ? numbered(release, product) : null
-    },
-    renew: (release: PublishedRelease, inFiles: number[]) =>
-      renewed(withStore(release, inFiles), of(release.product)),
   }
 }
 
@@ -255,10 +234,7 @@ interface StoredPin extends PinnedRelease {
   store: ReleaseState['store']
 }
 
-/**
- * Published releases come from the snapshot, others from a cache of the database. A release never changes; after
- * `maxAgeMs` the database says whether it still exists.
- */
+/** A release never changes; after `maxAgeMs` the database says whether it still exists. */
 export function createPinnedReleases(db: Kysely<Tables>, products: Products, maxAgeMs: number) {
   const cache = new Cache<string, StoredPin>('pinned releases', { max: MOST_RELEASES, ttlMs: maxAgeMs })
   const timeless = new WeakMap<PublishedRelease, PublishedRelease>()
@@ -269,7 +245,7 @@ export function createPinnedReleases(db: Kysely<Tables>, products: Products, max
     if (!release.stale) return release
     const cached = timeless.get(release)
     if (cached) return cached
-    const created = withoutAge(release, products.of(release.product))
+    const created = withAge(release, products.of(release.product), false)
     timeless.set(release, created)
     return created
   }
@@ -288,7 +264,7 @@ export function createPinnedReleases(db: Kysely<Tables>, products: Products, max
     const product = release && products.list.find(({ code }) => code === release.product)
     // It was deleted just now, or only another version of the service has its product.
     if (!product) throw unknownRelease(code)
-    const found: PublishedRelease = { ...withoutAge(numbered(release, product), product), archived: true }
+    const found: PublishedRelease = { ...withAge(numbered(release, product), product, false), archived: true }
     return { release: found, isPublic, store: state.store }
   }
 

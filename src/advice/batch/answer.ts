@@ -1,17 +1,216 @@
-import type { BatchParameters, BatchPoint } from '#schemas/batch.ts'
+import { type BatchParameters, type BatchPoint, PASS_LIMITS } from '#schemas/batch.ts'
+import type { ErrorBody } from '#schemas/common.ts'
+import { POINT_DEFAULTS } from '#schemas/point-request.ts'
 import type { ProductDefinition, Series } from '#schemas/products/define.ts'
+import { ApiError } from '#src/errors.ts'
+import type { Items } from '#src/http/format.ts'
+import { type CsvValue, csvCell } from '#src/http/formats.ts'
+import { readNumber } from '#src/http/parameters.ts'
+import { closedWith, openText } from '#src/lib/json.ts'
 import type { ClientKey } from '#src/lib/limiter.ts'
 import { fillMissing } from '#src/lib/promises.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
 import type { Pause } from '#src/lib/turns.ts'
 import type { Lookup, WorkInRelease } from '#src/lookup/lookup.ts'
-import { createSources, type SourceRelease, type SourceReleases } from '#src/lookup/places.ts'
-import type { Position } from '#src/lookup/queries.ts'
+import {
+  createSources,
+  makeSharedMembers,
+  type SourceRelease,
+  type SourceReleases,
+} from '#src/lookup/places.ts'
+import type { Position, ReleaseLabels } from '#src/lookup/queries.ts'
 import type { Reasons } from '#src/lookup/reasons.ts'
-import { type LayerValues, positionOf, readSeries } from '#src/lookup/releases.ts'
+import {
+  describeLocation,
+  type ItemWriter,
+  idMember,
+  itemWriter,
+  type LayerValues,
+  positionOf,
+  readSeries,
+} from '#src/lookup/releases.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
-import type { PointItem, ReadPoint } from './items.ts'
-import { RefusedPoint } from './sent.ts'
+import { joinColumns, quantityColumns, valueColumns, writeFeature } from '../columns.ts'
+import { dataWithQuantities, type QuantityRules, quantitiesAt } from '../quantities/compute.ts'
+import type { FieldArea } from '../quantities/plan.ts'
+import { isScalar, RefusedPoint, type Scalar, type SentPoints } from './sent.ts'
+
+export interface ReadPoint {
+  point: BatchPoint | RefusedPoint
+  passed: Passed | null
+  /** For quantities; null without them. */
+  area: FieldArea | null
+}
+
+export interface PointItem extends ReadPoint {
+  /** The source of the answer; undefined for an invalid point. */
+  source: SourceRelease | undefined
+  values: LayerValues | null
+  reason: ErrorBody | undefined
+}
+
+/** Values of `pass`, in the order of its names; undefined for missing ones. */
+type Passed = (Scalar | undefined)[]
+
+interface PointAnswers {
+  product: ProductDefinition
+  sources: readonly SourceRelease[]
+  passNames: readonly string[]
+  rules: QuantityRules | null
+  /** Members of the whole answer beside those of the sources. */
+  members: object
+}
+
+/** JSON is put together from texts that all points of a source share, in a third of the time of JSON.stringify. */
+export function createPointItems(answers: PointAnswers): Items<PointItem> {
+  const { product, sources, passNames, rules, members } = answers
+  const memberNames = [...new Set(sources.flatMap((source) => Object.keys(source.members)))]
+  const layers = joinColumns(sources, (release) => valueColumns(product, release))
+  const quantities = joinColumns(rules ? sources : [], (release) =>
+    quantityColumns(rules as QuantityRules, product, release),
+  )
+  const own = [
+    'id',
+    'name',
+    'lat',
+    'lng',
+    ...memberNames,
+    ...layers.names,
+    ...quantities.names,
+    'error',
+    'code',
+  ]
+  refuseOwnNames(passNames, own)
+  const formatPassed = createPassedMembers(passNames)
+
+  /** The cells of an item by their columns. */
+  function listCells({ point, source, values, reason, area }: PointItem): Record<string, CsvValue> {
+    if (point instanceof RefusedPoint) return { ...point.sent, ...pickReason(point.reason) }
+    const { name = POINT_DEFAULTS.name, lat, lng } = point
+    const { release, members } = source as SourceRelease
+    const figures =
+      rules && release && values ? quantitiesAt(rules, product, release, values, area as FieldArea) : null
+    return {
+      name,
+      lat,
+      lng,
+      ...members,
+      ...layers.readCells(release, values),
+      ...quantities.readCells(release, figures),
+      ...(reason && pickReason(reason)),
+    }
+  }
+
+  function makeFeature(item: PointItem): string {
+    const { point } = item
+    if (point instanceof RefusedPoint) return writeFeature(point.id, 'null', listCells(item))
+    const { lat, lng, ...properties } = listCells(item)
+    return writeFeature(point.id, `{"type":"Point","coordinates":[${lng},${lat}]}`, properties)
+  }
+
+  return {
+    members: { ...makeSharedMembers(sources), ...members },
+    columns: [...own, ...passNames],
+    object: createObjectWriter(answers, formatPassed),
+    feature(item) {
+      const feature = makeFeature(item)
+      const passed = item.passed && formatPassed(item.passed)
+      return passed ? `${feature.slice(0, -2)},${passed}}}` : feature
+    },
+    rows(item) {
+      const cells: Record<string, CsvValue> = { ...listCells(item), id: item.point.id ?? null }
+      const formatCell = (column: string) =>
+        NUMBERS.includes(column) ? formatNumberCell(cells[column]) : csvCell(cells[column] ?? null)
+      return `${[...own.map(formatCell), ...(item.passed ?? []).map(formatNumberCell)].join()}\r\n`
+    },
+  }
+}
+
+/** The columns that repeat numbers as they were sent. */
+const NUMBERS = ['lat', 'lng']
+
+const pickReason = ({ error, code }: ErrorBody) => ({ error, code })
+
+/** Refuses names that differ from others by case alone, as databases and spreadsheets ignore it. */
+function refuseOwnNames(names: readonly string[], own: readonly string[]): void {
+  const taken = new Set(own.map((name) => name.toLowerCase()))
+  const name = names.find((candidate) => taken.has(candidate.toLowerCase()))
+  if (name !== undefined) throw ApiError.invalid('pass', `must not name ${name}, which the answer has anyway`)
+}
+
+function createObjectWriter(
+  { product, rules }: PointAnswers,
+  formatPassed: (passed: Passed) => string,
+): Items<PointItem>['object'] {
+  const writers = new Map<SourceRelease, ItemWriter>()
+  const { refused } = itemWriter(product, [], {})
+
+  function findWriter(source: SourceRelease): ItemWriter {
+    const known = writers.get(source)
+    if (known) return known
+    const writer = itemWriter(product, source.release?.layers ?? [], source.members)
+    writers.set(source, writer)
+    return writer
+  }
+
+  function writeAnswer({ point, source, values, reason, area }: PointItem): string {
+    if (point instanceof RefusedPoint) return refused(point)
+    const { release, members } = source as SourceRelease
+    const writer = findWriter(source as SourceRelease)
+    if (!values) return writer.without(point, reason as ErrorBody)
+    if (!rules) return writer.answered(point, values)
+    const data = dataWithQuantities(rules, product, release as ReleaseLabels, values, area as FieldArea)
+    const answer = { location: describeLocation(point), ...members, ...data }
+    return `{${idMember(point.id)}${JSON.stringify(answer).slice(1)}`
+  }
+
+  return (item) => {
+    const text = writeAnswer(item)
+    // The answer has no member `pass`, so its names are free in there.
+    return item.passed ? closedWith(openText(text), `"pass":{${formatPassed(item.passed)}}`) : text
+  }
+}
+
+function createPassedMembers(names: readonly string[]): (passed: Passed) => string {
+  const fragments = names.map((name) => `${JSON.stringify(name)}:`)
+  return (passed) =>
+    passed
+      .flatMap((value, index) => (value === undefined ? [] : fragments[index] + JSON.stringify(value)))
+      .join(',')
+}
+
+/** A cell where the text of a number is no formula. */
+function formatNumberCell(value: Scalar | undefined): string {
+  return typeof value === 'string' && typeof readNumber(value) === 'number' ? value : csvCell(value ?? null)
+}
+
+/** Makes the reader of the values that `pass` names; the error is for one that cannot be repeated, and is left out. */
+export function createPassReader(points: SentPoints, names: readonly string[]) {
+  refuseUnknown(points.columns, names)
+  return (index: number): { passed: Passed; error: ApiError | undefined } => {
+    const members = points.membersOf(index, names)
+    const wrong = members.findIndex((member) => !isPassable(member))
+    const error = wrong === -1 ? undefined : ApiError.invalid(names[wrong] as string, RULE)
+    return { passed: members.map((member) => (isPassable(member) ? member : undefined)), error }
+  }
+}
+
+const RULE = `must be a text of at most ${PASS_LIMITS.characters} characters, a number from ${Number.MIN_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}, true, false or null to be passed`
+
+function isPassable(member: unknown): member is Scalar | undefined {
+  return member === undefined || isScalar(member, PASS_LIMITS.characters)
+}
+
+function refuseUnknown(columns: string[] | null, names: readonly string[]): void {
+  for (const name of columns === null ? [] : names) {
+    const count = (columns as string[]).filter((column) => column === name).length
+    if (count === 1) continue
+    throw ApiError.invalid(
+      'pass',
+      `names ${name}, which ${count === 0 ? 'no column is' : 'several columns are'} called`,
+    )
+  }
+}
 
 /** Points of a slice, which takes some milliseconds. Other requests have their turn between two slices. */
 export const SLICE = { plain: 500, withQuantities: 50 } as const
@@ -24,7 +223,6 @@ interface Slice {
   values: (LayerValues | null)[]
 }
 
-/** The values of releases at many points. */
 interface BatchAdvice {
   snapshot: Snapshot
   /** The sources that answer: one, if all points lie in one country. */
@@ -37,28 +235,16 @@ interface BatchQuestion {
   request: BatchParameters
   count: number
   sliceLength: number
-  /** Reads and checks a point. */
   pointAt: (index: number) => ReadPoint
 }
 
-/** The scheduling of a call beside others. */
-interface Scheduling {
-  clientKey: ClientKey
-  /** Gives other calls their turn. */
-  pause: Pause
-  /** Waits for the database, not for turns. */
-  wait: Wait
-}
-
-/**
- * Looks up all points of a call before the answer begins, so an error still fails the whole call.
- *
- * @throws {ApiError} where no point has a release
- */
+/** Looks up all points before the answer begins, so that an error still fails the whole call. */
 export function adviseBatch(
   lookup: Lookup,
   { product, request, count, sliceLength, pointAt }: BatchQuestion,
-  { clientKey, pause, wait }: Scheduling,
+  clientKey: ClientKey,
+  pause: Pause,
+  wait: Wait,
 ): Promise<BatchAdvice> {
   const series = readSeries(product, request)
   const work: WorkInRelease<BatchAdvice> = async (snapshot, release) => {
@@ -72,9 +258,12 @@ export function adviseBatch(
       const length = Math.min(sliceLength, count - from)
       const points = Array.from({ length }, (_, index) => pointAt(from + index))
       const positions = points.flatMap(validIn).map(positionOf)
-      const found = await wait(() => find(snapshot, sources, positions))
-      for (const source of found.sources) used.add(source)
-      slices.push({ points, ...found })
+      const slice = await wait(async () => {
+        const found = await findSources(lookup, snapshot, sources, positions)
+        return { points, sources: found, values: await findValues(lookup, found, positions) }
+      })
+      for (const source of slice.sources) used.add(source)
+      slices.push(slice)
     }
     if (used.size === 0) used.add(sources.of(null))
     const [first] = used as unknown as [SourceRelease]
@@ -82,50 +271,46 @@ export function adviseBatch(
     if (answering.every(({ release }) => !release)) throw await refuse(first.series)
     return { snapshot, sources: answering, slices }
   }
-
-  async function find(snapshot: Snapshot, all: SourceReleases, positions: Position[]) {
-    const sources = await findSources(snapshot, all, positions)
-    const values: (LayerValues | null)[] = positions.map(() => null)
-    const fill = async (source: SourceRelease) => {
-      if (!source.release) return
-      const places = [...positions.keys()].filter((place) => sources[place] === source)
-      const own = places.map((place) => positions[place] as Position)
-      const found = await lookup.valuesAt(source.release, own)
-      for (const [index, place] of places.entries()) values[place] = found[index] as LayerValues | null
-    }
-    await Promise.all([...new Set(sources)].map(fill))
-    return { sources, values }
-  }
-
-  async function findSources(
-    snapshot: Snapshot,
-    sources: SourceReleases,
-    positions: Position[],
-  ): Promise<SourceRelease[]> {
-    const { countryFromMemory, country } = lookup.places
-    if (!sources.byPlace) return positions.map(() => sources.of(null))
-    const countries = await fillMissing(
-      positions.map((position) => countryFromMemory(snapshot, position)),
-      (index) => country(snapshot, positions[index] as Position),
-    )
-    return countries.map(sources.of)
-  }
-
   return lookup.inReleaseQueued(series, clientKey, work, wait)
+}
+
+/** The values at positions; null for none. */
+async function findValues(lookup: Lookup, sources: SourceRelease[], positions: Position[]) {
+  const values: (LayerValues | null)[] = positions.map(() => null)
+  const fill = async (source: SourceRelease) => {
+    if (!source.release) return
+    const places = [...positions.keys()].filter((place) => sources[place] === source)
+    const own = places.map((place) => positions[place] as Position)
+    const found = await lookup.valuesAt(source.release, own)
+    for (const [index, place] of places.entries()) values[place] = found[index] as LayerValues | null
+  }
+  await Promise.all([...new Set(sources)].map(fill))
+  return values
+}
+
+async function findSources(
+  { places: { countryFromMemory, country } }: Lookup,
+  snapshot: Snapshot,
+  sources: SourceReleases,
+  positions: Position[],
+): Promise<SourceRelease[]> {
+  if (!sources.byPlace) return positions.map(() => sources.of(null))
+  const countries = await fillMissing(
+    positions.map((position) => countryFromMemory(snapshot, position)),
+    (index) => country(snapshot, positions[index] as Position),
+  )
+  return countries.map(sources.of)
 }
 
 function validIn({ point }: ReadPoint): BatchPoint[] {
   return point instanceof RefusedPoint ? [] : [point]
 }
 
-/**
- * The items of a call in slices, in the order of the points. Each slice is dropped when its items are written. Reasons
- * are looked up slice by slice, so an error there ends the answer.
- */
+/** Each slice is dropped when its items are written. Reasons are looked up slice by slice. */
 export async function* listItems(
   { noValue, noRelease }: Reasons,
   { snapshot, slices }: BatchAdvice,
-  { wait }: Scheduling,
+  wait: Wait,
 ): AsyncGenerator<PointItem[]> {
   for (let slice = slices.shift(); slice; slice = slices.shift()) {
     const { points, sources, values } = slice

@@ -28,27 +28,26 @@ import { type Wait, waitInSteps } from '#src/lib/time-budget.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
 import { listReleaseCodes } from '#src/lookup/places.ts'
-import { refuseProvenance } from '../polygon/body.ts'
-import { type FieldArea, type QuantityPlan, readFieldArea } from '../quantities/plan.ts'
-import { numberIn } from '../quantities/reading.ts'
-import type { ReadRules } from '../quantities/rules.ts'
-import { adviseBatch, listItems, SLICE } from './answer.ts'
-import { mediaTypeOfBody, readLongBodies, type Validator } from './bodies.ts'
-import { createPassReader, createPointItems, type ReadPoint } from './items.ts'
+import { mediaTypeOfBody, readLongBodies, refuseProvenance, type Validator } from '../bodies.ts'
+import type { ReadRules } from '../quantities/compute.ts'
+import { type FieldArea, numberIn, type QuantityPlan, readFieldArea } from '../quantities/plan.ts'
+import {
+  adviseBatch,
+  createPassReader,
+  createPointItems,
+  listItems,
+  type ReadPoint,
+  SLICE,
+} from './answer.ts'
 import { BATCH_READERS, isPointColumn, readPoint, type SentBatch, type SentPoints } from './sent.ts'
 
-/** The way to answers for more points. */
 function hint({ user }: FastifyRequest): string {
   return user === null
     ? `Without a token a call may have ${BATCH_LIMITS.anonymous} points, with one (log in with POST ${BASE}/auth/login) ${BATCH_LIMITS.withToken}.`
     : `A call may have ${BATCH_LIMITS.withToken} points: send several.`
 }
 
-/**
- * Makes a scope read the bodies of many points.
- *
- * @returns the most bytes of a body of any caller
- */
+/** Makes a scope read the bodies of many points. @returns the most bytes of a body of any caller */
 function readBatchBodies(app: App): number {
   const { BODY_LIMIT_BYTES, BATCH_BODY_LIMIT_BYTES } = app.config
   const longest = Math.max(BODY_LIMIT_BYTES, BATCH_BODY_LIMIT_BYTES)
@@ -64,9 +63,7 @@ function readBatchBodies(app: App): number {
   return longest
 }
 
-/**
- * @throws {ApiError} TOO_MANY_POINTS, where the call has more than its caller may send
- */
+/** @throws {ApiError} TOO_MANY_POINTS, where the call has more than its caller may send */
 function refuseTooMany(request: FastifyRequest, { points }: SentBatch): void {
   const limit = request.user === null ? BATCH_LIMITS.anonymous : BATCH_LIMITS.withToken
   if (points.count <= limit) return
@@ -75,11 +72,7 @@ function refuseTooMany(request: FastifyRequest, { points }: SentBatch): void {
   throw chooseRefusal(request, tooMany, points.count <= BATCH_LIMITS.withToken)
 }
 
-/**
- * The error for a call that is too large.
- *
- * @param needsCaller whether a token would allow the call: the error of an invalid token then comes first
- */
+/** The error for a large call; the error of an invalid token comes first where a valid one would allow it. */
 function chooseRefusal({ callerError }: FastifyRequest, tooLarge: ApiError, needsCaller: boolean): Error {
   return (needsCaller && callerError) || tooLarge
 }
@@ -134,11 +127,7 @@ function documentOperation(
   }
 }
 
-/**
- * Makes the reader of the areas for quantities: one for all points, or one of each point.
- *
- * @throws {ApiError} INVALID_PARAMETERS where a table lacks the column of areas
- */
+/** Makes the reader of areas: one for all points, or one of each. @throws {ApiError} for a missing column */
 function createAreaReader(
   points: SentPoints,
   { area, areasFrom, unit }: QuantityPlan,
@@ -162,7 +151,6 @@ function createAreaReader(
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The points of a call with many, as they were sent. */
     batch: SentBatch | null
   }
 }
@@ -174,7 +162,6 @@ interface BatchOptions {
   readRules: ReadRules
 }
 
-/** The endpoints for many points. */
 export async function batchRoutes(app: App, options: BatchOptions): Promise<void> {
   app.decorateRequest('batch', null)
   const bodyLimit = readBatchBodies(app)
@@ -223,7 +210,7 @@ async function answerBatch(
   const { server, body } = request
   const { points } = request.batch as SentBatch
   const format = negotiateFormat(request, reply, FORMATS, mediaTypeOfBody(request))
-  const named = await withReleaseNamed(lookup, product, body, request, reply)
+  const named = await withReleaseNamed(lookup, [product], body, request, reply)
   const { pass = [] } = body
   const readPassed = pass.length > 0 ? createPassReader(points, pass) : null
   const [clientKey, gone] = [clientKeyOf(request), createClientSignal(reply)]
@@ -247,7 +234,7 @@ async function answerBatch(
   }
   const advice = await waitInSteps(
     server.config.STATEMENT_TIMEOUT_MS,
-    (wait) => adviseBatch(lookup, question, { clientKey, pause, wait }),
+    (wait) => adviseBatch(lookup, question, clientKey, pause, wait),
     databaseUnavailable,
   )
   count(points.count)
@@ -267,19 +254,14 @@ async function answerBatch(
   // The slices have all that the answer still needs.
   Object.assign(request, { batch: null, body: undefined })
   const wait: Wait = (work) => withTimeout(request, reply, work)
-  const scheduling = { clientKey, pause, wait }
-  const slicesOfItems = listItems(lookup.reasons, advice, scheduling)
+  const slicesOfItems = listItems(lookup.reasons, advice, wait)
   // A short answer is one piece.
   const pieceLength = isShort ? Number.POSITIVE_INFINITY : 1
   const pieces = writeItems(format.write(items), slicesOfItems, { pause, pieceLength })
   return reply.send(isShort ? (await pieces.next()).value : Readable.from(pieces))
 }
 
-/**
- * Makes what notes unknown names of points; those of a table are noted at once.
- *
- * @param further names that the call uses
- */
+/** Makes the function that notes unknown names of points; those of a table are noted at once. */
 function createNameNoter(
   request: FastifyRequest,
   points: SentPoints,

@@ -6,9 +6,8 @@ import { nestingError } from '#src/http/plugins/body-parser.ts'
 import { validationError } from '#src/http/validation.ts'
 import { isObject } from '#src/lib/collections.ts'
 import { readCsv } from '#src/lib/csv.ts'
-import { GEOJSON_TYPE, JSON_TYPE, readCollection, type Validator } from './bodies.ts'
+import { GEOJSON_TYPE, JSON_TYPE, readCollection, type Validator } from '../bodies.ts'
 
-/** The names of columns of points, in lower case. */
 const COLUMNS = new Map<string, 'id' | 'lat' | 'lng' | 'name'>([
   ['id', 'id'],
   ['name', 'name'],
@@ -20,7 +19,6 @@ const COLUMNS = new Map<string, 'id' | 'lat' | 'lng' | 'name'>([
   ['longitude', 'lng'],
 ])
 
-/** Whether a column is one of those of points. */
 export function isPointColumn(name: string): boolean {
   return COLUMNS.has(name.trim().toLowerCase())
 }
@@ -33,20 +31,14 @@ export interface SentPoints {
   columns: string[] | null
   /** A point as an object of JSON, unchecked; the error where it cannot be read. */
   at(index: number): unknown
-  /**
-   * The object with the names that a point was sent with; undefined for a table.
-   *
-   * @param sent the result of `at`
-   */
+  /** The object with the names that a point was sent with; undefined for a table. @param sent the result of `at` */
   named(index: number, sent: unknown): unknown
   /** Members of a point, unchecked; undefined for missing ones. */
   membersOf(index: number, names: readonly string[]): unknown[]
 }
 
-/** The body of a call with many points. */
 export interface SentBatch {
   points: SentPoints
-  /** The other members of a JSON body. */
   parameters: object
 }
 
@@ -57,7 +49,8 @@ export const BATCH_READERS: Record<
 > = {
   [JSON_TYPE](text, parseJson) {
     const body = readObject(parseJson(text))
-    return { points: pointsOfList(readList(body, 'points')), parameters: body }
+    const points = readList(body, 'points')
+    return { points: pointsNamed(points.length, (index) => points[index]), parameters: body }
   },
   'application/x-ndjson': (text) => ({ points: readLines(text), parameters: {} }),
   'text/csv': (text) => ({ points: readRecords(text), parameters: {} }),
@@ -80,16 +73,26 @@ function readList(body: Record<string, unknown>, field: string): unknown[] {
 }
 
 function pickMembers(value: unknown, names: readonly string[]): unknown[] {
-  return names.map((name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined))
+  return names.map((name) => (isSent(value) && Object.hasOwn(value, name) ? value[name] : undefined))
 }
 
-function pointsOfList(list: unknown[]): SentPoints {
+/** Whether a value is an object of a body, and no error. */
+function isSent(value: unknown): value is Record<string, unknown> {
+  return isObject(value) && !(value instanceof ApiError)
+}
+
+/** @param objectOf the object that has the members of a point */
+function pointsNamed(
+  count: number,
+  at: SentPoints['at'],
+  objectOf: (index: number, sent: unknown) => unknown = (_, sent) => sent,
+): SentPoints {
   return {
-    count: list.length,
+    count,
     columns: null,
-    at: (index) => list[index],
-    named: (_, sent) => sent,
-    membersOf: (index, names) => pickMembers(list[index], names),
+    at,
+    named: objectOf,
+    membersOf: (index, names) => pickMembers(at(index), names),
   }
 }
 
@@ -102,7 +105,7 @@ function readLines(text: string): SentPoints {
     if (line.trim() !== '') lines.push(line)
     start = end + 1
   }
-  const at = (index: number): unknown => {
+  return pointsNamed(lines.length, (index) => {
     const line = lines[index] as string
     const excess = nestingError(line, 'line')
     if (excess) return excess
@@ -111,17 +114,7 @@ function readLines(text: string): SentPoints {
     } catch {
       return new ApiError('MALFORMED_JSON', 'The line is not valid JSON.')
     }
-  }
-  return {
-    count: lines.length,
-    columns: null,
-    at,
-    named: (_, sent) => sent,
-    membersOf(index, names) {
-      const value = at(index)
-      return pickMembers(value instanceof ApiError ? undefined : value, names)
-    },
-  }
+  })
 }
 
 function readRecords(text: string): SentPoints {
@@ -133,7 +126,7 @@ function readRecords(text: string): SentPoints {
     throw new ApiError('MALFORMED_BODY', `The body is not valid CSV: ${error.message}.`)
   }
   const header = records.shift()
-  return header ? pointsOfTable(header, records) : pointsOfList([])
+  return header ? pointsOfTable(header, records) : pointsNamed(0, () => undefined)
 }
 
 /** @throws {ApiError} MALFORMED_BODY, where the header lacks a column or has one twice */
@@ -184,14 +177,12 @@ function pointsOfTable(header: string[], records: string[][]): SentPoints {
 
 function pointsOfCollection(body: Record<string, unknown>): SentPoints {
   const features = readList(readCollection(body), 'features')
+  const readProperties = (index: number) => {
+    const feature = features[index]
+    return isObject(feature) ? feature.properties : undefined
+  }
   return {
-    count: features.length,
-    columns: null,
-    at: (index) => readPointFeature(features[index]),
-    named(index) {
-      const feature = features[index]
-      return isObject(feature) ? feature.properties : undefined
-    },
+    ...pointsNamed(features.length, (index) => readPointFeature(features[index]), readProperties),
     membersOf: (index, names) => pickFeatureMembers(features[index], names),
   }
 }
@@ -235,7 +226,6 @@ const MOST_CHARACTERS = 200
 
 const LABELS = ['name', 'lat', 'lng'] as const
 
-/** A value that an answer can repeat. */
 export type Scalar = string | number | boolean | null
 
 export function isScalar(value: unknown, mostCharacters: number): value is Scalar {
@@ -288,7 +278,7 @@ export function readPoint(
 ): BatchPoint | RefusedPoint {
   const sent = points.at(index)
   const named = points.named(index, sent)
-  if (isObject(named) && !(named instanceof ApiError)) note(named)
+  if (isSent(named)) note(named)
   if (isObject(sent) && isPlainPoint(sent) && !missing) return sent as BatchPoint
   const error = findError(sent, validate) ?? missing
   if (error) return new RefusedPoint(error, points.membersOf(index, ['id', ...LABELS]))

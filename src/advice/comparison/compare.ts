@@ -1,19 +1,28 @@
 import type { Kysely } from 'kysely'
 import { MAX_LEVEL } from '#schemas/areas.ts'
+import { findAdminCountry } from '#src/catalog/area-queries.ts'
 import type { ReleaseRow } from '#src/catalog/release-queries.ts'
 import { readUntil } from '#src/data/cancellable.ts'
 import type { Database } from '#src/data/client.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { createTileStores } from '#src/data/tiles/stores.ts'
+import { noAreas } from '#src/errors.ts'
 import { BLOCK_FACTOR } from '#src/raster/blocks.ts'
 import { addChange, type Change, ChangeTally, noChange, type Side } from '#src/raster/change.ts'
 import { createMeasure, sameGrid } from '#src/raster/grid.ts'
 import { ellipsoidArea, type Rings } from '#src/raster/rings.ts'
 import { emptySummary, type Summary } from '#src/raster/summary.ts'
 import type { DecodedTile } from '#src/raster/tiles.ts'
-import { type Computation, readingTiles } from '../polygon/computing.ts'
+import {
+  type Computation,
+  projectOnCoverage,
+  readBlocks,
+  readingTiles,
+  readPolygonTiles,
+} from '../polygon/computing.ts'
 import {
   type LayerStatistics,
+  listAreasInRelease,
   listCoverages,
   readAreaShape,
   type StoredSummary,
@@ -21,14 +30,25 @@ import {
   type ZonalCoverage,
 } from '../polygon/queries.ts'
 import { refuseMoved, zonalStatistics } from '../polygon/zonal-statistics.ts'
-import { projectOnCoverage, readBlocks, readPolygonTiles } from '../polygon/zonal-tiles.ts'
-import { type ComparedArea, type ComparedLayer, listComparedAreas, listComparedLayers } from './queries.ts'
+
+/** An area that releases are compared in, or the country. */
+export interface ComparedArea {
+  code: string
+  name: string
+}
+
+export type ComparedLayer = Pick<ZonalBand, 'input' | 'scenario' | 'unit' | 'decimals'>
 
 /** A layer that one of two releases has, or both. */
 interface LayerPair extends ComparedLayer {
   /** The index among the layers of each release; null where it has no such layer. */
   before: number | null
   after: number | null
+}
+
+/** The layers of a release, in the order of the answers. */
+function listLayers(coverages: ZonalCoverage[]): ComparedLayer[] {
+  return coverages.flatMap(({ bands }) => bands).sort((a, b) => a.index - b.index)
 }
 
 /** Pairs layers by input and scenario: those of the later release first, in its order. */
@@ -96,9 +116,7 @@ function bandAt(
   return undefined
 }
 
-/**
- * Makes the function for the area of a whole block: its columns of pixels by the sum of its rows.
- */
+/** Makes the function for the area of a whole block: its columns of pixels by the sum of its rows. */
 function measureBlocks(grid: ZonalCoverage): CoveragePair['areaOfBlock'] {
   const { width, height, tileSize } = grid
   const { pixelArea } = createMeasure(grid, grid.geographic)
@@ -129,14 +147,7 @@ interface AreaChanges {
 /** Blocks of an area: more of them give closer bounds. */
 const MOST_BLOCKS = 32_768
 
-/**
- * Compares bands in an area, from one coverage to another on the same grid.
- *
- * Tiles on the border are compared by pixels, whole tiles inside by summaries, of the smallest blocks that are few
- * enough.
- *
- * @throws {SummariesGone}
- */
+/** Compares tiles on the border of an area by pixels, whole tiles inside by the smallest blocks that are few enough. */
 async function compareBands(
   computation: Computation,
   { before, after, bands, areaOfBlock }: CoveragePair,
@@ -199,43 +210,39 @@ export const DEFAULT_THRESHOLD = 0.1
 /** Layers times areas of a comparison, which memory holds until the answer. */
 const MOST_ROWS = 200_000
 
-/** A level has too many areas for the number of layers. */
-export class TooManyAreas extends Error {
-  override name = 'TooManyAreas'
-  /** The end of a sentence about the level. */
+/** Two releases cannot be compared, or not in the areas of a level. */
+export class Incomparable extends Error {
+  override name = 'Incomparable'
+  /** The wrong parameter, and its rule. */
+  readonly field: 'b' | 'level'
   readonly rule: string
 
-  constructor(layers: number) {
-    const rule = `must be one with at most ${mostAreas(layers)} areas: that many are compared in ${layers} layers`
-    super(`the level ${rule}`)
+  constructor(field: 'b' | 'level', rule: string) {
+    super(rule)
+    this.field = field
     this.rule = rule
   }
 }
 
-function mostAreas(layers: number): number {
-  return Math.floor(MOST_ROWS / layers)
-}
-
-/** Why two releases cannot be compared; undefined where they can. */
-export function whyIncomparable(before: ReleaseRow, after: ReleaseRow): string | undefined {
-  const differing =
-    before.product !== after.product
-      ? 'products'
-      : before.countryCode !== after.countryCode
-        ? 'countries'
-        : undefined
-  if (differing) return `${after.code} and ${before.code} are of different ${differing}.`
+function refuseIncomparable(before: ReleaseRow, after: ReleaseRow): void {
+  for (const [key, kind] of [
+    ['product', 'products'],
+    ['countryCode', 'countries'],
+  ] as const) {
+    if (before[key] === after[key]) continue
+    throw new Incomparable('b', `${after.code} and ${before.code} are of different ${kind}`)
+  }
   const incomplete = [after, before].find(({ status }) => status === 'loading')
-  return incomplete && `${incomplete.code} is not complete.`
+  if (incomplete) throw new Incomparable('b', `${incomplete.code} is not complete`)
 }
 
-/** The finest loaded level, but no finer than the second; null without any. */
-export function usualLevel(levels: number[]): number | null {
-  const usual = levels.filter((level) => level <= FINEST_DEFAULT)
-  return usual.length > 0 ? Math.max(...usual) : null
+/** Null for the cover of the releases as one area, where no areas are loaded. */
+function chooseLevel(name: string, levels: number[], requested: number | undefined): number | null {
+  if (requested !== undefined && !levels.includes(requested)) throw noAreas({ name, levels }, requested)
+  const coarse = levels.filter((level) => level <= FINEST_DEFAULT)
+  return requested ?? coarse.at(-1) ?? null
 }
 
-/** The change of a layer in an area. */
 export interface LayerComparison {
   /** Of the area, in the measure of the grid. */
   total: number
@@ -251,41 +258,40 @@ export interface Comparison extends Comparing {
   areas: { area: ComparedArea; layers: LayerComparison[] }[]
 }
 
-/** Two releases by their ids, and the country of both. */
-interface ComparedReleases {
-  before: number
-  after: number
-  country: { code: string; name: string }
-}
-
 /**
  * Compares two releases in all areas of a level, one after the other.
  *
- * @param level null where no areas are loaded
  * @param progress gets the finished part of the areas
- * @throws {ReplacedMeanwhile} where one of the releases, or an area, has been deleted
- * @throws {TooManyAreas} where the level has too many
+ * @throws {Incomparable}, {ApiError} NO_AREAS, and {ReplacedMeanwhile} for a deleted release or area
  */
 export async function compareReleases(
   computation: Computation,
   db: Kysely<Tables>,
-  { before, after, country }: ComparedReleases,
-  { level, ...comparing }: Comparing & { level: number | null },
+  before: ReleaseRow,
+  after: ReleaseRow,
+  { level: requested, ...comparing }: Comparing & { level?: number | undefined },
   progress: (done: number) => void = () => {},
 ): Promise<Comparison> {
+  refuseIncomparable(before, after)
   const { wait, ask } = computation
+  const { countryCode } = after
+  const found = await wait(() => findAdminCountry(db, countryCode, MAX_LEVEL))
+  const { name, levels } = found ?? { name: countryCode, levels: [] }
+  const level = chooseLevel(name, levels, requested)
   const coverages = {
-    before: await wait(() => listCoverages(db, before)),
-    after: await wait(() => listCoverages(db, after)),
+    before: await wait(() => listCoverages(db, before.id)),
+    after: await wait(() => listCoverages(db, after.id)),
   }
-  const layers = pairLayers(
-    await wait(() => listComparedLayers(db, before)),
-    await wait(() => listComparedLayers(db, after)),
-  )
+  const layers = pairLayers(listLayers(coverages.before), listLayers(coverages.after))
   const plan = makePlan(layers, coverages)
-  const most = mostAreas(layers.length)
-  const listed = level === null ? [] : await wait(() => listComparedAreas(db, country.code, level, most + 1))
-  if (listed.length > most) throw new TooManyAreas(layers.length)
+  const most = Math.floor(MOST_ROWS / layers.length)
+  const selection = { countryCode, level: level ?? 0, parent: null }
+  const listed =
+    level === null ? [] : await wait(() => listAreasInRelease(db, selection, null, null, most + 1))
+  if (listed.length > most) {
+    const rule = `must be one with at most ${most} areas: that many are compared in ${layers.length} layers`
+    throw new Incomparable('level', rule)
+  }
   const areas: Comparison['areas'] = []
   for (const area of listed) {
     const polygons = await readAreaShape(ask, area)
@@ -294,15 +300,17 @@ export async function compareReleases(
   }
   if (level === null) {
     const extent = coveringRectangle([...coverages.before, ...coverages.after])
-    areas.push({ area: country, layers: await compareIn(computation, plan, [extent], comparing) })
+    areas.push({
+      area: { code: countryCode, name },
+      layers: await compareIn(computation, plan, [extent], comparing),
+    })
   }
   // Tiles of deleted or moved releases look as if they had no value.
-  await refuseMoved(ask, before, coverages.before)
-  await refuseMoved(ask, after, coverages.after)
+  await refuseMoved(ask, before.id, coverages.before)
+  await refuseMoved(ask, after.id, coverages.after)
   return { ...comparing, level, layers, areas }
 }
 
-/** The change of a layer in all areas. */
 export function sumAreas({ areas }: Comparison, layer: number): LayerComparison {
   const sum: LayerComparison = { total: 0, change: noChange(), pixelwise: true }
   for (const { layers } of areas) {

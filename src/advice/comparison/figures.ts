@@ -1,25 +1,16 @@
 import { csvRow } from '#src/http/formats.ts'
 import { round, roundVisibly } from '#src/lib/round.ts'
 import type { Side } from '#src/raster/change.ts'
-import { type Comparison, type LayerComparison, sumAreas } from './compare.ts'
-import type { ComparedArea, ComparedLayer } from './queries.ts'
+import {
+  type ComparedArea,
+  type ComparedLayer,
+  type Comparison,
+  type LayerComparison,
+  sumAreas,
+} from './compare.ts'
 
 /** Decimals of percentages. */
 const DECIMALS = 4
-
-const FIGURE_KEYS = [
-  'mean_before',
-  'mean_after',
-  'change',
-  'change_percent',
-  'covered_before_percent',
-  'covered_after_percent',
-  'gained_percent',
-  'lost_percent',
-  'changed_percent',
-  'changed_percent_least',
-  'changed_percent_most',
-] as const satisfies (keyof ReturnType<typeof formatChange>)[]
 
 /** Percentages are of the area, but for `change_percent`, which is of the mean. */
 export function formatChange({ decimals }: ComparedLayer, { total, change, pixelwise }: LayerComparison) {
@@ -70,17 +61,14 @@ export interface ChangeRow {
   found: LayerComparison
 }
 
-/** The name of a layer in sentences and tables. */
 export function layerName({ input, scenario }: Pick<ComparedLayer, 'input' | 'scenario'>): string {
   return [input, scenario].filter((label) => label !== null).join(', ') || 'values'
 }
 
-/** Each layer in all areas together. */
 export function totalRows(comparison: Comparison): ChangeRow[] {
   return comparison.layers.map((layer, index) => ({ area: null, layer, found: sumAreas(comparison, index) }))
 }
 
-/** Each layer in each area. */
 export function areaRows({ layers, areas }: Comparison): ChangeRow[] {
   return areas.flatMap(({ area, layers: found }) =>
     layers.map((layer, index) => ({ area, layer, found: found[index] as LayerComparison })),
@@ -108,13 +96,11 @@ export function changeSize({ found }: Pick<ChangeRow, 'found'>): number {
 /** The answer names so many areas with the largest changes. */
 export const WORST_AREAS = 10
 
-/** Two releases by their codes. */
 interface ComparedCodes {
   before: string
   after: string
 }
 
-/** A comparison as JSON, as a whole. */
 export function comparisonBody(codes: ComparedCodes, comparison: Comparison) {
   return { ...summarize(codes, comparison), areas: areaRows(comparison).map(rowMembers) }
 }
@@ -152,19 +138,8 @@ function rowMembers(row: ChangeRow) {
   return { code: row.area?.code ?? '', name: row.area?.name ?? '', ...layerMembers(row) }
 }
 
-/** The areas of a comparison as CSV: a row for each layer in each of them. */
 export function* comparisonCsv(comparison: Comparison): Generator<string> {
-  yield csvRow(['code', 'name', 'input', 'scenario', 'unit', ...FIGURE_KEYS])
-  for (const { area, layer, found } of areaRows(comparison)) {
-    const figures = formatChange(layer, found)
-    const { input, scenario, unit } = layer
-    yield csvRow([
-      area?.code ?? null,
-      area?.name ?? null,
-      input,
-      scenario,
-      unit,
-      ...FIGURE_KEYS.map((key) => figures[key]),
-    ])
-  }
+  const [first] = totalRows(comparison)
+  if (first) yield csvRow(Object.keys(rowMembers(first)))
+  for (const row of areaRows(comparison)) yield csvRow(Object.values(rowMembers(row)))
 }

@@ -11,7 +11,7 @@ import {
 import { ref } from '#schemas/common.ts'
 import { toQuerySchema } from '#schemas/point-request.ts'
 import { findRelease, type ReleaseRow } from '#src/catalog/release-queries.ts'
-import { ApiError, errorResponses, noAreas } from '#src/errors.ts'
+import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { attach, DISPOSITION, negotiate } from '#src/http/formats.ts'
 import { observeQueue } from '#src/http/metrics/metrics.ts'
@@ -21,16 +21,8 @@ import { clientKeyOf } from '#src/http/request.ts'
 import { createLimiter } from '#src/lib/limiter.ts'
 import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { type Computation, computationUntil } from '../polygon/computing.ts'
-import {
-  type Comparison,
-  compareReleases,
-  DEFAULT_THRESHOLD,
-  TooManyAreas,
-  usualLevel,
-  whyIncomparable,
-} from './compare.ts'
+import { type Comparison, compareReleases, DEFAULT_THRESHOLD, Incomparable } from './compare.ts'
 import { comparisonCsv, comparisonJson } from './figures.ts'
-import { findLevels } from './queries.ts'
 
 /** Comparisons read much, and admins are few. */
 const LIMITS = { running: 1, waiting: 10 }
@@ -38,29 +30,16 @@ const LIMITS = { running: 1, waiting: 10 }
 /** The time of a comparison with its wait in the queue: the usual timeout of proxies. */
 const TIMEOUT_MS = 60_000
 
-/** Compares for a request, in a queue and with a timeout. */
-type CompareWithTimeout = <Result>(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  compare: (computation: Computation) => Promise<Result>,
-) => Promise<Result>
-
-function createComparisonQueue(app: App): CompareWithTimeout {
+/** Makes the function that compares for a request, in a queue and with a timeout. */
+function createComparisonQueue(app: App) {
   const queue = createLimiter(LIMITS, tooMany)
   observeQueue(app.metrics, 'comparisons', queue.state)
 
-  return async (request, reply, compare) => {
+  return (request: Call, reply: FastifyReply): Promise<Comparison> => {
     const clientKey = clientKeyOf(request)
     const deadline = startDeadline(reply, TIMEOUT_MS, () => tooSlow(TIMEOUT_MS))
-    try {
-      return await queue.run(
-        clientKey,
-        () => compare(computationUntil(app, clientKey, deadline)),
-        deadline.signal,
-      )
-    } finally {
-      deadline.end()
-    }
+    const begin = () => compare(app, request, computationUntil(app, clientKey, deadline))
+    return queue.run(clientKey, begin, deadline.signal).finally(deadline.end)
   }
 }
 
@@ -122,9 +101,7 @@ function changesRoutes(app: App): void {
       const { format } = request.query
       const mediaType = format ? TYPE_OF[format] : negotiate(request, reply, MEDIA_TYPES)
       const codes = { before: request.params.a, after: request.params.b }
-      const comparison = await compareWithTimeout(request, reply, (computation) =>
-        compare(app, request, computation),
-      )
+      const comparison = await compareWithTimeout(request, reply)
       if (mediaType === CSV) attach(reply, CSV, 'changes')
       const rows = mediaType === CSV ? comparisonCsv(comparison) : comparisonJson(codes, comparison)
       return reply
@@ -164,27 +141,19 @@ async function compare(
   const { wait } = computation
   const before = existing(a, await wait(() => findRelease(reader, a)))
   const after = existing(b, await wait(() => findRelease(reader, b)))
-  const incomparable = whyIncomparable(before, after)
-  if (incomparable)
-    throw ApiError.invalid(
-      'b',
-      `must be a release of the product and country of a: ${incomparable.slice(0, -1)}`,
-    )
-  const { name, levels } = await wait(() => findLevels(reader, after.countryCode))
   const { level, threshold = 100 * DEFAULT_THRESHOLD, exact } = query
-  if (level !== undefined && !levels.includes(level)) throw noAreas({ name, levels }, level)
-  const comparing = {
-    level: level ?? usualLevel(levels),
-    threshold: threshold / 100,
-    exact: exact === 'true',
-  }
-  const releases = { before: before.id, after: after.id, country: { code: after.countryCode, name } }
-  return compareReleases(computation, reader, releases, comparing).catch(refuse)
+  const comparing = { level, threshold: threshold / 100, exact: exact === 'true' }
+  return compareReleases(computation, reader, before, after, comparing).catch(refuse)
 }
 
-/** @throws {ApiError} for errors of the comparison that a client can act on */
 function refuse(error: unknown): never {
-  if (error instanceof TooManyAreas) throw ApiError.invalid('level', error.rule)
+  if (error instanceof Incomparable) {
+    const { field, rule } = error
+    throw ApiError.invalid(
+      field,
+      field === 'b' ? `must be a release of the product and country of a: ${rule}` : rule,
+    )
+  }
   if (!(error instanceof ReplacedMeanwhile)) throw error
   throw new ApiError('NOT_FOUND', 'A release or an area was deleted meanwhile; ask again.')
 }
@@ -194,7 +163,6 @@ function existing(code: string, release: ReleaseRow | undefined): ReleaseRow {
   throw new ApiError('NOT_FOUND', `There is no release ${code} that is complete.`)
 }
 
-/** Changes from one release to another. */
 export async function changes(app: App): Promise<void> {
   for (const schema of changesComponents) app.addSchema(schema)
   changesRoutes(app)

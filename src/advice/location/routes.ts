@@ -1,14 +1,141 @@
 import type { FastifyRequest } from 'fastify'
+import type { Kysely } from 'kysely'
+import { type AdminReference, LEVELS_BELOW } from '#schemas/areas.ts'
 import { ref } from '#schemas/common.ts'
-import { defineLocationSchemas, LocationRemainder, LocationRequest } from '#schemas/location.ts'
+import {
+  defineLocationSchemas,
+  LocationRemainder,
+  LocationRequest,
+  type LocationValidation,
+} from '#schemas/location.ts'
 import { asQuery } from '#schemas/point-request.ts'
-import { BODY_ERRORS, errorResponses } from '#src/errors.ts'
+import type { ProductDefinition } from '#schemas/products/define.ts'
+import type { Tables } from '#src/data/tables.ts'
+import { BODY_ERRORS, errorResponses, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { mergeQueryIntoBody } from '#src/http/parameters.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
+import { createBatcher } from '#src/lib/batcher.ts'
+import type { ClientKey } from '#src/lib/limiter.ts'
+import { swapped, wordKey } from '#src/lib/names.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
-import { createLocationValidator } from './validator.ts'
+import type { Area, Position } from '#src/lookup/queries.ts'
+import { positionOf } from '#src/lookup/releases.ts'
+import { countryNamed, listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
+import { findNearestCountries } from './queries.ts'
+
+/** Chooses the areas of lowest code on a border: of the requested country, and within the chosen area one level up. */
+export function chooseAreas(
+  areas: readonly Area[],
+  requestedCountry: string | undefined,
+): { countryCode: string; admin: AdminReference[] } | undefined {
+  const codes = areas.map(({ countryCode }) => countryCode)
+  const countryCode =
+    requestedCountry && codes.includes(requestedCountry) ? requestedCountry : codes.sort()[0]
+  if (countryCode === undefined) return undefined
+  const admin: AdminReference[] = []
+  let above: Area | undefined
+  for (const level of LEVELS_BELOW) {
+    const candidates = areas
+      .filter((area) => area.countryCode === countryCode && area.level === level)
+      .sort((a, b) => (a.code < b.code ? -1 : 1))
+    const chosen: Area | undefined =
+      candidates.find(({ parentId }) => parentId === above?.id) ?? candidates[0]
+    if (!chosen) continue
+    admin.push({ level, code: chosen.code, name: chosen.name })
+    above = chosen
+  }
+  return { countryCode, admin }
+}
+
+/** Positions of one query: a millisecond each. */
+const NEAREST_PER_QUERY = 20
+
+/** Simultaneous queries: points in no country must not delay others at the database. */
+const NEAREST_QUERIES = 1
+
+/** Makes the function that answers `/validate_location`. It throws OVERLOADED, and INVALID_PARAMETERS for an unknown country. */
+export function createLocationValidator(
+  db: Kysely<Tables>,
+  lookup: Lookup,
+  products: readonly ProductDefinition[],
+) {
+  const askNearest = createBatcher({
+    run: (positions: Position[]) => findNearestCountries(db, positions),
+    concurrency: NEAREST_QUERIES,
+    batch: NEAREST_PER_QUERY,
+    // No position makes a query fail, so smaller batches would not help.
+    failsAll: () => true,
+  })
+
+  /** The country nearest to a point in none, and a hint where the swapped point lies in the requested country, or in any. */
+  async function findElsewhere(
+    position: Position,
+    requestedCountry: string | undefined,
+    snapshot: Snapshot,
+  ): Promise<Pick<LocationValidation, 'nearest' | 'hint'>> {
+    const found = await askNearest(position)
+    const nearest = found && { nearest: found }
+    const other = swapped(position)
+    const areas = other ? await lookup.areas.find(other, snapshot.boundaries) : []
+    const { countryCode } = chooseAreas(areas, requestedCountry) ?? {}
+    if (countryCode === undefined || (requestedCountry ?? countryCode) !== countryCode) return { ...nearest }
+    const country = countryNamed(snapshot, countryCode)
+    const hint = `With lat and lng swapped the point would lie in ${country}: did you mean lng, lat?`
+    return { ...nearest, hint }
+  }
+
+  async function validateIn(snapshot: Snapshot, request: LocationRequest): Promise<LocationValidation> {
+    const position = positionOf(request)
+    const requested = request.country_code?.trim().toLowerCase()
+    const areas = await lookup.areas.find(position, snapshot.boundaries)
+    const place = chooseAreas(areas, requested)
+    const countryCode = requested ?? place?.countryCode
+    const country = snapshot.countries.find(({ code }) => code === countryCode)
+    if (countryCode !== undefined && !country) throw unknownCountry('country_code', listCodes(snapshot))
+    const crop =
+      snapshot.cropNamed(request.crop === undefined ? null : wordKey(request.crop)) ??
+      country?.crops[0] ??
+      null
+    const elsewhere = place ? undefined : await findElsewhere(position, requested, snapshot)
+    const isInside = place !== undefined && place.countryCode === countryCode
+    const isBounded = country !== undefined && snapshot.bounded.has(country.code)
+
+    /** The code of the point endpoint's error for a product; undefined where it has a value. */
+    async function findReason({ code: product, seasonal }: ProductDefinition) {
+      if (!country) return 'OUTSIDE_COUNTRY'
+      if (seasonal && !country.crops.includes(crop ?? '')) return 'CROP_NOT_AVAILABLE'
+      const cropCode = seasonal ? crop : null
+      const series = { product, countryCode: country.code, cropCode, forecastPeriod: null }
+      const release = snapshot.releaseOf(series)
+      if (!release) return 'NO_RELEASE'
+      const [values] = await lookup.valuesAt(release, [position])
+      // The raster decides, not the outline: rasters reach over coarse outlines.
+      if (values) return undefined
+      return isBounded && !isInside ? 'OUTSIDE_COUNTRY' : 'NO_DATA'
+    }
+
+    const reasons = await Promise.all(products.map(findReason))
+    const available = products.map(({ code }, index) => {
+      const reason = reasons[index]
+      return [code, reason ? { available: false, reason } : { available: true }]
+    })
+    return {
+      // Without loaded boundaries a value of the country's rasters decides.
+      valid: country && !isBounded ? reasons.includes(undefined) : isInside,
+      country_code: place?.countryCode ?? null,
+      country: (place && countryNamed(snapshot, place.countryCode)) ?? null,
+      admin: place?.admin ?? [],
+      crop,
+      products: Object.fromEntries(available),
+      ...elsewhere,
+    }
+  }
+
+  return (request: LocationRequest, clientKey: ClientKey): Promise<LocationValidation> =>
+    lookup.inSnapshotQueued(clientKey, (snapshot) => validateIn(snapshot, request))
+}
 
 const DESCRIPTION = `
 The country and the administrative areas of a point, and the products with a value there, or the reasons without.
@@ -17,7 +144,6 @@ A point on a border lies in the area of lowest code. A country code that does no
 
 Send the parameters as a JSON body, as query parameters, or both: they are merged field by field, and the body wins.`
 
-/** The country and the areas of a point, and its products. */
 export async function location(app: App, { lookup }: { lookup: Lookup }): Promise<void> {
   const { validation, components } = defineLocationSchemas(app.products.list)
   for (const schema of components) app.addSchema(schema)

@@ -2,32 +2,45 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { unnamedReason } from '#schemas/advisory.ts'
 import type { ErrorDetail } from '#schemas/common.ts'
 import { POINT_DEFAULTS, type PointRequest } from '#schemas/point-request.ts'
+import { ALL_PRODUCTS } from '#schemas/product.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { hasQuantities } from '#schemas/quantities.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
-import type { TemplatedAnswer } from '#src/history/queries.ts'
-import { csvRow } from '#src/http/formats.ts'
-import { withTimeout } from '#src/http/plugins/time-budget.ts'
-import { clientKeyOf } from '#src/http/request.ts'
+import type { RecordAdvisory, TemplatedAnswer } from '#src/history/queries.ts'
+import { sayHistoryFull } from '#src/history/recorded-answer.ts'
+import type { App } from '#src/http/app.ts'
+import { entityTag } from '#src/http/entity-tags.ts'
+import { CSV, csvRow, prefersText } from '#src/http/formats.ts'
+import { ignoredMember } from '#src/http/parameters.ts'
+import { permits } from '#src/http/plugins/authentication.ts'
+import { allowCaching } from '#src/http/plugins/caching.ts'
+import { readIdempotencyKey } from '#src/http/plugins/idempotency.ts'
+import { SHARE_OF_EXTRAS, withTimeout } from '#src/http/plugins/time-budget.ts'
+import { createReplyBatcher } from '#src/http/reply-batcher.ts'
+import { clientKeyOf, isApplied, isOffTheRecord, prefers, setApplied, varyBy } from '#src/http/request.ts'
 import { closedWith, memberTexts, openText } from '#src/lib/json.ts'
 import type { Lookup, PointAdvice, PointOutcome } from '#src/lookup/lookup.ts'
-import { splitCodes } from '#src/lookup/pinned-request.ts'
-import { sourceMember } from '#src/lookup/places.ts'
+import { splitCodes, withReleaseNamed } from '#src/lookup/pinned-request.ts'
+import { type LocatableRequest, sourceMember } from '#src/lookup/places.ts'
 import {
   describeLocation,
   locationStart,
   makePointData,
   makeReleaseMembers,
-  nameColumn,
   positionOf,
   readSeries,
 } from '#src/lookup/releases.ts'
-import { quantityColumns } from '../quantities/columns.ts'
-import { dataWithQuantities, quantitiesAt } from '../quantities/compute.ts'
+import { quantityColumns, valueColumns } from '../columns.ts'
+import {
+  dataWithQuantities,
+  type QuantityRules,
+  quantitiesAt,
+  type ReadRules,
+} from '../quantities/compute.ts'
 import { asksForQuantities, type FieldArea } from '../quantities/plan.ts'
-import type { QuantityRules, ReadRules } from '../quantities/rules.ts'
+import { findProvenance } from './provenance-queries.ts'
+import { replyInText } from './short-text.ts'
 
-/** The products of an endpoint for points. */
 export interface PointSource {
   products: readonly ProductDefinition[]
   /** Whether each product has a section, and a missing country is that of the point. */
@@ -40,12 +53,8 @@ interface ProductOutcome {
   outcome: PointOutcome
 }
 
-/**
- * The answer to a point request, at least one product of which has a value. Answers are classes: V8 would make a shape
- * for each literal with getters, which outlives its request.
- */
+/** A class: V8 would make a shape for each literal with getters, which outlives its request. */
 export class PointAnswer {
-  /** The values of each release that answers. */
   readonly advice: readonly PointAdvice[]
   readonly #source: PointSource
   readonly #point: PointRequest
@@ -105,20 +114,17 @@ export class PointAnswer {
     const [product] = this.#source.products as [ProductDefinition]
     const { release, values } = this.advice[0] as PointAdvice
     const members = { name, lat, lng, ...makeReleaseMembers(release) }
-    const columns = release.layers.map((layer) => nameColumn(product, layer, product.value.key))
-    const cells = columns.map((_, index) => {
-      const value = values[index] as number
-      return Number.isNaN(value) ? null : value
-    })
+    const columns = valueColumns(product, release)
     const rules = hasQuantities(product) ? this.#rules : null
     const further = rules && quantityColumns(rules, product, release)
-    const area = rules?.plan.area as FieldArea
-    const furtherCells = further?.cellsOf(
-      quantitiesAt(rules as QuantityRules, product, release, values, area),
-    )
+    const figures = rules && quantitiesAt(rules, product, release, values, rules.plan.area as FieldArea)
     return (
-      csvRow([...Object.keys(members), ...columns, ...(further?.names ?? [])]) +
-      csvRow([...Object.values(members), ...cells, ...(furtherCells ?? [])])
+      csvRow([...Object.keys(members), ...columns.names, ...(further?.names ?? [])]) +
+      csvRow([
+        ...Object.values(members),
+        ...columns.cellsOf(values),
+        ...(further && figures ? further.cellsOf(figures) : []),
+      ])
     )
   }
 
@@ -225,11 +231,7 @@ export function answerFromMemory(
   return createAnswer(source, point, outcomes, null)
 }
 
-/**
- * The answer from memory, or else from the database.
- *
- * @throws {ApiError} the reason for no answer
- */
+/** The answer from memory, or else from the database. @throws {ApiError} the reason for no answer */
 export async function answerPoint(
   lookup: Lookup,
   source: PointSource,
@@ -257,8 +259,203 @@ export async function answerPoint(
   return answer
 }
 
-/** The codes of named releases by their products. */
 async function findNamed(lookup: Lookup, list: string): Promise<Map<string, string>> {
   const named = await Promise.all(splitCodes(list).map(lookup.namedRelease))
   return new Map(named.map(({ release }) => [release.product, release.code]))
+}
+
+type Format = 'json' | 'csv' | 'text'
+
+interface PointContext {
+  lookup: Lookup
+  record: RecordAdvisory
+  source: PointSource
+  /** The parameters: the body or the query. */
+  point: PointRequest
+  format: Format
+  request: FastifyRequest
+  reply: FastifyReply
+}
+
+/** An anonymous answer from memory takes no promise, and the answers of a turn of the event loop leave together. */
+export function createPointHandlers({ turns }: App, lookup: Lookup, record: RecordAdvisory) {
+  const sendSoon = createReplyBatcher(turns, send)
+
+  /** Answers by `reply`, or by the body that it returns. */
+  function handle(context: PointContext): Promise<PointAnswer['body']> | undefined {
+    const { source, point, format, request, reply } = context
+    const fail = (error: unknown) =>
+      sendSoon({ answer: error instanceof Error ? error : new Error(String(error)), context }, reply)
+    // Anonymous answers are not stored, so their key does nothing; an invalid key is refused all the same.
+    const key = request.method === 'POST' ? readIdempotencyKey(request) : undefined
+    if (format === 'text') {
+      answerInText(context).catch(fail)
+    } else if (request.user !== null && key !== undefined) {
+      return answerOnce(context)
+    } else {
+      const plain = request.user === null && !wantsMore(context) && answerFromMemory(lookup, source, point)
+      if (plain) {
+        if (!(plain instanceof Error)) nameReleases(plain, reply)
+        sendSoon({ answer: plain, context }, reply)
+      } else {
+        findAndStore(context).then((answer) => sendSoon({ answer, context }, reply), fail)
+      }
+    }
+    return undefined
+  }
+
+  return {
+    post: (source: PointSource) => (request: FastifyRequest<{ Body: PointRequest }>, reply: FastifyReply) => {
+      const format = prefersText(request, 'text/plain') ? 'text' : 'json'
+      return handle({ lookup, record, source, point: request.body, format, request, reply })
+    },
+    get:
+      (source: PointSource) =>
+      (
+        request: FastifyRequest<{ Querystring: PointRequest & { format?: 'json' | 'csv' } }>,
+        reply: FastifyReply,
+      ) => {
+        const { format = prefersText(request, 'text/plain') ? 'text' : 'json', ...point } = request.query
+        if (format === 'csv' && point.provenance) {
+          throw ApiError.invalid('provenance', 'must be left out for CSV, which has no columns for it')
+        }
+        if (format !== 'text') varyBy(reply, 'Accept')
+        return handle({ lookup, record, source, point, format, request, reply })
+      },
+  }
+}
+
+/** Whether an answer has parts that memory lacks. */
+function wantsMore({ point, format, request }: PointContext): boolean {
+  if (prefers(request, 'server-timing')) return true
+  return format !== 'csv' && (point.provenance === true || prefers(request, 'return=provenance'))
+}
+
+function answerOnce(context: PointContext): Promise<PointAnswer['body']> {
+  const { request, reply } = context
+  return request.server.once(request, reply, async () => {
+    const answer = await findAndStore(context)
+    return { ...answer.body, ...ignoredMember(request) }
+  })
+}
+
+function answerInText(context: PointContext): Promise<FastifyReply> {
+  const { source, point, request, reply } = context
+  const isShared = () => mayBeShared(request, reply)
+  return replyInText(request, reply, { point, products: source.products, isShared }, async () => {
+    if (request.method === 'POST' && request.user) return answerOnce(context)
+    const { body } = await findAndStore(context)
+    cite(context)
+    return body
+  })
+}
+
+async function findAndStore(context: PointContext): Promise<PointAnswer> {
+  const { lookup, source, point, format, request, reply } = context
+  // The history stores the preference as a parameter.
+  if (format !== 'csv' && !point.provenance && prefers(request, 'return=provenance')) {
+    point.provenance = true
+    setApplied(reply, 'return=provenance')
+  }
+  const isTimed = prefers(request, 'server-timing')
+  const started = performance.now()
+  await settle(context)
+  if (isTimed) await withTimeout(request, reply, lookup.current)
+  const released = performance.now()
+  const answer = await answerPoint(lookup, source, point, request, reply)
+  if (point.provenance) {
+    answer.add({ provenance: await findProvenance(lookup, point, answer.advice, request, reply) })
+  }
+  if (isTimed) sayTimes(reply, released - started, performance.now() - released)
+  nameReleases(answer, reply)
+  return store(context, answer)
+}
+
+/** Completes a request with the members of its release, or of the place. @throws {ApiError} for a wrong release */
+async function settle({ source, lookup, point, request, reply }: PointContext): Promise<void> {
+  const { products, hasSections } = source
+  if (point.release !== undefined) {
+    Object.assign(point, await withReleaseNamed(lookup, products, point, request, reply))
+  } else if (hasSections && !lookup.places.fillFromMemory(point, positionOf(point))) {
+    await withTimeout(request, reply, () => lookup.places.fill(point, positionOf(point)))
+  }
+}
+
+/** Says the milliseconds of the release, of the values, and since the request arrived. */
+function sayTimes(reply: FastifyReply, release: number, values: number): void {
+  const steps = Object.entries({ release, values, total: reply.elapsedTime })
+  reply.headers({
+    'server-timing': steps.map(([name, duration]) => `${name};dur=${duration.toFixed(3)}`).join(', '),
+    'timing-allow-origin': reply.server.config.CORS_ORIGINS.join(', '),
+    // A cache would repeat the times of this request.
+    'cache-control': 'no-store',
+  })
+  setApplied(reply, 'server-timing')
+}
+
+function nameReleases({ releases }: PointAnswer, reply: FastifyReply): void {
+  reply.header('advisory-release', releases.join(', '))
+}
+
+/** Stores an answer for a caller with a token, and adds its id. It goes out without one where that fails. */
+async function store(context: PointContext, answer: PointAnswer): Promise<PointAnswer> {
+  const { record, source, point, request, reply } = context
+  const { user, method } = request
+  if (user === null || method === 'HEAD') return answer
+  if (!permits(user, 'history') || isOffTheRecord(request, reply)) return answer
+  try {
+    const [first] = source.products as [ProductDefinition]
+    const seasonal = source.products.some((product) => product.seasonal)
+    const recorded = source.hasSections ? { code: ALL_PRODUCTS, seasonal } : first
+    const { product, countryCode, cropCode } = readSeries(recorded, point)
+    const { country_source: _, ...sent } = point as PointRequest & LocatableRequest
+    const advisory = {
+      userId: user.id,
+      product,
+      kind: 'point' as const,
+      countryCode,
+      cropCode,
+      releases: answer.releases,
+      request: sent,
+      answer: answer.stored(),
+    }
+    const insert = () => record(advisory)
+    const stored = await withTimeout(request, reply, insert, SHARE_OF_EXTRAS)
+    if (typeof stored === 'string') answer.add({ history_id: stored })
+    else sayHistoryFull(reply, stored)
+  } catch (error) {
+    request.server.logFailure(error, 'an advisory could not be kept', request.log)
+  }
+  return answer
+}
+
+interface Outgoing {
+  answer: PointAnswer | Error
+  context: PointContext
+}
+
+function send({ answer, context }: Outgoing, reply: FastifyReply): FastifyReply {
+  if (answer instanceof Error) return reply.send(answer)
+  const { format, request } = context
+  if (request.ignored !== null) answer.add(ignoredMember(request))
+  const text = format === 'csv' ? answer.table() : answer.text()
+  if (request.method !== 'POST') {
+    if (mayBeShared(request, reply) && allowCaching(request, reply, entityTag(text)))
+      return reply.code(304).send()
+    cite(context)
+  }
+  const type = format === 'csv' ? CSV.contentType : 'application/json; charset=utf-8'
+  return reply.header('content-type', type).send(text)
+}
+
+/** Whether caches may store an answer: they ignore preferences, and a request with a token needs its check each time. */
+function mayBeShared({ method, headers }: FastifyRequest, reply: FastifyReply): boolean {
+  return method !== 'POST' && headers.authorization === undefined && !isApplied(reply, 'return=provenance')
+}
+
+/** Links the answer itself, if the request names a release. The address is relative, so that caches may store it. */
+function cite({ point, request, reply }: PointContext): void {
+  const { basePath, url, server, method } = request
+  if (point.release === undefined || method === 'POST') return
+  reply.header('link', `<${basePath}${url.slice(server.config.BASE_PATH.length)}>; rel="cite-as"`)
 }

@@ -1,23 +1,17 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Kysely, sql } from 'kysely'
+import type { Provenance } from '#schemas/advisory.ts'
+import type { PointRequest } from '#schemas/point-request.ts'
 import { CRS_UNIT } from '#src/catalog/published-queries.ts'
 import type { Tables } from '#src/data/tables.ts'
+import { overloaded } from '#src/http/plugins/overload.ts'
+import { withTimeout } from '#src/http/plugins/time-budget.ts'
+import type { Lookup, PointAdvice } from '#src/lookup/lookup.ts'
 import type { Position } from '#src/lookup/queries.ts'
+import { positionOf, refuseIfReplaced, type StoredPixels } from '#src/lookup/releases.ts'
 
 /** The pixel of a grid of a release that a position lies in. */
-export interface PixelFacts {
-  coverageId: number
-  srid: number
-  column: number
-  row: number
-  /** The centre in the CRS of the grid, and in longitude and latitude. */
-  x: number
-  y: number
-  longitude: number
-  latitude: number
-  width: number
-  height: number
-  unit: string
-}
+export type PixelFacts = Omit<Provenance['pixels'][number], 'layers'> & { coverageId: number }
 
 /** Whose a release is, and its pixels at a position: one of each grid that has one there. */
 interface SourceOfValues {
@@ -27,7 +21,6 @@ interface SourceOfValues {
   pixels: PixelFacts[]
 }
 
-/** @returns undefined where the release has been deleted */
 export async function findSourceOfValues(
   db: Kysely<Tables>,
   releaseId: number,
@@ -40,9 +33,9 @@ export async function findSourceOfValues(
       select coalesce(
         json_agg(
           json_build_object(
-            'coverageId', id, 'srid', srid, 'column', pixel_column, 'row', pixel_row, 'x', x, 'y', y,
-            'longitude', st_x(centre), 'latitude', st_y(centre),
-            'width', pixel_width, 'height', abs(pixel_height), 'unit', unit
+            'coverageId', id, 'srid', srid, 'column', pixel_column, 'row', pixel_row,
+            'centre', json_build_object('x', x, 'y', y, 'lng', st_x(centre), 'lat', st_y(centre)),
+            'size', json_build_object('x', pixel_width, 'y', abs(pixel_height), 'unit', unit)
           ) order by id
         ),
         '[]'
@@ -74,4 +67,51 @@ export async function findSourceOfValues(
     ) as pixels
     where release.id = ${releaseId} and status = 'ready'`.execute(db)
   return rows[0]
+}
+
+/** The pixels of an answer. @throws {ApiError} OVERLOADED where a release was deleted after it answered */
+export async function findProvenance(
+  lookup: Lookup,
+  point: PointRequest,
+  advice: readonly PointAdvice[],
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Provenance[]> {
+  const { database, inTurn } = request.server
+  const position = positionOf(point)
+  const found: Provenance[] = []
+  for (const { release, values } of advice) {
+    const origin = await inTurn(request, reply, () =>
+      findSourceOfValues(database.reader, release.id, position),
+    )
+    if (!origin) throw overloaded()
+    const stored = await refuseIfReplaced(() =>
+      withTimeout(request, reply, () => lookup.storedAt(release, position)),
+    )
+    const { source, licence, checksum } = origin
+    const pixels = origin.pixels.map((pixel) => describePixel(pixel, release, values, stored))
+    found.push({
+      release: release.code,
+      source,
+      licence,
+      checksum,
+      pixels: pixels.filter(({ layers }) => layers.length > 0),
+    })
+  }
+  return found
+}
+
+function describePixel(
+  { coverageId, ...pixel }: PixelFacts,
+  release: PointAdvice['release'],
+  values: PointAdvice['values'],
+  stored: StoredPixels[],
+): Provenance['pixels'][number] {
+  const layers = release.layers.flatMap((layer, index) => {
+    if (layer.coverageId !== coverageId || Number.isNaN(values[index])) return []
+    const { input, scenario, scale, offset, coverage, band } = layer
+    const raw = stored[coverage]?.[band - 1] as number
+    return [{ layer: index + 1, input, scenario, raw, scale, offset }]
+  })
+  return { ...pixel, layers }
 }

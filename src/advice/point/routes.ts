@@ -19,11 +19,9 @@ import { ignoredNoter, mergeQueryIntoBody, readQuery } from '#src/http/parameter
 import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
 import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
-import type { ReadRules } from '../quantities/rules.ts'
-import type { PointSource } from './answer.ts'
-import { createPointHandlers } from './handler.ts'
+import type { ReadRules } from '../quantities/compute.ts'
+import { createPointHandlers, type PointSource } from './answer.ts'
 
-/** An endpoint for points: the source of its answers, and its documentation. */
 interface PointEndpoint extends PointSource {
   path: string
   /** The beginning of its operation ids. */
@@ -31,16 +29,13 @@ interface PointEndpoint extends PointSource {
   /** Whether an unknown crop of the country is an error. */
   needsCrop: boolean
   request: TObject
-  /** The parameters of GET. */
   query: TObject
-  /** The body beside a query. */
   remainder: TObject
   response: TObject
   summary: string
   description: string
 }
 
-/** The endpoints that answer for one point: by POST, and by GET for caches. */
 export function pointRoutes(
   app: App,
   schemas: readonly PointSchemas<ProductDefinition>[],
@@ -108,7 +103,6 @@ If no product has a value, the answer is a 404 with the most telling reason; \`d
   }
 }
 
-/** Headers of an answer that may be a text message. */
 const TEXT_HEADERS = {
   'Content-Language': { type: 'string', description: 'The language of a text message.' },
   Vary: { type: 'string', description: 'The request headers that change the answer.' },
@@ -127,7 +121,6 @@ Parameters stand in the body, the query or both; the body wins. The tag \`adviso
 const GET_RULES =
   'Answers as POST does, from the query, for clients and proxies that cache. The tag `advisory` has the rules.'
 
-/** The parts that GET and POST share. */
 function commonParts({ needsCrop, response }: PointEndpoint) {
   const errors: ErrorCode[] = [
     'INVALID_PARAMETERS',

@@ -24,26 +24,18 @@ const ROOM = {
   ucs2: { alone: 70, ofSeveral: 67 },
 } as const
 
-function measureCharacters(text: string): { places: number[]; room: { alone: number; ofSeveral: number } } {
-  const characters = [...text]
-  if (characters.every((character) => BASIC.has(character) || EXTENDED.has(character))) {
-    return { places: characters.map((character) => (EXTENDED.has(character) ? 2 : 1)), room: ROOM.gsm7 }
-  }
-  // A character beyond the 16 bits of UCS-2 is sent as two.
-  return { places: characters.map((character) => character.length), room: ROOM.ucs2 }
-}
-
-/**
- * The segments of a text message: in the GSM 7-bit alphabet if it has all characters, else in UCS-2. Segments do not
- * divide a character.
- */
+/** The segments of a message, in the GSM 7-bit alphabet or else in UCS-2. Segments do not divide a character. */
 export function countSegments(text: string): number {
-  const { places, room } = measureCharacters(text)
-  const total = places.reduce((sum, one) => sum + one, 0)
-  if (total <= room.alone) return 1
+  const characters = [...text]
+  const isBasic = characters.every((character) => BASIC.has(character) || EXTENDED.has(character))
+  const { alone, ofSeveral } = isBasic ? ROOM.gsm7 : ROOM.ucs2
+  // A character beyond the 16 bits of UCS-2 is sent as two.
+  const measure = (character: string) => (isBasic ? (EXTENDED.has(character) ? 2 : 1) : character.length)
+  const places = characters.map(measure)
+  if (places.reduce((sum, one) => sum + one, 0) <= alone) return 1
   let [segments, used] = [1, 0]
   for (const one of places) {
-    if (used + one > room.ofSeveral) {
+    if (used + one > ofSeveral) {
       segments++
       used = 0
     }
@@ -81,7 +73,6 @@ type Section = Record<string, unknown> & {
 
 type TextEntry = Entry & { quantity?: Quantity }
 
-/** The text of one product. */
 interface Part {
   head: string
   entries: { scenario: string | null; text: string }[]
@@ -230,7 +221,6 @@ function formatMonth(month: string): string {
   return `${MONTHS[Number(number) - 1]} ${year}`
 }
 
-/** A question that has an answer in text. */
 interface TextQuestion {
   point: PointRequest
   products: readonly ProductDefinition[]
@@ -238,12 +228,7 @@ interface TextQuestion {
   isShared: () => boolean
 }
 
-/**
- * Answers in a text message. The reason for no value is a text too, with its status in JSON; other errors stay JSON,
- * for the program.
- *
- * @param createBody makes the body of the answer in JSON
- */
+/** The reason for no value is a text too, with its status in JSON; other errors stay JSON, for the program. */
 export async function replyInText(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -12,7 +12,7 @@ import type { LocatableRequest } from '#src/lookup/places.ts'
 import { type PublishedRelease, readSeries } from '#src/lookup/releases.ts'
 import { listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
 import type { DistributionOptions } from '#src/raster/distribution.ts'
-import type { Rings } from '#src/raster/rings.ts'
+import { boundedPolygon, type Rings } from '#src/raster/rings.ts'
 import {
   type Advice,
   adviceFrom,
@@ -20,7 +20,6 @@ import {
   listStatisticColumns,
   listStatisticKeys,
   readStatistics,
-  roundArea,
 } from './answer.ts'
 import { type Computation, createComputing, type Waiting } from './computing.ts'
 import {
@@ -40,9 +39,8 @@ import {
   readAreaShape,
   STATISTICS_VERSION,
 } from './queries.ts'
-import { createKey, createReleaseStatistics } from './zonal-statistics.ts'
+import { createReleaseStatistics } from './zonal-statistics.ts'
 
-/** The question about a region, beside its place. */
 export type RegionQuestion = Pick<PointRequest, 'crop' | 'country_code' | 'forecast_period'>
 
 /** A polygon, or an administrative area and its stored result. */
@@ -56,9 +54,9 @@ interface Question {
   wanted: Distribution
 }
 
-/** Makes the function for the statistics of a release in a region: stored, cached or computed. */
+/** Makes the function for the statistics of a release in a region. Those of areas are stored, but for distributions. */
 function createFinder({ database, logFailure }: App) {
-  const statistics = createReleaseStatistics(database.reader)
+  const compute = createReleaseStatistics(database.reader)
 
   return async function findOrCompute(
     computation: Computation,
@@ -67,22 +65,20 @@ function createFinder({ database, logFailure }: App) {
     distribution: Distribution,
   ): Promise<LocatedStatistics> {
     const { ask, wait, pause } = computation
-    const isPersisted = !Array.isArray(region) && !distribution
-    const key = createKey(releaseId, region, distribution)
-    const found = isPersisted
-      ? // Another request may have stored it in the meantime.
-        (await wait(() => findArea(database.reader, region, releaseId)))?.statistics
-      : await statistics.findCached(ask, releaseId, key)
-    if (found) return found
-    if (Array.isArray(region)) await refuseInvalid(region, pause)
-    const polygons = Array.isArray(region) ? region : await readAreaShape(ask, region)
-    const computed = await statistics.compute(computation, releaseId, polygons, distribution)
-    if (isPersisted) {
+    if (Array.isArray(region)) {
+      await refuseInvalid(region, pause)
+      return compute(computation, releaseId, region, distribution)
+    }
+    // Another request may have stored it in the meantime.
+    const found = distribution ? undefined : await wait(() => findArea(database.reader, region, releaseId))
+    if (found?.statistics) return found.statistics
+    const computed = await compute(computation, releaseId, await readAreaShape(ask, region), distribution)
+    if (!distribution) {
       await persistAreaResult(database.writer, region, releaseId, computed).catch((error) =>
         // The answer is right even if it is not stored.
         logFailure(error, 'the result of an area could not be kept'),
       )
-    } else statistics.cache(key, computed)
+    }
     return computed
   }
 }
@@ -103,18 +99,13 @@ export function createAdvisors(app: App, lookup: Lookup) {
     distribution: Distribution,
     { wait, compute }: Waiting,
   ): Promise<Advice> {
+    const find = () => compute((task) => findOrCompute(task, release.id, region, distribution))
     if (Array.isArray(region)) {
       await refuseElsewhere(region, release.countryCode, wait)
-      return adviceFrom(
-        release,
-        await compute((task) => findOrCompute(task, release.id, region, distribution)),
-      )
+      return adviceFrom(release, await find())
     }
     const { countryCode, level, code, name, statistics: stored } = region
-    const located =
-      !distribution && stored
-        ? stored
-        : await compute((task) => findOrCompute(task, release.id, region, distribution))
+    const located = !distribution && stored ? stored : await find()
     return { ...adviceFrom(release, located), admin: { country_code: countryCode, level, code, name } }
   }
 
@@ -189,8 +180,8 @@ function createExtentCheck({ config, database }: App) {
 function refuseOutside(countries: CountryExtent[], polygons: Rings[], countryCode: string): void {
   // A country of unknown extent may be anywhere, so none of its polygons lies outside.
   if (countries.some(({ code, extent }) => code === countryCode && extent === null)) return
-  if (meetsAny(countries, polygons, 0)) return
-  if (meetsAny(countries, polygons, 1)) {
+  if (meetsAny(countries, polygons, false)) return
+  if (meetsAny(countries, polygons, true)) {
     throw invalid(
       'geometry',
       'lies outside the countries of the service, and would not if its coordinates were swapped: did you mean lng, lat? GeoJSON has the longitude first',
@@ -207,43 +198,21 @@ function refuseOutside(countries: CountryExtent[], polygons: Rings[], countryCod
 const BEYOND = 0.5
 
 /** Whether polygons reach into the known extent of any country, with longitude and latitude swapped or not. */
-function meetsAny(countries: CountryExtent[], polygons: Rings[], swapped: 0 | 1): boolean {
-  const low = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY] as [number, number]
-  const high = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY] as [number, number]
-  for (const [shell] of polygons) {
-    for (const [at, number] of (shell as Float64Array).entries()) {
-      const axis = ((at + swapped) % 2) as 0 | 1
-      low[axis] = Math.min(low[axis], number)
-      high[axis] = Math.max(high[axis], number)
-    }
-  }
+function meetsAny(countries: CountryExtent[], polygons: Rings[], isSwapped: boolean): boolean {
+  const boxes = polygons.map(boundedPolygon)
+  const least = (side: 'west' | 'south') => Math.min(...boxes.map((box) => box[side]))
+  const most = (side: 'east' | 'north') => Math.max(...boxes.map((box) => box[side]))
+  const longitudes = [least('west'), most('east')] as const
+  const latitudes = [least('south'), most('north')] as const
+  const [left, right] = isSwapped ? latitudes : longitudes
+  const [bottom, top] = isSwapped ? longitudes : latitudes
   return countries.some(({ extent }) => {
     if (extent === null) return false
     const [west, south, east, north] = extent
     return (
-      low[0] <= east + BEYOND &&
-      high[0] >= west - BEYOND &&
-      low[1] <= north + BEYOND &&
-      high[1] >= south - BEYOND
+      left <= east + BEYOND && right >= west - BEYOND && bottom <= north + BEYOND && top >= south - BEYOND
     )
   })
-}
-
-/**
- * The location of the answer for a polygon or an area.
- *
- * @param name the name in the request
- */
-export function describeRegion(name: string | undefined, advice: Advice) {
-  const { position, statistics, admin } = advice
-  return {
-    name: name ?? admin?.name ?? 'Polygon',
-    lat: position.latitude,
-    lng: position.longitude,
-    type: 'polygon',
-    area_ha: roundArea(statistics.areaHa),
-    ...(admin && { admin }),
-  }
 }
 
 /** The statistics of a release in a region, in the order of its columns; null where a layer has no value. */
@@ -271,11 +240,7 @@ export function createRegionStatistics({ database, products }: App, advisors: Ad
     version: area.version,
     /** Null where nothing is stored. */
     stored: area.statistics && listFigures(release, adviceFrom(release, area.statistics)),
-    /**
-     * Computes and stores, with a queue and a deadline.
-     *
-     * @throws {ReplacedMeanwhile} where the release or the area was deleted
-     */
+    /** Computes and stores. @throws {ReplacedMeanwhile} where the release or the area was deleted */
     compute: async (request: FastifyRequest, reply: FastifyReply) =>
       listFigures(
         release,
@@ -298,10 +263,7 @@ export function createRegionStatistics({ database, products }: App, advisors: Ad
       const areas = await listAreasInRelease(database.reader, selection, release.id, after, count)
       return areas.map((area) => describeArea(release, area))
     },
-    /**
-     * @throws {ApiError} for a polygon that is invalid or lies outside all countries
-     * @throws {ReplacedMeanwhile} where the release was deleted
-     */
+    /** @throws {ApiError} for a wrong polygon, {ReplacedMeanwhile} where the release was deleted */
     async inPolygon(
       release: PublishedRelease,
       polygon: SentGeoJson,

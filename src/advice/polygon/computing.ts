@@ -12,7 +12,12 @@ import { clientKeyOf } from '#src/http/request.ts'
 import { type ClientKey, createLimiter } from '#src/lib/limiter.ts'
 import { createWait, type Wait } from '#src/lib/time-budget.ts'
 import type { Pause } from '#src/lib/turns.ts'
-import type { ZonalCoverage } from './queries.ts'
+import { columnsIn, largestBlocks, tileRowsOf } from '#src/raster/blocks.ts'
+import { createMeasure, type Measure } from '#src/raster/grid.ts'
+import { clip, ellipsoidArea, planarArea, type Rings, ringLength, sumOfRings } from '#src/raster/rings.ts'
+import { type ProjectedPolygon, projectOnGrid } from '#src/raster/scan.ts'
+import { type DecodedTile, decodeTile } from '#src/raster/tiles.ts'
+import { readSummaries, type StoredSummary, transformPolygons, type ZonalCoverage } from './queries.ts'
 
 /** Reads tiles of a coverage from its store, which has no tiles without values. */
 type ReadTiles = (coverage: ZonalCoverage, tiles: { row: number; column: number }[]) => Promise<StoredTile[]>
@@ -21,7 +26,6 @@ export function readingTiles(stores: TileStores, reads: Reads): ReadTiles {
   return ({ id, store }, tiles) => stores[store].read(reads, id, tiles)
 }
 
-/** The access of a computation to data and time. */
 export interface Computation {
   /** Reads from the database until the deadline, and waits for its turn. */
   ask: Ask
@@ -33,15 +37,9 @@ export interface Computation {
   pause: Pause
 }
 
-/**
- * Does a computation for a request when its turn comes.
- *
- * @throws {ApiError} OVERLOADED where that takes too long or too many wait, DATABASE_UNAVAILABLE where the
- *   database does not answer
- */
+/** Computes in turn. @throws {ApiError} OVERLOADED where too many wait, DATABASE_UNAVAILABLE */
 type Compute = <Result>(task: (computation: Computation) => Promise<Result>) => Promise<Result>
 
-/** The ways in which a request about a polygon or an area waits. */
 export interface Waiting {
   /** Waits for the database, beside the computation. */
   wait: Wait
@@ -134,10 +132,7 @@ export function computationUntil(
   return { ask: reads.ask, readTiles: readingTiles(tiles, reads), wait, pause }
 }
 
-/**
- * Half of the connections stay for other requests: a computation uses one at a time. The embedded database has one,
- * which is free between two statements.
- */
+/** Half of the connections stay for others. The embedded database has one, which is free between two statements. */
 function mostRunning(kind: Database['kind'], connections: number): number {
   return kind === 'embedded' ? 1 : Math.max(1, Math.min(MOST_RUNNING, Math.floor(connections / 2)))
 }
@@ -156,4 +151,178 @@ function rejectAtAbort(signal: AbortSignal): Promise<never> {
 
 function tooMany(): ApiError {
   return new ApiError('OVERLOADED', 'Too many polygons are being computed; try again in a second.')
+}
+
+export interface ZonalPolygon extends ProjectedPolygon {
+  /** The share of the polygons' area: below 1 where they were clipped beyond the grid. */
+  share: number
+}
+
+/** Places polygons on a grid. Parts far beyond a projected grid are clipped, as they may have no image there. */
+export async function projectOnCoverage(
+  ask: Ask,
+  coverage: ZonalCoverage,
+  polygons: Rings[],
+): Promise<ZonalPolygon> {
+  const inGridCrs = coverage.srid === 4326 ? { polygons, share: 1 } : await transform(ask, coverage, polygons)
+  const placed = projectOnGrid(coverage, coverage.geographic, inGridCrs.polygons)
+  const { share } = inGridCrs
+  return { ...placed, share, within: share === 1 && placed.within }
+}
+
+/** Degrees beyond a projected grid: clipped parts count by their area on the ellipsoid, nearly the same. */
+const MARGIN = 3
+
+/**
+ * A line that is straight in longitude and latitude is a curve in the plane. Close to the equator it leaves
+ * its chord by about 40 metres for the square of a degree; with steps as short as this (square degrees for
+ * a degree of the polygon's width) that changes its area by less than 1e-9.
+ */
+const STEP = 7e-7
+
+/** Polygons that would have more positions than this are divided more coarsely. */
+const MOST_STEPS = 100_000
+
+async function transform(
+  ask: Ask,
+  { srid, west, south, east, north }: ZonalCoverage,
+  polygons: Rings[],
+): Promise<{ polygons: Rings[]; share: number }> {
+  const extent = { west: west - MARGIN, south: south - MARGIN, east: east + MARGIN, north: north + MARGIN }
+  const clipped = polygons
+    .map((rings) =>
+      rings.flatMap((ring) => {
+        const part = clip(ring, extent)
+        return part.length > 0 ? [part] : []
+      }),
+    )
+    .filter((rings) => rings.length > 0)
+  if (clipped.length === 0) return { polygons: [], share: 0 }
+  const length = clipped.flat().reduce((sum, ring) => sum + ringLength(ring), 0)
+  // As wide as a square with the same proportion of area to border.
+  const width = (4 * sumOfRings(clipped, planarArea)) / length
+  const step = Math.max(Math.sqrt(STEP * width), length / MOST_STEPS)
+  const transformed = await transformPolygons(ask, clipped, srid, step)
+  const unchanged = clipped.flat().every((ring, index) => ring === polygons.flat()[index])
+  return {
+    polygons: transformed,
+    share:
+      unchanged && clipped.length === polygons.length ? 1 : ellipsoidArea(clipped) / ellipsoidArea(polygons),
+  }
+}
+
+/** Tiles of one statement: half a megabyte with one Float32 band. */
+const TILES_A_CHUNK = 512
+
+/** A requested tile: the inner area of each pixel, row by row, and the stored tile of each coverage. */
+interface WeighedTile {
+  row: number
+  column: number
+  areas: Float64Array
+  stored: Buffer[]
+}
+
+/** Takes the tiles of coverages on one grid at a place; a tile without values does not exist, but one of them does. */
+type VisitTiles = (areas: Float64Array, ...tiles: (DecodedTile | undefined)[]) => void
+
+/** Reads requested tiles of coverages on one grid in chunks, so that memory stays bounded. */
+export class TileReader {
+  readonly #computation: Computation
+  readonly #coverages: ZonalCoverage[]
+  readonly #grid: ZonalCoverage
+  readonly #measure: Measure
+  readonly #visit: VisitTiles
+  #requested = new Map<string, WeighedTile>()
+
+  constructor(computation: Computation, coverages: ZonalCoverage[], visit: VisitTiles) {
+    this.#computation = computation
+    this.#coverages = coverages
+    this.#grid = coverages[0] as ZonalCoverage
+    this.#measure = createMeasure(this.#grid, this.#grid.geographic)
+    this.#visit = visit
+  }
+
+  async request(row: number, column: number, areas: Float64Array): Promise<void> {
+    this.#requested.set(`${row} ${column}`, { row, column, areas, stored: [] })
+    if (this.#requested.size >= TILES_A_CHUNK) await this.finish()
+  }
+
+  /** Requests whole tiles of a row, in runs of columns. */
+  async requestWhole(row: number, runs: number[]): Promise<void> {
+    const { tileSize } = this.#grid
+    const areas = new Float64Array(tileSize * tileSize)
+    for (let line = 0; line < tileSize; line++) {
+      areas.fill(this.#measure.pixelArea(row * tileSize + line), line * tileSize, (line + 1) * tileSize)
+    }
+    for (const column of columnsIn(runs)) await this.request(row, column, areas)
+  }
+
+  async finish(): Promise<void> {
+    const requested = this.#requested
+    this.#requested = new Map()
+    if (requested.size === 0) return
+    const { readTiles, pause } = this.#computation
+    for (const [side, coverage] of this.#coverages.entries()) {
+      for (const { row, column, wkb } of await readTiles(coverage, [...requested.values()])) {
+        ;(requested.get(`${row} ${column}`) as WeighedTile).stored[side] = wkb
+      }
+    }
+    for (const { areas, stored } of requested.values()) {
+      if (stored.length === 0) continue
+      this.#visit(areas, ...Array.from(stored, (wkb) => wkb && decodeTile(wkb)))
+      await pause()
+    }
+  }
+}
+
+/** The read part of a polygon, and the tiles inside that have summaries instead. */
+interface TilesRead {
+  /** The area of the polygon in the measure of the grid. */
+  total: number
+  /** Unread tiles, as runs of columns by their row. */
+  inside: Map<number, number[]>
+}
+
+/** Reads the tiles on the border of a polygon, and those inside unless all coverages have summaries. */
+export async function readPolygonTiles(
+  computation: Computation,
+  coverages: ZonalCoverage[],
+  placed: ZonalPolygon,
+  visit: VisitTiles,
+): Promise<TilesRead> {
+  const grid = coverages[0] as ZonalCoverage
+  const reader = new TileReader(computation, coverages, visit)
+  const inside: TilesRead['inside'] = new Map()
+  let area = 0
+  for (const found of tileRowsOf(placed, grid, createMeasure(grid, grid.geographic))) {
+    await computation.pause()
+    if (!found) continue
+    area += found.area
+    for (const [column, areas] of found.border) await reader.request(found.row, column, areas)
+    if (found.inside.length === 0) continue
+    if (coverages.every(({ summarised }) => summarised)) inside.set(found.row, found.inside)
+    else await reader.requestWhole(found.row, found.inside)
+  }
+  await reader.finish()
+  // The sum of the parts is as exact as the parts; only the area beside the grid is missing.
+  return { total: (placed.within ? area : placed.area) / placed.share, inside }
+}
+
+/** Runs of blocks in one statement. */
+const RUNS_A_CHUNK = 1024
+
+/** @param most summaries: of larger blocks alone where the tiles are more */
+export async function* readBlocks(
+  { ask, pause }: Computation,
+  coverage: ZonalCoverage,
+  inside: Map<number, number[]>,
+  most?: number,
+): AsyncGenerator<StoredSummary> {
+  const runs = largestBlocks(inside, coverage, most)
+  for (let at = 0; at < runs.length; at += RUNS_A_CHUNK) {
+    for (const stored of await readSummaries(ask, coverage.id, runs.slice(at, at + RUNS_A_CHUNK))) {
+      yield stored
+      await pause()
+    }
+  }
 }

@@ -19,7 +19,6 @@ const LONGEST_POSITION = 4
 /** Characters of a wrong value in an error. */
 const SHOWN_CHARACTERS = 60
 
-/** GeoJSON as it was sent. */
 export interface SentGeoJson {
   value: unknown
   /** Its place in the body, as a dotted path; empty for the whole body. */
@@ -32,11 +31,7 @@ export interface Outline {
   polygons: Rings[]
 }
 
-/**
- * The only Feature of a FeatureCollection; any other value unchanged.
- *
- * @throws {ApiError} with the place in the body
- */
+/** The only Feature of a FeatureCollection; any other value unchanged. @throws {ApiError} with the place in the body */
 export function soleFeature(sent: SentGeoJson): SentGeoJson {
   const { value, at } = sent
   if (!isObject(value) || value.type !== 'FeatureCollection') return sent
@@ -50,12 +45,7 @@ export function soleFeature(sent: SentGeoJson): SentGeoJson {
   throw invalid(within(feature.at, 'type'), 'must be Feature')
 }
 
-/**
- * The polygons in a GeoJSON Polygon or MultiPolygon, or in a Feature of one, without heights and unrepaired.
- * {@link refuseInvalid} compares the edges.
- *
- * @throws {ApiError} with the place in the body
- */
+/** The polygons of GeoJSON, without heights, and unrepaired. @throws {ApiError} with the place in the body */
 export function readGeoJson({ value, at }: SentGeoJson): Outline {
   const feature = asObject(value, at)
   refuseCrs(feature, at)
@@ -278,7 +268,6 @@ function findCrossings(ring: Float64Array, latitude: number): number[] {
   return crossings
 }
 
-/** A rule that polygons break, and the place. */
 interface Fault {
   rule: string
   longitude: number

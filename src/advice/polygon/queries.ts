@@ -2,7 +2,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { AreaReference } from '#src/catalog/area-queries.ts'
 import type { Ask } from '#src/data/cancellable.ts'
 import type { Tables, TileStoreName } from '#src/data/tables.ts'
-import type { Position } from '#src/lookup/queries.ts'
+import type { LayerLabel, Position } from '#src/lookup/queries.ts'
 import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import type { BlockRun } from '#src/raster/blocks.ts'
 import type { HistogramBin, Quantile } from '#src/raster/distribution.ts'
@@ -11,7 +11,6 @@ import type { Rings } from '#src/raster/rings.ts'
 import { RUN_LENGTH, SUMMARY_VERSION, type Summary, SummaryRun } from '#src/raster/summary.ts'
 import { decodeMultiPolygon, encodeMultiPolygon } from '#src/raster/tiles.ts'
 
-/** The distribution of the values of a layer in a polygon. */
 export interface LayerDistribution {
   quantiles: Quantile[]
   histogram: HistogramBin[]
@@ -26,7 +25,6 @@ export interface LayerStatistics {
   deviation: number
   /** The part of the polygon's area that has values, from 0 to 1. */
   covered: number
-  /** Where it was requested. */
   distribution?: LayerDistribution
 }
 
@@ -37,13 +35,11 @@ export interface ZonalStatistics {
   layers: (LayerStatistics | null)[]
 }
 
-/** The statistics of a polygon, and a position inside. */
 export type LocatedStatistics = ZonalStatistics & Position
 
 /** The version of stored results of areas. Each change of their format or computation raises it. */
 export const STATISTICS_VERSION = 1
 
-/** An administrative area, and its stored result for a release. */
 export interface AreaInRelease {
   id: number
   level: number
@@ -103,15 +99,11 @@ export interface AreaSelection {
   parent: string | null
 }
 
-/**
- * Areas of a level in the order of their codes.
- *
- * @param after the code before the page; null for the beginning
- */
+/** Areas of a level in the order of their codes. @param after the code before the page; null for the beginning */
 export async function listAreasInRelease(
   db: Kysely<Tables>,
   { countryCode, level, parent }: AreaSelection,
-  releaseId: number,
+  releaseId: number | null,
   after: string | null,
   limit: number,
 ): Promise<AreaInRelease[]> {
@@ -137,11 +129,7 @@ export async function listAreasInRelease(
   return rows
 }
 
-/**
- * The shape of an area.
- *
- * @throws {ReplacedMeanwhile} where its boundaries are replaced
- */
+/** The shape of an area. @throws {ReplacedMeanwhile} where its boundaries are replaced */
 export async function readAreaShape(
   ask: Ask,
   { id, version }: Pick<AreaInRelease, 'id' | 'version'>,
@@ -155,10 +143,7 @@ export async function readAreaShape(
   return decodeMultiPolygon(row.wkb)
 }
 
-/**
- * Stores the result of a release in an area. Nothing is stored for a deleted release, for replaced boundaries, and over
- * the result of a newer version.
- */
+/** Stores nothing for a deleted release, for replaced boundaries, and over the result of a newer version. */
 export async function persistAreaResult(
   db: Kysely<Tables>,
   { id, version }: Pick<AreaInRelease, 'id' | 'version'>,
@@ -194,8 +179,9 @@ export interface ZonalCoverage extends TiledGrid, LevelExtent {
 }
 
 /** A band, and the layer of the release that it is. */
-export interface ZonalBand {
+export interface ZonalBand extends LayerLabel {
   band: number
+  unit: string
   /** Place of the layer in the answers, from 0. */
   index: number
   scale: number
@@ -223,8 +209,10 @@ export async function listCoverages(db: Kysely<Tables>, releaseId: number): Prom
       east,
       north,
       jsonb_agg(
-        jsonb_build_object('band', band, 'index', ordinal - 1, 'scale', scale, 'offset', "offset")
-        order by ordinal
+        jsonb_build_object(
+          'band', band, 'index', ordinal - 1, 'scale', scale, 'offset', "offset",
+          'input', input, 'scenario', scenario, 'unit', unit, 'decimals', decimals
+        ) order by ordinal
       ) as bands
     from release
     join coverage on coverage.release_id = release.id
@@ -235,11 +223,7 @@ export async function listCoverages(db: Kysely<Tables>, releaseId: number): Prom
   return rows
 }
 
-/**
- * Transforms polygons in longitude and latitude into the CRS of a grid.
- *
- * @param step degrees: longer edges are divided, since a line that is straight there is a curve in the grid
- */
+/** @param step degrees: longer edges are divided, since a straight line is a curve in the grid */
 export async function transformPolygons(
   ask: Ask,
   polygons: Rings[],
@@ -257,7 +241,6 @@ export async function transformPolygons(
 /** A coverage has no summaries of the present version any more, and is read tile by tile. */
 export class SummariesGone extends ReplacedMeanwhile {}
 
-/** The stored summary of a block. */
 export interface StoredSummary {
   level: number
   row: number
@@ -273,11 +256,7 @@ interface FoundRun extends BlockRun {
   bands: Buffer
 }
 
-/**
- * The stored summaries of runs of blocks.
- *
- * @throws {SummariesGone} while another version of the service makes them anew
- */
+/** @throws {SummariesGone} while another version of the service makes them anew */
 export async function readSummaries(
   ask: Ask,
   coverageId: number,

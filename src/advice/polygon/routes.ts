@@ -10,7 +10,6 @@ import {
   type PolygonSchemas,
   withoutPlaces,
 } from '#schemas/polygon.ts'
-import type { definePolygonsFormats, PolygonsSchemas } from '#schemas/polygons.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { AreaReference } from '#src/catalog/area-queries.ts'
 import { BODY_ERRORS, errorResponses, NO_VALUE_ERRORS } from '#src/errors.ts'
@@ -27,26 +26,19 @@ import type { Lookup } from '#src/lookup/lookup.ts'
 import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
 import { type LocatableRequest, sourceMember } from '#src/lookup/places.ts'
 import { makeReleaseMembers, readSeries } from '#src/lookup/releases.ts'
-import { manyRoutes } from '../polygons/routes.ts'
-import { entriesWith } from '../quantities/compute.ts'
-import type { QuantityRules, ReadRules } from '../quantities/rules.ts'
-import { type Advisors, describeRegion } from './advisors.ts'
-import { type Advice, makeRegionEntries, quantitiesIn } from './answer.ts'
 import {
-  GEOJSON,
+  GEOJSON_TYPE,
   polygonBodyReader,
   readCountryCode,
   readDistributionOptions,
   refuseUnlessOne,
-} from './body.ts'
+} from '../bodies.ts'
+import type { QuantityRules, ReadRules } from '../quantities/compute.ts'
+import type { Advisors } from './advisors.ts'
+import { type Advice, describeRegion, makeRegionData } from './answer.ts'
 import { type Outline, readGeoJson, type SentGeoJson, toGeoJson } from './geometry.ts'
 
-/**
- * The request as the history stores it: its parameters and its place. Other members would let a caller store as much as
- * a body holds.
- *
- * @param outline null for an area
- */
+/** The parameters and the place of a request. The history would store all else that a body may hold. */
 function recordedRequest(
   { geometry: _, admin, ...parameters }: PolygonRequest | PlainPolygonRequest,
   outline: Outline | null,
@@ -70,7 +62,6 @@ type SentArea = NonNullable<PolygonRequest['admin']>
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The polygon of the request, and its place in the body. */
     polygon: SentGeoJson | null
   }
 }
@@ -91,22 +82,17 @@ interface PolygonOptions {
   lookup: Lookup
   advisors: Advisors
   schemas: PolygonSchemas<ProductDefinition>[]
-  /** The operations for many polygons. */
-  many: { schemas: PolygonsSchemas<ProductDefinition>[]; forms: ReturnType<typeof definePolygonsFormats> }
   record: RecordAdvisory
   readRules: ReadRules
 }
 
-/** The advisory endpoints for polygons and administrative areas. They also read GeoJSON. */
 export async function polygonRoutes(app: App, options: PolygonOptions): Promise<void> {
-  const { lookup, advisors, schemas, many, readRules } = options
   app.decorateRequest('polygon', null)
-  app.addContentTypeParser<Buffer>(GEOJSON, { parseAs: 'buffer' }, jsonReader(app))
+  app.addContentTypeParser<Buffer>(GEOJSON_TYPE, { parseAs: 'buffer' }, jsonReader(app))
 
-  for (const endpoint of schemas) {
+  for (const endpoint of options.schemas) {
     app.route({ ...polygonRoute(endpoint, options), bodyLimit: app.config.BODY_LIMIT_BYTES })
   }
-  await app.register(manyRoutes, { lookup, ...many, advisors, readRules })
 }
 
 function polygonRoute(
@@ -150,7 +136,7 @@ function polygonRoute(
         const { body } = call
         refuseUnlessOne('geometry', body)
         const sent: Body & LocatableRequest = { ...body, country_code: readCountryCode(body) }
-        const asked = await withReleaseNamed(lookup, product, sent, call, reply)
+        const asked = await withReleaseNamed(lookup, [product], sent, call, reply)
         const where = takeOutline(call) ?? areaIn(body.admin as SentArea)
         const rules = await withTimeout(call, reply, () => readRules(body, [product], 'polygons'))
         const question = { product, asked, wanted: readDistributionOptions(body) }
@@ -199,12 +185,7 @@ function documentErrors(product: ProductDefinition) {
   )
 }
 
-/**
- * Reads the polygon of a request, and drops its GeoJSON: long-lived lists of 10,000 positions make the garbage collector
- * stop all requests.
- *
- * @returns null for an area
- */
+/** Reads the polygon, and drops its GeoJSON: long lists of positions make the garbage collector stop all requests. */
 function takeOutline(call: Call): Outline | null {
   const { polygon, body } = call
   if (body.admin) return null
@@ -220,7 +201,7 @@ function areaIn({ country_code, code, level = null }: SentArea): AreaReference {
 /** A polygon may be the whole body, as JSON as well. */
 function documentBodies(request: TObject) {
   const polygon = ref(PolygonGeometry)
-  return { 'application/json': Type.Union([ref(request), polygon]), [GEOJSON]: polygon }
+  return { 'application/json': Type.Union([ref(request), polygon]), [GEOJSON_TYPE]: polygon }
 }
 
 function createAnswer(
@@ -229,14 +210,10 @@ function createAnswer(
   advice: Advice,
   rules: QuantityRules | null,
 ) {
-  const { release, statistics } = advice
-  const entries = makeRegionEntries(product, release, statistics)
-  const figures = rules && quantitiesIn(rules, product, release, statistics)
   return {
     location: describeRegion(body.name, advice),
-    ...makeReleaseMembers(release),
+    ...makeReleaseMembers(advice.release),
     ...sourceMember(body),
-    [product.entries]: figures ? entriesWith(entries, figures) : entries,
-    ...(figures && { quantities: figures.quantities }),
+    ...makeRegionData(product, advice, rules),
   }
 }

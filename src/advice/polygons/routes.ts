@@ -29,18 +29,19 @@ import type { Lookup, WorkInRelease } from '#src/lookup/lookup.ts'
 import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
 import { createSources, listReleaseCodes, type SourceRelease } from '#src/lookup/places.ts'
 import { readSeries } from '#src/lookup/releases.ts'
-import { GEOJSON_TYPE, JSON_TYPE, mediaTypeOfBody, readLongBodies } from '../batch/bodies.ts'
-import type { Advisors } from '../polygon/advisors.ts'
 import {
+  GEOJSON_TYPE,
   isPolygonItself,
+  JSON_TYPE,
+  mediaTypeOfBody,
   polygonNoter,
   readCountryCode,
   readDistributionOptions,
+  readLongBodies,
   refuseProvenance,
   refuseUnlessOne,
-} from '../polygon/body.ts'
-import type { AreaSelection } from '../polygon/queries.ts'
-import type { ReadRules } from '../quantities/rules.ts'
+} from '../bodies.ts'
+import type { Advisors } from '../polygon/advisors.ts'
 import {
   createPolygonItems,
   DATA_VALUE_SET,
@@ -48,23 +49,22 @@ import {
   type PolygonFormat,
   type PolygonItem,
   refuseQuantities,
-} from './items.ts'
+} from '../polygon/answer.ts'
+import type { AreaSelection } from '../polygon/queries.ts'
+import type { ReadRules } from '../quantities/compute.ts'
 import {
+  computeItems,
   type ItemSource,
-  listAreaItems,
+  listAreaTasks,
   listFeatures,
-  listPolygonItems,
+  listPolygonTasks,
   locatePolygons,
   readPolygon,
   refuseUnknownAreas,
   type SentPolygon,
 } from './sources.ts'
 
-/**
- * Makes a scope read the bodies of many polygons.
- *
- * @returns the most bytes of a body
- */
+/** Makes a scope read the bodies of many polygons. @returns the most bytes of a body */
 function readPolygonBodies(app: App): number {
   const { BODY_LIMIT_BYTES, BATCH_BODY_LIMIT_BYTES } = app.config
   const limit = Math.max(BODY_LIMIT_BYTES, BATCH_BODY_LIMIT_BYTES)
@@ -158,7 +158,6 @@ interface ManyOptions {
   readRules: ReadRules
 }
 
-/** The endpoints for many polygons or areas. */
 export async function manyRoutes(app: App, options: ManyOptions): Promise<void> {
   const bodyLimit = readPolygonBodies(app)
   const note = polygonNoter(POLYGONS_PARAMETERS)
@@ -201,7 +200,7 @@ async function answerMany(
   const isDataValueSet = format === DATA_VALUE_SET
   refuseUnlessOne('polygons', body)
   const sentFor = { ...body, country_code: readCountryCode(body) }
-  const named = await withReleaseNamed(lookup, product, sentFor, request, reply)
+  const named = await withReleaseNamed(lookup, [product], sentFor, request, reply)
   if (body.admin) await withTimeout(request, reply, () => lookup.places.fillCrop(named))
   const series = readSeries(product, named)
   const selection = body.admin && readSelection(body.admin)
@@ -244,8 +243,8 @@ async function answerMany(
       // DHIS2 does not read the reason of a last item, and would take a part for the whole.
       cutAtFault: isDataValueSet,
     }
-    const items = selection ? listAreaItems(source, db, selection) : listPolygonItems(source, polygons)
-    const pieces = writeItems(writer, eachCounted(items, count), { pause })
+    const tasks = selection ? listAreaTasks(source, db, selection) : listPolygonTasks(source, polygons)
+    const pieces = writeItems(writer, eachCounted(computeItems(source, tasks), count), { pause })
     return { releases: listReleaseCodes(sources), first: await pieces.next(), pieces }
   }
   const { releases, first, pieces } = await lookup.inRelease(series, begin, wait)

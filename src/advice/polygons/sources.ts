@@ -15,15 +15,12 @@ import type { Lookup } from '#src/lookup/lookup.ts'
 import type { SourceRelease, SourceReleases } from '#src/lookup/places.ts'
 import { makeReleaseMembers, type PublishedRelease, ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
-import { readCollection, type Validator } from '../batch/bodies.ts'
+import { readCollection, readFeatureName, type Validator } from '../bodies.ts'
 import type { Region } from '../polygon/advisors.ts'
-import { type Advice, hasValues } from '../polygon/answer.ts'
-import { readFeatureName } from '../polygon/body.ts'
+import { type Advice, hasValues, type PolygonItem } from '../polygon/answer.ts'
 import { findInteriorPoint, type Outline, readGeoJson, toGeoJson } from '../polygon/geometry.ts'
 import { type AreaInRelease, type AreaSelection, listAreasInRelease } from '../polygon/queries.ts'
-import type { PolygonItem } from './items.ts'
 
-/** One of many polygons in a request. */
 export interface SentPolygon {
   id: PolygonItem['id']
   name: string | undefined
@@ -31,11 +28,7 @@ export interface SentPolygon {
   outline: Outline | ErrorBody
 }
 
-/**
- * The Features of a FeatureCollection, unchecked.
- *
- * @throws {ApiError} for another type, and for none or too many of them
- */
+/** The unchecked Features of a FeatureCollection. @throws {ApiError} for none, or too many of them */
 export function listFeatures(collection: unknown): unknown[] {
   const { features } = readCollection(collection)
   if (!Array.isArray(features)) throw ApiError.invalid('features', 'must be an array')
@@ -90,7 +83,6 @@ interface PlacedPolygon extends SentPolygon {
   source: SourceRelease
 }
 
-/** The polygons of a call, and the sources that answer. */
 interface Placed {
   polygons: PlacedPolygon[]
   sources: SourceRelease[]
@@ -103,11 +95,7 @@ interface Waits {
   pause: Pause
 }
 
-/**
- * Finds the source of each polygon. Without a country in the request, a position inside decides on it.
- *
- * @throws {ApiError} where no polygon has a release
- */
+/** Finds the source of each polygon, by a position inside. @throws {ApiError} where no polygon has a release */
 export async function locatePolygons(
   { places, reasons }: Lookup,
   snapshot: Snapshot,
@@ -138,7 +126,6 @@ const AT_ONCE = 2
 /** Areas of one statement. */
 const AREAS_A_PAGE = 100
 
-/** The context in which the items of a call are computed. */
 export interface ItemSource extends Waits {
   reasons: Lookup['reasons']
   snapshot: Snapshot
@@ -155,13 +142,10 @@ export interface ItemSource extends Waits {
   cutAtFault: boolean
 }
 
-/**
- * The advice on a polygon or area. An error of its own is its reason; any other fails the call.
- *
- * @param isFirst whether the answer has not begun, so that the call can still be refused
- */
+/** An error of its own is the reason of a polygon; any other fails the call. The first may still be refused. */
 async function findOutcome(
-  { reasons, snapshot, series, wait }: Omit<ItemSource, 'release'>,
+  { reasons, snapshot, wait }: ItemSource,
+  series: Series,
   advise: () => Promise<Advice>,
   isFirst: boolean,
 ): Promise<Pick<PolygonItem, 'advice' | 'reason'>> {
@@ -181,109 +165,74 @@ function isOwn({ code, status }: ApiError, isFirst: boolean): boolean {
   return status < 500 || code === 'QUERY_TIMEOUT' || (code === 'OVERLOADED' && !isFirst)
 }
 
-/**
- * The items of polygons, in their order.
- *
- * @param sent loses each polygon with its turn
- */
-export function listPolygonItems(source: ItemSource, sent: PlacedPolygon[]): AsyncGenerator<PolygonItem> {
+/** @param isFirst whether the answer has not begun, so that the call can still be refused */
+type Task = (isFirst: boolean) => Promise<PolygonItem>
+
+/** The tasks of polygons in their order. @param sent loses each polygon with its turn */
+export async function* listPolygonTasks(source: ItemSource, sent: PlacedPolygon[]): AsyncGenerator<Task> {
   const { snapshot, reasons, wait, adviseIn, pause, hasShapes } = source
-
-  async function advise(
-    { id, name, outline, source: { series, release, members } }: PlacedPolygon,
-    isFirst: boolean,
-  ): Promise<PolygonItem> {
-    const refused = (reason: ErrorBody) => ({ id, name, members, geometry: null, advice: null, reason })
-    if ('error' in outline) return refused(outline)
-    if (!release) return refused((await wait(() => reasons.noRelease(snapshot, series))).body)
-    const compute = () => adviseIn(release, outline.polygons)
-    const outcome = await findOutcome({ ...source, series }, compute, isFirst)
-    await pause()
-    return { id, name, members, geometry: hasShapes ? JSON.stringify(toGeoJson(outline)) : null, ...outcome }
-  }
-
-  async function* tasks() {
-    let isFirst = true
-    for (let next = sent.shift(); next; next = sent.shift()) {
-      const [polygon, first] = [next, isFirst]
-      yield () => advise(polygon, first)
-      isFirst = false
+  for (let next = sent.shift(); next; next = sent.shift()) {
+    const { id, name, outline } = next
+    const { series, release, members } = next.source
+    const item = { id, name, members, geometry: null, advice: null }
+    yield async (isFirst) => {
+      if ('error' in outline) return { ...item, reason: outline }
+      if (!release) return { ...item, reason: (await wait(() => reasons.noRelease(snapshot, series))).body }
+      const outcome = await findOutcome(source, series, () => adviseIn(release, outline.polygons), isFirst)
+      await pause()
+      return { ...item, geometry: hasShapes ? JSON.stringify(toGeoJson(outline)) : null, ...outcome }
     }
   }
-
-  return computeItems(source, tasks())
 }
 
-/**
- * The items of administrative areas, in the order of their codes.
- *
- * @throws {ReplacedMeanwhile} (the generator) where boundaries are replaced before all areas were read
- */
-export function listAreaItems(
+/** The tasks of areas in the order of their codes. @throws {ReplacedMeanwhile} for replaced boundaries */
+export async function* listAreaTasks(
   source: ItemSource,
   db: Kysely<Tables>,
   selection: AreaSelection,
-): AsyncGenerator<PolygonItem> {
-  const { release, adviseIn, waitInTurn, goOnInTurn, hasShapes } = source
+): AsyncGenerator<Task> {
+  const { release, series, adviseIn, waitInTurn, goOnInTurn, hasShapes } = source
   const members = makeReleaseMembers(release)
-
-  async function advise(
-    area: AreaInRelease,
-    geometry: string | null,
-    isFirst: boolean,
-  ): Promise<PolygonItem> {
-    const compute = () => adviseIn(release, area)
-    return {
-      id: area.code,
-      name: undefined,
-      members,
-      geometry,
-      ...(await findOutcome(source, compute, isFirst)),
+  let last: AreaInRelease | undefined
+  for (;;) {
+    const { code = null, version } = last ?? {}
+    const wait = last ? goOnInTurn : waitInTurn
+    const areas = await wait(() => listAreasInRelease(db, selection, release.id, code, AREAS_A_PAGE))
+    if (version !== undefined && areas.some((area) => area.version !== version)) throw new ReplacedMeanwhile()
+    const shapes = hasShapes && areas.length > 0 ? await wait(() => findOutlines(db, areas)) : []
+    for (const [index, area] of areas.entries()) {
+      const item = { id: area.code, name: undefined, members, geometry: shapes[index] ?? null }
+      const advise = () => adviseIn(release, area)
+      yield async (isFirst) => ({ ...item, ...(await findOutcome(source, series, advise, isFirst)) })
     }
+    if (areas.length < AREAS_A_PAGE) return
+    last = areas.at(-1)
   }
-
-  async function* tasks() {
-    let last: AreaInRelease | undefined
-    for (;;) {
-      const { code = null, version } = last ?? {}
-      const wait = last ? goOnInTurn : waitInTurn
-      const areas = await wait(() => listAreasInRelease(db, selection, release.id, code, AREAS_A_PAGE))
-      if (version !== undefined && areas.some((area) => area.version !== version))
-        throw new ReplacedMeanwhile()
-      const shapes = hasShapes && areas.length > 0 ? await wait(() => findOutlines(db, areas)) : []
-      for (const [index, area] of areas.entries()) {
-        const isFirst = last === undefined && index === 0
-        yield () => advise(area, shapes[index] ?? null, isFirst)
-      }
-      if (areas.length < AREAS_A_PAGE) return
-      last = areas.at(-1)
-    }
-  }
-
-  return computeItems(source, tasks())
 }
 
 /** Computes items. After a database error within the answer, the last item has its reason. */
-async function* computeItems(
+export async function* computeItems(
   { cutAtFault }: ItemSource,
-  tasks: AsyncIterable<() => Promise<PolygonItem>>,
+  tasks: AsyncIterable<Task>,
 ): AsyncGenerator<PolygonItem> {
   let isFirst = true
   try {
-    for await (const item of inOrder(tasks, AT_ONCE)) {
+    for await (const item of inOrder(begin(tasks), AT_ONCE)) {
       yield item
       isFirst = false
     }
   } catch (error) {
     const fault = error instanceof ApiError ? error : databaseError(error)
     if (isFirst || cutAtFault || !fault) throw error
-    yield {
-      id: undefined,
-      name: undefined,
-      members: {},
-      geometry: null,
-      advice: null,
-      reason: fault.body,
-    }
+    const none = { id: undefined, name: undefined, members: {}, geometry: null, advice: null }
+    yield { ...none, reason: fault.body }
+  }
+}
+
+async function* begin(tasks: AsyncIterable<Task>): AsyncGenerator<() => Promise<PolygonItem>> {
+  let isFirst = true
+  for await (const task of tasks) {
+    yield task.bind(null, isFirst)
+    isFirst = false
   }
 }

@@ -1,3 +1,4 @@
+import type { ErrorDetail } from '#schemas/common.ts'
 import {
   AREA_UNIT_NAMES,
   type AreaUnitName,
@@ -6,47 +7,126 @@ import {
   type QuantityRequest,
 } from '#schemas/quantities.ts'
 import { ApiError } from '#src/errors.ts'
-import { isOneOf } from '#src/lib/collections.ts'
+import { isObject, isOneOf } from '#src/lib/collections.ts'
 import { compare, type Decimal, times, toDecimal } from '#src/lib/decimal.ts'
-import {
-  combinePairs,
-  isAbove,
-  type NumbersByName,
-  numberIn,
-  readCurrency,
-  readNumber,
-  readNumbersByName,
-  readPairs,
-  requireMembers,
-  splitCurrency,
-} from './reading.ts'
 
-/** A unit of area, in square metres. */
-interface AreaUnit {
-  squareMetres: Decimal
-  /** The source of its size. */
-  source: string
+interface Bounds {
+  /** Whether 0 is allowed. */
+  zero: boolean
+  maximum: number
+}
+
+/** By the keys of names. */
+export type NumbersByName = ReadonlyMap<string, { name: string; value: Decimal }>
+
+const { decimals: MOST_DECIMALS, names: MOST_NAMES } = QUANTITY_LIMITS
+const LONGEST_NAME = 200
+const LONGEST_NUMBER = 40
+const NUMBER = /^\d+(\.\d+)?$/
+
+/** Comparison ignores case and surrounding white space. */
+export function normalizeName(name: string): string {
+  return name.trim().toLowerCase()
+}
+
+/** Reads the number of a query or a table. Other text stays text, and is refused later as in a body. */
+export function numberIn(text: string): number | string {
+  return text.length <= LONGEST_NUMBER && NUMBER.test(text.trim()) ? Number(text) : text
+}
+
+/** Reads a number with its decimals as sent. @throws {ApiError} INVALID_PARAMETERS */
+export function readNumber(field: string, sent: unknown, { zero, maximum }: Bounds): Decimal {
+  const isOne = typeof sent === 'number' && sent <= maximum && (zero ? sent >= 0 : sent > 0)
+  const rule = `must be a number ${zero ? 'from' : 'above'} 0 ${zero ? 'to' : 'and at most'} ${maximum}`
+  if (!isOne) throw ApiError.invalid(field, rule)
+  const decimal = toDecimal(sent)
+  if (decimal.scale <= MOST_DECIMALS) return decimal
+  throw ApiError.invalid(field, `must have at most ${MOST_DECIMALS} decimals`)
+}
+
+export function isAbove(value: Decimal, limit: number): boolean {
+  return compare(value, toDecimal(limit)) > 0
+}
+
+/** Reads numbers by names. @throws {ApiError} INVALID_PARAMETERS, naming the wrong one */
+export function readNumbersByName(field: string, sent: unknown, bounds: Bounds): NumbersByName {
+  if (!isObject(sent)) throw ApiError.invalid(field, 'must be an object of names and numbers')
+  const entries = Object.entries(sent)
+  if (entries.length > MOST_NAMES) throw ApiError.invalid(field, `must have at most ${MOST_NAMES} names`)
+  const numbers = new Map<string, { name: string; value: Decimal }>()
+  for (const [name, number] of entries) {
+    const key = normalizeName(name)
+    if (key === '' || name.length > LONGEST_NAME) {
+      throw ApiError.invalid(field, `must have names of 1 to ${LONGEST_NAME} characters`)
+    }
+    if (numbers.has(key)) throw ApiError.invalid(field, `must name ${name} once`)
+    numbers.set(key, { name, value: readNumber(`${field}.${name}`, number, bounds) })
+  }
+  return numbers
+}
+
+/** Reads the pairs of a query, such as `Urea:50,DAP:50`. A name may have colons, and no comma. */
+export function readPairs(field: string, text: string): [name: string, value: string][] {
+  const pairs = text.split(',').filter((pair) => pair.trim() !== '')
+  if (pairs.length > MOST_NAMES) throw ApiError.invalid(field, `must have at most ${MOST_NAMES} names`)
+  return pairs.map((pair) => {
+    const colon = pair.lastIndexOf(':')
+    if (colon === -1) throw ApiError.invalid(field, 'must be names and numbers such as Urea:50,DAP:50')
+    return [pair.slice(0, colon).trim(), pair.slice(colon + 1).trim()]
+  })
+}
+
+/** @throws {ApiError} INVALID_PARAMETERS for a repeated name */
+export function combinePairs(
+  field: string,
+  pairs: [string, string][],
+  read = numberIn,
+): Record<string, number | string> {
+  const twice = pairs.find(([name], index) => pairs.findIndex(([other]) => other === name) !== index)
+  if (twice) throw ApiError.invalid(field, `must name ${twice[0]} once`)
+  return Object.fromEntries(pairs.map(([name, value]) => [name, read(value)]))
+}
+
+/** Reads a currency code. @throws {ApiError} INVALID_PARAMETERS */
+export function readCurrency(field: string, sent: unknown): string {
+  if (typeof sent === 'string' && /^[A-Z]{3}$/.test(sent)) return sent
+  throw ApiError.invalid(field, 'must be the code of a currency (ISO 4217), such as ETB')
+}
+
+/** Splits a text that begins with a currency: `ETB 38.5`. @throws {ApiError} INVALID_PARAMETERS */
+export function splitCurrency(field: string, text: string): { currency: string; rest: string } {
+  const [, currency, rest = ''] = /^\s*([^\s]+)\s+(.*)$/s.exec(text) ?? []
+  if (currency === undefined) throw ApiError.invalid(field, 'must begin with a currency, such as ETB')
+  return { currency: readCurrency(field, currency), rest }
+}
+
+/** Refuses members of an object beside these. @throws {ApiError} INVALID_PARAMETERS */
+export function requireMembers(
+  field: string,
+  sent: object,
+  names: readonly string[],
+): Record<string, unknown> {
+  const unknown = Object.keys(sent).find((name) => !names.includes(name))
+  if (unknown === undefined) return sent as Record<string, unknown>
+  const message = `${field}.${unknown} must be left out: ${field} has ${names.join(', ')}`
+  const detail: ErrorDetail = { field: `${field}.${unknown}`, message, allowed: [...names] }
+  throw new ApiError('INVALID_PARAMETERS', `${message}.`, [detail])
 }
 
 const metres = (digits: bigint, scale = 0): Decimal => ({ digits, scale })
 
 /**
- * Units of area: those with one agreed size, and the timad, which has one here. Units whose size differs from place to
- * place or from crop to crop, such as the massa, the rope and the pole, are missing.
+ * Units in square metres. Those whose size differs from place to place or from crop to crop, such as the massa, the rope
+ * and the pole, are missing.
  */
-export const AREA_UNITS: Readonly<Record<AreaUnitName, AreaUnit>> = {
-  ha: { squareMetres: metres(10_000n), source: 'SI Brochure, table 8' },
-  m2: { squareMetres: metres(1n), source: 'SI' },
-  are: { squareMetres: metres(100n), source: 'a hundredth of a hectare' },
-  acre: {
-    squareMetres: metres(40_468_564_224n, 7),
-    source: 'the international acre: 4,840 square yards of 0.9144 m (agreement of 1959)',
-  },
-  timad: {
-    squareMetres: metres(2500n),
-    source:
-      'by definition: in Ethiopia a quarter of a hectare, as often reckoned; surveys have a factor a district',
-  },
+export const AREA_UNITS: Readonly<Record<AreaUnitName, Decimal>> = {
+  ha: metres(10_000n),
+  m2: metres(1n),
+  are: metres(100n),
+  // The international acre of 1959: 4,840 square yards of 0.9144 m.
+  acre: metres(40_468_564_224n, 7),
+  // By definition a quarter of a hectare, as often reckoned in Ethiopia; surveys have a factor a district.
+  timad: metres(2500n),
 }
 
 /** Other names of those units. */
@@ -77,10 +157,7 @@ function shift(text: string, power: 2 | -2): number | string {
 /** A number and its unit. */
 const OF_UNIT = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i
 
-/**
- * Reads kilograms such as `50`, `50 kg` or `0.5 quintal` of 100 kg. Other text stays text, and is refused later as in a
- * body.
- */
+/** Reads kilograms such as `50 kg` or `0.5 quintal`. Other text stays text, and is refused later as in a body. */
 function readKilograms(text: string): number | string {
   const [, number = '', unit = ''] = OF_UNIT.exec(text.trim()) ?? []
   if (/^quintals?$/i.test(unit)) return shift(number, 2)
@@ -104,11 +181,7 @@ interface Prices {
   perBag: NumbersByName
 }
 
-/**
- * The prices of a request; null where it has none.
- *
- * @throws {ApiError} INVALID_PARAMETERS
- */
+/** The prices of a request; null where it has none. @throws {ApiError} INVALID_PARAMETERS */
 function readPrices(sent: QuantityRequest['prices']): Prices | null {
   if (sent === undefined) return null
   const fields = typeof sent === 'string' ? parsePrices(sent) : sent
@@ -141,11 +214,7 @@ function parsePrices(text: string): object {
   }
 }
 
-/**
- * The price of a harvest; null where the request has none.
- *
- * @throws {ApiError} INVALID_PARAMETERS
- */
+/** The price of a harvest; null where the request has none. @throws {ApiError} INVALID_PARAMETERS */
 function readProducePrice(
   sent: QuantityRequest['produce_price'],
 ): { currency: string; perKg: Decimal } | null {
@@ -170,7 +239,6 @@ export interface FieldArea {
   hectares: Decimal
 }
 
-/** The quantities that a request asks for. */
 export interface QuantityPlan {
   /** Null where each place has its own. */
   area: FieldArea | null
@@ -209,11 +277,7 @@ export function asksForQuantities(request: QuantityRequest): boolean {
 /** The source of areas: the request alone, also the points of a batch, or the polygons themselves. */
 export type AreasOf = 'request' | 'points' | 'polygons'
 
-/**
- * Reads the plan of a request; null where it asks for no quantities.
- *
- * @throws {ApiError} INVALID_PARAMETERS, naming the wrong field
- */
+/** Null for no quantities. @throws {ApiError} INVALID_PARAMETERS, naming the wrong field */
 export function readPlan(request: QuantityRequest, areasOf: AreasOf = 'request'): QuantityPlan | null {
   if (!asksForQuantities(request)) return null
   refuseLongTexts(request)
@@ -256,15 +320,11 @@ function refuseLongTexts(request: QuantityRequest): void {
   }
 }
 
-/**
- * The area of one place.
- *
- * @throws {ApiError} INVALID_PARAMETERS
- */
+/** The area of one place. @throws {ApiError} INVALID_PARAMETERS */
 export function readFieldArea(field: string, sent: unknown, unit: AreaUnitName): FieldArea {
   const limit = { zero: false, maximum: 1e12 }
   const value = readNumber(field, sent, limit)
-  const size = hectares(times(value, AREA_UNITS[unit].squareMetres))
+  const size = hectares(times(value, AREA_UNITS[unit]))
   if (isAbove(size, QUANTITY_LIMITS.hectares)) {
     throw ApiError.invalid(field, `must be at most ${QUANTITY_LIMITS.hectares} ha`)
   }

@@ -10,7 +10,6 @@ export interface Composition {
   s: number
 }
 
-/** All compositions, in the order of their names. */
 export function listCompositions(db: Kysely<Tables>): Promise<Composition[]> {
   return db
     .selectFrom('input_composition')
@@ -19,11 +18,7 @@ export function listCompositions(db: Kysely<Tables>): Promise<Composition[]> {
     .execute()
 }
 
-/**
- * Adds a composition, or replaces the one of that name, in any case.
- *
- * @returns whether it is new
- */
+/** Adds a composition, or replaces the one of that name, in any case. @returns whether it is new */
 export async function saveComposition(db: Kysely<Tables>, composition: Composition): Promise<boolean> {
   const removed = await deleteComposition(db, composition.name)
   await db.insertInto('input_composition').values(composition).execute()

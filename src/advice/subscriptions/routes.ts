@@ -20,8 +20,8 @@ import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
 import { createClientSignal } from '#src/http/plugins/time-budget.ts'
 import { whyNoTarget } from '#src/lib/outward-post.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
+import { readCountryCode } from '../bodies.ts'
 import type { Advisors } from '../polygon/advisors.ts'
-import { readCountryCode } from '../polygon/body.ts'
 import { readGeoJson, soleFeature, toGeoJson } from '../polygon/geometry.ts'
 import {
   createSecretRows,

@@ -103,7 +103,8 @@ export function createPlaceReader(app: App, lookup: Lookup, advisors: Advisors) 
       signal: AbortSignal,
     ): Promise<WatchedValue[] | undefined> {
       // The snapshot may be seconds old, and never goes back.
-      if ((await lookup.releaseOf(question.series))?.code !== release) return undefined
+      const answering = await lookup.inRelease(question.series, async (_, published) => published?.code)
+      if (answering !== release) return undefined
       try {
         const reading = await readWithoutRequest(question, signal)
         return reading.release === release ? reading.values : undefined

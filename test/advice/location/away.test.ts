@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PRODUCTS } from '#schemas/products/index.ts'
-import { createLocationValidator } from '#src/advice/location/validator.ts'
+import { createLocationValidator } from '#src/advice/location/routes.ts'
 import { loadConfig } from '#src/config.ts'
 import { createTileStores } from '#src/data/tiles/stores.ts'
 import { EVERYBODY } from '#src/lib/limiter.ts'

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { LocationValidation } from '#schemas/location.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { findNearestCountries } from '#src/advice/location/queries.ts'
-import { chooseAreas } from '#src/advice/location/validator.ts'
+import { chooseAreas } from '#src/advice/location/routes.ts'
 import type { Tables } from '#src/data/tables.ts'
 import type { Area } from '#src/lookup/queries.ts'
 

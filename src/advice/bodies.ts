@@ -1,12 +1,76 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify'
 import type { TObject } from 'typebox'
 import { PointRequest } from '#schemas/point-request.ts'
 import { PolygonRequest } from '#schemas/polygon.ts'
 import { ApiError } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
 import { ignoredNoter, queryMerger } from '#src/http/parameters.ts'
+import { isUntypedJson, waitToParse } from '#src/http/plugins/body-parser.ts'
+import { collectBody, decodeBody, longJsonParser } from '#src/http/plugins/long-bodies.ts'
 import { isObject } from '#src/lib/collections.ts'
+import { isInAnotherCrs } from '#src/lib/geojson.ts'
 import type { DistributionOptions } from '#src/raster/distribution.ts'
-import { invalid, type SentGeoJson, soleFeature } from './geometry.ts'
+import { invalid, type SentGeoJson, soleFeature } from './polygon/geometry.ts'
+
+export const JSON_TYPE = 'application/json'
+export const GEOJSON_TYPE = 'application/geo+json'
+
+/** Reads the text of a body, which is not blank. */
+type ReadText = (text: string, parseJson: (text: string) => unknown) => unknown
+
+interface BodyFormats {
+  /** By media types; a body without a type may be JSON. */
+  readers: Readonly<Record<string, ReadText>>
+  limit(request: FastifyRequest): number
+  tooLarge(request: FastifyRequest, bytes: number): Error
+}
+
+/** Makes a scope read long bodies. The limit depends on the caller, so Fastify does not collect them. */
+export function readLongBodies(app: App, { readers, limit, tooLarge }: BodyFormats): void {
+  const mediaTypes = Object.keys(readers)
+  const unsupported = `Send the body as one of ${mediaTypes.join(', ')}.`
+  const parseJson = longJsonParser(app)
+
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(
+    [...mediaTypes, '*'],
+    async (request: FastifyRequest, stream: NodeJS.ReadableStream) => {
+      const refuse = (bytes: number) => tooLarge(request, bytes)
+      const body = await collectBody(request, stream, limit(request), refuse)
+      if (body.length === 0) return undefined
+      const read =
+        readers[mediaTypeOfBody(request)] ?? (isUntypedJson(request, body) ? readers[JSON_TYPE] : undefined)
+      if (!read) throw new ApiError('UNSUPPORTED_MEDIA_TYPE', unsupported)
+      await waitToParse(app, request, body)
+      const text = decodeBody(body)
+      return text.trim() === '' ? undefined : read(text, (json) => parseJson(request, json))
+    },
+  )
+}
+
+export function mediaTypeOfBody({ headers }: FastifyRequest): string {
+  return headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? ''
+}
+
+/** A FeatureCollection in longitude and latitude; its Features are unchecked. @throws {ApiError} INVALID_PARAMETERS */
+export function readCollection(value: unknown): Record<string, unknown> {
+  if (!isObject(value) || value.type !== 'FeatureCollection') {
+    throw ApiError.invalid('type', 'must be FeatureCollection')
+  }
+  if (isInAnotherCrs(value)) {
+    throw ApiError.invalid(
+      'crs',
+      'must be left out: GeoJSON coordinates are longitude and latitude in WGS 84',
+    )
+  }
+  return value
+}
+
+/** A compiled schema: its errors are those of the last call. */
+export interface Validator {
+  (value: unknown): unknown
+  errors?: FastifySchemaValidationError[] | null
+}
 
 /** @throws {ApiError} INVALID_PARAMETERS for `provenance` where many pixels answer */
 export function refuseProvenance({ query, body }: FastifyRequest): void {
@@ -22,9 +86,6 @@ export function polygonNoter(parameters: readonly string[]) {
   return ignoredNoter([...parameters, 'provenance'])
 }
 
-/** The media type of a body that is a polygon. */
-export const GEOJSON = 'application/geo+json'
-
 /** The types of GeoJSON (RFC 7946, section 1.4). */
 const GEOJSON_TYPES = new Set<unknown>([
   'Point',
@@ -38,13 +99,7 @@ const GEOJSON_TYPES = new Set<unknown>([
   'FeatureCollection',
 ])
 
-/**
- * Makes a hook that merges body and query. The body has the polygon as `geometry`, or is the polygon. The name of the
- * Feature is the default.
- *
- * @returns a function that returns the polygon and its place in the body
- * @throws {ApiError} (the function) for a repeated parameter, and a collection without exactly one Feature
- */
+/** Makes a hook that merges body and query, and returns the polygon. The name of the Feature is the default. */
 export function polygonBodyReader(
   schema: TObject,
 ): (call: FastifyRequest, reply: FastifyReply) => SentGeoJson | undefined {
@@ -67,11 +122,9 @@ export function polygonBodyReader(
 }
 
 /** Whether the whole body is GeoJSON. */
-export function isPolygonItself({ body, headers }: FastifyRequest): boolean {
-  if (!isObject(body)) return false
-  return (
-    GEOJSON_TYPES.has(body.type) || headers['content-type']?.split(';')[0]?.trim().toLowerCase() === GEOJSON
-  )
+export function isPolygonItself(request: FastifyRequest): boolean {
+  const { body } = request
+  return isObject(body) && (GEOJSON_TYPES.has(body.type) || mediaTypeOfBody(request) === GEOJSON_TYPE)
 }
 
 function withType(body: object): object {
@@ -98,7 +151,6 @@ export function readDistributionOptions({
   return quantiles.length > 0 || histogram > 0 ? { quantiles, bins: histogram } : null
 }
 
-/** A request about polygons, or about administrative areas. */
 interface Body {
   admin?: { country_code: string } | undefined
   country_code?: string | undefined
@@ -109,10 +161,7 @@ const SENTENCES = {
   polygons: 'Send either polygons, a GeoJSON FeatureCollection, or admin, the areas of a level.',
 }
 
-/**
- * @param field the field of the polygons
- * @throws {ApiError} INVALID_PARAMETERS for polygons and `admin` together, and for neither
- */
+/** @throws {ApiError} INVALID_PARAMETERS for polygons and `admin` together, and for neither */
 export function refuseUnlessOne(field: keyof typeof SENTENCES, body: object): void {
   const { [field]: polygons, admin } = body as Record<string, unknown>
   if ((polygons === undefined) !== (admin === undefined)) return
@@ -121,11 +170,7 @@ export function refuseUnlessOne(field: keyof typeof SENTENCES, body: object): vo
   ])
 }
 
-/**
- * The country of a request, or of its areas.
- *
- * @throws {ApiError} INVALID_PARAMETERS where they differ
- */
+/** The country of a request, or of its areas. @throws {ApiError} INVALID_PARAMETERS where they differ */
 export function readCountryCode({ admin, country_code }: Body): string | undefined {
   if (!admin) return country_code
   const normal = (code: string) => code.trim().toLowerCase()

@@ -1,24 +1,62 @@
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { MASS_KEYS, type Quantities, type Quantity } from '#schemas/quantities.ts'
+import type { SourceRelease } from '#src/lookup/places.ts'
 import type { LayerLabel, ReleaseLabels } from '#src/lookup/queries.ts'
-import { nameColumn } from '#src/lookup/releases.ts'
-import type { QuantityResult } from './compute.ts'
-import { normalizeName } from './reading.ts'
-import type { QuantityRules } from './rules.ts'
+import { type LayerValues, nameColumn } from '#src/lookup/releases.ts'
+import type { QuantityResult, QuantityRules } from './quantities/compute.ts'
+import { normalizeName } from './quantities/plan.ts'
 
-export type QuantityCell = string | number | null
+type Cell = string | number | null
 
-/** Quantities as columns of tables and properties of features. */
-interface QuantityColumns {
+interface Columns<Found> {
   names: string[]
-  cellsOf(figures: QuantityResult): QuantityCell[]
+  cellsOf(found: Found): Cell[]
+}
+
+/** The columns of several releases together. A release has null in those of others. */
+export function joinColumns<Found>(
+  sources: readonly SourceRelease[],
+  columnsOf: (release: ReleaseLabels) => Columns<Found>,
+) {
+  const own = new Map(
+    sources.flatMap(({ release }) => (release ? [[release.code, columnsOf(release)] as const] : [])),
+  )
+  const names = [...new Set([...own.values()].flatMap((columns) => columns.names))]
+  return {
+    names,
+    /** @param found null for no values */
+    readCells(release: ReleaseLabels | undefined, found: Found | null): Record<string, Cell> {
+      const columns = own.get(release?.code ?? '')
+      const cells = found === null ? undefined : columns?.cellsOf(found)
+      const named = new Map(columns?.names.map((name, index) => [name, cells?.[index]]))
+      return Object.fromEntries(names.map((name) => [name, named.get(name) ?? null]))
+    },
+  }
+}
+
+/** The columns of the values of a point. */
+export function valueColumns(product: ProductDefinition, { layers }: ReleaseLabels): Columns<LayerValues> {
+  return {
+    names: layers.map((layer) => nameColumn(product, layer, product.value.key)),
+    cellsOf: (values) => values.map((value) => (Number.isNaN(value) ? null : value)),
+  }
+}
+
+/** @param geometry GeoJSON, or null */
+export function writeFeature(
+  id: string | number | undefined,
+  geometry: string,
+  properties: Record<string, unknown>,
+): string {
+  const start = JSON.stringify({ type: 'Feature', id }).slice(0, -1)
+  return `${start},"geometry":${geometry},"properties":${JSON.stringify(properties)}}`
 }
 
 const NUTRIENTS = ['N', 'P2O5', 'K2O', 'S'] as const
 
 interface Column {
   name: string
-  of(figures: QuantityResult): QuantityCell | undefined
+  of(figures: QuantityResult): Cell | undefined
 }
 
 /** The columns of a plan: those of each layer, then those of all layers. */
@@ -26,7 +64,7 @@ export function quantityColumns(
   rules: QuantityRules,
   product: ProductDefinition,
   release: ReleaseLabels,
-): QuantityColumns {
+): Columns<QuantityResult> {
   const layerColumns = release.layers.flatMap((layer, index) =>
     listKeys(rules, product, layer).map(
       ([key, read]): Column => ({
