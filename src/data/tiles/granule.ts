@@ -12,6 +12,7 @@ import {
 import { FileDamaged, FileMissing, type Range, StorageUnavailable } from '../files/store.ts'
 import {
   ascii,
+  copyWindow,
   countHeaderBytes,
   encodeGeoKeys,
   encodeHeader,
@@ -172,18 +173,15 @@ export function compressBlock(
   if (isEmpty && commonNodata(bands) !== undefined) return null
   const type = chooseSampleType(bands)
   return bands.map(({ nodata }, index) => {
-    const samples = filled(withType(pixels[index] as Pixels, type), type, window, nodata ?? 0)
+    const samples = createPixels(type, BLOCK_SIZE ** 2).fill(nodata ?? 0)
+    copyWindow(withType(pixels[index] as Pixels, type), window, samples, widen(window))
     return zstd.compress(new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength))
   })
 }
 
-/** Pixels of a window filled up to a whole block. */
-function filled(pixels: Pixels, type: PixelType, { width, height }: Window, by: number): Pixels {
-  if (width === BLOCK_SIZE && height === BLOCK_SIZE) return pixels
-  const block = createPixels(type, BLOCK_SIZE ** 2).fill(by)
-  for (let row = 0; row < height; row++)
-    block.set(pixels.subarray(row * width, (row + 1) * width), row * BLOCK_SIZE)
-  return block
+/** The window of a whole block: at the edge of the grid it goes beyond. */
+function widen({ row, column }: Window): Window {
+  return { row, column, width: BLOCK_SIZE, height: BLOCK_SIZE }
 }
 
 /** What GDAL may take for no value: it knows one number for all bands. */
@@ -342,19 +340,11 @@ export function decodeBlock(
     const end = at + (lengths[band] as number)
     const samples = zstd.decompress(bytes.subarray(at, end), bytesOf(type) * BLOCK_SIZE ** 2)
     at = end
-    return withType(cutOff(asPixels(type, samples), type, window), pixelType)
+    const inside = createPixels(type, window.width * window.height)
+    copyWindow(asPixels(type, samples), widen(window), inside, window)
+    return withType(inside, pixelType)
   })
   return { window, pixels }
-}
-
-/** The pixels of a window out of a whole block. */
-function cutOff(block: Pixels, type: PixelType, { width, height }: Window): Pixels {
-  if (width === BLOCK_SIZE && height === BLOCK_SIZE) return block
-  const pixels = createPixels(type, width * height)
-  for (let row = 0; row < height; row++) {
-    pixels.set(block.subarray(row * BLOCK_SIZE, row * BLOCK_SIZE + width), row * width)
-  }
-  return pixels
 }
 
 /** Whether tiles are not to be had: their store is away, or has lost or spoiled them. */

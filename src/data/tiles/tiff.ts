@@ -1,7 +1,7 @@
 import * as encoder from '@bokuweb/zstd-wasm'
 import { ZSTDDecoder } from 'zstddec'
 import type { Geotransform, Window } from '#src/raster/grid.ts'
-import type { PixelType } from '#src/raster/pixels.ts'
+import type { Pixels, PixelType } from '#src/raster/pixels.ts'
 
 /** Types of TIFF's fields, by their codes: how many bytes a value takes, and how it is written and read. */
 const TYPES = {
@@ -126,6 +126,20 @@ export function encodeTransformation(
 ): number[] {
   const [x, y] = [originX + column * pixelWidth, originY + row * pixelHeight]
   return [pixelWidth, 0, 0, x, 0, pixelHeight, 0, y, 0, 0, 0, 0, 0, 0, 0, 1]
+}
+
+/** Copies the pixels that two windows of a grid have in common. */
+export function copyWindow(from: Pixels, window: Window, to: Pixels, target: Window): void {
+  const left = Math.max(window.column, target.column)
+  const right = Math.min(window.column + window.width, target.column + target.width)
+  const bottom = Math.min(window.row + window.height, target.row + target.height)
+  for (let row = Math.max(window.row, target.row); row < bottom; row++) {
+    const start = (row - window.row) * window.width - window.column
+    to.set(
+      from.subarray(start + left, start + right),
+      (row - target.row) * target.width + left - target.column,
+    )
+  }
 }
 
 /** The ids that the EPSG gives; what was added to PostGIS has others. */
