@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream'
 import pg from 'pg'
 import { ONCE_MORE, retry } from '#src/lib/retry.ts'
 import { isUndone } from './failures.ts'
-import type { Reading } from './replica-reads.ts'
+import { type Reading, withClient } from './replica-reads.ts'
 
 /** Columns in PostgreSQL's binary form: an integer is big-endian, a bytea is itself. */
 export type BinaryRow = (Buffer | null)[]
@@ -17,6 +17,7 @@ declare module 'pg' {
     getTransactionStatus(): 'I' | 'T' | 'E' | null
     /** Of our clients: the rows of a query without parameters. */
     copyOut(text: string): Promise<BinaryRow[]>
+    readonly processID: number
   }
 }
 
@@ -50,14 +51,7 @@ class CopyOut extends pg.Query {
 
 /** As `copyOut`, where a reading reads. */
 export function copyOutFrom(reading: Reading, text: string): Promise<BinaryRow[]> {
-  return reading.run(async (pool) => {
-    const client = await pool.connect()
-    try {
-      return await client.copyOut(text)
-    } finally {
-      client.release()
-    }
-  })
+  return reading.run((pool) => withClient(pool, (client) => client.copyOut(text)))
 }
 
 /** A signature, flags, and the length of an extension. */
