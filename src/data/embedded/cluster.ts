@@ -11,7 +11,7 @@ import {
   writeFile,
 } from 'node:fs/promises'
 import { hostname } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { Worker } from 'node:worker_threads'
 import { tryLock } from 'fs-native-extensions'
@@ -138,7 +138,7 @@ interface Instance {
  */
 export function startInstance(folder: string, isNew: boolean): Instance {
   const worker = new Worker(new URL('./boot.mjs', import.meta.url), {
-    workerData: { folder, bundleFolder: join(dirname(folder), 'postgis'), isNew },
+    workerData: { folder, isNew },
   })
   let reason: string | undefined
   const ended = new Promise<Error>((resolve) => {
