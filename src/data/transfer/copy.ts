@@ -68,7 +68,7 @@ async function* archiveLines(
       yield formatLine({ row })
       progress((done + ++rows / digest.rows) / relations.length)
     }
-    done++
+    progress(++done / relations.length)
     digests[name] = digest
     yield formatLine({ tableEnd: digest })
   }
