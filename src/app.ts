@@ -177,6 +177,7 @@ async function registerPages(app: App): Promise<void> {
   await app.register(docsPage, { synthetic })
 }
 
+/** Registers the endpoints of advice, of standards, of agents and of subscriptions. */
 async function registerAdvice(guarded: App, lookup: Lookup, logged: object): Promise<ReadRules> {
   const record = startHistoryRecorder(guarded)
   const advisors = createAdvisors(guarded, lookup)

@@ -14,7 +14,7 @@ export interface AuditEvent {
   detail?: Record<string, unknown>
 }
 
-/** A request, or an operator at the command line. */
+/** Who did it, and from where: a request, or an operator at the command line. */
 export interface AuditOrigin {
   userId: string | null
   sessionId: string | null
