@@ -67,7 +67,7 @@ import { map } from './standards/maps/routes.ts'
 import { ogc } from './standards/ogc/index.ts'
 import { stac } from './standards/stac.ts'
 
-/** How long a slice of long work may be: about as long as a busy moment of points. */
+/** About as long as a busy moment of points. */
 const SLICE_MS = 2
 
 /**
@@ -155,7 +155,7 @@ export async function buildApp(
   return app.decorate('warmUp', () => warmUp(app, lookup))
 }
 
-/** Registers the document, its page, and the pages in a browser. Without a database they say the last known, or the default. */
+/** Registers the document and the pages. Without a database they have the last values, or defaults. */
 async function registerPages(app: App): Promise<void> {
   const { reader } = app.database
   const ttlMs = app.config.RELEASE_MAX_AGE_MS
@@ -191,7 +191,6 @@ async function registerAdvice(guarded: App, lookup: Lookup, logged: object): Pro
   return readRules
 }
 
-/** Where the pixels of releases are read from. */
 function decorateTiles(app: App): void {
   const { config, database } = app
   const files = database.files ? serveFiles(config, database.files, app.log) : null

@@ -74,10 +74,10 @@ export async function openFront(config: Config, { ready }: Pick<WorkerPool, 'rea
   }
 }
 
-/** A worker that says nothing for so long is left out of a scrape. */
-const PATIENCE_MS = 2000
+/** A silent worker is left out of a scrape. */
+const SCRAPE_TIMEOUT_MS = 2000
 
-/** Metrics that only rise: those of a worker that has ended count on. */
+/** Metrics that count on after the end of their worker. */
 const LASTING = ['counter', 'histogram']
 
 /** The start of the primary, and the worst delay of all processes. */
@@ -106,7 +106,7 @@ export function createScraping(pool: Pick<WorkerPool, 'ready' | 'hanging' | 'kil
   function scrape(member: Member): Promise<void> {
     return new Promise((resolve) => {
       asked.set(member, resolve)
-      setTimeout(resolve, PATIENCE_MS).unref()
+      setTimeout(resolve, SCRAPE_TIMEOUT_MS).unref()
       member.tell({ kind: 'scrape' })
     })
   }
@@ -123,7 +123,6 @@ export function createScraping(pool: Pick<WorkerPool, 'ready' | 'hanging' | 'kil
       asked.get(member)?.()
       asked.delete(member)
       if (!last) return
-      // Those of others that ended before may be under way.
       ofEnded = ofEnded.then((others) => AggregatorRegistry.aggregate([others, last]).getMetricsAsJSON())
     },
     async read(): Promise<string> {
@@ -139,7 +138,7 @@ function asOfService(metric: MetricObject): MetricObject {
   return { ...metric, aggregator: AGGREGATORS[metric.name] ?? metric.aggregator }
 }
 
-/** With less a worker could do one thing at a time at the database. */
+/** Fewer would allow one query at a time. */
 const LEAST_CONNECTIONS = 3
 
 /** The settings of each worker: limits of the whole service in equal shares. A worker keeps caches for itself. */

@@ -5,7 +5,7 @@ import { type Announcer, announcerFor } from './lib/announcer.ts'
 import { failWith } from './process.ts'
 import type { Running } from './start.ts'
 
-/** Signals this close together are one: npm passes on a Ctrl-C that the terminal has sent us already. */
+/** npm passes on a Ctrl-C that the terminal has sent us already. */
 const SAME_SIGNAL_MS = 300
 
 const started = Date.now()
@@ -15,9 +15,8 @@ let running: Running | undefined
 let firstSignalAt: number | undefined
 
 /**
- * What SIGTERM and Ctrl-C do. Until there is a service to stop in order, the process just ends: to the database that
- * is a crash, which it survives. Without a listener, PID 1 of a container would not end. A second signal ends the
- * process at once.
+ * Stops the service; before its start, and at a second signal, ends the process at once. Without a listener, PID 1 of a
+ * container would not end.
  */
 function stop(_signal: string, number: number): void {
   if (!running) process.exit(128 + number)
@@ -41,7 +40,7 @@ try {
   }
   // A service that cannot start for want of a secret should not have migrated the database.
   refuseMissingSecret(config)
-  // The embedded database is opened in a thread of its own: meanwhile there is time to load the rest.
+  // The embedded database opens in a thread: the rest loads meanwhile.
   const opening = openCluster(config, announcer.say)
   const loading = config.WORKERS > 1 ? import('./primary.ts') : import('./start.ts')
   const [cluster, { run }] = await Promise.all([opening, loading])

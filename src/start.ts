@@ -15,17 +15,14 @@ import { seedDemo } from './ingest/demo/seed.ts'
 import { summariseCoverages } from './ingest/pixel-writing.ts'
 import type { Announcer } from './lib/announcer.ts'
 
-/** What clients are given time for after SHUTDOWN_DELAY_MS. */
-const PATIENCE = { idleMs: 1000, busyMs: 5000 }
+/** Of connections after SHUTDOWN_DELAY_MS. */
+const TIMEOUTS = { idleMs: 1000, busyMs: 5000 }
 
-/** All that comes after SHUTDOWN_DELAY_MS: that, mails that wait, counts that the database is given, its own end. */
+/** Of all that comes after SHUTDOWN_DELAY_MS: connections, mails, counts for the database, and its own close. */
 export const CLOSE_TIMEOUT_MS = 10_000
 
 /**
- * Ends this process in order: requests under way are answered; then what is in memory is given to the database, and
- * that is closed. Where that takes too long it ends without, with code 1.
- *
- * @param say tells what was given up
+ * Ends this process: answers requests under way, writes counts, and closes the database. After a timeout the code is 1.
  */
 export async function endInOrder(
   app: App,
@@ -36,31 +33,30 @@ export async function endInOrder(
     say('the database takes too long to close: ending without')
     process.exit(1)
   })
-  const givenUp = await app.endConnections(PATIENCE)
+  const givenUp = await app.endConnections(TIMEOUTS)
   if (givenUp > 0) say(`requests that took too long were given up: ${givenUp}`)
   await app.close()
   await database.close()
   process.exit(0)
 }
 
-/** Where to listen. For `localhost` there are two addresses, and only what the first lets in is counted and ended in order. */
+/** Of the two addresses of `localhost` the first: its connections count, and end in order. */
 export function readListenAddress({ HOST, PORT }: Config): { host: string; port: number } {
   return { host: HOST === 'localhost' ? '127.0.0.1' : HOST, port: PORT }
 }
 
-/** @throws {OperatorError} which says why a server cannot listen */
 export function cannotListen({ message }: Error): never {
   throw new OperatorError(`Cannot listen: ${message}. Set HOST or PORT.`)
 }
 
-/** The port that a server listens at, which is another one than is set where that is 0. */
+/** The port of a server, also where PORT is 0. */
 export function readPort(server: Server, { PORT }: Config): number {
   const address = server.address()
   return typeof address === 'object' && address ? address.port : PORT
 }
 
 /**
- * Brings the schema up to date, or sees that it is, and seeds the demo, which may take longer than a request's query.
+ * Migrates or checks the schema, and seeds the demo.
  *
  * @returns whether synthetic values are published
  */
@@ -90,24 +86,20 @@ export async function prepare(
   }
 }
 
-/** What a start of the service is told with. */
 export interface Start {
   announcer: Announcer
-  /** How long it has taken so far. */
+  /** Since the start. */
   seconds(): number
 }
 
-/** The service, as far as its process has a say in it. */
 export interface Running {
   /**
-   * Stops in order, and ends the process: readiness turns to 503 first, so that a load balancer looks elsewhere, and
-   * answers say that they are the last of their connections; after SHUTDOWN_DELAY_MS no process listens, requests
-   * under way are answered, and what is in memory is given to the database.
+   * Ends the process in order: readiness turns to 503, and answers end their connections; after SHUTDOWN_DELAY_MS no process
+   * listens, and requests under way are answered.
    */
   stop(): Promise<never>
 }
 
-/** Says where the service is and what to try. */
 export function showBanner(
   announcer: Announcer,
   { HOST, BASE_PATH, WORKERS }: Config,
@@ -129,7 +121,6 @@ export function showBanner(
   }
 }
 
-/** Says where the metrics are, where they are served. */
 export function tellScrapers(
   announcer: Announcer,
   { METRICS_HOST }: Config,
@@ -155,7 +146,7 @@ export async function run(config: Config, cluster: Cluster, { announcer, seconds
   tellScrapers(announcer, config, scraped)
   return {
     async stop() {
-      // Without a delay, who is told to leave would come back at the moment when nobody listens any more.
+      // Without a delay, a client that is told to leave would come back when no process listens.
       if (config.SHUTDOWN_DELAY_MS > 0) {
         app.startDraining()
         await setTimeout(config.SHUTDOWN_DELAY_MS)

@@ -13,17 +13,16 @@ import { endInOrder } from './start.ts'
 import type { ToPrimary, ToWorker } from './workers.ts'
 
 /**
- * A process of a service with several: it answers over connections that the primary has let in, and has its settings
- * from there. It stops when it is told to, whatever signals there are, and ends with the primary.
+ * A worker: it has its settings and connections from the primary, and ends with it. Signals do not stop it.
  */
 
-/** Those for the whole group of processes, as Ctrl-C at a terminal, are for the primary. */
+/** Ctrl-C at a terminal signals all processes: it is for the primary. */
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => {})
 
 type ToStart = Extract<ToWorker, { kind: 'start' }>
 
 const tell = (message: ToPrimary) => void process.send?.(message)
-/** What the primary tells before there is a service is about nothing that is there. */
+/** Messages before the start mean nothing. */
 let hear: (message: ToWorker, socket: unknown) => void = () => {}
 
 process.on('message', (message: ToWorker, socket: unknown) => {
@@ -34,16 +33,16 @@ process.on('message', (message: ToWorker, socket: unknown) => {
 tell({ kind: 'loaded' })
 
 async function start({ config, worker }: ToStart, { say }: Announcer): Promise<void> {
-  // For connections that this process lets in the server says it.
+  // A server sets it for its own connections alone.
   setDefaultHighWaterMark(false, SOCKET_BUFFER_BYTES)
-  // Nothing is asked before the first request: the primary has tried the connection.
+  // The primary has tried the connection.
   const database = serverCluster(config.DATABASE_URL as string, config).connect()
   const app = await buildApp(config, database, PRODUCTS, worker)
   await app.ready()
   await app.warmUp()
-  // Node watches over headers from then on, and the service begins what it does in the background.
+  // Node checks timeouts of headers from then on, and background jobs start.
   app.server.emit('listening')
-  // Who does not look at the service from outside does not pay for it.
+  // Only a scrape pays for it.
   const registry = cacheValue('metrics registry', async () =>
     (await import('./http/metrics/registry.ts')).createRegistry(app.metrics),
   )
@@ -57,11 +56,10 @@ async function start({ config, worker }: ToStart, { say }: Announcer): Promise<v
   tell({ kind: 'ready' })
 }
 
-/** Has the server answer over a connection as if it had let it in. */
 function admit({ server }: App, socket: unknown): void {
-  // A client may have gone on the way here.
+  // The client may have gone.
   if (!(socket instanceof Socket)) return
-  // Who sends no more may still read.
+  // A client that sends no more may still read.
   socket.allowHalfOpen = true
   server.emit('connection', socket)
 }

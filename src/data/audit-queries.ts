@@ -4,14 +4,13 @@ import type { AuditKind } from './audit-kinds.ts'
 import { isoTime } from './sql.ts'
 import type { Tables } from './tables.ts'
 
-/** Something that concerns the security of the service. */
 export interface AuditEvent {
   kind: AuditKind
-  /** The account that it is about; the caller's where it is left out, null where there is none. */
+  /** The account; by default the caller's, null for none. */
   userId?: string | null
-  /** The login by which it was done; the caller's where it is left out. */
+  /** By default the caller's. */
   sessionId?: string
-  /** What depends on the kind: ids, names and reasons, never a secret. */
+  /** Ids, names and reasons, never a secret. */
   detail?: Record<string, unknown>
 }
 
@@ -25,7 +24,7 @@ export interface AuditOrigin {
   operator: string | null
 }
 
-/** Who runs this program, as the operating system says; a number where it has no name, as in many containers. */
+/** The user of this process; a number where it has no name, as in many containers. */
 export function operatorName(): string {
   try {
     return userInfo().username
@@ -34,7 +33,7 @@ export function operatorName(): string {
   }
 }
 
-/** What anybody can make happen without an account. */
+/** Kinds of callers without an account. */
 const BY_ANYBODY: ReadonlySet<AuditKind> = new Set([
   'login_failed',
   'password_refused',
@@ -42,19 +41,12 @@ const BY_ANYBODY: ReadonlySet<AuditKind> = new Set([
   'registration_kept',
 ])
 
-/**
- * So many records of a kind are kept in an hour: of one account or, where it takes none, from one
- * network. Nobody fills the disk by logging in or out, rightly or wrongly, over and over.
- */
+/** Stored records of a kind, of one account or network: no caller fills the disk. */
 export const RECORDS_PER_HOUR = 100
-/** So many of a kind that takes no account, from all networks together. */
+/** The same of all networks together, for kinds without an account. */
 const RECORDS_BY_ANYBODY_PER_HOUR = 1000
 
-/**
- * Adds a record, unless there are as many like it as are kept.
- *
- * @returns whether it was added
- */
+/** Gives false where the hour is full. */
 export async function insertRecord(
   db: Kysely<Tables>,
   { kind, detail, ...about }: AuditEvent,
@@ -72,10 +64,7 @@ export async function insertRecord(
   return rows.length > 0
 }
 
-/**
- * What is refused is counted by its network alone, whether or not it was about an account: a time that differed
- * would tell which accounts there are.
- */
+/** Refusals count by network alone: another query for accounts would tell by its time which ones exist. */
 function isKept(kind: AuditKind, userId: string | null, network: string | null): RawBuilder<boolean> {
   if (!BY_ANYBODY.has(kind)) return fewerThan(RECORDS_PER_HOUR, kind, sql`user_id = ${userId}`)
   const ofNetwork = fewerThan(RECORDS_PER_HOUR, kind, sql`network = ${network}`)
@@ -92,19 +81,18 @@ function fewerThan(limit: number, kind: AuditKind, condition: RawBuilder<unknown
   ) < ${limit}::integer`
 }
 
-/** Records what an operator does, in the transaction that does it. */
+/** Call it in the transaction of the operation. */
 export async function recordOperation(db: Kysely<Tables>, event: AuditEvent): Promise<void> {
   const nobody = { userId: null, sessionId: null, keyId: null, network: null, requestId: null }
   await insertRecord(db, event, { ...nobody, operator: operatorName() })
 }
 
-/** A record as it is listed. */
 export interface AuditRecord {
   id: number
   at: string
   kind: AuditKind
   userId: string | null
-  /** Null where there is no such account any more. */
+  /** Null for a deleted account. */
   email: string | null
   sessionId: string | null
   keyId: string | null
@@ -120,10 +108,10 @@ interface AuditFilter {
   since: Date | undefined
 }
 
-/** So many are read at a time. */
+/** Records in memory. */
 const PAGE = 1000
 
-/** The records that a filter lets through, the newest first, of which no more than some are in memory. */
+/** The newest first. */
 export async function* listRecords(db: Kysely<Tables>, filter: AuditFilter): AsyncGenerator<AuditRecord> {
   let before: number | undefined
   for (;;) {
@@ -173,7 +161,6 @@ const RELEASE_KINDS: AuditKind[] = [
   'release_moved',
 ]
 
-/** What has happened to a release, or to another in its place. */
 export interface ReleaseRecord {
   at: Date
   kind: AuditKind
@@ -181,7 +168,7 @@ export interface ReleaseRecord {
   detail: ReleaseDetail
 }
 
-/** What records say of releases; the members go by the kind. */
+/** The members depend on the kind. */
 export interface ReleaseDetail {
   release: string
   replaced?: string
@@ -193,7 +180,7 @@ export interface ReleaseDetail {
   refusal?: string
 }
 
-/** Who published a release or another in its place, withdrew it and scheduled it, the oldest first. */
+/** Records of a release and of those in its place, the oldest first. */
 export async function listReleaseRecords(db: Kysely<Tables>, code: string): Promise<ReleaseRecord[]> {
   return db
     .selectFrom('audit_record')
@@ -204,7 +191,7 @@ export async function listReleaseRecords(db: Kysely<Tables>, code: string): Prom
     .execute()
 }
 
-/** Deletes some of the records that are older than so many months; returns how many. */
+/** Deletes a part of the old records; gives their number. */
 export async function deleteOldRecords(db: Kysely<Tables>, months: number, most: number): Promise<number> {
   const { rows } = await sql<{ deleted: number }>`
     select delete_old_audit_records(${months}::integer, ${most}::integer) as deleted`.execute(db)

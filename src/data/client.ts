@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events'
-import { Kysely, type LogEvent, PostgresDialect } from 'kysely'
+import { type Dialect, Kysely, type LogEvent, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import type { Config } from '#src/config.ts'
 import { OperatorError } from '#src/errors.ts'
@@ -13,9 +13,8 @@ import { createReplica, type Replica } from './replica.ts'
 import { type Reading, readingDialect } from './replica-reads.ts'
 import type { Tables } from './tables.ts'
 
-/** The server of a setting cannot be connected to. */
 export class DatabaseUnreachable extends OperatorError {
-  /** The first thing that an operator can do about it. */
+  /** Advice for an operator. */
   readonly step: string
 
   constructor(place: string, setting: string, cause: unknown) {
@@ -25,7 +24,7 @@ export class DatabaseUnreachable extends OperatorError {
   }
 }
 
-/** By the code and the message of an error, of the server, a pooler, Node or pg. */
+/** Advice by code and message of an error of the server, a pooler, Node or pg. */
 const STEPS: [RegExp, (setting: string) => string][] = [
   [
     /^28P01|password authentication failed|password must be a string/,
@@ -57,61 +56,48 @@ function stepFor(error: string, setting: string): string {
   return step ? step(setting) : `Look at ${setting}, at the log of the server and at the network between.`
 }
 
-/**
- * A PostgreSQL with PostGIS that can be connected to: a server, or the embedded one of this process.
- * Everything above speaks to both in the same way, through pg and the PostgreSQL protocol.
- */
+/** A PostgreSQL with PostGIS, on a server or embedded; both speak the PostgreSQL protocol. */
 export interface Cluster {
   kind: 'server' | 'embedded'
-  /** Connections for migrations, loading and other work that may take its time. */
+  /** Connections without a timeout of statements. */
   connectForMaintenance(): Database
-  /** Connections for requests: statements that run too long are ended. */
+  /** Connections for requests. */
   connect(): Database
   close(): Promise<void>
 }
 
 export interface Database {
   kind: 'server' | 'embedded'
-  /** For everything that writes, and for reading back what was just written. */
+  /** For writes, and for reading them back. */
   writer: Kysely<Tables>
-  /**
-   * Writes what may take longer than a request: the work of the service's own. Its statements are not ended, but for those
-   * on the embedded database, which has one connection for all.
-   */
+  /** For background work longer than a request: without a timeout on a server. */
   patientWriter: Kysely<Tables>
-  /** For requests that only read: a replica where there is one that is well, and else the writer. */
+  /** The replica while it is well, and else the writer. */
   reader: Kysely<Tables>
-  /** For what a replica lacks: the primary, with the connections that take the replica's place. */
+  /** The primary, for rows that a replica lacks. */
   readerAtPrimary: Kysely<Tables>
-  /** The writer's connections, for what Kysely does not speak: COPY, locks of a session. */
+  /** The writer's connections, for COPY and locks. */
   pool: pg.Pool
-  /** The replica's, or those of the writer where there is none. What reads goes through `beginReading`. */
+  /** The replica's connections, or the writer's; read through `beginReading`. */
   readPool: pg.Pool
-  /** Connections to the primary that take the replica's place; null where there is no replica. */
+  /** Connections to the primary in place of a replica. */
   readPoolAtPrimary: pg.Pool | null
-  /** Reads as `reader` does, with connections, for statements that can be cancelled. */
+  /** As `reader` and `readerAtPrimary`, with connections. */
   beginReading(): Reading
-  /** The same as `readerAtPrimary` does. */
   beginReadingAtPrimary(): Reading
-  /** Null where there is none. */
   replica: Replica | null
   /** The files of TILE_STORE; undefined where everything is in the database. */
   files: FileStore | undefined
-  /**
-   * Whether it is away and nothing in it can change before it is back: the embedded one while its thread is
-   * replaced, since nobody else has its folder. Of a server that is away nobody can say so.
-   */
+  /** Whether it is away and cannot change meanwhile: the embedded one, whose folder is locked. */
   standsStill(): boolean
-  /** Tells of statements, where LOG_MODULES asks for that: otherwise they are not even timed. */
+  /** Events of statements, where LOG_MODULES asks for them: otherwise they are not even timed. */
   statements: EventEmitter<{ asked: [LogEvent] }>
   close(): Promise<void>
 }
 
 /**
- * Opens the database that the configuration names.
- *
- * The embedded one is started here (about 10 s the first time, 2 s later) and allows one set of
- * connections at a time: close those for maintenance before you connect for requests.
+ * Opens the database of the configuration. The embedded one allows one set of connections: close those for maintenance
+ * before you connect for requests.
  *
  * @throws {DatabaseUnreachable} when the server cannot be connected to
  * @throws {OperatorError} when the embedded database cannot be opened, or another process holds it
@@ -130,12 +116,12 @@ export async function openCluster(
   return serverCluster(config.DATABASE_URL, config)
 }
 
-/** An embedded database that is open; closing the cluster closes it. */
+/** Its close closes the embedded database. */
 export function embeddedCluster(embedded: EmbeddedCluster, config: Config): Cluster {
-  const connect = (statementTimeout: number) => ({
-    ...databaseOf('embedded', config, createPool({ target: embedded.connect, size: 1, statementTimeout })),
-    standsStill: embedded.isAway,
-  })
+  const connect = (statementTimeout: number) => {
+    const pool = createPool({ target: embedded.connect, size: 1, statementTimeout })
+    return { ...createDatabase('embedded', config, { pool }), standsStill: embedded.isAway }
+  }
   return {
     kind: 'embedded',
     connectForMaintenance: () => connect(0),
@@ -144,43 +130,33 @@ export function embeddedCluster(embedded: EmbeddedCluster, config: Config): Clus
   }
 }
 
-/** The server at a URL. Nothing is connected before the first query. */
+/** Connects at the first query. */
 export function serverCluster(url: string, config: Config): Cluster {
   const options = { size: config.DATABASE_POOL_SIZE, statementTimeout: config.STATEMENT_TIMEOUT_MS }
+  const direct = config.DATABASE_DIRECT_URL ?? url
   return {
     kind: 'server',
-    connectForMaintenance() {
-      const target = config.DATABASE_DIRECT_URL ?? url
-      return databaseOf('server', config, createPool({ target, size: 4, statementTimeout: 0 }))
-    },
+    connectForMaintenance: () =>
+      createDatabase('server', config, {
+        pool: createPool({ target: direct, size: 4, statementTimeout: 0 }),
+      }),
     connect() {
       const pool = createPool({ ...options, target: url })
-      const patientPool = createPool({
-        target: config.DATABASE_DIRECT_URL ?? url,
-        size: 1,
-        statementTimeout: 0,
-      })
-      const database = withPatience(databaseOf('server', config, pool), config, patientPool)
+      const patientPool = createPool({ target: direct, size: 1, statementTimeout: 0 })
       const { DATABASE_READ_URL: readUrl, READ_MAX_LAG_MS: maxLagMs } = config
-      if (!readUrl) return database
+      if (!readUrl) return createDatabase('server', config, { pool, patientPool })
       const admit = (client: pg.ClientBase) => replica.admit(client)
       const readPool = createPool({ ...options, target: readUrl, admit })
-      // Writes may stand still, for a replica that has to acknowledge them, with all connections of their pool.
+      // Writes that wait for a replica's acknowledgement may hold all connections of their pool.
       const readPoolAtPrimary = createPool({ ...options, target: url })
-      const replica = createReplica({
-        url: readUrl,
-        pool: readPool,
-        writerUrl: url,
-        writerPool: readPoolAtPrimary,
-        maxLagMs,
-      })
-      return withReplica(database, config, [readPool, readPoolAtPrimary], replica)
+      const pools = { url: readUrl, pool: readPool, writerUrl: url, writerPool: readPoolAtPrimary }
+      const replica = createReplica({ ...pools, maxLagMs })
+      return createDatabase('server', config, { pool, patientPool, readPool, readPoolAtPrimary, replica })
     },
     close: async () => {},
   }
 }
 
-/** Whatever is wrong with the URL, the network, TLS or the password is the operator's to mend: say it. */
 async function tryConnection(setting: 'DATABASE_URL' | 'DATABASE_DIRECT_URL', url: string): Promise<void> {
   let place = `of ${setting}`
   try {
@@ -193,76 +169,45 @@ async function tryConnection(setting: 'DATABASE_URL' | 'DATABASE_DIRECT_URL', ur
   }
 }
 
-type Statements = Database['statements']
+interface Connections {
+  pool: pg.Pool
+  patientPool?: pg.Pool
+  readPool?: pg.Pool
+  readPoolAtPrimary?: pg.Pool
+  replica?: Replica
+}
 
-function databaseOf(kind: Database['kind'], config: Config, pool: pg.Pool): Database {
-  const statements: Statements = new EventEmitter()
-  const writer = new Kysely<Tables>({
-    dialect: new PostgresDialect({ pool }),
-    log: logTo(statements, config),
-  })
-  const beginReading = (): Reading => ({ run: (part) => part(pool) })
+function createDatabase(
+  kind: Database['kind'],
+  config: Config,
+  { pool, patientPool = pool, readPool = pool, readPoolAtPrimary, replica }: Connections,
+): Database {
+  const statements: Database['statements'] = new EventEmitter()
+  const log = isDebugged(config.LOG_MODULES.database)
+    ? (event: LogEvent) => void statements.emit('asked', event)
+    : []
+  const connect = (dialect: Dialect) => new Kysely<Tables>({ dialect, log })
+  const writer = connect(new PostgresDialect({ pool }))
+  const beginOnWriter = (): Reading => ({ run: (part) => part(pool) })
   return {
     kind,
     writer,
-    patientWriter: writer,
-    reader: writer,
-    readerAtPrimary: writer,
+    patientWriter: patientPool === pool ? writer : connect(new PostgresDialect({ pool: patientPool })),
+    reader: replica ? connect(readingDialect(replica.beginReading)) : writer,
+    readerAtPrimary: replica ? connect(readingDialect(replica.beginReadingAtPrimary)) : writer,
     pool,
-    readPool: pool,
-    readPoolAtPrimary: null,
-    beginReading,
-    beginReadingAtPrimary: beginReading,
-    replica: null,
+    readPool,
+    readPoolAtPrimary: readPoolAtPrimary ?? null,
+    beginReading: replica?.beginReading ?? beginOnWriter,
+    beginReadingAtPrimary: replica?.beginReadingAtPrimary ?? beginOnWriter,
+    replica: replica ?? null,
     files: openFileStore(config),
     standsStill: () => false,
     statements,
-    close: () => pool.end(),
-  }
-}
-
-/** The log of statements for Kysely; undefined without a listener. */
-function logTo(statements: Statements, { LOG_MODULES }: Config) {
-  return isDebugged(LOG_MODULES.database) ? (event: LogEvent) => void statements.emit('asked', event) : []
-}
-
-/** A database with a connection for what may take its time, which is made when it is used. */
-function withPatience(database: Database, config: Config, pool: pg.Pool): Database {
-  return {
-    ...database,
-    patientWriter: new Kysely<Tables>({
-      dialect: new PostgresDialect({ pool }),
-      log: logTo(database.statements, config),
-    }),
     async close() {
-      await pool.end()
-      await database.close()
-    },
-  }
-}
-
-/** A database whose requests read from a replica. */
-function withReplica(
-  database: Database,
-  config: Config,
-  [readPool, readPoolAtPrimary]: [pg.Pool, pg.Pool],
-  replica: Replica,
-): Database {
-  const readerBy = (begin: () => Reading) =>
-    new Kysely<Tables>({ dialect: readingDialect(begin), log: logTo(database.statements, config) })
-  return {
-    ...database,
-    reader: readerBy(replica.beginReading),
-    readerAtPrimary: readerBy(replica.beginReadingAtPrimary),
-    readPool,
-    readPoolAtPrimary,
-    beginReading: replica.beginReading,
-    beginReadingAtPrimary: replica.beginReadingAtPrimary,
-    replica,
-    async close() {
-      replica.close()
-      await Promise.all([readPool.end(), readPoolAtPrimary.end()])
-      await database.close()
+      replica?.close()
+      const pools = new Set([pool, patientPool, readPool, readPoolAtPrimary ?? pool])
+      await Promise.all([...pools].map((one) => one.end()))
     },
   }
 }

@@ -4,27 +4,26 @@ import { OperatorError } from '#src/errors.ts'
 import { readErrorCode } from '#src/lib/promises.ts'
 import type { Tables } from './tables.ts'
 
-/** A CRS as PostGIS keeps it. The WKT is what counts, where there is one. */
+/** The WKT counts before the PROJ string. */
 export interface CrsText {
   wkt: string
-  /** A PROJ string; beside the WKT of a CRS in degrees it says just that. */
+  /** Beside a WKT in degrees it says just that. */
   proj: string
 }
 
-/** A CRS that was added to those of PostGIS. */
 interface AddedCrs extends CrsText {
   srid: number
 }
 
-/** Ids for CRSs that the service adds: of those that PostGIS leaves to its users, none of its own are here. */
+/** PostGIS leaves these ids to its users. */
 const ADDED = { first: 910_000, last: 997_999 }
 
-/** What the columns of spatial_ref_sys hold. */
+/** Of the columns of spatial_ref_sys. */
 export const MAX_CRS_CHARACTERS = 2048
 
 const INSUFFICIENT_PRIVILEGE = '42501'
 
-/** PostGIS's id of a code of EPSG, or else of ESRI, whose codes are others; undefined where it does not know it. */
+/** PostGIS's id of a code of EPSG, or else of ESRI. */
 export async function sridOfCode(db: Kysely<Tables>, code: number): Promise<number | undefined> {
   const { rows } = await sql<{ srid: number }>`
     select srid from spatial_ref_sys
@@ -34,14 +33,13 @@ export async function sridOfCode(db: Kysely<Tables>, code: number): Promise<numb
   return rows[0]?.srid
 }
 
-/** The PROJ string of what PostGIS knows; undefined where it does not know it. */
 export async function readProjString(db: Kysely<Tables>, srid: number): Promise<string | undefined> {
   const { rows } = await sql<{ proj: string }>`
     select proj4text as proj from spatial_ref_sys where srid = ${srid}`.execute(db)
   return rows[0]?.proj
 }
 
-/** What people call what PostGIS knows: a code, or else a name or a PROJ string. */
+/** For people: a code, or else a name or a PROJ string. */
 export async function nameOfCrs(db: Kysely<Tables>, srid: number): Promise<string> {
   const { rows } = await sql<{ name: string }>`
     select
@@ -54,7 +52,7 @@ export async function nameOfCrs(db: Kysely<Tables>, srid: number): Promise<strin
   return rows[0]?.name ?? `the CRS ${srid}`
 }
 
-/** Whether PROJ can make anything of the text of a CRS. */
+/** Whether PROJ understands the text of a CRS. */
 export async function isCrs(db: Kysely<Tables>, { wkt, proj }: CrsText): Promise<boolean> {
   const transformed = sql`
     select st_transform(st_makepoint(0, 0), '+proj=longlat +datum=WGS84', ${wkt || proj}::text)`.execute(db)
@@ -66,8 +64,7 @@ export async function isCrs(db: Kysely<Tables>, { wkt, proj }: CrsText): Promise
 }
 
 /**
- * PostGIS's id of a CRS that has no code, which it is told of where it does not know it. The same text always has
- * the same id, in each database, unless two of them should come to the same one.
+ * Finds or adds a CRS without a code. The same text has the same id in each database, but for collisions.
  *
  * @param name for messages
  * @throws {OperatorError} where this role may not add to what PostGIS knows
@@ -107,7 +104,7 @@ async function add(db: Kysely<Tables>, { srid, wkt, proj }: AddedCrs, name: stri
   })
 }
 
-/** The CRSs of rasters that PostGIS does not have by itself: a copy of the data needs them. */
+/** CRSs of rasters beyond those of PostGIS, which a copy of the data needs. */
 export async function listAddedCrs(db: Kysely<Tables>): Promise<AddedCrs[]> {
   const { rows } = await sql<AddedCrs>`
     select srid, coalesce(srtext, '') as wkt, coalesce(proj4text, '') as proj

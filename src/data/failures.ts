@@ -5,21 +5,17 @@ const CONNECTION_CODES =
   /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN)$/
 
 /**
- * SQLSTATEs: connection exceptions, refused credentials, no such database, a replica that had to cancel the query
- * to keep up, insufficient resources (no disk space, memory or connection is left), a database that is closed to
- * connections, locks that are not to be had in
- * time, statements that take too long or are cancelled, shutdown and start-up of the server, a transaction that was
- * idle for too long, and files that cannot be read or written.
+ * SQLSTATEs: connection exceptions, refused credentials, no such database, insufficient resources (disk space, memory,
+ * connections), a database closed to connections, locks not in time, statements too late or cancelled, shutdown and start
+ * of the server, a transaction idle for too long, and files that cannot be read or written.
  */
 const UNAVAILABLE_STATES = /^(08...|28...|3D000|53...|55000|55P03|57014|57P0[1-5]|25P0[34]|58...)$/
 
-/** SQLSTATE of what refers to a row that is not there. */
 export const FOREIGN_KEY_VIOLATION = '23503'
 
-/** SQLSTATE of a lock that did not come in time. */
 const LOCK_NOT_AVAILABLE = '55P03'
 
-/** A deadlock, and what a transaction cannot be put in order with others for: nothing is left of either. */
+/** A deadlock, and a failed serialization. */
 const UNDONE_STATES = /^(40P01|40001)$/
 
 const DISK_FULL = '53100'
@@ -27,11 +23,11 @@ const DISK_FULL = '53100'
 /** The server is read-only (a replica, or one set so), or its disk is full. */
 const READ_ONLY_STATES = /^(25006|53100)$/
 
-/** What pg, its pool and our own deadline say, which have no code. */
+/** Messages without a code: of pg, its pool and our deadline. */
 const CONNECTION_MESSAGES =
   /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Client (has encountered|was closed)|no answer within|the embedded database (ended|is closed|could not be started))/
 
-/** Whether an error means that the database did not answer, rather than that it said no. */
+/** Whether the database did not answer, rather than refuse. */
 export function isDatabaseUnavailable(error: unknown): error is Error {
   if (!(error instanceof Error)) return false
   const code = readErrorCode(error)
@@ -45,17 +41,16 @@ export function isDatabaseUnavailable(error: unknown): error is Error {
   )
 }
 
-/** Whether a statement or a transaction has been undone for the sake of others: it may be tried again at once. */
+/** Whether a statement or transaction was undone for others: it may run again at once. */
 export function isUndone(error: unknown): boolean {
   return UNDONE_STATES.test(readErrorCode(error) ?? '')
 }
 
-/** Whether an error means that the database can store nothing; it may still be read. */
+/** Whether the database stores nothing; reads may succeed. */
 export function isDatabaseReadOnly(error: unknown): boolean {
   return READ_ONLY_STATES.test(readErrorCode(error) ?? '')
 }
 
-/** Whether an error means that there is no room left on the disk of the database. */
 export function isDiskFull(error: unknown): boolean {
   return readErrorCode(error) === DISK_FULL
 }
@@ -65,14 +60,10 @@ export function isLockNotAvailable(error: unknown): boolean {
   return readErrorCode(error) === LOCK_NOT_AVAILABLE
 }
 
-/** SQLSTATEs: a page of a table that is not what was written, and an index that does not fit its table. */
 const DATA_CORRUPTED = 'XX001'
 const INDEX_CORRUPTED = 'XX002'
 
-/**
- * What an operator is told where the files of the database are damaged: what is, and what to do, in a sentence.
- * Undefined for all other errors. It does not go away by itself, so clients are told of a failure and not to wait.
- */
+/** A sentence for operators on damaged files, which stay damaged: clients need not wait. Undefined for other errors. */
 export function describeDamage(error: unknown): string | undefined {
   const code = readErrorCode(error)
   const damage = `The files of the database are damaged (${formatError(error)})`
@@ -81,16 +72,13 @@ export function describeDamage(error: unknown): string | undefined {
   return undefined
 }
 
-/** Where something is read: on a replica, and on the primary, which is the same where there is no replica. */
+/** A replica and the primary, or the same twice. */
 export interface FailureSources<Source> {
   reader: Source
   readerAtPrimary: Source
 }
 
-/**
- * Finds something of releases, and asks the primary for what is not there, which is null: the release may have been
- * deleted, or a replica may not have it yet that the primary, or another replica, has told of.
- */
+/** Finds items, and asks the primary for missing ones (null), which a replica may not have yet. */
 export async function findAlsoAtPrimary<Source, Item, Found>(
   { reader, readerAtPrimary }: FailureSources<Source>,
   items: Item[],
@@ -101,7 +89,7 @@ export async function findAlsoAtPrimary<Source, Item, Found>(
   const lacking = items.filter((_, index) => found[index] === null)
   if (lacking.length === 0) return found
   const rest = await find(readerAtPrimary, lacking).catch((error) => {
-    // The published releases are looked up again, and may do without it.
+    // The caller looks up the published releases again.
     if (isDatabaseUnavailable(error)) return lacking.map(() => null)
     throw error
   })

@@ -9,26 +9,19 @@ import { explainRights } from './rights.ts'
 import { breaksOlder, listPendingScripts, readApplied, readScripts, type Script } from './schema-state.ts'
 import type { Tables } from './tables.ts'
 
-/** Short beside the time that a lock is waited for. */
+/** Short beside the wait for a lock. */
 const LOOK_EVERY_MS = 100
 
 interface Holder {
   pid: number
   role: string
   application: string
-  /** When its transaction began; null for those whose sessions we may not look into. */
+  /** Begin of its transaction; null without the right to see it. */
   since: string | null
 }
 
-/** Sees whom a process of the database waits for. */
-interface HolderWatch {
-  /** Who held what was waited for last, in words. */
-  name(): string
-  stop(): Promise<void>
-}
-
-/** Watches a process from another connection: the one that waits cannot say whom it waits for. */
-function watchHolder(db: Kysely<Tables>, pid: number): HolderWatch {
+/** Finds the holder of the lock that a process waits for, over another connection: the process itself cannot ask. */
+function watchHolder(db: Kysely<Tables>, pid: number) {
   const stopped = new AbortController()
   let holder: Holder | undefined
 
@@ -71,55 +64,46 @@ function nameOf({ pid, role, application, since }: Holder): string {
   return `process ${pid} (${details.join(', ')})`
 }
 
-/** Any constant will do, as long as every version of the program uses the same. */
+/** The same arbitrary number in all versions. */
 const MIGRATION_LOCK = 7_239_441
 
-/**
- * Whoever wants a table that a migration waits for waits behind it: no longer than requests do anyway. Shorter than
- * `deadlock_timeout`, so that of two that wait for each other the migration gives up, and no request.
- */
+/** Requests wait behind a migration that waits. Shorter than `deadlock_timeout`: in a deadlock, the migration gives up. */
 const LOCK_TIMEOUT_MS = 500
 
-/** Tables are free during a pause. */
 const PAUSES_MS = doublingPauses(250, 10_000)
 
 /** A dump takes some minutes. */
-const PATIENCE_MS = 10 * 60_000
+const LOCK_WAIT_MS = 10 * 60_000
 
 /** SQLSTATE of a deadlock. */
 const DEADLOCK = '40P01'
 
 interface MigrateOptions {
-  /** Reports each pause. */
   progress?: (message: string) => void
-  /** How long locks are tried for, in all. */
+  /** Time of all attempts. */
   patienceMs?: number
 }
 
 /**
- * Brings the schema up to date: numbered migrations in order, each once; then the functions, each when
- * its text has changed. A database that is new also gets the countries and crops of the reference file. All
- * in one transaction under an advisory lock, so that of several processes that start together one migrates
- * and the others find it done.
- *
- * Locks are waited for only shortly: where a dump, or requests of another process, are in its way, it is begun anew
- * after a pause. A schema that is up to date takes no lock, and no right but to read.
+ * Applies migrations, then functions with a changed text, and in a new database the reference file: in one transaction under
+ * an advisory lock, so that one of several starting processes migrates. Waits for locks are short; after a pause it begins
+ * anew. A current schema takes no lock, and no right but to read.
  *
  * @param folder has the scripts in `migrations` and `functions`, and the reference file
- * @returns the names of what was applied
+ * @returns the names of the applied scripts
  * @throws {OperatorError} when an applied migration has been changed, a newer version has made one that breaks this
  * version, the role may not change the schema, or a lock has not come for too long
  */
 export async function migrate(
   db: Kysely<Tables>,
   folder = SQL_FOLDER,
-  { progress = () => {}, patienceMs = PATIENCE_MS }: MigrateOptions = {},
+  { progress = () => {}, patienceMs = LOCK_WAIT_MS }: MigrateOptions = {},
 ): Promise<string[]> {
   const scripts = await readScripts(folder)
   if (listPendingScripts(scripts, await readApplied(db)).length === 0) return []
   const begun = performance.now()
   for (let failures = 1; ; failures++) {
-    let holder: HolderWatch | undefined
+    let holder: ReturnType<typeof watchHolder> | undefined
     try {
       return await db.transaction().execute(async (trx) => {
         holder = watchHolder(db, await processOf(trx))
@@ -144,7 +128,6 @@ async function processOf(trx: Transaction<Tables>): Promise<number> {
   return (rows[0] as { pid: number }).pid
 }
 
-/** Nothing is left of a migration then. */
 function isBlocked(error: unknown): boolean {
   const cause = error instanceof OperatorError ? error.cause : error
   return isLockNotAvailable(cause) || readErrorCode(cause) === DEADLOCK
@@ -169,7 +152,6 @@ async function applyAll(trx: Transaction<Tables>, scripts: Script[], folder: URL
   return [...names, REFERENCE_FILE]
 }
 
-/** What migrations are kept in is made before the first of them. */
 async function keepAppliedScripts(trx: Transaction<Tables>): Promise<void> {
   await sql`
     create table if not exists applied_script (

@@ -2,147 +2,88 @@ import type { Duplex } from 'node:stream'
 import pg from 'pg'
 import { ONCE_MORE, retry } from '#src/lib/retry.ts'
 import { isUndone } from './failures.ts'
-import type { Reading } from './replica-reads.ts'
+import { type Reading, withClient } from './replica-reads.ts'
 
-/** The columns of a row, each in PostgreSQL's binary form: an integer big-endian, a bytea as it is; null for NULL. */
+/** Columns in PostgreSQL's binary form: an integer is big-endian, a bytea is itself. */
 export type BinaryRow = (Buffer | null)[]
 
 declare module 'pg' {
+  /** Members without types. */
   interface Query {
-    /** What pg's client calls for each piece of a COPY, and has no types for. */
     handleCopyData(message: { chunk: Buffer }): void
+  }
+  interface ClientBase {
+    /** `I` outside of a transaction; null before the first answer. */
+    getTransactionStatus(): 'I' | 'T' | 'E' | null
+    /** Of our clients: the rows of a query without parameters. */
+    copyOut(text: string): Promise<BinaryRow[]>
+    readonly processID: number
   }
 }
 
 /**
- * Has the rows of a query sent as PostgreSQL holds them. pg reads results as text, in which a bytea takes two
- * hexadecimal digits a byte: where rows are large, it is a quarter of the computing without.
- *
- * @param text of a query without parameters, which COPY does not take
+ * Reads rows by COPY in binary form. pg reads results as text, in which a bytea has two hexadecimal digits a byte: large
+ * rows take four times the computing.
  */
-function copyOut(client: pg.ClientBase, text: string): Promise<BinaryRow[]> {
-  return new Promise((resolve, reject) => {
+async function copyOut(client: pg.ClientBase, text: string): Promise<BinaryRow[]> {
+  const chunks = await new Promise<Buffer[]>((resolve, reject) => {
     const copy: CopyOut = new CopyOut(`copy (${text}) to stdout (format binary)`, (error) => {
       if (error) reject(error)
-      else resolve(copy.reader.read)
+      else resolve(copy.chunks)
     })
     client.query(copy)
   })
+  return readRows(Buffer.concat(chunks))
 }
 
-/** The same, read where other rows are. */
-export function copyOutFrom(reading: Reading, text: string): Promise<BinaryRow[]> {
-  return reading.run(async (pool) => {
-    const client = await pool.connect()
-    try {
-      return await client.copyOut(text)
-    } finally {
-      client.release()
-    }
-  })
-}
-
-/** A statement of which pg's client hands over what it sends, and says the rest as of any other. */
 class CopyOut extends pg.Query {
-  readonly reader = new RowReader()
+  readonly chunks: Buffer[] = []
 
   constructor(text: string, done: (error: Error | null) => void) {
     super(text, done)
   }
 
   override handleCopyData({ chunk }: { chunk: Buffer }): void {
-    this.reader.add(chunk)
+    // pg overwrites it.
+    this.chunks.push(Buffer.from(chunk))
   }
 }
 
-/** COPY's header: a signature and flags, then how long the extension is that follows. */
-const EXTENSION_LENGTH_AT = 15
-const HEADER_BYTES = 19
+/** As `copyOut`, where a reading reads. */
+export function copyOutFrom(reading: Reading, text: string): Promise<BinaryRow[]> {
+  return reading.run((pool) => withClient(pool, (client) => client.copyOut(text)))
+}
 
-/** What stands for the length of a column that is NULL. */
+/** A signature, flags, and the length of an extension. */
+const HEADER_BYTES = 19
+const EXTENSION_LENGTH_AT = 15
+
+/** The length of NULL. */
 const NULL_LENGTH = -1
 
-/** Rows lie side by side in buffers of this size, or in one of their own where they are larger. */
-const ROOM_BYTES = 65_536
-
-/** Reads what COPY sends, in pieces that may end anywhere. */
-export class RowReader {
-  readonly read: BinaryRow[] = []
-  /** What has come of a row that is not complete yet. */
-  #rest: Buffer = Buffer.alloc(0)
-  #room: Buffer = Buffer.alloc(0)
-  #isPastHeader = false
-
-  /** @param piece is written over by others later */
-  add(piece: Buffer): void {
-    const bytes = this.#keep(piece)
-    let at = 0
-    let next = this.#isPastHeader ? 0 : this.#readHeader(bytes)
-    while (next !== undefined) {
-      at = next
-      next = this.#readRow(bytes, at)
-    }
-    this.#rest = bytes.subarray(at)
-  }
-
-  /** A copy of the rest and of a piece. */
-  #keep(piece: Buffer): Buffer {
-    const length = this.#rest.length + piece.length
-    if (length > this.#room.length) this.#room = Buffer.allocUnsafeSlow(Math.max(length, ROOM_BYTES))
-    const kept = this.#room.subarray(0, length)
-    this.#room = this.#room.subarray(length)
-    this.#rest.copy(kept)
-    piece.copy(kept, this.#rest.length)
-    return kept
-  }
-
-  /** @returns where it ends; undefined where it has not come yet */
-  #readHeader(bytes: Buffer): number | undefined {
-    if (bytes.length < HEADER_BYTES) return undefined
-    const end = HEADER_BYTES + bytes.readInt32BE(EXTENSION_LENGTH_AT)
-    if (bytes.length < end) return undefined
-    this.#isPastHeader = true
-    return end
-  }
-
-  /** @returns where it ends; undefined where there is none that has come whole */
-  #readRow(bytes: Buffer, start: number): number | undefined {
-    let at = start + Int16Array.BYTES_PER_ELEMENT
-    if (at > bytes.length) return undefined
+function readRows(bytes: Buffer): BinaryRow[] {
+  const rows: BinaryRow[] = []
+  let at = HEADER_BYTES + bytes.readInt32BE(EXTENSION_LENGTH_AT)
+  // After the last row, -1 stands for the count of columns.
+  for (let columns = bytes.readInt16BE(at); columns >= 0; columns = bytes.readInt16BE(at)) {
+    at += Int16Array.BYTES_PER_ELEMENT
     const row: BinaryRow = []
-    // After the last row, -1 stands for the count.
-    const columns = bytes.readInt16BE(start)
-    if (columns < 0) return undefined
     for (let column = 0; column < columns; column++) {
-      if (at + Int32Array.BYTES_PER_ELEMENT > bytes.length) return undefined
       const length = bytes.readInt32BE(at)
-      at += Int32Array.BYTES_PER_ELEMENT
-      const end = at + Math.max(0, length)
-      if (end > bytes.length) return undefined
-      row.push(length === NULL_LENGTH ? null : bytes.subarray(at, end))
-      at = end
+      const start = at + Int32Array.BYTES_PER_ELEMENT
+      at = start + Math.max(0, length)
+      row.push(length === NULL_LENGTH ? null : bytes.subarray(start, at))
     }
-    this.read.push(row)
-    return at
+    rows.push(row)
   }
-}
-
-declare module 'pg' {
-  /** What pg has no types for. */
-  interface ClientBase {
-    /** `I` where no transaction is open, as the server said last; null before it has said anything. */
-    getTransactionStatus(): 'I' | 'T' | 'E' | null
-    /** What clients of ours have: the rows of a query without parameters, as `copyOut` reads them. */
-    copyOut(text: string): Promise<BinaryRow[]>
-  }
+  return rows
 }
 
 interface ConnectionOptions {
-  /** A connection that is not there by then is given up. */
   connectTimeoutMs: number
-  /** A connection that leaves a statement without an answer for so long is cut; undefined for never. */
+  /** A connection with a statement that is silent for so long is cut; undefined for never. */
   cutAfterMs: number | undefined
-  /** Is told that one was cut: others that lead to the same place may be dead as well. */
+  /** Other connections to the same place may be dead too. */
   onCut(): void
 }
 
@@ -152,11 +93,8 @@ type Callback = (error: unknown, result?: unknown) => void
 const NO_TRANSACTION = 'I'
 
 /**
- * pg's client; a statement without an answer by the deadline destroys its connection. Handing it back to the
- * pool, as pg's own query_timeout does, would give a busy client to the next.
- *
- * A statement on its own that a deadlock has undone is asked once more: it was a transaction by itself, of which
- * nothing is left. `inTransaction` does the same for several.
+ * pg's client; a silent statement destroys its connection at the deadline. pg's query_timeout would give a busy client
+ * back to the pool. A single statement runs again after a deadlock, as `inTransaction` does for several.
  */
 function connectionWith({ connectTimeoutMs, cutAfterMs, onCut }: ConnectionOptions): typeof pg.Client {
   const query = pg.Client.prototype.query as Query
@@ -210,12 +148,12 @@ function connectionWith({ connectTimeoutMs, cutAfterMs, onCut }: ConnectionOptio
 }
 
 interface PoolOptions {
-  /** Where to connect: a URL, or a function that makes the stream to speak the protocol over. */
+  /** A URL, or a function that makes the stream of the protocol. */
   target: string | (() => Duplex)
   size: number
-  /** How long a statement may run, in milliseconds; 0 for maintenance, which may take its time. */
+  /** Milliseconds of a statement; 0 for no limit. */
   statementTimeout: number
-  /** Sees whether a new connection is one to use; where it throws, whoever waits for the connection is told so. */
+  /** Checks a new connection, and rejects it by an error. */
   admit?(client: pg.ClientBase): Promise<void>
 }
 
@@ -225,14 +163,13 @@ export const CONNECTION_TIMEOUT_MS = 5000
 /** The same for the embedded database, which takes some seconds to come back after it has failed. */
 const EMBEDDED_CONNECTION_TIMEOUT_MS = 20_000
 
-/** What a request waits for a connection to be made at most, as a part of what it waits in all, and at least. */
+/** A request waits this share of its time for a new connection, and at least a second. */
 const CONNECTING_PART = 0.4
 const SHORTEST_CONNECTING_MS = 1000
 
 /**
- * PostgreSQL ends a statement at its timeout by itself. A connection that is still silent this much later is
- * broken, or its server hangs. The embedded one cannot interrupt itself, and takes longer to come back when its
- * connection is cut than most statements: it is given more time, which no request waits for.
+ * PostgreSQL ends a statement at its timeout; a connection that is still silent so much later is broken, or its server
+ * hangs. The embedded one cannot interrupt itself, and its restart takes longer than most statements.
  */
 const GRACE_MS = { server: 500, embedded: 4500 }
 
@@ -259,7 +196,7 @@ export function createPool({ target, size, statementTimeout, admit }: PoolOption
         }
       : // `ssl` is given because pg would otherwise look at PGSSLMODE, which is meant for servers.
         { stream: target, user: 'postgres', database: 'postgres', ssl: false, idleTimeoutMillis: 0 }),
-    // What leads to a server that hangs hangs as well: each would cost a request its time to find out.
+    // Else each of them would cost a request its time.
     Client: connectionWith({ connectTimeoutMs, cutAfterMs, onCut: () => idle.forEach(cut) }),
     max: size,
     connectionTimeoutMillis: waitMs,
@@ -272,9 +209,8 @@ export function createPool({ target, size, statementTimeout, admit }: PoolOption
         void admit(client).then(() => done(), done),
     }),
   } as pg.PoolConfig)
-  // Both are needed: the pool reports connections that die while idle in it, a client those that die
-  // while idle inside a transaction. Unheard, either would end the process. The query that meets the
-  // dead connection fails by itself, and the pool replaces it.
+  // Unheard errors would end the process: of idle connections by the pool, of idle transactions by the client. The next
+  // query fails by itself, and the pool replaces the connection.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   pool.on('release', (_, client) => idle.add(client))
@@ -284,8 +220,8 @@ export function createPool({ target, size, statementTimeout, admit }: PoolOption
 }
 
 /**
- * What takes its time is not to be ended by the timeouts of a role or a database. Behind PgBouncer they stay: the session
- * is not ours alone, and others need them. It tells a client of another process than the server's.
+ * Lifts timeouts of a role or a database. Behind PgBouncer, which gives another process id, they stay: other clients share
+ * the session.
  */
 async function liftTimeouts(client: pg.PoolClient): Promise<void> {
   await client.query(
@@ -297,7 +233,6 @@ async function liftTimeouts(client: pg.PoolClient): Promise<void> {
   )
 }
 
-/** How long somebody waits for a connection of the pool, and in that for a new one to be made. */
 function waitsOf(kind: 'server' | 'embedded', statementTimeout: number) {
   if (kind === 'embedded') {
     return { waitMs: EMBEDDED_CONNECTION_TIMEOUT_MS, connectTimeoutMs: EMBEDDED_CONNECTION_TIMEOUT_MS }
@@ -308,7 +243,7 @@ function waitsOf(kind: 'server' | 'embedded', statementTimeout: number) {
   return { waitMs: Math.max(connectTimeoutMs, statementTimeout), connectTimeoutMs }
 }
 
-/** Cuts a connection that is idle in the pool, which forgets it at this moment and not when the socket is closed. */
+/** Cuts an idle connection, which the pool forgets now and not when its socket is closed. */
 function cut(client: pg.PoolClient): void {
   client.emit('error', new Error('another connection to the same place has been cut'))
   client.connection.stream.destroy()

@@ -7,16 +7,16 @@ import { OperatorError } from '#src/errors.ts'
 import { nameKey, wordKey } from '#src/lib/names.ts'
 import type { Tables } from './tables.ts'
 
-/** Where migrations, functions and the reference file lie. */
+/** Migrations, functions and the reference file. */
 export const SQL_FOLDER = new URL('../../sql/', import.meta.url)
 
-/** What a new database begins with, in {@link SQL_FOLDER}. */
+/** Content of a new database, in {@link SQL_FOLDER}. */
 export const REFERENCE_FILE = 'reference/countries-and-crops.yaml'
 
 const Name = Type.String({ minLength: 1, maxLength: 100 })
 const Aliases = Type.Array(Name, { default: [] })
 
-/** By product: the least and the most that is plausible. */
+/** Plausible minimum and maximum by product. */
 const Ranges = Type.Record(Type.String(), Type.Array(Type.Number(), { minItems: 2, maxItems: 2 }), {
   default: {},
 })
@@ -50,7 +50,6 @@ const Reference = Type.Object(
   { additionalProperties: false },
 )
 
-/** Countries and crops as the reference file lists them. */
 type Reference = Static<typeof Reference>
 
 const validate = new Ajv({ useDefaults: true }).compile<Reference>(Reference)
@@ -64,7 +63,7 @@ export async function readReference(folder = SQL_FOLDER): Promise<Reference> {
 }
 
 /**
- * Puts the countries and crops of the reference in the place of all there are: for a database that is new.
+ * Replaces all countries and crops of a new database.
  *
  * @throws {OperatorError} where two have the same code or name, or a country offers a crop that is not listed
  */
@@ -107,7 +106,6 @@ async function insertCountry(
   }
 }
 
-/** What an entry is found by, each once. */
 function keysOf(
   { code, name, aliases }: { code: string; name: string; aliases: string[] },
   keyOf: (name: string) => string,

@@ -1,87 +1,60 @@
-import {
-  type CompiledQuery,
-  type DatabaseConnection,
-  type Dialect,
-  PostgresAdapter,
-  PostgresIntrospector,
-  PostgresQueryCompiler,
-  type QueryResult,
-} from 'kysely'
+import { PostgresDialect, type PostgresPool } from 'kysely'
 import type pg from 'pg'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import { isDatabaseUnavailable } from './failures.ts'
 
-/** Work that reads, statement by statement, and where it does so. */
+/** Work of several reads. */
 export interface Reading {
   /**
-   * Runs a part of the work with the pool that it has to read from. Where the replica fails, the part is run
-   * again from its beginning on the writer, and so are all that follow: work never goes back to a replica that
-   * may not have what the writer has shown.
+   * Runs a part of the work. Where the replica fails, the part runs again on the writer, and so do all later ones: the
+   * replica may lack rows that the writer has shown.
    */
   run<Result>(part: (pool: pg.Pool) => Promise<Result>): Promise<Result>
 }
 
-/** How Kysely reads: each statement is work of its own, and so is what goes through one `connection()`. */
-export function readingDialect(beginReading: () => Reading): Dialect {
-  return {
-    createAdapter: () => new PostgresAdapter(),
-    createIntrospector: (db) => new PostgresIntrospector(db),
-    createQueryCompiler: () => new PostgresQueryCompiler(),
-    createDriver: () => ({
-      init: async () => {},
-      acquireConnection: async () => connectionOf(beginReading()),
-      beginTransaction: refuseTransaction,
-      commitTransaction: refuseTransaction,
-      rollbackTransaction: refuseTransaction,
-      releaseConnection: async () => {},
-      // Its pools are those of the database, which closes them.
-      destroy: async () => {},
-    }),
+/** Kysely on readings: one for each statement, and for each `connection()`. It takes no transactions. */
+export function readingDialect(begin: () => Reading): PostgresDialect {
+  const connect = async () => {
+    const reading = begin()
+    return {
+      async query(text: string, parameters: unknown[]) {
+        if (/^(begin|start transaction)/.test(text))
+          throw new Error('the reader may change servers at any time')
+        return reading.run((pool) => withClient(pool, (client) => client.query(text, parameters)))
+      },
+      release() {},
+    }
   }
+  // The database closes its pools.
+  const pool = { connect, end: async () => {} }
+  return new PostgresDialect({ pool: pool as unknown as PostgresPool })
 }
 
-function connectionOf(reading: Reading): DatabaseConnection {
-  return {
-    executeQuery: <Row>({ sql, parameters }: CompiledQuery) =>
-      reading.run((pool) => query<Row>(pool, sql, parameters)),
-    // biome-ignore lint/correctness/useYield: nothing is streamed
-    async *streamQuery() {
-      throw new Error('the reader does not stream')
-    },
-  }
-}
-
-/** Not `pool.query`, which gives up a connection for any error of SQL. */
-async function query<Row>(
+/** Uses a connection. `pool.query` would give it up for any error of SQL. */
+export async function withClient<Result>(
   pool: pg.Pool,
-  sql: string,
-  parameters: readonly unknown[],
-): Promise<QueryResult<Row>> {
+  use: (client: pg.PoolClient) => Promise<Result>,
+): Promise<Result> {
   const client = await pool.connect()
   try {
-    const { rows } = await client.query(sql, [...parameters])
-    return { rows: rows as Row[] }
+    return await use(client)
   } finally {
     client.release()
   }
 }
 
-async function refuseTransaction(): Promise<never> {
-  throw new Error('the reader has no transactions: it may change servers between two statements')
-}
-
 interface ReadsOptions {
-  /** The replica's connections, and the writer's. */
+  /** The replica's. */
   pool: pg.Pool
   writerPool: pg.Pool
-  /** Whether the replica is there to be read from now. */
+  /** Whether reads go to the replica now. */
   isUsed(): Promise<boolean>
-  /** Is told that the replica was lost. */
+  /** Hears of a lost replica. */
   fail(error: unknown): void
 }
 
-/** How often something was read, by where. */
-export interface ReadCounts {
+/** Numbers of reads. */
+interface ReadCounts {
   replica: number
   primary: number
 }
@@ -89,15 +62,15 @@ export interface ReadCounts {
 /** A connection leads to another replica than the one whose lag is known. */
 export class StrayConnectionError extends Error {}
 
-/** A replica was left while something was read there. */
+/** A replica was left during a read. */
 class ReplicaLeftError extends Error {}
 
 /** A running read, on the replica or on the writer. */
 export function createReads({ pool, writerPool, isUsed, fail }: ReadsOptions) {
   const connections = connectionsOf(pool)
-  /** Ends the wait of all that is being read on the replica. */
+  /** Rejects the reads on the replica. */
   const underWay = new Set<(error: Error) => void>()
-  /** How often another replica has taken the place of one, or the same has come back. */
+  /** Number of replicas so far; one that comes back counts again. */
   let replaced = 0
   const counts: ReadCounts = { replica: 0, primary: 0 }
 
@@ -114,7 +87,7 @@ export function createReads({ pool, writerPool, isUsed, fail }: ReadsOptions) {
     counts,
 
     begin(): Reading {
-      /** Who has shown something: a replica, as the number of those that came before it, or the writer. */
+      /** The replica, by its number, or the writer that has shown rows. */
       let shownBy: number | 'writer' | undefined
 
       async function mayBeThere(): Promise<boolean> {
@@ -135,7 +108,7 @@ export function createReads({ pool, writerPool, isUsed, fail }: ReadsOptions) {
           shownBy = 'writer'
           return result
         } catch (error) {
-          // The replica may be back by now, and has to show the newest rows.
+          // The replica may be back by now.
           if (shownBy !== undefined || !isDatabaseUnavailable(error) || !(await mayBeThere())) throw error
           return runOnReplica(part).catch(() => {
             throw error
@@ -159,10 +132,9 @@ export function createReads({ pool, writerPool, isUsed, fail }: ReadsOptions) {
 
     beginOnWriter: () => readingOn(writerPool, counts),
 
-    /** Gives up all that is under way on the replica: it is begun anew on the writer. */
+    /** Moves the reads on the replica to the writer. */
     cut(reason: unknown) {
       replaced++
-      // Whatever the reason is, it is none of what was being read.
       const left = new ReplicaLeftError('the replica was left', { cause: reason })
       for (const end of underWay) end(left)
       for (const client of connections) client.connection.stream.destroy(left)
@@ -170,7 +142,7 @@ export function createReads({ pool, writerPool, isUsed, fail }: ReadsOptions) {
   }
 }
 
-/** Reads on the writer what a replica lacks. */
+/** For rows that a replica lacks. */
 function readingOn(writerPool: pg.Pool, counts: ReadCounts): Reading {
   return {
     async run(part) {
@@ -181,7 +153,6 @@ function readingOn(writerPool: pg.Pool, counts: ReadCounts): Reading {
   }
 }
 
-/** The open connections of a pool. */
 function connectionsOf(pool: pg.Pool): Set<pg.Client> {
   const connections = new Set<pg.Client>()
   pool.on('connect', (client) => connections.add(client as unknown as pg.Client))
@@ -192,12 +163,12 @@ function connectionsOf(pool: pg.Pool): Set<pg.Client> {
 const STATEMENT_TIMEOUT = '57014'
 
 /**
- * SQLSTATEs of what a replica has for itself: conflicts of a statement with what is replayed, a schema that is
- * behind, resources that are used up, files that cannot be read.
+ * SQLSTATEs of a replica alone: conflicts with the replay, a schema that is behind, resources that are used up, files that
+ * cannot be read.
  */
 const OF_REPLICA = /^(40|42|53|55|58|XX00[12])/
 
-/** Whether the writer may do what a replica has failed in. It would take as long for a statement that takes too long. */
+/** Whether the writer may succeed. A statement that takes too long would do so there, too. */
 function mayBeOfReplica(error: unknown): boolean {
   const code = readErrorCode(error)
   if (code === STATEMENT_TIMEOUT) return false
@@ -208,7 +179,7 @@ function isLeft(error: unknown): boolean {
   return error instanceof StrayConnectionError || error instanceof ReplicaLeftError
 }
 
-/** Whether the replica is not there any more, rather than busy with something else. */
+/** Whether the replica is away, rather than busy. */
 function isLost(error: unknown): boolean {
   return (
     !isLeft(error) &&

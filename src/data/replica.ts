@@ -1,21 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
-import { createReads, type ReadCounts, type Reading, StrayConnectionError } from './replica-reads.ts'
-
-/** A connection of its own for a question that is asked again and again, which says in time whether there is an answer. */
-interface Probe {
-  /** Asks for one row; where none comes in time, the connection is cut, and the next question has a new one. */
-  ask<Row>(statement: string): Promise<Row>
-  /** Has the next question go over a new connection. */
-  renew(): void
-  close(): void
-}
+import { createReads, StrayConnectionError } from './replica-reads.ts'
 
 /** An answer takes a millisecond, and a new connection some ten. */
 const DEADLINE_MS = 400
 
-function createProbe(url: string): Probe {
+type Probe = ReturnType<typeof createProbe>
+
+/** A connection for a repeated question. A late answer cuts it, and the next question has a new one. */
+function createProbe(url: string) {
   let client: pg.Client | undefined
   let closed = false
 
@@ -35,11 +29,12 @@ function createProbe(url: string): Probe {
   }
 
   return {
-    async ask<Row>(statement: string) {
+    /** Gives one row. */
+    async ask<Row>(statement: string): Promise<Row> {
       let deadline: NodeJS.Timeout | undefined
       const late = new Promise<never>((_, reject) => {
         deadline = setTimeout(() => {
-          // Where this process was busy, the answer may be there and unread: it is read before this is said.
+          // A busy process reads an answer that is there first.
           setImmediate(() => reject(new Error(`no answer within ${DEADLINE_MS} ms`)))
         }, DEADLINE_MS).unref()
       })
@@ -52,6 +47,7 @@ function createProbe(url: string): Probe {
         clearTimeout(deadline)
       }
     },
+    /** The next question has a new connection. */
     renew: cut,
     close() {
       closed = true
@@ -60,81 +56,57 @@ function createProbe(url: string): Probe {
   }
 }
 
-/** How far a primary has written its log, or a replica has replayed it, in bytes. */
+/** Position in the write-ahead log, in bytes. */
 type LogPosition = number
 
-/**
- * Finds out how old what a replica answers may be, from positions in the log alone: everything that was
- * committed on the primary when it told a position is on the replica once that has replayed it. That is exact
- * while the primary is idle, when the time of the last transaction that was replayed grows old, and where the
- * replica gets nothing any more, when it has replayed all that it knows of.
- */
-interface ReplayLag {
-  /** The primary had written so far, or further, at a time on the clock of `performance.now()`. */
-  written(at: number, position: LogPosition): void
-  /** The primary does not say how far it has written. */
-  unknown(): void
-  /** The replica has replayed so far; says whether that is all that the primary has told of. */
-  replayed(position: LogPosition): boolean
-  /** Another replica takes the place of the one before: what that has replayed says nothing of it. */
-  another(): void
-  /** How old what the replica answers may be, at most; infinite where it has replayed nothing that is known. */
-  milliseconds(now: number): number
-  /**
-   * Whether that is within the bound. While the primary does not answer, nobody else knows better: then the
-   * replica is, if it has replayed all that the primary has told of.
-   */
-  isBounded(now: number): boolean
-}
+type ReplayLag = ReturnType<typeof createReplayLag>
 
-export function createReplayLag(maxMs: number): ReplayLag {
-  /** What the primary has told, the oldest first; of no use when it is older than the bound. */
+/**
+ * Bounds the age of a replica's answers by positions in the log alone: a commit before the primary told a position is on
+ * the replica once that has replayed it. That is exact while the primary is idle, where the last replayed transaction grows
+ * old, and where the replica is cut off, which has replayed all that it has received.
+ *
+ * Times are on the clock of `performance.now()`.
+ */
+export function createReplayLag(maxMs: number) {
+  /** Positions of the primary, the oldest first; older ones than the bound are of no use. */
   let told: { at: number; position: LogPosition }[] = []
   let newest: { at: number; position: LogPosition } | undefined
   let upToDateAt = Number.NEGATIVE_INFINITY
   let primaryAnswers = false
 
   return {
-    written(at, position) {
+    /** The primary had written so far, or further. */
+    written(at: number, position: LogPosition): void {
       primaryAnswers = true
       newest = { at, position }
       told = [...told.filter((one) => at - one.at <= maxMs), newest]
     },
-    unknown() {
+    /** The primary does not answer. */
+    unknown(): void {
       primaryAnswers = false
     },
-    replayed(position) {
+    /** The replica has replayed so far; true where that is all. */
+    replayed(position: LogPosition): boolean {
       const next = told.findIndex((one) => one.position > position)
       const done = next === -1 ? told : told.slice(0, next)
       upToDateAt = done.at(-1)?.at ?? upToDateAt
       told = next === -1 ? [] : told.slice(next)
       return next === -1
     },
-    another() {
+    /** Another replica answers. */
+    another(): void {
       upToDateAt = Number.NEGATIVE_INFINITY
       told = newest ? [newest] : []
     },
-    milliseconds: (now) => now - upToDateAt,
-    isBounded: (now) => now - upToDateAt <= maxMs || (!primaryAnswers && told.length === 0),
+    /** The most age of an answer; infinite where no known position is replayed. */
+    milliseconds: (now: number) => now - upToDateAt,
+    /** Without an answer of the primary, a replica that has replayed all of its positions is as good as any. */
+    isBounded: (now: number) => now - upToDateAt <= maxMs || (!primaryAnswers && told.length === 0),
   }
 }
 
-/** Hears how far a replica has replayed, and knows which one that is: behind a balancer, connections lead to several. */
-interface Replayed {
-  /** Whether it is a replica, as it said last. */
-  isRecovering(): boolean
-  /**
-   * Asks until it has all that the primary has told of, or a time on the clock of `performance.now()` is near.
-   *
-   * @param heard is told after each answer
-   */
-  hear(until: number, heard: () => void): Promise<void>
-  /** As `admit` of a replica. */
-  admit(client: pg.ClientBase): Promise<void>
-  close(): void
-}
-
-/** When a server's process was started, which no other one has in common with it. */
+/** The start of a server's process, which tells it from others. */
 const SERVER = 'select pg_postmaster_start_time()::text as server'
 
 const REPLAYED = `
@@ -148,21 +120,18 @@ interface Answer {
   server: string
 }
 
-/**
- * What the primary has just told takes a replica some milliseconds: it is asked again after as long, and then after
- * twice as long each time. What it answers would be as old as the look before otherwise.
- */
+/** A replica gets a new position within some milliseconds: the pause doubles from here. */
 const FIRST_WAIT_MS = 20
 
-/** @param onAnother is told when another replica answers than before */
-function createReplayed(url: string, lag: ReplayLag, onAnother: () => void): Replayed {
+/** Follows the replay of a replica. Behind a balancer, connections lead to several. */
+function createReplayed(url: string, lag: ReplayLag, onAnother: () => void) {
   const probe = createProbe(url)
   let recovering = false
   let server: string | undefined
   let isStray = false
   let closed = false
 
-  /** @returns whether it has all that the primary has told of */
+  /** Gives whether it has replayed all known positions. */
   async function ask(): Promise<boolean> {
     const answer = await probe.ask<Answer>(REPLAYED)
     if (server !== undefined && answer.server !== server) {
@@ -175,8 +144,10 @@ function createReplayed(url: string, lag: ReplayLag, onAnother: () => void): Rep
   }
 
   return {
+    /** Whether it was a replica at its last answer. */
     isRecovering: () => recovering,
-    async hear(until, heard) {
+    /** Asks until it has replayed all known positions, or the time is near; calls back after each answer. */
+    async hear(until: number, heard: () => void): Promise<void> {
       if (isStray) probe.renew()
       isStray = false
       for (let wait = FIRST_WAIT_MS; ; wait *= 2) {
@@ -186,7 +157,12 @@ function createReplayed(url: string, lag: ReplayLag, onAnother: () => void): Rep
         await sleep(wait, undefined, { ref: false })
       }
     },
-    async admit(client) {
+    /**
+     * Refuses a connection to another replica, whose lag is unknown; the next probe goes where new connections lead.
+     *
+     * @throws {StrayConnectionError}
+     */
+    async admit(client: pg.ClientBase): Promise<void> {
       const { rows } = await client.query<Pick<Answer, 'server'>>(SERVER)
       if (rows[0]?.server === server) return
       isStray = true
@@ -199,67 +175,48 @@ function createReplayed(url: string, lag: ReplayLag, onAnother: () => void): Rep
   }
 }
 
-/** What a replica is there for now. */
 interface ReplicaState {
-  /** Reads go there while it is `used`, and else to the writer: while it is `behind`, or `unavailable`. */
+  /** Reads go there while it is `used`, and else to the writer. */
   name: 'used' | 'behind' | 'unavailable'
-  /** How old what it answers may be, at most; null where that is not known, as of a server that is no replica. */
+  /** The most age of its answers; null where unknown, or no replica. */
   lagMs: number | null
-  /** Why it is unavailable, for operators. */
+  /** For operators. */
   reason?: string
 }
 
-/** A replica that reads may go to, looked after in the background. */
-export interface Replica {
-  state(): ReplicaState
-  /** Is told each time that the name of the state changes, and at once where it is not `used`. */
-  onChange(listener: (state: ReplicaState) => void): void
-  beginReading(): Reading
-  /** For what the replica lacks: by the connections to the writer that take its place. */
-  beginReadingAtPrimary(): Reading
-  /** What has been read so far by readings that may be there. */
-  counts: Readonly<ReadCounts>
-  /**
-   * Refuses a connection that leads to another replica than the one that is looked after, whose lag is known; then that
-   * is looked for anew, where new connections lead.
-   *
-   * @throws {StrayConnectionError} where it does
-   */
-  admit(client: pg.ClientBase): Promise<void>
-  close(): void
-}
+export type Replica = ReturnType<typeof createReplica>
 
 interface ReplicaOptions {
-  /** The replica's URL, and its pool for requests. */
+  /** The replica's URL and pool. */
   url: string
   pool: pg.Pool
-  /** The writer's pool, for reads that cannot use the replica. */
+  /** For reads in its place. */
   writerUrl: string
   writerPool: pg.Pool
-  /** A replica whose answers may be older is not read from. */
+  /** An older replica is not used. */
   maxLagMs: number
 }
 
-/** Twice a second: with the deadline of an answer, a replica that hangs is left within a second. */
+/** With the deadline of an answer, a replica that hangs is left within a second. */
 const LOOK_EVERY_MS = 500
 
-/** SQLSTATEs of a server that takes no more connections, or not this one. */
+/** SQLSTATEs of a refused connection. */
 const REFUSED = /^(28|53)/
 
 const WRITTEN = `select pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0') as position`
 
 /**
- * Looks after a replica: reads go there while it answers and is not too far behind, and otherwise to the
- * writer. One that fails is left at once, one that hangs within a second; what was being read there is read
- * again on the writer. Each look asks how it is, and it is used again when it is well.
+ * Reads go to a replica while it answers and its lag is bounded, and otherwise to the writer. One that fails is left at
+ * once, one that hangs within a second; the reads there run again on the writer. Each look may find it well again.
  */
-export function createReplica(options: ReplicaOptions): Replica {
+export function createReplica(options: ReplicaOptions) {
   const primary = createProbe(options.writerUrl)
   const lag = createReplayLag(options.maxLagMs)
   const replayed = createReplayed(options.url, lag, () => {
     reads.cut(new StrayConnectionError('another replica answers'))
   })
-  const changes = createTeller(state)
+  const listeners: ((state: ReplicaState) => void)[] = []
+  let announced: ReplicaState['name'] = 'used'
   let failure: string | undefined
   let failedAt = Number.NEGATIVE_INFINITY
   let timer: NodeJS.Timeout | undefined
@@ -274,10 +231,17 @@ export function createReplica(options: ReplicaOptions): Replica {
     return { name: recovering && !lag.isBounded(now) ? 'behind' : 'used', lagMs }
   }
 
+  function announce(): void {
+    const current = state()
+    if (current.name === announced) return
+    announced = current.name
+    for (const listener of listeners) listener(current)
+  }
+
   function fail(error: unknown): void {
     failure = formatError(error) || readErrorCode(error) || 'it does not answer'
     failedAt = performance.now()
-    changes.tell()
+    announce()
   }
 
   async function look(): Promise<void> {
@@ -286,9 +250,9 @@ export function createReplica(options: ReplicaOptions): Replica {
     if (closed) return
     try {
       await replayed.hear(begun + LOOK_EVERY_MS, () => {
-        // What has failed meanwhile may not be mended.
+        // A failure since then stays.
         if (failedAt < begun) failure = undefined
-        changes.tell()
+        announce()
       })
     } catch (error) {
       if (closed) return
@@ -311,7 +275,11 @@ export function createReplica(options: ReplicaOptions): Replica {
 
   return {
     state,
-    onChange: changes.onChange,
+    /** Calls back at each change of the name, and now where it is not `used`. */
+    onChange(listener: (state: ReplicaState) => void): void {
+      listeners.push(listener)
+      if (announced !== 'used') listener(state())
+    },
     beginReading: reads.begin,
     beginReadingAtPrimary: reads.beginOnWriter,
     counts: reads.counts,
@@ -325,31 +293,12 @@ export function createReplica(options: ReplicaOptions): Replica {
   }
 }
 
-/** Tells of each change of a state's name. */
-function createTeller(state: () => ReplicaState) {
-  const listeners: ((state: ReplicaState) => void)[] = []
-  let told: ReplicaState['name'] = 'used'
-  return {
-    tell() {
-      const current = state()
-      if (current.name === told) return
-      told = current.name
-      for (const listener of listeners) listener(current)
-    },
-    onChange(listener: (state: ReplicaState) => void) {
-      listeners.push(listener)
-      if (told !== 'used') listener(state())
-    },
-  }
-}
-
-/** Asks the primary how far it has written. */
 async function hearWritten(primary: Probe, lag: ReplayLag, begun: number): Promise<void> {
   try {
     const { position } = await primary.ask<{ position: string }>(WRITTEN)
     lag.written(begun, Number(position))
   } catch (error) {
-    // Who refuses a connection is there, and others may write: then the bound holds.
+    // A primary that refuses a connection may still take writes, and the bound holds.
     if (!REFUSED.test(readErrorCode(error) ?? '')) lag.unknown()
   }
 }

@@ -11,16 +11,16 @@ type Right = 'select' | 'insert' | 'update' | 'delete'
 
 const ALL: Right[] = ['select', 'insert', 'update', 'delete']
 
-/** Tables of which the service needs less than all rows and all changes of them. */
+/** Tables with fewer rights; others need all. */
 const RIGHTS: Partial<Record<keyof Tables, Right[]>> = {
   applied_script: ['select'],
-  // Old records go by a function that has its owner's rights.
+  // A function with its owner's rights deletes old records.
   audit_record: ['select', 'insert'],
-  // Written by a function that has its owner's rights.
+  // A function with its owner's rights writes it.
   change_entry: ['select'],
 }
 
-/** What changes tables with the rights of their owner, which not everybody may execute. */
+/** Functions with the rights of the owner of the tables. */
 const OWNERS_FUNCTIONS = [
   'create_history_months(timestamptz)',
   'detach_history_month(timestamptz)',
@@ -31,7 +31,7 @@ function rightsOn(table: string): Right[] {
   return RIGHTS[table as keyof Tables] ?? ALL
 }
 
-/** The tables and views of the service, without those of extensions. */
+/** Tables and views, without those of extensions. */
 async function listTables(db: Kysely<Tables>): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select relname as name
@@ -58,12 +58,11 @@ export function isOurs(catalog: 'pg_class' | 'pg_proc'): RawBuilder<boolean> {
   )`
 }
 
-/** A table of `pg_class` is no partition or other part of one: those are asked for through it. */
+/** No partition: those are read through their table. */
 export const isWhole = sql<boolean>`not exists (select from pg_inherits where inhrelid = pg_class.oid)`
 
 /**
- * Gives a role what the service needs of the schema, and nothing else: it may read and write rows, and change no
- * table. What later migrations of the same owner make is its as well.
+ * Grants a role the rights of the service, which reads and writes rows and changes no table; also in later migrations.
  *
  * @throws {OperatorError} where there is no such role, or the caller does not own the schema
  */
@@ -102,11 +101,7 @@ async function grantAll(trx: Transaction<Tables>, role: string): Promise<void> {
   await sql`${later} execute on functions to ${to}`.execute(trx)
 }
 
-/**
- * Finds out before the first request whether the role may do what the service does.
- *
- * @throws {OperatorError} names the first rights that it lacks
- */
+/** @throws {OperatorError} names the first missing right of the role */
 export async function refuseMissingRights(db: Kysely<Tables>): Promise<void> {
   const needed = (await listTables(db)).flatMap((table) => rightsOn(table).map((right) => ({ table, right })))
   const { rows } = await sql<{ table: string; right: string }>`
@@ -124,17 +119,13 @@ export async function refuseMissingRights(db: Kysely<Tables>): Promise<void> {
   if (functions[0]) await refuseRole(db, `it may not execute ${functions[0].name}`)
 }
 
-/**
- * Where the database has refused something for want of a right, says who may not do what; any other error is thrown
- * as it is.
- */
+/** Throws an error again, or a sentence on a missing right in its place. */
 export async function explainRights(db: Kysely<Tables>, error: unknown): Promise<never> {
   const code = readErrorCode(error) ?? (error instanceof Error ? readErrorCode(error.cause) : undefined)
   if (code !== INSUFFICIENT_PRIVILEGE) throw error
   return refuseRole(db, formatError(error).replace(/\.$/, ''))
 }
 
-/** Says what the role may not do, and what helps. */
 export async function refuseRole(db: Kysely<Tables>, reason: string): Promise<never> {
   const { rows } = await sql<{ role: string }>`select current_user as role`.execute(db)
   const role = rows[0]?.role
@@ -143,7 +134,7 @@ export async function refuseRole(db: Kysely<Tables>, reason: string): Promise<ne
   )
 }
 
-/** What is looked at before a release is published, by the names that operators allow it by, and what each finds. */
+/** Checks of a release before its publication. */
 const CHECKS = {
   empty: 'a layer with no values, or hardly any',
   extent: 'a grid that does not lie in the country, or covers little of it',
@@ -160,16 +151,14 @@ export type CheckName = keyof typeof CHECKS
 
 export const CHECK_NAMES = Object.keys(CHECKS) as CheckName[]
 
-/** What a check has found in a release. */
 export interface ReleaseIssue {
   check: CheckName
-  /** An error keeps the release from being published, unless its check is allowed by name. */
+  /** An error prevents the publication, unless its check is allowed by name. */
   level: 'error' | 'note'
   sentence: string
-  /** The layer that it is about, where it is about one. */
   layer?: { input: string | null; scenario: string | null }
   /** The figures of the sentence, for programs. */
   figures?: Record<string, number | string | null>
-  /** Whether it is an error that was allowed. */
+  /** An error that was allowed. */
   allowed: boolean
 }

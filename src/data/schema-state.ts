@@ -6,7 +6,6 @@ import { SQL_FOLDER } from './reference.ts'
 import { explainRights, refuseRole } from './rights.ts'
 import type { Tables } from './tables.ts'
 
-/** A file that makes a part of the schema. */
 export interface Script {
   kind: 'migration' | 'function'
   name: string
@@ -14,29 +13,27 @@ export interface Script {
   checksum: string
 }
 
-/** What the database has of a script. */
 interface AppliedScript {
   checksum: string
-  /** The checksums of the texts of a function that this one took the place of. */
+  /** Checksums of earlier texts of a function. */
   replaced: string[]
-  /** Whether versions that do not know a migration cannot go on with the schema that it makes. */
+  /** Whether older versions cannot go on after it. */
   breaksOlder: boolean
 }
 
-/** Applied scripts by their kinds and names. */
+/** By kind and name. */
 type AppliedScripts = Map<string, AppliedScript>
 
-/** A line of a migration after which versions of before cannot go on: only a new major version may have one. */
+/** Only a new major version may have such a line. */
 const BREAKS_OLDER = /^-- breaks: older versions$/m
 
 export const breaksOlder = ({ text }: Script): boolean => BREAKS_OLDER.test(text)
 
-/** The migrations in the order of their numbers, then the functions. */
+/** Migrations by number, then functions. */
 export async function readScripts(folder: URL): Promise<Script[]> {
   return [...(await scriptsOf('migration', folder)), ...(await scriptsOf('function', folder))]
 }
 
-/** The scripts of a kind, in the order in which they are applied. */
 async function scriptsOf(kind: Script['kind'], sqlFolder: URL): Promise<Script[]> {
   const folder = new URL(`${kind}s/`, sqlFolder)
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
@@ -48,19 +45,19 @@ async function scriptsOf(kind: Script['kind'], sqlFolder: URL): Promise<Script[]
   )
 }
 
-/** The number of the latest migration that this version knows. */
+/** The number of the latest migration. */
 export async function schemaVersion(folder = SQL_FOLDER): Promise<number> {
   const names = await readdir(new URL('migrations/', folder))
   return Math.max(...names.map((name) => Number.parseInt(name, 10) || 0))
 }
 
-/** As the database has it; a schema of before lacks the columns that may be undefined. */
+/** An older schema lacks some columns. */
 interface AppliedScriptRow extends Omit<Script, 'text'> {
   replaced?: string[]
   breaks_older?: boolean
 }
 
-/** The applied scripts; none without a schema. Needs the right to read alone. */
+/** None without a schema. */
 export async function readApplied(db: Kysely<Tables>): Promise<AppliedScripts> {
   if (!(await isThere(db))) return new Map()
   const { rows } = await sql<{ script: AppliedScriptRow }>`
@@ -79,7 +76,7 @@ export async function readApplied(db: Kysely<Tables>): Promise<AppliedScripts> {
   )
 }
 
-/** A table in a schema that the role may not use is there and not found. */
+/** Without the right to use the schema, its tables are not found. */
 async function isThere(db: Kysely<Tables>): Promise<boolean> {
   const { rows } = await sql<{ found: boolean; hidden: boolean }>`
     select
@@ -93,21 +90,16 @@ async function isThere(db: Kysely<Tables>): Promise<boolean> {
   return found
 }
 
-/** How what was applied stands to the scripts of this version. */
 interface Comparison {
-  /** What has to be applied. */
   pending: Script[]
-  /** Migrations of a newer version, and those among them that this one cannot go on with. */
+  /** Migrations of a newer version, and those that this version cannot go on after. */
   newer: string[]
   breaking: string[]
-  /** Migrations whose text has changed since they were applied. */
+  /** Migrations with another text than the applied one. */
   changed: string[]
 }
 
-/**
- * Compares what was applied with the scripts. A newer version may have been here: it may leave this one to go on,
- * and then its functions stay, which are right for both.
- */
+/** After a newer version its functions stay, which are right for both. */
 function compareScripts(scripts: Script[], applied: AppliedScripts): Comparison {
   const known = new Set(scripts.map(keyOf))
   const newer = migrationsIn(applied).filter((name) => !known.has(keyOf({ kind: 'migration', name })))
@@ -128,7 +120,6 @@ function compareScripts(scripts: Script[], applied: AppliedScripts): Comparison 
   }
 }
 
-/** The names of the migrations among what was applied, in the order of their numbers. */
 function migrationsIn(applied: AppliedScripts): string[] {
   const prefix = keyOf({ kind: 'migration', name: '' })
   return [...applied.keys()]
@@ -136,11 +127,7 @@ function migrationsIn(applied: AppliedScripts): string[] {
     .sort()
 }
 
-/**
- * What has to be applied for this version.
- *
- * @throws {OperatorError} when an applied migration has been changed, or one breaks this version
- */
+/** @throws {OperatorError} when an applied migration has been changed, or one breaks this version */
 export function listPendingScripts(scripts: Script[], applied: AppliedScripts): Script[] {
   const { pending, breaking, changed } = compareScripts(scripts, applied)
   if (breaking[0]) {
@@ -158,16 +145,11 @@ export function listPendingScripts(scripts: Script[], applied: AppliedScripts): 
   return pending
 }
 
-/** Whether a newer version has put another text in its place. */
 function isReplaced({ checksum }: Script, found: AppliedScript | undefined): boolean {
   return found?.replaced.includes(checksum) ?? false
 }
 
-/**
- * For what must not change the schema: says that it has to be brought up to date first.
- *
- * @throws {OperatorError} when the schema is older than this version, or breaks it
- */
+/** @throws {OperatorError} when the schema is older than this version, or breaks it */
 export async function refuseOlderSchema(db: Kysely<Tables>, folder = SQL_FOLDER): Promise<void> {
   const applied = await readApplied(db)
   const [first, ...others] = listPendingScripts(await readScripts(folder), applied)
@@ -182,33 +164,21 @@ export async function refuseOlderSchema(db: Kysely<Tables>, folder = SQL_FOLDER)
   )
 }
 
-/** What names a script among those that are applied. */
 function keyOf({ kind, name }: Pick<Script, 'kind' | 'name'>): string {
   return `${kind} ${name}`
 }
 
-/** How a schema stands to what this version of the program expects. */
 interface SchemaState extends Comparison {
-  /** The migrations that were applied. */
   applied: string[]
 }
 
-/** Compares what was applied to a database with the scripts; changes nothing. */
 export async function schemaState(db: Kysely<Tables>): Promise<SchemaState> {
   const applied = await readApplied(db)
   return { applied: migrationsIn(applied), ...compareScripts(await readScripts(SQL_FOLDER), applied) }
 }
 
-/** What the applied scripts have made and is there no more, or cannot be relied on. */
-interface SchemaDefects {
-  /** Tables and functions. */
-  missing: string[]
-  /** Indexes, triggers and constraints, each with its mistake. */
-  disabled: string[]
-}
-
-/** Looks for what somebody has dropped or turned off by hand; changes nothing. */
-export async function schemaDefects(db: Kysely<Tables>): Promise<SchemaDefects> {
+/** Finds missing tables and functions, and disabled indexes, triggers and constraints, each with its mistake. */
+export async function schemaDefects(db: Kysely<Tables>) {
   const applied = await readApplied(db)
   const scripts = (await readScripts(SQL_FOLDER)).filter((script) => applied.has(keyOf(script)))
   const dropped = namesIn(scripts, /^drop table (\w+)/gm)
@@ -231,20 +201,18 @@ export async function schemaDefects(db: Kysely<Tables>): Promise<SchemaDefects> 
   return { missing: missing.map(({ name }) => name), disabled: disabled.map(({ name }) => name) }
 }
 
-/** The tables of the schema in which the scripts are applied. */
+/** The tables of the schema. */
 const OURS = sql`array(select oid from pg_class where relnamespace = current_schema()::regnamespace)`
 
 function namesIn(scripts: Script[], pattern: RegExp): string[] {
   return scripts.flatMap(({ text }) => [...text.matchAll(pattern)].map(([, name]) => name as string))
 }
 
-/** What the role of a connection may do. */
 interface RoleRights {
   role: string
   superuser: boolean
-  /** Whether it owns all tables, as migrations need it. */
+  /** Whether it owns all tables. */
   owner: boolean
-  /** Tables that it may not read, and those that it may not write to. */
   unreadable: string[]
   unwritable: string[]
 }

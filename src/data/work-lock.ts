@@ -6,46 +6,36 @@ import type { Database } from './client.ts'
 import { inTransaction } from './sql.ts'
 import type { Tables } from './tables.ts'
 
-/** Short beside the work that others do meanwhile. */
+/** Short beside the work of others. */
 const LOOK_EVERY_MS = 250
 
-/**
- * After so long a silence either side asks whether the other is still there, so that a lock that is lost to a network that
- * has gone away is noticed within a minute, as it is by the database.
- */
+/** Keep-alive: both sides notice a lost network within a minute. */
 const SILENCE_MS = 30_000
 
-/**
- * Has the database notice within a minute that a machine has gone away, and not after the two hours that systems take for
- * that by themselves. For the transaction, so that it holds behind PgBouncer, too.
- */
+/** The database notices a lost machine within a minute, not after two hours. Set for the transaction, as PgBouncer needs it. */
 const KEEP_ALIVE = `
   set_config('tcp_keepalives_idle', '30', true),
   set_config('tcp_keepalives_interval', '10', true),
   set_config('tcp_keepalives_count', '3', true)`
 
-/** A lock that is held for as long as some work goes on. */
 interface WorkLock {
-  /** Is aborted with the reason where the lock is lost with its connection: then others may begin the same. */
+  /** Aborts where the lock is lost with its connection: then others may begin the same work. */
   lost: AbortSignal
   unlock(): void
 }
 
 interface Waiting {
-  /** Another lock, which many may have at the same time, and nobody while somebody has it alone. */
+  /** A second lock, which many may share. */
   shared?: number | undefined
-  /** Called once, where another process has the lock, or the shared one alone. */
+  /** Called once, where another process has one of the locks. */
   onWait?: (isForShared: boolean) => void
   /** Ends the waiting. */
   signal?: AbortSignal
 }
 
 /**
- * Lets one process at a time do something on a server, for which it waits. The embedded database has but
- * one process anyway.
- *
- * It is a lock of a transaction, so that it holds behind PgBouncer, too. That does nothing else, and keeps no dead row
- * from being cleaned up.
+ * Waits for a lock among the processes of a server; the embedded database has one process. The lock is that of an idle
+ * transaction, as PgBouncer needs it, which keeps no dead rows.
  */
 export async function lockWork(
   database: Database,
@@ -71,7 +61,7 @@ export async function lockWork(
       const held = await tryLock(client, lock, shared)
       if (held.alone && held.shared) break
       if (attempt === 1) onWait(held.alone)
-      // The wait is outside of the database: a wait inside keeps dead rows from being cleaned up.
+      // A wait inside the database would keep dead rows.
       await client.query('rollback')
       await setTimeout(LOOK_EVERY_MS, undefined, { signal })
     }
@@ -82,9 +72,6 @@ export async function lockWork(
   }
 }
 
-/**
- * Begins a transaction that lives for as long as its connection, and takes the lock in it.
- */
 async function tryLock(
   client: pg.PoolClient,
   lock: number,
@@ -102,10 +89,7 @@ async function tryLock(
   return rows[0]
 }
 
-/**
- * Does work in a transaction, unless another process does work with the same lock: then nobody waits, and there is no
- * result.
- */
+/** Works in a transaction; gives undefined at once where another process has the lock. */
 export async function doAlone<Result>(
   db: Kysely<Tables>,
   lock: number,

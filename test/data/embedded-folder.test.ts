@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { loadConfig } from '#src/config.ts'
 import { openCluster } from '#src/data/client.ts'
-import { lockFolder } from '#src/data/embedded/cluster.ts'
+import { lockFolder, openToOthers } from '#src/data/embedded/cluster.ts'
 import { OperatorError } from '#src/errors.ts'
 import { createTestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
@@ -90,7 +90,7 @@ describe('the folder of the embedded database', () => {
     expect(await openIn(folder)).toEqual([])
   }, 180_000)
 
-  test('that a version of before left open is closed to others when it is opened', async () => {
+  test('that a backup has left open is closed to others when it is opened', async () => {
     const { config, drop } = await createTestDatabase('empty')
     onTestFinished(drop)
     const folder = config.DATA_DIR
@@ -101,10 +101,10 @@ describe('the folder of the embedded database', () => {
     expect(said).toContain(`closed ${folder} to other users of this machine, who could read it`)
     const database = cluster.connectForMaintenance()
     await database.pool.query('create table written as select generate_series(1, 1000)')
-    expect(await openIn(folder)).toEqual([])
+    expect(await openToOthers(folder)).toEqual([])
     await database.close()
     await cluster.close()
-    expect(await openIn(folder)).toEqual([])
+    expect(await openToOthers(folder)).toEqual([])
   })
 
   /** Why the database in a folder cannot be opened. */

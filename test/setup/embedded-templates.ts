@@ -3,16 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { loadConfig } from '#src/config.ts'
-import { writeSmaller } from '#src/data/embedded/postgis.ts'
-import { POSTGIS_ARCHIVE } from './postgis-archive.ts'
 import { keepPristine, queryOf } from './pristine.ts'
 import { prepareTemplate } from './templates.ts'
 
 /** Makes the embedded template databases once for all test files. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'agro-templates-'))
-  // Every start of a copy reads the smaller archive, as the starts after the first do wherever a service runs.
-  await writeSmaller(POSTGIS_ARCHIVE, join(folder, 'empty/postgis'))
   await prepareTemplate(loadConfig({ DATA_DIR: join(folder, 'empty') }), 'empty')
   await cp(join(folder, 'empty'), join(folder, 'demo'), { recursive: true })
   await prepareTemplate(loadConfig({ DATA_DIR: join(folder, 'demo') }), 'demo', ({ pool }, content) =>

@@ -11,7 +11,7 @@ import {
   writeFile,
 } from 'node:fs/promises'
 import { hostname } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { Worker } from 'node:worker_threads'
 import { tryLock } from 'fs-native-extensions'
@@ -20,7 +20,7 @@ import { formatError } from '#src/lib/promises.ts'
 import { doublingPauses, pauseAfter } from '#src/lib/retry.ts'
 import { EmbeddedSocket, isIdle, type ProtocolServer, queryMessage } from './protocol.ts'
 
-/** What an operator can do about an embedded database that cannot be opened, by what it says; the first counts. */
+/** Advice by the reason of a failed start; the first match counts. */
 const ADVICE: [reason: RegExp, advice: string][] = [
   [/No space left on device|ENOSPC|Disk quota exceeded|EDQUOT/i, 'Make room there.'],
   [
@@ -37,108 +37,61 @@ const ADVICE: [reason: RegExp, advice: string][] = [
   ],
 ]
 
-/** The sentence on what to do about a reason why the embedded database cannot be opened. */
 export function adviceOn(reason: string): string {
   const known = ADVICE.find(([pattern]) => pattern.test(reason))
   return known ? known[1] : 'If its files are damaged, put back a backup, or move them away to begin anew.'
 }
 
-/** What the service writes into the folder of its data. */
+/** Names in the folder of the data; `postgis` is of 1.1.0. */
 const OURS = ['postgres', 'postgis', 'lock', 'unfinished', 'jwt-secret']
 
-/** What others than the owner may do: the group, and everybody. */
+/** Rights of the group, and of everybody. */
 const OTHERS = 0o077
 const STICKY = 0o1000
 
-/** What was found open to other users of the machine. */
-interface Closing {
-  /** Files and folders that are closed now. */
-  closed: number
-  /** Those that could not be closed: they are somebody else's, or on a file system that knows no owners. */
-  open: string[]
-}
-
-/** Has all that this process makes from now on closed to other users of the machine. */
+/** All files that this process makes from now on are closed to other users of the machine. */
 export function keepFilesPrivate(): void {
   process.umask(OTHERS)
 }
 
 /**
- * Closes what is ours in a folder to other users of the machine: there are e-mails and hashes in it, also in
- * logs. The folder itself is closed where nothing else is in it; it may be a home folder, or /tmp.
+ * Closes our files in a folder to other users of the machine, as PostgreSQL does: nobody reaches a file in a closed folder.
+ *
+ * @returns number of closed files and folders, and those that cannot be closed
  */
-export async function closeToOthers(folder: string): Promise<Closing> {
-  const closing: Closing = { closed: 0, open: [] }
-  // Windows has lists of who may do what; these modes say nothing there.
-  if (process.platform === 'win32') return closing
-  for (const path of await pathsOf(await realpath(folder))) {
-    if (!(await isOpen(path))) continue
+export async function closeToOthers(folder: string): Promise<{ closed: number; open: string[] }> {
+  const before = await openToOthers(folder)
+  for (const path of before) {
     await chmod(path, (await lstat(path)).mode & ~OTHERS & 0o777).catch(() => {})
-    if (await isOpen(path)) closing.open.push(path)
-    else closing.closed++
   }
-  return closing
+  const open = await openToOthers(folder)
+  return { closed: before.length - open.length, open }
 }
 
-/** What of ours in a folder is open to other users of the machine; nothing where there is no such folder. */
-export async function openToOthers(folder: string): Promise<string[]> {
-  if (process.platform === 'win32' || !existsSync(folder)) return []
-  const paths = await pathsOf(await realpath(folder))
-  const open = await Promise.all(paths.map(isOpen))
-  return paths.filter((_, index) => open[index])
-}
-
-/** What is ours, the outermost first: then what is inside is out of reach at once. */
-async function pathsOf(folder: string): Promise<string[]> {
+/** Our files and folders that are open to other users of the machine. */
+export async function openToOthers(path: string): Promise<string[]> {
+  // Modes mean nothing on Windows.
+  if (process.platform === 'win32' || !existsSync(path)) return []
+  const folder = await realpath(path)
   const names = await readdir(folder)
   const ours = names.filter((name) => OURS.includes(name))
-  const inside = await Promise.all(ours.map((name) => pathsWithin(join(folder, name))))
-  // A folder such as /tmp says by its sticky bit that it is for everybody.
+  // Its sticky bit marks a folder for everybody, such as /tmp.
   const isOurs = ours.length === names.length && ((await lstat(folder)).mode & STICKY) === 0
-  return [...(isOurs ? [folder] : []), ...inside.flat()]
+  const paths = [...(isOurs ? [folder] : []), ...ours.map((name) => join(folder, name))]
+  const modes = await Promise.all(paths.map(async (path) => (await lstat(path)).mode))
+  return paths.filter((_, index) => ((modes[index] as number) & OTHERS) !== 0)
 }
 
-async function pathsWithin(path: string): Promise<string[]> {
-  if (!(await lstat(path)).isDirectory()) return [path]
-  const entries = await readdir(path, { recursive: true, withFileTypes: true })
-  // The mode of a link is nobody's, and what it leads to may be something else.
-  const paths = entries.filter((entry) => !entry.isSymbolicLink())
-  return [path, ...paths.map(({ parentPath, name }) => join(parentPath, name))]
-}
-
-async function isOpen(path: string): Promise<boolean> {
-  return ((await lstat(path)).mode & OTHERS) !== 0
-}
-
-/** A thread that runs the server, from its start to its end. */
-interface Instance {
-  /** Rejects where it could not be started, with the reason. */
-  ready: Promise<void>
-  /** Resolves to what its clients are told. */
-  ended: Promise<Error>
-  /** Hands over whole protocol messages; resolves to the answer's bytes. */
-  exchange(messages: Uint8Array): Promise<Uint8Array>
-  /**
-   * Does what a server does when a connection ends: the transaction is rolled back; settings, temporary
-   * tables, prepared statements and locks of the session are gone.
-   *
-   * @returns whether it succeeded
-   */
-  forgetClient(): Promise<boolean>
-  /** Ends it as a crash would. */
-  kill(): Promise<void>
-  /** Ends it when it has done what it was asked. */
-  close(): Promise<void>
-}
+type Instance = ReturnType<typeof startInstance>
 
 /**
- * Starts the server in a thread.
+ * Starts a thread with the server.
  *
- * @param isNew whether there is no database in the folder yet, and it has to be made
+ * @param isNew whether the folder has no database yet
  */
-export function startInstance(folder: string, isNew: boolean): Instance {
+export function startInstance(folder: string, isNew: boolean) {
   const worker = new Worker(new URL('./boot.mjs', import.meta.url), {
-    workerData: { folder, bundleFolder: join(dirname(folder), 'postgis'), isNew },
+    workerData: { folder, isNew },
   })
   let reason: string | undefined
   const ended = new Promise<Error>((resolve) => {
@@ -155,7 +108,7 @@ export function startInstance(folder: string, isNew: boolean): Instance {
       reject(new Error(`the embedded database could not be started: ${reason ?? 'its thread ended'}`)),
     )
   })
-  // Errors reach the callers of `ready`; this handler is for a process without one.
+  // For a process without callers of `ready`.
   ready.catch(() => {})
 
   function exchange(messages: Uint8Array): Promise<Uint8Array> {
@@ -176,37 +129,40 @@ export function startInstance(folder: string, isNew: boolean): Instance {
   }
 
   return {
+    /** Rejects with the reason of a failed start. */
     ready,
+    /** Resolves to the error of its clients. */
     ended,
     exchange,
-    async forgetClient() {
+    /** Ends the session, as a server does with a connection; false where it cannot. */
+    async forgetClient(): Promise<boolean> {
       for (const statement of ['rollback', 'discard all']) {
         const answer = await exchange(queryMessage(statement)).catch(() => undefined)
         if (!answer || !isIdle(answer)) return false
       }
       return true
     },
-    async kill() {
+    /** Ends it as a crash would. */
+    async kill(): Promise<void> {
       await worker.terminate()
     },
-    async close() {
+    /** Ends it after its last answer. */
+    async close(): Promise<void> {
       worker.postMessage('close')
       await ended
     },
   }
 }
 
-/** Another process has the folder of an embedded database, which says nothing against the database. */
+/** Another process has the folder; the database is well. */
 export class FolderInUse extends OperatorError {}
 
 /**
- * Takes the folder of an embedded database for this process alone.
+ * Locks a folder: two processes on one folder lose rows silently. The kernel's lock on an open file ends with its process,
+ * and not before.
  *
- * Two processes on one folder lose rows silently. The lock is the kernel's, on an open file: a live
- * process cannot lose it, however busy it is, and a dead one cannot keep it.
- *
- * @returns the file to keep open; closing it gives the folder back
- * @throws {FolderInUse} says which process holds the folder
+ * @returns the file; its close unlocks the folder
+ * @throws {FolderInUse} names the other process
  */
 export async function lockFolder(folder: string): Promise<FileHandle> {
   const file = await open(join(folder, 'lock'), 'a+')
@@ -224,29 +180,14 @@ export async function lockFolder(folder: string): Promise<FileHandle> {
   return file
 }
 
-/** Has a server run at all times, by starting a new one where the last has ended. */
-interface Supervisor {
-  /** The latest server, which may have ended, or not be ready yet. */
-  latest(): Instance
-  /** Whether it has ended and no new one is ready yet. */
-  isAway(): boolean
-  /** Starts no other server from now on. */
-  retire(): void
-}
-
 const PAUSES_MS = doublingPauses(500, 8000)
 
 /**
- * Supervises a server that is ready.
+ * Starts a new server after the end of the last.
  *
- * @param start starts another one
- * @param progress is told when it has ended, why, and that it is back
+ * @param first a server that is ready
  */
-export function supervise(
-  first: Instance,
-  start: () => Instance,
-  progress: (message: string) => void,
-): Supervisor {
+function supervise(first: Instance, start: () => Instance, progress: (message: string) => void) {
   let instance = first
   let retired = false
   let isAway = false
@@ -282,8 +223,10 @@ export function supervise(
   }
 
   return {
+    /** It may have ended, or not be ready yet. */
     latest: () => instance,
     isAway: () => isAway,
+    /** Starts no other server. */
     retire() {
       retired = true
       clearTimeout(retry)
@@ -293,22 +236,18 @@ export function supervise(
 
 /** The embedded PostgreSQL of this process. */
 export interface EmbeddedCluster {
-  /** A stream to speak the PostgreSQL protocol over; a second one waits until the first is closed. */
+  /** A stream of the PostgreSQL protocol; a second one waits for the end of the first. */
   connect(): Duplex
-  /** Whether its thread has ended and no new one is ready yet: meanwhile nothing in it can change. */
+  /** Whether no thread is ready: meanwhile nothing can change. */
   isAway(): boolean
   close(): Promise<void>
 }
 
 /**
- * Starts PostgreSQL with PostGIS in a worker thread, on a folder that belongs to this process alone.
+ * Starts PostgreSQL with PostGIS in a worker thread, on a locked folder. It has one session, so one connection at a time. A
+ * connection that is cut before its answer, by a deadline or a failure, ends the thread. A new one starts at once, and
+ * recovers from the write-ahead log as after a crash; attempts never end.
  *
- * There is one session, so one connection at a time. A connection that is cut while it waits for an
- * answer, by a deadline or because the server failed, ends the thread. A new one is started at once,
- * which recovers from its write-ahead log as after a crash; where it cannot, because the disk is full
- * for example, it is tried again and again.
- *
- * @param progress is told what is done, and while it runs, when it has ended, why, and that it is back
  * @throws {OperatorError} when another process holds the folder, or it cannot be used
  */
 export async function openEmbedded(
@@ -317,8 +256,7 @@ export async function openEmbedded(
 ): Promise<EmbeddedCluster> {
   const lock = await takeFolder(folder)
   const files = join(folder, 'postgres')
-  // Marks files that are the rest of a first start that was cut off: nothing can be in them. A folder
-  // without the mark, a backup put back for example, is never removed.
+  // Marks the files of a first start, which have no content; other files, such as a backup, are never removed.
   const unfinished = join(folder, 'unfinished')
   let isNew = false
   try {
@@ -370,7 +308,7 @@ export async function openEmbedded(
     }
   }
 
-  /** Leaves nothing of a client to the next one. Where that cannot be done, the server is ended. */
+  /** Leaves nothing to the next client: else the server ends. */
   async function endSession(server: Instance, abandoned: boolean): Promise<void> {
     if (supervisor.latest() !== server) return // It has ended by itself.
     if (abandoned || !(await server.forgetClient())) await server.kill()
@@ -408,7 +346,7 @@ function unusable(folder: string, error: unknown): OperatorError {
   )
 }
 
-/** Versions of before left its files to be read by everybody on the machine. */
+/** A backup that was put back may be open. */
 async function closeFolder(folder: string, progress: (message: string) => void): Promise<void> {
   const { closed, open } = await closeToOthers(folder)
   if (closed > 0) progress(`closed ${folder} to other users of this machine, who could read it`)

@@ -14,18 +14,18 @@ export function queryMessage(statement: string): Uint8Array {
   return message
 }
 
-/** Whether an answer ends with the server ready for the next query, and outside of any transaction. */
+/** Whether the server is ready, outside of any transaction. */
 export function isIdle(answer: Uint8Array): boolean {
   return endsReadyForQuery(answer) && answer.at(-1) === OUTSIDE_TRANSACTION
 }
 
-/** Whether an answer is one to the end, as those to all requests are, errors included. */
+/** Whether an answer is complete, as all are, errors included. */
 function endsReadyForQuery(answer: Uint8Array): boolean {
   const at = answer.length - 6
   return at >= 0 && READY_FOR_QUERY.every((byte, index) => answer[at + index] === byte)
 }
 
-/** Emscripten numbers what can go wrong with files as WASI does, and says nothing else about it. */
+/** Sentences for the error numbers of WASI, which Emscripten gives alone. */
 const SENTENCES: Record<number, string> = {
   2: 'EACCES: permission denied',
   19: 'EDQUOT: disk quota exceeded',
@@ -35,32 +35,21 @@ const SENTENCES: Record<number, string> = {
   69: 'EROFS: read-only file system',
 }
 
-/** What an error says that PGlite has thrown: one about files is no Error, and has a number alone. */
+/** The message of an error of PGlite: an error of files has a number alone. */
 export function describeFileError(error: unknown): string {
   const number = (error as { errno?: number } | null)?.errno
   return (number !== undefined && SENTENCES[number]) || formatError(error)
 }
 
-/** Why a PostgreSQL that ended did so, as far as it said. */
-interface LastWords {
-  /** Takes a line of its log. */
-  hear(line: string): void
-  /** What it ended with; undefined where it said nothing of the kind. */
-  spoken(): string | undefined
-}
-
-/**
- * Errors of statements are logged as well; these are said by a server that does not go on. Only the beginning of a
- * line is PostgreSQL's own: what comes after may be a client's.
- */
+/** Lines of a server that ends. Only the begin of a line is PostgreSQL's own: the rest may be a client's. */
 const ENDING = /^\S+ \S+ \S+ \[\d+\] (?:FATAL|PANIC): {2}(.+)$/
 const DETAIL = /^\S+ \S+ \S+ \[\d+\] DETAIL: {2}(.+?)\.?$/
 
-/** Listens to what a PostgreSQL logs. */
-export function listenForLastWords(): LastWords {
+/** Finds the reason of its end in the log of PostgreSQL. */
+export function listenForLastWords() {
   let words: string | undefined
   return {
-    hear(line) {
+    hear(line: string): void {
       const ending = ENDING.exec(line)?.[1]
       const detail = DETAIL.exec(line)?.[1]
       if (ending) words = ending
@@ -70,23 +59,20 @@ export function listenForLastWords(): LastWords {
   }
 }
 
-/** Types of messages that a client sends and then waits for the answer: Query, Sync and Flush. */
+/** Messages with an answer: Query, Sync and Flush. */
 const ASKS_FOR_ANSWER = new Set([0x51, 0x53, 0x48])
 const TERMINATE = 0x58
 
 export interface ProtocolServer {
-  /** Resolves when the server is no more, to what its clients are told. */
+  /** Resolves at its end, to the error of its clients. */
   ended: Promise<Error>
-  /** Hands over whole protocol messages; resolves to the answer's bytes. */
+  /** Takes whole messages of the protocol; gives the bytes of the answer. */
   exchange(messages: Uint8Array): Promise<Uint8Array>
-  /** Told when the client is gone, and whether it was still owed an answer. */
+  /** @param abandoned whether the client still waits for an answer */
   disconnected(abandoned: boolean): void
 }
 
-/**
- * The client's end of a connection to the embedded server, in the place of a TCP socket: what pg
- * writes goes to the server message by message, what the server answers can be read.
- */
+/** The client's end of a connection to the embedded server, in the place of a TCP socket. */
 export class EmbeddedSocket extends Duplex {
   readonly #attach: () => Promise<ProtocolServer>
   #server: ProtocolServer | undefined
@@ -99,7 +85,7 @@ export class EmbeddedSocket extends Duplex {
     this.#attach = attach
   }
 
-  // What pg calls on a net.Socket.
+  // Of net.Socket, for pg.
   connect(): this {
     this.#attach().then(
       (server) => {
@@ -164,14 +150,13 @@ export class EmbeddedSocket extends Duplex {
     if (endsReadyForQuery(answer)) {
       this.push(Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength))
     } else {
-      // The server answers every request with ReadyForQuery at its end, errors included. Where it does
-      // not, the WASM code was unwound in the middle and nothing it says later can be trusted.
+      // The WASM code was unwound in the middle, and no later answer can be trusted.
       this.#waiting = true
       throw new Error('the embedded database failed inside this statement and was restarted')
     }
   }
 
-  /** Where the last message ends that asks for an answer: 0 when there is none yet. */
+  /** End of the last message with an answer, or 0. */
   #endOfRequest(): { end: number; terminated: boolean } {
     const bytes = this.#received
     let end = 0

@@ -5,13 +5,10 @@ import { PGlite } from '@electric-sql/pglite'
 import { listExportsOnce, postgisWithRaster } from './postgis.ts'
 import { describeFileError, isIdle, listenForLastWords, queryMessage } from './protocol.ts'
 
-/** How often the log is looked at, at most: it grows by some 20 MB a second. */
+/** The log grows by 20 MB a second at most. */
 const LOOK_EVERY_MS = 2000
 
-/**
- * How much of the write-ahead log may come since the last checkpoint: all of it is read again after a crash,
- * up to a second for 100 MB, and none of it can be removed before.
- */
+/** Write-ahead log since the last checkpoint: a start after a crash reads all of it, up to a second for 100 MB. */
 const LOG_BYTES = 64 * 1024 * 1024
 
 const CHECKPOINT_WHERE_DUE = queryMessage(`do $$ begin
@@ -20,13 +17,7 @@ const CHECKPOINT_WHERE_DUE = queryMessage(`do $$ begin
   end if;
 end $$`)
 
-/**
- * Sees to it that the write-ahead log stays short. A server has a process for that; the embedded PostgreSQL makes
- * no checkpoint before it is closed, and its log would grow for as long as it runs.
- *
- * @param ask has the server do a request
- * @returns to be called while the server is outside of any transaction, and nobody waits for it
- */
+/** Asks for checkpoints, which the embedded PostgreSQL makes at its close alone. Call the result outside of transactions. */
 function keepLogShort(ask: (message: Uint8Array) => unknown): () => void {
   let lookedAt = performance.now()
   return () => {
@@ -37,20 +28,14 @@ function keepLogShort(ask: (message: Uint8Array) => unknown): () => void {
 }
 
 /**
- * The embedded PostgreSQL. PGlite runs its queries synchronously, so it lives in a thread of its own
- * and the main thread goes on answering. Messages in: client messages of the PostgreSQL protocol.
- * Messages out: 'ready' once, then for each message in what the server answers. Where the server ends, the
- * thread does, with an error that says why.
+ * The embedded PostgreSQL. PGlite blocks its thread, so it has one of its own. Messages in are those of the PostgreSQL
+ * protocol; messages out are 'ready', then an answer each. The thread ends with the server, by an error with the reason.
  */
 
 const port = parentPort
 if (!port) throw new Error('This module runs in a worker thread.')
 
-const { folder, bundleFolder, isNew } = workerData as {
-  folder: string
-  bundleFolder: string
-  isNew: boolean
-}
+const { folder, isNew } = workerData as { folder: string; isNew: boolean }
 // Without it, PGlite would write a new database over the present one.
 if (!isNew && !existsSync(join(folder, 'PG_VERSION'))) {
   throw new Error(`its files are gone or are something else, there is no PG_VERSION in ${folder}`)
@@ -59,15 +44,15 @@ if (!isNew && !existsSync(join(folder, 'PG_VERSION'))) {
 listExportsOnce()
 const lastWords = listenForLastWords()
 const server = await PGlite.create(folder, {
-  extensions: { postgis: postgisWithRaster(lastWords.hear, bundleFolder) },
+  extensions: { postgis: postgisWithRaster(lastWords.hear) },
 }).catch((error) => {
   throw new Error(lastWords.spoken() ?? describeFileError(error))
 })
 // postgis_raster's module cannot be linked before postgis's: it calls helpers that came with that one.
 await server.exec("load '$libdir/postgis-3'")
 
-// A statement that fails leaves its frames on the server's stack: after some 1,700 of them PostgreSQL would
-// find the stack too deep for any statement. Between messages nothing of it is in use.
+// A failed statement leaves its frames on the server's stack, which would be full after 1,700. Between messages it is
+// unused.
 interface StackPointer {
   ___stack_pointer: { value: number }
 }

@@ -15,19 +15,19 @@ import { type FileStore, fileAt, type ListedFile, pathOf, StorageUnavailable } f
 /** Providers ask for pauses now and then, and a load of hours is not to end for it. */
 const PAUSES_MS: Pauses = [500, 2000, 8000]
 
-/** Some of the files of a bucket, and what the next of them are asked for with. */
 interface ListPage {
   files: ListedFile[]
+  /** Token of the next page. */
   next: string | undefined
 }
 
 /**
  * Reads a page of ListObjectsV2.
  *
- * @param below what the names begin with that are listed
- * @throws {StorageUnavailable} where it is none, or does not say all of its files: who sweeps relies on that
+ * @param below prefix of the names
+ * @throws {StorageUnavailable} where it may lack a file: a sweep relies on it
  */
-function pageOf(place: string, text: string, below: string): ListPage {
+function readPage(place: string, text: string, below: string): ListPage {
   const root = rootOf(text)
   if (root?.name !== 'ListBucketResult') throw notUnderstood(place)
   const files = childrenOf(root, 'Contents').flatMap((entry) => {
@@ -67,7 +67,6 @@ function textOf(element: XmlElement, name: string): string {
   return childrenOf(element, name)[0]?.text ?? ''
 }
 
-/** Who signs, and for which part of a provider. */
 interface Credentials {
   accessKeyId: string
   secretAccessKey: string
@@ -75,22 +74,22 @@ interface Credentials {
 }
 
 interface Bucket {
-  /** Of the provider; the bucket is the first part of its paths. */
+  /** The bucket is the first part of its paths. */
   endpoint: string
   bucket: string
-  /** What names of objects begin with; nothing, or without a slash at either end. */
+  /** Without a slash at either end. */
   prefix: string
   credentials: Credentials
 }
 
 interface BucketLimits {
-  /** How long is waited for an answer, but for that to a file that is stored. */
+  /** Of an answer, but for that to a write. */
   timeoutMs: number
-  /** Before something is tried once more that an operator waits for. */
+  /** Of requests that an operator waits for. */
   pausesMs?: Pauses
 }
 
-/** Makes the store of a bucket that speaks S3. */
+/** The store of a bucket that speaks S3. */
 export function openBucket(
   { endpoint, bucket, prefix, credentials }: Bucket,
   { timeoutMs, pausesMs = PAUSES_MS }: BucketLimits,
@@ -109,7 +108,7 @@ export function openBucket(
     return signed(request, credentials)
   }
 
-  /** Asks for what an operator waits for; it is signed anew each time. */
+  /** For an operator; it signs each attempt. */
   function ask(request: () => Promise<FileRequest>, expected: Omit<Expected, 'signal'>, waitMs = timeoutMs) {
     return retry(
       async () => askServer(place, await request(), { ...expected, signal: AbortSignal.timeout(waitMs) }),
@@ -125,7 +124,7 @@ export function openBucket(
     if (token) url.searchParams.set('continuation-token', token)
     const request = () => signed({ method: 'GET', url, headers: {} }, credentials)
     const { body } = await ask(request, { statuses: [200], mostBytes: MOST_LIST_BYTES })
-    return pageOf(place, body.toString(), below)
+    return readPage(place, body.toString(), below)
   }
 
   return {

@@ -1,55 +1,36 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, open, opendir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { readErrorCode } from '#src/lib/promises.ts'
 import { createGuard } from './guard.ts'
 import type { Range, RangeReader } from './store.ts'
 
 interface DiskRoomLimits {
-  /** What all files together may take. */
+  /** Bytes of all files together. */
   mostBytes: number
-  /** How many processes of a service have the folder: each knows only of what it has written itself, until it looks. */
+  /** Processes with this folder: each counts its own files alone between two sweeps. */
   processes: number
 }
 
-/** Keeps a folder within its bound. */
-interface DiskRoom {
-  /** Whether there can be room for so many bytes. */
-  fits(bytes: number): boolean
-  /** Notes that a file was written, and removes those used longest ago where there are too many. */
-  add(folder: string, bytes: number): Promise<void>
-  /** Files that were removed. */
-  evictions(): number
-}
-
-/** The folders that files lie in, by so many hexadecimal digits. */
-const FOLDERS = { digits: 2, count: 256 }
+/** Hexadecimal digits of a folder. */
+const FOLDER_DIGITS = 2
+const FOLDERS = 256
 
 /**
- * Folders are looked after in groups, so that looking at one takes little; a group is still large enough that what is
- * used longest ago in it is about what is used longest ago in all.
+ * Folders are swept in groups, so that a sweep is short. In a group of this size, the files of the earliest use are about
+ * those of all.
  */
 const LEAST_GROUP_BYTES = 64 * 2 ** 20
 
-/** The share that stays in a group that was too large, so that it is not swept for each file. */
-const PART_KEPT = 0.85
+/** A group above the first share is swept down to the second. */
+const FULL = 0.95
+const SWEPT = 0.85
 
-/** What a write has left that was cut off is removed after so long. */
+/** A group is swept after a process has written this share, since other processes write too. */
+const UNSEEN = 1 / 8
+
+/** Age of a file that was cut off before a sweep removes it. */
 const UNFINISHED_MS = 3_600_000
-
-/**
- * After so much of its own a process looks again, however much room there was: others, of which it knows nothing, may
- * have written as much.
- */
-const PART_UNSEEN = 1 / 8
-
-/** What is known of a group: its bytes when they were counted, and what was written by this process since. */
-interface Group {
-  counted: number
-  added: number
-  /** Whether somebody counts. */
-  counting: boolean
-}
 
 interface KeptFile {
   path: string
@@ -57,24 +38,25 @@ interface KeptFile {
   usedAt: number
 }
 
-function createDiskRoom(folder: string, { mostBytes, processes }: DiskRoomLimits): DiskRoom {
-  const groups = Math.min(FOLDERS.count, Math.max(1, Math.floor(mostBytes / LEAST_GROUP_BYTES)))
+/** Keeps a folder within its bound. */
+function createDiskRoom(folder: string, { mostBytes, processes }: DiskRoomLimits) {
+  const groups = Math.min(FOLDERS, Math.max(1, Math.floor(mostBytes / LEAST_GROUP_BYTES)))
   const mostOfGroup = mostBytes / groups
-  const known = new Map<number, Group>()
+  /** Bytes of each group until its next sweep. */
+  const left = new Map<number, number>()
   let evictions = 0
 
-  /** Counts what a group has, and makes room where that is too much. */
-  async function look(number: number): Promise<number> {
+  /** Gives the bytes that stay in a group. */
+  async function sweep(group: number): Promise<number> {
     const files: KeptFile[] = []
-    for (let at = number; at < FOLDERS.count; at += groups) {
-      const name = at.toString(16).padStart(FOLDERS.digits, '0')
-      await addFilesOf(join(folder, name), files)
+    for (let at = group; at < FOLDERS; at += groups) {
+      await addFilesOf(join(folder, at.toString(16).padStart(FOLDER_DIGITS, '0')), files)
     }
     let bytes = files.reduce((sum, file) => sum + file.bytes, 0)
-    if (bytes <= mostOfGroup * LOOK_AGAIN_PART) return bytes
+    if (bytes <= mostOfGroup * FULL) return bytes
     files.sort((a, b) => a.usedAt - b.usedAt)
     for (const file of files) {
-      if (bytes <= mostOfGroup * PART_KEPT) break
+      if (bytes <= mostOfGroup * SWEPT) break
       await rm(file.path, { force: true })
       bytes -= file.bytes
       evictions++
@@ -84,31 +66,22 @@ function createDiskRoom(folder: string, { mostBytes, processes }: DiskRoomLimits
 
   return {
     evictions: () => evictions,
-    fits: (bytes) => bytes <= mostOfGroup / 8,
-    async add(folderName, bytes) {
-      const number = Number.parseInt(folderName, 16) % groups
-      const group = known.get(number) ?? { counted: Number.POSITIVE_INFINITY, added: 0, counting: false }
-      known.set(number, group)
-      group.added += bytes
-      // Others may have written as much since.
-      const isFull = group.counted + group.added * processes > mostOfGroup * LOOK_AGAIN_PART
-      if (group.counting || !(isFull || group.added > mostOfGroup * PART_UNSEEN)) return
-      group.counting = true
-      try {
-        const added = group.added
-        group.counted = await look(number)
-        group.added -= added
-      } finally {
-        group.counting = false
+    /** Whether there can be room for so many bytes. */
+    fits: (bytes: number) => bytes <= mostOfGroup / 8,
+    /** Counts a new file, and evicts the files of the earliest use where the folder is full. */
+    async add(folderName: string, bytes: number): Promise<void> {
+      const group = Number.parseInt(folderName, 16) % groups
+      let more = (left.get(group) ?? 0) - bytes
+      if (more <= 0) {
+        const room = mostOfGroup * FULL - (await sweep(group))
+        more = Math.min(mostOfGroup * UNSEEN, room / processes)
       }
+      left.set(group, more)
     },
   }
 }
 
-/** A group that is about so full is looked at: what others write meanwhile has room beside it. */
-const LOOK_AGAIN_PART = 0.95
-
-/** A part of a file, and what is left of one that was not written to its end. What else lies there is not ours. */
+/** A part of a file, or the rest of one that was cut off. Other files are not ours. */
 const OWN_NAME = /^[0-9a-f]{64}\.tif\.\d+-\d+(?<rest>\.[0-9a-f]{12})?$/
 
 async function addFilesOf(folder: string, files: KeptFile[]): Promise<void> {
@@ -125,79 +98,62 @@ async function addFilesOf(folder: string, files: KeptFile[]): Promise<void> {
   }
 }
 
-/** What another process has removed meanwhile is nothing to us. */
+/** Another process may have removed it. */
 function unlessGone(error: unknown): undefined {
   if (readErrorCode(error) !== 'ENOENT') throw error
 }
 
 interface DiskCacheLimits extends DiskRoomLimits {
-  /** A disk that takes longer is passed over: the store may be faster. */
+  /** A slower disk is passed over: the store may be faster. */
   deadlineMs: number
-  /** Parts that may wait to be written, one after the other; what comes beyond is not kept. */
+  /** Parts that wait for their write; others are not stored. */
   writes: number
-  /** For so long a disk is left alone that could not be written, or did not answer in time. */
+  /** Pause after a failed write, and after several failed reads. */
   pauseMs: number
 }
 
-/** The state of a disk cache. */
-export interface DiskCacheState {
-  hits: number
-  misses: number
-  hitBytes: number
-  /** How often the disk could not be used, and how often what was on it was damaged: neither is an error to anybody. */
-  failures: number
-  evictions: number
-}
-
-interface DiskCachedRanges extends RangeReader {
-  state(): DiskCacheState
-  /** Is done when what was read has been written, as far as that goes. */
-  settled(): Promise<void>
-}
-
-/**
- * Parts that may be read at the same time: a disk that hangs holds up a thread for each, and one for a write, of which
- * Node has four for all files, names of hosts and passwords.
- */
+/** A disk that hangs blocks a thread for each read and one for a write; Node has four for files, host names and passwords. */
 const READS = 2
 
-/** Failures in a row after which a disk is left alone. */
+/** Failures in a row before a pause. */
 const FAILURES = 5
 
-/** What was used longer ago is marked as used now. */
+/** A file of an earlier use is marked as used now. */
 const USED_AGAIN_MS = 60_000
 
 /**
- * Keeps what is read of a store in a folder nearer by, up to a bound; what was used longest ago goes first. Several
- * processes may have the same folder, and find there what was kept before they started. What is read of it is compared
- * with what was written once, so that a damaged disk is noticed, and so is a full one, which is passed over.
+ * Caches parts of files in a folder near by, which several processes may share. It finds damaged parts by their checksums,
+ * and passes over a disk that is full, slow or broken.
  */
-export function diskCached(far: RangeReader, folder: string, limits: DiskCacheLimits): DiskCachedRanges {
+export function diskCached(far: RangeReader, folder: string, limits: DiskCacheLimits) {
   const room = createDiskRoom(folder, limits)
-  const writing = new Set<Promise<void>>()
   const counts = { hits: 0, misses: 0, hitBytes: 0, failures: 0 }
+  /** One write after another. */
   let written = Promise.resolve()
+  let waiting = 0
   let writeAgainAt = 0
-  const keptInTime = readsIn(folder, limits, () => counts.failures++)
+  const readStored = readsIn(folder, limits, () => counts.failures++)
 
-  function keep(range: Range, bytes: Buffer): void {
-    if (writing.size >= limits.writes || performance.now() < writeAgainAt || !room.fits(bytes.length)) return
+  const isPaused = () => performance.now() < writeAgainAt
+
+  function store(range: Range, bytes: Buffer): void {
+    if (waiting >= limits.writes || isPaused() || !room.fits(bytes.length)) return
+    waiting++
     written = written.then(async () => {
-      if (performance.now() < writeAgainAt) return
-      await write(range, bytes).catch(() => {
-        counts.failures++
-        writeAgainAt = performance.now() + limits.pauseMs
-      })
+      if (!isPaused()) await write(range, bytes).catch(fail)
+      waiting--
     })
-    const own = written
-    writing.add(own)
-    void own.then(() => writing.delete(own))
+  }
+
+  function fail(): void {
+    counts.failures++
+    writeAgainAt = performance.now() + limits.pauseMs
   }
 
   async function write(range: Range, bytes: Buffer): Promise<void> {
     const path = pathIn(folder, range)
     const unfinished = `${path}.${randomBytes(6).toString('hex')}`
-    await mkdir(join(folder, folderOf(range)), { recursive: true, mode: 0o700 })
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
     try {
       await writeFile(unfinished, bytes, { flag: 'wx', mode: 0o600 })
       await rename(unfinished, path)
@@ -210,35 +166,30 @@ export function diskCached(far: RangeReader, folder: string, limits: DiskCacheLi
 
   return {
     state: () => ({ ...counts, evictions: room.evictions() }),
-    async settled() {
-      await Promise.all(writing)
-    },
-    async read(range, signal) {
-      const known = await keptInTime(range)
-      if (known) {
+    /** Waits for the writes. */
+    settled: () => written,
+    async read(range: Range, signal?: AbortSignal): Promise<Buffer> {
+      const stored = await readStored(range)
+      if (stored) {
         counts.hits++
-        counts.hitBytes += known.length
-        return known
+        counts.hitBytes += stored.length
+        return stored
       }
       counts.misses++
       const bytes = await far.read(range, signal)
-      keep(range, bytes)
+      store(range, bytes)
       return bytes
     },
   }
 }
 
-/**
- * Reads what is kept in a folder, unless the disk is slow: then it is left alone for a while.
- *
- * @param failed is told of each failure
- */
+/** Reads stored parts; undefined for a miss, a failure and during a pause. */
 function readsIn(
   folder: string,
   { deadlineMs, pauseMs }: DiskCacheLimits,
   failed: () => void,
 ): (range: Range) => Promise<Buffer | undefined> {
-  const leftAlone = new Error('the disk is left alone')
+  const paused = new Error('the disk is left alone')
   const guard = createGuard({
     concurrency: READS,
     deadlineMs,
@@ -246,7 +197,7 @@ function readsIn(
     pauseMs,
     isFailure: (error) => readErrorCode(error) !== 'ENOENT',
     late: () => new Error('the disk does not answer in time'),
-    refusal: () => leftAlone,
+    refusal: () => paused,
   })
 
   return async (range) => {
@@ -257,15 +208,15 @@ function readsIn(
       await rm(path, { force: true }).catch(() => {})
       failed()
     } catch (error) {
-      if (error !== leftAlone && readErrorCode(error) !== 'ENOENT') failed()
+      if (error !== paused && readErrorCode(error) !== 'ENOENT') failed()
     }
     return undefined
   }
 }
 
-/** One of 256 folders, which is that of all parts of a file. */
+/** All parts of a file lie in one folder. */
 function folderOf({ name }: Range): string {
-  return name.slice(0, FOLDERS.digits)
+  return name.slice(0, FOLDER_DIGITS)
 }
 
 function pathIn(folder: string, range: Range): string {
@@ -273,11 +224,7 @@ function pathIn(folder: string, range: Range): string {
   return join(folder, folderOf(range), `${name}.${offset}-${length}`)
 }
 
-/**
- * Reads a file, and marks it as used.
- *
- * @throws where it has another length: it was not written to its end
- */
+/** Reads a file, and marks it as used; rejects a file that was cut off. */
 async function readKept(path: string, length: number): Promise<Buffer> {
   const file = await open(path)
   try {

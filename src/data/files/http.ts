@@ -2,7 +2,6 @@ import { OperatorError } from '#src/errors.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import { FileMissing, type FileStore, pathOf, StorageUnavailable } from './store.ts'
 
-/** What a server is asked, with headers that may depend on it. */
 export interface FileRequest {
   method: 'GET' | 'PUT' | 'DELETE'
   url: URL
@@ -10,30 +9,29 @@ export interface FileRequest {
   body?: Buffer
 }
 
-/** The result of an answer. */
 export interface Expected {
-  /** Those that are no failure. */
+  /** Other statuses are failures, and so are longer bodies: a server may not fill the memory. */
   statuses: number[]
-  /** Longer answers are failures: a server may not fill the memory. */
   mostBytes: number
   signal: AbortSignal
+}
+
+interface Answer {
+  status: number
+  body: Buffer
 }
 
 /**
  * Asks a server.
  *
- * @throws {StorageUnavailable} where it does not answer in time, or with a status that is none of those
+ * @throws {StorageUnavailable} for an unexpected answer, or none in time
  */
-export async function askServer(
-  place: string,
-  request: FileRequest,
-  expected: Expected,
-): Promise<{ status: number; body: Buffer }> {
+export async function askServer(place: string, request: FileRequest, expected: Expected): Promise<Answer> {
   try {
-    return await answerOf(request, expected).catch((error) => {
+    return await ask(request, expected).catch((error) => {
       // A server may end a connection that was kept open in the moment in which it is used again.
       if (!wasReset(error) || expected.signal.aborted) throw error
-      return answerOf(request, expected)
+      return ask(request, expected)
     })
   } catch (error) {
     const { status } = error as Partial<UnexpectedAnswer>
@@ -55,46 +53,40 @@ class UnexpectedAnswer extends Error {
   }
 }
 
-async function answerOf(
+async function ask(
   { url, ...request }: FileRequest,
   { statuses, mostBytes, signal }: Expected,
-): Promise<{ status: number; body: Buffer }> {
+): Promise<Answer> {
   // A redirection might lead anywhere, with the signature.
   const response = await fetch(url, { ...request, signal, redirect: 'error' } as RequestInit)
   const { status } = response
-  const parts: Uint8Array[] = []
-  let bytes = 0
-  try {
-    if (!statuses.includes(status)) {
-      throw new UnexpectedAnswer(status, `the answer is ${status}${await errorCodeOf(response)}`)
-    }
-    for await (const part of response.body ?? []) {
-      bytes += part.length
-      if (bytes > mostBytes) throw new UnexpectedAnswer(status, `the answer has more than ${mostBytes} bytes`)
-      parts.push(part)
-    }
-  } catch (error) {
-    await response.body?.cancel().catch(() => {})
-    throw error
+  if (!statuses.includes(status)) {
+    throw new UnexpectedAnswer(status, `the answer is ${status}${await readErrorName(response)}`)
   }
-  return { status, body: Buffer.concat(parts) }
+  const body = await readBody(response, mostBytes)
+  if (body.length <= mostBytes) return { status, body }
+  throw new UnexpectedAnswer(status, `the answer has more than ${mostBytes} bytes`)
 }
 
-/** What a provider that speaks S3 calls an error, in brackets behind a space; nothing where the answer does not say. */
-async function errorCodeOf({ headers, body }: Response): Promise<string> {
-  if (!/^(application|text)\/xml\b/.test(headers.get('content-type') ?? '')) return ''
-  let text = ''
-  try {
-    for await (const part of body ?? []) {
-      text += Buffer.from(part).toString('latin1')
-      const [, code] = /<Code>(\w{1,64})<\/Code>/.exec(text) ?? []
-      if (code !== undefined) return ` (${code})`
-      if (text.length > LONGEST_ERROR) return ''
-    }
-  } catch {
-    // The status says enough.
+/** Reads a body, and stops behind a bound. */
+async function readBody({ body }: Response, mostBytes: number): Promise<Buffer> {
+  const parts: Uint8Array[] = []
+  let bytes = 0
+  for await (const part of body ?? []) {
+    parts.push(part)
+    bytes += part.length
+    if (bytes > mostBytes) break
   }
-  return ''
+  return Buffer.concat(parts)
+}
+
+/** The code of S3 for an error, in brackets behind a space. */
+async function readErrorName(response: Response): Promise<string> {
+  // The status says enough.
+  const body = await readBody(response, LONGEST_ERROR).catch(() => Buffer.alloc(0))
+  if (!/^(application|text)\/xml\b/.test(response.headers.get('content-type') ?? '')) return ''
+  const [, code] = /<Code>(\w{1,64})<\/Code>/.exec(body.toString('latin1', 0, LONGEST_ERROR)) ?? []
+  return code === undefined ? '' : ` (${code})`
 }
 
 /** The code of an error is among its first lines. */
@@ -105,7 +97,7 @@ function wasReset(error: unknown): boolean {
   return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE'
 }
 
-/** What fetch fails for is the cause of what it throws; where several addresses were tried, that has a code alone. */
+/** `fetch` has the reason as its cause, which has a code alone after several addresses. */
 function reasonOf(error: unknown): string {
   const cause = (error as Error).cause ?? error
   return formatError(cause) || (readErrorCode(cause) ?? formatError(error))
@@ -130,14 +122,14 @@ export async function readRange(
 
 const MISSING = [404, 416]
 
-/** The bound of a page that explains an error. */
+/** Bytes of a page that explains an error. */
 export const MOST_ERROR_BYTES = 65_536
 
 export function rangeHeader(offset: number, length: number): Record<string, string> {
   return { range: `bytes=${offset}-${offset + length - 1}` }
 }
 
-/** Makes the store of a web server, which has the folder of another machine; it can only be read. */
+/** The store of a web server with the folder of another machine, to be read alone. */
 export function openWebServer(base: URL, timeoutMs: number): FileStore {
   const place = `${base.origin}${base.pathname}`
   const root = place.endsWith('/') ? place : `${place}/`

@@ -6,7 +6,6 @@ import { openBucket } from './bucket.ts'
 import { openWebServer } from './http.ts'
 import { type FileStore, openFolder } from './store.ts'
 
-/** What opens the store of a kind of URL. */
 const KINDS: Record<string, (url: URL, config: Config) => FileStore> = {
   'file:': openConfiguredFolder,
   'http:': (url, { STATEMENT_TIMEOUT_MS }) => openWebServer(url, STATEMENT_TIMEOUT_MS),

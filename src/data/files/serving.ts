@@ -1,7 +1,7 @@
 import { access, constants, mkdir } from 'node:fs/promises'
 import type { Config } from '#src/config.ts'
 import { formatError } from '#src/lib/promises.ts'
-import { type DiskCacheState, diskCached } from './disk-cache.ts'
+import { diskCached } from './disk-cache.ts'
 import { createGuard } from './guard.ts'
 import {
   createRangeReader,
@@ -13,15 +13,6 @@ import {
   StorageUnavailable,
 } from './store.ts'
 
-/** What was read of a store, and whether it is away. */
-interface GuardState {
-  isAway: boolean
-  reads: number
-  bytes: number
-  /** How many failed, by why: `refused` are those that the store was not asked for. */
-  errors: Record<'unavailable' | 'missing' | 'damaged' | 'refused', number>
-}
-
 interface StoreLimits {
   concurrency: number
   deadlineMs: number
@@ -29,13 +20,10 @@ interface StoreLimits {
   pauseMs: number
 }
 
-/**
- * Reads from a store that may be slow or away, with a bounded wait.
- *
- * @param place of the store, for people
- */
+/** Reads from a store that may be slow or away, with a bounded wait. */
 export function guarded(place: string, ranges: RangeReader, limits: StoreLimits) {
-  const errors: GuardState['errors'] = { unavailable: 0, missing: 0, damaged: 0, refused: 0 }
+  /** `refused` reads did not reach the store. */
+  const errors = { unavailable: 0, missing: 0, damaged: 0, refused: 0 }
   let reads = 0
   let bytes = 0
   const guard = createGuard({
@@ -45,7 +33,7 @@ export function guarded(place: string, ranges: RangeReader, limits: StoreLimits)
     refusal: () => new NotAsked(place),
   })
   return {
-    state: (): GuardState => ({ isAway: guard.isAway(), reads, bytes, errors: { ...errors } }),
+    state: () => ({ isAway: guard.isAway(), reads, bytes, errors: { ...errors } }),
     async read(range: Range): Promise<Buffer> {
       try {
         const read = await guard.run((signal) => {
@@ -68,36 +56,24 @@ class NotAsked extends StorageUnavailable {
   }
 }
 
-function kindOf(error: unknown): keyof GuardState['errors'] {
+function kindOf(error: unknown) {
   if (error instanceof FileMissing) return 'missing'
   if (error instanceof FileDamaged) return 'damaged'
   return error instanceof NotAsked ? 'refused' : 'unavailable'
 }
 
-/** Whether a store has not answered; where it has, others may be answered better. */
+/** Whether a store has not answered: then other requests fail too. */
 function isAway(error: unknown): boolean {
   if (error instanceof FileMissing || error instanceof FileDamaged) return false
   return !(error instanceof StorageUnavailable && error.hasAnswered)
 }
 
-/** What a process that answers reads files by. */
-export interface ServedFiles {
-  ranges: RangeReader
-  /** What was asked of the store itself. */
-  store(): GuardState
-  /** What a disk nearer by had; null where there is none. */
-  disk(): DiskCacheState | null
-}
-
-/**
- * Reads of a folder that may be under way: a disk that hangs holds up a thread for each, of which Node has four for all
- * files and names of hosts.
- */
+/** A folder that hangs blocks a thread for each read, of which Node has four for files and host names. */
 const READS_OF_FOLDER = 2
-/** Of a server: more would take as long, and have it wait. */
+/** More would take as long, and make a server wait. */
 const READS_OF_SERVER = 32
 
-/** A moment of trouble passes unnoticed, and later requests are answered at once. */
+/** A moment of trouble passes unnoticed; later requests fail at once. */
 const AWAY = { failures: 5, pauseMs: 1000 }
 
 /** A disk near by takes a millisecond or so. */
@@ -107,24 +83,22 @@ interface Log {
   warn(details: object, message: string): void
 }
 
-/** Has the files of TILE_STORE read through the cache on a disk, where there is one, and no longer than they may take. */
-export function serveFiles(config: Config, files: FileStore, log: Log): ServedFiles {
+export type ServedFiles = ReturnType<typeof serveFiles>
+
+/** Reads the files of TILE_STORE within their deadline, and through the cache on a disk. */
+export function serveFiles(config: Config, files: FileStore, log: Log) {
   const { TILE_STORE, TILE_STORE_TIMEOUT_MS, TILE_DISK_CACHE_DIR, TILE_DISK_CACHE_MB, WORKERS } = config
   const concurrency = TILE_STORE.startsWith('file:') ? READS_OF_FOLDER : READS_OF_SERVER
   const limits = { ...AWAY, concurrency, deadlineMs: TILE_STORE_TIMEOUT_MS }
   const far = guarded(files.place, createRangeReader(files), limits)
   const room = { mostBytes: TILE_DISK_CACHE_MB * 1e6, processes: WORKERS }
-  const near = TILE_DISK_CACHE_DIR && diskCached(far, TILE_DISK_CACHE_DIR, { ...DISK, ...room })
-  if (TILE_DISK_CACHE_DIR) void sayIfClosed(TILE_DISK_CACHE_DIR, log)
-  return {
-    ranges: near || far,
-    store: far.state,
-    disk: () => (near ? near.state() : null),
-  }
+  const near = TILE_DISK_CACHE_DIR ? diskCached(far, TILE_DISK_CACHE_DIR, { ...DISK, ...room }) : undefined
+  if (TILE_DISK_CACHE_DIR) void warnIfClosed(TILE_DISK_CACHE_DIR, log)
+  return { ranges: near ?? far, store: far.state, disk: () => near?.state() }
 }
 
 /** Warns: nothing else fails without the folder, so the reason would stay hidden. */
-async function sayIfClosed(folder: string, log: Log): Promise<void> {
+async function warnIfClosed(folder: string, log: Log): Promise<void> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     await access(folder, constants.W_OK | constants.X_OK)

@@ -3,51 +3,44 @@ import { access, constants, mkdir, open, opendir, rename, rm, stat } from 'node:
 import { dirname, join, relative, resolve } from 'node:path'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
 
-/** Files that never change, by names that nothing else ever has: in a folder, on a web server or in a bucket. */
+/** Immutable files by unique names: in a folder, on a web server or in a bucket. */
 export interface FileStore {
-  /** Where it is, for people. */
+  /** For people. */
   readonly place: string
   /**
    * Reads a part of a file.
    *
-   * @param signal ends it, as far as that can be done; without it, it is ended after a while by itself
    * @throws {StorageUnavailable} where the store does not answer
    * @throws {FileMissing} where there is no such file, or not so much of it
    */
   read(name: string, offset: number, length: number, signal?: AbortSignal): Promise<Buffer>
   /**
-   * Stores a file; when it is done, the file outlasts a loss of power. What has the name already is replaced by the same.
+   * Stores a file, which outlasts a loss of power from then on.
    *
    * @throws {StorageUnavailable}
    * @throws {OperatorError} where nothing can be written there
    */
   write(name: string, bytes: Buffer): Promise<void>
-  /**
-   * All files, in no order, and what is left of those that were not written to their end.
-   *
-   * @throws as `write`
-   */
+  /** All files in no order, also those that were cut off; throws as `write`. */
   list(): AsyncIterable<ListedFile>
-  /** Removes a file; one that is not there is no mistake. */
+  /** A missing file is no mistake. */
   remove(name: string): Promise<void>
-  /** Whether files may be written there, as far as that can be said without writing one; null where it cannot. */
+  /** Whether files may be written; null where only a write would tell. */
   canWrite(): Promise<boolean | null>
 }
 
 export interface ListedFile {
-  /** What `remove` takes. */
   name: string
-  /** Whether it is what a write has left that was cut off. */
+  /** Whether its write was cut off. */
   unfinished: boolean
   bytes: number
-  /** When it was written last. */
   writtenAt: Date
 }
 
-/** A store does not answer, or refuses to: the same may go well in a moment. */
+/** A store does not answer, or refuses to; a later attempt may succeed. */
 export class StorageUnavailable extends Error {
   override name = 'StorageUnavailable'
-  /** Whether it has answered all the same, and would not do this one thing: others may go well. */
+  /** Whether it has refused this request alone. */
   readonly hasAnswered: boolean
 
   constructor(
@@ -59,28 +52,26 @@ export class StorageUnavailable extends Error {
   }
 }
 
-/** A store answers, and has not what was asked for. */
 export class FileMissing extends Error {
   override name = 'FileMissing'
 }
 
-/** What a store has under a name is not what was written. */
 export class FileDamaged extends Error {
   override name = 'FileDamaged'
 }
 
-/** Where a file lies in its store: folders of thousands of files are slow to list. */
+/** A path in a store: folders of thousands of files are slow to list. */
 export function pathOf(name: string): string {
   return `${name.slice(0, 2)}/${name}`
 }
 
-/** The file at a path that `pathOf` has made, or what is left of one; undefined where something else is there. */
+/** The file at a path of `pathOf`; undefined for other paths. */
 export function fileAt(path: string): Pick<ListedFile, 'name' | 'unfinished'> | undefined {
   const [, , name, rest] = /^([0-9a-f]{2})\/(\1[0-9a-f]{62}\.tif(\.[0-9a-f]{12})?)$/.exec(path) ?? []
   return name === undefined ? undefined : { name, unfinished: rest !== undefined }
 }
 
-/** A part of a file, and how it is known to be what was written. */
+/** A part of a file, and its check. */
 export interface Range {
   name: string
   offset: number
@@ -88,18 +79,16 @@ export interface Range {
   isWhole(bytes: Buffer): boolean
 }
 
-/** Reads parts of files, none of which is damaged. */
+/** Reads checked parts of files. */
 export interface RangeReader {
   /**
-   * @param signal ends it, as far as that can be done
    * @throws {StorageUnavailable} where the store does not answer
    * @throws {FileMissing} where there is no such file, or not so much of it
-   * @throws {FileDamaged} where that is not what was written
+   * @throws {FileDamaged} where the check fails
    */
   read(range: Range, signal?: AbortSignal): Promise<Buffer>
 }
 
-/** Reads parts of the files of a store. */
 export function createRangeReader(store: FileStore): RangeReader {
   return {
     async read({ name, offset, length, isWhole }, signal) {
@@ -110,7 +99,7 @@ export function createRangeReader(store: FileStore): RangeReader {
   }
 }
 
-/** Makes the store of a folder, which several machines may share. It is made by the first file. */
+/** The store of a folder, which several machines may share. The first file creates it. */
 export function openFolder(folder: string): FileStore {
   const placeOf = (name: string) => join(folder, pathOf(name))
 
@@ -126,7 +115,7 @@ export function openFolder(folder: string): FileStore {
           await file.close()
         }
       } catch (error) {
-        // Without the folder nothing can be said of what is in it: a disk may not be mounted.
+        // Without the folder, a disk may not be mounted.
         if (readErrorCode(error) !== 'ENOENT' || !(await isThere(folder))) throw unavailable(folder, error)
       }
       throw new FileMissing(`${folder} has not all of ${name}`)
@@ -185,12 +174,12 @@ async function isThere(folder: string): Promise<boolean> {
   )
 }
 
-/** The folder, or the nearest above it where it has not been made yet. */
+/** The folder, or the nearest parent. */
 async function nearestFolder(folder: string): Promise<string> {
   return (await isThere(folder)) || dirname(folder) === folder ? folder : nearestFolder(dirname(folder))
 }
 
-/** A file with what is known of it; undefined where it has been removed or finished meanwhile. */
+/** Undefined where the file was removed or renamed meanwhile. */
 async function listed(
   path: string,
   file: Pick<ListedFile, 'name' | 'unfinished'>,
@@ -204,14 +193,14 @@ async function listed(
   }
 }
 
-/** Makes a folder that outlasts a loss of power, with those above it. */
+/** Makes a folder and its parents, which outlast a loss of power. */
 async function makeFolder(folder: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true })
   if (first === undefined) return
   for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made))
 }
 
-/** A file that was renamed is there after a loss of power once its folder has been written. */
+/** Renamed files outlast a loss of power after this. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder)
   await handle.sync().finally(() => handle.close())

@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto'
-import { type FileHandle, open, rm } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { deflate } from 'node:zlib'
 import type { Config } from '#src/config.ts'
 import type { Grid, GridSize, Window } from '#src/raster/grid.ts'
 import { bytesOf, createPixels, type Pixels, type PixelType } from '#src/raster/pixels.ts'
+import { openNameless, type WrittenFile } from '../files/made-files.ts'
 import {
   ascii,
+  copyWindow,
   countHeaderBytes,
   encodeGeoKeys,
   encodeHeader,
@@ -15,10 +17,7 @@ import {
   type Field,
 } from './tiff.ts'
 
-/**
- * Pixels on a side of a block. A program that looks at a place fetches one or four of them, each of a quarter of a
- * megabyte at most; smaller ones would make the lists of them long, which are read first.
- */
+/** Pixels on a side of a block: a quarter of a megabyte at most, and short lists of blocks, which programs read first. */
 const GEOTIFF_BLOCK = 256
 
 /** A layer, or an overview of it: each has half of the pixels on a side of the one before. */
@@ -28,39 +27,27 @@ interface Level extends GridSize {
   rows: number
 }
 
-/** A layer and its overviews, down to the one that has room in a block. */
-function levelsOf({ width, height }: GridSize): Level[] {
-  const levels = [levelOf(width, height)]
-  for (let last = levels[0] as Level; last.columns > 1 || last.rows > 1; last = levels.at(-1) as Level) {
-    levels.push(levelOf(Math.ceil(last.width / 2), Math.ceil(last.height / 2)))
-  }
-  return levels
-}
-
-function levelOf(width: number, height: number): Level {
-  return {
+/** A layer and its overviews, down to that of one block. */
+function listLevels({ width, height }: GridSize): Level[] {
+  const level = {
     width,
     height,
     columns: Math.ceil(width / GEOTIFF_BLOCK),
     rows: Math.ceil(height / GEOTIFF_BLOCK),
   }
+  if (level.columns <= 1 && level.rows <= 1) return [level]
+  return [level, ...listLevels({ width: Math.ceil(width / 2), height: Math.ceil(height / 2) })]
 }
 
-/** TIFF's names for what follows: differences of whole numbers, and of the bytes of floats (Adobe, TIFF Technical Note 3). */
+/** Differences of whole numbers, and of the bytes of floats (Adobe, TIFF Technical Note 3). */
 const HORIZONTAL = 2
 const FLOATING_POINT = 3
 
-/** How pixels of a type are written so that they become shorter: by a third, where neighbours are alike. */
-function predictorOf(pixels: Pixels): number {
-  return isFloat(pixels) ? FLOATING_POINT : HORIZONTAL
-}
-
 /**
- * Replaces each pixel by how it differs from the one before it in its row; of floats, their bytes are put side by side by
- * their weight first.
+ * Replaces each pixel by its difference from the one before it in its row, which makes files a third shorter; bytes of
+ * floats are first put side by side by their weight.
  *
  * @param pixels rows of `width`, which are changed
- * @returns their bytes
  */
 function predicted(pixels: Pixels, width: number): Uint8Array {
   const bytes = new Uint8Array(pixels.buffer as ArrayBuffer, pixels.byteOffset, pixels.byteLength)
@@ -82,7 +69,7 @@ function predicted(pixels: Pixels, width: number): Uint8Array {
   return planes
 }
 
-/** From the end, so that what is subtracted is what was there. What is beyond the type wraps around. */
+/** Goes from the end, since a difference needs the former value. Values beyond the type wrap around. */
 function difference(numbers: Pixels, start: number, end: number): void {
   for (let at = end - 1; at > start; at--) {
     numbers[at] = (numbers[at] as number) - (numbers[at - 1] as number)
@@ -93,47 +80,46 @@ function isFloat(pixels: Pixels): boolean {
   return pixels instanceof Float32Array || pixels instanceof Float64Array
 }
 
-/** What a GeoTIFF says of its one layer. */
+/** The description of a GeoTIFF of one layer. */
 export interface GeotiffLayer {
   grid: Grid
   /** Whether its CRS has degrees. */
   geographic: boolean
   type: PixelType
-  /** The pixel that means none; undefined where each has a value. */
+  /** Undefined where each pixel has a value. */
   nodata: number | undefined
-  /** What a value of its unit is: a pixel times the scale, and the offset. */
+  /** A value is a pixel times the scale, plus the offset. */
   scale: number
   offset: number
   unit: string
-  /** What the layer is called. */
   name: string
-  /** What the file is of, in a sentence. */
+  /** The content of the file, in a sentence. */
   description: string
   licence: string
   /** Further facts, by names in capitals. */
   facts: Record<string, string>
 }
 
-/** Where the blocks of a level lie in the file, row by row. */
+/** Of the blocks of a level, row by row. */
 interface BlockPlaces {
   offsets: readonly number[]
   lengths: readonly number[]
 }
 
-/** Every reader of TIFF has it, as it has not Zstandard. */
+/** Every reader of TIFF has it, unlike Zstandard. */
 const DEFLATE = 8
 const BLACK_IS_ZERO = 1
 const OVERVIEW = 1
 
 /** The fields of a level, in the order of their tags. */
-function fieldsOf(
+function listFields(
   layer: GeotiffLayer,
   level: Level,
   { offsets, lengths }: BlockPlaces,
   isOverview: boolean,
 ): Field[] {
   const { type, nodata } = layer
-  const own = isOverview ? [] : fieldsOfLayer(layer)
+  const predictor = isFloat(createPixels(type, 0)) ? FLOATING_POINT : HORIZONTAL
   const fields: Field[] = [
     { tag: 254, type: 'long', values: [isOverview ? OVERVIEW : 0] },
     { tag: 256, type: 'long', values: [level.width] },
@@ -143,30 +129,31 @@ function fieldsOf(
     { tag: 262, type: 'short', values: [BLACK_IS_ZERO] },
     { tag: 277, type: 'short', values: [1] },
     { tag: 284, type: 'short', values: [1] },
-    { tag: 317, type: 'short', values: [predictorOf(createPixels(type, 0))] },
+    { tag: 317, type: 'short', values: [predictor] },
     { tag: 322, type: 'long', values: [GEOTIFF_BLOCK] },
     { tag: 323, type: 'long', values: [GEOTIFF_BLOCK] },
     { tag: 324, type: 'long', values: offsets },
     { tag: 325, type: 'long', values: lengths },
     { tag: 339, type: 'short', values: [encodeSampleFormat(type)] },
     ...(nodata === undefined ? [] : [{ tag: 42113, type: 'ascii' as const, values: ascii(String(nodata)) }]),
+    ...(isOverview ? [] : describeLayer(layer)),
   ]
-  return [...fields, ...own].sort((one, other) => one.tag - other.tag)
+  return fields.sort((one, other) => one.tag - other.tag)
 }
 
-function fieldsOfLayer(layer: GeotiffLayer): Field[] {
+function describeLayer(layer: GeotiffLayer): Field[] {
   const { grid, geographic, description, licence } = layer
   return [
     { tag: 270, type: 'ascii', values: ascii(description, 'utf8') },
     { tag: 33432, type: 'ascii', values: ascii(licence, 'utf8') },
-    ...placeOf(grid),
+    ...locate(grid),
     { tag: 34735, type: 'short', values: encodeGeoKeys(grid.srid, geographic) },
-    { tag: 42112, type: 'ascii', values: ascii(metadataOf(layer), 'utf8') },
+    { tag: 42112, type: 'ascii', values: ascii(writeMetadata(layer), 'utf8') },
   ]
 }
 
-/** Where its pixels are: by their size and a corner, which every reader knows, where rows run north to south. */
-function placeOf(grid: Grid): Field[] {
+/** By the size of a pixel and a corner, which every reader knows, where rows run north to south. */
+function locate(grid: Grid): Field[] {
   const { originX, originY, pixelWidth, pixelHeight } = grid
   if (pixelWidth < 0 || pixelHeight > 0) {
     return [{ tag: 34264, type: 'double', values: encodeTransformation(grid, { column: 0, row: 0 }) }]
@@ -177,8 +164,8 @@ function placeOf(grid: Grid): Field[] {
   ]
 }
 
-/** What GDAL knows of a file beside its pixels. */
-function metadataOf({ facts, name, unit, scale, offset }: GeotiffLayer): string {
+/** In the form of GDAL. */
+function writeMetadata({ facts, name, unit, scale, offset }: GeotiffLayer): string {
   const ofFile = Object.entries(facts).map(([key, value]) => `<Item name="${key}">${escaped(value)}</Item>`)
   const role = (role: string, value: string | number) =>
     `<Item name="${role.toUpperCase()}" sample="0" role="${role}">${escaped(String(value))}</Item>`
@@ -190,10 +177,9 @@ function metadataOf({ facts, name, unit, scale, offset }: GeotiffLayer): string 
   return `<GDALMetadata>\n${[...ofFile, ...ofBand].join('\n')}\n</GDALMetadata>`
 }
 
-/** GDAL undoes this twice, as it does it twice when it writes: what another `&` begins would be lost. */
+/** GDAL unescapes an ampersand twice, as it escapes it twice. */
 const ENTITIES: Record<string, string> = { '&': '&amp;amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
-/** Text as XML has it; what XML has no place for is left out. */
 function escaped(text: string): string {
   return (
     text
@@ -203,18 +189,18 @@ function escaped(text: string): string {
   )
 }
 
-/** Rows of pixels, each of `stride`, of which some are meant. */
 interface PixelRows {
   pixels: Pixels
+  /** Pixels from the begin of a row to that of the next. */
   stride: number
 }
 
 /**
  * Writes the means of squares of two by two pixels, of those that have values. A mean of whole numbers is rounded; where
- * that would say that there is no value, the first value stands for all.
+ * that would be the nodata value, the first value stands for all.
  *
- * @param size how many pixels are there: at the edge, a square may have two or one
- * @param start where the first mean goes
+ * @param size of the pixels: at the edge, a square may have two or one
+ * @param start index of the first mean
  */
 function halve(
   from: PixelRows,
@@ -224,7 +210,7 @@ function halve(
   start: number,
   nodata: number | undefined,
 ): void {
-  const isFloat = to.pixels instanceof Float32Array || to.pixels instanceof Float64Array
+  const isExact = isFloat(to.pixels)
   for (let row = 0; row < height; row += 2) {
     for (let column = 0; column < width; column += 2) {
       let sum = 0
@@ -239,7 +225,7 @@ function halve(
           count++
         }
       }
-      const mean = isFloat ? sum / count : Math.round(sum / count)
+      const mean = isExact ? sum / count : Math.round(sum / count)
       to.pixels[start + (row / 2) * to.stride + column / 2] =
         count === 0 || mean === nodata || !Number.isFinite(sum) ? first : mean
     }
@@ -248,7 +234,6 @@ function halve(
 
 const compress = promisify(deflate)
 
-/** What levels are written with. */
 interface Writing {
   type: PixelType
   nodata: number | undefined
@@ -258,7 +243,7 @@ interface Writing {
 
 /**
  * Writes the blocks of a level, row by row, into a file of its own, and hands the means of its pixels to the level below.
- * What is held is one row of blocks.
+ * It holds one row of blocks.
  */
 class LevelWriter {
   readonly level: Level
@@ -269,7 +254,7 @@ class LevelWriter {
   readonly #writing: Writing
   readonly #strip: Pixels
   readonly #stride: number
-  /** The row of blocks that is held. */
+  /** The row of blocks in `#strip`. */
   #row = 0
 
   /** @param below the overview of half its size */
@@ -282,17 +267,15 @@ class LevelWriter {
     this.#strip = createPixels(writing.type, this.#stride * GEOTIFF_BLOCK).fill(writing.nodata ?? 0)
   }
 
-  /**
-   * Adds a window of pixels.
-   *
-   * @param window lies in one row of blocks, and in none above that of a window before
-   */
-  async add({ column, row, width, height }: Window, pixels: Pixels): Promise<void> {
-    await this.#goTo(Math.floor(row / GEOTIFF_BLOCK))
-    const top = row - this.#row * GEOTIFF_BLOCK
-    for (let y = 0; y < height; y++) {
-      this.#strip.set(pixels.subarray(y * width, (y + 1) * width), (top + y) * this.#stride + column)
-    }
+  /** @param window lies in one row of blocks, and in none above that of a window before */
+  async add(window: Window, pixels: Pixels): Promise<void> {
+    await this.#goTo(Math.floor(window.row / GEOTIFF_BLOCK))
+    copyWindow(pixels, window, this.#strip, {
+      row: this.#row * GEOTIFF_BLOCK,
+      column: 0,
+      width: this.#stride,
+      height: GEOTIFF_BLOCK,
+    })
   }
 
   /** Writes the rest of it, and of the levels below. */
@@ -305,23 +288,18 @@ class LevelWriter {
     for (; this.#row < row; this.#row++) {
       for (let column = 0; column < this.level.columns; column++) {
         await this.#writing.pause()
-        await this.#write(this.#blockAt(column))
+        await this.#write(column)
         await this.#below?.take(this.#row, column, this.#strip, this.#stride, this.level)
       }
       this.#strip.fill(this.#writing.nodata ?? 0)
     }
   }
 
-  #blockAt(column: number): Pixels {
+  async #write(column: number): Promise<void> {
+    const size = { width: GEOTIFF_BLOCK, height: GEOTIFF_BLOCK }
     const block = createPixels(this.#writing.type, GEOTIFF_BLOCK ** 2)
-    for (let y = 0; y < GEOTIFF_BLOCK; y++) {
-      const start = y * this.#stride + column * GEOTIFF_BLOCK
-      block.set(this.#strip.subarray(start, start + GEOTIFF_BLOCK), y * GEOTIFF_BLOCK)
-    }
-    return block
-  }
-
-  async #write(block: Pixels): Promise<void> {
+    const strip = { row: 0, column: 0, width: this.#stride, height: GEOTIFF_BLOCK }
+    copyWindow(this.#strip, strip, block, { row: 0, column: column * GEOTIFF_BLOCK, ...size })
     const bytes = await compress(predicted(block, GEOTIFF_BLOCK))
     await this.file.appendFile(bytes)
     this.lengths.push(bytes.length)
@@ -344,7 +322,7 @@ class LevelWriter {
 /** Offsets of TIFF have four bytes. */
 const MOST_BYTES = 2 ** 32 - 1
 
-/** Bytes that are copied at a time. */
+/** Bytes of a copy at a time. */
 const CHUNK_BYTES = 2 ** 20
 
 /** Some of the pixels of a layer. */
@@ -353,76 +331,49 @@ export interface LayerWindow {
   pixels: Pixels
 }
 
-export interface WrittenGeotiff {
-  bytes: number
-  /** SHA-256 of all of them, in hexadecimal. */
-  checksum: string
-}
-
-/** How many bytes a GeoTIFF has at most, or nearly so: those of its pixels, and of its overviews. */
+/** The most bytes of a GeoTIFF, or nearly so: those of its pixels and overviews. */
 export function estimateFileBytes({ width, height }: GridSize, type: PixelType): number {
-  return levelsOf({ width, height }).reduce(
+  return listLevels({ width, height }).reduce(
     (sum, { columns, rows }) => sum + columns * rows * 2 ** 16 * bytesOf(type),
     0,
   )
 }
 
 /**
- * Writes a layer as a cloud-optimised GeoTIFF: its directories come first, then the blocks of the smallest overview, and
- * those of the layer itself last, so that a program sees all of it after one request, and of what it looks at closely
- * fetches no more than it shows. What is held are a few rows of blocks.
+ * Writes a layer as a cloud-optimised GeoTIFF: its directories come first, then the blocks from the smallest overview to
+ * the layer itself, so that a program sees all of it after one request. It holds a few rows of blocks.
  *
- * @param path where nothing is yet
+ * @param folder of the file, which has no name
  * @param windows row by row; each lies in one row of blocks
- * @param pause comes between two blocks; where it rejects, nothing is left of the file
+ * @param pause comes between two blocks, and may reject
  */
 export async function writeGeotiff(
-  path: string,
+  folder: string,
   layer: GeotiffLayer,
   windows: AsyncIterable<LayerWindow>,
   pause: () => Promise<void>,
-): Promise<WrittenGeotiff> {
-  const paths = levelsOf(layer.grid).map((_, level) => `${path}.${level}`)
+): Promise<WrittenFile> {
   const parts: FileHandle[] = []
   try {
-    for (const part of paths) parts.push(await open(part, 'wx+', 0o600))
-    const levels = await writeLevels(parts, layer, windows, pause)
-    return await putTogether(path, layer, levels)
-  } catch (error) {
-    await rm(path, { force: true }).catch(() => {})
-    throw error
+    const writers: LevelWriter[] = []
+    for (const level of listLevels(layer.grid).reverse()) {
+      const part = await openNameless(folder)
+      parts.push(part)
+      writers.unshift(new LevelWriter(level, part, writers[0], { ...layer, pause }))
+    }
+    const [first] = writers as [LevelWriter]
+    for await (const { window, pixels } of windows) await first.add(window, pixels)
+    await first.finish()
+    return await putTogether(folder, layer, writers)
   } finally {
     for (const part of parts) await part.close()
-    for (const part of paths) await rm(part, { force: true }).catch(() => {})
   }
-}
-
-/** Writes the blocks of each level into a file of its own. */
-async function writeLevels(
-  parts: FileHandle[],
-  { grid, type, nodata }: GeotiffLayer,
-  windows: AsyncIterable<LayerWindow>,
-  pause: () => Promise<void>,
-): Promise<LevelWriter[]> {
-  const levels = levelsOf(grid)
-  const writers: LevelWriter[] = []
-  for (const [at, level] of [...levels.entries()].reverse()) {
-    writers.unshift(new LevelWriter(level, parts[at] as FileHandle, writers[0], { type, nodata, pause }))
-  }
-  const [first] = writers as [LevelWriter]
-  for await (const { window, pixels } of windows) await first.add(window, pixels)
-  await first.finish()
-  return writers
 }
 
 /** Writes the directories, and behind them the blocks of all levels, the smallest first. */
-async function putTogether(
-  path: string,
-  layer: GeotiffLayer,
-  levels: LevelWriter[],
-): Promise<WrittenGeotiff> {
+async function putTogether(folder: string, layer: GeotiffLayer, levels: LevelWriter[]): Promise<WrittenFile> {
   const directories = (places: BlockPlaces[]) =>
-    levels.map(({ level }, at) => fieldsOf(layer, level, places[at] as BlockPlaces, at > 0))
+    levels.map(({ level }, at) => listFields(layer, level, places[at] as BlockPlaces, at > 0))
   const unplaced = levels.map(({ lengths }) => ({ offsets: lengths, lengths }))
   const places: BlockPlaces[] = []
   let end = countHeaderBytes(...directories(unplaced))
@@ -434,21 +385,22 @@ async function putTogether(
     }
     places.unshift({ offsets, lengths })
   }
-  if (end > MOST_BYTES) throw new RangeError(`${path} would have ${end} bytes`)
+  if (end > MOST_BYTES) throw new RangeError(`the GeoTIFF would have ${end} bytes`)
 
   const hash = createHash('sha256')
-  const file = await open(path, 'wx', 0o600)
-  try {
-    const append = async (bytes: Buffer) => {
-      hash.update(bytes)
-      await file.appendFile(bytes)
-    }
-    await append(encodeHeader(...directories(places)))
-    for (const { file: part } of levels.toReversed()) await copy(part, append)
-  } finally {
-    await file.close()
+  const handle = await openNameless(folder)
+  const append = async (bytes: Buffer) => {
+    hash.update(bytes)
+    await handle.appendFile(bytes)
   }
-  return { bytes: end, checksum: hash.digest('hex') }
+  try {
+    await append(encodeHeader(...directories(places)))
+    for (const { file } of levels.toReversed()) await copy(file, append)
+  } catch (error) {
+    await handle.close()
+    throw error
+  }
+  return { bytes: end, checksum: hash.digest('hex'), handle }
 }
 
 async function copy(from: FileHandle, append: (bytes: Buffer) => Promise<void>): Promise<void> {
@@ -461,13 +413,12 @@ async function copy(from: FileHandle, append: (bytes: Buffer) => Promise<void>):
   }
 }
 
-/** Offsets in TIFF have four bytes. */
-const LARGEST_TIFF = 4e9
+/** Leaves room for directories and for blocks that deflate makes longer. */
+const MOST_PIXEL_BYTES = 4e9
 
-/** What of the configuration is about downloads. */
 type DownloadSettings = Pick<Config, 'DOWNLOADS' | 'DOWNLOAD_CACHE_MB' | 'WORKERS'>
 
-/** How many bytes the files of a process may take. */
+/** The most bytes of the files of a process. */
 export function downloadBytesOf({ DOWNLOAD_CACHE_MB, WORKERS }: DownloadSettings): number {
   return Math.floor((DOWNLOAD_CACHE_MB * 1e6) / WORKERS)
 }
@@ -475,6 +426,7 @@ export function downloadBytesOf({ DOWNLOAD_CACHE_MB, WORKERS }: DownloadSettings
 /** Whether layers may be downloaded, and one of this size is not too large for that. */
 export function isOffered(settings: DownloadSettings, size: GridSize, type: PixelType): boolean {
   return (
-    settings.DOWNLOADS && estimateFileBytes(size, type) <= Math.min(downloadBytesOf(settings), LARGEST_TIFF)
+    settings.DOWNLOADS &&
+    estimateFileBytes(size, type) <= Math.min(downloadBytesOf(settings), MOST_PIXEL_BYTES)
   )
 }

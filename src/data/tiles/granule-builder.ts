@@ -11,26 +11,21 @@ import {
   type GranuleIndex,
   listBlockWindows,
   makeGranuleWindow,
+  type WindowPixels,
 } from './granule.ts'
-import type { Zstd } from './tiff.ts'
+import { copyWindow, type Zstd } from './tiff.ts'
 
-/** A block of which pixels have come. */
-interface OpenBlock {
-  window: Window
-  pixels: Pixels[]
-  /** How many pixels are still to come. */
+/** A block without some of its pixels. */
+interface OpenBlock extends WindowPixels {
   missing: number
 }
 
-/** A granule of which blocks have come; those that are not there yet have no value, as far as is known. */
+/** A granule without some of its blocks, which have no value as far as is known. */
 interface OpenGranule extends GranuleIndex {
   blocks: CompressedBlock[]
 }
 
-/**
- * Makes granules of the pixels of a coverage, while these pass by in the order of their rows. What is held is a row of
- * granules as they are kept, and of the blocks what has come in parts.
- */
+/** Makes granules of the pixels of a coverage, row by row. It holds a row of compressed granules, and incomplete blocks. */
 export class GranuleBuilder {
   readonly #zstd: Zstd
   readonly #coverage: GranuleCoverage
@@ -43,11 +38,11 @@ export class GranuleBuilder {
   }
 
   /**
-   * Adds a window of pixels; none may come twice.
+   * Adds pixels; none may come twice.
    *
-   * @param window no window may come whose row is above that of one that came before
+   * @param window none may come above a former one
    * @param pixels one array a band
-   * @yields the granules that are complete
+   * @yields complete granules
    */
   *add(window: Window, pixels: Pixels[]): Generator<EncodedGranule> {
     yield* this.#closeAbove(window.row)
@@ -55,13 +50,14 @@ export class GranuleBuilder {
     for (let row = firstOf(window.row); row < end.row; row += BLOCK_SIZE) {
       for (let column = firstOf(window.column); column < end.column; column += BLOCK_SIZE) {
         const block = this.#blockAt(row, column)
-        block.missing -= copy(pixels, window, block)
+        for (const [band, target] of block.pixels.entries())
+          copyWindow(pixels[band] as Pixels, window, target, block.window)
+        block.missing -= countCommon(window, block.window)
         if (block.missing === 0) this.#close(block)
       }
     }
   }
 
-  /** Ends it: no further pixels come. */
   *finish(): Generator<EncodedGranule> {
     yield* this.#closeAbove(Number.POSITIVE_INFINITY)
   }
@@ -81,7 +77,6 @@ export class GranuleBuilder {
     return block
   }
 
-  /** A block without any value. */
   #emptyBlock(window: Window): OpenBlock {
     const missing = window.width * window.height
     const pixels = this.#coverage.bands.map(({ pixelType, nodata }) =>
@@ -90,7 +85,6 @@ export class GranuleBuilder {
     return { window, pixels, missing }
   }
 
-  /** The blocks of a granule, with those of which nothing has come. */
   #whole({ blocks, ...place }: OpenGranule): CompressedBlock[] {
     const { grid, bands } = this.#coverage
     const windows = listBlockWindows(makeGranuleWindow(grid, place))
@@ -99,7 +93,7 @@ export class GranuleBuilder {
     )
   }
 
-  /** Compresses a block, and gives it to its granule. */
+  /** Moves a block into its granule. */
   #close({ window, pixels }: OpenBlock): void {
     this.#blocks.delete(`${window.row} ${window.column}`)
     const place = {
@@ -114,7 +108,7 @@ export class GranuleBuilder {
     granule.blocks[index] = compressBlock(this.#zstd, this.#coverage.bands, { window, pixels })
   }
 
-  /** Hands out the granules that end above a row of pixels, but for those without any value. */
+  /** Yields the granules that end above a row of pixels, but for those without any value. */
   *#closeAbove(row: number): Generator<EncodedGranule> {
     for (const block of this.#blocks.values()) {
       if (block.window.row + block.window.height <= row) this.#close(block)
@@ -128,25 +122,13 @@ export class GranuleBuilder {
   }
 }
 
-/** Where the block begins that a row or column of pixels lies in. */
+/** Begin of the block around a row or column of pixels. */
 function firstOf(pixel: number): number {
   return Math.floor(pixel / BLOCK_SIZE) * BLOCK_SIZE
 }
 
-/** Copies the pixels that a window has of a block; says how many. */
-function copy(from: Pixels[], window: Window, { window: to, pixels }: OpenBlock): number {
-  const top = Math.max(window.row, to.row)
-  const bottom = Math.min(window.row + window.height, to.row + to.height)
-  const left = Math.max(window.column, to.column)
-  const width = Math.min(window.column + window.width, to.column + to.width) - left
-  for (const [band, target] of pixels.entries()) {
-    for (let row = top; row < bottom; row++) {
-      const start = (row - window.row) * window.width + left - window.column
-      target.set(
-        (from[band] as Pixels).subarray(start, start + width),
-        (row - to.row) * to.width + left - to.column,
-      )
-    }
-  }
-  return (bottom - top) * width
+function countCommon(one: Window, other: Window): number {
+  const bottom = Math.min(one.row + one.height, other.row + other.height)
+  const right = Math.min(one.column + one.width, other.column + other.width)
+  return (bottom - Math.max(one.row, other.row)) * (right - Math.max(one.column, other.column))
 }

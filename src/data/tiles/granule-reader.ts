@@ -14,27 +14,16 @@ import {
 import { loadZstd } from './tiff.ts'
 import type { GranuleFile } from './tile-queries.ts'
 
-/** Headers in memory; each is some kilobytes. */
+/** Headers in memory, of some kilobytes each. */
 const MOST_HEADERS = 4096
 
-/** Of blocks that were read last: places near each other are asked for one after the other. */
+/** Requests for neighbouring places come one after another. */
 const MOST_BLOCK_BYTES = 32 * 2 ** 20
 
-/** Reads granules in parts. */
-export interface GranuleReader {
-  /**
-   * @throws {StorageUnavailable} where the store does not answer
-   * @throws {FileMissing} where it has no such granule
-   * @throws {FileDamaged} where that is not what was written
-   */
-  header(file: GranuleFile): Promise<Granule>
-  /** The pixels of the block that has a pixel of the grid; null where none of them has a value. It throws the same. */
-  block(file: GranuleFile, pixel: Pick<Window, 'row' | 'column'>): Promise<WindowPixels | null>
-  /** How many headers and blocks were in memory. */
-  hits(): number
-}
+export type GranuleReader = ReturnType<typeof createGranuleReader>
 
-export function createGranuleReader(files: RangeReader): GranuleReader {
+/** Its functions throw StorageUnavailable, FileMissing and FileDamaged. */
+export function createGranuleReader(files: RangeReader) {
   const headers = new Cache<string, Granule>('granule headers', { max: MOST_HEADERS })
   const blocks = new Cache<string, WindowPixels | null>('granule blocks', {
     maxSize: MOST_BLOCK_BYTES,
@@ -46,12 +35,12 @@ export function createGranuleReader(files: RangeReader): GranuleReader {
     if (range === null) return null
     const bytes = await files.read({ ...range, name: fileNameOf(file) })
     const zstd = await loadZstd()
-    // What others wait for comes between two blocks.
+    // Others proceed between two blocks.
     await setImmediate()
     return decodeBlock(zstd, granule, index, bytes)
   }
 
-  const header: GranuleReader['header'] = (file) =>
+  const header = (file: GranuleFile): Promise<Granule> =>
     headers.load(file.name, async () => {
       const range = { name: fileNameOf(file), offset: 0, length: file.headerBytes }
       return decodeHeader(
@@ -60,9 +49,11 @@ export function createGranuleReader(files: RangeReader): GranuleReader {
     })
 
   return {
+    /** Headers and blocks from memory. */
     hits: () => headers.statistics().hits + blocks.statistics().hits,
     header,
-    async block(file, pixel) {
+    /** The block with a pixel of the grid; null where it has no value. */
+    async block(file: GranuleFile, pixel: Pick<Window, 'row' | 'column'>): Promise<WindowPixels | null> {
       const granule = await header(file)
       if (!hasPixel(granule, pixel)) return null
       const index = findBlockIndex(granule, pixel)
@@ -71,12 +62,11 @@ export function createGranuleReader(files: RangeReader): GranuleReader {
   }
 }
 
-/** Whether a pixel is one of a granule: those at the edge of a grid are smaller. */
+/** Granules at the edge of a grid are smaller. */
 function hasPixel({ window }: Granule, { row, column }: Pick<Window, 'row' | 'column'>): boolean {
   return row < window.row + window.height && column < window.column + window.width
 }
 
-/** What a granule is called in its store. */
 export function fileNameOf({ name }: Pick<GranuleFile, 'name'>): string {
   return `${name}.tif`
 }

@@ -12,6 +12,7 @@ import {
 import { FileDamaged, FileMissing, type Range, StorageUnavailable } from '../files/store.ts'
 import {
   ascii,
+  copyWindow,
   countHeaderBytes,
   encodeGeoKeys,
   encodeHeader,
@@ -23,13 +24,12 @@ import {
   type Zstd,
 } from './tiff.ts'
 
-/** Pixels on a side of a block, which is read as a whole: the larger, the fewer requests, and the more each one decodes. */
+/** Pixels on a side of a block: larger blocks need fewer requests, and more decoding. */
 export const BLOCK_SIZE = 128
 
-/** Pixels on a side of a granule: its header stays at some kilobytes, and itself at some megabytes. */
+/** Pixels on a side of a granule, of some megabytes with a header of kilobytes. */
 export const GRANULE_SIZE = 512
 
-/** What the pixels of a granule are of. */
 export interface GranuleCoverage {
   grid: Grid
   /** Whether its CRS has degrees. */
@@ -37,35 +37,32 @@ export interface GranuleCoverage {
   bands: StoredBand[]
 }
 
-/** Where a granule lies in its coverage, in granules. */
+/** Counts granules. */
 export interface GranuleIndex {
   row: number
   column: number
 }
 
-/** Where a block is in its granule; of a block without any value there is nothing. */
+/** The bytes of a block, which has none without any value. */
 interface BlockPlace {
   offset: number
-  /** Bytes of each band, which lie one behind the other. */
+  /** Of each band, one behind the other. */
   lengths: number[]
   sum: string
 }
 
-/** What the header of a granule says. */
 export interface Granule extends Omit<GranuleCoverage, 'geographic'> {
-  /** What it has of the grid. */
   window: Window
   /** Row by row. */
   blocks: BlockPlace[]
 }
 
-/** Pixels of all bands of a coverage. */
+/** Pixels of all bands. */
 export interface WindowPixels {
   window: Window
   pixels: Pixels[]
 }
 
-/** The tags of its fields. */
 const TAGS = {
   imageWidth: 256,
   imageLength: 257,
@@ -86,10 +83,10 @@ const TAGS = {
   nodata: 42113,
 }
 
-/** Of the hexadecimal digits of a SHA-256, so many tell blocks apart. */
+/** Of the hexadecimal digits of a SHA-256. */
 const SUM_DIGITS = 32
 
-/** What the description of a granule says; another form gets another name. */
+/** The description in a granule; another format gets another name. */
 interface Description {
   format: typeof FORMAT
   grid: Grid
@@ -100,7 +97,7 @@ interface Description {
 
 const FORMAT = 'agro granule 1'
 
-/** The type of the samples of a granule: that of all bands, or one that holds the pixels of each. */
+/** The type of all bands, or one that holds the pixels of each. */
 export function chooseSampleType(bands: StoredBand[]): PixelType {
   const types = new Set(bands.map(({ pixelType }) => pixelType))
   const [first] = types
@@ -110,7 +107,6 @@ export function chooseSampleType(bands: StoredBand[]): PixelType {
   return [...types].every((type) => type === '32BF' || bytesOf(type) <= 2) ? '32BF' : '64BF'
 }
 
-/** The window of a granule in a grid. */
 export function makeGranuleWindow({ width, height }: Grid, { row, column }: GranuleIndex): Window {
   const [left, top] = [column * GRANULE_SIZE, row * GRANULE_SIZE]
   return {
@@ -121,7 +117,7 @@ export function makeGranuleWindow({ width, height }: Grid, { row, column }: Gran
   }
 }
 
-/** The windows of the blocks of a window, row by row. */
+/** Row by row. */
 export function listBlockWindows({ column, row, width, height }: Window): Window[] {
   const windows: Window[] = []
   for (let top = 0; top < height; top += BLOCK_SIZE) {
@@ -137,63 +133,57 @@ export function listBlockWindows({ column, row, width, height }: Window): Window
   return windows
 }
 
-/** The checksum that tells a whole block from others and from a part of it. */
 function sumOf(parts: Uint8Array[]): string {
   const hash = createHash('sha256')
   for (const part of parts) hash.update(part)
   return hash.digest('hex').slice(0, SUM_DIGITS)
 }
 
-/** A granule as it is kept. */
 export interface EncodedGranule extends GranuleIndex {
-  /** SHA-256 of the header, which has the sums of the blocks: nothing else has this name. */
+  /** SHA-256 of the header, which has the sums of the blocks. */
   name: string
   headerBytes: number
   bytes: Buffer
 }
 
-/** A block of a granule, with its bands as they are written; null of one without any value. */
+/** The bands of a block; null without any value. */
 export type CompressedBlock = Uint8Array[] | null
 
 const ZSTD = 50000
 const BLACK_IS_ZERO = 1
 const SEPARATE_PLANES = 2
 
-/** Compresses the bands of a block, each for itself. */
 export function compressBlock(
   zstd: Zstd,
   bands: StoredBand[],
   { window, pixels }: WindowPixels,
 ): CompressedBlock {
-  // Where GDAL would take nothing for something, there has to be something.
+  // Without a common nodata value, GDAL would read zeros.
   const isEmpty = bands.every(
     ({ nodata }, index) => nodata !== undefined && pixels[index]?.every((pixel) => pixel === nodata),
   )
   if (isEmpty && commonNodata(bands) !== undefined) return null
   const type = chooseSampleType(bands)
   return bands.map(({ nodata }, index) => {
-    const samples = filled(withType(pixels[index] as Pixels, type), type, window, nodata ?? 0)
+    const samples = createPixels(type, BLOCK_SIZE ** 2).fill(nodata ?? 0)
+    copyWindow(withType(pixels[index] as Pixels, type), window, samples, widen(window))
     return zstd.compress(new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength))
   })
 }
 
-/** Pixels of a window filled up to a whole block. */
-function filled(pixels: Pixels, type: PixelType, { width, height }: Window, by: number): Pixels {
-  if (width === BLOCK_SIZE && height === BLOCK_SIZE) return pixels
-  const block = createPixels(type, BLOCK_SIZE ** 2).fill(by)
-  for (let row = 0; row < height; row++)
-    block.set(pixels.subarray(row * width, (row + 1) * width), row * BLOCK_SIZE)
-  return block
+/** The window of a whole block: at the edge of the grid it goes beyond. */
+function widen({ row, column }: Window): Window {
+  return { row, column, width: BLOCK_SIZE, height: BLOCK_SIZE }
 }
 
-/** What GDAL may take for no value: it knows one number for all bands. */
+/** GDAL has one nodata value for all bands. */
 function commonNodata([first, ...others]: StoredBand[]): number | undefined {
   return others.every(({ nodata }) => nodata === first?.nodata) ? first?.nodata : undefined
 }
 
 /**
- * Encodes a granule as a cloud-optimised GeoTIFF: the directory comes first, then the blocks row by row, each with its
- * bands side by side, so that one range of bytes has all layers of a place.
+ * Encodes a granule as a cloud-optimised GeoTIFF: the directory, then the blocks, each with its bands side by side, so that
+ * one range of bytes has all layers of a place.
  *
  * @param blocks row by row
  */
@@ -214,7 +204,7 @@ export function encodeGranule(
   }
 }
 
-/** @param first where the first block begins */
+/** @param first offset of the first block */
 function fieldsOf(
   { grid, geographic, bands }: GranuleCoverage,
   place: GranuleIndex,
@@ -279,16 +269,11 @@ function bandOf({ pixelType, nodata }: StoredBand): Description['bands'][number]
   return { pixelType, ...(nodata !== undefined && { nodata }) }
 }
 
-/** Whether bytes are the header of the granule of a name. */
 export function isGranuleHeader(name: string, bytes: Buffer): boolean {
   return createHash('sha256').update(bytes).digest('hex') === name
 }
 
-/**
- * Reads the header of a granule.
- *
- * @throws {FileDamaged} where it is of a form that this version does not know
- */
+/** @throws {FileDamaged} for a later format */
 export function decodeHeader(header: Buffer): Granule {
   const text = fieldBytes(header, TAGS.description).subarray(0, -1).toString('latin1')
   const { format, grid, window, bands, sums } = JSON.parse(text) as Description
@@ -307,7 +292,7 @@ export function decodeHeader(header: Buffer): Granule {
   }
 }
 
-/** The place of the block among those of its granule that has a pixel of the grid. */
+/** The index of the block with a pixel of the grid. */
 export function findBlockIndex({ window }: Granule, { row, column }: Pick<Window, 'row' | 'column'>): number {
   const across = Math.ceil(window.width / BLOCK_SIZE)
   return (
@@ -315,7 +300,7 @@ export function findBlockIndex({ window }: Granule, { row, column }: Pick<Window
   )
 }
 
-/** Where the bytes of a block are, and how they are known; null of one without any value. */
+/** Null for a block without any value. */
 export function findBlockRange({ blocks }: Granule, index: number): Omit<Range, 'name'> | null {
   const { offset, lengths, sum } = blocks[index] as BlockPlace
   if (sum === '') return null
@@ -323,11 +308,7 @@ export function findBlockRange({ blocks }: Granule, index: number): Omit<Range, 
   return { offset, length, isWhole: (bytes) => sumOf([bytes]) === sum }
 }
 
-/**
- * Reads the pixels of a block, in the types that their bands are stored in.
- *
- * @param bytes of `findBlockRange`, which are whole
- */
+/** @param bytes of `findBlockRange` */
 export function decodeBlock(
   zstd: Zstd,
   { window: all, bands, blocks }: Granule,
@@ -342,22 +323,14 @@ export function decodeBlock(
     const end = at + (lengths[band] as number)
     const samples = zstd.decompress(bytes.subarray(at, end), bytesOf(type) * BLOCK_SIZE ** 2)
     at = end
-    return withType(cutOff(asPixels(type, samples), type, window), pixelType)
+    const inside = createPixels(type, window.width * window.height)
+    copyWindow(asPixels(type, samples), widen(window), inside, window)
+    return withType(inside, pixelType)
   })
   return { window, pixels }
 }
 
-/** The pixels of a window out of a whole block. */
-function cutOff(block: Pixels, type: PixelType, { width, height }: Window): Pixels {
-  if (width === BLOCK_SIZE && height === BLOCK_SIZE) return block
-  const pixels = createPixels(type, width * height)
-  for (let row = 0; row < height; row++) {
-    pixels.set(block.subarray(row * BLOCK_SIZE, row * BLOCK_SIZE + width), row * width)
-  }
-  return pixels
-}
-
-/** Whether tiles are not to be had: their store is away, or has lost or spoiled them. */
+/** Whether a store is away, or has lost or spoiled a file. */
 export function isUnreadable(error: unknown): boolean {
   return error instanceof StorageUnavailable || error instanceof FileMissing || error instanceof FileDamaged
 }

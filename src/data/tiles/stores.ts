@@ -20,18 +20,17 @@ import {
   type TileStore,
 } from './tile-queries.ts'
 
-/** Parts of granules that are read at the same time, for one look-up. */
+/** Reads of one look-up at the same time. */
 const READS_AT_A_TIME = 16
 
 const TILES_ACROSS_BLOCK = BLOCK_SIZE / TILE_SIZE
 
-/** A store of tiles in files. */
 interface FileTiles extends TileStore {
-  /** How often memory had the part of a file that a tile was cut from, or what says where that is. */
+  /** Headers and blocks from memory. */
   hits(): number
 }
 
-/** Makes the store of tiles in files; the database says which granules a coverage has. */
+/** Tiles in files; the database lists the granules of a coverage. */
 function createFileTiles(source: FailureSources<Kysely<Tables>>, files: RangeReader): FileTiles {
   const granules = createGranuleReader(files)
 
@@ -86,10 +85,8 @@ function findGranulesIn(db: Kysely<Tables>, tiles: TileAddress[]) {
   return findGranules(async (query) => (await query.execute(db)).rows, tiles)
 }
 
-/** What there is where there is no tile. */
 const EMPTY = Buffer.alloc(0)
 
-/** The block that a row or column of tiles is in. */
 function blockOf(tile: number): number {
   return Math.floor(tile / TILES_ACROSS_BLOCK)
 }
@@ -109,13 +106,12 @@ async function tilesIn(
   return tiles.map(({ row, column }) => {
     const left = column * TILE_SIZE - window.column
     const top = row * TILE_SIZE - window.row
-    // A block ends where the grid does, and somebody may ask for what would come after it.
+    // The block may end with the grid.
     if (left >= window.width || top >= window.height) return EMPTY
     return cut(window, pixels, left, top)?.wkb ?? EMPTY
   })
 }
 
-/** Does something for each of many, some at a time. */
 async function eachOf<One>(all: One[], work: (one: One) => Promise<void>): Promise<void> {
   const left = all.values()
   const lane = async () => {
@@ -149,16 +145,11 @@ async function* windowsOf(
   }
 }
 
-/** The stores that releases may have their tiles in: rasters in a table of the database, or files of TILE_STORE. */
+/** Rasters in a table of the database, or files of TILE_STORE. */
 export interface TileStores extends Record<TileStoreName, TileStore> {
   files: FileTiles
 }
 
-/**
- * Makes the stores of a database: one of each is enough for all who read.
- *
- * @param ranges what files are read by; from where they are, where it is left out
- */
 export function createTileStores(
   { files, ...source }: TileSource & Pick<Database, 'readerAtPrimary' | 'files'>,
   ranges: RangeReader | undefined = files && createRangeReader(files),
@@ -169,7 +160,7 @@ export function createTileStores(
   }
 }
 
-/** Where TILE_STORE names no files, and there are releases that are in some. */
+/** For a database with releases in files, and no TILE_STORE. */
 const NO_FILES: FileTiles = {
   hits: () => 0,
   find: notNamed,

@@ -1,9 +1,9 @@
 import * as encoder from '@bokuweb/zstd-wasm'
 import { ZSTDDecoder } from 'zstddec'
 import type { Geotransform, Window } from '#src/raster/grid.ts'
-import type { PixelType } from '#src/raster/pixels.ts'
+import type { Pixels, PixelType } from '#src/raster/pixels.ts'
 
-/** Types of TIFF's fields, by their codes: how many bytes a value takes, and how it is written and read. */
+/** Types of TIFF's fields. */
 const TYPES = {
   ascii: { code: 2, bytes: 1, write: (to: Buffer, value: number, at: number) => to.writeUInt8(value, at) },
   short: { code: 3, bytes: 2, write: (to: Buffer, value: number, at: number) => to.writeUInt16LE(value, at) },
@@ -15,7 +15,6 @@ const TYPES = {
   },
 } as const
 
-/** A field of a directory: its tag, and its values. */
 export interface Field {
   tag: number
   type: keyof typeof TYPES
@@ -27,33 +26,30 @@ const COUNT_BYTES = 2
 const ENTRY_BYTES = 12
 const INLINE_BYTES = 4
 
-/** A text as the values of a field of ASCII. */
 export function ascii(text: string, encoding: 'latin1' | 'utf8' = 'latin1'): number[] {
   return [...Buffer.from(`${text}\0`, encoding)]
 }
 
-/** How many bytes `encodeHeader` makes of the fields of directories, whatever their values are. */
+/** The bytes of `encodeHeader`, whatever the values are. */
 export function countHeaderBytes(...directories: readonly (readonly Field[])[]): number {
   return directories.reduce((sum, fields) => sum + directoryBytesOf(fields), FILE_HEADER_BYTES)
 }
 
-/** Bytes of a directory, and of the values of its fields. */
 function directoryBytesOf(fields: readonly Field[]): number {
   const entries = COUNT_BYTES + fields.length * ENTRY_BYTES + INLINE_BYTES
   return fields.reduce((sum, field) => sum + outsideBytes(field), entries)
 }
 
-/** Bytes of values that have no room in their entry; they begin at even places. */
+/** Bytes of values outside of their entry; they begin at even places. */
 function outsideBytes({ type, values }: Field): number {
   const bytes = values.length * TYPES[type].bytes
   return bytes <= INLINE_BYTES ? 0 : bytes + (bytes % 2)
 }
 
 /**
- * Encodes what a little-endian TIFF begins with: behind the magic number the directories of its images one after the
- * other, each with the values of its fields.
+ * Encodes the begin of a little-endian TIFF: the magic number, and the directories with their values.
  *
- * @param directories each in the order of the tags of its fields
+ * @param directories with fields in the order of their tags
  */
 export function encodeHeader(...directories: readonly (readonly Field[])[]): Buffer {
   const header = Buffer.alloc(countHeaderBytes(...directories))
@@ -70,7 +66,7 @@ export function encodeHeader(...directories: readonly (readonly Field[])[]): Buf
   return header
 }
 
-/** @param next where the next directory begins; 0 after the last */
+/** @param next offset of the next directory; 0 after the last */
 function writeDirectory(header: Buffer, start: number, fields: readonly Field[], next: number): void {
   header.writeUInt16LE(fields.length, start)
   let entry = start + COUNT_BYTES
@@ -92,7 +88,7 @@ function writeDirectory(header: Buffer, start: number, fields: readonly Field[],
   header.writeUInt32LE(next, entry)
 }
 
-/** Reads a field of what `encodeHeader` has made: the bytes of its values. */
+/** The values of a field of `encodeHeader`. */
 export function fieldBytes(header: Buffer, tag: number): Buffer {
   const count = header.readUInt16LE(FILE_HEADER_BYTES)
   for (let index = 0; index < count; index++) {
@@ -107,19 +103,18 @@ export function fieldBytes(header: Buffer, tag: number): Buffer {
   throw new RangeError(`there is no field ${tag}`)
 }
 
-/** The numbers of a field of longs. */
 export function readLongs(header: Buffer, tag: number): number[] {
   const bytes = fieldBytes(header, tag)
   return Array.from({ length: bytes.length / TYPES.long.bytes }, (_, index) => bytes.readUInt32LE(index * 4))
 }
 
-/** How TIFF names a type of samples: whole numbers without a sign, with one, or floats. */
+/** Unsigned, signed, or floats. */
 export function encodeSampleFormat(type: PixelType): number {
   if (type.endsWith('F')) return 3
   return type.endsWith('SI') ? 2 : 1
 }
 
-/** From pixels of a window to the CRS, as a matrix: it also has rows that run south to north. */
+/** A matrix from pixels of a window to the CRS, which also has rows from south to north. */
 export function encodeTransformation(
   { originX, originY, pixelWidth, pixelHeight }: Geotransform,
   { column, row }: Pick<Window, 'column' | 'row'>,
@@ -128,13 +123,27 @@ export function encodeTransformation(
   return [pixelWidth, 0, 0, x, 0, pixelHeight, 0, y, 0, 0, 0, 0, 0, 0, 0, 1]
 }
 
-/** The ids that the EPSG gives; what was added to PostGIS has others. */
+/** Copies the pixels that two windows of a grid have in common. */
+export function copyWindow(from: Pixels, window: Window, to: Pixels, target: Window): void {
+  const left = Math.max(window.column, target.column)
+  const right = Math.min(window.column + window.width, target.column + target.width)
+  const bottom = Math.min(window.row + window.height, target.row + target.height)
+  for (let row = Math.max(window.row, target.row); row < bottom; row++) {
+    const start = (row - window.row) * window.width - window.column
+    to.set(
+      from.subarray(start + left, start + right),
+      (row - target.row) * target.width + left - target.column,
+    )
+  }
+}
+
+/** Greater ids are not of EPSG. */
 const LARGEST_EPSG = 32_766
 
 const GEO_KEYS = { modelType: 1024, rasterType: 1025, geographicCrs: 2048, projectedCrs: 3072 }
 const PIXEL_IS_AREA = 1
 
-/** The keys by which GeoTIFF names a CRS: by its code of the EPSG, where it has one. */
+/** Names a CRS by its code of EPSG, if any. */
 export function encodeGeoKeys(srid: number, geographic: boolean): number[] {
   const keys = [
     [GEO_KEYS.modelType, geographic ? 2 : 1],
@@ -144,29 +153,26 @@ export function encodeGeoKeys(srid: number, geographic: boolean): number[] {
   return [1, 1, 0, keys.length, ...keys.flatMap(([key, value]) => [key, 0, 1, value])]
 }
 
-/** Faster levels make files of digits a tenth larger, slower ones hardly smaller. */
+/** Faster levels make files a tenth larger, slower ones hardly smaller. */
 const LEVEL = 3
 
-/** Compresses and decompresses by Zstandard, which zlib has in no version of Node 20. */
+/** Zstandard, which Node 20 has not. */
 export interface Zstd {
-  /** @throws {Error} where what comes of it is not what was given */
+  /** Decompresses the result as a check. */
   compress(bytes: Uint8Array): Uint8Array
-  /**
-   * @param size of what was compressed
-   * @throws {Error} where it is something else
-   */
+  /** @param size of the result; another one is an error */
   decompress(bytes: Uint8Array, size: number): Uint8Array
 }
 
 let loading: Promise<Zstd> | undefined
 
-/** Loads what compresses, once in a process: a library that is made anew spoils what the first one has in hand. */
+/** Once in a process: a second instance of the library spoils the first one. */
 export function loadZstd(): Promise<Zstd> {
   loading ??= load()
   return loading
 }
 
-/** Two libraries, one of which holds the other to its word: that one alone compresses, and decompresses more slowly. */
+/** Two libraries: one alone compresses, the other decompresses faster and checks it. */
 async function load(): Promise<Zstd> {
   const decoder = new ZSTDDecoder()
   await Promise.all([encoder.init(), decoder.init()])

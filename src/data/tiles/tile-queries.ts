@@ -10,7 +10,6 @@ import { formatArray } from '../sql.ts'
 import type { Tables } from '../tables.ts'
 import { type EncodedGranule, GRANULE_SIZE } from './granule.ts'
 
-/** A tile of a coverage. */
 export interface TileAddress {
   coverageId: number
   row: number
@@ -24,32 +23,26 @@ export interface StoredTile {
   wkb: Buffer
 }
 
-/** Some of the pixels of a coverage. */
 export interface StoredWindow extends DecodedTile {
   /** Its column and row are multiples of the tile size. */
   window: Window
 }
 
-/** Where the pixels of coverages are kept. A tile is the same from each store, byte for byte. */
+/** A tile is the same from each store, byte for byte. */
 export interface TileStore {
   /**
-   * Tiles as well-known binary, in the order asked for: empty where there is none, null where the coverage has been
-   * deleted or moved to another store. An error is the answer to its tile alone.
+   * Tiles as well-known binary, in order: empty where there is none, null where the coverage has been deleted or moved. An
+   * error is for its tile alone.
    */
   find(tiles: TileAddress[]): Promise<(Buffer | Error | null)[]>
-  /**
-   * Tiles of a coverage, for a computation; those without any value are not there, and neither are those of a coverage
-   * that has been deleted or moved.
-   */
+  /** For a computation: without empty tiles, and without those of a deleted or moved coverage. */
   read(reads: Reads, coverageId: number, tiles: Omit<TileAddress, 'coverageId'>[]): Promise<StoredTile[]>
-  /** All pixels of a coverage that may have values; none of them is above one that came before. */
+  /** All pixels that may have values, from the top. */
   windows(coverageId: number): AsyncIterable<StoredWindow>
 }
 
-/** What of a database the table of tiles is read by. */
 export type TileSource = Pick<Database, 'reader' | 'beginReading' | 'beginReadingAtPrimary'>
 
-/** Makes the store of the table of tiles. */
 export function createPostgisTiles({ reader, beginReading, beginReadingAtPrimary }: TileSource): TileStore {
   const begin = { reader: beginReading, readerAtPrimary: beginReadingAtPrimary }
   return {
@@ -59,7 +52,6 @@ export function createPostgisTiles({ reader, beginReading, beginReadingAtPrimary
   }
 }
 
-/** Tiles as well-known binary; empty where there is none, null where the coverage has been deleted. */
 async function findTiles(begin: () => Reading, tiles: TileAddress[]): Promise<(Buffer | null)[]> {
   const column = (of: (tile: TileAddress) => number) => formatArray(tiles.map(of))
   const rows = await copyOutFrom(
@@ -98,7 +90,7 @@ async function readTiles(
   })
 }
 
-/** Tiles that are read with one statement, where all are. */
+/** Tiles of a statement. */
 const TILES_A_CHUNK = 512
 
 async function* windowsOf(db: Kysely<Tables>, coverageId: number): AsyncGenerator<StoredWindow> {
@@ -113,7 +105,6 @@ async function* windowsOf(db: Kysely<Tables>, coverageId: number): AsyncGenerato
   }
 }
 
-/** The next tiles of a coverage, row by row. */
 async function tilesAfter(
   db: Kysely<Tables>,
   coverageId: number,
@@ -129,16 +120,12 @@ async function tilesAfter(
   return rows
 }
 
-/** The row of a granule. */
 export interface GranuleFile {
   name: string
   headerBytes: number
 }
 
-/**
- * The granules that tiles are in, in their order: undefined where none of the pixels there has a value, null where the
- * coverage has been deleted or moved to another store.
- */
+/** The granules of tiles, in order: undefined without any value, null where the coverage has been deleted or moved. */
 export async function findGranules(
   ask: Ask,
   tiles: TileAddress[],
@@ -169,7 +156,7 @@ export async function findGranules(
   })
 }
 
-/** The granules of a coverage in a row of them, from left to right. */
+/** A row of granules, from left to right. */
 export async function listGranules(
   db: Kysely<Tables>,
   coverageId: number,
@@ -184,7 +171,7 @@ export async function listGranules(
     .execute()
 }
 
-/** The rows of granules that a coverage has, from the top. */
+/** From the top. */
 export async function listGranuleRows(db: Kysely<Tables>, coverageId: number): Promise<number[]> {
   const rows = await db
     .selectFrom('granule')
@@ -196,7 +183,6 @@ export async function listGranuleRows(db: Kysely<Tables>, coverageId: number): P
   return rows.map(({ row }) => row)
 }
 
-/** Notes that a granule has been stored; one that was noted before is replaced. */
 export async function keepGranule(
   db: Kysely<Tables>,
   coverageId: number,

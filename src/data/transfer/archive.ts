@@ -14,11 +14,10 @@ import type { Tables } from '../tables.ts'
 const LINE_FEED = 0x0a
 
 /**
- * The lines of a stream of bytes, without their ends. Only a line feed ends one: what else Unicode calls a line
- * separator may stand inside.
+ * Yields the lines of a stream. Other line separators of Unicode may stand inside.
  *
- * @param longest bytes of a line, by its number and its first character: a stream without any end of a line is not gathered
- * @throws {RangeError} at a line that is too long
+ * @param longest bytes of a line, by its number and its first character
+ * @throws {RangeError} at a longer line
  */
 async function* linesOf(
   stream: AsyncIterable<Buffer>,
@@ -45,16 +44,15 @@ async function* linesOf(
   if (length > 0) yield Buffer.concat(pieces).toString('utf8')
 }
 
-/** How many rows a table has, and a sum over what stands in them, whatever their order. */
+/** The number of rows of a table, and a sum of their content in any order. */
 export interface Digest {
   rows: number
   sum: string
 }
 
-/** 60 bits of each row's SHA-256 are added up: what a bigint holds in any database. */
+/** Hexadecimal digits of each SHA-256 in the sum: a bigint of any database holds them. */
 const HEX_DIGITS = 15
 
-/** Adds up rows, each as text. */
 export class RowDigest {
   #rows = 0
   #sum = 0n
@@ -69,7 +67,7 @@ export class RowDigest {
   }
 }
 
-/** The same of a table, computed where it is. */
+/** As `RowDigest` of the rows of a table as text. */
 export async function computeDigest(db: Kysely<Tables>, table: string): Promise<Digest> {
   const { rows } = await sql<Digest>`
     select
@@ -85,19 +83,19 @@ export async function computeDigest(db: Kysely<Tables>, table: string): Promise<
   return rows[0] as Digest
 }
 
-/** A table as it is exported: as a whole, whatever partitions it may have. */
+/** A table with all of its partitions. */
 export interface Relation {
   name: string
-  /** In the order in which a row as text has them. */
+  /** In the order of a row as text. */
   columns: string[]
-  /** Those of them that are computed from the others, and cannot be written. */
+  /** Computed columns, which cannot be written. */
   generated: string[]
 }
 
-/** Says itself what a database has of the schema: each makes its own. */
+/** Each database makes its own. */
 const APPLIED_SCRIPTS: keyof Tables = 'applied_script'
 
-/** The exported tables come from the schema itself: a new table cannot be forgotten. */
+/** From the schema itself: a new table cannot be forgotten. */
 export async function listRelations(db: Kysely<Tables>): Promise<Relation[]> {
   const { rows } = await sql<Relation>`
     select
@@ -115,55 +113,34 @@ export async function listRelations(db: Kysely<Tables>): Promise<Relation[]> {
   return rows
 }
 
-/** The bytes that tables take, by their names. */
-export async function listSizes(db: Kysely<Tables>, relations: Relation[]): Promise<Map<string, number>> {
-  const { rows } = await sql<{ name: string; bytes: number }>`
-    select
-      name,
-      coalesce(
-        (select sum(pg_table_size(relid)) from pg_partition_tree(name::regclass)),
-        pg_table_size(name::regclass)
-      )::float8 as bytes
-    from unnest(${relations.map(({ name }) => name)}::text[]) as relation (name)`.execute(db)
-  return new Map(rows.map(({ name, bytes }) => [name, bytes]))
-}
-
-/** Where a sequence stands. */
 export interface SequenceState {
   name: string
-  /** As text: it may be larger than what a number holds exactly. */
+  /** It may be too large for a number. */
   value: string
   called: boolean
 }
 
 export async function readSequences(db: Kysely<Tables>): Promise<SequenceState[]> {
-  const { rows: names } = await sql<{ name: string }>`
-    select relname as name from pg_class
-    where relkind = 'S' and relnamespace = current_schema()::regnamespace and ${isOurs('pg_class')}
-    order by relname`.execute(db)
-  const states: SequenceState[] = []
-  for (const { name } of names) {
-    const { rows } = await sql<SequenceState>`
-      select ${name} as name, last_value::text as value, is_called as called from ${sql.table(name)}`.execute(
-      db,
-    )
-    states.push(...rows)
-  }
-  return states
+  const { rows } = await sql<SequenceState>`
+    select sequencename as name, coalesce(last_value, start_value)::text as value, last_value is not null as called
+    from pg_sequences
+    join pg_class on pg_class.oid = format('%I.%I', schemaname, sequencename)::regclass
+    where schemaname = current_schema() and ${isOurs('pg_class')}
+    order by sequencename`.execute(db)
+  return rows
 }
 
 export async function setSequence(db: Kysely<Tables>, { name, value, called }: SequenceState): Promise<void> {
   await sql`select setval(quote_ident(${name})::regclass, ${value}::bigint, ${called})`.execute(db)
 }
 
-/** A foreign key, and how it is made. */
 export interface ForeignKey {
   table: string
   name: string
   definition: string
 }
 
-/** Foreign keys of the tables; those that partitions inherit go and come with them. */
+/** Without the foreign keys that partitions inherit. */
 export async function listForeignKeys(db: Kysely<Tables>): Promise<ForeignKey[]> {
   const { rows } = await sql<ForeignKey>`
     select relname as "table", conname as name, pg_get_constraintdef(pg_constraint.oid) as definition
@@ -175,7 +152,7 @@ export async function listForeignKeys(db: Kysely<Tables>): Promise<ForeignKey[]>
   return rows
 }
 
-/** Rows are written as text in the same way wherever they are read: times, doubles and bytes. */
+/** Fixes the text of times, doubles and bytes. */
 export async function settleText(db: Kysely<Tables>): Promise<void> {
   await sql`
     select
@@ -186,37 +163,35 @@ export async function settleText(db: Kysely<Tables>): Promise<void> {
       set_config('bytea_output', 'hex', true)`.execute(db)
 }
 
-/** What an archive begins with. */
 export interface ArchiveHead {
   format: typeof ARCHIVE_FORMAT
-  /** Of the service that wrote it. */
+  /** Version of the service. */
   service: string
-  /** The migrations that its schema was made by, in order. */
   migrations: { name: string; checksum: string }[]
-  /** What has been added to the CRSs of PostGIS; older versions added none. */
+  /** Added to those of PostGIS. */
   crs?: Awaited<ReturnType<typeof listAddedCrs>>
 }
 
-/** What an archive consists of after that: each table with its rows, then where the sequences stand. */
+/** After the head come the tables with their rows, then the sequences. */
 export type ArchivePart =
   | { table: Omit<Relation, 'generated'> }
   | { row: string }
   | { tableEnd: Digest }
   | { end: SequenceState[] }
 
-/** A later form gets another name, so that this version does not take it for its own. */
+/** A later format gets another name. */
 export const ARCHIVE_FORMAT = 'agro export 1'
 
 const MEBIBYTE = 1024 * 1024
 
-/** Bytes of a row: an area of as many positions as are loaded takes a quarter of them. */
+/** Bytes of a row: the largest area takes a quarter of them. */
 const LONGEST_ROW = 64 * MEBIBYTE
 
-/** Bytes of all else, which is parsed before its content is looked at. */
+/** Bytes of other lines, which are parsed before any check. */
 const LONGEST_PART = MEBIBYTE
 
 /**
- * Writes a file that nobody else may read: lines of JSON, compressed by gzip. Nothing is left of it after a failure.
+ * Writes a private file: lines of JSON, compressed by gzip. A failure leaves nothing.
  *
  * @throws {OperatorError} where the file is there already, or cannot be written
  */
@@ -239,11 +214,7 @@ export async function writeArchive(path: string, lines: AsyncIterable<string>): 
   }
 }
 
-/**
- * A line for each thing; a row is a string, all else an object.
- *
- * @throws {OperatorError} where a row is so long that no import would take it
- */
+/** A row is a string, any other part an object. A row that no import would take is an error. */
 export function formatLine(part: ArchiveHead | ArchivePart): string {
   const line = `${JSON.stringify('row' in part ? part.row : part)}\n`
   if (Buffer.byteLength(line) <= LONGEST_ROW) return line
@@ -251,7 +222,7 @@ export function formatLine(part: ArchiveHead | ArchivePart): string {
 }
 
 /**
- * Reads an archive part by part; `read` says which part of the file has been read, from 0 to 1.
+ * Reads an archive; `read` gives the share of the file so far.
  *
  * @throws {OperatorError} where the file cannot be read, is no archive, or is not whole
  */
@@ -281,7 +252,6 @@ async function* partsOf(path: string, values: AsyncGenerator<unknown>): AsyncGen
 
 async function* valuesOf(path: string, source: ReadStream): AsyncGenerator<unknown> {
   const unpacked = createGunzip()
-  // What fails there fails here, where it is read.
   source.on('error', (error) => unpacked.destroy(error))
   try {
     for await (const line of linesOf(source.pipe(unpacked), longestLine)) yield JSON.parse(line)

@@ -14,25 +14,21 @@ import {
   formatLine,
   listForeignKeys,
   listRelations,
-  listSizes,
   openTransferArchive,
   type Relation,
-  RowDigest,
   readSequences,
-  type SequenceState,
   setSequence,
   settleText,
   writeArchive,
 } from './archive.ts'
 
-/** Of the tables by their names. */
+/** By table. */
 type Digests = Record<string, Digest>
 
 /**
- * Writes all rows of all tables into a file, as they were at one moment; others may write meanwhile. Rows are read
- * some at a time.
+ * Writes all rows of all tables into a file, as of one moment; others may write meanwhile.
  *
- * @param progress is told which part is written, from 0 to 1
+ * @param progress receives the share of written tables
  * @throws {OperatorError} where the file is there already, or cannot be written
  */
 export async function exportDatabase(
@@ -58,38 +54,27 @@ async function* archiveLines(
   progress: (part: number) => void,
 ): AsyncGenerator<string> {
   const relations = await listRelations(trx)
-  // A migration waits until this is done, as it does for pg_dump.
+  // A migration waits for it, as for pg_dump.
   await sql`lock table ${sql.join(relations.map(({ name }) => sql.table(name)))} in access share mode`.execute(
     trx,
   )
-  const sizes = await listSizes(trx, relations)
-  const all = [...sizes.values()].reduce((sum, size) => sum + size, 0)
   let done = 0
   yield formatLine(await headOf(trx))
   for (const { name, columns } of relations) {
     yield formatLine({ table: { name, columns } })
-    const size = sizes.get(name) ?? 0
-    const count = await countRows(trx, name)
-    const digest = new RowDigest()
+    const digest = await computeDigest(trx, name)
     let rows = 0
-    for await (const row of rowsOf(trx, name)) {
-      digest.add(row)
+    for await (const row of readRows(trx, name)) {
       yield formatLine({ row })
-      progress((done + (size * ++rows) / count) / all)
+      progress((done + ++rows / digest.rows) / relations.length)
     }
-    done += size
-    digests[name] = digest.end()
-    yield formatLine({ tableEnd: digest.end() })
+    progress(++done / relations.length)
+    digests[name] = digest
+    yield formatLine({ tableEnd: digest })
   }
   yield formatLine({ end: await readSequences(trx) })
 }
 
-async function countRows(trx: Transaction<Tables>, name: string): Promise<number> {
-  const { rows } = await sql<{ count: number }>`select count(*) as count from ${sql.table(name)}`.execute(trx)
-  return rows[0]?.count as number
-}
-
-/** What the schema of a database was made by. */
 async function readMigrations(db: Kysely<Tables>): Promise<ArchiveHead['migrations']> {
   return db
     .selectFrom('applied_script')
@@ -108,16 +93,16 @@ async function headOf(trx: Transaction<Tables>): Promise<ArchiveHead> {
   }
 }
 
-/** Rows are read in portions of about this many characters. */
+/** Characters of the rows that are read at once, about. */
 const PORTION = 1024 * 1024
 const FIRST_ROWS = 8
 const MOST_ROWS = 1000
 
 /**
- * The rows of a table, each as text. How many are read at once goes by the longest one so far: a row may be a name
- * or the outline of a country. COPY would be read as a whole into memory on the embedded database.
+ * Yields the rows of a table as text. Their number at once goes by the longest one so far, such as the outline of a country.
+ * The embedded database would hold all of a COPY in memory.
  */
-async function* rowsOf(trx: Transaction<Tables>, name: string): AsyncGenerator<string> {
+async function* readRows(trx: Transaction<Tables>, name: string): AsyncGenerator<string> {
   await sql`declare exported no scroll cursor for select entry::text as text from ${sql.table(name)} as entry`.execute(
     trx,
   )
@@ -135,7 +120,7 @@ async function* rowsOf(trx: Transaction<Tables>, name: string): AsyncGenerator<s
   await sql`close exported`.execute(trx)
 }
 
-/** In what a new schema has rows: those of the file take their place. */
+/** Tables with rows in a new schema, which the file replaces. */
 const REFERENCE: (keyof Tables)[] = [
   'country_alias',
   'crop_alias',
@@ -147,14 +132,12 @@ const REFERENCE: (keyof Tables)[] = [
   'history_removal',
 ]
 
-/** Makes what shows how far a phase of an import is. */
-type ShowPhase = (phase: 'importing' | 'linking' | 'comparing') => (part: number) => void
+/** Shows the share of a phase that is done. */
+type ShowPhase = (phase: 'importing' | 'comparing' | 'linking') => (part: number) => void
 
 /**
- * Reads what {@link exportDatabase} has written into a database whose schema is new, all or nothing, and compares
- * what is in it then with what was exported.
+ * Imports a file of {@link exportDatabase} into a new schema, all or nothing, and compares the tables with those of before.
  *
- * @param show has each phase of it shown: is called with which part of it is done, from 0 to 1
  * @throws {OperatorError} where the file is not whole, is of another schema, or the database is not empty
  */
 export async function importDatabase(
@@ -183,8 +166,8 @@ async function importInto(trx: Transaction<Tables>, path: string, show: ShowPhas
     const byName = new Map(relations.map((relation) => [relation.name, relation]))
     const importing = show('importing')
     const digests = await fill(trx, byName, parts, () => importing(read()))
-    await fasten(trx, relations, foreignKeys, show('linking'))
     await verify(trx, relations, digests, show('comparing'))
+    await fasten(trx, relations, foreignKeys, show('linking'))
     return digests
   } finally {
     await parts.return(undefined)
@@ -217,10 +200,7 @@ async function refuseContent(trx: Transaction<Tables>, relations: Relation[]): P
   }
 }
 
-/**
- * Rows come table by table, and refer to others that are not there yet; and triggers would count and change what has
- * been counted and changed before. Both need the owner of the tables, and no superuser.
- */
+/** Drops foreign keys, since rows come before those that they refer to, and disables triggers, which would run again. */
 async function loosen(
   trx: Transaction<Tables>,
   relations: Relation[],
@@ -236,7 +216,7 @@ async function loosen(
     await sql`alter table ${sql.table(name)} disable trigger user`.execute(trx)
 }
 
-/** Foreign keys are made anew, which checks all rows. */
+/** Creates the foreign keys anew, which checks all rows. */
 async function fasten(
   trx: Transaction<Tables>,
   relations: Relation[],
@@ -252,7 +232,7 @@ async function fasten(
   }
 }
 
-/** It has a partition for each month, and items may be of some that this database has not come to. */
+/** It has a partition a month, and this database may lack some. */
 const ITEMS: keyof Tables = 'history_item'
 
 async function createMonths(trx: Transaction<Tables>, rows: string[]): Promise<void> {
@@ -269,7 +249,6 @@ async function fill(
 ): Promise<Digests> {
   const digests: Digests = {}
   let relation: Relation | undefined
-  let digest = new RowDigest()
   let rows: string[] = []
   let size = 0
 
@@ -285,18 +264,16 @@ async function fill(
 
   for await (const part of parts) {
     if ('row' in part) {
-      digest.add(part.row)
       rows.push(part.row)
       size += part.row.length
       if (size >= PORTION) await flush()
     } else if ('table' in part) {
       relation = sameRelation(relations.get(part.table.name), part.table)
-      digest = new RowDigest()
     } else if ('tableEnd' in part) {
       await flush()
-      if (relation) digests[relation.name] = sameDigest(relation.name, part.tableEnd, digest.end())
+      if (relation) digests[relation.name] = part.tableEnd
     } else {
-      await setSequences(trx, part.end)
+      for (const sequence of part.end) await setSequence(trx, sequence)
     }
   }
   return digests
@@ -309,14 +286,14 @@ function sameRelation(ours: Relation | undefined, { name, columns }: Omit<Relati
   )
 }
 
-function sameDigest(table: string, expected: Digest, found: Digest): Digest {
-  if (expected.rows === found.rows && expected.sum === found.sum) return found
+function requireSame(table: string, expected: Digest, found: Digest): void {
+  if (expected.rows === found.rows && expected.sum === found.sum) return
   throw new OperatorError(
     `Of the table ${table}, ${found.rows} rows were read that are not the ${expected.rows} that were exported.`,
   )
 }
 
-/** Rows of a type of the table's own are taken apart by the database, by the same rules by which it wrote them. */
+/** The database takes the text of a row apart by its own rules. */
 async function insert(
   trx: Transaction<Tables>,
   { name, columns, generated }: Relation,
@@ -330,24 +307,16 @@ async function insert(
     select ${written} from unnest(${rows}::${sql.table(name)}[])`.execute(trx)
 }
 
-async function setSequences(trx: Transaction<Tables>, sequences: SequenceState[]): Promise<void> {
-  for (const sequence of sequences) await setSequence(trx, sequence)
-}
-
-/** Asks the database what it has now: what went over the wire proves nothing about that. */
+/** Compares the tables with those of the export. */
 async function verify(
   trx: Transaction<Tables>,
   relations: Relation[],
   digests: Digests,
   progress: (part: number) => void,
 ): Promise<void> {
-  const none = new RowDigest().end()
-  const sizes = await listSizes(trx, relations)
-  const all = [...sizes.values()].reduce((sum, size) => sum + size, 0)
-  let done = 0
-  for (const { name } of relations) {
-    sameDigest(name, digests[name] ?? none, await computeDigest(trx, name))
-    done += sizes.get(name) ?? 0
-    progress(done / all)
+  const none = { rows: 0, sum: '0' }
+  for (const [index, { name }] of relations.entries()) {
+    requireSame(name, digests[name] ?? none, await computeDigest(trx, name))
+    progress((index + 1) / relations.length)
   }
 }

@@ -6,13 +6,12 @@ import type { Static } from 'typebox'
 import { GeoTiff, ref } from '#schemas/common.ts'
 import { GeotiffParams } from '#schemas/map.ts'
 import type { Products } from '#schemas/products/define.ts'
-import { createMadeFiles, type MadeFile, type OpenMadeFile } from '#src/data/files/made-files.ts'
+import { createMadeFiles, type OpenMadeFile, type WrittenFile } from '#src/data/files/made-files.ts'
 import {
   downloadBytesOf,
   type GeotiffLayer,
   isOffered,
   type LayerWindow,
-  type WrittenGeotiff,
   writeGeotiff,
 } from '#src/data/tiles/geotiff-writer.ts'
 import { chooseSampleType } from '#src/data/tiles/granule.ts'
@@ -37,12 +36,12 @@ import { type MapSubject, type Maps, notPublished } from './maps.ts'
  * @throws {ApiError} OVERLOADED where not all were there: they may be on their way to another store, or to a replica
  */
 async function writeLayerFile(
-  path: string,
+  folder: string,
   { tiles: stores, products }: App,
   release: PublishedRelease,
   layer: Layer,
   pause: () => Promise<void>,
-): Promise<WrittenGeotiff> {
+): Promise<WrittenFile> {
   const { coverage, band, pixelType } = layer
   const windows = stores[coverage.store].windows(coverage.id)[Symbol.asyncIterator]()
   const first = await windows.next()
@@ -62,9 +61,10 @@ async function writeLayerFile(
     }
   }
   const described = { ...describeLayer(products, release, layer), type, nodata }
-  const written = await writeGeotiff(path, described, ofBand(), pause)
-  if (valid !== layer.validCount) throw overloaded()
-  return written
+  const written = await writeGeotiff(folder, described, ofBand(), pause)
+  if (valid === layer.validCount) return written
+  await written.handle.close()
+  throw overloaded()
 }
 
 function describeLayer(
@@ -109,7 +109,8 @@ const DISK_FAILURES = ['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'ENOENT',
 
 /** Makes layers as GeoTIFF at the first request, and keeps them for a while. */
 function createGeotiffs(app: App, maps: Maps) {
-  const files = createMadeFiles(app.config.DOWNLOAD_CACHE_DIR || tmpdir(), downloadBytesOf(app.config))
+  const folder = app.config.DOWNLOAD_CACHE_DIR || tmpdir()
+  const files = createMadeFiles(downloadBytesOf(app.config))
   const queue = createLimiter({ running: 1, waiting: MOST_WAITING }, overloaded)
   const closing = new AbortController()
   app.addHook('onClose', async () => {
@@ -118,18 +119,18 @@ function createGeotiffs(app: App, maps: Maps) {
   })
   const pause = () => app.turns.next(sharedWork('geotiff'), closing.signal)
 
-  async function write(path: string, { release, layer }: MapSubject): Promise<MadeFile> {
+  async function write({ release, layer }: MapSubject): Promise<WrittenFile> {
     // The file before it counts by then.
     await setImmediate()
     if (files.isFull()) throw overloaded()
     // As it is now: its tiles may have been moved to another store.
     const layers = await maps.readLayers(release)
     const current = layers.find(({ number }) => number === layer.number) as Layer
-    return writeLayerFile(path, app, release, current, pause)
+    return writeLayerFile(folder, app, release, current, pause)
   }
 
   async function make(subject: MapSubject, clientKey: ClientKey): Promise<void> {
-    const making = files.make(keyOf(subject), (path) => queue.run(clientKey, () => write(path, subject)))
+    const making = files.make(keyOf(subject), () => queue.run(clientKey, () => write(subject)))
     try {
       // The making goes on.
       await new TimeBudget(WAIT_MS).wait(() => making, stillMaking)
@@ -155,10 +156,10 @@ function createGeotiffs(app: App, maps: Maps) {
         const sentence = `Layer ${layer.number} of ${release.code} is too large for a file of this service.`
         throw new ApiError('NOT_FOUND', sentence)
       }
-      const stored = await files.open(keyOf(subject))
+      const stored = files.open(keyOf(subject))
       if (stored) return stored
       await make(subject, clientKey)
-      const file = await files.open(keyOf(subject))
+      const file = files.open(keyOf(subject))
       // Others have made room for theirs.
       if (!file) throw overloaded()
       return file
@@ -258,7 +259,7 @@ export function geotiffRoute(app: App, maps: Maps): void {
       const open = () => geotiffs.open(subject, clientKeyOf(request))
       const file = await readExisting(open, notPublished(subject.release.code))
       if (allowCaching(request, reply, tagOf(file))) {
-        await file.handle.close()
+        file.close()
         return reply.code(304).send()
       }
       return send(request, reply, file, fileNameOf(subject))
@@ -282,12 +283,12 @@ async function send(
   file: OpenMadeFile,
   name: string,
 ): Promise<FastifyReply> {
-  const { bytes, handle } = file
+  const { bytes } = file
   const { range: asked, 'if-range': ifRange } = request.headers
   const isAsked = request.method === 'GET' && isRangeCurrent(ifRange as string | undefined, tagOf(file))
   const range = readByteRange(isAsked ? asked : undefined, bytes)
   if (range === 'unsatisfiable') {
-    await handle.close()
+    file.close()
     const sentence = `The file has ${bytes} bytes, and none of those that Range names.`
     throw new ApiError('RANGE_NOT_SATISFIABLE', sentence).withHeader('content-range', `bytes */${bytes}`)
   }
@@ -299,9 +300,9 @@ async function send(
   })
   if (range) reply.code(206).header('content-range', `bytes ${first}-${last}/${bytes}`)
   if (request.method === 'HEAD') {
-    await handle.close()
+    file.close()
     // Fastify would read a stream to its end, unseen.
     return reply.send(Readable.from([]))
   }
-  return reply.send(handle.createReadStream({ start: first, end: last }))
+  return reply.send(file.stream(first, last))
 }
