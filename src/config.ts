@@ -4,7 +4,6 @@ import { envSchema } from 'env-schema'
 import { type Static, Type } from 'typebox'
 import { OperatorError } from './errors.ts'
 import { splitList } from './lib/collections.ts'
-import { LOG_LEVELS, type LogLevel, type LogModule, moduleAndLevel } from './lib/log-levels.ts'
 import { findNearest } from './lib/names.ts'
 import { isAddressOrRange, isHost } from './lib/network.ts'
 import { formatError, readErrorCode } from './lib/promises.ts'
@@ -98,8 +97,7 @@ const Environment = Type.Object({
   METRICS_HOST: Type.String({ minLength: 1, default: '127.0.0.1' }),
   BASE_PATH: Type.String({ pattern: BASE_PATH_PATTERN, examples: ['/advisory'], default: '' }),
   PUBLIC_URL: Type.Optional(Type.String()),
-  LOG_LEVEL: Type.Enum(LOG_LEVELS, { default: 'warn' }),
-  LOG_MODULES: Type.String({ default: '' }),
+  LOG_LEVEL: Type.Enum(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'], { default: 'warn' }),
   LOG_FORMAT: Type.Enum(['text', 'json'], { default: 'text' }),
   ACCESS_LOG: Type.Boolean({ default: false }),
   DEMO_DATA: Type.Optional(Type.Boolean()),
@@ -162,15 +160,10 @@ const Environment = Type.Object({
 type Settings = Static<typeof Environment>
 
 /** The settings of a process; the table in docs/operations.md says what each one does. */
-export type Config = Omit<
-  Settings,
-  'DEMO_DATA' | 'WORKERS' | 'LOG_MODULES' | 'TRUSTED_PROXIES' | 'CORS_ORIGINS'
-> & {
+export type Config = Omit<Settings, 'DEMO_DATA' | 'WORKERS' | 'TRUSTED_PROXIES' | 'CORS_ORIGINS'> & {
   DEMO_DATA: boolean
   /** How many processes answer; with 1 it is this one. */
   WORKERS: number
-  /** The levels of modules that differ from LOG_LEVEL. */
-  LOG_MODULES: Partial<Record<LogModule, LogLevel>>
   /** Addresses and CIDR ranges; none is trusted when empty. */
   TRUSTED_PROXIES: string[]
   /** Origins such as `https://app.example.org`, or `*` alone. */
@@ -222,7 +215,6 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
       ...settings,
       DEMO_DATA: settings.DEMO_DATA ?? settings.DATABASE_URL === undefined,
       WORKERS: workersOf(settings),
-      LOG_MODULES: Object.fromEntries(splitList(settings.LOG_MODULES).map(moduleAndLevel)),
       TRUSTED_PROXIES: splitList(settings.TRUSTED_PROXIES).map(addressOrRange),
       CORS_ORIGINS: splitList(settings.CORS_ORIGINS).map(originOrAll),
     }

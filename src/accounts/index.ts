@@ -7,7 +7,7 @@ import { deleteOldRecords, insertRecord } from '#src/data/audit-queries.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { loadSecrets } from '#src/http/access-tokens.ts'
 import { createAccountSeal, renewWhenReady } from '#src/http/account-seal.ts'
-import { type App, createModuleLog } from '#src/http/app.ts'
+import type { App } from '#src/http/app.ts'
 import { observeQueue } from '#src/http/metrics/metrics.ts'
 import type { AuditRecords } from '#src/http/plugins/audit.ts'
 import type { Accounts, Caller } from '#src/http/plugins/authentication.ts'
@@ -44,7 +44,7 @@ export async function auth(app: App): Promise<void> {
   for (const schema of [...authSchemas, ...sessionSchemas, ...twoFactorSchemas]) app.addSchema(schema)
   const { config, database } = app
   const db = database.writer
-  const log = createModuleLog(app, 'auth')
+  const log = app.log.child({ module: 'auth' })
   const throttle = createThrottle(db)
   const { run: inTurn, state } = createThrottledQueue(throttle)
   observeQueue(app.metrics, 'passwords', state)

@@ -3,7 +3,6 @@ import { Kysely, type LogEvent, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import type { Config } from '#src/config.ts'
 import { OperatorError } from '#src/errors.ts'
-import { isDebugged } from '#src/lib/log-levels.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import type { EmbeddedCluster } from './embedded/cluster.ts'
 import { openFileStore } from './files/open.ts'
@@ -102,7 +101,7 @@ export interface Database {
    * replaced, since nobody else has its folder. Of a server that is away nobody can say so.
    */
   standsStill(): boolean
-  /** Tells of statements, where LOG_MODULES asks for that: otherwise they are not even timed. */
+  /** Tells of statements, with LOG_LEVEL=trace: otherwise they are not even timed. */
   statements: EventEmitter<{ asked: [LogEvent] }>
   close(): Promise<void>
 }
@@ -222,8 +221,8 @@ function databaseOf(kind: Database['kind'], config: Config, pool: pg.Pool): Data
 }
 
 /** The log of statements for Kysely; undefined without a listener. */
-function logTo(statements: Statements, { LOG_MODULES }: Config) {
-  return isDebugged(LOG_MODULES.database) ? (event: LogEvent) => void statements.emit('asked', event) : []
+function logTo(statements: Statements, { LOG_LEVEL }: Config) {
+  return LOG_LEVEL === 'trace' ? (event: LogEvent) => void statements.emit('asked', event) : []
 }
 
 /** A database with a connection for what may take its time, which is made when it is used. */

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { LogEvent } from 'kysely'
 import { networkOf } from '#src/lib/network.ts'
-import { type App, createModuleLog } from '../app.ts'
+import type { App } from '../app.ts'
 import { findRoutePattern, UNKNOWN_PATH } from '../request.ts'
 import { whenOver } from './time-budget.ts'
 
@@ -44,15 +44,12 @@ function logAnswer(request: FastifyRequest, reply: FastifyReply, base: string): 
   )
 }
 
-/**
- * Logs the text and the duration of each statement with `database=debug` in LOG_MODULES, without its values. Many requests
- * may share a statement, so the line has no request.
- */
+/** Logs text and duration of each statement with LOG_LEVEL=trace. Many requests may share one, so the line has no request. */
 export const statementLog = fp(
   async (app: App) => {
-    const log = createModuleLog(app, 'database')
+    const log = app.log.child({ module: 'database' })
     const tell = ({ query: { sql }, queryDurationMillis: ms, level }: LogEvent) => {
-      log.debug({ sql, ms, failed: level === 'error' }, 'asked')
+      log.trace({ sql, ms, failed: level === 'error' }, 'asked')
     }
     const { statements } = app.database
     statements.on('asked', tell)

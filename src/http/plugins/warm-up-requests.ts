@@ -1,7 +1,7 @@
 import { once, setMaxListeners } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import fp from 'fastify-plugin'
-import { type App, logsAnyRequests } from '../app.ts'
+import { type App, logsRequests } from '../app.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -25,7 +25,7 @@ export const warmUpRequests = fp(
     app.decorate('warmingUp', false)
     app.decorate('sendWarmUp', async (requests, withinMs) => {
       // A debug log should have requests of clients alone.
-      if (logsAnyRequests(app.config)) return
+      if (logsRequests(app.config)) return
       await app.ready()
       const late = AbortSignal.timeout(withinMs)
       setMaxListeners(0, late)
