@@ -1,7 +1,6 @@
 import type { Products } from '#schemas/products/define.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
-import { createIdempotencyRecords } from './accounts/idempotency-queries.ts'
-import { auth, createAccounts, createAuditRecords } from './accounts/index.ts'
+import { auth, createAccounts } from './accounts/index.ts'
 import { createUsageKeeper, keys } from './accounts/keys.ts'
 import { user } from './accounts/user.ts'
 import { mcp } from './advice/agents/index.ts'
@@ -112,10 +111,8 @@ export async function buildApp(
   await app.register(authentication, {
     accounts: createAccounts(database.writer, config.ADMIN_2FA, app.logFailure),
   })
-  await app.register(audit, { records: createAuditRecords(database.writer, config.AUDIT_MONTHS) })
-  await app.register(idempotency, {
-    records: createIdempotencyRecords(database.writer, config.STATEMENT_TIMEOUT_MS, app.logFailure),
-  })
+  await app.register(audit)
+  await app.register(idempotency)
   await app.register(caching)
   await app.register(compression)
   await app.register(encodedBodies)

@@ -3,13 +3,11 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Kysely } from 'kysely'
 import { authSchemas, sessionSchemas, twoFactorSchemas } from '#schemas/auth.ts'
 import { SCOPES } from '#schemas/keys.ts'
-import { deleteOldRecords, insertRecord } from '#src/data/audit-queries.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { loadSecrets } from '#src/http/access-tokens.ts'
 import { createAccountSeal, renewWhenReady } from '#src/http/account-seal.ts'
 import type { App } from '#src/http/app.ts'
 import { observeQueue } from '#src/http/metrics/metrics.ts'
-import type { AuditRecords } from '#src/http/plugins/audit.ts'
 import type { Accounts, Caller } from '#src/http/plugins/authentication.ts'
 import type { LogFailure } from '#src/http/plugins/failure-log.ts'
 import { createAccountMail } from './account-mail.ts'
@@ -117,18 +115,5 @@ export function createAccounts(
       return withPresentRole({ ...found, role, sessionId: null })
     },
     isFresh: (sessionId) => isFreshSession(db, sessionId),
-  }
-}
-
-/** So many are deleted at a time: others wait for as short a time. */
-const PIECE = 1000
-
-/** @param months for how long a record is kept */
-export function createAuditRecords(db: Kysely<Tables>, months: number): AuditRecords {
-  return {
-    add: insertRecord,
-    async deleteOld() {
-      while ((await deleteOldRecords(db, months, PIECE)) === PIECE);
-    },
   }
 }

@@ -7,28 +7,12 @@ import { doublingPauses, retry } from '#src/lib/retry.ts'
 import { loadSecrets } from '../access-tokens.ts'
 import { SEAL_KEY_BYTES, seal, unseal } from '../account-seal.ts'
 import type { App } from '../app.ts'
+import { type Attempt, createIdempotencyRecords, type IdempotencyRecords } from '../idempotency-queries.ts'
 import { databaseError, databaseUnavailable } from './error-handler.ts'
 import { SHARE_OF_EXTRAS, toTheEnd, withTimeout } from './time-budget.ts'
 
-/** One of the attempts at a request; `createIdempotencyRecords` stores them. */
-export interface Attempt {
-  /** Of the request, the same for each repetition. */
-  id: Buffer
-  attempt: string
-}
-
-/** Stores answers to requests with an Idempotency-Key. */
-export interface IdempotencyRecords {
-  /**
-   * @param userId null where the request creates the account
-   * @returns `running` during another attempt, later its sealed answer
-   */
-  begin(attempt: Attempt, userId: string | null): Promise<'begun' | 'running' | Buffer>
-  store(attempt: Attempt, userId: string | null, answer: Buffer): Promise<void>
-  /** For a request that has changed nothing. */
-  abandon(attempt: Attempt): Promise<void>
-  deleteExpired(): Promise<void>
-}
+/** Time of a request besides its statements, in seconds. */
+const GRACE_SECONDS = 60
 
 /** Late notes: for a minute, until the attempt counts as dead. */
 const LATE_NOTES = { pausesMs: doublingPauses(1000, 32_000), waiting: 1000 }
@@ -55,12 +39,11 @@ function createAttempts(app: App, records: IdempotencyRecords) {
     reply: FastifyReply,
     work: () => Promise<void>,
   ): Promise<void> {
-    const noted = choosePermits(request, reply)
-      .note(work)
-      .catch((error) => {
-        app.logFailure(error, NOT_NOTED, request.log)
-        if (databaseError(error)) noteLate(work)
-      })
+    const noting = hasOwnTurns(request) ? request.server.noteInTurn(request, work) : work()
+    const noted = noting.catch((error) => {
+      app.logFailure(error, NOT_NOTED, request.log)
+      if (databaseError(error)) noteLate(work)
+    })
     await withTimeout(request, reply, () => noted, SHARE_OF_EXTRAS).catch(() => {})
   }
 
@@ -77,13 +60,12 @@ function createAttempts(app: App, records: IdempotencyRecords) {
       isSent = true
       return records.begin(attempt, userId)
     }
-    const found = await choosePermits(request, reply)
-      .begin(ask)
-      .catch((error) => {
-        // Without an answer it may have begun.
-        if (isSent && databaseError(error)) noteLate(abandon)
-        throw error
-      })
+    const asking = hasOwnTurns(request) ? request.server.inTurn(request, reply, ask) : ask()
+    const found = await asking.catch((error) => {
+      // Without an answer it may have begun.
+      if (isSent && databaseError(error)) noteLate(abandon)
+      throw error
+    })
     if (found !== 'begun' || !reply.raw.headersSent) return found
     await note(request, reply, abandon)
     throw databaseUnavailable()
@@ -92,19 +74,9 @@ function createAttempts(app: App, records: IdempotencyRecords) {
   return { begin, note }
 }
 
-/** A request with a permit for all work uses that for its notes too. */
-function choosePermits(request: FastifyRequest, reply: FastifyReply) {
-  const { server, routeOptions } = request
-  if (!routeOptions.config.ownTurns) {
-    return {
-      begin: <Found>(work: () => Promise<Found>) => work(),
-      note: (work: () => Promise<void>) => work(),
-    }
-  }
-  return {
-    begin: <Found>(work: () => Promise<Found>) => server.inTurn(request, reply, work),
-    note: (work: () => Promise<void>) => server.noteInTurn(request, work),
-  }
+/** Other requests have one permit for all work, their notes too. */
+function hasOwnTurns({ routeOptions: { config } }: FastifyRequest): boolean {
+  return config.ownTurns === true
 }
 
 /** All parts of an answer that is given again. */
@@ -192,10 +164,14 @@ export const IDEMPOTENCY_ERRORS: ErrorCode[] = ['REQUEST_IN_PROGRESS', 'IDEMPOTE
 
 /** Requests that name themselves (draft-ietf-httpapi-idempotency-key-header). */
 export const idempotency = fp(
-  async (app: App, { records }: { records: IdempotencyRecords }) => {
-    const [secret] = await loadSecrets(app.config)
+  async (app: App) => {
+    const { config, database } = app
+    const [secret] = await loadSecrets(config)
     const { idOf, seal, unseal } = createSeal(secret)
-
+    const leaseSeconds = config.STATEMENT_TIMEOUT_MS / 1000 + GRACE_SECONDS
+    const records = createIdempotencyRecords(database.writer, leaseSeconds, (error) =>
+      app.logFailure(error, 'old answers were not deleted'),
+    )
     const { begin, note } = createAttempts(app, records)
     const underWay = createWorkTracker()
 
@@ -239,7 +215,7 @@ export const idempotency = fp(
       }
 
       // Without `ownTurns` the whole handler has a deadline, and holds its permit to its end.
-      if (!routeOptions.config.ownTurns) return doOnce()
+      if (!hasOwnTurns(request)) return doOnce()
       return toTheEnd(
         request,
         () => underWay.add(doOnce()),
