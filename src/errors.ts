@@ -1,4 +1,5 @@
-import { defineErrorCode, ErrorBody, type ErrorDetail, EXAMPLE_REQUEST_ID, ref } from '#schemas/common.ts'
+import type { TSchema } from 'typebox'
+import { defineErrorCode, ErrorBody, type ErrorDetail, ref } from '#schemas/common.ts'
 
 /**
  * Every error that the API can answer with: its code, its HTTP status and what it means to an
@@ -285,38 +286,28 @@ export const OPERATOR_CODES = [
 ] as const
 export type OperatorCode = (typeof OPERATOR_CODES)[number]
 
-/**
- * The `response` entries of a route's schema for the errors it can answer with, grouped by status.
- * What any request can meet is always in.
- */
+/** The responses of a route with one success; see {@link errorResponses}. */
+export function answers(schema: TSchema, description: string, ...errors: ErrorCode[]) {
+  return { 200: { ...ref(schema), description }, ...errorResponses(...errors) }
+}
+
+export function noContent(description: string, ...errors: ErrorCode[]) {
+  return { 204: { type: 'null', description }, ...errorResponses(...errors) }
+}
+
+/** The errors of a route by status. The document adds those that follow from its config, and those of all requests. */
 export function errorResponses(...errors: ErrorCode[]): Record<number, object> {
   return unlimitedErrorResponses(...errors, 'RATE_LIMITED')
 }
 
-/** The same of a route that is never limited. */
+/** The same of a route without RATE_LIMIT. */
 export function unlimitedErrorResponses(...errors: ErrorCode[]): Record<number, object> {
-  const all = [...new Set([...errors, ...OF_ALL_REQUESTS])]
-  const statuses = [...new Set(all.map((code) => ERRORS[code].status))]
+  const statuses = new Set(errors.map((code) => ERRORS[code].status))
+  const codesOf = (status: number) => errors.filter((code) => ERRORS[code].status === status)
   return Object.fromEntries(
-    statuses.map((status) => {
-      const ofStatus = all.filter((code) => ERRORS[code].status === status)
-      return [
-        status,
-        {
-          description: ofStatus.map((code) => `\`${code}\`: ${ERRORS[code].meaning}`).join('\n\n'),
-          content: {
-            'application/json': {
-              schema: ref(ErrorBody),
-              examples: Object.fromEntries(
-                ofStatus.map((code) => [
-                  code,
-                  { value: { error: EXAMPLE_SENTENCES[code], code, request_id: EXAMPLE_REQUEST_ID } },
-                ]),
-              ),
-            },
-          },
-        },
-      ]
+    [...statuses].map((status) => {
+      const examples = Object.fromEntries(codesOf(status).map((code) => [code, {}]))
+      return [status, { content: { 'application/json': { schema: ref(ErrorBody), examples } } }]
     }),
   )
 }
