@@ -37,7 +37,6 @@ export async function cleanUp(db: Kysely<Tables>, stop?: AbortSignal): Promise<v
   }
 }
 
-/** Accounts: registration, login and the tokens that come of it. */
 export async function auth(app: App): Promise<void> {
   for (const schema of [...authSchemas, ...sessionSchemas, ...twoFactorSchemas]) app.addSchema(schema)
   const { config, database } = app
@@ -68,11 +67,11 @@ export async function auth(app: App): Promise<void> {
   app.jobs.add('delete-ended-sessions', (signal) => cleanUp(db, signal))
 }
 
-/** What sends mail until the service closes; undefined where it is not to send any. */
+/** Undefined without a mail server. */
 async function mailerOf(app: App, log: FastifyBaseLogger): Promise<Mailer | undefined> {
   const { SMTP_URL, MAIL_FROM } = app.config
   if (SMTP_URL === undefined || MAIL_FROM === undefined) return undefined
-  // It takes a tenth of a second and 15 MB to load, and most services send nothing.
+  // Loading takes a tenth of a second and 15 MB, and most services send nothing.
   const { createMailer } = await import('./mailer.ts')
   const mailer = createMailer({ url: SMTP_URL, from: MAIL_FROM, log })
   app.addHook('onClose', () => mailer.close())
@@ -84,8 +83,7 @@ async function mailerOf(app: App, log: FastifyBaseLogger): Promise<Mailer | unde
 }
 
 /**
- * Looks up who a session or a key belongs to. It asks the database that is written to: a replica does
- * not know the newest sessions yet, and still knows the ended ones.
+ * Finds callers at the primary, since a replica lags behind.
  *
  * @param adminsNeedTwoFactor whether an admin without a second factor is an ordinary user
  */
@@ -108,9 +106,9 @@ export function createAccounts(
     async callerOfKey(key) {
       const found = await findKeyUser(db, createHash('sha256').update(key).digest())
       if (!found) return undefined
-      // The request goes on meanwhile; that the time could not be written is no reason to refuse it.
+      // The request goes on meanwhile, also where this fails.
       touchKey(db, found.keyId).catch((error) => logFailure(error, 'the use of a key was not noted'))
-      // A key is not its owner: what an admin may do it may where it was made for that.
+      // A key has less rights than its owner: those of an admin need a scope.
       const role = found.scopes.includes('admin') ? found.role : 'user'
       return withPresentRole({ ...found, role, sessionId: null })
     },

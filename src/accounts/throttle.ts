@@ -41,7 +41,7 @@ const LIMITS = {
   webhookHost: { freeFailures: 60, delaySeconds: [1, 1], forgottenAfter: { seconds: 600, since: 'first' } },
 } satisfies Record<string, Limits>
 
-/** A larger network may have more people in it: each step is allowed so many times as much as the one below. */
+/** A larger network may have more people: each step may do so many times as much as the one below. */
 const GROWTH = 4
 
 /** An address and the networks around it: an owner of a network has all of its addresses. */
@@ -53,11 +53,11 @@ function subjectsOf(kind: string, address: string, limits: Limits): Subject[] {
   }))
 }
 
-/** Guesses at one account from one address and the networks around it. They do not hold up its owner elsewhere. */
+/** Guesses at an account from one address. They do not hold up its owner elsewhere. */
 export const accountSubjects = (emailKey: string, address: string): Subject[] =>
   subjectsOf(`account ${emailKey}\n`, address, LIMITS.account)
 
-/** Guesses at one account from everywhere together. */
+/** Guesses at an account from everywhere. */
 export const everywhereSubject = (emailKey: string): Subject => ({
   ...LIMITS.everywhere,
   hash: hashOf(`everywhere ${emailKey}`),
@@ -82,10 +82,7 @@ export const refreshSubject = (sessionId: string): Subject => ({
   hash: hashOf(`refresh ${sessionId}`),
 })
 
-/**
- * Codes of the second factor of one account from everywhere: there are a million. The client knows the password. The owner
- * may have to wait as well, and gets in by a recovery code.
- */
+/** Codes of a second factor from everywhere: there are a million. An owner who has to wait has recovery codes. */
 export const codeSubject = (userId: string): Subject => ({
   ...LIMITS.account,
   hash: hashOf(`code ${userId}`),
@@ -111,20 +108,16 @@ function hashOf(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
 
-/** A request as the desks see it: where it comes from, and how what comes of it is recorded. */
 export interface AccountRequest {
   address: string
   audit: Audit
-  /**
-   * Does work that asks the database when the turn of the request has come. No password is hashed within: a place
-   * at the database would be held by requests that wait for a hash.
-   */
+  /** Does work with a permit of the database. It hashes no password: the permit would wait for that. */
   atDatabase<Result>(work: () => Promise<Result>): Promise<Result>
-  /** Notes at the database what has come of it, though its client may have gone away; waits as long as it may. */
+  /** Notes an outcome at the database, also without a client. */
   note(work: () => Promise<void>): Promise<void>
 }
 
-/** For routes that see to turns at the database by themselves. */
+/** For routes with `ownTurns`. */
 export function makeContext(
   { inTurn, noteInTurn }: App,
   request: FastifyRequest,
@@ -158,17 +151,11 @@ export function createThrottle(db: Kysely<Tables>) {
       const seconds = await secondsBlocked(db, hashesOf(subjects))
       if (seconds > 0) throw tooMany(seconds)
     },
-    /** Counts a failure, or any use of a rare operation. */
     async count(subjects: Subject[]): Promise<void> {
       for (const subject of subjects) await recordFailure(db, subject)
       await cleanUp()
     },
-    /**
-     * Counts a rare operation unless one of the subjects has to wait: of simultaneous requests no more come through than
-     * of others.
-     *
-     * @throws {ApiError} TOO_MANY_REQUESTS, with Retry-After
-     */
+    /** Counts a rare operation, or refuses it as `refuseBlocked`; simultaneous requests get no further than others. */
     async admit(subjects: Subject[]): Promise<void> {
       for (const subject of subjects) {
         if (await recordUnlessBlocked(db, subject)) continue
@@ -177,7 +164,6 @@ export function createThrottle(db: Kysely<Tables>) {
       }
       await cleanUp()
     },
-    /** Whether a subject has failed more often than it may lately. */
     isOver: (subject: Subject) => hasFailedTooOften(db, subject),
     forget: (subjects: Subject[]) => clearFailures(db, hashesOf(subjects)),
   }
