@@ -30,12 +30,6 @@ const NO_ADMIN = 'The scope admin is for keys of callers with the role admin.'
 const NO_SUCH_KEY = 'You have no key with this id.'
 const HINT_LENGTH = KEY_PREFIX.length + 4
 
-function keyRoutes(app: App): void {
-  app.route(createRoute(app))
-  app.route(listRoute(app))
-  app.route(deleteRoute(app))
-}
-
 function createRoute({ database, once }: App) {
   return {
     method: 'POST',
@@ -143,7 +137,9 @@ function grantedScopes(asked: readonly Scope[], caller: Caller): Scope[] {
 
 export async function keys(app: App): Promise<void> {
   for (const schema of keySchemas) app.addSchema(schema)
-  keyRoutes(app)
+  app.route(createRoute(app))
+  app.route(listRoute(app))
+  app.route(deleteRoute(app))
 }
 
 /** Stores the usage of keys, and deletes old usage once a day. */

@@ -47,8 +47,7 @@ const GROWTH = 4
 /** An address and the networks around it: an owner of a network has all of its addresses. */
 function subjectsOf(kind: string, address: string, limits: Limits): Subject[] {
   return listNetworks(address).map((network, step) => ({
-    ...limits,
-    hash: hashOf(`${kind}${network}`),
+    ...createSubject(kind + network, limits),
     freeFailures: limits.freeFailures * GROWTH ** step,
   }))
 }
@@ -58,10 +57,8 @@ export const accountSubjects = (emailKey: string, address: string): Subject[] =>
   subjectsOf(`account ${emailKey}\n`, address, LIMITS.account)
 
 /** Guesses at an account from everywhere. */
-export const everywhereSubject = (emailKey: string): Subject => ({
-  ...LIMITS.everywhere,
-  hash: hashOf(`everywhere ${emailKey}`),
-})
+export const everywhereSubject = (emailKey: string) =>
+  createSubject(`everywhere ${emailKey}`, LIMITS.everywhere)
 
 /** Wrong passwords from one address. */
 export const addressSubjects = (address: string): Subject[] => subjectsOf('address ', address, LIMITS.office)
@@ -77,35 +74,26 @@ export const registrationSubjects = (address: string): Subject[] =>
 export const takenSubjects = (address: string): Subject[] => subjectsOf('taken ', address, LIMITS.taken)
 
 /** Continuations of one session. */
-export const refreshSubject = (sessionId: string): Subject => ({
-  ...LIMITS.refresh,
-  hash: hashOf(`refresh ${sessionId}`),
-})
+export const refreshSubject = (sessionId: string) => createSubject(`refresh ${sessionId}`, LIMITS.refresh)
 
 /** Codes of a second factor from everywhere: there are a million. An owner who has to wait has recovery codes. */
-export const codeSubject = (userId: string): Subject => ({
-  ...LIMITS.account,
-  hash: hashOf(`code ${userId}`),
-})
+export const codeSubject = (userId: string) => createSubject(`code ${userId}`, LIMITS.account)
 
 /** Mails to an address, with or without an account. */
-export const mailboxSubject = (emailKey: string): Subject => ({
-  ...LIMITS.mailbox,
-  hash: hashOf(`mailbox ${emailKey}`),
-})
+export const mailboxSubject = (emailKey: string) => createSubject(`mailbox ${emailKey}`, LIMITS.mailbox)
 
 /** Mails that one address asks for. */
 export const mailingSubjects = (address: string): Subject[] => subjectsOf('mailing ', address, LIMITS.mailing)
 
 /** Test deliveries of webhooks of one account, and at one host. */
 export const webhookTestSubjects = (userId: string, host: string): Subject[] => [
-  { ...LIMITS.webhookTest, hash: hashOf(`webhook test ${userId}`) },
-  { ...LIMITS.webhookHost, hash: hashOf(`webhook test at ${host}`) },
+  createSubject(`webhook test ${userId}`, LIMITS.webhookTest),
+  createSubject(`webhook test at ${host}`, LIMITS.webhookHost),
 ]
 
-/** SHA-256, so that the table reveals no e-mail and no address. */
-function hashOf(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
+/** The table reveals no e-mail and no address. */
+function createSubject(text: string, limits: Limits): Subject {
+  return { ...limits, hash: createHash('sha256').update(text).digest() }
 }
 
 export interface AccountRequest {

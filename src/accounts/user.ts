@@ -8,7 +8,8 @@ import { requireCaller } from '#src/http/plugins/authentication.ts'
 import { accountDeleted } from '#src/http/plugins/error-handler.ts'
 import { deleteUser, findUser, removePiece, updateUser } from './user-queries.ts'
 
-function userRoutes(app: App): void {
+export async function user(app: App): Promise<void> {
+  for (const schema of userSchemas) app.addSchema(schema)
   const db = app.database.writer
   app.jobs.add('remove-accounts', () => removePiece(db))
 
@@ -75,9 +76,4 @@ function userRoutes(app: App): void {
 function living(user: UserProfile | undefined): UserProfile {
   if (user) return user
   throw accountDeleted()
-}
-
-export async function user(app: App): Promise<void> {
-  for (const schema of userSchemas) app.addSchema(schema)
-  userRoutes(app)
 }

@@ -32,11 +32,7 @@ export function countsByOctave(latencies: Latencies): { limitMs: number; count: 
   return counts
 }
 
-/**
- * The quantile in milliseconds, exact to within 10 % between 0.1 ms and 74 s; null without requests.
- *
- * @param longest duration, which the quantile does not exceed
- */
+/** In milliseconds, exact to within 10 % between 0.1 ms and 74 s; null without requests. */
 export function quantile(latencies: Latencies, part: number, longest: number): number | null {
   const rank = Math.ceil(latencies.reduce((sum, count) => sum + count, 0) * part)
   if (rank === 0) return null
@@ -123,7 +119,6 @@ export function createPendingCounts<Count>(options: PendingCountsOptions<Count>)
 
   return {
     add,
-    /** @throws the error of `write` */
     flush(): Promise<void> {
       writing = writing.catch(() => {}).then(writeAll)
       return writing
@@ -165,7 +160,6 @@ export function createRequestCounter(write: AddCounts) {
   }
 
   return {
-    /** Gives a counter of the requests for one route. */
     counterOf(name: string, pattern: RoutePattern) {
       const operation: Operation = { name, pattern, counts: new Map(), totals: new Map() }
       operations.push(operation)
@@ -180,7 +174,6 @@ export function createRequestCounter(write: AddCounts) {
       }
     },
 
-    /** @throws the error of `write` */
     flush(): Promise<void> {
       collect()
       return pending.flush()

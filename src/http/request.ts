@@ -2,10 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ClientKey } from '#src/lib/limiter.ts'
 import { networkOf, siteOf } from '#src/lib/network.ts'
 
-/**
- * Network: the largest one of a subscriber, so that many networks are no advantage. Caller: the user, or else the smallest
- * network.
- */
+/** The network is the largest one of a subscriber, so that many are no advantage; the smallest one stands for no user. */
 export function clientKeyOf({ ip, user }: FastifyRequest): ClientKey {
   return { network: siteOf(ip), caller: user?.id ?? networkOf(ip) }
 }

@@ -23,11 +23,7 @@ function isDateTime(text: string): boolean {
   return offset !== undefined && isDay(day) && Number(hours) < 24
 }
 
-/**
- * A pattern without unpaired surrogates, for validators that see a pair as one character or as two.
- *
- * @param without other refused characters, as in a class of a pattern
- */
+/** A pattern without unpaired surrogates, for validators that see a pair as one character or as two. */
 const wellFormed = (without = '') => `^(?:[^${without}\\ud800-\\udfff]|[\\ud800-\\udbff][\\udc00-\\udfff])*$`
 
 interface Format {

@@ -17,11 +17,7 @@ export interface Chapter {
   content: string
 }
 
-/**
- * Renders a document. HTML is shown as text, and links have no schemes that run code.
- *
- * @param hrefOf null for a link that is shown as text
- */
+/** HTML is shown as text, and so is a link where `hrefOf` gives null; no link has a scheme that runs code. */
 export function renderReading(text: string, hrefOf: (link: string) => string | null): RenderedMarkdown {
   const markdown = new MarkdownIt({ html: false })
   const tokens = markdown.parse(text, {})

@@ -27,11 +27,7 @@ const NOTICE = `
       Answers that come of it say <code>"synthetic": true</code>.
     </p>`
 
-/**
- * The styles and the script of all pages.
- *
- * @param root relative path of the service
- */
+/** @param root relative path of the service */
 export function renderHead(app: App, root: string): string {
   const file = (name: string) => root + app.webFile(name)
   const styles = ['styles/page.css', 'styles/pages.css', 'styles/docs.css']
@@ -143,11 +139,7 @@ export function createReadings() {
     readings.load(`${folder}${path}`, () => readDocument(path, folder))
 }
 
-/**
- * Renders a document with links to the others. Other links are for readers of the repository.
- *
- * @param folder relative path of the other documents
- */
+/** @param folder relative path of the other documents; links to files elsewhere are for readers of the repository */
 async function readDocument(path: ReadingPath, folder: string): Promise<RenderedMarkdown> {
   const file = READINGS[path]
   // Loaded with the first page, which shortens the start.

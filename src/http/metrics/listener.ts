@@ -22,11 +22,7 @@ interface ScrapePort extends AddressInfo {
 
 type ReadMetrics = () => Promise<string>
 
-/**
- * Serves the metrics on METRICS_PORT until the service closes.
- *
- * @throws {OperatorError} where it cannot listen
- */
+/** Serves the metrics on METRICS_PORT until the service closes. */
 export async function listenForScrapes(app: App): Promise<ScrapePort | undefined> {
   if (app.config.METRICS_PORT === undefined) return undefined
   // Loaded with METRICS_PORT alone.

@@ -105,11 +105,7 @@ function listParameterSlots({ operationId, parameters = [] }: Operation): Slot[]
   return slots.map((slot) => ({ ...slot, name: String(slot.value.name) }))
 }
 
-/**
- * The members of all objects of a part of the document, the outer ones first.
- *
- * @param ofObject whether the keys of the part are members of the API
- */
+/** The outer members first; `ofObject`: the keys of the part are members of the API. */
 function* membersIn(part: Part, within: string, ofObject = false): Generator<Slot> {
   if (ofObject) yield* listSlots(part, within)
   for (const [key, value] of Object.entries(part)) {
@@ -157,10 +153,7 @@ const OF_NAME: Record<string, unknown> = {
 
 const SHOWN = /such as `([^`]+)`/
 
-/**
- * Gives each parameter an example: of its description, of another parameter of its name, or of its schema. Postman makes
- * calls of them. The page of the documentation has none, since its forms would send them.
- */
+/** Examples for Postman, which makes calls of them. Forms of the page would send them, so that has none. */
 function withParameterExamples(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
   const schemas = (document.components?.schemas ?? {}) as Components
   const parameters = [
@@ -234,10 +227,7 @@ export interface DocumentCountry {
   name: string
 }
 
-/**
- * Generators of clients choose one of several media types, not always JSON: `json` has JSON alone where there is a choice,
- * and lists the others beside it. `all` is for gateways.
- */
+/** Generators of clients do not always choose JSON: `json` has JSON alone, and lists the others. `all` is for gateways. */
 type DocumentedMedia = 'json' | 'all'
 
 /** Media types that generators must not choose, beside `content`. */

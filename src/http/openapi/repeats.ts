@@ -120,11 +120,7 @@ export class ErrorResponses {
     },
   }
 
-  /**
-   * Replaces error responses of an operation by references; errors of all operations are its `default`.
-   *
-   * @param responses by status; the keys of examples are the codes
-   */
+  /** Replaces error responses by references; errors of all operations are the `default`. Keys of examples are the codes. */
   referTo(responses: Record<string, Part>): void {
     for (const [status, response] of Object.entries(responses)) {
       if (Number(status) < 400) continue

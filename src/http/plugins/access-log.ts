@@ -6,10 +6,7 @@ import type { App } from '../app.ts'
 import { findRoutePattern, UNKNOWN_PATH } from '../request.ts'
 import { whenOver } from './time-budget.ts'
 
-/**
- * Logs a line for each answer with ACCESS_LOG. The line has the route and the network, since paths and queries may have
- * coordinates, names and tokens.
- */
+/** The line has route and network, since paths and queries may have coordinates, names and tokens. */
 export const accessLog = fp(
   async (app: App) => {
     const { ACCESS_LOG, BASE_PATH } = app.config

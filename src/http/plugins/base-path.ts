@@ -43,11 +43,9 @@ export const basePath = fp(
 )
 
 /**
- * Refuses requests without one Host header (RFC 9112, section 3.2), since a proxy may use another of several. HTTP/1.0 has
- * no Host. Node would answer without a body, and takes the first of several.
- *
- * `X-Forwarded-Host` is removed: Fastify accepts it of trusted proxies, which often pass that of a client, and cached
- * answers have links with it. For the same reason Host must be a host.
+ * Refuses requests without one Host header (RFC 9112, section 3.2): a proxy may use another of several. Node would answer
+ * without a body, and takes the first. `X-Forwarded-Host` is removed, since trusted proxies often pass that of a client,
+ * and cached answers have links with it; so Host must be a host.
  */
 export const hostHeader = fp(
   async (app: App) => {

@@ -21,10 +21,7 @@ const SOON_PARSED_BYTES = 8192
 
 export const NOT_UTF8 = 'The body is not valid UTF-8.'
 
-/**
- * Reads JSON bodies. An empty body of any type is no body: generated clients send `Content-Type: application/json` with each
- * request, and curl's `-d ''` sends a form.
- */
+/** An empty body of any type is none: generated clients send a JSON type with each request, and curl's `-d ''` a form. */
 export const bodyParser = fp(
   async (app: App) => {
     app.removeAllContentTypeParsers()
@@ -84,10 +81,7 @@ export function nestingError(json: string, what: 'body' | 'line', lists = MOST_L
   return new ApiError('MALFORMED_JSON', `The ${what} has ${rule[excess]}.`)
 }
 
-/**
- * Whether a body without a type, or with text/plain, is JSON: some clients send texts so. Browsers send such bodies without
- * a preflight, which is no danger: callers have a token in a header, and no cookie.
- */
+/** Some clients send JSON so. Browsers do without a preflight, which is no danger: callers have a token, and no cookie. */
 export function isUntypedJson({ headers }: FastifyRequest, body: Buffer): boolean {
   const type = headers['content-type']
   if (type !== undefined && !/^text\/plain\s*(;|$)/i.test(type)) return false
@@ -129,11 +123,8 @@ function decode(
   const createDecoder = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined
   if (createDecoder) done(null, decoded(raw, createDecoder(), routeOptions.bodyLimit))
   else {
-    const error = new ApiError(
-      'UNSUPPORTED_MEDIA_TYPE',
-      `Send the body as it is, or with one Content-Encoding of ${ACCEPTED}.`,
-    )
-    done(error.withHeader('accept-encoding', ACCEPTED))
+    const sentence = `Send the body as it is, or with one Content-Encoding of ${ACCEPTED}.`
+    done(new ApiError('UNSUPPORTED_MEDIA_TYPE', sentence).withHeader('accept-encoding', ACCEPTED))
   }
 }
 

@@ -67,10 +67,7 @@ const SLOWEST_BYTES_PER_SECOND = 1000
 const LOOK_MS = 1000
 const LOOKS_IN_WINDOW = 10
 
-/**
- * Ends connections of clients that send a body or read an answer too slowly, and limits connections to MAX_CONNECTIONS:
- * the network with most gives way. The plugin looks at sockets regularly and has no hook of requests.
- */
+/** Ends connections of slow clients, and those beyond MAX_CONNECTIONS: the network with most gives way. */
 export const connections = fp(
   async (app: App) => {
     const { SLOW_CLIENT_MS } = app.config

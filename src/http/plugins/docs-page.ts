@@ -52,9 +52,8 @@ interface DocsPageOptions {
 }
 
 /**
- * The page of the documentation: a guide, Swagger UI with all operations, and links to other documents. Links are
- * relative: the page may have any path. The guide is not in the description of the OpenAPI document, since generators
- * copy that into clients.
+ * A guide, Swagger UI and links to other documents. Links are relative: the page may have any path. Generators would copy
+ * a guide in the OpenAPI document into clients.
  */
 export const docsPage = fp(
   async (app: App, { synthetic }: DocsPageOptions) => {

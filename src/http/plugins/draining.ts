@@ -27,10 +27,8 @@ interface DrainTimeouts {
 const LOOK_MS = 20
 
 /**
- * Ends connections without losing a request: an answer says that it is the last, and the client asks elsewhere.
- *
- * New connections learn it only when the service ends listening: earlier, their clients would make one for each request,
- * and the kernel resets those that are not accepted at the end.
+ * Ends connections without losing a request: an answer says that it is the last, and the client asks elsewhere. New
+ * connections learn it when the service ends listening: earlier, their clients would make one for each request.
  */
 export const draining = fp(
   async (app: App) => {

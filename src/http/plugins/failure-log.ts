@@ -32,11 +32,7 @@ const LINE_EVERY_MS = 60_000
 const QUIET_MS = 30_000
 const LOOK_EVERY_MS = 10_000
 
-/**
- * Gathers failures of one reason, possibly thousands in a second, in incidents.
- *
- * @param log receives a line once a minute, and one at the end
- */
+/** Gathers failures of one reason, possibly thousands in a second, with a line once a minute and one at the end. */
 export function createIncidents(log: (line: IncidentRecord) => void) {
   const incidents = new Map<string, Incident>()
   let timer: NodeJS.Timeout | undefined
@@ -67,12 +63,7 @@ export function createIncidents(log: (line: IncidentRecord) => void) {
   }
 
   return {
-    /**
-     * Counts a failure; true where the incident begins with it.
-     *
-     * @param reason of the incident
-     * @param failure such as an operation and its status
-     */
+    /** Counts a failure, such as an operation and its status; true where an incident begins. */
     begins(reason: string, failure: string): boolean {
       const now = performance.now()
       const name = incidents.has(reason) || incidents.size < MOST ? reason : OTHER
@@ -125,10 +116,7 @@ declare module 'fastify' {
   }
 }
 
-/**
- * Bounds the log of failures: an incident has a line at its begin, one with counts each minute, and one at its end. A bug
- * has its stack in the first line.
- */
+/** An incident has a line at its begin, with the stack of a bug, one with counts each minute, and one at its end. */
 export const failureLog = fp(
   async (app: App) => {
     const incidents = createIncidents(({ state, ...line }) => {

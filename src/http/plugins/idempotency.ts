@@ -94,9 +94,8 @@ function createFingerprint(request: unknown): string {
 }
 
 /**
- * Encrypts answers to requests with an Idempotency-Key, which may contain keys and questions. The encryption key comes
- * from the Idempotency-Key, which the database does not have, and from a secret of the service, since the former may be
- * guessed. A reader needs both.
+ * Encrypts answers, which may contain keys and questions. A reader needs the Idempotency-Key, which the database does not
+ * have, and a secret of the service, since the former may be guessed.
  */
 export function createSeal(secret: string) {
   // The secret also signs tokens: derived keys must be of no use there.
@@ -127,9 +126,7 @@ declare module 'fastify' {
      * Does the work of a request, once in a day for an Idempotency-Key: a repetition gets the same answer. Only successes
      * are stored, since an error changes nothing. Late work goes on to its end, and its answer is stored.
      *
-     * @param work gives the body, and sets the rest on the reply
      * @param ownerOf the user of the answer, where the request creates the account; by default the caller
-     * @throws {ApiError} IDEMPOTENCY_KEY_REUSED for another request, REQUEST_IN_PROGRESS during another attempt
      */
     once<Body extends object>(
       request: FastifyRequest,

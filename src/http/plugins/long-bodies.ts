@@ -66,10 +66,7 @@ const LONGEST_BODIES_EACH_NETWORK = 2
 /** Each waiting body has a few thousand bytes here, and the rest with its client. */
 const MOST_WAITING = 100
 
-/**
- * Bounds the bytes of long bodies in memory, from before they arrive until their answers are made. A body without a
- * permit is not read, so that its client waits, for SLOW_CLIENT_MS at most.
- */
+/** Bounds the bytes of long bodies in memory, until they are answered. Without a permit the client waits, unread. */
 export const longBodies = fp(
   async (app: App) => {
     const { BODY_LIMIT_BYTES, BATCH_BODY_LIMIT_BYTES, SLOW_CLIENT_MS } = app.config
@@ -128,11 +125,7 @@ function expectedBytes({ headers }: FastifyRequest, limit: number): number {
 /** Several times as many as the points of a call as features, or the positions of its polygons. */
 const MOST_LISTS = 200_000
 
-/**
- * Reads a long body within the limit and its permit.
- *
- * @param tooLarge makes the error of a body over the limit
- */
+/** Reads a long body within the limit and its permit. */
 export function collectBody(
   request: FastifyRequest,
   stream: NodeJS.ReadableStream,

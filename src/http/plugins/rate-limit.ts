@@ -13,10 +13,7 @@ const SECONDS = { s: 1, min: 60, h: 3600 }
 /** Name of the policy in the headers. */
 const POLICY = '"caller"'
 
-/**
- * Limits the requests of each user, or without a token of each network, with `RATE_LIMIT`. A window begins with its first
- * request. Unauthorized requests are not counted.
- */
+/** Limits the requests of each user, or without a token of each network. Unauthorized requests are not counted. */
 export const limitedRate = fp(
   async (app: App) => {
     const { RATE_LIMIT } = app.config

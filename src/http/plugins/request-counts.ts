@@ -65,10 +65,7 @@ declare module 'fastify' {
   }
 }
 
-/**
- * Counts each answered request, unknown paths included, with a few additions in memory, and stores the slowest ones.
- * The counts are written regularly and at the end. Nothing of the callers is counted or stored.
- */
+/** Counts each answered request, unknown paths included, and keeps the slowest ones, without anything of the callers. */
 export const requestCounts = fp(
   async (app: App, { add }: { add: AddCounts }) => {
     const { counterOf, flush, totals } = createRequestCounter(add)

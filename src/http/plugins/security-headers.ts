@@ -45,10 +45,7 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'x-frame-options': 'SAMEORIGIN',
 }
 
-/**
- * Browsers may not run or frame an answer. Scripts of all origins may read it by default: advice is public, and callers
- * have a token that a page must know, never a cookie that browsers add.
- */
+/** Scripts of all origins may read by default: advice is public, and callers have a token, never a cookie. */
 export const securityHeaders = fp(
   async (app: App) => {
     // Browsers send no token with a preflight.

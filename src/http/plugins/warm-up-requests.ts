@@ -7,10 +7,7 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** During the warm-up requests are not counted, logged, traced or limited. */
     warmingUp: boolean
-    /**
-     * Sends requests to the service itself before it listens, until the time is over: V8 compiles the code of frequent
-     * requests.
-     */
+    /** Sends requests to the service itself before it listens: V8 compiles the code of frequent ones. */
     sendWarmUp(requests: Iterable<string>, withinMs: number): Promise<void>
   }
 }
@@ -47,11 +44,7 @@ export const warmUpRequests = fp(
   { name: 'warm-up-requests' },
 )
 
-/**
- * Connects clients to a service that does not listen yet.
- *
- * @param served receives the other ends
- */
+/** Connects clients to a service that does not listen yet; `served` receives the other ends. */
 async function connectTo({ server, config }: App, served: Socket[], late: AbortSignal): Promise<Socket[]> {
   const clients: Socket[] = []
   const listener = createServer({ noDelay: true, allowHalfOpen: true })

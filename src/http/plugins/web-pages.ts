@@ -41,10 +41,7 @@ const LIBRARIES = Object.fromEntries([
   ),
 ])
 
-/**
- * The pages of the service in a browser, and their files: bundles of modules, other files of `web`, and some of libraries.
- * They use the API as any client does. Addresses of files have a version, so that caches can store them.
- */
+/** Pages in a browser, which use the API as any client does. Addresses of files have a version, for caches. */
 export const webPages = fp(
   async (app: App) => {
     const { version, files } = readWebFiles(LIBRARIES)
