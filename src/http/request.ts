@@ -30,7 +30,7 @@ export function varyBy(reply: FastifyReply, header: string): FastifyReply {
 }
 
 /** RFC 7240. */
-export type Preference = 'server-timing' | 'history=none' | 'return=provenance' | 'handling=strict'
+type Preference = 'server-timing' | 'history=none' | 'return=provenance' | 'handling=strict'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

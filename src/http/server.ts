@@ -8,7 +8,7 @@ import type { Config } from '#src/config.ts'
 import { isWithin } from '#src/lib/network.ts'
 import { type App, logsRequests } from './app.ts'
 import { clientErrorHandler, frameworkErrors } from './plugins/error-handler.ts'
-import { readRequestId } from './plugins/request-id.ts'
+import { readRequestId } from './plugins/request-head.ts'
 import { AJV_OPTIONS } from './validation.ts'
 
 /** Compiles one serializer for each schema: Fastify compiles those of errors for each route, in more than a second. */

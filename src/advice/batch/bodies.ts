@@ -1,8 +1,13 @@
 import type { FastifyRequest, FastifySchemaValidationError } from 'fastify'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { isUntypedJson, waitToParse } from '#src/http/plugins/body-parser.ts'
-import { collectBody, decodeBody, longJsonParser } from '#src/http/plugins/long-bodies.ts'
+import {
+  collectBody,
+  decodeBody,
+  isUntypedJson,
+  longJsonParser,
+  waitToParse,
+} from '#src/http/plugins/body-parser.ts'
 import { isObject } from '#src/lib/collections.ts'
 import { isInAnotherCrs } from '#src/lib/geojson.ts'
 

@@ -5,7 +5,7 @@ import { Cache } from '#src/lib/cache.ts'
 import type { App } from '../app.ts'
 import { DOCUMENT_PARTS } from '../openapi/document.ts'
 import { renderHtml } from '../plain-page.ts'
-import { DOCS_SCRIPT } from '../web-pages.ts'
+import { DOCS_SCRIPT } from '../plugins/web-pages.ts'
 import type { Chapter, RenderedMarkdown } from './markdown.ts'
 
 interface PageContent {

@@ -9,7 +9,7 @@ import { ApiError, BASE, type ErrorCode } from '#src/errors.ts'
 import type { App } from '../app.ts'
 import { hangUp } from '../connections.ts'
 import { validationError } from '../validation.ts'
-import { newRequestId, readRequestId } from './request-id.ts'
+import { newRequestId, readRequestId } from './request-head.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
 
 export function notAllowed({ lacksTwoFactor }: { lacksTwoFactor?: boolean }, sentence: string): ApiError {
