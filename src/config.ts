@@ -34,14 +34,12 @@ function secretIn(file: string, variable: string): string {
 }
 
 interface BrokenRule {
-  /** Such as `/PORT`. */
   instancePath: string
   keyword: string
   message: string
   params: { allowedValues?: string[] }
 }
 
-/** Schemas of variables by their names. */
 type Variables = Record<string, object>
 
 /** The broken rules of a validation, with allowed values and examples; undefined for other errors. */
@@ -154,7 +152,6 @@ type Settings = Static<typeof Environment>
 /** The settings of a process; the table in docs/operations.md says what each one does. */
 export type Config = Omit<Settings, 'DEMO_DATA' | 'WORKERS' | 'TRUSTED_PROXIES' | 'CORS_ORIGINS'> & {
   DEMO_DATA: boolean
-  /** How many processes answer; with 1 it is this one. */
   WORKERS: number
   /** Addresses and CIDR ranges; none is trusted when empty. */
   TRUSTED_PROXIES: string[]
@@ -217,7 +214,6 @@ const SECRETS = [
   'SMTP_URL',
 ]
 
-/** The names of all variables that the service reads. */
 export const SETTINGS: readonly string[] = [
   ...Object.keys(Environment.properties),
   ...SECRETS.map((name) => `${name}_FILE`),

@@ -157,7 +157,6 @@ export const BODY_ERRORS: ErrorCode[] = [
 /** The errors that say why a place has no value. */
 export const NO_VALUE_ERRORS: ErrorCode[] = ['NO_RELEASE', 'OUTSIDE_COUNTRY', 'NO_DATA']
 
-/** The codes as a component of the document. */
 export const errorCodeSchema = defineErrorCode(Object.keys(ERRORS))
 
 /** Stands before paths in messages, until the error handler knows the request. */
@@ -219,7 +218,6 @@ export function unknownCountry(field: string, codes: string[]): ApiError {
   ])
 }
 
-/** @param levels of which areas are loaded for the country */
 export function noAreas({ name, levels }: { name: string; levels: number[] }, level: number): ApiError {
   const others = levels.filter((other) => other > 0)
   const loaded = others.length > 0 ? `; there are some of level ${others.join(' and ')}` : ''

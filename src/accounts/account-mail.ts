@@ -34,7 +34,6 @@ export function describeTokenUse(
 
 export type AccountMail = ReturnType<typeof createAccountMail>
 
-/** A registration before its confirmation. */
 interface Registration {
   id: string
   email: string

@@ -41,7 +41,6 @@ export function createThrottledQueue(throttle: Throttle): { run: RunThrottled; s
     { running: Number.POSITIVE_INFINITY, runningEachNetwork: RUNNING_PER_ACCOUNT, waiting: WAITING },
     busy,
   )
-  /** Requests about each account at this moment. */
   const requests = new Map<string, number>()
 
   async function queueOf({ account, visit, isKnown }: HashingFor): Promise<string> {

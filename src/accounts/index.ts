@@ -30,7 +30,6 @@ import { sessionRoutes, twoFactorRoutes } from './session-routes.ts'
 import { createThrottle } from './throttle.ts'
 import { deleteExpiredRegistrations } from './token-queries.ts'
 
-/** Deletes expired registrations and the rest of ended sessions, some rows at a time. */
 export async function cleanUp(db: Kysely<Tables>, stop?: AbortSignal): Promise<void> {
   for (const removePiece of [deleteExpiredRegistrations, endExpiredSessions, deleteEndedSessions]) {
     while (!stop?.aborted && (await removePiece(db)) > 0);

@@ -23,7 +23,6 @@ const KEY_COLUMNS = [
 
 interface NewKey {
   userId: string
-  /** The login that makes it. */
   sessionId: string | null
   name: string
   hint: string

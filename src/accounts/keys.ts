@@ -129,7 +129,6 @@ function deleteRoute(app: App) {
   } as const
 }
 
-/** The scopes of a new key, in their order. */
 function grantedScopes(asked: readonly Scope[], caller: Caller): Scope[] {
   if (asked.includes('admin') && caller.role !== 'admin') throw notAllowed(caller, NO_ADMIN)
   return SCOPES.filter((scope) => asked.includes(scope))

@@ -20,14 +20,12 @@ export type Mailer = ReturnType<typeof createMailer>
 export interface MailerOptions {
   /** `smtp://` or `smtps://`, with user and password where the server wants them. */
   url: string
-  /** The sender. */
   from: string
   log: Record<'info' | 'warn', (about: object, message: string) => void>
   limits?: Partial<typeof LIMITS>
 }
 
 const LIMITS = {
-  /** Connections at a time. */
   running: 2,
   /** Mails that may wait, those to be tried again among them. */
   waiting: 1000,

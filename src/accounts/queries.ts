@@ -128,7 +128,6 @@ export async function endUserSession(db: Kysely<Tables>, userId: string, id: str
   return numUpdatedRows > 0n
 }
 
-/** Ends a session, with its refresh tokens and access tokens. */
 export async function endSession(db: Kysely<Tables>, sessionId: string): Promise<void> {
   await endSessions(db).where('id', '=', sessionId).execute()
 }
@@ -172,9 +171,7 @@ export async function deleteEndedSessions(db: Kysely<Tables>): Promise<number> {
 }
 
 interface TwoFactor {
-  /** As it is stored: sealed. */
   secret: Buffer
-  /** Whether a login needs it. */
   confirmed: boolean
 }
 

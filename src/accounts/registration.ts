@@ -111,7 +111,6 @@ export function createRegistrationService(
 
 export type TokenService = ReturnType<typeof createTokenService>
 
-/** Uses of tokens that were sent by e-mail. */
 export function createTokenService(db: Kysely<Tables>, throttle: Throttle, inTurn: RunThrottled) {
   return {
     /**

@@ -28,7 +28,6 @@ import { makeContext, type Throttle, tokenSubjects, tooMany } from './throttle.t
 import type { TokenPurpose } from './token-queries.ts'
 import { findUser } from './user-queries.ts'
 
-/** Errors of throttled requests. */
 export const THROTTLED_ERRORS: ErrorCode[] = ['INVALID_PARAMETERS', 'TOO_MANY_REQUESTS']
 
 const USER_AGENT_LENGTH = 200

@@ -96,7 +96,6 @@ export function newRecoveryCodes(): string[] {
   )
 }
 
-/** The stored hash of a code, however it is typed. */
 export function recoveryHash(code: string): Buffer {
   return tokenHash(code.toLowerCase().replace(/[\s-]/g, ''))
 }

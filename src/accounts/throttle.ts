@@ -56,11 +56,9 @@ function subjectsOf(kind: string, address: string, limits: Limits): Subject[] {
 export const accountSubjects = (emailKey: string, address: string): Subject[] =>
   subjectsOf(`account ${emailKey}\n`, address, LIMITS.account)
 
-/** Guesses at an account from everywhere. */
 export const everywhereSubject = (emailKey: string) =>
   createSubject(`everywhere ${emailKey}`, LIMITS.everywhere)
 
-/** Wrong passwords from one address. */
 export const addressSubjects = (address: string): Subject[] => subjectsOf('address ', address, LIMITS.office)
 
 /** Invalid tokens from one address: they do not slow down logins from there. */
@@ -70,10 +68,8 @@ export const tokenSubjects = (address: string): Subject[] => subjectsOf('token '
 export const registrationSubjects = (address: string): Subject[] =>
   subjectsOf('registration ', address, LIMITS.office)
 
-/** Registrations that were told of an account. */
 export const takenSubjects = (address: string): Subject[] => subjectsOf('taken ', address, LIMITS.taken)
 
-/** Continuations of one session. */
 export const refreshSubject = (sessionId: string) => createSubject(`refresh ${sessionId}`, LIMITS.refresh)
 
 /** Codes of a second factor from everywhere: there are a million. An owner who has to wait has recovery codes. */
@@ -82,7 +78,6 @@ export const codeSubject = (userId: string) => createSubject(`code ${userId}`, L
 /** Mails to an address, with or without an account. */
 export const mailboxSubject = (emailKey: string) => createSubject(`mailbox ${emailKey}`, LIMITS.mailbox)
 
-/** Mails that one address asks for. */
 export const mailingSubjects = (address: string): Subject[] => subjectsOf('mailing ', address, LIMITS.mailing)
 
 /** Test deliveries of webhooks of one account, and at one host. */

@@ -75,7 +75,6 @@ declare module '@fastify/jwt' {
   }
 }
 
-/** @param lifetime seconds */
 export async function createAccessTokens(app: App, [current, previous]: Secrets, lifetime: number) {
   await app.register(fastifyJwt, {
     secret: current,

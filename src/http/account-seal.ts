@@ -62,7 +62,6 @@ export function createAccountSeal(secrets: Secrets, purpose: string) {
 }
 
 export interface SealedRows {
-  /** A page in the order of ids. */
   list(after: string | undefined, most: number): Promise<SealedRow[]>
   /** Replaces a sealed secret, unless it has changed. */
   replace(id: string, sealed: Buffer, replacement: Buffer): Promise<void>

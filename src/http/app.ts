@@ -32,7 +32,6 @@ declare module 'fastify' {
     /** Files of tiles; null where all are in the database. */
     files: ServedFiles | null
     products: Products
-    /** Slices of long computations. */
     turns: SliceQueue
     metrics: Metrics
   }

@@ -3,7 +3,6 @@ import type { Server, Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { siteOf } from '#src/lib/network.ts'
 
-/** The slowest pace of a client. */
 interface PaceLimits {
   bytesPerSecond: number
   /** The pace is the mean of this time; a client may pause for as long. */
@@ -52,7 +51,6 @@ export function createConnection(socket: Socket, limits: PaceLimits) {
   const connection = {
     socket,
     network: siteOf(socket.remoteAddress ?? ''),
-    /** Of the latest request. */
     response: undefined as ServerResponse | undefined,
     isIdle(): boolean {
       const { response } = connection
@@ -86,7 +84,6 @@ function isReading(socket: Socket): boolean {
   return socket.writableLength > 0 || (handleOf(socket)?.writeQueueSize ?? 0) > 0
 }
 
-/** Bytes that the kernel has taken for the client. */
 function countTakenBytes(socket: Socket): number {
   const handle = handleOf(socket)
   return handle ? handle.bytesWritten - handle.writeQueueSize : 0

@@ -43,7 +43,6 @@ interface DeliveryQueue<Item extends Delivery, Failure extends string> {
   keepDelivered(item: Item): Promise<void>
   keepFailed(item: Item, seconds: number): Promise<void>
   giveUp(item: Item, failure: 'gone' | Failure): Promise<void>
-  /** Returns an item without an attempt. */
   giveBack(item: Item): Promise<void>
 }
 

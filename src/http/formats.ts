@@ -109,10 +109,8 @@ const FORMULA = /^\s*[=+\-@＝＋－＠]|^[\t\r\n]/
 /** Another separator or the end of a line before a formula. Quotes within such a cell hold nothing together. */
 const FORMULA_BEHIND_SEPARATOR = /[;\t\r\n](?=(?:[^\S\t\r\n]|")*[=+\-@＝＋－＠])/g
 
-/** Characters of cells with quotes (RFC 4180). */
 const SPECIAL = /[",\r\n]/
 
-/** The value of a cell of CSV; null for an empty one. */
 export type CsvValue = string | number | boolean | null
 
 /** RFC 4180, with the line end. A text that a spreadsheet could take for a formula gets an apostrophe. */
@@ -144,7 +142,6 @@ function preferredType<MediaType extends string>(
   return new Negotiator({ headers: { accept } }).mediaType([...offered]) as MediaType | undefined
 }
 
-/** The codings that an `Accept-Encoding` header allows. */
 export function allowedCodings<Coding extends string>(accept: string, offered: readonly Coding[]): Coding[] {
   const headers = { 'accept-encoding': accept.replace(NO_WEIGHTS, '') }
   return new Negotiator({ headers }).encodings([...offered]) as Coding[]

@@ -1,7 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '#src/data/tables.ts'
 
-/** One of the attempts at a request. */
 export interface Attempt {
   /** Of the request, the same for each repetition. */
   id: Buffer
@@ -36,7 +35,6 @@ async function beginAttempt(
   return rows.length > 0
 }
 
-/** Deletes the oldest records of an account that has too many. */
 async function deleteExcess(db: Kysely<Tables>, userId: string): Promise<void> {
   await sql`
     delete from idempotency_record

@@ -12,7 +12,6 @@ interface Schedule {
   everyMs: number
   /** The first piece begins with the service, and not one pause later. */
   atOnce?: boolean
-  /** The line of the log when a piece fails. */
   failure: string
 }
 
@@ -136,7 +135,6 @@ export function createLoop(
 interface Jobs {
   /** @param last follows the last piece when the service closes */
   add(name: JobName, piece: Piece, last?: () => Promise<void>): void
-  /** Has a job look for work now. */
   wake(name: JobName): void
 }
 

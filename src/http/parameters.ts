@@ -17,7 +17,6 @@ interface Field {
   optional: boolean
 }
 
-/** A hook on the request as it was sent. */
 type BeforeReading = (request: FastifyRequest, reply: FastifyReply) => void
 
 /**
@@ -167,7 +166,6 @@ declare module 'fastify' {
   }
 }
 
-/** An unknown name, and a similar known one. */
 interface IgnoredName {
   name: string
   did_you_mean?: string

@@ -1,7 +1,6 @@
 import { DAY_MS, formatDay } from '#src/lib/dates.ts'
 import type { RoutePattern } from './request.ts'
 
-/** End of the first bucket. */
 const FIRST_MS = 0.1
 /** Each bucket ends 2^(1/4) times as late as the one before. */
 const BUCKETS_PER_OCTAVE = 4
@@ -65,15 +64,12 @@ export function addTally(sum: Tally, { requests, totalMs, maxMs, latencies }: Ta
 
 interface Outcome {
   status: number
-  /** Code of an error; empty for a success. */
   code: string
 }
 
-/** Requests of a day with one outcome. */
 export interface RequestCount extends Outcome, Tally {
   /** ISO date, UTC. */
   day: string
-  /** The operationId, or another name. */
   operation: string
 }
 
@@ -206,7 +202,6 @@ function nextDay(time: number): number {
 
 /** One of the slowest calls of an operation, without its caller and its content. */
 interface SlowCall extends Outcome {
-  /** The operationId, or another name. */
   operation: string
   milliseconds: number
   /** Milliseconds since 1970. */

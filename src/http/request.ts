@@ -24,12 +24,10 @@ export function findRoutePattern(
   return { method: [method].flat().join(), route }
 }
 
-/** Adds a header to `Vary`. */
 export function varyBy(reply: FastifyReply, header: string): FastifyReply {
   return reply.header('vary', [reply.getHeader('vary') ?? [], header].flat().join(', '))
 }
 
-/** RFC 7240. */
 type Preference = 'server-timing' | 'history=none' | 'return=provenance' | 'handling=strict'
 
 declare module 'fastify' {
@@ -50,7 +48,6 @@ function nameOf(text: string): string {
   return (text.split(';')[0] as string).replace(/[\s"]/g, '').toLowerCase()
 }
 
-/** Adds to `Preference-Applied`. */
 export function setApplied(reply: FastifyReply, preference: Preference): void {
   reply.header(
     'preference-applied',

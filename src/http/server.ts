@@ -14,7 +14,6 @@ import { AJV_OPTIONS } from './validation.ts'
 /** Compiles one serializer for each schema: Fastify compiles those of errors for each route, in more than a second. */
 export function serializersOncePerSchema(): ReturnType<typeof buildSerializers> {
   const build = buildSerializers()
-  /** By shared schemas, then by schema. */
   const cache = new Map<string, Map<string, Serializer>>()
   return (sharedSchemas, options) => {
     const compile = build(sharedSchemas, options)

@@ -1,14 +1,11 @@
 import MarkdownIt, { type Token } from 'markdown-it'
 
-/** A Markdown document as HTML. */
 export interface RenderedMarkdown {
   title: string
-  /** Text above the first chapter. */
   opening: string
   chapters: Chapter[]
 }
 
-/** Text below a heading of the second level. */
 export interface Chapter {
   /** Made of the heading as GitHub does. */
   id: string
@@ -51,7 +48,6 @@ function pointLinks(tokens: Token[], hrefOf: (link: string) => string | null): v
   }
 }
 
-/** Text of a line without markup. */
 function readText(line: Token | undefined): string {
   return (line?.children ?? []).map(({ content }) => content).join('')
 }

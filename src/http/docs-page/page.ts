@@ -11,13 +11,10 @@ import type { Chapter, RenderedMarkdown } from './markdown.ts'
 interface PageContent {
   /** Relative path of the pages of the documentation. */
   folder: string
-  /** Relative path of the service. */
   root: string
-  /** Product of the first calls. */
   product: string
   calls: RenderedMarkdown
   guide: RenderedMarkdown
-  /** Whether synthetic values are published. */
   synthetic: boolean
 }
 
@@ -27,7 +24,6 @@ const NOTICE = `
       Answers that come of it say <code>"synthetic": true</code>.
     </p>`
 
-/** @param root relative path of the service */
 export function renderHead(app: App, root: string): string {
   const file = (name: string) => root + app.webFile(name)
   const styles = ['styles/page.css', 'styles/pages.css', 'styles/docs.css']
@@ -78,7 +74,6 @@ function parts(root: string): string {
   return links.join(', ')
 }
 
-/** A document as a page of its own. */
 export function renderReadingPage({ title, opening, chapters }: RenderedMarkdown, head: string): string {
   const parts = chapters.map(({ id, heading, content }) => `<h2 id="${id}">${heading}</h2>\n${content}`)
   return renderHtml({
@@ -93,7 +88,6 @@ export function renderReadingPage({ title, opening, chapters }: RenderedMarkdown
   })
 }
 
-/** Link from a card to an operation. */
 interface Operation {
   name: string
   link: string
@@ -128,7 +122,6 @@ const READINGS = {
 
 type ReadingPath = keyof typeof READINGS
 
-/** Documents with a page of their own. */
 export const READING_PATHS = (Object.keys(READINGS) as ReadingPath[]).filter(
   (path) => path !== '' && path !== 'calls',
 )

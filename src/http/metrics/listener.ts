@@ -7,7 +7,6 @@ import type { App } from '../app.ts'
 
 const PATH = '/metrics'
 
-/** The text format of Prometheus. */
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 const MOST_CONNECTIONS = 20

@@ -43,7 +43,6 @@ function shareComponents(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
   return document
 }
 
-/** Components whose members other schemas contain. */
 const GROUPS = ['QuantityParameters']
 
 /** Schemas refer to groups of members by `allOf`. */
@@ -65,7 +64,6 @@ interface Group {
   members: [string, unknown][]
 }
 
-/** Whether an object has all the members, and others. */
 function hasAll(properties: Part, members: Group['members']): boolean {
   if (Object.keys(properties).length === members.length) return false
   return members.every(([name, member]) => JSON.stringify(properties[name]) === JSON.stringify(member))
@@ -195,13 +193,11 @@ export const DOCUMENT_PARTS = {
 
 export type DocumentPart = keyof typeof DOCUMENT_PARTS
 
-/** The first part that a path matches. */
 function findPart(path: string): DocumentPart | undefined {
   const parts = Object.entries(DOCUMENT_PARTS) as [DocumentPart, { paths: RegExp }][]
   return parts.find(([, { paths }]) => paths.test(path))?.[0]
 }
 
-/** The operations of one part, and their tags. */
 function withPaths(document: OpenAPIV3_1.Document, part: DocumentPart): OpenAPIV3_1.Document {
   const paths = Object.fromEntries(
     Object.entries(document.paths ?? {}).filter(([path]) => findPart(path) === part),
@@ -240,7 +236,6 @@ interface Media {
 export interface DocumentView {
   media: DocumentedMedia
   basePath: string
-  /** By default the whole document. */
   part?: DocumentPart | undefined
 }
 
@@ -341,7 +336,6 @@ function withoutSchemas(others: Media[], json: Media): Media {
   return own && more.length === 0 ? { ...json, schema: own } : json
 }
 
-/** A schema as text, with references of the document. */
 function withComponents(schema: unknown): string {
   return String(schema).replace(/"(\w+)#"/g, '"#/components/schemas/$1"')
 }

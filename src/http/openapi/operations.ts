@@ -93,10 +93,8 @@ const HEADER_PARAMETERS = {
   },
 } satisfies Record<string, OpenAPIV3_1.ParameterObject>
 
-/** Config of a route for its operation. */
 export type RouteFacts = FastifyContextConfig & { optionalBody?: boolean }
 
-/** The errors that follow from the config of a route. */
 function listErrors(method: string, { public: open, login, idempotent }: RouteFacts): ErrorCode[] {
   const ofCaller: ErrorCode[] = open ? [] : ['UNAUTHORIZED', login ? 'LOGIN_REQUIRED' : 'INSUFFICIENT_SCOPE']
   return [
@@ -213,7 +211,6 @@ interface SharedResponses {
   notModified: { description: string; headers: object }
 }
 
-/** Order of members of an operation. */
 const ORDER = ['operationId', 'summary', 'tags', 'deprecated', 'description', 'parameters', 'requestBody']
 
 function sortMembers<Part extends object>(operation: Part): Part {

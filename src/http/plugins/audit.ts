@@ -7,7 +7,6 @@ import type { Tables } from '#src/data/tables.ts'
 import { networkOf } from '#src/lib/network.ts'
 import type { App } from '../app.ts'
 
-/** Records an event of a request, and logs it. */
 export type Audit = FastifyRequest['audit']
 
 declare module 'fastify' {

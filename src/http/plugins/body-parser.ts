@@ -192,7 +192,6 @@ export const bodyLimits = fp(
   { name: 'body-limits' },
 )
 
-/** Characters of all texts of a schema at their longest. */
 function countCharacters(schema: unknown, schemaOf: (id: string) => unknown): number {
   if (Array.isArray(schema)) return schema.reduce((sum, part) => sum + countCharacters(part, schemaOf), 0)
   if (!isObject(schema)) return 0
@@ -207,7 +206,6 @@ declare module 'fastify' {
     longBody?: true
   }
   interface FastifyRequest {
-    /** Permit of a long body and of the work on it. */
     place: Permit | null
   }
 }
@@ -284,7 +282,6 @@ function expectedBytes({ headers }: FastifyRequest, limit: number): number {
 /** Several times as many as the points of a call as features, or the positions of its polygons. */
 const MOST_LONG_LISTS = 200_000
 
-/** Reads a long body within the limit and its permit. */
 export function collectBody(
   request: FastifyRequest,
   stream: NodeJS.ReadableStream,
@@ -314,7 +311,6 @@ export function collectBody(
 
 const UTF_8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Decodes a long body, without its byte order mark. */
 export function decodeBody(body: Buffer): string {
   let text: string
   try {
@@ -326,7 +322,6 @@ export function decodeBody(body: Buffer): string {
   return text
 }
 
-/** Makes the parser of long JSON bodies; it throws the error to answer with. */
 export function longJsonParser(app: App): (request: FastifyRequest, json: string) => unknown {
   const jsonParser = app.getDefaultJsonParser('error', 'error')
   return (request, json) => {

@@ -37,7 +37,6 @@ function createEndCounter({ server, metrics }: App): CountEnd {
   return countEnd
 }
 
-/** Reads sockets when they close and at each scrape. */
 function observeConnections({ server, metrics, config }: App, open: OpenConnections): void {
   const closed = { received: 0, sent: 0 }
   server.on('connection', (socket) => {
@@ -144,7 +143,6 @@ interface DrainTimeouts {
   busyMs: number
 }
 
-/** Time between two looks at connections. */
 const DRAIN_LOOK_MS = 20
 
 /**

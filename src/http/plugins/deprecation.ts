@@ -12,7 +12,6 @@ declare module 'fastify' {
 /** Dates such as 2027-01-31 are midnight UTC. */
 export interface Deprecated {
   since: string
-  /** Date of the removal. */
   sunset?: string
   /** URL of a page with the reason and the changes. */
   page?: string

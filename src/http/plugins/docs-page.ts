@@ -47,7 +47,6 @@ declare const SwaggerUIBundle: { plugins: { DownloadUrl: unknown } }
 declare const docsPlugins: unknown
 
 interface DocsPageOptions {
-  /** Whether synthetic values are published; called for each page. */
   synthetic: () => Promise<boolean>
 }
 

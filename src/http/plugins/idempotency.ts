@@ -20,7 +20,6 @@ const LATE_NOTES = { pausesMs: doublingPauses(1000, 32_000), waiting: 1000 }
 /** Repetitions get REQUEST_IN_PROGRESS for a while. */
 const NOT_NOTED = 'an attempt at a request could not be noted'
 
-/** Begins attempts and notes their outcomes. */
 function createAttempts(app: App, records: IdempotencyRecords) {
   let late = 0
 
@@ -47,7 +46,6 @@ function createAttempts(app: App, records: IdempotencyRecords) {
     await withTimeout(request, reply, () => noted, SHARE_OF_EXTRAS).catch(() => {})
   }
 
-  /** @throws {ApiError} DATABASE_UNAVAILABLE after the deadline */
   async function begin(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -79,9 +77,7 @@ function hasOwnTurns({ routeOptions: { config } }: FastifyRequest): boolean {
   return config.ownTurns === true
 }
 
-/** All parts of an answer that is given again. */
 interface StoredAnswer {
-  /** Fingerprint of the request. */
   request: string
   status: number
   headers: Record<string, string>
@@ -113,7 +109,6 @@ export function createSeal(secret: string) {
     seal(id: Buffer, name: string, answer: StoredAnswer): Buffer {
       return seal(contentKey(id, name), Buffer.from(JSON.stringify(answer)))
     },
-    /** @throws for other keys or changed bytes */
     unseal(id: Buffer, name: string, sealed: Buffer): StoredAnswer {
       return JSON.parse(unseal(contentKey(id, name), sealed).toString())
     },
@@ -156,7 +151,6 @@ const STORED_HEADERS = [
 /** Wait of a process that ends for work after its deadline. */
 const LAST_WORK_MS = 2500
 
-/** Errors of routes with `once`. */
 export const IDEMPOTENCY_ERRORS: ErrorCode[] = ['REQUEST_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED']
 
 /** Requests that name themselves (draft-ietf-httpapi-idempotency-key-header). */
@@ -228,7 +222,6 @@ export const idempotency = fp(
   { name: 'idempotency', dependencies: ['authentication', 'jobs'] },
 )
 
-/** @throws {ApiError} INVALID_PARAMETERS for a key that cannot be stored */
 export function readIdempotencyKey({ headers }: FastifyRequest): string | undefined {
   const key = headers['idempotency-key'] as string | undefined
   if (key === undefined || IDEMPOTENCY_KEY.test(key)) return key
@@ -244,7 +237,6 @@ function storedAnswer(request: string, reply: FastifyReply, body: object): Store
   return { request, status, headers: Object.fromEntries(headers), body }
 }
 
-/** @throws {ApiError} for another request */
 function replay(reply: FastifyReply, fingerprint: string, answer: StoredAnswer): object {
   if (answer.request !== fingerprint) {
     throw new ApiError(

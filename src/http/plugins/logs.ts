@@ -86,7 +86,6 @@ export function createIncidents(log: (line: IncidentRecord) => void) {
       timer ??= setInterval(look, LOOK_EVERY_MS).unref()
       return present === undefined
     },
-    /** Ends all incidents. */
     close(): void {
       stop()
       for (const [name, incident] of incidents) end(name, incident)

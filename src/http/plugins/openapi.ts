@@ -34,12 +34,10 @@ import { createClientSignal } from './time-budget.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The document with all media types. */
     sendDocument(request: FastifyRequest, reply: FastifyReply, kind: Kind): Promise<FastifyReply>
   }
 }
 
-/** @param advice a list of the products */
 const createDescription = (advice: string) =>
   `
 Advice for places in ${COUNTRY_NAMES}: ${advice}, from the rasters that agronomists publish.
@@ -73,11 +71,9 @@ const BEARER = 'bearerAuth'
 export const OPTIONAL_TOKEN: Record<string, string[]>[] = [{}, { [BEARER]: [] }]
 
 interface OpenapiOptions {
-  /** In the order of the document. */
   countries: () => Promise<DocumentCountry[]>
 }
 
-/** The OpenAPI document made of the routes' schemas. */
 export const openapi = fp(
   async (app: App, { countries }: OpenapiOptions) => {
     // Schemas of several rooms.
@@ -153,7 +149,6 @@ export const openapi = fp(
   { name: 'openapi', dependencies: ['caching'] },
 )
 
-/** The document without its operations. */
 function createHead(products: Products['list'], basePath: string): Partial<OpenAPIV3_1.Document> {
   return {
     openapi: '3.1.0',
@@ -220,7 +215,6 @@ interface Text {
   tag: string
 }
 
-/** Rules of a route for callers and keys. */
 function describeAccess(schema: FastifySchema, config: FastifyContextConfig) {
   if (config.public) return { security: schema.security ?? [] }
   const rule = describeRule(config)

@@ -26,7 +26,6 @@ declare module 'fastify' {
     noteInTurn(request: FastifyRequest, note: () => Promise<void>): Promise<void>
   }
   interface FastifyRequest {
-    /** Releases the permit; null without one. */
     leaveDatabase: (() => void) | null
   }
   interface FastifyContextConfig {

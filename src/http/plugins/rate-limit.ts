@@ -10,7 +10,6 @@ const COUNTED_CALLERS = 20_000
 
 const SECONDS = { s: 1, min: 60, h: 3600 }
 
-/** Name of the policy in the headers. */
 const POLICY = '"caller"'
 
 /** Limits the requests of each user, or without a token of each network. Unauthorized requests are not counted. */
@@ -49,7 +48,6 @@ export const limitedRate = fp(
   { name: 'limited-rate', dependencies: ['authentication', 'warm-up-requests'] },
 )
 
-/** @param rate such as 600/min */
 function parseRate(rate: string): { requests: number; seconds: number } {
   const [requests, unit] = rate.split('/') as [string, keyof typeof SECONDS]
   return { requests: Number(requests), seconds: SECONDS[unit] }

@@ -59,7 +59,6 @@ function countErrors(totals: RouteTotal[]): Sample[] {
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Writes the counts of this process to the database. */
     flushRequestCounts(): Promise<void>
     slowCalls: Pick<ReturnType<typeof createSlowCalls>, 'read'>
   }
@@ -111,7 +110,6 @@ function nameRoute({ schema, method }: RouteOptions): string {
   return schema?.operationId ?? (method === 'OPTIONS' ? 'preflight' : 'documentation')
 }
 
-/** Requests with a key on a day. */
 export interface KeyUsage {
   keyId: string
   /** ISO date, UTC. */
@@ -140,12 +138,10 @@ function createToday(): () => string {
 declare module 'fastify' {
   interface FastifyInstance {
     countKeyRequest(keyId: string): void
-    /** Writes the counts of this process to the database. */
     flushKeyUsage(): Promise<void>
   }
 }
 
-/** Counts requests by key, for the owners of keys. */
 export const keyUsage = fp(
   async (app: App, { add: write }: { add: AddKeyUsage }) => {
     const today = createToday()

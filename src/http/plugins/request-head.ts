@@ -20,7 +20,6 @@ export function newRequestId(): string {
   return `${PROCESS}-${count.toString(36)}`
 }
 
-/** The sent id where it is valid, else a new one. */
 export function readRequestId({ headers }: IncomingMessage): string {
   const sent = headers['x-request-id']
   return typeof sent === 'string' && SANE.test(sent) ? sent : newRequestId()

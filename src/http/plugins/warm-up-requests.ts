@@ -81,7 +81,6 @@ async function connectTo({ server, config }: App, served: Socket[], late: AbortS
   }
 }
 
-/** Sends requests one after the other. */
 function askAll(client: Socket, requests: Iterator<string>): Promise<void> {
   return new Promise((resolve) => {
     const ask = () => {

@@ -44,7 +44,6 @@ interface WebFile {
 interface WebFiles {
   /** Digest of all files, in their addresses: modules import each other by relative ones. */
   version: string
-  /** By name, such as `map/page.js`. */
   files: ReadonlyMap<string, WebFile>
 }
 
@@ -79,11 +78,8 @@ function ourFiles(): [name: string, path: string][] {
     .map((path) => [relative(OURS, path).replaceAll(sep, '/'), path])
 }
 
-/** A page in a browser. Its texts are in `web/texts`. */
 interface WebPage {
-  /** Below the base path. */
   path: string
-  /** The bundle of its modules. */
   script: string
   styles: readonly string[]
   /** Whether the catalog is loaded at once, beside the script. */
@@ -113,7 +109,6 @@ export const WEB_PAGES = [
   }),
 ] as const satisfies readonly WebPage[]
 
-/** The script of the pages of the documentation. */
 export const DOCS_SCRIPT = 'docs/main.bundle.js'
 
 /** Libraries by the names that modules import them by. */
@@ -124,15 +119,11 @@ const IMPORTS: Readonly<Record<string, string>> = {
     'lib/terra-draw-maplibre-gl-adapter/terra-draw-maplibre-gl-adapter.modern.js',
 }
 
-/** Tiles of the operator for maps. */
 interface Basemap {
-  /** With `{z}`, `{x}` and `{y}` in it. */
   url: string
-  /** Text that the source of the tiles requires. */
   attribution: string
 }
 
-/** @param version of the files */
 function createPageWriter(version: string, basemap: Basemap | undefined) {
   const file = (name: string) => `web/${version}/${name}`
   const imports = Object.entries(IMPORTS).map(([name, target]) => [name, `./${file(target)}`])
@@ -146,7 +137,6 @@ function createPageWriter(version: string, basemap: Basemap | undefined) {
     /** The map of imports is the only inline script. */
     policy: createPolicy(importMap, basemap && new URL(basemap.url).origin),
 
-    /** @param base path of the service */
     write({ script, styles, needsCatalog }: WebPage, base: string): string {
       const catalog = needsCatalog ? '  <link rel="preload" as="fetch" href="catalog" crossorigin>\n' : ''
       const head = `  <meta name="color-scheme" content="light dark">
@@ -164,7 +154,6 @@ ${tiles}${catalog}`
   }
 }
 
-/** @param tiles origin of the operator's tiles */
 function createPolicy(importMap: string, tiles: string | undefined): string {
   const hash = createHash('sha256').update(importMap).digest('base64')
   return [
@@ -199,7 +188,6 @@ const SCRIPT = 'text/javascript; charset=utf-8'
 
 const require = createRequire(import.meta.url)
 
-/** Files of libraries for pages. */
 const LIBRARIES = Object.fromEntries([
   ...listFiles('maplibre-gl', join(require.resolve('maplibre-gl/package.json'), '../dist'), [
     'maplibre-gl.mjs',
