@@ -1,7 +1,6 @@
 import type { Products } from '#schemas/products/define.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
-import { createIdempotencyRecords } from './accounts/idempotency-queries.ts'
-import { auth, createAccounts, createAuditRecords } from './accounts/index.ts'
+import { auth, createAccounts } from './accounts/index.ts'
 import { createUsageKeeper, keys } from './accounts/keys.ts'
 import { user } from './accounts/user.ts'
 import { mcp } from './advice/agents/index.ts'
@@ -27,29 +26,25 @@ import { feedback, history, startHistoryRecorder } from './history/index.ts'
 import { scorecard } from './history/scorecard.ts'
 import { stats } from './history/stats.ts'
 import { addRequestCounts } from './history/stats-queries.ts'
-import { type App, moduleLogLevels } from './http/app.ts'
+import type { App } from './http/app.ts'
 import { jobs } from './http/jobs.ts'
-import { accessLog, statementLog } from './http/plugins/access-log.ts'
 import { audit } from './http/plugins/audit.ts'
 import { authentication } from './http/plugins/authentication.ts'
-import { basePath, hostHeader } from './http/plugins/base-path.ts'
-import { bodyParser, encodedBodies } from './http/plugins/body-parser.ts'
+import { bodyLimits, bodyParser, encodedBodies, longBodies } from './http/plugins/body-parser.ts'
 import { caching } from './http/plugins/caching.ts'
 import { compression } from './http/plugins/compression.ts'
-import { connections } from './http/plugins/connections.ts'
+import { connections, draining } from './http/plugins/connections.ts'
 import { deprecation } from './http/plugins/deprecation.ts'
 import { docsPage } from './http/plugins/docs-page.ts'
-import { draining } from './http/plugins/draining.ts'
 import { errorHandler } from './http/plugins/error-handler.ts'
-import { failureLog } from './http/plugins/failure-log.ts'
 import { idempotency } from './http/plugins/idempotency.ts'
-import { bodyLimits, longBodies } from './http/plugins/long-bodies.ts'
+import { accessLog, failureLog, statementLog } from './http/plugins/logs.ts'
 import { metrics } from './http/plugins/metrics.ts'
 import { openapi } from './http/plugins/openapi.ts'
 import { overload } from './http/plugins/overload.ts'
 import { limitedRate } from './http/plugins/rate-limit.ts'
 import { keyUsage, requestCounts } from './http/plugins/request-counts.ts'
-import { requestId } from './http/plugins/request-id.ts'
+import { basePath, hostHeader, requestId } from './http/plugins/request-head.ts'
 import { securityHeaders } from './http/plugins/security-headers.ts'
 import { timeBudget } from './http/plugins/time-budget.ts'
 import { tracing } from './http/plugins/tracing.ts'
@@ -111,10 +106,8 @@ export async function buildApp(
   await app.register(authentication, {
     accounts: createAccounts(database.writer, config.ADMIN_2FA, app.logFailure),
   })
-  await app.register(audit, { records: createAuditRecords(database.writer, config.AUDIT_MONTHS) })
-  await app.register(idempotency, {
-    records: createIdempotencyRecords(database.writer, config.STATEMENT_TIMEOUT_MS, app.logFailure),
-  })
+  await app.register(audit)
+  await app.register(idempotency)
   await app.register(caching)
   await app.register(compression)
   await app.register(encodedBodies)
@@ -125,32 +118,31 @@ export async function buildApp(
   await app.register(robots)
   await registerPages(app)
   const lookup = createLookup(app)
-  const logged = moduleLogLevels(config)
   await app.register(
     async (guarded) => {
       await guarded.register(limitedRate)
       await guarded.register(overload)
       // Operations stand in the document in this order.
-      const readRules = await registerAdvice(guarded, lookup, logged('advisory'))
-      await guarded.register(location, { ...logged('location'), lookup })
-      await guarded.register(admin, logged('areas'))
-      await guarded.register(catalog, logged('catalog'))
-      await guarded.register(changes, logged('advisory'))
-      await guarded.register(feed, logged('catalog'))
-      await guarded.register(scorecard, logged('feedback'))
-      await guarded.register(map, { ...logged('advisory'), lookup })
-      await guarded.register(stac, { ...logged('catalog'), lookup })
-      await guarded.register(history, { prefix: '/history', ...logged('history') })
-      await guarded.register(citations, { ...logged('history'), readRules })
-      await guarded.register(feedback, { prefix: '/history', ...logged('feedback') })
-      await guarded.register(stats, logged('stats'))
-      await guarded.register(user, { prefix: '/user', ...logged('user') })
-      await guarded.register(auth, { prefix: '/auth', ...logged('auth') })
-      await guarded.register(keys, { prefix: '/auth', ...logged('keys') })
+      const readRules = await registerAdvice(guarded, lookup)
+      await guarded.register(location, { lookup })
+      await guarded.register(admin)
+      await guarded.register(catalog)
+      await guarded.register(changes)
+      await guarded.register(feed)
+      await guarded.register(scorecard)
+      await guarded.register(map, { lookup })
+      await guarded.register(stac, { lookup })
+      await guarded.register(history, { prefix: '/history' })
+      await guarded.register(citations, { readRules })
+      await guarded.register(feedback, { prefix: '/history' })
+      await guarded.register(stats)
+      await guarded.register(user, { prefix: '/user' })
+      await guarded.register(auth, { prefix: '/auth' })
+      await guarded.register(keys, { prefix: '/auth' })
     },
     { prefix: config.BASE_PATH },
   )
-  await app.register(service, { prefix: config.BASE_PATH, ...logged('service') })
+  await app.register(service, { prefix: config.BASE_PATH })
   publishOnSchedule(app)
   return app.decorate('warmUp', () => warmUp(app, lookup))
 }
@@ -177,17 +169,17 @@ async function registerPages(app: App): Promise<void> {
 }
 
 /** Registers the endpoints of advice, of standards, of agents and of subscriptions. */
-async function registerAdvice(guarded: App, lookup: Lookup, logged: object): Promise<ReadRules> {
+async function registerAdvice(guarded: App, lookup: Lookup): Promise<ReadRules> {
   const record = startHistoryRecorder(guarded)
   const advisors = createAdvisors(guarded, lookup)
   const readRules = createRuleReader(guarded, lookup)
-  await guarded.register(advisory, { prefix: '/advisory', ...logged, lookup, advisors, record, readRules })
+  await guarded.register(advisory, { prefix: '/advisory', lookup, advisors, record, readRules })
   const figures = createRegionStatistics(guarded, advisors)
   const areas = createAreas(guarded, figures)
-  await guarded.register(coverage, { ...logged, lookup, areas })
-  await guarded.register(ogc, { prefix: '/ogc', ...logged, lookup, figures, areas })
-  await guarded.register(mcp, { prefix: '/mcp', ...logged, lookup, advisors, readRules })
-  await guarded.register(subscriptions, { ...logged, lookup, advisors })
+  await guarded.register(coverage, { lookup, areas })
+  await guarded.register(ogc, { prefix: '/ogc', lookup, figures, areas })
+  await guarded.register(mcp, { prefix: '/mcp', lookup, advisors, readRules })
+  await guarded.register(subscriptions, { lookup, advisors })
   return readRules
 }
 

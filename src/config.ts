@@ -4,16 +4,11 @@ import { envSchema } from 'env-schema'
 import { type Static, Type } from 'typebox'
 import { OperatorError } from './errors.ts'
 import { splitList } from './lib/collections.ts'
-import { LOG_LEVELS, type LogLevel, type LogModule, moduleAndLevel } from './lib/log-levels.ts'
 import { findNearest } from './lib/names.ts'
 import { isAddressOrRange, isHost } from './lib/network.ts'
 import { formatError, readErrorCode } from './lib/promises.ts'
 
-/**
- * Adds to settings those that are in files, which their names with `_FILE` name.
- *
- * @throws {Error} where one is set twice, or its file cannot be read or is empty
- */
+/** A variable with `_FILE` names the file of a setting. */
 function withSecretsOfFiles(set: NodeJS.ProcessEnv, names: readonly string[]): NodeJS.ProcessEnv {
   const files = names.flatMap((name) => {
     const file = set[`${name}_FILE`]
@@ -25,7 +20,7 @@ function withSecretsOfFiles(set: NodeJS.ProcessEnv, names: readonly string[]): N
   return { ...set, ...Object.fromEntries(files) }
 }
 
-/** What a file holds, without the end of its last line, which editors and `echo` write. */
+/** Without the end of the last line, which editors and `echo` write. */
 function secretIn(file: string, variable: string): string {
   let text: string
   try {
@@ -38,22 +33,16 @@ function secretIn(file: string, variable: string): string {
   return secret
 }
 
-/** A rule of a schema that is broken, as Ajv says it. */
 interface BrokenRule {
-  /** Such as `/PORT`. */
   instancePath: string
   keyword: string
   message: string
   params: { allowedValues?: string[] }
 }
 
-/** Schemas of variables by their names. */
 type Variables = Record<string, object>
 
-/**
- * The rules that an error of a validation of variables tells of, with the values that are allowed, and examples in the
- * place of a pattern; undefined for other errors.
- */
+/** The broken rules of a validation, with allowed values and examples; undefined for other errors. */
 function brokenRulesOf(error: unknown, variables: Variables): string | undefined {
   const { errors } = error as { errors?: BrokenRule[] }
   return errors?.map((rule) => sentenceOf(rule, variables)).join('; ')
@@ -70,7 +59,7 @@ function sentenceOf(
   return `${name} ${message}${values}`
 }
 
-/** A prefix of paths: nothing, or segments without anything to be escaped, which are no steps up (`..`). */
+/** Segments need no escape, and are no steps up (`..`). */
 export const BASE_PATH_PATTERN = '^(/(?!\\.{1,2}(/|$))[A-Za-z0-9._~-]+)*$'
 
 const Environment = Type.Object({
@@ -98,8 +87,7 @@ const Environment = Type.Object({
   METRICS_HOST: Type.String({ minLength: 1, default: '127.0.0.1' }),
   BASE_PATH: Type.String({ pattern: BASE_PATH_PATTERN, examples: ['/advisory'], default: '' }),
   PUBLIC_URL: Type.Optional(Type.String()),
-  LOG_LEVEL: Type.Enum(LOG_LEVELS, { default: 'warn' }),
-  LOG_MODULES: Type.String({ default: '' }),
+  LOG_LEVEL: Type.Enum(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'], { default: 'warn' }),
   LOG_FORMAT: Type.Enum(['text', 'json'], { default: 'text' }),
   ACCESS_LOG: Type.Boolean({ default: false }),
   DEMO_DATA: Type.Optional(Type.Boolean()),
@@ -162,15 +150,9 @@ const Environment = Type.Object({
 type Settings = Static<typeof Environment>
 
 /** The settings of a process; the table in docs/operations.md says what each one does. */
-export type Config = Omit<
-  Settings,
-  'DEMO_DATA' | 'WORKERS' | 'LOG_MODULES' | 'TRUSTED_PROXIES' | 'CORS_ORIGINS'
-> & {
+export type Config = Omit<Settings, 'DEMO_DATA' | 'WORKERS' | 'TRUSTED_PROXIES' | 'CORS_ORIGINS'> & {
   DEMO_DATA: boolean
-  /** How many processes answer; with 1 it is this one. */
   WORKERS: number
-  /** The levels of modules that differ from LOG_LEVEL. */
-  LOG_MODULES: Partial<Record<LogModule, LogLevel>>
   /** Addresses and CIDR ranges; none is trusted when empty. */
   TRUSTED_PROXIES: string[]
   /** Origins such as `https://app.example.org`, or `*` alone. */
@@ -180,12 +162,7 @@ export type Config = Omit<
 /** HS256 is as strong as its key, up to the 32 bytes of its hash. */
 export const MINIMUM_SECRET_BYTES = 32
 
-/**
- * Adds what `.env` in the working directory says to the environment, or the file that ENV_FILE names. What the
- * environment has already wins, as with compose.
- *
- * @throws {OperatorError} where the file cannot be read; that there is no `.env` is no mistake
- */
+/** Adds variables of `.env` or of the file in ENV_FILE. Those of the environment win, as with compose. */
 export function loadEnvironmentFile(): void {
   const file = process.env.ENV_FILE || '.env'
   try {
@@ -198,14 +175,7 @@ export function loadEnvironmentFile(): void {
   }
 }
 
-/**
- * Reads the configuration from environment variables.
- *
- * The demo data default to on where the database is the embedded one: nobody sets up a server to see
- * synthetic values, and nobody who only typed `npm start` wants to see an empty service.
- *
- * @throws {OperatorError} names the variable that is not valid
- */
+/** Demo data are the default of the embedded database alone: `npm start` shows no empty service. */
 export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config {
   try {
     // An empty variable is how compose files and shells say "not set".
@@ -222,7 +192,6 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
       ...settings,
       DEMO_DATA: settings.DEMO_DATA ?? settings.DATABASE_URL === undefined,
       WORKERS: workersOf(settings),
-      LOG_MODULES: Object.fromEntries(splitList(settings.LOG_MODULES).map(moduleAndLevel)),
       TRUSTED_PROXIES: splitList(settings.TRUSTED_PROXIES).map(addressOrRange),
       CORS_ORIGINS: splitList(settings.CORS_ORIGINS).map(originOrAll),
     }
@@ -245,7 +214,6 @@ const SECRETS = [
   'SMTP_URL',
 ]
 
-/** The names of all variables that the service reads. */
 export const SETTINGS: readonly string[] = [
   ...Object.keys(Environment.properties),
   ...SECRETS.map((name) => `${name}_FILE`),
@@ -268,7 +236,7 @@ function refuseShortSecret(name: string, secret: string | undefined): void {
   )
 }
 
-/** A mailbox, with a name before it or not; what separates several is none of either. */
+/** One mailbox, with a name or without. */
 const SENDER = /^([^<>",;:\r\n]*<[^\s<>@",;:]+@[^\s<>@",;:]+>|[^\s<>@",;:]+@[^\s<>@",;:]+)$/
 
 function refuseIncompleteMail({ SMTP_URL, MAIL_FROM, EMAIL_CONFIRMATION }: Settings): void {
@@ -298,7 +266,7 @@ function refuseOtherPublicUrl({ PUBLIC_URL, BASE_PATH }: Settings): void {
   if (!path.endsWith(BASE_PATH)) throw new Error(`PUBLIC_URL must end with BASE_PATH, which is ${BASE_PATH}`)
 }
 
-/** What stands in the URL of a page for the token of a mail. */
+/** In the URL of a page, for the token of a mail. */
 export const TOKEN_PLACE = '{token}'
 
 function refuseUrlWithoutToken(name: string, url: string | undefined): void {

@@ -1,9 +1,7 @@
-import { defineErrorCode, ErrorBody, type ErrorDetail, EXAMPLE_REQUEST_ID, ref } from '#schemas/common.ts'
+import type { TSchema } from 'typebox'
+import { defineErrorCode, ErrorBody, type ErrorDetail, ref } from '#schemas/common.ts'
 
-/**
- * Every error that the API can answer with: its code, its HTTP status and what it means to an
- * integrator. The message of one occurrence is the sentence in the body's `error`.
- */
+/** Each error of the API, and its meaning for an integrator. The `error` of an answer has the sentence of the occurrence. */
 export const ERRORS = {
   INVALID_PARAMETERS: { status: 400, meaning: 'A parameter is missing or not valid; see `details`.' },
   MALFORMED_JSON: { status: 400, meaning: 'The body is not JSON, or is nested too deeply.' },
@@ -86,7 +84,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
-/** What an error says in the document, where an operation has no better sentence for it. */
+/** Sentences of examples in the document. */
 export const EXAMPLE_SENTENCES: Record<ErrorCode, string> = {
   INVALID_PARAMETERS: 'lat must be a number from -90 to 90.',
   MALFORMED_JSON: 'The body is not valid JSON.',
@@ -148,7 +146,7 @@ export const EXAMPLE_SENTENCES: Record<ErrorCode, string> = {
   DATABASE_READ_ONLY: 'The database stores nothing at present; try again later.',
 }
 
-/** What can be wrong with a body before anybody looks at its fields. */
+/** Errors of a body before a look at its fields. */
 export const BODY_ERRORS: ErrorCode[] = [
   'MALFORMED_JSON',
   'MALFORMED_BODY',
@@ -159,19 +157,14 @@ export const BODY_ERRORS: ErrorCode[] = [
 /** The errors that say why a place has no value. */
 export const NO_VALUE_ERRORS: ErrorCode[] = ['NO_RELEASE', 'OUTSIDE_COUNTRY', 'NO_DATA']
 
-/** The codes as a component of the document. */
 export const errorCodeSchema = defineErrorCode(Object.keys(ERRORS))
 
-/**
- * Stands in messages before paths of the service: what its clients have to put there is known once there is
- * a request. See the error handler.
- */
+/** Stands before paths in messages, until the error handler knows the request. */
 export const BASE = '{base path}'
 
 /** Parts of a request that are no parameter: they have an article in sentences. */
 const WHOLES = new Set(['body', 'point', 'row'])
 
-/** An answer that is not a success: the error handler turns it into status, headers and JSON body. */
 export class ApiError extends Error {
   readonly code: ErrorCode
   readonly details: ErrorDetail[] | undefined
@@ -192,9 +185,8 @@ export class ApiError extends Error {
   /**
    * The 400 about one parameter.
    *
-   * @param field the parameter, as a dotted path; or `body`, `point` or `row`, for all of it
-   * @param rule what it has to be, as the rest of a sentence that begins with the field, without the full stop
-   * @param allowed the accepted values, where they can be listed
+   * @param field dotted path; or `body`, `point` or `row`, for all of it
+   * @param rule rest of a sentence that begins with the field, without the full stop
    */
   static invalid(field: string, rule: string, allowed?: string[]): ApiError {
     const [capital, small] = WHOLES.has(field) ? ['The ', 'the '] : ['', '']
@@ -218,12 +210,7 @@ export class ApiError extends Error {
   }
 }
 
-/**
- * No country of the service is what a parameter names.
- *
- * @param field `admin0` may also be a name, and the interface fixes its sentence
- * @param codes of the countries that there are
- */
+/** @param field `admin0` may also be a name, and the interface fixes its sentence */
 export function unknownCountry(field: string, codes: string[]): ApiError {
   if (field !== 'admin0') return ApiError.invalid(field, `must be one of ${codes.join(', ')}`, codes)
   return new ApiError('UNKNOWN_COUNTRY', 'Invalid admin0 parameter: country not found in the database', [
@@ -231,21 +218,16 @@ export function unknownCountry(field: string, codes: string[]): ApiError {
   ])
 }
 
-/** @param levels of which areas are loaded for the country */
 export function noAreas({ name, levels }: { name: string; levels: number[] }, level: number): ApiError {
   const others = levels.filter((other) => other > 0)
   const loaded = others.length > 0 ? `; there are some of level ${others.join(' and ')}` : ''
   return new ApiError('NO_AREAS', `No areas of level ${level} are loaded for ${name}${loaded}.`)
 }
 
-/**
- * What an operator did or met that the program cannot go on from: a bad manifest, a locked folder.
- * The command line prints the message alone, without a stack.
- */
+/** A failure for the operator, such as a bad manifest. The command line prints the message without a stack. */
 export class OperatorError extends Error {
   override name = 'OperatorError'
   readonly code: OperatorCode
-  /** What a program is told besides. */
   told: object = {}
 
   constructor(
@@ -268,7 +250,7 @@ export const OF_ALL_REQUESTS: ErrorCode[] = [
   'DATABASE_READ_ONLY',
 ]
 
-/** What keeps a command from being done, for programs: codes stay as they are, and docs/operations.md lists them. */
+/** Codes of commands for programs: they stay as they are, and docs/operations.md lists them. */
 export const OPERATOR_CODES = [
   'REFUSED',
   'NOT_FOUND',
@@ -285,38 +267,28 @@ export const OPERATOR_CODES = [
 ] as const
 export type OperatorCode = (typeof OPERATOR_CODES)[number]
 
-/**
- * The `response` entries of a route's schema for the errors it can answer with, grouped by status.
- * What any request can meet is always in.
- */
+/** The responses of a route with one success; see {@link errorResponses}. */
+export function answers(schema: TSchema, description: string, ...errors: ErrorCode[]) {
+  return { 200: { ...ref(schema), description }, ...errorResponses(...errors) }
+}
+
+export function noContent(description: string, ...errors: ErrorCode[]) {
+  return { 204: { type: 'null', description }, ...errorResponses(...errors) }
+}
+
+/** The errors of a route by status. The document adds those that follow from its config, and those of all requests. */
 export function errorResponses(...errors: ErrorCode[]): Record<number, object> {
   return unlimitedErrorResponses(...errors, 'RATE_LIMITED')
 }
 
-/** The same of a route that is never limited. */
+/** The same of a route without RATE_LIMIT. */
 export function unlimitedErrorResponses(...errors: ErrorCode[]): Record<number, object> {
-  const all = [...new Set([...errors, ...OF_ALL_REQUESTS])]
-  const statuses = [...new Set(all.map((code) => ERRORS[code].status))]
+  const statuses = new Set(errors.map((code) => ERRORS[code].status))
+  const codesOf = (status: number) => errors.filter((code) => ERRORS[code].status === status)
   return Object.fromEntries(
-    statuses.map((status) => {
-      const ofStatus = all.filter((code) => ERRORS[code].status === status)
-      return [
-        status,
-        {
-          description: ofStatus.map((code) => `\`${code}\`: ${ERRORS[code].meaning}`).join('\n\n'),
-          content: {
-            'application/json': {
-              schema: ref(ErrorBody),
-              examples: Object.fromEntries(
-                ofStatus.map((code) => [
-                  code,
-                  { value: { error: EXAMPLE_SENTENCES[code], code, request_id: EXAMPLE_REQUEST_ID } },
-                ]),
-              ),
-            },
-          },
-        },
-      ]
+    [...statuses].map((status) => {
+      const examples = Object.fromEntries(codesOf(status).map((code) => [code, {}]))
+      return [status, { content: { 'application/json': { schema: ref(ErrorBody), examples } } }]
     }),
   )
 }

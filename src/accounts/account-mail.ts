@@ -15,35 +15,14 @@ import {
 } from './token-queries.ts'
 import { emailKey, findCredentials } from './user-queries.ts'
 
-/** A token that was made for an account. */
-interface IssuedToken {
-  token: string
-  userId: string
-  /** Where its owner reads. */
-  email: string
-}
-
-/**
- * Makes a token for the account with an e-mail; an older one for the same purpose ends.
- *
- * @returns undefined where there is no such account, or nothing to confirm
- */
-export async function issueToken(
-  db: Kysely<Tables>,
-  email: string,
-  purpose: TokenPurpose,
-  hours: number,
-): Promise<IssuedToken | undefined> {
+/** Makes a token for an account, which ends an older one; undefined without an account, or without need. */
+export async function issueToken(db: Kysely<Tables>, email: string, purpose: TokenPurpose, hours: number) {
   const token = newToken()
   const account = await putAccountToken(db, email, { purpose, hash: tokenHash(token), seconds: hours * 3600 })
   return account && { token, userId: account.id, email: account.email }
 }
 
-/**
- * What to do with a token: open the page of the app, where there is one, or else send a request.
- *
- * @param page the URL of the page, with the place for the token in it
- */
+/** @param page URL with the place for the token; without one the text shows a request */
 export function describeTokenUse(
   token: string,
   { page, path, body }: { page: string | undefined; path: string; body: Record<string, string> },
@@ -55,13 +34,11 @@ export function describeTokenUse(
 
 export type AccountMail = ReturnType<typeof createAccountMail>
 
-/** A registration that waits to be confirmed. */
 interface Registration {
   id: string
   email: string
 }
 
-/** For so long an e-mail can be confirmed. */
 export const CONFIRMATION_HOURS = 24
 
 /** A mail has no name in it: a name would carry any text to any address. */
@@ -85,7 +62,7 @@ export function createAccountMail(
   const wordings = wordingsOf(config)
 
   async function registrationMail({ id, email }: Registration, token: string): Promise<Mail> {
-    // Both are asked in any case, so that one mail is as long under way as the other.
+    // Both queries in any case: the time of a mail must not tell.
     const several = (await countRegistrations(db, email)) > 1
     const account = await findCredentials(db, email)
     if (account) {
@@ -102,7 +79,6 @@ export function createAccountMail(
     }
   }
 
-  /** The mail for a registration that waits; undefined where none does. */
   async function renewedRegistrationMail(email: string): Promise<Mail | undefined> {
     const token = newToken()
     const kept = { hash: tokenHash(token), hours: CONFIRMATION_HOURS }
@@ -121,18 +97,15 @@ export function createAccountMail(
   }
 
   return {
-    /** @throws {ApiError} TOO_MANY_REQUESTS where too many were asked for, for the e-mail or from the address */
+    /** @throws {ApiError} TOO_MANY_REQUESTS for the e-mail or the address; MAIL_NOT_CONFIGURED */
     async admit(email: string, address: string): Promise<void> {
       if (!mailer) throw notConfigured()
       await throttle.admit([...mailingSubjects(address), mailboxSubject(emailKey(email))])
     },
-    /**
-     * Answers a registration in the background: with the token, or that there is an account already. False where too many
-     * mails wait.
-     */
+    /** Mails the token, or that the account exists already, in the background; false where too many mails wait. */
     answerRegistration: (registration: Registration, token: string): boolean =>
       mailer?.send(() => registrationMail(registration, token)) ?? false,
-    /** Writes to an e-mail in the background, if it has an account; false where too many mails wait. */
+    /** The same for an e-mail, which may have no account. */
     write: (purpose: TokenPurpose, email: string): boolean =>
       mailer?.send(() => mailTo(email, purpose)) ?? false,
   }

@@ -8,6 +8,7 @@ import type { AuditEvent } from '#src/data/audit-queries.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { ApiError, BASE } from '#src/errors.ts'
+import { cacheValue } from '#src/lib/cache.ts'
 import { networkOf } from '#src/lib/network.ts'
 import type { RunThrottled, WithPermit } from './hashing.ts'
 import { deleteApiKeys } from './key-queries.ts'
@@ -28,22 +29,19 @@ import {
   replacePasswordHash,
 } from './user-queries.ts'
 
-/** What a guess takes where there are too many at an account from everywhere. */
+/** Of a guess, where an account has too many from everywhere. */
 const CEILING_PAUSE_MS = 1000
 
 /**
- * Compares a password when its turn comes, and counts where it is wrong. Where guesses at the account come from
- * everywhere, each takes a second, and they wait for one another: that slows them down, and keeps nobody out.
- * Where the owner has come from lately, they neither pause nor wait for those elsewhere.
+ * Compares a password in its turn, and counts a wrong one. Guesses from everywhere take a second each, one after the
+ * other: that slows them down, and keeps nobody out. From networks of the owner they neither pause nor wait.
  */
-type CompareInTurn = <Result>(
-  account: string,
-  visit: AccountRequest,
-  compare: (inPlace: WithPermit) => Promise<Result | undefined>,
-) => Promise<Result | undefined>
-
-function createComparison(db: Kysely<Tables>, throttle: Throttle, inTurn: RunThrottled): CompareInTurn {
-  return (account, visit, compare) => {
+function createComparison(db: Kysely<Tables>, throttle: Throttle, inTurn: RunThrottled) {
+  return <Result>(
+    account: string,
+    visit: AccountRequest,
+    compare: (inPlace: WithPermit) => Promise<Result | undefined>,
+  ): Promise<Result | undefined> => {
     const { address, atDatabase, note } = visit
     const ofAccount = accountSubjects(account, address)
     const everywhere = everywhereSubject(account)
@@ -56,8 +54,7 @@ function createComparison(db: Kysely<Tables>, throttle: Throttle, inTurn: RunThr
     return inTurn(subjects, { account, visit, isKnown }, async (inPlace) => {
       await slowDown()
       const found = await compare(inPlace)
-      // What was sent together must not slip through together, and nothing of what is refused tells whether it was
-      // right. A guess counts, too, when its client has gone away.
+      // Guesses that were sent together must not slip through together. They count also without a client.
       await note(() => throttle.refuseBlocked(subjects))
       if (found === undefined) await note(() => throttle.admit([...subjects, everywhere]))
       else await note(() => throttle.forget(ofAccount))
@@ -66,48 +63,37 @@ function createComparison(db: Kysely<Tables>, throttle: Throttle, inTurn: RunThr
   }
 }
 
-const FILE = new URL('./common-passwords.txt', import.meta.url)
-
-let loaded: Promise<Set<string>> | undefined
+const readCommonPasswords = cacheValue('common passwords', async () => {
+  const text = await readFile(new URL('./common-passwords.txt', import.meta.url), 'utf8')
+  return new Set(text.split('\n').filter((line) => line !== '' && !line.startsWith('# ')))
+})
 
 /** Whether a password is among the 10,000 most common ones of its length, in whatever case. */
 async function isCommonPassword(password: string): Promise<boolean> {
-  loaded ??= load()
-  return (await loaded).has(password.normalize('NFKC').toLowerCase())
-}
-
-async function load(): Promise<Set<string>> {
-  const lines = (await readFile(FILE, 'utf8')).split('\n')
-  return new Set(lines.filter((line) => line !== '' && !line.startsWith('# ')))
+  return (await readCommonPasswords()).has(sameOnEveryKeyboard(password).toLowerCase())
 }
 
 /**
- * OWASP's first choice for argon2id, which is what the package hashes with; the memory is in KiB.
- *
- * The package stays at 0.44: the binaries of 0.45 crash Node 20 unless a compiler makes others during
- * the installation, and its hashes name the parameters in another order than the one below.
+ * OWASP's first choice for argon2id; the memory is in KiB. The package stays at 0.44: binaries of 0.45 crash Node 20,
+ * and its hashes name the parameters in another order.
  */
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
 const { memoryCost, timeCost, parallelism } = PARAMETERS
 const PREFIX = `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$`
 
-/**
- * A hash that no password has, for accounts that do not exist: to compare with it takes as long as with
- * a real one, so that an answer's time does not say which accounts there are.
- */
+/** A hash of no password: the time of an answer must not tell which accounts exist. */
 export const NOBODYS_HASH = `${PREFIX}${randomText(16)}$${randomText(32)}`
 
 function randomText(bytes: number): string {
   return randomBytes(bytes).toString('base64').replace(/=+$/, '')
 }
 
-/** Hashes a password with a salt of its own; the result says how, in PHC notation. */
+/** In PHC notation. */
 export function hashPassword(password: string): Promise<string> {
   return hash(sameOnEveryKeyboard(password), PARAMETERS)
 }
 
-/** Whether a password is the one that was hashed; compares in constant time. */
 export function verifyPassword(passwordHash: string, password: string): Promise<boolean> {
   return verify(passwordHash, sameOnEveryKeyboard(password))
 }
@@ -122,57 +108,39 @@ function sameOnEveryKeyboard(password: string): string {
   return password.normalize('NFKC')
 }
 
-/** Refuses the passwords that are tried first: the common ones, and what is known of the person. */
+/** @param known texts of the person, which attackers try first */
 export async function refuseGuessable(
   field: string,
   password: string,
   known: (string | null)[],
 ): Promise<void> {
-  const isKnown = known.some((text) => text !== null && emailKey(text) === emailKey(password))
-  if (!isKnown && !(await isCommonPassword(password))) return
-  throw ApiError.invalid(
-    field,
-    isKnown ? 'must not be your e-mail or name' : 'is one of the most common passwords',
-  )
+  if (known.some((text) => text !== null && emailKey(text) === emailKey(password)))
+    throw ApiError.invalid(field, 'must not be your e-mail or name')
+  if (await isCommonPassword(password)) throw ApiError.invalid(field, 'is one of the most common passwords')
 }
 
 type Account = Credentials & { emailConfirmed: boolean }
 
 const WRONG_PASSWORD = 'The current password is wrong.'
 
-/** What people do with e-mail and password. All of it is throttled, and hashes when its turn comes. */
-export interface CredentialService {
-  /**
-   * @throws {ApiError} INVALID_CREDENTIALS, the same whether the e-mail or the password is wrong;
-   * EMAIL_NOT_CONFIRMED where both are right
-   */
-  check(email: string, password: string, visit: AccountRequest): Promise<Credentials>
-  /**
-   * Ends all sessions of the user but the given one, the token of a reset that is under way, and the keys where
-   * that is asked for.
-   *
-   * @throws {ApiError} FORBIDDEN where the current password is wrong
-   */
-  changePassword(
-    user: { id: string; sessionId: string | null },
-    change: PasswordChange,
-    visit: AccountRequest,
-  ): Promise<void>
-  /** @throws {ApiError} FORBIDDEN where it is not the password of the user */
-  confirmPassword(userId: string, password: string, visit: AccountRequest): Promise<void>
-}
+export type CredentialService = ReturnType<typeof createCredentialService>
 
-/** @param confirms whether an e-mail has to be confirmed before its account can be used */
+/**
+ * Checks and changes passwords, throttled.
+ *
+ * @param confirms whether an account needs a confirmed e-mail
+ */
 export function createCredentialService(
   db: Kysely<Tables>,
   throttle: Throttle,
   inTurn: RunThrottled,
   confirms: boolean,
-): CredentialService {
+) {
   const compareInTurn = createComparison(db, throttle, inTurn)
 
   return {
-    async check(email, password, visit) {
+    /** @throws {ApiError} INVALID_CREDENTIALS, the same for a wrong e-mail; EMAIL_NOT_CONFIRMED where both are right */
+    async check(email: string, password: string, visit: AccountRequest): Promise<Credentials> {
       const { audit, atDatabase } = visit
       let known: Account | undefined
       const found = await compareInTurn(emailKey(email), visit, async (inPlace) => {
@@ -190,7 +158,12 @@ export function createCredentialService(
       return found
     },
 
-    async changePassword({ id, sessionId }, { current_password, new_password, end_keys }, visit) {
+    /** Ends all other sessions of the user, the token of a reset, and the keys where the owner asks for that. */
+    async changePassword(
+      { id, sessionId }: { id: string; sessionId: string | null },
+      { current_password, new_password, end_keys }: PasswordChange,
+      visit: AccountRequest,
+    ): Promise<void> {
       const { audit, atDatabase } = visit
       const known = await atDatabase(() => findPasswordHash(db, id))
       if (!known) throw wrongPassword()
@@ -219,7 +192,7 @@ export function createCredentialService(
       if (!replaced) throw wrongPassword()
     },
 
-    async confirmPassword(id, password, visit) {
+    async confirmPassword(id: string, password: string, visit: AccountRequest): Promise<void> {
       const known = await visit.atDatabase(() => findPasswordHash(db, id))
       if (!known) throw wrongPassword()
       const found = await compareInTurn(emailKey(known.email), visit, async (inPlace) =>
@@ -229,7 +202,6 @@ export function createCredentialService(
     },
   }
 
-  /** Records that it is not the password of the caller, and says so. */
   async function refusePassword({ audit }: AccountRequest): Promise<never> {
     await audit(db, { kind: 'password_refused' })
     throw wrongPassword()
@@ -244,7 +216,7 @@ function isPassword(
   return inPlace(() => verifyPassword(passwordHash, password))
 }
 
-/** The account that was found, where it is its password; with a hash of the present parameters from now on. */
+/** The found account where the password is right, with a hash of the present parameters from now on. */
 async function matching(
   db: Kysely<Tables>,
   known: Account | undefined,
@@ -266,7 +238,7 @@ function loginFailed(account: { id: string } | undefined, reason: string): Audit
   return { kind: 'login_failed', userId: account?.id ?? null, detail: { reason } }
 }
 
-/** The same for all whose e-mail is not confirmed, whether or not somebody has an account with it. */
+/** The same for each unconfirmed e-mail, with or without an account. */
 export function invalidCredentials(confirms: boolean): ApiError {
   const unconfirmed = confirms ? ', or the e-mail has not been confirmed yet' : ''
   return new ApiError('INVALID_CREDENTIALS', `The e-mail or the password is wrong${unconfirmed}.`)

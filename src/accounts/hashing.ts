@@ -5,10 +5,7 @@ import { networkOf, siteOf } from '#src/lib/network.ts'
 import type { Subject } from './queries.ts'
 import type { AccountRequest, Throttle } from './throttle.ts'
 
-/**
- * A hash takes about 25 ms of one core and 19 MiB. One core is left to other requests, and half of the four threads that
- * Node has in each process to files and name look-ups.
- */
+/** A hash takes about 25 ms of a core and 19 MiB. A core is for other requests, and half of Node's four threads for files. */
 const RUNNING = Math.max(1, Math.min(availableParallelism() - 1, 2))
 const WAITING = 64
 
@@ -16,25 +13,21 @@ const WAITING = 64
 const RUNNING_PER_ACCOUNT = 2
 
 interface HashingFor {
-  /** The key of the e-mail, whether or not it has an account. */
+  /** The key of the e-mail, with or without an account. */
   account: string
   visit: AccountRequest
-  /** Whether the request seems to be the owner's, such as by its network. Only asked while others want the account. */
+  /** Whether the request seems to be the owner's. Called only while others want the account. */
   isKnown?: () => Promise<boolean>
 }
 
-/**
- * Hashes or compares a password with a permit. The work waits for nothing else meanwhile, least of all the database.
- *
- * @throws {ApiError} OVERLOADED in a full queue, for the client key with most requests in it
- */
+/** Hashes or compares a password with a permit. The work waits for nothing else meanwhile, least of all the database. */
 export type WithPermit = <Result>(hash: () => Promise<Result>) => Promise<Result>
 
 /**
  * Runs work that hashes, for subjects that need not wait. Networks take turns, and within them accounts. An account has
- * two places at a time for all networks, which take turns as well; a known request has places of its own.
+ * two permits for all networks, which take turns as well; a known request has permits of its own.
  *
- * @throws {ApiError} TOO_MANY_REQUESTS; OVERLOADED in a full queue, for the client key with most requests in it
+ * @throws {ApiError} TOO_MANY_REQUESTS, OVERLOADED
  */
 export type RunThrottled = <Result>(
   subjects: Subject[],
@@ -48,7 +41,6 @@ export function createThrottledQueue(throttle: Throttle): { run: RunThrottled; s
     { running: Number.POSITIVE_INFINITY, runningEachNetwork: RUNNING_PER_ACCOUNT, waiting: WAITING },
     busy,
   )
-  /** Requests about each account at this moment. */
   const requests = new Map<string, number>()
 
   async function queueOf({ account, visit, isKnown }: HashingFor): Promise<string> {

@@ -3,15 +3,13 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Kysely } from 'kysely'
 import { authSchemas, sessionSchemas, twoFactorSchemas } from '#schemas/auth.ts'
 import { SCOPES } from '#schemas/keys.ts'
-import { deleteOldRecords, insertRecord } from '#src/data/audit-queries.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { loadSecrets } from '#src/http/access-tokens.ts'
 import { createAccountSeal, renewWhenReady } from '#src/http/account-seal.ts'
-import { type App, createModuleLog } from '#src/http/app.ts'
+import type { App } from '#src/http/app.ts'
 import { observeQueue } from '#src/http/metrics/metrics.ts'
-import type { AuditRecords } from '#src/http/plugins/audit.ts'
 import type { Accounts, Caller } from '#src/http/plugins/authentication.ts'
-import type { LogFailure } from '#src/http/plugins/failure-log.ts'
+import type { LogFailure } from '#src/http/plugins/logs.ts'
 import { createAccountMail } from './account-mail.ts'
 import { createCredentialService } from './credentials.ts'
 import { createThrottledQueue } from './hashing.ts'
@@ -32,19 +30,17 @@ import { sessionRoutes, twoFactorRoutes } from './session-routes.ts'
 import { createThrottle } from './throttle.ts'
 import { deleteExpiredRegistrations } from './token-queries.ts'
 
-/** Deletes expired registrations and the rest of ended sessions, some rows at a time. */
 export async function cleanUp(db: Kysely<Tables>, stop?: AbortSignal): Promise<void> {
   for (const removePiece of [deleteExpiredRegistrations, endExpiredSessions, deleteEndedSessions]) {
     while (!stop?.aborted && (await removePiece(db)) > 0);
   }
 }
 
-/** Accounts: registration, login and the tokens that come of it. */
 export async function auth(app: App): Promise<void> {
   for (const schema of [...authSchemas, ...sessionSchemas, ...twoFactorSchemas]) app.addSchema(schema)
   const { config, database } = app
   const db = database.writer
-  const log = createModuleLog(app, 'auth')
+  const log = app.log.child({ module: 'auth' })
   const throttle = createThrottle(db)
   const { run: inTurn, state } = createThrottledQueue(throttle)
   observeQueue(app.metrics, 'passwords', state)
@@ -70,11 +66,11 @@ export async function auth(app: App): Promise<void> {
   app.jobs.add('delete-ended-sessions', (signal) => cleanUp(db, signal))
 }
 
-/** What sends mail until the service closes; undefined where it is not to send any. */
+/** Undefined without a mail server. */
 async function mailerOf(app: App, log: FastifyBaseLogger): Promise<Mailer | undefined> {
   const { SMTP_URL, MAIL_FROM } = app.config
   if (SMTP_URL === undefined || MAIL_FROM === undefined) return undefined
-  // It takes a tenth of a second and 15 MB to load, and most services send nothing.
+  // Loading takes a tenth of a second and 15 MB, and most services send nothing.
   const { createMailer } = await import('./mailer.ts')
   const mailer = createMailer({ url: SMTP_URL, from: MAIL_FROM, log })
   app.addHook('onClose', () => mailer.close())
@@ -86,8 +82,7 @@ async function mailerOf(app: App, log: FastifyBaseLogger): Promise<Mailer | unde
 }
 
 /**
- * Looks up who a session or a key belongs to. It asks the database that is written to: a replica does
- * not know the newest sessions yet, and still knows the ended ones.
+ * Finds callers at the primary, since a replica lags behind.
  *
  * @param adminsNeedTwoFactor whether an admin without a second factor is an ordinary user
  */
@@ -110,25 +105,12 @@ export function createAccounts(
     async callerOfKey(key) {
       const found = await findKeyUser(db, createHash('sha256').update(key).digest())
       if (!found) return undefined
-      // The request goes on meanwhile; that the time could not be written is no reason to refuse it.
+      // The request goes on meanwhile, also where this fails.
       touchKey(db, found.keyId).catch((error) => logFailure(error, 'the use of a key was not noted'))
-      // A key is not its owner: what an admin may do it may where it was made for that.
+      // A key has less rights than its owner: those of an admin need a scope.
       const role = found.scopes.includes('admin') ? found.role : 'user'
       return withPresentRole({ ...found, role, sessionId: null })
     },
     isFresh: (sessionId) => isFreshSession(db, sessionId),
-  }
-}
-
-/** So many are deleted at a time: others wait for as short a time. */
-const PIECE = 1000
-
-/** @param months for how long a record is kept */
-export function createAuditRecords(db: Kysely<Tables>, months: number): AuditRecords {
-  return {
-    add: insertRecord,
-    async deleteOld() {
-      while ((await deleteOldRecords(db, months, PIECE)) === PIECE);
-    },
   }
 }

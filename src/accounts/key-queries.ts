@@ -7,7 +7,7 @@ import type { KeyUsage } from '#src/http/plugins/request-counts.ts'
 import { isUuid } from '#src/lib/uuid.ts'
 import { holdAccount } from './user-queries.ts'
 
-/** Usage is kept for longer than it is shown, for questions that come late. */
+/** Longer than it is shown, for late questions. */
 const USAGE_KEPT_DAYS = 90
 
 const KEY_COLUMNS = [
@@ -23,7 +23,6 @@ const KEY_COLUMNS = [
 
 interface NewKey {
   userId: string
-  /** The login that makes it. */
   sessionId: string | null
   name: string
   hint: string
@@ -33,18 +32,14 @@ interface NewKey {
   expiresInDays: number | null
 }
 
-/**
- * Adds a key, in the place of the user's expired ones.
- *
- * @returns what is in the way: the session has ended, or the user has as many as are allowed
- */
+/** Adds a key, and deletes expired ones of the user; gives the reason where it may not. */
 export async function insertKey(
   trx: Transaction<Tables>,
   key: NewKey,
   limit: number,
 ): Promise<Omit<NewApiKey, 'key'> | 'session ended' | 'too many'> {
   const { userId, sessionId, name, hint, hash, scopes, expiresInDays } = key
-  // Held so that keys made at the same time count each other, and that no key is made while all end.
+  // Simultaneous keys count each other, and none is made while all end.
   await holdAccount(trx, userId)
   if (!(await isExisting(trx, sessionId))) return 'session ended'
   await trx
@@ -72,14 +67,13 @@ export async function insertKey(
     .executeTakeFirstOrThrow()
 }
 
-/** Whether a session goes on that this process may have looked up seconds ago. */
+/** The process may have looked the session up seconds ago. */
 async function isExisting(db: Kysely<Tables>, sessionId: string | null): Promise<boolean> {
   const { rows } = await sql`
     select from session where id = ${sessionId} and ended_at is null and expires_at > now()`.execute(db)
   return rows.length > 0
 }
 
-/** The keys of a user, the newest first. */
 export async function listKeys(db: Kysely<Tables>, userId: string): Promise<ApiKey[]> {
   return db
     .selectFrom('api_key')
@@ -100,7 +94,7 @@ export async function listKeys(db: Kysely<Tables>, userId: string): Promise<ApiK
     .execute()
 }
 
-/** Deletes a key of a user, and those made with it; false where the user has none with this id, whatever it looks like. */
+/** Deletes a key and those made with it; false where the user has none with this id, which may be any text. */
 export async function deleteKey(db: Kysely<Tables>, userId: string, id: string): Promise<boolean> {
   if (!isUuid(id)) return false
   const { numDeletedRows } = await db
@@ -111,13 +105,11 @@ export async function deleteKey(db: Kysely<Tables>, userId: string, id: string):
   return numDeletedRows > 0n
 }
 
-/** Deletes all keys of a user; returns how many. */
 export async function deleteApiKeys(db: Kysely<Tables>, userId: string): Promise<number> {
   const { numDeletedRows } = await db.deleteFrom('api_key').where('user_id', '=', userId).executeTakeFirst()
   return Number(numDeletedRows)
 }
 
-/** Who a key that has not expired belongs to. */
 export async function findKeyUser(
   db: Kysely<Tables>,
   hash: Buffer,
@@ -133,14 +125,14 @@ export async function findKeyUser(
     .executeTakeFirst()
 }
 
-/** Notes that a key was used, unless that was noted less than a minute ago. */
+/** Notes the use of a key, at most once a minute. */
 export async function touchKey(db: Kysely<Tables>, id: string): Promise<void> {
   await sql`
     update api_key set last_used_at = now()
     where id = ${id} and (last_used_at is null or last_used_at < now() - interval '1 minute')`.execute(db)
 }
 
-/** Adds usage of keys, in one order for all processes; usage of deleted keys is dropped. */
+/** All processes have one order, which avoids deadlocks. Usage of deleted keys is dropped. */
 export async function addKeyUsage(db: Kysely<Tables>, usage: KeyUsage[]): Promise<void> {
   const column = <Name extends keyof KeyUsage>(name: Name) => usage.map((one) => one[name])
   await sql`

@@ -14,29 +14,21 @@ import {
 } from '#schemas/keys.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
-import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
+import { ApiError, answers, errorResponses, noContent } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { type Caller, KEY_PREFIX, requireCaller } from '#src/http/plugins/authentication.ts'
 import { notAllowed } from '#src/http/plugins/error-handler.ts'
-import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
 import type { AddKeyUsage } from '#src/http/plugins/request-counts.ts'
 import { DAY_MS } from '#src/lib/dates.ts'
 import { addKeyUsage, deleteKey, deleteOldUsage, insertKey, listKeys } from './key-queries.ts'
 
 const KEYS_PER_USER = 20
-/** Several times as long as a request can be: each item of an endless list of scopes would be a mistake to tell of. */
+/** Several times the longest request: each item of an endless list of scopes would be a mistake to tell of. */
 const BODY_LIMIT = 4096
 
 const NO_ADMIN = 'The scope admin is for keys of callers with the role admin.'
 const NO_SUCH_KEY = 'You have no key with this id.'
-/** Enough of a key to tell it from others, and nothing to guess the rest by. */
 const HINT_LENGTH = KEY_PREFIX.length + 4
-
-function keyRoutes(app: App): void {
-  app.route(createRoute(app))
-  app.route(listRoute(app))
-  app.route(deleteRoute(app))
-}
 
 function createRoute({ database, once }: App) {
   return {
@@ -52,17 +44,7 @@ function createRoute({ database, once }: App) {
       body: ref(ApiKeyRequest),
       response: {
         201: { ...ref(NewApiKey), description: 'The key.' },
-        ...errorResponses(
-          'INVALID_PARAMETERS',
-          'UNAUTHORIZED',
-          'LOGIN_REQUIRED',
-          'REAUTHENTICATION_REQUIRED',
-          'FORBIDDEN',
-          'TWO_FACTOR_SETUP_REQUIRED',
-          'TOO_MANY_KEYS',
-          ...IDEMPOTENCY_ERRORS,
-          ...BODY_ERRORS,
-        ),
+        ...errorResponses('INVALID_PARAMETERS', 'FORBIDDEN', 'TWO_FACTOR_SETUP_REQUIRED', 'TOO_MANY_KEYS'),
       },
     },
     handler: (request: FastifyRequest<{ Body: ApiKeyRequest }>, reply: FastifyReply) =>
@@ -109,10 +91,7 @@ function listRoute(app: App) {
       description:
         'The name, beginning, scopes and use of each key, never the key itself. Other processes of the service may be 10 seconds behind.',
       tags: ['auth'],
-      response: {
-        200: { ...ref(ApiKeyList), description: 'The keys.' },
-        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE'),
-      },
+      response: answers(ApiKeyList, 'The keys.'),
     },
     handler: async (request: FastifyRequest) => {
       await app.flushKeyUsage()
@@ -132,10 +111,7 @@ function deleteRoute(app: App) {
       description: 'The key stops working, and so do the keys that it made.',
       tags: ['auth'],
       params: Type.Object({ id: Type.String({ description: 'The id of the key.' }) }),
-      response: {
-        204: { type: 'null', description: 'The key is deleted.' },
-        ...errorResponses('UNAUTHORIZED', 'LOGIN_REQUIRED', 'NOT_FOUND', ...BODY_ERRORS),
-      },
+      response: noContent('The key is deleted.', 'NOT_FOUND'),
     },
     handler: async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {
       const { id } = request.params
@@ -146,23 +122,23 @@ function deleteRoute(app: App) {
         return found
       })
       if (!deleted) throw new ApiError('NOT_FOUND', NO_SUCH_KEY)
-      // Others were made with it, and more with those: all keys of the user are looked up anew.
+      // It may have made others.
       app.forgetCallers((caller) => caller.id === userId && caller.keyId !== null)
       return reply.code(204).send()
     },
   } as const
 }
 
-/** The scopes of a new key, in their order. */
 function grantedScopes(asked: readonly Scope[], caller: Caller): Scope[] {
   if (asked.includes('admin') && caller.role !== 'admin') throw notAllowed(caller, NO_ADMIN)
   return SCOPES.filter((scope) => asked.includes(scope))
 }
 
-/** Keys for servers, which have no user to type a password. */
 export async function keys(app: App): Promise<void> {
   for (const schema of keySchemas) app.addSchema(schema)
-  keyRoutes(app)
+  app.route(createRoute(app))
+  app.route(listRoute(app))
+  app.route(deleteRoute(app))
 }
 
 /** Stores the usage of keys, and deletes old usage once a day. */

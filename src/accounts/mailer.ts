@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createTransport } from 'nodemailer'
+import { createLimiter, EVERYBODY } from '#src/lib/limiter.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import type { Pauses } from '#src/lib/retry.ts'
 
@@ -14,26 +15,17 @@ export interface Mail {
 /** Writes a mail when its turn comes; undefined where there is nothing to send. */
 type WriteMail = () => Promise<Mail | undefined>
 
-export interface Mailer {
-  /** Sends a mail in the background; false where too many wait already. */
-  send(write: WriteMail): boolean
-  /** Tries what waits once more, for a short time, and logs how much is lost. */
-  close(): Promise<void>
-  /** How many mails wait, and how attempts at sending one have ended so far. */
-  state(): { waiting: number; sent: number; failed: number }
-}
+export type Mailer = ReturnType<typeof createMailer>
 
 export interface MailerOptions {
   /** `smtp://` or `smtps://`, with user and password where the server wants them. */
   url: string
-  /** The sender. */
   from: string
   log: Record<'info' | 'warn', (about: object, message: string) => void>
   limits?: Partial<typeof LIMITS>
 }
 
 const LIMITS = {
-  /** Connections at a time. */
   running: 2,
   /** Mails that may wait, those to be tried again among them. */
   waiting: 1000,
@@ -44,12 +36,6 @@ const LIMITS = {
 
 /** A server that does not answer keeps others waiting, so it is given up before a person would. */
 const TIMEOUTS = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 }
-
-interface Letter {
-  write: WriteMail
-  mail?: Mail | undefined
-  attempts: number
-}
 
 /**
  * Connects to a mail server and logs in, as for a mail, and sends none.
@@ -62,82 +48,62 @@ export async function tryMailServer(url: string): Promise<void> {
 }
 
 /** Sends mails in the background, a few at a time: no request waits for the mail server. */
-export function createMailer({ url, from, log, limits }: MailerOptions): Mailer {
-  const { running: places, waiting, retryMs, closeMs } = { ...LIMITS, ...limits }
+export function createMailer({ url, from, log, limits }: MailerOptions) {
+  const { running, waiting, retryMs, closeMs } = { ...LIMITS, ...limits }
   const transport = transportOf(url, from)
-  const ready: Letter[] = []
-  const later = new Map<Letter, NodeJS.Timeout>()
-  const underWay = new Set<Promise<void>>()
-  let closing = false
-  let delivered = 0
+  const connections = createLimiter({ running, waiting }, () => new Error('too many mails wait'))
+  const mails = new Set<Promise<void>>()
+  const closing = new AbortController()
+  let isClosed = false
+  let sent = 0
   let failed = 0
 
-  function sendNext(): void {
-    while (underWay.size < places && ready.length > 0) {
-      const sending = attempt(ready.shift() as Letter).finally(() => {
-        underWay.delete(sending)
-        sendNext()
-      })
-      underWay.add(sending)
-    }
-  }
-
-  async function attempt(letter: Letter): Promise<void> {
-    try {
-      letter.mail ??= await letter.write()
-      if (letter.mail === undefined) return
-      const { about, ...mail } = letter.mail
-      await transport.sendMail(mail)
-      delivered++
+  async function deliver(write: WriteMail): Promise<void> {
+    let mail: Mail | undefined
+    async function attempt(): Promise<void> {
+      if (isClosed) return
+      mail ??= await write()
+      if (mail === undefined) return
+      const { about, ...content } = mail
+      await transport.sendMail(content)
+      sent++
       log.info(about, 'a mail was sent')
-    } catch (error) {
-      failed++
-      const retryAfter = isFinal(error) || closing ? undefined : retryMs[letter.attempts]
-      letter.attempts++
-      log.warn(
-        { ...letter.mail?.about, attempts: letter.attempts, reason: reasonOf(error) },
-        retryAfter === undefined ? 'a mail could not be sent' : 'a mail could not be sent yet',
-      )
-      if (retryAfter !== undefined) tryAgain(letter, retryAfter)
     }
-  }
 
-  function tryAgain(letter: Letter, afterMs: number): void {
-    const timer = setTimeout(() => {
-      later.delete(letter)
-      ready.push(letter)
-      sendNext()
-    }, afterMs).unref()
-    later.set(letter, timer)
-  }
-
-  async function sent(): Promise<void> {
-    while (underWay.size > 0) await Promise.all(underWay)
+    for (let attempts = 1; ; attempts++) {
+      try {
+        return await connections.run(EVERYBODY, attempt)
+      } catch (error) {
+        failed++
+        const pauseMs = isFinal(error) || closing.signal.aborted ? undefined : retryMs[attempts - 1]
+        log.warn(
+          { ...mail?.about, attempts, reason: reasonOf(error) },
+          pauseMs === undefined ? 'a mail could not be sent' : 'a mail could not be sent yet',
+        )
+        if (pauseMs === undefined) return
+        // The close ends the pause.
+        await sleep(pauseMs, undefined, { ref: false, signal: closing.signal }).catch(() => {})
+      }
+    }
   }
 
   return {
-    send(write) {
-      if (closing || ready.length + later.size >= waiting) return false
-      ready.push({ write, attempts: 0 })
-      sendNext()
+    /** False where too many wait, those with a new attempt among them. */
+    send(write: WriteMail): boolean {
+      if (closing.signal.aborted || mails.size - connections.state().running >= waiting) return false
+      const delivery = deliver(write).finally(() => mails.delete(delivery))
+      mails.add(delivery)
       return true
     },
-
-    async close() {
-      closing = true
-      for (const [letter, timer] of later) {
-        clearTimeout(timer)
-        ready.push(letter)
-      }
-      later.clear()
-      sendNext()
-      await Promise.race([sent(), sleep(closeMs, undefined, { ref: false })])
-      const lost = ready.splice(0).length + underWay.size
-      if (lost > 0) log.warn({ mails: lost }, 'mails were not sent: the service has stopped')
+    /** Tries waiting mails once more, for a short time, and logs the number of lost ones. */
+    async close(): Promise<void> {
+      closing.abort()
+      await Promise.race([Promise.all(mails), sleep(closeMs, undefined, { ref: false })])
+      isClosed = true
+      if (mails.size > 0) log.warn({ mails: mails.size }, 'mails were not sent: the service has stopped')
       transport.close()
     },
-
-    state: () => ({ waiting: ready.length + later.size + underWay.size, sent: delivered, failed }),
+    state: () => ({ waiting: mails.size, sent, failed }),
   }
 }
 

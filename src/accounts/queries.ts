@@ -7,21 +7,19 @@ import type { SealedRows } from '#src/http/account-seal.ts'
 import { isUuid } from '#src/lib/uuid.ts'
 import { holdAccount } from './user-queries.ts'
 
-/** The longest that a session lasts, however often it is continued. */
+/** Of a session, however often it is continued. */
 const SESSION_DAYS = 90
 /** More sessions than a person has devices: the oldest end. */
 const SESSIONS_PER_USER = 100
 
-/** So many rows are deleted by one statement. */
+/** Rows that one statement deletes. */
 const PIECE = 1000
 
-/** Where and how a session is used. */
 export interface SessionUse {
   network: string
   userAgent: string | null
 }
 
-/** Who a living session belongs to. */
 export async function findSessionUser(
   db: Kysely<Tables>,
   sessionId: string,
@@ -48,7 +46,6 @@ export async function isFreshSession(db: Kysely<Tables>, sessionId: string): Pro
   return row?.fresh
 }
 
-/** Notes that the password of a session's user was given again. */
 export async function freshenSession(db: Kysely<Tables>, sessionId: string): Promise<void> {
   await db
     .updateTable('session')
@@ -57,10 +54,7 @@ export async function freshenSession(db: Kysely<Tables>, sessionId: string): Pro
     .execute()
 }
 
-/**
- * Whether the owner of an account has come from a network lately: has a session that was used there, has begun one
- * there that may have ended since, or has chosen a new password there with a token that was sent to the owner.
- */
+/** Whether the owner has a session of the network, or has logged in or reset the password from there. */
 export async function hasUsedNetwork(
   db: Kysely<Tables>,
   emailKeyOfAccount: string,
@@ -82,12 +76,7 @@ export async function hasUsedNetwork(
   return rows.length > 0
 }
 
-/**
- * Begins a session of a user who has just given the password.
- *
- * @returns undefined where the password has been changed since it was compared, or the user is gone:
- * such a session would outlive the change that was to end it
- */
+/** Undefined where the password has changed since the comparison: the session would outlive a change that ends all. */
 export async function insertSession(
   trx: Transaction<Tables>,
   { id, passwordHash }: { id: string; passwordHash: string },
@@ -108,7 +97,7 @@ export async function insertSession(
   return rows[0]?.id
 }
 
-/** The living sessions of a user, the one that was used last first. */
+/** The latest use first. */
 export async function listSessions(db: Kysely<Tables>, userId: string, current: string): Promise<Session[]> {
   return db
     .selectFrom('session')
@@ -129,7 +118,7 @@ export async function listSessions(db: Kysely<Tables>, userId: string, current: 
     .execute()
 }
 
-/** Ends a session of a user; false where the user has none with this id, whatever it looks like. */
+/** False where the user has no session with this id, which may be any text. */
 export async function endUserSession(db: Kysely<Tables>, userId: string, id: string): Promise<boolean> {
   if (!isUuid(id)) return false
   const { numUpdatedRows } = await endSessions(db)
@@ -139,12 +128,11 @@ export async function endUserSession(db: Kysely<Tables>, userId: string, id: str
   return numUpdatedRows > 0n
 }
 
-/** Ends a session, with its refresh tokens and access tokens. */
 export async function endSession(db: Kysely<Tables>, sessionId: string): Promise<void> {
   await endSessions(db).where('id', '=', sessionId).execute()
 }
 
-/** Ends all sessions of a user but one. Who does so holds the account. */
+/** The caller holds the account. */
 export async function endOtherSessions(
   db: Kysely<Tables>,
   userId: string,
@@ -157,11 +145,6 @@ function endSessions(db: Kysely<Tables>) {
   return db.updateTable('session').set({ ended_at: sql<Date>`now()` }).where('ended_at', 'is', null)
 }
 
-/**
- * Marks some of the sessions as ended that have expired.
- *
- * @returns how many
- */
 export async function endExpiredSessions(db: Kysely<Tables>): Promise<number> {
   const expired = sql<string>`(
     select id from session where ended_at is null and expires_at < now() limit ${PIECE} for update skip locked
@@ -170,11 +153,7 @@ export async function endExpiredSessions(db: Kysely<Tables>): Promise<number> {
   return Number(numUpdatedRows)
 }
 
-/**
- * Deletes some of what ended sessions have left behind: their tokens, and then those that have none.
- *
- * @returns how many rows that were; 0 where nothing is left
- */
+/** Deletes some tokens of ended sessions, later the sessions; gives the number of rows. */
 export async function deleteEndedSessions(db: Kysely<Tables>): Promise<number> {
   const { numAffectedRows: tokens = 0n } = await sql`
     delete from refresh_token where hash in (
@@ -192,9 +171,7 @@ export async function deleteEndedSessions(db: Kysely<Tables>): Promise<number> {
 }
 
 interface TwoFactor {
-  /** As it is stored: sealed. */
   secret: Buffer
-  /** Whether a login needs it. */
   confirmed: boolean
 }
 
@@ -206,12 +183,11 @@ export async function findTwoFactor(db: Kysely<Tables>, userId: string): Promise
     .executeTakeFirst()
 }
 
-/** Whether a login of an account needs one. */
 export async function hasTwoFactor(db: Kysely<Tables>, userId: string): Promise<boolean> {
   return (await findTwoFactor(db, userId))?.confirmed ?? false
 }
 
-/** Begins to set one up, anew where that was begun before; false where the account has one, or is gone. */
+/** Begins a set-up, possibly anew; false where the account has a factor, or is gone. */
 export async function putTwoFactor(db: Kysely<Tables>, userId: string, secret: Buffer): Promise<boolean> {
   const { rows } = await sql`
     insert into two_factor as known (user_id, secret)
@@ -222,11 +198,7 @@ export async function putTwoFactor(db: Kysely<Tables>, userId: string, secret: B
   return rows.length > 0
 }
 
-/**
- * Has logins need it from now on, with recovery codes in the place of older ones.
- *
- * @returns false where another request was faster, or has begun anew
- */
+/** From now on logins need the factor; false where another request was faster, or has begun anew. */
 export async function confirmTwoFactor(
   trx: Transaction<Tables>,
   { userId, secret, step, recoveryHashes }: ConfirmedTwoFactor,
@@ -239,7 +211,7 @@ export async function confirmTwoFactor(
     .where('user_id', '=', userId)
     .where('secret', '=', secret)
     .where('confirmed_at', 'is', null)
-    // Who takes longer may be somebody who has found the login open.
+    // A later caller may have found the login open.
     .where('begun_at', '>', sql<Date>`now() - interval '1 hour'`)
     .executeTakeFirst()
   if (numUpdatedRows === 0n) return false
@@ -257,7 +229,7 @@ interface ConfirmedTwoFactor {
   recoveryHashes: Buffer[]
 }
 
-/** Uses up the code of a step, and those before it; false where one of the same step or a later one was used. */
+/** Uses up the codes until a step; false where the step or a later one was used. */
 export async function spendStep(db: Kysely<Tables>, userId: string, step: number): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('two_factor')
@@ -268,7 +240,7 @@ export async function spendStep(db: Kysely<Tables>, userId: string, step: number
   return numUpdatedRows > 0n
 }
 
-/** Uses up a recovery code; false where it is none, or was used. */
+/** False for an unknown or used code. */
 export async function spendRecoveryCode(db: Kysely<Tables>, userId: string, hash: Buffer): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('recovery_code')
@@ -287,7 +259,6 @@ export async function countRecoveryCodes(db: Kysely<Tables>, userId: string): Pr
   return count
 }
 
-/** Has logins need the password alone; false where that is so already. */
 export async function deleteTwoFactor(db: Kysely<Tables>, userId: string): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('two_factor')
@@ -296,7 +267,6 @@ export async function deleteTwoFactor(db: Kysely<Tables>, userId: string): Promi
   return numDeletedRows > 0n
 }
 
-/** The secrets of all accounts that have one, as they are stored. */
 export function createTotpSecretRows(db: Kysely<Tables>): SealedRows {
   return {
     async list(after, most) {
@@ -320,7 +290,7 @@ export function createTotpSecretRows(db: Kysely<Tables>): SealedRows {
   }
 }
 
-/** For how many seconds, rounded up, one of some subjects has still to wait; 0 where none has. */
+/** The longest wait of some subjects, rounded up; 0 without one. */
 export async function secondsBlocked(db: Kysely<Tables>, hashes: Buffer[]): Promise<number> {
   const { rows } = await sql<{ seconds: number | null }>`
     select ceil(extract(epoch from max(blocked_until) - now()))::integer as seconds
@@ -341,12 +311,12 @@ export interface Subject {
   forgottenAfter: { seconds: number; since: 'first' | 'last' }
 }
 
-/** Counts a failure of a subject, and sets the time before which it may not try again. */
+/** Counts a failure, and sets the time of the next attempt. */
 export async function recordFailure(db: Kysely<Tables>, subject: Subject): Promise<void> {
   await recording(subject).execute(db)
 }
 
-/** Does the same unless the subject has to wait; false where it has. */
+/** The same unless the subject has to wait: false then. */
 export async function recordUnlessBlocked(db: Kysely<Tables>, subject: Subject): Promise<boolean> {
   const { rows } = await sql`
     ${recording(subject)} where known.blocked_until <= clock_timestamp() returning 1`.execute(db)
@@ -374,7 +344,6 @@ function recording(subject: Subject): RawBuilder<unknown> {
       end`
 }
 
-/** Whether a subject has failed more often than is free, and that is not forgotten yet. */
 export async function hasFailedTooOften(
   db: Kysely<Tables>,
   { hash, freeFailures, forgottenAfter }: Subject,
@@ -394,7 +363,6 @@ export async function clearFailures(db: Kysely<Tables>, hashes: Buffer[]): Promi
   await db.deleteFrom('auth_throttle').where('subject', 'in', hashes).execute()
 }
 
-/** Deletes what no longer counts. */
 export async function deleteOldFailures(db: Kysely<Tables>): Promise<void> {
   await sql`delete from auth_throttle where last_failure_at < now() - interval '1 day'`.execute(db)
 }

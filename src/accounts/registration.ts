@@ -34,7 +34,7 @@ import { confirmEmail, emailKey, insertUser, type NewUser, resetPasswordHash } f
 
 export type RegistrationService = ReturnType<typeof createRegistrationService>
 
-/** @param confirms whether an e-mail has to be confirmed before there is an account */
+/** @param confirms whether an account needs a confirmed e-mail */
 export function createRegistrationService(
   db: Kysely<Tables>,
   throttle: Throttle,
@@ -57,7 +57,7 @@ export function createRegistrationService(
         return kept
       }),
     )
-    // Where too many mails wait, the registration is kept all the same, and the mail can be asked for again.
+    // A registration without a mail stays: its owner can ask for another mail.
     mail.answerRegistration(profile, token)
     return profile
   }
@@ -80,10 +80,9 @@ export function createRegistrationService(
 
   return {
     /**
-     * @returns the account; where e-mails are confirmed, the one that there will be then: nothing of the answer
-     * tells whether there is one already, only a mail does
-     * @throws {ApiError} INVALID_PARAMETERS where the password is easily guessed; EMAIL_TAKEN where no e-mail is
-     * confirmed
+     * Gives the account, also before its confirmation: then only a mail tells whether it exists already.
+     *
+     * @throws {ApiError} EMAIL_TAKEN where e-mails need no confirmation
      */
     async register(
       { email, password, name, organisation = null }: RegisterRequest,
@@ -96,7 +95,7 @@ export function createRegistrationService(
       const counted = registrationSubjects(address)
       const subjects = [...counted, ...takenSubjects(address), ...addressSubjects(address)]
       return inTurn(subjects, { account: emailKey(email), visit }, async (inPlace) => {
-        // Hashed before anybody looks whether there is an account: who has one is answered no sooner.
+        // Before a look for the account: its time must not tell.
         const passwordHash = await inPlace(() => hashPassword(password))
         // Each hashed password counts, also of a client that has gone away meanwhile.
         await note(async () => {
@@ -112,15 +111,12 @@ export function createRegistrationService(
 
 export type TokenService = ReturnType<typeof createTokenService>
 
-/** Uses of tokens that were sent by e-mail. */
 export function createTokenService(db: Kysely<Tables>, throttle: Throttle, inTurn: RunThrottled) {
   return {
     /**
-     * Sets a new password. All sessions end, and all keys unless they are to go on: an intruder may have left one behind.
+     * Sets a new password; gives the id of the user. All sessions end, and keys by default: an intruder may have left one.
      *
-     * @returns the id of the user
-     * @throws {ApiError} INVALID_TOKEN, the same whatever is wrong with it, or INVALID_PARAMETERS where the password is
-     * easily guessed, which leaves the token as it is
+     * @throws {ApiError} INVALID_TOKEN; INVALID_PARAMETERS for a common password, which leaves the token as it is
      */
     async resetPassword(
       { token, password, end_keys }: PasswordReset,
@@ -138,7 +134,7 @@ export function createTokenService(db: Kysely<Tables>, throttle: Throttle, inTur
       const passwordHash = await inTurn([], whose, (inPlace) => inPlace(() => hashPassword(password)))
       await atDatabase(async () => {
         await inTransaction(db, async (trx) => {
-          // It holds the account, as all do first that change something of one.
+          // First, since it locks the account.
           await resetPasswordHash(trx, id, passwordHash)
           if (!(await spendAccountToken(trx, 'password_reset', hash))) throw invalidToken()
           await endOtherSessions(trx, id, null)
@@ -152,10 +148,8 @@ export function createTokenService(db: Kysely<Tables>, throttle: Throttle, inTur
     },
 
     /**
-     * Makes an account of a registration. Where an e-mail was registered more than once, its owner names one by the
-     * password: somebody else may have made another, in hope to share the account.
-     *
-     * @throws {ApiError} INVALID_TOKEN, or INVALID_PARAMETERS about the password
+     * Makes an account of a registration. Of several for one e-mail, the password names that of the owner: a stranger may
+     * have made another, to share the account.
      */
     async confirmEmail({ token, password }: EmailConfirmation, visit: AccountRequest): Promise<void> {
       const { audit, atDatabase } = visit
@@ -181,7 +175,6 @@ export function createTokenService(db: Kysely<Tables>, throttle: Throttle, inTur
   }
 }
 
-/** Of several registrations of an e-mail, the one whose password its owner knows. */
 async function theOneWith(
   throttle: Throttle,
   inTurn: RunThrottled,
@@ -224,7 +217,7 @@ async function firstWith(
   return undefined
 }
 
-/** Makes an account of a registration; false where there is one, or another request was faster. */
+/** False where the account exists, or another request was faster. */
 function admit(db: Kysely<Tables>, registration: WaitingRegistration, audit: Audit): Promise<boolean> {
   return inTransaction(db, async (trx) => {
     const userId = await admitRegistration(trx, registration)

@@ -12,11 +12,10 @@ import {
 } from '#schemas/auth.ts'
 import { ref } from '#schemas/common.ts'
 import { UserProfile } from '#schemas/user.ts'
-import { ApiError, BODY_ERRORS, type ErrorCode, errorResponses } from '#src/errors.ts'
+import { ApiError, answers, type ErrorCode, errorResponses, noContent } from '#src/errors.ts'
 import type { AccessTokens } from '#src/http/access-tokens.ts'
 import type { App } from '#src/http/app.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
-import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { networkOf } from '#src/lib/network.ts'
 import type { AccountMail } from './account-mail.ts'
@@ -29,10 +28,8 @@ import { makeContext, type Throttle, tokenSubjects, tooMany } from './throttle.t
 import type { TokenPurpose } from './token-queries.ts'
 import { findUser } from './user-queries.ts'
 
-/** Errors of throttled requests. */
-export const THROTTLED_ERRORS: ErrorCode[] = ['INVALID_PARAMETERS', ...BODY_ERRORS, 'TOO_MANY_REQUESTS']
+export const THROTTLED_ERRORS: ErrorCode[] = ['INVALID_PARAMETERS', 'TOO_MANY_REQUESTS']
 
-/** As much as a person reads. */
 const USER_AGENT_LENGTH = 200
 
 const SESSION_ENDED = 'The refresh token is not valid or has ended: log in again.'
@@ -66,7 +63,7 @@ function registerRoute(app: App, service: RegistrationService) {
       body: ref(RegisterRequest),
       response: {
         201: { ...ref(UserProfile), description: 'The account, also before its confirmation.' },
-        ...errorResponses(...THROTTLED_ERRORS, 'EMAIL_TAKEN', ...IDEMPOTENCY_ERRORS),
+        ...errorResponses(...THROTTLED_ERRORS, 'EMAIL_TAKEN'),
       },
     },
     handler: (request: FastifyRequest<{ Body: RegisterRequest }>, reply: FastifyReply) => {
@@ -95,16 +92,15 @@ function loginRoute(app: App, service: CredentialService, secondFactor: SecondFa
         'Send the access token with other requests, and refresh the tokens before they expire. A wrong e-mail and a wrong password have the same answer; repeated failures are slowed down. With a second factor, a right password alone gets `TWO_FACTOR_REQUIRED`: send e-mail and password again, with the code.',
       tags: ['auth'],
       body: ref(LoginRequest),
-      response: {
-        200: { ...ref(Tokens), description: 'The tokens.' },
-        ...errorResponses(
-          ...THROTTLED_ERRORS,
-          'INVALID_CREDENTIALS',
-          'TWO_FACTOR_REQUIRED',
-          'INVALID_CODE',
-          'EMAIL_NOT_CONFIRMED',
-        ),
-      },
+      response: answers(
+        Tokens,
+        'The tokens.',
+        ...THROTTLED_ERRORS,
+        'INVALID_CREDENTIALS',
+        'TWO_FACTOR_REQUIRED',
+        'INVALID_CODE',
+        'EMAIL_NOT_CONFIRMED',
+      ),
     },
     handler: async (request: FastifyRequest<{ Body: LoginRequest }>, reply: FastifyReply) => {
       const { email, password } = request.body
@@ -137,10 +133,7 @@ function refreshRoute(app: App, throttle: Throttle) {
         'A refresh token works once. After a lost answer or a 503, send it again within 10 seconds, or within two minutes while the new token is unused. A later use ends the session, since the token may be stolen. The limit is sixty refreshes in ten minutes.',
       tags: ['auth'],
       body: ref(RefreshRequest),
-      response: {
-        200: { ...ref(Tokens), description: 'The new tokens.' },
-        ...errorResponses(...THROTTLED_ERRORS, 'UNAUTHORIZED'),
-      },
+      response: answers(Tokens, 'The new tokens.', ...THROTTLED_ERRORS, 'UNAUTHORIZED'),
     },
     handler: async (request: FastifyRequest<{ Body: RefreshRequest }>) => {
       const subjects = tokenSubjects(request.ip)
@@ -178,10 +171,7 @@ function passwordRoute(app: App, service: CredentialService) {
         'Needs the current one. All other sessions of the account end; its keys do where `end_keys` is true.',
       tags: ['auth'],
       body: ref(PasswordChange),
-      response: {
-        204: { type: 'null', description: 'The password is changed.' },
-        ...errorResponses(...THROTTLED_ERRORS, 'UNAUTHORIZED', 'LOGIN_REQUIRED', 'FORBIDDEN'),
-      },
+      response: noContent('The password is changed.', ...THROTTLED_ERRORS, 'FORBIDDEN'),
     },
     handler: async (request: FastifyRequest<{ Body: PasswordChange }>, reply: FastifyReply) => {
       const { id, sessionId } = requireCaller(request)
@@ -192,7 +182,6 @@ function passwordRoute(app: App, service: CredentialService) {
   } as const
 }
 
-/** Where a session is used from, and by what, as its owner is shown. */
 function useOf({ ip, headers }: FastifyRequest): SessionUse {
   return { network: networkOf(ip), userAgent: headers['user-agent']?.slice(0, USER_AGENT_LENGTH) ?? null }
 }
@@ -214,7 +203,6 @@ function tokensOf(
 const SAME_ANSWER =
   'The answer is the same, and comes in the same time, whether or not there is an account: it waits for no mail. An e-mail is sent a few mails an hour, and an address may ask for some thirty. Newer tokens end older ones.'
 
-/** Routes that send tokens by e-mail, or take them. */
 export function mailRoutes(app: App, mail: AccountMail, service: TokenService): void {
   app.route(
     askingRoute(mail, 'password_reset', {
@@ -278,10 +266,7 @@ function resetRoute(app: App, service: TokenService) {
         'The token is that of a mail, or of the operator (`agro users reset`). All sessions of the account end, and so do its keys unless `end_keys` is false. The e-mail counts as confirmed. Then log in.',
       tags: ['auth'],
       body: ref(PasswordReset),
-      response: {
-        204: { type: 'null', description: 'The password is changed.' },
-        ...errorResponses(...THROTTLED_ERRORS, 'INVALID_TOKEN'),
-      },
+      response: noContent('The password is changed.', ...THROTTLED_ERRORS, 'INVALID_TOKEN'),
     },
     handler: async (request: FastifyRequest<{ Body: PasswordReset }>, reply: FastifyReply) => {
       const id = await service.resetPassword(request.body, makeContext(app, request, reply))
@@ -303,10 +288,7 @@ function confirmRoute(app: App, service: TokenService) {
         'The token is that of the mail that a registration sends where the service asks for it (`EMAIL_CONFIRMATION`). There is an account from then on. Where the e-mail was registered more than once, `password` says which registration it is.',
       tags: ['auth'],
       body: ref(EmailConfirmation),
-      response: {
-        204: { type: 'null', description: 'The e-mail is confirmed.' },
-        ...errorResponses(...THROTTLED_ERRORS, 'INVALID_TOKEN'),
-      },
+      response: noContent('The e-mail is confirmed.', ...THROTTLED_ERRORS, 'INVALID_TOKEN'),
     },
     handler: async (request: FastifyRequest<{ Body: EmailConfirmation }>, reply: FastifyReply) => {
       await service.confirmEmail(request.body, makeContext(app, request, reply))

@@ -12,7 +12,6 @@ import { tokenHash } from './token-queries.ts'
 
 export const WRONG_CODE = 'The code is wrong, or has been used: wait for the next one.'
 
-/** What somebody shows besides the password. */
 interface ShownFactor {
   totp?: string | null
   recovery_code?: string | null
@@ -28,14 +27,9 @@ export function createSecondFactor(
   secrets: AccountSeal,
   log: FastifyBaseLogger,
 ) {
-  /**
-   * The step that a code of the app is of; undefined where it is wrong. It counts as a guess until `forgive`.
-   *
-   * @param sealed the secret as it is stored
-   * @throws {ApiError} TOO_MANY_REQUESTS
-   */
+  /** The step of a code of the app; undefined for a wrong one. It counts as a guess until `forgive`. */
   async function stepOf(userId: string, sealed: Buffer, totp: string): Promise<number | undefined> {
-    // Counted before it is compared: of codes that are sent together no more are tried than of others.
+    // Before the comparison: codes that are sent together get no further than others.
     await throttle.admit([codeSubject(userId)])
     const secret = secrets.open(userId, sealed)
     if (!secret) log.error({ user: userId }, 'a second factor cannot be read: JWT_SECRET is not what it was')
@@ -84,11 +78,7 @@ export function createSecondFactor(
   }
 
   return {
-    /**
-     * Whether somebody whose password was right has shown the second factor as well. A code is used up by that.
-     *
-     * @throws {ApiError} TOO_MANY_REQUESTS, where too many codes of the account were tried, from wherever
-     */
+    /** Judges the second factor beside a right password, and uses a right code up. */
     verdict: (userId: string, shown: ShownFactor, visit: AccountRequest) =>
       visit.atDatabase(() => verdict(userId, shown, visit)),
     stepOf,
@@ -99,14 +89,13 @@ export function createSecondFactor(
 const RECOVERY_CODES = 10
 const RECOVERY_BYTES = 10
 
-/** New recovery codes, in groups that people can copy by hand. */
+/** In groups that people can copy by hand. */
 export function newRecoveryCodes(): string[] {
   return Array.from({ length: RECOVERY_CODES }, () =>
     (base32(randomBytes(RECOVERY_BYTES)).toLowerCase().match(/.{4}/g) as string[]).join('-'),
   )
 }
 
-/** The stored hash of a code, however it is typed. */
 export function recoveryHash(code: string): Buffer {
   return tokenHash(code.toLowerCase().replace(/[\s-]/g, ''))
 }

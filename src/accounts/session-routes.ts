@@ -15,7 +15,7 @@ import {
 import { ref } from '#schemas/common.ts'
 import { SERVICE_NAME } from '#schemas/service.ts'
 import { inTransaction } from '#src/data/sql.ts'
-import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
+import { ApiError, answers, noContent } from '#src/errors.ts'
 import type { AccountSeal } from '#src/http/account-seal.ts'
 import type { App } from '#src/http/app.ts'
 import { requireCaller, requireSession } from '#src/http/plugins/authentication.ts'
@@ -41,7 +41,6 @@ import { findUser, holdAccount } from './user-queries.ts'
 const CODE_NEEDED = 'The account has a second factor: send totp or recovery_code as well.'
 const NO_SUCH_SESSION = 'You have no session with this id.'
 
-/** What people do with the sessions that they have begun. */
 export function sessionRoutes(app: App, service: CredentialService, secondFactor: SecondFactor): void {
   app.route(reauthenticateRoute(app, service, secondFactor))
   app.route(logoutRoute(app))
@@ -62,10 +61,7 @@ function reauthenticateRoute(app: App, service: CredentialService, secondFactor:
         'Some operations, such as creating a key, need a password given within ten minutes. This call renews that time; a refresh does not. An account with a second factor also needs a code.',
       tags: ['auth'],
       body: ref(Reauthentication),
-      response: {
-        204: { type: 'null', description: 'The password is right.' },
-        ...errorResponses(...THROTTLED_ERRORS, 'UNAUTHORIZED', 'LOGIN_REQUIRED', 'FORBIDDEN'),
-      },
+      response: noContent('The password is right.', ...THROTTLED_ERRORS, 'FORBIDDEN'),
     },
     handler: async (
       request: FastifyRequest<{ Body: Static<typeof Reauthentication> }>,
@@ -99,10 +95,7 @@ function logoutRoute(app: App) {
       summary: 'End the session',
       description: 'The access token and the refresh token of this login stop working. Other logins go on.',
       tags: ['auth'],
-      response: {
-        204: { type: 'null', description: 'The session has ended.' },
-        ...errorResponses('UNAUTHORIZED', 'LOGIN_REQUIRED', ...BODY_ERRORS),
-      },
+      response: noContent('The session has ended.'),
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       const { id, sessionId } = requireSession(request)
@@ -125,10 +118,7 @@ function listRoute(app: App) {
       summary: 'List your sessions',
       description: 'The logins of the account, with their times and programs.',
       tags: ['auth'],
-      response: {
-        200: { ...ref(SessionList), description: 'The sessions.' },
-        ...errorResponses('UNAUTHORIZED', 'LOGIN_REQUIRED'),
-      },
+      response: answers(SessionList, 'The sessions.'),
     },
     handler: async (request: FastifyRequest) => {
       const { id, sessionId } = requireSession(request)
@@ -148,10 +138,7 @@ function endRoute(app: App) {
       description: 'Its access tokens and its refresh token stop working. It may be the one that asks.',
       tags: ['auth'],
       params: Type.Object({ id: Type.String({ description: 'The id of the session.' }) }),
-      response: {
-        204: { type: 'null', description: 'The session has ended.' },
-        ...errorResponses('UNAUTHORIZED', 'LOGIN_REQUIRED', 'NOT_FOUND', ...BODY_ERRORS),
-      },
+      response: noContent('The session has ended.', 'NOT_FOUND'),
     },
     handler: async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {
       const { id: userId } = requireCaller(request)
@@ -178,15 +165,12 @@ function endOthersRoute(app: App) {
       summary: 'End all other sessions',
       description: 'All but the one that asks. Keys go on working.',
       tags: ['auth'],
-      response: {
-        204: { type: 'null', description: 'The sessions have ended.' },
-        ...errorResponses('UNAUTHORIZED', 'LOGIN_REQUIRED', ...BODY_ERRORS),
-      },
+      response: noContent('The sessions have ended.'),
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       const { id, sessionId } = requireSession(request)
       await inTransaction(app.database.writer, async (trx) => {
-        // First, as all do that change several sessions: otherwise two could wait for each other.
+        // First, against deadlocks with other changes of sessions.
         await holdAccount(trx, id)
         await endOtherSessions(trx, id, sessionId)
         await request.audit(trx, { kind: 'other_sessions_ended' })
@@ -201,7 +185,6 @@ const ON = 'The account has a second factor: turn it off before you set up anoth
 const NOT_BEGUN = 'No second factor has been begun in the last hour: begin with the password.'
 const NONE = 'The account has no second factor.'
 
-/** The second factor of the own account: how it is set up, and turned off. */
 export function twoFactorRoutes(
   app: App,
   service: CredentialService,
@@ -224,10 +207,7 @@ function statusRoute({ config, database }: App) {
       summary: 'The state of the second factor',
       description: 'And how many recovery codes are left.',
       tags: ['auth'],
-      response: {
-        200: { ...ref(TwoFactorStatus), description: 'The state of the second factor.' },
-        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE'),
-      },
+      response: answers(TwoFactorStatus, 'The state of the second factor.'),
     },
     handler: async (request: FastifyRequest): Promise<TwoFactorStatus> => {
       const { id } = requireCaller(request)
@@ -256,16 +236,13 @@ function beginRoute(app: App, service: CredentialService, seal: AccountSeal) {
         'Answers with a secret for an authenticator app (TOTP, RFC 6238). Nothing changes until a code of the app comes back with `POST /auth/two-factor/confirm`, within an hour; another beginning makes another secret.',
       tags: ['auth'],
       body: ref(TwoFactorRequest),
-      response: {
-        200: { ...ref(TwoFactorSecret), description: 'The secret for the app.' },
-        ...errorResponses(
-          ...THROTTLED_ERRORS,
-          'UNAUTHORIZED',
-          'LOGIN_REQUIRED',
-          'FORBIDDEN',
-          'TWO_FACTOR_ON',
-        ),
-      },
+      response: answers(
+        TwoFactorSecret,
+        'The secret for the app.',
+        ...THROTTLED_ERRORS,
+        'FORBIDDEN',
+        'TWO_FACTOR_ON',
+      ),
     },
     handler: async (
       request: FastifyRequest<{ Body: Static<typeof TwoFactorRequest> }>,
@@ -300,10 +277,13 @@ function confirmRoute(app: App, secondFactor: SecondFactor) {
         'From now on a login needs a code. The answer has ten recovery codes in case the app is lost. Other sessions of the account end; keys continue.',
       tags: ['auth'],
       body: ref(TwoFactorConfirmation),
-      response: {
-        200: { ...ref(RecoveryCodes), description: 'The second factor is on.' },
-        ...errorResponses(...THROTTLED_ERRORS, 'UNAUTHORIZED', 'LOGIN_REQUIRED', 'FORBIDDEN', 'NOT_FOUND'),
-      },
+      response: answers(
+        RecoveryCodes,
+        'The second factor is on.',
+        ...THROTTLED_ERRORS,
+        'FORBIDDEN',
+        'NOT_FOUND',
+      ),
     },
     handler: async (
       request: FastifyRequest<{ Body: Static<typeof TwoFactorConfirmation> }>,
@@ -346,10 +326,7 @@ function disableRoute(app: App, service: CredentialService, secondFactor: Second
         'Needs the password and a code, of the app or for recovery. The recovery codes end; sessions and keys go on.',
       tags: ['auth'],
       body: ref(TwoFactorRemoval),
-      response: {
-        204: { type: 'null', description: 'A login needs the password alone.' },
-        ...errorResponses(...THROTTLED_ERRORS, 'UNAUTHORIZED', 'LOGIN_REQUIRED', 'FORBIDDEN', 'NOT_FOUND'),
-      },
+      response: noContent('A login needs the password alone.', ...THROTTLED_ERRORS, 'FORBIDDEN', 'NOT_FOUND'),
     },
     handler: async (
       request: FastifyRequest<{ Body: Static<typeof TwoFactorRemoval> }>,

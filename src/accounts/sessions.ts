@@ -27,15 +27,9 @@ import type { Credentials } from './user-queries.ts'
 /** What the tokens of one session begin with: 128 bits, and as many for each of them. */
 const FAMILY_BYTES = TOKEN_BYTES / 2
 
-function newSuccessorSalt(): Buffer {
-  return randomBytes(TOKEN_BYTES)
-}
-
 /**
- * The token that follows another, of the same family. Its rest is as random as its salt, and yet the same
- * whenever the same token is shown again: a client that did not get the answer can ask for it once more, and
- * there is never more than one line of tokens. The salt alone, which is all that the database has, does not
- * give it.
+ * The next token of the family. A client whose answer was lost gets the same one again, so that a family is one line of
+ * tokens. The database has the salt alone, which does not give it.
  */
 function successorOf(token: string, salt: Buffer): string {
   const rest = createHmac('sha256', salt).update(token).digest().subarray(FAMILY_BYTES)
@@ -45,26 +39,13 @@ function successorOf(token: string, salt: Buffer): string {
 /** The exact text of a token: another text that decodes to the same bytes was never issued. */
 const REFRESH_TOKEN = /^[A-Za-z0-9_-]{43}$/
 
-/** Whether a text may be a refresh token. */
-function isRefreshToken(text: string): boolean {
-  return REFRESH_TOKEN.test(text)
-}
-
-/** The stored hash of a token's family: it recognises a token after its row is deleted. */
-function familyHash(token: string): Buffer {
-  return createHash('sha256').update(familyIn(token)).digest()
-}
-
 function familyIn(token: string): Buffer {
   return Buffer.from(token, 'base64url').subarray(0, FAMILY_BYTES)
 }
 
-/** A client that sends one token several times at once, from two windows say, gets the same answer for so long. */
+/** Several uses of one token at once, as from two windows, get the same answer for so long. */
 const SHARED_SECONDS = 10
-/**
- * A client whose answer was lost, or was a 503 though the token had been changed, may ask again for so long
- * while nobody has used the successor: longer than a database is away when it restarts or fails over.
- */
+/** After a lost answer a client may ask again while the successor is unused: longer than a database restarts. */
 const LOST_ANSWER_SECONDS = 120
 
 export interface SignedInSession {
@@ -76,10 +57,10 @@ export interface SignedInSession {
 export const CODE_NEEDED = 'The password is right: send it again, with totp or recovery_code.'
 
 /**
- * Begins a session of a user; undefined where the credentials are no longer the user's.
+ * Begins a session; undefined where the credentials have changed.
  *
- * @param factorShown whether a second factor was shown as well, and not only not needed when that was looked at
- * @throws {ApiError} TWO_FACTOR_REQUIRED where it has been turned on since
+ * @param factorShown whether a second factor was shown, and not only not needed
+ * @throws {ApiError} TWO_FACTOR_REQUIRED where the factor has been turned on since
  */
 export async function startSession(
   db: Kysely<Tables>,
@@ -102,20 +83,14 @@ export async function startSession(
   })
 }
 
-/**
- * `stolen` is the session that was ended because an old token of it was shown again; `tooSoon`, for how many
- * seconds it may not be continued because that was done too often.
- */
+/** `stolen`: the session that an old token has ended; `tooSoon`: seconds until the next continuation. */
 type Continuation = { session: SignedInSession } | { stolen: string } | { tooSoon: number } | undefined
 
 /**
- * Changes a refresh token for its successor.
+ * Changes a refresh token for its successor; undefined for an unknown or expired token, or an ended session.
  *
- * A token that was used before is either a client's that did not get the answer, or a thief's: the first
- * comes back soon, with nobody having used the successor, and gets the same successor again; anything later
- * ends the session, since nobody can tell which of the two has the newer token.
- *
- * @returns undefined where the token is not known, has expired, or its session has ended
+ * A used token comes from a client whose answer was lost, or from a thief. The client comes back soon, before a use of
+ * the successor, and gets it again. A later use ends the session, since the service cannot tell which one is the thief.
  */
 export async function continueSession(
   db: Kysely<Tables>,
@@ -123,10 +98,11 @@ export async function continueSession(
   use: SessionUse,
   audit: Audit,
 ): Promise<Continuation> {
-  if (!isRefreshToken(token)) return undefined
+  if (!REFRESH_TOKEN.test(token)) return undefined
   return inTransaction(db, async (trx) => {
     const hash = tokenHash(token)
-    const family = familyHash(token)
+    // It recognises a token after its row is deleted.
+    const family = createHash('sha256').update(familyIn(token)).digest()
     const state = await holdRefreshToken(trx, hash, family)
     if (!state || state.expired) return undefined
     const { sessionId: id, userId, usedSecondsAgo, successorSalt, kept } = state
@@ -141,7 +117,7 @@ export async function continueSession(
       return { tooSoon: Math.max(1, await secondsBlocked(trx, [limited.hash])) }
     }
     if (successor) return { session: { id, userId, refreshToken: successor } }
-    const salt = newSuccessorSalt()
+    const salt = randomBytes(TOKEN_BYTES)
     const refreshToken = successorOf(token, salt)
     await spendRefreshToken(trx, id, { hash, family, successorSalt: salt }, use)
     await insertRefreshToken(trx, id, tokenHash(refreshToken))
@@ -149,7 +125,6 @@ export async function continueSession(
   })
 }
 
-/** Whether a token that was used so many seconds ago may give its successor once more. */
 async function mayAskAgain(
   trx: Transaction<Tables>,
   usedSecondsAgo: number,

@@ -41,29 +41,24 @@ const LIMITS = {
   webhookHost: { freeFailures: 60, delaySeconds: [1, 1], forgottenAfter: { seconds: 600, since: 'first' } },
 } satisfies Record<string, Limits>
 
-/** A larger network may have more people in it: each step is allowed so many times as much as the one below. */
+/** A larger network may have more people: each step may do so many times as much as the one below. */
 const GROWTH = 4
 
 /** An address and the networks around it: an owner of a network has all of its addresses. */
 function subjectsOf(kind: string, address: string, limits: Limits): Subject[] {
   return listNetworks(address).map((network, step) => ({
-    ...limits,
-    hash: hashOf(`${kind}${network}`),
+    ...createSubject(kind + network, limits),
     freeFailures: limits.freeFailures * GROWTH ** step,
   }))
 }
 
-/** Guesses at one account from one address and the networks around it. They do not hold up its owner elsewhere. */
+/** Guesses at an account from one address. They do not hold up its owner elsewhere. */
 export const accountSubjects = (emailKey: string, address: string): Subject[] =>
   subjectsOf(`account ${emailKey}\n`, address, LIMITS.account)
 
-/** Guesses at one account from everywhere together. */
-export const everywhereSubject = (emailKey: string): Subject => ({
-  ...LIMITS.everywhere,
-  hash: hashOf(`everywhere ${emailKey}`),
-})
+export const everywhereSubject = (emailKey: string) =>
+  createSubject(`everywhere ${emailKey}`, LIMITS.everywhere)
 
-/** Wrong passwords from one address. */
 export const addressSubjects = (address: string): Subject[] => subjectsOf('address ', address, LIMITS.office)
 
 /** Invalid tokens from one address: they do not slow down logins from there. */
@@ -73,58 +68,39 @@ export const tokenSubjects = (address: string): Subject[] => subjectsOf('token '
 export const registrationSubjects = (address: string): Subject[] =>
   subjectsOf('registration ', address, LIMITS.office)
 
-/** Registrations that were told of an account. */
 export const takenSubjects = (address: string): Subject[] => subjectsOf('taken ', address, LIMITS.taken)
 
-/** Continuations of one session. */
-export const refreshSubject = (sessionId: string): Subject => ({
-  ...LIMITS.refresh,
-  hash: hashOf(`refresh ${sessionId}`),
-})
+export const refreshSubject = (sessionId: string) => createSubject(`refresh ${sessionId}`, LIMITS.refresh)
 
-/**
- * Codes of the second factor of one account from everywhere: there are a million. The client knows the password. The owner
- * may have to wait as well, and gets in by a recovery code.
- */
-export const codeSubject = (userId: string): Subject => ({
-  ...LIMITS.account,
-  hash: hashOf(`code ${userId}`),
-})
+/** Codes of a second factor from everywhere: there are a million. An owner who has to wait has recovery codes. */
+export const codeSubject = (userId: string) => createSubject(`code ${userId}`, LIMITS.account)
 
 /** Mails to an address, with or without an account. */
-export const mailboxSubject = (emailKey: string): Subject => ({
-  ...LIMITS.mailbox,
-  hash: hashOf(`mailbox ${emailKey}`),
-})
+export const mailboxSubject = (emailKey: string) => createSubject(`mailbox ${emailKey}`, LIMITS.mailbox)
 
-/** Mails that one address asks for. */
 export const mailingSubjects = (address: string): Subject[] => subjectsOf('mailing ', address, LIMITS.mailing)
 
 /** Test deliveries of webhooks of one account, and at one host. */
 export const webhookTestSubjects = (userId: string, host: string): Subject[] => [
-  { ...LIMITS.webhookTest, hash: hashOf(`webhook test ${userId}`) },
-  { ...LIMITS.webhookHost, hash: hashOf(`webhook test at ${host}`) },
+  createSubject(`webhook test ${userId}`, LIMITS.webhookTest),
+  createSubject(`webhook test at ${host}`, LIMITS.webhookHost),
 ]
 
-/** SHA-256, so that the table reveals no e-mail and no address. */
-function hashOf(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
+/** The table reveals no e-mail and no address. */
+function createSubject(text: string, limits: Limits): Subject {
+  return { ...limits, hash: createHash('sha256').update(text).digest() }
 }
 
-/** A request as the desks see it: where it comes from, and how what comes of it is recorded. */
 export interface AccountRequest {
   address: string
   audit: Audit
-  /**
-   * Does work that asks the database when the turn of the request has come. No password is hashed within: a place
-   * at the database would be held by requests that wait for a hash.
-   */
+  /** Does work with a permit of the database. It hashes no password: the permit would wait for that. */
   atDatabase<Result>(work: () => Promise<Result>): Promise<Result>
-  /** Notes at the database what has come of it, though its client may have gone away; waits as long as it may. */
+  /** Notes an outcome at the database, also without a client. */
   note(work: () => Promise<void>): Promise<void>
 }
 
-/** For routes that see to turns at the database by themselves. */
+/** For routes with `ownTurns`. */
 export function makeContext(
   { inTurn, noteInTurn }: App,
   request: FastifyRequest,
@@ -158,17 +134,11 @@ export function createThrottle(db: Kysely<Tables>) {
       const seconds = await secondsBlocked(db, hashesOf(subjects))
       if (seconds > 0) throw tooMany(seconds)
     },
-    /** Counts a failure, or any use of a rare operation. */
     async count(subjects: Subject[]): Promise<void> {
       for (const subject of subjects) await recordFailure(db, subject)
       await cleanUp()
     },
-    /**
-     * Counts a rare operation unless one of the subjects has to wait: of simultaneous requests no more come through than
-     * of others.
-     *
-     * @throws {ApiError} TOO_MANY_REQUESTS, with Retry-After
-     */
+    /** Counts a rare operation, or refuses it as `refuseBlocked`; simultaneous requests get no further than others. */
     async admit(subjects: Subject[]): Promise<void> {
       for (const subject of subjects) {
         if (await recordUnlessBlocked(db, subject)) continue
@@ -177,7 +147,6 @@ export function createThrottle(db: Kysely<Tables>) {
       }
       await cleanUp()
     },
-    /** Whether a subject has failed more often than it may lately. */
     isOver: (subject: Subject) => hasFailedTooOften(db, subject),
     forget: (subjects: Subject[]) => clearFailures(db, hashesOf(subjects)),
   }

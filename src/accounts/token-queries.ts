@@ -6,14 +6,11 @@ import type { Tables } from '#src/data/tables.ts'
 import type { SessionUse } from './queries.ts'
 import { emailKey, type NewUser, storedEmail } from './user-queries.ts'
 
-/** What a token that is sent by e-mail is good for. */
 export type TokenPurpose = Tables['account_token']['purpose']
 
 /**
- * Keeps a token for the account with an e-mail, in the place of an older one for the same purpose. Nothing
- * is kept where there is no such account, or its e-mail is confirmed and that is all the token is good for.
- *
- * @returns the account, with the e-mail as its owner wrote it: what is asked for may only look the same
+ * Stores a token for an account in the place of an older one; undefined without an account, or for a confirmed e-mail.
+ * The e-mail is as its owner wrote it: the requested one may only look the same.
  */
 export async function putAccountToken(
   db: Kysely<Tables>,
@@ -33,7 +30,7 @@ export async function putAccountToken(
   return rows[0]
 }
 
-/** Whose token it is; undefined where it is of no use any more, for this or at all. */
+/** Undefined for an invalid or expired token. */
 export async function findTokenAccount(
   db: Kysely<Tables>,
   purpose: TokenPurpose,
@@ -49,7 +46,7 @@ export async function findTokenAccount(
     .executeTakeFirst()
 }
 
-/** Uses a token up; false where it is of no use any more, or another request was faster. */
+/** Uses a token up; false where it has expired, or another request was faster. */
 export async function spendAccountToken(
   db: Kysely<Tables>,
   purpose: TokenPurpose,
@@ -64,7 +61,6 @@ export async function spendAccountToken(
   return numDeletedRows > 0n
 }
 
-/** Ends the token of a user that is under way, if there is one. */
 export async function deleteAccountToken(
   db: Kysely<Tables>,
   purpose: TokenPurpose,
@@ -73,14 +69,10 @@ export async function deleteAccountToken(
   await db.deleteFrom('account_token').where('user_id', '=', userId).where('purpose', '=', purpose).execute()
 }
 
-/** For so long a refresh token can be used. */
 const REFRESH_TOKEN_DAYS = 30
-/**
- * A used refresh token is kept for so long, and until its session is continued after that: longer than a client
- * may ask for the same answer again once the successor is used.
- */
+/** Of a used token, until the next continuation: longer than a client may ask again once the successor is used. */
 const SPENT_TOKEN_SECONDS = 60
-/** So many of them are dropped at a time. */
+/** Rows that one statement deletes. */
 const PIECE = 1000
 
 export async function insertRefreshToken(
@@ -98,23 +90,21 @@ export async function insertRefreshToken(
 interface RefreshTokenState {
   sessionId: string
   userId: string
-  /** Whether it was not used for too long. */
   expired: boolean
-  /** Null where the token has not been used yet, or so long ago that nothing is left of it. */
+  /** Null for an unused token, and for a deleted one. */
   usedSecondsAgo: number | null
   successorSalt: Buffer | null
-  /** Whether it is kept; else it is only known that it was a token of the session. */
+  /** False where only its family is known. */
   kept: boolean
 }
 
-/** A refresh token of a living session, which is held until the transaction ends. */
+/** A refresh token of a session, which is locked until the transaction ends. */
 export async function holdRefreshToken(
   trx: Transaction<Tables>,
   hash: Buffer,
   family: Buffer,
 ): Promise<RefreshTokenState | undefined> {
-  // The session is held before the token is read: of two requests with one token the second sees what
-  // the first has done. Whoever ends the session holds the same row, so neither waits for the other.
+  // The lock comes first: of two requests with one token the second sees the work of the first.
   const { rows: held } = await sql<{ id: string }>`
     select id from session
     where id = coalesce(
@@ -138,7 +128,6 @@ export async function holdRefreshToken(
   return rows[0]
 }
 
-/** Whether a token was changed for its successor. */
 export async function wasUsed(trx: Transaction<Tables>, hash: Buffer): Promise<boolean> {
   const used = await trx
     .selectFrom('refresh_token')
@@ -149,7 +138,7 @@ export async function wasUsed(trx: Transaction<Tables>, hash: Buffer): Promise<b
   return used !== undefined
 }
 
-/** Marks a token as used, and its session with it; drops the tokens of the session that are of no use any more. */
+/** Marks a token and its session as used; deletes old tokens of the session. */
 export async function spendRefreshToken(
   trx: Transaction<Tables>,
   sessionId: string,
@@ -176,21 +165,15 @@ export async function spendRefreshToken(
     )`.execute(trx)
 }
 
-/** More of one e-mail than its owner has made by mistake; of others the oldest do not count. */
+/** Registrations of one e-mail: more than its owner makes by mistake. Older ones do not count. */
 const CONFIRMED_AT_ONCE = 8
 
-/** A token of a mail, and how long it can be used. */
 interface TokenToKeep {
   hash: Buffer
   hours: number
 }
 
-/**
- * Keeps a registration until its e-mail is confirmed. Whether there is an account with it is not looked at:
- * nothing here depends on that, neither what is done nor how long it takes.
- *
- * @returns the account as it will be
- */
+/** Stores a registration, and gives the account as it will be. The time does not depend on a present account. */
 export async function insertRegistration(
   db: Kysely<Tables>,
   user: NewUser,
@@ -212,7 +195,7 @@ export async function insertRegistration(
   return { ...kept, role: 'user', email_confirmed: false }
 }
 
-/** Gives the newest registration of an e-mail another token; undefined where none waits. */
+/** Gives the newest registration of an e-mail another token; undefined without one. */
 export async function renewRegistration(
   db: Kysely<Tables>,
   email: string,
@@ -233,7 +216,6 @@ export async function renewRegistration(
     .executeTakeFirst()
 }
 
-/** How many registrations of an e-mail wait. */
 export async function countRegistrations(db: Kysely<Tables>, email: string): Promise<number> {
   const { count } = await db
     .selectFrom('pending_registration')
@@ -251,9 +233,8 @@ export interface WaitingRegistration {
 }
 
 /**
- * The registrations of the e-mail that a token was sent to, that of the token first; none where it is of no use. Addresses
- * may have a key in common and be of different people, such as those at `straße` and `strasse`: a token confirms the one that
- * it was sent to alone, however its letters' case.
+ * The registrations of the e-mail of a token, that of the token first; none for an invalid one. Different people may have
+ * one key, as at `straße` and `strasse`, so e-mails are compared in lower case.
  */
 export async function findRegistrations(
   db: Kysely<Tables>,
@@ -271,11 +252,7 @@ export async function findRegistrations(
   return rows
 }
 
-/**
- * Makes an account of a registration. All others of its e-mail are over.
- *
- * @returns its id; undefined where another request was faster, or there is an account with the e-mail
- */
+/** Makes an account of a registration, and ends others of its e-mail; undefined where the e-mail has an account. */
 export async function admitRegistration(
   trx: Transaction<Tables>,
   { id, emailKey }: WaitingRegistration,
@@ -291,7 +268,6 @@ export async function admitRegistration(
   return rows[0]?.id
 }
 
-/** Deletes the registrations that were not confirmed in time. */
 export async function deleteExpiredRegistrations(db: Kysely<Tables>): Promise<number> {
   const { numAffectedRows } = await sql`
     delete from pending_registration where id in (
@@ -311,7 +287,6 @@ export function newToken(): string {
   return randomBytes(TOKEN_BYTES).toString('base64url')
 }
 
-/** The stored hash of a token. */
 export function tokenHash(token: string): Buffer {
   return createHash('sha256').update(token).digest()
 }

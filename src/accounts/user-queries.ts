@@ -6,15 +6,14 @@ import { doAlone } from '#src/data/work-lock.ts'
 import { OperatorError } from '#src/errors.ts'
 import { countHistory, deleteItems, deleteUsage, type RemovedHistory } from '#src/history/queries.ts'
 
-/** An address as it is stored and shown: without the space around it, in the composed form of Unicode. */
+/** Without space around it, in the composed form of Unicode. */
 export function storedEmail(email: string): string {
   return email.trim().normalize('NFC')
 }
 
 /**
- * What two addresses have in common that differ in case alone. Upper case comes first because it joins
- * letters that have two lower forms, such as the two sigmas. It joins some that are of different people, too, such as `ß` and
- * `ss`: of two such addresses one may have an account, and what is confirmed or granted to one is not to the other.
+ * The same for addresses that differ in case. Upper case comes first, since it joins letters with two lower forms, such
+ * as the two sigmas. It also joins `ß` and `ss`, of different people: rights of one address are not for the other.
  */
 export function emailKey(email: string): string {
   return storedEmail(email).toUpperCase().toLowerCase().normalize('NFC')
@@ -30,7 +29,6 @@ const PROFILE = [
   isoTime('created_at').as('created_at'),
 ] as const
 
-/** What proves who somebody is. */
 export interface Credentials {
   id: string
   passwordHash: string
@@ -43,7 +41,7 @@ export interface NewUser {
   organisation: string | null
 }
 
-/** Adds an account; undefined where there is one with this e-mail, however it is written. */
+/** Undefined where the e-mail has an account. */
 export async function insertUser(db: Kysely<Tables>, user: NewUser): Promise<UserProfile | undefined> {
   return db
     .insertInto('app_user')
@@ -74,7 +72,6 @@ export async function findCredentials(
     .executeTakeFirst()
 }
 
-/** The e-mail and the password hash of an account that is known by its id. */
 export async function findPasswordHash(
   db: Kysely<Tables>,
   id: string,
@@ -86,11 +83,7 @@ export async function findPasswordHash(
     .executeTakeFirst()
 }
 
-/**
- * Puts a password hash in the place of the one that was read.
- *
- * @returns false where another request has changed it since, or the account is gone
- */
+/** Replaces the hash that was read; false where another request has changed it, or the account is gone. */
 export async function replacePasswordHash(
   db: Kysely<Tables>,
   { id, passwordHash }: Credentials,
@@ -105,7 +98,7 @@ export async function replacePasswordHash(
   return numUpdatedRows > 0n
 }
 
-/** Sets the password of an account whose e-mail its owner has just been reached at. */
+/** Sets the password of an owner who was reached at the e-mail. */
 export async function resetPasswordHash(
   trx: Transaction<Tables>,
   id: string,
@@ -122,7 +115,7 @@ export async function confirmEmail(db: Kysely<Tables>, id: string): Promise<void
   await db.updateTable('app_user').set({ email_confirmed: true }).where('id', '=', id).execute()
 }
 
-/** Changes what of a profile its owner may change, and returns it; undefined where the account is gone. */
+/** Undefined where the account is gone. */
 export async function updateUser(
   db: Kysely<Tables>,
   id: string,
@@ -138,7 +131,7 @@ export async function updateUser(
     .executeTakeFirst()
 }
 
-/** Holds an account until the transaction ends: who changes several things of one does so first. */
+/** Locks an account until the transaction ends; a change of several of its rows begins so. */
 export async function holdAccount(trx: Transaction<Tables>, id: string): Promise<void> {
   await sql`select from app_user where id = ${id} for no key update`.execute(trx)
 }
@@ -149,12 +142,9 @@ interface RemovedRecords extends RemovedHistory {
   keys: number
 }
 
-/**
- * Deletes an account, and counts what is gone with it. For everybody that is all of it; of what may be a
- * million rows, the history and sessions, a trigger leaves the rows to be removed piece by piece.
- */
+/** Deletes an account, and counts its rows. Those of the history and of sessions may be a million: a job deletes them. */
 export async function deleteUser(trx: Transaction<Tables>, id: string): Promise<RemovedRecords> {
-  // Held first, so that nothing is added to the account between the counting and the deleting.
+  // The lock comes first, so that nothing is added after the count.
   await sql`select from app_user where id = ${id} for update`.execute(trx)
   const { sessions, keys } = await trx
     .selectNoFrom(({ selectFrom, fn }) => [
@@ -171,13 +161,7 @@ export async function listUsers(db: Kysely<Tables>): Promise<UserProfile[]> {
   return db.selectFrom('app_user').select(PROFILE).orderBy('email_key').execute()
 }
 
-/**
- * Gives an account another role. Addresses of different people may have a key in common (see `emailKey`): a role is given to
- * the one that was named alone.
- *
- * @returns the id of the account
- * @throws {OperatorError} when there is no such account
- */
+/** Gives the id of the account. Different people may have one key (see `emailKey`): the named one alone gets the role. */
 export async function setRole(db: Kysely<Tables>, email: string, role: Role): Promise<string> {
   const account = await db
     .updateTable('app_user')
@@ -189,27 +173,22 @@ export async function setRole(db: Kysely<Tables>, email: string, role: Role): Pr
   return account.id
 }
 
-/** What an operator is told who names an account that there is not. */
 export function noAccount(email: string): OperatorError {
   return new OperatorError(`There is no account ${email}; \`agro users list\` shows them.`, {
     code: 'NOT_FOUND',
   })
 }
 
-/** Any constant will do, as long as every process that removes accounts uses the same. */
+/** The same in all processes. */
 const REMOVAL_LOCK = 7_239_444
 
-/** Rows that are deleted in one transaction, which others wait for on the embedded database. */
+/** Rows of one transaction: on the embedded database others wait for it. */
 const PIECE = 500
 
-/** What else is left of an account that is gone, in the order in which it is removed: nothing cascades far. */
+/** Other rows of a deleted account, in this order: nothing cascades far. */
 const LEFTOVERS = [deleteUsage, deleteRefreshTokens, deleteSessions]
 
-/**
- * Removes a piece of what is left of the accounts that are gone, unless another process is just doing so.
- *
- * @returns whether there may be more
- */
+/** Deletes some rows of deleted accounts, unless another process does; true where more may be left. */
 export async function removePiece(db: Kysely<Tables>): Promise<boolean> {
   const more = await doAlone(db, REMOVAL_LOCK, async (trx) => {
     const removal = await firstRemoval(trx)
@@ -227,14 +206,12 @@ export async function removePiece(db: Kysely<Tables>): Promise<boolean> {
   return more ?? false
 }
 
-/** An account that is gone. */
 interface Removal {
   userId: string
-  /** The last of its items that is removed, in the order of their ids. */
+  /** Its last deleted item, in the order of ids. */
   through: string
 }
 
-/** The account that has been gone for longest. */
 async function firstRemoval(trx: Transaction<Tables>): Promise<Removal | undefined> {
   return trx
     .selectFrom('account_removal')
@@ -244,7 +221,6 @@ async function firstRemoval(trx: Transaction<Tables>): Promise<Removal | undefin
     .executeTakeFirst()
 }
 
-/** Removes the next items of an account; false where there are none. */
 async function removeItems(trx: Transaction<Tables>, { userId, through }: Removal): Promise<boolean> {
   const last = await deleteItems(trx, userId, through, PIECE)
   if (last === null) return false

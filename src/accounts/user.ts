@@ -2,13 +2,14 @@ import type { FastifyRequest } from 'fastify'
 import { ref } from '#schemas/common.ts'
 import { DeletionReport, ProfileChanges, UserProfile, userSchemas } from '#schemas/user.ts'
 import { inTransaction } from '#src/data/sql.ts'
-import { BODY_ERRORS, errorResponses } from '#src/errors.ts'
+import { answers } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
 import { accountDeleted } from '#src/http/plugins/error-handler.ts'
 import { deleteUser, findUser, removePiece, updateUser } from './user-queries.ts'
 
-function userRoutes(app: App): void {
+export async function user(app: App): Promise<void> {
+  for (const schema of userSchemas) app.addSchema(schema)
   const db = app.database.writer
   app.jobs.add('remove-accounts', () => removePiece(db))
 
@@ -21,10 +22,7 @@ function userRoutes(app: App): void {
         summary: 'Get your account',
         description: 'The account of the caller.',
         tags: ['user'],
-        response: {
-          200: { ...ref(UserProfile), description: 'The account.' },
-          ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE'),
-        },
+        response: answers(UserProfile, 'The account.'),
       },
     },
     async (request) => living(await findUser(db, requireCaller(request).id)),
@@ -40,10 +38,7 @@ function userRoutes(app: App): void {
         description: 'Changes the name and the organisation. E-mail, role and id stay as they are.',
         tags: ['user'],
         body: ref(ProfileChanges),
-        response: {
-          200: { ...ref(UserProfile), description: 'The account after the change.' },
-          ...errorResponses('INVALID_PARAMETERS', ...BODY_ERRORS, 'UNAUTHORIZED', 'LOGIN_REQUIRED'),
-        },
+        response: answers(UserProfile, 'The account after the change.', 'INVALID_PARAMETERS'),
       },
     },
     async (request: FastifyRequest<{ Body: ProfileChanges }>) =>
@@ -60,10 +55,7 @@ function userRoutes(app: App): void {
         description:
           'Deletes the account for good, with its history, feedback and counts. All tokens and keys stop working, and the e-mail is free. A long history is deleted in the background. The audit record keeps ids, times and networks until it expires, and no name or e-mail. The answer counts deleted and anonymous rows.',
         tags: ['user'],
-        response: {
-          200: { ...ref(DeletionReport), description: 'The result.' },
-          ...errorResponses('UNAUTHORIZED', 'LOGIN_REQUIRED', 'REAUTHENTICATION_REQUIRED', ...BODY_ERRORS),
-        },
+        response: answers(DeletionReport, 'The result.'),
       },
     },
     async (request) => {
@@ -80,14 +72,8 @@ function userRoutes(app: App): void {
   )
 }
 
-/** An account that was deleted in the moment since the caller was let in. */
+/** The account may have been deleted since the look-up of the caller. */
 function living(user: UserProfile | undefined): UserProfile {
   if (user) return user
   throw accountDeleted()
-}
-
-/** The account of the caller: read, change, delete. */
-export async function user(app: App): Promise<void> {
-  for (const schema of userSchemas) app.addSchema(schema)
-  userRoutes(app)
 }

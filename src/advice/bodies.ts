@@ -5,8 +5,13 @@ import { PolygonRequest } from '#schemas/polygon.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { ignoredNoter, queryMerger } from '#src/http/parameters.ts'
-import { isUntypedJson, waitToParse } from '#src/http/plugins/body-parser.ts'
-import { collectBody, decodeBody, longJsonParser } from '#src/http/plugins/long-bodies.ts'
+import {
+  collectBody,
+  decodeBody,
+  isUntypedJson,
+  longJsonParser,
+  waitToParse,
+} from '#src/http/plugins/body-parser.ts'
 import { isObject } from '#src/lib/collections.ts'
 import { isInAnotherCrs } from '#src/lib/geojson.ts'
 import type { DistributionOptions } from '#src/raster/distribution.ts'

@@ -15,7 +15,7 @@ export interface AuditEvent {
 }
 
 /** Who did it, and from where: a request, or an operator at the command line. */
-export interface AuditOrigin {
+interface AuditOrigin {
   userId: string | null
   sessionId: string | null
   keyId: string | null

@@ -3,7 +3,6 @@ import { type Dialect, Kysely, type LogEvent, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import type { Config } from '#src/config.ts'
 import { OperatorError } from '#src/errors.ts'
-import { isDebugged } from '#src/lib/log-levels.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import type { EmbeddedCluster } from './embedded/cluster.ts'
 import { openFileStore } from './files/open.ts'
@@ -90,7 +89,7 @@ export interface Database {
   files: FileStore | undefined
   /** Whether it is away and cannot change meanwhile: the embedded one, whose folder is locked. */
   standsStill(): boolean
-  /** Events of statements, where LOG_MODULES asks for them: otherwise they are not even timed. */
+  /** Tells of statements, with LOG_LEVEL=trace: otherwise they are not even timed. */
   statements: EventEmitter<{ asked: [LogEvent] }>
   close(): Promise<void>
 }
@@ -183,9 +182,8 @@ function createDatabase(
   { pool, patientPool = pool, readPool = pool, readPoolAtPrimary, replica }: Connections,
 ): Database {
   const statements: Database['statements'] = new EventEmitter()
-  const log = isDebugged(config.LOG_MODULES.database)
-    ? (event: LogEvent) => void statements.emit('asked', event)
-    : []
+  const log =
+    config.LOG_LEVEL === 'trace' ? (event: LogEvent) => void statements.emit('asked', event) : []
   const connect = (dialect: Dialect) => new Kysely<Tables>({ dialect, log })
   const writer = connect(new PostgresDialect({ pool }))
   const beginOnWriter = (): Reading => ({ run: (part) => part(pool) })

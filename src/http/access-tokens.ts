@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import fastifyJwt from '@fastify/jwt'
 import { type Config, MINIMUM_SECRET_BYTES } from '#src/config.ts'
 import { OperatorError } from '#src/errors.ts'
+import { readErrorCode } from '#src/lib/promises.ts'
 import { isWrittenUuid } from '#src/lib/uuid.ts'
 import type { App } from './app.ts'
 
@@ -19,11 +20,7 @@ export function refuseMissingSecret({ JWT_SECRET, DATABASE_URL }: Config): void 
   )
 }
 
-/**
- * The secrets of the configuration. The embedded database, which belongs to one process, has one in its folder by default.
- *
- * @throws {OperatorError} without one for a server
- */
+/** The embedded database, which belongs to one process, has a secret in its folder by default. */
 export async function loadSecrets(config: Config): Promise<Secrets> {
   refuseMissingSecret(config)
   const { JWT_SECRET, JWT_SECRET_PREVIOUS, DATA_DIR } = config
@@ -39,7 +36,7 @@ async function persistedSecret(folder: string): Promise<string> {
     await writeFile(path, made, { flag: 'wx', mode: 0o600 })
     return made
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    if (readErrorCode(error) !== 'EEXIST') throw error
   }
   await chmod(path, 0o600)
   const persisted = (await readFile(path, 'utf8')).trim()
@@ -78,11 +75,6 @@ declare module '@fastify/jwt' {
   }
 }
 
-/**
- * Registers @fastify/jwt for tokens of one algorithm, with all their claims required.
- *
- * @param lifetime seconds
- */
 export async function createAccessTokens(app: App, [current, previous]: Secrets, lifetime: number) {
   await app.register(fastifyJwt, {
     secret: current,
@@ -111,7 +103,7 @@ export async function createAccessTokens(app: App, [current, previous]: Secrets,
       return app.jwt.verify(token)
     } catch (error) {
       // Only the signature depends on the secret.
-      if (previous === undefined || !isWrongSignature(error)) throw error
+      if (previous === undefined || readErrorCode(error) !== 'FAST_JWT_INVALID_SIGNATURE') throw error
       return app.jwt.verify(token, { key: previous })
     }
   }
@@ -138,10 +130,6 @@ function readClaims({ header, payload: { sub, sid, iat, exp } }: Signed): Access
   if (header.crit !== undefined) return undefined
   if (!isWrittenUuid(sub) || !isWrittenUuid(sid) || !isInteger(iat) || !isInteger(exp)) return undefined
   return { userId: sub, sessionId: sid, expiresAt: exp }
-}
-
-function isWrongSignature(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'FAST_JWT_INVALID_SIGNATURE'
 }
 
 function isInteger(value: unknown): value is number {

@@ -28,8 +28,7 @@ export type AccountSeal = ReturnType<typeof createAccountSeal>
 /**
  * Seals secrets of accounts that the service has to read: the database alone does not reveal them.
  *
- * @param secrets of the service: the first seals, all of them open
- * @param purpose a part of the key, so that secrets of one purpose do not open as those of another; it never changes
+ * @param purpose a part of the key, which never changes: secrets of one purpose do not open as those of another
  */
 export function createAccountSeal(secrets: Secrets, purpose: string) {
   const [current, ...previous] = secrets
@@ -63,7 +62,6 @@ export function createAccountSeal(secrets: Secrets, purpose: string) {
 }
 
 export interface SealedRows {
-  /** A page in the order of ids. */
   list(after: string | undefined, most: number): Promise<SealedRow[]>
   /** Replaces a sealed secret, unless it has changed. */
   replace(id: string, sealed: Buffer, replacement: Buffer): Promise<void>
@@ -78,7 +76,7 @@ interface SealedRow {
 
 const PAGE = 500
 
-/** Seals all secrets with the present secret of the service, so that the previous one can go; gives their number. */
+/** Seals with the present secret of the service, so that the previous one can go; gives the number. */
 export async function renewAll({ renew }: AccountSeal, rows: SealedRows): Promise<number> {
   let renewed = 0
   let last: string | undefined
@@ -97,11 +95,6 @@ export async function renewAll({ renew }: AccountSeal, rows: SealedRows): Promis
   }
 }
 
-/**
- * Renews secrets in the background of a ready service.
- *
- * @param name in the log
- */
 export function renewWhenReady(
   app: App,
   seal: AccountSeal,

@@ -11,7 +11,6 @@ import type { Config } from '#src/config.ts'
 import type { Database } from '#src/data/client.ts'
 import type { ServedFiles } from '#src/data/files/serving.ts'
 import type { TileStores } from '#src/data/tiles/stores.ts'
-import { isDebugged, type LogLevel, type LogModule } from '#src/lib/log-levels.ts'
 import type { SliceQueue } from '#src/lib/turns.ts'
 import type { Metrics } from './metrics/metrics.ts'
 
@@ -33,7 +32,6 @@ declare module 'fastify' {
     /** Files of tiles; null where all are in the database. */
     files: ServedFiles | null
     products: Products
-    /** Slices of long computations. */
     turns: SliceQueue
     metrics: Metrics
   }
@@ -54,21 +52,6 @@ declare module 'fastify' {
   }
 }
 
-/** Log of a module beside its requests, at its own level. */
-export function createModuleLog({ config, log }: App, module: LogModule): FastifyBaseLogger {
-  const level = config.LOG_MODULES[module]
-  return log.child({ module }, level === undefined ? {} : { level })
-}
-
-/** Options of a module for its level of the log; none for LOG_LEVEL, since they cost each request. */
-export function moduleLogLevels({ LOG_MODULES }: Config): (module: LogModule) => { logLevel?: LogLevel } {
-  return (module) => {
-    const logLevel = LOG_MODULES[module]
-    return logLevel === undefined ? {} : { logLevel }
-  }
-}
-
-/** Whether any module logs its requests. */
-export function logsAnyRequests({ LOG_LEVEL, LOG_MODULES }: Config): boolean {
-  return [LOG_LEVEL, ...Object.values(LOG_MODULES)].some(isDebugged)
+export function logsRequests({ LOG_LEVEL }: Config): boolean {
+  return LOG_LEVEL === 'debug' || LOG_LEVEL === 'trace'
 }

@@ -3,7 +3,6 @@ import type { Server, Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { siteOf } from '#src/lib/network.ts'
 
-/** The slowest pace of a client. */
 interface PaceLimits {
   bytesPerSecond: number
   /** The pace is the mean of this time; a client may pause for as long. */
@@ -11,18 +10,14 @@ interface PaceLimits {
 }
 
 /**
- * Judges the pace of a client while the service waits for it. The bytes that may be missing shrink by the slowest pace
- * and grow by received bytes: a sum without a list of times. Many bytes at once, as from the buffers of a kernel, give
- * no credit beyond the window.
+ * Judges the pace of a client while the service waits for it. Received bytes fill a bucket, and the slowest pace empties
+ * it. Many bytes at once, as from the buffers of a kernel, give no credit beyond the window.
  */
 function createPace({ bytesPerSecond, windowMs }: PaceLimits) {
   const most = (bytesPerSecond * windowMs) / 1000
   let missing = most
   let last: { bytes: number; now: number } | undefined
-  /**
-   * @param isWaiting since the last call
-   * @param bytes received in all
-   */
+  /** @param bytes received in all */
   return (isWaiting: boolean, bytes: number, now: number): boolean => {
     if (!isWaiting) {
       missing = most
@@ -56,7 +51,6 @@ export function createConnection(socket: Socket, limits: PaceLimits) {
   const connection = {
     socket,
     network: siteOf(socket.remoteAddress ?? ''),
-    /** Of the latest request. */
     response: undefined as ServerResponse | undefined,
     isIdle(): boolean {
       const { response } = connection
@@ -90,7 +84,6 @@ function isReading(socket: Socket): boolean {
   return socket.writableLength > 0 || (handleOf(socket)?.writeQueueSize ?? 0) > 0
 }
 
-/** Bytes that the kernel has taken for the client. */
 function countTakenBytes(socket: Socket): number {
   const handle = handleOf(socket)
   return handle ? handle.bytesWritten - handle.writeQueueSize : 0
@@ -123,10 +116,7 @@ export function createOpenConnections() {
       const network = networks.get(connection.network)
       if (network?.delete(connection) && network.size === 0) networks.delete(connection.network)
     },
-    /**
-     * Of the network with most connections an idle one, else one that waits for its client. A request that has arrived
-     * is answered.
-     */
+    /** Of the network with most connections an idle one, else one that waits for its client. */
     givingWay(): Connection | undefined {
       let network = new Set<Connection>()
       for (const other of networks.values()) if (other.size > network.size) network = other
@@ -149,20 +139,20 @@ export function createOpenConnections() {
 const LINGER_MS = 1000
 
 /**
- * Ends the connection after the written bytes, and waits for the client to end it too (RFC 9112, 9.6). A socket that is
- * destroyed at once answers arriving bytes with a reset, which may take the answer from the client. Later requests are
- * not answered: clients send them again elsewhere.
+ * Ends the connection after the written bytes, and waits for the client to end it too (RFC 9112, 9.6): a reset may take
+ * the answer from the client. Clients send later requests again elsewhere.
  */
 export function hangUp(socket: Socket, lastText?: string): void {
   if (socket.writableEnded) return
   // Without its listener, Node's parser gets nothing more.
-  socket.removeAllListeners('data').on('data', ignore).resume()
+  socket
+    .removeAllListeners('data')
+    .on('data', () => {})
+    .resume()
   if (lastText !== undefined) socket.write(lastText)
   socket.end()
   socket.once('finish', () => setTimeout(() => socket.destroy(), LINGER_MS).unref())
 }
-
-function ignore(): void {}
 
 /** Turns of the event loop without another connection: the first may have been half over. */
 const QUIET_TURNS = 2
@@ -170,10 +160,7 @@ const QUIET_TURNS = 2
 /** Bound for connections that come faster than they are accepted. */
 const MOST_TURNS = 1000
 
-/**
- * Resolves when the connections in the kernel are accepted. Node accepts one in a turn of the event loop (libuv 1.45 and
- * later), and a server that closes resets the others.
- */
+/** Waits until Node has accepted the connections in the kernel, one a turn: a server that closes resets them. */
 export async function acceptWaiting(server: Server): Promise<void> {
   let quietTurns = 0
   const reset = () => {

@@ -3,21 +3,19 @@ import { type Pauses, pauseAfter } from '#src/lib/retry.ts'
 import type { App } from './app.ts'
 import type { JobName } from './jobs.ts'
 
-/** The pauses between attempts at a delivery: 24 hours in all, and no attempt after the last. */
+/** Between attempts: 24 hours in all, and no attempt after the last. */
 const PAUSES_MS: Pauses = [5, 30, 120, 600, 1800, 3600, 7200, 14_400, 28_800, 29_845].map((s) => s * 1000)
 
-/** The part by which a pause varies, so that deliveries that fail together do not come back together. */
+/** Deliveries that fail together do not come back together. */
 const JITTER = 0.1
 
 /** The rest of the day may be no more than moments. */
 const SHORTEST_MS = 60_000
 
 /**
- * The milliseconds until the next attempt; undefined where there is none. Attempts that a killed process has begun count
- * as well: none is the last one before a delivery has failed for about a day.
+ * The milliseconds until the next attempt; undefined after about a day of failures. Attempts that a killed process has
+ * begun count too.
  *
- * @param attempts those so far
- * @param failingMs the time since the first failure
  * @param random from 0 to 1
  */
 export function nextAttemptIn(attempts: number, failingMs: number, random: number): number | undefined {
@@ -25,32 +23,6 @@ export function nextAttemptIn(attempts: number, failingMs: number, random: numbe
   if (attempts <= PAUSES_MS.length) return pauseMs
   const left = DAY_MS - failingMs
   return left <= 0 ? undefined : Math.max(SHORTEST_MS, Math.min(pauseMs, left))
-}
-
-/** Slots for attempts: an attempt that outlasts its lease holds none any more. */
-interface Slots {
-  free(): number
-  /**
-   * @param freed is called once, when the attempt or its lease has ended
-   * @returns ends the attempt
-   */
-  take(freed: () => void): () => void
-}
-
-export function createSlots(count: number, leaseMs: number): Slots {
-  const taken = new Set<NodeJS.Timeout>()
-  return {
-    free: () => count - taken.size,
-    take(freed) {
-      const end = () => {
-        clearTimeout(lease)
-        if (taken.delete(lease)) freed()
-      }
-      const lease = setTimeout(end, leaseMs).unref()
-      taken.add(lease)
-      return end
-    },
-  }
 }
 
 interface Delivery {
@@ -62,8 +34,6 @@ interface Delivery {
 
 /** Deliveries that all processes take from the database: the queries of one table. */
 interface DeliveryQueue<Item extends Delivery, Failure extends string> {
-  /** The time after which another process may claim an item. */
-  leaseMs: number
   /** Leases due items; undefined while another process claims some. */
   claim(most: number): Promise<Item[] | undefined>
   /** The milliseconds until the next item is due; undefined without one. */
@@ -73,11 +43,10 @@ interface DeliveryQueue<Item extends Delivery, Failure extends string> {
   keepDelivered(item: Item): Promise<void>
   keepFailed(item: Item, seconds: number): Promise<void>
   giveUp(item: Item, failure: 'gone' | Failure): Promise<void>
-  /** Returns an item without an attempt. */
   giveBack(item: Item): Promise<void>
 }
 
-/** Attempts at the same time, of one process. */
+/** Attempts at the same time, of one process; each has deadlines. */
 const RUNNING = 8
 
 /** The pause where another process claims, or the host or owner of a due item is busy. */
@@ -89,17 +58,12 @@ interface DeliveryState {
   failed: number
 }
 
-/**
- * Delivers the due items of a queue, as a job.
- *
- * @returns the state of this process
- */
+/** Delivers the due items of a queue, as a job; gives the state of this process. */
 export function deliverFrom<Item extends Delivery, Failure extends string>(
   app: App,
   job: JobName,
   queue: DeliveryQueue<Item, Failure>,
 ): () => DeliveryState {
-  const slots = createSlots(RUNNING, queue.leaseMs)
   const running = new Set<Promise<void>>()
   const counts = { delivered: 0, failed: 0 }
 
@@ -117,19 +81,18 @@ export function deliverFrom<Item extends Delivery, Failure extends string>(
   }
 
   function begin(item: Item, signal: AbortSignal): void {
-    const leave = slots.take(() => app.jobs.wake(job))
     const delivering = deliver(item, signal)
       // An outcome that was not stored leads to another delivery with the same id.
       .catch((error) => app.logFailure(error, 'what has come of a delivery could not be noted'))
       .finally(() => {
         running.delete(delivering)
-        leave()
+        app.jobs.wake(job)
       })
     running.add(delivering)
   }
 
   async function deliverSome(signal: AbortSignal): Promise<boolean | number | undefined> {
-    const free = slots.free()
+    const free = RUNNING - running.size
     if (free <= 0 || signal.aborted) return false
     const claimed = await queue.claim(free)
     if (claimed === undefined) return SOON_MS
@@ -143,5 +106,5 @@ export function deliverFrom<Item extends Delivery, Failure extends string>(
   }
 
   app.jobs.add(job, deliverSome, async () => void (await Promise.all(running)))
-  return () => ({ running: RUNNING - slots.free(), ...counts })
+  return () => ({ running: running.size, ...counts })
 }

@@ -2,13 +2,9 @@ import type { Pause } from '#src/lib/turns.ts'
 
 /** The items of an answer, in the shapes that formats are made of. */
 export interface Items<Item> {
-  /** Members of the answer before its items. */
   members: object
-  /** Members of the answer after its items. */
   lastMembers?: object
-  /** The columns of `rows`. */
   columns: readonly string[]
-  /** An item as an object of JSON. */
   object(item: Item): string
   /** An item as a Feature of GeoJSON. Its properties are flat, and have the names of the columns. */
   feature(item: Item): string
@@ -16,7 +12,6 @@ export interface Items<Item> {
   rows(item: Item): string
 }
 
-/** Writes the items of an answer one by one. */
 export interface Writer<Item> {
   opening: string
   separator: string
@@ -27,10 +22,8 @@ export interface Writer<Item> {
 
 /** A format of answers with many items. A format is a file and a line in `FORMATS`. */
 export interface Format {
-  /** The value of the parameter `format`. */
   name: string
   mediaType: string
-  /** The media type with its parameters. */
   contentType: string
   /** The ending of file names, where a client saves the answer; undefined where a program reads it. */
   extension?: string
@@ -73,7 +66,6 @@ export async function* writeItems<Item>(
   if (last.length > 0) yield last
 }
 
-/** The bytes of an answer with one item alone. */
 export function writeOneItem<Item>(format: Format, items: Items<Item>, item: Item): Buffer {
   const { opening, write, closing } = format.write(items)
   if (format.isBareItem) return Buffer.from(write(item))

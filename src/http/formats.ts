@@ -67,12 +67,7 @@ function frame(members: object, list: string, lastMembers: object = {}) {
   return { opening: `{${before.join('')}"${list}":[`, closing: () => `]${after.join('')}}` }
 }
 
-/**
- * The format of an answer by `Accept`.
- *
- * @param preferred the media type of the answer where `Accept` allows it as much as others
- * @throws {ApiError} NOT_ACCEPTABLE where `Accept` allows none
- */
+/** @param preferred media type where `Accept` allows it as much as others */
 export function negotiateFormat<Any extends Omit<Format, 'write'>>(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -87,11 +82,7 @@ export function negotiateFormat<Any extends Omit<Format, 'write'>>(
   return sorted.find(({ mediaType }) => mediaType === chosen) as Any
 }
 
-/**
- * The documented answers of an operation, by their media types.
- *
- * @param schemas the schemas of formats by their names; an unnamed format is documented as a file
- */
+/** @param schemas of formats by name; a format without one is documented as a file */
 export function documentFormats(
   formats: readonly Omit<Format, 'write'>[],
   schemas: Readonly<Record<string, TSchema>>,
@@ -105,11 +96,7 @@ export function documentFormats(
 /** The documented header of answers that clients save as files. */
 export const DISPOSITION = { type: 'string', description: 'The name of a file, for CSV and GeoJSON.' }
 
-/**
- * Names the file of an answer, where a client saves it as one.
- *
- * @param name letters, digits and dashes, without an ending
- */
+/** @param name letters, digits and dashes, without an ending */
 export function attach(reply: FastifyReply, mediaType: string, name: string): void {
   const extension = FORMATS.find((format) => format.mediaType === mediaType)?.extension
   if (extension === undefined) return
@@ -119,22 +106,14 @@ export function attach(reply: FastifyReply, mediaType: string, name: string): vo
 /** The beginning of a formula in a spreadsheet, also after white space and in the wide characters of East Asia. */
 const FORMULA = /^\s*[=+\-@＝＋－＠]|^[\t\r\n]/
 
-/**
- * A separator of cells where a comma is the decimal sign or text is pasted, or the end of a line, before a formula.
- * Quotes within such a cell hold nothing together.
- */
+/** Another separator or the end of a line before a formula. Quotes within such a cell hold nothing together. */
 const FORMULA_BEHIND_SEPARATOR = /[;\t\r\n](?=(?:[^\S\t\r\n]|")*[=+\-@＝＋－＠])/g
 
-/** Characters of cells with quotes (RFC 4180). */
 const SPECIAL = /[",\r\n]/
 
-/** The value of a cell of CSV; null for an empty one. */
 export type CsvValue = string | number | boolean | null
 
-/**
- * A row of CSV (RFC 4180), with its line end. A text that a spreadsheet could take for a formula, with any separator,
- * gets an apostrophe; numbers stay numbers.
- */
+/** RFC 4180, with the line end. A text that a spreadsheet could take for a formula gets an apostrophe. */
 export function csvRow(cells: readonly CsvValue[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`
 }
@@ -163,7 +142,6 @@ function preferredType<MediaType extends string>(
   return new Negotiator({ headers: { accept } }).mediaType([...offered]) as MediaType | undefined
 }
 
-/** The codings that an `Accept-Encoding` header allows. */
 export function allowedCodings<Coding extends string>(accept: string, offered: readonly Coding[]): Coding[] {
   const headers = { 'accept-encoding': accept.replace(NO_WEIGHTS, '') }
   return new Negotiator({ headers }).encodings([...offered]) as Coding[]
@@ -178,11 +156,7 @@ export function prefersText({ headers: { accept } }: FastifyRequest, type: `text
   return preferredType(accept, ['application/json', type]) === type
 }
 
-/**
- * Chooses the media type that `Accept` prefers, by default the first, and adds `Vary: Accept` to the answer.
- *
- * @throws {ApiError} NOT_ACCEPTABLE where `Accept` allows none
- */
+/** Chooses the media type that `Accept` prefers, by default the first, and adds `Vary: Accept`. */
 export function negotiate<const MediaType extends string>(
   { headers: { accept = '' } }: FastifyRequest,
   reply: FastifyReply,

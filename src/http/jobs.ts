@@ -12,14 +12,10 @@ interface Schedule {
   everyMs: number
   /** The first piece begins with the service, and not one pause later. */
   atOnce?: boolean
-  /** The line of the log when a piece fails. */
   failure: string
 }
 
-/**
- * All work in the background. Each process runs all jobs; where one process at a time may work, the queries take a lock
- * (`doAlone`) or lease rows.
- */
+/** All work in the background. Each process runs all jobs; their queries take locks (`doAlone`) or lease rows. */
 const JOBS = {
   'publish-scheduled': {
     everyMs: MINUTE_MS,
@@ -57,12 +53,7 @@ const JOBS = {
 
 export type JobName = keyof typeof JOBS
 
-/**
- * Does one piece of a job.
- *
- * @param signal aborts when the service closes
- * @returns true while more is left; or the milliseconds until the next piece, where they are less than the pause
- */
+/** One piece of a job: true while more is left, or the milliseconds until the next one. The close aborts. */
 type Piece = (signal: AbortSignal) => Promise<boolean | number | undefined> | Promise<void>
 
 /** After each piece others have the database for so many times as long as it took. */
@@ -80,11 +71,7 @@ interface Loop {
   stop(): Promise<void>
 }
 
-/**
- * Does the pieces of a job, one at a time.
- *
- * @param failed gets the error of a piece
- */
+/** Does the pieces of a job, one at a time. */
 export function createLoop(
   { everyMs, atOnce = false }: Omit<Schedule, 'failure'>,
   piece: Piece,
@@ -146,13 +133,8 @@ export function createLoop(
 }
 
 interface Jobs {
-  /**
-   * Gives a job of the table its work.
-   *
-   * @param last follows the last piece when the service closes
-   */
+  /** @param last follows the last piece when the service closes */
   add(name: JobName, piece: Piece, last?: () => Promise<void>): void
-  /** Has a job look for work now. */
   wake(name: JobName): void
 }
 

@@ -17,14 +17,11 @@ interface Field {
   optional: boolean
 }
 
-/** A hook on the request as it was sent. */
 type BeforeReading = (request: FastifyRequest, reply: FastifyReply) => void
 
 /**
  * A hook that merges the query into the body, field by field; the body wins. Null in the body and an empty value in the
  * query leave an optional field out. The result is validated as the body, without unknown parameters.
- *
- * @param before called before the merge
  */
 export function mergeQueryIntoBody(schema: TObject, before?: BeforeReading) {
   const merge = queryMerger(schema)
@@ -65,11 +62,7 @@ function mergeFields(
   return request
 }
 
-/**
- * A hook that reads numbers in the query, and drops empty optional parameters. The validation judges them.
- *
- * @param before called before that
- */
+/** A hook that reads numbers in the query, and drops empty optional parameters. The validation judges them. */
 export function readQuery(schema: TObject, before?: BeforeReading) {
   const read = createReader(schema)
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
@@ -116,10 +109,7 @@ function isOfType(schema: TSchema | undefined, type: string): boolean {
   return [(schema as { type?: string | string[] } | undefined)?.type].flat().includes(type)
 }
 
-/**
- * A query parameter's value; undefined where it is left out. A text that is strictly no number or boolean stays text, so
- * that the validation refuses it with the same message as in a body.
- */
+/** A text that is no number or boolean stays text: the validation refuses it with the same message as in a body. */
 function readValue(
   { name, numeric, boolean, list, optional }: Field,
   value: string | string[] | undefined,
@@ -138,7 +128,6 @@ function listIn(value: string | string[]): string[] | undefined {
   return named.length > 0 ? named : undefined
 }
 
-/** The number that a text is in decimal notation; any other text stays text. */
 export function readNumber(text: string): number | string {
   const number = DECIMAL.test(text) ? Number(text) : Number.NaN
   return Number.isFinite(number) ? number : text
@@ -146,22 +135,15 @@ export function readNumber(text: string): number | string {
 
 const CHECKSUM_LENGTH = 16
 
-/**
- * The cursor of the page after an item.
- *
- * @param place the place of the item in its list
- * @param filters the filters of the list, which the next page needs too
- */
+/** @param filters of the list, which the next page needs too */
 export function cursorAfter(place: string, filters: readonly unknown[]): string {
   return Buffer.from(checksum(place, filters) + place).toString('base64url')
 }
 
 /**
- * The place in a cursor.
+ * The place in a cursor, and the groups of its pattern: clients can make cursors.
  *
- * @param pattern the pattern of places: clients can make cursors
- * @returns the place, and the groups of the pattern
- * @throws {ApiError} INVALID_PARAMETERS for a text that is no cursor of a list with these filters
+ * @throws {ApiError} INVALID_PARAMETERS for another text, or other filters
  */
 export function decodeCursor(cursor: string, filters: readonly unknown[], pattern: RegExp): RegExpExecArray {
   const place = Buffer.from(cursor, 'base64url').toString('utf8').slice(CHECKSUM_LENGTH)
@@ -184,7 +166,6 @@ declare module 'fastify' {
   }
 }
 
-/** An unknown name, and a similar known one. */
 interface IgnoredName {
   name: string
   did_you_mean?: string
@@ -218,12 +199,7 @@ class IgnoredNames {
   }
 }
 
-/**
- * Makes a hook that notes unknown names in the body and the query, and names them in the answer.
- *
- * @param known the names of the operation and its siblings: one body may serve all of them
- * @throws {ApiError} (the hook) as {@link sayIgnored}
- */
+/** @param known names of the operation and its siblings: one body may serve all of them */
 export function ignoredNoter(known: Iterable<string>) {
   const names = new Set(known)
   return (request: FastifyRequest, reply: FastifyReply): void => {
@@ -241,11 +217,7 @@ export function recordIgnored(request: FastifyRequest, object: unknown, known: R
   }
 }
 
-/**
- * Names the ignored parameters in the answer.
- *
- * @throws {ApiError} INVALID_PARAMETERS for any of them with `Prefer: handling=strict` (RFC 7240)
- */
+/** @throws {ApiError} INVALID_PARAMETERS for any of them with `Prefer: handling=strict` (RFC 7240) */
 export function sayIgnored(request: FastifyRequest, reply: FastifyReply): void {
   const isStrict = prefers(request, STRICT)
   if (isStrict && !isApplied(reply, STRICT)) setApplied(reply, STRICT)

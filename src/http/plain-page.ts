@@ -39,7 +39,6 @@ export interface Html {
 
 interface Page {
   title: string
-  /** The pages above this one. */
   above: readonly Link[]
   parts: readonly Html[]
   links: readonly Link[]
@@ -49,7 +48,6 @@ export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
   return sendPageText(reply, pageText(page))
 }
 
-/** @param text of `pageText` */
 export function sendPageText(reply: FastifyReply, text: string): FastifyReply {
   return reply.header('content-security-policy', PAGE_POLICY).type(`${HTML_TYPE}; charset=utf-8`).send(text)
 }
@@ -73,7 +71,6 @@ ${list}
 }
 
 interface HtmlDocument {
-  /** HTML, as all of it. */
   title: string
   head: string
   body: string
@@ -129,7 +126,6 @@ export function renderRow(cells: readonly Cell[]): Html {
   return { html: `<tr>${cells.map((cell) => `<td>${renderCell(cell)}</td>`).join('')}</tr>` }
 }
 
-/** @param rows of `renderRow` */
 export function renderTable(columns: readonly string[], rows: readonly Html[]): Html {
   const head = columns.map((column) => `<th>${escaped(column)}</th>`).join('')
   const body = rows.map(({ html }) => html).join('\n')

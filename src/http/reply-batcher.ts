@@ -2,10 +2,8 @@ import type { FastifyReply } from 'fastify'
 import type { SliceQueue } from '#src/lib/turns.ts'
 
 /**
- * Sends the answers of a turn of the event loop together at its end. Between look-ups each answer would wake a client
- * that sleeps again, and the kernel takes longer for that than the service for the answer.
- *
- * @param send throws the error of one request alone
+ * Sends the answers of a turn of the event loop together at its end: between look-ups each one would wake a client, which
+ * takes the kernel longer than the service takes for the answer.
  */
 export function createReplyBatcher<Answer>(
   turns: SliceQueue,

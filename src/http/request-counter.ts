@@ -1,7 +1,6 @@
 import { DAY_MS, formatDay } from '#src/lib/dates.ts'
 import type { RoutePattern } from './request.ts'
 
-/** End of the first bucket. */
 const FIRST_MS = 0.1
 /** Each bucket ends 2^(1/4) times as late as the one before. */
 const BUCKETS_PER_OCTAVE = 4
@@ -32,11 +31,7 @@ export function countsByOctave(latencies: Latencies): { limitMs: number; count: 
   return counts
 }
 
-/**
- * The quantile in milliseconds, exact to within 10 % between 0.1 ms and 74 s; null without requests.
- *
- * @param longest duration, which the quantile does not exceed
- */
+/** In milliseconds, exact to within 10 % between 0.1 ms and 74 s; null without requests. */
 export function quantile(latencies: Latencies, part: number, longest: number): number | null {
   const rank = Math.ceil(latencies.reduce((sum, count) => sum + count, 0) * part)
   if (rank === 0) return null
@@ -69,15 +64,12 @@ export function addTally(sum: Tally, { requests, totalMs, maxMs, latencies }: Ta
 
 interface Outcome {
   status: number
-  /** Code of an error; empty for a success. */
   code: string
 }
 
-/** Requests of a day with one outcome. */
 export interface RequestCount extends Outcome, Tally {
   /** ISO date, UTC. */
   day: string
-  /** The operationId, or another name. */
   operation: string
 }
 
@@ -123,7 +115,6 @@ export function createPendingCounts<Count>(options: PendingCountsOptions<Count>)
 
   return {
     add,
-    /** @throws the error of `write` */
     flush(): Promise<void> {
       writing = writing.catch(() => {}).then(writeAll)
       return writing
@@ -165,7 +156,6 @@ export function createRequestCounter(write: AddCounts) {
   }
 
   return {
-    /** Gives a counter of the requests for one route. */
     counterOf(name: string, pattern: RoutePattern) {
       const operation: Operation = { name, pattern, counts: new Map(), totals: new Map() }
       operations.push(operation)
@@ -180,7 +170,6 @@ export function createRequestCounter(write: AddCounts) {
       }
     },
 
-    /** @throws the error of `write` */
     flush(): Promise<void> {
       collect()
       return pending.flush()
@@ -213,7 +202,6 @@ function nextDay(time: number): number {
 
 /** One of the slowest calls of an operation, without its caller and its content. */
 interface SlowCall extends Outcome {
-  /** The operationId, or another name. */
   operation: string
   milliseconds: number
   /** Milliseconds since 1970. */

@@ -2,10 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ClientKey } from '#src/lib/limiter.ts'
 import { networkOf, siteOf } from '#src/lib/network.ts'
 
-/**
- * Network: the largest one of a subscriber, so that many networks are no advantage. Caller: the user, or else the smallest
- * network.
- */
+/** The network is the largest one of a subscriber, so that many are no advantage; the smallest one stands for no user. */
 export function clientKeyOf({ ip, user }: FastifyRequest): ClientKey {
   return { network: siteOf(ip), caller: user?.id ?? networkOf(ip) }
 }
@@ -27,13 +24,11 @@ export function findRoutePattern(
   return { method: [method].flat().join(), route }
 }
 
-/** Adds a header to `Vary`. */
 export function varyBy(reply: FastifyReply, header: string): FastifyReply {
   return reply.header('vary', [reply.getHeader('vary') ?? [], header].flat().join(', '))
 }
 
-/** RFC 7240. */
-export type Preference = 'server-timing' | 'history=none' | 'return=provenance' | 'handling=strict'
+type Preference = 'server-timing' | 'history=none' | 'return=provenance' | 'handling=strict'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -53,7 +48,6 @@ function nameOf(text: string): string {
   return (text.split(';')[0] as string).replace(/[\s"]/g, '').toLowerCase()
 }
 
-/** Adds to `Preference-Applied`. */
 export function setApplied(reply: FastifyReply, preference: Preference): void {
   reply.header(
     'preference-applied',

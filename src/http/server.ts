@@ -5,17 +5,15 @@ import buildSerializers from '@fastify/fast-json-stringify-compiler'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { LogController } from 'fastify'
 import type { Config } from '#src/config.ts'
-import { isDebugged } from '#src/lib/log-levels.ts'
 import { isWithin } from '#src/lib/network.ts'
-import { type App, logsAnyRequests } from './app.ts'
+import { type App, logsRequests } from './app.ts'
 import { clientErrorHandler, frameworkErrors } from './plugins/error-handler.ts'
-import { readRequestId } from './plugins/request-id.ts'
+import { readRequestId } from './plugins/request-head.ts'
 import { AJV_OPTIONS } from './validation.ts'
 
 /** Compiles one serializer for each schema: Fastify compiles those of errors for each route, in more than a second. */
 export function serializersOncePerSchema(): ReturnType<typeof buildSerializers> {
   const build = buildSerializers()
-  /** By shared schemas, then by schema. */
   const cache = new Map<string, Map<string, Serializer>>()
   return (sharedSchemas, options) => {
     const compile = build(sharedSchemas, options)
@@ -45,9 +43,7 @@ export function createServer(config: Config, worker: number | undefined): App {
   const base = worker === undefined ? undefined : { pid: process.pid, hostname: hostname(), worker }
   return Fastify({
     logger: { level: config.LOG_LEVEL, ...(base && { base }) },
-    logController: new LogController({
-      disableRequestLogging: !logsAnyRequests(config) || (({ log }) => !isDebugged(log.level)),
-    }),
+    logController: new LogController({ disableRequestLogging: !logsRequests(config) }),
     // Any client can send X-Forwarded-For. Some proxies add a port, which Fastify's own check refuses.
     trustProxy:
       config.TRUSTED_PROXIES.length > 0 && ((address: string) => isWithin(address, config.TRUSTED_PROXIES)),

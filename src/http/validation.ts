@@ -23,16 +23,11 @@ function isDateTime(text: string): boolean {
   return offset !== undefined && isDay(day) && Number(hours) < 24
 }
 
-/**
- * A pattern without unpaired surrogates, for validators that see a pair as one character or as two.
- *
- * @param without other refused characters, as in a class of a pattern
- */
+/** A pattern without unpaired surrogates, for validators that see a pair as one character or as two. */
 const wellFormed = (without = '') => `^(?:[^${without}\\ud800-\\udfff]|[\\ud800-\\udbff][\\udc00-\\udfff])*$`
 
 interface Format {
   test: (text: string) => boolean
-  /** In errors. */
   rule: string
   /** The rule, or a part of it, as a pattern for the document: other validators lack our formats. */
   documented: { format?: string; pattern: string }
@@ -104,7 +99,6 @@ export const AJV_OPTIONS: AjvOptions = {
   formats: Object.fromEntries(Object.entries(FORMATS).map(([name, { test }]) => [name, test])),
 }
 
-/** A ValidationError of Fastify as a 400 with one detail for each field. */
 export function validationError(errors: FastifySchemaValidationError[], judged: unknown): ApiError {
   const details = new Map<string, ErrorDetail>()
   for (const error of errors) {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { App } from '#src/http/app.ts'
 import { negotiate } from '#src/http/formats.ts'
 import { errorHandler } from '#src/http/plugins/error-handler.ts'
-import { failureLog } from '#src/http/plugins/failure-log.ts'
+import { failureLog } from '#src/http/plugins/logs.ts'
 
 let app: App
 beforeAll(async () => {

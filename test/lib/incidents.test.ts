@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createIncidents, type IncidentRecord } from '#src/http/plugins/failure-log.ts'
+import { createIncidents, type IncidentRecord } from '#src/http/plugins/logs.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()

@@ -10,7 +10,7 @@ import type { WatchedPlace } from './queries.ts'
 const CLAIM_LOCK = 7_239_464
 
 /** An attempt ends sooner, or its process has ended, and another may try. */
-export const LEASE_SECONDS = 60
+const LEASE_SECONDS = 60
 
 /** Simultaneous attempts at one host, by all processes: a slow host holds up itself. */
 const RUNNING_PER_HOST = 2

@@ -15,7 +15,6 @@ import {
   deleteOldDeliveries,
   disableSubscription,
   findTimeToNext,
-  LEASE_SECONDS,
   postpone,
   recordComparison,
   recordDelivered,
@@ -141,7 +140,6 @@ export function workOnSubscriptions(
   const { writer } = app.database
   app.jobs.add('compare-subscriptions', createComparing(app, reader))
   const state = deliverFrom<Delivery, Failure>(app, 'deliver-changes', {
-    leaseMs: LEASE_SECONDS * 1000,
     claim: (most) => claimDeliveries(writer, most),
     findTimeToNext: () => findTimeToNext(writer),
     attempt: (delivery, signal) => attempt(delivery, { seal, rules, signal }),

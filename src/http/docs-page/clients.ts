@@ -42,7 +42,6 @@ const CLIENTS = join(import.meta.dirname, '../../../clients')
 
 const NAME = 'agro_advisory_client'
 
-/** A client as it is downloaded. */
 interface ClientFile {
   mediaType: string
   bytes: Buffer

@@ -1,14 +1,11 @@
 import MarkdownIt, { type Token } from 'markdown-it'
 
-/** A Markdown document as HTML. */
 export interface RenderedMarkdown {
   title: string
-  /** Text above the first chapter. */
   opening: string
   chapters: Chapter[]
 }
 
-/** Text below a heading of the second level. */
 export interface Chapter {
   /** Made of the heading as GitHub does. */
   id: string
@@ -17,11 +14,7 @@ export interface Chapter {
   content: string
 }
 
-/**
- * Renders a document. HTML is shown as text, and links have no schemes that run code.
- *
- * @param hrefOf null for a link that is shown as text
- */
+/** HTML is shown as text, and so is a link where `hrefOf` gives null; no link has a scheme that runs code. */
 export function renderReading(text: string, hrefOf: (link: string) => string | null): RenderedMarkdown {
   const markdown = new MarkdownIt({ html: false })
   const tokens = markdown.parse(text, {})
@@ -55,7 +48,6 @@ function pointLinks(tokens: Token[], hrefOf: (link: string) => string | null): v
   }
 }
 
-/** Text of a line without markup. */
 function readText(line: Token | undefined): string {
   return (line?.children ?? []).map(({ content }) => content).join('')
 }

@@ -5,19 +5,16 @@ import { Cache } from '#src/lib/cache.ts'
 import type { App } from '../app.ts'
 import { DOCUMENT_PARTS } from '../openapi/document.ts'
 import { renderHtml } from '../plain-page.ts'
-import { DOCS_SCRIPT } from '../web-pages.ts'
+import { DOCS_SCRIPT } from '../plugins/web-pages.ts'
 import type { Chapter, RenderedMarkdown } from './markdown.ts'
 
 interface PageContent {
   /** Relative path of the pages of the documentation. */
   folder: string
-  /** Relative path of the service. */
   root: string
-  /** Product of the first calls. */
   product: string
   calls: RenderedMarkdown
   guide: RenderedMarkdown
-  /** Whether synthetic values are published. */
   synthetic: boolean
 }
 
@@ -27,11 +24,6 @@ const NOTICE = `
       Answers that come of it say <code>"synthetic": true</code>.
     </p>`
 
-/**
- * The styles and the script of all pages.
- *
- * @param root relative path of the service
- */
 export function renderHead(app: App, root: string): string {
   const file = (name: string) => root + app.webFile(name)
   const styles = ['styles/page.css', 'styles/pages.css', 'styles/docs.css']
@@ -82,7 +74,6 @@ function parts(root: string): string {
   return links.join(', ')
 }
 
-/** A document as a page of its own. */
 export function renderReadingPage({ title, opening, chapters }: RenderedMarkdown, head: string): string {
   const parts = chapters.map(({ id, heading, content }) => `<h2 id="${id}">${heading}</h2>\n${content}`)
   return renderHtml({
@@ -97,7 +88,6 @@ export function renderReadingPage({ title, opening, chapters }: RenderedMarkdown
   })
 }
 
-/** Link from a card to an operation. */
 interface Operation {
   name: string
   link: string
@@ -132,7 +122,6 @@ const READINGS = {
 
 type ReadingPath = keyof typeof READINGS
 
-/** Documents with a page of their own. */
 export const READING_PATHS = (Object.keys(READINGS) as ReadingPath[]).filter(
   (path) => path !== '' && path !== 'calls',
 )
@@ -143,11 +132,7 @@ export function createReadings() {
     readings.load(`${folder}${path}`, () => readDocument(path, folder))
 }
 
-/**
- * Renders a document with links to the others. Other links are for readers of the repository.
- *
- * @param folder relative path of the other documents
- */
+/** @param folder relative path of the other documents; links to files elsewhere are for readers of the repository */
 async function readDocument(path: ReadingPath, folder: string): Promise<RenderedMarkdown> {
   const file = READINGS[path]
   // Loaded with the first page, which shortens the start.

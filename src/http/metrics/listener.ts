@@ -7,7 +7,6 @@ import type { App } from '../app.ts'
 
 const PATH = '/metrics'
 
-/** The text format of Prometheus. */
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 const MOST_CONNECTIONS = 20
@@ -22,11 +21,7 @@ interface ScrapePort extends AddressInfo {
 
 type ReadMetrics = () => Promise<string>
 
-/**
- * Serves the metrics on METRICS_PORT until the service closes.
- *
- * @throws {OperatorError} where it cannot listen
- */
+/** Serves the metrics on METRICS_PORT until the service closes. */
 export async function listenForScrapes(app: App): Promise<ScrapePort | undefined> {
   if (app.config.METRICS_PORT === undefined) return undefined
   // Loaded with METRICS_PORT alone.

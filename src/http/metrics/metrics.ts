@@ -107,7 +107,6 @@ type MetricName = keyof typeof METRICS
 
 export type Labels = Record<string, string>
 
-/** One number of a metric. */
 export interface Sample {
   labels: Labels
   value: number
@@ -131,7 +130,6 @@ export function createMetrics() {
   return {
     observe: (name: MetricName, read: () => number, labels: Labels = {}) =>
       observeAll(name, () => [{ labels, value: read() }]),
-    /** For numbers with labels that change. */
     observeAll,
     readers: (): ReadonlyMap<MetricName, readonly ReadSamples[]> => readers,
   }

@@ -15,7 +15,6 @@ export function createRegistry(metrics: Metrics): Registry {
   return registry
 }
 
-/** A metric of any type whose numbers are read at each scrape. */
 class ReadMetric extends Gauge {
   readonly #definition
   readonly #readers

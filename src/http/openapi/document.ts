@@ -43,7 +43,6 @@ function shareComponents(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
   return document
 }
 
-/** Components whose members other schemas contain. */
 const GROUPS = ['QuantityParameters']
 
 /** Schemas refer to groups of members by `allOf`. */
@@ -65,7 +64,6 @@ interface Group {
   members: [string, unknown][]
 }
 
-/** Whether an object has all the members, and others. */
 function hasAll(properties: Part, members: Group['members']): boolean {
   if (Object.keys(properties).length === members.length) return false
   return members.every(([name, member]) => JSON.stringify(properties[name]) === JSON.stringify(member))
@@ -105,11 +103,7 @@ function listParameterSlots({ operationId, parameters = [] }: Operation): Slot[]
   return slots.map((slot) => ({ ...slot, name: String(slot.value.name) }))
 }
 
-/**
- * The members of all objects of a part of the document, the outer ones first.
- *
- * @param ofObject whether the keys of the part are members of the API
- */
+/** The outer members first; `ofObject`: the keys of the part are members of the API. */
 function* membersIn(part: Part, within: string, ofObject = false): Generator<Slot> {
   if (ofObject) yield* listSlots(part, within)
   for (const [key, value] of Object.entries(part)) {
@@ -157,10 +151,7 @@ const OF_NAME: Record<string, unknown> = {
 
 const SHOWN = /such as `([^`]+)`/
 
-/**
- * Gives each parameter an example: of its description, of another parameter of its name, or of its schema. Postman makes
- * calls of them. The page of the documentation has none, since its forms would send them.
- */
+/** Examples for Postman, which makes calls of them. Forms of the page would send them, so that has none. */
 function withParameterExamples(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
   const schemas = (document.components?.schemas ?? {}) as Components
   const parameters = [
@@ -202,13 +193,11 @@ export const DOCUMENT_PARTS = {
 
 export type DocumentPart = keyof typeof DOCUMENT_PARTS
 
-/** The first part that a path matches. */
 function findPart(path: string): DocumentPart | undefined {
   const parts = Object.entries(DOCUMENT_PARTS) as [DocumentPart, { paths: RegExp }][]
   return parts.find(([, { paths }]) => paths.test(path))?.[0]
 }
 
-/** The operations of one part, and their tags. */
 function withPaths(document: OpenAPIV3_1.Document, part: DocumentPart): OpenAPIV3_1.Document {
   const paths = Object.fromEntries(
     Object.entries(document.paths ?? {}).filter(([path]) => findPart(path) === part),
@@ -234,10 +223,7 @@ export interface DocumentCountry {
   name: string
 }
 
-/**
- * Generators of clients choose one of several media types, not always JSON: `json` has JSON alone where there is a choice,
- * and lists the others beside it. `all` is for gateways.
- */
+/** Generators of clients do not always choose JSON: `json` has JSON alone, and lists the others. `all` is for gateways. */
 type DocumentedMedia = 'json' | 'all'
 
 /** Media types that generators must not choose, beside `content`. */
@@ -250,7 +236,6 @@ interface Media {
 export interface DocumentView {
   media: DocumentedMedia
   basePath: string
-  /** By default the whole document. */
   part?: DocumentPart | undefined
 }
 
@@ -351,7 +336,6 @@ function withoutSchemas(others: Media[], json: Media): Media {
   return own && more.length === 0 ? { ...json, schema: own } : json
 }
 
-/** A schema as text, with references of the document. */
 function withComponents(schema: unknown): string {
   return String(schema).replace(/"(\w+)#"/g, '"#/components/schemas/$1"')
 }

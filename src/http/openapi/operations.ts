@@ -1,10 +1,9 @@
+import type { FastifyContextConfig } from 'fastify'
 import type { OpenAPIV3_1 } from 'openapi-types'
 import { EXAMPLE_REQUEST_ID } from '#schemas/common.ts'
-import type { Scope } from '#schemas/keys.ts'
-import type { Caching } from '../plugins/caching.ts'
+import { BODY_ERRORS, ERRORS, type ErrorCode } from '#src/errors.ts'
 import type { Deprecated } from '../plugins/deprecation.ts'
-import { IDEMPOTENCY_KEY } from '../plugins/idempotency.ts'
-import type { Preference } from '../request.ts'
+import { IDEMPOTENCY_ERRORS, IDEMPOTENCY_KEY } from '../plugins/idempotency.ts'
 import {
   type Components,
   ERROR_EXAMPLES,
@@ -94,16 +93,16 @@ const HEADER_PARAMETERS = {
   },
 } satisfies Record<string, OpenAPIV3_1.ParameterObject>
 
-/** Config of a route for its operation. */
-export interface RouteFacts {
-  /** Without a token. */
-  open?: boolean
-  scope?: Scope | undefined
-  caching?: Caching
-  deprecated?: Deprecated
-  idempotent?: boolean
-  preferences?: readonly Preference[]
-  optionalBody?: boolean
+export type RouteFacts = FastifyContextConfig & { optionalBody?: boolean }
+
+function listErrors(method: string, { public: open, login, idempotent }: RouteFacts): ErrorCode[] {
+  const ofCaller: ErrorCode[] = open ? [] : ['UNAUTHORIZED', login ? 'LOGIN_REQUIRED' : 'INSUFFICIENT_SCOPE']
+  return [
+    ...ofCaller,
+    ...(login === 'fresh' ? (['REAUTHENTICATION_REQUIRED'] as const) : []),
+    ...(idempotent ? IDEMPOTENCY_ERRORS : []),
+    ...(method === 'get' ? [] : BODY_ERRORS),
+  ]
 }
 
 /** Statuses before the media type of the answer is known. */
@@ -111,7 +110,7 @@ const BEFORE_NEGOTIATION = new Set([401, 403, 408, 413, 415, 431])
 
 /** @param negotiated whether the operation has several media types */
 function listHeaders(status: number, facts: RouteFacts, negotiated: boolean): Headers {
-  const { open, caching, deprecated, idempotent, preferences = [] } = facts
+  const { public: open, caching, deprecated, idempotent, preferences = [] } = facts
   const success = status < 300
   const strict = preferences.includes('handling=strict')
   const tagged = (success || status === 304) && isTagged(facts)
@@ -190,7 +189,7 @@ export function withOperations(document: OpenAPIV3_1.Document): OpenAPIV3_1.Docu
   const shared = { errors: new ErrorResponses(), notModified: { description: UNCHANGED, headers: {} } }
   for (const path of Object.values(document.paths ?? {}) as unknown as Record<string, Operation>[]) {
     for (const [method, operation] of Object.entries(path)) {
-      complete(operation, components, shared)
+      complete(method, operation, components, shared)
       path[method] = sortMembers(operation)
     }
   }
@@ -212,7 +211,6 @@ interface SharedResponses {
   notModified: { description: string; headers: object }
 }
 
-/** Order of members of an operation. */
 const ORDER = ['operationId', 'summary', 'tags', 'deprecated', 'description', 'parameters', 'requestBody']
 
 function sortMembers<Part extends object>(operation: Part): Part {
@@ -221,7 +219,12 @@ function sortMembers<Part extends object>(operation: Part): Part {
   return Object.fromEntries(members) as Part
 }
 
-function complete(operation: Operation, components: Components, shared: SharedResponses): void {
+function complete(
+  method: string,
+  operation: Operation,
+  components: Components,
+  shared: SharedResponses,
+): void {
   const { [ROUTE_FACTS]: facts = {}, requestBody, responses } = operation
   delete operation[ROUTE_FACTS]
   if (facts.deprecated) {
@@ -238,6 +241,7 @@ function complete(operation: Operation, components: Components, shared: SharedRe
     media.example = makeExample(media.schema, components)
   }
 
+  for (const code of listErrors(method, facts)) addError(responses, code)
   const negotiated = responses[406] !== undefined
   for (const [status, answer] of Object.entries(responses)) {
     answer.headers = { ...listHeaders(Number(status), facts, negotiated), ...answer.headers }
@@ -248,6 +252,13 @@ function complete(operation: Operation, components: Components, shared: SharedRe
   if (!unchanged) return
   Object.assign(shared.notModified.headers, unchanged.headers)
   responses[304] = refTo('responses', NOT_MODIFIED)
+}
+
+function addError(responses: Operation['responses'], code: ErrorCode): void {
+  const answer = responses[ERRORS[code].status] ?? { content: { 'application/json': { schema: {} } } }
+  responses[ERRORS[code].status] = answer
+  const media = answer.content?.['application/json']
+  if (media) media.examples = { ...media.examples, [code]: { value: {} } }
 }
 
 function describeDeprecation({ since, sunset, successor }: Deprecated): string {

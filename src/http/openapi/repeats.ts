@@ -1,7 +1,6 @@
 import { ErrorBody, EXAMPLE_REQUEST_ID } from '#schemas/common.ts'
 import { ERRORS, type ErrorCode, EXAMPLE_SENTENCES, OF_ALL_REQUESTS } from '#src/errors.ts'
 
-/** An object of OpenAPI or of JSON Schema. */
 export type Part = Record<string, unknown>
 
 /** A part in its place of the document. */
@@ -43,7 +42,6 @@ function pascalCase(name: string): string {
     .join('')
 }
 
-/** Finds parts that are in several places. */
 export class Repeats {
   #slotsByText = new Map<string, Slot[]>()
 
@@ -91,7 +89,6 @@ function freeName({ name, within }: Slot, taken: Part): string {
   }
 }
 
-/** Component of the errors of all operations. */
 const ANY_ERROR = 'AnyError'
 
 const JSON_TYPE = 'application/json'
@@ -120,11 +117,7 @@ export class ErrorResponses {
     },
   }
 
-  /**
-   * Replaces error responses of an operation by references; errors of all operations are its `default`.
-   *
-   * @param responses by status; the keys of examples are the codes
-   */
+  /** Replaces error responses by references; errors of all operations are the `default`. Keys of examples are the codes. */
   referTo(responses: Record<string, Part>): void {
     for (const [status, response] of Object.entries(responses)) {
       if (Number(status) < 400) continue
@@ -157,7 +150,6 @@ export class ErrorResponses {
   }
 }
 
-/** In the order of the catalogue. */
 function listCodes({ content }: Part): ErrorCode[] {
   const { examples = {} } = (content as Record<string, { examples?: Part }>)[JSON_TYPE] ?? {}
   return CODES.filter((code) => code in examples)
@@ -175,7 +167,6 @@ function createResponse(codes: ErrorCode[]): Part {
   }
 }
 
-/** Keywords of a schema for examples. */
 export interface ExampleSchema {
   $ref?: string
   type?: string | string[]

@@ -2,18 +2,11 @@ import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Kysely } from 'kysely'
 import { AUDIT_KINDS } from '#src/data/audit-kinds.ts'
-import type { AuditEvent, AuditOrigin } from '#src/data/audit-queries.ts'
+import { type AuditEvent, deleteOldRecords, insertRecord } from '#src/data/audit-queries.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { networkOf } from '#src/lib/network.ts'
 import type { App } from '../app.ts'
 
-export interface AuditRecords {
-  /** False for one of too many alike records, which is not stored. */
-  add(db: Kysely<Tables>, event: AuditEvent, origin: AuditOrigin): Promise<boolean>
-  deleteOld(): Promise<void>
-}
-
-/** Records an event of a request, and logs it. */
 export type Audit = FastifyRequest['audit']
 
 declare module 'fastify' {
@@ -27,10 +20,14 @@ declare module 'fastify' {
   }
 }
 
+/** Others wait at the database for one piece at most. */
+const DELETED_AT_ONCE = 1000
+
 export const audit = fp(
-  async (app: App, { records }: { records: AuditRecords }) => {
+  async (app: App) => {
+    const { config, database } = app
     // Events are logged also where warnings alone are.
-    const level = ['silent', 'fatal', 'error'].includes(app.config.LOG_LEVEL) ? app.config.LOG_LEVEL : 'info'
+    const level = ['silent', 'fatal', 'error'].includes(config.LOG_LEVEL) ? config.LOG_LEVEL : 'info'
 
     app.decorateRequest(
       'audit',
@@ -45,7 +42,7 @@ export const audit = fp(
           operator: null,
         }
         // One of too many alike records is not logged either.
-        if (!(await records.add(db, event, origin))) return
+        if (!(await insertRecord(db, event, origin))) return
         const { kind, detail, userId = origin.userId, sessionId = origin.sessionId } = event
         const by = origin.keyId === null ? { session: sessionId } : { key: origin.keyId }
         log
@@ -54,7 +51,10 @@ export const audit = fp(
       },
     )
 
-    app.jobs.add('delete-audit-records', records.deleteOld)
+    app.jobs.add('delete-audit-records', async () => {
+      const deleted = await deleteOldRecords(database.writer, config.AUDIT_MONTHS, DELETED_AT_ONCE)
+      return deleted === DELETED_AT_ONCE
+    })
   },
   { name: 'audit', dependencies: ['authentication', 'jobs'] },
 )

@@ -43,7 +43,6 @@ function createCallerLookup(
   const known = (token: string) => cache.get(token)?.caller
 
   return {
-    /** From the cache. */
     known,
     /**
      * A late look-up leaves time for public answers, which need no caller.
@@ -58,20 +57,17 @@ function createCallerLookup(
       const found = () => lookups.run(clientKeyOf(request), find, createClientSignal(reply))
       return withTimeout(request, reply, found, SHARE_OF_EXTRAS)
     },
-    /** Removes callers from the cache of this process. */
     forget: (condition: (caller: Caller) => boolean) =>
       cache.deleteWhere((found) => found !== undefined && condition(found.caller)),
   }
 }
 
 export interface Caller {
-  /** Of the user. */
   id: string
   /** It may be less than the role of the account; a key needs a scope for it. */
   role: Role
   /** Whether the caller is an admin without the second factor that the service requires. */
   lacksTwoFactor?: boolean
-  /** Login of the access token; null for a key. */
   sessionId: string | null
   /** Null for a session. */
   keyId: string | null
@@ -100,7 +96,6 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The route needs no token; a valid one sets the caller. */
     public?: boolean
-    /** The role that callers need. */
     role?: Role
     /** The scope that a key needs, by default `account`. On a public route a key without it is no caller. */
     scope?: Scope
@@ -147,7 +142,6 @@ export const authentication = fp(
     app.decorateRequest('callerError', null)
     app.decorate('forgetCallers', callers.forget)
 
-    /** @throws {ApiError} without a caller, or a caller without the scope */
     async function identify(
       request: FastifyRequest,
       reply: FastifyReply,
@@ -220,7 +214,6 @@ function knownCaller(
   return caller && (scope === undefined || permits(caller, scope)) ? caller : null
 }
 
-/** @throws {ApiError} for a key, or for a login that is not fresh */
 async function refuseOtherThanLogin(
   accounts: Accounts,
   request: FastifyRequest,
@@ -236,13 +229,11 @@ async function refuseOtherThanLogin(
   if (!fresh) throw reauthenticationRequired()
 }
 
-/** The caller of a route that is not public. */
 export function requireCaller({ user }: FastifyRequest): Caller {
   if (user === null) throw new Error('a public route does not know its caller')
   return user
 }
 
-/** The user and the session of a route that is for logins alone. */
 export function requireSession(request: FastifyRequest): { id: string; sessionId: string } {
   const { id, sessionId } = requireCaller(request)
   if (sessionId === null) throw new Error('a route for logins alone let a key in')
@@ -254,7 +245,6 @@ export function scopeOf({ public: open, login, scope }: FastifyContextConfig): S
   return scope ?? (open || login ? undefined : 'account')
 }
 
-/** Whether a caller may do what a scope is about. */
 export function permits({ scopes }: Caller, scope: Scope): boolean {
   return scopes.includes(scope)
 }

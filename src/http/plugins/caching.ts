@@ -34,7 +34,7 @@ const STALE_SECONDS = 86_400
  *
  * An answer with `Prefer: server-timing` has `no-store` on any route.
  */
-export type Caching = 'never' | 'own' | 'shared' | 'asset' | 'document'
+type Caching = 'never' | 'own' | 'shared' | 'asset' | 'document'
 
 /** Addresses of files have a version, but during an upgrade the old one may answer to an address of the new one. */
 const ASSET_SECONDS = 86_400

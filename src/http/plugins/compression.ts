@@ -29,9 +29,7 @@ const BROTLI_QUALITY = 9
 /** Pages have a hundred files at most, and the document sixteen texts. */
 const ASSETS_KEPT = 250
 
-const CODINGS = ['br', 'gzip'] as const
-
-type Coding = (typeof CODINGS)[number]
+type Coding = 'br' | 'gzip'
 
 const compress: Record<Coding, (body: Buffer) => Promise<Buffer>> = {
   br: (body) =>
@@ -39,13 +37,9 @@ const compress: Record<Coding, (body: Buffer) => Promise<Buffer>> = {
   gzip: (body) => promisify(gzip)(body),
 }
 
-/**
- * Compresses answers by `Accept-Encoding`: whole bodies on another thread, streams piece by piece. Files of pages and the
- * document (`caching`) are compressed once.
- */
+/** Compresses answers by `Accept-Encoding`, streams piece by piece. Files of pages and the document are compressed once. */
 export const compression = fp(
   async (app: App) => {
-    const acceptedCodings = createNegotiation()
     const assets = new Cache<string, Buffer>('compressed assets', { max: ASSETS_KEPT })
 
     function assetIn(coding: Coding, asset: ReadStream | string, tag: unknown): Promise<Buffer> {
@@ -89,7 +83,7 @@ export const compression = fp(
       // A 304 has it too.
       if (request.method !== 'POST' && (compressible || reply.hasHeader('etag')))
         varyBy(reply, 'Accept-Encoding')
-      const coding = compressible ? codingFor(request, acceptedCodings(accept ?? '')) : undefined
+      const coding = compressible ? codingFor(request, accept ?? '') : undefined
       if (coding === undefined) {
         done()
         return
@@ -106,23 +100,14 @@ export const compression = fp(
   { name: 'compression' },
 )
 
-/** Browsers have few Accept-Encoding headers. */
-function createNegotiation() {
-  const cache = new Cache<string, Coding[]>('codings', {
-    max: 100,
-    maxSize: 10_000,
-    sizeOf: (_, key) => key.length + 1,
-  })
-  return (accept: string) => cache.getOrCreate(accept, () => allowedCodings(accept, CODINGS))
-}
-
 function isCompressedOnce({ config: { caching } }: FastifyRequest['routeOptions']): boolean {
   return caching === 'asset' || caching === 'document'
 }
 
 /** Brotli is slow, and is for assets alone. */
-function codingFor({ routeOptions }: FastifyRequest, accepted: Coding[]): Coding | undefined {
+function codingFor({ routeOptions }: FastifyRequest, accept: string): Coding | undefined {
   const offers: Coding[] = isCompressedOnce(routeOptions) ? ['br', 'gzip'] : ['gzip']
+  const accepted = allowedCodings(accept, offers)
   return offers.find((coding) => accepted.includes(coding))
 }
 

@@ -12,7 +12,6 @@ declare module 'fastify' {
 /** Dates such as 2027-01-31 are midnight UTC. */
 export interface Deprecated {
   since: string
-  /** Date of the removal. */
   sunset?: string
   /** URL of a page with the reason and the changes. */
   page?: string
@@ -24,42 +23,25 @@ export interface Deprecated {
 export const deprecation = fp(
   async (app: App) => {
     app.addHook('onRoute', (route) => {
-      const { deprecated } = route.config ?? {}
-      if (!deprecated) return
-      const headers = createHeaders(deprecated, app.config.BASE_PATH)
-      const announce = (_request: FastifyRequest, reply: FastifyReply, payload: unknown, done: Done) => {
-        const { link, ...others } = headers
-        reply.headers(others)
+      if (!route.config?.deprecated) return
+      const { since, sunset, page, successor } = route.config.deprecated
+      const headers = {
+        deprecation: `@${Date.parse(since) / 1000}`,
+        ...(sunset !== undefined && { sunset: new Date(sunset).toUTCString() }),
+      }
+      const links = [
+        ...(page === undefined ? [] : [`<${page}>; rel="deprecation"; type="text/html"`]),
+        ...(successor === undefined
+          ? []
+          : [`<${app.config.BASE_PATH}${successor}>; rel="successor-version"`]),
+      ]
+      const announce = async (_request: FastifyRequest, reply: FastifyReply) => {
         // The answer may have other links.
-        if (link.length > 0) reply.header('link', [reply.getHeader('link') ?? [], ...link].flat().join(', '))
-        done(null, payload)
+        const link = [reply.getHeader('link') ?? [], ...links].flat().join(', ')
+        reply.headers({ ...headers, ...(link !== '' && { link }) })
       }
       route.onSend = [...[route.onSend ?? []].flat(), announce]
     })
   },
   { name: 'deprecation' },
 )
-
-type Done = (error: Error | null, payload: unknown) => void
-
-/** @throws {TypeError} for invalid dates, or a removal before the deprecation */
-function createHeaders({ since, sunset, page, successor }: Deprecated, basePath: string) {
-  const begin = parseDay(since)
-  const end = sunset === undefined ? undefined : parseDay(sunset)
-  if (end !== undefined && end < begin) throw new TypeError(`the sunset ${sunset} is before ${since}`)
-  return {
-    deprecation: `@${begin.getTime() / 1000}`,
-    ...(end && { sunset: end.toUTCString() }),
-    link: [
-      ...(page === undefined ? [] : [`<${page}>; rel="deprecation"; type="text/html"`]),
-      ...(successor === undefined ? [] : [`<${basePath}${successor}>; rel="successor-version"`]),
-    ],
-  }
-}
-
-function parseDay(text: string): Date {
-  const day = new Date(`${text}T00:00:00Z`)
-  if (Number.isNaN(day.getTime()) || !day.toISOString().startsWith(`${text}T`))
-    throw new TypeError(`${text} is not a date such as 2027-01-31`)
-  return day
-}

@@ -47,14 +47,12 @@ declare const SwaggerUIBundle: { plugins: { DownloadUrl: unknown } }
 declare const docsPlugins: unknown
 
 interface DocsPageOptions {
-  /** Whether synthetic values are published; called for each page. */
   synthetic: () => Promise<boolean>
 }
 
 /**
- * The page of the documentation: a guide, Swagger UI with all operations, and links to other documents. Links are
- * relative: the page may have any path. The guide is not in the description of the OpenAPI document, since generators
- * copy that into clients.
+ * A guide, Swagger UI and links to other documents. Links are relative: the page may have any path. Generators would copy
+ * a guide in the OpenAPI document into clients.
  */
 export const docsPage = fp(
   async (app: App, { synthetic }: DocsPageOptions) => {

@@ -9,7 +9,7 @@ import { ApiError, BASE, type ErrorCode } from '#src/errors.ts'
 import type { App } from '../app.ts'
 import { hangUp } from '../connections.ts'
 import { validationError } from '../validation.ts'
-import { newRequestId, readRequestId } from './request-id.ts'
+import { newRequestId, readRequestId } from './request-head.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
 
 export function notAllowed({ lacksTwoFactor }: { lacksTwoFactor?: boolean }, sentence: string): ApiError {
@@ -63,7 +63,6 @@ export function databaseError(error: unknown): ApiError | undefined {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Null for a success. */
     errorCode: ErrorCode | null
   }
 }
@@ -76,7 +75,6 @@ const CHALLENGE = 'Bearer realm="agro-advisory"'
 /** Refusals in the log, for a search for intruders. */
 const REFUSALS = new Set([401, 403, 429])
 
-/** Errors of Fastify in the catalogue, with their sentences. */
 const FASTIFY_ERRORS: Record<string, [ErrorCode, string]> = {
   FST_ERR_CTP_INVALID_JSON_BODY: ['MALFORMED_JSON', 'The body is not valid JSON.'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
@@ -92,7 +90,6 @@ const FASTIFY_ERRORS: Record<string, [ErrorCode, string]> = {
   FST_ERR_MAX_PARAM_LENGTH: ['NOT_FOUND', 'There is no such path.'],
 }
 
-/** Answers each error as JSON with the status of the catalogue. */
 export const errorHandler = fp(
   async (app: App) => {
     app.decorateRequest('errorCode', null)
@@ -135,7 +132,6 @@ function formatBody(error: ApiError, requestId: string, basePath = ''): string {
   return body.includes(BASE) ? body.replaceAll(BASE, () => basePath) : body
 }
 
-/** An error without the headers of hooks. */
 function bareAnswer(error: ApiError, requestId: string): { headers: Record<string, string>; body: string } {
   const body = formatBody(error, requestId)
   return {
@@ -149,7 +145,6 @@ function bareAnswer(error: ApiError, requestId: string): { headers: Record<strin
   }
 }
 
-/** For errors of Fastify before a route and its hooks. */
 export function frameworkErrors(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   send(toApiError(error, request), reply.headers({ ...SECURITY_HEADERS, 'x-request-id': request.id }))
 }

@@ -7,28 +7,12 @@ import { doublingPauses, retry } from '#src/lib/retry.ts'
 import { loadSecrets } from '../access-tokens.ts'
 import { SEAL_KEY_BYTES, seal, unseal } from '../account-seal.ts'
 import type { App } from '../app.ts'
+import { type Attempt, createIdempotencyRecords, type IdempotencyRecords } from '../idempotency-queries.ts'
 import { databaseError, databaseUnavailable } from './error-handler.ts'
 import { SHARE_OF_EXTRAS, toTheEnd, withTimeout } from './time-budget.ts'
 
-/** One of the attempts at a request; `createIdempotencyRecords` stores them. */
-export interface Attempt {
-  /** Of the request, the same for each repetition. */
-  id: Buffer
-  attempt: string
-}
-
-/** Stores answers to requests with an Idempotency-Key. */
-export interface IdempotencyRecords {
-  /**
-   * @param userId null where the request creates the account
-   * @returns `running` during another attempt, later its sealed answer
-   */
-  begin(attempt: Attempt, userId: string | null): Promise<'begun' | 'running' | Buffer>
-  store(attempt: Attempt, userId: string | null, answer: Buffer): Promise<void>
-  /** For a request that has changed nothing. */
-  abandon(attempt: Attempt): Promise<void>
-  deleteExpired(): Promise<void>
-}
+/** Time of a request besides its statements, in seconds. */
+const GRACE_SECONDS = 60
 
 /** Late notes: for a minute, until the attempt counts as dead. */
 const LATE_NOTES = { pausesMs: doublingPauses(1000, 32_000), waiting: 1000 }
@@ -36,7 +20,6 @@ const LATE_NOTES = { pausesMs: doublingPauses(1000, 32_000), waiting: 1000 }
 /** Repetitions get REQUEST_IN_PROGRESS for a while. */
 const NOT_NOTED = 'an attempt at a request could not be noted'
 
-/** Begins attempts and notes their outcomes. */
 function createAttempts(app: App, records: IdempotencyRecords) {
   let late = 0
 
@@ -55,16 +38,14 @@ function createAttempts(app: App, records: IdempotencyRecords) {
     reply: FastifyReply,
     work: () => Promise<void>,
   ): Promise<void> {
-    const noted = choosePermits(request, reply)
-      .note(work)
-      .catch((error) => {
-        app.logFailure(error, NOT_NOTED, request.log)
-        if (databaseError(error)) noteLate(work)
-      })
+    const noting = hasOwnTurns(request) ? request.server.noteInTurn(request, work) : work()
+    const noted = noting.catch((error) => {
+      app.logFailure(error, NOT_NOTED, request.log)
+      if (databaseError(error)) noteLate(work)
+    })
     await withTimeout(request, reply, () => noted, SHARE_OF_EXTRAS).catch(() => {})
   }
 
-  /** @throws {ApiError} DATABASE_UNAVAILABLE after the deadline */
   async function begin(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -77,13 +58,12 @@ function createAttempts(app: App, records: IdempotencyRecords) {
       isSent = true
       return records.begin(attempt, userId)
     }
-    const found = await choosePermits(request, reply)
-      .begin(ask)
-      .catch((error) => {
-        // Without an answer it may have begun.
-        if (isSent && databaseError(error)) noteLate(abandon)
-        throw error
-      })
+    const asking = hasOwnTurns(request) ? request.server.inTurn(request, reply, ask) : ask()
+    const found = await asking.catch((error) => {
+      // Without an answer it may have begun.
+      if (isSent && databaseError(error)) noteLate(abandon)
+      throw error
+    })
     if (found !== 'begun' || !reply.raw.headersSent) return found
     await note(request, reply, abandon)
     throw databaseUnavailable()
@@ -92,24 +72,12 @@ function createAttempts(app: App, records: IdempotencyRecords) {
   return { begin, note }
 }
 
-/** A request with a permit for all work uses that for its notes too. */
-function choosePermits(request: FastifyRequest, reply: FastifyReply) {
-  const { server, routeOptions } = request
-  if (!routeOptions.config.ownTurns) {
-    return {
-      begin: <Found>(work: () => Promise<Found>) => work(),
-      note: (work: () => Promise<void>) => work(),
-    }
-  }
-  return {
-    begin: <Found>(work: () => Promise<Found>) => server.inTurn(request, reply, work),
-    note: (work: () => Promise<void>) => server.noteInTurn(request, work),
-  }
+/** Other requests have one permit for all work, their notes too. */
+function hasOwnTurns({ routeOptions: { config } }: FastifyRequest): boolean {
+  return config.ownTurns === true
 }
 
-/** All parts of an answer that is given again. */
 interface StoredAnswer {
-  /** Fingerprint of the request. */
   request: string
   status: number
   headers: Record<string, string>
@@ -122,9 +90,8 @@ function createFingerprint(request: unknown): string {
 }
 
 /**
- * Encrypts answers to requests with an Idempotency-Key, which may contain keys and questions. The encryption key comes
- * from the Idempotency-Key, which the database does not have, and from a secret of the service, since the former may be
- * guessed. A reader needs both.
+ * Encrypts answers, which may contain keys and questions. A reader needs the Idempotency-Key, which the database does not
+ * have, and a secret of the service, since the former may be guessed.
  */
 export function createSeal(secret: string) {
   // The secret also signs tokens: derived keys must be of no use there.
@@ -142,7 +109,6 @@ export function createSeal(secret: string) {
     seal(id: Buffer, name: string, answer: StoredAnswer): Buffer {
       return seal(contentKey(id, name), Buffer.from(JSON.stringify(answer)))
     },
-    /** @throws for other keys or changed bytes */
     unseal(id: Buffer, name: string, sealed: Buffer): StoredAnswer {
       return JSON.parse(unseal(contentKey(id, name), sealed).toString())
     },
@@ -155,9 +121,7 @@ declare module 'fastify' {
      * Does the work of a request, once in a day for an Idempotency-Key: a repetition gets the same answer. Only successes
      * are stored, since an error changes nothing. Late work goes on to its end, and its answer is stored.
      *
-     * @param work gives the body, and sets the rest on the reply
      * @param ownerOf the user of the answer, where the request creates the account; by default the caller
-     * @throws {ApiError} IDEMPOTENCY_KEY_REUSED for another request, REQUEST_IN_PROGRESS during another attempt
      */
     once<Body extends object>(
       request: FastifyRequest,
@@ -187,15 +151,18 @@ const STORED_HEADERS = [
 /** Wait of a process that ends for work after its deadline. */
 const LAST_WORK_MS = 2500
 
-/** Errors of routes with `once`. */
 export const IDEMPOTENCY_ERRORS: ErrorCode[] = ['REQUEST_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED']
 
 /** Requests that name themselves (draft-ietf-httpapi-idempotency-key-header). */
 export const idempotency = fp(
-  async (app: App, { records }: { records: IdempotencyRecords }) => {
-    const [secret] = await loadSecrets(app.config)
+  async (app: App) => {
+    const { config, database } = app
+    const [secret] = await loadSecrets(config)
     const { idOf, seal, unseal } = createSeal(secret)
-
+    const leaseSeconds = config.STATEMENT_TIMEOUT_MS / 1000 + GRACE_SECONDS
+    const records = createIdempotencyRecords(database.writer, leaseSeconds, (error) =>
+      app.logFailure(error, 'old answers were not deleted'),
+    )
     const { begin, note } = createAttempts(app, records)
     const underWay = createWorkTracker()
 
@@ -239,7 +206,7 @@ export const idempotency = fp(
       }
 
       // Without `ownTurns` the whole handler has a deadline, and holds its permit to its end.
-      if (!routeOptions.config.ownTurns) return doOnce()
+      if (!hasOwnTurns(request)) return doOnce()
       return toTheEnd(
         request,
         () => underWay.add(doOnce()),
@@ -255,7 +222,6 @@ export const idempotency = fp(
   { name: 'idempotency', dependencies: ['authentication', 'jobs'] },
 )
 
-/** @throws {ApiError} INVALID_PARAMETERS for a key that cannot be stored */
 export function readIdempotencyKey({ headers }: FastifyRequest): string | undefined {
   const key = headers['idempotency-key'] as string | undefined
   if (key === undefined || IDEMPOTENCY_KEY.test(key)) return key
@@ -271,7 +237,6 @@ function storedAnswer(request: string, reply: FastifyReply, body: object): Store
   return { request, status, headers: Object.fromEntries(headers), body }
 }
 
-/** @throws {ApiError} for another request */
 function replay(reply: FastifyReply, fingerprint: string, answer: StoredAnswer): object {
   if (answer.request !== fingerprint) {
     throw new ApiError(

@@ -34,12 +34,10 @@ import { createClientSignal } from './time-budget.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The document with all media types. */
-    sendDocument(request: FastifyRequest, reply: FastifyReply, kind: 'json' | 'yaml'): Promise<FastifyReply>
+    sendDocument(request: FastifyRequest, reply: FastifyReply, kind: Kind): Promise<FastifyReply>
   }
 }
 
-/** @param advice a list of the products */
 const createDescription = (advice: string) =>
   `
 Advice for places in ${COUNTRY_NAMES}: ${advice}, from the rasters that agronomists publish.
@@ -73,11 +71,9 @@ const BEARER = 'bearerAuth'
 export const OPTIONAL_TOKEN: Record<string, string[]>[] = [{}, { [BEARER]: [] }]
 
 interface OpenapiOptions {
-  /** In the order of the document. */
   countries: () => Promise<DocumentCountry[]>
 }
 
-/** The OpenAPI document made of the routes' schemas. */
 export const openapi = fp(
   async (app: App, { countries }: OpenapiOptions) => {
     // Schemas of several rooms.
@@ -109,38 +105,50 @@ export const openapi = fp(
       }),
     })
 
-    const documents = createDocuments(app)
-    const answer = async (
+    const texts = new Cache<string, Text>('documents', { max: MOST_TEXTS })
+
+    async function send(
       request: FastifyRequest,
       reply: FastifyReply,
-      [kind, type]: Representation,
+      kind: Kind,
       view: Omit<DocumentView, 'basePath'>,
-    ) => {
-      const { basePath } = request
-      const { PUBLIC_URL } = view.media === 'json' ? app.config : {}
-      const { text, tag } = documents[kind](await countries(), { ...view, basePath: PUBLIC_URL ?? basePath })
+    ): Promise<FastifyReply> {
+      const { PUBLIC_URL = request.basePath } = view.media === 'json' ? app.config : {}
+      const shown = { ...view, basePath: PUBLIC_URL }
+      // A text changes with the countries alone.
+      const named = await countries()
+      const { text, tag } = texts.getOrCreate(JSON.stringify([kind, named, shown]), () => {
+        const text =
+          kind === 'yaml'
+            ? openapiYaml(app, named, shown)
+            : JSON.stringify(makeOpenApiDocument(app, named, shown))
+        return { text, tag: entityTag(text) }
+      })
       if (allowCaching(request, reply, tag)) return reply.code(304).send()
       // A megabyte: short answers are first.
       await app.turns.next(clientKeyOf(request), createClientSignal(reply))
-      return reply.type(type).send(text)
+      return reply.type(MEDIA_TYPES[kind]).send(text)
     }
 
     const config = { public: true, caching: 'document', ownTurns: true } as const
-    const hidden = { schema: { hide: true }, config }
-    for (const { path, representation, part } of DOCUMENTS) {
-      app.get<{ Querystring: { media?: string } }>(app.config.BASE_PATH + path, hidden, (request, reply) => {
-        const media = request.query.media === 'all' ? 'all' : 'json'
-        return answer(request, reply, representation, { media, part })
-      })
+    for (const part of [undefined, ...(Object.keys(DOCUMENT_PARTS) as DocumentPart[])]) {
+      for (const kind of ['json', 'yaml'] as const) {
+        const path = part === undefined ? `/openapi.${kind}` : `/openapi/${part}.${kind}`
+        app.get<{ Querystring: { media?: string } }>(
+          app.config.BASE_PATH + path,
+          { schema: { hide: true }, config },
+          (request, reply) => {
+            const media = request.query.media === 'all' ? 'all' : 'json'
+            return send(request, reply, kind, { media, part })
+          },
+        )
+      }
     }
-    app.decorate('sendDocument', (request, reply, kind) =>
-      answer(request, reply, REPRESENTATIONS[kind], { media: 'all' }),
-    )
+    app.decorate('sendDocument', (request, reply, kind) => send(request, reply, kind, { media: 'all' }))
   },
   { name: 'openapi', dependencies: ['caching'] },
 )
 
-/** The document without its operations. */
 function createHead(products: Products['list'], basePath: string): Partial<OpenAPIV3_1.Document> {
   return {
     openapi: '3.1.0',
@@ -180,10 +188,7 @@ function createHead(products: Products['list'], basePath: string): Partial<OpenA
 
 function createOperation(schema: FastifySchema, config: FastifyContextConfig): FastifySchema {
   const { queryAlternative, bodyForms, bodyRemainder, ...rest } = schema
-  const { public: open, caching, deprecated, idempotent, preferences } = config
-  const optionalBody = bodyRemainder !== undefined
-  const scope = scopeOf(config)
-  const facts: RouteFacts = { open, scope, caching, deprecated, idempotent, preferences, optionalBody }
+  const facts: RouteFacts = { ...config, optionalBody: bodyRemainder !== undefined }
   const forms = bodyRemainder ? { [JSON_TYPE]: { anyOf: [rest.body, bodyRemainder] } } : bodyForms
   const operation = {
     ...rest,
@@ -195,51 +200,21 @@ function createOperation(schema: FastifySchema, config: FastifyContextConfig): F
   return operation
 }
 
-/** A format of the document, and its media type. */
-type Representation = ['json' | 'yaml', string]
+const MEDIA_TYPES = {
+  json: 'application/json; charset=utf-8',
+  yaml: 'application/yaml; charset=utf-8',
+} as const
 
-const REPRESENTATIONS: Record<Representation[0], Representation> = {
-  json: ['json', 'application/json; charset=utf-8'],
-  yaml: ['yaml', 'application/yaml; charset=utf-8'],
-}
+type Kind = keyof typeof MEDIA_TYPES
 
-/** The paths of the documents: the whole one, and one for each purpose. */
-const DOCUMENTS = Object.values(REPRESENTATIONS).flatMap((representation) => {
-  const [kind] = representation
-  const parts = Object.keys(DOCUMENT_PARTS) as DocumentPart[]
-  return [
-    { path: `/openapi.${kind}`, representation, part: undefined },
-    ...parts.map((part) => ({ path: `/openapi/${part}.${kind}`, representation, part })),
-  ]
-})
-
-/** A text changes with the countries alone. */
-function createDocuments(app: App) {
-  return {
-    json: createTexts((named, view) => JSON.stringify(makeOpenApiDocument(app, named, view))),
-    yaml: createTexts((named, view) => openapiYaml(app, named, view)),
-  }
-}
-
-/** The whole document and its parts, with one or two base paths and kinds of media types. */
-const MOST_TEXTS = 20
-
-function createTexts(make: (countries: DocumentCountry[], view: DocumentView) => string) {
-  const texts = new Cache<string, Text>('documents', { max: MOST_TEXTS })
-  return (countries: DocumentCountry[], view: DocumentView): Text => {
-    return texts.getOrCreate(JSON.stringify([countries, view]), () => {
-      const text = make(countries, view)
-      return { text, tag: entityTag(text) }
-    })
-  }
-}
+/** The whole document and its parts, with one or two base paths, both formats and kinds of media types. */
+const MOST_TEXTS = 40
 
 interface Text {
   text: string
   tag: string
 }
 
-/** Rules of a route for callers and keys. */
 function describeAccess(schema: FastifySchema, config: FastifyContextConfig) {
   if (config.public) return { security: schema.security ?? [] }
   const rule = describeRule(config)

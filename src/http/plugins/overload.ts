@@ -26,7 +26,6 @@ declare module 'fastify' {
     noteInTurn(request: FastifyRequest, note: () => Promise<void>): Promise<void>
   }
   interface FastifyRequest {
-    /** Releases the permit; null without one. */
     leaveDatabase: (() => void) | null
   }
   interface FastifyContextConfig {
@@ -44,9 +43,8 @@ const NOTES: LimiterLimits = { running: 2, runningEach: 1, waiting: Number.POSIT
 const GOING_ON: LimiterLimits = { running: 1, runningEach: 1, waiting: Number.POSITIVE_INFINITY }
 
 /**
- * Limits the requests at the database, with fair queues of networks and callers. A valid request waits for a permit,
- * and releases it when its answer is made; a client that goes leaves the queue. Points need none: batchers have
- * connections of their own.
+ * Limits the requests at the database, with fair queues of networks and callers. A client that goes leaves the queue.
+ * Points need no permit: batchers have connections of their own.
  */
 export const overload = fp(
   async (app: App) => {

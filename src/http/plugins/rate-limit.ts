@@ -10,13 +10,9 @@ const COUNTED_CALLERS = 20_000
 
 const SECONDS = { s: 1, min: 60, h: 3600 }
 
-/** Name of the policy in the headers. */
 const POLICY = '"caller"'
 
-/**
- * Limits the requests of each user, or without a token of each network, with `RATE_LIMIT`. A window begins with its first
- * request. Unauthorized requests are not counted.
- */
+/** Limits the requests of each user, or without a token of each network. Unauthorized requests are not counted. */
 export const limitedRate = fp(
   async (app: App) => {
     const { RATE_LIMIT } = app.config
@@ -52,7 +48,6 @@ export const limitedRate = fp(
   { name: 'limited-rate', dependencies: ['authentication', 'warm-up-requests'] },
 )
 
-/** @param rate such as 600/min */
 function parseRate(rate: string): { requests: number; seconds: number } {
   const [requests, unit] = rate.split('/') as [string, keyof typeof SECONDS]
   return { requests: Number(requests), seconds: SECONDS[unit] }

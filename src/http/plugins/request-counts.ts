@@ -59,16 +59,12 @@ function countErrors(totals: RouteTotal[]): Sample[] {
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Writes the counts of this process to the database. */
     flushRequestCounts(): Promise<void>
     slowCalls: Pick<ReturnType<typeof createSlowCalls>, 'read'>
   }
 }
 
-/**
- * Counts each answered request, unknown paths included, with a few additions in memory, and stores the slowest ones.
- * The counts are written regularly and at the end. Nothing of the callers is counted or stored.
- */
+/** Counts each answered request, unknown paths included, and keeps the slowest ones, without anything of the callers. */
 export const requestCounts = fp(
   async (app: App, { add }: { add: AddCounts }) => {
     const { counterOf, flush, totals } = createRequestCounter(add)
@@ -114,7 +110,6 @@ function nameRoute({ schema, method }: RouteOptions): string {
   return schema?.operationId ?? (method === 'OPTIONS' ? 'preflight' : 'documentation')
 }
 
-/** Requests with a key on a day. */
 export interface KeyUsage {
   keyId: string
   /** ISO date, UTC. */
@@ -143,12 +138,10 @@ function createToday(): () => string {
 declare module 'fastify' {
   interface FastifyInstance {
     countKeyRequest(keyId: string): void
-    /** Writes the counts of this process to the database. */
     flushKeyUsage(): Promise<void>
   }
 }
 
-/** Counts requests by key, for the owners of keys. */
 export const keyUsage = fp(
   async (app: App, { add: write }: { add: AddKeyUsage }) => {
     const today = createToday()

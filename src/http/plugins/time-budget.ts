@@ -56,10 +56,9 @@ export function withTimeout<Result>(
 }
 
 /**
- * Does work whose outcome has to be known. At the deadline the client is answered, and the work goes on to its end.
+ * Does work with an outcome that has to be known. At the deadline the client is answered, and the work goes on to its end.
  *
  * @param failedLate receives the error of work whose client was answered
- * @throws {ApiError} DATABASE_UNAVAILABLE at the deadline
  */
 export function toTheEnd<Result>(
   request: FastifyRequest,
@@ -81,12 +80,7 @@ export const SHARE_OF_EXTRAS = 0.8
 
 export type Deadline = ReturnType<typeof startDeadline>
 
-/**
- * A signal with the error to answer with: aborted at the deadline, or when the client has gone.
- *
- * @param milliseconds undefined: `setDue` follows
- * @param late by default QUERY_TIMEOUT
- */
+/** A signal that is aborted at the deadline or without the client, with the error to answer with. */
 export function startDeadline({ raw }: FastifyReply, milliseconds?: number, late?: () => ApiError) {
   const deadline = createDeadline()
   const stopWatching = whenClosed(raw, () => deadline.abort(clientGone()))

@@ -18,11 +18,7 @@ import { whenOver } from './time-budget.ts'
 
 const NAME = 'agro-advisory'
 
-/**
- * Makes a span of each request, named after its route, where the operator has preloaded an SDK of OpenTelemetry
- * (`node --import`). It continues the trace of `traceparent`, and log lines of the request have its `trace_id`. Spans go
- * to other machines: they have no paths, queries and messages of errors.
- */
+/** Makes a span of each request with a preloaded SDK. Spans go to other machines: they have no paths and queries. */
 export const tracing = fp(
   async (app: App) => {
     if (!hasSdk()) return

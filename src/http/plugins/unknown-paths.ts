@@ -12,7 +12,6 @@ declare module 'fastify' {
   }
 }
 
-/** In the order of `Allow`. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /** Answers 404 for unknown paths, and 405 with `Allow` for wrong methods, without a token or a body. */
@@ -82,7 +81,6 @@ export const robots = fp(
   { name: 'robots', dependencies: ['base-path', 'caching'] },
 )
 
-/** @param base path of the service */
 function createRules(base: string): string {
   const allowed = ['/docs', '/openapi.json', '/openapi.yaml'].map((path) => `Allow: ${base}${path}\n`)
   return `User-agent: *\n${allowed.join('')}Disallow: ${base}/\n`

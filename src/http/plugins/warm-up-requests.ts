@@ -1,16 +1,13 @@
 import { once, setMaxListeners } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import fp from 'fastify-plugin'
-import { type App, logsAnyRequests } from '../app.ts'
+import { type App, logsRequests } from '../app.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
     /** During the warm-up requests are not counted, logged, traced or limited. */
     warmingUp: boolean
-    /**
-     * Sends requests to the service itself before it listens, until the time is over: V8 compiles the code of frequent
-     * requests.
-     */
+    /** Sends requests to the service itself before it listens: V8 compiles the code of frequent ones. */
     sendWarmUp(requests: Iterable<string>, withinMs: number): Promise<void>
   }
 }
@@ -25,7 +22,7 @@ export const warmUpRequests = fp(
     app.decorate('warmingUp', false)
     app.decorate('sendWarmUp', async (requests, withinMs) => {
       // A debug log should have requests of clients alone.
-      if (logsAnyRequests(app.config)) return
+      if (logsRequests(app.config)) return
       await app.ready()
       const late = AbortSignal.timeout(withinMs)
       setMaxListeners(0, late)
@@ -47,11 +44,7 @@ export const warmUpRequests = fp(
   { name: 'warm-up-requests' },
 )
 
-/**
- * Connects clients to a service that does not listen yet.
- *
- * @param served receives the other ends
- */
+/** Connects clients to a service that does not listen yet; `served` receives the other ends. */
 async function connectTo({ server, config }: App, served: Socket[], late: AbortSignal): Promise<Socket[]> {
   const clients: Socket[] = []
   const listener = createServer({ noDelay: true, allowHalfOpen: true })
@@ -88,7 +81,6 @@ async function connectTo({ server, config }: App, served: Socket[], late: AbortS
   }
 }
 
-/** Sends requests one after the other. */
 function askAll(client: Socket, requests: Iterator<string>): Promise<void> {
   return new Promise((resolve) => {
     const ask = () => {

@@ -1,11 +1,10 @@
-import Fastify from 'fastify'
 import type { OpenAPIV3_1 } from 'openapi-types'
 import { Type } from 'typebox'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { type Deprecated, deprecation } from '#src/http/plugins/deprecation.ts'
+import type { Deprecated } from '#src/http/plugins/deprecation.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 
 const OLD: Deprecated = {
@@ -86,14 +85,4 @@ describe('a deprecated route', () => {
     const { headers } = await app.inject('/agro/health/live')
     expect(headers).not.toHaveProperty('deprecation')
   })
-})
-
-test.each([
-  [{ since: '2027-02-31' }, '2027-02-31 is not a date such as 2027-01-31'],
-  [{ since: '2027-01-31', sunset: '2026-12-31' }, 'the sunset 2026-12-31 is before 2027-01-31'],
-])('a route is refused that is deprecated like %j', async (deprecated, message) => {
-  const other = Fastify()
-  other.decorate('config', service.testDatabase.config)
-  await other.register(deprecation as never)
-  expect(() => other.get('/', { config: { deprecated } }, () => '')).toThrow(message)
 })

@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { loadConfig } from '#src/config.ts'
 import type { App } from '#src/http/app.ts'
 import { createTestApp } from '#test/setup/app.ts'
 import { captureLog } from '#test/setup/log.ts'
@@ -171,43 +170,15 @@ describe('logs', () => {
     ])
   })
 
-  test('a module may log more than others, or less', async () => {
-    const ask = async (app: App) => {
-      await app.inject('/health/live')
-      await app.inject('/catalog')
-      await app.inject('/user/profile')
-    }
-    const urlsOf = (lines: Record<string, unknown>[]) =>
-      lines.flatMap(({ req }) => (req ? [(req as { url: string }).url] : []))
-    expect(urlsOf(await logged({ LOG_LEVEL: 'warn', LOG_MODULES: 'service=debug' }, ask))).toEqual([
-      '/health/live',
-    ])
-    expect(urlsOf(await logged({ LOG_LEVEL: 'debug', LOG_MODULES: 'service=warn' }, ask))).toEqual([
-      '/catalog',
-      '/user/profile',
-    ])
-    const refused = await logged({ LOG_LEVEL: 'warn', LOG_MODULES: 'user=info' }, ask)
-    expect(refused.map(({ msg }) => msg)).toEqual(['refused'])
-  })
-
-  test('database=debug logs statements, without the values that they are asked with', async () => {
-    const lines = await logged({ LOG_LEVEL: 'warn', LOG_MODULES: 'database=debug' }, (app) =>
+  test('trace logs statements, without the values that they are asked with', async () => {
+    const lines = await logged({ LOG_LEVEL: 'trace' }, (app) =>
       app.inject({ method: 'POST', url: POINT, payload: AT }),
     )
     const statement = lines.find(({ sql }) => String(sql).includes('from publication'))
-    expect(statement).toMatchObject({ level: 20, module: 'database', failed: false, msg: 'asked' })
+    expect(statement).toMatchObject({ level: 10, module: 'database', failed: false, msg: 'asked' })
     expect(statement?.ms).toBeGreaterThan(0)
     // How long it took may have these digits.
     expect(JSON.stringify(lines.map(({ ms: _, ...line }) => line))).not.toContain('38.5')
     expect(await logged({ LOG_LEVEL: 'warn' }, (app) => app.inject('/catalog'))).toEqual([])
   })
 })
-
-test.each(['database', 'database=loud', 'kitchen=info', 'auth=info,=debug'])(
-  'LOG_MODULES=%s is refused',
-  (list) => {
-    expect(() => loadConfig({ LOG_MODULES: list })).toThrow(
-      'LOG_MODULES must list modules with levels such as auth=info,database=debug, and "',
-    )
-  },
-)

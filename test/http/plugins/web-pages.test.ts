@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { WEB_PAGES } from '#src/http/web-pages.ts'
+import { WEB_PAGES } from '#src/http/plugins/web-pages.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'

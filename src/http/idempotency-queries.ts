@@ -1,22 +1,20 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '#src/data/tables.ts'
-import type { LogFailure } from '#src/http/plugins/failure-log.ts'
-import type { Attempt, IdempotencyRecords } from '#src/http/plugins/idempotency.ts'
 
-/** For so long a request that is sent again is given the answer of the first. */
+export interface Attempt {
+  /** Of the request, the same for each repetition. */
+  id: Buffer
+  attempt: string
+}
+
+/** A repetition gets the answer of the first attempt for so long. */
 const KEPT = sql.lit('1 day')
 
 /** The newest records of an account stay. Answers have some kilobytes. */
 const RECORDS_PER_USER = 10_000
 const BYTES_PER_USER = 32_000_000
 
-/**
- * Begins a request, unless it has been begun before.
- *
- * @param userId whose request it is; null where it makes the account
- * @param leaseSeconds an attempt that has left no answer by then has died with its process
- * @returns whether this attempt is to do the work; it is not where the account is gone, either
- */
+/** False where another attempt has begun, or the account is gone. */
 async function beginAttempt(
   db: Kysely<Tables>,
   { id, attempt }: Attempt,
@@ -37,7 +35,6 @@ async function beginAttempt(
   return rows.length > 0
 }
 
-/** Deletes the oldest records of an account that has more than are kept. */
 async function deleteExcess(db: Kysely<Tables>, userId: string): Promise<void> {
   await sql`
     delete from idempotency_record
@@ -56,30 +53,33 @@ async function deleteExcess(db: Kysely<Tables>, userId: string): Promise<void> {
     )`.execute(db)
 }
 
-/** An account's records are counted when this process has begun so many requests since the last time. */
+/** The process looks for too many records at each hundredth request. */
 const COUNTED_EVERY = 100
 
-/** How long a request may take besides its statements. */
-const GRACE_SECONDS = 60
+export type IdempotencyRecords = ReturnType<typeof createIdempotencyRecords>
 
 /**
- * Keeps in the database, which all processes share, what was answered to requests with an Idempotency-Key.
- * Each step is one statement: nothing is held while the work is done.
+ * Stores answers to requests with an Idempotency-Key for all processes. Each step is one statement: nothing is held
+ * during the work.
+ *
+ * @param leaseSeconds an attempt without an answer by then has died with its process
+ * @param excessLeft receives an error of a deletion in the background
  */
 export function createIdempotencyRecords(
   db: Kysely<Tables>,
-  statementTimeoutMs: number,
-  logFailure: LogFailure,
-): IdempotencyRecords {
-  const leaseSeconds = statementTimeoutMs / 1000 + GRACE_SECONDS
+  leaseSeconds: number,
+  excessLeft: (error: unknown) => void,
+) {
   let begun = 0
 
   return {
-    async begin(attempt, userId) {
-      if (userId !== null && begun++ % COUNTED_EVERY === 0) {
-        // The request goes on meanwhile: there may be some more for a moment.
-        deleteExcess(db, userId).catch((error) => logFailure(error, 'old answers were not deleted'))
-      }
+    /**
+     * @param userId null where the request creates the account
+     * @returns `running` during another attempt, later its sealed answer
+     */
+    async begin(attempt: Attempt, userId: string | null): Promise<'begun' | 'running' | Buffer> {
+      // The request goes on meanwhile: there may be some more for a moment.
+      if (userId !== null && begun++ % COUNTED_EVERY === 0) deleteExcess(db, userId).catch(excessLeft)
       if (await beginAttempt(db, attempt, userId, leaseSeconds)) return 'begun'
       const row = await db
         .selectFrom('idempotency_record')
@@ -88,8 +88,8 @@ export function createIdempotencyRecords(
         .executeTakeFirst()
       return row?.answer ?? 'running'
     },
-    // Unless another attempt has taken its place.
-    async store({ id, attempt }, userId, answer) {
+    /** Stores nothing where another attempt has begun since. */
+    async store({ id, attempt }: Attempt, userId: string | null, answer: Buffer): Promise<void> {
       await db
         .updateTable('idempotency_record')
         .set({ answer, user_id: userId })
@@ -97,10 +97,11 @@ export function createIdempotencyRecords(
         .where('attempt', '=', attempt)
         .execute()
     },
-    async abandon({ id, attempt }) {
+    /** For a request that has changed nothing. */
+    async abandon({ id, attempt }: Attempt): Promise<void> {
       await db.deleteFrom('idempotency_record').where('id', '=', id).where('attempt', '=', attempt).execute()
     },
-    async deleteExpired() {
+    async deleteExpired(): Promise<void> {
       await sql`delete from idempotency_record where begun_at < now() - interval ${KEPT}`.execute(db)
     },
   }

@@ -1,10 +1,14 @@
-import type { FastifyBaseLogger } from 'fastify'
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import type { LogEvent } from 'kysely'
 import { describeDamage } from '#src/data/failures.ts'
 import { ApiError } from '#src/errors.ts'
+import { networkOf } from '#src/lib/network.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import type { App } from '../app.ts'
+import { findRoutePattern, UNKNOWN_PATH } from '../request.ts'
 import { databaseError } from './error-handler.ts'
+import { whenOver } from './time-budget.ts'
 
 export interface IncidentRecord {
   incident: string
@@ -32,11 +36,7 @@ const LINE_EVERY_MS = 60_000
 const QUIET_MS = 30_000
 const LOOK_EVERY_MS = 10_000
 
-/**
- * Gathers failures of one reason, possibly thousands in a second, in incidents.
- *
- * @param log receives a line once a minute, and one at the end
- */
+/** Gathers failures of one reason, possibly thousands in a second, with a line once a minute and one at the end. */
 export function createIncidents(log: (line: IncidentRecord) => void) {
   const incidents = new Map<string, Incident>()
   let timer: NodeJS.Timeout | undefined
@@ -67,12 +67,7 @@ export function createIncidents(log: (line: IncidentRecord) => void) {
   }
 
   return {
-    /**
-     * Counts a failure; true where the incident begins with it.
-     *
-     * @param reason of the incident
-     * @param failure such as an operation and its status
-     */
+    /** Counts a failure, such as an operation and its status; true where an incident begins. */
     begins(reason: string, failure: string): boolean {
       const now = performance.now()
       const name = incidents.has(reason) || incidents.size < MOST ? reason : OTHER
@@ -91,7 +86,6 @@ export function createIncidents(log: (line: IncidentRecord) => void) {
       timer ??= setInterval(look, LOOK_EVERY_MS).unref()
       return present === undefined
     },
-    /** Ends all incidents. */
     close(): void {
       stop()
       for (const [name, incident] of incidents) end(name, incident)
@@ -125,10 +119,7 @@ declare module 'fastify' {
   }
 }
 
-/**
- * Bounds the log of failures: an incident has a line at its begin, one with counts each minute, and one at its end. A bug
- * has its stack in the first line.
- */
+/** An incident has a line at its begin, with the stack of a bug, one with counts each minute, and one at its end. */
 export const failureLog = fp(
   async (app: App) => {
     const incidents = createIncidents(({ state, ...line }) => {
@@ -172,3 +163,53 @@ function nameBug(error: Error): string {
   const [frame = ''] = OWN_FRAME.exec(stack) ?? ANY_FRAME.exec(stack) ?? []
   return [error.name, readErrorCode(error), frame.trim()].filter(Boolean).join(' ')
 }
+
+/** The line has route and network, since paths and queries may have coordinates, names and tokens. */
+export const accessLog = fp(
+  async (app: App) => {
+    const { ACCESS_LOG, BASE_PATH } = app.config
+    if (!ACCESS_LOG) return
+    app.addHook('onRequest', (request, reply, done) => {
+      if (!app.warmingUp) whenOver(request, reply, () => logAnswer(request, reply, BASE_PATH))
+      done()
+    })
+  },
+  { name: 'access-log', dependencies: ['error-handler', 'warm-up-requests'] },
+)
+
+function logAnswer(request: FastifyRequest, reply: FastifyReply, base: string): void {
+  const { is404, method, routeOptions, ip, errorCode: code, raw } = request
+  const { route } = is404 ? UNKNOWN_PATH : findRoutePattern(routeOptions, base)
+  const { headersSent, writableFinished } = reply.raw
+  const length = headersSent ? reply.getHeader('content-length') : undefined
+  // At any LOG_LEVEL, with the ids of the request and of its trace.
+  request.log.child({}, { level: 'info' }).info(
+    {
+      method,
+      route,
+      ...(headersSent && { status: reply.statusCode }),
+      ...(code && { code }),
+      // Streams have no length.
+      ...(length !== undefined && { bytes: Number(length) }),
+      ms: Math.round(reply.elapsedTime * 1000) / 1000,
+      network: networkOf(ip),
+      ...(raw.destroyed && !writableFinished && { aborted: true }),
+    },
+    'answered',
+  )
+}
+
+/** Logs text and duration of each statement with LOG_LEVEL=trace. Many requests may share one, so the line has no request. */
+export const statementLog = fp(
+  async (app: App) => {
+    const log = app.log.child({ module: 'database' })
+    const tell = ({ query: { sql }, queryDurationMillis: ms, level }: LogEvent) => {
+      log.trace({ sql, ms, failed: level === 'error' }, 'asked')
+    }
+    const { statements } = app.database
+    statements.on('asked', tell)
+    // The next app may use the same database.
+    app.addHook('onClose', async () => void statements.off('asked', tell))
+  },
+  { name: 'statement-log' },
+)

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
@@ -5,6 +6,35 @@ import { BASE_PATH_PATTERN } from '#src/config.ts'
 import { ApiError } from '#src/errors.ts'
 import { isHost, isWithin } from '#src/lib/network.ts'
 import type { App } from '../app.ts'
+
+/** Ids of clients and proxies: short, and harmless in logs, URLs and JSON. */
+const SANE = /^[A-Za-z0-9._:~+/=@-]{1,128}$/
+
+/** Random prefix of the process; a number behind it costs less than random bytes. */
+const PROCESS = randomBytes(9).toString('base64url')
+
+let count = 0
+
+export function newRequestId(): string {
+  count++
+  return `${PROCESS}-${count.toString(36)}`
+}
+
+export function readRequestId({ headers }: IncomingMessage): string {
+  const sent = headers['x-request-id']
+  return typeof sent === 'string' && SANE.test(sent) ? sent : newRequestId()
+}
+
+/** Sets the header of the id, which is `reqId` in the log. */
+export const requestId = fp(
+  async (app: App) => {
+    app.addHook('onRequest', ({ id }, reply, done) => {
+      reply.header('x-request-id', id)
+      done()
+    })
+  },
+  { name: 'request-id' },
+)
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -43,11 +73,9 @@ export const basePath = fp(
 )
 
 /**
- * Refuses requests without one Host header (RFC 9112, section 3.2), since a proxy may use another of several. HTTP/1.0 has
- * no Host. Node would answer without a body, and takes the first of several.
- *
- * `X-Forwarded-Host` is removed: Fastify accepts it of trusted proxies, which often pass that of a client, and cached
- * answers have links with it. For the same reason Host must be a host.
+ * Refuses requests without one Host header (RFC 9112, section 3.2): a proxy may use another of several. Node would answer
+ * without a body, and takes the first. `X-Forwarded-Host` is removed, since trusted proxies often pass that of a client,
+ * and cached answers have links with it; so Host must be a host.
  */
 export const hostHeader = fp(
   async (app: App) => {
