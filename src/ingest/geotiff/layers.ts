@@ -201,7 +201,6 @@ export async function openLayer(
     bytesOf(stored.pixelType) +
     (masked ? Math.max(...files.map(({ masks }) => masks.length)) : 0) +
     (stored.pixelType === band.pixelType ? 0 : bytesOf(band.pixelType))
-  const held = Math.max(...files.map(({ heldBytes }) => heldBytes))
   const blank = files.map((file) => isMissing(file.fill, stored, band.nodata))
   for (const [index, file] of files.entries()) file.refuseInflated(blank[index] as boolean)
   const layer: LayerSource = {
@@ -226,7 +225,7 @@ export async function openLayer(
     /** The masks of the files count. */
     masked,
     /** While reading. */
-    pixelBytes: reading + held + (pieces.length > 1 ? bytesOf(stored.pixelType) : 0),
+    pixelBytes: reading + (pieces.length > 1 ? bytesOf(stored.pixelType) : 0),
     /** True for windows that sparse files leave out. */
     isBlank: (window: Window) =>
       pieces.every((piece) => {
