@@ -25,23 +25,6 @@ export function readOutline(numericCode: string | undefined): MultiPolygon {
   throw new Error(`world-atlas has no outline for ${numericCode}`)
 }
 
-export function measureBounds(outline: MultiPolygon): {
-  west: number
-  south: number
-  east: number
-  north: number
-} {
-  const positions = outline.coordinates.flat(2)
-  const longitudes = positions.map((position) => position[0] as number)
-  const latitudes = positions.map((position) => position[1] as number)
-  return {
-    west: Math.min(...longitudes),
-    south: Math.min(...latitudes),
-    east: Math.max(...longitudes),
-    north: Math.max(...latitudes),
-  }
-}
-
 /**
  * Ascending longitudes at a parallel. Inside lies between the first and the second, the third and the fourth (even-odd
  * rule, holes included).

@@ -230,7 +230,6 @@ export type Blocks = ReturnType<typeof openBlocks>
 /** Overhead of a block: small ones are not all read at once. */
 const IN_FLIGHT_BYTES = 65_536
 
-/** @throws {OperatorError} for a truncated file, or an unsupported storage */
 export function openBlocks(image: GeoTIFFImage, type: SampleType, file: FileBytes, path: string) {
   const stored = measured(readStoredLayout(image, type, path), file)
   refuseTruncated(stored, file, path)

@@ -30,7 +30,6 @@ interface NumberFormat {
  * Checks the directories before geotiff follows them: it trusts lengths of tags, and follows circles for ever.
  *
  * @returns the index of the first image's mask
- * @throws {OperatorError} for a tag longer than any raster needs, or endless directories
  */
 export async function examineDirectories(file: FileBytes, path: string): Promise<{ mask?: number }> {
   const head = await readView(file, 0, HEADER_BYTES.classic)

@@ -216,7 +216,6 @@ export type RasterFile = Awaited<ReturnType<typeof openImage>>
 /** Byte order and version of classic TIFF and BigTIFF. */
 const SIGNATURES = ['II*\0', 'MM\0*', 'II+\0', 'MM\0+']
 
-/** @throws {OperatorError} for a file that is missing, unreadable, no TIFF, truncated, too large, or without a grid */
 export async function openRaster(path: string): Promise<RasterFile> {
   await refuseUnreadable(path)
   const file = await FileBytes.open(path)

@@ -90,8 +90,6 @@ const FARTHEST = 540
 /**
  * Moves a geographic grid between 180 degrees west and east, where points are looked up. A grid on both sides of the
  * meridian wraps around the Earth.
- *
- * @throws {OperatorError} for a grid that goes round the Earth more than once, or columns that do not fit
  */
 export function betweenMeridians({ grid, pieces }: Placement, path: string): Placement {
   const { originX, pixelWidth, width } = grid
@@ -165,7 +163,6 @@ interface Remarks {
   notHonoured: Set<string>
 }
 
-/** @throws {OperatorError} for a missing band, a mask, or files that do not go together */
 export async function openLayer(
   db: Kysely<Tables>,
   files: LayerFiles,

@@ -12,7 +12,6 @@ import { type CoverageSource, compareLayers } from '../source.ts'
 import { type FileLayer, type LayerFiles, openLayer, type Piece, pieceIn } from './layers.ts'
 import { OpenFiles } from './open-files.ts'
 
-/** @throws {OperatorError} for an unusable file, with its name and the reason */
 export async function openGeoTiffs(db: Kysely<Tables>, manifest: Manifest) {
   const files = new OpenFiles()
   const notes = new Set<string>()
