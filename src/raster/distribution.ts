@@ -157,7 +157,7 @@ function createCells(ends: Ends, count: number) {
       return { minimum: lowest[cell] as number, maximum: highest[cell] as number }
     },
     /** The cell where the sum of weights reaches `wanted`, and the sum before it. */
-    placeAt(wanted: number, sums = [weights]): { cell: number; before: number } {
+    placeAt(wanted: number, sums: Float64Array[] = [weights]): { cell: number; before: number } {
       let place = { cell: 0, before: 0 }
       let upTo = 0
       for (let cell = 0; cell < count && (cell === 0 || upTo < wanted); cell++) {

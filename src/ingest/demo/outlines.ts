@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import type { MultiPolygon } from 'geojson'
 import { feature } from 'topojson-client'
 import type { GeometryCollection, Topology } from 'topojson-specification'
+import { type Bounds, measureBounds } from '#src/raster/rings.ts'
 
 /** Natural Earth at 1:10 million, as packed by world-atlas. */
 export const OUTLINE_SOURCE = {
@@ -23,6 +24,10 @@ export function readOutline(numericCode: string | undefined): MultiPolygon {
   if (geometry?.type === 'Polygon') return { type: 'MultiPolygon', coordinates: [geometry.coordinates] }
   if (geometry?.type === 'MultiPolygon') return geometry
   throw new Error(`world-atlas has no outline for ${numericCode}`)
+}
+
+export function measureOutline({ coordinates }: MultiPolygon): Bounds {
+  return measureBounds(coordinates.flat().map((ring) => ring.flat()))
 }
 
 /**

@@ -3,10 +3,10 @@ import type { ProductDefinition } from '#schemas/products/define.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import type { Grid, Window } from '#src/raster/grid.ts'
 import { type Pixels, storedNodata } from '#src/raster/pixels.ts'
-import { type Bounds, measureBounds } from '#src/raster/rings.ts'
+import type { Bounds } from '#src/raster/rings.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
 import type { CoverageSource, LayerSource, ReleaseSource } from '../source.ts'
-import { countryOutline, crossings, DEMO_COUNTRIES, type DemoCountry } from './outlines.ts'
+import { countryOutline, crossings, DEMO_COUNTRIES, type DemoCountry, measureOutline } from './outlines.ts'
 
 /**
  * Invented values, smooth and reproducible: a suitability from 0 to 1, the sum of waves over longitude and latitude,
@@ -182,8 +182,7 @@ export function demoSource(release: DemoRelease): ReleaseSource {
 function createCoverage(countryCode: string, layers: DemoLayer[]): CoverageSource {
   const { pixelDegrees } = DEMO_COUNTRIES[countryCode] as DemoCountry
   const outline = countryOutline(countryCode)
-  const rings = outline.coordinates.flat().map((ring) => ring.flat())
-  const grid = gridOver(measureBounds(rings), pixelDegrees)
+  const grid = gridOver(measureOutline(outline), pixelDegrees)
   return {
     grid,
     layers,
