@@ -8,7 +8,7 @@ import type { MultiPolygon, Position } from 'geojson'
 import { intersection } from 'polyclip-ts'
 import { randomNumbers } from '#bench/load/random.ts'
 import { writeGeoTiff } from '#bench/rasters/geotiff.ts'
-import { crossings, measureBounds, readOutline } from '#src/ingest/demo/outlines.ts'
+import { crossings, measureOutline, readOutline } from '#src/ingest/demo/outlines.ts'
 import { DEMO_SCENARIOS, type DemoQuantity, demoValue } from '#src/ingest/demo/source.ts'
 import type { PixelGrid } from '#src/raster/grid.ts'
 
@@ -64,15 +64,15 @@ async function writeSeason(
 }
 
 function gridOver(outline: MultiPolygon, pixel: number): PixelGrid {
-  const bounds = measureBounds(outline)
-  const [west, north] = [Math.floor(bounds.west), Math.ceil(bounds.north)]
+  const bounds = measureOutline(outline)
+  const [west, north] = [Math.floor(bounds[0]), Math.ceil(bounds[3])]
   return {
     originX: west,
     originY: north,
     pixelWidth: pixel,
     pixelHeight: -pixel,
-    width: Math.ceil((bounds.east - west) / pixel),
-    height: Math.ceil((north - bounds.south) / pixel),
+    width: Math.ceil((bounds[2] - west) / pixel),
+    height: Math.ceil((north - bounds[1]) / pixel),
   }
 }
 
@@ -99,7 +99,7 @@ function fields(): string {
 }
 
 function placesIn(outline: MultiPolygon, count: number, random: () => number): [number, number][] {
-  const { west, south, east, north } = measureBounds(outline)
+  const [west, south, east, north] = measureOutline(outline)
   const places: [number, number][] = []
   while (places.length < count) {
     const longitude = Number((west + (east - west) * random()).toFixed(5))
@@ -111,7 +111,7 @@ function placesIn(outline: MultiPolygon, count: number, random: () => number): [
 
 /** Stand in for the regions: the country cut in four. */
 function quartersOf(outline: MultiPolygon) {
-  const { west, south, east, north } = measureBounds(outline)
+  const [west, south, east, north] = measureOutline(outline)
   const [middle, waist] = [(west + east) / 2, (south + north) / 2]
   const quarters: [string, string, number, number, number, number][] = [
     ['NW', 'North West', west, waist, middle, north],

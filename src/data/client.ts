@@ -182,8 +182,7 @@ function createDatabase(
   { pool, patientPool = pool, readPool = pool, readPoolAtPrimary, replica }: Connections,
 ): Database {
   const statements: Database['statements'] = new EventEmitter()
-  const log =
-    config.LOG_LEVEL === 'trace' ? (event: LogEvent) => void statements.emit('asked', event) : []
+  const log = config.LOG_LEVEL === 'trace' ? (event: LogEvent) => void statements.emit('asked', event) : []
   const connect = (dialect: Dialect) => new Kysely<Tables>({ dialect, log })
   const writer = connect(new PostgresDialect({ pool }))
   const beginOnWriter = (): Reading => ({ run: (part) => part(pool) })

@@ -11,7 +11,7 @@ import type { LevelExtent } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
 import { type StoredRun, SummaryPyramid } from '#src/raster/pyramid.ts'
 import { allowedChecks, type Leniency, refusingChecks } from './checks/index.ts'
-import { storeForLoads, writingPixels } from './pixel-writing.ts'
+import { createPixelWriter, storeForLoads } from './pixel-writing.ts'
 import { publishChecked } from './publish.ts'
 import * as queries from './queries.ts'
 import {
@@ -22,7 +22,7 @@ import {
   type SourceDescription,
 } from './source.ts'
 import { type CoverageStatistics, layerCollector } from './statistics.ts'
-import { writingSummaries } from './tile-queries.ts'
+import { createSummaryWriter } from './tile-queries.ts'
 import { FILES_LOCK } from './unused-files.ts'
 
 type Progress = (done: number) => void
@@ -174,29 +174,33 @@ async function writeTiles(
   advance: (pixels: number) => void,
 ) {
   const { grid, layers } = coverage
+  const { writer } = database
   const collector = layerCollector(coverage)
-  const geographic = await queries.isGeographic(database.writer, grid.srid)
+  const geographic = await queries.isGeographic(writer, grid.srid)
   const pyramid = new SummaryPyramid(grid, geographic)
   const bands = layers.map(({ pixelType, nodata }) => ({ pixelType, nodata }))
-  const tiles = await writingPixels(database, { id: coverageId, grid, geographic, bands }, (writePixels) =>
-    writingSummaries(database, coverageId, async (writeRun) => {
-      let count = 0
-      const write = async (run: StoredRun) => {
-        if (run.level === 0) count += run.blocks
-        await writeRun(run)
-      }
-      for (const window of coverage.windows) {
-        const pixels = await coverage.read(window)
-        collector.add(window, pixels)
-        await writePixels(window, pixels)
-        const ofBands = bands.map(({ nodata }, index) => ({ pixels: pixels[index] as Pixels, nodata }))
-        for (const run of pyramid.add(window, ofBands)) await write(run)
-        advance(window.width * window.height)
-      }
-      for (const run of pyramid.finish()) await write(run)
-      return count
-    }),
-  )
+  const pixelWriter = await createPixelWriter(database, { id: coverageId, grid, geographic, bands })
+  const summaries = createSummaryWriter(writer, coverageId)
+  let tiles = 0
+
+  async function summarise(runs: Iterable<StoredRun>): Promise<void> {
+    for (const run of runs) {
+      if (run.level === 0) tiles += run.blocks
+      await summaries.add(run)
+    }
+  }
+
+  for (const window of coverage.windows) {
+    const pixels = await coverage.read(window)
+    collector.add(window, pixels)
+    await pixelWriter.add(window, pixels)
+    const ofBands = bands.map(({ nodata }, index) => ({ pixels: pixels[index] as Pixels, nodata }))
+    await summarise(pyramid.add(window, ofBands))
+    advance(window.width * window.height)
+  }
+  await summarise(pyramid.finish())
+  await summaries.flush()
+  await pixelWriter.finish()
   return { tiles, statistics: collector.result() }
 }
 
@@ -250,11 +254,7 @@ export interface Ingestion {
   findings: ReleaseIssue[]
 }
 
-/**
- * Equal data are published, not loaded again. Parallel ingests of them wait.
- *
- * @throws {OperatorError} for a server that ends long statements
- */
+/** Equal data are published, not loaded again. Parallel ingests of them wait. */
 export async function ingestRelease(
   database: Database,
   source: ReleaseSource,

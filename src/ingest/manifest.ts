@@ -139,11 +139,7 @@ const FORMS: Record<string, string> = {
   scenario: 'a name of at most 100 characters without spaces around it',
 }
 
-/**
- * Relative paths begin at the manifest.
- *
- * @throws {OperatorError} lists mistakes with lines, paths and allowed values
- */
+/** Relative paths begin at the manifest. */
 export async function readManifest(path: string, products: Products = PRODUCTS): Promise<Manifest> {
   const text = await readManifestText(path)
   const lines = new LineCounter()

@@ -35,7 +35,6 @@ export async function listTileStores(db: Kysely<Tables>): Promise<Map<number, Ti
   return new Map(rows.map(({ id, tile_store }) => [id, tile_store]))
 }
 
-/** @throws {OperatorError} for a release deleted meanwhile */
 export async function switchStore(trx: Transaction<Tables>, code: string, to: TileStoreName): Promise<void> {
   await lockReleases(trx)
   const { id } = await requireComplete(trx, code)

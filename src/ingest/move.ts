@@ -17,7 +17,7 @@ import {
   type MovedCoverage,
   switchStore,
 } from './move-queries.ts'
-import { type WritePixels, writingGranules, writingRasters } from './pixel-writing.ts'
+import { createPixelWriter } from './pixel-writing.ts'
 import { isGeographic } from './queries.ts'
 import { FILES_LOCK } from './unused-files.ts'
 
@@ -28,7 +28,6 @@ const MOVE_LOCK = 7_239_461
  * Copies, compares, switches, then clears the old store. The next move resumes an interrupted one at whole coverages.
  *
  * @returns false if nothing was to move
- * @throws {OperatorError} for a release that is incomplete or deleted meanwhile, or a store that cannot hold it
  */
 export async function moveRelease(
   database: Database,
@@ -78,7 +77,7 @@ async function copyCoverage(
   to: TileStoreName,
   lost: AbortSignal,
 ): Promise<void> {
-  const { writer, files } = database
+  const { writer } = database
   const stores = createTileStores({ ...database, reader: writer })
   const from = stores[to === 'files' ? 'postgis' : 'files']
   const { id, grid } = coverage
@@ -89,19 +88,17 @@ async function copyCoverage(
   await clearStore(writer, to, id)
   const bands = await findBands(from, id)
   if (!bands) return
-  const written = { id, grid, geographic: await isGeographic(writer, grid.srid), bands }
-  const work = async (write: WritePixels) => {
-    for await (const window of from.windows(id)) {
-      if (!isDeepStrictEqual(bandsIn(window), bands)) {
-        throw new OperatorError(`${code} cannot be moved: its tiles are not all of one kind.`)
-      }
-      const pixels = window.bands.map((band) => band.pixels)
-      lost.throwIfAborted()
-      await write(window.window, pixels)
+  const geographic = await isGeographic(writer, grid.srid)
+  const pixelWriter = await createPixelWriter(database, { id, grid, geographic, bands }, to)
+  for await (const window of from.windows(id)) {
+    if (!isDeepStrictEqual(bandsIn(window), bands)) {
+      throw new OperatorError(`${code} cannot be moved: its tiles are not all of one kind.`)
     }
+    const pixels = window.bands.map((band) => band.pixels)
+    lost.throwIfAborted()
+    await pixelWriter.add(window.window, pixels)
   }
-  if (to === 'postgis') await writingRasters(database, written, work)
-  else if (files) await writingGranules(database, files, written, work)
+  await pixelWriter.finish()
   if (!isDeepStrictEqual(await computeDigest(stores[to], coverage), expected)) {
     throw new OperatorError(`${code} was not moved: what was written is not what is read.`)
   }

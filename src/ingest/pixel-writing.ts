@@ -19,60 +19,43 @@ import {
   markSummarised,
   type StoredCoverage,
 } from './queries.ts'
-import { writingSummaries, writingTiles } from './tile-queries.ts'
-
-interface WrittenCoverage extends GranuleCoverage {
-  id: number
-}
-
-/** Windows come from top to bottom, one array a band; writes may be delayed. */
-export type WritePixels = (window: Window, pixels: Pixels[]) => Promise<void>
+import { createSummaryWriter, createTileWriter } from './tile-queries.ts'
 
 export function storeForLoads({ files }: Database): TileStoreName {
   return files ? 'files' : 'postgis'
 }
 
-/** @param work all its pixels are stored at its end */
-export function writingPixels<Result>(
+/** Takes windows from top to bottom, one array a band; writes may be delayed until the end. */
+export async function createPixelWriter(
   database: Database,
-  coverage: WrittenCoverage,
-  work: (write: WritePixels) => Promise<Result>,
-): Promise<Result> {
-  const { files } = database
-  return files ? writingGranules(database, files, coverage, work) : writingRasters(database, coverage, work)
-}
-
-export function writingRasters<Result>(
-  database: Database,
-  { id, grid, bands }: WrittenCoverage,
-  work: (write: WritePixels) => Promise<Result>,
-): Promise<Result> {
-  return writingTiles(database, id, (writeTile) =>
-    work(async (window, pixels) => {
-      for (const tile of tilesOf(grid, bands, window, pixels)) await writeTile(tile)
-    }),
-  )
-}
-
-export async function writingGranules<Result>(
-  { writer }: Database,
-  files: FileStore,
-  coverage: WrittenCoverage,
-  work: (write: WritePixels) => Promise<Result>,
-): Promise<Result> {
+  coverage: GranuleCoverage & { id: number },
+  store = storeForLoads(database),
+) {
+  const { writer, files } = database
+  const { id, grid, bands } = coverage
+  if (store === 'postgis' || !files) {
+    const tiles = createTileWriter(writer, id)
+    return {
+      async add(window: Window, pixels: Pixels[]): Promise<void> {
+        for (const tile of tilesOf(grid, bands, window, pixels)) await tiles.add(tile)
+      },
+      finish: tiles.flush,
+    }
+  }
   const builder = new GranuleBuilder(await loadZstd(), coverage)
 
-  async function store(granules: Iterable<EncodedGranule>): Promise<void> {
+  async function write(granules: Iterable<EncodedGranule>): Promise<void> {
     for (const granule of granules) {
       // The file comes first: named files exist.
-      await files.write(fileNameOf(granule), granule.bytes)
-      await keepGranule(writer, coverage.id, granule)
+      await (files as FileStore).write(fileNameOf(granule), granule.bytes)
+      await keepGranule(writer, id, granule)
     }
   }
 
-  const result = await work((window, pixels) => store(builder.add(window, pixels)))
-  await store(builder.finish())
-  return result
+  return {
+    add: (window: Window, pixels: Pixels[]) => write(builder.add(window, pixels)),
+    finish: () => write(builder.finish()),
+  }
 }
 
 /** Processes that summarise share this arbitrary number. */
@@ -107,11 +90,11 @@ async function summarise(database: Database, coverage: StoredCoverage): Promise<
   await clearSummaries(database.writer, id)
   const stores = createTileStores({ ...database, reader: database.writer })
   const pyramid = new SummaryPyramid(grid, await isGeographic(database.writer, grid.srid))
-  await writingSummaries(database, id, async (write) => {
-    for await (const { window, bands } of stores[store].windows(id)) {
-      for (const run of pyramid.add(window, bands)) await write(run)
-    }
-    for (const run of pyramid.finish()) await write(run)
-  })
+  const summaries = createSummaryWriter(database.writer, id)
+  for await (const { window, bands } of stores[store].windows(id)) {
+    for (const run of pyramid.add(window, bands)) await summaries.add(run)
+  }
+  for (const run of pyramid.finish()) await summaries.add(run)
+  await summaries.flush()
   await markSummarised(database.writer, id)
 }

@@ -38,7 +38,6 @@ export async function publishDue(
   }
 }
 
-/** @throws {OperatorError} without a predecessor */
 export async function rollBackChecked(
   trx: Transaction<Tables>,
   code: string,
@@ -47,7 +46,6 @@ export async function rollBackChecked(
   return publishChecked(trx, await findPrevious(trx, code), leniency, { returns: true })
 }
 
-/** @throws {OperatorError} for a missing or incomplete release */
 export async function publishChecked(
   trx: Transaction<Tables>,
   code: string,

@@ -15,7 +15,6 @@ import type { Manifest } from './manifest.ts'
 import type { LayerSource } from './source.ts'
 import type { SourceStatistics } from './statistics.ts'
 
-/** @throws {OperatorError} names the countries or crops that are possible */
 export async function refuseUnknownSeries(
   db: Kysely<Tables>,
   { country_code, crop }: Manifest,
@@ -186,11 +185,7 @@ export function computeLoadLock({ synthetic, checksum, ...series }: LoadedData):
   return LOAD_LOCKS * 2 ** LOAD_LOCK_BITS + digest.readUIntBE(0, LOAD_LOCK_BITS / 8)
 }
 
-/**
- * Loads need long statements; PgBouncer's shared connections may end them.
- *
- * @throws {OperatorError} for a server, or PgBouncer, that ends long statements
- */
+/** Loads need long statements; PgBouncer's shared connections may end them. */
 export async function refuseShortStatements(db: Kysely<Tables>): Promise<void> {
   const { rows } = await sql<{
     timeout: string
@@ -202,7 +197,6 @@ export async function refuseShortStatements(db: Kysely<Tables>): Promise<void> {
   )
 }
 
-/** @throws {OperatorError} for a release deleted meanwhile */
 export async function insertRelease(
   db: Kysely<Tables>,
   release: LoadedData &
@@ -258,7 +252,6 @@ function makeCode(release: Series & { synthetic: boolean }, version: number): st
   return parts.filter(Boolean).join('-')
 }
 
-/** @throws {OperatorError} for a release deleted meanwhile */
 export async function markReady(
   trx: Transaction<Tables>,
   { id, code }: Pick<ReleaseRow, 'id' | 'code'>,

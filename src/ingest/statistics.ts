@@ -12,101 +12,87 @@ export interface Extreme {
   next: number | null
 }
 
+/** The two lowest values. */
+class LowEnd {
+  #lowest = Number.POSITIVE_INFINITY
+  #count = 0
+  second = Number.POSITIVE_INFINITY
+
+  /** @returns the new second lowest */
+  add(value: number): number {
+    if (value === this.#lowest) this.#count++
+    else if (value > this.#lowest) this.second = value
+    else {
+      this.second = this.#lowest
+      this.#lowest = value
+      this.#count = 1
+    }
+    return this.second
+  }
+
+  describe(sign: 1 | -1): Extreme | null {
+    if (this.#count === 0) return null
+    const next = Number.isFinite(this.second) ? sign * this.second : null
+    return { value: sign * this.#lowest, count: this.#count, next }
+  }
+}
+
 /** One pass, with two values at each end. */
 export class Tally {
   count = 0
   sum = 0
-  #lowest = Number.POSITIVE_INFINITY
-  #lowestCount = 0
-  #secondLowest = Number.POSITIVE_INFINITY
-  #highest = Number.NEGATIVE_INFINITY
-  #highestCount = 0
-  #secondHighest = Number.NEGATIVE_INFINITY
+  readonly #low = new LowEnd()
+  /** Of negated values. */
+  readonly #high = new LowEnd()
 
   /** A value costs two comparisons, unless it is an extreme. */
   add(pixels: Pixels, nodata: number | undefined, first = 0, step = 1, end = pixels.length): void {
     let count = 0
     // By window: the sum of millions of values loses digits.
     let sum = 0
-    let [secondLowest, secondHighest] = [this.#secondLowest, this.#secondHighest]
+    let [secondLowest, secondHighest] = [this.#low.second, -this.#high.second]
     for (let index = first; index < end; index += step) {
       const value = pixels[index] as number
       if (value === nodata) continue
       count++
       sum += value
-      if (value < secondLowest) secondLowest = this.#low(value)
-      if (value > secondHighest) secondHighest = this.#high(value)
+      if (value < secondLowest) secondLowest = this.#low.add(value)
+      if (value > secondHighest) secondHighest = -this.#high.add(-value)
     }
     this.count += count
     this.sum += sum
   }
 
   get low(): Extreme | null {
-    return this.count === 0 ? null : extreme(this.#lowest, this.#lowestCount, this.#secondLowest)
+    return this.#low.describe(1)
   }
 
   get high(): Extreme | null {
-    return this.count === 0 ? null : extreme(this.#highest, this.#highestCount, this.#secondHighest)
-  }
-
-  /** @returns the new second lowest */
-  #low(value: number): number {
-    if (value === this.#lowest) this.#lowestCount++
-    else if (value > this.#lowest) this.#secondLowest = value
-    else {
-      this.#secondLowest = this.#lowest
-      this.#lowest = value
-      this.#lowestCount = 1
-    }
-    return this.#secondLowest
-  }
-
-  #high(value: number): number {
-    if (value === this.#highest) this.#highestCount++
-    else if (value < this.#highest) this.#secondHighest = value
-    else {
-      this.#secondHighest = this.#highest
-      this.#highest = value
-      this.#highestCount = 1
-    }
-    return this.#secondHighest
+    return this.#high.describe(-1)
   }
 }
 
-function extreme(value: number, count: number, next: number): Extreme {
-  return { value, count, next: Number.isFinite(next) ? next : null }
-}
-
-/** Corners count for both edges. */
-export class Frame {
-  readonly values = new Tally()
+/** Along the edges of a grid. Corners count for both edges. */
+function tallyFrame(grid: GridSize) {
+  const values = new Tally()
   /** Without nodata. */
-  readonly corners: number[] = []
-  readonly #grid: GridSize
-
-  constructor(grid: GridSize) {
-    this.#grid = grid
-  }
-
-  add({ column, row, width, height }: Window, pixels: Pixels, nodata: number | undefined): void {
-    const left = column === 0
-    const right = column + width === this.#grid.width
-    const lastRow = (height - 1) * width
-    for (const [isEdge, first] of [
-      [row === 0, 0],
-      [row + height === this.#grid.height, lastRow],
-    ] as const) {
-      if (!isEdge) continue
-      this.values.add(pixels, nodata, first, 1, first + width)
-      if (left) this.#corner(pixels[first] as number, nodata)
-      if (right) this.#corner(pixels[first + width - 1] as number, nodata)
-    }
-    if (left) this.values.add(pixels, nodata, 0, width)
-    if (right) this.values.add(pixels, nodata, width - 1, width)
-  }
-
-  #corner(value: number, nodata: number | undefined): void {
-    if (value !== nodata) this.corners.push(value)
+  const corners: number[] = []
+  return {
+    values,
+    corners,
+    add({ column, row, width, height }: Window, pixels: Pixels, nodata: number | undefined): void {
+      const left = column === 0
+      const right = column + width === grid.width
+      const addRow = (first: number) => {
+        values.add(pixels, nodata, first, 1, first + width)
+        const ends = [...(left ? [first] : []), ...(right ? [first + width - 1] : [])]
+        corners.push(...ends.map((at) => pixels[at] as number).filter((value) => value !== nodata))
+      }
+      if (row === 0) addRow(0)
+      if (row + height === grid.height) addRow((height - 1) * width)
+      if (left) values.add(pixels, nodata, 0, width)
+      if (right) values.add(pixels, nodata, width - 1, width)
+    },
   }
 }
 
@@ -123,9 +109,9 @@ export type CoverageStatistics = ReturnType<ReturnType<typeof layerCollector>['r
 export type SourceStatistics = CoverageStatistics['layers'][number]
 
 export function layerCollector({ grid, layers }: Pick<CoverageSource, 'grid' | 'layers'>) {
-  const collectors = layers.map((layer) => ({ layer, values: new Tally(), frame: new Frame(grid) }))
-  const alike = new AlikeLayers(layers)
-  const presence = new Presence(grid, layers)
+  const collectors = layers.map((layer) => ({ layer, values: new Tally(), frame: tallyFrame(grid) }))
+  let alike = groupComparable(layers)
+  const presence = createPresence(grid, layers)
   return {
     add(window: Window, pixels: Pixels[]) {
       collectors.forEach(({ layer: { nodata }, values, frame }, index) => {
@@ -133,7 +119,10 @@ export function layerCollector({ grid, layers }: Pick<CoverageSource, 'grid' | '
         values.add(ofLayer, nodata)
         frame.add(window, ofLayer, nodata)
       })
-      alike.add(pixels)
+      alike = alike.filter(({ members: [first, ...others] }) => {
+        const bytes = bytesIn(pixels[first as number] as Pixels)
+        return others.every((other) => bytes.equals(bytesIn(pixels[other] as Pixels)))
+      })
       presence.add(window, pixels)
     },
     result: () => ({
@@ -143,7 +132,7 @@ export function layerCollector({ grid, layers }: Pick<CoverageSource, 'grid' | '
         statistics: computeStatistics(collected.values, collected.layer),
       })),
       /** Inputs whose layers are equal; null for layers without input. */
-      alikeInputs: alike.inputs,
+      alikeInputs: alike.map(({ input }) => input),
       /** Over all layers. */
       presence,
     }),
@@ -161,40 +150,16 @@ function computeStatistics({ count, sum, low, high }: Tally, { scale, offset }: 
   }
 }
 
-class AlikeLayers {
-  #groups: { input: string | null; members: number[] }[]
-
-  constructor(layers: LayerSource[]) {
-    const inputs = [...new Set(layers.map(({ input }) => input))]
-    this.#groups = inputs
-      .map((input) => ({
-        input,
-        members: layers.flatMap((layer, index) => (layer.input === input ? index : [])),
-      }))
-      .filter(
-        ({ members: [first, ...others] }) =>
-          others.length > 0 &&
-          others.every((other) =>
-            haveSameMeaning(layers[first as number] as LayerSource, layers[other] as LayerSource),
-          ),
-      )
-  }
-
-  add(pixels: Pixels[]): void {
-    this.#groups = this.#groups.filter(({ members: [first, ...others] }) => {
-      const bytes = bytesIn(pixels[first as number] as Pixels)
-      return others.every((other) => bytes.equals(bytesIn(pixels[other] as Pixels)))
+/** Layers of an input whose pixels mean the same. */
+function groupComparable(layers: LayerSource[]) {
+  const means = ({ pixelType, nodata, scale, offset }: LayerSource) =>
+    JSON.stringify([pixelType, String(nodata), scale, offset])
+  return [...new Set(layers.map(({ input }) => input))]
+    .map((input) => ({ input, members: [...layers.keys()].filter((at) => layers[at]?.input === input) }))
+    .filter(({ members }) => {
+      const meanings = new Set(members.map((at) => means(layers[at] as LayerSource)))
+      return members.length > 1 && meanings.size === 1
     })
-  }
-
-  /** Equal so far; null for no input. */
-  get inputs(): (string | null)[] {
-    return this.#groups.map(({ input }) => input)
-  }
-}
-
-function haveSameMeaning(a: LayerSource, b: LayerSource): boolean {
-  return a.pixelType === b.pixelType && a.nodata === b.nodata && a.scale === b.scale && a.offset === b.offset
 }
 
 function bytesIn({ buffer, byteOffset, byteLength }: Pixels): Buffer {
@@ -202,45 +167,36 @@ function bytesIn({ buffer, byteOffset, byteLength }: Pixels): Buffer {
 }
 
 /** A bit a tile that has a value in any layer. */
-class Presence {
-  readonly #nodata: (number | undefined)[]
-  readonly #columns: number
-  readonly #rows: number
-  readonly #tiles: Uint8Array
-
-  constructor({ width, height }: GridSize, layers: { nodata: number | undefined }[]) {
-    this.#nodata = layers.map(({ nodata }) => nodata)
-    this.#columns = Math.ceil(width / TILE_SIZE)
-    this.#rows = Math.ceil(height / TILE_SIZE)
-    this.#tiles = new Uint8Array(Math.ceil((this.#columns * this.#rows) / 8))
-  }
-
-  add({ column, row, width, height }: Window, pixels: Pixels[]): void {
-    for (let top = 0; top < height; top += TILE_SIZE) {
-      const end = Math.min(height, top + TILE_SIZE) * width
-      for (let left = 0; left < width; left += TILE_SIZE) {
-        const across = Math.min(TILE_SIZE, width - left)
-        const start = top * width + left
-        if (!pixels.some((band, index) => hasValue(band, this.#nodata[index], start, end, width, across))) {
-          continue
+function createPresence(grid: GridSize, layers: { nodata: number | undefined }[]) {
+  const columns = Math.ceil(grid.width / TILE_SIZE)
+  const rows = Math.ceil(grid.height / TILE_SIZE)
+  const tiles = new Uint8Array(Math.ceil((columns * rows) / 8))
+  return {
+    add({ column, row, width, height }: Window, pixels: Pixels[]): void {
+      for (let top = 0; top < height; top += TILE_SIZE) {
+        const end = Math.min(height, top + TILE_SIZE) * width
+        for (let left = 0; left < width; left += TILE_SIZE) {
+          const across = Math.min(TILE_SIZE, width - left)
+          const start = top * width + left
+          if (!pixels.some((band, at) => hasValue(band, layers[at]?.nodata, start, end, width, across)))
+            continue
+          const tile = ((row + top) / TILE_SIZE) * columns + (column + left) / TILE_SIZE
+          tiles[tile >> 3] = (tiles[tile >> 3] as number) | (1 << (tile & 7))
         }
-        const tile = ((row + top) / TILE_SIZE) * this.#columns + (column + left) / TILE_SIZE
-        this.#tiles[tile >> 3] = (this.#tiles[tile >> 3] as number) | (1 << (tile & 7))
       }
-    }
-  }
-
-  /** Level 0 has the tiles. */
-  has(level: number, row: number, column: number): boolean {
-    const side = BLOCK_FACTOR ** level
-    const [lastRow, lastColumn] = [(row + 1) * side, (column + 1) * side]
-    for (let tileRow = row * side; tileRow < Math.min(lastRow, this.#rows); tileRow++) {
-      for (let at = column * side; at < Math.min(lastColumn, this.#columns); at++) {
-        const tile = tileRow * this.#columns + at
-        if ((this.#tiles[tile >> 3] as number) & (1 << (tile & 7))) return true
+    },
+    /** Level 0 has the tiles. */
+    has(level: number, row: number, column: number): boolean {
+      const side = BLOCK_FACTOR ** level
+      const [lastRow, lastColumn] = [(row + 1) * side, (column + 1) * side]
+      for (let tileRow = row * side; tileRow < Math.min(lastRow, rows); tileRow++) {
+        for (let at = column * side; at < Math.min(lastColumn, columns); at++) {
+          const tile = tileRow * columns + at
+          if ((tiles[tile >> 3] as number) & (1 << (tile & 7))) return true
+        }
       }
-    }
-    return false
+      return false
+    },
   }
 }
 

@@ -36,11 +36,7 @@ interface SweepOptions {
   onWait?: () => void
 }
 
-/**
- * Removes unused files and interrupted writes that are older than a day, while no release is loaded or moved.
- *
- * @throws {OperatorError} for a read-only TILE_STORE, or files beside a database that names none
- */
+/** Removes unused files and interrupted writes that are older than a day, while no release is loaded or moved. */
 export async function removeUnusedFiles(
   database: Database,
   { dryRun = false, force = false, now = Date.now(), onWait = () => {} }: SweepOptions = {},

@@ -42,9 +42,7 @@ export function addChange(to: Change, other: Change): void {
     to[side].area += other[side].area
     to[side].sum += other[side].sum
   }
-  for (const kind of ['gained', 'lost', 'beyond'] as const) {
-    for (const bound of ['least', 'likely', 'most'] as const) to[kind][bound] += other[kind][bound]
-  }
+  for (const kind of ['gained', 'lost', 'beyond'] as const) addBounds(to[kind], other[kind])
 }
 
 /** Rounding: a value on the threshold is not beyond it. */
@@ -95,9 +93,9 @@ export class ChangeTally {
         else if (had) lost += area
       }
     }
-    addKnown(this.change.gained, gained)
-    addKnown(this.change.lost, lost)
-    addKnown(this.change.beyond, beyond)
+    addBounds(this.change.gained, exactly(gained))
+    addBounds(this.change.lost, exactly(lost))
+    addBounds(this.change.beyond, exactly(beyond))
   }
 
   /**
@@ -105,21 +103,20 @@ export class ChangeTally {
    * by means and deviations.
    */
   addBlock(before: Summary, after: Summary, area: number): void {
-    const { change } = this
     const most = Math.min(before.weight, after.weight)
     const least = Math.max(0, before.weight + after.weight - area)
     const common = { least: most - least <= NOISE * area ? most : least, likely: most, most }
-    addBounds(change.gained, remaining(after.weight, common))
-    addBounds(change.lost, remaining(before.weight, common))
+    addBounds(this.change.gained, remaining(after.weight, common))
+    addBounds(this.change.lost, remaining(before.weight, common))
     const old = boundValues(before, this.#before)
     const now = boundValues(after, this.#after)
-    if (before.weight > 0) addValue(change.before, old.mean, before.weight)
-    if (after.weight > 0) addValue(change.after, now.mean, after.weight)
+    if (before.weight > 0) addValue(this.change.before, old.mean, before.weight)
+    if (after.weight > 0) addValue(this.change.after, now.mean, after.weight)
     if (most === 0) return
     const isWhole = least >= (1 - NOISE) * area
     const [from, upTo] = shareBeyond(old, now, this.#threshold, isWhole)
     const likely = isBeyond(old.mean, now.mean, this.#threshold) ? upTo : from
-    addBounds(change.beyond, {
+    addBounds(this.change.beyond, {
       least: from * common.least,
       likely: likely * common.likely,
       most: upTo * common.most,
@@ -132,10 +129,8 @@ function addValue(side: Side, value: number, area: number): void {
   side.sum += value * area
 }
 
-function addKnown(to: BoundedArea, area: number): void {
-  to.least += area
-  to.likely += area
-  to.most += area
+function exactly(area: number): BoundedArea {
+  return { least: area, likely: area, most: area }
 }
 
 /** Rounding, relative to the area. */
@@ -152,22 +147,13 @@ function addBounds(to: BoundedArea, { least, likely, most }: BoundedArea): void 
   to.most += most
 }
 
-interface ValueBounds {
-  low: number
-  high: number
-  mean: number
-  deviation: number
-}
+type ValueBounds = ReturnType<typeof boundValues>
 
-function boundValues(
-  { weight, mean, squares, minimum, maximum }: Summary,
-  { scale, offset }: Scaling,
-): ValueBounds {
-  const one = minimum * scale + offset
-  const other = maximum * scale + offset
+function boundValues({ weight, mean, squares, minimum, maximum }: Summary, { scale, offset }: Scaling) {
+  const ends = [minimum * scale + offset, maximum * scale + offset]
   return {
-    low: Math.min(one, other),
-    high: Math.max(one, other),
+    low: Math.min(...ends),
+    high: Math.max(...ends),
     mean: mean * scale + offset,
     deviation: Math.sqrt(squares / weight) * Math.abs(scale),
   }

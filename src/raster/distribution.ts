@@ -121,72 +121,54 @@ function addTo(sums: Float64Array, place: number, weight: number): void {
   sums[place] = (sums[place] as number) + weight
 }
 
-interface CellPlace {
-  cell: number
-  before: number
-}
+type ValueCells = ReturnType<typeof createCells>
 
 /** Cells of equal width. */
-class ValueCells {
-  readonly ends: Ends
-  readonly count: number
-  readonly parts: Parts
-  /** Of each cell: weight, lowest and highest value. */
-  readonly weights: Float64Array
-  readonly lowest: Float64Array
-  readonly highest: Float64Array
-  total = 0
-
-  constructor(ends: Ends, count: number) {
-    this.ends = ends
-    this.count = count
-    this.parts = divide(ends, count)
-    this.weights = new Float64Array(count)
-    this.lowest = new Float64Array(count).fill(Number.POSITIVE_INFINITY)
-    this.highest = new Float64Array(count).fill(Number.NEGATIVE_INFINITY)
-  }
-
-  addPixels({ count, areas, pixels, nodata, scale, offset }: WeighedBand): void {
-    const { parts, weights, lowest, highest } = this
-    let total = 0
-    for (let at = 0; at < count; ) {
-      const pixel = pixels[at] as number
-      // Rasters of rates repeat values.
-      let weight = 0
-      do weight += areas[at++] as number
-      while (at < count && pixels[at] === pixel)
-      if (weight === 0 || pixel === nodata) continue
-      const value = pixel * scale + offset
-      const cell = placeIn(parts, value)
-      total += weight
-      addTo(weights, cell, weight)
-      if (value < (lowest[cell] as number)) lowest[cell] = value
-      if (value > (highest[cell] as number)) highest[cell] = value
-    }
-    this.total += total
-  }
-
-  addValue(value: number, weight: number): void {
-    const one = { count: 1, areas: Float64Array.of(weight), pixels: Float64Array.of(value) }
-    this.addPixels({ ...one, nodata: undefined, scale: 1, offset: 0 })
-  }
-
-  endsOf(cell: number): Ends {
-    return { minimum: this.lowest[cell] as number, maximum: this.highest[cell] as number }
-  }
-
-  /** The cell where the sum of weights reaches `wanted`. */
-  placeAt(wanted: number, sums = [this.weights]): CellPlace {
-    let place: CellPlace = { cell: 0, before: 0 }
-    let upTo = 0
-    for (let cell = 0; cell < this.count && (cell === 0 || upTo < wanted); cell++) {
-      let weight = 0
-      for (const weights of sums) weight += weights[cell] as number
-      if (weight === 0) continue
-      place = { cell, before: upTo }
-      upTo += weight
-    }
-    return place
+function createCells(ends: Ends, count: number) {
+  const parts = divide(ends, count)
+  const weights = new Float64Array(count)
+  const lowest = new Float64Array(count).fill(Number.POSITIVE_INFINITY)
+  const highest = new Float64Array(count).fill(Number.NEGATIVE_INFINITY)
+  return {
+    ends,
+    count,
+    parts,
+    weights,
+    /** @returns their weight */
+    addPixels({ count, areas, pixels, nodata, scale, offset }: WeighedBand): number {
+      let total = 0
+      for (let at = 0; at < count; ) {
+        const pixel = pixels[at] as number
+        // Rasters of rates repeat values.
+        let weight = 0
+        do weight += areas[at++] as number
+        while (at < count && pixels[at] === pixel)
+        if (weight === 0 || pixel === nodata) continue
+        const value = pixel * scale + offset
+        const cell = placeIn(parts, value)
+        total += weight
+        addTo(weights, cell, weight)
+        if (value < (lowest[cell] as number)) lowest[cell] = value
+        if (value > (highest[cell] as number)) highest[cell] = value
+      }
+      return total
+    },
+    endsOf(cell: number): Ends {
+      return { minimum: lowest[cell] as number, maximum: highest[cell] as number }
+    },
+    /** The cell where the sum of weights reaches `wanted`, and the sum before it. */
+    placeAt(wanted: number, sums: Float64Array[] = [weights]): { cell: number; before: number } {
+      let place = { cell: 0, before: 0 }
+      let upTo = 0
+      for (let cell = 0; cell < count && (cell === 0 || upTo < wanted); cell++) {
+        let weight = 0
+        for (const ofCells of sums) weight += ofCells[cell] as number
+        if (weight === 0) continue
+        place = { cell, before: upTo }
+        upTo += weight
+      }
+      return place
+    },
   }
 }
 
@@ -194,39 +176,28 @@ class ValueCells {
 const FIRST_VALUES = 64
 
 /** Keeps the values of some cells. */
-class CellValues {
-  readonly #cells: ValueCells
+function keepValues({ count, parts }: ValueCells, wanted: number[], like: WeighedBand) {
   /** By cell, from 1; 0 for others. */
-  readonly #places: Uint8Array
-  readonly #taken: WeighedBand[] = []
-
-  constructor(cells: ValueCells, wanted: number[], like: WeighedBand) {
-    this.#cells = cells
-    this.#places = new Uint8Array(cells.count)
-    const PixelArray = like.pixels instanceof Float32Array ? Float32Array : Float64Array
-    for (const cell of new Set(wanted)) {
-      const areas = new Float64Array(FIRST_VALUES)
-      this.#taken.push({ ...like, count: 0, areas, pixels: new PixelArray(FIRST_VALUES) })
-      this.#places[cell] = this.#taken.length
-    }
-  }
-
-  addPixels({ count, areas, pixels, nodata, scale, offset }: WeighedBand): void {
-    const [places, taken] = [this.#places, this.#taken]
-    const { parts } = this.#cells
-    for (let at = 0; at < count; ) {
-      const pixel = pixels[at] as number
-      let weight = 0
-      do weight += areas[at++] as number
-      while (at < count && pixels[at] === pixel)
-      if (weight === 0 || pixel === nodata) continue
-      const place = places[placeIn(parts, pixel * scale + offset)] as number
-      if (place > 0) addWeighed(taken[place - 1] as WeighedBand, pixel, weight)
-    }
-  }
-
-  of(cell: number): WeighedBand {
-    return this.#taken[(this.#places[cell] as number) - 1] as WeighedBand
+  const places = new Uint8Array(count)
+  const PixelArray = like.pixels instanceof Float32Array ? Float32Array : Float64Array
+  const taken = [...new Set(wanted)].map((cell, index): WeighedBand => {
+    places[cell] = index + 1
+    const areas = new Float64Array(FIRST_VALUES)
+    return { ...like, count: 0, areas, pixels: new PixelArray(FIRST_VALUES) }
+  })
+  return {
+    addPixels({ count, areas, pixels, nodata, scale, offset }: WeighedBand): void {
+      for (let at = 0; at < count; ) {
+        const pixel = pixels[at] as number
+        let weight = 0
+        do weight += areas[at++] as number
+        while (at < count && pixels[at] === pixel)
+        if (weight === 0 || pixel === nodata) continue
+        const place = places[placeIn(parts, pixel * scale + offset)] as number
+        if (place > 0) addWeighed(taken[place - 1] as WeighedBand, pixel, weight)
+      }
+    },
+    of: (cell: number) => taken[(places[cell] as number) - 1] as WeighedBand,
   }
 }
 
@@ -250,12 +221,12 @@ const WITHIN = 256
 
 /** The weighted quantile between two ends. */
 function valueAt(band: WeighedBand, ends: Ends, wanted: number): number {
-  const cells = new ValueCells(ends, WITHIN)
+  const cells = createCells(ends, WITHIN)
   cells.addPixels(band)
   const { cell, before } = cells.placeAt(wanted)
   const within = cells.endsOf(cell)
   if (within.minimum === within.maximum) return within.minimum
-  const values = new CellValues(cells, [cell], band)
+  const values = keepValues(cells, [cell], band)
   values.addPixels(band)
   // Different cells separate the ends, so the recursion ends.
   return valueAt(values.of(cell), within, wanted - before)
@@ -274,81 +245,63 @@ export interface HistogramBin {
 /** Smaller shares of the weight are rounding. */
 const NOISE = 2 ** -40
 
-class ValueHistogram {
-  readonly #ends: Ends
-  readonly #bins: number
-  readonly #parts: Parts
-  /** Of values; and of ranges: most likely, certain and possible. */
-  readonly #exact: Float64Array
-  readonly #likely: Float64Array
-  readonly #certain: Float64Array
-  readonly #possible: Float64Array
+function createHistogram(ends: Ends, bins: number) {
+  const parts = divide(ends, bins)
+  const exact = new Float64Array(bins)
+  // Of ranges.
+  const [likely, certain, possible] = [new Float64Array(bins), new Float64Array(bins), new Float64Array(bins)]
   /** By value; undefined for more values than bins. */
-  #classes: Map<number, number> | undefined = new Map()
-  #total = 0
+  let classes: Map<number, number> | undefined = new Map()
+  let total = 0
 
-  constructor(ends: Ends, bins: number) {
-    this.#ends = ends
-    this.#bins = bins
-    this.#parts = divide(ends, bins)
-    this.#exact = new Float64Array(bins)
-    this.#likely = new Float64Array(bins)
-    this.#certain = new Float64Array(bins)
-    this.#possible = new Float64Array(bins)
+  function add(value: number, weight: number): void {
+    total += weight
+    addTo(exact, placeIn(parts, value), weight)
+    classes?.set(value, (classes.get(value) ?? 0) + weight)
+    if (classes && classes.size > bins) classes = undefined
   }
 
-  addPixels({ count, areas, pixels, nodata, scale, offset }: WeighedBand): void {
-    for (let at = 0; at < count; at++) {
-      const area = areas[at] as number
-      const pixel = pixels[at] as number
-      if (area > 0 && pixel !== nodata) this.#add(pixel * scale + offset, area)
-    }
-  }
-
-  #add(value: number, weight: number): void {
-    this.#total += weight
-    addTo(this.#exact, placeIn(this.#parts, value), weight)
-    this.#classes?.set(value, (this.#classes.get(value) ?? 0) + weight)
-    if (this.#classes && this.#classes.size > this.#bins) this.#classes = undefined
-  }
-
-  /** Of values with a known range, mean and deviation. */
-  addRange(range: ValueRange): void {
-    const { minimum, maximum, weight } = range
-    if (minimum === maximum) {
-      this.#add(minimum, weight)
-      return
-    }
-    this.#total += weight
-    this.#classes = undefined
-    for (const value of estimateValues(range)) {
-      addTo(this.#likely, placeIn(this.#parts, value), weight / 2)
-    }
-    const [first, last] = [placeIn(this.#parts, minimum), placeIn(this.#parts, maximum)]
-    if (first === last) addTo(this.#certain, first, weight)
-    for (let bin = first; bin <= last; bin++) addTo(this.#possible, bin, weight)
-  }
-
-  /** A class a value, or bins of equal width. */
-  shares(): HistogramBin[] {
-    if (this.#classes && this.#bins > 0) {
-      return [...this.#classes]
-        .sort(([a], [b]) => a - b)
-        .map(([value, weight]) => ({ from: value, to: value, share: weight / this.#total, error: 0 }))
-    }
-    const { minimum, maximum } = this.#ends
-    const edge = (bin: number) => minimum + (bin / this.#bins) * (maximum - minimum)
-    return Array.from(this.#exact, (exact, bin) => {
-      const likely = this.#likely[bin] as number
-      const [certain, possible] = [this.#certain[bin] as number, this.#possible[bin] as number]
-      const error = Math.max(possible - likely, likely - certain) / this.#total
-      return {
-        from: edge(bin),
-        to: edge(bin + 1),
-        share: (exact + likely) / this.#total,
-        error: error < NOISE ? 0 : error,
+  return {
+    addPixels({ count, areas, pixels, nodata, scale, offset }: WeighedBand): void {
+      for (let at = 0; at < count; at++) {
+        const area = areas[at] as number
+        const pixel = pixels[at] as number
+        if (area > 0 && pixel !== nodata) add(pixel * scale + offset, area)
       }
-    })
+    },
+    /** Of values with a known range, mean and deviation. */
+    addRange(range: ValueRange): void {
+      const { minimum, maximum, weight } = range
+      if (minimum === maximum) {
+        add(minimum, weight)
+        return
+      }
+      total += weight
+      classes = undefined
+      for (const value of estimateValues(range)) addTo(likely, placeIn(parts, value), weight / 2)
+      const [first, last] = [placeIn(parts, minimum), placeIn(parts, maximum)]
+      if (first === last) addTo(certain, first, weight)
+      for (let bin = first; bin <= last; bin++) addTo(possible, bin, weight)
+    },
+    /** A class a value, or bins of equal width. */
+    shares(): HistogramBin[] {
+      if (classes) {
+        return [...classes]
+          .sort(([a], [b]) => a - b)
+          .map(([value, weight]) => ({ from: value, to: value, share: weight / total, error: 0 }))
+      }
+      const edge = (bin: number) => ends.minimum + (bin / bins) * (ends.maximum - ends.minimum)
+      return Array.from(exact, (weight, bin) => {
+        const most = likely[bin] as number
+        const error = Math.max((possible[bin] as number) - most, most - (certain[bin] as number)) / total
+        return {
+          from: edge(bin),
+          to: edge(bin + 1),
+          share: (weight + most) / total,
+          error: error < NOISE ? 0 : error,
+        }
+      })
+    },
   }
 }
 
@@ -385,23 +338,23 @@ export class Distribution {
   /** Of single values. */
   readonly #cells: ValueCells
   #ranges: RangeWeights | undefined
-  #weightOfRanges = 0
+  #total = 0
   /** Undefined unless values are kept. */
   readonly #kept: WeighedBand[] | undefined
-  readonly #histogram: ValueHistogram | undefined
+  readonly #histogram: ReturnType<typeof createHistogram> | undefined
 
   constructor(ends: Ends, wanted: DistributionOptions, { cells, keepsValues }: DistributionMemory) {
     this.#wanted = wanted
-    this.#cells = new ValueCells(ends, cells)
+    this.#cells = createCells(ends, cells)
     this.#kept = keepsValues ? [] : undefined
-    this.#histogram = wanted.bins > 0 ? new ValueHistogram(ends, wanted.bins) : undefined
+    this.#histogram = wanted.bins > 0 ? createHistogram(ends, wanted.bins) : undefined
   }
 
   /** The arrays must not change later. */
   addPixels(band: WeighedBand): void {
     this.#kept?.push(band)
     this.#histogram?.addPixels(band)
-    this.#cells.addPixels(band)
+    this.#total += this.#cells.addPixels(band)
   }
 
   /** Not together with kept values. */
@@ -409,11 +362,12 @@ export class Distribution {
     this.#histogram?.addRange(range)
     const { minimum, maximum, weight } = range
     if (minimum === maximum) {
-      this.#cells.addValue(minimum, weight)
+      const one = { count: 1, areas: Float64Array.of(weight), pixels: Float64Array.of(minimum) }
+      this.#total += this.#cells.addPixels({ ...one, nodata: undefined, scale: 1, offset: 0 })
       return
     }
     const { parts, count } = this.#cells
-    this.#weightOfRanges += weight
+    this.#total += weight
     this.#ranges ??= {
       lows: new Float64Array(count),
       highs: new Float64Array(count),
@@ -446,7 +400,7 @@ export class Distribution {
       return { quantile, cell, before, ends: this.#cells.endsOf(cell) }
     })
     const open = places.filter(({ ends }) => ends.minimum < ends.maximum).map(({ cell }) => cell)
-    const values = new CellValues(this.#cells, open, kept[0] as WeighedBand)
+    const values = keepValues(this.#cells, open, kept[0] as WeighedBand)
     for (const band of open.length > 0 ? kept : []) {
       values.addPixels(band)
       yield undefined
@@ -478,7 +432,7 @@ export class Distribution {
   }
 
   #weightOf(part: number): number {
-    return (part - NOISE) * (this.#cells.total + this.#weightOfRanges)
+    return (part - NOISE) * this.#total
   }
 
   histogram(): HistogramBin[] {

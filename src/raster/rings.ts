@@ -88,22 +88,25 @@ export interface BoundedPolygon extends LevelExtent {
 const TOO_NEAR = 1e-6
 
 export function boundedPolygon(rings: Rings): BoundedPolygon {
-  const shell = rings[0] as Float64Array
-  let [west, south, east, north] = [shell[0], shell[1], shell[0], shell[1]] as [
-    number,
-    number,
-    number,
-    number,
-  ]
-  for (let at = 2; at < shell.length; at += 2) {
-    const x = shell[at] as number
-    const y = shell[at + 1] as number
-    west = Math.min(west, x)
-    east = Math.max(east, x)
-    south = Math.min(south, y)
-    north = Math.max(north, y)
-  }
+  const [west, south, east, north] = measureBounds(rings.slice(0, 1))
   return { rings, west, south, east, north }
+}
+
+export type Bounds = [west: number, south: number, east: number, north: number]
+
+/** @param rings longitudes and latitudes by turns */
+export function measureBounds(rings: ArrayLike<number>[]): Bounds {
+  const bounds: Bounds = [Infinity, Infinity, -Infinity, -Infinity]
+  for (const ring of rings) {
+    for (let at = 0; at < ring.length; at += 2) {
+      const [x, y] = [ring[at] as number, ring[at + 1] as number]
+      bounds[0] = Math.min(bounds[0], x)
+      bounds[1] = Math.min(bounds[1], y)
+      bounds[2] = Math.max(bounds[2], x)
+      bounds[3] = Math.max(bounds[3], y)
+    }
+  }
+  return bounds
 }
 
 /** Undefined if too near to an edge. */

@@ -76,21 +76,7 @@ export interface DecodedTile {
 }
 
 /** Offsets of the raster header (raster/doc/RFC2-WellKnownBinaryFormat of PostGIS); bands follow. */
-const HEADER = {
-  byteOrder: 0,
-  version: 1,
-  bands: 3,
-  pixelWidth: 5,
-  pixelHeight: 13,
-  originX: 21,
-  originY: 29,
-  skewX: 37,
-  skewY: 45,
-  srid: 53,
-  width: 57,
-  height: 59,
-  end: 61,
-}
+const HEADER = { version: 1, bands: 3, width: 57, height: 59, end: 61 }
 
 const WKB_VERSION = 0
 
@@ -110,19 +96,15 @@ function encodeTile(grid: Grid, window: Window, bands: StoredBand[], pixels: Pix
     HEADER.end,
   )
   const wkb = Buffer.allocUnsafe(size)
-  wkb.writeUInt8(LITTLE_ENDIAN, HEADER.byteOrder)
-  wkb.writeUInt16LE(WKB_VERSION, HEADER.version)
-  wkb.writeUInt16LE(bands.length, HEADER.bands)
-  wkb.writeDoubleLE(grid.pixelWidth, HEADER.pixelWidth)
-  wkb.writeDoubleLE(grid.pixelHeight, HEADER.pixelHeight)
-  wkb.writeDoubleLE(grid.originX + column * grid.pixelWidth, HEADER.originX)
-  wkb.writeDoubleLE(grid.originY + row * grid.pixelHeight, HEADER.originY)
-  wkb.writeDoubleLE(0, HEADER.skewX)
-  wkb.writeDoubleLE(0, HEADER.skewY)
-  wkb.writeInt32LE(grid.srid, HEADER.srid)
-  wkb.writeUInt16LE(width, HEADER.width)
-  wkb.writeUInt16LE(height, HEADER.height)
-  let at = HEADER.end
+  let at = wkb.writeUInt8(LITTLE_ENDIAN)
+  for (const number of [WKB_VERSION, bands.length]) at = wkb.writeUInt16LE(number, at)
+  const origin = [grid.originX + column * grid.pixelWidth, grid.originY + row * grid.pixelHeight]
+  const skews = [0, 0]
+  for (const number of [grid.pixelWidth, grid.pixelHeight, ...origin, ...skews]) {
+    at = wkb.writeDoubleLE(number, at)
+  }
+  at = wkb.writeInt32LE(grid.srid, at)
+  for (const number of [width, height]) at = wkb.writeUInt16LE(number, at)
   bands.forEach(({ pixelType, nodata }, index) => {
     const { code, PixelArray } = PIXEL_TYPES[pixelType]
     at = wkb.writeUInt8(code | (nodata === undefined ? 0 : HAS_NODATA), at)
@@ -146,7 +128,7 @@ interface BandRange {
 
 /** @throws {RangeError} for other bytes than a raster of a little-endian server, kept in the database */
 function readTileHeader(wkb: Buffer): { width: number; height: number; bands: BandRange[] } {
-  if (wkb.readUInt8(HEADER.byteOrder) !== LITTLE_ENDIAN || wkb.readUInt16LE(HEADER.version) !== WKB_VERSION) {
+  if (wkb.readUInt8(0) !== LITTLE_ENDIAN || wkb.readUInt16LE(HEADER.version) !== WKB_VERSION) {
     throw new RangeError('the raster is not little-endian well-known binary of version 0')
   }
   const width = wkb.readUInt16LE(HEADER.width)

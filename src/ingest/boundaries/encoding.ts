@@ -9,14 +9,12 @@ export type Texts = 'ASCII' | 'UTF-8' | 'cut' | 'other'
 
 const EXAMPLES = 'utf-8, windows-1252 or 850'
 
-/** @throws {OperatorError} for an unknown encoding */
 export function givenEncoding(label: string): Encoding {
   const encoding = encodingNamed(label.trim())
   if (encoding) return encoding
   throw new OperatorError(`--encoding must be an encoding that is known, such as ${EXAMPLES}, not ${label}.`)
 }
 
-/** @throws {OperatorError} for an encoding of a kind of file that has only one */
 export function refuseEncoding(name: string, { encoding }: { encoding?: Encoding }): void {
   if (encoding === undefined) return
   throw new OperatorError(`${name} says what its texts are in: --encoding is for shapefiles.`)
@@ -28,7 +26,6 @@ export function refuseEncoding(name: string, { encoding }: { encoding?: Encoding
  *
  * @param cpg the text of the .cpg; it overrides the label of the .dbf
  * @returns a note about guesses and contradictions
- * @throws {OperatorError} for an unknown label, or texts that are invalid in its encoding
  */
 export function chooseEncoding(
   name: string,

@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import { OperatorError } from '#src/errors.ts'
+import { type Bounds, measureBounds } from '#src/raster/rings.ts'
 import { encodeMultiPolygon } from '#src/raster/tiles.ts'
 import { hasRotatedPole } from '../geotiff/crs.ts'
 import type { Encoding } from './encoding.ts'
@@ -47,11 +48,7 @@ export function isWgs84Wkt(wkt: string): boolean {
   return WGS84_WKT.test(wkt) && !hasRotatedPole(wkt)
 }
 
-/**
- * The given layer, the only one, or the one named after the level.
- *
- * @throws {OperatorError} for a missing or ambiguous layer
- */
+/** The given layer, the only one, or the one named after the level. */
 export function chooseLayer(
   file: string,
   layers: string[],
@@ -94,11 +91,9 @@ export function listSome(codes: string[]): string {
   return codes.slice(0, NAMED_CODES).join(', ') + (codes.length > NAMED_CODES ? ', ...' : '')
 }
 
-/** Degrees only after a check. */
-export type Bounds = [west: number, south: number, east: number, north: number]
-
 export interface Shape {
   wkb: Buffer
+  /** Degrees only after a check. */
   bounds: Bounds
 }
 
@@ -146,19 +141,4 @@ function closed(positions: unknown): Float64Array {
   })
   const isOpen = ring[0] !== ring.at(-2) || ring[1] !== ring.at(-1)
   return Float64Array.from(isOpen ? [...ring, ...ring.slice(0, 2)] : ring)
-}
-
-/** @param rings longitudes and latitudes by turns */
-export function measureBounds(rings: ArrayLike<number>[]): Bounds {
-  const bounds: Bounds = [Infinity, Infinity, -Infinity, -Infinity]
-  for (const ring of rings) {
-    for (let at = 0; at < ring.length; at += 2) {
-      const [x, y] = [ring[at] as number, ring[at + 1] as number]
-      bounds[0] = Math.min(bounds[0], x)
-      bounds[1] = Math.min(bounds[1], y)
-      bounds[2] = Math.max(bounds[2], x)
-      bounds[3] = Math.max(bounds[3], y)
-    }
-  }
-  return bounds
 }

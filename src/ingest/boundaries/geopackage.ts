@@ -253,24 +253,9 @@ function refuseOtherSrs(name: string, file: SqliteFile, table: string, srsId: nu
   throw new Error(`its layer ${table} has a CRS that it does not have`)
 }
 
-type Value = null | number | string | Buffer
+type Row = Record<string, null | number | string | Buffer>
 
-type Row = Record<string, Value>
-
-interface PlacedRow {
-  row: Row
-  read: number
-}
-
-interface SqliteFile {
-  /**
-   * In the order of row ids.
-   *
-   * @param maxBytes of a row
-   */
-  rows(table: string, maxBytes: number): Generator<PlacedRow>
-  close(): void
-}
+type SqliteFile = Awaited<ReturnType<typeof openSqlite>>
 
 /** Columns that are newer than the rows take time, and no bytes. */
 const MAX_MISSING_VALUES = 5_000_000
@@ -283,12 +268,17 @@ const ENCODINGS: Record<string, string> = { 'UTF-8': 'utf-8', 'UTF-16le': 'utf-1
 /** SQLite's replacement for bytes that are no text. */
 const NO_TEXT = '\uFFFD'
 
-async function openSqlite(bytes: Buffer): Promise<SqliteFile> {
+async function openSqlite(bytes: Buffer) {
   for (const version of VERSIONS) if (bytes[version] === 2) bytes[version] = 1
   const { Database } = await initSqlJs()
   const database = new Database(bytes)
   return {
-    *rows(table, maxBytes) {
+    /**
+     * In the order of row ids.
+     *
+     * @param maxBytes of a row
+     */
+    *rows(table: string, maxBytes: number): Generator<{ row: Row; read: number }> {
       // Foreign files get no expression computed.
       database.run('PRAGMA trusted_schema = OFF; PRAGMA ignore_check_constraints = ON')
       const columns = listColumns(database, table)
@@ -298,7 +288,16 @@ async function openSqlite(bytes: Buffer): Promise<SqliteFile> {
           `the rows of its ${table} are from before most of its ${columns.length} columns: \`ogr2ogr\` writes them anew`,
         )
       }
-      yield* readRows(database, table, count)
+      const valid = new Set<string>()
+      let number = 0
+      for (const row of query(database, `SELECT * FROM ${quoted(table)} ORDER BY rowid`)) {
+        for (const [column, value] of Object.entries(row)) {
+          if (typeof value !== 'string' || !value.includes(NO_TEXT) || valid.has(column)) continue
+          refuseNoText(database, table, column)
+          valid.add(column)
+        }
+        yield { row, read: ++number / count }
+      }
     },
     close: () => database.close(),
   }
@@ -306,18 +305,18 @@ async function openSqlite(bytes: Buffer): Promise<SqliteFile> {
 
 /** Views, virtual tables and computed columns would run SQL of the file. */
 function listColumns(database: Database, table: string): string[] {
-  const [entry] = query(database, 'SELECT type, rootpage FROM sqlite_schema WHERE name = ? COLLATE NOCASE', [
-    table,
-  ])
+  const sql = 'SELECT type, rootpage FROM sqlite_schema WHERE name = ? COLLATE NOCASE'
+  const [entry] = query(database, sql, [table])
   if (!entry) throw new Error(`it has no table ${table}`)
   if (entry.type !== 'table' || entry.rootpage === 0) throw new Error(`its ${table} is no table of its own`)
-  const columns = query(database, 'SELECT name, hidden FROM pragma_table_xinfo(?)', [table])
+  const columns = [...query(database, 'SELECT name, hidden FROM pragma_table_xinfo(?)', [table])]
   if (columns.some(({ hidden }) => hidden !== 0)) throw new Error(`the columns of its ${table} are computed`)
   return columns.map(({ name }) => String(name))
 }
 
 function measured(database: Database, table: string, columns: string[], maxBytes: number): number {
-  const [check] = query(database, `PRAGMA quick_check(${quoted(table)})`)
+  // A damaged file fails after the first row.
+  const [check] = [...query(database, `PRAGMA quick_check(${quoted(table)})`)]
   if (check?.quick_check !== 'ok') {
     throw new Error(`its table ${table} is damaged (${String(check?.quick_check).split('\n').at(-1)})`)
   }
@@ -331,62 +330,36 @@ function measured(database: Database, table: string, columns: string[], maxBytes
   return Number(counted?.count)
 }
 
-function* readRows(database: Database, table: string, count: number): Generator<PlacedRow> {
-  const statement = database.prepare(`SELECT * FROM ${quoted(table)} ORDER BY rowid`)
-  // A separate statement: a table may have as many columns as a result.
-  const ids = database.prepare(`SELECT rowid FROM ${quoted(table)} ORDER BY rowid`)
-  try {
-    const columns = statement.getColumnNames()
-    for (let number = 1; statement.step() && ids.step(); number++) {
-      const values = readValues(statement)
-      for (const [index, value] of values.entries()) {
-        if (typeof value !== 'string' || !value.includes(NO_TEXT)) continue
-        refuseNoText(database, table, columns[index] as string, readValues(ids)[0] as number)
-      }
-      const row = Object.fromEntries(columns.map((column, index) => [column, values[index] as Value]))
-      yield { row, read: number / count }
-    }
-  } finally {
-    statement.free()
-    ids.free()
-  }
-}
-
 /** Texts may hold the replacement character itself. */
-function refuseNoText(database: Database, table: string, column: string, rowid: number): void {
+function refuseNoText(database: Database, table: string, column: string): void {
   const [pragma] = query(database, 'PRAGMA encoding')
-  const text = `SELECT CAST(${quoted(column)} AS BLOB) AS bytes FROM ${quoted(table)} WHERE rowid = ${rowid}`
-  const [row] = query(database, text)
-  new TextDecoder(ENCODINGS[String(pragma?.encoding)], { fatal: true }).decode(row?.bytes as Buffer)
-}
-
-function query(database: Database, sql: string, parameters: string[] = []): Row[] {
-  const statement = database.prepare(sql, parameters)
-  try {
-    const names = statement.getColumnNames()
-    const rows: Row[] = []
-    while (statement.step()) {
-      const values = readValues(statement)
-      rows.push(Object.fromEntries(names.map((name, index) => [name, values[index] as Value])))
-    }
-    return rows
-  } finally {
-    statement.free()
-  }
+  const decoder = new TextDecoder(ENCODINGS[String(pragma?.encoding)], { fatal: true })
+  const texts = `SELECT CAST(${quoted(column)} AS BLOB) AS bytes FROM ${quoted(table)} WHERE typeof(${quoted(column)}) = 'text'`
+  for (const { bytes } of query(database, texts)) decoder.decode(bytes as Buffer)
 }
 
 /** The library's types lack this option. */
-type Get = (
+type GetAsObject = (
   parameters: null,
   options: { useBigInt: true },
-) => (null | number | bigint | string | Uint8Array)[]
+) => Record<string, null | number | bigint | string | Uint8Array>
 
-function readValues(statement: { get: unknown }): Value[] {
-  return (statement.get as Get).call(statement, null, { useBigInt: true }).map((value) => {
-    if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.length)
-    if (typeof value !== 'bigint') return value
-    return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
-  })
+function* query(database: Database, sql: string, parameters: string[] = []): Generator<Row> {
+  const statement = database.prepare(sql, parameters)
+  try {
+    while (statement.step()) {
+      const row = (statement.getAsObject as unknown as GetAsObject).call(statement, null, { useBigInt: true })
+      yield Object.fromEntries(Object.entries(row).map(([name, value]) => [name, readValue(value)]))
+    }
+  } finally {
+    statement.free()
+  }
+}
+
+function readValue(value: ReturnType<GetAsObject>[string]): Row[string] {
+  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.length)
+  if (typeof value !== 'bigint') return value
+  return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
 }
 
 function quoted(name: string): string {

@@ -44,7 +44,6 @@ export type FileReport = LoadReport & { elsewhere: number }
  * Replaces the areas of a level: all or, after any error, none.
  *
  * @returns no report if the same files are loaded
- * @throws {OperatorError} one sentence about the mistake
  */
 export async function loadBoundaries(
   database: Database,
@@ -83,7 +82,6 @@ interface Found {
   elsewhere: number
 }
 
-/** @throws {OperatorError} after the last area */
 async function* refusingOthers(areas: AsyncIterable<StagedArea>, found: Found) {
   yield* areas
   const { elsewhere: count } = found

@@ -152,7 +152,6 @@ const LAYERED = ['.gpkg', '.zip']
 /** Other formats fix the encoding; in an archive it applies to shapefiles. */
 const ENCODED = ['.shp', '.zip']
 
-/** @throws {OperatorError} for a missing file or an unreadable kind */
 export async function openBoundaryFile(path: string, reading: FeatureReading): Promise<FeatureFile> {
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
     throw new OperatorError(

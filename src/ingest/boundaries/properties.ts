@@ -12,7 +12,6 @@ export interface RecognizedProperties {
 /** The operator's word for parents found by overlap. */
 const NO_PROPERTY = 'none'
 
-/** @throws {OperatorError} lists the existing properties */
 export function recognizeProperties(
   file: string,
   level: number,

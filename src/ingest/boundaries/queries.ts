@@ -1,6 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Tables } from '#src/data/tables.ts'
 import { percentText, round } from '#src/lib/round.ts'
+import { batchRows } from '../tile-queries.ts'
 
 type Trx = Transaction<Tables>
 
@@ -20,9 +21,6 @@ export interface AreaIssue {
   reason: string
 }
 
-/** Size of a statement. */
-const BATCH_BYTES = 1024 * 1024
-
 /** Smaller areas are left over from clipping: the smallest real ones are city quarters. */
 const SLIVER_KM2 = 0.001
 /** No administrative area is smaller and has no code. */
@@ -41,19 +39,13 @@ export async function stageAreas(trx: Trx, areas: AsyncIterable<StagedArea>): Pr
       geom geometry(MultiPolygon, 4326),
       parent_id bigint
     ) on commit drop`.execute(trx)
-  let batch: StagedArea[] = []
-  let bytes = 0
+  const staged = batchRows(trx, countBytes, insertStaged)
   let count = 0
   for await (const area of areas) {
-    batch.push(area)
-    bytes += countBytes(area)
+    await staged.add(area)
     count++
-    if (bytes < BATCH_BYTES) continue
-    await insertStaged(trx, batch)
-    batch = []
-    bytes = 0
   }
-  await insertStaged(trx, batch)
+  await staged.flush()
   // PostgreSQL never analyses temporary tables itself.
   await sql`analyze staged_area`.execute(trx)
   return count
@@ -63,8 +55,8 @@ function countBytes({ wkb, ...texts }: StagedArea): number {
   return Object.values(texts).reduce((sum, text) => sum + Buffer.byteLength(text ?? ''), wkb.length)
 }
 
-async function insertStaged(trx: Trx, areas: StagedArea[]): Promise<void> {
-  await sql`
+function insertStaged(areas: StagedArea[]) {
+  return sql`
     insert into staged_area (origin, code, name, parent_code, name_code, geom)
     select origin, code, name, parent_code, name_code, st_setsrid(st_geomfromwkb(wkb), 4326)
     from unnest(
@@ -74,7 +66,7 @@ async function insertStaged(trx: Trx, areas: StagedArea[]): Promise<void> {
       ${areas.map(({ parentCode }) => parentCode)}::text[],
       ${areas.map(({ nameCode }) => nameCode ?? null)}::text[],
       ${areas.map(({ wkb }) => wkb)}::bytea[]
-    ) as area (origin, code, name, parent_code, name_code, wkb)`.execute(trx)
+    ) as area (origin, code, name, parent_code, name_code, wkb)`
 }
 
 export interface Repair extends AreaIssue {
@@ -178,24 +170,42 @@ export async function linkByCode(trx: Trx, countryCode: string, level: number) {
   return { total: rows.length + Number(numAffectedRows ?? 0), unlinked: rows }
 }
 
-/** @returns the chosen parents */
-export async function linkByOverlap(trx: Trx, countryCode: string, level: number) {
-  const { rows } = await sql<{ code: string; parent: string }>`
-    with best as (
-      select distinct on (staged.id) staged.id, parent.id as parent_id, parent.code as parent
-      from staged_area as staged
+/**
+ * Gives areas without a parent the one of `level` with the largest overlap: staged areas, or stored ones that have lost
+ * theirs.
+ *
+ * @returns null for areas without one
+ */
+export async function linkByOverlap(
+  trx: Trx,
+  table: 'staged_area' | 'admin_area',
+  countryCode: string,
+  level: number,
+) {
+  const [areas, below] = [sql.table(table), sql`country_code = ${countryCode} and level = ${level + 1}`]
+  const { rows } = await sql<{ area: string; parent: string | null }>`
+    with child as (
+      select id, code, geom from ${areas}
+      where parent_id is null and ${table === 'admin_area' ? below : sql`true`}
+    ),
+    best as (
+      select distinct on (child.id) child.id, parent.id as parent_id, parent.code as parent
+      from child
       join admin_area as parent
-        on parent.country_code = ${countryCode} and parent.level = ${level - 1}
-        and geometry_overlaps(parent.geom, staged.geom)
-      cross join lateral (${overlap('staged.geom', 'parent.id')}) as overlap
-      where staged.parent_id is null and overlap.area > 0
-      order by staged.id, overlap.area desc, parent.code
+        on parent.country_code = ${countryCode} and parent.level = ${level}
+        and geometry_overlaps(parent.geom, child.geom)
+      cross join lateral (${overlap('child.geom', 'parent.id')}) as overlap
+      where overlap.area > 0
+      order by child.id, overlap.area desc, parent.code
+    ),
+    linked as (
+      update ${areas} set parent_id = best.parent_id from best where ${areas}.id = best.id
     )
-    update staged_area set parent_id = best.parent_id
-    from best
-    where staged_area.id = best.id
-    returning staged_area.code, best.parent`.execute(trx)
-  return new Map(rows.map(({ code, parent }) => [code, parent]))
+    select child.code as area, best.parent
+    from child
+    left join best on best.id = child.id
+    order by child.code`.execute(trx)
+  return rows
 }
 
 /**
@@ -443,36 +453,6 @@ export async function deleteApproximateBelow(trx: Trx, countryCode: string, leve
     trx,
   )
   return levels
-}
-
-/**
- * Gives areas that have lost their parent the one with the largest overlap.
- *
- * @returns null for areas without one
- */
-export async function relinkChildren(trx: Trx, countryCode: string, level: number) {
-  const { rows } = await sql<{ area: string; parent: string | null }>`
-    with best as (
-      select distinct on (child.id) child.id, parent.id as parent_id, parent.code as parent
-      from admin_area as child
-      join admin_area as parent
-        on parent.country_code = ${countryCode} and parent.level = ${level}
-        and geometry_overlaps(parent.geom, child.geom)
-      cross join lateral (${overlap('child.geom', 'parent.id')}) as overlap
-      where child.country_code = ${countryCode} and child.level = ${level + 1}
-        and child.parent_id is null and overlap.area > 0
-      order by child.id, overlap.area desc, parent.code
-    ),
-    linked as (
-      update admin_area set parent_id = best.parent_id from best where admin_area.id = best.id
-      returning admin_area.id
-    )
-    select child.code as area, best.parent
-    from admin_area as child
-    left join best on best.id = child.id
-    where child.country_code = ${countryCode} and child.level = ${level + 1} and child.parent_id is null
-    order by child.code`.execute(trx)
-  return rows
 }
 
 /** The embedded database never gathers statistics itself, a server only later. */

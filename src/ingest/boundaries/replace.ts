@@ -4,7 +4,8 @@ import type { Database } from '#src/data/client.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { round } from '#src/lib/round.ts'
-import { type Bounds, listSome } from './feature.ts'
+import type { Bounds } from '#src/raster/rings.ts'
+import { listSome } from './feature.ts'
 import * as queries from './queries.ts'
 
 /** Areas without a code get one from their name, or are left out. */
@@ -51,11 +52,7 @@ export interface CountryBounds {
 /** Degrees. */
 const MARGIN = 1
 
-/**
- * A country without bounds accepts any place.
- *
- * @throws {OperatorError} guesses the mistake: swapped coordinates, a projection, or another country
- */
+/** A country without bounds accepts any place. */
 export function refuseOutsideCountry(
   subject: string,
   bounds: Bounds,
@@ -118,17 +115,18 @@ async function linkParents(trx: Transaction<Tables>, country: CountryBounds, lev
       `No areas of ${above} have the parents' codes ${listSome(codes)}: are these areas of level ${level}? If they are, --parent-property none links them by overlap.`,
     )
   }
-  const parents = await queries.linkByOverlap(trx, country.code, level)
-  const outside = unlinked.filter(({ area }) => !parents.has(area)).map(({ area }) => area)
+  const linked = await queries.linkByOverlap(trx, 'staged_area', country.code, level - 1)
+  const parents = new Map(linked.map(({ area, parent }) => [area, parent]))
+  const outside = linked.filter(({ parent }) => parent === null).map(({ area }) => area)
   if (outside.length > TOLERATED * total) {
     throw new OperatorError(
       `${outside.length} of the areas lie in none of the areas of ${above}: ${listSome(outside)}.`,
     )
   }
   return unlinked.map(({ area, parentCode }) => {
-    const parent = parents.get(area)
+    const parent = parents.get(area) ?? null
     const why = parentCode === null ? 'it names no parent' : `its parent ${parentCode} is not there`
-    const then = parent === undefined ? `and it lies in no area of ${above}` : `it lies mostly in ${parent}`
+    const then = parent === null ? `and it lies in no area of ${above}` : `it lies mostly in ${parent}`
     return { area, reason: `${why}; ${then}` }
   })
 }
@@ -148,11 +146,7 @@ export interface ReplaceOptions {
 
 export type LoadReport = Awaited<ReturnType<typeof replaceBoundaries>>
 
-/**
- * One transaction replaces the areas of a level.
- *
- * @throws {OperatorError} one sentence about the mistake
- */
+/** One transaction replaces the areas of a level. */
 export async function replaceBoundaries(
   database: Database,
   set: queries.BoundarySet,
@@ -182,7 +176,8 @@ export async function replaceBoundaries(
       ? []
       : await queries.deleteApproximateBelow(trx, country.code, level)
     const replacement = await queries.replaceLevel(trx, set, stored)
-    const relinked = (await queries.relinkChildren(trx, country.code, level)).map(({ area, parent }) => ({
+    const children = await queries.linkByOverlap(trx, 'admin_area', country.code, level)
+    const relinked = children.map(({ area, parent }) => ({
       area,
       reason: parent === null ? 'no area of the new level contains it' : `it is in ${parent} now`,
     }))

@@ -5,13 +5,13 @@ import { basename, dirname, extname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { OperatorError } from '#src/errors.ts'
 import { formatError } from '#src/lib/promises.ts'
+import { measureBounds } from '#src/raster/rings.ts'
 import { chooseEncoding, type Decode, type Texts, withoutCutCharacter } from './encoding.ts'
 import {
   type FeatureFile,
   type FeatureReading,
   isWgs84Wkt,
   MAX_POSITIONS,
-  measureBounds,
   type Noted,
   type RawFeature,
 } from './feature.ts'

@@ -9,7 +9,7 @@ import { TILE_SIZE } from '#src/raster/tiles.ts'
 import type { ReleaseSource } from '../source.ts'
 import type { CoverageStatistics } from '../statistics.ts'
 import { findSurroundings, listCoverageFacts, partWithValues } from './queries.ts'
-import * as rules from './rules.ts'
+import { CHECKS, type CoverageFacts, type ReleaseFacts, type Surroundings } from './rules.ts'
 
 export interface Leniency {
   allow: readonly CheckName[]
@@ -42,36 +42,17 @@ export function allowedChecks(findings: readonly ReleaseIssue[]): CheckName[] {
   return [...new Set(findings.filter(({ allowed }) => allowed).map(({ check }) => check))].sort()
 }
 
-/** Checks without pixels: a mistake costs a second, not a load. */
-const BEFORE_READING: rules.Check<rules.FileFacts>[] = [
-  rules.reading,
-  rules.notHonoured,
-  rules.extent,
-  rules.month,
-  rules.names,
-]
-
-const AFTER_READING: rules.Check<rules.ReadFacts>[] = [
-  rules.empty,
-  rules.spread,
-  rules.undeclaredNodata,
-  rules.range,
-  rules.scenariosAlike,
-]
-
 /** Depends on time, on other publications and on operators: it may change after the load. */
-const AT_PUBLICATION: Record<
-  Extract<CheckName, 'extent' | 'month' | 'names' | 'range'>,
-  rules.Check<rules.ReleaseFacts<rules.MeasuredLayer>>[]
-> = { extent: [rules.extent, rules.spread], month: [rules.month], names: [rules.names], range: [rules.range] }
+const REPEATED: readonly CheckName[] = ['extent', 'month', 'names', 'range']
 
 export interface ReleaseInspection {
   readonly before: ReleaseIssue[]
   after(read: CoverageStatistics[]): Promise<ReleaseIssue[]>
 }
 
-type FileRelease = ReleaseSource & Pick<rules.FileFacts, 'notes' | 'notHonoured'>
+type FileRelease = ReleaseSource & { notes: string[]; notHonoured: string[] }
 
+/** A mistake beside the pixels costs a second, not a load. */
 export async function inspect(
   db: Kysely<Tables>,
   release: FileRelease,
@@ -81,53 +62,36 @@ export async function inspect(
 ): Promise<ReleaseInspection> {
   const { description: series, coverages, notes, notHonoured } = release
   const surroundings = await findSurroundings(db, series, products)
-  const facts = coverages.map(({ grid, layers }, index) => ({
-    extent: extents[index] as LevelExtent,
-    pixels: grid.width * grid.height,
-    layers: layers as rules.LayerFacts[],
-    spread: null,
-  }))
-  const files = { series, coverages: facts, notes, notHonoured }
-  const before = judged(run(BEFORE_READING, files, surroundings), leniency)
+  const facts = coverages.map(({ grid, layers }, index): CoverageFacts => {
+    return { extent: extents[index] as LevelExtent, pixels: grid.width * grid.height, layers }
+  })
+  const find = (more: Pick<ReleaseFacts, 'coverages' | 'alikeInputs'>) =>
+    judged(run({ series, notes, notHonoured, ...more }, surroundings), leniency)
   return {
-    before,
+    before: find({ coverages: facts }),
     async after(read) {
-      const spreads: (number | null)[] = []
+      const measured: CoverageFacts[] = []
       for (const [index, { grid }] of coverages.entries()) {
-        const { presence } = read[index] as CoverageStatistics
-        spreads.push(
-          await partWithValues(db, surroundings.country, {
-            grid,
-            extent: extents[index] as LevelExtent,
-            tileSize: TILE_SIZE,
-            countBlocks: (level, blocks) =>
-              blocks.filter(({ row, column }) => presence.has(level, row, column)).length,
-          }),
-        )
+        const { presence, layers } = read[index] as CoverageStatistics
+        const { extent, pixels } = facts[index] as CoverageFacts
+        const spread = await partWithValues(db, surroundings.country, {
+          grid,
+          extent,
+          tileSize: TILE_SIZE,
+          countBlocks: (level, blocks) =>
+            blocks.filter(({ row, column }) => presence.has(level, row, column)).length,
+        })
+        const ofLayers = layers.map(({ layer, statistics, values, frame }) => {
+          return { ...layer, statistics, raw: { pixelType: layer.pixelType, values, frame } }
+        })
+        measured.push({ extent, pixels, spread, layers: ofLayers })
       }
-      const found = run(AFTER_READING, { series, ...gatherFacts(facts, read, spreads) }, surroundings)
-      return [...before, ...judged(found, leniency)]
+      // Layers on other grids would differ.
+      const isOnOneGrid = (input: string | null) =>
+        measured.filter(({ layers }) => layers.some((layer) => layer.input === input)).length === 1
+      const alikeInputs = read.flatMap(({ alikeInputs }) => alikeInputs).filter(isOnOneGrid)
+      return find({ coverages: measured, alikeInputs })
     },
-  }
-}
-
-function gatherFacts(
-  coverages: rules.CoverageFacts<rules.LayerFacts>[],
-  read: CoverageStatistics[],
-  spreads: (number | null)[],
-): Omit<rules.ReadFacts, 'series'> {
-  const measured = coverages.map((coverage, index) => ({
-    ...coverage,
-    spread: spreads[index] ?? null,
-    layers: (read[index]?.layers ?? []).map(({ layer, ...rest }) => ({ ...layer, ...rest })),
-  }))
-  const of = (input: string | null) => (layer: rules.LayerFacts) => layer.input === input
-  return {
-    coverages: measured,
-    // Layers on other grids would differ.
-    alikeInputs: read
-      .flatMap(({ alikeInputs }) => alikeInputs)
-      .filter((input) => measured.filter(({ layers }) => layers.some(of(input))).length === 1),
   }
 }
 
@@ -135,7 +99,6 @@ function gatherFacts(
  * Findings about pixels stay, with their permissions.
  *
  * @param returns a rollback: its month is no surprise
- * @throws {OperatorError} for a missing release
  */
 export async function inspectAgain(
   db: Kysely<Tables>,
@@ -146,14 +109,14 @@ export async function inspectAgain(
   const release = await requireRelease(db, code)
   const before = release.findings ?? []
   const surroundings = await findSurroundings(db, release, products)
-  const checks = Object.values(AT_PUBLICATION).flat()
   const facts = { series: release, coverages: await listCoverageFacts(db, release.id, surroundings.country) }
-  const found = run(checks, facts, returns ? { ...surroundings, newestMonth: null } : surroundings)
-  const stored = before.filter(({ check }) => !(check in AT_PUBLICATION))
+  const found = run(facts, returns ? { ...surroundings, newestMonth: null } : surroundings)
+  const isRepeated = ({ check }: { check: CheckName }) => REPEATED.includes(check)
+  const stored = before.filter((finding) => !isRepeated(finding))
   const allowed = before.filter((finding) => finding.allowed).map(({ check }) => check)
-  return judged([...stored, ...found], { allow: [...allow, ...allowed], strict })
+  return judged([...stored, ...found.filter(isRepeated)], { allow: [...allow, ...allowed], strict })
 }
 
-function run<Facts>(checks: rules.Check<Facts>[], facts: Facts, surroundings: rules.Surroundings) {
-  return checks.flatMap((check) => check(facts, surroundings))
+function run(facts: ReleaseFacts, surroundings: Surroundings) {
+  return CHECKS.flatMap((check) => check(facts, surroundings))
 }

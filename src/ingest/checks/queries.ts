@@ -6,7 +6,7 @@ import { OperatorError } from '#src/errors.ts'
 import { BLOCK_FACTOR } from '#src/raster/blocks.ts'
 import type { Geotransform, Grid, GridSize, LevelExtent } from '#src/raster/grid.ts'
 import { RUN_LENGTH, SUMMARY_VERSION, SummaryRun } from '#src/raster/summary.ts'
-import type { CoverageFacts, MeasuredLayer, Surroundings } from './rules.ts'
+import type { CoverageFacts, Surroundings } from './rules.ts'
 
 export async function findSurroundings(
   db: Kysely<Tables>,
@@ -64,7 +64,7 @@ export async function listCoverageFacts(
   db: Kysely<Tables>,
   releaseId: number,
   country: CountryPlace,
-): Promise<CoverageFacts<MeasuredLayer>[]> {
+): Promise<CoverageFacts[]> {
   const rows = await db
     .selectFrom('layer')
     .innerJoin('coverage', 'coverage.id', 'layer.coverage_id')
@@ -92,7 +92,7 @@ export async function listCoverageFacts(
     .where('layer.release_id', '=', releaseId)
     .orderBy('layer.ordinal')
     .execute()
-  const coverages: CoverageFacts<MeasuredLayer>[] = []
+  const coverages: CoverageFacts[] = []
   for (const coverage of new Map(rows.map((row) => [row.id, row])).values()) {
     const { id, west, south, east, north, width, height, tileSize } = coverage
     const extent = { west, south, east, north }

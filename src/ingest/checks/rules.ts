@@ -6,50 +6,40 @@ import { editDistance, nameKey } from '#src/lib/names.ts'
 import { percentText, shortNumber } from '#src/lib/round.ts'
 import type { LevelExtent } from '#src/raster/grid.ts'
 import { PIXEL_TYPES, type PixelType } from '#src/raster/pixels.ts'
-import type { Extreme, Frame, Statistics, Tally } from '../statistics.ts'
+import type { Extreme, SourceStatistics, Statistics, Tally } from '../statistics.ts'
 
-export interface LayerFacts {
+interface LayerFacts {
   input: string | null
   scenario: string | null
   unit: string
   /** The file, or the layer's name. */
   origin: string
+  /** Undefined before pixels are read. */
+  statistics?: Pick<Statistics, 'validCount' | 'minimum' | 'maximum'>
+  /** Undefined for stored layers. */
+  raw?: Raw
 }
 
-export interface MeasuredLayer extends LayerFacts {
-  statistics: Pick<Statistics, 'validCount' | 'minimum' | 'maximum'>
-}
+/** Without scale and offset. */
+type Raw = Pick<SourceStatistics, 'values' | 'frame'> & { pixelType: PixelType }
 
-export interface ReadLayer extends MeasuredLayer {
-  pixelType: PixelType
-  /** Raw pixels, without scale and offset. */
-  values: Tally
-  /** Raw pixels along the edges of the grid. */
-  frame: Frame
-}
-
-export interface CoverageFacts<Layer extends LayerFacts> {
+export interface CoverageFacts {
   extent: LevelExtent
   pixels: number
-  layers: Layer[]
-  /** The share of the country with values around; null if unknown. */
-  spread: number | null
+  layers: LayerFacts[]
+  /** The share of the country with values around; null if unknown, undefined before pixels are read. */
+  spread?: number | null
 }
 
-export interface ReleaseFacts<Layer extends LayerFacts = LayerFacts> {
+/** A check without its facts finds nothing. */
+export interface ReleaseFacts {
   series: Series & { synthetic: boolean }
-  coverages: CoverageFacts<Layer>[]
-}
-
-/** Facts about files beside their pixels. */
-export interface FileFacts extends ReleaseFacts {
-  notes: string[]
-  notHonoured: string[]
-}
-
-export interface ReadFacts extends ReleaseFacts<ReadLayer> {
+  coverages: CoverageFacts[]
+  /** About files beside their pixels. */
+  notes?: string[]
+  notHonoured?: string[]
   /** Inputs whose scenarios have equal values; null for layers without input. */
-  alikeInputs: (string | null)[]
+  alikeInputs?: (string | null)[]
 }
 
 export interface Surroundings {
@@ -63,31 +53,31 @@ export interface Surroundings {
   plausible: { minimum: number; maximum: number }
 }
 
-export type FoundIssue = Omit<ReleaseIssue, 'allowed'>
+type FoundIssue = Omit<ReleaseIssue, 'allowed'>
 
-export type Check<Facts> = (release: Facts, surroundings: Surroundings) => FoundIssue[]
+type Check = (release: ReleaseFacts, surroundings: Surroundings) => FoundIssue[]
 
-export function listLayers<Layer extends LayerFacts>({ coverages }: ReleaseFacts<Layer>): Layer[] {
+function listLayers({ coverages }: ReleaseFacts): LayerFacts[] {
   return coverages.flatMap(({ layers }) => layers)
 }
 
-export function labelLayer({ input, scenario }: LayerFacts): NonNullable<FoundIssue['layer']> {
+function labelLayer({ input, scenario }: LayerFacts): NonNullable<FoundIssue['layer']> {
   return { input, scenario }
 }
 
 const SMALLEST_PART_WITH_VALUES = 0.001
 
-function isEmpty({ statistics }: MeasuredLayer, pixels: number): boolean {
-  return statistics.validCount < pixels * SMALLEST_PART_WITH_VALUES
+function isEmpty({ statistics }: LayerFacts, pixels: number): boolean {
+  return statistics !== undefined && statistics.validCount < pixels * SMALLEST_PART_WITH_VALUES
 }
 
 /** Published layers without values answer 404. */
-export const empty: Check<ReleaseFacts<MeasuredLayer>> = ({ coverages }) =>
+const empty: Check = ({ coverages }) =>
   coverages.flatMap(({ pixels, layers }) =>
     layers
       .filter((layer) => isEmpty(layer, pixels))
       .map((layer) => {
-        const { validCount } = layer.statistics
+        const validCount = layer.statistics?.validCount ?? 0
         const sentence =
           validCount === 0
             ? `${layer.origin} has no value at all.`
@@ -106,7 +96,7 @@ export const empty: Check<ReleaseFacts<MeasuredLayer>> = ({ coverages }) =>
 const SMALLEST_PART = 0.1
 
 /** A grid outside its country, or over little of it. */
-export const extent: Check<ReleaseFacts> = ({ coverages }, { country }) => {
+const extent: Check = ({ coverages }, { country }) => {
   const { extent: ofCountry } = country
   if (ofCountry === null) return []
   return coverages.flatMap((coverage) => {
@@ -127,10 +117,10 @@ export const extent: Check<ReleaseFacts> = ({ coverages }, { country }) => {
 }
 
 /** Values outside the country, in little of it, or at an unknown place, although the grid lies there. */
-export const spread: Check<ReleaseFacts<MeasuredLayer>> = ({ coverages }, { country }) =>
+const spread: Check = ({ coverages }, { country }) =>
   coverages.flatMap((coverage) => {
     const { spread: part, layers, pixels } = coverage
-    if (part !== null && part >= SMALLEST_PART) return []
+    if (part === undefined || (part !== null && part >= SMALLEST_PART)) return []
     // Other checks report these.
     if (country.extent === null || partCovered(country.extent, coverage.extent) < SMALLEST_PART) return []
     if (layers.every((layer) => isEmpty(layer, pixels))) return []
@@ -164,7 +154,7 @@ function swap({ west, south, east, north }: LevelExtent): LevelExtent {
   return { west: south, south: west, east: north, north: east }
 }
 
-function originsIn({ layers: [first, ...others] }: CoverageFacts<LayerFacts>): string {
+function originsIn({ layers: [first, ...others] }: CoverageFacts): string {
   return `${first?.origin}${others.length > 0 ? ` and ${others.length} more` : ''}`
 }
 
@@ -176,7 +166,7 @@ function text({ west, south, east, north }: LevelExtent): string {
 const FARTHEST_MONTHS = 18
 
 /** A month that answers all requests too early, or almost none. */
-export const month: Check<ReleaseFacts> = ({ series: { forecastPeriod } }, { today, newestMonth }) => {
+const month: Check = ({ series: { forecastPeriod } }, { today, newestMonth }) => {
   if (forecastPeriod === null) return []
   const found = (sentence: string, figures: FoundIssue['figures']): FoundIssue[] => [
     { check: 'month', level: 'error', sentence, figures },
@@ -202,7 +192,7 @@ export const month: Check<ReleaseFacts> = ({ series: { forecastPeriod } }, { tod
 const STANDARD_SCENARIOS: readonly string[] = SCENARIOS.map(({ scenario }) => scenario)
 
 /** A name almost equal to another: requests for one miss the other. */
-export const names: Check<ReleaseFacts> = (release, surroundings) => {
+const names: Check = (release, surroundings) => {
   const layers = listLayers(release)
   return [
     ...misspelled(
@@ -260,13 +250,13 @@ function digitsOf(text: string): string {
 }
 
 /** Hidden pixels may count as values. */
-export const notHonoured: Check<FileFacts> = (release) =>
-  release.notHonoured.map((sentence) => ({ check: 'not-honoured', level: 'error', sentence }))
+const notHonoured: Check = ({ notHonoured = [] }) =>
+  notHonoured.map((sentence) => ({ check: 'not-honoured', level: 'error', sentence }))
 
 /** Another unit, a missing scale, or an undeclared nodata value. */
-export const range: Check<ReleaseFacts<MeasuredLayer>> = (release, { plausible }) =>
+const range: Check = (release, { plausible }) =>
   listLayers(release).flatMap((layer) => {
-    const { minimum, maximum } = layer.statistics
+    const { minimum, maximum } = layer.statistics ?? { minimum: null, maximum: null }
     if (minimum === null || maximum === null) return []
     if (minimum >= plausible.minimum && maximum <= plausible.maximum) return []
     const { product, cropCode } = release.series
@@ -286,12 +276,12 @@ export const range: Check<ReleaseFacts<MeasuredLayer>> = (release, { plausible }
     }
   })
 
-export const reading: Check<FileFacts> = ({ notes }) =>
+const reading: Check = ({ notes = [] }) =>
   notes.map((sentence) => ({ check: 'reading', level: 'note', sentence }))
 
 /** One file was probably given for all scenarios. */
-export const scenariosAlike: Check<ReadFacts> = (release) =>
-  release.alikeInputs.map((input) => {
+const scenariosAlike: Check = (release) =>
+  (release.alikeInputs ?? []).map((input) => {
     const scenarios = listLayers(release)
       .filter((layer) => layer.input === input)
       .map(({ scenario }) => scenario)
@@ -317,11 +307,12 @@ const SMALLEST_PART_OF_FRAME = 0.5
 const CORNERS = 4
 
 /** A frequent value apart from all others: -9999 would be answered as a rate. */
-export const undeclaredNodata: Check<ReadFacts> = (release) =>
+export const undeclaredNodata: Check = (release) =>
   listLayers(release).flatMap((layer) => {
-    const { low, high } = layer.values
-    if (low === null || high === null) return []
-    const evidence = looksLikeNodata(layer, low, high) ?? looksLikeNodata(layer, high, low)
+    const { raw } = layer
+    const { low = null, high = null } = raw?.values ?? {}
+    if (raw === undefined || low === null || high === null) return []
+    const evidence = looksLikeNodata(raw, low, high) ?? looksLikeNodata(raw, high, low)
     if (evidence === undefined) return []
     const { value, part, others, atEdges } = evidence
     const range = [...new Set(others.map(shortNumber))].join(' to ')
@@ -334,7 +325,7 @@ export const undeclaredNodata: Check<ReadFacts> = (release) =>
     }
   })
 
-function looksLikeNodata({ values, frame, pixelType }: ReadLayer, end: Extreme, otherEnd: Extreme) {
+function looksLikeNodata({ values, frame, pixelType }: Raw, end: Extreme, otherEnd: Extreme) {
   const part = end.count / values.count
   if (part <= SMALLEST_NODATA_PART || end.next === null) return undefined
   const others: [number, number] = [Math.min(end.next, otherEnd.value), Math.max(end.next, otherEnd.value)]
@@ -379,3 +370,17 @@ function isEndOfType(value: number, type: PixelType): boolean {
   const span = 2 ** (8 * bytes)
   return type.endsWith('SI') ? value === -span / 2 || value === span / 2 - 1 : value === span - 1
 }
+
+/** In the order of findings. */
+export const CHECKS: Check[] = [
+  reading,
+  notHonoured,
+  extent,
+  month,
+  names,
+  empty,
+  spread,
+  undeclaredNodata,
+  range,
+  scenariosAlike,
+]

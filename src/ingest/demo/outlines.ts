@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import type { MultiPolygon } from 'geojson'
 import { feature } from 'topojson-client'
 import type { GeometryCollection, Topology } from 'topojson-specification'
+import { type Bounds, measureBounds } from '#src/raster/rings.ts'
 
 /** Natural Earth at 1:10 million, as packed by world-atlas. */
 export const OUTLINE_SOURCE = {
@@ -25,21 +26,8 @@ export function readOutline(numericCode: string | undefined): MultiPolygon {
   throw new Error(`world-atlas has no outline for ${numericCode}`)
 }
 
-export function measureBounds(outline: MultiPolygon): {
-  west: number
-  south: number
-  east: number
-  north: number
-} {
-  const positions = outline.coordinates.flat(2)
-  const longitudes = positions.map((position) => position[0] as number)
-  const latitudes = positions.map((position) => position[1] as number)
-  return {
-    west: Math.min(...longitudes),
-    south: Math.min(...latitudes),
-    east: Math.max(...longitudes),
-    north: Math.max(...latitudes),
-  }
+export function measureOutline({ coordinates }: MultiPolygon): Bounds {
+  return measureBounds(coordinates.flat().map((ring) => ring.flat()))
 }
 
 /**

@@ -3,9 +3,10 @@ import type { ProductDefinition } from '#schemas/products/define.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import type { Grid, Window } from '#src/raster/grid.ts'
 import { type Pixels, storedNodata } from '#src/raster/pixels.ts'
+import type { Bounds } from '#src/raster/rings.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
 import type { CoverageSource, LayerSource, ReleaseSource } from '../source.ts'
-import { countryOutline, crossings, DEMO_COUNTRIES, type DemoCountry, measureBounds } from './outlines.ts'
+import { countryOutline, crossings, DEMO_COUNTRIES, type DemoCountry, measureOutline } from './outlines.ts'
 
 /**
  * Invented values, smooth and reproducible: a suitability from 0 to 1, the sum of waves over longitude and latitude,
@@ -181,7 +182,7 @@ export function demoSource(release: DemoRelease): ReleaseSource {
 function createCoverage(countryCode: string, layers: DemoLayer[]): CoverageSource {
   const { pixelDegrees } = DEMO_COUNTRIES[countryCode] as DemoCountry
   const outline = countryOutline(countryCode)
-  const grid = gridOver(measureBounds(outline), pixelDegrees)
+  const grid = gridOver(measureOutline(outline), pixelDegrees)
   return {
     grid,
     layers,
@@ -223,17 +224,17 @@ function computeValues(layer: DemoLayer, window: Window, inside: [number, number
 }
 
 /** Aligned to multiples of the pixel size. */
-function gridOver(bounds: ReturnType<typeof measureBounds>, pixel: number): Grid {
+function gridOver(bounds: Bounds, pixel: number): Grid {
   const perDegree = Math.round(1 / pixel)
-  const west = Math.floor(bounds.west * perDegree)
-  const north = Math.ceil(bounds.north * perDegree)
+  const [west, south, east, north] = bounds.map((degrees) => degrees * perDegree) as Bounds
+  const [left, top] = [Math.floor(west), Math.ceil(north)]
   return {
     srid: 4326,
-    originX: west / perDegree,
-    originY: north / perDegree,
+    originX: left / perDegree,
+    originY: top / perDegree,
     pixelWidth: pixel,
     pixelHeight: -pixel,
-    width: Math.ceil(bounds.east * perDegree) - west,
-    height: north - Math.floor(bounds.south * perDegree),
+    width: Math.ceil(east) - left,
+    height: top - Math.floor(south),
   }
 }

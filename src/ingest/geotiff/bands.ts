@@ -25,11 +25,7 @@ interface SideBand extends BandText {
 /** Histograms and tables of classes fit. */
 const MAX_BYTES = 8 * 2 ** 20
 
-/**
- * `FILE.aux.xml`, GDAL's "persistent auxiliary metadata"; undefined without one.
- *
- * @throws {OperatorError} for an unreadable file
- */
+/** `FILE.aux.xml`, GDAL's "persistent auxiliary metadata"; undefined without one. */
 export async function readSideMetadata(imagePath: string): Promise<SideMetadata | undefined> {
   const path = `${imagePath}.aux.xml`
   const text = await readSmallFile(path, MAX_BYTES)
@@ -80,11 +76,7 @@ interface BandText {
   description?: string
 }
 
-/**
- * GDAL's metadata in the file, by band from 1.
- *
- * @throws {OperatorError} for text that is not XML
- */
+/** GDAL's metadata in the file, by band from 1. */
 export async function readInternalMetadata(
   image: GeoTIFFImage,
   path: string,
@@ -129,11 +121,7 @@ function listChildren(element: XmlElement, name: string): XmlElement[] {
   )
 }
 
-/**
- * A file that may lie beside a raster; undefined without it.
- *
- * @throws {OperatorError} for a file that is too large or unreadable
- */
+/** A file that may lie beside a raster; undefined without it. */
 export async function readSmallFile(path: string, maxBytes: number): Promise<string | undefined> {
   const refuse = (error: NodeJS.ErrnoException) => {
     if (readErrorCode(error) === 'ENOENT') return undefined
@@ -341,7 +329,6 @@ const UNSUSPICIOUS_BYTES = 2 ** 30
 /** DEFLATE reaches 1,032; measurements never do. */
 const MAX_RATIO = 1000
 
-/** @throws {OperatorError} for an image with more pixels than the service reads */
 export function refuseAbsurdSize(image: GeoTIFFImage, path: string): void {
   const [width, height, bands] = [image.getWidth(), image.getHeight(), image.getSamplesPerPixel()]
   if (![width, height, bands].every((size) => Number.isInteger(size) && size > 0)) {
@@ -353,7 +340,6 @@ export function refuseAbsurdSize(image: GeoTIFFImage, path: string): void {
   }
 }
 
-/** @throws {OperatorError} for a grid with more pixels than the service reads */
 export function refuseAbsurdGrid({ width, height }: GridSize, path: string): void {
   if (Math.max(width, height) <= MAX_SIDE && width * height <= MAX_PIXELS) return
   throw new OperatorError(
@@ -361,10 +347,7 @@ export function refuseAbsurdGrid({ width, height }: GridSize, path: string): voi
   )
 }
 
-/**
- * @param part the share of the image that counts
- * @throws {OperatorError} for a large image that cannot come from so small a file
- */
+/** @param part the share of the image that counts */
 export function refuseInflated(
   image: GeoTIFFImage,
   { bytes }: SampleType,

@@ -13,7 +13,7 @@ import {
   NOT_COMPRESSED,
   OTHER_COMPRESSIONS,
 } from './compression.ts'
-import type { FileBytes } from './directories.ts'
+import { FileBytes, type Slice } from './directories.ts'
 import { DECODED_PIXEL_BYTES, decodeJpeg, readSharedTables } from './jpeg.ts'
 import { bytesOfRow, decodeSamples, PREDICTORS } from './samples.ts'
 
@@ -26,19 +26,7 @@ registerTag(325, 'TileByteCounts', 'LONG', true, true)
 registerTag(347, 'JPEGTables', 'UNDEFINED', true, true)
 
 /** Blocks are strips or tiles. */
-type BlockLayout = ReturnType<typeof readStoredLayout> & {
-  /** Pieces of a strip that decompresses only from its beginning. */
-  piecesPerStrip?: number
-}
-
-/** Refuses truncated files. */
-function readBlockLayout(image: GeoTIFFImage, type: SampleType, file: FileBytes, path: string): BlockLayout {
-  const stored = measured(readStoredLayout(image, type, path), file)
-  refuseTruncated(stored, file, path)
-  const layout = chopped(stored)
-  refuseLargeBlocks(layout, path)
-  return layout
-}
+type BlockLayout = ReturnType<typeof readStoredLayout>
 
 function isWritten({ offsets, lengths }: BlockLayout, index: number): boolean {
   return offsets[index] !== 0 && lengths[index] !== 0
@@ -47,6 +35,8 @@ function isWritten({ offsets, lengths }: BlockLayout, index: number): boolean {
 /** Compressions that need tags. */
 const JPEG = 7
 const LERC = 34887
+
+const UNCOMPRESSED = COMPRESSIONS.get(NOT_COMPRESSED) as Compression
 
 const LOWEST_FIRST = 2
 
@@ -130,7 +120,7 @@ function measured(layout: BlockLayout, file: FileBytes): BlockLayout {
   const [offset, said] = [offsets[0] ?? 0, lengths[0]]
   if (tiled || offsets.length > 1 || offset === 0 || said !== 0) return layout
   const length =
-    compression === COMPRESSIONS.get(NOT_COMPRESSED)
+    compression === UNCOMPRESSED
       ? bytesOfRow(samples, block.width * stride) * image.height
       : file.fileSize - offset
   return { ...layout, lengths: [length] }
@@ -173,28 +163,65 @@ const CHOPPED_BYTES = 64 * 1024
 /** Smaller blocks decompress faster at once. */
 const STREAMED_BYTES = 4 * 2 ** 20
 
-/** Reads the rows of a single strip in pieces, to save memory: uncompressed ones by offset, others in order. */
-function chopped(layout: BlockLayout): BlockLayout {
-  const { image, block, tiled, compression, offsets, lengths, samples, stride } = layout
-  if (tiled || block.height < image.height) return layout
+/** Offset 0 means an unwritten strip. */
+const UNPACKED_OFFSET = 8
+
+/**
+ * Reads the rows of a single strip in pieces, to save memory.
+ *
+ * @returns unpacks: {@link unpack} makes the file of the offsets
+ */
+function chopped(layout: BlockLayout): { layout: BlockLayout; unpacks: boolean } {
+  const { image, block, tiled, compression, lengths, samples, stride } = layout
   const rowBytes = bytesOfRow(samples, image.width * stride)
+  const size = rowBytes * image.height
+  const unpacks = compression !== UNCOMPRESSED
+  const staysWhole = unpacks
+    ? !compression.stream || blockBytes(layout) <= STREAMED_BYTES
+    : lengths.some((length) => length < size)
+  if (tiled || block.height < image.height || staysWhole) return { layout, unpacks: false }
   const height = Math.max(1, Math.floor(CHOPPED_BYTES / rowBytes))
   const rows = Array.from({ length: Math.ceil(image.height / height) }, (_, index) => index * height)
-  const inPieces = { ...layout, block: { width: block.width, height } }
-  if (compression === COMPRESSIONS.get(NOT_COMPRESSED)) {
-    if (lengths.some((length) => length < rowBytes * image.height)) return layout
-    return {
-      ...inPieces,
-      offsets: offsets.flatMap((offset) => rows.map((row) => offset + row * rowBytes)),
-      lengths: offsets.flatMap(() => rows.map((row) => Math.min(height, image.height - row) * rowBytes)),
-    }
+  const written = lengths.map((_, plane) => isWritten(layout, plane))
+  const countBefore = (plane: number) => written.slice(0, plane).filter(Boolean).length
+  const unpacked = written.map((is, plane) => (is ? UNPACKED_OFFSET + countBefore(plane) * size : 0))
+  const offsets = unpacks ? unpacked : layout.offsets
+  const inPieces = {
+    ...layout,
+    block: { width: block.width, height },
+    compression: UNCOMPRESSED,
+    turned: layout.turned && !unpacks,
+    offsets: offsets.flatMap((offset) => rows.map((row) => offset && offset + row * rowBytes)),
+    lengths: offsets.flatMap(() => rows.map((row) => Math.min(height, image.height - row) * rowBytes)),
   }
-  if (!compression.stream || blockBytes(layout) <= STREAMED_BYTES) return layout
-  return {
-    ...inPieces,
-    piecesPerStrip: rows.length,
-    offsets: offsets.flatMap((offset) => rows.map(() => offset)),
-    lengths: lengths.flatMap((length) => rows.map(() => length)),
+  return { layout: inPieces, unpacks }
+}
+
+/** The written single strips, one a plane. */
+async function* unpack(layout: BlockLayout, file: FileBytes): AsyncGenerator<Uint8Array> {
+  const { image, block, stride, samples, compression, turned, offsets, lengths } = layout
+  const size = bytesOfRow(samples, block.width * stride) * image.height
+  yield Buffer.alloc(UNPACKED_OFFSET)
+  for (const [plane, offset] of offsets.entries()) {
+    if (!isWritten(layout, plane)) continue
+    let left = size
+    const packed = readInPieces(file, { offset, length: lengths[plane] as number }, turned)
+    for await (const piece of (compression.stream as DecompressStream)(packed)) {
+      left -= piece.length
+      if (left < 0) {
+        throw new Error(`the block at byte ${offset} holds more than the ${size} bytes of its pixels`)
+      }
+      yield piece
+    }
+    if (left > 0) throw new Error(`the block at byte ${offset} is damaged: it is too short`)
+  }
+}
+
+const READ_BYTES = 256 * 1024
+
+async function* readInPieces(file: FileBytes, { offset, length }: Slice, turned: boolean) {
+  for (let at = 0; at < length; at += READ_BYTES) {
+    yield await file.read({ offset: offset + at, length: Math.min(READ_BYTES, length - at) }, turned)
   }
 }
 
@@ -203,23 +230,28 @@ export type Blocks = ReturnType<typeof openBlocks>
 /** Overhead of a block: small ones are not all read at once. */
 const IN_FLIGHT_BYTES = 65_536
 
-/** @throws {OperatorError} for a truncated file, or an unsupported storage */
 export function openBlocks(image: GeoTIFFImage, type: SampleType, file: FileBytes, path: string) {
-  const layout = readBlockLayout(image, type, file, path)
-  const strips = openStrips(layout, file)
+  const stored = measured(readStoredLayout(image, type, path), file)
+  refuseTruncated(stored, file, path)
+  const { layout, unpacks } = chopped(stored)
+  refuseLargeBlocks(layout, path)
+  let unpacked: Promise<FileBytes> | undefined
   const { block, planes, stride } = layout
   const across = Math.ceil(layout.image.width / block.width)
   const down = Math.ceil(layout.image.height / block.height)
 
   const first = (band: number) => (planes === 1 ? 0 : (band - 1) * across * down)
 
+  function findBytes(): FileBytes | Promise<FileBytes> {
+    if (unpacks) unpacked ??= FileBytes.createTemporary(unpack(stored, file))
+    return unpacked ?? file
+  }
+
   async function readBlock(column: number, row: number, bands: number[], into: Pixels[], window: Window) {
     const place = { column: column * block.width, row: row * block.height }
     const index = row * across + column
-    const samples = (at: number) =>
-      strips[0] && isWritten(layout, at)
-        ? (strips[Math.floor(at / down)] as StreamedStrip).samples(row)
-        : samplesAt(layout, file, at, row)
+    const bytes = await findBytes()
+    const samples = (at: number) => samplesAt(layout, bytes, at, row)
     const together = planes === 1 ? await samples(index) : undefined
     for (const [at, band] of bands.entries()) {
       const ofBand = together ?? (await samples(first(band) + index))
@@ -231,8 +263,6 @@ export function openBlocks(image: GeoTIFFImage, type: SampleType, file: FileByte
     ...block,
     fill: layout.fill,
     lossy: layout.lossy,
-    /** For each pixel between windows. */
-    heldBytes: strips.length === 0 ? 0 : stride * bytesOf(type.pixelType),
     /** @param band from 1 */
     isWritten(window: Window, band: number) {
       for (const { column, row } of blocksIn(window, block)) {
@@ -250,7 +280,6 @@ export function openBlocks(image: GeoTIFFImage, type: SampleType, file: FileByte
     /** Row by row, one array a band (from 1). */
     async read(window: Window, bands: number[]) {
       const result = bands.map(() => createPixels(type.pixelType, window.width * window.height))
-      for (const strip of strips) strip.needOnlyFrom(Math.floor(window.row / block.height))
       const together = Math.max(1, Math.floor(MAX_BLOCK_BYTES / (blockBytes(layout) + IN_FLIGHT_BYTES)))
       let reads: Promise<void>[] = []
       for (const { column, row } of blocksIn(window, block)) {
@@ -262,23 +291,11 @@ export function openBlocks(image: GeoTIFFImage, type: SampleType, file: FileByte
       await Promise.all(reads)
       return result
     },
+    async close() {
+      const temporary = await unpacked?.catch(() => undefined)
+      await temporary?.close()
+    },
   }
-}
-
-/** Strips that decompress only from their beginning, one a plane. */
-function openStrips(layout: BlockLayout, file: FileBytes): StreamedStrip[] {
-  const { image, block, planes, stride, samples, compression, piecesPerStrip } = layout
-  const { stream } = compression
-  if (piecesPerStrip === undefined || !stream) return []
-  const rowLength = block.width * stride
-  const rowBytes = bytesOfRow(samples, rowLength)
-  return Array.from({ length: planes }, (_, plane) => {
-    const index = plane * piecesPerStrip
-    const [offset, length] = [layout.offsets[index] as number, layout.lengths[index] as number]
-    const [size, pieceBytes] = [rowBytes * image.height, rowBytes * block.height]
-    const place = { offset, length, turned: layout.turned, size, pieceBytes }
-    return new StreamedStrip(file, place, stream, (bytes) => decodeSamples(bytes, samples, rowLength, stride))
-  })
 }
 
 /** A compressed block of few samples may be larger. */
@@ -326,130 +343,6 @@ function copy(from: Pixels, sample: number, stride: number, block: Window, to: P
       to.set(from.subarray(source, source + count), target)
     } else {
       for (let at = 0; at < count; at++) to[target + at] = from[source + at * stride] as number
-    }
-  }
-}
-
-const READ_BYTES = 256 * 1024
-
-interface StripPlace {
-  offset: number
-  length: number
-  /** Reversed bits in each byte. */
-  turned: boolean
-  /** Decompressed. */
-  size: number
-  /** The last piece may be shorter. */
-  pieceBytes: number
-}
-
-/** Decompresses a strip once while windows move down; moving up beyond the held pieces restarts it. */
-export class StreamedStrip {
-  readonly #file: FileBytes
-  readonly #place: StripPlace
-  readonly #stream: DecompressStream
-  readonly #samplesOf: (bytes: Uint8Array) => Pixels
-  #decompressed: AsyncIterator<Uint8Array> | undefined
-  /** Decompressed beyond the last piece. */
-  #rest = new Uint8Array(0)
-  #next = 0
-  #needed = 0
-  readonly #held = new Map<number, Pixels>()
-  #queue: Promise<unknown> = Promise.resolve()
-
-  /** @param samplesOf may change its bytes */
-  constructor(
-    file: FileBytes,
-    place: StripPlace,
-    stream: DecompressStream,
-    samplesOf: (bytes: Uint8Array) => Pixels,
-  ) {
-    this.#file = file
-    this.#place = place
-    this.#stream = stream
-    this.#samplesOf = samplesOf
-  }
-
-  /** Earlier pieces are released. */
-  needOnlyFrom(piece: number): void {
-    this.#needed = piece
-    for (const held of this.#held.keys()) if (held < piece) this.#held.delete(held)
-  }
-
-  /** @throws for a strip that is damaged, or longer than its pixels */
-  samples(piece: number): Promise<Pixels> {
-    const found = this.#queue.then(() => this.#reach(piece))
-    this.#queue = found.catch(() => {})
-    return found
-  }
-
-  async #reach(piece: number): Promise<Pixels> {
-    const held = this.#held.get(piece)
-    if (held) return held
-    if (piece < this.#next || !this.#decompressed) await this.#begin()
-    for (;;) {
-      const bytes = await this.#take(this.#bytesOf(this.#next))
-      const reached = this.#next++
-      if (this.#bytesOf(this.#next) === 0) await this.#refuseMore()
-      if (reached < this.#needed && reached !== piece) continue
-      const samples = this.#samplesOf(bytes)
-      this.#held.set(reached, samples)
-      if (reached === piece) return samples
-    }
-  }
-
-  /** Releases the memory of the previous decompressor. */
-  async #begin(): Promise<void> {
-    await this.#decompressed?.return?.()
-    this.#decompressed = this.#stream(this.#compressed())[Symbol.asyncIterator]()
-    this.#rest = new Uint8Array(0)
-    this.#next = 0
-  }
-
-  async *#compressed(): AsyncGenerator<Uint8Array> {
-    const { offset, length, turned } = this.#place
-    for (let at = 0; at < length; at += READ_BYTES) {
-      const slice = { offset: offset + at, length: Math.min(READ_BYTES, length - at) }
-      yield await this.#file.read(slice, turned)
-    }
-  }
-
-  #bytesOf(piece: number): number {
-    const { size, pieceBytes } = this.#place
-    return Math.max(0, Math.min(pieceBytes, size - piece * pieceBytes))
-  }
-
-  async #take(size: number): Promise<Uint8Array> {
-    const bytes = new Uint8Array(size)
-    for (let at = 0; at < size; ) {
-      if (this.#rest.length === 0) this.#rest = await this.#decompress()
-      if (this.#rest.length === 0) {
-        throw new Error(`the block at byte ${this.#place.offset} is damaged: it is too short`)
-      }
-      const part = this.#rest.subarray(0, size - at)
-      bytes.set(part, at)
-      at += part.length
-      this.#rest = this.#rest.subarray(part.length)
-    }
-    return bytes
-  }
-
-  /** Reads to the end: DEFLATE has its checksum there. */
-  async #refuseMore(): Promise<void> {
-    const more = this.#rest.length > 0 ? this.#rest : await this.#decompress()
-    if (more.length === 0) return
-    await this.#decompressed?.return?.()
-    throw new Error(
-      `the block at byte ${this.#place.offset} holds more than the ${this.#place.size} bytes of its pixels`,
-    )
-  }
-
-  /** Empty at the end. */
-  async #decompress(): Promise<Uint8Array<ArrayBuffer>> {
-    for (;;) {
-      const next = await this.#decompressed?.next()
-      if (!next || next.done) return new Uint8Array(0)
-      if (next.value.length > 0) return next.value as Uint8Array<ArrayBuffer>
     }
   }
 }

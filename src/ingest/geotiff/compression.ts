@@ -31,10 +31,10 @@ export const NOT_COMPRESSED = 1
  */
 export const COMPRESSIONS: ReadonlyMap<number, Compression> = new Map<number, Compression>([
   [NOT_COMPRESSED, { undo: (bytes) => bytes }],
-  [5, { undo: decompressLzw, stream: streamLzw }],
+  [5, { undo: undoing(streamLzw), stream: streamLzw }],
   [8, { undo: decompressDeflate, stream: streamDeflate }],
   [32946, { undo: decompressDeflate, stream: streamDeflate }],
-  [32773, { undo: unpackBits, stream: streamPackBits }],
+  [32773, { undo: undoing(streamPackBits), stream: streamPackBits }],
   [50000, { undo: decompressZstd }],
 ])
 
@@ -78,46 +78,49 @@ function streamDeflate(pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Ar
   return inflated
 }
 
-/** TIFF 6.0, section 9: runs of a byte, and literal stretches. */
-function unpackBits(bytes: Uint8Array, size: number): Uint8Array {
-  const output = new Uint8Array(size)
-  let written = 0
-  for (let position = 0; position < bytes.length && written < size; ) {
-    const header = ((bytes[position++] as number) << 24) >> 24
-    if (header === -128) continue
-    if (header < 0) {
-      const end = Math.min(size, written + 1 - header)
-      output.fill(bytes[position++] ?? 0, written, end)
-      written = end
-    } else {
-      const stretch = bytes.subarray(position, Math.min(position + header + 1, position + size - written))
-      output.set(stretch, written)
-      written += stretch.length
-      position += header + 1
+/** Ends with the last byte of `size`. */
+function undoing(stream: DecompressStream): Decompress {
+  return async (bytes, size) => {
+    const output = new Uint8Array(size)
+    let written = 0
+    for await (const piece of stream(cutIntoPieces(bytes))) {
+      const part = piece.subarray(0, size - written)
+      output.set(part, written)
+      written += part.length
+      if (written === size) break
     }
+    return output.subarray(0, written)
   }
-  return output.subarray(0, written)
 }
 
-/** Holds incomplete units for the next piece. */
+async function* cutIntoPieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES)
+}
+
+const LONGEST_RUN = 128
+
+/** TIFF 6.0, section 9: runs of a byte, and literal stretches. */
 async function* streamPackBits(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let held = new Uint8Array(0)
-  for await (const piece of pieces) {
-    const bytes = Buffer.concat([held, piece])
-    const { end, size } = wholeUnits(bytes)
-    yield unpackBits(bytes.subarray(0, end), size)
-    held = bytes.subarray(end)
-  }
-}
-
-function wholeUnits(bytes: Uint8Array): { end: number; size: number } {
-  let size = 0
-  for (let at = 0; ; ) {
-    const header = ((bytes[at] as number) << 24) >> 24
-    const end = at + 1 + (header === -128 ? 0 : header < 0 ? 1 : header + 1)
-    if (at >= bytes.length || end > bytes.length) return { end: at, size }
-    if (header !== -128) size += Math.abs(header) + 1
-    at = end
+  let [literals, repeats] = [0, 0]
+  for await (const bytes of pieces) {
+    let output = new Uint8Array(PIECE_BYTES + LONGEST_RUN)
+    let written = 0
+    for (const byte of bytes) {
+      if (literals > 0) {
+        output[written++] = byte
+        literals--
+      } else if (repeats > 0) {
+        output.fill(byte, written, written + repeats)
+        written += repeats
+        repeats = 0
+      } else if (byte < 128) literals = byte + 1
+      else if (byte > 128) repeats = 257 - byte
+      if (written < PIECE_BYTES) continue
+      yield output.subarray(0, written)
+      output = new Uint8Array(PIECE_BYTES + LONGEST_RUN)
+      written = 0
+    }
+    yield output.subarray(0, written)
   }
 }
 
@@ -142,51 +145,26 @@ const LONGEST = CODES
  * TIFF's LZW: high bit first, codes widen one code early (TIFF 6.0, section 13). The table stores a string as its
  * prefix's code and a byte.
  */
-class LzwDecoder {
-  readonly #before = new Uint16Array(CODES)
-  readonly #last = new Uint8Array(CODES)
-  readonly #first = new Uint8Array(CODES)
-  readonly #lengths = new Uint16Array(CODES)
-  #next = FIRST
-  #width = NARROWEST
-  /** CLEAR for a new table. */
-  #previous = CLEAR
-  #bits = 0
-  #bitCount = 0
-  /** The end code was read. */
-  #ended = false
-
-  constructor() {
-    for (let byte = 0; byte < CLEAR; byte++) {
-      this.#last[byte] = byte
-      this.#first[byte] = byte
-      this.#lengths[byte] = 1
-    }
-  }
-
-  /**
-   * Stops at the end of the input, or without room for the longest string.
-   *
-   * @returns the written bytes
-   */
-  decode(input: { bytes: Uint8Array; at: number }, output: Uint8Array): number {
-    const { bytes } = input
-    const [before, last, first, lengths] = [this.#before, this.#last, this.#first, this.#lengths]
-    const room = output.length - LONGEST
-    let [next, width, previous] = [this.#next, this.#width, this.#previous]
-    let [bits, bitCount, position] = [this.#bits, this.#bitCount, input.at]
-    let written = 0
-    while (written < room && !this.#ended) {
-      while (bitCount < width && position < bytes.length) {
-        bits = ((bits << 8) | (bytes[position++] as number)) & 0xffffff
-        bitCount += 8
-      }
-      if (bitCount < width) break
+async function* streamLzw(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const before = new Uint16Array(CODES)
+  const last = Uint8Array.from({ length: CODES }, (_, code) => code)
+  const first = last.slice()
+  const lengths = new Uint16Array(CODES).fill(1, 0, CLEAR)
+  let [next, width, previous] = [FIRST, NARROWEST, CLEAR]
+  let [bits, bitCount] = [0, 0]
+  let output = new Uint8Array(PIECE_BYTES + LONGEST)
+  let written = 0
+  for await (const bytes of pieces) {
+    for (let at = 0; at < bytes.length; at++) {
+      // Codes are wider than a byte, so each byte ends one at most.
+      bits = ((bits << 8) | (bytes[at] as number)) & 0xffffff
+      bitCount += 8
+      if (bitCount < width) continue
       bitCount -= width
       const code = (bits >>> bitCount) & ((1 << width) - 1)
       if (code === END) {
-        this.#ended = true
-        break
+        yield output.subarray(0, written)
+        return
       }
       if (code === CLEAR) {
         next = FIRST
@@ -205,40 +183,19 @@ class LzwDecoder {
         next++
       }
       written += lengths[code] as number
-      for (let at = written, string = code, left = lengths[code] as number; left > 0; left--) {
-        output[--at] = last[string] as number
+      for (let to = written, string = code, left = lengths[code] as number; left > 0; left--) {
+        output[--to] = last[string] as number
         string = before[string] as number
       }
       previous = code
       if (next >= (1 << width) - 1 && width < WIDEST) width++
-    }
-    input.at = position
-    this.#next = next
-    this.#width = width
-    this.#previous = previous
-    this.#bits = bits
-    this.#bitCount = bitCount
-    return written
-  }
-}
-
-function decompressLzw(bytes: Uint8Array, size: number): Uint8Array {
-  const output = new Uint8Array(size + LONGEST)
-  const written = new LzwDecoder().decode({ bytes, at: 0 }, output)
-  return output.subarray(0, Math.min(written, size))
-}
-
-async function* streamLzw(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const decoder = new LzwDecoder()
-  for await (const bytes of pieces) {
-    const input = { bytes, at: 0 }
-    for (;;) {
-      const output = new Uint8Array(PIECE_BYTES + LONGEST)
-      const written = decoder.decode(input, output)
-      if (written === 0) break
+      if (written < PIECE_BYTES) continue
       yield output.subarray(0, written)
+      output = new Uint8Array(PIECE_BYTES + LONGEST)
+      written = 0
     }
   }
+  yield output.subarray(0, written)
 }
 
 /** Compression of the blobs, by the second number of LercParameters. */

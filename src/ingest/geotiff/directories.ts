@@ -1,4 +1,6 @@
-import { type FileHandle, open } from 'node:fs/promises'
+import { type FileHandle, mkdtemp, open, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { OperatorError } from '#src/errors.ts'
 
 /** By type: 3 is SHORT, 4 LONG, 12 DOUBLE, 16 LONG8. */
@@ -28,7 +30,6 @@ interface NumberFormat {
  * Checks the directories before geotiff follows them: it trusts lengths of tags, and follows circles for ever.
  *
  * @returns the index of the first image's mask
- * @throws {OperatorError} for a tag longer than any raster needs, or endless directories
  */
 export async function examineDirectories(file: FileBytes, path: string): Promise<{ mask?: number }> {
   const head = await readView(file, 0, HEADER_BYTES.classic)
@@ -99,7 +100,7 @@ async function readView(file: FileBytes, offset: number, length: number): Promis
   return new DataView((await file.fetchSlice({ offset, length })).data)
 }
 
-interface Slice {
+export interface Slice {
   offset: number
   length: number
 }
@@ -127,6 +128,20 @@ export class FileBytes {
   static async open(path: string): Promise<FileBytes> {
     const file = await open(path)
     return new FileBytes(file, (await file.stat()).size)
+  }
+
+  /** A file without a name, which ends with its use. */
+  static async createTemporary(pieces: AsyncIterable<Uint8Array>): Promise<FileBytes> {
+    const folder = await mkdtemp(join(tmpdir(), 'agro-'))
+    const file = await open(join(folder, 'unpacked'), 'w+')
+    try {
+      await rm(folder, { recursive: true })
+      await writeFile(file, pieces)
+      return new FileBytes(file, (await file.stat()).size)
+    } catch (error) {
+      await file.close()
+      throw error
+    }
   }
 
   async fetch(slices: Slice[]): Promise<ArrayBuffer[]> {

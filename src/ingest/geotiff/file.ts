@@ -132,10 +132,9 @@ async function readBeside(imagePath: string, extension: string, maxBytes: number
 /** Pixels are missing where it is 0. */
 interface Mask {
   path: string
-  /** Held for each pixel between windows. */
-  heldBytes: number
   /** One array a band (from 1). */
   read(window: Window, bands: number[]): Promise<Pixels[]>
+  close?(): Promise<void>
 }
 
 /** `FILE.msk` of GDAL; undefined without one. */
@@ -149,7 +148,14 @@ async function sideMask(of: GeoTIFFImage, imagePath: string) {
   try {
     await examineDirectories(file, path)
     const image = await (await GeoTIFF.fromSource(file)).getImage()
-    return { ...maskIn(image, of, file, path, 'a mask'), close: () => file.close() }
+    const mask = maskIn(image, of, file, path, 'a mask')
+    return {
+      ...mask,
+      async close() {
+        await mask.close?.()
+        await file.close()
+      },
+    }
   } catch (error) {
     await file.close()
     if (error instanceof OperatorError) throw error
@@ -210,7 +216,6 @@ export type RasterFile = Awaited<ReturnType<typeof openImage>>
 /** Byte order and version of classic TIFF and BigTIFF. */
 const SIGNATURES = ['II*\0', 'MM\0*', 'II+\0', 'MM\0+']
 
-/** @throws {OperatorError} for a file that is missing, unreadable, no TIFF, truncated, too large, or without a grid */
 export async function openRaster(path: string): Promise<RasterFile> {
   await refuseUnreadable(path)
   const file = await FileBytes.open(path)
@@ -235,8 +240,7 @@ async function openImage(file: FileBytes, path: string) {
   const grid = readGrid(image, path, { first: side?.geotransform, last: await readWorldFile(path) })
   const alphaBand = findAlphaBand(image)
   const masks: Mask[] = []
-  // The other bands hold the bytes of an alpha band already.
-  if (alphaBand !== undefined) masks.push({ path, heldBytes: 0, read: readingOnce(blocks, alphaBand) })
+  if (alphaBand !== undefined) masks.push({ path, read: readingOnce(blocks, alphaBand) })
   if (mask !== undefined) masks.push(maskIn(await tiff.getImage(mask), image, file, path, 'an internal mask'))
   const beside = await sideMask(image, path)
   if (beside) masks.push(beside)
@@ -246,8 +250,6 @@ async function openImage(file: FileBytes, path: string) {
     grid,
     ...(await readPlace(image, path, side)),
     block: { width: Math.min(blocks.width, grid.width), height: Math.min(blocks.height, grid.height) },
-    /** For each pixel between windows, masks included. */
-    heldBytes: [blocks, ...masks].reduce((sum, { heldBytes }) => sum + heldBytes, 0),
     /** Any mask may hide a pixel. */
     masks: masks.map((mask) => ({ ...mask, read: explained(mask) })),
     /** From 1, a band that is a mask. */
@@ -261,7 +263,7 @@ async function openImage(file: FileBytes, path: string) {
     band: (named: number | string) => readBand({ image, type, inside, side, path }, named),
     read: explained({ path, read: blocks.read }),
     async close() {
-      await beside?.close()
+      for (const { close } of [blocks, ...masks]) await close?.()
       await file.close()
     },
   }

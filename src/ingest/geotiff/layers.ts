@@ -90,8 +90,6 @@ const FARTHEST = 540
 /**
  * Moves a geographic grid between 180 degrees west and east, where points are looked up. A grid on both sides of the
  * meridian wraps around the Earth.
- *
- * @throws {OperatorError} for a grid that goes round the Earth more than once, or columns that do not fit
  */
 export function betweenMeridians({ grid, pieces }: Placement, path: string): Placement {
   const { originX, pixelWidth, width } = grid
@@ -165,7 +163,6 @@ interface Remarks {
   notHonoured: Set<string>
 }
 
-/** @throws {OperatorError} for a missing band, a mask, or files that do not go together */
 export async function openLayer(
   db: Kysely<Tables>,
   files: LayerFiles,
@@ -201,7 +198,6 @@ export async function openLayer(
     bytesOf(stored.pixelType) +
     (masked ? Math.max(...files.map(({ masks }) => masks.length)) : 0) +
     (stored.pixelType === band.pixelType ? 0 : bytesOf(band.pixelType))
-  const held = Math.max(...files.map(({ heldBytes }) => heldBytes))
   const blank = files.map((file) => isMissing(file.fill, stored, band.nodata))
   for (const [index, file] of files.entries()) file.refuseInflated(blank[index] as boolean)
   const layer: LayerSource = {
@@ -226,7 +222,7 @@ export async function openLayer(
     /** The masks of the files count. */
     masked,
     /** While reading. */
-    pixelBytes: reading + held + (pieces.length > 1 ? bytesOf(stored.pixelType) : 0),
+    pixelBytes: reading + (pieces.length > 1 ? bytesOf(stored.pixelType) : 0),
     /** True for windows that sparse files leave out. */
     isBlank: (window: Window) =>
       pieces.every((piece) => {

@@ -40,7 +40,6 @@ function shown(address: URL): string {
  * Resumes broken connections by ranges.
  *
  * @returns the bytes; undefined for a missing file
- * @throws {OperatorError} for a file that is too large or slow, or a redirect that leaves https
  */
 export async function download(
   address: URL,

@@ -9,11 +9,9 @@ import { createPixels, markMasked, markNodata, type Pixels, withType } from '#sr
 import { TILE_SIZE } from '#src/raster/tiles.ts'
 import type { Manifest } from '../manifest.ts'
 import { type CoverageSource, compareLayers } from '../source.ts'
-import type { RasterFile } from './file.ts'
 import { type FileLayer, type LayerFiles, openLayer, type Piece, pieceIn } from './layers.ts'
 import { OpenFiles } from './open-files.ts'
 
-/** @throws {OperatorError} for an unusable file, with its name and the reason */
 export async function openGeoTiffs(db: Kysely<Tables>, manifest: Manifest) {
   const files = new OpenFiles()
   const notes = new Set<string>()
@@ -38,7 +36,7 @@ export async function openGeoTiffs(db: Kysely<Tables>, manifest: Manifest) {
         licence: manifest.licence,
         checksum: await computeChecksum(manifest, layers),
       },
-      coverages: groupByGrid(layers).map((group) => createCoverage(group, layers)),
+      coverages: groupByGrid(layers).map(createCoverage),
       notes: [...notes],
       notHonoured: [...notHonoured],
       close: () => files.close(),
@@ -68,12 +66,12 @@ function groupByGrid(layers: FileLayer[]): FileLayer[][] {
   return groups
 }
 
-function createCoverage(layers: FileLayer[], release: FileLayer[]): CoverageSource {
+function createCoverage(layers: FileLayer[]): CoverageSource {
   const [{ grid }] = layers as [FileLayer]
   return {
     grid,
     layers: layers.map(({ layer }) => layer),
-    windows: planWindows(grid, layers, release),
+    windows: planWindows(grid, layers),
     async read(window) {
       const pixels: Pixels[] = []
       for (const files of new Set(layers.map(({ files }) => files))) {
@@ -132,30 +130,10 @@ async function hashFile(path: string): Promise<string> {
 const WINDOW_BYTES = 48 * 2 ** 20
 const SMALLEST_WINDOW_HEIGHT = 128
 
-/** Single strips hold whole rows with all bands, however narrow the windows. */
-const MAX_HELD_BYTES = 128 * 2 ** 20
-
-/**
- * Sparse files leave out windows without values.
- *
- * @param release all its layers: their single strips hold rows until the files are closed
- */
-export function planWindows(grid: Grid, layers: FileLayer[], release: FileLayer[]): Window[] {
-  const tallest = findTallest(release)
+/** Sparse files leave out windows without values. */
+export function planWindows(grid: Grid, layers: FileLayer[]): Window[] {
   const step = inTiles(findLargestBlock(layers).width)
-  return planWholeWindows(grid, layers, tallest).flatMap((window) => writtenParts(window, step, layers))
-}
-
-/** Single strips hold the rows of their last window. */
-function findTallest(release: FileLayer[]): number {
-  const files = listFiles(release)
-  const heldByRow = files.reduce((sum, { heldBytes, grid }) => sum + heldBytes * grid.width, 0)
-  const held = heldByRow * TILE_SIZE
-  if (held <= MAX_HELD_BYTES) return wholeTiles(MAX_HELD_BYTES / heldByRow)
-  const first = files.find(({ heldBytes }) => heldBytes > 0)
-  throw new OperatorError(
-    `${first?.path} and what is loaded with it are compressed as single strips so wide that ${TILE_SIZE} rows take ${held} bytes; at most ${MAX_HELD_BYTES} are held: convert them with gdal_translate -co TILED=YES -co COMPRESS=DEFLATE.`,
-  )
+  return planWholeWindows(grid, layers).flatMap((window) => writtenParts(window, step, layers))
 }
 
 /** Skips parts in which all layers are blank. */
@@ -176,13 +154,13 @@ function writtenParts(window: Window, step: number, layers: FileLayer[]): Window
  * Whole blocks, as wide as memory allows: two windows of a block decompress it twice. Too large or too high blocks are
  * split.
  */
-function planWholeWindows(grid: Grid, layers: FileLayer[], tallest: number): Window[] {
+function planWholeWindows(grid: Grid, layers: FileLayer[]): Window[] {
   const bytes = layers.reduce((sum, { pixelBytes }) => sum + pixelBytes, 0)
   const most = Math.floor(WINDOW_BYTES / bytes)
   const block = findLargestBlock(layers)
-  let height = Math.min(inTiles(Math.max(block.height, SMALLEST_WINDOW_HEIGHT)), tallest)
+  let height = inTiles(Math.max(block.height, SMALLEST_WINDOW_HEIGHT))
   let width = grid.width
-  if (width * height > most) height = Math.min(inTiles(block.height), tallest)
+  if (width * height > most) height = inTiles(block.height)
   if (width * height > most) {
     const across = Math.floor(most / height / block.width)
     width = inTiles(block.width * Math.max(across, 1))
@@ -204,15 +182,11 @@ function planWholeWindows(grid: Grid, layers: FileLayer[], tallest: number): Win
 }
 
 function findLargestBlock(layers: FileLayer[]): { width: number; height: number } {
-  const blocks = listFiles(layers).map(({ block }) => block)
+  const blocks = layers.flatMap(({ files }) => files.map(({ block }) => block))
   return {
     width: Math.max(...blocks.map(({ width }) => width)),
     height: Math.max(...blocks.map(({ height }) => height)),
   }
-}
-
-function listFiles(layers: FileLayer[]): RasterFile[] {
-  return [...new Set(layers.flatMap(({ files }) => files))]
 }
 
 function wholeTiles(pixels: number): number {

@@ -4,7 +4,7 @@ import { type FileStore, openFolder } from '#src/data/files/store.ts'
 import type { TileStoreName } from '#src/data/tables.ts'
 import { createTileStores, type TileStores } from '#src/data/tiles/stores.ts'
 import type { StoredWindow } from '#src/data/tiles/tile-queries.ts'
-import { type WritePixels, writingGranules, writingRasters } from '#src/ingest/pixel-writing.ts'
+import { createPixelWriter } from '#src/ingest/pixel-writing.ts'
 import { insertCoverage, insertRelease } from '#src/ingest/queries.ts'
 import type { Grid, Window } from '#src/raster/grid.ts'
 import {
@@ -159,19 +159,22 @@ test('a tile in files is the same as in the database, byte for byte, whatever th
   await fc.assert(
     fc.asyncProperty(raster, async ({ grid, bands, windowSize, absent }) => {
       const haveGaps = bands.every(({ nodata }) => nodata !== undefined)
-      const work = async (write: WritePixels) => {
+      const inDatabase = await newCoverage(grid, 'postgis')
+      const inFiles = await newCoverage(grid, 'files')
+      for (const [store, id] of [
+        ['postgis', inDatabase],
+        ['files', inFiles],
+      ] as const) {
+        const coverage = { id, grid, geographic: grid.srid === 4326, bands }
+        const writer = await createPixelWriter({ ...database, files }, coverage, store)
         for (const window of windowsOf(grid, windowSize, haveGaps ? absent : [])) {
-          await write(
+          await writer.add(
             window,
             bands.map((band) => pixelsIn(band, window)),
           )
         }
+        await writer.finish()
       }
-      const coverage = { grid, geographic: grid.srid === 4326, bands }
-      const inDatabase = await newCoverage(grid, 'postgis')
-      const inFiles = await newCoverage(grid, 'files')
-      await writingRasters(database, { ...coverage, id: inDatabase }, work)
-      await writingGranules(database, files, { ...coverage, id: inFiles }, work)
       const expected = await allTiles(stores, 'postgis', inDatabase, grid)
       expect(await allTiles(stores, 'files', inFiles, grid)).toEqual(expected)
       if (haveGaps) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type ReadFacts, undeclaredNodata } from '#src/ingest/checks/rules.ts'
+import { type ReleaseFacts, undeclaredNodata } from '#src/ingest/checks/rules.ts'
 import { layerCollector } from '#src/ingest/statistics.ts'
 import { layerOf } from '#test/setup/releases.ts'
 
@@ -46,11 +46,13 @@ function findingsIn(pixels: Float32Array) {
   }
   const collector = layerCollector({ grid, layers })
   collector.add({ column: 0, row: 0, width: SIZE, height: SIZE }, [pixels])
-  const read = collector.result().layers.map(({ layer, ...rest }) => ({ ...layer, ...rest }))
+  const read = collector.result().layers.map(({ layer, statistics, ...rest }) => {
+    return { ...layer, statistics, raw: { pixelType: layer.pixelType, ...rest } }
+  })
   const coverages = [
     { extent: { west: 0, south: 0, east: 0, north: 0 }, pixels: pixels.length, layers: read },
   ]
-  return undeclaredNodata({ coverages } as unknown as ReadFacts, {} as never)
+  return undeclaredNodata({ coverages } as unknown as ReleaseFacts, {} as never)
 }
 
 test('no value of a smooth field looks like nodata, its zeros neither', () => {
