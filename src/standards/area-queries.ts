@@ -7,8 +7,6 @@ export type Rectangle = readonly [west: number, south: number, east: number, nor
 export interface LoadedLevel {
   countryCode: string
   level: number
-  /** Changes with its areas, and with those above. */
-  version: string
   areas: number
   /** Null where there are no areas. */
   extent: Rectangle | null
@@ -17,19 +15,7 @@ export interface LoadedLevel {
   licence: string
 }
 
-/** SQL for the load times of a level and of those above. */
-function versionAt(countryCode: RawBuilder<unknown>, level: RawBuilder<unknown>): RawBuilder<string> {
-  return sql<string>`(
-    select string_agg(above.loaded_at::text, ' ' order by above.level)
-    from boundary_set as above
-    where above.country_code = ${countryCode} and above.level <= ${level}
-  )`
-}
-
-/**
- * The levels country by country, and `boundaries_version()`. One statement reads both: a replica may have older ones than
- * the snapshot.
- */
+/** The levels country by country, and `boundaries_version()`: a replica may have older ones than the snapshot. */
 export async function listLoadedLevels(
   db: Kysely<Tables>,
 ): Promise<{ boundaries: string; loaded: LoadedLevel[] }> {
@@ -38,15 +24,7 @@ export async function listLoadedLevels(
       boundaries_version() as boundaries,
       coalesce(json_agg(found order by "countryCode", level), '[]'::json) as loaded
     from (
-      select
-        country_code as "countryCode",
-        level,
-        ${versionAt(sql`boundary_set.country_code`, sql`boundary_set.level`)} as version,
-        extent.areas,
-        extent.extent,
-        approximate,
-        source,
-        licence
+      select country_code as "countryCode", level, extent.areas, extent.extent, approximate, source, licence
       from boundary_set
       cross join lateral (
         select
@@ -59,68 +37,36 @@ export async function listLoadedLevels(
   return rows[0] as { boundaries: string; loaded: LoadedLevel[] }
 }
 
-/** An area without its shape. */
 export interface LevelArea {
   code: string
   name: string
+  level: number
+  /** The version of the boundaries of its level. */
+  version: string
   /** The code of the area above; null where that is unknown. */
   parent: string | null
-  /** Vertices of its shape. */
-  positions: number
+  /** The highest level that has its code. */
+  firstLevel: number
   /** The centre of mass. */
   longitude: number
   latitude: number
   extent: Rectangle
+  /** GeoJSON, where the filter has a format of shapes. */
+  shape: string | null
 }
 
-/** The areas of a level in the order of their codes; undefined where others are loaded than those. */
-export async function listLevelAreas(
-  db: Kysely<Tables>,
-  { countryCode, level, version, areas }: LoadedLevel,
-): Promise<LevelArea[] | undefined> {
-  const { rows } = await sql<LevelArea>`
-    select
-      area.code, area.name, parent.code as parent, area.positions,
-      area.centroid_lng as longitude, area.centroid_lat as latitude,
-      json_build_array(area.west, area.south, area.east, area.north) as extent
-    from admin_area as area
-    left join admin_area as parent on parent.id = area.parent_id
-    where area.country_code = ${countryCode} and area.level = ${level}
-      and ${versionAt(sql`${countryCode}`, sql`${level}`)} = ${version}
-    order by area.code`.execute(db)
-  return rows.length === areas ? rows : undefined
-}
-
-/** The codes of the areas of a level whose shapes meet a rectangle. */
-export async function listCodesMeeting(
-  db: Kysely<Tables>,
-  { countryCode, level }: LoadedLevel,
-  [west, south, east, north]: Rectangle,
-): Promise<string[]> {
-  const boxes: Rectangle[] =
-    west <= east
-      ? [[west, south, east, north]]
-      : [
-          [west, south, 180, north],
-          [-180, south, east, north],
-        ]
-  const { rows } = await sql<{ code: string }>`
-    select code
-    from admin_area
-    where country_code = ${countryCode} and level = ${level} and id in (
-      select admin_area_id
-      from admin_area_piece as piece
-      where ${sql.join(boxes.map(meetsPiece), sql` or `)}
-    )`.execute(db)
-  return rows.map(({ code }) => code)
-}
-
-/** SQL for whether `piece` meets a rectangle, which may be a line or a point. */
-function meetsPiece([west, south, east, north]: Rectangle): RawBuilder<boolean> {
-  const box = sql`st_setsrid(st_envelope(st_makeline(
-    st_makepoint(${west}::float8, ${south}::float8), st_makepoint(${east}::float8, ${north}::float8)
-  )), 4326)`
-  return sql<boolean>`st_intersects(piece.geom, ${box})`
+export interface AreaFilter {
+  countryCode: string
+  levels: readonly number[]
+  /** One area. */
+  code?: string | null
+  /** The code after which to begin. */
+  after?: string | null
+  /** The shapes meet it. */
+  rectangle?: Rectangle | null
+  offset?: number
+  limit: number
+  shape?: ShapeFormat | null
 }
 
 export interface ShapeFormat {
@@ -130,36 +76,94 @@ export interface ShapeFormat {
   decimals: number
 }
 
-/** The shapes of areas of a level as GeoJSON, from one code to another, with the version of the boundaries. */
-export async function listShapes(
-  db: Kysely<Tables>,
-  { countryCode, level }: LoadedLevel,
-  [first, last]: readonly [string, string],
-  { crs, tolerance, decimals }: ShapeFormat,
-): Promise<{ code: string; version: string; shape: string }[]> {
-  // In degrees whatever the system of the answer: borders are the same in all of them.
-  const simplified =
-    tolerance === 0 ? sql`geom` : sql`st_multi(st_simplifypreservetopology(geom, ${tolerance}::float8))`
-  const shape = {
-    lonlat: sql`shape`,
-    latlon: sql`st_flipcoordinates(shape)`,
-    mercator: sql`st_transform(shape, 3857)`,
-  }[crs]
-  // One or two of a thousand simplified shapes have parts that come to lie in others: these stay whole.
-  const { rows } = await sql<{ code: string; version: string; shape: string }>`
-    with simplified as materialized (
-      select code, geom, ${simplified} as simplified
+export interface AreaPage {
+  /** `boundaries_version()` */
+  boundaries: string
+  /** Areas that meet the filter, beside its offset and limit. */
+  matched: number
+  areas: LevelArea[]
+}
+
+/** Vertices after which a page with shapes ends: two megabytes. */
+const MOST_POSITIONS = 100_000
+
+/** A page of areas in the order of their levels and codes. */
+export async function listAreas(db: Kysely<Tables>, filter: AreaFilter): Promise<AreaPage> {
+  const { countryCode, levels, code = null, after = null, rectangle, offset = 0, limit, shape } = filter
+  const { rows } = await sql<LevelArea & Omit<AreaPage, 'areas'>>`
+    with matching as materialized (
+      select id, level, code, positions
       from admin_area
-      where country_code = ${countryCode} and level = ${level} and code between ${first} and ${last}
+      where country_code = ${countryCode} and level = any(${[...levels]}::integer[])
+        and (${code}::text is null or code = ${code})
+        and (${after}::text is null or code > ${after})
+        and ${rectangle ? meets(rectangle) : sql`true`}
     ),
-    valid as (
-      select code, case when st_isvalid(simplified) then simplified else geom end as shape from simplified
+    cut as (
+      select id, level, code, positions from matching order by level, code offset ${offset} limit ${limit}
+    ),
+    page as (
+      select id, sum(positions) over (order by level, code) - positions as positions_before from cut
     )
-    select
-      code,
-      ${versionAt(sql`${countryCode}`, sql`${level}`)} as version,
-      st_asgeojson(${shape}, ${decimals}::integer, 0) as shape
-    from valid
-    order by code`.execute(db)
-  return rows
+    select boundaries_version() as boundaries, total.matched, area.*
+    from (select count(*)::integer as matched from matching) as total
+    left join (
+      select
+        area.code, area.name, area.level, boundary_set.loaded_at::text as version, parent.code as parent,
+        (
+          select min(above.level) from admin_area as above
+          where above.country_code = area.country_code and above.level <= area.level and above.code = area.code
+        ) as "firstLevel",
+        area.centroid_lng as longitude, area.centroid_lat as latitude,
+        json_build_array(area.west, area.south, area.east, area.north) as extent,
+        ${shape ? formatShape(shape) : sql`null`} as shape
+      from page
+      join admin_area as area using (id)
+      join boundary_set using (country_code, level)
+      left join admin_area as parent on parent.id = area.parent_id
+      cross join lateral (${simplifyArea(shape?.tolerance ?? 0)} offset 0) as simple
+      where ${!shape} or positions_before < ${sql.lit(MOST_POSITIONS)}
+    ) as area on true
+    order by area.level, area.code`.execute(db)
+  const { boundaries = '', matched = 0 } = rows[0] ?? {}
+  return { boundaries, matched, areas: rows.filter(({ code: found }) => found !== null) }
+}
+
+/** SQL for whether the pieces of `admin_area` meet a rectangle, which may be a line or a point. */
+function meets([west, south, east, north]: Rectangle): RawBuilder<boolean> {
+  const boxes: Rectangle[] =
+    west <= east
+      ? [[west, south, east, north]]
+      : [
+          [west, south, 180, north],
+          [-180, south, east, north],
+        ]
+  const conditions = boxes.map(
+    (box) => sql`st_intersects(piece.geom, st_setsrid(st_envelope(st_makeline(
+      st_makepoint(${box[0]}::float8, ${box[1]}::float8), st_makepoint(${box[2]}::float8, ${box[3]}::float8)
+    )), 4326))`,
+  )
+  return sql<boolean>`id in (
+    select admin_area_id from admin_area_piece as piece where ${sql.join(conditions, sql` or `)}
+  )`
+}
+
+/** SQL for the simplified shape of `area`. In degrees whatever the system of the answer: borders are the same in all. */
+function simplifyArea(tolerance: number): RawBuilder<unknown> {
+  if (tolerance === 0) return sql`select area.geom`
+  return sql`select st_multi(st_simplifypreservetopology(area.geom, ${tolerance}::float8)) as geom`
+}
+
+/** SQL for GeoJSON. One or two of a thousand simplified shapes have parts that come to lie in others: these stay whole. */
+function formatShape({ crs, tolerance, decimals }: ShapeFormat): RawBuilder<string> {
+  const geom =
+    tolerance === 0
+      ? sql`area.geom`
+      : sql`case when st_isvalid(simple.geom) then simple.geom else area.geom end`
+  const shape = {
+    lonlat: geom,
+    latlon: sql`st_flipcoordinates(${geom})`,
+    mercator: sql`st_transform(${geom}, 3857)`,
+  }[crs]
+  return sql<string>`st_asgeojson(${shape}, ${decimals}::integer, 0)`
 }
