@@ -1,5 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Kysely, sql } from 'kysely'
 import type { RegionStatistics, RegionValues } from '#src/advice/polygon/advisors.ts'
+import {
+  type AreaFilter,
+  type AreaPage,
+  type AreaRow,
+  listAreas,
+  type Rectangle,
+  SHAPE_DECIMALS,
+  type ShapeFormat,
+} from '#src/catalog/area-queries.ts'
+import type { Tables } from '#src/data/tables.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
@@ -8,15 +19,36 @@ import { clientKeyOf } from '#src/http/request.ts'
 import type { Pause } from '#src/lib/turns.ts'
 import { type PublishedRelease, refuseIfReplaced } from '#src/lookup/releases.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
-import {
-  type AreaFilter,
-  type AreaPage,
-  type LevelArea,
-  type LoadedLevel,
-  listAreas,
-  listLoadedLevels,
-  type ShapeFormat,
-} from './area-queries.ts'
+export interface LoadedLevel {
+  countryCode: string
+  level: number
+  areas: number
+  /** Null where there are no areas. */
+  extent: Rectangle | null
+  approximate: boolean
+  source: string
+  licence: string
+}
+
+/** The levels country by country, and `boundaries_version()`: a replica may have older ones than the snapshot. */
+async function listLoadedLevels(db: Kysely<Tables>): Promise<{ boundaries: string; loaded: LoadedLevel[] }> {
+  const { rows } = await sql<{ boundaries: string; loaded: LoadedLevel[] }>`
+    select
+      boundaries_version() as boundaries,
+      coalesce(json_agg(found order by "countryCode", level), '[]'::json) as loaded
+    from (
+      select country_code as "countryCode", level, extent.areas, extent.extent, approximate, source, licence
+      from boundary_set
+      cross join lateral (
+        select
+          count(*)::integer as areas,
+          case when count(*) > 0 then json_build_array(min(west), min(south), max(east), max(north)) end as extent
+        from admin_area
+        where admin_area.country_code = boundary_set.country_code and admin_area.level = boundary_set.level
+      ) as extent
+    ) as found`.execute(db)
+  return rows[0] as { boundaries: string; loaded: LoadedLevel[] }
+}
 
 /** A request, and how it waits. */
 export interface RequestContext {
@@ -95,7 +127,7 @@ export function createAreas(app: App, figures: RegionStatistics) {
      */
     async statistics(
       release: PublishedRelease,
-      areas: readonly LevelArea[],
+      areas: readonly AreaRow[],
       context: RequestContext,
       until: number,
     ): Promise<RegionValues[]> {
@@ -124,8 +156,6 @@ export function createAreas(app: App, figures: RegionStatistics) {
 /** The coarsest simplification, in degrees. */
 const COARSEST = 0.25
 
-/** Decimals of degrees: 0.1 m; and of metres. */
-const FULL_DECIMALS = 6
 const METRE_DECIMALS = 2
 
 /** Decimals behind the first digit of a tolerance: rounding moves nothing so far that borders would cross. */
@@ -135,6 +165,6 @@ const FURTHER_DECIMALS = 2
 export function chooseShapeFormat(crs: ShapeFormat['crs'], offset: number): ShapeFormat {
   const tolerance = Math.min(offset, COARSEST)
   if (crs === 'mercator') return { crs, tolerance, decimals: METRE_DECIMALS }
-  const decimals = tolerance === 0 ? FULL_DECIMALS : Math.ceil(-Math.log10(tolerance)) + FURTHER_DECIMALS
-  return { crs, tolerance, decimals: Math.min(decimals, FULL_DECIMALS) }
+  const decimals = tolerance === 0 ? SHAPE_DECIMALS : Math.ceil(-Math.log10(tolerance)) + FURTHER_DECIMALS
+  return { crs, tolerance, decimals: Math.min(decimals, SHAPE_DECIMALS) }
 }

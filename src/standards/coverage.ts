@@ -11,6 +11,7 @@ import {
 import { toQuerySchema } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { RegionValues } from '#src/advice/polygon/advisors.ts'
+import type { AreaRow, Rectangle } from '#src/catalog/area-queries.ts'
 import type { Country } from '#src/catalog/reference-queries.ts'
 import { ApiError, BASE, errorResponses, noAreas, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
@@ -25,8 +26,7 @@ import { contradicts, releaseNamed } from '#src/lookup/pinned-request.ts'
 import { describeNotPublished } from '#src/lookup/reasons.ts'
 import { type PublishedRelease, versionOf } from '#src/lookup/releases.ts'
 import { listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
-import type { LevelArea, LoadedLevel, Rectangle } from './area-queries.ts'
-import { type Areas, createContext, type RequestContext } from './areas.ts'
+import { type Areas, createContext, type LoadedLevel, type RequestContext } from './areas.ts'
 import { versionOfAll } from './published.ts'
 
 /** How long a page waits for computing; then it ends, and the next one goes on. */
@@ -139,7 +139,7 @@ function coveredPercent(columns: readonly string[], found: RegionValues): number
 }
 
 /** An area with its entries, as text of a page. */
-type WriteArea = (countryCode: string, area: LevelArea, products: readonly CoverageEntry[]) => string
+type WriteArea = (countryCode: string, area: AreaRow, products: readonly CoverageEntry[]) => string
 
 const COLUMNS = [
   ...['country_code', 'level', 'code', 'name'],
@@ -188,7 +188,7 @@ function createPages({ products }: App, areas: Areas) {
   /** Writes areas of a country, up to the first one that takes too long. */
   async function write(
     countryCode: string,
-    found: readonly LevelArea[],
+    found: readonly AreaRow[],
     columns: readonly Column[],
     format: PageRequest['format'],
     context: PageContext,

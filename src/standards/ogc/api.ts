@@ -38,7 +38,7 @@ export interface Operation {
   tag: 'Capabilities' | 'Data' | 'EDR'
   parameters: readonly ParameterKey[]
   formats: Readonly<Record<string, string>>
-  /** The name of the schema of the JSON. */
+  /** The OGC's name of the schema of the JSON. */
   schema: string
   /** Whether its answer is the same whatever is published. */
   isFixed?: true
@@ -161,7 +161,7 @@ export function addOperation(
       .send(answer.body)
   }
   const route = fillPath(path, (part) => `:${part}`)
-  for (const one of schema === 'LandingPage' ? [route, `${route}/`] : [route]) app.get(one, ROUTE, handle)
+  for (const one of schema === 'landingPage' ? [route, `${route}/`] : [route]) app.get(one, ROUTE, handle)
 }
 
 function writeAnswer(call: Call, formats: Operation['formats'], answer: OgcAnswer): WrittenAnswer {

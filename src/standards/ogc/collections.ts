@@ -46,7 +46,7 @@ export interface CollectionApi<Entry> {
 
 export function addLanding<Entry>(api: Api, kind: CollectionApi<Entry>): void {
   const { base, name, description, conformance } = kind
-  const landing = declareOperation(kind, 'landing', base || '/', 'LandingPage')
+  const landing = declareOperation(kind, 'landing', base || '/', 'landingPage')
   addOperation(api, { ...landing, isFixed: true }, ({ root }) => ({
     links: [
       jsonLink('service-desc', `${root}/api`, 'This API as OpenAPI 3.0', WHOLE_DOCUMENT_TYPE),
@@ -58,7 +58,7 @@ export function addLanding<Entry>(api: Api, kind: CollectionApi<Entry>): void {
     json: (links) => JSON.stringify({ title: SERVICE_NAME, description, links }),
     page: { title: name, above: [], text: description },
   }))
-  const declared = declareOperation(kind, 'conformance', `${base}/conformance`, 'ConfClasses')
+  const declared = declareOperation(kind, 'conformance', `${base}/conformance`, 'confClasses')
   addOperation(api, { ...declared, isFixed: true }, () => ({
     json: () => JSON.stringify({ conformsTo: conformance }),
     page: {
@@ -107,7 +107,7 @@ export function addCollections<Entry>(api: Api, kind: CollectionApi<Entry>): voi
   const above = [base, name] as const
   const addressOf = (root: string, id: string) => `${root}${path}/${id}`
 
-  addOperation(api, declareOperation(kind, 'list', path, 'Collections'), async (call) => {
+  addOperation(api, declareOperation(kind, 'list', path, 'collections'), async (call) => {
     const { root, isHtml, pause } = call
     const rows: Cell[][] = []
     const texts: string[] = []
@@ -130,7 +130,7 @@ export function addCollections<Entry>(api: Api, kind: CollectionApi<Entry>): voi
     }
   })
 
-  const one = declareOperation(kind, 'one', `${path}/{${kind.idParameter}}`, 'Collection')
+  const one = declareOperation(kind, 'one', `${path}/{${kind.idParameter}}`, 'collection')
   addOperation(api, one, async (call) => {
     const entry = await kind.one(call, call.part('collection'))
     const described = kind.describe(call.root, entry)

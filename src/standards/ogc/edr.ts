@@ -1,11 +1,11 @@
 import type { RegionStatistics, RegionValues } from '#src/advice/polygon/advisors.ts'
+import type { AreaRow } from '#src/catalog/area-queries.ts'
 import { ApiError } from '#src/errors.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
 import type { Position } from '#src/lookup/queries.ts'
 import { type PublishedRelease, refuseIfReplaced } from '#src/lookup/releases.ts'
 import { countryNamed } from '#src/lookup/snapshot.ts'
-import type { LevelArea } from '../area-queries.ts'
 import { type Areas, chooseShapeFormat } from '../areas.ts'
 import {
   type Api,
@@ -46,7 +46,7 @@ function declareValues(path: string, id: string, summary: string, parameter: Par
       summary,
       tag: 'EDR',
       formats: VALUE_FORMATS,
-      schema: 'FeatureCollection',
+      schema: 'featureCollectionGeoJSON',
     },
     parameters: ['releaseId', 'parameter-name', 'datetime', 'dataCrs', 'dataFormat', parameter],
   }
@@ -260,12 +260,12 @@ const OFFSET = 0.01
 const LOCATIONS: Operation = {
   path: `${COLLECTION}/locations`,
   ...{ id: 'getLocations', summary: 'The areas', tag: 'EDR' },
-  ...{ formats: GEOJSON_ONLY, schema: 'FeatureCollection' },
+  ...{ formats: GEOJSON_ONLY, schema: 'featureCollectionGeoJSON' },
   parameters: ['releaseId', 'bbox', 'limit', 'offset'],
 }
 
 /** Names an area by its code; by level and code where an area of a level above has the same one. */
-function nameLocation({ level, firstLevel, code }: LevelArea): string {
+function nameLocation({ level, firstLevel, code }: AreaRow): string {
   return level === firstLevel ? code : `${level}:${code}`
 }
 

@@ -1,9 +1,9 @@
 import type { ProductDefinition } from '#schemas/products/define.ts'
+import type { AreaRow } from '#src/catalog/area-queries.ts'
 import { ApiError, BASE } from '#src/errors.ts'
 import { makeReleaseMembers, type PublishedRelease } from '#src/lookup/releases.ts'
 import { countryNamed } from '#src/lookup/snapshot.ts'
-import type { LevelArea, LoadedLevel } from '../area-queries.ts'
-import type { Areas } from '../areas.ts'
+import type { Areas, LoadedLevel } from '../areas.ts'
 import { nameMonth, sortByCode } from '../published.ts'
 import { type Api, type Call, GEOJSON_TYPE, HTML_TYPE, jsonLink, OGC_PATH, pageOf, withQuery } from './api.ts'
 import { type CollectionApi, mapsLink } from './collections.ts'
@@ -114,10 +114,11 @@ export function createFeatureCollections({ app: { products } }: Api, areas: Area
 export type Properties = Record<string, string | number | boolean | null>
 
 export function describeArea(
-  { code, name, level, parent }: LevelArea,
+  { code, name, level, parents }: AreaRow,
   countryCode: string,
   country: string,
 ): Properties {
+  const parent = parents.at(-1)?.code ?? null
   return { code, name, level, country_code: countryCode, country, parent }
 }
 
@@ -125,7 +126,7 @@ export function describeArea(
 export async function readProperties(
   areas: Areas,
   { loaded: { countryCode }, countryName, release }: Collection,
-  found: readonly LevelArea[],
+  found: readonly AreaRow[],
   call: Call,
 ): Promise<Properties[]> {
   const ofAreas = found.map((area) => describeArea(area, countryCode, countryName))

@@ -1,7 +1,7 @@
+import type { AreaFilter, AreaRow } from '#src/catalog/area-queries.ts'
 import { ApiError } from '#src/errors.ts'
 import { anchor } from '#src/http/plain-page.ts'
 import { roundedAmount } from '#src/lib/round.ts'
-import type { AreaFilter, LevelArea } from '../area-queries.ts'
 import { type Areas, chooseShapeFormat } from '../areas.ts'
 import {
   type Api,
@@ -43,7 +43,7 @@ export function writeCollection(head: object, features: readonly string[]): Buff
 /** Features of the first areas, as many as there are properties. */
 export async function writeFeatures(
   { pause }: Pick<Call, 'pause'>,
-  areas: readonly (Pick<LevelArea, 'shape'> & { id: string })[],
+  areas: readonly (Pick<AreaRow, 'shape'> & { id: string })[],
   properties: readonly Properties[],
 ): Promise<string[]> {
   const features: string[] = []
@@ -77,14 +77,20 @@ function roundTotals(properties: Properties): Properties {
 
 const ITEM: Operation = {
   path: '/collections/{collectionId}/items/{featureId}',
-  ...{ id: 'getFeature', summary: 'A feature', tag: 'Data', schema: 'Feature', formats: GEOJSON_AND_PAGE },
+  ...{
+    id: 'getFeature',
+    summary: 'A feature',
+    tag: 'Data',
+    schema: 'featureGeoJSON',
+    formats: GEOJSON_AND_PAGE,
+  },
   parameters: ['collectionId', 'featureId', 'f', 'crs', 'max-allowable-offset'],
 }
 
 const ITEMS: Operation = {
   path: '/collections/{collectionId}/items',
   ...{ id: 'getFeatures', summary: 'Features of a collection', tag: 'Data' },
-  ...{ schema: 'FeatureCollection', formats: GEOJSON_AND_PAGE },
+  ...{ schema: 'featureCollectionGeoJSON', formats: GEOJSON_AND_PAGE },
   parameters: [
     ...(['collectionId', 'f', 'limit', 'offset', 'bbox', 'bbox-crs'] as const),
     ...(['crs', 'datetime', 'max-allowable-offset'] as const),
@@ -131,7 +137,9 @@ function addItem(api: Api, collections: FeatureCollections, areas: Areas): void 
   })
 }
 
-function selectLevel({ loaded: { countryCode, level } }: Collection): Pick<AreaFilter, 'countryCode' | 'levels'> {
+function selectLevel({
+  loaded: { countryCode, level },
+}: Collection): Pick<AreaFilter, 'countryCode' | 'levels'> {
   return { countryCode, levels: [level] }
 }
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import type { RegionStatistics } from '#src/advice/polygon/advisors.ts'
+import type { AreaRow } from '#src/catalog/area-queries.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
-import type { LevelArea } from '#src/standards/area-queries.ts'
 import { createAreas, type RequestContext } from '#src/standards/areas.ts'
 
 // Needs no database: what is late is made so.
@@ -12,7 +12,7 @@ const late = () => new ApiError('OVERLOADED', 'The service is busy.')
 const NEVER = 3
 const LATER = Number.POSITIVE_INFINITY
 
-const AREAS = ['A', 'B', 'C'].map((code) => ({ code, level: 1, version: 'v' }) as LevelArea)
+const AREAS = ['A', 'B', 'C'].map((code) => ({ code, level: 1, version: 'v' }) as AreaRow)
 
 /** Statistics that are computed, until that of one area fails. */
 function areasWith(failing: number, error: Error, versions = 'vvv') {
