@@ -1,5 +1,5 @@
-import { type Kysely, sql } from 'kysely'
-import { MAX_LEVEL } from '#schemas/areas.ts'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { AdminReference } from '#schemas/areas.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { nameKey } from '#src/lib/names.ts'
 
@@ -51,112 +51,179 @@ export async function listCountryCodes(db: Kysely<Tables>): Promise<string[]> {
   return rows.map(({ code }) => code)
 }
 
-interface AreaFilter {
+/** West, south, east and north in decimal degrees. West is greater than east where the rectangle crosses 180 degrees. */
+export type Rectangle = readonly [west: number, south: number, east: number, north: number]
+
+export interface AreaFilter {
   countryCode: string
-  level: number
-  /** Code of an area above, or null for all. */
-  parent: string | null
-  /** The code after which to go on, or null for the beginning. */
-  after: string | null
+  levels: readonly number[]
+  /** One area. */
+  code?: string | null
+  /** The code of an area above. */
+  parent?: string | null
+  /** The code after which to begin. */
+  after?: string | null
+  /** The shapes meet it. */
+  rectangle?: Rectangle | null
+  offset?: number
   limit: number
-  geometry: 'none' | 'simplified' | 'full'
+  shape?: 'simplified' | ShapeFormat | null
 }
 
-/** The areas above, by how far above they are; null where there is none. */
-type Above = Record<`parent_${'code' | 'name'}_${number}`, string | null>
+export interface ShapeFormat {
+  crs: 'lonlat' | 'latlon' | 'mercator'
+  /** Degrees by which borders may be off. */
+  tolerance: number
+  decimals: number
+}
 
-export interface AreaRow extends Above {
+/** Decimals of degrees in shapes: 0.1 m. */
+export const SHAPE_DECIMALS = 6
+
+export const FULL_SHAPE: ShapeFormat = { crs: 'lonlat', tolerance: 0, decimals: SHAPE_DECIMALS }
+
+export interface AreaRow {
   code: string
   name: string
   level: number
   area_km2: number
-  west: number
-  south: number
-  east: number
-  north: number
-  centroid_lng: number
-  centroid_lat: number
-  geometry: object | null
-  /** Whether another area comes after it. */
-  more: boolean
+  /** The version of the boundaries of its level. */
+  version: string
+  /** From the highest level down. */
+  parents: AdminReference[]
+  /** The highest of the levels that has its code. */
+  firstLevel: number
+  /** The centre of mass. */
+  longitude: number
+  latitude: number
+  extent: Rectangle
+  /** GeoJSON, where the filter has a format of shapes. */
+  shape: string | null
 }
 
-/** Vertices in a page of full shapes, after which it ends: about 20 bytes each in the answer. */
-const PAGE_POSITIONS = 500_000
-
-/** Decimals of degrees in shapes: 0.1 m. */
-const GEOMETRY_DECIMALS = 6
-
-/** SQL for the areas above an area, from the nearest to the country: as many as there are levels. */
-const PARENTS = parentsOf(MAX_LEVEL)
-
-function parentsOf(depth: number) {
-  const parents = Array.from({ length: depth }, (_, index) => {
-    const above = index + 1
-    const parent = `parent_${above}`
-    const [code, name] = [sql.ref(`parent_code_${above}`), sql.ref(`parent_name_${above}`)]
-    const child = index === 0 ? 'area' : `parent_${index}`
-    return {
-      code: sql.ref(`${parent}.code`),
-      names: sql`${code}, ${name}`,
-      columns: sql`${sql.ref(`${parent}.code`)} as ${code}, ${sql.ref(`${parent}.name`)} as ${name}`,
-      join: sql`
-        left join admin_area as ${sql.ref(parent)}
-          on ${sql.ref(`${parent}.id`)} = ${sql.ref(`${child}.parent_id`)}`,
-    }
-  })
-  return {
-    columns: sql.join(parents.map(({ columns }) => columns)),
-    codes: sql.join(parents.map(({ code }) => code)),
-    names: sql.join(parents.map(({ names }) => names)),
-    joins: sql.join(
-      parents.map(({ join }) => join),
-      sql` `,
-    ),
-  }
+export interface AreaPage {
+  /** `boundaries_version()` */
+  boundaries: string
+  /** Areas that meet the filter, beside its offset and limit. */
+  matched: number
+  areas: AreaRow[]
 }
 
-/** A page of the areas of a level, in the order of their codes. */
-export async function listAreas(db: Kysely<Tables>, filter: AreaFilter): Promise<AreaRow[]> {
-  const { countryCode, level, parent, after, limit, geometry } = filter
-  const shape = {
-    none: sql`null::json`,
-    simplified: sql`st_asgeojson(area.simplified, ${sql.lit(GEOMETRY_DECIMALS)})::json`,
-    full: sql`st_asgeojson(area.geom, ${sql.lit(GEOMETRY_DECIMALS)})::json`,
-  }[geometry]
-  const { rows } = await sql<AreaRow>`
-    with matching as (
-      select
-        area.id, area.code, area.positions, ${PARENTS.columns}
-      from admin_area as area
-      ${PARENTS.joins}
-      where area.country_code = ${countryCode}
-        and area.level = ${level}
-        and (${parent}::text is null or ${parent} in (${PARENTS.codes}))
-        and (${after}::text is null or area.code > ${after})
-      order by area.code
-      limit ${limit + 1}
+/** Vertices after which a page with whole shapes ends: two megabytes. */
+const MOST_POSITIONS = 100_000
+
+/** A page of areas in the order of their levels and codes. */
+export async function listAreas(db: Kysely<Tables>, filter: AreaFilter): Promise<AreaPage> {
+  const { countryCode, levels, code = null, parent = null, after = null, offset = 0, limit } = filter
+  const { rectangle, shape } = filter
+  const firstLevel =
+    levels.length > 1
+      ? sql`(
+          select min(same.level) from admin_area as same
+          where same.country_code = ${countryCode} and same.level = any(${[...levels]}::integer[])
+            and same.code = area.code
+        )`
+      : sql`area.level`
+  const format = typeof shape === 'object' ? shape : null
+  const { rows } = await sql<AreaRow & Omit<AreaPage, 'areas'>>`
+    with recursive within as (
+      select id, level from admin_area
+      where country_code = ${countryCode} and code = ${parent}::text
+        and level < any(${[...levels]}::integer[])
+      union
+      select area.id, area.level from within join admin_area as area on area.parent_id = within.id
     ),
-    numbered as (
+    matching as materialized (
+      select id, level, code, positions
+      from admin_area
+      where country_code = ${countryCode} and level = any(${[...levels]}::integer[])
+        and (${code}::text is null or code = ${code})
+        and (${parent}::text is null or id in (select id from within))
+        and (${after}::text is null or code > ${after})
+        and ${rectangle ? meets(rectangle) : sql`true`}
+    ),
+    cut as (
+      select id, level, code, positions from matching order by level, code offset ${offset} limit ${limit}
+    ),
+    page as (
+      select id, sum(positions) over (order by level, code) - positions as positions_before from cut
+    ),
+    line as (
+      select area.id, area.parent_id from page join admin_area as area using (id)
+      union all
+      select line.id, up.parent_id from line join admin_area as up on up.id = line.parent_id
+    ),
+    above as (
       select
-        *,
-        row_number() over by_code as place,
-        sum(positions) over by_code - positions as positions_before,
-        lead(code) over by_code is not null as more
-      from matching
-      window by_code as (order by code)
+        line.id,
+        json_agg(json_build_object('level', up.level, 'code', up.code, 'name', up.name) order by up.level) as parents
+      from line
+      join admin_area as up on up.id = line.parent_id
+      group by line.id
     )
-    select
-      area.code, area.name, area.level, area.area_km2,
-      area.west, area.south, area.east, area.north, area.centroid_lng, area.centroid_lat,
-      ${PARENTS.names},
-      ${shape} as geometry,
-      more
-    from numbered
-    join admin_area as area on area.id = numbered.id
-    where place <= ${limit} and (${geometry !== 'full'} or positions_before < ${sql.lit(PAGE_POSITIONS)})
-    order by area.code`.execute(db)
-  return rows
+    select boundaries_version() as boundaries, total.matched, area.*
+    from (select count(*)::integer as matched from matching) as total
+    left join (
+      select
+        area.code, area.name, area.level, area.area_km2, boundary_set.loaded_at::text as version,
+        coalesce(above.parents, '[]'::json) as parents, ${firstLevel} as "firstLevel",
+        area.centroid_lng as longitude, area.centroid_lat as latitude,
+        json_build_array(area.west, area.south, area.east, area.north) as extent,
+        ${format ? formatShape(format) : STORED_SHAPES[shape ? 'simplified' : 'none']} as shape
+      from page
+      join admin_area as area using (id)
+      join boundary_set using (country_code, level)
+      left join above using (id)
+      cross join lateral (${simplifyArea(format?.tolerance ?? 0)} offset 0) as simple
+      where ${!format} or positions_before < ${sql.lit(MOST_POSITIONS)}
+    ) as area on true
+    order by area.level, area.code`.execute(db)
+  const { boundaries = '', matched = 0 } = rows[0] ?? {}
+  return { boundaries, matched, areas: rows.filter(({ code: found }) => found !== null) }
+}
+
+const STORED_SHAPES = {
+  none: sql`null`,
+  simplified: sql`st_asgeojson(area.simplified, ${sql.lit(SHAPE_DECIMALS)})`,
+}
+
+/** SQL for whether the pieces of `admin_area` meet a rectangle, which may be a line or a point. */
+function meets([west, south, east, north]: Rectangle): RawBuilder<boolean> {
+  const boxes: Rectangle[] =
+    west <= east
+      ? [[west, south, east, north]]
+      : [
+          [west, south, 180, north],
+          [-180, south, east, north],
+        ]
+  const conditions = boxes.map(
+    (box) => sql`st_intersects(piece.geom, st_setsrid(st_envelope(st_makeline(
+      st_makepoint(${box[0]}::float8, ${box[1]}::float8), st_makepoint(${box[2]}::float8, ${box[3]}::float8)
+    )), 4326))`,
+  )
+  return sql<boolean>`id in (
+    select admin_area_id from admin_area_piece as piece where ${sql.join(conditions, sql` or `)}
+  )`
+}
+
+/** SQL for the simplified shape of `area`. In degrees whatever the system of the answer: borders are the same in all. */
+function simplifyArea(tolerance: number): RawBuilder<unknown> {
+  if (tolerance === 0) return sql`select area.geom`
+  return sql`select st_multi(st_simplifypreservetopology(area.geom, ${tolerance}::float8)) as geom`
+}
+
+/** SQL for GeoJSON. One or two of a thousand simplified shapes have parts that come to lie in others: these stay whole. */
+function formatShape({ crs, tolerance, decimals }: ShapeFormat): RawBuilder<string> {
+  const geom =
+    tolerance === 0
+      ? sql`area.geom`
+      : sql`case when st_isvalid(simple.geom) then simple.geom else area.geom end`
+  const shape = {
+    lonlat: geom,
+    latlon: sql`st_flipcoordinates(${geom})`,
+    mercator: sql`st_transform(${geom}, 3857)`,
+  }[crs]
+  return sql<string>`st_asgeojson(${shape}, ${decimals}::integer, 0)`
 }
 
 /** Whether a country has an area with a code above a level. */
@@ -189,7 +256,7 @@ export interface AreaReference {
 export async function findOutlines(db: Kysely<Tables>, areas: AreaReference[]): Promise<(string | null)[]> {
   const { rows } = await sql<{ outline: string | null }>`
     select (
-      select st_asgeojson(simplified, ${sql.lit(GEOMETRY_DECIMALS)})
+      select st_asgeojson(simplified, ${sql.lit(SHAPE_DECIMALS)})
       from admin_area
       where admin_area.country_code = asked.country_code
         and admin_area.code = asked.code

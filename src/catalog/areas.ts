@@ -2,12 +2,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import {
   ADMIN_DEFAULTS,
+  type AdminArea,
   AdminAreaList,
   AdminFeatureCollection,
   AdminQuery,
-  type AdminReference,
   adminSchemas,
-  LEVELS_BELOW,
   MAX_LEVEL,
 } from '#schemas/areas.ts'
 import { ref } from '#schemas/common.ts'
@@ -18,7 +17,14 @@ import { negotiate } from '#src/http/formats.ts'
 import { cursorAfter, decodeCursor, readQuery } from '#src/http/parameters.ts'
 import { allowCaching, dataTag } from '#src/http/plugins/caching.ts'
 import { round, roundVisibly } from '#src/lib/round.ts'
-import { type AreaRow, findAdminCountry, hasAreaAbove, listAreas, listCountryCodes } from './area-queries.ts'
+import {
+  type AreaRow,
+  FULL_SHAPE,
+  findAdminCountry,
+  hasAreaAbove,
+  listAreas,
+  listCountryCodes,
+} from './area-queries.ts'
 
 /** Decimals of square kilometres, and of degrees in extents and centres (10 cm). */
 const AREA_DECIMALS = 2
@@ -32,53 +38,37 @@ const describeArea = (countryCode: string, { code, name, level, area_km2 }: Area
   area_km2: roundVisibly(area_km2, AREA_DECIMALS),
 })
 
-/** A page of areas as the plain answer. */
-function areaList(countryCode: string, rows: AreaRow[], next: string | null): AdminAreaList {
-  const items = rows.map((row) => ({
-    ...describeArea(countryCode, row),
-    parents: parentsOf(row),
-    bbox: bboxOf(row),
-    centroid: { lat: degrees(row.centroid_lat), lng: degrees(row.centroid_lng) },
-    ...(row.geometry && { geometry: row.geometry }),
-  }))
-  return { items, next_cursor: next }
+function describeItem(countryCode: string, area: AreaRow): AdminArea {
+  const { parents, extent, latitude, longitude, shape } = area
+  return {
+    ...describeArea(countryCode, area),
+    parents,
+    bbox: extent.map(degrees),
+    centroid: { lat: degrees(latitude), lng: degrees(longitude) },
+    ...(shape !== null && { geometry: JSON.parse(shape) }),
+  }
 }
 
-/** A page of areas as GeoJSON. Map programs show the members of objects and lists badly: all is flat. */
-function featureCollection(
-  countryCode: string,
-  rows: AreaRow[],
-  next: string | null,
-): AdminFeatureCollection {
-  const features = rows.map((row) => ({
-    type: 'Feature' as const,
-    id: row.code,
-    bbox: bboxOf(row),
-    geometry: row.geometry,
+/** An area as GeoJSON. Map programs show the members of objects and lists badly: all is flat. */
+function describeFeature(countryCode: string, area: AreaRow): AdminFeatureCollection['features'][number] {
+  const { code: id, parents, extent, latitude, longitude, shape } = area
+  return {
+    type: 'Feature',
+    id,
+    bbox: extent.map(degrees),
+    geometry: shape && JSON.parse(shape),
     properties: {
-      ...describeArea(countryCode, row),
-      centroid_lat: degrees(row.centroid_lat),
-      centroid_lng: degrees(row.centroid_lng),
+      ...describeArea(countryCode, area),
+      centroid_lat: degrees(latitude),
+      centroid_lng: degrees(longitude),
       ...Object.fromEntries(
-        parentsOf(row).flatMap(({ level, code, name }) => [
+        parents.flatMap(({ level, code, name }) => [
           [`adm${level}_code`, code],
           [`adm${level}_name`, name],
         ]),
       ),
     },
-  }))
-  return { type: 'FeatureCollection', features, next_cursor: next }
-}
-
-function parentsOf(row: AreaRow): AdminReference[] {
-  return LEVELS_BELOW.toReversed().flatMap((above) => {
-    const [code, name] = [row[`parent_code_${above}`], row[`parent_name_${above}`]]
-    return code && name ? [{ level: row.level - above, code, name }] : []
-  })
-}
-
-function bboxOf({ west, south, east, north }: AreaRow): number[] {
-  return [west, south, east, north].map(degrees)
+  }
 }
 
 const JSON_TYPE = 'application/json'
@@ -152,11 +142,14 @@ function adminRoutes(app: App): void {
       const tag = dataTag(request, country.version, asGeoJson ? 'geojson' : 'json')
       if (allowCaching(request, reply, tag)) return reply.code(304).send()
 
-      const rows = await listAreas(db, { countryCode: country.code, level, parent, after, limit, geometry })
-      const last = rows.at(-1)
-      const next = last?.more ? cursorAfter(last.code, filters) : null
-      if (!asGeoJson) return areaList(country.code, rows, next)
-      return reply.type(GEOJSON).send(featureCollection(country.code, rows, next))
+      const shape = { none: null, simplified: 'simplified' as const, full: FULL_SHAPE }[geometry]
+      const filter = { countryCode: country.code, levels: [level], parent, after, limit, shape }
+      const { matched, areas } = await listAreas(db, filter)
+      const last = matched > areas.length ? areas.at(-1) : undefined
+      const next_cursor = last ? cursorAfter(last.code, filters) : null
+      if (!asGeoJson) return { items: areas.map((area) => describeItem(country.code, area)), next_cursor }
+      const features = areas.map((area) => describeFeature(country.code, area))
+      return reply.type(GEOJSON).send({ type: 'FeatureCollection', features, next_cursor })
     },
   )
 }

@@ -11,26 +11,23 @@ import {
 import { toQuerySchema } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { RegionValues } from '#src/advice/polygon/advisors.ts'
+import type { AreaRow, Rectangle } from '#src/catalog/area-queries.ts'
 import type { Country } from '#src/catalog/reference-queries.ts'
 import { ApiError, BASE, errorResponses, noAreas, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { entityTag } from '#src/http/entity-tags.ts'
 import { attach, csvRow, DISPOSITION, negotiate } from '#src/http/formats.ts'
 import { cursorAfter, decodeCursor, readQuery } from '#src/http/parameters.ts'
 import { allowCaching, dataTag } from '#src/http/plugins/caching.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
-import { clientKeyOf } from '#src/http/request.ts'
 import { isoMonth } from '#src/lib/dates.ts'
 import { wordKey } from '#src/lib/names.ts'
-import { VERSION } from '#src/lib/version.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { contradicts, releaseNamed } from '#src/lookup/pinned-request.ts'
 import { describeNotPublished } from '#src/lookup/reasons.ts'
 import { type PublishedRelease, versionOf } from '#src/lookup/releases.ts'
 import { listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
-import type { LevelArea, LoadedLevel, Rectangle } from './area-queries.ts'
-import type { AreaLevel, Areas, RequestContext } from './areas.ts'
-import { sortByCode } from './published.ts'
+import { type Areas, createContext, type LoadedLevel, type RequestContext } from './areas.ts'
+import { versionOfAll } from './published.ts'
 
 /** How long a page waits for computing; then it ends, and the next one goes on. */
 const COMPUTING_MS = 4000
@@ -142,7 +139,7 @@ function coveredPercent(columns: readonly string[], found: RegionValues): number
 }
 
 /** An area with its entries, as text of a page. */
-type WriteArea = (level: LoadedLevel, area: LevelArea, products: readonly CoverageEntry[]) => string
+type WriteArea = (countryCode: string, area: AreaRow, products: readonly CoverageEntry[]) => string
 
 const COLUMNS = [
   ...['country_code', 'level', 'code', 'name'],
@@ -150,9 +147,9 @@ const COLUMNS = [
 ]
 
 const WRITERS: Record<'application/json' | 'text/csv', WriteArea> = {
-  'application/json': ({ countryCode, level }, { code, name }, products) =>
-    JSON.stringify({ country_code: countryCode, level, code, name, products }),
-  'text/csv': ({ countryCode, level }, { code, name }, products) =>
+  'application/json': (country_code, { level, code, name }, products) =>
+    JSON.stringify({ country_code, level, code, name, products }),
+  'text/csv': (countryCode, { level, code, name }, products) =>
     products
       .map((entry) =>
         csvRow([
@@ -163,8 +160,10 @@ const WRITERS: Record<'application/json' | 'text/csv', WriteArea> = {
       .join(''),
 }
 
+/** @property until when computing ends, on the clock of `performance.now()` */
+type PageContext = RequestContext & { until: number }
+
 interface PageRequest {
-  snapshot: Snapshot
   filter: CoverageFilter
   format: keyof typeof WRITERS
   /** The releases that may be in it. */
@@ -180,69 +179,68 @@ interface CoveragePage {
   last: { countryCode: string; code: string } | null
 }
 
-/** Areas that are written without letting others go on. */
+/** Areas that are read at a time, and that are written without letting others go on. */
+const AREAS_A_PART = 100
 const AREAS_A_SLICE = 20
 
 /** Reads pages of areas. They end early where computing takes long. */
-function createPages({ products, turns }: App, areas: Areas) {
-  /** Writes the areas at some places, up to the first one that takes too long. */
+function createPages({ products }: App, areas: Areas) {
+  /** Writes areas of a country, up to the first one that takes too long. */
   async function write(
-    level: AreaLevel,
+    countryCode: string,
+    found: readonly AreaRow[],
     columns: readonly Column[],
-    places: readonly number[],
-    { format }: PageRequest,
-    context: RequestContext & { until: number },
+    format: PageRequest['format'],
+    context: PageContext,
   ): Promise<string[]> {
-    const clientKey = clientKeyOf(context.request)
-    let computed = places
+    let computed = found
     const percents = new Map<Column, number[]>()
     for (const column of columns) {
       if (!('coverages' in column)) continue
-      await turns.next(clientKey)
-      const found: number[] = []
       const names = areas.columnsOf(column)
-      for await (const figures of areas.statistics(column, level, computed, context, context.until)) {
-        found.push(coveredPercent(names, figures))
-      }
-      percents.set(column, found)
-      computed = computed.slice(0, found.length)
+      const statistics = await areas.statistics(column, computed, context, context.until)
+      percents.set(
+        column,
+        statistics.map((values) => coveredPercent(names, values)),
+      )
+      computed = computed.slice(0, statistics.length)
     }
     const texts: string[] = []
-    for (const [at, place] of computed.entries()) {
-      if (at % AREAS_A_SLICE === 0) await turns.next(clientKey)
-      const area = level.areas[place] as LevelArea
+    for (const [at, area] of computed.entries()) {
+      if (at % AREAS_A_SLICE === 0) await context.pause()
       const entries = columns.map((column) =>
         'coverages' in column
           ? describeShare(column, area.extent, percents.get(column)?.[at] as number)
           : column,
       )
-      texts.push(WRITERS[format](level.loaded, area, entries))
+      texts.push(WRITERS[format](countryCode, area, entries))
     }
     return texts
   }
 
-  return async (page: PageRequest, context: RequestContext & { until: number }): Promise<CoveragePage> => {
-    const { snapshot, filter, releases, after, limit } = page
-    const loaded = await areas.loaded(snapshot, context.inTurn)
-    refuseUnlessLoaded(snapshot, loaded, filter)
+  return async (page: PageRequest, context: PageContext): Promise<CoveragePage> => {
+    const { filter, format, releases, after, limit } = page
+    const { snapshot } = context
+    refuseUnlessLoaded(snapshot, await areas.loaded(context), filter)
     const texts: string[] = []
     let last: CoveragePage['last'] = null
     for (const country of listCountries(snapshot, filter, after)) {
-      const ofCountry = loaded.find((one) => one.countryCode === country.code && one.level === filter.level)
-      if (!ofCountry) continue
-      const level = await areas.level(ofCountry, context.inTurn)
-      const places = findPlaces(level, filter, after)
-      if (places.length === 0) continue
-      if (texts.length === limit) return { texts, last }
       const columns = listColumns(products.list, country, releases, filter)
-      const shown = places.slice(0, limit - texts.length)
-      const written = await write(level, columns, shown, page, context)
-      texts.push(...written)
-      last = {
-        countryCode: country.code,
-        code: level.areas[shown[written.length - 1] as number]?.code as string,
+      const countryCode = country.code
+      let code = after?.countryCode === countryCode ? after.code : null
+      for (;;) {
+        // A full page has another one behind it where there is one more area.
+        const part = Math.min(AREAS_A_PART, limit - texts.length) || 1
+        const wanted = { countryCode, levels: [filter.level], code: filter.area, after: code, limit: part }
+        const { areas: found } = await areas.page(wanted, context)
+        if (found.length === 0) break
+        if (texts.length === limit) return { texts, last }
+        const written = await write(countryCode, found, columns, format, context)
+        texts.push(...written)
+        code = found[written.length - 1]?.code as string
+        last = { countryCode, code }
+        if (written.length < found.length) return { texts, last }
       }
-      if (written.length < places.length) return { texts, last }
     }
     if (texts.length === 0 && after === null) throw nothingFound(filter)
     return { texts, last: null }
@@ -271,17 +269,6 @@ function listCountries(
   return countries.filter(
     ({ code }) => (countryCode === null || code === countryCode) && (!after || code >= after.countryCode),
   )
-}
-
-function findPlaces(
-  { areas, loaded }: AreaLevel,
-  { area }: CoverageFilter,
-  after: PageRequest['after'],
-): number[] {
-  const code = after?.countryCode === loaded.countryCode ? after.code : ''
-  const first = areas.findIndex((other) => (area === null ? other.code > code : other.code === area))
-  if (first < 0) return []
-  return area === null ? [...areas.keys()].slice(first) : [first]
 }
 
 function nothingFound({ level, area }: CoverageFilter): ApiError {
@@ -379,16 +366,6 @@ export async function coverage(app: App, { lookup, areas }: { lookup: Lookup; ar
   for (const schema of components) app.addSchema(schema)
   const query = defineCoverageQuery(app.products.list)
   const readPage = createPages(app, areas)
-  const versions = new WeakMap<Snapshot, string>()
-
-  function versionAll(snapshot: Snapshot): string {
-    const stored = versions.get(snapshot)
-    if (stored !== undefined) return stored
-    const releases = sortByCode(snapshot.published).map(versionOf)
-    const version = entityTag(VERSION, snapshot.boundaries, JSON.stringify([releases, snapshot.countries]))
-    versions.set(snapshot, version)
-    return version
-  }
 
   app.get(
     '/coverage',
@@ -401,7 +378,7 @@ export async function coverage(app: App, { lookup, areas }: { lookup: Lookup; ar
       const format = negotiate(request, reply, ['application/json', 'text/csv'])
       const { release: code, cursor, limit = COVERAGE_DEFAULTS.limit } = request.query
       const snapshot = await withTimeout(request, reply, lookup.current)
-      const version = versionAll(snapshot)
+      const version = versionOfAll(snapshot)
       const release = code === undefined ? null : await releaseNamed(lookup, code.trim(), request, reply)
       const filter = release
         ? narrowFilter(release, readFilter(request, snapshot))
@@ -413,14 +390,9 @@ export async function coverage(app: App, { lookup, areas }: { lookup: Lookup; ar
       if (allowCaching(request, reply, tag)) return reply.code(304).send()
 
       const releases = release ? [release] : snapshot.published
-      const inTurn: RequestContext['inTurn'] = (read) => app.inTurn(request, reply, read)
       const until = performance.now() + COMPUTING_MS
-      const { texts, last } = await readPage(
-        { snapshot, filter, format, releases, after, limit },
-        { request, reply, inTurn, until },
-      )
-      // A page that ends early will be longer.
-      if (last && texts.length < limit) reply.removeHeader('etag').header('cache-control', 'no-store')
+      const context = { ...createContext(app, request, reply, snapshot), until }
+      const { texts, last } = await readPage({ filter, format, releases, after, limit }, context)
       const next = last && cursorAfter(`${last.countryCode} ${last.code}`, filters)
       if (next !== null) reply.header('link', `<${nextPage(request, next)}>; rel="next"`)
       attach(reply, format, 'coverage')

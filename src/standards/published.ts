@@ -1,12 +1,26 @@
 import { ApiError } from '#src/errors.ts'
+import { entityTag } from '#src/http/entity-tags.ts'
 import { monthAndYear } from '#src/lib/dates.ts'
 import { roundDegrees } from '#src/lib/round.ts'
-import { type PublishedRelease, ReplacedMeanwhile } from '#src/lookup/releases.ts'
+import { VERSION } from '#src/lib/version.ts'
+import { type PublishedRelease, ReplacedMeanwhile, versionOf } from '#src/lookup/releases.ts'
 import { countryNamed, type Snapshot } from '#src/lookup/snapshot.ts'
 
 /** The published releases in the order of their codes. */
 export function sortByCode(releases: readonly PublishedRelease[]): PublishedRelease[] {
   return releases.toSorted((one, other) => (one.code < other.code ? -1 : 1))
+}
+
+const versions = new WeakMap<Snapshot, string>()
+
+/** The version of all answers about published data. */
+export function versionOfAll(snapshot: Snapshot): string {
+  const stored = versions.get(snapshot)
+  if (stored !== undefined) return stored
+  const releases = sortByCode(snapshot.published).map(versionOf)
+  const version = entityTag(VERSION, snapshot.boundaries, JSON.stringify([releases, snapshot.countries]))
+  versions.set(snapshot, version)
+  return version
 }
 
 /** @throws {ApiError} NOT_FOUND for a code that is not published */

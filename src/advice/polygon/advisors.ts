@@ -34,10 +34,9 @@ import {
   type AreaInRelease,
   findArea,
   type LocatedStatistics,
-  listAreasInRelease,
+  listAreasByCode,
   persistAreaResult,
   readAreaShape,
-  STATISTICS_VERSION,
 } from './queries.ts'
 import { createReleaseStatistics } from './zonal-statistics.ts'
 
@@ -218,15 +217,6 @@ function meetsAny(countries: CountryExtent[], polygons: Rings[], isSwapped: bool
 /** The statistics of a release in a region, in the order of its columns; null where a layer has no value. */
 export type RegionValues = readonly (number | null)[]
 
-/** Some areas of a level, in the order of their codes. */
-interface AreaRun {
-  countryCode: string
-  level: number
-  /** The code of the area before them; null for the beginning. */
-  after: string | null
-  count: number
-}
-
 /** The statistics of releases in areas and polygons, for tables and maps. */
 export function createRegionStatistics({ database, products }: App, advisors: Advisors) {
   function listFigures(release: PublishedRelease, advice: Pick<Advice, 'statistics'>): RegionValues {
@@ -235,11 +225,10 @@ export function createRegionStatistics({ database, products }: App, advisors: Ad
   }
 
   const describeArea = (release: PublishedRelease, area: AreaInRelease) => ({
-    code: area.code,
     /** The version of the boundaries of its level. */
     version: area.version,
     /** Null where nothing is stored. */
-    stored: area.statistics && listFigures(release, adviceFrom(release, area.statistics)),
+    stored: () => area.statistics && listFigures(release, adviceFrom(release, area.statistics)),
     /** Computes and stores. @throws {ReplacedMeanwhile} where the release or the area was deleted */
     compute: async (request: FastifyRequest, reply: FastifyReply) =>
       listFigures(
@@ -251,16 +240,13 @@ export function createRegionStatistics({ database, products }: App, advisors: Ad
   })
 
   return {
-    /** Changes with the computation. */
-    version: String(STATISTICS_VERSION),
     columnsOf(release: PublishedRelease) {
       const product = products.of(release.product)
       return listStatisticColumns(product, release, listStatisticKeys(product))
     },
-    /** Reads stored statistics; the caller has a connection. */
-    async find(release: PublishedRelease, { countryCode, level, after, count }: AreaRun) {
-      const selection = { countryCode, level, parent: null }
-      const areas = await listAreasInRelease(database.reader, selection, release.id, after, count)
+    /** Reads stored statistics in areas of its country, in the order of their codes; the caller has a connection. */
+    async find(release: PublishedRelease, level: number, codes: readonly string[]) {
+      const areas = await listAreasByCode(database.reader, release, level, codes)
       return areas.map((area) => describeArea(release, area))
     },
     /** @throws {ApiError} for a wrong polygon, {ReplacedMeanwhile} where the release was deleted */
@@ -280,4 +266,3 @@ export function createRegionStatistics({ database, products }: App, advisors: Ad
 }
 
 export type RegionStatistics = ReturnType<typeof createRegionStatistics>
-export type FoundArea = Awaited<ReturnType<RegionStatistics['find']>>[number]

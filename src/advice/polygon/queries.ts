@@ -129,6 +129,22 @@ export async function listAreasInRelease(
   return rows
 }
 
+/** Areas of a level of a release's country, in the order of their codes. */
+export async function listAreasByCode(
+  db: Kysely<Tables>,
+  { id, countryCode }: { id: number; countryCode: string },
+  level: number,
+  codes: readonly string[],
+): Promise<AreaInRelease[]> {
+  const { rows } = await sql<AreaInRelease>`
+    select ${areaColumns(id)}
+    from admin_area as area
+    join boundary_set using (country_code, level)
+    where area.country_code = ${countryCode} and area.level = ${level} and area.code = any(${[...codes]}::text[])
+    order by area.code`.execute(db)
+  return rows
+}
+
 /** The shape of an area. @throws {ReplacedMeanwhile} where its boundaries are replaced */
 export async function readAreaShape(
   ask: Ask,

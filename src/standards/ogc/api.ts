@@ -3,13 +3,14 @@ import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
 import { negotiate } from '#src/http/formats.ts'
-import { type Html, sendPage, sendPageText } from '#src/http/plain-page.ts'
+import { type Cell, pageText, paragraph, renderCells, sendPageText } from '#src/http/plain-page.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
-import { createClientSignal } from '#src/http/plugins/time-budget.ts'
-import { clientKeyOf } from '#src/http/request.ts'
-import type { Pause } from '#src/lib/turns.ts'
+import { withTimeout } from '#src/http/plugins/time-budget.ts'
+import { Cache } from '#src/lib/cache.ts'
 import { VERSION } from '#src/lib/version.ts'
-import type { RequestContext } from '../areas.ts'
+import type { Lookup } from '#src/lookup/lookup.ts'
+import { createContext, type RequestContext } from '../areas.ts'
+import { versionOfAll } from '../published.ts'
 import { type ParameterKey, type Query, readParameters } from './parameters.ts'
 
 const JSON_TYPE = 'application/json'
@@ -37,14 +38,29 @@ export interface Operation {
   tag: 'Capabilities' | 'Data' | 'EDR'
   parameters: readonly ParameterKey[]
   formats: Readonly<Record<string, string>>
-  /** The name of the schema of the JSON. */
+  /** The OGC's name of the schema of the JSON. */
   schema: string
+  /** Whether its answer is the same whatever is published. */
+  isFixed?: true
 }
 
-/** The API with the operations that it has so far. */
-export interface Api {
-  app: App
-  operations: Operation[]
+/** Bounds the answers in memory: the list of 5,000 releases takes 18 million characters. */
+const ANSWERS_BYTES = 24 * 2 ** 20
+
+export type Api = ReturnType<typeof createApi>
+
+export function createApi(app: App, lookup: Lookup) {
+  return {
+    app,
+    lookup,
+    /** Those that it has so far. */
+    operations: [] as Operation[],
+    /** By their tags. */
+    answers: new Cache<string, WrittenAnswer>('answers of the OGC API', {
+      maxSize: ANSWERS_BYTES,
+      sizeOf: ({ body }) => body.length + 1,
+    }),
+  }
 }
 
 export interface Link {
@@ -66,31 +82,27 @@ export interface Call extends RequestContext {
   /** The address of the operation, without a query. */
   address: string
   part(name: 'collection' | 'feature' | 'location'): string
-  /** Lets others go on. */
-  pause: Pause
 }
 
-/** An answer: JSON with links, or a page. */
+/** An answer: JSON with links, or a page with a table. */
 export interface OgcAnswer {
   /** Links beside those to itself. */
   links?: readonly Link[]
   headers?: Record<string, string>
-  /** JSON or a page that is written already. */
-  text?: string
   json?: (links: readonly Link[]) => string | Buffer
   page?: {
     title: string
     /** The pages above, by their paths below that of the API. */
     above: readonly (readonly [path: string, title: string])[]
-    parts: readonly Html[]
+    text?: string
+    columns?: readonly string[]
+    rows?: readonly (readonly Cell[])[]
   }
 }
 
-/** What an answer is made of: it may be there already. */
-export interface Found {
-  /** Changes with the data of the answer; empty for an answer of the service alone. */
-  version: string
-  make(): OgcAnswer | Promise<OgcAnswer>
+interface WrittenAnswer {
+  headers: Record<string, string>
+  body: string | Buffer
 }
 
 /** The names of parts of paths in routes: metrics have them as labels. */
@@ -108,38 +120,65 @@ const ROUTE = {
   prefixTrailingSlash: 'slash',
 } as const
 
-/** Adds an operation: its route reads the query, chooses the format, answers 304 or with JSON or a page. */
+/**
+ * Adds the route of an operation, and its part of the document. The route reads the query, chooses the format, and answers
+ * 304, from memory, or with a new answer.
+ */
 export function addOperation(
-  { app, operations }: Api,
+  { app, lookup, operations, answers }: Api,
   operation: Operation,
-  find: (call: Call) => Found | Promise<Found>,
+  make: (call: Call) => OgcAnswer | Promise<OgcAnswer>,
 ): void {
-  const { path, parameters, formats, schema } = operation
+  const { path, parameters, formats, schema, isFixed } = operation
   operations.push(operation)
 
   async function handle(request: FastifyRequest, reply: FastifyReply) {
     const query = readParameters(parameters, request.query)
     const type = chooseType(request, reply, query.f, formats)
+    // A fixed answer reads none.
+    const snapshot = isFixed ? (undefined as never) : await withTimeout(request, reply, lookup.current)
     const params = request.params as Record<string, string>
     const root = request.rootUrl + OGC_PATH
-    let gone: AbortSignal | undefined
     const call: Call = {
-      ...{ request, reply, query, type, root },
+      ...createContext(app, request, reply, snapshot),
+      ...{ query, type, root },
       isHtml: type === HTML_TYPE,
       address: root + fillPath(path, (part) => encodeURIComponent(params[part] as string)),
       part: (name) => params[name] as string,
-      inTurn: (read) => app.inTurn(request, reply, read),
-      pause() {
-        gone ??= createClientSignal(reply)
-        return app.turns.next(clientKeyOf(request), gone)
-      },
     }
-    const { version, make } = await find(call)
-    if (isCached(call, version)) return reply.code(304).send()
-    return send(call, formats, await make())
+    const tag = entityTag(VERSION, isFixed ? '' : versionOfAll(snapshot), type, request.rootUrl, request.url)
+    const isCurrent = allowCaching(request, reply, tag)
+    // Weak: pages of features have the time of their making.
+    if (reply.hasHeader('etag')) reply.header('etag', `W/${tag}`)
+    if (isCurrent) return reply.code(304).send()
+    const stored = answers.get(tag)
+    const answer = stored ?? writeAnswer(call, formats, await make(call))
+    if (!stored && reply.hasHeader('etag')) answers.set(tag, answer)
+    if (call.isHtml) return sendPageText(reply, answer.body as string)
+    return reply
+      .headers(answer.headers)
+      .type(type === DOCUMENT_TYPE ? WHOLE_DOCUMENT_TYPE : type)
+      .send(answer.body)
   }
   const route = fillPath(path, (part) => `:${part}`)
-  for (const one of schema === 'LandingPage' ? [route, `${route}/`] : [route]) app.get(one, ROUTE, handle)
+  for (const one of schema === 'landingPage' ? [route, `${route}/`] : [route]) app.get(one, ROUTE, handle)
+}
+
+function writeAnswer(call: Call, formats: Operation['formats'], answer: OgcAnswer): WrittenAnswer {
+  const { links = [], headers = {}, json, page } = answer
+  const all = [...linksToSelf(call, formats), ...links]
+  if (!call.isHtml || !page) return { headers, body: json?.(all) ?? '' }
+  const { title, text, columns = [], rows = [] } = page
+  const body = pageText({
+    title,
+    above: page.above.map(([path, name]) => ({ href: pageOf(call.root + path), rel: 'up', title: name })),
+    parts: [
+      ...(text === undefined ? [] : [paragraph(text)]),
+      ...(columns.length > 0 ? [renderCells(columns, rows)] : []),
+    ],
+    links: all.filter(({ templated }) => !templated),
+  })
+  return { headers, body }
 }
 
 /** The path of an operation with its parts filled in, without a slash at its end. */
@@ -167,39 +206,6 @@ function chooseType(
   const name = names.find((one) => one.toLowerCase() === f.toLowerCase())
   if (name !== undefined) return formats[name] as string
   throw ApiError.invalid('f', `must be ${names.length > 1 ? 'one of ' : ''}${names.join(', ')}`, names)
-}
-
-/**
- * Lets caches keep an answer. Its tag is weak: pages of features have the time of their making. It changes with the version
- * of the service, which may write the same otherwise.
- *
- * @returns whether the client has it already, and 304 is the answer
- */
-function isCached({ request, reply, type }: Call, version: string): boolean {
-  const tag = entityTag(VERSION, version, type, request.rootUrl, request.url)
-  const isCurrent = allowCaching(request, reply, tag)
-  if (reply.hasHeader('etag')) reply.header('etag', `W/${tag}`)
-  return isCurrent
-}
-
-/** Takes back the caching of an answer: the next one will have more. */
-export function forbidKeeping({ reply }: Call): void {
-  reply.removeHeader('etag').header('cache-control', 'no-store')
-}
-
-function send(call: Call, formats: Operation['formats'], answer: OgcAnswer): FastifyReply {
-  const { reply, root, type, isHtml } = call
-  const { links = [], headers = {}, text, json, page } = answer
-  if (isHtml && text !== undefined) return sendPageText(reply, text)
-  const all = [...linksToSelf(call, formats), ...links]
-  if (isHtml && page) {
-    const above = page.above.map(([path, title]) => ({ href: pageOf(root + path), rel: 'up', title }))
-    return sendPage(reply, { ...page, above, links: all.filter(({ templated }) => !templated) })
-  }
-  return reply
-    .headers(headers)
-    .type(type === DOCUMENT_TYPE ? WHOLE_DOCUMENT_TYPE : type)
-    .send(text ?? json?.(all))
 }
 
 /** The links of an answer to itself and to its other format. */

@@ -1,26 +1,25 @@
 import type { RegionStatistics, RegionValues } from '#src/advice/polygon/advisors.ts'
+import type { AreaRow } from '#src/catalog/area-queries.ts'
 import { ApiError } from '#src/errors.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
-import type { Lookup } from '#src/lookup/lookup.ts'
 import type { Position } from '#src/lookup/queries.ts'
-import { refuseIfReplaced, versionOf } from '#src/lookup/releases.ts'
-import type { Rectangle } from '../area-queries.ts'
-import { type AreaLevel, type Areas, chooseShapeFormat } from '../areas.ts'
+import { type PublishedRelease, refuseIfReplaced } from '#src/lookup/releases.ts'
+import { countryNamed } from '#src/lookup/snapshot.ts'
+import { type Areas, chooseShapeFormat } from '../areas.ts'
 import {
   type Api,
   addOperation,
   type Call,
-  forbidKeeping,
   GEOJSON_ONLY,
   GEOJSON_TYPE,
   type OgcAnswer,
   type Operation,
-  withQuery,
 } from './api.ts'
+import type { CollectionApi } from './collections.ts'
 import { type Located, writeCoverageJson, writeGeoJson } from './coverage-json.ts'
-import type { Collection, FeatureCollections } from './feature-collections.ts'
-import { sourceFeatures, writeCollection, writeFeatures } from './features.ts'
+import { describeArea, type FeatureCollections } from './feature-collections.ts'
+import { linksToPages, writeCollection, writeFeatures } from './features.ts'
 import {
   DEFAULT_CRS,
   makeMonthPeriod,
@@ -32,13 +31,9 @@ import {
   readOffset,
   VALUE_FORMATS,
 } from './parameters.ts'
-import {
-  EDR_PATH,
-  findCollectionRelease,
-  type ReleaseCollection,
-  type ReleaseParameter,
-  type Releases,
-} from './releases.ts'
+import { EDR_PATH, findCollectionRelease, type ReleaseCollection, type ReleaseParameter } from './releases.ts'
+
+type Edr = CollectionApi<ReleaseCollection>
 
 const COLLECTION = `${EDR_PATH}/collections/{releaseId}`
 
@@ -51,7 +46,7 @@ function declareValues(path: string, id: string, summary: string, parameter: Par
       summary,
       tag: 'EDR',
       formats: VALUE_FORMATS,
-      schema: 'FeatureCollection',
+      schema: 'featureCollectionGeoJSON',
     },
     parameters: ['releaseId', 'parameter-name', 'datetime', 'dataCrs', 'dataFormat', parameter],
   }
@@ -66,9 +61,9 @@ interface ValueRequest {
 const CRS_NAMES = ['CRS84', DEFAULT_CRS.uri]
 
 /** @throws {ApiError} for wrong parameters, and where the release is of another time */
-async function readRequest(call: Call, releases: Releases): Promise<ValueRequest> {
+async function readRequest(call: Call, edr: Edr): Promise<ValueRequest> {
   const { crs, datetime, 'parameter-name': names } = call.query
-  const collection = await releases.one(call, call.part('collection'))
+  const collection = await edr.one(call, call.part('collection'))
   if (crs !== undefined && !CRS_NAMES.includes(crs)) {
     throw ApiError.invalid('crs', `must be one of ${CRS_NAMES.join(', ')}`, CRS_NAMES)
   }
@@ -185,15 +180,17 @@ const MOST_POINTS = 100
 /** So many polygons of one request are computed, one after the other. */
 const MOST_POLYGONS = 10
 
-function addPosition(api: Api, releases: Releases, lookup: Lookup): void {
+function addPosition(api: Api, edr: Edr): void {
+  const { lookup } = api
   const operation = declareValues('/position', 'getPosition', 'Values at a point', 'pointCoords')
 
-  async function make(call: Call, values: ValueRequest, positions: readonly Position[]): Promise<OgcAnswer> {
+  addOperation(api, operation, async (call) => {
     const { request, reply, pause } = call
-    const clientKey = clientKeyOf(request)
+    const positions = readPositions(call.query.coords)
+    const values = await readRequest(call, edr)
     const { code, layers } = values.collection.release
     const found = await withTimeout(request, reply, () =>
-      lookup.inSnapshotQueued(clientKey, async (snapshot) => {
+      lookup.inSnapshotQueued(clientKeyOf(request), async (snapshot) => {
         const release = findCollectionRelease(snapshot, code)
         await pause()
         const ofPoints = await lookup.valuesAt(release, [...positions])
@@ -216,15 +213,6 @@ function addPosition(api: Api, releases: Releases, lookup: Lookup): void {
     const label =
       positions.length === 1 ? `Longitude ${longitude}, latitude ${latitude}` : `${positions.length} points`
     return answerValues(call, values, located, { label, query: 'position' })
-  }
-
-  addOperation(api, operation, async (call) => {
-    const positions = readPositions(call.query.coords)
-    const values = await readRequest(call, releases)
-    return {
-      version: `${versionOf(values.collection.release)} `,
-      make: () => make(call, values, positions),
-    }
   })
 }
 
@@ -239,7 +227,7 @@ function readPositions(coords: string | undefined): Position[] {
   })
 }
 
-function addArea(api: Api, releases: Releases, figures: RegionStatistics): void {
+function addArea(api: Api, edr: Edr, figures: RegionStatistics): void {
   const operation = declareValues('/area', 'getArea', 'Means in a polygon', 'areaCoords')
   addOperation(api, operation, async (call) => {
     const { type, coordinates } = readWkt('coords', call.query.coords, ['POLYGON', 'MULTIPOLYGON'])
@@ -247,19 +235,16 @@ function addArea(api: Api, releases: Releases, figures: RegionStatistics): void 
     if (polygons.length > MOST_POLYGONS) {
       throw ApiError.invalid('coords', `must have ${MOST_POLYGONS} polygons or fewer`)
     }
-    const values = await readRequest(call, releases)
+    const values = await readRequest(call, edr)
     const { release } = values.collection
-    async function make(): Promise<OgcAnswer> {
-      const located: Located[] = []
-      for (const rings of polygons) {
-        const place = { type: 'Polygon', coordinates: rings } as const
-        const sent = { value: place, at: 'coords' }
-        const found = await refuseIfReplaced(() => figures.inPolygon(release, sent, call.request, call.reply))
-        located.push({ place, values: meansOf(found, release.layers.length) })
-      }
-      return answerValues(call, values, located, { label: 'Area', query: 'area' })
+    const located: Located[] = []
+    for (const rings of polygons) {
+      const place = { type: 'Polygon', coordinates: rings } as const
+      const sent = { value: place, at: 'coords' }
+      const found = await refuseIfReplaced(() => figures.inPolygon(release, sent, call.request, call.reply))
+      located.push({ place, values: meansOf(found, release.layers.length) })
     }
-    return { version: `${versionOf(release)} `, make }
+    return answerValues(call, values, located, { label: 'Area', query: 'area' })
   })
 }
 
@@ -272,136 +257,89 @@ function meansOf(statistics: RegionValues, layers: number): (number | null)[] {
 /** By how many degrees the borders of locations in their list may be off: about a kilometre. */
 const OFFSET = 0.01
 
-interface Level {
-  collection: Collection
-  level: AreaLevel
-}
-
-/** The areas of the country of a release, from the highest level down. */
-async function readLevels(
-  call: Call,
-  { release }: ReleaseCollection,
-  collections: FeatureCollections,
-  areas: Areas,
-): Promise<Level[]> {
-  const levels: Level[] = []
-  for (const collection of await collections.all(call)) {
-    if (collection.release?.id !== release.id) continue
-    levels.push({ collection, level: await areas.level(collection.loaded, call.inTurn) })
-  }
-  return levels
-}
-
-/** Names an area by its code; by level and code where an area of a level above has the same one. */
-function nameLocation(levels: readonly Level[], depth: number, code: string): string {
-  const isTaken = levels.slice(0, depth).some(({ level }) => level.placeOf.has(code))
-  return isTaken ? `${levels[depth]?.level.loaded.level}:${code}` : code
-}
-
-function findLocation(levels: readonly Level[], id: string): (Level & { place: number }) | undefined {
-  const [, depth, rest] = /^(\d+):(.*)$/s.exec(id) ?? []
-  const candidates = [
-    ...levels.map((one) => ({ ...one, place: one.level.placeOf.get(id) })),
-    ...levels
-      .filter(({ level }) => String(level.loaded.level) === depth)
-      .map((one) => ({ ...one, place: one.level.placeOf.get(rest ?? '') })),
-  ]
-  const found = candidates.find(({ place }) => place !== undefined)
-  return found && { ...found, place: found.place as number }
-}
-
 const LOCATIONS: Operation = {
   path: `${COLLECTION}/locations`,
   ...{ id: 'getLocations', summary: 'The areas', tag: 'EDR' },
-  ...{
-    parameters: ['releaseId', 'bbox', 'limit', 'offset'],
-    formats: GEOJSON_ONLY,
-    schema: 'FeatureCollection',
-  },
+  ...{ formats: GEOJSON_ONLY, schema: 'featureCollectionGeoJSON' },
+  parameters: ['releaseId', 'bbox', 'limit', 'offset'],
 }
 
-function addLocations(api: Api, releases: Releases, collections: FeatureCollections, areas: Areas): void {
-  const format = chooseShapeFormat(DEFAULT_CRS.kind, OFFSET)
+/** Names an area by its code; by level and code where an area of a level above has the same one. */
+function nameLocation({ level, firstLevel, code }: AreaRow): string {
+  return level === firstLevel ? code : `${level}:${code}`
+}
 
-  async function writePage(
-    call: Call,
-    levels: readonly Level[],
-    { limit, offset, rectangle }: { limit: number; offset: number; rectangle: Rectangle | null },
-  ) {
-    const features: string[] = []
-    let matched = 0
-    let isOver = false
-    for (const [depth, { collection, level }] of levels.entries()) {
-      const places = await areas.places(level, rectangle, call.inTurn)
-      const from = Math.max(0, offset - matched)
-      const shown = places.slice(from, from + limit - features.length)
-      matched += places.length
-      if (isOver || shown.length === 0) continue
-      const source = {
-        ...sourceFeatures(areas, { ...collection, release: null }, level, format, call),
-        idAt: (place: number) => nameLocation(levels, depth, level.areas[place]?.code ?? ''),
-      }
-      const { isLate, isFull, ...more } = await writeFeatures(source, shown, features)
-      features.push(...more.features)
-      isOver = isLate || isFull
-      if (isLate) forbidKeeping(call)
-    }
-    return { features, matched, next: offset + features.length }
-  }
+interface LocationSource {
+  collections: FeatureCollections
+  areas: Areas
+}
+
+function addLocations(api: Api, edr: Edr, { collections, areas }: LocationSource): void {
+  const shape = chooseShapeFormat(DEFAULT_CRS.kind, OFFSET)
 
   addOperation(api, LOCATIONS, async (call) => {
-    const { query } = call
+    const { query, snapshot } = call
     const [limit, offset] = [readLimit(query.limit), readOffset(query.offset)]
     const rectangle = readBbox(query.bbox, DEFAULT_CRS)
-    const collection = await releases.one(call, call.part('collection'))
-    const levels = await readLevels(call, collection, collections, areas)
-    async function make(): Promise<OgcAnswer> {
-      const { features, matched, next } = await writePage(call, levels, { limit, offset, rectangle })
-      const href = withQuery(call.address, { ...query, limit, offset: next })
-      const head = { numberMatched: matched, numberReturned: features.length }
-      return {
-        links: next < matched ? [{ href, rel: 'next', type: GEOJSON_TYPE }] : [],
-        json: (links) => writeCollection({ ...head, links }, features),
-      }
+    const { release } = await edr.one(call, call.part('collection'))
+    const { countryCode } = release
+    const levels = await collections.levels(call, release)
+    const page = await areas.page({ countryCode, levels, rectangle, offset, limit, shape }, call)
+    const country = countryNamed(snapshot, countryCode) ?? countryCode
+    const properties = page.areas.map((area) => describeArea(area, countryCode, country))
+    const ids = page.areas.map((area) => ({ id: nameLocation(area), shape: area.shape }))
+    const features = await writeFeatures(call, ids, properties)
+    const returned = features.length
+    return {
+      links: linksToPages(call, { offset, limit, returned, matched: page.matched }),
+      json: (links) =>
+        writeCollection({ numberMatched: page.matched, numberReturned: returned, links }, features),
     }
-    return { version: levels.map((one) => one.collection.version).join(), make }
   })
 }
 
-function addLocation(api: Api, releases: Releases, collections: FeatureCollections, areas: Areas): void {
+const LOCATION_ID = /^(\d+):(.*)$/s
+
+function addLocation(api: Api, edr: Edr, { collections, areas }: LocationSource): void {
   const operation = declareValues('/locations/{locationId}', 'getLocation', 'Means in an area', 'locationId')
+
+  /** The area of the highest level with a code, or else that of a level and code. */
+  async function findLocation(call: Call, release: PublishedRelease, id: string) {
+    const { countryCode } = release
+    const levels = await collections.levels(call, release)
+    const find = async (among: number[], code: string) =>
+      (await areas.page({ countryCode, levels: among, code, limit: 1 }, call)).areas[0]
+    const [, level, code = ''] = LOCATION_ID.exec(id) ?? []
+    return (
+      (await find(levels, id)) ??
+      find(
+        levels.filter((one) => String(one) === level),
+        code,
+      )
+    )
+  }
+
   addOperation(api, operation, async (call) => {
     const location = call.part('location')
-    const values = await readRequest(call, releases)
+    const values = await readRequest(call, edr)
     const { release } = values.collection
-    const levels = await readLevels(call, values.collection, collections, areas)
-    const found = findLocation(levels, location)
-    const area = found?.level.areas[found.place]
-    if (!found || !area) {
+    const area = await findLocation(call, release, location)
+    if (!area) {
       const sentence = `There is no location ${location}: \`locations\` lists those that there are.`
       throw new ApiError('NOT_FOUND', sentence)
     }
-    async function make(): Promise<OgcAnswer> {
-      const { level, place } = found as Level & { place: number }
-      const { value } = await areas.statistics(release, level, [place], call, 0).next()
-      // Of the whole area, which may have several parts: a coverage of polygons would have a value for each.
-      const { longitude, latitude, name } = area as NonNullable<typeof area>
-      const point = { type: 'Point', coordinates: [longitude, latitude] } as const
-      const located = { place: point, values: meansOf(value ?? [], release.layers.length) }
-      return answerValues(call, values, [located], { label: name, query: 'locations' })
-    }
-    return { version: `${versionOf(release)} ${found.collection.version}`, make }
+    const { longitude, latitude, name } = area
+    const [found = []] = await areas.statistics(release, [area], call, 0)
+    // Of the whole area, which may have several parts: a coverage of polygons would have a value for each.
+    const place = { type: 'Point', coordinates: [longitude, latitude] } as const
+    const located = { place, values: meansOf(found, release.layers.length) }
+    return answerValues(call, values, [located], { label: name, query: 'locations' })
   })
 }
 
-export function addQueries(
-  api: Api,
-  lookup: Lookup,
-  figures: RegionStatistics,
-  { releases, collections, areas }: { releases: Releases; collections: FeatureCollections; areas: Areas },
-): void {
-  addPosition(api, releases, lookup)
-  addArea(api, releases, figures)
-  addLocations(api, releases, collections, areas)
-  addLocation(api, releases, collections, areas)
+export function addQueries(api: Api, edr: Edr, figures: RegionStatistics, source: LocationSource): void {
+  addPosition(api, edr)
+  addArea(api, edr, figures)
+  addLocations(api, edr, source)
+  addLocation(api, edr, source)
 }

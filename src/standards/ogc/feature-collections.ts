@@ -1,12 +1,9 @@
 import type { ProductDefinition } from '#schemas/products/define.ts'
+import type { AreaRow } from '#src/catalog/area-queries.ts'
 import { ApiError, BASE } from '#src/errors.ts'
-import { anchor, paragraph, renderCells } from '#src/http/plain-page.ts'
-import { withTimeout } from '#src/http/plugins/time-budget.ts'
-import type { Lookup } from '#src/lookup/lookup.ts'
-import { makeReleaseMembers, type PublishedRelease, versionOf } from '#src/lookup/releases.ts'
-import type { Snapshot } from '#src/lookup/snapshot.ts'
-import type { LoadedLevel } from '../area-queries.ts'
-import type { AreaLevel, Areas } from '../areas.ts'
+import { makeReleaseMembers, type PublishedRelease } from '#src/lookup/releases.ts'
+import { countryNamed } from '#src/lookup/snapshot.ts'
+import type { Areas, LoadedLevel } from '../areas.ts'
 import { nameMonth, sortByCode } from '../published.ts'
 import { type Api, type Call, GEOJSON_TYPE, HTML_TYPE, jsonLink, OGC_PATH, pageOf, withQuery } from './api.ts'
 import { type CollectionApi, mapsLink } from './collections.ts'
@@ -20,42 +17,35 @@ export interface Collection {
   id: string
   title: string
   description: string
-  attribution: string
   loaded: LoadedLevel
   countryName: string
   /** The month of its release; null for areas alone. */
   period: Period | null
-  /** Changes with its features. */
-  version: string
   /** The release with statistics in the areas; null for areas alone. */
   release: PublishedRelease | null
 }
 
 function describeAreas(loaded: LoadedLevel, countryName: string): Collection {
-  const { countryCode, level, version, approximate, source, licence } = loaded
+  const { countryCode, level, approximate } = loaded
   const title = level === 0 ? `Outline of ${countryName}` : `Areas of level ${level} of ${countryName}`
   const warning = approximate ? ' They are approximate: made for the demo, not boundaries.' : ''
   return {
     id: `areas-${countryCode}-${level}`,
     title,
     description: `${title}, in the order of their codes.${warning}`,
-    attribution: `${source} (${licence})`,
     loaded,
     countryName,
     period: null,
-    version: `${version} ${countryName}`,
     release: null,
   }
 }
 
-/** @param statisticsVersion changes with the computing of statistics */
 function describeAdvice(
   areas: Collection,
   release: PublishedRelease,
   { names }: ProductDefinition,
-  statisticsVersion: string,
 ): Collection {
-  const { loaded, countryName, version } = areas
+  const { loaded, countryName } = areas
   const { code, cropCode, forecastPeriod, synthetic } = release
   const crop = cropCode === null ? '' : ` of ${cropCode}`
   const title = `${names.title}${crop}${nameMonth(forecastPeriod)}, by areas of level ${loaded.level} of ${countryName}`
@@ -66,56 +56,53 @@ function describeAdvice(
     title,
     description: `${title}: for each layer of the release ${code} the mean, the least and the greatest value, the standard deviation and how much of the area has values. Each pixel counts by the part of it that lies inside.${warning}`,
     period: forecastPeriod === null ? null : makeMonthPeriod(forecastPeriod),
-    version: `${version} ${versionOf(release)} ${statisticsVersion}`,
     release,
   }
 }
 
+const ADVICE_ID = /^advisory-(.+)-(\d)$/
+
 export type FeatureCollections = ReturnType<typeof createFeatureCollections>
 
-/** The declared collections of features: the areas of each level, then each release in them. */
-export function createFeatureCollections(
-  { app: { products } }: Api,
-  lookup: Lookup,
-  areas: Areas,
-  statisticsVersion: string,
-) {
-  interface Declared {
-    loaded: readonly LoadedLevel[]
-    all: readonly Collection[]
-    byId: ReadonlyMap<string, Collection>
-  }
-  const bySnapshot = new WeakMap<Snapshot, Declared>()
-
-  /** There may be thousands: they are described once. */
-  async function declare({ request, reply, inTurn }: Call): Promise<Declared> {
-    const snapshot = await withTimeout(request, reply, lookup.current)
-    const loaded = await areas.loaded(snapshot, inTurn)
-    const before = bySnapshot.get(snapshot)
-    if (before?.loaded === loaded) return before
-    const ofAreas = loaded
+/** The collections of features: the areas of each level, then each release in them. */
+export function createFeatureCollections({ app: { products } }: Api, areas: Areas) {
+  async function ofAreas(call: Call): Promise<Collection[]> {
+    const loaded = await areas.loaded(call)
+    return loaded
       .filter((level) => level.areas <= MOST_AREAS)
       .flatMap((level) => {
-        const country = snapshot.countries.find(({ code }) => code === level.countryCode)
-        return country ? [describeAreas(level, country.name)] : []
+        const name = countryNamed(call.snapshot, level.countryCode)
+        return name === undefined ? [] : [describeAreas(level, name)]
       })
-    const ofReleases = sortByCode(snapshot.published).flatMap((release) =>
-      ofAreas
-        .filter((collection) => collection.loaded.countryCode === release.countryCode)
-        .map((one) => describeAdvice(one, release, products.of(release.product), statisticsVersion)),
-    )
-    const all = [...ofAreas, ...ofReleases]
-    const declared = { loaded, all, byId: new Map(all.map((collection) => [collection.id, collection])) }
-    bySnapshot.set(snapshot, declared)
-    return declared
+  }
+
+  function ofRelease(all: readonly Collection[], release: PublishedRelease): Collection[] {
+    return all
+      .filter(({ loaded }) => loaded.countryCode === release.countryCode)
+      .map((one) => describeAdvice(one, release, products.of(release.product)))
   }
 
   return {
-    /** The same array as long as nothing has changed. */
-    all: async (call: Call) => (await declare(call)).all,
+    /** There may be thousands: each is described when it is taken. */
+    async list(call: Call): Promise<Iterable<Collection>> {
+      const all = await ofAreas(call)
+      const { published } = call.snapshot
+      return (function* () {
+        yield* all
+        for (const release of sortByCode(published)) yield* ofRelease(all, release)
+      })()
+    },
+    /** The levels of the country of a release. */
+    async levels(call: Call, { countryCode }: PublishedRelease): Promise<number[]> {
+      const all = await ofAreas(call)
+      return all.flatMap(({ loaded }) => (loaded.countryCode === countryCode ? [loaded.level] : []))
+    },
     /** @throws {ApiError} NOT_FOUND for another id */
     async one(call: Call, id: string): Promise<Collection> {
-      const found = (await declare(call)).byId.get(id)
+      const all = await ofAreas(call)
+      const [, code] = ADVICE_ID.exec(id) ?? []
+      const release = call.snapshot.published.find((one) => one.code === code)
+      const found = (release ? ofRelease(all, release) : all).find((collection) => collection.id === id)
       if (found) return found
       const list = `\`GET ${BASE}${OGC_PATH}/collections\` lists those that there are`
       throw new ApiError('NOT_FOUND', `There is no collection ${id}; ${list}.`)
@@ -126,31 +113,38 @@ export function createFeatureCollections(
 /** The properties of a feature. Programs that draw maps want them flat, and the same of every feature of a collection. */
 export type Properties = Record<string, string | number | boolean | null>
 
-/** The properties of some features in the order of their places; ends early where computing takes long. */
-export async function* readProperties(
+export function describeArea(
+  { code, name, level, parents }: AreaRow,
+  countryCode: string,
+  country: string,
+): Properties {
+  const parent = parents.at(-1)?.code ?? null
+  return { code, name, level, country_code: countryCode, country, parent }
+}
+
+/** The properties of features of some areas; of the first of them where computing takes long. */
+export async function readProperties(
   areas: Areas,
-  { loaded, countryName, release }: Collection,
-  level: AreaLevel,
-  places: readonly number[],
+  { loaded: { countryCode }, countryName, release }: Collection,
+  found: readonly AreaRow[],
   call: Call,
-): AsyncGenerator<Properties> {
-  const ofArea = (place: number): Properties => {
-    const { code = '', name = '', parent = null } = level.areas[place] ?? {}
-    return { code, name, level: loaded.level, country_code: loaded.countryCode, country: countryName, parent }
-  }
-  if (release === null) {
-    for (const place of places) yield ofArea(place)
-    return
-  }
+): Promise<Properties[]> {
+  const ofAreas = found.map((area) => describeArea(area, countryCode, countryName))
+  if (release === null) return ofAreas
   const members = makeReleaseMembers(release)
   const columns = areas.columnsOf(release)
-  const until = performance.now() + COMPUTING_MS
-  let at = 0
-  for await (const statistics of areas.statistics(release, level, places, call, until)) {
-    const ofRelease = Object.fromEntries(columns.map((column, index) => [column, statistics[index] ?? null]))
-    yield { ...ofArea(places[at++] as number), ...members, ...ofRelease }
+  const statistics = await areas.statistics(release, found, call, performance.now() + COMPUTING_MS)
+  const properties: Properties[] = []
+  for (const [at, values] of statistics.entries()) {
+    if (at % FEATURES_A_SLICE === 0) await call.pause()
+    const ofRelease = Object.fromEntries(columns.map((column, index) => [column, values[index] ?? null]))
+    properties.push({ ...ofAreas[at], ...members, ...ofRelease })
   }
+  return properties
 }
+
+/** Features that are written without letting others go on: a tenth of a millisecond. */
+export const FEATURES_A_SLICE = 20
 
 /** How long a page waits for computing; then it ends, and the next one goes on. */
 const COMPUTING_MS = 5000
@@ -178,7 +172,6 @@ export function declareFeatures(collections: FeatureCollections): CollectionApi<
       one: ['describeCollection', 'A collection'],
     },
     idParameter: 'collectionId',
-    titles: { document: 'This API as a page', conformance: 'What of the standards is kept' },
     related: (root) => [
       jsonLink('related', `${root}/edr`, 'Releases at points and in areas: OGC API EDR'),
       {
@@ -190,15 +183,12 @@ export function declareFeatures(collections: FeatureCollections): CollectionApi<
         templated: true,
       },
     ],
-    title: 'Collections',
-    find: collections.all,
+    list: collections.list,
     one: collections.one,
     members: { crs: CRS_URIS },
-    describe: (_root, { id, title, description, attribution, loaded: { extent }, period }) => ({
-      id,
-      title,
-      description,
-      attribution,
+    describe: (_root, { id, title, description, loaded: { source, licence, extent }, period }) => ({
+      ...{ id, title, description },
+      attribution: `${source} (${licence})`,
       extent: {
         ...(extent && { spatial: { bbox: [extent], crs: DEFAULT_CRS.uri } }),
         ...(period && { temporal: { interval: [period.map((time) => new Date(time).toISOString())] } }),
@@ -207,7 +197,6 @@ export function declareFeatures(collections: FeatureCollections): CollectionApi<
       crs: CRS_URIS,
       storageCrs: DEFAULT_CRS.uri,
     }),
-    version: ({ id, version }) => JSON.stringify([id, version]),
     links(root, { id, title, release }) {
       const items = `${root}/collections/${id}/items`
       return [
@@ -216,24 +205,10 @@ export function declareFeatures(collections: FeatureCollections): CollectionApi<
         ...(release ? [mapsLink(root, release.code)] : []),
       ]
     },
-    columns: ['id', 'title', 'features', 'source'],
-    cells: (root, { id, title, loaded, attribution }) => [
-      anchor(pageOf(`${root}/collections/${id}`), id),
-      title,
-      loaded.areas,
-      attribution,
-    ],
-    parts: ({ id, description, loaded, attribution }) => [
-      paragraph(description),
-      renderCells(
-        ['', ''],
-        [
-          ['id', id],
-          ['features', loaded.areas],
-          ['source', attribution],
-          ['extent', loaded.extent?.join(', ') ?? ''],
-        ],
-      ),
-    ],
+    facts: ({ loaded: { areas, source, licence, extent } }) => ({
+      features: areas,
+      source: `${source} (${licence})`,
+      extent: extent?.join(', ') ?? '',
+    }),
   }
 }

@@ -1,7 +1,7 @@
+import type { Rectangle, ShapeFormat } from '#src/catalog/area-queries.ts'
 import { ApiError } from '#src/errors.ts'
 import { readNumber } from '#src/http/parameters.ts'
 import { DAY_MS } from '#src/lib/dates.ts'
-import type { Rectangle, ShapeFormat } from '../area-queries.ts'
 
 interface Crs {
   kind: ShapeFormat['crs']

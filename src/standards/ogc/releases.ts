@@ -1,12 +1,9 @@
 import type { Products } from '#schemas/products/define.ts'
 import { BASE } from '#src/errors.ts'
-import { anchor, paragraph, renderCells } from '#src/http/plain-page.ts'
-import { withTimeout } from '#src/http/plugins/time-budget.ts'
-import type { Lookup } from '#src/lookup/lookup.ts'
 import { nameColumn, type PublishedRelease } from '#src/lookup/releases.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
 import { boundReleases, nameRelease, selectPublished, sortByCode } from '../published.ts'
-import { type Api, type Call, OGC_PATH, pageOf } from './api.ts'
+import { type Api, OGC_PATH } from './api.ts'
 import { type CollectionApi, mapsLink } from './collections.ts'
 import { DEFAULT_CRS, makeMonthPeriod, VALUE_FORMATS } from './parameters.ts'
 
@@ -49,38 +46,16 @@ function listParameters({ of }: Products, release: PublishedRelease): ReleasePar
   })
 }
 
-export type Releases = ReturnType<typeof createReleases>
-
-export function createReleases({ app: { products } }: Api, lookup: Lookup) {
-  const bySnapshot = new WeakMap<Snapshot, readonly ReleaseCollection[]>()
-
-  function describe(release: PublishedRelease, snapshot: Snapshot): ReleaseCollection {
-    return {
-      release,
-      title: nameRelease(products.of(release.product).names.title, release, snapshot),
-      // Lists show none of them on pages: they are made when they are read.
-      get parameters() {
-        return listParameters(products, release)
-      },
-      time: release.forecastPeriod && `${release.forecastPeriod.slice(0, 10)}T00:00:00Z`,
-    }
-  }
-
+function describeRelease(
+  products: Products,
+  release: PublishedRelease,
+  snapshot: Snapshot,
+): ReleaseCollection {
   return {
-    /** In the order of their codes; the same array as long as nothing has changed. */
-    async all({ request, reply }: Call): Promise<readonly ReleaseCollection[]> {
-      const snapshot = await withTimeout(request, reply, lookup.current)
-      const known = bySnapshot.get(snapshot)
-      if (known) return known
-      const collections = sortByCode(snapshot.published).map((release) => describe(release, snapshot))
-      bySnapshot.set(snapshot, collections)
-      return collections
-    },
-    /** @throws {ApiError} NOT_FOUND for a code that is not published */
-    async one({ request, reply }: Call, code: string): Promise<ReleaseCollection> {
-      const snapshot = await withTimeout(request, reply, lookup.current)
-      return describe(findCollectionRelease(snapshot, code), snapshot)
-    },
+    release,
+    title: nameRelease(products.of(release.product).names.title, release, snapshot),
+    parameters: listParameters(products, release),
+    time: release.forecastPeriod && `${release.forecastPeriod.slice(0, 10)}T00:00:00Z`,
   }
 }
 
@@ -128,7 +103,7 @@ function describeExtent({ release, time }: ReleaseCollection) {
 }
 
 /** The declaration of releases: OGC API Environmental Data Retrieval. */
-export function declareReleases(releases: Releases): CollectionApi<ReleaseCollection> {
+export function declareReleases({ app: { products } }: Api): CollectionApi<ReleaseCollection> {
   const addressOf = (root: string, { release }: ReleaseCollection) =>
     `${root}${EDR_PATH}/collections/${release.code}`
   const describeSource = ({ release: { source, licence } }: ReleaseCollection) => `${source} (${licence})`
@@ -160,11 +135,15 @@ export function declareReleases(releases: Releases): CollectionApi<ReleaseCollec
       one: ['describeRelease', 'Get a release'],
     },
     idParameter: 'releaseId',
-    titles: { document: 'Paths', conformance: 'Conformance' },
     related: () => [],
-    title: 'Releases',
-    find: releases.all,
-    one: releases.one,
+    async list({ snapshot }) {
+      const releases = sortByCode(snapshot.published)
+      return (function* () {
+        for (const release of releases) yield describeRelease(products, release, snapshot)
+      })()
+    },
+    one: async ({ snapshot }, code) =>
+      describeRelease(products, findCollectionRelease(snapshot, code), snapshot),
     describe(root, collection) {
       const { release, title, parameters } = collection
       const queries = describeQueries(addressOf(root, collection))
@@ -179,26 +158,14 @@ export function declareReleases(releases: Releases): CollectionApi<ReleaseCollec
         parameter_names: Object.fromEntries(parameters.map((one) => [one.id, describeParameter(one)])),
       }
     },
-    version: ({ release, title }) => JSON.stringify([release.code, title]),
     links: (root, collection) => [
       ...describeQueries(addressOf(root, collection)).map(({ link: { href, rel, type, title } }) => ({
         ...{ href, rel, type, title },
       })),
       mapsLink(root, collection.release.code),
     ],
-    columns: ['id', 'title', 'source'],
-    cells: (root, collection) => [
-      anchor(pageOf(addressOf(root, collection)), collection.release.code),
-      collection.title,
-      describeSource(collection),
-    ],
-    parts: (collection) => [
-      paragraph(describe(collection)),
-      renderCells(
-        ['parameter', 'what it is', 'unit'],
-        collection.parameters.map(({ id, title, unit }) => [id, title, unit]),
-      ),
-    ],
+    facts: ({ parameters }) =>
+      Object.fromEntries(parameters.map(({ id, title, unit }) => [id, `${title} (${unit})`])),
   }
 }
 

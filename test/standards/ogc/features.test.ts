@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { RegionStatistics } from '#src/advice/polygon/advisors.ts'
-import { createAreas } from '#src/standards/areas.ts'
+import { createAreas, type RequestContext } from '#src/standards/areas.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { testOnServer } from '#test/setup/on-server.ts'
@@ -220,30 +220,27 @@ describe('features of areas', () => {
   })
 })
 
-test('what is read of other boundaries than are known of is kept for nobody who knows of those', async () => {
+test('an answer with other boundaries than those of its tag is kept by nobody', async () => {
+  const headers = new Map([['etag', '"a"']])
+  const reply = {
+    removeHeader: (name: string) => headers.delete(name) && reply,
+    header: (name: string, value: string) => headers.set(name, value) && reply,
+  }
+  const areas = createAreas(service.app, {} as RegionStatistics)
+  const contextWith = (boundaries: string) => {
+    const context = { reply, snapshot: { boundaries }, inTurn: (read: () => unknown) => read() }
+    return context as unknown as RequestContext
+  }
   const db = service.database.reader
   const { rows } = await sql<{ boundaries: string }>`select boundaries_version() as boundaries`.execute(db)
   const { boundaries = '' } = rows[0] ?? {}
-  let reads = 0
-  const inTurn = <Result>(read: () => Promise<Result>) => {
-    reads++
-    return read()
-  }
-  const readsOf = async (work: () => Promise<unknown>) => {
-    reads = 0
-    await work()
-    return reads
-  }
-  const areas = createAreas(service.app, {} as RegionStatistics)
-  const [found] = await areas.loaded({ boundaries: 'others' }, inTurn)
-  const loaded = found as NonNullable<typeof found>
-  expect(await readsOf(() => areas.loaded({ boundaries: 'others' }, inTurn))).toBe(1)
-  expect(await readsOf(() => areas.loaded({ boundaries }, inTurn))).toBe(0)
-  expect((await areas.level(loaded, inTurn)).areas).toHaveLength(loaded.areas)
-  expect(await readsOf(() => areas.level(loaded, inTurn))).toBe(0)
-
-  const replaced = { ...loaded, version: 'before' }
-  await expect(areas.level(replaced, inTurn)).rejects.toThrow('The service is busy')
-  await expect(areas.level(replaced, inTurn)).rejects.toThrow('The service is busy')
-  expect(await readsOf(() => areas.loaded({ boundaries }, inTurn))).toBe(1)
+  const filter = { countryCode: 'rwa', levels: [1], limit: 1 }
+  await areas.loaded(contextWith(boundaries))
+  await areas.page(filter, contextWith(boundaries))
+  expect([...headers]).toEqual([['etag', '"a"']])
+  expect((await areas.page(filter, contextWith('others'))).matched).toBe(2)
+  expect([...headers]).toEqual([['cache-control', 'no-store']])
+  headers.set('etag', '"a"')
+  await areas.loaded(contextWith('others'))
+  expect(headers.has('etag')).toBe(false)
 })

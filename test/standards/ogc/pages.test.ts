@@ -1,68 +1,76 @@
 import { expect, test } from 'vitest'
+import type { RegionStatistics } from '#src/advice/polygon/advisors.ts'
+import type { AreaRow } from '#src/catalog/area-queries.ts'
 import { ApiError } from '#src/errors.ts'
-import { type FeatureSource, readRows, writeFeatures } from '#src/standards/ogc/features.ts'
+import type { App } from '#src/http/app.ts'
+import type { PublishedRelease } from '#src/lookup/releases.ts'
+import { createAreas, type RequestContext } from '#src/standards/areas.ts'
 
 // Needs no database: what is late is made so.
 
 const late = () => new ApiError('OVERLOADED', 'The service is busy.')
-
-/** Gives something of each place until one of them, where it fails. */
-function until<Item>(item: Item, end: number, error: Error) {
-  return async function* (places: Iterable<number>) {
-    for (const place of places) {
-      if (place === end) throw error
-      yield item
-    }
-  }
-}
-
-const PLACES = [0, 1, 2]
 const NEVER = 3
+const LATER = Number.POSITIVE_INFINITY
 
-function source(properties: FeatureSource['properties'], shapesEnd: number, error: Error): FeatureSource {
-  return {
-    idAt: (place) => 'ABC'[place] ?? '',
-    shapes: until('null', shapesEnd, error),
-    properties,
-    pause: async () => {},
+const AREAS = ['A', 'B', 'C'].map((code) => ({ code, level: 1, version: 'v' }) as AreaRow)
+
+/** Statistics that are computed, until that of one area fails. */
+function areasWith(failing: number, error: Error, versions = 'vvv') {
+  const compute = (at: number) => async () => {
+    if (at === failing) throw error
+    return [at]
   }
+  const find = async () =>
+    [...versions].map((version, at) => ({ version, stored: () => null, compute: compute(at) }))
+  return createAreas(
+    { database: {} } as unknown as App,
+    { find, columnsOf: () => ['mean'] } as unknown as RegionStatistics,
+  )
 }
 
-const said = (end: number, error: Error = late(), text = '') => until({ text }, end, error)
-const pause = async () => {}
+function contextOf() {
+  const headers = new Map([['etag', '"a"']])
+  const reply = {
+    removeHeader: (name: string) => headers.delete(name) && reply,
+    header: (name: string, value: string) => headers.set(name, value) && reply,
+  }
+  const context = { reply, inTurn: (read: () => unknown) => read(), pause: async () => {} }
+  return { headers, context: context as unknown as RequestContext }
+}
 
-test.each([
-  ['figures', source(said(2), NEVER, late())],
-  ['shapes', source(said(NEVER), 2, late())],
-])('a page of features ends where %s are late, and says so', async (_what, from) => {
-  const { features, isLate } = await writeFeatures(from, PLACES)
-  expect([features.length, isLate]).toEqual([2, true])
+const RELEASE = {} as PublishedRelease
+
+test('statistics end where one is late, and the answer is not kept', async () => {
+  const { headers, context } = contextOf()
+  expect(await areasWith(2, late()).statistics(RELEASE, AREAS, context, LATER)).toEqual([[0], [1]])
+  expect([...headers]).toEqual([['cache-control', 'no-store']])
+})
+
+test('statistics end after the first where the time is over', async () => {
+  const { headers, context } = contextOf()
+  expect(await areasWith(NEVER, late()).statistics(RELEASE, AREAS, context, 0)).toEqual([[0]])
+  expect(headers.has('etag')).toBe(false)
+})
+
+test('statistics that all are there are kept', async () => {
+  const { headers, context } = contextOf()
+  expect(await areasWith(NEVER, late()).statistics(RELEASE, AREAS, context, LATER)).toHaveLength(3)
+  expect(headers.get('etag')).toBe('"a"')
 })
 
 test.each([
-  ['figures', source(said(0), NEVER, late())],
-  ['shapes', source(said(NEVER), 0, late())],
-])('a page without any feature is refused where %s are late; one that has some ends', async (_what, from) => {
-  await expect(writeFeatures(from, PLACES)).rejects.toThrow('busy')
-  expect(await writeFeatures(from, PLACES, ['{}'])).toEqual({ features: [], isLate: true, isFull: false })
+  ['the first one is late', 0, late(), 'busy'],
+  ['one fails otherwise', 2, new Error('a fault'), 'a fault'],
+])('the answer is an error where %s', async (_, failing, error, message) => {
+  const { context } = contextOf()
+  await expect(areasWith(failing, error).statistics(RELEASE, AREAS, context, LATER)).rejects.toThrow(message)
 })
 
-test('a table ends where figures are late, and says so', async () => {
-  const { rows, isLate } = await readRows({ properties: said(2), pause }, PLACES)
-  expect([rows.length, isLate]).toEqual([2, true])
-  expect((await readRows({ properties: said(NEVER), pause }, PLACES)).isLate).toBe(false)
-})
-
-test('what fails otherwise is an error, however much has come', async () => {
-  const error = new Error('a fault')
-  await expect(writeFeatures(source(said(2, error), NEVER, error), PLACES)).rejects.toThrow('a fault')
-  await expect(readRows({ properties: said(2, error), pause }, PLACES)).rejects.toThrow('a fault')
-})
-
-test('pages of features and tables end where they are full', async () => {
-  const large = said(NEVER, late(), 'x'.repeat(3_000_000))
-  const { features, ...page } = await writeFeatures(source(large, NEVER, late()), PLACES)
-  expect([features.length, page]).toEqual([2, { isLate: false, isFull: true }])
-  const { rows, isLate } = await readRows({ properties: large, pause }, PLACES)
-  expect([rows.length, isLate]).toEqual([2, false])
-})
+test.each(['vvw', 'vv'])(
+  'the answer is an error where boundaries are replaced meanwhile (%s)',
+  async (versions) => {
+    const { context } = contextOf()
+    const areas = areasWith(NEVER, late(), versions)
+    await expect(areas.statistics(RELEASE, AREAS, context, LATER)).rejects.toThrow('The service is busy')
+  },
+)
