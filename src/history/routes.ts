@@ -13,7 +13,7 @@ import {
 } from '#schemas/history.ts'
 import { toQuerySchema } from '#schemas/point-request.ts'
 import type { Tables } from '#src/data/tables.ts'
-import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
+import { ApiError, BODY_ERRORS, requireFound, tokenResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { type Format, resumePieces, writeItems, writeOneItem } from '#src/http/format.ts'
 import { attach, DISPOSITION, documentFormats, FORMATS, NDJSON, negotiateFormat } from '#src/http/formats.ts'
@@ -147,7 +147,9 @@ const PAGE_BYTES = 8_000_000
 /** Pages of an export, which wait in memory until the client has read them, are smaller. */
 const EXPORT_PAGE = { limit: 100, bytes: 1_000_000 }
 
-const ItemParams = Type.Object({ id: Type.String({ description: 'The id of the item.' }) })
+export type ItemRequest = FastifyRequest<{ Params: Static<typeof ItemParams> }>
+
+export const ItemParams = Type.Object({ id: Type.String({ description: 'The id of the item.' }) })
 
 /** The schemas that depend on the products. */
 interface HistorySchemas {
@@ -177,9 +179,8 @@ function listRoute({ database, inTurn, products }: App, { query, list }: History
       description: LIST_DESCRIPTION.trim(),
       tags: ['history'],
       querystring: toQuerySchema(query),
-      response: {
-        200: {
-          description: 'A page of the history.',
+      response: tokenResponses(
+        {
           headers: {
             Link: { type: 'string', description: 'The next page, where there is one (`rel="next"`).' },
             'Content-Disposition': DISPOSITION,
@@ -190,8 +191,10 @@ function listRoute({ database, inTurn, products }: App, { query, list }: History
             geojson: ref(HistoryFeatureCollection),
           }),
         },
-        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'INVALID_PARAMETERS', 'NOT_ACCEPTABLE'),
-      },
+        'A page of the history.',
+        'INVALID_PARAMETERS',
+        'NOT_ACCEPTABLE',
+      ),
     },
     preValidation: readQuery(query),
     handler: async (request: ListCall, reply: FastifyReply) => {
@@ -241,9 +244,8 @@ function itemRoute({ database, products }: App, { item }: HistorySchemas) {
         'An advisory as it was given. `Accept: text/csv` and `Accept: application/geo+json` give it as a file.',
       tags: ['history'],
       params: ItemParams,
-      response: {
-        200: {
-          description: 'The item.',
+      response: tokenResponses(
+        {
           headers: { 'Content-Disposition': DISPOSITION },
           content: documentFormats(HISTORY_FORMATS, {
             json: ref(item),
@@ -251,10 +253,12 @@ function itemRoute({ database, products }: App, { item }: HistorySchemas) {
             geojson: ref(HistoryFeature),
           }),
         },
-        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'NOT_FOUND', 'NOT_ACCEPTABLE'),
-      },
+        'The item.',
+        'NOT_FOUND',
+        'NOT_ACCEPTABLE',
+      ),
     },
-    handler: async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {
+    handler: async (request: ItemRequest, reply: FastifyReply) => {
       const format = negotiateFormat(request, reply, HISTORY_FORMATS)
       const row = requireItem(await findHistoryItem(db, requireCaller(request).id, request.params.id))
       if (!format.extension) return formatItem(row)
@@ -276,22 +280,18 @@ function deleteRoute(db: Kysely<Tables>) {
       description: 'Deletes it with its feedback. It stays in the counts of `GET /stats`.',
       tags: ['history'],
       params: ItemParams,
-      response: {
-        204: { type: 'null', description: 'The item is deleted.' },
-        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'NOT_FOUND', ...BODY_ERRORS),
-      },
+      response: tokenResponses(null, 'The item is deleted.', 'NOT_FOUND', ...BODY_ERRORS),
     },
-    handler: async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {
-      requireItem((await deleteHistoryItem(db, requireCaller(request).id, request.params.id)) || undefined)
+    handler: async (request: ItemRequest, reply: FastifyReply) => {
+      requireItem(await deleteHistoryItem(db, requireCaller(request).id, request.params.id))
       return reply.code(204).send()
     },
   } as const
 }
 
 /** @throws {ApiError} NOT_FOUND also for an item of another account */
-function requireItem<Found extends HistoryRow | true>(found: Found | undefined): Found {
-  if (found !== undefined) return found
-  throw new ApiError('NOT_FOUND', 'There is nothing with this id in your history.')
+export function requireItem<Found>(found: Found | undefined | false): Found {
+  return requireFound(found, 'There is nothing with this id in your history.')
 }
 
 type ListCall = FastifyRequest<{ Querystring: Static<ReturnType<typeof defineHistoryQuery>> }>

@@ -13,7 +13,7 @@ import { toQuerySchema } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { findRelease, type ReleaseRow } from '#src/catalog/release-queries.ts'
 import type { Tables } from '#src/data/tables.ts'
-import { ApiError, errorResponses } from '#src/errors.ts'
+import { ApiError, tokenResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import {
@@ -118,17 +118,14 @@ function scorecardRoutes(app: App): void {
         tags: ['catalog'],
         params: ScorecardParams,
         querystring: toQuerySchema(ScorecardQuery),
-        response: {
-          200: { ...ref(Scorecard), description: 'The scores.' },
-          ...errorResponses(
-            'UNAUTHORIZED',
-            'INSUFFICIENT_SCOPE',
-            'FORBIDDEN',
-            'TWO_FACTOR_SETUP_REQUIRED',
-            'INVALID_PARAMETERS',
-            'NOT_FOUND',
-          ),
-        },
+        response: tokenResponses(
+          ref(Scorecard),
+          'The scores.',
+          'FORBIDDEN',
+          'TWO_FACTOR_SETUP_REQUIRED',
+          'INVALID_PARAMETERS',
+          'NOT_FOUND',
+        ),
       },
       preValidation: readQuery(ScorecardQuery),
     },

@@ -10,7 +10,7 @@ import {
   type Stats,
   StatsQuery,
 } from '#schemas/stats.ts'
-import { ApiError, errorResponses } from '#src/errors.ts'
+import { ApiError, tokenResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
@@ -124,16 +124,13 @@ function statsRoutes(app: App, response: TSchema): void {
         description: DESCRIPTION.trim(),
         tags: ['history'],
         querystring: StatsQuery,
-        response: {
-          200: { ...ref(response), description: 'The counts.' },
-          ...errorResponses(
-            'UNAUTHORIZED',
-            'INSUFFICIENT_SCOPE',
-            'INVALID_PARAMETERS',
-            'FORBIDDEN',
-            'TWO_FACTOR_SETUP_REQUIRED',
-          ),
-        },
+        response: tokenResponses(
+          ref(response),
+          'The counts.',
+          'INVALID_PARAMETERS',
+          'FORBIDDEN',
+          'TWO_FACTOR_SETUP_REQUIRED',
+        ),
       },
       preValidation: readQuery(StatsQuery),
     },
@@ -179,10 +176,12 @@ function slowCallsRoute(app: App): void {
         summary: 'The slowest recent calls',
         description: SLOW_CALLS_DESCRIPTION.trim(),
         tags: ['history'],
-        response: {
-          200: { ...ref(SlowCallsAnswer), description: 'The calls.' },
-          ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'FORBIDDEN', 'TWO_FACTOR_SETUP_REQUIRED'),
-        },
+        response: tokenResponses(
+          ref(SlowCallsAnswer),
+          'The calls.',
+          'FORBIDDEN',
+          'TWO_FACTOR_SETUP_REQUIRED',
+        ),
       },
     },
     async (): Promise<SlowCallsAnswer> => {
