@@ -55,13 +55,6 @@ export const DATA_CHECKS: Checks<CheckedDatabase> = {
     },
   ),
 
-  'tables.transaction_age': answer(queries.findTransactionAge, ({ age }) => {
-    const sentence = `The oldest rows that nothing has frozen are ${age} transactions old.`
-    if (age < OLD_TRANSACTIONS) return ok(sentence)
-    const advice = 'Say `vacuum freeze` before PostgreSQL refuses to write; see that autovacuum is on.'
-    return warning(sentence, advice)
-  }),
-
   async 'history.months'({ ask, config: { HISTORY_MONTHS: months } }) {
     const { going, old } = await ask((trx) => findRetention(trx, months))
     if (going) {
@@ -301,9 +294,6 @@ export const DATA_CHECKS: Checks<CheckedDatabase> = {
     },
   ),
 }
-
-/** PostgreSQL freezes old rows at 200 million transactions, and refuses writes at two thousand million. */
-const OLD_TRANSACTIONS = 1e9
 
 const NEARLY = 0.9
 

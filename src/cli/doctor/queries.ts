@@ -43,54 +43,6 @@ export async function countConnections(db: Kysely<Tables>) {
   return { clients: await listClients(db), ...(await countPlaces(db)) }
 }
 
-/**
- * Other transactions of this database, the oldest first. Idle ones that only hold an advisory lock (see `lockWork`)
- * are left out: they do not hold back vacuum.
- */
-export const listOpenTransactions = (seconds: number) =>
-  all(sql<{ pid: number; application: string; idle: boolean; seconds: number }>`
-    select
-      pid,
-      coalesce(nullif(application_name, ''), 'without a name') as application,
-      state like 'idle in transaction%' as idle,
-      extract(epoch from clock_timestamp() - xact_start)::float8 as seconds
-    from pg_stat_activity
-    where datname = current_database()
-      and pid <> pg_backend_pid()
-      and coalesce(backend_type, 'client backend') = 'client backend'
-      and xact_start < clock_timestamp() - make_interval(secs => ${seconds}::float8)
-      and not (
-        state = 'idle in transaction' and backend_xid is null and backend_xmin is null
-        and exists (select from pg_locks where pg_locks.pid = pg_stat_activity.pid and locktype = 'advisory')
-      )
-    order by xact_start`)
-
-interface Blocked {
-  pid: number
-  application: string
-  seconds: number
-  blockers: { pid: number; application: string; state: string | null }[]
-}
-
-export const listBlocked = all(sql<Blocked>`
-  select
-    blocked.pid,
-    coalesce(nullif(blocked.application_name, ''), 'without a name') as application,
-    coalesce(extract(epoch from clock_timestamp() - blocked.query_start), 0)::float8 as seconds,
-    (
-      select coalesce(jsonb_agg(jsonb_build_object(
-        'pid', pid,
-        'application', coalesce(nullif(application_name, ''), 'without a name'),
-        'state', state
-      ) order by pid), '[]')
-      from pg_stat_activity where pid = any (pg_blocking_pids(blocked.pid))
-    ) as blockers
-  from pg_stat_activity as blocked
-  where datname = current_database()
-    and wait_event_type = 'Lock'
-    and cardinality(pg_blocking_pids(pid)) > 0
-  order by query_start`)
-
 export const findEncryption = one(sql<{ ssl: boolean; version: string | null } | undefined>`
   select ssl, version from pg_stat_ssl where pid = pg_backend_pid()`)
 
@@ -152,9 +104,6 @@ export const listBloat = (dead: number, part: number) =>
     from pg_stat_user_tables
     where n_dead_tup >= ${dead}::bigint and n_dead_tup > n_live_tup * ${part}::float8
     order by n_dead_tup desc`)
-
-export const findTransactionAge = one(sql<{ age: number }>`
-  select age(datfrozenxid) as age from pg_database where datname = current_database()`)
 
 /** Bytes of the rasters of releases, in the database or in files, by id. */
 export async function listReleaseSizes(db: Kysely<Tables>, releaseId?: number): Promise<Map<number, number>> {
