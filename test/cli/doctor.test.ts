@@ -72,7 +72,6 @@ describe('the doctor', () => {
       'releases incomplete',
       'releases scheduled',
       'releases seasons',
-      'releases ranges',
       'releases summaries',
       'files reachable',
       'areas boundaries',

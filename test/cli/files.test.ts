@@ -55,7 +55,6 @@ describe.sequential('releases whose tiles are in files', () => {
       'ok',
       'ok',
       'ok',
-      'ok',
     ])
     expect(well.of('files present')).toEqual([['ok', '1 of 1 files were looked for, and are there.']])
     const elsewhere = await examine(source, { TILE_STORE: 'postgis' })
