@@ -104,25 +104,12 @@ export const SETTINGS_CHECKS: Checks<Config> = {
   },
 }
 
-/** Time until supervisors kill a service: Docker 10 s, Kubernetes 30 s, systemd 90 s. */
-const SHORT_STOP_MS = 10_000
-
-/** A stolen access token is valid for this time. */
-const LONG_TOKEN_MINUTES = 60
-
 const DOUBTS: [isDoubtful: (config: Config) => boolean, finding: ReturnType<typeof warning>][] = [
   [
     ({ DATABASE_URL, DATABASE_READ_URL: read }) => read !== undefined && DATABASE_URL === undefined,
     warning(
       'DATABASE_READ_URL is set and DATABASE_URL is not: the embedded database is used, which has no replica.',
       'Set DATABASE_URL, or leave out DATABASE_READ_URL.',
-    ),
-  ],
-  [
-    ({ DATABASE_URL, DATABASE_READ_URL: read }) => read !== undefined && read === DATABASE_URL,
-    note(
-      'DATABASE_READ_URL is the same as DATABASE_URL: a process takes twice as many connections, and gains nothing.',
-      'Leave out DATABASE_READ_URL.',
     ),
   ],
   [
@@ -137,20 +124,6 @@ const DOUBTS: [isDoubtful: (config: Config) => boolean, finding: ReturnType<type
     warning(
       'BODY_LIMIT_BYTES is more than BATCH_BODY_LIMIT_BYTES: callers with a token may send less than those without.',
       'Set BATCH_BODY_LIMIT_BYTES to as much or more.',
-    ),
-  ],
-  [
-    ({ SHUTDOWN_DELAY_MS }) => SHUTDOWN_DELAY_MS >= SHORT_STOP_MS,
-    note(
-      'SHUTDOWN_DELAY_MS is 10 seconds or more: a supervisor may kill the service before it has stopped in order.',
-      'Give it longer: stop_grace_period of compose, terminationGracePeriodSeconds, TimeoutStopSec.',
-    ),
-  ],
-  [
-    ({ ACCESS_TOKEN_MINUTES }) => ACCESS_TOKEN_MINUTES > LONG_TOKEN_MINUTES,
-    note(
-      'ACCESS_TOKEN_MINUTES is more than an hour: that is how long a stolen access token can be used.',
-      'Clients can renew tokens by themselves: set it to 15.',
     ),
   ],
   [
