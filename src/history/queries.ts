@@ -77,8 +77,12 @@ export interface AdvisoryRecord {
   answer: object | string | TemplatedAnswer
 }
 
-/** The common text of answers of a release: one object in a process. */
+let templates = 0
+
+/** The common text of answers of a release. */
 export class AnswerTemplate {
+  /** Of this process. */
+  readonly id = templates++
   /** The text around what they differ in: one more than there are of these. */
   readonly pieces: string[]
   /** What the text of an answer has beyond its filling, whose lines have ends. */
