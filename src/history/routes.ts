@@ -20,6 +20,7 @@ import { attach, DISPOSITION, documentFormats, FORMATS, NDJSON, negotiateFormat 
 import { cursorAfter, decodeCursor, readQuery } from '#src/http/parameters.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
 import { DAY_MS } from '#src/lib/dates.ts'
+import { createLimiter, EVERYBODY } from '#src/lib/limiter.ts'
 import { UUID_PATTERN } from '#src/lib/uuid.ts'
 import {
   createHistoryItems,
@@ -37,7 +38,7 @@ import {
   listHistory,
 } from './queries.ts'
 
-/** A stretch of time: from `from` on, to before `to`; null for no bound. ISO 8601, to the millisecond. */
+/** ISO times: `from` inclusive, `to` exclusive; null without a bound. */
 interface Period {
   from: string | null
   to: string | null
@@ -45,12 +46,7 @@ interface Period {
 
 const END_OF_YEARS = Date.UTC(9999, 11, 31)
 
-/**
- * The time between two parameters, each a date or a date and time: a date begins at midnight UTC, and as
- * the end it means the whole day.
- *
- * @throws {ApiError} INVALID_PARAMETERS where it would end before it begins
- */
+/** A date is its midnight in UTC, or as the end the whole day. @throws {ApiError} INVALID_PARAMETERS */
 function readPeriod(from: string | undefined, to: string | undefined): Period {
   const begin = from === undefined ? null : Date.parse(from)
   const end = to === undefined ? null : Date.parse(to) + (isDate(to) ? DAY_MS : 0)
@@ -72,10 +68,7 @@ function isoTime(time: number | null): string | null {
 /** The formats of the history, which has no NDJSON. */
 const HISTORY_FORMATS = FORMATS.filter((format) => format !== NDJSON)
 
-/**
- * Sends a file in pieces. An error before the second piece is the answer; a later one cuts the connection, so that
- * no part looks like the whole.
- */
+/** Sends a file in pieces. A late error cuts the connection, so that no part looks like the whole. */
 async function sendFile(
   reply: FastifyReply,
   format: Format,
@@ -103,33 +96,17 @@ const EXPORTS_OF_ACCOUNT = 2
 /** How long a client may take nothing of its export; Node notices after up to twice as long. */
 const STALLED_MS = 60_000
 
-/**
- * Makes what admits exports of whole histories until their answers have been sent: each holds a page in
- * memory, for as long as its client takes to read it.
- *
- * @returns throws an {@link ApiError} OVERLOADED where there are too many
- */
-function createExportAdmission(): (userId: string, response: ServerResponse) => void {
-  const ofAccount = new Map<string, number>()
-  let underWay = 0
-
-  function count(userId: string, change: 1 | -1): void {
-    const exports = (ofAccount.get(userId) ?? 0) + change
-    if (exports === 0) ofAccount.delete(userId)
-    else ofAccount.set(userId, exports)
-    underWay += change
-  }
-
-  return (userId, response) => {
-    const own = ofAccount.get(userId) ?? 0
-    if (own >= EXPORTS_OF_ACCOUNT || underWay >= EXPORTS_AT_ONCE) {
-      throw new ApiError('OVERLOADED', 'Too many exports of histories are under way; try again later.')
-    }
-    count(userId, 1)
-    const leave = () => count(userId, -1)
+/** Limits the exports that are being sent: each holds a page in memory. @throws {ApiError} OVERLOADED */
+function createExportAdmission() {
+  const exports = createLimiter(
+    { running: EXPORTS_AT_ONCE, runningEach: EXPORTS_OF_ACCOUNT, waiting: 0 },
+    () => new ApiError('OVERLOADED', 'Too many exports of histories are under way; try again later.'),
+  )
+  return async (userId: string, response: ServerResponse) => {
+    const release = await exports.enter({ ...EVERYBODY, caller: userId })
     // It may have gone while the caller was looked up.
-    if (response.destroyed) leave()
-    else response.once('close', leave)
+    if (response.destroyed) release()
+    else response.once('close', release)
     response.setTimeout(STALLED_MS, () => response.destroy())
   }
 }
@@ -151,7 +128,6 @@ export type ItemRequest = FastifyRequest<{ Params: Static<typeof ItemParams> }>
 
 export const ItemParams = Type.Object({ id: Type.String({ description: 'The id of the item.' }) })
 
-/** The schemas that depend on the products. */
 interface HistorySchemas {
   query: TObject
   item: TObject
@@ -214,7 +190,7 @@ function listRoute({ database, inTurn, products }: App, { query, list }: History
       if (all === 'true') {
         if (!format.extension) throw ApiError.invalid('all', 'is for CSV and GeoJSON: ask for them by Accept')
         if (cursor !== undefined) throw ApiError.invalid('cursor', 'must be left out where all is true')
-        admit(filter.userId, reply.raw)
+        await admit(filter.userId, reply.raw)
         return sendPages(listPages(readPage, { ...filter, ...EXPORT_PAGE }), null)
       }
       const rows = await readPage({
@@ -296,7 +272,7 @@ export function requireItem<Found>(found: Found | undefined | false): Found {
 
 type ListCall = FastifyRequest<{ Querystring: Static<ReturnType<typeof defineHistoryQuery>> }>
 
-/** The filter of a request, and the same as the checksum of cursors has it. */
+/** The filter of a request, also as cursors have it. */
 function readFilter(request: ListCall) {
   const { product = null, kind = null, country_code, from, to } = request.query
   const countryCode = country_code?.trim().toLowerCase() ?? null
@@ -310,7 +286,6 @@ function readFilter(request: ListCall) {
 /** The id of the item before a page. */
 const ITEM = new RegExp(`^${UUID_PATTERN}$`)
 
-/** The URL of the page after the one that was asked for. */
 function nextPage({ url, basePath, server }: FastifyRequest, cursor: string): string {
   const [path, query] = url.split('?') as [string, string?]
   const parameters = new URLSearchParams(query)
