@@ -25,7 +25,6 @@ interface ItemSource {
   area: RecordedArea | undefined
 }
 
-/** One value of an advisory. */
 interface EntrySource extends ItemSource {
   product: ProductDefinition
   /** The part of the answer for the product. */
@@ -90,12 +89,7 @@ const STATISTICS = [
   ['total', 'tot_'],
 ] as const
 
-/**
- * Names the columns of a file: `AN_Urea` is Urea for Above Normal, `tot_AN_Urea` its total. Within the file
- * no two layers have one name, in any case.
- *
- * @param others names that the file has already
- */
+/** `AN_Urea` is Urea for Above Normal. Names of a file differ in any case. @param others taken names */
 function createLayerColumns(others: readonly string[]) {
   const taken = new Set(others)
   const names = new Map<string, string>()
@@ -147,10 +141,7 @@ function splitWords(label: CsvValue): string[] {
   return plain.match(/[A-Za-z0-9]+/g) ?? []
 }
 
-/**
- * The columns beside those of layers, for Shapefiles: short names, and dates without times. The time is beside the
- * properties.
- */
+/** The columns beside those of layers: short names, and dates without times, for Shapefiles. */
 const FEATURE_COLUMNS: Record<string, (item: ItemSource & { entries: EntrySource[] }) => Cell> = {
   date: ({ row }) => row.created_at.slice(0, 'YYYY-MM-DD'.length),
   kind: ({ row }) => row.kind,
@@ -175,10 +166,7 @@ const FEATURE_COLUMNS: Record<string, (item: ItemSource & { entries: EntrySource
 /** Names of columns that file formats have themselves. */
 const COLUMNS_OF_FORMATS = ['id', 'fid', 'ogc_fid', 'geom', 'geometry', 'shape']
 
-/**
- * Makes the properties of the Features of one file: flat, each of one type. Nulls are left out: map programs take a
- * column of nulls for text.
- */
+/** Properties are flat. Nulls are left out: map programs take a column of nulls for text. */
 function createPropertyWriter(
   products: readonly ProductDefinition[],
 ): (row: HistoryRow) => Record<string, string | number | boolean> {
@@ -198,7 +186,6 @@ function commonValue(values: (string | undefined)[]): string | undefined {
   return found.size === 1 ? [...found][0] : undefined
 }
 
-/** An item, and the outline of its area as GeoJSON; undefined where it has none. */
 interface ExportedItem {
   row: HistoryRow
   outline: string | undefined
@@ -239,12 +226,7 @@ export async function* listSlices(
   }
 }
 
-/**
- * Items of a history in the shapes of files.
- *
- * @param kind the kind of all items, if they have one
- * @param next the cursor of the next page
- */
+/** @param kind of all items; null for several @param next the cursor of the next page */
 export function createHistoryItems(
   products: readonly ProductDefinition[],
   kind: AdvisoryRecord['kind'] | null,
@@ -273,7 +255,6 @@ export function createHistoryItems(
   }
 }
 
-/** An item of the history as the API shows it. */
 export function formatItem(row: HistoryRow): HistoryItem {
   const answer = row.answer as RecordedAnswer
   const { location, forecast_period } = answer
@@ -297,7 +278,7 @@ export function formatItem(row: HistoryRow): HistoryItem {
   }
 }
 
-/** The present outlines of the areas of items, as text; undefined where there is none. */
+/** As text; undefined without an outline. */
 export async function findItemOutlines(
   db: Kysely<Tables>,
   rows: HistoryRow[],
@@ -315,17 +296,13 @@ export async function findItemOutlines(
 
 type Position = number[]
 
-/** A polygon in a request. */
 type SentGeometry =
   | { type: 'Polygon'; coordinates: Position[][] }
   | { type: 'MultiPolygon'; coordinates: Position[][][] }
   | { type: 'Feature'; geometry: SentGeometry }
   | { type: 'FeatureCollection'; features: [{ geometry: SentGeometry }] }
 
-/**
- * The place of the request, without heights, and polygons as MultiPolygons: map programs need one type of geometry in a
- * file. An area without outline is the point of the answer, and in a file of polygons no geometry.
- */
+/** Without heights. Map programs need one type of geometry in a file: polygons are MultiPolygons. */
 function findGeometry({ request, answer }: HistoryRow, kind: AdvisoryRecord['kind'] | null): object | null {
   const { geometry } = request as { geometry?: SentGeometry }
   if (geometry) return toMultiPolygon(geometry)

@@ -16,7 +16,6 @@ import { createShortener, dropOldMonths } from './retention.ts'
 import { historyRoutes, ItemParams, requireItem } from './routes.ts'
 import { shareRoutes } from './shares.ts'
 
-/** The answers to callers with a token. */
 export async function history(app: App): Promise<void> {
   const { list: products } = app.products
   const { components, ...answers } = defineHistorySchemas(products)
@@ -26,7 +25,6 @@ export async function history(app: App): Promise<void> {
   shareRoutes(app)
 }
 
-/** Starts the recorder of advisories, with its jobs and the quota of accounts. */
 export function startHistoryRecorder(app: App): RecordAdvisory {
   const db = app.database.writer
   const quota = readQuota(app.config)
@@ -47,7 +45,6 @@ export function startHistoryRecorder(app: App): RecordAdvisory {
   return record
 }
 
-/** @param body the schema of the request */
 function feedbackRoutes(app: App, body: TSchema): void {
   const db = app.database.writer
   const observable = observableKeysOf(app.products.list)
@@ -91,7 +88,6 @@ function refuseFuture(harvestedOn: string | null | undefined): void {
   throw ApiError.invalid('observed.harvested_on', 'must not be in the future')
 }
 
-/** The feedback of callers on their advisories. */
 export async function feedback(app: App): Promise<void> {
   const request = defineFeedbackRequest(app.products.list)
   app.addSchema(request)

@@ -40,11 +40,7 @@ function templateKey({ answer, product, kind, countryCode, releases }: AdvisoryR
 /** Between two readings, other processes and deletions go unnoticed. */
 const READ_EVERY_MS = 5000
 
-/**
- * The approximate size of the histories of all accounts.
- *
- * @param limitBytes which all histories together may hold
- */
+/** The approximate size of all histories. */
 export function createHistoryTotal(db: Kysely<Tables>, limitBytes: number) {
   let bytes = 0
   let readAt = Number.NEGATIVE_INFINITY
@@ -57,7 +53,6 @@ export function createHistoryTotal(db: Kysely<Tables>, limitBytes: number) {
       }
       return bytes >= limitBytes
     },
-    /** Counts bytes that this process has just kept. */
     add(added: number): void {
       bytes += added
     },
@@ -81,7 +76,6 @@ const LOCKED_PAUSES_MS = [100, 200, 400, 800]
 const FULL_ACCOUNT: FullHistory = { full: 'account' }
 const FULL_SERVICE: FullHistory = { full: 'service' }
 
-/** No account may add anything. */
 const NO_ROOM: HistoryQuota = { items: 0, bytes: 0, full: 'refuse' }
 
 /** SQLSTATE of an item whose month has no partition. */
@@ -142,7 +136,6 @@ export function createHistoryRecorder(
   return { record, state: insert.state }
 }
 
-/** Makes what inserts items together. */
 function createInserter(
   db: Kysely<Tables>,
   quota: HistoryQuota,
@@ -180,7 +173,7 @@ function createInserter(
   })
 }
 
-/** Keeps items, whose month may have come before anybody made it. */
+/** A month without a partition gets one. */
 async function insertWithMonth(
   db: Kysely<Tables>,
   entries: HistoryEntry[],
@@ -196,7 +189,6 @@ async function insertWithMonth(
   }
 }
 
-/** The answer where it stays so. */
 class AccountLocked extends ApiError {
   constructor() {
     super('DATABASE_UNAVAILABLE', 'The account is locked at present; try again later.')
@@ -226,12 +218,11 @@ function createEntry(
 
 const MEGABYTE = 1_000_000
 
-/** How much is kept of one account. */
 export function readQuota({ HISTORY_USER_MB, HISTORY_USER_ITEMS, HISTORY_FULL }: Config): HistoryQuota {
   return { bytes: HISTORY_USER_MB * MEGABYTE, items: HISTORY_USER_ITEMS, full: HISTORY_FULL }
 }
 
-/** Bytes that are kept of all accounts together; undefined without a limit. */
+/** Undefined without a limit. */
 export function readTotalLimit({ HISTORY_TOTAL_MB }: Config): number | undefined {
   return HISTORY_TOTAL_MB === undefined ? undefined : HISTORY_TOTAL_MB * MEGABYTE
 }

@@ -37,12 +37,7 @@ export function isObservable({ observed, input }: ProductDefinition): boolean {
   return observed !== null && input === null
 }
 
-/**
- * How well a release has predicted what was observed: what callers have said in feedback, and what else is given.
- *
- * @param level of the districts
- * @param given observations from elsewhere
- */
+/** Compares a release with the observations of feedback and others. @param level of the districts */
 export async function computeScorecard(
   db: Kysely<Tables>,
   { code, countryCode }: Pick<ReleaseRow, 'code' | 'countryCode'>,
@@ -142,7 +137,6 @@ function scorecardRoutes(app: App): void {
   )
 }
 
-/** What releases have predicted, held against what was observed. */
 export async function scorecard(app: App): Promise<void> {
   for (const schema of scorecardSchemas) app.addSchema(schema)
   scorecardRoutes(app)

@@ -21,7 +21,6 @@ export const CITE_AS = {
   description: 'Where it is shown to everybody who knows the address (`rel="cite-as"`).',
 }
 
-/** The routes that publish an item of the caller's history, and end that. */
 export function shareRoutes(app: App): void {
   // A replica may be behind, and new ids must work at once.
   const db = app.database.writer

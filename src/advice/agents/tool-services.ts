@@ -22,7 +22,6 @@ import type { ReadRules } from '../quantities/rules.ts'
 import { findAreasKeyed, findAreasNamed, listBoundarySources, listNamesAsLong } from './queries.ts'
 import type { AdviceBody, Draft, Source, ToolCall } from './tool.ts'
 
-/** A polygon, or an administrative area. */
 type Region =
   /** @param geometry GeoJSON as sent, and the name of its field */
   { geometry: unknown; at: string } | { countryCode: string; code: string; level: number | null }
@@ -37,12 +36,10 @@ export interface Tool<Input extends TObject = TObject> {
   run(input: Static<Input>, services: ToolServices): Promise<Draft>
 }
 
-/** A tool whose input has the type of its schema. */
 export function defineTool<Input extends TObject>(tool: Tool<Input>): Tool {
   return tool as unknown as Tool
 }
 
-/** The parts of the service that all calls of tools use. */
 export function createToolParts(app: App, lookup: Lookup, advisors: Advisors, readRules: ReadRules) {
   const { reader } = app.database
   return {
@@ -60,7 +57,6 @@ export function createToolParts(app: App, lookup: Lookup, advisors: Advisors, re
   }
 }
 
-/** An answer of an endpoint, and the sources of its releases. */
 interface SourcedAnswer {
   body: AdviceBody
   sources: Source[]
@@ -69,7 +65,6 @@ interface SourcedAnswer {
 /** A name may mean so many areas for an agent to choose among them. */
 const MOST_AREAS = 8
 
-/** The name is a code or a name, or a part of it. */
 interface NamedAreaRequest {
   name: string
   country_code?: string | undefined
@@ -101,11 +96,7 @@ export class ToolServices {
     return known() ?? this.#withTimeout(current)
   }
 
-  /**
-   * Answers as `/advisory/{product}/point`.
-   *
-   * @param product null for all of them, as `/advisory/point`
-   */
+  /** Answers as `/advisory/{product}/point`, or `/advisory/point` without a product. */
   async advisePoint(product: ProductDefinition | null, point: PointRequest): Promise<SourcedAnswer> {
     const { app, lookup, readRules } = this.#parts
     const products = product ? [product] : app.products.list
@@ -152,12 +143,7 @@ export class ToolServices {
       .map(({ countryCode, source, licence }) => ({ of: `boundaries of ${countryCode}`, source, licence }))
   }
 
-  /**
-   * Searches for areas that a name may mean, in the request's queue, since names have no index. Where it finds none,
-   * `similar` has those whose names differ by a letter or two, the nearest first.
-   *
-   * @throws {ApiError} INVALID_PARAMETERS where the service has no such country
-   */
+  /** Areas that a name may mean, or where none does, `similar` ones, the nearest first. Names have no index. */
   async searchAreas({ name, country_code, level = null }: NamedAreaRequest) {
     const { reader } = this.#parts.app.database
     const countryCode = normalizeCountry(await this.readSnapshot(), country_code)
@@ -173,11 +159,7 @@ export class ToolServices {
     return { areas, similar }
   }
 
-  /**
-   * Fills in the country of a point, and its first crop, where a request leaves them out.
-   *
-   * @throws {ApiError} OUTSIDE_COUNTRY where no country of the service has the point
-   */
+  /** @throws {ApiError} OUTSIDE_COUNTRY where no country of the service has the point */
   async locateQuestion(question: PointQuestion): Promise<LocatedQuestion> {
     const { country_code: country, crop } = question
     if (country !== undefined && crop !== undefined) return { ...question, country_code: country }
@@ -189,11 +171,7 @@ export function releaseSource({ code, source, licence }: PublishedRelease): Sour
   return { of: code, source, licence }
 }
 
-/**
- * The code of a country as it is stored; null where none was sent.
- *
- * @throws {ApiError} INVALID_PARAMETERS where the service has no such country
- */
+/** Null where none was sent. @throws {ApiError} INVALID_PARAMETERS for an unknown country */
 export function normalizeCountry(snapshot: Snapshot, code: string | undefined): string | null {
   if (code === undefined) return null
   const normal = code.trim().toLowerCase()
@@ -219,11 +197,7 @@ async function findSimilar(name: string, names: readonly string[], pause: Pause)
 type PointQuestion = Pick<PointRequest, 'lat' | 'lng' | 'country_code' | 'crop' | 'forecast_period'>
 export type LocatedQuestion = PointQuestion & { country_code: string }
 
-/**
- * Fills in the country and crop of a location that was looked up.
- *
- * @throws {ApiError} OUTSIDE_COUNTRY where no country of the service has the point
- */
+/** @throws {ApiError} OUTSIDE_COUNTRY where no country of the service has the point */
 export function fillLocation(question: PointQuestion, location: LocationValidation): LocatedQuestion {
   const { lat, lng, country_code: country } = question
   const code = country ?? location.country_code

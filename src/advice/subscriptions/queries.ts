@@ -7,7 +7,6 @@ import { isoTime } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import type { SealedRows } from '#src/http/account-seal.ts'
 
-/** A place as the request names it. */
 export type WatchedPlace =
   | { type: 'point'; lat: number; lng: number }
   | { type: 'polygon'; geometry: Record<string, unknown> }
@@ -27,13 +26,11 @@ export interface NewSubscription {
   url: string
   /** Sealed. */
   secret: Buffer
-  /** The code of the release that answers; null where none does. */
   release: string | null
   /** The current values, from which changes are measured. */
   notified: readonly WatchedValue[]
 }
 
-/** A subscription as its owner sees it. */
 export type SubscriptionRow = Omit<SubscriptionAnswer, 'unit'>
 
 const COLUMNS = [
@@ -98,7 +95,6 @@ export async function insertSubscription(
     .executeTakeFirstOrThrow()
 }
 
-/** The subscriptions of a user, the newest first. */
 export async function listSubscriptions(db: Kysely<Tables>, userId: string): Promise<SubscriptionRow[]> {
   return db
     .selectFrom('subscription')
@@ -132,7 +128,6 @@ export async function findTarget(
     .executeTakeFirst()
 }
 
-/** Deletes it with its deliveries; false where there is none. */
 export async function deleteSubscription(db: Kysely<Tables>, userId: string, id: string): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('subscription')
@@ -142,7 +137,7 @@ export async function deleteSubscription(db: Kysely<Tables>, userId: string, id:
   return numDeletedRows > 0n
 }
 
-/** Enables deliveries again, first of the last one given up, under its old id. Undefined where there is none. */
+/** First sends the last event that was given up, under its old id. */
 export async function enableSubscription(
   trx: Transaction<Tables>,
   userId: string,
@@ -183,7 +178,6 @@ export async function renewSecret(
   return rows.length > 0
 }
 
-/** The secrets of all subscriptions, as they are stored. */
 export function createSecretRows(db: Kysely<Tables>): SealedRows {
   return {
     async list(after, most) {
@@ -245,7 +239,6 @@ export async function findDeliveryState(db: Kysely<Tables>): Promise<DeliverySta
 const PREFIX = 'whsec_'
 const SECRET_BYTES = 32
 
-/** Makes the secret that signs deliveries. */
 export function newSecret(): string {
   return PREFIX + randomBytes(SECRET_BYTES).toString('base64')
 }

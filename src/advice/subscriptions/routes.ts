@@ -56,7 +56,6 @@ function addUnit({ products }: App, row: SubscriptionRow) {
   return { ...row, unit: products.of(row.product).unit }
 }
 
-/** @throws {ApiError} NOT_FOUND where the caller has no such subscription */
 function existing<Found>(found: Found | undefined | false): Found {
   return requireFound(found, 'You have no subscription with this id.')
 }
@@ -69,7 +68,6 @@ function readCall(request: SubscriptionById) {
 
 type SubscriptionService = Awaited<ReturnType<typeof createService>>
 
-/** The routes of one subscription. */
 function oneRoutes(app: App, { schemas, seal }: SubscriptionService): void {
   const { writer } = app.database
   const described = { tags: ['subscriptions'], params: SubscriptionParams }
@@ -222,11 +220,7 @@ function describeTest(id: string, response: TargetResponse): Static<typeof Webho
 
 type SubscriptionCall = FastifyRequest<{ Body: SubscriptionRequest }>
 
-/**
- * Reads a subscription and its current values.
- *
- * @throws {ApiError} where the request has no place or two, or the place can have no value
- */
+/** @throws {ApiError} where the request has no place or two, or the place can have no value */
 async function readSubscription(
   { products }: App,
   request: SubscriptionCall,
@@ -252,7 +246,6 @@ async function readSubscription(
   return { name, series, place, input, scenario, threshold, url: new URL(url).href, release, notified }
 }
 
-/** Null is the same as leaving out. */
 function withoutNulls(body: SubscriptionRequest): SubscriptionRequest {
   const sent = Object.entries(body).filter(([, value]) => value !== null)
   return Object.fromEntries(sent) as unknown as SubscriptionRequest
@@ -302,7 +295,6 @@ The place is a point (\`lat\`, \`lng\`), a polygon (\`geometry\`) or an administ
 
 Targets are public \`https\` addresses; redirects are not followed. The rules for receivers are in the guide.`
 
-/** Sends changes of the values at a place to the addresses of subscribers. */
 export async function subscriptions(
   app: App,
   { lookup, advisors }: { lookup: Lookup; advisors: Advisors },

@@ -29,7 +29,6 @@ export type TargetResponse = number | 'unanswered' | 'secret lost'
 
 type Outcome = 'arrived' | 'failed' | 'gone' | 'secret lost'
 
-/** The status of a receiver that unsubscribes. */
 const GONE = 410
 
 type Message = Pick<Delivery, 'id' | 'userId' | 'url' | 'body' | 'secret' | 'previousSecret'>
@@ -77,7 +76,6 @@ export async function send(
   }
 }
 
-/** The type of events, for receivers. */
 const EVENT_TYPE = 'org.agro-advisory.values.changed'
 
 type MessageSubject = Pick<ChangedSubscription, 'id' | 'name' | 'threshold' | 'before' | 'after'> & {
@@ -85,12 +83,7 @@ type MessageSubject = Pick<ChangedSubscription, 'id' | 'name' | 'threshold' | 'b
   series: Pick<Series, 'product' | 'countryCode' | 'cropCode'>
 }
 
-/**
- * Formats changes as an event of CloudEvents 1.0 in JSON. It stays the same for each attempt.
- *
- * @param id of the event, for receivers
- * @param test marks a message without a change
- */
+/** An event of CloudEvents 1.0, the same for each attempt. @param test marks a message without a change */
 export function formatMessage(
   { config, products }: App,
   id: string,
@@ -127,12 +120,7 @@ type Failure = Exclude<Outcome, 'arrived' | 'gone'>
 
 const REASONS = { gone: 'gone', failed: 'failing', 'secret lost': 'secret_lost' } as const
 
-/**
- * Compares subscriptions and delivers changes while the service runs. The processes share the work by claims with leases.
- *
- * @param rules for the addresses of deliveries
- * @param seal opens the secrets that sign
- */
+/** Processes share the work by claims with leases. */
 export function workOnSubscriptions(
   app: App,
   { reader, rules, seal }: { reader: PlaceReader; rules: OutwardRules; seal: AccountSeal },

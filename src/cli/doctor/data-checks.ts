@@ -31,7 +31,6 @@ import * as queries from './queries.ts'
 const DEAD_ROWS = 10_000
 const DEAD_PART = 0.3
 
-/** Checks of the stored data. */
 export const DATA_CHECKS: Checks<CheckedDatabase> = {
   'tables.sizes': answer(queries.findSizes, ({ bytes, tables }) => {
     const names = tables.map((table) => `${table.name} ${sizeText(table.bytes)}`)
