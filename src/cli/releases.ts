@@ -44,18 +44,12 @@ import {
   whileShown,
 } from './terminal.ts'
 
-type ShownRelease = Omit<ReleaseRow, 'id' | 'lockless'> & {
-  state: string
-  stale: boolean
-  schedule: schedules.Schedule | null
-  bytes: number
-  store: TileStoreName
-}
+type ShownRelease = ReturnType<typeof showRelease>
 
 function showRelease(
   { id: _, lockless: __, ...release }: ReleaseRow,
-  rest: Pick<ShownRelease, 'schedule' | 'bytes' | 'store'>,
-): ShownRelease {
+  rest: { schedule: schedules.Schedule | null; bytes: number; store: TileStoreName },
+) {
   return { ...release, state: nameState(release), stale: isStale(release, Date.now()), ...rest }
 }
 

@@ -7,28 +7,19 @@ interface Pair {
   observed: number
 }
 
-interface Scores {
-  count: number
-  /** The mean of predicted minus observed: above 0 where too much is predicted. */
-  bias: number
-  /** The square root of the mean of the squares of these differences. */
-  rmse: number
-  /** The mean of their sizes, which single large ones change less (Willmott and Matsuura, 2005). */
-  mae: number
-  /** Spearman (1904), equal values with the mean of their ranks; null where all of a side are equal. */
-  rank_correlation: number | null
-}
-
 /** @param pairs one at least */
-export function computeScores(pairs: readonly Pair[]): Scores {
+export function computeScores(pairs: readonly Pair[]) {
   const count = pairs.length
   const differences = pairs.map(({ predicted, observed }) => predicted - observed)
   const meanOf = (numbers: number[]) => numbers.reduce((sum, number) => sum + number, 0) / count
   return {
     count,
+    /** Above 0 where too much is predicted. */
     bias: meanOf(differences),
     rmse: Math.sqrt(meanOf(differences.map((difference) => difference ** 2))),
+    /** Single large differences change it less (Willmott and Matsuura, 2005). */
     mae: meanOf(differences.map(Math.abs)),
+    /** Spearman (1904), equal values with the mean of their ranks; null where all of a side are equal. */
     rank_correlation: rankCorrelation(pairs),
   }
 }

@@ -136,10 +136,7 @@ function refuseUnknown(tool: string, names: readonly string[], sent: object): vo
   throw new ApiError('INVALID_PARAMETERS', `${sentence}.`, details)
 }
 
-interface Exchange {
-  answer(message: object, call: ToolCall): Promise<Response>
-  close(): Promise<void>
-}
+type Exchange = ReturnType<typeof createExchange>
 
 const HEADERS = ['mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id']
 
@@ -152,7 +149,7 @@ function createExchange(
   tools: readonly Tool[],
   servicesFor: (call: ToolCall) => ToolServices,
   logFailure: LogFailure,
-): Exchange {
+) {
   const { createMcpHandler, isLegacyRequest, WebStandardStreamableHTTPServerTransport } = sdk
   const serverFor = serverFactory(sdk, tools, servicesFor)
   const calls = new WeakMap<Request, ToolCall>()
@@ -194,7 +191,7 @@ function createExchange(
   }
 
   return {
-    async answer(message, call) {
+    async answer(message: object, call: ToolCall): Promise<Response> {
       const request = makeRequest(call)
       calls.set(request, call)
       if (await isLegacyRequest(request, message)) return answerLegacy(request, message)

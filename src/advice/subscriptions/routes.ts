@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Transaction } from 'kysely'
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import {
   defineSubscriptionSchemas,
@@ -42,7 +42,7 @@ import {
   type WatchedPlace,
 } from './queries.ts'
 import { compareValues, createPlaceReader, selectWatched } from './values.ts'
-import { formatMessage, isSuccess, send, type TargetResponse, workOnSubscriptions } from './work.ts'
+import { formatMessage, send, workOnSubscriptions } from './work.ts'
 
 const SubscriptionParams = Type.Object({
   id: Type.String({ description: 'The id of the subscription.' }),
@@ -207,15 +207,9 @@ function testRoute(app: App, { rules, seal, throttle }: SubscriptionService): vo
       })
       const id = randomUUID()
       const message = { id, userId, url: row.url, body: formatTest(id, row), secret, previousSecret }
-      return describeTest(id, await send(message, { seal, rules, signal: createClientSignal(reply) }))
+      return { id, ...(await send(message, { seal, rules, signal: createClientSignal(reply) })) }
     },
   })
-}
-
-function describeTest(id: string, response: TargetResponse): Static<typeof WebhookTest> {
-  if (response === 'secret lost') return { id, outcome: 'secret_lost', status: null }
-  if (response === 'unanswered') return { id, outcome: 'unanswered', status: null }
-  return { id, outcome: isSuccess(response) ? 'delivered' : 'refused', status: response }
 }
 
 type SubscriptionCall = FastifyRequest<{ Body: SubscriptionRequest }>

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
+import type { Static } from 'typebox'
 import type { Series } from '#schemas/products/define.ts'
+import type { DisabledReason, WebhookTest } from '#schemas/subscriptions.ts'
 import type { AccountSeal } from '#src/http/account-seal.ts'
 import type { App } from '#src/http/app.ts'
 import { deliverFrom } from '#src/http/deliveries.ts'
@@ -24,11 +26,7 @@ import {
 } from './delivery-queries.ts'
 import { findChanges, type PlaceReader, selectWatched, updateNotified, type ValueChange } from './values.ts'
 
-/** The status of a receiver, or the reason for none. */
-export type TargetResponse = number | 'unanswered' | 'secret lost'
-
-type Outcome = 'arrived' | 'failed' | 'gone' | 'secret lost'
-
+/** A receiver that unsubscribes. */
 const GONE = 410
 
 type Message = Pick<Delivery, 'id' | 'userId' | 'url' | 'body' | 'secret' | 'previousSecret'>
@@ -39,24 +37,20 @@ interface Transport {
   signal: AbortSignal
 }
 
-async function attempt(delivery: Delivery, transport: Transport): Promise<Outcome> {
-  const response = await send(delivery, transport)
-  if (response === 'secret lost') return response
-  if (response === GONE) return 'gone'
-  return isSuccess(response) ? 'arrived' : 'failed'
-}
-
-export function isSuccess(response: TargetResponse): boolean {
-  return typeof response === 'number' && response >= 200 && response < 300
+async function attempt(delivery: Delivery, transport: Transport): Promise<'arrived' | DisabledReason> {
+  const { outcome, status } = await send(delivery, transport)
+  if (outcome === 'delivered') return 'arrived'
+  if (outcome === 'secret_lost') return outcome
+  return status === GONE ? 'gone' : 'failing'
 }
 
 /** Sends a message once, signed by Standard Webhooks. */
 export async function send(
   { id, userId, url, body, secret, previousSecret }: Message,
   { seal, rules, signal }: Transport,
-): Promise<TargetResponse> {
+): Promise<Omit<Static<typeof WebhookTest>, 'id'>> {
   const current = seal.open(userId, secret)?.toString()
-  if (current === undefined) return 'secret lost'
+  if (current === undefined) return { outcome: 'secret_lost', status: null }
   const previous = previousSecret === null ? undefined : seal.open(userId, previousSecret)?.toString()
   const now = new Date()
   const signatures = [current, previous].flatMap((key) =>
@@ -70,9 +64,10 @@ export async function send(
     'webhook-signature': signatures.join(' '),
   }
   try {
-    return await postOutward(url, { headers, body }, rules, { signal })
+    const status = await postOutward(url, { headers, body }, rules, { signal })
+    return { outcome: status >= 200 && status < 300 ? 'delivered' : 'refused', status }
   } catch {
-    return 'unanswered'
+    return { outcome: 'unanswered', status: null }
   }
 }
 
@@ -115,11 +110,6 @@ export function formatMessage(
   })
 }
 
-/** A lost secret may be a mistake in the settings, which an operator corrects meanwhile. */
-type Failure = Exclude<Outcome, 'arrived' | 'gone'>
-
-const REASONS = { gone: 'gone', failed: 'failing', 'secret lost': 'secret_lost' } as const
-
 /** Processes share the work by claims with leases. */
 export function workOnSubscriptions(
   app: App,
@@ -128,7 +118,7 @@ export function workOnSubscriptions(
   const { metrics } = app
   const { writer } = app.database
   app.jobs.add('compare-subscriptions', createComparing(app, reader))
-  const state = deliverFrom<Delivery, Failure>(app, 'deliver-changes', {
+  const state = deliverFrom<Delivery, DisabledReason>(app, 'deliver-changes', {
     leaseMs: LEASE_SECONDS * 1000,
     claim: (most) => claimDeliveries(writer, most),
     findTimeToNext: () => findTimeToNext(writer),
@@ -136,8 +126,7 @@ export function workOnSubscriptions(
     keepDelivered: (delivery) => recordDelivered(writer, delivery),
     keepFailed: (delivery, seconds) => recordFailed(writer, delivery, seconds),
     giveBack: (delivery) => releaseClaim(writer, delivery),
-    async giveUp({ subscriptionId }, failure) {
-      const reason = REASONS[failure]
+    async giveUp({ subscriptionId }, reason) {
       await disableSubscription(writer, subscriptionId, reason)
       app.log.warn({ subscription: subscriptionId, reason }, 'a subscription is disabled')
     },
