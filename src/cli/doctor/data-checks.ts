@@ -174,15 +174,6 @@ export const DATA_CHECKS: Checks<CheckedDatabase> = {
       : error(`${failure}: ${releases} releases are answered 503.`, 'Mend what the sentence says.')
   },
 
-  async 'files.writable'({ files }) {
-    if (!files) return []
-    const canWrite = await files.canWrite()
-    if (canWrite === null) return note('Whether files may be written in the bucket is seen when one is.')
-    if (canWrite) return ok(`Files can be written in ${files.place}.`)
-    const sentence = `No files can be written in ${files.place} from here: what is only answered needs none.`
-    return note(sentence, 'Load, move and sweep releases where they can be.')
-  },
-
   async 'files.present'({ ask, files }) {
     const { files: named } = await ask(findFileTotals)
     if (!files || named === 0) return []

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { access, constants, mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises'
-import { dirname, join, relative, resolve } from 'node:path'
+import { mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join, relative } from 'node:path'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
 
 /** Files that never change, by names that nothing else ever has: in a folder, on a web server or in a bucket. */
@@ -30,8 +30,6 @@ export interface FileStore {
   list(): AsyncIterable<ListedFile>
   /** Removes a file; one that is not there is no mistake. */
   remove(name: string): Promise<void>
-  /** Whether files may be written there, as far as that can be said without writing one; null where it cannot. */
-  canWrite(): Promise<boolean | null>
 }
 
 export interface ListedFile {
@@ -163,13 +161,6 @@ export function openFolder(folder: string): FileStore {
         throw unavailable(folder, error)
       }
     },
-    async canWrite() {
-      const nearest = await nearestFolder(resolve(folder))
-      return access(nearest, constants.W_OK | constants.X_OK).then(
-        () => true,
-        () => false,
-      )
-    },
     async remove(name) {
       await rm(placeOf(name), { force: true }).catch((error) => {
         throw unavailable(folder, error)
@@ -186,11 +177,6 @@ async function isThere(folder: string): Promise<boolean> {
 }
 
 /** The folder, or the nearest above it where it has not been made yet. */
-async function nearestFolder(folder: string): Promise<string> {
-  return (await isThere(folder)) || dirname(folder) === folder ? folder : nearestFolder(dirname(folder))
-}
-
-/** A file with what is known of it; undefined where it has been removed or finished meanwhile. */
 async function listed(
   path: string,
   file: Pick<ListedFile, 'name' | 'unfinished'>,
