@@ -17,7 +17,7 @@ import type { ReadRules } from '../quantities/rules.ts'
 import { adviseArea, advisePoint, quantities } from './advice-tools.ts'
 import { catalogue, explainNoData, releases, whereIs } from './lookup-tools.ts'
 import { fitAnswer, formatFailure, type ToolCall } from './tool.ts'
-import { createToolParts, type Tool, ToolServices } from './tool-services.ts'
+import { createToolParts, createToolServices, type Tool, type ToolServices } from './tool-services.ts'
 
 /** Keywords that agents do not need, or their hosts do not know. */
 const UNLISTED = new Set(['format', 'examples', 'documentedAs', '$id', 'minLength', 'maxLength', 'pattern'])
@@ -239,7 +239,7 @@ export async function mcp(app: App, { lookup, advisors, readRules }: McpOptions)
   async function open(): Promise<Exchange> {
     // It takes a fifth of a second and 27 MB, which services without agents save.
     const sdk = await import('@modelcontextprotocol/server')
-    return createExchange(sdk, tools, (call) => new ToolServices(parts, call), app.logFailure)
+    return createExchange(sdk, tools, (call) => createToolServices(parts, call), app.logFailure)
   }
 
   function opened(): Promise<Exchange> {
