@@ -234,9 +234,7 @@ export function maxChangeOption(): Option {
   ).argParser(readPercent)
 }
 
-export type ExcessiveChange = NonNullable<Awaited<ReturnType<typeof findExcess>>>['change']
-
-export type LimitedPublishing = Publishing & { change?: ExcessiveChange; sentence?: string }
+export type LimitedPublishing = Publishing & Partial<NonNullable<Awaited<ReturnType<typeof findExcess>>>>
 
 /** @param maxChange the largest share by which a mean may change; undefined for any */
 export async function publishWithin(

@@ -30,7 +30,7 @@ import type { LevelExtent } from '#src/raster/grid.ts'
 import { type CommandAnswer, command, lookInDatabase, withDatabase } from './command.ts'
 import {
   allowOption,
-  type ExcessiveChange,
+  type LimitedPublishing,
   maxChangeOption,
   notPublished,
   printIssues,
@@ -316,7 +316,7 @@ async function load(
 }
 
 /** An ingestion that may be refused for its changes, or scheduled. */
-type Done = Ingestion & { change?: ExcessiveChange; sentence?: string; scheduled?: Date }
+type Done = Ingestion & Pick<LimitedPublishing, 'change' | 'sentence'> & { scheduled?: Date }
 
 /** Schedules a loaded release, or compares it before it is published. */
 async function publishSeparately(

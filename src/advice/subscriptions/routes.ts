@@ -68,24 +68,24 @@ function readCall(request: SubscriptionById) {
 
 type SubscriptionService = Awaited<ReturnType<typeof createService>>
 
-function oneRoutes(app: App, { schemas, seal }: SubscriptionService): void {
-  const { writer } = app.database
+/** Changes a subscription of the caller in a transaction, and records that. */
+async function change<Found>(
+  { database }: App,
+  request: SubscriptionById,
+  kind: AuditKind,
+  work: (trx: Transaction<Tables>, userId: string, id: string) => Promise<Found | undefined | false>,
+): Promise<Found> {
+  const { id, userId } = readCall(request)
+  return inTransaction(database.writer, async (trx) => {
+    const changed = existing(await work(trx, userId, id))
+    await request.audit(trx, { kind, detail: { subscription: id } })
+    return changed
+  })
+}
+
+function oneRoutes(app: App, { schemas }: SubscriptionService): void {
   const described = { tags: ['subscriptions'], params: SubscriptionParams }
   const url = '/subscriptions/:id'
-
-  /** Changes it in a transaction, and records that. */
-  async function change<Found>(
-    request: SubscriptionById,
-    kind: AuditKind,
-    work: (trx: Transaction<Tables>, userId: string, id: string) => Promise<Found | undefined | false>,
-  ): Promise<Found> {
-    const { id, userId } = readCall(request)
-    return inTransaction(writer, async (trx) => {
-      const changed = existing(await work(trx, userId, id))
-      await request.audit(trx, { kind, detail: { subscription: id } })
-      return changed
-    })
-  }
 
   app.route({
     method: 'GET',
@@ -100,7 +100,7 @@ function oneRoutes(app: App, { schemas, seal }: SubscriptionService): void {
     },
     handler: async (request: SubscriptionById) => {
       const { id, userId } = readCall(request)
-      return addUnit(app, existing(await findSubscription(writer, userId, id)))
+      return addUnit(app, existing(await findSubscription(app.database.writer, userId, id)))
     },
   })
 
@@ -116,7 +116,7 @@ function oneRoutes(app: App, { schemas, seal }: SubscriptionService): void {
       response: tokenResponses(null, 'The subscription is deleted.', 'NOT_FOUND', ...BODY_ERRORS),
     },
     handler: async (request: SubscriptionById, reply: FastifyReply) => {
-      await change(request, 'subscription_deleted', deleteSubscription)
+      await change(app, request, 'subscription_deleted', deleteSubscription)
       return reply.code(204).send()
     },
   })
@@ -134,23 +134,26 @@ function oneRoutes(app: App, { schemas, seal }: SubscriptionService): void {
       response: tokenResponses(ref(schemas.subscription), 'The subscription.', 'NOT_FOUND', ...BODY_ERRORS),
     },
     handler: async (request: SubscriptionById) => {
-      const row = await change(request, 'subscription_enabled', enableSubscription)
+      const row = await change(app, request, 'subscription_enabled', enableSubscription)
       app.jobs.wake('compare-subscriptions')
       app.jobs.wake('deliver-changes')
       return addUnit(app, row)
     },
   })
+}
 
+function renewRoute(app: App, { seal }: SubscriptionService): void {
   app.route({
     method: 'POST',
-    url: `${url}/secret`,
+    url: '/subscriptions/:id/secret',
     config: { ...CONFIG, idempotent: true, secret: true },
     schema: {
       operationId: 'renewSubscriptionSecret',
       summary: 'Renew the secret of a subscription',
       description:
         'Makes another secret, which is shown once. For a day deliveries are signed with the one before, too, so that receivers can change it without missing any.',
-      ...described,
+      tags: ['subscriptions'],
+      params: SubscriptionParams,
       response: tokenResponses(
         ref(NewSecret),
         'The secret.',
@@ -162,7 +165,7 @@ function oneRoutes(app: App, { schemas, seal }: SubscriptionService): void {
     handler: (request: SubscriptionById, reply: FastifyReply) =>
       app.once(request, reply, async () => {
         const secret = newSecret()
-        await change(request, 'subscription_secret_renewed', (trx, userId, id) =>
+        await change(app, request, 'subscription_secret_renewed', (trx, userId, id) =>
           renewSecret(trx, userId, id, seal.seal(userId, Buffer.from(secret))),
         )
         return { secret }
@@ -298,6 +301,7 @@ export async function subscriptions(
   createRoute(app, service)
   listRoute(app, service)
   oneRoutes(app, service)
+  renewRoute(app, service)
   testRoute(app, service)
 }
 
