@@ -10,7 +10,7 @@ import { CODE_RULES, type CodeRule, MAX_REPAIR } from '#src/ingest/boundaries/re
 import { command, lookInDatabase, withDatabase, withExamples } from './command.ts'
 import { readPercent } from './comparison.ts'
 import { formatTable } from './table.ts'
-import { type Output, pathNamed, progressIfLong, say, whileShown } from './terminal.ts'
+import { type Output, pathNamed, progressIfLong, say, showPassing } from './terminal.ts'
 
 const FILES =
   'GeoJSON FeatureCollections, shapefiles (.shp), zip archives of one of them, or GeoPackages (.gpkg)'
@@ -140,31 +140,21 @@ const load = command({
 
 /** Shows how far areas are read and stored, and between that for how long they are checked, unless it is soon done. */
 function showLoading() {
-  const reading = progressIfLong('reading boundaries')
-  let storing: ((part: number) => void) | undefined
-  let isRead = false
-  let end = () => {}
-  const begin = () =>
-    whileShown(
-      'checking boundaries',
-      new Promise<void>((resolve) => {
-        end = resolve
-      }),
-    )
+  const read = progressIfLong('reading boundaries')
+  let end: (() => void) | undefined
+  let store: ((part: number) => void) | undefined
   return {
-    read: (part: number) => {
-      reading(part)
+    read(part: number) {
+      read(part)
       // Several areas may end at the end of the file.
-      if (part < 1 || isRead) return
-      isRead = true
-      void begin()
+      if (part >= 1) end ??= showPassing('checking boundaries')
     },
-    stored: (part: number) => {
-      end()
-      storing ??= progressIfLong('storing boundaries')
-      storing(part)
+    stored(part: number) {
+      end?.()
+      store ??= progressIfLong('storing boundaries')
+      store(part)
     },
-    end: () => end(),
+    end: () => end?.(),
   }
 }
 

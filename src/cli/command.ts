@@ -13,19 +13,16 @@ import { OperatorError } from '#src/errors.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import { type Output, print, tell } from './terminal.ts'
 
-/** For programs, and for people. */
 export type CommandAnswer = readonly [value: unknown, text: string]
 
 interface Declaration<Options extends Output, Parameters extends unknown[]> {
   /** The name and the parameters: `publish <release>`. */
   usage: string
   description: string
-  /** Descriptions of the parameters, in their order. */
   parameters?: readonly string[]
   /** `--json` is added to them. */
   options?: readonly (Option | readonly [flags: string, description: string])[]
   json?: string
-  /** Further help. */
   help?: string
   examples: readonly string[]
   /** Works on the schema as it is. */

@@ -82,7 +82,6 @@ export function readPercent(text: string): number {
   throw new InvalidArgumentError('It must be a percentage, such as 25%.')
 }
 
-/** @throws {OperatorError} for releases that differ too much, missing areas, or too many areas */
 async function compareForOperator(
   database: Database,
   before: ReleaseRow,
@@ -230,14 +229,9 @@ export function maxChangeOption(): Option {
   ).argParser(readPercent)
 }
 
-export type ExcessiveChange = NonNullable<Awaited<ReturnType<typeof findExcess>>>['change']
+export type LimitedPublishing = Publishing & Partial<NonNullable<Awaited<ReturnType<typeof findExcess>>>>
 
-export type LimitedPublishing = Publishing & { change?: ExcessiveChange; sentence?: string }
-
-/**
- * @param maxChange the largest share by which a mean may change; undefined for any
- * @throws {OperatorError} for a missing release, or another publication meanwhile
- */
+/** @param maxChange the largest share by which a mean may change; undefined for any */
 export async function publishWithin(
   database: Database,
   code: string,
@@ -247,39 +241,27 @@ export async function publishWithin(
 ): Promise<LimitedPublishing> {
   const { writer } = database
   if (maxChange === undefined) return inTransaction(writer, (trx) => publishChecked(trx, code, leniency))
-  await requireComplete(writer, code)
+  const release = await requireComplete(writer, code)
   try {
-    return await publishCompared(database, code, leniency, maxChange, signal)
+    const expected = (await findPublished(writer, release))?.code
+    const excess = await findExcess(database, release, maxChange)
+    if (excess) return { code, published: false, replaced: undefined, findings: [], ...excess }
+    return await inTransaction(writer, async (trx) => {
+      const done = await publishChecked(trx, code, leniency)
+      signal?.throwIfAborted()
+      if (done.replaced === undefined || done.replaced === expected) return done
+      throw new OperatorError(`${done.replaced} was published meanwhile: compare ${code} with that.`)
+    })
   } catch (error) {
     if (await findRelease(writer, code)) throw error
     throw new OperatorError(`${code} was deleted while it was compared, and is not published.`)
   }
 }
 
-async function publishCompared(
-  database: Database,
-  code: string,
-  leniency: Leniency,
-  maxChange: number,
-  signal: AbortSignal | undefined,
-): Promise<LimitedPublishing> {
-  const { writer } = database
-  const release = await requireComplete(writer, code)
-  const expected = (await findPublished(writer, release))?.code
-  const excess = await findExcess(database, code, maxChange)
-  if (excess) return { code, published: false, replaced: undefined, findings: [], ...excess }
-  return inTransaction(writer, async (trx) => {
-    const done = await publishChecked(trx, code, leniency)
-    signal?.throwIfAborted()
-    if (done.replaced === undefined || done.replaced === expected) return done
-    throw new OperatorError(`${done.replaced} was published meanwhile: compare ${code} with that.`)
-  })
-}
-
-async function findExcess(database: Database, code: string, maxChange: number) {
-  const after = await requireComplete(database.writer, code)
+async function findExcess(database: Database, after: ReleaseRow, maxChange: number) {
   const predecessor = after.publishedAt ? undefined : await findPredecessor(database.writer, after)
   if (!predecessor) return undefined
+  const { code } = after
   const before = predecessor.release
   const comparison = await compareForOperator(database, before, after, { threshold: DEFAULT_THRESHOLD })
   const beyond = figures.areaRows(comparison).filter((row) => figures.changeSize(row) > maxChange)

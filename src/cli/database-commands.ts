@@ -11,7 +11,7 @@ import { summariseCoverages } from '#src/ingest/pixel-writing.ts'
 import { FILES_LOCK, lookForFiles } from '#src/ingest/unused-files.ts'
 import { command, onDatabase } from './command.ts'
 import { sizeText } from './table.ts'
-import { type Output, pathNamed, print, progressIfLong, progressLine, say, tell } from './terminal.ts'
+import { type Output, pathNamed, progressIfLong, progressLine, say, tell } from './terminal.ts'
 
 export const migrateCommand = command({
   usage: 'migrate',
@@ -63,18 +63,16 @@ export const exportCommand = command({
     'Export all data into a file for `agro import`, to move between the embedded database and a server. On a server the service may keep running.',
   parameters: ['the new file, readable by its owner only'],
   examples: ['agro export advisory.agro'],
-  async look({ writer, files }, output: Output, file: string) {
+  async look({ writer, files }, _: Output, file: string) {
     const digests = await exportDatabase(writer, pathNamed(file), progressIfLong('exporting'))
     const { rows, tables } = countRows(digests)
-    const text = `${file} has ${rows} rows of ${Object.keys(tables).length} tables.`
-    print(output, { file, rows, tables }, text)
     const inFiles = await findFileTotals(writer)
     if (inFiles.releases > 0) say('note', filesText(inFiles, files?.place))
     say(
       'note',
       'It has the e-mails, the hashes of passwords and the histories of all accounts: keep it as you keep the database. JWT_SECRET (of the embedded database, DATA_DIR/jwt-secret) is not in it, and goes with it by another way: second factors and logins need the same one.',
     )
-    return undefined
+    return [{ file, rows, tables }, `${file} has ${rows} rows of ${Object.keys(tables).length} tables.`]
   },
 })
 
@@ -94,16 +92,15 @@ export const importCommand = command({
     'Import a file of `agro export` into a new database, as the owner of its schema. The import is complete or leaves no change, and is compared with the file.',
   parameters: ['a file of `agro export`, of the same version'],
   examples: ['agro import advisory.agro'],
-  async change(database, output: Output, file: string) {
+  async change(database, _: Output, file: string) {
     const { writer, files } = database
     const digests = await whileNothingIsSwept(database, () =>
       importDatabase(writer, pathNamed(file), (phase) => progressIfLong(phase)),
     )
     const { rows, tables } = countRows(digests)
     const text = `${rows} rows of ${Object.keys(tables).length} tables are there, the same as in ${file}.`
-    print(output, { file, rows, tables }, text)
     await sayMissingFiles(writer, files)
-    return undefined
+    return [{ file, rows, tables }, text]
   },
 })
 

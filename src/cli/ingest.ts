@@ -1,5 +1,6 @@
 import { Option } from 'commander'
 import type { Kysely } from 'kysely'
+import { layerName } from '#src/advice/comparison/figures.ts'
 import {
   findPublished,
   type LayerSummary,
@@ -29,7 +30,7 @@ import type { LevelExtent } from '#src/raster/grid.ts'
 import { type CommandAnswer, command, lookInDatabase, withDatabase } from './command.ts'
 import {
   allowOption,
-  type ExcessiveChange,
+  type LimitedPublishing,
   maxChangeOption,
   notPublished,
   printIssues,
@@ -37,7 +38,7 @@ import {
   STRICT_OPTION,
 } from './comparison.ts'
 import { scheduleChecked } from './releases.ts'
-import { formatTable, readTime, timeText } from './table.ts'
+import { formatNumber, formatTable, readTime, timeText } from './table.ts'
 import {
   type Output,
   pathNamed,
@@ -48,7 +49,7 @@ import {
   undoneByInterrupt,
 } from './terminal.ts'
 
-export function listFacts(
+function listFacts(
   release: ReleaseSource,
   extents: LevelExtent[],
   statistics: Map<LayerSource, Statistics>,
@@ -63,7 +64,7 @@ export function listFacts(
   }))
 }
 
-export async function formatReport(
+async function formatReport(
   db: Kysely<Tables>,
   release: ReleaseSource,
   extents: LevelExtent[],
@@ -91,11 +92,11 @@ function coverageReport(
   const rows = layers.map((layer) => {
     const { validCount, minimum, maximum, mean } = statistics.get(layer) as Statistics
     return [
-      nameLayer(layer),
+      layerName(layer),
       layer.unit,
       layer.pixelType,
       `${((100 * validCount) / pixels).toFixed(2)} %`,
-      ...[minimum, maximum, mean].map(numberText),
+      ...[minimum, maximum, mean].map(formatNumber),
       layer.origin,
     ]
   })
@@ -117,16 +118,16 @@ async function differences(
   if (published.checksum === release.description.checksum)
     return [`It is the same as ${published.code}, layer by layer.`]
 
-  const before = new Map((await listLayers(db, published.id)).map((layer) => [nameLayer(layer), layer]))
+  const before = new Map((await listLayers(db, published.id)).map((layer) => [layerName(layer), layer]))
   const after = release.coverages.flatMap((coverage) =>
     coverage.layers.map((layer) => ({ layer, grid: coverage.grid })),
   )
   const rows = after
     .toSorted((a, b) => compareLayers(a.layer, b.layer))
     .map(({ layer, grid }) =>
-      describeChange(before.get(nameLayer(layer)), layer, grid, statistics.get(layer) as Statistics),
+      describeChange(before.get(layerName(layer)), layer, grid, statistics.get(layer) as Statistics),
     )
-  const kept = new Set(after.map(({ layer }) => nameLayer(layer)))
+  const kept = new Set(after.map(({ layer }) => layerName(layer)))
   const gone = [...before.keys()].filter((name) => !kept.has(name)).map((name) => [name, 'would be gone'])
   return [
     `Against ${published.code}, which is published now:`,
@@ -140,7 +141,7 @@ function describeChange(
   grid: CoverageSource['grid'],
   now: Statistics,
 ): string[] {
-  if (!before) return [nameLayer(layer), 'is new']
+  if (!before) return [layerName(layer), 'is new']
   const changes = [
     difference('minimum', before.minimum, now.minimum),
     difference('maximum', before.maximum, now.maximum),
@@ -151,7 +152,7 @@ function describeChange(
       : `grid ${before.width} x ${before.height} -> ${grid.width} x ${grid.height}`,
   ]
   return [
-    nameLayer(layer),
+    layerName(layer),
     changes.filter(Boolean).join('; ') || 'same size, count, minimum, maximum and mean',
   ]
 }
@@ -162,15 +163,7 @@ function difference(what: string, before: number | null, now: number | null): st
     before && now !== null
       ? ` (${now >= before ? '+' : ''}${((100 * (now - before)) / Math.abs(before)).toFixed(1)} %)`
       : ''
-  return `${what} ${numberText(before)} -> ${numberText(now)}${percent}`
-}
-
-function nameLayer({ input, scenario }: Pick<LayerSource, 'input' | 'scenario'>): string {
-  return [input, scenario].filter(Boolean).join(', ') || 'values'
-}
-
-function numberText(value: number | null): string {
-  return value === null ? 'none' : String(Number(value.toPrecision(7)))
+  return `${what} ${formatNumber(before)} -> ${formatNumber(now)}${percent}`
 }
 
 interface IngestOptions extends Output {
@@ -323,7 +316,7 @@ async function load(
 }
 
 /** An ingestion that may be refused for its changes, or scheduled. */
-type Done = Ingestion & { change?: ExcessiveChange; sentence?: string; scheduled?: Date }
+type Done = Ingestion & Pick<LimitedPublishing, 'change' | 'sentence'> & { scheduled?: Date }
 
 /** Schedules a loaded release, or compares it before it is published. */
 async function publishSeparately(

@@ -21,7 +21,6 @@ import { moveRelease } from '#src/ingest/move.ts'
 import { findTileStore, listTileStores } from '#src/ingest/move-queries.ts'
 import { rollBackChecked } from '#src/ingest/publish.ts'
 import { removeUnusedFiles } from '#src/ingest/unused-files.ts'
-import { shortNumber } from '#src/lib/round.ts'
 import { type CommandAnswer, command, group, lookInDatabase, withDatabase, YES_OPTION } from './command.ts'
 import {
   allowOption,
@@ -33,7 +32,7 @@ import {
   STRICT_OPTION,
 } from './comparison.ts'
 import { listReleaseSizes } from './doctor/queries.ts'
-import { formatTable, printable, readTime, sizeText, timeText } from './table.ts'
+import { formatNumber, formatTable, printable, readTime, sizeText, timeText } from './table.ts'
 import {
   type Consent,
   confirm,
@@ -45,19 +44,12 @@ import {
   whileShown,
 } from './terminal.ts'
 
-/** A release as programs see it. */
-type ShownRelease = Omit<ReleaseRow, 'id' | 'lockless'> & {
-  state: string
-  stale: boolean
-  schedule: schedules.Schedule | null
-  bytes: number
-  store: TileStoreName
-}
+type ShownRelease = ReturnType<typeof showRelease>
 
 function showRelease(
   { id: _, lockless: __, ...release }: ReleaseRow,
-  rest: Pick<ShownRelease, 'schedule' | 'bytes' | 'store'>,
-): ShownRelease {
+  rest: { schedule: schedules.Schedule | null; bytes: number; store: TileStoreName },
+) {
   return { ...release, state: nameState(release), stale: isStale(release, Date.now()), ...rest }
 }
 
@@ -146,9 +138,7 @@ function releaseText(release: ShownRelease & { layers: LayerSummary[]; history: 
     [input, scenario].filter((label) => label !== null).join(', '),
     unit,
     `${((100 * validCount) / (width * height)).toFixed(2)} %`,
-    ...[values.minimum, values.maximum, values.mean].map((value) =>
-      value === null ? 'none' : shortNumber(value),
-    ),
+    ...[values.minimum, values.maximum, values.mean].map(formatNumber),
   ])
   const last = findLastDay(release)
   const over = release.stale ? ', which is over: answers say that they are stale' : ''
@@ -316,10 +306,7 @@ const schedule = command({
   },
 })
 
-/**
- * @returns the findings of the checks, which may refuse it
- * @throws {OperatorError} for a release that is incomplete or published
- */
+/** @returns findings, which may refuse it */
 export async function scheduleChecked(
   trx: Transaction<Tables>,
   code: string,

@@ -7,6 +7,7 @@ import type { Database } from '#src/data/client.ts'
 import { OperatorError } from '#src/errors.ts'
 import { computeScorecard, isObservable } from '#src/history/scorecard.ts'
 import type { Observation } from '#src/history/scorecard-queries.ts'
+import { readNumber } from '#src/http/parameters.ts'
 import { countLineEnds, readCsv } from '#src/lib/csv.ts'
 import { formatError } from '#src/lib/promises.ts'
 import { shortNumber } from '#src/lib/round.ts'
@@ -16,53 +17,40 @@ import { levelOption } from './comparison.ts'
 import { formatTable } from './table.ts'
 import { type Output, pathNamed } from './terminal.ts'
 
-interface ObservedRow {
-  lat: number
-  lng: number
-  observed: number
-}
-
 interface RowError {
   line: number
   error: string
 }
 
-const DECIMAL = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/
-
-/**
- * Reads CSV with the columns `lat`, `lng` and `key`; other columns are ignored.
- *
- * @throws {OperatorError} for a file without these columns
- */
-export function readObservations(
-  text: string,
-  key: string,
-  maximum: number,
-): { rows: ObservedRow[]; errors: RowError[] } {
-  const records = readRecords(text.replace(/^\ufeff/, ''))
-  const header = (records[0]?.record ?? []).map((name) => name.trim())
-  const columns = ['lat', 'lng', key].map((name) => header.indexOf(name))
-  const missing = ['lat', 'lng', key].filter((_, index) => columns[index] === -1)
+/** Other columns are ignored. @throws {OperatorError} for a file without these columns */
+export function readObservations(text: string, key: string, maximum: number) {
+  const [header, ...records] = readRecords(text.replace(/^\ufeff/, ''))
+  const names = (header?.record ?? []).map((name) => name.trim())
+  const columns = [
+    { name: 'lat', least: -90, most: 90 },
+    { name: 'lng', least: -180, most: 180 },
+    { name: key, least: 0, most: maximum },
+  ]
+  const missing = columns.flatMap(({ name }) => (names.includes(name) ? [] : [name]))
   if (missing.length > 0) throw new OperatorError(`The observations have no column ${missing.join(', ')}.`)
-  const limits = [90, 180, maximum]
-  const rows: ObservedRow[] = []
+  const rows: { lat: number; lng: number; observed: number }[] = []
   const errors: RowError[] = []
-  for (const { record, line } of records.slice(1)) {
-    const texts = columns.map((column) => record[column]?.trim() ?? '')
-    const numbers = texts.map((cell) => (DECIMAL.test(cell) ? Number(cell) : Number.NaN))
-    const wrong = numbers.findIndex((number, index) => {
-      const limit = limits[index] as number
-      return !(number <= limit && number >= (index === 2 ? 0 : -limit))
-    })
-    if (wrong === -1) {
-      const [lat, lng, observed] = numbers as [number, number, number]
-      rows.push({ lat, lng, observed })
-    } else {
-      const least = wrong === 2 ? 0 : -(limits[wrong] as number)
+  for (const { record, line } of records) {
+    const cells = columns.map(({ name }) => record[names.indexOf(name)]?.trim() ?? '')
+    const numbers = cells.map(readNumber)
+    const isWithin = ({ least, most }: (typeof columns)[number], value: number | string | undefined) =>
+      typeof value === 'number' && value >= least && value <= most
+    const wrong = columns.findIndex((column, index) => !isWithin(column, numbers[index]))
+    const column = columns[wrong]
+    if (column) {
+      const { name, least, most } = column
       errors.push({
         line,
-        error: `${['lat', 'lng', key][wrong]} must be a number from ${least} to ${limits[wrong]}, and is "${texts[wrong]}"`,
+        error: `${name} must be a number from ${least} to ${most}, and is "${cells[wrong]}"`,
       })
+    } else {
+      const [lat, lng, observed] = numbers as [number, number, number]
+      rows.push({ lat, lng, observed })
     }
   }
   return { rows, errors }
@@ -177,20 +165,11 @@ function cardText(card: Scorecard, errors: readonly RowError[]): string {
   ].join('\n')
 }
 
-function cells({
-  scenario,
-  count,
-  bias,
-  rmse,
-  mae,
-  rank_correlation,
-}: Scorecard['scenarios'][number]): string[] {
+function cells({ scenario, count, rank_correlation: rank, ...scores }: Scorecard['scenarios'][number]) {
   return [
     scenario ?? '',
     String(count),
-    shortNumber(bias),
-    shortNumber(rmse),
-    shortNumber(mae),
-    rank_correlation === null ? 'none' : rank_correlation.toFixed(3),
+    ...[scores.bias, scores.rmse, scores.mae].map(shortNumber),
+    rank === null ? 'none' : rank.toFixed(3),
   ]
 }

@@ -40,7 +40,6 @@ export function refuse({ json }: Output, value: object, refusal: OperatorError, 
   throw refusal
 }
 
-/** Progress goes to stderr. */
 export function tell(message: string): void {
   console.error(message)
 }
@@ -53,11 +52,7 @@ export function say(kind: 'note' | 'error' | 'allowed', sentence: string): void 
 /** Aborted by a signal; without it a signal ends the command at once. */
 let undoing: AbortController | undefined
 
-/**
- * Runs work that undoes itself when its signal is aborted by Ctrl-C or SIGTERM.
- *
- * @throws {ExitWith} after an interruption
- */
+/** The work undoes itself when Ctrl-C or SIGTERM aborts the signal. @throws {ExitWith} then */
 export async function undoneByInterrupt<Result>(
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
@@ -92,12 +87,7 @@ export interface Consent {
   yes?: boolean
 }
 
-/**
- * Without a terminal, as in scripts, consent needs --yes.
- *
- * @param deed the start of a sentence: `This deletes ... for good`
- * @throws {OperatorError} without agreement
- */
+/** Without a terminal, consent needs --yes. @param deed the start of a sentence: `This deletes ...` */
 export async function confirm(deed: string, { yes }: Consent): Promise<void> {
   if (yes) return
   if (!isInteractive())
@@ -108,11 +98,7 @@ export async function confirm(deed: string, { yes }: Consent): Promise<void> {
   if (!/^y(es)?$/i.test(answer.trim())) throw new OperatorError('Nothing was done.')
 }
 
-/**
- * Typed twice without echo, or read from stdin. Arguments would be visible to all users of the machine.
- *
- * @throws {OperatorError} for two different passwords
- */
+/** Typed twice without echo, or read from stdin. Other users of the machine see arguments. */
 export async function readPassword(): Promise<string> {
   if (!isInteractive()) return readInput()
   const password = await question('Password: ', { hidden: true })
@@ -170,23 +156,20 @@ const BAR_WIDTH = 30
 /** Shorter work shows no progress. */
 const SILENT_MS = 2000
 
-/** Interval of lines without a terminal. */
 const LINE_MS = 10_000
 
-/**
- * Shows progress and, after a while, the time left: a bar on a terminal, else a line a tenth and every ten seconds.
- *
- * @returns takes the finished share, from 0 to 1
- */
+/** Shows the share from 0 to 1 and the time left: a bar on a terminal, else a line a tenth and every ten seconds. */
 export function progressLine(
   label: string,
   output: NodeJS.WriteStream = process.stderr,
-  started = performance.now(),
+  silentMs = 0,
 ): (done: number) => void {
-  let shown = -1
+  const started = performance.now()
+  let shown = silentMs > 0 ? undefined : -1
   let shownAt = started
   return (done) => {
     const now = performance.now()
+    if (shown === undefined && (done >= 1 || now - started < silentMs)) return
     const step = Math.floor(done * (output.isTTY ? 100 : 10))
     const isDue = !output.isTTY && done < 1 && now - shownAt >= LINE_MS
     if (step === shown && !isDue) return
@@ -204,18 +187,9 @@ export function progressLine(
   }
 }
 
-/** Stays silent for short work. */
-export function progressIfLong(
-  label: string,
-  output: NodeJS.WriteStream = process.stderr,
-): (done: number) => void {
-  const started = performance.now()
-  let show: ((done: number) => void) | undefined
-  return (done) => {
-    if (!show && (done >= 1 || performance.now() - started < SILENT_MS)) return
-    show ??= progressLine(label, output, started)
-    show(done)
-  }
+/** Shows nothing of short work. */
+export function progressIfLong(label: string, output?: NodeJS.WriteStream): (done: number) => void {
+  return progressLine(label, output, SILENT_MS)
 }
 
 /** The rest is expected to take as long as the finished share. */
@@ -231,12 +205,13 @@ function spanText(ms: number): string {
   return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }
 
-/** For work without a foreseeable end. */
-export async function whileShown<Result>(
-  label: string,
-  work: Promise<Result>,
-  output: NodeJS.WriteStream = process.stderr,
-): Promise<Result> {
+/** Shows how long work without a foreseeable end takes. */
+export async function whileShown<Result>(label: string, work: Promise<Result>): Promise<Result> {
+  return work.finally(showPassing(label))
+}
+
+/** @returns ends it */
+export function showPassing(label: string, output: NodeJS.WriteStream = process.stderr): () => void {
   const started = performance.now()
   let shown = false
   const timer = setInterval(
@@ -249,10 +224,9 @@ export async function whileShown<Result>(
     },
     output.isTTY ? 1000 : LINE_MS,
   )
-  try {
-    return await work
-  } finally {
+  return () => {
     clearInterval(timer)
     if (shown && output.isTTY) output.write('\n')
+    shown = false
   }
 }

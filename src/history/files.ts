@@ -15,94 +15,89 @@ import {
   readRecordedArea,
 } from './recorded-answer.ts'
 
-/** A value, or none. */
-type Cell = string | number | null
-
-/** One value of an advisory, the same for all products. */
-interface Entry {
-  product: string
-  /** The release it is of, where the answer is of several. */
-  release: Cell
-  synthetic: boolean | null
-  forecastPeriod: Cell
-  forecastMonth: Cell
-  input: Cell
-  scenario: Cell
-  value: Cell
-  unit: string
-  /** Of a polygon: over the pixels that it overlaps, in the unit. */
-  min: Cell
-  max: Cell
-  stddev: Cell
-  coveredPercent: Cell
-  /** Over the covered area, in the unit that the product is totalled in. */
-  total: Cell
-}
+type Cell = CsvValue | undefined
 
 type Section = ReleaseSection & Record<string, unknown>
 
+interface ItemSource {
+  row: HistoryRow
+  answer: RecordedAnswer
+  area: RecordedArea | undefined
+}
+
+interface EntrySource extends ItemSource {
+  product: ProductDefinition
+  /** The part of the answer for the product. */
+  section: Section
+  entry: Record<string, CsvValue>
+}
+
 /** The values of an answer in its order; where it is of several products, one product after the other. */
-function listEntries(products: readonly ProductDefinition[], row: HistoryRow): Entry[] {
-  const whole = row.answer as Section
+function listEntries(products: readonly ProductDefinition[], row: HistoryRow): EntrySource[] {
+  const answer = row.answer as RecordedAnswer & Section
+  const area = readRecordedArea(row)
   return products.flatMap((product) => {
     // Where one call asked for every product, each has its part of the answer, or the reason for none.
-    const section = (product.code in whole ? whole[product.code] : whole) as Section
-    const entries = (section[product.entries] ?? []) as Section[]
-    return entries.map((entry) => readEntry(product, row, section, entry))
+    const section = (product.code in answer ? answer[product.code] : answer) as Section
+    const entries = (section[product.entries] ?? []) as EntrySource['entry'][]
+    return entries.map((entry) => ({ row, answer, area, product, section, entry }))
   })
 }
 
-function readEntry(
-  product: ProductDefinition,
-  row: HistoryRow,
-  section: Section,
-  entry: Record<string, unknown>,
-): Entry {
-  const cell = (key: string | undefined) => (key === undefined ? null : (entry[key] ?? null)) as Cell
-  return {
-    product: product.code,
-    release: section.release ?? null,
-    synthetic: isSynthetic(section, row) ?? null,
-    forecastPeriod: section.forecast_period ?? null,
-    forecastMonth: readMonth(section) ?? null,
-    input: cell(product.input?.key),
-    scenario: cell('scenario'),
-    value: cell(product.value.key),
-    unit: product.unit,
-    min: cell('min'),
-    max: cell('max'),
-    stddev: cell('stddev'),
-    coveredPercent: cell('covered_percent'),
-    total: cell(product.total?.key),
-  }
-}
+/** The columns of CSV, a row for each value: the same for all products. Statistics are of polygons. */
+const CSV_COLUMNS = {
+  id: ({ row }) => row.id,
+  created_at: ({ row }) => row.created_at,
+  kind: ({ row }) => row.kind,
+  product: ({ product }) => product.code,
+  country_code: ({ row }) => row.country_code,
+  crop: ({ row }) => row.crop_code,
+  name: ({ answer }) => answer.location.name,
+  lat: ({ answer }) => answer.location.lat,
+  lng: ({ answer }) => answer.location.lng,
+  area_ha: ({ answer }) => answer.location.area_ha,
+  admin_level: ({ area }) => area?.level,
+  admin_code: ({ area }) => area?.code,
+  admin_name: ({ area }) => area?.name,
+  forecast_period: ({ section }) => section.forecast_period,
+  forecast_month: ({ section }) => readMonth(section),
+  release: ({ row, section }) => section.release ?? row.releases.join(' '),
+  synthetic: ({ row, section }) => isSynthetic(section, row),
+  input: ({ product, entry }) => product.input && entry[product.input.key],
+  scenario: ({ entry }) => entry.scenario,
+  value: ({ product, entry }) => entry[product.value.key],
+  unit: ({ product }) => product.unit,
+  min: ({ entry }) => entry.min,
+  max: ({ entry }) => entry.max,
+  stddev: ({ entry }) => entry.stddev,
+  covered_percent: ({ entry }) => entry.covered_percent,
+  total: ({ product, entry }) => product.total && entry[product.total.key],
+  rating: ({ row }) => row.feedback?.rating,
+  comment: ({ row }) => row.feedback?.comment,
+} as const satisfies Record<string, (source: EntrySource) => Cell>
 
 /** Names of columns in Shapefiles have ten characters: longer ones are cut, and those cut to the same renamed. */
 const LONGEST_NAME = 10
 
-/** Statistics of an entry, and the prefixes of their columns. */
+/** Statistics of an entry by their columns of CSV, and the prefixes of their columns of Features. */
 const STATISTICS = [
   ['value', ''],
   ['min', 'min_'],
   ['max', 'max_'],
   ['stddev', 'sd_'],
-  ['coveredPercent', 'cov_'],
+  ['covered_percent', 'cov_'],
   ['total', 'tot_'],
 ] as const
 
-/**
- * Names the columns of a file: `AN_Urea` is Urea for Above Normal, `tot_AN_Urea` its total. Within the file
- * no two layers have one name, in any case.
- *
- * @param others names that the file has already
- */
+/** `AN_Urea` is Urea for Above Normal. Names of a file differ in any case. @param others taken names */
 function createLayerColumns(others: readonly string[]) {
   const taken = new Set(others)
   const names = new Map<string, string>()
 
-  function findName(entry: Entry, prefix: string): string {
-    const key = JSON.stringify([prefix, entry.product, entry.scenario, entry.input])
-    const name = names.get(key) ?? unusedName(`${prefix}${shortName(entry)}`)
+  function findName(source: EntrySource, prefix: string): string {
+    const { product, scenario, input } = readLabels(source)
+    const key = JSON.stringify([prefix, product, scenario, input])
+    const name = names.get(key) ?? unusedName(`${prefix}${shortName(source)}`)
     names.set(key, name)
     return name
   }
@@ -116,15 +111,21 @@ function createLayerColumns(others: readonly string[]) {
     return name
   }
 
-  return (entry: Entry): [name: string, value: Cell][] =>
+  return (source: EntrySource): [name: string, value: Cell][] =>
     STATISTICS.flatMap(([statistic, prefix]) => {
-      const value = entry[statistic]
-      return value === null ? [] : [[findName(entry, prefix), value]]
+      const value = CSV_COLUMNS[statistic](source) ?? null
+      return value === null ? [] : [[findName(source, prefix), value]]
     })
 }
 
+function readLabels(source: EntrySource) {
+  const { input, scenario } = CSV_COLUMNS
+  return { product: source.product.code, input: input(source) ?? null, scenario: scenario(source) ?? null }
+}
+
 /** The initials of the scenario and a short form of the input, as far as the layer has them: `AN_Urea`. */
-function shortName({ product, scenario, input }: Entry): string {
+function shortName(source: EntrySource): string {
+  const { product, scenario, input } = readLabels(source)
   const initials = splitWords(scenario).map(([initial]) => initial?.toUpperCase())
   const subject = splitWords(input ?? product)
   // Species of one genus differ in their last word, which would be cut: Brachiaria brizantha is B_brizantha.
@@ -133,25 +134,15 @@ function shortName({ product, scenario, input }: Entry): string {
 }
 
 /** The words of a label in letters and digits that every format has. */
-function splitWords(label: Entry['input']): string[] {
+function splitWords(label: CsvValue): string[] {
   const plain = String(label ?? '')
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
   return plain.match(/[A-Za-z0-9]+/g) ?? []
 }
 
-interface FeatureSource {
-  row: HistoryRow
-  answer: RecordedAnswer
-  area: RecordedArea | undefined
-  entries: Entry[]
-}
-
-/**
- * The columns beside those of layers, for Shapefiles: short names, and dates without times. The time is beside the
- * properties.
- */
-const FEATURE_COLUMNS: Record<string, (item: FeatureSource) => Cell | boolean> = {
+/** The columns beside those of layers: short names, and dates without times, for Shapefiles. */
+const FEATURE_COLUMNS: Record<string, (item: ItemSource & { entries: EntrySource[] }) => Cell> = {
   date: ({ row }) => row.created_at.slice(0, 'YYYY-MM-DD'.length),
   kind: ({ row }) => row.kind,
   product: ({ row }) => row.product,
@@ -160,25 +151,22 @@ const FEATURE_COLUMNS: Record<string, (item: FeatureSource) => Cell | boolean> =
   name: ({ answer }) => answer.location.name,
   lat: ({ answer }) => answer.location.lat,
   lng: ({ answer }) => answer.location.lng,
-  area_ha: ({ answer }) => answer.location.area_ha ?? null,
-  adm_level: ({ area }) => area?.level ?? null,
-  adm_code: ({ area }) => area?.code ?? null,
-  adm_name: ({ area }) => area?.name ?? null,
-  month: ({ entries }) => commonValue(entries.map(({ forecastMonth }) => forecastMonth)),
+  area_ha: ({ answer }) => answer.location.area_ha,
+  adm_level: ({ area }) => area?.level,
+  adm_code: ({ area }) => area?.code,
+  adm_name: ({ area }) => area?.name,
+  month: ({ entries }) => commonValue(entries.map(({ section }) => readMonth(section))),
   release: ({ row }) => row.releases.join(' '),
-  synthetic: ({ row, answer }) => isSynthetic(answer, row) ?? null,
-  unit: ({ entries }) => commonValue(entries.map(({ unit }) => unit)),
-  rating: ({ row }) => row.feedback?.rating ?? null,
-  comment: ({ row }) => row.feedback?.comment ?? null,
+  synthetic: ({ row, answer }) => isSynthetic(answer, row),
+  unit: ({ entries }) => commonValue(entries.map(({ product }) => product.unit)),
+  rating: ({ row }) => row.feedback?.rating,
+  comment: ({ row }) => row.feedback?.comment,
 }
 
 /** Names of columns that file formats have themselves. */
 const COLUMNS_OF_FORMATS = ['id', 'fid', 'ogc_fid', 'geom', 'geometry', 'shape']
 
-/**
- * Makes the properties of the Features of one file: flat, each of one type. Nulls are left out: map programs take a
- * column of nulls for text.
- */
+/** Properties are flat. Nulls are left out: map programs take a column of nulls for text. */
 function createPropertyWriter(
   products: readonly ProductDefinition[],
 ): (row: HistoryRow) => Record<string, string | number | boolean> {
@@ -188,17 +176,16 @@ function createPropertyWriter(
     const item = { row, answer: row.answer as RecordedAnswer, area: readRecordedArea(row), entries }
     const others = Object.entries(FEATURE_COLUMNS).map(([name, cellOf]) => [name, cellOf(item)])
     const cells = [...others, ...entries.flatMap(listColumns)]
-    return Object.fromEntries(cells.filter(([, cell]) => cell !== null))
+    return Object.fromEntries(cells.filter(([, cell]) => (cell ?? null) !== null))
   }
 }
 
-/** The common value; null where the values differ. */
-function commonValue(values: Cell[]): Cell {
-  const found = new Set(values.filter((value) => value !== null))
-  return found.size === 1 ? ([...found][0] as Cell) : null
+/** The common value; undefined where the values differ. */
+function commonValue(values: (string | undefined)[]): string | undefined {
+  const found = new Set(values.filter((value) => value !== undefined))
+  return found.size === 1 ? [...found][0] : undefined
 }
 
-/** An item, and the outline of its area as GeoJSON; undefined where it has none. */
 interface ExportedItem {
   row: HistoryRow
   outline: string | undefined
@@ -239,12 +226,7 @@ export async function* listSlices(
   }
 }
 
-/**
- * Items of a history in the shapes of files.
- *
- * @param kind the kind of all items, if they have one
- * @param next the cursor of the next page
- */
+/** @param kind of all items; null for several @param next the cursor of the next page */
 export function createHistoryItems(
   products: readonly ProductDefinition[],
   kind: AdvisoryRecord['kind'] | null,
@@ -262,14 +244,17 @@ export function createHistoryItems(
       const properties = JSON.stringify(createProperties(row))
       return `{"type":"Feature","id":"${row.id}","created_at":"${row.created_at}","geometry":${geometry},"properties":${properties}}`
     },
-    rows: ({ row }) =>
-      listCells(row, listEntries(products, row), observable)
-        .map((cells) => csvRow(cells))
-        .join(''),
+    rows({ row }) {
+      const observed: Record<string, CsvValue | undefined> = row.feedback?.observed ?? {}
+      const last = [...observable, 'harvested_on'].map((key) => observed[key] ?? null)
+      return listEntries(products, row)
+        .map((source) => Object.values(CSV_COLUMNS).map((cellOf) => cellOf(source) ?? null))
+        .map((cells) => csvRow([...cells, ...last]))
+        .join('')
+    },
   }
 }
 
-/** An item of the history as the API shows it. */
 export function formatItem(row: HistoryRow): HistoryItem {
   const answer = row.answer as RecordedAnswer
   const { location, forecast_period } = answer
@@ -293,7 +278,7 @@ export function formatItem(row: HistoryRow): HistoryItem {
   }
 }
 
-/** The present outlines of the areas of items, as text; undefined where there is none. */
+/** As text; undefined without an outline. */
 export async function findItemOutlines(
   db: Kysely<Tables>,
   rows: HistoryRow[],
@@ -311,17 +296,13 @@ export async function findItemOutlines(
 
 type Position = number[]
 
-/** A polygon in a request. */
 type SentGeometry =
   | { type: 'Polygon'; coordinates: Position[][] }
   | { type: 'MultiPolygon'; coordinates: Position[][][] }
   | { type: 'Feature'; geometry: SentGeometry }
   | { type: 'FeatureCollection'; features: [{ geometry: SentGeometry }] }
 
-/**
- * The place of the request, without heights, and polygons as MultiPolygons: map programs need one type of geometry in a
- * file. An area without outline is the point of the answer, and in a file of polygons no geometry.
- */
+/** Without heights. Map programs need one type of geometry in a file: polygons are MultiPolygons. */
 function findGeometry({ request, answer }: HistoryRow, kind: AdvisoryRecord['kind'] | null): object | null {
   const { geometry } = request as { geometry?: SentGeometry }
   if (geometry) return toMultiPolygon(geometry)
@@ -336,54 +317,4 @@ function toMultiPolygon(sent: SentGeometry): object {
   const polygons = sent.type === 'Polygon' ? [sent.coordinates] : sent.coordinates
   const coordinates = polygons.map((rings) => rings.map((ring) => ring.map(([lng, lat]) => [lng, lat])))
   return { type: 'MultiPolygon', coordinates }
-}
-
-interface CsvSource {
-  row: HistoryRow
-  entry: Entry
-  location: RecordedAnswer['location']
-  area: RecordedArea | undefined
-}
-
-const CSV_COLUMNS: Record<string, (source: CsvSource) => CsvValue> = {
-  id: ({ row }) => row.id,
-  created_at: ({ row }) => row.created_at,
-  kind: ({ row }) => row.kind,
-  product: ({ entry }) => entry.product,
-  country_code: ({ row }) => row.country_code,
-  crop: ({ row }) => row.crop_code,
-  name: ({ location }) => location.name,
-  lat: ({ location }) => location.lat,
-  lng: ({ location }) => location.lng,
-  area_ha: ({ location }) => location.area_ha ?? null,
-  admin_level: ({ area }) => area?.level ?? null,
-  admin_code: ({ area }) => area?.code ?? null,
-  admin_name: ({ area }) => area?.name ?? null,
-  forecast_period: ({ entry }) => entry.forecastPeriod,
-  forecast_month: ({ entry }) => entry.forecastMonth,
-  release: ({ row, entry }) => entry.release ?? row.releases.join(' '),
-  synthetic: ({ entry }) => entry.synthetic,
-  input: ({ entry }) => entry.input,
-  scenario: ({ entry }) => entry.scenario,
-  value: ({ entry }) => entry.value,
-  unit: ({ entry }) => entry.unit,
-  min: ({ entry }) => entry.min,
-  max: ({ entry }) => entry.max,
-  stddev: ({ entry }) => entry.stddev,
-  covered_percent: ({ entry }) => entry.coveredPercent,
-  total: ({ entry }) => entry.total,
-  rating: ({ row }) => row.feedback?.rating ?? null,
-  comment: ({ row }) => row.feedback?.comment ?? null,
-}
-
-/** The cells of a row of CSV for each entry. @param observable the keys of observations */
-function listCells(row: HistoryRow, entries: Entry[], observable: string[]): CsvValue[][] {
-  const { location } = row.answer as RecordedAnswer
-  const area = readRecordedArea(row)
-  const observed = row.feedback?.observed
-  const last = [...observable.map((key) => observed?.[key] ?? null), observed?.harvested_on ?? null]
-  return entries.map((entry) => {
-    const source = { row, entry, location, area }
-    return [...Object.values(CSV_COLUMNS).map((cellOf) => cellOf(source)), ...last]
-  })
 }

@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify'
-import { type TSchema, Type } from 'typebox'
+import type { TSchema } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import { defineFeedbackRequest, Feedback, type FeedbackRequest } from '#schemas/feedback.ts'
 import { defineHistoryQuery, defineHistorySchemas, Share } from '#schemas/history.ts'
 import { observableKeysOf } from '#schemas/products/define.ts'
-import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
+import { ApiError, BODY_ERRORS, tokenResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { observeBatcher } from '#src/http/metrics/metrics.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
@@ -13,10 +13,9 @@ import { formatDay } from '#src/lib/dates.ts'
 import { createMonthsAhead, putFeedback, type RecordAdvisory } from './queries.ts'
 import { createHistoryRecorder, createHistoryTotal, readQuota, readTotalLimit } from './recorder.ts'
 import { createShortener, dropOldMonths } from './retention.ts'
-import { historyRoutes } from './routes.ts'
+import { historyRoutes, ItemParams, requireItem } from './routes.ts'
 import { shareRoutes } from './shares.ts'
 
-/** The answers to callers with a token. */
 export async function history(app: App): Promise<void> {
   const { list: products } = app.products
   const { components, ...answers } = defineHistorySchemas(products)
@@ -26,7 +25,6 @@ export async function history(app: App): Promise<void> {
   shareRoutes(app)
 }
 
-/** Starts the recorder of advisories, with its jobs and the quota of accounts. */
 export function startHistoryRecorder(app: App): RecordAdvisory {
   const db = app.database.writer
   const quota = readQuota(app.config)
@@ -47,7 +45,6 @@ export function startHistoryRecorder(app: App): RecordAdvisory {
   return record
 }
 
-/** @param body the schema of the request */
 function feedbackRoutes(app: App, body: TSchema): void {
   const db = app.database.writer
   const observable = observableKeysOf(app.products.list)
@@ -62,33 +59,23 @@ function feedbackRoutes(app: App, body: TSchema): void {
         description:
           'Stores a rating, and optionally a comment and observations, with an item of your history. New feedback replaces the old.',
         tags: ['history'],
-        params: Type.Object({ id: Type.String({ description: 'The id of the item.' }) }),
+        params: ItemParams,
         body: ref(body),
-        response: {
-          200: { ...ref(Feedback), description: 'The stored feedback.' },
-          ...errorResponses(
-            'INVALID_PARAMETERS',
-            'UNAUTHORIZED',
-            'INSUFFICIENT_SCOPE',
-            'NOT_FOUND',
-            ...IDEMPOTENCY_ERRORS,
-            ...BODY_ERRORS,
-          ),
-        },
+        response: tokenResponses(
+          ref(Feedback),
+          'The stored feedback.',
+          'INVALID_PARAMETERS',
+          'NOT_FOUND',
+          ...IDEMPOTENCY_ERRORS,
+          ...BODY_ERRORS,
+        ),
       },
     },
     (request: FastifyRequest<{ Params: { id: string }; Body: FeedbackRequest }>, reply) =>
       app.once(request, reply, async () => {
         refuseFuture(request.body.observed?.harvested_on)
-        const feedback = await putFeedback(
-          db,
-          requireCaller(request).id,
-          request.params.id,
-          request.body,
-          observable,
-        )
-        if (!feedback) throw new ApiError('NOT_FOUND', 'There is nothing with this id in your history.')
-        return feedback
+        const { id } = requireCaller(request)
+        return requireItem(await putFeedback(db, id, request.params.id, request.body, observable))
       }),
   )
 }
@@ -101,7 +88,6 @@ function refuseFuture(harvestedOn: string | null | undefined): void {
   throw ApiError.invalid('observed.harvested_on', 'must not be in the future')
 }
 
-/** The feedback of callers on their advisories. */
 export async function feedback(app: App): Promise<void> {
   const request = defineFeedbackRequest(app.products.list)
   app.addSchema(request)

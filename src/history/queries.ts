@@ -6,7 +6,7 @@ import type { Tables } from '#src/data/tables.ts'
 import { readErrorCode } from '#src/lib/promises.ts'
 import { isUuid, uuidAt } from '#src/lib/uuid.ts'
 
-/** A row of advisory_feedback, called `feedback`, in the words of the API. */
+/** Of `feedback`, a row of advisory_feedback. */
 const feedbackJson = sql<Feedback>`json_build_object(
   'rating', feedback.rating,
   'comment', feedback.comment,
@@ -19,12 +19,7 @@ const feedbackJson = sql<Feedback>`json_build_object(
   'updated_at', ${isoTime('feedback.updated_at')}
 )`
 
-/**
- * Puts feedback to an item of a user's history, in the place of what there was.
- *
- * @param observable the keys of what can be observed; others are ignored
- * @returns undefined where the user has no item with this id, whatever it looks like
- */
+/** Stores feedback of the observable keys in the place of earlier feedback; undefined without such an item. */
 export async function putFeedback(
   db: Kysely<Tables>,
   userId: string,
@@ -61,27 +56,28 @@ function noneWhereDeleted(error: unknown): { rows: never[] } {
   throw error
 }
 
-/** A request of a signed-in caller, and the answer. */
 export interface AdvisoryRecord {
   userId: string
-  /** The code of the product; `all` where one call answered for every product. */
+  /** A code, or `all` where one call answered for every product. */
   product: string
   kind: 'point' | 'polygon'
   countryCode: string
   /** The code or an alias; the code is recorded. Null where no product asked for has seasons. */
   cropCode: string | null
-  /** The codes of the releases that answered. */
   releases: string[]
   request: object
-  /** The body of the answer, or its text, without the `history_id` that this is about to give it. */
+  /** The body or its text, without the `history_id`. */
   answer: object | string | TemplatedAnswer
 }
 
-/** The common text of answers of a release: one object in a process. */
+let templates = 0
+
+/** The common text of answers of a release. */
 export class AnswerTemplate {
-  /** The text around what they differ in: one more than there are of these. */
+  readonly id = templates++
+  /** The texts around the lines of a filling. */
   readonly pieces: string[]
-  /** What the text of an answer has beyond its filling, whose lines have ends. */
+  /** Of an answer without its filling. */
   readonly bytes: number
 
   constructor(pieces: string[]) {
@@ -91,12 +87,12 @@ export class AnswerTemplate {
   }
 }
 
-/** The body of an answer, and how it comes from a template. */
+/** The body of an answer, made of a template. */
 export class TemplatedAnswer {
-  /** The body as JSON, but for the bracket at its end: there may be more to say. */
+  /** The body without its last bracket. */
   readonly open: string
   readonly template: AnswerTemplate
-  /** What stands between the pieces: a line each, which is JSON itself. */
+  /** A line of JSON between two pieces each. */
   readonly filling: string
 
   constructor(open: string, template: AnswerTemplate, filling: string) {
@@ -105,23 +101,17 @@ export class TemplatedAnswer {
     this.filling = filling
   }
 
-  /** The length of the body. */
   get bytes(): number {
     return this.template.bytes + Buffer.byteLength(this.filling)
   }
 }
 
-/** The history that is full: that of the account, or those of all accounts together. */
+/** An account, or all accounts together, may store nothing more. */
 export interface FullHistory {
   full: 'account' | 'service'
 }
 
-/**
- * Stores an advisory in its caller's history, and returns its public id when it is readable, or the full history.
- *
- * @throws {ApiError} UNAUTHORIZED where the caller has been deleted meanwhile, DATABASE_UNAVAILABLE where the account
- * stays locked, OVERLOADED where too many advisories wait to be kept; otherwise what the database throws
- */
+/** Returns the id of the stored item. @throws {ApiError} UNAUTHORIZED, DATABASE_UNAVAILABLE, OVERLOADED */
 export type RecordAdvisory = (record: AdvisoryRecord) => Promise<string | FullHistory>
 
 export interface HistoryFilter {
@@ -129,33 +119,29 @@ export interface HistoryFilter {
   product: string | null
   kind: AdvisoryRecord['kind'] | null
   countryCode: string | null
-  /** ISO date and time: then or later. */
+  /** ISO time, inclusive. */
   from: string | null
-  /** ISO date and time: earlier. */
+  /** ISO time, exclusive. */
   to: string | null
-  /** The id of the item before the page. */
   after: string | null
   limit: number
-  /** The page ends early where its requests and answers become this large. */
+  /** Bound of the requests and answers of a page. */
   bytes: number
 }
 
-/** A stored advisory. */
 export interface HistoryRow {
   id: string
-  /** ISO date and time, to the millisecond. */
   created_at: string
   kind: AdvisoryRecord['kind']
   product: string
   country_code: string
   crop_code: string | null
   releases: string[]
-  /** Whether they are demonstration data, by their codes: as far as the database knows them. */
+  /** By code, of releases that the database knows. */
   synthetic_by_release: Record<string, boolean>
   request: object
   answer: object
   feedback: Feedback | null
-  /** Whether others come after this one in the list. */
   more: boolean
 }
 
@@ -175,7 +161,7 @@ const HISTORY_COLUMNS = sql`
   item.request, item.answer,
   case when feedback.history_id is not null then ${feedbackJson} end as feedback`
 
-/** An item of a user's history; undefined where the user has none with this id, whatever it looks like. */
+/** Undefined also for an id that is no UUID. */
 export async function findHistoryItem(
   db: Kysely<Tables>,
   userId: string,
@@ -190,7 +176,7 @@ export async function findHistoryItem(
   return rows[0]
 }
 
-/** Deletes an item of a user's history with its feedback; false where there is none with this id. */
+/** Deletes the item with its feedback. */
 export async function deleteHistoryItem(db: Kysely<Tables>, userId: string, id: string): Promise<boolean> {
   if (!isUuid(id)) return false
   const { numDeletedRows } = await db
@@ -202,14 +188,12 @@ export async function deleteHistoryItem(db: Kysely<Tables>, userId: string, id: 
 }
 
 export interface RemovedHistory {
-  /** Items of the history. */
   history: number
   feedback: number
-  /** Days and subjects that the user's advisories were counted for. */
+  /** Rows of counts by day. */
   usage: number
 }
 
-/** Counts what goes with an account: its history and counts by day, of which rows are left to be deleted. */
 export async function countHistory(trx: Transaction<Tables>, userId: string): Promise<RemovedHistory> {
   const counts = await trx
     .selectNoFrom(({ selectFrom, fn }) => [
@@ -227,12 +211,7 @@ export async function countHistory(trx: Transaction<Tables>, userId: string): Pr
   return { history: counts.history ?? 0, feedback: counts.feedback ?? 0, usage: counts.usage ?? 0 }
 }
 
-/**
- * Deletes the oldest items of a user's history after one, with their feedback.
- *
- * @param limit so many at most
- * @returns the last of them; null where there are none
- */
+/** Deletes up to a limit of the oldest items after one, with their feedback; gives the last of them. */
 export async function deleteItems(
   trx: Transaction<Tables>,
   userId: string,
@@ -244,7 +223,6 @@ export async function deleteItems(
   return rows[0]?.last ?? null
 }
 
-/** Deletes so many counts at most of what a user was given on a day; says how many. */
 export async function deleteUsage(trx: Transaction<Tables>, userId: string, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`
     delete from user_usage
@@ -254,23 +232,18 @@ export async function deleteUsage(trx: Transaction<Tables>, userId: string, limi
   return Number(numAffectedRows)
 }
 
-/** So many months are made before they come: some processes are looked after once in a while. */
+/** A process may be stopped for weeks. */
 const MONTHS_AHEAD = 3
 
-/** Makes the partitions of the months to come, as far as they are not there. */
 export async function createMonthsAhead(db: Kysely<Tables>): Promise<void> {
   await sql`select create_history_months(now() + make_interval(months => ${MONTHS_AHEAD}))`.execute(db)
 }
 
-/** Makes the partition of an item whose id says its time. */
 export async function createMonths(db: Kysely<Tables>, id: string): Promise<void> {
   await sql`select create_history_months(uuid_time(${id}))`.execute(db)
 }
 
-/**
- * A page of a user's history, newest first. Its time depends on the page and not on earlier pages: it begins in an index,
- * in the partition of its month.
- */
+/** A page, newest first. Its time does not depend on earlier pages: it begins in an index. */
 export async function listHistory(db: Kysely<Tables>, filter: HistoryFilter): Promise<HistoryRow[]> {
   const { userId, from, to, after, limit, bytes } = filter
   const subject = subjectIs(filter)

@@ -12,20 +12,15 @@ export interface ReleaseSection {
   synthetic?: boolean
 }
 
-/** The members of every stored answer. */
 export interface RecordedAnswer extends ReleaseSection {
   location: HistoryItem['location']
 }
 
-/** The month of an answer as `YYYY-MM`; undefined where it has none. */
 export function readMonth({ forecast_month, forecast_period }: ReleaseSection): string | undefined {
   return forecast_month ?? (forecast_period === undefined ? undefined : isoMonthNamed(forecast_period))
 }
 
-/**
- * Whether one of the releases behind an answer, or behind a part of it, is demonstration data; undefined
- * where neither the answer nor the database says so.
- */
+/** Whether a release of the answer is demonstration data; undefined where unknown. */
 export function isSynthetic(
   { synthetic, release }: ReleaseSection,
   { releases, synthetic_by_release }: HistoryRow,
@@ -36,7 +31,7 @@ export function isSynthetic(
   return known.includes(undefined) ? undefined : false
 }
 
-/** The administrative area of a request; null for unknown members. */
+/** Null for unknown members. */
 export interface RecordedArea {
   code: string
   level: number | null

@@ -6,12 +6,12 @@ import { ApiError } from '#src/errors.ts'
 import { accountDeleted } from '#src/http/plugins/error-handler.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { type Batcher, type BatcherState, createBatcher } from '#src/lib/batcher.ts'
+import { Cache, cacheValue } from '#src/lib/cache.ts'
 import { readErrorCode } from '#src/lib/promises.ts'
 import { retry } from '#src/lib/retry.ts'
 import { createUuidMaker } from '#src/lib/uuid.ts'
 import {
   type AdvisoryRecord,
-  type AnswerTemplate,
   createMonths,
   type FullHistory,
   type RecordAdvisory,
@@ -28,80 +28,31 @@ import {
   type Written,
 } from './recording-queries.ts'
 
-/** Of answers that are kept as a whole. There are fewer releases. */
-const MOST_PLAIN_TEMPLATES = 1000
+/** More than there are releases and series. */
+const MOST_TEMPLATES = 10_000
 
-interface Template {
-  found: Promise<StoredTemplate>
-  /** Undefined while the database is asked. */
-  stored?: StoredTemplate
-}
-
-/** The stored templates of answers, each from the first answer that has it. */
-function createTemplates(db: Kysely<Tables>) {
-  // Those of releases go with them.
-  const ofReleases = new WeakMap<AnswerTemplate, Template>()
-  const plain = new Map<string, Template>()
-
-  function findPlace(
-    record: AdvisoryRecord,
-  ): [Pick<Map<unknown, Template>, 'get' | 'set' | 'delete'>, unknown] {
-    const { answer, product, kind, countryCode, releases } = record
-    if (answer instanceof TemplatedAnswer) return [ofReleases as Map<unknown, Template>, answer.template]
-    return [plain as Map<unknown, Template>, JSON.stringify([product, kind, countryCode, releases])]
-  }
-
-  return {
-    /** Undefined where the database has to be asked. */
-    known(record: AdvisoryRecord): StoredTemplate | undefined {
-      const [place, key] = findPlace(record)
-      return place.get(key)?.stored
-    },
-    /** Asks the database once for all concurrent answers. */
-    find(record: AdvisoryRecord): Promise<StoredTemplate> {
-      const [place, key] = findPlace(record)
-      const known = place.get(key)
-      if (known) return known.found
-      const template: Template = { found: findTemplate(db, record) }
-      if (plain.size >= MOST_PLAIN_TEMPLATES) plain.clear()
-      place.set(key, template)
-      template.found.then(
-        (stored) => {
-          template.stored = stored
-        },
-        () => place.get(key) === template && place.delete(key),
-      )
-      return template.found
-    },
-    /** Forgets a template that the database has lost. */
-    forget(record: AdvisoryRecord, stored: StoredTemplate): void {
-      const [place, key] = findPlace(record)
-      if (place.get(key)?.stored === stored) place.delete(key)
-    },
-  }
+/** Answers with the same key have the same stored template. */
+function templateKey({ answer, product, kind, countryCode, releases }: AdvisoryRecord): string | number {
+  if (answer instanceof TemplatedAnswer) return answer.template.id
+  return JSON.stringify([product, kind, countryCode, releases])
 }
 
 /** Between two readings, other processes and deletions go unnoticed. */
 const READ_EVERY_MS = 5000
 
-/**
- * The approximate size of the histories of all accounts.
- *
- * @param limitBytes which all histories together may hold
- */
+/** The approximate size of all histories. */
 export function createHistoryTotal(db: Kysely<Tables>, limitBytes: number) {
   let bytes = 0
-  let readAt = Number.NEGATIVE_INFINITY
-
+  const read = async () => {
+    bytes = await sumHistories(db)
+    return bytes
+  }
+  const readSometimes = cacheValue('history total', read, READ_EVERY_MS)
   return {
     async isFull(): Promise<boolean> {
-      if (performance.now() - readAt >= READ_EVERY_MS) {
-        bytes = await sumHistories(db)
-        readAt = performance.now()
-      }
+      await readSometimes()
       return bytes >= limitBytes
     },
-    /** Counts bytes that this process has just kept. */
     add(added: number): void {
       bytes += added
     },
@@ -125,20 +76,16 @@ const LOCKED_PAUSES_MS = [100, 200, 400, 800]
 const FULL_ACCOUNT: FullHistory = { full: 'account' }
 const FULL_SERVICE: FullHistory = { full: 'service' }
 
-/** No account may add anything. */
 const NO_ROOM: HistoryQuota = { items: 0, bytes: 0, full: 'refuse' }
 
 /** SQLSTATE of an item whose month has no partition. */
 const CHECK_VIOLATION = '23514'
 
 /**
- * Makes what keeps advisories in their callers' histories. One statement is under way at a time; what
- * arrives meanwhile goes out together in the next one, as far as there is room by turns of those who wait. An
- * advisory alone waits for nobody, and one that the database refuses, or whose account is locked, spoils nothing for
- * the others.
+ * Stores advisories, one statement at a time; those that arrive meanwhile go together in the next one.
  *
- * @param shorten is told whose history holds more than is kept of an account
- * @param total how much the histories of all accounts hold, where there is a limit
+ * @param shorten receives the account whose history exceeds its quota
+ * @param total undefined without a limit
  * @param newId makes ids that say the time
  */
 export function createHistoryRecorder(
@@ -148,8 +95,11 @@ export function createHistoryRecorder(
   total?: ReturnType<typeof createHistoryTotal>,
   newId: () => string = createUuidMaker(),
 ): { record: RecordAdvisory; state(): BatcherState } {
-  const templates = createTemplates(db)
+  const templates = new Cache<string | number, StoredTemplate>('history templates', { max: MOST_TEMPLATES })
   const insert = createInserter(db, quota, shorten, total)
+
+  const findStored = (record: AdvisoryRecord) =>
+    templates.load(templateKey(record), () => findTemplate(db, record))
 
   function keep(record: AdvisoryRecord, stored: StoredTemplate, id: string) {
     const entry = createEntry(record, stored, id)
@@ -165,8 +115,8 @@ export function createHistoryRecorder(
   ): Promise<string | FullHistory> {
     let entry = first
     if (readErrorCode(error) === FOREIGN_KEY_VIOLATION) {
-      templates.forget(record, stored)
-      entry = { ...entry, ...(await templates.find(record)) }
+      if (templates.peek(templateKey(record)) === stored) templates.delete(templateKey(record))
+      entry = { ...entry, ...(await findStored(record)) }
     } else if (!(error instanceof AccountLocked)) throw error
     return retry(
       () => insert(entry),
@@ -179,14 +129,13 @@ export function createHistoryRecorder(
   const record: RecordAdvisory = (record) => {
     // Ids are in the order in which was asked, whatever has to be waited for.
     const id = newId()
-    const known = templates.known(record)
-    if (known) return keep(record, known, id)
-    return templates.find(record).then((stored) => keep(record, stored, id))
+    const stored = templates.get(templateKey(record))
+    if (stored) return keep(record, stored, id)
+    return findStored(record).then((found) => keep(record, found, id))
   }
   return { record, state: insert.state }
 }
 
-/** Makes what inserts items together. */
 function createInserter(
   db: Kysely<Tables>,
   quota: HistoryQuota,
@@ -224,7 +173,7 @@ function createInserter(
   })
 }
 
-/** Keeps items, whose month may have come before anybody made it. */
+/** A month without a partition gets one. */
 async function insertWithMonth(
   db: Kysely<Tables>,
   entries: HistoryEntry[],
@@ -240,7 +189,6 @@ async function insertWithMonth(
   }
 }
 
-/** The answer where it stays so. */
 class AccountLocked extends ApiError {
   constructor() {
     super('DATABASE_UNAVAILABLE', 'The account is locked at present; try again later.')
@@ -270,12 +218,11 @@ function createEntry(
 
 const MEGABYTE = 1_000_000
 
-/** How much is kept of one account. */
 export function readQuota({ HISTORY_USER_MB, HISTORY_USER_ITEMS, HISTORY_FULL }: Config): HistoryQuota {
   return { bytes: HISTORY_USER_MB * MEGABYTE, items: HISTORY_USER_ITEMS, full: HISTORY_FULL }
 }
 
-/** Bytes that are kept of all accounts together; undefined without a limit. */
+/** Undefined without a limit. */
 export function readTotalLimit({ HISTORY_TOTAL_MB }: Config): number | undefined {
   return HISTORY_TOTAL_MB === undefined ? undefined : HISTORY_TOTAL_MB * MEGABYTE
 }

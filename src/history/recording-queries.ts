@@ -2,22 +2,19 @@ import { CompiledQuery, type Kysely, sql } from 'kysely'
 import type { Tables } from '#src/data/tables.ts'
 import { type AdvisoryRecord, TemplatedAnswer } from './queries.ts'
 
-/** The most of one account: requests and answers count by their length. */
+/** Of an account; requests and answers count by their length. */
 export interface HistoryQuota {
   items: number
   bytes: number
-  /** The way to stay within: delete the oldest items, or refuse new ones. */
   full: 'oldest' | 'refuse'
 }
 
-/** A template, as items name it. */
 export interface StoredTemplate {
   /** As text: no number of ours is as exact. */
   templateId: string
   subjectId: number
 }
 
-/** Stores the template of an answer, unless it is there. */
 export async function findTemplate(db: Kysely<Tables>, record: AdvisoryRecord): Promise<StoredTemplate> {
   const { product, kind, countryCode, cropCode, releases, answer } = record
   const pieces = answer instanceof TemplatedAnswer ? answer.template.pieces : null
@@ -31,26 +28,23 @@ export async function findTemplate(db: Kysely<Tables>, record: AdvisoryRecord): 
   return rows[0] as StoredTemplate
 }
 
-/** An advisory as it is written. */
 export interface HistoryEntry extends StoredTemplate {
   id: string
   userId: string
-  /** As the request has it; null where the template says it. */
+  /** Null where the template has it. */
   cropCode: string | null
   /** JSON. */
   request: string
-  /** JSON, or what its template lacks. */
+  /** JSON, or the filling of its template. */
   answer: string
-  /** Of request and answer, as JSON. */
+  /** Of request and answer. */
   bytes: number
 }
 
-/** What has become of the advisories of a user that were to be kept. */
 export interface Written {
   userId: string
-  /** Whether they are kept. */
   kept: boolean
-  /** What the history held before the statement. */
+  /** Before the statement. */
   items: number
   bytes: number
 }
@@ -62,15 +56,10 @@ const KEEP = `
     $1, $2, $3, $4, $5, $6, string_to_array($7, E'\\x1e'), string_to_array($8, E'\\x1e'), $9, $10
   )`
 
-/** What separates texts: JSON has it escaped. Lists, in which each quote would have to be, take longer on both sides. */
+/** JSON escapes it. Lists, which escape each quote, take longer on both sides. */
 const SEPARATOR = '\x1e'
 
-/**
- * Adds advisories to their callers' histories and counts them, in one statement. How much a history holds is
- * known from before the statement: what arrives together goes in together, where new ones are refused.
- *
- * @returns what has become of those that were not passed over: see `keep_history_items`
- */
+/** Stores and counts items. Locked and deleted accounts are left out; quotas look at the sizes before. */
 export async function insertAdvisories(
   db: Kysely<Tables>,
   entries: HistoryEntry[],
@@ -96,33 +85,28 @@ export async function insertAdvisories(
   return rows
 }
 
-/** As PostgreSQL writes lists, of what has nothing in it that would have to be escaped. */
+/** A list of PostgreSQL, of values without quotes. */
 function list(values: (string | number)[]): string {
   return `{${values.join()}}`
 }
 
-/** How much the histories of all accounts hold together, in bytes as they are counted: a row for each account is read. */
+/** Reads a row for each account. */
 export async function sumHistories(db: Kysely<Tables>): Promise<number> {
   const { rows } = await sql<{ bytes: number }>`
     select coalesce(sum(bytes), 0)::float8 as bytes from history_size`.execute(db)
   return rows[0]?.bytes ?? 0
 }
 
-/** Which of some accounts are there, whether or not they are locked. */
+/** Of existing accounts, also locked ones. */
 export async function findAccounts(db: Kysely<Tables>, ids: string[]): Promise<Set<string>> {
   const found = await db.selectFrom('app_user').select('id').where('id', 'in', ids).execute()
   return new Set(found.map(({ id }) => id))
 }
 
-/** The share of the quota that a shortened history has, so that the next items need no shortening. */
+/** The next items need no shortening then. */
 const SHORTENED_TO = 0.98
 
-/**
- * Deletes the oldest items of a history that holds more than is kept of an account, with their feedback.
- *
- * @param limit so many at most
- * @returns how many were deleted
- */
+/** Deletes up to a limit of the oldest items over the quota, with their feedback; gives their number. */
 export async function deleteOldest(
   db: Kysely<Tables>,
   userId: string,

@@ -2,29 +2,22 @@ import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import type { Tables } from '#src/data/tables.ts'
 import { doAlone } from '#src/data/work-lock.ts'
 
-/** Any constant will do, as long as every process that drops months uses the same. */
+/** Every process that drops months uses this constant. */
 const RETENTION_LOCK = 7_239_448
 
-/** Items that are counted away in one transaction: they are read, and not deleted. */
+/** Items that one transaction counts, without deleting rows. */
 const COUNTED_PIECE = 2000
 
-/** Items of an account that are deleted in one transaction, which others wait for on the embedded database. */
+/** Items that one transaction deletes: the embedded database lets others wait meanwhile. */
 const DELETED_PIECE = 500
 
-/** Accounts that are looked at in one statement for items that are too old. */
 const ACCOUNTS = 500
 
 /** Where a walk through all accounts begins and ends. */
 export const FIRST_ACCOUNT = '00000000-0000-0000-0000-000000000000'
 export const END_OF_ACCOUNTS = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
-/**
- * Goes on with the months that histories are not kept for any more: takes the oldest out of all histories, counts a
- * piece of it away, or drops it.
- *
- * @param months so many are kept before the one that is under way; undefined where nothing else is to be taken out
- * @returns whether there may be more, which is not for this process where another one is at it
- */
+/** Detaches the oldest expired month, counts a piece of it away, or drops it; true where more is left. */
 export async function dropMonthPiece(db: Kysely<Tables>, months: number | undefined): Promise<boolean> {
   const more = await doAlone(db, RETENTION_LOCK, async (trx) => {
     if (await isMonthGoing(trx)) {
@@ -39,13 +32,7 @@ export async function dropMonthPiece(db: Kysely<Tables>, months: number | undefi
   return more ?? false
 }
 
-/**
- * Goes on with a walk through all accounts, and deletes imported items that are too old: their months are not dropped as a
- * whole.
- *
- * @param from the account to begin with
- * @returns with which one to go on, {@link END_OF_ACCOUNTS} after the last; undefined where another process is at it
- */
+/** Deletes expired items of imports; gives the next account, undefined while another process is at it. */
 export async function deleteOldItems(
   db: Kysely<Tables>,
   months: number,
@@ -62,13 +49,13 @@ export async function deleteOldItems(
   })
 }
 
-/** Where the first month begins that is kept, by the clock that is behind: one that is wrong must not cost a history. */
+/** Begin of the oldest kept month, by the slower clock: a wrong one must not cost a history. */
 function oldestKept(months: number): RawBuilder<Date> {
   const now = sql`least(now(), ${new Date().toISOString()}::timestamptz) at time zone 'UTC'`
   return sql`(date_trunc('month', ${now}) - make_interval(months => ${months}::integer)) at time zone 'UTC'`
 }
 
-/** Whether a month is out of the histories, and still to be dropped. */
+/** Whether a detached month is left. */
 const MONTH_IS_GOING = sql<boolean>`(
   exists (select from pg_inherits where inhparent = 'history_item_going'::regclass)
   or exists (select from history_item_going)
@@ -79,7 +66,7 @@ async function isMonthGoing(trx: Transaction<Tables>): Promise<boolean> {
   return rows.length > 0
 }
 
-/** Counts histories without the next items of the month that goes, and deletes their feedback and shares; says how many. */
+/** Subtracts the next items of the detached month, and deletes their feedback and shares. */
 async function countAway(trx: Transaction<Tables>): Promise<number> {
   const { rows } = await sql<{ items: number }>`
     with piece as materialized (
@@ -122,11 +109,9 @@ async function countAway(trx: Transaction<Tables>): Promise<number> {
   return rows[0]?.items ?? 0
 }
 
-/** The rest of expired months. */
 interface Retention {
   /** Whether a month is out of the histories, and still to be dropped. */
   going: boolean
-  /** Whether histories have items that are too old. */
   old: boolean
 }
 
@@ -142,11 +127,9 @@ export async function findRetention(db: Kysely<Tables>, months: number | undefin
 
 interface Account {
   userId: string
-  /** Whether it has items that are too old. */
   hasOld: boolean
 }
 
-/** The next accounts that have a history, in the order of their ids. */
 async function lookAtAccounts(trx: Transaction<Tables>, months: number, from: string): Promise<Account[]> {
   const { rows } = await sql<Account>`
     with oldest_kept as materialized (select ${oldestKept(months)} as begins)
@@ -164,7 +147,6 @@ async function lookAtAccounts(trx: Transaction<Tables>, months: number, from: st
   return rows
 }
 
-/** Deletes items of an account that are too old, with their feedback. */
 async function deletePiece(trx: Transaction<Tables>, months: number, userId: string): Promise<void> {
   await sql`
     delete from history_item

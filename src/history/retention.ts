@@ -6,7 +6,7 @@ import { formatDay } from '#src/lib/dates.ts'
 import { deleteOldest, type HistoryQuota } from './recording-queries.ts'
 import { deleteOldItems, dropMonthPiece, END_OF_ACCOUNTS, FIRST_ACCOUNT } from './retention-queries.ts'
 
-/** Removes expired months, in one process at a time. A removal that has begun ends, also after a change of settings. */
+/** A removal that has begun ends, also after a change of settings. */
 export function dropOldMonths(app: App): void {
   const removePiece = createRetention(app.database.writer, app.config.HISTORY_MONTHS)
   app.jobs.add('remove-old-items', () =>
@@ -18,7 +18,6 @@ export function dropOldMonths(app: App): void {
   )
 }
 
-/** Makes what does a piece of the work, and says whether there may be another. */
 function createRetention(db: Kysely<Tables>, months: number | undefined): () => Promise<boolean> {
   // Items become too old when a month begins: then, and when the process starts, it looks at all accounts.
   let month: string | undefined
@@ -39,14 +38,10 @@ function createRetention(db: Kysely<Tables>, months: number | undefined): () => 
   }
 }
 
-/** Items that are deleted in one statement, which others wait for on the embedded database. */
+/** Items of one statement: the embedded database lets others wait meanwhile. */
 const PIECE = 500
 
-/**
- * Deletes the oldest items of histories that hold too much, piece by piece: users take turns.
- *
- * @returns shortens the history of a user; the next item of the user continues what a stop has interrupted
- */
+/** Deletes the oldest items over the quota piece by piece, user by user. A stop is made up for with the next item. */
 export function createShortener(
   { jobs }: Pick<App, 'jobs'>,
   db: Kysely<Tables>,

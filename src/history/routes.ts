@@ -13,13 +13,14 @@ import {
 } from '#schemas/history.ts'
 import { toQuerySchema } from '#schemas/point-request.ts'
 import type { Tables } from '#src/data/tables.ts'
-import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
+import { ApiError, BODY_ERRORS, requireFound, tokenResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { type Format, resumePieces, writeItems, writeOneItem } from '#src/http/format.ts'
 import { attach, DISPOSITION, documentFormats, FORMATS, NDJSON, negotiateFormat } from '#src/http/formats.ts'
 import { cursorAfter, decodeCursor, readQuery } from '#src/http/parameters.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
 import { DAY_MS } from '#src/lib/dates.ts'
+import { createLimiter, EVERYBODY } from '#src/lib/limiter.ts'
 import { UUID_PATTERN } from '#src/lib/uuid.ts'
 import {
   createHistoryItems,
@@ -37,7 +38,7 @@ import {
   listHistory,
 } from './queries.ts'
 
-/** A stretch of time: from `from` on, to before `to`; null for no bound. ISO 8601, to the millisecond. */
+/** ISO times: `from` inclusive, `to` exclusive; null without a bound. */
 interface Period {
   from: string | null
   to: string | null
@@ -45,12 +46,7 @@ interface Period {
 
 const END_OF_YEARS = Date.UTC(9999, 11, 31)
 
-/**
- * The time between two parameters, each a date or a date and time: a date begins at midnight UTC, and as
- * the end it means the whole day.
- *
- * @throws {ApiError} INVALID_PARAMETERS where it would end before it begins
- */
+/** A date is its midnight in UTC, or as the end the whole day. @throws {ApiError} INVALID_PARAMETERS */
 function readPeriod(from: string | undefined, to: string | undefined): Period {
   const begin = from === undefined ? null : Date.parse(from)
   const end = to === undefined ? null : Date.parse(to) + (isDate(to) ? DAY_MS : 0)
@@ -72,10 +68,7 @@ function isoTime(time: number | null): string | null {
 /** The formats of the history, which has no NDJSON. */
 const HISTORY_FORMATS = FORMATS.filter((format) => format !== NDJSON)
 
-/**
- * Sends a file in pieces. An error before the second piece is the answer; a later one cuts the connection, so that
- * no part looks like the whole.
- */
+/** Sends a file in pieces. A late error cuts the connection, so that no part looks like the whole. */
 async function sendFile(
   reply: FastifyReply,
   format: Format,
@@ -103,33 +96,17 @@ const EXPORTS_OF_ACCOUNT = 2
 /** How long a client may take nothing of its export; Node notices after up to twice as long. */
 const STALLED_MS = 60_000
 
-/**
- * Makes what admits exports of whole histories until their answers have been sent: each holds a page in
- * memory, for as long as its client takes to read it.
- *
- * @returns throws an {@link ApiError} OVERLOADED where there are too many
- */
-function createExportAdmission(): (userId: string, response: ServerResponse) => void {
-  const ofAccount = new Map<string, number>()
-  let underWay = 0
-
-  function count(userId: string, change: 1 | -1): void {
-    const exports = (ofAccount.get(userId) ?? 0) + change
-    if (exports === 0) ofAccount.delete(userId)
-    else ofAccount.set(userId, exports)
-    underWay += change
-  }
-
-  return (userId, response) => {
-    const own = ofAccount.get(userId) ?? 0
-    if (own >= EXPORTS_OF_ACCOUNT || underWay >= EXPORTS_AT_ONCE) {
-      throw new ApiError('OVERLOADED', 'Too many exports of histories are under way; try again later.')
-    }
-    count(userId, 1)
-    const leave = () => count(userId, -1)
+/** Limits the exports that are being sent: each holds a page in memory. @throws {ApiError} OVERLOADED */
+function createExportAdmission() {
+  const exports = createLimiter(
+    { running: EXPORTS_AT_ONCE, runningEach: EXPORTS_OF_ACCOUNT, waiting: 0 },
+    () => new ApiError('OVERLOADED', 'Too many exports of histories are under way; try again later.'),
+  )
+  return async (userId: string, response: ServerResponse) => {
+    const release = await exports.enter({ ...EVERYBODY, caller: userId })
     // It may have gone while the caller was looked up.
-    if (response.destroyed) leave()
-    else response.once('close', leave)
+    if (response.destroyed) release()
+    else response.once('close', release)
     response.setTimeout(STALLED_MS, () => response.destroy())
   }
 }
@@ -147,9 +124,10 @@ const PAGE_BYTES = 8_000_000
 /** Pages of an export, which wait in memory until the client has read them, are smaller. */
 const EXPORT_PAGE = { limit: 100, bytes: 1_000_000 }
 
-const ItemParams = Type.Object({ id: Type.String({ description: 'The id of the item.' }) })
+type ItemRequest = FastifyRequest<{ Params: Static<typeof ItemParams> }>
 
-/** The schemas that depend on the products. */
+export const ItemParams = Type.Object({ id: Type.String({ description: 'The id of the item.' }) })
+
 interface HistorySchemas {
   query: TObject
   item: TObject
@@ -177,9 +155,8 @@ function listRoute({ database, inTurn, products }: App, { query, list }: History
       description: LIST_DESCRIPTION.trim(),
       tags: ['history'],
       querystring: toQuerySchema(query),
-      response: {
-        200: {
-          description: 'A page of the history.',
+      response: tokenResponses(
+        {
           headers: {
             Link: { type: 'string', description: 'The next page, where there is one (`rel="next"`).' },
             'Content-Disposition': DISPOSITION,
@@ -190,8 +167,10 @@ function listRoute({ database, inTurn, products }: App, { query, list }: History
             geojson: ref(HistoryFeatureCollection),
           }),
         },
-        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'INVALID_PARAMETERS', 'NOT_ACCEPTABLE'),
-      },
+        'A page of the history.',
+        'INVALID_PARAMETERS',
+        'NOT_ACCEPTABLE',
+      ),
     },
     preValidation: readQuery(query),
     handler: async (request: ListCall, reply: FastifyReply) => {
@@ -211,7 +190,7 @@ function listRoute({ database, inTurn, products }: App, { query, list }: History
       if (all === 'true') {
         if (!format.extension) throw ApiError.invalid('all', 'is for CSV and GeoJSON: ask for them by Accept')
         if (cursor !== undefined) throw ApiError.invalid('cursor', 'must be left out where all is true')
-        admit(filter.userId, reply.raw)
+        await admit(filter.userId, reply.raw)
         return sendPages(listPages(readPage, { ...filter, ...EXPORT_PAGE }), null)
       }
       const rows = await readPage({
@@ -241,9 +220,8 @@ function itemRoute({ database, products }: App, { item }: HistorySchemas) {
         'An advisory as it was given. `Accept: text/csv` and `Accept: application/geo+json` give it as a file.',
       tags: ['history'],
       params: ItemParams,
-      response: {
-        200: {
-          description: 'The item.',
+      response: tokenResponses(
+        {
           headers: { 'Content-Disposition': DISPOSITION },
           content: documentFormats(HISTORY_FORMATS, {
             json: ref(item),
@@ -251,10 +229,12 @@ function itemRoute({ database, products }: App, { item }: HistorySchemas) {
             geojson: ref(HistoryFeature),
           }),
         },
-        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'NOT_FOUND', 'NOT_ACCEPTABLE'),
-      },
+        'The item.',
+        'NOT_FOUND',
+        'NOT_ACCEPTABLE',
+      ),
     },
-    handler: async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {
+    handler: async (request: ItemRequest, reply: FastifyReply) => {
       const format = negotiateFormat(request, reply, HISTORY_FORMATS)
       const row = requireItem(await findHistoryItem(db, requireCaller(request).id, request.params.id))
       if (!format.extension) return formatItem(row)
@@ -276,27 +256,23 @@ function deleteRoute(db: Kysely<Tables>) {
       description: 'Deletes it with its feedback. It stays in the counts of `GET /stats`.',
       tags: ['history'],
       params: ItemParams,
-      response: {
-        204: { type: 'null', description: 'The item is deleted.' },
-        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'NOT_FOUND', ...BODY_ERRORS),
-      },
+      response: tokenResponses(null, 'The item is deleted.', 'NOT_FOUND', ...BODY_ERRORS),
     },
-    handler: async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {
-      requireItem((await deleteHistoryItem(db, requireCaller(request).id, request.params.id)) || undefined)
+    handler: async (request: ItemRequest, reply: FastifyReply) => {
+      requireItem(await deleteHistoryItem(db, requireCaller(request).id, request.params.id))
       return reply.code(204).send()
     },
   } as const
 }
 
 /** @throws {ApiError} NOT_FOUND also for an item of another account */
-function requireItem<Found extends HistoryRow | true>(found: Found | undefined): Found {
-  if (found !== undefined) return found
-  throw new ApiError('NOT_FOUND', 'There is nothing with this id in your history.')
+export function requireItem<Found>(found: Found | undefined | false): Found {
+  return requireFound(found, 'There is nothing with this id in your history.')
 }
 
 type ListCall = FastifyRequest<{ Querystring: Static<ReturnType<typeof defineHistoryQuery>> }>
 
-/** The filter of a request, and the same as the checksum of cursors has it. */
+/** The filter of a request, also as cursors have it. */
 function readFilter(request: ListCall) {
   const { product = null, kind = null, country_code, from, to } = request.query
   const countryCode = country_code?.trim().toLowerCase() ?? null
@@ -310,7 +286,6 @@ function readFilter(request: ListCall) {
 /** The id of the item before a page. */
 const ITEM = new RegExp(`^${UUID_PATTERN}$`)
 
-/** The URL of the page after the one that was asked for. */
 function nextPage({ url, basePath, server }: FastifyRequest, cursor: string): string {
   const [path, query] = url.split('?') as [string, string?]
   const parameters = new URLSearchParams(query)

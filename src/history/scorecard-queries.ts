@@ -2,38 +2,24 @@ import { type Kysely, sql } from 'kysely'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { Tables } from '#src/data/tables.ts'
 
-/** What was predicted, and what was observed there. */
 interface Pair {
   predicted: number
   observed: number
 }
 
-/** How well predictions come up to observations. */
-interface Scores {
-  count: number
-  /** The mean of predicted minus observed: above 0 where too much is predicted. */
-  bias: number
-  /** The square root of the mean of the squares of these differences. */
-  rmse: number
-  /** The mean of their sizes, which single large ones change less (Willmott and Matsuura, 2005). */
-  mae: number
-  /**
-   * Whether what is predicted higher is higher: the correlation of the ranks (Spearman, 1904), equal values having the
-   * mean of their ranks. Null where all predictions or all observations are equal.
-   */
-  rank_correlation: number | null
-}
-
 /** @param pairs one at least */
-export function computeScores(pairs: readonly Pair[]): Scores {
+export function computeScores(pairs: readonly Pair[]) {
   const count = pairs.length
   const differences = pairs.map(({ predicted, observed }) => predicted - observed)
   const meanOf = (numbers: number[]) => numbers.reduce((sum, number) => sum + number, 0) / count
   return {
     count,
+    /** Above 0 where too much is predicted. */
     bias: meanOf(differences),
     rmse: Math.sqrt(meanOf(differences.map((difference) => difference ** 2))),
+    /** Single large differences change it less (Willmott and Matsuura, 2005). */
     mae: meanOf(differences.map(Math.abs)),
+    /** Spearman (1904), equal values with the mean of their ranks; null where all of a side are equal. */
     rank_correlation: rankCorrelation(pairs),
   }
 }
@@ -74,13 +60,11 @@ function rankCorrelation(pairs: readonly Pair[]): number | null {
 /** Groups of fewer accounts are not shown: they would tell of single farmers, and are chance. */
 export const SMALLEST_GROUP = 5
 
-/** An area of a level. */
 export interface District {
   code: string
   name: string
 }
 
-/** What was observed once. */
 export interface Observed {
   pair: Pair
   /** An account; each row of a file counts as one. */
@@ -89,24 +73,16 @@ export interface Observed {
   areas: readonly (District | undefined)[]
 }
 
-/** What was observed in an area. */
 interface DistrictGroup {
   district: District
   observed: Observed[]
 }
 
-/** Whether it tells of enough accounts. */
 export function isLarge(observed: readonly Observed[]): boolean {
   return selectObservers(observed).size >= SMALLEST_GROUP
 }
 
-/**
- * The areas of a level that may be shown beside all of them together and beside those of the levels above: however what is
- * shown is subtracted from each other, no fewer accounts are left than a group must have.
- *
- * What is observed is divided from level to level: into the areas that are shown, and what is left of each part. An area is
- * shown as a whole or not at all, so one that reaches into several parts is not.
- */
+/** Areas that may be shown: no difference of shown groups, also of levels above, is smaller than a group. */
 export function shownAt(level: number, all: readonly Observed[]): DistrictGroup[] {
   let parts: (readonly Observed[])[] = [all]
   let shown: DistrictGroup[] = []
@@ -119,7 +95,7 @@ export function shownAt(level: number, all: readonly Observed[]): DistrictGroup[
   return shown
 }
 
-/** What was observed in each area of a level, by the codes of the areas. */
+/** By the codes of the areas. */
 export function groupsAt(level: number, all: readonly Observed[]): Map<string, DistrictGroup> {
   const groups = new Map<string, DistrictGroup>()
   for (const one of all) {
@@ -162,7 +138,6 @@ function selectObservers(observed: readonly Observed[]): Set<string> {
   return new Set(observed.map(({ observer }) => observer))
 }
 
-/** What was observed at a place, and what a release says of it in each scenario. */
 export interface Observation {
   lat: number
   lng: number
@@ -175,7 +150,6 @@ export interface Observation {
 /** So much feedback is looked at, the newest: more tells no more. */
 const MOST = 50_000
 
-/** What callers have observed where a release had answered them, and what they were answered. */
 export async function listObserved(
   db: Kysely<Tables>,
   release: string,
@@ -217,10 +191,7 @@ export async function listObserved(
   return rows
 }
 
-/**
- * In which areas places lie, in their order: of each by its level, down to one; undefined for none. Of several of a level,
- * the one of lowest code.
- */
+/** The areas of places by level; of several of a level the one of lowest code. */
 export async function findAreas(
   db: Kysely<Tables>,
   countryCode: string,

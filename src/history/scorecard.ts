@@ -13,7 +13,7 @@ import { toQuerySchema } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { findRelease, type ReleaseRow } from '#src/catalog/release-queries.ts'
 import type { Tables } from '#src/data/tables.ts'
-import { ApiError, errorResponses } from '#src/errors.ts'
+import { ApiError, tokenResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import {
@@ -37,12 +37,7 @@ export function isObservable({ observed, input }: ProductDefinition): boolean {
   return observed !== null && input === null
 }
 
-/**
- * How well a release has predicted what was observed: what callers have said in feedback, and what else is given.
- *
- * @param level of the districts
- * @param given observations from elsewhere
- */
+/** Compares a release with the observations of feedback and others. @param level of the districts */
 export async function computeScorecard(
   db: Kysely<Tables>,
   { code, countryCode }: Pick<ReleaseRow, 'code' | 'countryCode'>,
@@ -118,17 +113,14 @@ function scorecardRoutes(app: App): void {
         tags: ['catalog'],
         params: ScorecardParams,
         querystring: toQuerySchema(ScorecardQuery),
-        response: {
-          200: { ...ref(Scorecard), description: 'The scores.' },
-          ...errorResponses(
-            'UNAUTHORIZED',
-            'INSUFFICIENT_SCOPE',
-            'FORBIDDEN',
-            'TWO_FACTOR_SETUP_REQUIRED',
-            'INVALID_PARAMETERS',
-            'NOT_FOUND',
-          ),
-        },
+        response: tokenResponses(
+          ref(Scorecard),
+          'The scores.',
+          'FORBIDDEN',
+          'TWO_FACTOR_SETUP_REQUIRED',
+          'INVALID_PARAMETERS',
+          'NOT_FOUND',
+        ),
       },
       preValidation: readQuery(ScorecardQuery),
     },
@@ -145,7 +137,6 @@ function scorecardRoutes(app: App): void {
   )
 }
 
-/** What releases have predicted, held against what was observed. */
 export async function scorecard(app: App): Promise<void> {
   for (const schema of scorecardSchemas) app.addSchema(schema)
   scorecardRoutes(app)

@@ -4,19 +4,16 @@ import type { Tables } from '#src/data/tables.ts'
 import { isUuid } from '#src/lib/uuid.ts'
 import { type AdvisoryRecord, itemId } from './queries.ts'
 
-/** So many items may an account share. */
+/** Of an account. */
 export const MOST_SHARES = 1000
 
-/** Where an item is shown to everybody. */
 export interface ShareRow {
   token: string
-  /** ISO time. */
   shared_at: string
 }
 
 const SHARE = sql`token, ${isoTime('shared_at')} as shared_at`
 
-/** The share of an item of a user's history; undefined where the item is not there, or not shared. */
 export async function findShare(
   db: Kysely<Tables>,
   userId: string,
@@ -34,12 +31,7 @@ export async function findShare(
   return rows[0]
 }
 
-/**
- * Shares an item of a user's history; one that is shared stays where it is.
- *
- * @param token of the address, where it is not shared yet
- * @returns undefined where the user has no such item, null where as many are shared as may be
- */
+/** A shared item keeps its token. Undefined without such an item, null beyond MOST_SHARES. */
 export async function insertShare(
   db: Kysely<Tables>,
   userId: string,
@@ -67,7 +59,6 @@ export async function insertShare(
   return row.token === null ? null : row
 }
 
-/** Takes a share back; false where there is none. */
 export async function deleteShare(db: Kysely<Tables>, userId: string, historyId: string): Promise<boolean> {
   if (!isUuid(historyId)) return false
   const { numDeletedRows } = await db
@@ -78,7 +69,6 @@ export async function deleteShare(db: Kysely<Tables>, userId: string, historyId:
   return numDeletedRows > 0n
 }
 
-/** A release behind an answer. */
 interface ReleaseOfAnswer {
   release: string
   state: 'published' | 'replaced' | 'unpublished' | 'deleted'
@@ -87,19 +77,17 @@ interface ReleaseOfAnswer {
   checksum: string
 }
 
-/** What was shared, and nothing of who has shared it. */
+/** Nothing of it names the account. */
 export interface SharedItem extends ShareRow {
   answered_at: string
   kind: AdvisoryRecord['kind']
   product: string
-  /** The codes of the releases that answered, and what is known of them. */
   codes: string[]
   releases: ReleaseOfAnswer[]
   request: Record<string, unknown>
   answer: Record<string, unknown>
 }
 
-/** What is shared under a token; undefined where nothing is, or it is gone with its item or its account. */
 export async function findShared(db: Kysely<Tables>, token: string): Promise<SharedItem | undefined> {
   const { rows } = await sql<SharedItem>`
     select

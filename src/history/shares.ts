@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type TSchema, Type } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import { Share } from '#schemas/history.ts'
-import { ApiError, BODY_ERRORS, type ErrorCode, errorResponses } from '#src/errors.ts'
+import { ApiError, BODY_ERRORS, requireFound, tokenResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
+import { ItemParams, requireItem } from './routes.ts'
 import { deleteShare, findShare, insertShare, MOST_SHARES, type ShareRow } from './share-queries.ts'
 
 /** @param root of the service's addresses, without a slash at the end */
@@ -13,31 +13,22 @@ export function citationUrl(root: string, token: string): string {
   return `${root}/cite/${token}`
 }
 
-const ItemParams = Type.Object({ id: Type.String({ description: 'The id of the item.' }) })
+type ItemRequest = FastifyRequest<{ Params: { id: string } }>
 
 /** 144 bits cannot be guessed. */
 const TOKEN_BYTES = 18
-
-const ERRORS: ErrorCode[] = ['UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'NOT_FOUND']
-
-type ItemRequest = FastifyRequest<{ Params: { id: string } }>
 
 export const CITE_AS = {
   type: 'string',
   description: 'Where it is shown to everybody who knows the address (`rel="cite-as"`).',
 }
 
-/** The routes that publish an item of the caller's history, and end that. */
 export function shareRoutes(app: App): void {
   // A replica may be behind, and new ids must work at once.
   const db = app.database.writer
-  const common = {
-    url: '/:id/share',
-    config: { scope: 'history', caching: 'never' },
-  } as const
-  const success = {
-    200: { ...(ref(Share) as TSchema), description: 'Where it is shown.', headers: { Link: CITE_AS } },
-  }
+  const common = { url: '/:id/share', config: { scope: 'history', caching: 'never' } } as const
+  const described = { tags: ['history'], params: ItemParams }
+  const success = { ...ref(Share), headers: { Link: CITE_AS } }
 
   app.route({
     ...common,
@@ -47,19 +38,14 @@ export function shareRoutes(app: App): void {
       summary: 'Share an item of your history',
       description:
         'Publishes the request and the answer, with the label and the place, at an address that cannot be guessed. The person is not named. Sharing ends with `DELETE`, with the item and with the account. A repetition gets the same address.',
-      tags: ['history'],
-      params: ItemParams,
-      response: {
-        ...success,
-        ...errorResponses('TOO_MANY_SHARES', ...ERRORS, ...BODY_ERRORS),
-      },
+      ...described,
+      response: tokenResponses(success, SHOWN, 'TOO_MANY_SHARES', 'NOT_FOUND', ...BODY_ERRORS),
     },
     handler: async (request: ItemRequest, reply: FastifyReply) => {
       const token = randomBytes(TOKEN_BYTES).toString('base64url')
       const share = await insertShare(db, requireCaller(request).id, request.params.id, token)
       if (share === null) throw new ApiError('TOO_MANY_SHARES', TOO_MANY)
-      if (share === undefined) throw new ApiError('NOT_FOUND', UNKNOWN)
-      return describeShare(share, request, reply)
+      return describeShare(requireItem(share), request, reply)
     },
   })
 
@@ -70,19 +56,13 @@ export function shareRoutes(app: App): void {
       operationId: 'getShare',
       summary: 'Get the address of a shared item',
       description: 'The answer of `POST`.',
-      tags: ['history'],
-      params: ItemParams,
-      response: {
-        ...success,
-        ...errorResponses(...ERRORS),
-      },
+      ...described,
+      response: tokenResponses(success, SHOWN, 'NOT_FOUND'),
     },
-    handler: async (request: ItemRequest, reply: FastifyReply) =>
-      describeShare(
-        existing(await findShare(db, requireCaller(request).id, request.params.id)),
-        request,
-        reply,
-      ),
+    handler: async (request: ItemRequest, reply: FastifyReply) => {
+      const share = await findShare(db, requireCaller(request).id, request.params.id)
+      return describeShare(requireFound(share, NOT_SHARED), request, reply)
+    },
   })
 
   app.route({
@@ -92,28 +72,19 @@ export function shareRoutes(app: App): void {
       operationId: 'unshareHistoryItem',
       summary: 'Stop sharing an item',
       description: 'Its address shows nothing from then on, and is never given to anything else.',
-      tags: ['history'],
-      params: ItemParams,
-      response: {
-        204: { type: 'null', description: 'The item is no longer shared.' },
-        ...errorResponses(...ERRORS, ...BODY_ERRORS),
-      },
+      ...described,
+      response: tokenResponses(null, 'The item is no longer shared.', 'NOT_FOUND', ...BODY_ERRORS),
     },
     handler: async (request: ItemRequest, reply: FastifyReply) => {
-      existing((await deleteShare(db, requireCaller(request).id, request.params.id)) || undefined)
+      requireFound(await deleteShare(db, requireCaller(request).id, request.params.id), NOT_SHARED)
       return reply.code(204).send()
     },
   })
 }
 
+const SHOWN = 'Where it is shown.'
 const TOO_MANY = `You have shared ${MOST_SHARES} advisories: take one back first.`
-const UNKNOWN = 'There is nothing with this id in your history.'
 const NOT_SHARED = 'Nothing with this id in your history is shared.'
-
-function existing<Found extends ShareRow | true>(found: Found | undefined): Found {
-  if (found !== undefined) return found
-  throw new ApiError('NOT_FOUND', NOT_SHARED)
-}
 
 function describeShare({ token, shared_at }: ShareRow, request: FastifyRequest, reply: FastifyReply) {
   const url = citationUrl(request.rootUrl, token)

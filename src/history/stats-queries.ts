@@ -3,14 +3,14 @@ import type { FeedbackCounts } from '#schemas/stats.ts'
 import type { Tables } from '#src/data/tables.ts'
 import type { Latencies, RequestCount } from '#src/http/request-counter.ts'
 
-/** Days (ISO dates, UTC), both included, and the user they are asked of; null for everybody. */
+/** ISO dates (UTC), both included; of all users without an id. */
 interface StatsScope {
   from: string
   to: string
   userId: string | null
 }
 
-/** Adds counts of requests to those that are kept, in one statement and one order for all processes. */
+/** In one order, so that processes do not wait for each other. */
 export async function addRequestCounts(db: Kysely<Tables>, counts: RequestCount[]): Promise<void> {
   const column = <Key extends keyof RequestCount>(key: Key) => counts.map((count) => count[key])
   const latencies = counts.map((count) => `{${count.latencies}}`)
@@ -48,7 +48,6 @@ export interface UsageRow {
 const ofExisting = (table: string) => sql`
   not exists (select from account_removal where account_removal.user_id = ${sql.ref(`${table}.user_id`)})`
 
-/** How many advisories were given: in all, and by product, country, crop and day, in these orders. */
 export async function countUsage(db: Kysely<Tables>, { from, to, userId }: StatsScope): Promise<UsageRow[]> {
   const ofUser = userId === null ? sql`` : sql`and user_id = ${userId}`
   const { rows } = await sql<UsageRow>`
@@ -85,7 +84,6 @@ export async function countFeedback(
   return rows[0] as FeedbackCounts
 }
 
-/** How many accounts there are, and how many of them were given an advisory in these days. */
 export async function countUsers(
   db: Kysely<Tables>,
   { from, to }: StatsScope,
@@ -137,7 +135,6 @@ export async function countRequests(db: Kysely<Tables>, { from, to }: StatsScope
   return rows
 }
 
-/** Requests that were answered with errors, the most frequent first. */
 export async function countErrors(
   db: Kysely<Tables>,
   { from, to }: StatsScope,

@@ -10,7 +10,7 @@ import {
   type Stats,
   StatsQuery,
 } from '#schemas/stats.ts'
-import { ApiError, errorResponses } from '#src/errors.ts'
+import { ApiError, tokenResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
@@ -31,17 +31,13 @@ import {
 /** The first day that the database can write as the API does: years before it are counted backwards. */
 const FIRST_DAY = dayNumber('0001-01-01')
 
-/** Days as ISO dates (UTC), both included. */
+/** ISO dates (UTC), both included. */
 interface Days {
   from: string
   to: string
 }
 
-/**
- * The days between two parameters: up to today, and 30 of them, where nothing else is said.
- *
- * @throws {ApiError} INVALID_PARAMETERS where the first comes after the last, or there are too many
- */
+/** By default 30 days up to today. @throws {ApiError} INVALID_PARAMETERS */
 function daysBetween(from: string | undefined, to: string | undefined): Days {
   const last = to === undefined ? Math.floor(Date.now() / DAY_MS) : dayNumber(to)
   const first = from === undefined ? Math.max(FIRST_DAY, last - STATS_DAYS.default + 1) : dayNumber(from)
@@ -51,7 +47,6 @@ function daysBetween(from: string | undefined, to: string | undefined): Days {
   return { from: formatDay(first * DAY_MS), to: formatDay(last * DAY_MS) }
 }
 
-/** Every day, in order. */
 function listDays({ from, to }: Days): string[] {
   const first = dayNumber(from)
   return Array.from({ length: dayNumber(to) - first + 1 }, (_, index) => formatDay((first + index) * DAY_MS))
@@ -62,7 +57,6 @@ function dayNumber(day: string): number {
   return Date.parse(day) / DAY_MS
 }
 
-/** The counts of advisories as the API shows them. */
 function advisoryCounts(days: Days, rows: UsageRow[]): AdvisoryCounts {
   const by = (grouping: UsageRow['grouping']) => rows.filter((row) => row.grouping === grouping)
   const ofDay = new Map(by('day').map(({ day, advisories }) => [day, advisories]))
@@ -75,7 +69,6 @@ function advisoryCounts(days: Days, rows: UsageRow[]): AdvisoryCounts {
   }
 }
 
-/** The counts of requests as the API shows them. */
 function trafficCounts(
   days: Days,
   rows: TrafficRow[],
@@ -124,16 +117,13 @@ function statsRoutes(app: App, response: TSchema): void {
         description: DESCRIPTION.trim(),
         tags: ['history'],
         querystring: StatsQuery,
-        response: {
-          200: { ...ref(response), description: 'The counts.' },
-          ...errorResponses(
-            'UNAUTHORIZED',
-            'INSUFFICIENT_SCOPE',
-            'INVALID_PARAMETERS',
-            'FORBIDDEN',
-            'TWO_FACTOR_SETUP_REQUIRED',
-          ),
-        },
+        response: tokenResponses(
+          ref(response),
+          'The counts.',
+          'INVALID_PARAMETERS',
+          'FORBIDDEN',
+          'TWO_FACTOR_SETUP_REQUIRED',
+        ),
       },
       preValidation: readQuery(StatsQuery),
     },
@@ -179,10 +169,12 @@ function slowCallsRoute(app: App): void {
         summary: 'The slowest recent calls',
         description: SLOW_CALLS_DESCRIPTION.trim(),
         tags: ['history'],
-        response: {
-          200: { ...ref(SlowCallsAnswer), description: 'The calls.' },
-          ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'FORBIDDEN', 'TWO_FACTOR_SETUP_REQUIRED'),
-        },
+        response: tokenResponses(
+          ref(SlowCallsAnswer),
+          'The calls.',
+          'FORBIDDEN',
+          'TWO_FACTOR_SETUP_REQUIRED',
+        ),
       },
     },
     async (): Promise<SlowCallsAnswer> => {
@@ -202,7 +194,6 @@ function slowCallsRoute(app: App): void {
   )
 }
 
-/** How much is asked, by whom it may be known, and how it goes. */
 export async function stats(app: App): Promise<void> {
   const { stats: response, components } = defineStatsSchemas(app.products.list)
   for (const schema of [...components, SlowCallsAnswer]) app.addSchema(schema)

@@ -1,7 +1,6 @@
 // Runs on both databases: there are other things to say of the embedded one.
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { closeToOthers, lockFolder } from '#src/data/embedded/cluster.ts'
-import { runAgro } from '#test/setup/cli.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
 import { startMailServer } from '#test/setup/mail-server.ts'
 import { freePort, openOwnServers, POSTGRES_PROGRAMS } from '#test/setup/own-servers.ts'
@@ -194,22 +193,5 @@ describe.skipIf(EMBEDDED)('the doctor', () => {
       expect(of('schema rights')).toEqual([['warning', expect.stringMatching(/is a superuser/)]])
       expect(of('schema objects')).toEqual([])
     }
-  })
-
-  test('names the plausible ranges that a database of before lacks, with the commands', async () => {
-    await executeOnServer(testDatabase.environment.DATABASE_URL ?? '', 'delete from plausible_range')
-    const report = await runAgro(testDatabase, 'doctor')
-    expect(report.stdout).toContain(
-      [
-        '  note     This database lacks plausible ranges that a new one begins with: yield of wheat, yield of potato.',
-        '           > Set them with `agro ranges set yield 0 18000 --crop wheat`, `agro ranges set yield 0 125000 --crop potato`.',
-      ].join('\n'),
-    )
-    await runAgro(testDatabase, 'ranges', 'set', 'yield', '0', '18000', '--crop', 'wheat')
-    expect((await examined()).of('releases ranges')).toEqual([
-      ['note', 'This database lacks plausible ranges that a new one begins with: yield of potato.'],
-    ])
-    await runAgro(testDatabase, 'ranges', 'set', 'yield', '0', '125000', '--crop', 'potato')
-    expect((await examined()).of('releases ranges').map(([level]) => level)).toEqual(['ok'])
   })
 })

@@ -12,10 +12,6 @@ import { newFolder } from '#test/setup/folders.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { examine } from './examination.ts'
 
-/** Who waits for a lock on a table of this database. */
-const WAITING =
-  'select from pg_locks join pg_database on oid = database where not granted and datname = current_database()'
-
 const USER = '00000000-0000-4000-8000-000000000001'
 
 let testDatabase: TestDatabase
@@ -46,7 +42,6 @@ describe('the doctor', () => {
     await client.end()
     await other.end()
   })
-  const pidOf = async (of: pg.Client) => (await of.query('select pg_backend_pid() as pid')).rows[0].pid
 
   test('asks about all that there is, and says what it finds in the demo', async () => {
     const { code, status, findings, of } = await examined()
@@ -67,20 +62,16 @@ describe('the doctor', () => {
       'schema objects',
       'schema rights',
       'connections used',
-      'connections transactions',
-      'connections locks',
       'connections encryption',
       'clock difference',
       'tables sizes',
       'tables bloat',
-      'tables transaction_age',
       'history months',
       'history total',
       'releases sizes',
       'releases incomplete',
       'releases scheduled',
       'releases seasons',
-      'releases ranges',
       'releases summaries',
       'files reachable',
       'areas boundaries',
@@ -162,27 +153,6 @@ describe('the doctor', () => {
       ...[1, 2, 3].map((level) => ['note', `These countries have no areas of level ${level}: Tanzania.`]),
     ])
     await client.query(`delete from country where code = 'tza'`)
-  })
-
-  test('says who waits for whom', async () => {
-    await client.query('begin; lock table api_key in share row exclusive mode')
-    const waiting = other.query('begin; lock table api_key in share row exclusive mode; rollback')
-    await vi.waitUntil(async () => {
-      const { rowCount } = await client.query(WAITING)
-      return rowCount === 1
-    }, PATIENCE)
-    const { of } = await examined()
-    // A note at first, and a warning on a machine that has kept it waiting for longer.
-    expect(of('connections locks')).toEqual([
-      [
-        expect.stringMatching(/^(note|warning)$/),
-        expect.stringMatching(
-          `^waiter \\(process \\d+\\) has waited for \\d+ s for a lock of holder \\(process ${await pidOf(client)}, idle in transaction\\)\\.$`,
-        ),
-      ],
-    ])
-    await client.query('rollback')
-    await waiting
   })
 
   test('tells an older schema from a newer one, and migrates neither', async () => {

@@ -52,7 +52,6 @@ async function findRegion(
   ])
 }
 
-/** Statistics of a release in an administrative area or a polygon. */
 export function adviseArea(products: Products) {
   return defineTool({
     name: 'advise_area',
@@ -95,18 +94,13 @@ function makeTable(product: ProductDefinition, { entries }: Section, most: numbe
   }
 }
 
-/**
- * The area that a name means: the one with exactly this name on the highest level that has one, or else the only one.
- *
- * @param areas in the order of the search
- */
+/** The area with exactly this name on the highest level that has one, or else the only one. */
 function chooseArea([first, second]: readonly NamedArea[]): NamedArea | undefined {
   if (!first || !second) return first
   if (!first.exact) return undefined
   return second.exact && second.level === first.level ? undefined : first
 }
 
-/** The values of releases at a point. */
 export function advisePoint({ list, of }: Products) {
   return defineTool({
     name: 'advise_point',
@@ -153,12 +147,10 @@ function describeOutcome(
 
 const COLUMNS = ['product', 'input', 'scenario', 'per_ha', 'total', 'unit', 'bags']
 
-/** A section of an answer with quantities. */
 type QuantitySection = Section & {
   quantities: Quantities
 }
 
-/** Amounts and costs for a field, as the endpoint computes them. */
 export function quantities({ list }: Products) {
   const perHectare = list.filter(hasQuantities)
 

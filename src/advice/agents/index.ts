@@ -17,7 +17,7 @@ import type { ReadRules } from '../quantities/compute.ts'
 import { adviseArea, advisePoint, quantities } from './advice-tools.ts'
 import { catalogue, explainNoData, releases, whereIs } from './lookup-tools.ts'
 import { fitAnswer, formatFailure, type ToolCall } from './tool.ts'
-import { createToolParts, type Tool, ToolServices } from './tool-services.ts'
+import { createToolParts, createToolServices, type Tool, type ToolServices } from './tool-services.ts'
 
 /** Keywords that agents do not need, or their hosts do not know. */
 const UNLISTED = new Set(['format', 'examples', 'documentedAs', '$id', 'minLength', 'maxLength', 'pattern'])
@@ -49,7 +49,6 @@ function isTrivial(name: string, value: unknown): boolean {
 /** The package of the protocol, loaded with the first agent. */
 type Sdk = typeof import('@modelcontextprotocol/server')
 
-/** Agents read it before they choose a tool. */
 const INSTRUCTIONS =
   'Agricultural advice from published rasters: yield, fertilizer, organic inputs and forage at places in some African countries (catalogue has them). Values are those of the pixel that a point lies in, never guessed. Give the unit, the scenario, the forecast month, the source and the licence with each value, and say where data are synthetic (made by a formula: not advice) or stale (their season is over). left_out counts what an answer has no room for: ask for less. There is no weather, price, pest or planting date here.'
 
@@ -92,7 +91,6 @@ const ACCEPT_ALL: NonNullable<Parameters<Sdk['fromJsonSchema']>[1]> = {
   getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
 }
 
-/** Calls a tool. An error becomes an answer with its remedy. */
 async function callTool(
   tool: Tool,
   input: unknown,
@@ -109,11 +107,7 @@ async function callTool(
   }
 }
 
-/**
- * The fields of a tool's input. Null counts as left out.
- *
- * @throws {ApiError} INVALID_PARAMETERS
- */
+/** Null counts as left out. @throws {ApiError} INVALID_PARAMETERS */
 function validateInput({ name: tool, input: schema }: Tool, input: unknown, { request }: ToolCall): object {
   const sent = isObject(input) ? input : {}
   refuseUnknown(tool, Object.keys(schema.properties), sent)
@@ -128,7 +122,6 @@ function validateInput({ name: tool, input: schema }: Tool, input: unknown, { re
   return fields
 }
 
-/** @throws {ApiError} INVALID_PARAMETERS where a call has arguments that its tool has not */
 function refuseUnknown(tool: string, names: readonly string[], sent: object): void {
   const unknown = Object.entries(sent).flatMap(([name, value]) =>
     names.includes(name) || value === null || value === undefined ? [] : [name],
@@ -143,28 +136,20 @@ function refuseUnknown(tool: string, names: readonly string[], sent: object): vo
   throw new ApiError('INVALID_PARAMETERS', `${sentence}.`, details)
 }
 
-/** Answers messages of JSON-RPC. */
-interface Exchange {
-  answer(message: object, call: ToolCall): Promise<Response>
-  close(): Promise<void>
-}
+type Exchange = ReturnType<typeof createExchange>
 
-/** The headers that the protocol reads. */
 const HEADERS = ['mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id']
 
 /** Answers are JSON. The package insists on streams, which one message does not need. */
 const BOTH_TYPES = 'application/json, text/event-stream'
 
-/**
- * Makes the exchange for both revisions of the protocol: of 2026, where each message describes its client, and of 2025,
- * where clients begin with `initialize`. Neither has a session here.
- */
+/** Speaks two revisions: of 2026, and of 2025, which begins with `initialize`. Neither has a session. */
 function createExchange(
   sdk: Sdk,
   tools: readonly Tool[],
   servicesFor: (call: ToolCall) => ToolServices,
   logFailure: LogFailure,
-): Exchange {
+) {
   const { createMcpHandler, isLegacyRequest, WebStandardStreamableHTTPServerTransport } = sdk
   const serverFor = serverFactory(sdk, tools, servicesFor)
   const calls = new WeakMap<Request, ToolCall>()
@@ -206,7 +191,7 @@ function createExchange(
   }
 
   return {
-    async answer(message, call) {
+    async answer(message: object, call: ToolCall): Promise<Response> {
       const request = makeRequest(call)
       calls.set(request, call)
       if (await isLegacyRequest(request, message)) return answerLegacy(request, message)
@@ -237,7 +222,6 @@ const BODY_LIMIT_BYTES = 65_536
 /** JSON-RPC 2.0, section 5.1. */
 const INVALID_REQUEST = -32_600
 
-/** The tools of agents: the answers of endpoints, in few words. */
 const TOOLS = [catalogue, whereIs, advisePoint, adviseArea, quantities, explainNoData, releases]
 
 interface McpOptions {
@@ -246,10 +230,7 @@ interface McpOptions {
   readRules: ReadRules
 }
 
-/**
- * The endpoint of agents (Model Context Protocol, streamable HTTP). The OpenAPI document leaves it out: it takes
- * JSON-RPC, and `tools/list` describes its tools.
- */
+/** The Model Context Protocol over HTTP. The document leaves it out: `tools/list` describes the tools. */
 export async function mcp(app: App, { lookup, advisors, readRules }: McpOptions): Promise<void> {
   const tools = TOOLS.map((define) => define(app.products))
   const parts = createToolParts(app, lookup, advisors, readRules)
@@ -258,7 +239,7 @@ export async function mcp(app: App, { lookup, advisors, readRules }: McpOptions)
   async function open(): Promise<Exchange> {
     // It takes a fifth of a second and 27 MB, which services without agents save.
     const sdk = await import('@modelcontextprotocol/server')
-    return createExchange(sdk, tools, (call) => new ToolServices(parts, call), app.logFailure)
+    return createExchange(sdk, tools, (call) => createToolServices(parts, call), app.logFailure)
   }
 
   function opened(): Promise<Exchange> {
@@ -293,11 +274,7 @@ export async function mcp(app: App, { lookup, advisors, readRules }: McpOptions)
   )
 }
 
-/**
- * Refuses pages of origins that may not read the API (DNS rebinding). Other clients send no Origin.
- *
- * @throws {ApiError} FORBIDDEN
- */
+/** Refuses pages of other origins (DNS rebinding). Other clients send no Origin. */
 function refuseOtherOrigins({ config }: App, { headers: { origin } }: FastifyRequest): void {
   const { CORS_ORIGINS: origins } = config
   if (origin === undefined || origins.includes('*') || origins.includes(origin)) return

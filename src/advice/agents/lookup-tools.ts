@@ -26,7 +26,6 @@ import {
 } from './tool.ts'
 import { defineTool, fillLocation, normalizeCountry, releaseSource } from './tool-services.ts'
 
-/** Countries, crops and products, and the newest releases. */
 export function catalogue({ list }: Products) {
   function listNewest(snapshot: Snapshot, { code: countryCode, crops }: Country) {
     return list.flatMap(({ code: product, seasonal }) =>
@@ -66,7 +65,6 @@ export function catalogue({ list }: Products) {
   })
 }
 
-/** Published releases, the newest first. */
 export function releases({ list }: Products) {
   return defineTool({
     name: 'releases',
@@ -117,7 +115,6 @@ function describePublished(release: PublishedRelease, most: number): object {
   }
 }
 
-/** The country and areas of a point, or the areas of a name. */
 export function whereIs() {
   return defineTool({
     name: 'where_is',
@@ -183,7 +180,6 @@ interface Reason {
   error: string
 }
 
-/** Why products have no value at a point. */
 export function explainNoData({ list }: Products) {
   return defineTool({
     name: 'explain_no_data',

@@ -2,7 +2,6 @@ import { type Kysely, sql } from 'kysely'
 import type { Tables } from '#src/data/tables.ts'
 import { nameKey } from '#src/lib/names.ts'
 
-/** An administrative area that a name may mean. */
 export interface NamedArea {
   countryCode: string
   level: number
@@ -17,7 +16,6 @@ export interface NamedArea {
 }
 
 interface AreaName {
-  /** A code or a name, or a part of it. */
   name: string
   countryCode: string | null
   level: number | null
@@ -83,7 +81,6 @@ export async function findAreasKeyed(
   return rows
 }
 
-/** The source of a level's boundaries. */
 interface BoundarySource {
   countryCode: string
   level: number

@@ -7,7 +7,6 @@ import type { App } from '#src/http/app.ts'
 import { createClientSignal, withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
 import { cacheLastValue } from '#src/lib/cache.ts'
-import type { ClientKey } from '#src/lib/limiter.ts'
 import { nameKey, slipBetween } from '#src/lib/names.ts'
 import type { Pause } from '#src/lib/turns.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
@@ -22,7 +21,6 @@ import type { ReadRules } from '../quantities/compute.ts'
 import { findAreasKeyed, findAreasNamed, listBoundarySources, listNamesAsLong } from './queries.ts'
 import type { AdviceBody, Draft, Source, ToolCall } from './tool.ts'
 
-/** A polygon, or an administrative area. */
 type Region =
   /** @param geometry GeoJSON as sent, and the name of its field */
   { geometry: unknown; at: string } | { countryCode: string; code: string; level: number | null }
@@ -37,12 +35,10 @@ export interface Tool<Input extends TObject = TObject> {
   run(input: Static<Input>, services: ToolServices): Promise<Draft>
 }
 
-/** A tool whose input has the type of its schema. */
 export function defineTool<Input extends TObject>(tool: Tool<Input>): Tool {
   return tool as unknown as Tool
 }
 
-/** The parts of the service that all calls of tools use. */
 export function createToolParts(app: App, lookup: Lookup, advisors: Advisors, readRules: ReadRules) {
   const { reader } = app.database
   return {
@@ -60,7 +56,6 @@ export function createToolParts(app: App, lookup: Lookup, advisors: Advisors, re
   }
 }
 
-/** An answer of an endpoint, and the sources of its releases. */
 interface SourcedAnswer {
   body: AdviceBody
   sources: Source[]
@@ -69,119 +64,89 @@ interface SourcedAnswer {
 /** A name may mean so many areas for an agent to choose among them. */
 const MOST_AREAS = 8
 
-/** The name is a code or a name, or a part of it. */
 interface NamedAreaRequest {
   name: string
   country_code?: string | undefined
   level?: number | null | undefined
 }
 
+export type ToolServices = ReturnType<typeof createToolServices>
+
 /** The services of a tool's call: answers with the errors of their endpoints, the snapshot, sources, and areas by name. */
-export class ToolServices {
-  readonly #parts: ReturnType<typeof createToolParts>
-  readonly #call: ToolCall
-  readonly #clientKey: ClientKey
+export function createToolServices(parts: ReturnType<typeof createToolParts>, { request, reply }: ToolCall) {
+  const { app, lookup, advisors, readRules } = parts
+  const { reader } = app.database
+  const clientKey = clientKeyOf(request)
+  const inTurn = <Result>(work: () => Promise<Result>) => app.inTurn(request, reply, work)
 
-  constructor(parts: ReturnType<typeof createToolParts>, call: ToolCall) {
-    this.#parts = parts
-    this.#call = call
-    this.#clientKey = clientKeyOf(call.request)
-  }
-
-  #withTimeout<Result>(work: () => Promise<Result>): Promise<Result> {
-    return withTimeout(this.#call.request, this.#call.reply, work)
-  }
-
-  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    return this.#parts.app.inTurn(this.#call.request, this.#call.reply, work)
-  }
-
-  async readSnapshot(): Promise<Snapshot> {
-    const { known, current } = this.#parts.lookup
-    return known() ?? this.#withTimeout(current)
-  }
-
-  /**
-   * Answers as `/advisory/{product}/point`.
-   *
-   * @param product null for all of them, as `/advisory/point`
-   */
-  async advisePoint(product: ProductDefinition | null, point: PointRequest): Promise<SourcedAnswer> {
-    const { app, lookup, readRules } = this.#parts
-    const products = product ? [product] : app.products.list
-    const source = { products, hasSections: product === null, readRules }
-    const { body, advice } = await answerPoint(lookup, source, point, this.#call.request, this.#call.reply)
-    return { body, sources: advice.map(({ release }) => releaseSource(release)) }
+  async function readSnapshot(): Promise<Snapshot> {
+    return lookup.known() ?? withTimeout(request, reply, lookup.current)
   }
 
   /** Answers as `/validate_location`. */
-  validateLocation(location: LocationRequest): Promise<LocationValidation> {
-    return this.#withTimeout(() => this.#parts.validate(location, this.#clientKey))
-  }
+  const validateLocation = (location: LocationRequest): Promise<LocationValidation> =>
+    withTimeout(request, reply, () => parts.validate(location, clientKey))
 
-  /** Answers as `/advisory/{product}`. */
-  async adviseRegion(
-    product: ProductDefinition,
-    region: Region,
-    question: RegionQuestion,
-  ): Promise<SourcedAnswer> {
-    const { lookup, advisors } = this.#parts
-    const outline =
-      'geometry' in region ? readGeoJson(soleFeature({ value: region.geometry, at: region.at })) : region
-    const asked = { ...question }
-    await this.#withTimeout(() => lookup.places.fillCrop(asked))
-    const { request, reply } = this.#call
-    const advice = await advisors.adviseWithTimeout(request, reply, (waiting) =>
-      advisors.adviseOn(outline, { product, asked, wanted: null }, waiting),
-    )
-    const body = {
-      location: describeRegion(undefined, advice),
-      ...makeReleaseMembers(advice.release),
-      [product.entries]: makeRegionEntries(product, advice.release, advice.statistics),
-    }
-    const { published } = await this.readSnapshot()
-    const sources = published.filter(({ code }) => code === advice.release.code).map(releaseSource)
-    return { body, sources }
-  }
+  return {
+    readSnapshot,
+    validateLocation,
 
-  /** The sources of countries' boundaries; without a database those last read. */
-  async findBoundarySources(countryCodes: readonly string[]): Promise<Source[]> {
-    const sets = await this.#parts.readBoundarySets()
-    return sets
-      .filter(({ countryCode }) => countryCodes.includes(countryCode))
-      .map(({ countryCode, source, licence }) => ({ of: `boundaries of ${countryCode}`, source, licence }))
-  }
+    /** Answers as `/advisory/{product}/point`, or `/advisory/point` without a product. */
+    async advisePoint(product: ProductDefinition | null, point: PointRequest): Promise<SourcedAnswer> {
+      const source = { products: product ? [product] : app.products.list, hasSections: !product, readRules }
+      const { body, advice } = await answerPoint(lookup, source, point, request, reply)
+      return { body, sources: advice.map(({ release }) => releaseSource(release)) }
+    },
 
-  /**
-   * Searches for areas that a name may mean, in the request's queue, since names have no index. Where it finds none,
-   * `similar` has those whose names differ by a letter or two, the nearest first.
-   *
-   * @throws {ApiError} INVALID_PARAMETERS where the service has no such country
-   */
-  async searchAreas({ name, country_code, level = null }: NamedAreaRequest) {
-    const { reader } = this.#parts.app.database
-    const countryCode = normalizeCountry(await this.readSnapshot(), country_code)
-    const filter = { name, countryCode, level }
-    const areas = await this.#inTurn(() => findAreasNamed(reader, filter, MOST_AREAS))
-    if (areas.length > 0) return { areas, similar: [] }
-    const names = await this.#inTurn(() => listNamesAsLong(reader, filter))
-    const keys = await findSimilar(nameKey(name), names, () =>
-      this.#parts.app.turns.next(this.#clientKey, createClientSignal(this.#call.reply)),
-    )
-    if (keys.length === 0) return { areas, similar: [] }
-    const similar = await this.#inTurn(() => findAreasKeyed(reader, { ...filter, keys }, MOST_AREAS))
-    return { areas, similar }
-  }
+    /** Answers as `/advisory/{product}`. */
+    async adviseRegion(
+      product: ProductDefinition,
+      region: Region,
+      question: RegionQuestion,
+    ): Promise<SourcedAnswer> {
+      const outline =
+        'geometry' in region ? readGeoJson(soleFeature({ value: region.geometry, at: region.at })) : region
+      const asked = { ...question }
+      await withTimeout(request, reply, () => lookup.places.fillCrop(asked))
+      const advice = await advisors.adviseWithTimeout(request, reply, (waiting) =>
+        advisors.adviseOn(outline, { product, asked, wanted: null }, waiting),
+      )
+      const body = {
+        location: describeRegion(undefined, advice),
+        ...makeReleaseMembers(advice.release),
+        [product.entries]: makeRegionEntries(product, advice.release, advice.statistics),
+      }
+      const { published } = await readSnapshot()
+      const sources = published.filter(({ code }) => code === advice.release.code).map(releaseSource)
+      return { body, sources }
+    },
 
-  /**
-   * Fills in the country of a point, and its first crop, where a request leaves them out.
-   *
-   * @throws {ApiError} OUTSIDE_COUNTRY where no country of the service has the point
-   */
-  async locateQuestion(question: PointQuestion): Promise<LocatedQuestion> {
-    const { country_code: country, crop } = question
-    if (country !== undefined && crop !== undefined) return { ...question, country_code: country }
-    return fillLocation(question, await this.validateLocation(question))
+    /** The sources of countries' boundaries; without a database those last read. */
+    async findBoundarySources(countryCodes: readonly string[]): Promise<Source[]> {
+      const sets = await parts.readBoundarySets()
+      return sets
+        .filter(({ countryCode }) => countryCodes.includes(countryCode))
+        .map(({ countryCode, source, licence }) => ({ of: `boundaries of ${countryCode}`, source, licence }))
+    },
+
+    /** Areas that a name may mean, or where none does, `similar` ones, the nearest first. Names have no index. */
+    async searchAreas({ name, country_code, level = null }: NamedAreaRequest) {
+      const filter = { name, countryCode: normalizeCountry(await readSnapshot(), country_code), level }
+      const areas = await inTurn(() => findAreasNamed(reader, filter, MOST_AREAS))
+      if (areas.length > 0) return { areas, similar: [] }
+      const names = await inTurn(() => listNamesAsLong(reader, filter))
+      const pause = () => app.turns.next(clientKey, createClientSignal(reply))
+      const keys = await findSimilar(nameKey(name), names, pause)
+      if (keys.length === 0) return { areas, similar: [] }
+      return { areas, similar: await inTurn(() => findAreasKeyed(reader, { ...filter, keys }, MOST_AREAS)) }
+    },
+
+    /** @throws {ApiError} OUTSIDE_COUNTRY where no country of the service has the point */
+    async locateQuestion(question: PointQuestion): Promise<LocatedQuestion> {
+      const { country_code: country, crop } = question
+      if (country !== undefined && crop !== undefined) return { ...question, country_code: country }
+      return fillLocation(question, await validateLocation(question))
+    },
   }
 }
 
@@ -189,11 +154,7 @@ export function releaseSource({ code, source, licence }: PublishedRelease): Sour
   return { of: code, source, licence }
 }
 
-/**
- * The code of a country as it is stored; null where none was sent.
- *
- * @throws {ApiError} INVALID_PARAMETERS where the service has no such country
- */
+/** Null where none was sent. @throws {ApiError} INVALID_PARAMETERS for an unknown country */
 export function normalizeCountry(snapshot: Snapshot, code: string | undefined): string | null {
   if (code === undefined) return null
   const normal = code.trim().toLowerCase()
@@ -219,11 +180,7 @@ async function findSimilar(name: string, names: readonly string[], pause: Pause)
 type PointQuestion = Pick<PointRequest, 'lat' | 'lng' | 'country_code' | 'crop' | 'forecast_period'>
 export type LocatedQuestion = PointQuestion & { country_code: string }
 
-/**
- * Fills in the country and crop of a location that was looked up.
- *
- * @throws {ApiError} OUTSIDE_COUNTRY where no country of the service has the point
- */
+/** @throws {ApiError} OUTSIDE_COUNTRY where no country of the service has the point */
 export function fillLocation(question: PointQuestion, location: LocationValidation): LocatedQuestion {
   const { lat, lng, country_code: country } = question
   const code = country ?? location.country_code

@@ -10,7 +10,6 @@ export interface ToolCall {
   reply: FastifyReply
 }
 
-/** The body of an endpoint's answer. */
 export type AdviceBody = Record<string, unknown>
 
 /** An answer whose lists have at most so many entries. */
@@ -29,11 +28,7 @@ const SHORT_TEXT = 60
 /** The same for sentences of the service, which may quote names by others. */
 const LONG_SENTENCE = 500
 
-/**
- * The longest answer of a draft that is short enough, as an object and as text.
- *
- * @throws {RangeError} where even the shortest is not
- */
+/** The longest answer that is short enough. @throws {RangeError} where even the shortest is not */
 export function fitAnswer(draft: Draft): { content: object; text: string } {
   for (const most of STEPS) {
     const content = draft(most)
@@ -59,7 +54,6 @@ function cut(text: string, length: number): string {
   return characters.length <= length ? text : `${characters.slice(0, length - 1).join('')}…`
 }
 
-/** The number of entries left out of lists, as a member of an answer. */
 export function countLeftOut(most: number, ...lengths: number[]): { left_out?: number } {
   const count = lengths.reduce((sum, length) => sum + Math.max(0, length - most), 0)
   return count > 0 ? { left_out: count } : {}
@@ -68,7 +62,6 @@ export function countLeftOut(most: number, ...lengths: number[]): { left_out?: n
 /** The label of a layer without an input or a scenario. */
 const NONE = 'any'
 
-/** The part of one product in an answer of the endpoints. */
 export interface Section {
   release: string
   forecast_month?: string
@@ -84,12 +77,10 @@ export function readSection(product: ProductDefinition, body: AdviceBody): Secti
   return { release, forecast_month, synthetic, stale, entries } as Section
 }
 
-/** The members of an answer about the release of a section. */
 export function describeSectionRelease({ release, forecast_month, synthetic, stale }: Section) {
   return { release, ...(forecast_month && { forecast_month }), synthetic, ...(stale && { stale }) }
 }
 
-/** Groups values by input and scenario, as far as the product has them. */
 export function groupValues(product: ProductDefinition, entries: readonly Entry[]): object {
   const { input, seasonal, value } = product
   const byInput = new Map<string, Map<string, unknown>>()
@@ -115,7 +106,6 @@ export function formatLabel(label: unknown): string {
   return label === null || label === undefined ? NONE : String(label)
 }
 
-/** The source of a release or of boundaries. */
 export interface Source {
   /** The release or the boundaries. */
   of: string

@@ -36,11 +36,7 @@ export interface Delivery {
   failing: number
 }
 
-/**
- * Claims due deliveries, of each subscription the oldest, so that they arrive in order.
- *
- * @returns undefined while another process claims some
- */
+/** Claims the oldest due delivery of each subscription. Undefined while another process claims some. */
 export async function claimDeliveries(db: Kysely<Tables>, most: number): Promise<Delivery[] | undefined> {
   return doAlone(db, CLAIM_LOCK, async (trx) => {
     const { rows } = await sql<Delivery>`
@@ -126,7 +122,6 @@ export async function recordDelivered(
   })
 }
 
-/** @param seconds until the next attempt */
 export async function recordFailed(
   db: Kysely<Tables>,
   { id, subscriptionId, attempts }: Delivery,
@@ -143,7 +138,6 @@ export async function recordFailed(
   })
 }
 
-/** Undoes the claim of a delivery that was not tried. */
 export async function releaseClaim(db: Kysely<Tables>, { id, attempts }: Delivery): Promise<void> {
   await sql`
     update webhook_delivery set leased_until = null, attempts = attempts - 1
@@ -191,18 +185,13 @@ export interface ChangedSubscription {
   input: string | null
   scenario: string | null
   threshold: Threshold
-  /** The values of the last notification. */
   notified: WatchedValue[]
   /** The release of the last comparison; null where none answered. */
   before: string | null
-  /** The release that answers; null where none does. */
   after: string | null
 }
 
-/**
- * Claims subscriptions to compare. The database itself says which release answers, so no change is missed, whatever made
- * it and whichever process was away. New ones come first, then those that have waited longest after a failure.
- */
+/** Claims subscriptions to compare. The database says which release answers, so no change is missed. */
 export async function claimChanged(db: Kysely<Tables>, most: number): Promise<ChangedSubscription[]> {
   const { rows } = await sql<ChangedSubscription>`
     with answering as materialized (
@@ -257,7 +246,6 @@ export async function claimChanged(db: Kysely<Tables>, most: number): Promise<Ch
   return rows
 }
 
-/** Delays the next comparison. */
 export async function postpone(db: Kysely<Tables>, id: string, seconds: number): Promise<void> {
   await sql`
     update subscription set leased_until = now() + make_interval(secs => ${seconds}::float8) where id = ${id}`.execute(
@@ -265,11 +253,7 @@ export async function postpone(db: Kysely<Tables>, id: string, seconds: number):
   )
 }
 
-/**
- * Records a comparison and its message: both or neither, and once, whatever the number of processes that compared.
- *
- * @param message undefined without a change to notify
- */
+/** Once, whatever the number of processes. @param message undefined without a change */
 export async function recordComparison(
   db: Kysely<Tables>,
   { id, before, after }: Pick<ChangedSubscription, 'id' | 'before' | 'after'>,

@@ -6,9 +6,7 @@ import { holdAccount } from '#src/accounts/user-queries.ts'
 import { isoTime } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import type { SealedRows } from '#src/http/account-seal.ts'
-import { isUuid } from '#src/lib/uuid.ts'
 
-/** A place as the request names it. */
 export type WatchedPlace =
   | { type: 'point'; lat: number; lng: number }
   | { type: 'polygon'; geometry: Record<string, unknown> }
@@ -28,13 +26,11 @@ export interface NewSubscription {
   url: string
   /** Sealed. */
   secret: Buffer
-  /** The code of the release that answers; null where none does. */
   release: string | null
   /** The current values, from which changes are measured. */
   notified: readonly WatchedValue[]
 }
 
-/** A subscription as its owner sees it. */
 export type SubscriptionRow = Omit<SubscriptionAnswer, 'unit'>
 
 const COLUMNS = [
@@ -60,12 +56,12 @@ const COLUMNS = [
   sql<WatchedValue[]>`told`.as('values'),
 ] as const
 
-/** Adds a subscription, unless its owner has as many as are allowed. */
+/** Adds a subscription; undefined where its owner has as many as are allowed. */
 export async function insertSubscription(
   trx: Transaction<Tables>,
   subscription: NewSubscription,
   limit: number,
-): Promise<SubscriptionRow | 'too many'> {
+): Promise<SubscriptionRow | undefined> {
   const { userId, series, place, threshold, notified } = subscription
   // The lock makes simultaneous subscriptions count each other.
   await holdAccount(trx, userId)
@@ -74,7 +70,7 @@ export async function insertSubscription(
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .where('user_id', '=', userId)
     .executeTakeFirstOrThrow()
-  if (count >= limit) return 'too many'
+  if (count >= limit) return undefined
   return trx
     .insertInto('subscription')
     .values({
@@ -99,7 +95,6 @@ export async function insertSubscription(
     .executeTakeFirstOrThrow()
 }
 
-/** The subscriptions of a user, the newest first. */
 export async function listSubscriptions(db: Kysely<Tables>, userId: string): Promise<SubscriptionRow[]> {
   return db
     .selectFrom('subscription')
@@ -110,19 +105,15 @@ export async function listSubscriptions(db: Kysely<Tables>, userId: string): Pro
     .execute()
 }
 
-/** Undefined where the user has none with this id, whatever it looks like. */
+const selectOne = (db: Kysely<Tables>, userId: string, id: string) =>
+  db.selectFrom('subscription').select(COLUMNS).where('user_id', '=', userId).where('id', '=', id)
+
 export async function findSubscription(
   db: Kysely<Tables>,
   userId: string,
   id: string,
 ): Promise<SubscriptionRow | undefined> {
-  if (!isUuid(id)) return undefined
-  return db
-    .selectFrom('subscription')
-    .select(COLUMNS)
-    .where('user_id', '=', userId)
-    .where('id', '=', id)
-    .executeTakeFirst()
+  return selectOne(db, userId, id).executeTakeFirst()
 }
 
 /** The same with the secrets. */
@@ -131,22 +122,13 @@ export async function findTarget(
   userId: string,
   id: string,
 ): Promise<(SubscriptionRow & { secret: Buffer; previousSecret: Buffer | null }) | undefined> {
-  if (!isUuid(id)) return undefined
-  return db
-    .selectFrom('subscription')
-    .select([
-      ...COLUMNS,
-      'secret',
-      sql<Buffer | null>`case when previous_until > now() then previous_secret end`.as('previousSecret'),
-    ])
-    .where('user_id', '=', userId)
-    .where('id', '=', id)
+  const previous = sql<Buffer | null>`case when previous_until > now() then previous_secret end`
+  return selectOne(db, userId, id)
+    .select(['secret', previous.as('previousSecret')])
     .executeTakeFirst()
 }
 
-/** Deletes it with its deliveries; false where there is none. */
 export async function deleteSubscription(db: Kysely<Tables>, userId: string, id: string): Promise<boolean> {
-  if (!isUuid(id)) return false
   const { numDeletedRows } = await db
     .deleteFrom('subscription')
     .where('user_id', '=', userId)
@@ -155,27 +137,27 @@ export async function deleteSubscription(db: Kysely<Tables>, userId: string, id:
   return numDeletedRows > 0n
 }
 
-/** Enables deliveries again, first of the last one given up, under its old id. False where there is none. */
+/** First sends the last event that was given up, under its old id. */
 export async function enableSubscription(
   trx: Transaction<Tables>,
   userId: string,
   id: string,
-): Promise<boolean> {
-  if (!isUuid(id)) return false
-  const { numUpdatedRows } = await trx
+): Promise<SubscriptionRow | undefined> {
+  const row = await trx
     .updateTable('subscription')
     .set({ disabled_at: null, disabled_reason: null, failing_since: null })
     .where('user_id', '=', userId)
     .where('id', '=', id)
+    .returning(COLUMNS)
     .executeTakeFirst()
-  if (numUpdatedRows === 0n) return false
+  if (!row) return undefined
   await sql`
     update webhook_delivery
     set done_at = null, delivered = null, due_at = now(), created_at = now(), attempts = 0
     where not delivered and id = (
       select id from webhook_delivery where subscription_id = ${id} order by created_at desc, id limit 1
     )`.execute(trx)
-  return true
+  return row
 }
 
 /** Replaces the secret, which signs for a day more. False where there is no such subscription. */
@@ -185,7 +167,6 @@ export async function renewSecret(
   id: string,
   secret: Buffer,
 ): Promise<boolean> {
-  if (!isUuid(id)) return false
   const { rows } = await sql`
     update subscription
     set
@@ -197,7 +178,6 @@ export async function renewSecret(
   return rows.length > 0
 }
 
-/** The secrets of all subscriptions, as they are stored. */
 export function createSecretRows(db: Kysely<Tables>): SealedRows {
   return {
     async list(after, most) {
@@ -259,7 +239,6 @@ export async function findDeliveryState(db: Kysely<Tables>): Promise<DeliverySta
 const PREFIX = 'whsec_'
 const SECRET_BYTES = 32
 
-/** Makes the secret that signs deliveries. */
 export function newSecret(): string {
   return PREFIX + randomBytes(SECRET_BYTES).toString('base64')
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Static, Type } from 'typebox'
+import type { Transaction } from 'kysely'
+import { Type } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import {
   defineSubscriptionSchemas,
@@ -10,8 +11,10 @@ import {
   WebhookTest,
 } from '#schemas/subscriptions.ts'
 import { createThrottle, webhookTestSubjects } from '#src/accounts/throttle.ts'
+import type { AuditKind } from '#src/data/audit-kinds.ts'
 import { inTransaction } from '#src/data/sql.ts'
-import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
+import type { Tables } from '#src/data/tables.ts'
+import { ApiError, BODY_ERRORS, errorResponses, requireFound, tokenResponses } from '#src/errors.ts'
 import { loadSecrets } from '#src/http/access-tokens.ts'
 import { createAccountSeal, renewWhenReady } from '#src/http/account-seal.ts'
 import type { App } from '#src/http/app.ts'
@@ -19,6 +22,7 @@ import { requireCaller } from '#src/http/plugins/authentication.ts'
 import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
 import { createClientSignal } from '#src/http/plugins/time-budget.ts'
 import { whyNoTarget } from '#src/lib/outward-post.ts'
+import { isUuid } from '#src/lib/uuid.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { readCountryCode } from '../bodies.ts'
 import type { Advisors } from '../polygon/advisors.ts'
@@ -38,9 +42,7 @@ import {
   type WatchedPlace,
 } from './queries.ts'
 import { compareValues, createPlaceReader, selectWatched } from './values.ts'
-import { formatMessage, isSuccess, send, type TargetResponse, workOnSubscriptions } from './work.ts'
-
-const NO_SUCH_SUBSCRIPTION = 'You have no subscription with this id.'
+import { formatMessage, send, workOnSubscriptions } from './work.ts'
 
 const SubscriptionParams = Type.Object({
   id: Type.String({ description: 'The id of the subscription.' }),
@@ -48,59 +50,103 @@ const SubscriptionParams = Type.Object({
 
 type SubscriptionById = FastifyRequest<{ Params: { id: string } }>
 
+const CONFIG = { scope: 'account', caching: 'never' } as const
+
 function addUnit({ products }: App, row: SubscriptionRow) {
   return { ...row, unit: products.of(row.product).unit }
 }
 
-/** @throws {ApiError} NOT_FOUND where the caller has no such subscription */
 function existing<Found>(found: Found | undefined | false): Found {
-  if (found !== undefined && found !== false) return found
-  throw new ApiError('NOT_FOUND', NO_SUCH_SUBSCRIPTION)
+  return requireFound(found, 'You have no subscription with this id.')
+}
+
+/** @throws {ApiError} NOT_FOUND for an id that no subscription has */
+function readCall(request: SubscriptionById) {
+  const { id } = request.params
+  return { id: existing(isUuid(id) && id), userId: requireCaller(request).id }
 }
 
 type SubscriptionService = Awaited<ReturnType<typeof createService>>
 
-function enableRoute(app: App, { schemas }: SubscriptionService) {
-  const { writer } = app.database
-  return {
+/** Changes a subscription of the caller in a transaction, and records that. */
+async function change<Found>(
+  { database }: App,
+  request: SubscriptionById,
+  kind: AuditKind,
+  work: (trx: Transaction<Tables>, userId: string, id: string) => Promise<Found | undefined | false>,
+): Promise<Found> {
+  const { id, userId } = readCall(request)
+  return inTransaction(database.writer, async (trx) => {
+    const changed = existing(await work(trx, userId, id))
+    await request.audit(trx, { kind, detail: { subscription: id } })
+    return changed
+  })
+}
+
+function oneRoutes(app: App, { schemas }: SubscriptionService): void {
+  const described = { tags: ['subscriptions'], params: SubscriptionParams }
+  const url = '/subscriptions/:id'
+
+  app.route({
+    method: 'GET',
+    url,
+    config: CONFIG,
+    schema: {
+      operationId: 'getSubscription',
+      summary: 'Get a subscription',
+      description: 'The subscription, with the last values sent and the state of deliveries.',
+      ...described,
+      response: tokenResponses(ref(schemas.subscription), 'The subscription.', 'NOT_FOUND'),
+    },
+    handler: async (request: SubscriptionById) => {
+      const { id, userId } = readCall(request)
+      return addUnit(app, existing(await findSubscription(app.database.writer, userId, id)))
+    },
+  })
+
+  app.route({
+    method: 'DELETE',
+    url,
+    config: CONFIG,
+    schema: {
+      operationId: 'deleteSubscription',
+      summary: 'Delete a subscription',
+      description: 'Nothing more is sent, and what is on its way is not tried again.',
+      ...described,
+      response: tokenResponses(null, 'The subscription is deleted.', 'NOT_FOUND', ...BODY_ERRORS),
+    },
+    handler: async (request: SubscriptionById, reply: FastifyReply) => {
+      await change(app, request, 'subscription_deleted', deleteSubscription)
+      return reply.code(204).send()
+    },
+  })
+
+  app.route({
     method: 'POST',
-    url: '/subscriptions/:id/enable',
-    config: { scope: 'account', caching: 'never' },
+    url: `${url}/enable`,
+    config: CONFIG,
     schema: {
       operationId: 'enableSubscription',
       summary: 'Enable a subscription again',
       description:
         'Tells of changes again, after the target was gone or has failed for a day. The last event that was given up is sent once more, with the id that it had; then what has changed since.',
-      tags: ['subscriptions'],
-      params: SubscriptionParams,
-      response: {
-        200: { ...ref(schemas.subscription), description: 'The subscription.' },
-        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'NOT_FOUND', ...BODY_ERRORS),
-      },
+      ...described,
+      response: tokenResponses(ref(schemas.subscription), 'The subscription.', 'NOT_FOUND', ...BODY_ERRORS),
     },
     handler: async (request: SubscriptionById) => {
-      const { id } = request.params
-      const { id: userId } = requireCaller(request)
-      const row = await inTransaction(writer, async (trx) => {
-        if (!(await enableSubscription(trx, userId, id))) return undefined
-        const found = await findSubscription(trx, userId, id)
-        await request.audit(trx, { kind: 'subscription_enabled', detail: { subscription: id } })
-        return found
-      })
-      const answer = addUnit(app, existing(row))
+      const row = await change(app, request, 'subscription_enabled', enableSubscription)
       app.jobs.wake('compare-subscriptions')
       app.jobs.wake('deliver-changes')
-      return answer
+      return addUnit(app, row)
     },
-  } as const
+  })
 }
 
-function renewRoute(app: App, { seal }: SubscriptionService) {
-  const { writer } = app.database
-  return {
+function renewRoute(app: App, { seal }: SubscriptionService): void {
+  app.route({
     method: 'POST',
     url: '/subscriptions/:id/secret',
-    config: { scope: 'account', caching: 'never', idempotent: true, secret: true },
+    config: { ...CONFIG, idempotent: true, secret: true },
     schema: {
       operationId: 'renewSubscriptionSecret',
       summary: 'Renew the secret of a subscription',
@@ -108,43 +154,27 @@ function renewRoute(app: App, { seal }: SubscriptionService) {
         'Makes another secret, which is shown once. For a day deliveries are signed with the one before, too, so that receivers can change it without missing any.',
       tags: ['subscriptions'],
       params: SubscriptionParams,
-      response: {
-        200: { ...ref(NewSecret), description: 'The secret.' },
-        ...errorResponses(
-          'UNAUTHORIZED',
-          'INSUFFICIENT_SCOPE',
-          'NOT_FOUND',
-          ...IDEMPOTENCY_ERRORS,
-          ...BODY_ERRORS,
-        ),
-      },
+      response: tokenResponses(
+        ref(NewSecret),
+        'The secret.',
+        'NOT_FOUND',
+        ...IDEMPOTENCY_ERRORS,
+        ...BODY_ERRORS,
+      ),
     },
     handler: (request: SubscriptionById, reply: FastifyReply) =>
       app.once(request, reply, async () => {
-        const { id } = request.params
-        const { id: userId } = requireCaller(request)
         const secret = newSecret()
-        existing(
-          await inTransaction(writer, async (trx) => {
-            const renewed = await renewSecret(trx, userId, id, seal.seal(userId, Buffer.from(secret)))
-            if (renewed) {
-              await request.audit(trx, {
-                kind: 'subscription_secret_renewed',
-                detail: { subscription: id },
-              })
-            }
-            return renewed
-          }),
+        await change(app, request, 'subscription_secret_renewed', (trx, userId, id) =>
+          renewSecret(trx, userId, id, seal.seal(userId, Buffer.from(secret))),
         )
         return { secret }
       }),
-  } as const
+  })
 }
 
 /** Sends a message while the owner waits, beside the queue of deliveries and without a second attempt. */
-function testRoute(app: App, { rules, seal, throttle }: SubscriptionService) {
-  const { writer } = app.database
-
+function testRoute(app: App, { rules, seal, throttle }: SubscriptionService): void {
   function formatTest(id: string, row: SubscriptionRow): string {
     const { product, country_code, crop, release } = row
     const series = { product, countryCode: country_code, cropCode: crop }
@@ -152,10 +182,10 @@ function testRoute(app: App, { rules, seal, throttle }: SubscriptionService) {
     return formatMessage(app, id, { ...row, series, before: release, after: release }, changes, true)
   }
 
-  return {
+  app.route({
     method: 'POST',
     url: '/subscriptions/:id/test',
-    config: { scope: 'account', caching: 'never', ownTurns: true },
+    config: { ...CONFIG, ownTurns: true },
     schema: {
       operationId: 'testSubscription',
       summary: 'Send a test message to a subscriber',
@@ -163,45 +193,31 @@ function testRoute(app: App, { rules, seal, throttle }: SubscriptionService) {
         'Posts the values that were told last, as a change by 0 with `data.test` true, signed as every message is. The answer says what the target has answered. The subscription stays as it is, and nothing is sent again. An account may send two at once, then one every 10 seconds.',
       tags: ['subscriptions'],
       params: SubscriptionParams,
-      response: {
-        200: { ...ref(WebhookTest), description: 'The result.' },
-        ...errorResponses(
-          'UNAUTHORIZED',
-          'INSUFFICIENT_SCOPE',
-          'NOT_FOUND',
-          'TOO_MANY_REQUESTS',
-          ...BODY_ERRORS,
-        ),
-      },
+      response: tokenResponses(
+        ref(WebhookTest),
+        'The result.',
+        'NOT_FOUND',
+        'TOO_MANY_REQUESTS',
+        ...BODY_ERRORS,
+      ),
     },
     handler: async (request: SubscriptionById, reply: FastifyReply) => {
-      const { id: userId } = requireCaller(request)
-      const { row, target } = await app.inTurn(request, reply, async () => {
-        const { id } = request.params
-        const { secret, previousSecret, ...row } = existing(await findTarget(writer, userId, id))
-        await throttle.admit(webhookTestSubjects(userId, new URL(row.url).host))
-        return { row, target: { url: row.url, secret, previousSecret } }
+      const { id: subscription, userId } = readCall(request)
+      const { secret, previousSecret, ...row } = await app.inTurn(request, reply, async () => {
+        const target = existing(await findTarget(app.database.writer, userId, subscription))
+        await throttle.admit(webhookTestSubjects(userId, new URL(target.url).host))
+        return target
       })
       const id = randomUUID()
-      const message = { id, userId, body: formatTest(id, row), ...target }
-      return describeTest(id, await send(message, { seal, rules, signal: createClientSignal(reply) }))
+      const message = { id, userId, url: row.url, body: formatTest(id, row), secret, previousSecret }
+      return { id, ...(await send(message, { seal, rules, signal: createClientSignal(reply) })) }
     },
-  } as const
-}
-
-function describeTest(id: string, response: TargetResponse): Static<typeof WebhookTest> {
-  if (response === 'secret lost') return { id, outcome: 'secret_lost', status: null }
-  if (response === 'unanswered') return { id, outcome: 'unanswered', status: null }
-  return { id, outcome: isSuccess(response) ? 'delivered' : 'refused', status: response }
+  })
 }
 
 type SubscriptionCall = FastifyRequest<{ Body: SubscriptionRequest }>
 
-/**
- * Reads a subscription and its current values.
- *
- * @throws {ApiError} where the request has no place or two, or the place can have no value
- */
+/** @throws {ApiError} where the request has no place or two, or the place can have no value */
 async function readSubscription(
   { products }: App,
   request: SubscriptionCall,
@@ -227,7 +243,6 @@ async function readSubscription(
   return { name, series, place, input, scenario, threshold, url: new URL(url).href, release, notified }
 }
 
-/** Null is the same as leaving out. */
 function withoutNulls(body: SubscriptionRequest): SubscriptionRequest {
   const sent = Object.entries(body).filter(([, value]) => value !== null)
   return Object.fromEntries(sent) as unknown as SubscriptionRequest
@@ -277,20 +292,17 @@ The place is a point (\`lat\`, \`lng\`), a polygon (\`geometry\`) or an administ
 
 Targets are public \`https\` addresses; redirects are not followed. The rules for receivers are in the guide.`
 
-/** Sends changes of the values at a place to the addresses of subscribers. */
 export async function subscriptions(
   app: App,
   { lookup, advisors }: { lookup: Lookup; advisors: Advisors },
 ): Promise<void> {
   const service = await createService(app, lookup, advisors)
   for (const schema of [...service.schemas.components, WebhookTest]) app.addSchema(schema)
-  app.route(createRoute(app, service))
-  app.route(listRoute(app, service))
-  app.route(getRoute(app, service))
-  app.route(deleteRoute(app))
-  app.route(enableRoute(app, service))
-  app.route(renewRoute(app, service))
-  app.route(testRoute(app, service))
+  createRoute(app, service)
+  listRoute(app, service)
+  oneRoutes(app, service)
+  renewRoute(app, service)
+  testRoute(app, service)
 }
 
 async function createService(app: App, lookup: Lookup, advisors: Advisors) {
@@ -308,15 +320,15 @@ async function createService(app: App, lookup: Lookup, advisors: Advisors) {
   return { reader, rules, seal, throttle: createThrottle(writer), schemas }
 }
 
-function createRoute(app: App, service: SubscriptionService) {
+function createRoute(app: App, service: SubscriptionService): void {
   const { seal, schemas } = service
-  const { database, config } = app
-  const limit = config.SUBSCRIPTIONS_PER_USER
-  return {
+  const limit = app.config.SUBSCRIPTIONS_PER_USER
+
+  app.route({
     method: 'POST',
     url: '/subscriptions',
     bodyLimit: BODY_LIMIT,
-    config: { scope: 'account', caching: 'never', idempotent: true, secret: true, ownTurns: true },
+    config: { ...CONFIG, idempotent: true, secret: true, ownTurns: true },
     schema: {
       operationId: 'createSubscription',
       summary: 'Subscribe to changes at a place',
@@ -346,112 +358,43 @@ function createRoute(app: App, service: SubscriptionService) {
         const { id: userId } = requireCaller(request)
         const subscription = await readSubscription(app, request, reply, service)
         const secret = newSecret()
+        const made = { ...subscription, userId, secret: seal.seal(userId, Buffer.from(secret)) }
         const row = await app.inTurn(request, reply, () =>
-          inTransaction(database.writer, async (trx) => {
-            const inserted = await insertSubscription(
-              trx,
-              { ...subscription, userId, secret: seal.seal(userId, Buffer.from(secret)) },
-              limit,
-            )
-            if (typeof inserted === 'object') {
-              const { host } = new URL(subscription.url)
-              await request.audit(trx, {
-                kind: 'subscription_made',
-                detail: { subscription: inserted.id, host },
-              })
-            }
+          inTransaction(app.database.writer, async (trx) => {
+            const inserted = await insertSubscription(trx, made, limit)
+            if (!inserted) throw new ApiError('TOO_MANY_SUBSCRIPTIONS', describeLimit(limit))
+            const detail = { subscription: inserted.id, host: new URL(subscription.url).host }
+            await request.audit(trx, { kind: 'subscription_made', detail })
             return inserted
           }),
         )
-        if (row === 'too many') {
-          throw new ApiError(
-            'TOO_MANY_SUBSCRIPTIONS',
-            limit === 0
-              ? 'Subscriptions are off on this service.'
-              : `You have ${limit} subscriptions: delete one that is not needed.`,
-          )
-        }
         reply.code(201).header('location', `${request.basePath}/subscriptions/${row.id}`)
         return { ...addUnit(app, row), secret }
       }),
-  } as const
+  })
 }
 
-function listRoute(app: App, { schemas }: SubscriptionService) {
-  return {
+function describeLimit(limit: number): string {
+  if (limit === 0) return 'Subscriptions are off on this service.'
+  return `You have ${limit} subscriptions: delete one that is not needed.`
+}
+
+function listRoute(app: App, { schemas }: SubscriptionService): void {
+  app.route({
     method: 'GET',
     url: '/subscriptions',
-    config: { scope: 'account', caching: 'never' },
+    config: CONFIG,
     schema: {
       operationId: 'listSubscriptions',
       summary: 'List your subscriptions',
       description:
         'All subscriptions, the newest first, with the last values sent and the state of deliveries.',
       tags: ['subscriptions'],
-      response: {
-        200: { ...ref(schemas.list), description: 'The subscriptions.' },
-        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE'),
-      },
+      response: tokenResponses(ref(schemas.list), 'The subscriptions.'),
     },
     handler: async (request: FastifyRequest) => {
       const rows = await listSubscriptions(app.database.writer, requireCaller(request).id)
       return { items: rows.map((row) => addUnit(app, row)), next_cursor: null }
     },
-  } as const
-}
-
-function getRoute(app: App, { schemas }: SubscriptionService) {
-  return {
-    method: 'GET',
-    url: '/subscriptions/:id',
-    config: { scope: 'account', caching: 'never' },
-    schema: {
-      operationId: 'getSubscription',
-      summary: 'Get a subscription',
-      description: 'The subscription, with the last values sent and the state of deliveries.',
-      tags: ['subscriptions'],
-      params: SubscriptionParams,
-      response: {
-        200: { ...ref(schemas.subscription), description: 'The subscription.' },
-        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'NOT_FOUND'),
-      },
-    },
-    handler: async (request: SubscriptionById) =>
-      addUnit(
-        app,
-        existing(await findSubscription(app.database.writer, requireCaller(request).id, request.params.id)),
-      ),
-  } as const
-}
-
-function deleteRoute(app: App) {
-  return {
-    method: 'DELETE',
-    url: '/subscriptions/:id',
-    config: { scope: 'account', caching: 'never' },
-    schema: {
-      operationId: 'deleteSubscription',
-      summary: 'Delete a subscription',
-      description: 'Nothing more is sent, and what is on its way is not tried again.',
-      tags: ['subscriptions'],
-      params: SubscriptionParams,
-      response: {
-        204: { type: 'null', description: 'The subscription is deleted.' },
-        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'NOT_FOUND', ...BODY_ERRORS),
-      },
-    },
-    handler: async (request: SubscriptionById, reply: FastifyReply) => {
-      const { id } = request.params
-      existing(
-        await inTransaction(app.database.writer, async (trx) => {
-          const deleted = await deleteSubscription(trx, requireCaller(request).id, id)
-          if (deleted) {
-            await request.audit(trx, { kind: 'subscription_deleted', detail: { subscription: id } })
-          }
-          return deleted
-        }),
-      )
-      return reply.code(204).send()
-    },
-  } as const
+  })
 }

@@ -16,14 +16,12 @@ import { readGeoJson } from '../polygon/geometry.ts'
 import type { WatchedPlace } from './queries.ts'
 
 interface PlaceQuestion {
-  /** Its month is null for the newest. */
   series: Series
   place: WatchedPlace
 }
 
-/** The values of a release at a point, or the means elsewhere. */
+/** At a point, or the means elsewhere. */
 interface PlaceReading {
-  /** The code of the release. */
   release: string
   /** Layers without a value are left out. */
   values: WatchedValue[]
@@ -39,7 +37,6 @@ const BACKGROUND_MS = 60_000
 /** Errors of a release without a value at the place. */
 const NO_VALUE = new Set(['NO_DATA', 'OUTSIDE_COUNTRY', 'UNKNOWN_AREA', 'NO_RELEASE'])
 
-/** Reads the published values of places. */
 export function createPlaceReader(app: App, lookup: Lookup, advisors: Advisors) {
   const { advise, adviseWithTimeout } = advisors
 
@@ -91,12 +88,7 @@ export function createPlaceReader(app: App, lookup: Lookup, advisors: Advisors) 
       question.place.type === 'point'
         ? withTimeout(request, reply, () => readPoint(question, clientKeyOf(request)))
         : adviseWithTimeout(request, reply, (waiting) => readShape(question, waiting)),
-    /**
-     * Reads one release without a request.
-     *
-     * @param release the code of the one that answers by the database
-     * @returns no values where the release has none there; undefined where this process does not see the release yet
-     */
+    /** Reads the answering release; undefined where this process does not see it yet. */
     async readInBackground(
       question: PlaceQuestion,
       release: string,
@@ -140,7 +132,7 @@ export interface ValueChange {
 /** Differences of decimal values have no digits beyond these. */
 const SIGNIFICANT_DIGITS = 12
 
-/** The values of an input and a scenario, where null selects all. */
+/** Null selects all. */
 export function selectWatched(
   values: readonly WatchedValue[],
   { input, scenario }: { input: string | null; scenario: string | null },
@@ -151,10 +143,7 @@ export function selectWatched(
   )
 }
 
-/**
- * Finds the changes over a threshold, in the order of the current values; missing ones come last. A value that comes or
- * goes has changed, whatever the threshold.
- */
+/** Changes over a threshold. A value that comes or goes has changed, whatever the threshold. */
 export function findChanges(
   threshold: Threshold,
   notified: readonly WatchedValue[],
@@ -169,11 +158,7 @@ export function findChanges(
   return [...present, ...missing].filter((change) => isOver(threshold, change))
 }
 
-/**
- * The notified values after a notification of changes. Smaller changes keep their old value, so that small steps add up.
- *
- * @param changes by `findChanges` of the others
- */
+/** Smaller changes keep their old value, so that small steps add up. */
 export function updateNotified(
   notified: readonly WatchedValue[],
   now: readonly WatchedValue[],

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
+import type { Static } from 'typebox'
 import type { Series } from '#schemas/products/define.ts'
+import type { DisabledReason, WebhookTest } from '#schemas/subscriptions.ts'
 import type { AccountSeal } from '#src/http/account-seal.ts'
 import type { App } from '#src/http/app.ts'
 import { deliverFrom } from '#src/http/deliveries.ts'
@@ -23,12 +25,7 @@ import {
 } from './delivery-queries.ts'
 import { findChanges, type PlaceReader, selectWatched, updateNotified, type ValueChange } from './values.ts'
 
-/** The status of a receiver, or the reason for none. */
-export type TargetResponse = number | 'unanswered' | 'secret lost'
-
-type Outcome = 'arrived' | 'failed' | 'gone' | 'secret lost'
-
-/** The status of a receiver that unsubscribes. */
+/** A receiver that unsubscribes. */
 const GONE = 410
 
 type Message = Pick<Delivery, 'id' | 'userId' | 'url' | 'body' | 'secret' | 'previousSecret'>
@@ -39,24 +36,20 @@ interface Transport {
   signal: AbortSignal
 }
 
-async function attempt(delivery: Delivery, transport: Transport): Promise<Outcome> {
-  const response = await send(delivery, transport)
-  if (response === 'secret lost') return response
-  if (response === GONE) return 'gone'
-  return isSuccess(response) ? 'arrived' : 'failed'
-}
-
-export function isSuccess(response: TargetResponse): boolean {
-  return typeof response === 'number' && response >= 200 && response < 300
+async function attempt(delivery: Delivery, transport: Transport): Promise<'arrived' | DisabledReason> {
+  const { outcome, status } = await send(delivery, transport)
+  if (outcome === 'delivered') return 'arrived'
+  if (outcome === 'secret_lost') return outcome
+  return status === GONE ? 'gone' : 'failing'
 }
 
 /** Sends a message once, signed by Standard Webhooks. */
 export async function send(
   { id, userId, url, body, secret, previousSecret }: Message,
   { seal, rules, signal }: Transport,
-): Promise<TargetResponse> {
+): Promise<Omit<Static<typeof WebhookTest>, 'id'>> {
   const current = seal.open(userId, secret)?.toString()
-  if (current === undefined) return 'secret lost'
+  if (current === undefined) return { outcome: 'secret_lost', status: null }
   const previous = previousSecret === null ? undefined : seal.open(userId, previousSecret)?.toString()
   const now = new Date()
   const signatures = [current, previous].flatMap((key) =>
@@ -70,13 +63,13 @@ export async function send(
     'webhook-signature': signatures.join(' '),
   }
   try {
-    return await postOutward(url, { headers, body }, rules, { signal })
+    const status = await postOutward(url, { headers, body }, rules, { signal })
+    return { outcome: status >= 200 && status < 300 ? 'delivered' : 'refused', status }
   } catch {
-    return 'unanswered'
+    return { outcome: 'unanswered', status: null }
   }
 }
 
-/** The type of events, for receivers. */
 const EVENT_TYPE = 'org.agro-advisory.values.changed'
 
 type MessageSubject = Pick<ChangedSubscription, 'id' | 'name' | 'threshold' | 'before' | 'after'> & {
@@ -84,12 +77,7 @@ type MessageSubject = Pick<ChangedSubscription, 'id' | 'name' | 'threshold' | 'b
   series: Pick<Series, 'product' | 'countryCode' | 'cropCode'>
 }
 
-/**
- * Formats changes as an event of CloudEvents 1.0 in JSON. It stays the same for each attempt.
- *
- * @param id of the event, for receivers
- * @param test marks a message without a change
- */
+/** An event of CloudEvents 1.0, the same for each attempt. @param test marks a message without a change */
 export function formatMessage(
   { config, products }: App,
   id: string,
@@ -121,17 +109,7 @@ export function formatMessage(
   })
 }
 
-/** A lost secret may be a mistake in the settings, which an operator corrects meanwhile. */
-type Failure = Exclude<Outcome, 'arrived' | 'gone'>
-
-const REASONS = { gone: 'gone', failed: 'failing', 'secret lost': 'secret_lost' } as const
-
-/**
- * Compares subscriptions and delivers changes while the service runs. The processes share the work by claims with leases.
- *
- * @param rules for the addresses of deliveries
- * @param seal opens the secrets that sign
- */
+/** Processes share the work by claims with leases. */
 export function workOnSubscriptions(
   app: App,
   { reader, rules, seal }: { reader: PlaceReader; rules: OutwardRules; seal: AccountSeal },
@@ -139,15 +117,14 @@ export function workOnSubscriptions(
   const { metrics } = app
   const { writer } = app.database
   app.jobs.add('compare-subscriptions', createComparing(app, reader))
-  const state = deliverFrom<Delivery, Failure>(app, 'deliver-changes', {
+  const state = deliverFrom<Delivery, DisabledReason>(app, 'deliver-changes', {
     claim: (most) => claimDeliveries(writer, most),
     findTimeToNext: () => findTimeToNext(writer),
     attempt: (delivery, signal) => attempt(delivery, { seal, rules, signal }),
     keepDelivered: (delivery) => recordDelivered(writer, delivery),
     keepFailed: (delivery, seconds) => recordFailed(writer, delivery, seconds),
     giveBack: (delivery) => releaseClaim(writer, delivery),
-    async giveUp({ subscriptionId }, failure) {
-      const reason = REASONS[failure]
+    async giveUp({ subscriptionId }, reason) {
       await disableSubscription(writer, subscriptionId, reason)
       app.log.warn({ subscription: subscriptionId, reason }, 'a subscription is disabled')
     },

@@ -9,7 +9,7 @@ import { isDatabaseUnavailable } from '#src/data/failures.ts'
 import { roleRights, schemaDefects, schemaState } from '#src/data/schema-state.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import { sizeText, someNames, spanText } from '../table.ts'
-import { answer, type CheckedDatabase, type Checks, error, note, ok, rows, warning } from './finding.ts'
+import { answer, type CheckedDatabase, type Checks, error, note, ok, warning } from './finding.ts'
 import * as queries from './queries.ts'
 
 /** Checks without a database. */
@@ -104,25 +104,12 @@ export const SETTINGS_CHECKS: Checks<Config> = {
   },
 }
 
-/** Time until supervisors kill a service: Docker 10 s, Kubernetes 30 s, systemd 90 s. */
-const SHORT_STOP_MS = 10_000
-
-/** A stolen access token is valid for this time. */
-const LONG_TOKEN_MINUTES = 60
-
 const DOUBTS: [isDoubtful: (config: Config) => boolean, finding: ReturnType<typeof warning>][] = [
   [
     ({ DATABASE_URL, DATABASE_READ_URL: read }) => read !== undefined && DATABASE_URL === undefined,
     warning(
       'DATABASE_READ_URL is set and DATABASE_URL is not: the embedded database is used, which has no replica.',
       'Set DATABASE_URL, or leave out DATABASE_READ_URL.',
-    ),
-  ],
-  [
-    ({ DATABASE_URL, DATABASE_READ_URL: read }) => read !== undefined && read === DATABASE_URL,
-    note(
-      'DATABASE_READ_URL is the same as DATABASE_URL: a process takes twice as many connections, and gains nothing.',
-      'Leave out DATABASE_READ_URL.',
     ),
   ],
   [
@@ -137,20 +124,6 @@ const DOUBTS: [isDoubtful: (config: Config) => boolean, finding: ReturnType<type
     warning(
       'BODY_LIMIT_BYTES is more than BATCH_BODY_LIMIT_BYTES: callers with a token may send less than those without.',
       'Set BATCH_BODY_LIMIT_BYTES to as much or more.',
-    ),
-  ],
-  [
-    ({ SHUTDOWN_DELAY_MS }) => SHUTDOWN_DELAY_MS >= SHORT_STOP_MS,
-    note(
-      'SHUTDOWN_DELAY_MS is 10 seconds or more: a supervisor may kill the service before it has stopped in order.',
-      'Give it longer: stop_grace_period of compose, terminationGracePeriodSeconds, TimeoutStopSec.',
-    ),
-  ],
-  [
-    ({ ACCESS_TOKEN_MINUTES }) => ACCESS_TOKEN_MINUTES > LONG_TOKEN_MINUTES,
-    note(
-      'ACCESS_TOKEN_MINUTES is more than an hour: that is how long a stolen access token can be used.',
-      'Clients can renew tokens by themselves: set it to 15.',
     ),
   ],
   [
@@ -302,11 +275,6 @@ const EXTENSIONS = ['postgis', 'postgis_raster']
 const CROWDED = 0.8
 const FULL = 0.95
 
-/** Only ingests and dumps keep a transaction open longer. */
-const LONG_SECONDS = 60
-/** Locks of requests are held for less. */
-const BLOCKED_SECONDS = 5
-
 /** Tokens, records and ends are compared across both clocks. */
 const APART_SECONDS = 2
 const FAR_APART_SECONDS = 60
@@ -324,30 +292,6 @@ export const SERVER_CHECKS: Checks<CheckedDatabase> = {
     const most = `A process of the service takes up to ${config.DATABASE_POOL_SIZE} of ${places} connections.`
     return warning(most, advice)
   }),
-
-  'connections.transactions': rows(
-    queries.listOpenTransactions(LONG_SECONDS),
-    'No transaction is open for long.',
-    ({ pid, application, idle, seconds }) => {
-      const sentence = `The transaction of ${application} (process ${pid}) has been open for ${spanText(seconds)}`
-      if (!idle) return note(`${sentence}, and works.`)
-      const harm = 'it keeps dead rows from being cleaned up, and may hold locks'
-      const advice = `If it is not needed, end it: select pg_terminate_backend(${pid}).`
-      return warning(`${sentence}, and does nothing: ${harm}.`, advice)
-    },
-  ),
-
-  'connections.locks': rows(
-    queries.listBlocked,
-    'No query waits for a lock.',
-    ({ pid, application, seconds, blockers }) => {
-      const by = blockers.map((one) => `${one.application} (process ${one.pid}, ${one.state ?? 'unknown'})`)
-      const sentence = `${application} (process ${pid}) has waited for ${spanText(seconds)} for a lock of ${someNames(by)}.`
-      if (seconds < BLOCKED_SECONDS) return note(sentence)
-      const end = blockers[0] ? `: select pg_terminate_backend(${blockers[0].pid})` : ''
-      return warning(sentence, `Wait for it, or end what holds the lock${end}.`)
-    },
-  ),
 
   async 'connections.encryption'({ ask, config }) {
     const { host } = new pg.Client({ connectionString: config.DATABASE_URL })

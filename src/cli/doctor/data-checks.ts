@@ -1,22 +1,16 @@
 import { LEVELS_BELOW } from '#schemas/areas.ts'
 import { isStale } from '#schemas/products/define.ts'
 import { findDeliveryState } from '#src/advice/subscriptions/queries.ts'
-import { listCountryEntries, listCropEntries, listPlausibleRanges } from '#src/catalog/reference-queries.ts'
+import { listCountryEntries } from '#src/catalog/reference-queries.ts'
 import { listReleases, type ReleaseRow } from '#src/catalog/release-queries.ts'
 import { listSchedules } from '#src/catalog/schedule-queries.ts'
 import { FileMissing, type FileStore, StorageUnavailable } from '#src/data/files/store.ts'
-import { readReference } from '#src/data/reference.ts'
 import { readTotalLimit } from '#src/history/recorder.ts'
 import { sumHistories } from '#src/history/recording-queries.ts'
 import { findRetention } from '#src/history/retention-queries.ts'
-import {
-  findFileTotals,
-  listSomeGranules,
-  listUsedFiles,
-  type NamedGranule,
-} from '#src/ingest/move-queries.ts'
+import { findFileTotals, listSomeGranules, type NamedGranule } from '#src/ingest/move-queries.ts'
 import { listUnsummarised } from '#src/ingest/queries.ts'
-import { lookForFiles, unusedFiles } from '#src/ingest/unused-files.ts'
+import { lookForFiles } from '#src/ingest/unused-files.ts'
 import { isoMonth } from '#src/lib/dates.ts'
 import { formatError } from '#src/lib/promises.ts'
 import { sizeText, someNames, spanText, timeText } from '../table.ts'
@@ -37,7 +31,6 @@ import * as queries from './queries.ts'
 const DEAD_ROWS = 10_000
 const DEAD_PART = 0.3
 
-/** Checks of the stored data. */
 export const DATA_CHECKS: Checks<CheckedDatabase> = {
   'tables.sizes': answer(queries.findSizes, ({ bytes, tables }) => {
     const names = tables.map((table) => `${table.name} ${sizeText(table.bytes)}`)
@@ -54,13 +47,6 @@ export const DATA_CHECKS: Checks<CheckedDatabase> = {
       return warning(sentence, advice)
     },
   ),
-
-  'tables.transaction_age': answer(queries.findTransactionAge, ({ age }) => {
-    const sentence = `The oldest rows that nothing has frozen are ${age} transactions old.`
-    if (age < OLD_TRANSACTIONS) return ok(sentence)
-    const advice = 'Say `vacuum freeze` before PostgreSQL refuses to write; see that autovacuum is on.'
-    return warning(sentence, advice)
-  }),
 
   async 'history.months'({ ask, config: { HISTORY_MONTHS: months } }) {
     const { going, old } = await ask((trx) => findRetention(trx, months))
@@ -163,28 +149,6 @@ export const DATA_CHECKS: Checks<CheckedDatabase> = {
     return ok('The newest release of each series is for this month or a later one.')
   }),
 
-  async 'releases.ranges'({ ask }) {
-    const { crops } = await readReference()
-    const known = await ask(listCropEntries)
-    const stated = await ask(listPlausibleRanges)
-    const lacking = crops
-      .filter(({ code }) => known.some((crop) => crop.code === code))
-      .flatMap(({ code, plausible }) =>
-        Object.entries(plausible).map(([product, range]) => ({ code, product, range })),
-      )
-      .filter(
-        ({ code, product }) =>
-          !stated.some((range) => range.product === product && [null, code].includes(range.cropCode)),
-      )
-    if (lacking.length === 0) return ok('All plausible ranges are set that a new database begins with.')
-    const names = lacking.map(({ code, product }) => `${product} of ${code}`).join(', ')
-    const commands = lacking.map(
-      ({ code, product, range }) => `\`agro ranges set ${product} ${range.join(' ')} --crop ${code}\``,
-    )
-    const sentence = `This database lacks plausible ranges that a new one begins with: ${names}.`
-    return note(sentence, `Set them with ${commands.join(', ')}.`)
-  },
-
   'releases.summaries': answer(listUnsummarised, ({ length }) => {
     if (length === 0) return ok('All rasters have their summaries.')
     const sentence = `${length} rasters have no summaries of this version: polygons on them take longer.`
@@ -210,15 +174,6 @@ export const DATA_CHECKS: Checks<CheckedDatabase> = {
       : error(`${failure}: ${releases} releases are answered 503.`, 'Mend what the sentence says.')
   },
 
-  async 'files.writable'({ files }) {
-    if (!files) return []
-    const canWrite = await files.canWrite()
-    if (canWrite === null) return note('Whether files may be written in the bucket is seen when one is.')
-    if (canWrite) return ok(`Files can be written in ${files.place}.`)
-    const sentence = `No files can be written in ${files.place} from here: what is only answered needs none.`
-    return note(sentence, 'Load, move and sweep releases where they can be.')
-  },
-
   async 'files.present'({ ask, files }) {
     const { files: named } = await ask(findFileTotals)
     if (!files || named === 0) return []
@@ -238,32 +193,6 @@ export const DATA_CHECKS: Checks<CheckedDatabase> = {
       if (!(caught instanceof StorageUnavailable)) throw caught
       return unknown(`${capitalise(caught)}.`)
     }
-  },
-
-  async 'files.unused'({ ask, files }) {
-    if (!files || (await files.canWrite()) === false) return []
-    if ((await findFailure(files)) !== undefined) return []
-    const until = performance.now() + LOOKING_MS
-    let [count, bytes, isCutOff] = [0, 0, false]
-    async function* listUntil() {
-      for await (const file of (files as FileStore).list()) {
-        yield file
-        isCutOff = performance.now() >= until
-        if (isCutOff) return
-      }
-    }
-    const used = (names: string[]) => ask((trx) => listUsedFiles(trx, names))
-    for await (const file of unusedFiles(used, listUntil(), Date.now())) {
-      count++
-      bytes += file.bytes
-    }
-    if (count > 0) {
-      const sentence = `${isCutOff ? 'At least ' : ''}${count} files (${sizeText(bytes)}) are of no release.`
-      return note(sentence, 'Remove them with `agro releases sweep`.')
-    }
-    return isCutOff
-      ? note('There are too many files to look at all of them: of those that were, each is one of a release.')
-      : ok('Each file that is older than a day is one of a release.')
   },
 
   'areas.boundaries': answer(listCountryEntries, (countries) => {
@@ -302,18 +231,12 @@ export const DATA_CHECKS: Checks<CheckedDatabase> = {
   ),
 }
 
-/** PostgreSQL freezes old rows at 200 million transactions, and refuses writes at two thousand million. */
-const OLD_TRANSACTIONS = 1e9
-
 const NEARLY = 0.9
 
 /** Services look every minute; a restarted one publishes late. */
 const OVERDUE_MS = 120_000
 
 const FILES_LOOKED_FOR = 200
-
-/** A store may have a million files. */
-const LOOKING_MS = 10_000
 
 /** No file has this name; a working store says so. */
 const NO_FILE = `${'0'.repeat(64)}.tif`

@@ -6,10 +6,7 @@ import type { Database } from '#src/data/client.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { printable } from '../table.ts'
 
-/**
- * From the best to the worst, with the exit codes of Nagios plugins. `unknown`: the check failed, so the matter may be
- * well or not.
- */
+/** From the best to the worst, with the exit codes of Nagios plugins. `unknown`: the check failed. */
 const LEVELS = {
   ok: { exitCode: 0, colour: 'green' },
   note: { exitCode: 0, colour: 'cyan' },
@@ -71,13 +68,11 @@ export const error = (sentence: string, advice: string) => finding('error', sent
 
 type Query<Answer> = (trx: Transaction<Tables>) => Promise<Answer>
 
-/** A check that judges the answer of a query. */
 export const answer =
   <Answer>(query: Query<Answer>, judge: (answer: Answer, database: CheckedDatabase) => CheckResults) =>
   async (database: CheckedDatabase) =>
     judge(await database.ask(query), database)
 
-/** A check that judges each row of a query. */
 export const rows = <Row>(query: Query<Row[]>, none: string, judge: (row: Row) => CheckResult) =>
   answer(query, (found) => (found.length === 0 ? ok(none) : found.map(judge)))
 

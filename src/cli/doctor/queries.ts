@@ -14,82 +14,31 @@ const one =
 export const findVersions = one(sql<{ text: string; number: number }>`
   select version() as text, current_setting('server_version_num')::integer as number`)
 
-interface Extension {
-  name: string
-  installed: string
-  /** The version of the server's files; null without them. */
-  available: string | null
-}
-
-export const listExtensions = all(sql<Extension>`
+/** `available` is the version of the server's files. */
+export const listExtensions = all(sql<{ name: string; installed: string; available: string | null }>`
   select extname as name, extversion as installed, default_version as available
   from pg_extension left join pg_available_extensions on name = extname
   where extname like 'postgis%'
   order by extname`)
 
-/** Without the connections that are reserved for superusers. */
-const countPlaces = one(sql<{ places: number }>`
-  select current_setting('max_connections')::integer
-    - current_setting('superuser_reserved_connections')::integer as places`)
-
-const listClients = all(sql<{ application: string; connections: number }>`
-  select coalesce(nullif(application_name, ''), 'without a name') as application, count(*) as connections
-  from pg_stat_activity
-  where datid is not null and coalesce(backend_type, 'client backend') = 'client backend'
-  group by 1
-  order by 2 desc, 1`)
-
-export async function countConnections(db: Kysely<Tables>) {
-  return { clients: await listClients(db), ...(await countPlaces(db)) }
+interface Connections {
+  /** Without those reserved for superusers. */
+  places: number
+  clients: { application: string; connections: number }[]
 }
 
-/**
- * Other transactions of this database, the oldest first. Idle ones that only hold an advisory lock (see `lockWork`)
- * are left out: they do not hold back vacuum.
- */
-export const listOpenTransactions = (seconds: number) =>
-  all(sql<{ pid: number; application: string; idle: boolean; seconds: number }>`
-    select
-      pid,
-      coalesce(nullif(application_name, ''), 'without a name') as application,
-      state like 'idle in transaction%' as idle,
-      extract(epoch from clock_timestamp() - xact_start)::float8 as seconds
-    from pg_stat_activity
-    where datname = current_database()
-      and pid <> pg_backend_pid()
-      and coalesce(backend_type, 'client backend') = 'client backend'
-      and xact_start < clock_timestamp() - make_interval(secs => ${seconds}::float8)
-      and not (
-        state = 'idle in transaction' and backend_xid is null and backend_xmin is null
-        and exists (select from pg_locks where pg_locks.pid = pg_stat_activity.pid and locktype = 'advisory')
-      )
-    order by xact_start`)
-
-interface Blocked {
-  pid: number
-  application: string
-  seconds: number
-  blockers: { pid: number; application: string; state: string | null }[]
-}
-
-export const listBlocked = all(sql<Blocked>`
+export const countConnections = one(sql<Connections>`
   select
-    blocked.pid,
-    coalesce(nullif(blocked.application_name, ''), 'without a name') as application,
-    coalesce(extract(epoch from clock_timestamp() - blocked.query_start), 0)::float8 as seconds,
-    (
-      select coalesce(jsonb_agg(jsonb_build_object(
-        'pid', pid,
-        'application', coalesce(nullif(application_name, ''), 'without a name'),
-        'state', state
-      ) order by pid), '[]')
-      from pg_stat_activity where pid = any (pg_blocking_pids(blocked.pid))
-    ) as blockers
-  from pg_stat_activity as blocked
-  where datname = current_database()
-    and wait_event_type = 'Lock'
-    and cardinality(pg_blocking_pids(pid)) > 0
-  order by query_start`)
+    current_setting('max_connections')::integer
+      - current_setting('superuser_reserved_connections')::integer as places,
+    json_agg(json_build_object('application', application, 'connections', connections)) as clients
+  from (
+    select coalesce(nullif(application_name, ''), 'without a name') as application, count(*) as connections
+    from pg_stat_activity
+    where datid is not null and coalesce(backend_type, 'client backend') = 'client backend'
+    group by 1
+    order by 2 desc, 1
+  ) as client`)
 
 export const findEncryption = one(sql<{ ssl: boolean; version: string | null } | undefined>`
   select ssl, version from pg_stat_ssl where pid = pg_backend_pid()`)
@@ -120,19 +69,17 @@ export const findReplay = (position: string) =>
       end::float8 as behind,
       extract(epoch from clock_timestamp() - pg_last_xact_replay_timestamp())::float8 as seconds`)
 
-const listLargeTables = all(sql<{ name: string; bytes: number }>`
-  select relname::text as name, pg_total_relation_size(oid)::float8 as bytes
-  from pg_class
-  where relnamespace = current_schema()::regnamespace and relkind = 'r'
-  order by 2 desc, 1
-  limit 5`)
-
-const findDatabaseSize = one(sql<{ bytes: number }>`
-  select pg_database_size(current_database())::float8 as bytes`)
-
-export async function findSizes(db: Kysely<Tables>) {
-  return { tables: await listLargeTables(db), ...(await findDatabaseSize(db)) }
-}
+export const findSizes = one(sql<{ bytes: number; tables: { name: string; bytes: number }[] }>`
+  select
+    pg_database_size(current_database())::float8 as bytes,
+    coalesce(json_agg(json_build_object('name', name, 'bytes', bytes)), '[]') as tables
+  from (
+    select relname::text as name, pg_total_relation_size(oid)::float8 as bytes
+    from pg_class
+    where relnamespace = current_schema()::regnamespace and relkind = 'r'
+    order by 2 desc, 1
+    limit 5
+  ) as large`)
 
 interface Bloat {
   name: string
@@ -152,9 +99,6 @@ export const listBloat = (dead: number, part: number) =>
     from pg_stat_user_tables
     where n_dead_tup >= ${dead}::bigint and n_dead_tup > n_live_tup * ${part}::float8
     order by n_dead_tup desc`)
-
-export const findTransactionAge = one(sql<{ age: number }>`
-  select age(datfrozenxid) as age from pg_database where datname = current_database()`)
 
 /** Bytes of the rasters of releases, in the database or in files, by id. */
 export async function listReleaseSizes(db: Kysely<Tables>, releaseId?: number): Promise<Map<number, number>> {

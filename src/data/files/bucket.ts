@@ -146,7 +146,6 @@ export function openBucket(
         token = next
       } while (token)
     },
-    canWrite: async () => null,
     async remove(name) {
       await ask(() => requestFor('DELETE', name), { statuses: [200, 204, 404], mostBytes: MOST_ERROR_BYTES })
     },

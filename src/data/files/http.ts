@@ -149,6 +149,5 @@ export function openWebServer(base: URL, timeoutMs: number): FileStore {
     write: refuse,
     list: () => ({ [Symbol.asyncIterator]: () => ({ next: refuse }) }),
     remove: refuse,
-    canWrite: async () => false,
   }
 }

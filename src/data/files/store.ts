@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { access, constants, mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises'
-import { dirname, join, relative, resolve } from 'node:path'
+import { mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join, relative } from 'node:path'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
 
 /** Immutable files by unique names: in a folder, on a web server or in a bucket. */
@@ -25,8 +25,6 @@ export interface FileStore {
   list(): AsyncIterable<ListedFile>
   /** A missing file is no mistake. */
   remove(name: string): Promise<void>
-  /** Whether files may be written; null where only a write would tell. */
-  canWrite(): Promise<boolean | null>
 }
 
 export interface ListedFile {
@@ -152,13 +150,6 @@ export function openFolder(folder: string): FileStore {
         throw unavailable(folder, error)
       }
     },
-    async canWrite() {
-      const nearest = await nearestFolder(resolve(folder))
-      return access(nearest, constants.W_OK | constants.X_OK).then(
-        () => true,
-        () => false,
-      )
-    },
     async remove(name) {
       await rm(placeOf(name), { force: true }).catch((error) => {
         throw unavailable(folder, error)
@@ -172,11 +163,6 @@ async function isThere(folder: string): Promise<boolean> {
     (found) => found.isDirectory(),
     () => false,
   )
-}
-
-/** The folder, or the nearest parent. */
-async function nearestFolder(folder: string): Promise<string> {
-  return (await isThere(folder)) || dirname(folder) === folder ? folder : nearestFolder(dirname(folder))
 }
 
 /** Undefined where the file was removed or renamed meanwhile. */

@@ -37,8 +37,3 @@ test('what a write has left that was cut off is listed as that, and can be remov
   await store.remove(rest?.name as string)
   expect(await list()).toEqual([whole])
 })
-
-test('a folder can be written before it has been made', async () => {
-  const folder = await newFolder()
-  expect(await openFolder(join(folder, 'not', 'yet')).canWrite()).toBe(true)
-})
