@@ -5,13 +5,14 @@ import { defineConfig, type TestProjectConfiguration } from 'vitest/config'
 import { PATIENCE } from './test/setup/patience.ts'
 import { findTestFiles } from './test/setup/test-files.ts'
 
-/** Tests that need a database run on a server, and many on the embedded one as well; see CONTRIBUTING.md. */
+/** Tests that need a database run on a server where there is one, and some on the embedded one; see CONTRIBUTING.md. */
 export default defineConfig(async () => {
-  const files = findTestFiles()
+  // Empty means none.
+  const url = process.env.TEST_DATABASE_URL
+  const hasServer = url === undefined ? await dockerAnswers() : url !== ''
+  const files = findTestFiles(hasServer)
   const projects = [unitProject(files.unit), databaseProject('embedded', files.embedded)]
-  if (process.env.TEST_DATABASE_URL || (await dockerAnswers())) {
-    projects.push(databaseProject('server', files.server))
-  }
+  if (hasServer) projects.push(databaseProject('server', files.server))
   return {
     test: {
       projects,

@@ -1,4 +1,4 @@
-// Runs on both databases: so do those who follow the documents.
+// Runs on both databases: the README is for the embedded one, the other documents are for a server.
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -143,8 +143,7 @@ afterAll(async () => {
 })
 
 describe.sequential('the commands run as they are written, one after the other, in', () => {
-  // Each of the operator's commands starts the embedded database anew: on it, those of the README will do.
-  const others = [
+  const pagesOfServer = [
     'docs/guide/integrators.md',
     'docs/guide/agents.md',
     'docs/guide/calls.md',
@@ -157,7 +156,7 @@ describe.sequential('the commands run as they are written, one after the other, 
     'docs/guide/contributors.md',
     'docs/guide/changes.md',
   ]
-  const pages = ['README.md', ...(process.env.TEST_DATABASE_KIND === 'server' ? others : [])]
+  const pages = process.env.TEST_DATABASE_KIND === 'server' ? pagesOfServer : ['README.md']
   describe.each(pages)('%s', (page) => {
     test.each(blocksOf(page))('$commands', async (block) => {
       const { code, output } = await reader.follow(block)

@@ -1,3 +1,4 @@
+// Runs on both databases: withdrawals and changes are listed by statements of their own.
 import { readFile } from 'node:fs/promises'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'

@@ -12,7 +12,7 @@ import { logIn, register } from '#test/setup/people.ts'
 import { databaseUrl, executeOnServer } from '#test/setup/server.ts'
 import { answersOf, logInTwice, useService, withService } from '#test/setup/used-service.ts'
 
-const POINTS = 1000
+const POINTS = 300
 const document = readFileSync('docs/operations.md', 'utf8')
 
 /** The lines of the document's settings, and its command that lays a backup down, for scripts in the folder. */

@@ -1,3 +1,4 @@
+// Runs on both databases: months of the history are tables that the database makes.
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { DAY_MS } from '#src/lib/dates.ts'

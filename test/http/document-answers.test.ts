@@ -74,7 +74,9 @@ test('the examples are answered by a release that is not synthetic', async () =>
 })
 
 describe('what the document says of answers', () => {
-  test('is what every operation answers, and nothing of it is made up', async () => {
+  test('is what every operation answers, and nothing of it is made up', {
+    timeout: 600_000,
+  }, async () => {
     const mistakes: string[] = []
     const person = await newPerson(service.app)
     const asked = new Map<Operation, Record<string, Set<string>>>()

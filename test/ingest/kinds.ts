@@ -11,8 +11,15 @@ interface Kind {
   points: [number, number, ...(number | null)[]][]
 }
 
-/** Rasters of all kinds that can be read, and points in them. */
-export const KINDS: Kind[] = Object.values(JSON.parse(await readFile(kindFixture('expected.json'), 'utf8')))
+/** How a file is packed and named does not change its tiles; `raster-kinds.test.ts` reads these too. */
+const PACKED_OTHERWISE = /^(fill-order|jpeg|names|place|strip|world)/
+
+/** Rasters of all kinds of tiles, and points in them. */
+export const KINDS: Kind[] = Object.entries<Kind>(
+  JSON.parse(await readFile(kindFixture('expected.json'), 'utf8')),
+)
+  .filter(([name]) => !PACKED_OTHERWISE.test(name))
+  .map(([, kind]) => kind)
 
 function monthOf(kind: number): string {
   return `${2000 + Math.floor(kind / 12)}-${String((kind % 12) + 1).padStart(2, '0')}`

@@ -1,4 +1,4 @@
-// Runs on both databases: what a process leaves, the next one finds in the folder of the embedded one.
+// Runs on either database: killed processes leave the folder of the embedded one in test/data/embedded-folder.test.ts.
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { listReleases } from '#src/catalog/release-queries.ts'

@@ -2,11 +2,14 @@
 import { afterAll } from 'vitest'
 import { cpuSecondsSince } from './cpu-time.ts'
 import { removeFolders } from './folders.ts'
+import { type StatementRuns, startCounting, takeRuns } from './statements.ts'
 
 declare module 'vitest' {
   interface TaskMeta {
     /** Of a file: what it has computed, with the loading of its modules; see `cpu-time.ts`. */
     cpuSeconds?: number
+    /** Of a file on the embedded database. */
+    statements?: StatementRuns
   }
 }
 
@@ -16,3 +19,11 @@ afterAll(({}, file) => {
   file.meta.cpuSeconds = cpuSecondsSince()
 })
 afterAll(removeFolders)
+
+if (process.env.TEST_DATABASE_KIND === 'embedded') {
+  await startCounting()
+  // biome-ignore lint/correctness/noEmptyPattern: Vitest reads there which fixtures are wanted.
+  afterAll(async ({}, file) => {
+    file.meta.statements = await takeRuns()
+  })
+}

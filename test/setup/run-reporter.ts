@@ -3,6 +3,7 @@ import { CHROMIUM } from './chromium.ts'
 import { ownCpuSeconds } from './cpu-time.ts'
 import { POSTGRES_PROGRAMS } from './own-servers.ts'
 import { hasSharedBoundaries, hasSharedRasters, SHARED_BOUNDARIES, SHARED_RASTERS } from './shared-data.ts'
+import { mistakesOfRuns } from './statements.ts'
 import { findTestFiles } from './test-files.ts'
 
 /** Time for a file of a project, in seconds, with two files at once on two idle cores; see CONTRIBUTING.md. */
@@ -47,15 +48,28 @@ export default class RunReporter implements Reporter {
       console.log(`${name}: ${summaryOf(ofProject)}, ${minutesText(secondsOf(ofProject))}`)
       console.log(`  most of it: ${dearestOf(ofProject)}`)
     }
+    this.#judgeStatements(projects)
     // Its own part made the databases that tests begin with, and read the files for all.
     console.log(`${summaryOf(modules)}, ${minutesText(secondsOf(modules) + ownCpuSeconds())}`)
+  }
+
+  /** Fails a whole run of the embedded database that leaves a statement out. */
+  #judgeStatements(projects: Map<string, TestModule[]>): void {
+    const modules = projects.get('embedded') ?? []
+    const { embedded } = findTestFiles(projects.has('server'))
+    if (modules.length < embedded.length || this.#vitest?.config.testNamePattern) return
+    const { ran, mistakes } = mistakesOfRuns(modules.map((module) => module.meta().statements ?? {}))
+    console.log(`embedded: ${ran} parts of statements ran`)
+    if (mistakes.length === 0) return
+    console.error(`${mistakes.join('\n')}\nCONTRIBUTING.md says what to do.`)
+    process.exitCode = 1
   }
 
   /** What is not run because something is not there. */
   #skipped(counts: Map<string, number>): string[] {
     if (!counts.has('embedded') && !counts.has('server')) return []
     const chosen = (this.#vitest?.config.project ?? []).length > 0
-    const { embedded, server } = findTestFiles()
+    const { embedded, server } = findTestFiles(counts.has('server'))
     const alone = server.filter((file) => !embedded.includes(file)).length
     return [
       !chosen && !counts.has('server')

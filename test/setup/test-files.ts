@@ -6,17 +6,12 @@ const ROOT = resolve(import.meta.dirname, '../..')
 /** What makes databases reads where the templates are. */
 const DATABASES = "inject('templates')"
 
-/** Folders of what lies on the database: statements and geometry that each database has to do. */
-const ON_BOTH =
+/** Folders of statements and geometry: their tests run on whichever database there is. */
+const ON_EITHER =
   /^test\/(accounts|advice|catalog|data\/(?!files|tiles)|history|ingest|lookup|products|raster|standards)/
 
 /** What a file may say of itself, as a line of its own: where it runs, and why. */
 const SAYS = /^\/\/ Runs on ([^:.]*)/m
-const KINDS: Record<string, Kind[]> = {
-  'both databases': ['embedded', 'server'],
-  'the embedded database alone': ['embedded'],
-  'a server alone': ['server'],
-}
 
 type Kind = 'embedded' | 'server'
 
@@ -32,8 +27,10 @@ export interface TestFiles {
  * All test files. A file needs a database that makes one, itself or through a helper that it imports: no
  * list and no name has to be kept right. Which one follows from its folder, unless it says so itself, as one
  * has to that starts servers of its own alone.
+ *
+ * @param hasServer whether there is a server, which then runs whatever either database can run
  */
-export function findTestFiles(): TestFiles {
+export function findTestFiles(hasServer: boolean): TestFiles {
   const files = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.test.ts'))
     .map((name) => join('test', name))
@@ -42,17 +39,23 @@ export function findTestFiles(): TestFiles {
   const found: TestFiles = { unit: [], embedded: [], server: [] }
   for (const file of files) {
     const says = SAYS.test(readFileSync(join(ROOT, file), 'utf8'))
-    const projects = says || needsDatabase(file, answers) ? databasesOf(file) : (['unit'] as const)
+    const projects = says || needsDatabase(file, answers) ? databasesOf(file, hasServer) : (['unit'] as const)
     for (const project of projects) found[project].push(file)
   }
   return found
 }
 
-function databasesOf(file: string): Kind[] {
-  const [, where] = SAYS.exec(readFileSync(join(ROOT, file), 'utf8')) ?? []
-  if (where === undefined) return ON_BOTH.test(file) ? ['embedded', 'server'] : ['server']
-  const kinds = KINDS[where]
-  if (!kinds) throw new Error(`${file} runs on "${where}", not on ${Object.keys(KINDS).join(' or ')}`)
+function databasesOf(file: string, hasServer: boolean): Kind[] {
+  const kindsOf: Record<string, Kind[]> = {
+    'both databases': ['embedded', 'server'],
+    'either database': [hasServer ? 'server' : 'embedded'],
+    'the embedded database alone': ['embedded'],
+    'a server alone': ['server'],
+  }
+  const usual = ON_EITHER.test(file) ? 'either database' : 'a server alone'
+  const [, where = usual] = SAYS.exec(readFileSync(join(ROOT, file), 'utf8')) ?? []
+  const kinds = kindsOf[where]
+  if (!kinds) throw new Error(`${file} runs on "${where}", not on ${Object.keys(kindsOf).join(' or ')}`)
   return kinds
 }
 

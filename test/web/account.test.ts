@@ -1,4 +1,4 @@
-// Runs on both databases: the pages of an account ask statements of their own, one after the other.
+// Runs on either database: pages ask for what other tests try on both.
 import { sql } from 'kysely'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// Runs on both databases: polygons, many polygons and batches come from statements of their own.
+// Runs on either database: pages ask for what other tests try on both.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

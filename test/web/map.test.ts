@@ -1,4 +1,4 @@
-// Runs on both databases: what pages ask for is all in other tests, but tiles and areas come from statements of their own.
+// Runs on either database: pages ask for what other tests try on both.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

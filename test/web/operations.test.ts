@@ -1,4 +1,4 @@
-// Runs on both databases: what admins see comes from statements of its own.
+// Runs on either database: pages ask for what other tests try on both.
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { insertRelease } from '#src/ingest/queries.ts'

@@ -1,3 +1,4 @@
+// Runs on both databases: names are compared by statements of their own.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Agent, connectAgent } from '#test/setup/agents.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'

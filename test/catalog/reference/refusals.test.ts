@@ -1,3 +1,4 @@
+// Runs on both databases: reference data are changed by statements that no request sends.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
   addAliases,

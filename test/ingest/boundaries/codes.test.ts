@@ -1,3 +1,4 @@
+// Runs on both databases: geometry is repaired, linked and coded by statements that no request sends.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { LoadRequest } from '#src/ingest/boundaries/load.ts'
 import { codeOfName } from '#src/ingest/boundaries/replace.ts'

@@ -1,3 +1,4 @@
+// Runs on both databases: levels are linked by overlap, and a trial is undone.
 import { basename } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '#src/data/client.ts'

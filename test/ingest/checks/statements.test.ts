@@ -1,3 +1,4 @@
+// Runs on both databases: each statement of the checks runs here.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import {

@@ -1,3 +1,4 @@
+// Runs on both databases: areas are found by statements of their own.
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { RegionStatistics } from '#src/advice/polygon/advisors.ts'

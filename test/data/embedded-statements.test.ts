@@ -1,0 +1,289 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { type Kysely, sql, type Transaction } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { yieldPrediction } from '#schemas/products/yield.ts'
+import { createIdempotencyRecords } from '#src/accounts/idempotency-queries.ts'
+import { cleanUp } from '#src/accounts/index.ts'
+import { deleteApiKeys } from '#src/accounts/key-queries.ts'
+import { createTotpSecretRows, endSession, hasUsedNetwork, spendRecoveryCode } from '#src/accounts/queries.ts'
+import {
+  admitRegistration,
+  countRegistrations,
+  findRegistrations,
+  insertRegistration,
+  renewRegistration,
+  wasUsed,
+} from '#src/accounts/token-queries.ts'
+import { emailKey, listUsers, setRole } from '#src/accounts/user-queries.ts'
+import { findSourceOfValues } from '#src/advice/point/provenance-queries.ts'
+import { transformPolygons } from '#src/advice/polygon/queries.ts'
+import { deleteComposition, listCompositions, saveComposition } from '#src/advice/quantities/queries.ts'
+import {
+  claimChanged,
+  claimDeliveries,
+  deleteOldDeliveries,
+  disableSubscription,
+  findTimeToNext,
+  postpone,
+  recordComparison,
+  recordDelivered,
+  recordFailed,
+  releaseClaim,
+} from '#src/advice/subscriptions/delivery-queries.ts'
+import { createSecretRows } from '#src/advice/subscriptions/queries.ts'
+import { findOutlines, hasAreaAbove, listCountryCodes } from '#src/catalog/area-queries.ts'
+import {
+  findPredecessor,
+  findRelease,
+  listLayers,
+  publishesSynthetic,
+  publishRelease,
+  type ReleaseRow,
+} from '#src/catalog/release-queries.ts'
+import { pruneRelease } from '#src/catalog/removal-queries.ts'
+import {
+  findSchedule,
+  findTimeToPublication,
+  publishNextDue,
+  refusePast,
+  scheduleRelease,
+  unscheduleRelease,
+} from '#src/catalog/schedule-queries.ts'
+import { deleteOldRecords, listRecords, listReleaseRecords } from '#src/data/audit-queries.ts'
+import type { Ask } from '#src/data/cancellable.ts'
+import { inTransaction } from '#src/data/sql.ts'
+import type { Tables } from '#src/data/tables.ts'
+import { deleteOldest, findAccounts } from '#src/history/recording-queries.ts'
+import {
+  deleteOldItems,
+  dropMonthPiece,
+  FIRST_ACCOUNT,
+  findRetention,
+} from '#src/history/retention-queries.ts'
+import { findAreas, listObserved } from '#src/history/scorecard-queries.ts'
+import { countErrors, countRequests, countUsers } from '#src/history/stats-queries.ts'
+import { cutByNearestSeat } from '#src/ingest/demo/queries.ts'
+import { loadRelease } from '#src/ingest/load.ts'
+import {
+  clearStore,
+  findTileStore,
+  listMovedCoverages,
+  listSomeGranules,
+  listUsedFiles,
+  namesFiles,
+  switchStore,
+} from '#src/ingest/move-queries.ts'
+import { clearSummaries } from '#src/ingest/queries.ts'
+import { findAreasAt, findCells, findPixels } from '#src/lookup/queries.ts'
+import { transformPositions } from '#src/standards/layer-queries.ts'
+import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { onePixelRelease } from '#test/setup/releases.ts'
+
+// Runs on the embedded database alone.
+
+/* Statements of commands and jobs, each once: what they are for is tested on a server. */
+
+const HOUR_MS = 3_600_000
+
+let service: TestAppWithPerson
+let db: Kysely<Tables>
+beforeAll(async () => {
+  service = await createTestAppWithPerson()
+  db = service.database.writer
+})
+afterAll(() => service.close())
+
+const within = <Result>(work: (trx: Transaction<Tables>) => Promise<Result>) => inTransaction(db, work)
+
+/** Loads a release of a month, which nobody is answered from. */
+const load = async (rate: number, month = '2030-01') =>
+  (
+    await loadRelease(service.database, onePixelRelease({ Urea: rate }, { forecastPeriod: `${month}-01` }), {
+      publish: false,
+    })
+  ).code
+
+test('of registrations, roles and sessions', async () => {
+  const email = `${randomUUID()}@example.org`
+  const user = { email, passwordHash: 'x', name: 'Kofi', organisation: null }
+  const token = () => ({ hash: randomBytes(32), hours: 1 })
+  await insertRegistration(db, user, token())
+  expect(await countRegistrations(db, email)).toBe(1)
+  const renewed = token()
+  expect(await renewRegistration(db, email, renewed)).toMatchObject({ email })
+  const [waiting] = await findRegistrations(db, renewed.hash)
+  expect(await within((trx) => admitRegistration(trx, waiting as NonNullable<typeof waiting>))).toBe(
+    waiting?.id,
+  )
+  expect(await setRole(db, email, 'admin')).toBe(waiting?.id)
+  expect((await listUsers(db)).map((one) => one.email)).toContain(email)
+
+  const { person } = service
+  expect(await hasUsedNetwork(db, emailKey(person.email), '127.0.0.1')).toBe(true)
+  expect(await spendRecoveryCode(db, person.user.id, randomBytes(32))).toBe(false)
+  expect(await within((trx) => wasUsed(trx, randomBytes(32)))).toBe(false)
+  await endSession(db, randomUUID())
+  const secrets = createTotpSecretRows(db)
+  expect(await secrets.list(person.user.id, 10)).toEqual([])
+  await secrets.replace(person.user.id, randomBytes(8), randomBytes(8))
+  expect(await deleteApiKeys(db, person.user.id)).toBe(0)
+  for await (const { kind } of listRecords(db, {
+    userId: person.user.id,
+    kind: 'login',
+    since: new Date(0),
+  })) {
+    expect(kind).toBe('login')
+  }
+  const records = createIdempotencyRecords(db, 1000, () => {})
+  await records.abandon({ id: randomBytes(32), attempt: randomUUID() })
+  await records.deleteExpired()
+  expect(await deleteOldRecords(db, 1, 10)).toBe(0)
+})
+
+test('of releases that are scheduled, compared and pruned', async () => {
+  const [first, second] = [await load(1), await load(2)]
+  const soon = { publishAt: new Date(Date.now() + HOUR_MS), allowed: [], strict: false }
+  await refusePast(db, soon.publishAt)
+  await within((trx) => scheduleRelease(trx, first, soon))
+  const { id } = (await findRelease(db, first)) as ReleaseRow
+  expect(await findSchedule(db, id)).toMatchObject(soon)
+  expect(await findTimeToPublication(db, [])).toBeGreaterThan(0)
+  await within((trx) => unscheduleRelease(trx, first))
+
+  const past = (hours: number) => ({ ...soon, publishAt: new Date(Date.now() - hours * HOUR_MS) })
+  await within((trx) => scheduleRelease(trx, first, past(2)))
+  await within((trx) => scheduleRelease(trx, second, past(1)))
+  const publish = (trx: Transaction<Tables>, { code }: { code: string }) =>
+    publishRelease(trx, code).then(() => ({ replaced: undefined }))
+  expect(await publishNextDue(db, publish, [id])).toMatchObject({ due: { code: second } })
+  expect((await findSchedule(db, id))?.refusal).toContain(second)
+  expect((await listReleaseRecords(db, first)).map(({ kind }) => kind)).toContain('release_refused')
+
+  const rowOf = async (code: string) => (await findRelease(db, code)) as ReleaseRow
+  expect(await findPredecessor(db, await rowOf(first))).toMatchObject({ release: { code: second } })
+  expect(await findPredecessor(db, await rowOf(second))).toBeUndefined()
+  const elsewhere = await load(3, '2030-02')
+  expect((await findPredecessor(db, await rowOf(elsewhere)))?.reason).toContain('without a month')
+  expect(await pruneRelease(db, elsewhere, 0, () => {})).toBe(true)
+  expect(await publishesSynthetic(db)).toBe(true)
+})
+
+test('of the stores of tiles', async () => {
+  const code = await load(4, '2030-03')
+  const { id } = (await findRelease(db, code)) as ReleaseRow
+  const store = await findTileStore(db, id)
+  const [coverage] = await listMovedCoverages(db, id)
+  await clearStore(db, 'files', coverage?.id as number)
+  await within((trx) => switchStore(trx, code, store))
+  expect(await listUsedFiles(db, ['none.tif'])).toEqual(new Set())
+  expect(await namesFiles(db)).toBe(false)
+  expect(await listSomeGranules(db, 1)).toEqual([])
+
+  const coverageId = coverage?.id as number
+  const pixels = [{ coverageId, longitude: 38.5, latitude: 9.5 }]
+  expect(await findPixels(db, pixels)).toEqual([[4]])
+  expect(await findCells(db, pixels)).toEqual([{ row: 0, column: 0 }])
+  expect(await listLayers(db, id)).toHaveLength(1)
+  expect(await transformPositions(db, 3857, [0], [0])).toEqual([{ x: 0, y: expect.closeTo(0) }])
+  await clearSummaries(db, coverageId)
+  const found = await findSourceOfValues(db, id, { longitude: 38.5, latitude: 9.5 })
+  expect(found?.pixels).toMatchObject([{ coverageId, longitude: 38.5, latitude: 9.5 }])
+})
+
+test('of areas and accounts', async () => {
+  expect(await listCountryCodes(db)).toContain('eth')
+  expect(await findAreasAt(db, [{ longitude: 38.5, latitude: 9.5 }])).not.toEqual([[]])
+  expect(await hasAreaAbove(db, 'eth', 1, 'none')).toBe(false)
+  expect(await findOutlines(db, [{ countryCode: 'eth', code: 'none', level: null }])).toEqual([null])
+  const seats = [
+    { code: 'ETH-01', longitude: 37, latitude: 9 },
+    { code: 'ETH-02', longitude: 41, latitude: 8 },
+  ]
+  const ask: Ask = async (query) => (await query.execute(db)).rows
+  const triangle = [Float64Array.of(38, 9, 39, 9, 39, 10, 38, 9)]
+  expect(await transformPolygons(ask, [triangle], 3857, 1)).toHaveLength(1)
+  expect(await cutByNearestSeat(db, 'eth', seats, [1])).toHaveLength(2)
+  const { id } = service.person.user
+  expect(await findAccounts(db, [id])).toEqual(new Set([id]))
+})
+
+test('of compositions', async () => {
+  const composition = { name: 'Wood ash', n: 0, p2o5: 2, k2o: 5, s: 0 }
+  expect(await saveComposition(db, composition)).toBe(true)
+  expect(await listCompositions(db)).toContainEqual(composition)
+  expect(await deleteComposition(db, composition.name)).toBe(true)
+})
+
+test('of histories and figures', async () => {
+  const { app, person } = service
+  const ask = { method: 'POST', url: '/advisory/yield/point?lat=9.5&lng=38.5' } as const
+  expect((await app.inject({ ...ask, headers: person.headers })).json()).toHaveProperty('history_id')
+  await sql`
+    insert into history_item (id, user_id, template_id, bytes, subject_id, crop_code, request, answer)
+    select uuid_at(now() - interval '4 months'), user_id, template_id, bytes, subject_id, crop_code, request, answer
+    from history_item`.execute(db)
+  expect(await findRetention(db, 1)).toEqual({ going: false, old: true })
+  expect(await deleteOldItems(db, 1, FIRST_ACCOUNT)).toBe(person.user.id)
+  expect(await findRetention(db, 1)).toEqual({ going: false, old: false })
+  await dropMonthPiece(db, 1)
+  await sql`create table history_item_going_month () inherits (history_item_going)`.execute(db)
+  expect(await dropMonthPiece(db, undefined)).toBe(true)
+  expect(await findRetention(db, undefined)).toEqual({ going: false, old: false })
+  expect(await deleteOldest(db, person.user.id, { items: 0, bytes: 0, full: 'oldest' }, 10)).toBe(0)
+
+  const scope = { from: '2020-01-01', to: '2099-12-31', userId: null }
+  expect((await countUsers(db, scope)).registered).toBeGreaterThan(0)
+  expect(await countRequests(db, scope)).toEqual([])
+  expect(await countErrors(db, scope)).toEqual([])
+  expect(await listObserved(db, 'none', yieldPrediction)).toEqual([])
+  const [areas] = await findAreas(db, 'eth', 0, [{ lat: 9.5, lng: 38.5 }])
+  expect(areas?.[0]?.code).toBeDefined()
+})
+
+test('of subscriptions and what is delivered', async () => {
+  const { person, app } = service
+  const response = await app.inject({
+    method: 'POST',
+    url: '/subscriptions',
+    headers: person.headers,
+    payload: {
+      product: 'yield',
+      lat: 9.5,
+      lng: 38.5,
+      threshold: { kind: 'relative', value: 10 },
+      url: 'https://hooks.example.org/agro',
+    },
+  })
+  expect(response.statusCode).toBe(201)
+  const { id } = response.json()
+  const [row] = await createSecretRows(db).list(undefined, 10)
+  const [secret] = row?.sealed ?? []
+  await createSecretRows(db).replace(id, secret as Buffer, secret as Buffer)
+  expect(await createSecretRows(db).list(id, 10)).toEqual([])
+
+  await db.updateTable('subscription').set({ release: null }).execute()
+  const [changed] = await claimChanged(db, 10)
+  expect(changed).toMatchObject({ id, before: null })
+  await postpone(db, id, 0)
+  const message = { id: randomUUID(), body: '{}', notified: [] }
+  await recordComparison(db, { id, before: null, after: changed?.after ?? null }, message)
+  expect(await findTimeToNext(db)).toBeLessThanOrEqual(0)
+  const claim = async () =>
+    (await claimDeliveries(db, 1))?.[0] as NonNullable<Awaited<ReturnType<typeof claimDeliveries>>>[number]
+  await releaseClaim(db, await claim())
+  const delivery = await claim()
+  expect(delivery.id).toBe(message.id)
+  await recordFailed(db, delivery, 0)
+  await recordDelivered(db, delivery)
+  await disableSubscription(db, id, 'gone')
+  await deleteOldDeliveries(db)
+})
+
+test('of what is over', async () => {
+  await db
+    .updateTable('session')
+    .set({ ended_at: new Date(0) })
+    .execute()
+  await cleanUp(db)
+  expect(await db.selectFrom('session').select('id').execute()).toEqual([])
+})
