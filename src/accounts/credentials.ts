@@ -121,8 +121,6 @@ export async function refuseGuessable(
 
 type Account = Credentials & { emailConfirmed: boolean }
 
-const WRONG_PASSWORD = 'The current password is wrong.'
-
 export type CredentialService = ReturnType<typeof createCredentialService>
 
 /**
@@ -245,7 +243,7 @@ export function invalidCredentials(confirms: boolean): ApiError {
 }
 
 function wrongPassword(): ApiError {
-  return new ApiError('FORBIDDEN', WRONG_PASSWORD)
+  return new ApiError('FORBIDDEN', 'The current password is wrong.')
 }
 
 function notConfirmed(): ApiError {

@@ -7,7 +7,7 @@ import { ApiError } from '#src/errors.ts'
 import type { Audit } from '#src/http/plugins/audit.ts'
 import { type AccountMail, CONFIRMATION_HOURS } from './account-mail.ts'
 import { hashPassword, refuseGuessable, verifyPassword } from './credentials.ts'
-import type { RunThrottled, WithPermit } from './hashing.ts'
+import type { RunThrottled } from './hashing.ts'
 import { deleteApiKeys } from './key-queries.ts'
 import { endOtherSessions } from './queries.ts'
 import {
@@ -188,7 +188,12 @@ async function theOneWith(
   const subjects = tokenSubjects(visit.address)
   const account = (waiting[0] as WaitingRegistration).emailKey
   return inTurn(subjects, { account, visit }, async (inPlace) => {
-    const found = await firstWith(password, waiting, inPlace)
+    let found: WaitingRegistration | undefined
+    for (const one of waiting) {
+      if (!(await inPlace(() => verifyPassword(one.passwordHash, password)))) continue
+      found = one
+      break
+    }
     await visit.note(() => throttle.refuseBlocked(subjects))
     if (found) return found
     await visit.note(() => throttle.admit(subjects))
@@ -204,17 +209,6 @@ async function refuseToken(throttle: Throttle, { address, atDatabase }: AccountR
     await throttle.count(subjects)
   })
   throw invalidToken()
-}
-
-async function firstWith(
-  password: string,
-  registrations: WaitingRegistration[],
-  inPlace: WithPermit,
-): Promise<WaitingRegistration | undefined> {
-  for (const registration of registrations) {
-    if (await inPlace(() => verifyPassword(registration.passwordHash, password))) return registration
-  }
-  return undefined
 }
 
 /** False where the account exists, or another request was faster. */

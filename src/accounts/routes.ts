@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Static } from 'typebox'
+import type { Static, TSchema } from 'typebox'
 import {
   EmailConfirmation,
   LoginRequest,
@@ -27,6 +27,8 @@ import { CODE_NEEDED, continueSession, type SignedInSession, startSession } from
 import { makeContext, type Throttle, tokenSubjects, tooMany } from './throttle.ts'
 import type { TokenPurpose } from './token-queries.ts'
 import { findUser } from './user-queries.ts'
+
+export type Sent<Schema extends TSchema> = FastifyRequest<{ Body: Static<Schema> }>
 
 export const THROTTLED_ERRORS: ErrorCode[] = ['INVALID_PARAMETERS', 'TOO_MANY_REQUESTS']
 
@@ -243,10 +245,7 @@ function askingRoute(
         ...errorResponses(...THROTTLED_ERRORS, 'MAIL_NOT_CONFIGURED'),
       },
     },
-    handler: async (
-      { body, ip }: FastifyRequest<{ Body: Static<typeof MailRequest> }>,
-      reply: FastifyReply,
-    ) => {
+    handler: async ({ body, ip }: Sent<typeof MailRequest>, reply: FastifyReply) => {
       await mail.admit(body.email, ip)
       if (!mail.write(purpose, body.email)) throw overloaded()
       return reply.code(202).send()

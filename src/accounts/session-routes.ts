@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import {
   Reauthentication,
@@ -33,7 +32,7 @@ import {
   listSessions,
   putTwoFactor,
 } from './queries.ts'
-import { THROTTLED_ERRORS } from './routes.ts'
+import { type Sent, THROTTLED_ERRORS } from './routes.ts'
 import { newRecoveryCodes, recoveryHash, type SecondFactor, WRONG_CODE } from './second-factor.ts'
 import { makeContext } from './throttle.ts'
 import { findUser, holdAccount } from './user-queries.ts'
@@ -63,10 +62,7 @@ function reauthenticateRoute(app: App, service: CredentialService, secondFactor:
       body: ref(Reauthentication),
       response: noContent('The password is right.', ...THROTTLED_ERRORS, 'FORBIDDEN'),
     },
-    handler: async (
-      request: FastifyRequest<{ Body: Static<typeof Reauthentication> }>,
-      reply: FastifyReply,
-    ) => {
+    handler: async (request: Sent<typeof Reauthentication>, reply: FastifyReply) => {
       const { id, sessionId } = requireSession(request)
       const { body } = request
       const visit = makeContext(app, request, reply)
@@ -245,7 +241,7 @@ function beginRoute(app: App, service: CredentialService, seal: AccountSeal) {
       ),
     },
     handler: async (
-      request: FastifyRequest<{ Body: Static<typeof TwoFactorRequest> }>,
+      request: Sent<typeof TwoFactorRequest>,
       reply: FastifyReply,
     ): Promise<TwoFactorSecret> => {
       const { id } = requireSession(request)
@@ -285,9 +281,7 @@ function confirmRoute(app: App, secondFactor: SecondFactor) {
         'NOT_FOUND',
       ),
     },
-    handler: async (
-      request: FastifyRequest<{ Body: Static<typeof TwoFactorConfirmation> }>,
-    ): Promise<RecoveryCodes> => {
+    handler: async (request: Sent<typeof TwoFactorConfirmation>): Promise<RecoveryCodes> => {
       const { id: userId, sessionId } = requireSession(request)
       const factor = await findTwoFactor(db, userId)
       if (!factor || factor.confirmed) throw new ApiError('NOT_FOUND', NOT_BEGUN)
@@ -328,10 +322,7 @@ function disableRoute(app: App, service: CredentialService, secondFactor: Second
       body: ref(TwoFactorRemoval),
       response: noContent('A login needs the password alone.', ...THROTTLED_ERRORS, 'FORBIDDEN', 'NOT_FOUND'),
     },
-    handler: async (
-      request: FastifyRequest<{ Body: Static<typeof TwoFactorRemoval> }>,
-      reply: FastifyReply,
-    ) => {
+    handler: async (request: Sent<typeof TwoFactorRemoval>, reply: FastifyReply) => {
       const { id: userId } = requireSession(request)
       const { body } = request
       const visit = makeContext(app, request, reply)

@@ -2,7 +2,6 @@ import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import type { Scope } from '#schemas/keys.ts'
 import { isDatabaseReadOnly, isDatabaseUnavailable } from '#src/data/failures.ts'
 import { isUnreadable } from '#src/data/tiles/granule.ts'
 import { ApiError, BASE, type ErrorCode } from '#src/errors.ts'
@@ -17,27 +16,6 @@ export function notAllowed({ lacksTwoFactor }: { lacksTwoFactor?: boolean }, sen
   return new ApiError(
     'TWO_FACTOR_SETUP_REQUIRED',
     `Admins need a second factor: set one up with POST ${BASE}/auth/two-factor.`,
-  )
-}
-
-export function loginRequired(): ApiError {
-  return new ApiError('LOGIN_REQUIRED', 'No key may do this: it takes the token of a login.')
-}
-
-export function reauthenticationRequired(): ApiError {
-  return new ApiError(
-    'REAUTHENTICATION_REQUIRED',
-    `This takes a password that was given within the last ten minutes: send it to POST ${BASE}/auth/reauthenticate.`,
-  )
-}
-
-export function insufficientScope(scope: Scope): ApiError {
-  return new ApiError(
-    'INSUFFICIENT_SCOPE',
-    `The key may not do this: it takes one with the scope ${scope}, or the token of a login.`,
-  ).withHeader(
-    'www-authenticate',
-    `Bearer realm="agro-advisory", error="insufficient_scope", scope="${scope}"`,
   )
 }
 
