@@ -123,11 +123,7 @@ type Account = Credentials & { emailConfirmed: boolean }
 
 export type CredentialService = ReturnType<typeof createCredentialService>
 
-/**
- * Checks and changes passwords, throttled.
- *
- * @param confirms whether an account needs a confirmed e-mail
- */
+/** @param confirms whether an account needs a confirmed e-mail */
 export function createCredentialService(
   db: Kysely<Tables>,
   throttle: Throttle,

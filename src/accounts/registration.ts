@@ -75,15 +75,11 @@ export function createRegistrationService(
     )
     if (profile) return profile
     await atDatabase(() => throttle.count(takenSubjects(address)))
-    throw new ApiError('EMAIL_TAKEN', 'There is an account with this e-mail: log in.')
+    throw new ApiError('EMAIL_TAKEN')
   }
 
   return {
-    /**
-     * Gives the account, also before its confirmation: then only a mail tells whether it exists already.
-     *
-     * @throws {ApiError} EMAIL_TAKEN where e-mails need no confirmation
-     */
+    /** Gives the account, also before its confirmation: then only a mail tells whether it exists already. */
     async register(
       { email, password, name, organisation = null }: RegisterRequest,
       visit: AccountRequest,
@@ -113,11 +109,7 @@ export type TokenService = ReturnType<typeof createTokenService>
 
 export function createTokenService(db: Kysely<Tables>, throttle: Throttle, inTurn: RunThrottled) {
   return {
-    /**
-     * Sets a new password; gives the id of the user. All sessions end, and keys by default: an intruder may have left one.
-     *
-     * @throws {ApiError} INVALID_TOKEN; INVALID_PARAMETERS for a common password, which leaves the token as it is
-     */
+    /** Gives the id of the user. All sessions end, and keys by default: an intruder may have left one. */
     async resetPassword(
       { token, password, end_keys }: PasswordReset,
       visit: AccountRequest,
@@ -136,7 +128,7 @@ export function createTokenService(db: Kysely<Tables>, throttle: Throttle, inTur
         await inTransaction(db, async (trx) => {
           // First, since it locks the account.
           await resetPasswordHash(trx, id, passwordHash)
-          if (!(await spendAccountToken(trx, 'password_reset', hash))) throw invalidToken()
+          if (!(await spendAccountToken(trx, 'password_reset', hash))) throw new ApiError('INVALID_TOKEN')
           await endOtherSessions(trx, id, null)
           const keys = (end_keys ?? true) ? await deleteApiKeys(trx, id) : 0
           await audit(trx, { kind: 'password_reset', userId: id })
@@ -159,7 +151,7 @@ export function createTokenService(db: Kysely<Tables>, throttle: Throttle, inTur
         const registration =
           waiting.length === 1 ? waiting[0] : await theOneWith(throttle, inTurn, password, waiting, visit)
         const admitted = await atDatabase(() => admit(db, registration, audit))
-        if (!admitted) throw invalidToken()
+        if (!admitted) throw new ApiError('INVALID_TOKEN')
         return
       }
       const account = await atDatabase(() => findTokenAccount(db, 'email_confirmation', hash))
@@ -167,7 +159,7 @@ export function createTokenService(db: Kysely<Tables>, throttle: Throttle, inTur
       await atDatabase(() =>
         inTransaction(db, async (trx) => {
           await confirmEmail(trx, account.id)
-          if (!(await spendAccountToken(trx, 'email_confirmation', hash))) throw invalidToken()
+          if (!(await spendAccountToken(trx, 'email_confirmation', hash))) throw new ApiError('INVALID_TOKEN')
           await audit(trx, { kind: 'email_confirmed', userId: account.id })
         }),
       )
@@ -208,7 +200,7 @@ async function refuseToken(throttle: Throttle, { address, atDatabase }: AccountR
     await throttle.refuseBlocked(subjects)
     await throttle.count(subjects)
   })
-  throw invalidToken()
+  throw new ApiError('INVALID_TOKEN')
 }
 
 /** False where the account exists, or another request was faster. */
@@ -218,11 +210,4 @@ function admit(db: Kysely<Tables>, registration: WaitingRegistration, audit: Aud
     if (userId !== undefined) await audit(trx, { kind: 'account_made', userId })
     return userId !== undefined
   })
-}
-
-function invalidToken(): ApiError {
-  return new ApiError(
-    'INVALID_TOKEN',
-    'The token is not valid, has been used or has expired: ask for another.',
-  )
 }

@@ -22,8 +22,8 @@ import type { AccountMail } from './account-mail.ts'
 import { type CredentialService, invalidCredentials } from './credentials.ts'
 import type { SessionUse } from './queries.ts'
 import type { RegistrationService, TokenService } from './registration.ts'
-import { type SecondFactor, WRONG_CODE } from './second-factor.ts'
-import { CODE_NEEDED, continueSession, type SignedInSession, startSession } from './sessions.ts'
+import type { SecondFactor } from './second-factor.ts'
+import { continueSession, type SignedInSession, startSession } from './sessions.ts'
 import { makeContext, type Throttle, tokenSubjects, tooMany } from './throttle.ts'
 import type { TokenPurpose } from './token-queries.ts'
 import { findUser } from './user-queries.ts'
@@ -109,8 +109,8 @@ function loginRoute(app: App, service: CredentialService, secondFactor: SecondFa
       const visit = makeContext(app, request, reply)
       const credentials = await service.check(email, password, visit)
       const verdict = await secondFactor.verdict(credentials.id, request.body, visit)
-      if (verdict === 'missing') throw new ApiError('TWO_FACTOR_REQUIRED', CODE_NEEDED)
-      if (verdict === 'wrong') throw new ApiError('INVALID_CODE', WRONG_CODE)
+      if (verdict === 'missing') throw new ApiError('TWO_FACTOR_REQUIRED')
+      if (verdict === 'wrong') throw new ApiError('INVALID_CODE')
       return visit.atDatabase(async () => {
         const session = await startSession(db, credentials, useOf(request), verdict === 'right', visit.audit)
         const user = session && (await findUser(db, session.userId))

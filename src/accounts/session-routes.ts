@@ -177,7 +177,6 @@ function endOthersRoute(app: App) {
   } as const
 }
 
-const ON = 'The account has a second factor: turn it off before you set up another one.'
 const NOT_BEGUN = 'No second factor has been begun in the last hour: begin with the password.'
 const NONE = 'The account has no second factor.'
 
@@ -254,7 +253,7 @@ function beginRoute(app: App, service: CredentialService, seal: AccountSeal) {
         if (!known) throw accountDeleted()
         return begun ? known : undefined
       })
-      if (!user) throw new ApiError('TWO_FACTOR_ON', ON)
+      if (!user) throw new ApiError('TWO_FACTOR_ON')
       return { secret: base32(secret), uri: otpauthUri(secret, user.email, SERVICE_NAME) }
     },
   } as const

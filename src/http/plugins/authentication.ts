@@ -44,11 +44,7 @@ function createCallerLookup(
 
   return {
     known,
-    /**
-     * A late look-up leaves time for public answers, which need no caller.
-     *
-     * @throws {ApiError} OVERLOADED where too many wait, DATABASE_UNAVAILABLE at the deadline; the errors of `load`
-     */
+    /** A late look-up leaves time for public answers, which need no caller. */
     async find(token: string, request: FastifyRequest, reply: FastifyReply): Promise<Caller | undefined> {
       const caller = known(token)
       if (caller) return caller
@@ -230,8 +226,7 @@ async function refuseOtherThanLogin(
   login: 'any' | 'fresh',
 ): Promise<void> {
   const { sessionId } = requireCaller(request)
-  if (sessionId === null)
-    throw new ApiError('LOGIN_REQUIRED', 'No key may do this: it takes the token of a login.')
+  if (sessionId === null) throw new ApiError('LOGIN_REQUIRED')
   if (login === 'any') return
   // Asked anew: the password may just have been given to another process.
   const fresh = await withTimeout(request, reply, () => accounts.isFresh(sessionId))

@@ -178,7 +178,7 @@ export const idempotency = fp(
 
       async function doOnce(): Promise<Body> {
         const found = await begin(request, reply, attempt, ownerOf ? null : scope)
-        if (found === 'running') throw inProgress()
+        if (found === 'running') throw new ApiError('REQUEST_IN_PROGRESS').withHeader('retry-after', '1')
         if (found !== 'begun')
           return replay(reply, fingerprint, unseal(attempt.id, key as string, found)) as Body
 
@@ -233,12 +233,7 @@ function storedAnswer(request: string, reply: FastifyReply, body: object): Store
 }
 
 function replay(reply: FastifyReply, fingerprint: string, answer: StoredAnswer): object {
-  if (answer.request !== fingerprint) {
-    throw new ApiError(
-      'IDEMPOTENCY_KEY_REUSED',
-      'The Idempotency-Key came with another request before: send each one with a key of its own.',
-    )
-  }
+  if (answer.request !== fingerprint) throw new ApiError('IDEMPOTENCY_KEY_REUSED')
   reply.code(answer.status).headers({ ...answer.headers, 'idempotency-replayed': 'true' })
   // An answer of an older version may lack newer members, which the serializer requires.
   const status = String(answer.status)
@@ -256,11 +251,4 @@ function replay(reply: FastifyReply, fingerprint: string, answer: StoredAnswer):
     }
   })
   return answer.body
-}
-
-function inProgress(): ApiError {
-  return new ApiError(
-    'REQUEST_IN_PROGRESS',
-    'A request with this Idempotency-Key is being worked on: try again in a second.',
-  ).withHeader('retry-after', '1')
 }
