@@ -84,7 +84,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
-/** Sentences of examples in the document. */
+/** Sentences of errors that have one, and examples of the others. */
 export const EXAMPLE_SENTENCES: Record<ErrorCode, string> = {
   INVALID_PARAMETERS: 'lat must be a number from -90 to 90.',
   MALFORMED_JSON: 'The body is not valid JSON.',
@@ -171,7 +171,7 @@ export class ApiError extends Error {
   /** Headers of the answer that say more than their status usually does. */
   headers: Record<string, string> = {}
 
-  constructor(code: ErrorCode, message: string, details?: ErrorDetail[]) {
+  constructor(code: ErrorCode, message = EXAMPLE_SENTENCES[code], details?: ErrorDetail[]) {
     // Most are ordinary answers: a stack would go unread, and costs more than the rest of them.
     const { stackTraceLimit } = Error
     if (ERRORS[code].status < 500) Error.stackTraceLimit = 0

@@ -48,11 +48,7 @@ interface Wording {
   text(issued: { token: string }): string
 }
 
-/**
- * Mails with tokens. No answer waits until it is known whether there is an account, so none tells.
- *
- * @param mailer undefined where the service sends no mail
- */
+/** Mails with tokens. No answer waits for a look at accounts, so none tells. */
 export function createAccountMail(
   db: Kysely<Tables>,
   throttle: Throttle,
@@ -99,7 +95,7 @@ export function createAccountMail(
   return {
     /** @throws {ApiError} TOO_MANY_REQUESTS for the e-mail or the address; MAIL_NOT_CONFIGURED */
     async admit(email: string, address: string): Promise<void> {
-      if (!mailer) throw notConfigured()
+      if (!mailer) throw new ApiError('MAIL_NOT_CONFIGURED')
       await throttle.admit([...mailingSubjects(address), mailboxSubject(emailKey(email))])
     },
     /** Mails the token, or that the account exists already, in the background; false where too many mails wait. */
@@ -167,11 +163,4 @@ function accountExists({ BASE_PATH }: Config): { subject: string; text: string }
 
 function paragraphs(...texts: string[]): string {
   return `${texts.join('\n\n')}\n`
-}
-
-function notConfigured(): ApiError {
-  return new ApiError(
-    'MAIL_NOT_CONFIGURED',
-    'The service sends no mail: ask its operator, who can give you a token for a new password.',
-  )
 }

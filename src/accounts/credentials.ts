@@ -121,15 +121,9 @@ export async function refuseGuessable(
 
 type Account = Credentials & { emailConfirmed: boolean }
 
-const WRONG_PASSWORD = 'The current password is wrong.'
-
 export type CredentialService = ReturnType<typeof createCredentialService>
 
-/**
- * Checks and changes passwords, throttled.
- *
- * @param confirms whether an account needs a confirmed e-mail
- */
+/** @param confirms whether an account needs a confirmed e-mail */
 export function createCredentialService(
   db: Kysely<Tables>,
   throttle: Throttle,
@@ -245,7 +239,7 @@ export function invalidCredentials(confirms: boolean): ApiError {
 }
 
 function wrongPassword(): ApiError {
-  return new ApiError('FORBIDDEN', WRONG_PASSWORD)
+  return new ApiError('FORBIDDEN', 'The current password is wrong.')
 }
 
 function notConfirmed(): ApiError {

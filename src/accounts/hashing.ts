@@ -26,8 +26,6 @@ export type WithPermit = <Result>(hash: () => Promise<Result>) => Promise<Result
 /**
  * Runs work that hashes, for subjects that need not wait. Networks take turns, and within them accounts. An account has
  * two permits for all networks, which take turns as well; a known request has permits of its own.
- *
- * @throws {ApiError} TOO_MANY_REQUESTS, OVERLOADED
  */
 export type RunThrottled = <Result>(
   subjects: Subject[],

@@ -81,11 +81,7 @@ async function mailerOf(app: App, log: FastifyBaseLogger): Promise<Mailer | unde
   return mailer
 }
 
-/**
- * Finds callers at the primary, since a replica lags behind.
- *
- * @param adminsNeedTwoFactor whether an admin without a second factor is an ordinary user
- */
+/** Finds callers at the primary, since a replica lags behind. */
 export function createAccounts(
   db: Kysely<Tables>,
   adminsNeedTwoFactor: boolean,

@@ -37,11 +37,7 @@ const LIMITS = {
 /** A server that does not answer keeps others waiting, so it is given up before a person would. */
 const TIMEOUTS = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 }
 
-/**
- * Connects to a mail server and logs in, as for a mail, and sends none.
- *
- * @throws what keeps mails from being sent
- */
+/** Connects and logs in, as for a mail; throws the obstacle. */
 export async function tryMailServer(url: string): Promise<void> {
   const transport = createTransport({ url, ...TIMEOUTS })
   await transport.verify().finally(() => transport.close())

@@ -7,7 +7,7 @@ import { ApiError } from '#src/errors.ts'
 import type { Audit } from '#src/http/plugins/audit.ts'
 import { type AccountMail, CONFIRMATION_HOURS } from './account-mail.ts'
 import { hashPassword, refuseGuessable, verifyPassword } from './credentials.ts'
-import type { RunThrottled, WithPermit } from './hashing.ts'
+import type { RunThrottled } from './hashing.ts'
 import { deleteApiKeys } from './key-queries.ts'
 import { endOtherSessions } from './queries.ts'
 import {
@@ -75,15 +75,11 @@ export function createRegistrationService(
     )
     if (profile) return profile
     await atDatabase(() => throttle.count(takenSubjects(address)))
-    throw new ApiError('EMAIL_TAKEN', 'There is an account with this e-mail: log in.')
+    throw new ApiError('EMAIL_TAKEN')
   }
 
   return {
-    /**
-     * Gives the account, also before its confirmation: then only a mail tells whether it exists already.
-     *
-     * @throws {ApiError} EMAIL_TAKEN where e-mails need no confirmation
-     */
+    /** Gives the account, also before its confirmation: then only a mail tells whether it exists already. */
     async register(
       { email, password, name, organisation = null }: RegisterRequest,
       visit: AccountRequest,
@@ -113,11 +109,7 @@ export type TokenService = ReturnType<typeof createTokenService>
 
 export function createTokenService(db: Kysely<Tables>, throttle: Throttle, inTurn: RunThrottled) {
   return {
-    /**
-     * Sets a new password; gives the id of the user. All sessions end, and keys by default: an intruder may have left one.
-     *
-     * @throws {ApiError} INVALID_TOKEN; INVALID_PARAMETERS for a common password, which leaves the token as it is
-     */
+    /** Gives the id of the user. All sessions end, and keys by default: an intruder may have left one. */
     async resetPassword(
       { token, password, end_keys }: PasswordReset,
       visit: AccountRequest,
@@ -136,7 +128,7 @@ export function createTokenService(db: Kysely<Tables>, throttle: Throttle, inTur
         await inTransaction(db, async (trx) => {
           // First, since it locks the account.
           await resetPasswordHash(trx, id, passwordHash)
-          if (!(await spendAccountToken(trx, 'password_reset', hash))) throw invalidToken()
+          if (!(await spendAccountToken(trx, 'password_reset', hash))) throw new ApiError('INVALID_TOKEN')
           await endOtherSessions(trx, id, null)
           const keys = (end_keys ?? true) ? await deleteApiKeys(trx, id) : 0
           await audit(trx, { kind: 'password_reset', userId: id })
@@ -159,7 +151,7 @@ export function createTokenService(db: Kysely<Tables>, throttle: Throttle, inTur
         const registration =
           waiting.length === 1 ? waiting[0] : await theOneWith(throttle, inTurn, password, waiting, visit)
         const admitted = await atDatabase(() => admit(db, registration, audit))
-        if (!admitted) throw invalidToken()
+        if (!admitted) throw new ApiError('INVALID_TOKEN')
         return
       }
       const account = await atDatabase(() => findTokenAccount(db, 'email_confirmation', hash))
@@ -167,7 +159,7 @@ export function createTokenService(db: Kysely<Tables>, throttle: Throttle, inTur
       await atDatabase(() =>
         inTransaction(db, async (trx) => {
           await confirmEmail(trx, account.id)
-          if (!(await spendAccountToken(trx, 'email_confirmation', hash))) throw invalidToken()
+          if (!(await spendAccountToken(trx, 'email_confirmation', hash))) throw new ApiError('INVALID_TOKEN')
           await audit(trx, { kind: 'email_confirmed', userId: account.id })
         }),
       )
@@ -188,7 +180,12 @@ async function theOneWith(
   const subjects = tokenSubjects(visit.address)
   const account = (waiting[0] as WaitingRegistration).emailKey
   return inTurn(subjects, { account, visit }, async (inPlace) => {
-    const found = await firstWith(password, waiting, inPlace)
+    let found: WaitingRegistration | undefined
+    for (const one of waiting) {
+      if (!(await inPlace(() => verifyPassword(one.passwordHash, password)))) continue
+      found = one
+      break
+    }
     await visit.note(() => throttle.refuseBlocked(subjects))
     if (found) return found
     await visit.note(() => throttle.admit(subjects))
@@ -203,18 +200,7 @@ async function refuseToken(throttle: Throttle, { address, atDatabase }: AccountR
     await throttle.refuseBlocked(subjects)
     await throttle.count(subjects)
   })
-  throw invalidToken()
-}
-
-async function firstWith(
-  password: string,
-  registrations: WaitingRegistration[],
-  inPlace: WithPermit,
-): Promise<WaitingRegistration | undefined> {
-  for (const registration of registrations) {
-    if (await inPlace(() => verifyPassword(registration.passwordHash, password))) return registration
-  }
-  return undefined
+  throw new ApiError('INVALID_TOKEN')
 }
 
 /** False where the account exists, or another request was faster. */
@@ -224,11 +210,4 @@ function admit(db: Kysely<Tables>, registration: WaitingRegistration, audit: Aud
     if (userId !== undefined) await audit(trx, { kind: 'account_made', userId })
     return userId !== undefined
   })
-}
-
-function invalidToken(): ApiError {
-  return new ApiError(
-    'INVALID_TOKEN',
-    'The token is not valid, has been used or has expired: ask for another.',
-  )
 }

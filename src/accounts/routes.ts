@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Static } from 'typebox'
+import type { Static, TSchema } from 'typebox'
 import {
   EmailConfirmation,
   LoginRequest,
@@ -22,11 +22,13 @@ import type { AccountMail } from './account-mail.ts'
 import { type CredentialService, invalidCredentials } from './credentials.ts'
 import type { SessionUse } from './queries.ts'
 import type { RegistrationService, TokenService } from './registration.ts'
-import { type SecondFactor, WRONG_CODE } from './second-factor.ts'
-import { CODE_NEEDED, continueSession, type SignedInSession, startSession } from './sessions.ts'
+import type { SecondFactor } from './second-factor.ts'
+import { continueSession, type SignedInSession, startSession } from './sessions.ts'
 import { makeContext, type Throttle, tokenSubjects, tooMany } from './throttle.ts'
 import type { TokenPurpose } from './token-queries.ts'
 import { findUser } from './user-queries.ts'
+
+export type Sent<Schema extends TSchema> = FastifyRequest<{ Body: Static<Schema> }>
 
 export const THROTTLED_ERRORS: ErrorCode[] = ['INVALID_PARAMETERS', 'TOO_MANY_REQUESTS']
 
@@ -107,8 +109,8 @@ function loginRoute(app: App, service: CredentialService, secondFactor: SecondFa
       const visit = makeContext(app, request, reply)
       const credentials = await service.check(email, password, visit)
       const verdict = await secondFactor.verdict(credentials.id, request.body, visit)
-      if (verdict === 'missing') throw new ApiError('TWO_FACTOR_REQUIRED', CODE_NEEDED)
-      if (verdict === 'wrong') throw new ApiError('INVALID_CODE', WRONG_CODE)
+      if (verdict === 'missing') throw new ApiError('TWO_FACTOR_REQUIRED')
+      if (verdict === 'wrong') throw new ApiError('INVALID_CODE')
       return visit.atDatabase(async () => {
         const session = await startSession(db, credentials, useOf(request), verdict === 'right', visit.audit)
         const user = session && (await findUser(db, session.userId))
@@ -243,10 +245,7 @@ function askingRoute(
         ...errorResponses(...THROTTLED_ERRORS, 'MAIL_NOT_CONFIGURED'),
       },
     },
-    handler: async (
-      { body, ip }: FastifyRequest<{ Body: Static<typeof MailRequest> }>,
-      reply: FastifyReply,
-    ) => {
+    handler: async ({ body, ip }: Sent<typeof MailRequest>, reply: FastifyReply) => {
       await mail.admit(body.email, ip)
       if (!mail.write(purpose, body.email)) throw overloaded()
       return reply.code(202).send()

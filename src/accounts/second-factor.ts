@@ -3,6 +3,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Kysely } from 'kysely'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
+import { EXAMPLE_SENTENCES } from '#src/errors.ts'
 import type { AccountSeal } from '#src/http/account-seal.ts'
 import type { Audit } from '#src/http/plugins/audit.ts'
 import { base32, stepOfCode } from '#src/lib/totp.ts'
@@ -10,7 +11,7 @@ import { findTwoFactor, spendRecoveryCode, spendStep } from './queries.ts'
 import { type AccountRequest, addressSubjects, codeSubject, type Throttle } from './throttle.ts'
 import { tokenHash } from './token-queries.ts'
 
-export const WRONG_CODE = 'The code is wrong, or has been used: wait for the next one.'
+export const WRONG_CODE = EXAMPLE_SENTENCES.INVALID_CODE
 
 interface ShownFactor {
   totp?: string | null

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import {
   Reauthentication,
@@ -33,7 +32,7 @@ import {
   listSessions,
   putTwoFactor,
 } from './queries.ts'
-import { THROTTLED_ERRORS } from './routes.ts'
+import { type Sent, THROTTLED_ERRORS } from './routes.ts'
 import { newRecoveryCodes, recoveryHash, type SecondFactor, WRONG_CODE } from './second-factor.ts'
 import { makeContext } from './throttle.ts'
 import { findUser, holdAccount } from './user-queries.ts'
@@ -63,10 +62,7 @@ function reauthenticateRoute(app: App, service: CredentialService, secondFactor:
       body: ref(Reauthentication),
       response: noContent('The password is right.', ...THROTTLED_ERRORS, 'FORBIDDEN'),
     },
-    handler: async (
-      request: FastifyRequest<{ Body: Static<typeof Reauthentication> }>,
-      reply: FastifyReply,
-    ) => {
+    handler: async (request: Sent<typeof Reauthentication>, reply: FastifyReply) => {
       const { id, sessionId } = requireSession(request)
       const { body } = request
       const visit = makeContext(app, request, reply)
@@ -181,7 +177,6 @@ function endOthersRoute(app: App) {
   } as const
 }
 
-const ON = 'The account has a second factor: turn it off before you set up another one.'
 const NOT_BEGUN = 'No second factor has been begun in the last hour: begin with the password.'
 const NONE = 'The account has no second factor.'
 
@@ -245,7 +240,7 @@ function beginRoute(app: App, service: CredentialService, seal: AccountSeal) {
       ),
     },
     handler: async (
-      request: FastifyRequest<{ Body: Static<typeof TwoFactorRequest> }>,
+      request: Sent<typeof TwoFactorRequest>,
       reply: FastifyReply,
     ): Promise<TwoFactorSecret> => {
       const { id } = requireSession(request)
@@ -258,7 +253,7 @@ function beginRoute(app: App, service: CredentialService, seal: AccountSeal) {
         if (!known) throw accountDeleted()
         return begun ? known : undefined
       })
-      if (!user) throw new ApiError('TWO_FACTOR_ON', ON)
+      if (!user) throw new ApiError('TWO_FACTOR_ON')
       return { secret: base32(secret), uri: otpauthUri(secret, user.email, SERVICE_NAME) }
     },
   } as const
@@ -285,9 +280,7 @@ function confirmRoute(app: App, secondFactor: SecondFactor) {
         'NOT_FOUND',
       ),
     },
-    handler: async (
-      request: FastifyRequest<{ Body: Static<typeof TwoFactorConfirmation> }>,
-    ): Promise<RecoveryCodes> => {
+    handler: async (request: Sent<typeof TwoFactorConfirmation>): Promise<RecoveryCodes> => {
       const { id: userId, sessionId } = requireSession(request)
       const factor = await findTwoFactor(db, userId)
       if (!factor || factor.confirmed) throw new ApiError('NOT_FOUND', NOT_BEGUN)
@@ -328,10 +321,7 @@ function disableRoute(app: App, service: CredentialService, secondFactor: Second
       body: ref(TwoFactorRemoval),
       response: noContent('A login needs the password alone.', ...THROTTLED_ERRORS, 'FORBIDDEN', 'NOT_FOUND'),
     },
-    handler: async (
-      request: FastifyRequest<{ Body: Static<typeof TwoFactorRemoval> }>,
-      reply: FastifyReply,
-    ) => {
+    handler: async (request: Sent<typeof TwoFactorRemoval>, reply: FastifyReply) => {
       const { id: userId } = requireSession(request)
       const { body } = request
       const visit = makeContext(app, request, reply)

@@ -54,14 +54,7 @@ export interface SignedInSession {
   refreshToken: string
 }
 
-export const CODE_NEEDED = 'The password is right: send it again, with totp or recovery_code.'
-
-/**
- * Begins a session; undefined where the credentials have changed.
- *
- * @param factorShown whether a second factor was shown, and not only not needed
- * @throws {ApiError} TWO_FACTOR_REQUIRED where the factor has been turned on since
- */
+/** Undefined where the credentials have changed; `factorShown`: a second factor was shown, and not only not needed. */
 export async function startSession(
   db: Kysely<Tables>,
   credentials: Credentials,
@@ -74,7 +67,7 @@ export async function startSession(
     if (id === undefined) return undefined
     // The account is locked from here on: a second factor cannot be turned on meanwhile.
     if (!factorShown && (await hasTwoFactor(trx, credentials.id))) {
-      throw new ApiError('TWO_FACTOR_REQUIRED', CODE_NEEDED)
+      throw new ApiError('TWO_FACTOR_REQUIRED')
     }
     const refreshToken = newToken()
     await insertRefreshToken(trx, id, tokenHash(refreshToken))

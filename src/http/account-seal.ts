@@ -25,11 +25,7 @@ export function unseal(key: Buffer, sealed: Buffer): Buffer {
 
 export type AccountSeal = ReturnType<typeof createAccountSeal>
 
-/**
- * Seals secrets of accounts that the service has to read: the database alone does not reveal them.
- *
- * @param purpose a part of the key, which never changes: secrets of one purpose do not open as those of another
- */
+/** Seals secrets that the service has to read. The purpose is a part of the key, and never changes. */
 export function createAccountSeal(secrets: Secrets, purpose: string) {
   const [current, ...previous] = secrets
   // The secret also signs tokens, and a seal of one account must not open for another.

@@ -12,12 +12,7 @@ const JITTER = 0.1
 /** The rest of the day may be no more than moments. */
 const SHORTEST_MS = 60_000
 
-/**
- * The milliseconds until the next attempt; undefined after about a day of failures. Attempts that a killed process has
- * begun count too.
- *
- * @param random from 0 to 1
- */
+/** Milliseconds; undefined after about a day of failures. Attempts that a killed process has begun count too. */
 export function nextAttemptIn(attempts: number, failingMs: number, random: number): number | undefined {
   const pauseMs = pauseAfter(PAUSES_MS, attempts) * (1 + JITTER * (2 * random - 1))
   if (attempts <= PAUSES_MS.length) return pauseMs

@@ -140,11 +140,7 @@ export function cursorAfter(place: string, filters: readonly unknown[]): string 
   return Buffer.from(checksum(place, filters) + place).toString('base64url')
 }
 
-/**
- * The place in a cursor, and the groups of its pattern: clients can make cursors.
- *
- * @throws {ApiError} INVALID_PARAMETERS for another text, or other filters
- */
+/** The place in a cursor, and the groups of its pattern: clients can make cursors. */
 export function decodeCursor(cursor: string, filters: readonly unknown[], pattern: RegExp): RegExpExecArray {
   const place = Buffer.from(cursor, 'base64url').toString('utf8').slice(CHECKSUM_LENGTH)
   const found = pattern.exec(place)

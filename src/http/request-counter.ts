@@ -134,8 +134,8 @@ interface Operation {
 /** Counts requests in memory: for the database by day, for metrics since the start of the process. */
 export function createRequestCounter(write: AddCounts) {
   const operations: Operation[] = []
-  let today = formatDay(Date.now())
-  let endOfToday = nextDay(Date.now())
+  const today = createToday()
+  let day = today()
   const pending = createPendingCounts<RequestCount>({
     keyOf: ({ day, operation, status, code }) => `${day} ${operation} ${status} ${code}`,
     merge: addTally,
@@ -160,13 +160,11 @@ export function createRequestCounter(write: AddCounts) {
       const operation: Operation = { name, pattern, counts: new Map(), totals: new Map() }
       operations.push(operation)
       return (status: number, code: string, milliseconds: number): void => {
-        const now = Date.now()
-        if (now >= endOfToday) {
+        if (day !== today()) {
           collect()
-          today = formatDay(now)
-          endOfToday = nextDay(now)
+          day = today()
         }
-        count(operation, today, { status, code }, milliseconds)
+        count(operation, day, { status, code }, milliseconds)
       }
     },
 
@@ -196,8 +194,16 @@ function count({ name, counts }: Operation, day: string, outcome: Outcome, milli
   count.latencies[bucket] = (count.latencies[bucket] ?? 0) + 1
 }
 
-function nextDay(time: number): number {
-  return (Math.floor(time / DAY_MS) + 1) * DAY_MS
+/** Gives the ISO date: to format it takes ten times as long as to count. */
+export function createToday(): () => string {
+  let number = Number.NaN
+  let name = ''
+  return () => {
+    const now = Date.now()
+    const current = Math.floor(now / DAY_MS)
+    if (current !== number) [number, name] = [current, formatDay(now)]
+    return name
+  }
 }
 
 /** One of the slowest calls of an operation, without its caller and its content. */

@@ -9,7 +9,7 @@ import { type AccessTokens, createAccessTokens, loadSecrets } from '../access-to
 import type { App } from '../app.ts'
 import { observeQueue } from '../metrics/metrics.ts'
 import { clientKeyOf } from '../request.ts'
-import { insufficientScope, loginRequired, notAllowed, reauthenticationRequired } from './error-handler.ts'
+import { notAllowed } from './error-handler.ts'
 import { overloaded } from './overload.ts'
 import { createClientSignal, SHARE_OF_EXTRAS, withTimeout } from './time-budget.ts'
 
@@ -44,11 +44,7 @@ function createCallerLookup(
 
   return {
     known,
-    /**
-     * A late look-up leaves time for public answers, which need no caller.
-     *
-     * @throws {ApiError} OVERLOADED where too many wait, DATABASE_UNAVAILABLE at the deadline; the errors of `load`
-     */
+    /** A late look-up leaves time for public answers, which need no caller. */
     async find(token: string, request: FastifyRequest, reply: FastifyReply): Promise<Caller | undefined> {
       const caller = known(token)
       if (caller) return caller
@@ -112,6 +108,8 @@ declare module '@fastify/jwt' {
 }
 
 export const KEY_PREFIX = 'agro_'
+
+const REALM = 'Bearer realm="agro-advisory"'
 
 const TOKEN_OF_NO_USE = 'The token is not valid, has expired or has ended: refresh it, or log in again.'
 
@@ -203,6 +201,13 @@ export const authentication = fp(
   { name: 'authentication', dependencies: ['error-handler', 'key-usage'] },
 )
 
+function insufficientScope(scope: Scope): ApiError {
+  return new ApiError(
+    'INSUFFICIENT_SCOPE',
+    `The key may not do this: it takes one with the scope ${scope}, or the token of a login.`,
+  ).withHeader('www-authenticate', `${REALM}, error="insufficient_scope", scope="${scope}"`)
+}
+
 /** The cached caller of a request, with the scope; null for a miss. */
 function knownCaller(
   { known }: ReturnType<typeof createCallerLookup>,
@@ -221,12 +226,16 @@ async function refuseOtherThanLogin(
   login: 'any' | 'fresh',
 ): Promise<void> {
   const { sessionId } = requireCaller(request)
-  if (sessionId === null) throw loginRequired()
+  if (sessionId === null) throw new ApiError('LOGIN_REQUIRED')
   if (login === 'any') return
   // Asked anew: the password may just have been given to another process.
   const fresh = await withTimeout(request, reply, () => accounts.isFresh(sessionId))
   if (fresh === undefined) throw unauthorized(request)
-  if (!fresh) throw reauthenticationRequired()
+  if (fresh) return
+  throw new ApiError(
+    'REAUTHENTICATION_REQUIRED',
+    `This takes a password that was given within the last ten minutes: send it to POST ${BASE}/auth/reauthenticate.`,
+  )
 }
 
 export function requireCaller({ user }: FastifyRequest): Caller {
@@ -278,6 +287,6 @@ function unauthorized(request: FastifyRequest): ApiError {
   }
   return new ApiError('UNAUTHORIZED', TOKEN_OF_NO_USE).withHeader(
     'www-authenticate',
-    'Bearer realm="agro-advisory", error="invalid_token"',
+    `${REALM}, error="invalid_token"`,
   )
 }

@@ -34,7 +34,7 @@ export const bodyParser = fp(
     app.addContentTypeParser<Buffer>('*', { parseAs: 'buffer' }, (request, body, done) => {
       if (body.length === 0) done(null, undefined)
       else if (isUntypedJson(request, body)) readJson(request, body, done)
-      else done(new ApiError('UNSUPPORTED_MEDIA_TYPE', 'Send the body as application/json.'))
+      else done(new ApiError('UNSUPPORTED_MEDIA_TYPE'))
     })
   },
   { name: 'body-parser' },
@@ -145,7 +145,7 @@ function decoded(raw: IncomingMessage, decoder: Transform, limit: number): Reque
   const body: RequestPayload & Transform = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length
-      done(bytes > limit ? new ApiError('BODY_TOO_LARGE', 'The body is too large.') : null, chunk)
+      done(bytes > limit ? new ApiError('BODY_TOO_LARGE') : null, chunk)
     },
     destroy(error, done) {
       raw.unpipe(decoder)

@@ -2,7 +2,6 @@ import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import type { Scope } from '#schemas/keys.ts'
 import { isDatabaseReadOnly, isDatabaseUnavailable } from '#src/data/failures.ts'
 import { isUnreadable } from '#src/data/tiles/granule.ts'
 import { ApiError, BASE, type ErrorCode } from '#src/errors.ts'
@@ -20,34 +19,13 @@ export function notAllowed({ lacksTwoFactor }: { lacksTwoFactor?: boolean }, sen
   )
 }
 
-export function loginRequired(): ApiError {
-  return new ApiError('LOGIN_REQUIRED', 'No key may do this: it takes the token of a login.')
-}
-
-export function reauthenticationRequired(): ApiError {
-  return new ApiError(
-    'REAUTHENTICATION_REQUIRED',
-    `This takes a password that was given within the last ten minutes: send it to POST ${BASE}/auth/reauthenticate.`,
-  )
-}
-
-export function insufficientScope(scope: Scope): ApiError {
-  return new ApiError(
-    'INSUFFICIENT_SCOPE',
-    `The key may not do this: it takes one with the scope ${scope}, or the token of a login.`,
-  ).withHeader(
-    'www-authenticate',
-    `Bearer realm="agro-advisory", error="insufficient_scope", scope="${scope}"`,
-  )
-}
-
 /** The account was deleted during the request. */
 export function accountDeleted(): ApiError {
   return new ApiError('UNAUTHORIZED', 'The account has been deleted.')
 }
 
 export function databaseUnavailable(): ApiError {
-  return new ApiError('DATABASE_UNAVAILABLE', 'The database does not answer; try again later.')
+  return new ApiError('DATABASE_UNAVAILABLE')
 }
 
 /** Outage of the database or of the store of tiles; undefined for other errors. */
@@ -55,9 +33,7 @@ export function databaseError(error: unknown): ApiError | undefined {
   if (isUnreadable(error)) {
     return new ApiError('DATABASE_UNAVAILABLE', 'The rasters cannot be read at present; try again later.')
   }
-  if (isDatabaseReadOnly(error)) {
-    return new ApiError('DATABASE_READ_ONLY', 'The database stores nothing at present; try again later.')
-  }
+  if (isDatabaseReadOnly(error)) return new ApiError('DATABASE_READ_ONLY')
   return isDatabaseUnavailable(error) ? databaseUnavailable() : undefined
 }
 
@@ -75,14 +51,14 @@ const CHALLENGE = 'Bearer realm="agro-advisory"'
 /** Refusals in the log, for a search for intruders. */
 const REFUSALS = new Set([401, 403, 429])
 
-const FASTIFY_ERRORS: Record<string, [ErrorCode, string]> = {
-  FST_ERR_CTP_INVALID_JSON_BODY: ['MALFORMED_JSON', 'The body is not valid JSON.'],
+const FASTIFY_ERRORS: Record<string, [ErrorCode, string?]> = {
+  FST_ERR_CTP_INVALID_JSON_BODY: ['MALFORMED_JSON'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
     'MALFORMED_REQUEST',
     'The body is not as long as Content-Length says.',
   ],
-  FST_ERR_CTP_BODY_TOO_LARGE: ['BODY_TOO_LARGE', 'The body is too large.'],
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['UNSUPPORTED_MEDIA_TYPE', 'Send the body as application/json.'],
+  FST_ERR_CTP_BODY_TOO_LARGE: ['BODY_TOO_LARGE'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['UNSUPPORTED_MEDIA_TYPE'],
   FST_ERR_BAD_URL: [
     'MALFORMED_REQUEST',
     'The URL is not valid: a % must be followed by two hexadecimal digits.',
@@ -167,10 +143,10 @@ export function toApiError(error: FastifyError, request: FastifyRequest): ApiErr
     return new ApiError('NOT_FOUND', 'There is no such path.')
   }
   // The JSON parser throws syntax errors and refuses __proto__ with a bare 400.
-  if (error.statusCode === 400) return new ApiError('MALFORMED_JSON', 'The body is not valid JSON.')
+  if (error.statusCode === 400) return new ApiError('MALFORMED_JSON')
   const ofDatabase = databaseError(error)
   if (ofDatabase) return ofDatabase
-  return new ApiError('INTERNAL', 'Internal error. The request may be valid.')
+  return new ApiError('INTERNAL')
 }
 
 /** Errors of the HTTP parser, before there is a request. */
@@ -198,8 +174,7 @@ function refuse({ code: reason }: { code?: string }, socket: Socket): void {
     socket.destroy()
     return
   }
-  const [code, message] = parserError(reason)
-  const error = new ApiError(code, message)
+  const error = new ApiError(findParserError(reason))
   const { headers, body } = bareAnswer(error, newRequestId())
   const lines = Object.entries({ ...headers, connection: 'close' }).map(
     ([name, value]) => `${name}: ${value}`,
@@ -208,8 +183,7 @@ function refuse({ code: reason }: { code?: string }, socket: Socket): void {
   hangUp(socket, [statusLine, ...lines, '', body].join('\r\n'))
 }
 
-function parserError(code: string | undefined): [ErrorCode, string] {
-  if (code === 'HPE_HEADER_OVERFLOW') return ['HEADERS_TOO_LARGE', 'The URL or the headers are too long.']
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return ['REQUEST_TIMEOUT', 'The request took too long to arrive.']
-  return ['MALFORMED_REQUEST', 'The request is not valid HTTP.']
+function findParserError(code: string | undefined): ErrorCode {
+  if (code === 'HPE_HEADER_OVERFLOW') return 'HEADERS_TOO_LARGE'
+  return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'REQUEST_TIMEOUT' : 'MALFORMED_REQUEST'
 }

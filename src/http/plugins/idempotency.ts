@@ -84,11 +84,6 @@ interface StoredAnswer {
   body: object
 }
 
-/** Digest of a request. It may contain a password, so it is stored sealed. */
-function createFingerprint(request: unknown): string {
-  return createHash('sha256').update(JSON.stringify(request)).digest('base64')
-}
-
 /**
  * Encrypts answers, which may contain keys and questions. A reader needs the Idempotency-Key, which the database does not
  * have, and a secret of the service, since the former may be guessed.
@@ -140,13 +135,7 @@ declare module 'fastify' {
 export const IDEMPOTENCY_KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/
 
 /** Headers that handlers set. Plugins set the others anew. */
-const STORED_HEADERS = [
-  'advisory-history',
-  'advisory-ignored',
-  'advisory-release',
-  'location',
-  'preference-applied',
-]
+const STORED_HEADERS = /^(advisory-(history|ignored|release)|location|preference-applied)$/
 
 /** Wait of a process that ends for work after its deadline. */
 const LAST_WORK_MS = 2500
@@ -175,7 +164,10 @@ export const idempotency = fp(
       const key = readIdempotencyKey(request)
       if (key === undefined) return work()
       const { params, body: sent, user, routeOptions } = request
-      const fingerprint = createFingerprint([params ?? null, sent ?? null])
+      // It may be that of a password, so it is stored sealed.
+      const fingerprint = createHash('sha256')
+        .update(JSON.stringify([params ?? null, sent ?? null]))
+        .digest('base64')
       // Without an account the request is a part of the name: strangers may choose the same key.
       const scope = ownerOf ? fingerprint : (user?.id ?? null)
       const attempt = {
@@ -186,7 +178,7 @@ export const idempotency = fp(
 
       async function doOnce(): Promise<Body> {
         const found = await begin(request, reply, attempt, ownerOf ? null : scope)
-        if (found === 'running') throw inProgress()
+        if (found === 'running') throw new ApiError('REQUEST_IN_PROGRESS').withHeader('retry-after', '1')
         if (found !== 'begun')
           return replay(reply, fingerprint, unseal(attempt.id, key as string, found)) as Body
 
@@ -210,7 +202,10 @@ export const idempotency = fp(
       return toTheEnd(
         request,
         () => underWay.add(doOnce()),
-        (error) => failedLate(request, error),
+        (error) => {
+          if (!(error instanceof ApiError))
+            app.logFailure(error, 'a request failed after its time', request.log)
+        },
       )
     }
 
@@ -229,8 +224,8 @@ export function readIdempotencyKey({ headers }: FastifyRequest): string | undefi
 }
 
 function storedAnswer(request: string, reply: FastifyReply, body: object): StoredAnswer {
-  const headers = STORED_HEADERS.flatMap((name) =>
-    reply.hasHeader(name) ? [[name, String(reply.getHeader(name))]] : [],
+  const headers = Object.entries(reply.getHeaders()).flatMap(([name, value]) =>
+    STORED_HEADERS.test(name) ? [[name, String(value)]] : [],
   )
   // Only successes are stored. A status of an error comes from the deadline.
   const status = reply.statusCode < 400 ? reply.statusCode : 200
@@ -238,12 +233,7 @@ function storedAnswer(request: string, reply: FastifyReply, body: object): Store
 }
 
 function replay(reply: FastifyReply, fingerprint: string, answer: StoredAnswer): object {
-  if (answer.request !== fingerprint) {
-    throw new ApiError(
-      'IDEMPOTENCY_KEY_REUSED',
-      'The Idempotency-Key came with another request before: send each one with a key of its own.',
-    )
-  }
+  if (answer.request !== fingerprint) throw new ApiError('IDEMPOTENCY_KEY_REUSED')
   reply.code(answer.status).headers({ ...answer.headers, 'idempotency-replayed': 'true' })
   // An answer of an older version may lack newer members, which the serializer requires.
   const status = String(answer.status)
@@ -261,16 +251,4 @@ function replay(reply: FastifyReply, fingerprint: string, answer: StoredAnswer):
     }
   })
   return answer.body
-}
-
-function inProgress(): ApiError {
-  return new ApiError(
-    'REQUEST_IN_PROGRESS',
-    'A request with this Idempotency-Key is being worked on: try again in a second.',
-  ).withHeader('retry-after', '1')
-}
-
-/** After the deadline only unexpected errors are logged. */
-function failedLate({ server, log }: FastifyRequest, error: unknown): void {
-  if (!(error instanceof ApiError)) server.logFailure(error, 'a request failed after its time', log)
 }

@@ -146,5 +146,5 @@ function createLimits({ config, database }: App): LimiterLimits {
 }
 
 export function overloaded(): ApiError {
-  return new ApiError('OVERLOADED', 'The service is busy; try again in a second.')
+  return new ApiError('OVERLOADED')
 }

@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
-import { DAY_MS, formatDay } from '#src/lib/dates.ts'
 import type { App } from '../app.ts'
 import type { Sample } from '../metrics/metrics.ts'
 import { findRoutePattern, type RoutePattern, UNKNOWN_PATH } from '../request.ts'
@@ -11,6 +10,7 @@ import {
   createPendingCounts,
   createRequestCounter,
   createSlowCalls,
+  createToday,
   emptyTally,
   type RouteTotal,
 } from '../request-counter.ts'
@@ -122,18 +122,6 @@ export type AddKeyUsage = (usage: KeyUsage[]) => Promise<void>
 
 /** Keys and days in memory. Only keys of the database are counted, so there are rarely as many. */
 const MOST_COUNTS = 10_000
-
-/** Gives the ISO date: to format it takes ten times as long as to count. */
-function createToday(): () => string {
-  let number = Number.NaN
-  let name = ''
-  return () => {
-    const now = Date.now()
-    const current = Math.floor(now / DAY_MS)
-    if (current !== number) [number, name] = [current, formatDay(now)]
-    return name
-  }
-}
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -41,7 +41,6 @@ export function getTimeBudget(request: FastifyRequest, reply: FastifyReply): Tim
  * client is told of the deadline.
  *
  * @param share of the time left, for an optional part of the answer: late ones are always given up
- * @throws {ApiError} DATABASE_UNAVAILABLE at the deadline
  */
 export function withTimeout<Result>(
   request: FastifyRequest,
@@ -55,11 +54,7 @@ export function withTimeout<Result>(
   return timeBudget.outlast(work, () => answerLate(databaseUnavailable()))
 }
 
-/**
- * Does work with an outcome that has to be known. At the deadline the client is answered, and the work goes on to its end.
- *
- * @param failedLate receives the error of work whose client was answered
- */
+/** Does work with an outcome that has to be known: it goes on to its end after the client was answered at the deadline. */
 export function toTheEnd<Result>(
   request: FastifyRequest,
   work: () => Promise<Result>,

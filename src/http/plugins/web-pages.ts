@@ -13,19 +13,11 @@ import { escaped, renderHtml } from '../plain-page.ts'
 import { varyBy } from '../request.ts'
 import { allowCaching } from './caching.ts'
 
-/** The modules of a page in one text: a distant phone waits for each round of requests. */
-interface Bundle {
-  text: string
-  tag: string
-}
-
-/** The first request reads or makes all bundles; later ones need no files, which an upgrade may remove. */
-function createBundles(): (name: string) => Promise<Bundle | undefined> {
-  const bundles = cacheValue('page bundles', readBundles)
-  return async (name) => (name.endsWith('.bundle.js') ? (await bundles()).get(name) : undefined)
-}
-
-async function readBundles(): Promise<Map<string, Bundle>> {
+/**
+ * The modules of each page in one text: a distant phone waits for each round of requests. The first request reads or makes
+ * all bundles; later ones need no files, which an upgrade may remove.
+ */
+async function readBundles() {
   // The bundler is JavaScript outside of all bundles.
   const bundler = new URL('../../../bin/typescript.mjs', import.meta.url).href
   const { bundledPages } = (await import(bundler)) as { bundledPages: () => Promise<Map<string, string>> }
@@ -34,18 +26,6 @@ async function readBundles(): Promise<Map<string, Bundle>> {
 
 const tagOf = (content: string | Buffer) =>
   `"${createHash('sha256').update(content).digest('base64url').slice(0, 27)}"`
-
-interface WebFile {
-  path: string
-  mediaType: string
-  tag: string
-}
-
-interface WebFiles {
-  /** Digest of all files, in their addresses: modules import each other by relative ones. */
-  version: string
-  files: ReadonlyMap<string, WebFile>
-}
 
 const OURS = join(import.meta.dirname, '../../../web')
 
@@ -57,9 +37,10 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 }
 
-function readWebFiles(libraries: Readonly<Record<string, string>>): WebFiles {
+/** The version is a digest of all files, in their addresses: modules import each other by relative ones. */
+function readWebFiles(libraries: Readonly<Record<string, string>>) {
   const version = createHash('sha256')
-  const files = new Map<string, WebFile>()
+  const files = new Map<string, { path: string; mediaType: string; tag: string }>()
   for (const [name, path] of [...ourFiles(), ...Object.entries(libraries)].sort()) {
     const content = readFileSync(path)
     // Modules count too: bundles are made of them.
@@ -119,12 +100,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
     'lib/terra-draw-maplibre-gl-adapter/terra-draw-maplibre-gl-adapter.modern.js',
 }
 
-interface Basemap {
-  url: string
-  attribution: string
-}
-
-function createPageWriter(version: string, basemap: Basemap | undefined) {
+function createPageWriter(version: string, basemap: { url: string; attribution: string } | undefined) {
   const file = (name: string) => `web/${version}/${name}`
   const imports = Object.entries(IMPORTS).map(([name, target]) => [name, `./${file(target)}`])
   const importMap = JSON.stringify({ imports: Object.fromEntries(imports) })
@@ -203,7 +179,7 @@ const LIBRARIES = Object.fromEntries([
 export const webPages = fp(
   async (app: App) => {
     const { version, files } = readWebFiles(LIBRARIES)
-    const bundleOf = createBundles()
+    const bundles = cacheValue('page bundles', readBundles)
     app.decorate('webFile', (name: string) => `web/${version}/${name}`)
     const { BASEMAP_URL: url, BASEMAP_ATTRIBUTION: attribution = '' } = app.config
     const writer = createPageWriter(version, url === undefined ? undefined : { url, attribution })
@@ -264,7 +240,7 @@ export const webPages = fp(
           { config: { caching: 'asset' } },
           async (request, reply) => {
             const name = request.params['*']
-            const bundle = await bundleOf(name)
+            const bundle = name.endsWith('.bundle.js') ? (await bundles()).get(name) : undefined
             const file = bundle ? { ...bundle, mediaType: SCRIPT } : files.get(name)
             if (!file) return reply.callNotFound()
             const isStored = allowCaching(request, reply, file.tag)
