@@ -76,7 +76,6 @@ export const Provenance = Type.Object(
 )
 export type Provenance = Static<typeof Provenance>
 
-/** The member of answers that have it. */
 export const ProvenanceMember = Type.Optional(
   array(
     Provenance,
@@ -155,11 +154,9 @@ export interface AnsweredRelease {
   forecastMonth: string | null
   /** As in `July 2026`. */
   forecastName: string | null
-  /** Made by a formula. */
   synthetic: boolean
   /** ISO date of the last day of its season; null without one. */
   validUntil: string | null
-  /** Whether its season is over. */
   stale: boolean
 }
 
@@ -212,13 +209,11 @@ const RELEASE_MEMBERS: readonly ReleaseMember[] = [
   { name: 'stale', schema: Type.Optional(boolean(STALE)), value: ({ stale }) => stale || undefined },
 ]
 
-/** The schemas of the members of an answer about its release. */
 export function releaseMembers(product: Pick<ProductContract, 'seasonal'>): Record<string, TSchema> {
   const members = RELEASE_MEMBERS.filter(({ seasonal }) => product.seasonal || !seasonal)
   return Object.fromEntries(members.map(({ name, schema }) => [name, schema]))
 }
 
-/** Their values. */
 export function describeRelease(release: AnsweredRelease): Record<string, string | boolean | null> {
   const members: Record<string, string | boolean | null> = {}
   for (const { name, value } of RELEASE_MEMBERS) {
@@ -316,7 +311,6 @@ export const HistoryHeader = Type.Enum(['full', 'service-full'], {
     'Sent where the answer is not kept, and has no `history_id`. `full`: the history holds as much as the service keeps of an account, and it is set to keep what is there. `service-full`: the histories of all accounts hold as much as it keeps.',
 })
 
-/** The components of the point endpoints, in the order of the document. */
 export function listPointComponents(schemas: readonly PointSchemas[]): TSchema[] {
   return [
     ...new Set([PointRequest, ...schemas.map(({ request }) => request)]),
@@ -332,7 +326,6 @@ export function listPointComponents(schemas: readonly PointSchemas[]): TSchema[]
   ]
 }
 
-/** What a product has to say at a point, or why it has nothing. */
 function defineSection(point: PointSchemas): TObject {
   const { product } = point
   return Type.Object(dataOrReason(point), {
@@ -344,7 +337,6 @@ function defineSection(point: PointSchemas): TObject {
 /** A place in a country that offers no crop. */
 const PASTURE = { name: 'My pasture', lat: -1, lng: 36.5, type: 'point' }
 
-/** What the products say there. */
 function createExample(products: readonly ProductContract[]): object {
   const only = ofSeasonless(products, (names) => `; it has ${names} only`)
   const reason = { error: `The crop is not available for Kenya${only}.`, code: 'CROP_NOT_AVAILABLE' }

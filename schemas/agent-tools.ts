@@ -88,7 +88,6 @@ export function defineReleasesInput(codes: readonly string[]) {
     crop: described(crop, 'Left out: all.'),
   })
 }
-/** The codes of products, in their order. */
 export function listProductCodes(products: readonly ProductContract[]): string[] {
   return products.map(({ code }) => code)
 }

@@ -56,7 +56,6 @@ export const AdminQuery = Type.Object({
   cursor: Cursor,
 })
 
-/** A level of administrative areas. */
 export function areaLevel(description: string, ...examples: number[]) {
   return Type.Integer({
     minimum: 0,

@@ -32,7 +32,6 @@ const Password = Type.String({
   examples: ['teff grows at dawn'],
 })
 
-/** A code of an authenticator app, as such apps show it. */
 const Totp = Type.String({
   pattern: '^[0-9]{3} ?[0-9]{3}$',
   description: 'The code that the authenticator app shows: six digits, for 30 seconds. It works once.',
@@ -146,7 +145,6 @@ export const Reauthentication = Type.Object(
   },
 )
 
-/** A token as a mail has it. */
 const MailedToken = Type.String({
   minLength: 1,
   maxLength: 500,

@@ -32,10 +32,8 @@ export const PointId = documentedAs(
   Type.Union([TextId, NumberId], idOptions),
 )
 
-/** How much may be passed through. */
 export const PASS_LIMITS = { names: 20, characters: 1000 } as const
 
-/** Columns and properties that are passed through. */
 const Pass = Type.Array(text(100), {
   maxItems: PASS_LIMITS.names,
   uniqueItems: true,
@@ -43,7 +41,6 @@ const Pass = Type.Array(text(100), {
   examples: [['area_ha', 'farmer']],
 })
 
-/** A value that answers repeat. */
 const GivenBack = (description: string) =>
   Type.Union([Type.String(), Type.Number(), Type.Boolean()], { description })
 
@@ -152,9 +149,7 @@ export const AnswerLines = textBody(
   '{"id":"field-1","location":{"name":"My field","lat":9.5,"lng":38.5,"type":"point"},"country_code":"eth","crop":"wheat","forecast_period":"July 2026","forecast_month":"2026-07","release":"yield-eth-wheat-2026-07-v1","synthetic":false,"yield_data":[{"scenario":"Normal","yield_kg_ha":3694}]}\n',
 )
 
-/** The forms of answers that are the same for all products. */
 export function defineBatchFormats(products: readonly ProductContract[]) {
-  // Other products have no month.
   const seasons = ofSeasonless(products, (names) => ` (not for ${names})`)
   const table = textBody(
     'AnswerTable',
@@ -258,7 +253,6 @@ const PointsRequest = Type.Object(
   },
 )
 
-/** The schemas of a product for many points. */
 export type BatchSchemas<Product extends ProductContract = ProductContract> = ReturnType<
   typeof defineBatchSchemas<Product>
 >
@@ -284,7 +278,6 @@ function defineRequest(product: ProductContract): TObject {
   )
 }
 
-/** An answer of a point endpoint, or the reason why there is none. */
 function defineItem(point: PointSchemas): TObject {
   const { code, entries } = point.product
   const [answer] = (point.response as { examples?: object[] }).examples ?? []
@@ -303,13 +296,11 @@ function defineItem(point: PointSchemas): TObject {
   })
 }
 
-/** The answer for many places, with what their items share. */
 export function defineItems(product: ProductContract, item: TObject, description: string, $id: string) {
   const items = Type.Array(ref(item), { description })
   return Type.Object({ ...sharedMembers(product), ignored: Ignored, items }, { $id })
 }
 
-/** The components of the batch endpoints, in the order of the document. */
 export function listBatchComponents(
   schemas: readonly BatchSchemas[],
   forms: ReturnType<typeof defineBatchFormats>,

@@ -277,7 +277,6 @@ export function defineReleasesSchemas(products: readonly ProductContract[]) {
   return {
     release,
     list,
-    /** In the order of the document. */
     components: [ReleaseLayer, ReleasePeriod, summary, release, list],
   }
 }

@@ -43,7 +43,6 @@ export function boolean(description: string) {
   return Type.Boolean({ description })
 }
 
-/** A count from 0. */
 export function count(description: string, ...examples: number[]) {
   return Type.Integer({ minimum: 0, ...about(description, examples) })
 }
@@ -53,7 +52,6 @@ export function percent(description: string, ...examples: number[]) {
   return Type.Number({ minimum: 0, maximum: 100, ...about(description, examples) })
 }
 
-/** A body that is a text, such as CSV. */
 export function textBody($id: string, description: string, ...examples: string[]) {
   return Type.String({ $id, ...about(description, examples) })
 }
@@ -117,12 +115,7 @@ export function asParameter(field: TSchema): TSchema {
   })
 }
 
-/**
- * A request with one of some alternatives, and more members. Code says which alternative is missing, or one too
- * many; the document has the choice.
- *
- * @param alternatives the fields of each
- */
+/** A request with one of some alternatives, each of some fields. Code checks that there is one; the document has the choice. */
 export function withOneOf<Fields extends TProperties, More extends TProperties>(
   { $id, fields, alternatives }: { $id: string; fields: Fields; alternatives: (keyof Fields)[][] },
   more: More,
@@ -160,7 +153,6 @@ export function pageLimit(maximum: number, byDefault: number, description: strin
   return Type.Optional(Type.Integer({ minimum: 1, maximum, default: byDefault, description }))
 }
 
-/** A filter of a query: a code or a name. */
 export function filter(description: string, ...examples: string[]) {
   return Type.Optional(text(100, description, ...examples))
 }
@@ -192,12 +184,10 @@ export function component($id: string, ...[last, members]: [TProperties] | [stri
     : Type.Object(last, { $id })
 }
 
-/** An object within another one. */
 export function object<Members extends TProperties>(description: string, members: Members) {
   return Type.Object(members, { description })
 }
 
-/** A list of a component. */
 export function array<Item extends TSchema>(item: Item, description: string) {
   return Type.Array(ref(item), { description })
 }
@@ -231,10 +221,7 @@ export function extent(example: [west: number, south: number, east: number, nort
 /** A schema that has this keyword stands for another in the document. */
 export const DOCUMENTED_AS = 'documentedAs'
 
-/**
- * A schema of which the document says more, where code checks the rest or has done so before. The documented
- * schema is a text: compilers of schemas would follow its references.
- */
+/** Code checks the rest. The documented schema is a text: compilers of schemas would follow its references. */
 export function documentedAs<Schema extends TSchema>(checked: Schema, documented: TSchema): Schema {
   return { ...checked, [DOCUMENTED_AS]: JSON.stringify(documented) }
 }

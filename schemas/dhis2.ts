@@ -3,7 +3,6 @@ import { releaseMembers } from './advisory.ts'
 import { EXAMPLE_RELEASE, PointId } from './batch.ts'
 import { ErrorCode, optional, text } from './common.ts'
 
-/** What a data value set is answered as. */
 export const DHIS2 = 'application/vnd.dhis2+json'
 
 export const Dhis2Mapping = Type.Object(

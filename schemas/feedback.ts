@@ -23,7 +23,6 @@ export function defineObservedSchema(products: readonly ProductContract[]): TObj
   })
 }
 
-/** The same as it is sent. */
 function observedRequestOf(products: readonly ProductContract[]) {
   const fields = observedFieldsOf(products).map(([key, field]) => [key, optional(field)])
   return Type.Unsafe<{ [Key in keyof Observed]: Observed[Key] | null }>(

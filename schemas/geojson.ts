@@ -48,7 +48,6 @@ export const MultiPolygon = Type.Object(
   },
 )
 
-/** A GeoJSON Polygon, counterclockwise. */
 export function rectangle(west: number, south: number, east: number, north: number) {
   const ring = [
     [west, south],
@@ -60,10 +59,7 @@ export function rectangle(west: number, south: number, east: number, north: numb
   return { type: 'Polygon' as const, coordinates: [ring] }
 }
 
-/**
- * One of some GeoJSON objects, told apart by their `type`. Their components have the names of their types, so
- * that no mapping is needed.
- */
+/** Components of GeoJSON have the names of their types: no mapping is needed. */
 export function defineGeoJson(objects: TSchema[], description: string): TSchema {
   return Type.Unsafe({
     type: 'object',
@@ -93,5 +89,4 @@ export const FeatureCollection = Type.Object(
   { $id: 'FeatureCollection', description: 'A GeoJSON FeatureCollection of one Feature.' },
 )
 
-/** In the order of the document. */
 export const geometrySchemas = [Point, Polygon, MultiPolygon, Feature, FeatureCollection]

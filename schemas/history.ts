@@ -33,12 +33,7 @@ import {
 /** A component of which only the name is known here. */
 const named = ($id: string) => ref(Type.Unknown({ $id }))
 
-/**
- * What an item of the history is, by its product: its request and its answer are those of the product's
- * operations. Only documented by this: what is kept is given back as it was.
- *
- * @param item what all of them have
- */
+/** The items by product, for the document alone: a stored answer is returned as it was. */
 function defineHistoryItems(products: readonly ProductContract[], item: TObject) {
   const variants: [code: string, variant: TSchema][] = [
     ...products.map((product): [string, TSchema] => [product.code, defineItem(product, item)]),
@@ -285,7 +280,6 @@ export function defineHistorySchemas(products: readonly ProductContract[]) {
   return {
     item,
     list,
-    /** In the order of the document. */
     components: [
       HistoryLocation,
       documentedAs(item, documented),

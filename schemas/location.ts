@@ -104,7 +104,6 @@ export function defineLocationSchemas(products: readonly ProductContract[]) {
       ],
     },
   )
-  /** In the order of the document. */
   const components = [AdminReference, LocationRequest, LocationRemainder, ProductAvailability, validation]
   return { validation, components }
 }

@@ -122,8 +122,7 @@ export function toQuerySchema<Request extends TObject>(request: Request): Reques
 }
 
 /**
- * The same where they may also be in the body: none is required. None has an example: a form that fills in both
- * would hide that the body wins.
+ * The same beside a body: none is required, and none has an example, as the body wins over a filled form.
  *
  * @param documented the parameters that the document lists; all others are taken as well
  */

@@ -262,7 +262,6 @@ function defineResponse(product: ProductContract, entry: TObject): TObject {
   )
 }
 
-/** The components of the polygon endpoints, in the order of the document. */
 export function listPolygonComponents(schemas: readonly PolygonSchemas[]): TSchema[] {
   return [
     ...new Set([PolygonRequest, ...schemas.map(({ request }) => request)]),

@@ -29,9 +29,7 @@ const PolygonAnswerLines = textBody(
 const FIGURES =
   'of each layer a column for each number, such as `rate_kg_ha Urea Normal`, `min Urea Normal`, `max Urea Normal`, `stddev Urea Normal`, `covered_percent Urea Normal` and `total_kg Urea Normal`, and where quantiles were asked for `quantile_0.5 Urea Normal` and `quantile_0.5_error Urea Normal`'
 
-/** The forms of answers that are the same for all products. */
 export function definePolygonsFormats(products: readonly ProductContract[]) {
-  // Other products have no month.
   const seasons = ofSeasonless(products, (names) => ` (not for ${names})`)
   const table = textBody(
     'PolygonAnswerTable',
@@ -180,7 +178,6 @@ function defineRequest(product: ProductContract, formats: readonly string[]): TO
   ])
 }
 
-/** An answer for a polygon, or the reason why there is none. */
 function defineItem(polygon: PolygonSchemas): TObject {
   const { code, entries } = polygon.product
   const [answer] = (polygon.response as { examples?: { history_id?: unknown }[] }).examples ?? []
@@ -200,7 +197,6 @@ function defineItem(polygon: PolygonSchemas): TObject {
   })
 }
 
-/** The components of the operations for many polygons, in the order of the document. */
 export function listPolygonsComponents(
   schemas: readonly PolygonsSchemas[],
   forms: ReturnType<typeof definePolygonsFormats>,

@@ -1,13 +1,11 @@
 import type { TSchema } from 'typebox'
 import { oneOf } from './common.ts'
 
-/** A member of an entry, and what the documents say of it. */
 interface Member {
   key: string
   description: string
 }
 
-/** An entry of an answer, as the documents show it. */
 export type ExampleEntry = Record<string, string | number>
 
 /** How a product is called in sentences. */
@@ -78,7 +76,6 @@ const FIELD: ExamplePlace = {
   area: 'ETH-01',
 }
 
-/** Where the documents ask about a product. */
 export function examplePlaceOf({ examples }: ProductContract): ExamplePlace {
   return examples.place ?? FIELD
 }

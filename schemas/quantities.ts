@@ -38,7 +38,6 @@ const Currency = Type.String({
   examples: ['ETB'],
 })
 
-/** Numbers by names, such as those of fertilizers. */
 const numbersByName = (maximum: number, description: string, example: object) =>
   Type.Record(Type.String(), Type.Number({ minimum: 0, maximum }), {
     maxProperties: QUANTITY_LIMITS.names,
@@ -51,10 +50,7 @@ const Text = { type: 'string', maxLength: 4000, format: 'text' }
 /** In a body, which as a whole is short, texts have no length of their own. */
 const InBody = { format: 'text' }
 
-/**
- * An object in a body, which may also be its text; the text in a query. What they say is checked by code, which names the
- * part that is wrong.
- */
+/** An object or its text in a body; the text in a query. Code checks both, and names the wrong part. */
 function objectOrText<Value>(documented: TSchema, inText: string) {
   const checked = Type.Unsafe<Value | string>({ ...InBody, type: ['object', 'string'] })
   return optional(inQuery(documentedAs(checked, Type.Union([documented])), { ...Text, description: inText }))
@@ -241,7 +237,6 @@ const Nutrient = Type.Object(
 const Money = (description: string) => number(`${description} To the hundredth, in \`currency\`.`)
 const Mass = (unit: 'kg' | 't') => number(unit === 'kg' ? 'Kilograms, to the gram.' : 'Tonnes, to the gram.')
 
-/** What an entry comes to on the area. */
 export const Quantity = Type.Object(
   {
     kg: Type.Optional(Mass('kg')),
@@ -270,7 +265,6 @@ const Amounts = {
 }
 const ScenarioAmounts = { scenario: orNull(Type.String()), ...Amounts }
 
-/** What the entries come to together. */
 export const Quantities = Type.Object(
   {
     area: object('The area that the quantities are for.', {
@@ -335,5 +329,4 @@ export function quantitiesOfAnswer(product: ProductContract): Record<string, TSc
   return hasQuantities(product) ? { quantities: Type.Optional(ref(Quantities)) } : {}
 }
 
-/** The components of quantities, in the order of the document. */
 export const quantityComponents: TSchema[] = [Nutrient, Quantity, Quantities]

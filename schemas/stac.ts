@@ -8,7 +8,6 @@ export const RASTER = 'https://stac-extensions.github.io/raster/v2.0.0/schema.js
 
 export const GEOJSON_TYPE = 'application/geo+json'
 
-/** The type that STAC gives such files. */
 export const COG_TYPE = 'image/tiff; application=geotiff; profile=cloud-optimized'
 
 const CollectionId = string(

@@ -178,7 +178,6 @@ export function defineStatsSchemas(products: readonly ProductContract[]) {
       ],
     },
   )
-  /** In the order of the document. */
   const components = [advisories, FeedbackCounts, Latency, Service, stats]
   return { stats, components }
 }

@@ -54,7 +54,6 @@ const Url = Type.String({
   examples: ['https://hooks.example.org/agro'],
 })
 
-/** What a subscription is asked for beside its place. */
 function describeMembers(products: readonly ProductContract[]) {
   return {
     product: productSchema(products, 'Of which product values are watched.'),
