@@ -1,5 +1,5 @@
 import { type TSchema, Type } from 'typebox'
-import { component, ref } from './common.ts'
+import * as t from './common.ts'
 
 // These document alone. Code reads requests and says where they are wrong: a validator would go through ten thousand
 // positions to list each. The database makes the answers.
@@ -63,13 +63,13 @@ export function rectangle(west: number, south: number, east: number, north: numb
 export function defineGeoJson(objects: TSchema[], description: string): TSchema {
   return Type.Unsafe({
     type: 'object',
-    oneOf: objects.map((object) => ref(object)),
+    oneOf: objects.map((object) => t.ref(object)),
     discriminator: { propertyName: 'type' },
     description,
   })
 }
 
-export const Feature = component('Feature', 'A GeoJSON Feature of a Polygon or a MultiPolygon.', {
+export const Feature = t.component('Feature', 'A GeoJSON Feature of a Polygon or a MultiPolygon.', {
   type: Type.Literal('Feature'),
   geometry: defineGeoJson([Polygon, MultiPolygon], 'The shape of the Feature.'),
   properties: Type.Optional(
@@ -84,7 +84,7 @@ export const Feature = component('Feature', 'A GeoJSON Feature of a Polygon or a
 export const FeatureCollection = Type.Object(
   {
     type: Type.Literal('FeatureCollection'),
-    features: Type.Array(ref(Feature), { minItems: 1, maxItems: 1 }),
+    features: Type.Array(t.ref(Feature), { minItems: 1, maxItems: 1 }),
   },
   { $id: 'FeatureCollection', description: 'A GeoJSON FeatureCollection of one Feature.' },
 )

@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox'
-import { oneOf } from './common.ts'
+import * as t from './common.ts'
 
 interface Member {
   key: string
@@ -86,7 +86,7 @@ export function componentOf({ code }: ProductContract): string {
 }
 
 export function productSchema(products: readonly ProductContract[], description: string) {
-  return oneOf(
+  return t.oneOf(
     products.map(({ code }) => code),
     description,
   )
@@ -94,7 +94,7 @@ export function productSchema(products: readonly ProductContract[], description:
 
 /** What calls were about: a product, or all of them in one call. */
 export function recordedProductSchema(products: readonly ProductContract[], description: string) {
-  return oneOf([...products.map(({ code }) => code), ALL_PRODUCTS], description)
+  return t.oneOf([...products.map(({ code }) => code), ALL_PRODUCTS], description)
 }
 
 /** Stands for all products in one call; no product has it as its code. */

@@ -1,18 +1,5 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox'
-import {
-  boolean,
-  documentedAs,
-  inQuery,
-  integer,
-  number,
-  object,
-  oneOf,
-  optional,
-  orNull,
-  ref,
-  string,
-  type WithoutNulls,
-} from './common.ts'
+import * as t from './common.ts'
 import type { ProductContract } from './product.ts'
 
 /** What the documents list; `src/advice/quantities/plan.ts` has their sizes. */
@@ -53,7 +40,9 @@ const InBody = { format: 'text' }
 /** An object or its text in a body; the text in a query. Code checks both, and names the wrong part. */
 function objectOrText<Value>(documented: TSchema, inText: string) {
   const checked = Type.Unsafe<Value | string>({ ...InBody, type: ['object', 'string'] })
-  return optional(inQuery(documentedAs(checked, Type.Union([documented])), { ...Text, description: inText }))
+  return t.optional(
+    t.inQuery(t.documentedAs(checked, Type.Union([documented])), { ...Text, description: inText }),
+  )
 }
 
 /** An area as requests tell it; which of its members there may be is checked by code. */
@@ -69,7 +58,7 @@ const AreaValue = Type.Number({
   examples: [2.5],
 })
 
-const AreaUnit = oneOf(
+const AreaUnit = t.oneOf(
   AREA_UNIT_NAMES,
   'Hectare, square metre, are (100 m²), international acre (4,046.8564224 m²), or timad (a quarter of a hectare). Plurals and full names are understood. By default `ha`.',
 )
@@ -108,7 +97,7 @@ const Prices = objectOrText<{ currency?: string; per_kg?: object; per_bag?: obje
   'The currency and the prices of inputs, by the kilogram or, with `/bag`, by the bag, such as `ETB Urea:2250/bag,Compost:4.5`.',
 )
 
-const Budget = optional(
+const Budget = t.optional(
   Type.Number({
     minimum: 0,
     maximum: QUANTITY_LIMITS.budget,
@@ -137,11 +126,13 @@ const ScenarioWeights = objectOrText<Record<string, number>>(
   'The weights of scenarios, such as `Normal:2,Below Normal:1`.',
 )
 
-const Nutrients = optional(
-  inQuery(
-    documentedAs(
+const Nutrients = t.optional(
+  t.inQuery(
+    t.documentedAs(
       Type.Unsafe<boolean | string>({ ...InBody, type: ['boolean', 'string'] }),
-      Type.Union([boolean('Whether to tell the nutrients of products whose composition the service knows.')]),
+      Type.Union([
+        t.boolean('Whether to tell the nutrients of products whose composition the service knows.'),
+      ]),
     ),
     {
       type: 'boolean',
@@ -169,7 +160,7 @@ export const BatchQuantityFields = {
       {
         value: Type.Optional(AreaValue),
         from: Type.Optional(
-          string(
+          t.string(
             'Instead of `value`: the member, property or column that has the number of each point.',
             'area_ha',
           ),
@@ -203,7 +194,7 @@ export const QuantityParameters = Type.Object(sharedFields, {
 })
 
 const Fields = Type.Object(QuantityFields)
-export type QuantityRequest = WithoutNulls<Static<typeof Fields>>
+export type QuantityRequest = t.WithoutNulls<Static<typeof Fields>>
 
 /** Whether what a product says comes to an amount on an area: rates and yields do, scores do not. */
 export function hasQuantities({ unit }: { unit: string }): boolean {
@@ -222,10 +213,10 @@ export const MASS_KEYS: Readonly<Record<string, 'kg' | 't'>> = { 'kg/ha': 'kg', 
 
 const Nutrient = Type.Object(
   {
-    N: number('Nitrogen.'),
-    P2O5: number('Phosphorus, as phosphate.'),
-    K2O: number('Potassium, as potash.'),
-    S: number('Sulphur.'),
+    N: t.number('Nitrogen.'),
+    P2O5: t.number('Phosphorus, as phosphate.'),
+    K2O: t.number('Potassium, as potash.'),
+    S: t.number('Sulphur.'),
   },
   {
     $id: 'Nutrients',
@@ -234,19 +225,20 @@ const Nutrient = Type.Object(
   },
 )
 
-const Money = (description: string) => number(`${description} To the hundredth, in \`currency\`.`)
-const Mass = (unit: 'kg' | 't') => number(unit === 'kg' ? 'Kilograms, to the gram.' : 'Tonnes, to the gram.')
+const Money = (description: string) => t.number(`${description} To the hundredth, in \`currency\`.`)
+const Mass = (unit: 'kg' | 't') =>
+  t.number(unit === 'kg' ? 'Kilograms, to the gram.' : 'Tonnes, to the gram.')
 
 export const Quantity = Type.Object(
   {
     kg: Type.Optional(Mass('kg')),
     t: Type.Optional(Mass('t')),
-    bags: Type.Optional(integer('Whole bags: as many as it takes.')),
-    bag_kg: Type.Optional(number('The kilograms of a bag.')),
-    rest_kg: Type.Optional(number('The rest in the last bag, in kilograms.')),
+    bags: Type.Optional(t.integer('Whole bags: as many as it takes.')),
+    bag_kg: Type.Optional(t.number('The kilograms of a bag.')),
+    rest_kg: Type.Optional(t.number('The rest in the last bag, in kilograms.')),
     cost: Type.Optional(Money('The cost, of whole bags where there are bags.')),
     return: Type.Optional(Money('The proceeds of the harvest.')),
-    nutrients_kg: Type.Optional(ref(Nutrient)),
+    nutrients_kg: Type.Optional(t.ref(Nutrient)),
   },
   {
     $id: 'Quantity',
@@ -263,19 +255,19 @@ const Amounts = {
   cost: Type.Optional(Money('The cost of all inputs.')),
   return: Type.Optional(Money('The proceeds of the harvest.')),
 }
-const ScenarioAmounts = { scenario: orNull(Type.String()), ...Amounts }
+const ScenarioAmounts = { scenario: t.orNull(Type.String()), ...Amounts }
 
 export const Quantities = Type.Object(
   {
-    area: object('The area that the quantities are for.', {
+    area: t.object('The area that the quantities are for.', {
       value: Type.Number(),
       unit: AreaUnit,
-      ha: number('The same in hectares.'),
+      ha: t.number('The same in hectares.'),
     }),
     currency: Type.Optional(Currency),
     scenarios: Type.Optional(
       Type.Array(
-        object('A scenario with the cost of all inputs.', {
+        t.object('A scenario with the cost of all inputs.', {
           ...ScenarioAmounts,
           share: Type.Optional(
             Type.Number({
@@ -321,12 +313,12 @@ export const Quantities = Type.Object(
 export type Quantities = Static<typeof Quantities>
 
 export function quantityOfEntry(product: ProductContract): Record<string, TSchema> {
-  return hasQuantities(product) ? { quantity: Type.Optional(ref(Quantity)) } : {}
+  return hasQuantities(product) ? { quantity: Type.Optional(t.ref(Quantity)) } : {}
 }
 
 /** What the answer of a product, or its section, may have beside the entries. */
 export function quantitiesOfAnswer(product: ProductContract): Record<string, TSchema> {
-  return hasQuantities(product) ? { quantities: Type.Optional(ref(Quantities)) } : {}
+  return hasQuantities(product) ? { quantities: Type.Optional(t.ref(Quantities)) } : {}
 }
 
 export const quantityComponents: TSchema[] = [Nutrient, Quantity, Quantities]
