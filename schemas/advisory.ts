@@ -39,7 +39,9 @@ const ProvenancePixel = t.component('ProvenancePixel', 'The pixel of a grid that
   layers: Type.Array(t.ref(ProvenanceLayer)),
 })
 
-export const Provenance = Type.Object(
+export const Provenance = t.component(
+  'Provenance',
+  'Which pixels of a release were read for an answer, and whose they are.',
   {
     release: Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
     source: t.string('The maker of its values.', 'Ministry of Agriculture, agronomy model 4.2'),
@@ -49,10 +51,6 @@ export const Provenance = Type.Object(
       '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
     ),
     pixels: t.array(ProvenancePixel, 'One for each grid that has a value at the point.'),
-  },
-  {
-    $id: 'Provenance',
-    description: 'Which pixels of a release were read for an answer, and whose they are.',
   },
 )
 export type Provenance = Static<typeof Provenance>
@@ -309,10 +307,11 @@ export function listPointComponents(schemas: readonly PointSchemas[]): TSchema[]
 
 function defineSection(point: PointSchemas): TObject {
   const { product } = point
-  return Type.Object(dataOrReason(point), {
-    $id: `${componentOf(product)}Section`,
-    description: `The answer of \`POST /advisory/${product.code}/point\`, or \`error\` and \`code\`.`,
-  })
+  return t.component(
+    `${componentOf(product)}Section`,
+    `The answer of \`POST /advisory/${product.code}/point\`, or \`error\` and \`code\`.`,
+    dataOrReason(point),
+  )
 }
 
 /** A place in a country that offers no crop. */

@@ -55,12 +55,9 @@ export function defineAreaInput(codes: readonly string[]) {
     area: AreaName,
     level: Level,
     polygon: Type.Optional(
-      Type.Object(
-        { type: Type.Unknown() },
-        {
-          description: 'GeoJSON (Multi)Polygon in place of area: [longitude, latitude], rings closed.',
-        },
-      ),
+      t.object('GeoJSON (Multi)Polygon in place of area: [longitude, latitude], rings closed.', {
+        type: Type.Unknown(),
+      }),
     ),
     country_code: Country,
     crop: Crop,

@@ -96,11 +96,7 @@ export type Tokens = Static<typeof Tokens>
 
 export const RefreshRequest = Type.Object(
   {
-    refresh_token: Type.String({
-      minLength: 1,
-      maxLength: 500,
-      examples: ['4BOEZ8wyhU8X1mPJ4vhD1kJhPZ6dM0mYp9oU5p3cT2E'],
-    }),
+    refresh_token: Type.String({ minLength: 1, maxLength: 500 }),
   },
   {
     $id: 'RefreshRequest',
@@ -109,7 +105,7 @@ export const RefreshRequest = Type.Object(
 )
 export type RefreshRequest = Static<typeof RefreshRequest>
 
-const endKeys = (description: string) => t.optional(Type.Boolean({ description, examples: [true] }))
+const endKeys = (description: string) => t.optional(t.boolean(description))
 
 export const PasswordChange = Type.Object(
   {
@@ -233,7 +229,9 @@ export const TwoFactorRequest = Type.Object(
   { $id: 'TwoFactorRequest', examples: [{ password: 'teff grows at dawn' }] },
 )
 
-export const TwoFactorSecret = Type.Object(
+export const TwoFactorSecret = t.component(
+  'TwoFactorSecret',
+  'The secret of the authenticator app. It is shown once.',
   {
     secret: t.string('For apps into which it has to be typed: base32.', 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'),
     uri: t.string(
@@ -241,7 +239,6 @@ export const TwoFactorSecret = Type.Object(
       'otpauth://totp/Agricultural%20advisory%20service:amina%40example.org?issuer=Agricultural%20advisory%20service&secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&algorithm=SHA1&digits=6&period=30',
     ),
   },
-  { $id: 'TwoFactorSecret', description: 'The secret of the authenticator app. It is shown once.' },
 )
 export type TwoFactorSecret = Static<typeof TwoFactorSecret>
 

@@ -55,16 +55,14 @@ const PassedMembers = Type.Unsafe<Record<string, string | number | boolean | nul
   description: 'The columns or properties of `pass`, as they were sent. Missing ones are left out.',
 })
 
-export const BatchPoint = Type.Object(
+export const BatchPoint = t.component(
+  'BatchPoint',
+  'One of many points. Fields that are not listed are ignored, unless `pass` names them.',
   {
     id: t.optional(PointId),
     lat: PointRequest.properties.lat,
     lng: PointRequest.properties.lng,
     name: PointRequest.properties.name,
-  },
-  {
-    $id: 'BatchPoint',
-    description: 'One of many points. Fields that are not listed are ignored, unless `pass` names them.',
   },
 )
 export type BatchPoint = t.WithoutNulls<Static<typeof BatchPoint>>
@@ -288,8 +286,8 @@ function defineItem(point: PointSchemas): TObject {
 }
 
 export function defineItems(product: ProductContract, item: TObject, description: string, $id: string) {
-  const items = Type.Array(t.ref(item), { description })
-  return Type.Object({ ...sharedMembers(product), ignored: t.Ignored, items }, { $id })
+  const items = t.array(item, description)
+  return t.component($id, { ...sharedMembers(product), ignored: t.Ignored, items })
 }
 
 export function listBatchComponents(

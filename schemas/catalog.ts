@@ -45,12 +45,15 @@ const CatalogTerm = t.component('CatalogTerm', 'The meaning of a word in answers
   description: Type.String(),
 })
 
-const CatalogRange = Type.Object(
+const CatalogRange = t.component(
+  'CatalogRange',
+  'The smallest and the largest value of a release, in its unit.',
   { min: Type.Number(), max: Type.Number() },
-  { $id: 'CatalogRange', description: 'The smallest and the largest value of a release, in its unit.' },
 )
 
-const CatalogBoundaries = Type.Object(
+const CatalogBoundaries = t.component(
+  'CatalogBoundaries',
+  'The administrative areas of one level of a country.',
   {
     country_code: Type.String({ examples: ['rwa'] }),
     level: t.integer('0 is the country itself.'),
@@ -60,7 +63,6 @@ const CatalogBoundaries = Type.Object(
     licence: Type.String({ examples: ['Public domain'] }),
     loaded_at: t.Time,
   },
-  { $id: 'CatalogBoundaries', description: 'The administrative areas of one level of a country.' },
 )
 export type CatalogBoundaries = Static<typeof CatalogBoundaries>
 
@@ -161,11 +163,9 @@ export function defineReleasesQuery(products: readonly ProductContract[]) {
     product: Type.Optional(productSchema(products, 'Only this product.')),
     country_code: t.filter('Only this country, in any case.', 'eth'),
     crop: t.filter('Only this crop, in any case.'),
-    state: Type.Optional(
-      t.oneOf(
-        LISTED_STATES,
-        `Only such: ${LISTED_STATE} Without it, all but those that are deleted or incomplete.`,
-      ),
+    state: t.choice(
+      LISTED_STATES,
+      `Only such: ${LISTED_STATE} Without it, all but those that are deleted or incomplete.`,
     ),
     limit: t.pageLimit(1000, RELEASES_DEFAULTS.limit, 'The most items to answer with.'),
     cursor: t.Cursor,
@@ -241,11 +241,9 @@ export function defineReleasesSchemas(products: readonly ProductContract[]) {
   const summary = t.component('ReleaseSummary', 'A release.', {
     ...members,
     state: t.oneOf(LISTED_STATES, LISTED_STATE),
-    load: Type.Optional(
-      t.oneOf(
-        ['running', 'cut_off', 'unknown'],
-        'Of an `incomplete` one, whether a process still loads it; `loaded_at` is when that began. `cut_off`: none does, and the next load of the same data clears away what is left. `unknown`: an older version has begun it, which does not say.',
-      ),
+    load: t.choice(
+      ['running', 'cut_off', 'unknown'],
+      'Of an `incomplete` one, whether a process still loads it; `loaded_at` is when that began. `cut_off`: none does, and the next load of the same data clears away what is left. `unknown`: an older version has begun it, which does not say.',
     ),
   })
   const release = t.component('ReleaseDescription', 'All that is known of a release.', {
@@ -254,11 +252,11 @@ export function defineReleasesSchemas(products: readonly ProductContract[]) {
       ReleasePeriod,
       'When it was published, the first time first: it may have been rolled back to.',
     ),
-    grids: Type.Array(t.ref(CatalogGrid), { description: 'None where it is deleted.' }),
+    grids: t.array(CatalogGrid, 'None where it is deleted.'),
     layers: t.array(ReleaseLayer, 'In the order of answers. None where it is deleted.'),
   })
   const list = t.component('ReleaseList', {
-    items: Type.Array(t.ref(summary), { description: 'In the order of their codes.' }),
+    items: t.array(summary, 'In the order of their codes.'),
     next_cursor: t.orNull(Type.String(), 'The `cursor` of the next page; null where this is the last one.'),
   })
   return {

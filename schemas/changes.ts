@@ -66,22 +66,21 @@ const Layer = {
   unit: Type.String({ examples: ['kg/ha'] }),
 }
 
-export const LayerChange = Type.Object(
+export const LayerChange = t.component(
+  'LayerChange',
+  'The change of a layer in all areas together. Percentages are of the area.',
   { ...Layer, ...Figures },
-  {
-    $id: 'LayerChange',
-    description: 'The change of a layer in all areas together. Percentages are of the area.',
-  },
 )
 
-export const AreaChange = Type.Object(
+export const AreaChange = t.component(
+  'AreaChange',
+  'The change of a layer in an area. Percentages are of the area.',
   {
     code: Type.String({ examples: ['ETH-01'] }),
     name: Type.String({ examples: ['Tigray'] }),
     ...Layer,
     ...Figures,
   },
-  { $id: 'AreaChange', description: 'The change of a layer in an area. Percentages are of the area.' },
 )
 
 export const ReleaseChanges = t.component('ReleaseChanges', {

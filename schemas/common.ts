@@ -143,6 +143,11 @@ export function oneOf<const Values extends readonly string[]>(values: Values, de
   return Type.Unsafe<Values[number]>({ type: 'string', enum: [...values], description })
 }
 
+/** An optional member with one of some values. */
+export function choice<const Values extends readonly string[]>(values: Values, description: string) {
+  return Type.Optional(oneOf(values, description))
+}
+
 /** An optional parameter of a query, with its default. */
 export function withDefault<Schema extends TSchema>(schema: Schema, value: unknown) {
   return Type.Optional({ ...schema, default: value })
@@ -248,7 +253,9 @@ export function defineErrorCode(codes: readonly string[]): TSchema {
   })
 }
 
-export const ErrorDetail = Type.Object(
+export const ErrorDetail = component(
+  'ErrorDetail',
+  'A mistake in one parameter, or, with a `code`, the reason why one product has no value.',
   {
     field: string('The parameter, as a dotted path; or the product.', 'lat'),
     message: Type.String({ examples: ['lat must be a number from -90 to 90'] }),
@@ -256,10 +263,6 @@ export const ErrorDetail = Type.Object(
       Type.Array(Type.String(), { description: 'The accepted values, where they can be listed.' }),
     ),
     code: Type.Optional(ErrorCode),
-  },
-  {
-    $id: 'ErrorDetail',
-    description: 'A mistake in one parameter, or, with a `code`, the reason why one product has no value.',
   },
 )
 export type ErrorDetail = Static<typeof ErrorDetail>
@@ -321,12 +324,13 @@ export const CountrySource = Type.Optional(
   }),
 )
 
-export const IgnoredName = Type.Object(
+export const IgnoredName = component(
+  'IgnoredName',
+  'A field or parameter that the operation does not know.',
   {
     name: string('As it was sent; long ones are cut off.', 'corp'),
     did_you_mean: Type.Optional(string('The name that was probably meant.', 'crop')),
   },
-  { $id: 'IgnoredName', description: 'A field or parameter that the operation does not know.' },
 )
 
 /** What an answer says of what it took no notice of. */

@@ -44,11 +44,9 @@ export function defineCoverageSchemas(products: readonly ProductContract[]) {
     ),
     forecast_period: t.orNull(Type.String({ examples: ['2026-07'] }), `${FORECAST_MONTH} As \`YYYY-MM\`.`),
     covered_percent: t.percent('How much of the area has values: of the layer that has most of them.', 98.2),
-    code: Type.Optional(
-      t.oneOf(
-        COVERAGE_REASONS,
-        'Why the area has no value at all: nothing is published; the country offers no such crop; the area lies outside the grid of the release; its pixels in the area have no value.',
-      ),
+    code: t.choice(
+      COVERAGE_REASONS,
+      'Why the area has no value at all: nothing is published; the country offers no such crop; the area lies outside the grid of the release; its pixels in the area have no value.',
     ),
     reason: Type.Optional(
       t.string(
@@ -62,10 +60,10 @@ export function defineCoverageSchemas(products: readonly ProductContract[]) {
     level: Type.Integer({ examples: [1] }),
     code: Type.String({ examples: ['ETH-01'] }),
     name: Type.String(),
-    products: Type.Array(t.ref(ofProduct), { description: 'By product and crop; the newest month first.' }),
+    products: t.array(ofProduct, 'By product and crop; the newest month first.'),
   })
   const list = t.component('CoverageList', {
-    items: Type.Array(t.ref(area), { description: 'By country, in the order of their codes.' }),
+    items: t.array(area, 'By country, in the order of their codes.'),
     next_cursor: t.orNull(Type.String(), 'The `cursor` of the next page; null where this is the last one.'),
   })
   const table = t.textBody(

@@ -5,7 +5,9 @@ import * as t from './common.ts'
 
 export const DHIS2 = 'application/vnd.dhis2+json'
 
-export const Dhis2Mapping = Type.Object(
+export const Dhis2Mapping = t.component(
+  'Dhis2Mapping',
+  'The names of places and columns in a DHIS2. Identifiers are its UIDs, or those of its identifier scheme.',
   {
     data_elements: Type.Array(
       Type.Object({
@@ -39,11 +41,6 @@ export const Dhis2Mapping = Type.Object(
     ),
     data_set: t.optional(t.text(100, 'Named in the set where it is sent.')),
     attribute_option_combo: t.optional(t.text(100, 'The combination of all values, if any.')),
-  },
-  {
-    $id: 'Dhis2Mapping',
-    description:
-      'The names of places and columns in a DHIS2. Identifiers are its UIDs, or those of its identifier scheme.',
   },
 )
 export type Dhis2Mapping = Static<typeof Dhis2Mapping>

@@ -55,7 +55,7 @@ export const ChangeEntry = t.component(
 export type ChangeEntry = Static<typeof ChangeEntry>
 
 export const ChangeFeed = t.component('ChangeFeed', 'Changes, the oldest first.', {
-  items: Type.Array(t.ref(ChangeEntry), { description: 'The newest last.' }),
+  items: t.array(ChangeEntry, 'The newest last.'),
   next_since: t.integer(
     'Send it as `since` the next time. It is the id of the last item, or the `since` of the request where there is none.',
     42,

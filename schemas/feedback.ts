@@ -26,9 +26,10 @@ export function defineObservedSchema(products: readonly ProductContract[]): TObj
 function observedRequestOf(products: readonly ProductContract[]) {
   const fields = observedFieldsOf(products).map(([key, field]) => [key, t.optional(field)])
   return Type.Unsafe<{ [Key in keyof Observed]: Observed[Key] | null }>(
-    Type.Object(Object.fromEntries(fields), {
-      description: 'Observations in the field. Fields that are not listed are ignored.',
-    }),
+    t.object(
+      'Observations in the field. Fields that are not listed are ignored.',
+      Object.fromEntries(fields),
+    ),
   )
 }
 
@@ -160,7 +161,7 @@ export const Scorecard = t.component('Scorecard', 'The predictions of a release 
   without_value: t.count('Of all these, how many the release has no value for.'),
   smallest_group: t.integer('Of fewer accounts nothing is shown; each row of a file counts as one.', 5),
   scenarios: Type.Array(t.ref(ScenarioScore)),
-  districts: Type.Array(t.ref(DistrictScore), { description: 'In the order of their codes.' }),
+  districts: t.array(DistrictScore, 'In the order of their codes.'),
   withheld_groups: t.count('How many scenarios of areas have too few, or would give away those that have.'),
 })
 export type Scorecard = Static<typeof Scorecard>

@@ -81,12 +81,13 @@ export const Feature = t.component('Feature', 'A GeoJSON Feature of a Polygon or
   ),
 })
 
-export const FeatureCollection = Type.Object(
+export const FeatureCollection = t.component(
+  'FeatureCollection',
+  'A GeoJSON FeatureCollection of one Feature.',
   {
     type: Type.Literal('FeatureCollection'),
     features: Type.Array(t.ref(Feature), { minItems: 1, maxItems: 1 }),
   },
-  { $id: 'FeatureCollection', description: 'A GeoJSON FeatureCollection of one Feature.' },
 )
 
 export const geometrySchemas = [Point, Polygon, MultiPolygon, Feature, FeatureCollection]

@@ -99,6 +99,8 @@ function defineVariant(
 
 export const HISTORY_DEFAULTS = { limit: 50 } as const
 
+const moment = (description: string) => Type.Optional(Type.String({ format: 'moment', description }))
+
 export function defineHistoryQuery(products: readonly ProductContract[]) {
   return Type.Object({
     limit: t.pageLimit(
@@ -113,28 +115,17 @@ export function defineHistoryQuery(products: readonly ProductContract[]) {
         'Only this product; `all` is what was asked for every product in one call.',
       ),
     ),
-    kind: Type.Optional(
-      t.oneOf(['point', 'polygon'], 'Only advice for points, or only for polygons and administrative areas.'),
+    kind: t.choice(
+      ['point', 'polygon'],
+      'Only advice for points, or only for polygons and administrative areas.',
     ),
-    all: Type.Optional(
-      t.oneOf(
-        ['true', 'false'],
-        'Whether to answer with all pages in one file, for CSV and GeoJSON; without `cursor`. Then `limit` does not matter.',
-      ),
+    all: t.choice(
+      ['true', 'false'],
+      'Whether to answer with all pages in one file, for CSV and GeoJSON; without `cursor`. Then `limit` does not matter.',
     ),
     country_code: t.filter('Only this country, in any case.'),
-    from: Type.Optional(
-      Type.String({
-        format: 'moment',
-        description: 'Only later answers: from the beginning of a date (UTC), or from a date and time.',
-      }),
-    ),
-    to: Type.Optional(
-      Type.String({
-        format: 'moment',
-        description: 'Only earlier answers: up to the end of a date (UTC), or before a date and time.',
-      }),
-    ),
+    from: moment('Only later answers: from the beginning of a date (UTC), or from a date and time.'),
+    to: moment('Only earlier answers: up to the end of a date (UTC), or before a date and time.'),
   })
 }
 
@@ -283,13 +274,14 @@ const Address = t.string(
   `https://advice.example.org/cite/${TOKEN}`,
 )
 
-export const Share = Type.Object(
+export const Share = t.component(
+  'Share',
+  'Where an item of the history is shown to everybody who knows the address.',
   {
     id: t.string('The end of its address. It cannot be guessed.', TOKEN),
     url: Address,
     shared_at: t.Time,
   },
-  { $id: 'Share', description: 'Where an item of the history is shown to everybody who knows the address.' },
 )
 
 export const CitationParams = Type.Object({
@@ -308,7 +300,9 @@ const CitedRelease = t.component('CitedRelease', 'A release that the cited answe
 
 export const CitationPage = t.textBody('CitationPage', 'A citation as a page.')
 
-const Verification = Type.Object(
+const Verification = t.component(
+  'Verification',
+  'How to verify the answer. The request with these headers gets these bytes, as long as the releases exist. Reasons for missing values are not verified.',
   {
     method: Type.Literal('POST'),
     url: Type.String({ examples: ['https://advice.example.org/advisory/yield/point'] }),
@@ -322,11 +316,6 @@ const Verification = Type.Object(
       'Of the bytes of the answer, in hexadecimal.',
       '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
     ),
-  },
-  {
-    $id: 'Verification',
-    description:
-      'How to verify the answer. The request with these headers gets these bytes, as long as the releases exist. Reasons for missing values are not verified.',
   },
 )
 

@@ -24,14 +24,12 @@ export const ApiKeyRequest = Type.Object(
         minimum: 1,
         maximum: 3650,
         description: 'How long the key is valid. Until it is deleted when left out.',
-        examples: [365],
       }),
     ),
     scopes: t.optional(
       Type.Array(ScopeName, {
         minItems: 1,
         description: `What the key may do: ${DEFAULT_SCOPES.join(' and ')} when left out.`,
-        examples: [[...DEFAULT_SCOPES]],
       }),
     ),
   },

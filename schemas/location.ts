@@ -37,8 +37,9 @@ export const UNAVAILABLE_REASONS = ['CROP_NOT_AVAILABLE', 'NO_RELEASE', 'OUTSIDE
 
 export const ProductAvailability = t.component('ProductAvailability', {
   available: t.boolean('Whether the point endpoint of the product has a value there.'),
-  reason: Type.Optional(
-    t.oneOf(UNAVAILABLE_REASONS, 'Why not: the code of the error that the point endpoint would answer with.'),
+  reason: t.choice(
+    UNAVAILABLE_REASONS,
+    'Why not: the code of the error that the point endpoint would answer with.',
   ),
 })
 export type ProductAvailability = Static<typeof ProductAvailability>

@@ -103,5 +103,5 @@ export type Tileset = Static<typeof Tileset>
 
 export const LayerList = t.component('LayerList', 'The layers of a release as maps.', {
   release: Release,
-  layers: Type.Array(t.ref(Tileset), { description: 'In the order of the answers.' }),
+  layers: t.array(Tileset, 'In the order of the answers.'),
 })

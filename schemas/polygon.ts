@@ -60,12 +60,8 @@ const HistogramBin = Type.Object(
 )
 
 const DistributionMembers = {
-  quantiles: Type.Optional(
-    Type.Array(t.ref(Quantile), { description: 'In the order in which they were asked for.' }),
-  ),
-  histogram: Type.Optional(
-    Type.Array(t.ref(HistogramBin), { description: 'From the smallest values to the largest.' }),
-  ),
+  quantiles: Type.Optional(t.array(Quantile, 'In the order in which they were asked for.')),
+  histogram: Type.Optional(t.array(HistogramBin, 'From the smallest values to the largest.')),
 }
 
 const LOCATION = { name: 'My farm', lat: 9.55, lng: 38.55, type: 'polygon', area_ha: 12012.5 }
@@ -205,7 +201,9 @@ function defineRequest(product: ProductContract): TObject {
 function defineEntry({ product, entry }: PointSchemas): TObject {
   const { total } = product
   const { quantity, ...point } = entry.properties
-  return Type.Object(
+  return t.component(
+    `Polygon${componentOf(product)}Entry`,
+    'A layer in a polygon; the value is the mean, weighed by area.',
     {
       ...point,
       ...Statistics,
@@ -213,10 +211,6 @@ function defineEntry({ product, entry }: PointSchemas): TObject {
       ...DistributionMembers,
       // Members are sent in this order, which is also that in which answers are kept.
       ...(quantity && { quantity }),
-    },
-    {
-      $id: `Polygon${componentOf(product)}Entry`,
-      description: 'A layer in a polygon; the value is the mean, weighed by area.',
     },
   )
 }

@@ -82,15 +82,13 @@ export const PolygonCollection = Type.Unsafe<Record<string, unknown>>({
   ),
 })
 
-const AreasSelection = Type.Object(
+const AreasSelection = t.component(
+  'AreasSelection',
+  'All administrative areas of a level, or those of them within another one.',
   {
     country_code: AdminSelection.properties.country_code,
     level: areaLevel('The level of the areas, 0 for the country.', 1),
     parent: t.optional(t.text(100, 'Only areas within this one: the code of an area of any level above.')),
-  },
-  {
-    $id: 'AreasSelection',
-    description: 'All administrative areas of a level, or those of them within another one.',
   },
 )
 

@@ -64,12 +64,10 @@ const AreaUnit = t.oneOf(
 )
 
 const Area = objectOrText<AreaRequest>(
-  Type.Object(
-    { value: AreaValue, unit: Type.Optional(AreaUnit) },
-    {
-      description: 'How large the field is. One hectare when left out, where other quantities are asked for.',
-    },
-  ),
+  t.object('How large the field is. One hectare when left out, where other quantities are asked for.', {
+    value: AreaValue,
+    unit: Type.Optional(AreaUnit),
+  }),
   'How large the field is, such as `2.5 ha`.',
 )
 
@@ -86,14 +84,11 @@ const PriceList = (per: string, example: object) =>
   numbersByName(QUANTITY_LIMITS.price, `The price of ${per}, by input.`, example)
 
 const Prices = objectOrText<{ currency?: string; per_kg?: object; per_bag?: object }>(
-  Type.Object(
-    {
-      currency: Currency,
-      per_kg: Type.Optional(PriceList('a kilogram', { Compost: 4.5 })),
-      per_bag: Type.Optional(PriceList('a bag in `bags`', { Urea: 2250, DAP: 2600 })),
-    },
-    { description: 'The prices of inputs. Inputs in bags are bought in whole bags.' },
-  ),
+  t.object('The prices of inputs. Inputs in bags are bought in whole bags.', {
+    currency: Currency,
+    per_kg: Type.Optional(PriceList('a kilogram', { Compost: 4.5 })),
+    per_bag: Type.Optional(PriceList('a bag in `bags`', { Urea: 2250, DAP: 2600 })),
+  }),
   'The currency and the prices of inputs, by the kilogram or, with `/bag`, by the bag, such as `ETB Urea:2250/bag,Compost:4.5`.',
 )
 
@@ -156,19 +151,16 @@ export const QuantityFields = {
 export const BatchQuantityFields = {
   ...QuantityFields,
   area: objectOrText<AreaRequest>(
-    Type.Object(
-      {
-        value: Type.Optional(AreaValue),
-        from: Type.Optional(
-          t.string(
-            'Instead of `value`: the member, property or column that has the number of each point.',
-            'area_ha',
-          ),
+    t.object('How large all fields are, or where each point says how large its own is.', {
+      value: Type.Optional(AreaValue),
+      from: Type.Optional(
+        t.string(
+          'Instead of `value`: the member, property or column that has the number of each point.',
+          'area_ha',
         ),
-        unit: Type.Optional(AreaUnit),
-      },
-      { description: 'How large all fields are, or where each point says how large its own is.' },
-    ),
+      ),
+      unit: Type.Optional(AreaUnit),
+    }),
     'How large all fields are, such as `2.5 ha`, or where each point says how large its own is: `from:area_ha ha`.',
   ),
 }
@@ -177,10 +169,9 @@ export const BatchQuantityFields = {
 export const PolygonQuantityFields = {
   ...QuantityFields,
   area: objectOrText<AreaRequest>(
-    Type.Object(
-      { unit: AreaUnit },
-      { description: 'In which unit the area of the polygon is told as well: the polygon has its own.' },
-    ),
+    t.object('In which unit the area of the polygon is told as well: the polygon has its own.', {
+      unit: AreaUnit,
+    }),
     'In which unit the area is told as well, such as `timad`.',
   ),
 }
@@ -188,10 +179,11 @@ export const PolygonQuantityFields = {
 const { area: _, ...sharedFields } = QuantityFields
 
 /** The fields that all requests with quantities have; the forms of `area` differ. */
-export const QuantityParameters = Type.Object(sharedFields, {
-  $id: 'QuantityParameters',
-  description: 'Bags, prices and weights that turn rates into quantities.',
-})
+export const QuantityParameters = t.component(
+  'QuantityParameters',
+  'Bags, prices and weights that turn rates into quantities.',
+  sharedFields,
+)
 
 const Fields = Type.Object(QuantityFields)
 export type QuantityRequest = t.WithoutNulls<Static<typeof Fields>>
@@ -281,13 +273,9 @@ export const Quantities = Type.Object(
         }),
       ),
     ),
-    least: Type.Optional(
-      Type.Object(ScenarioAmounts, { description: 'The scenario with the least yield, or the least cost.' }),
-    ),
-    most: Type.Optional(Type.Object(ScenarioAmounts, { description: 'The scenario with the most.' })),
-    expected: Type.Optional(
-      Type.Object(Amounts, { description: 'The mean over scenarios, by their weights.' }),
-    ),
+    least: Type.Optional(t.object('The scenario with the least yield, or the least cost.', ScenarioAmounts)),
+    most: Type.Optional(t.object('The scenario with the most.', ScenarioAmounts)),
+    expected: Type.Optional(t.object('The mean over scenarios, by their weights.', Amounts)),
     unpriced: Type.Optional(
       Type.Array(Type.String(), {
         description: 'Inputs without a price: no cost of a scenario with them is told, and no share.',

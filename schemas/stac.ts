@@ -62,7 +62,9 @@ export const StacCatalog = t.component('StacCatalog', 'A STAC Catalog: its child
 })
 export type StacCatalog = Static<typeof StacCatalog>
 
-export const StacCollection = Type.Object(
+export const StacCollection = t.component(
+  'StacCollection',
+  'A STAC Collection: the releases of a product in a country.',
   {
     type: Type.Literal('Collection'),
     stac_version: Version,
@@ -82,7 +84,6 @@ export const StacCollection = Type.Object(
     }),
     links: Links,
   },
-  { $id: 'StacCollection', description: 'A STAC Collection: the releases of a product in a country.' },
 )
 export type StacCollection = Static<typeof StacCollection>
 

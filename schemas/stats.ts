@@ -23,7 +23,9 @@ const Count = Type.Integer({ minimum: 0 })
 const Day = Type.String({ format: 'date', examples: ['2026-07-01'] })
 
 function advisoryCountsOf(products: readonly ProductContract[]) {
-  return Type.Object(
+  return t.component(
+    'AdvisoryCounts',
+    'Answers to callers with a token, including deleted items of the history.',
     {
       total: Count,
       by_product: Type.Array(
@@ -46,30 +48,24 @@ function advisoryCountsOf(products: readonly ProductContract[]) {
         description: 'Every day from the first to the last, also those without any.',
       }),
     },
-    {
-      $id: 'AdvisoryCounts',
-      description: 'Answers to callers with a token, including deleted items of the history.',
-    },
   )
 }
 
-const FeedbackCounts = Type.Object(
+const FeedbackCounts = t.component(
+  'FeedbackCounts',
+  'Feedback that was first given in these days and is still there.',
   {
     count: Count,
     average: t.orNull(Type.Number(), 'The mean rating, to two decimals; null where there is none.'),
   },
-  { $id: 'FeedbackCounts', description: 'Feedback that was first given in these days and is still there.' },
 )
 
 const Milliseconds = t.orNull(Type.Number())
 
-const Latency = Type.Object(
+const Latency = t.component(
+  'Latency',
+  'Milliseconds from the arrival of a request until its answer was handed to the network; null without requests. `max` is exact, the others to within 10 %: they come from a histogram.',
   { p50: Milliseconds, p95: Milliseconds, p99: Milliseconds, max: Milliseconds },
-  {
-    $id: 'Latency',
-    description:
-      'Milliseconds from the arrival of a request until its answer was handed to the network; null without requests. `max` is exact, the others to within 10 %: they come from a histogram.',
-  },
 )
 
 const Errors = Type.Array(
@@ -86,7 +82,9 @@ const Traffic = {
   latency: t.ref(Latency),
 }
 
-const Service = Type.Object(
+const Service = t.component(
+  'ServiceStats',
+  'All requests that were answered, with a token or without, by all processes of the service.',
   {
     users: Type.Object({
       registered: Type.Integer({ minimum: 0, description: 'Accounts there are now.' }),
@@ -107,13 +105,11 @@ const Service = Type.Object(
     ),
     by_day: Type.Array(Type.Object({ day: Day, ...Traffic })),
   },
-  {
-    $id: 'ServiceStats',
-    description: 'All requests that were answered, with a token or without, by all processes of the service.',
-  },
 )
 
-export const SlowCallsAnswer = Type.Object(
+export const SlowCallsAnswer = t.component(
+  'SlowCalls',
+  'The slowest calls that a process of the service has answered lately.',
   {
     since: { ...t.Time, description: 'Calls that were over before are not among them.' },
     items: Type.Array(
@@ -135,7 +131,6 @@ export const SlowCallsAnswer = Type.Object(
       { description: 'The slowest first; of each operation five at most.' },
     ),
   },
-  { $id: 'SlowCalls', description: 'The slowest calls that a process of the service has answered lately.' },
 )
 export type SlowCallsAnswer = Static<typeof SlowCallsAnswer>
 

@@ -8,7 +8,9 @@ import { type ProductContract, productSchema } from './product.ts'
 const DISABLED_REASONS = ['gone', 'failing', 'secret_lost'] as const
 export type DisabledReason = (typeof DISABLED_REASONS)[number]
 
-const Threshold = Type.Object(
+const Threshold = t.component(
+  'ChangeThreshold',
+  'Which changes are told. A value that comes or goes always is.',
   {
     kind: t.oneOf(
       ['absolute', 'relative'],
@@ -21,7 +23,6 @@ const Threshold = Type.Object(
       examples: [10],
     }),
   },
-  { $id: 'ChangeThreshold', description: 'Which changes are told. A value that comes or goes always is.' },
 )
 export type Threshold = Static<typeof Threshold>
 export type ThresholdKind = Threshold['kind']
@@ -155,12 +156,10 @@ const SECRET = t.string(
   'whsec_bWFkZSBmb3IgdGhlIGRvY3VtZW50YXRpb24h',
 )
 
-export const NewSecret = Type.Object(
+export const NewSecret = t.component(
+  'WebhookSecret',
+  'A new secret; deliveries are signed with the one before, too, for a day.',
   { secret: SECRET },
-  {
-    $id: 'WebhookSecret',
-    description: 'A new secret; deliveries are signed with the one before, too, for a day.',
-  },
 )
 
 export function defineSubscriptionSchemas(products: readonly ProductContract[]) {
