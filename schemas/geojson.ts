@@ -21,32 +21,16 @@ const RING = [
   [38.5, 9.5],
 ]
 
-export const Point = Type.Object(
-  { type: Type.Literal('Point'), coordinates: Position },
-  {
-    $id: 'Point',
-    description: 'A GeoJSON Point.',
-    examples: [{ type: 'Point', coordinates: [38.5, 9.5] }],
-  },
-)
+function geometry<const Name extends string>(type: Name, coordinates: TSchema, example: unknown[]) {
+  return Type.Object(
+    { type: Type.Literal(type), coordinates },
+    { $id: type, description: `A GeoJSON ${type}.`, examples: [{ type, coordinates: example }] },
+  )
+}
 
-export const Polygon = Type.Object(
-  { type: Type.Literal('Polygon'), coordinates: Rings },
-  {
-    $id: 'Polygon',
-    description: 'A GeoJSON Polygon.',
-    examples: [{ type: 'Polygon', coordinates: [RING] }],
-  },
-)
-
-export const MultiPolygon = Type.Object(
-  { type: Type.Literal('MultiPolygon'), coordinates: Type.Array(Rings, { minItems: 1 }) },
-  {
-    $id: 'MultiPolygon',
-    description: 'A GeoJSON MultiPolygon.',
-    examples: [{ type: 'MultiPolygon', coordinates: [[RING]] }],
-  },
-)
+export const Point = geometry('Point', Position, [38.5, 9.5])
+export const Polygon = geometry('Polygon', Rings, [RING])
+export const MultiPolygon = geometry('MultiPolygon', Type.Array(Rings, { minItems: 1 }), [[RING]])
 
 export function rectangle(west: number, south: number, east: number, north: number) {
   const ring = [

@@ -63,88 +63,74 @@ const AreaUnit = t.oneOf(
   'Hectare, square metre, are (100 m²), international acre (4,046.8564224 m²), or timad (a quarter of a hectare). Plurals and full names are understood. By default `ha`.',
 )
 
-const Area = objectOrText<AreaRequest>(
-  t.object('How large the field is. One hectare when left out, where other quantities are asked for.', {
-    value: AreaValue,
-    unit: Type.Optional(AreaUnit),
-  }),
-  'How large the field is, such as `2.5 ha`.',
-)
-
-const Bags = objectOrText<Record<string, number>>(
-  numbersByName(
-    QUANTITY_LIMITS.bagKilograms,
-    'The kilograms of a bag, by input. The answer has the number of bags, and the rest of the last one.',
-    { Urea: 50, DAP: 50 },
-  ),
-  'The kilograms of a bag, such as `Urea:50,DAP:50`.',
-)
-
 const PriceList = (per: string, example: object) =>
   numbersByName(QUANTITY_LIMITS.price, `The price of ${per}, by input.`, example)
 
-const Prices = objectOrText<{ currency?: string; per_kg?: object; per_bag?: object }>(
-  t.object('The prices of inputs. Inputs in bags are bought in whole bags.', {
-    currency: Currency,
-    per_kg: Type.Optional(PriceList('a kilogram', { Compost: 4.5 })),
-    per_bag: Type.Optional(PriceList('a bag in `bags`', { Urea: 2250, DAP: 2600 })),
-  }),
-  'The currency and the prices of inputs, by the kilogram or, with `/bag`, by the bag, such as `ETB Urea:2250/bag,Compost:4.5`.',
-)
-
-const Budget = t.optional(
-  Type.Number({
-    minimum: 0,
-    maximum: QUANTITY_LIMITS.budget,
-    description:
-      'The money for the inputs of one product, in the currency of `prices`. Refused where inputs of two products have prices.',
-  }),
-)
-
-const ProducePrice = objectOrText<{ currency?: string; per_kg?: number }>(
-  Type.Object(
-    { currency: Currency, per_kg: Type.Number({ minimum: 0, maximum: QUANTITY_LIMITS.price }) },
-    {
-      description: 'The price of a kilogram of the harvest, for yields.',
-      examples: [{ currency: 'ETB', per_kg: 38.5 }],
-    },
-  ),
-  'The currency and the price of a kilogram of the harvest, such as `ETB 38.5`.',
-)
-
-const ScenarioWeights = objectOrText<Record<string, number>>(
-  numbersByName(
-    QUANTITY_LIMITS.weight,
-    'The relative weights of the scenarios; others have 0. By default all are equal but `Dominant`, which repeats another scenario and has 0.',
-    { 'Above Normal': 1, Normal: 2, 'Below Normal': 1 },
-  ),
-  'The weights of scenarios, such as `Normal:2,Below Normal:1`.',
-)
-
-const Nutrients = t.optional(
-  t.inQuery(
-    t.documentedAs(
-      Type.Unsafe<boolean | string>({ ...InBody, type: ['boolean', 'string'] }),
-      Type.Union([
-        t.boolean('Whether to tell the nutrients of products whose composition the service knows.'),
-      ]),
-    ),
-    {
-      type: 'boolean',
-      description: 'Whether to tell the nutrients of products whose composition the service knows.',
-    },
-  ),
-)
-
-/** What turns rates into quantities, of the request for a point; the order is that of the documents. */
+/** Members that turn rates into quantities, of the request for a point, in the order of the documents. */
 export const QuantityFields = {
-  area: Area,
-  bags: Bags,
-  prices: Prices,
-  budget: Budget,
-  produce_price: ProducePrice,
-  scenario_weights: ScenarioWeights,
-  nutrients: Nutrients,
+  area: objectOrText<AreaRequest>(
+    t.object('How large the field is. One hectare when left out, where other quantities are asked for.', {
+      value: AreaValue,
+      unit: Type.Optional(AreaUnit),
+    }),
+    'How large the field is, such as `2.5 ha`.',
+  ),
+  bags: objectOrText<Record<string, number>>(
+    numbersByName(
+      QUANTITY_LIMITS.bagKilograms,
+      'The kilograms of a bag, by input. The answer has the number of bags, and the rest of the last one.',
+      { Urea: 50, DAP: 50 },
+    ),
+    'The kilograms of a bag, such as `Urea:50,DAP:50`.',
+  ),
+  prices: objectOrText<{ currency?: string; per_kg?: object; per_bag?: object }>(
+    t.object('The prices of inputs. Inputs in bags are bought in whole bags.', {
+      currency: Currency,
+      per_kg: Type.Optional(PriceList('a kilogram', { Compost: 4.5 })),
+      per_bag: Type.Optional(PriceList('a bag in `bags`', { Urea: 2250, DAP: 2600 })),
+    }),
+    'The currency and the prices of inputs, by the kilogram or, with `/bag`, by the bag, such as `ETB Urea:2250/bag,Compost:4.5`.',
+  ),
+  budget: t.optional(
+    Type.Number({
+      minimum: 0,
+      maximum: QUANTITY_LIMITS.budget,
+      description:
+        'The money for the inputs of one product, in the currency of `prices`. Refused where inputs of two products have prices.',
+    }),
+  ),
+  produce_price: objectOrText<{ currency?: string; per_kg?: number }>(
+    Type.Object(
+      { currency: Currency, per_kg: Type.Number({ minimum: 0, maximum: QUANTITY_LIMITS.price }) },
+      {
+        description: 'The price of a kilogram of the harvest, for yields.',
+        examples: [{ currency: 'ETB', per_kg: 38.5 }],
+      },
+    ),
+    'The currency and the price of a kilogram of the harvest, such as `ETB 38.5`.',
+  ),
+  scenario_weights: objectOrText<Record<string, number>>(
+    numbersByName(
+      QUANTITY_LIMITS.weight,
+      'The relative weights of the scenarios; others have 0. By default all are equal but `Dominant`, which repeats another scenario and has 0.',
+      { 'Above Normal': 1, Normal: 2, 'Below Normal': 1 },
+    ),
+    'The weights of scenarios, such as `Normal:2,Below Normal:1`.',
+  ),
+  nutrients: t.optional(
+    t.inQuery(
+      t.documentedAs(
+        Type.Unsafe<boolean | string>({ ...InBody, type: ['boolean', 'string'] }),
+        Type.Union([
+          t.boolean('Whether to tell the nutrients of products whose composition the service knows.'),
+        ]),
+      ),
+      {
+        type: 'boolean',
+        description: 'Whether to tell the nutrients of products whose composition the service knows.',
+      },
+    ),
+  ),
 }
 
 /** The same for many points, of which each may have its own area. */
