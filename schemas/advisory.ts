@@ -1,38 +1,19 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
-import {
-  array,
-  boolean,
-  CountrySource,
-  component,
-  count,
-  ErrorBody,
-  Ignored,
-  IgnoredName,
-  integer,
-  Latitude,
-  Longitude,
-  number,
-  object,
-  oneOf,
-  orNull,
-  ref,
-  string,
-  textBody,
-} from './common.ts'
+import * as t from './common.ts'
 import { FORECAST_MONTH, SCENARIOS, STALE, SYNTHETIC } from './glossary.ts'
 import { asRemainder, PointRemainder, PointRequest, ShortText } from './point-request.ts'
 import { componentOf, examplePlaceOf, ofSeasonless, type ProductContract } from './product.ts'
 import { quantitiesOfAnswer, quantityComponents, quantityOfEntry, seasonlessMembers } from './quantities.ts'
 
-const ProvenanceLayer = component('ProvenanceLayer', 'A layer that has a value in a pixel.', {
+const ProvenanceLayer = t.component('ProvenanceLayer', 'A layer that has a value in a pixel.', {
   layer: Type.Integer({
     minimum: 1,
     description: 'Its number, as in `GET /releases/{release}/layers`.',
     examples: [2],
   }),
-  input: orNull(Type.String(), 'The input or species; null where the product has none.', null),
+  input: t.orNull(Type.String(), 'The input or species; null where the product has none.', null),
   scenario: Type.Union([Type.String(), Type.Null()], { examples: ['Normal'] }),
-  raw: number(
+  raw: t.number(
     'The number that is stored of the pixel, unrounded. The value is `raw` * `scale` + `offset`, rounded.',
     2464.1298828125,
   ),
@@ -40,58 +21,55 @@ const ProvenanceLayer = component('ProvenanceLayer', 'A layer that has a value i
   offset: Type.Number({ examples: [0] }),
 })
 
-const ProvenancePixel = component('ProvenancePixel', 'The pixel of a grid that the point lies in.', {
-  srid: integer('EPSG code of the CRS of the grid.', 4326),
-  column: count('Counted from 0, at the left.', 550),
-  row: count('Counted from 0, at the top.', 540),
-  centre: object('The middle of the pixel.', {
-    x: number('In the CRS of the grid.', 38.505),
-    y: number('In the CRS of the grid.', 9.495),
-    lng: Longitude,
-    lat: Latitude,
+const ProvenancePixel = t.component('ProvenancePixel', 'The pixel of a grid that the point lies in.', {
+  srid: t.integer('EPSG code of the CRS of the grid.', 4326),
+  column: t.count('Counted from 0, at the left.', 550),
+  row: t.count('Counted from 0, at the top.', 540),
+  centre: t.object('The middle of the pixel.', {
+    x: t.number('In the CRS of the grid.', 38.505),
+    y: t.number('In the CRS of the grid.', 9.495),
+    lng: t.Longitude,
+    lat: t.Latitude,
   }),
   size: Type.Object({
-    x: number('Its width, in the unit of the CRS.', 0.01),
-    y: number('Its height.', 0.01),
+    x: t.number('Its width, in the unit of the CRS.', 0.01),
+    y: t.number('Its height.', 0.01),
     unit: Type.String({ examples: ['degree'] }),
   }),
-  layers: Type.Array(ref(ProvenanceLayer)),
+  layers: Type.Array(t.ref(ProvenanceLayer)),
 })
 
-export const Provenance = Type.Object(
+export const Provenance = t.component(
+  'Provenance',
+  'Which pixels of a release were read for an answer, and whose they are.',
   {
     release: Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
-    source: string('The maker of its values.', 'Ministry of Agriculture, agronomy model 4.2'),
+    source: t.string('The maker of its values.', 'Ministry of Agriculture, agronomy model 4.2'),
     licence: Type.String({ examples: ['CC BY 4.0'] }),
-    checksum: string(
+    checksum: t.string(
       'SHA-256 of the definitions of its layers and of the files that it was loaded from.',
       '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
     ),
-    pixels: array(ProvenancePixel, 'One for each grid that has a value at the point.'),
-  },
-  {
-    $id: 'Provenance',
-    description: 'Which pixels of a release were read for an answer, and whose they are.',
+    pixels: t.array(ProvenancePixel, 'One for each grid that has a value at the point.'),
   },
 )
 export type Provenance = Static<typeof Provenance>
 
-/** The member of answers that have it. */
 export const ProvenanceMember = Type.Optional(
-  array(
+  t.array(
     Provenance,
     'One for each release that answered, where the request has `provenance: true` or `Prefer: return=provenance`.',
   ),
 )
 
-export const Location = component('Location', {
-  name: string('The label of the request.', 'My field'),
+export const Location = t.component('Location', {
+  name: t.string('The label of the request.', 'My field'),
   lat: Type.Number({ examples: [9.5] }),
   lng: Type.Number({ examples: [38.5] }),
-  type: oneOf(['point', 'polygon'], 'The kind of place.'),
+  type: t.oneOf(['point', 'polygon'], 'The kind of place.'),
 })
 
-const Scenario = string(
+const Scenario = t.string(
   `How the season turns out:\n\n${SCENARIOS.map(
     ({ scenario, description }) => `- \`${scenario}\`: ${description}`,
   ).join('\n')}\n\nOr another by its name, as published by the source.`,
@@ -137,7 +115,7 @@ function defineEntry(product: ProductContract): TObject {
   const { input, seasonal, value } = product
   return Type.Object(
     {
-      ...(input && { [input.key]: string(input.description) }),
+      ...(input && { [input.key]: t.string(input.description) }),
       ...(seasonal && { scenario: Scenario }),
       [value.key]: value.schema,
       ...quantityOfEntry(product),
@@ -155,11 +133,9 @@ export interface AnsweredRelease {
   forecastMonth: string | null
   /** As in `July 2026`. */
   forecastName: string | null
-  /** Made by a formula. */
   synthetic: boolean
   /** ISO date of the last day of its season; null without one. */
   validUntil: string | null
-  /** Whether its season is over. */
   stale: boolean
 }
 
@@ -176,12 +152,12 @@ interface ReleaseMember {
 const RELEASE_MEMBERS: readonly ReleaseMember[] = [
   {
     name: 'country_code',
-    schema: string('The code of the country that was answered for.', 'eth'),
+    schema: t.string('The code of the country that was answered for.', 'eth'),
     value: ({ countryCode }) => countryCode,
   },
   {
     name: 'crop',
-    schema: orNull(
+    schema: t.orNull(
       Type.String(),
       'The code of the crop that was answered for; null where the answer is of no crop.',
       'wheat',
@@ -190,35 +166,33 @@ const RELEASE_MEMBERS: readonly ReleaseMember[] = [
   },
   {
     name: 'forecast_period',
-    schema: string(`${FORECAST_MONTH} In English.`, 'July 2026'),
+    schema: t.string(`${FORECAST_MONTH} In English.`, 'July 2026'),
     seasonal: true,
     value: ({ forecastName }) => forecastName ?? undefined,
   },
   {
     name: 'forecast_month',
-    schema: string('The same month as `YYYY-MM`, as requests take it in `forecast_period`.', '2026-07'),
+    schema: t.string('The same month as `YYYY-MM`, as requests take it in `forecast_period`.', '2026-07'),
     seasonal: true,
     value: ({ forecastMonth }) => forecastMonth ?? undefined,
   },
   {
     name: 'release',
-    schema: string(
+    schema: t.string(
       'The code of the release that answered, as in `GET /catalog`.',
       'yield-eth-wheat-2026-07-v1',
     ),
     value: ({ code }) => code,
   },
-  { name: 'synthetic', schema: boolean(SYNTHETIC), value: ({ synthetic }) => synthetic },
-  { name: 'stale', schema: Type.Optional(boolean(STALE)), value: ({ stale }) => stale || undefined },
+  { name: 'synthetic', schema: t.boolean(SYNTHETIC), value: ({ synthetic }) => synthetic },
+  { name: 'stale', schema: Type.Optional(t.boolean(STALE)), value: ({ stale }) => stale || undefined },
 ]
 
-/** The schemas of the members of an answer about its release. */
 export function releaseMembers(product: Pick<ProductContract, 'seasonal'>): Record<string, TSchema> {
   const members = RELEASE_MEMBERS.filter(({ seasonal }) => product.seasonal || !seasonal)
   return Object.fromEntries(members.map(({ name, schema }) => [name, schema]))
 }
 
-/** Their values. */
 export function describeRelease(release: AnsweredRelease): Record<string, string | boolean | null> {
   const members: Record<string, string | boolean | null> = {}
   for (const { name, value } of RELEASE_MEMBERS) {
@@ -233,7 +207,7 @@ export function sharedMembers(product: Pick<ProductContract, 'seasonal'>): Recor
   const members = Object.entries(releaseMembers(product))
   return {
     ...Object.fromEntries(members.map(([name, schema]) => [name, Type.Optional(schema)])),
-    country_source: CountrySource,
+    country_source: t.CountrySource,
   }
 }
 
@@ -256,13 +230,13 @@ function defineResponse(product: ProductContract, entry: TObject): TObject {
   const { name, lat, lng } = examplePlaceOf(product)
   return Type.Object(
     {
-      location: ref(Location),
+      location: t.ref(Location),
       ...releaseMembers(product),
-      [entries]: Type.Array(ref(entry)),
+      [entries]: Type.Array(t.ref(entry)),
       provenance: ProvenanceMember,
       ...quantitiesOfAnswer(product),
       history_id: Type.Optional(HistoryId),
-      ignored: Ignored,
+      ignored: t.Ignored,
     },
     {
       $id: `${componentOf(product)}Response`,
@@ -277,7 +251,7 @@ function defineResponse(product: ProductContract, entry: TObject): TObject {
   )
 }
 
-const { error, code, details } = ErrorBody.properties
+const { error, code, details } = t.ErrorBody.properties
 
 const OF_WHOLE_ANSWERS = ['location', 'history_id', 'provenance', 'ignored']
 
@@ -290,7 +264,7 @@ export function dataOrReason({
   const members = data.map(([name, schema]) => [
     name,
     name === product.entries
-      ? orNull(schema, 'Null where there is no value: see `error`.')
+      ? t.orNull(schema, 'Null where there is no value: see `error`.')
       : Type.Optional(schema),
   ])
   return {
@@ -301,13 +275,13 @@ export function dataOrReason({
   }
 }
 
-export const PointAnswerTable = textBody(
+export const PointAnswerTable = t.textBody(
   'PointAnswerTable',
   'A header and one row: `name`, `lat`, `lng`, what every answer says of its release, and a column for each layer, empty where it has no value. Texts that a spreadsheet would take for a formula have an apostrophe before them.',
   'name,lat,lng,country_code,crop,forecast_period,forecast_month,release,synthetic,yield_kg_ha Normal\r\nMy field,9.5,38.5,eth,wheat,July 2026,2026-07,yield-eth-wheat-2026-07-v1,false,3694\r\n',
 )
 
-export const ReleaseHeader = string(
+export const ReleaseHeader = t.string(
   'The release that the answer was computed from, as in `GET /catalog`; several are separated by commas. One that begins with `synthetic-` is demonstration data, made by a formula.',
 )
 
@@ -316,13 +290,12 @@ export const HistoryHeader = Type.Enum(['full', 'service-full'], {
     'Sent where the answer is not kept, and has no `history_id`. `full`: the history holds as much as the service keeps of an account, and it is set to keep what is there. `service-full`: the histories of all accounts hold as much as it keeps.',
 })
 
-/** The components of the point endpoints, in the order of the document. */
 export function listPointComponents(schemas: readonly PointSchemas[]): TSchema[] {
   return [
     ...new Set([PointRequest, ...schemas.map(({ request }) => request)]),
     ...new Set([PointRemainder, ...schemas.map(({ remainder }) => remainder)]),
     Location,
-    IgnoredName,
+    t.IgnoredName,
     ...[ProvenanceLayer, ProvenancePixel, Provenance],
     ...quantityComponents,
     ShortText,
@@ -332,19 +305,18 @@ export function listPointComponents(schemas: readonly PointSchemas[]): TSchema[]
   ]
 }
 
-/** What a product has to say at a point, or why it has nothing. */
 function defineSection(point: PointSchemas): TObject {
   const { product } = point
-  return Type.Object(dataOrReason(point), {
-    $id: `${componentOf(product)}Section`,
-    description: `The answer of \`POST /advisory/${product.code}/point\`, or \`error\` and \`code\`.`,
-  })
+  return t.component(
+    `${componentOf(product)}Section`,
+    `The answer of \`POST /advisory/${product.code}/point\`, or \`error\` and \`code\`.`,
+    dataOrReason(point),
+  )
 }
 
 /** A place in a country that offers no crop. */
 const PASTURE = { name: 'My pasture', lat: -1, lng: 36.5, type: 'point' }
 
-/** What the products say there. */
 function createExample(products: readonly ProductContract[]): object {
   const only = ofSeasonless(products, (names) => `; it has ${names} only`)
   const reason = { error: `The crop is not available for Kenya${only}.`, code: 'CROP_NOT_AVAILABLE' }
@@ -368,14 +340,14 @@ export function defineAllProductsSchemas(points: readonly PointSchemas[]) {
   >
   const response = Type.Object(
     {
-      location: ref(Location),
+      location: t.ref(Location),
       country_code,
       crop,
-      country_source: CountrySource,
-      ...Object.fromEntries(sections.map((section, index) => [products[index]?.code, ref(section)])),
+      country_source: t.CountrySource,
+      ...Object.fromEntries(sections.map((section, index) => [products[index]?.code, t.ref(section)])),
       provenance: ProvenanceMember,
       history_id: Type.Optional(HistoryId),
-      ignored: Ignored,
+      ignored: t.Ignored,
     },
     { $id: 'EverythingResponse', examples: [createExample(products)] },
   )

@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { MAX_LEVEL } from './areas.ts'
-import { Latitude, Longitude, oneOf, text } from './common.ts'
+import * as t from './common.ts'
 import { PointRequest } from './point-request.ts'
 import { AdminSelection } from './polygon.ts'
 import type { ProductContract } from './product.ts'
@@ -11,8 +11,8 @@ import { AREA_UNIT_NAMES } from './quantities.ts'
 const { crop, country_code, forecast_period } = PointRequest.properties
 const { level } = AdminSelection.properties
 
-const lat = { ...Latitude, description: 'Decimal degrees; south is negative.' }
-const lng = { ...Longitude, description: 'Decimal degrees; west is negative.' }
+const lat = { ...t.Latitude, description: 'Decimal degrees; south is negative.' }
+const lng = { ...t.Longitude, description: 'Decimal degrees; west is negative.' }
 
 const OptionalLatitude = Type.Optional({ ...lat, description: 'Decimal degrees; with lng.' })
 const OptionalLongitude = Type.Optional({ ...lng, description: 'Decimal degrees; with lat.' })
@@ -23,7 +23,7 @@ const Crop = described(crop, 'As in catalogue. Left out: the first crop of the c
 const Month = described(forecast_period, 'Of an older forecast, such as 2026-07. Left out: the newest.')
 const Level = described(level, `Administrative level: 0 is the country, then 1 to ${MAX_LEVEL}.`)
 
-const AreaName = Type.Optional(text(100, 'Name or code of an administrative area.'))
+const AreaName = Type.Optional(t.text(100, 'Name or code of an administrative area.'))
 
 /** An optional field of a request with another description. Who leaves out null before need not be told of it. */
 function described<Schema extends TSchema>(field: Schema, description: string) {
@@ -31,7 +31,7 @@ function described<Schema extends TSchema>(field: Schema, description: string) {
   return Type.Optional(Type.Unsafe<NonNullable<Static<Schema>>>({ ...field, type, description }))
 }
 
-const Product = (codes: readonly string[]) => oneOf(codes, 'What to advise on.')
+const Product = (codes: readonly string[]) => t.oneOf(codes, 'What to advise on.')
 
 export const WhereIsInput = Type.Object({
   lat: OptionalLatitude,
@@ -55,12 +55,9 @@ export function defineAreaInput(codes: readonly string[]) {
     area: AreaName,
     level: Level,
     polygon: Type.Optional(
-      Type.Object(
-        { type: Type.Unknown() },
-        {
-          description: 'GeoJSON (Multi)Polygon in place of area: [longitude, latitude], rings closed.',
-        },
-      ),
+      t.object('GeoJSON (Multi)Polygon in place of area: [longitude, latitude], rings closed.', {
+        type: Type.Unknown(),
+      }),
     ),
     country_code: Country,
     crop: Crop,
@@ -69,14 +66,14 @@ export function defineAreaInput(codes: readonly string[]) {
 }
 
 /** As queries of the endpoints write it. */
-const QuantityText = (description: string) => text(1000, description)
+const QuantityText = (description: string) => t.text(1000, description)
 
 export const QuantitiesInput = Type.Object({
   ...PlaceInput.properties,
   area: QuantityText(`Size of the field, in ${AREA_UNIT_NAMES.join(', ')}.`),
   bags: Type.Optional(QuantityText('Kilograms in a bag, by input.')),
   prices: Type.Optional(QuantityText('Currency, then per kg, or /bag.')),
-  scenario: Type.Optional(text(100, 'Left out: all scenarios.')),
+  scenario: Type.Optional(t.text(100, 'Left out: all scenarios.')),
 })
 
 export const CatalogueInput = Type.Object({ country_code: OfCountry })
@@ -88,7 +85,6 @@ export function defineReleasesInput(codes: readonly string[]) {
     crop: described(crop, 'Left out: all.'),
   })
 }
-/** The codes of products, in their order. */
 export function listProductCodes(products: readonly ProductContract[]): string[] {
   return products.map(({ code }) => code)
 }

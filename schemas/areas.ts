@@ -1,23 +1,5 @@
 import { type Static, Type } from 'typebox'
-import {
-  array,
-  Cursor,
-  component,
-  documentedAs,
-  extent,
-  filter,
-  NextCursor,
-  number,
-  object,
-  oneOf,
-  orNull,
-  page,
-  pageLimit,
-  ref,
-  string,
-  text,
-  withDefault,
-} from './common.ts'
+import * as t from './common.ts'
 import { MultiPolygon } from './geojson.ts'
 
 /** How deep administrative areas go: the levels are 0, the country, to this. */
@@ -30,33 +12,32 @@ export const LEVELS_BELOW = Array.from({ length: MAX_LEVEL }, (_, index) => inde
 export const ADMIN_DEFAULTS = { geometry: 'none', limit: 1000 } as const
 
 export const AdminQuery = Type.Object({
-  admin0: text(100, 'The country: a code or a name, in any case, with or without accents.', 'Rwanda'),
+  admin0: t.text(100, 'The country: a code or a name, in any case, with or without accents.', 'Rwanda'),
   level: Type.Integer({
     minimum: 1,
     maximum: MAX_LEVEL,
     description: `How far down: 1 for regions, provinces or counties, then ${LEVELS_BELOW.slice(1).join(' and ')}.`,
     examples: [1],
   }),
-  parent: filter('Only areas within this one: the code of an area of any level above.'),
-  geometry: withDefault(
-    oneOf(
+  parent: t.filter('Only areas within this one: the code of an area of any level above.'),
+  geometry: t.withDefault(
+    t.oneOf(
       ['none', 'simplified', 'full'],
       'The shapes of the areas: none, simplified for maps (neighbours may not touch exactly), or full. A page of full shapes may end early.',
     ),
     ADMIN_DEFAULTS.geometry,
   ),
-  format: withDefault(
-    oneOf(
+  format: t.withDefault(
+    t.oneOf(
       ['json', 'geojson'],
       'The format: a list, or a GeoJSON FeatureCollection, as with `Accept: application/geo+json`.',
     ),
     'json',
   ),
-  limit: pageLimit(5000, ADMIN_DEFAULTS.limit, 'The most areas to answer with.'),
-  cursor: Cursor,
+  limit: t.pageLimit(5000, ADMIN_DEFAULTS.limit, 'The most areas to answer with.'),
+  cursor: t.Cursor,
 })
 
-/** A level of administrative areas. */
 export function areaLevel(description: string, ...examples: number[]) {
   return Type.Integer({
     minimum: 0,
@@ -68,14 +49,14 @@ export function areaLevel(description: string, ...examples: number[]) {
 
 const Level = areaLevel('0 is the country.', 1)
 
-export const AdminReference = component('AdminReference', 'An administrative area by its name.', {
+export const AdminReference = t.component('AdminReference', 'An administrative area by its name.', {
   level: Level,
-  code: string('The stable code of the area, for requests.', 'RWA-02'),
+  code: t.string('The stable code of the area, for requests.', 'RWA-02'),
   name: Type.String({ examples: ['Southern Province'] }),
 })
 export type AdminReference = Static<typeof AdminReference>
 
-export const AdvisedArea = component('AdvisedArea', 'The administrative area that was asked about.', {
+export const AdvisedArea = t.component('AdvisedArea', 'The administrative area that was asked about.', {
   country_code: Type.String({ examples: ['eth'] }),
   level: Level,
   code: AdminReference.properties.code,
@@ -83,26 +64,26 @@ export const AdvisedArea = component('AdvisedArea', 'The administrative area tha
 })
 export type AdvisedArea = Static<typeof AdvisedArea>
 
-const Bbox = extent([29.02, -2.84, 30.9, -1.05])
+const Bbox = t.extent([29.02, -2.84, 30.9, -1.05])
 
-const Centroid = object('The centre of mass, which may lie outside of a bent area.', {
+const Centroid = t.object('The centre of mass, which may lie outside of a bent area.', {
   lat: Type.Number(),
   lng: Type.Number(),
 })
 
-const AreaKm2 = number('Square kilometres.', 5963)
+const AreaKm2 = t.number('Square kilometres.', 5963)
 
 // Not checked when it is written: shapes are large, and the database has made them.
 const Geometry = Type.Unsafe<object>(
-  documentedAs(Type.Object({}, { additionalProperties: true }), ref(MultiPolygon)),
+  t.documentedAs(Type.Object({}, { additionalProperties: true }), t.ref(MultiPolygon)),
 )
 
-export const AdminArea = component('AdminArea', {
-  code: string('The stable code of the area, for requests.'),
+export const AdminArea = t.component('AdminArea', {
+  code: t.string('The stable code of the area, for requests.'),
   name: Type.String(),
   level: Level,
   country_code: Type.String(),
-  parents: array(AdminReference, 'The areas it lies in, from the country down to the one right above.'),
+  parents: t.array(AdminReference, 'The areas it lies in, from the country down to the one right above.'),
   area_km2: AreaKm2,
   bbox: Bbox,
   centroid: Centroid,
@@ -121,12 +102,12 @@ const EXAMPLE_AREA = {
   centroid: { lat: -1.93, lng: 30.13 },
 }
 
-export const AdminAreaList = page(AdminArea, 'AdminAreaList', 'In the order of their codes.', {
+export const AdminAreaList = t.page(AdminArea, 'AdminAreaList', 'In the order of their codes.', {
   examples: [{ items: [EXAMPLE_AREA], next_cursor: null }],
 })
 export type AdminAreaList = Static<typeof AdminAreaList>
 
-const OneLevel = (description: string) => Type.Optional(string(description))
+const OneLevel = (description: string) => Type.Optional(t.string(description))
 
 /** The areas above a feature, flat: map programs show no lists. Level 0 is above all of them. */
 const AREAS_ABOVE = Object.fromEntries(
@@ -139,11 +120,11 @@ const AREAS_ABOVE = Object.fromEntries(
   }),
 )
 
-const AdminFeature = component('AdminFeature', 'An administrative area as a GeoJSON Feature.', {
+const AdminFeature = t.component('AdminFeature', 'An administrative area as a GeoJSON Feature.', {
   type: Type.Literal('Feature'),
-  id: string('The code.', 'RWA-02'),
+  id: t.string('The code.', 'RWA-02'),
   bbox: Bbox,
-  geometry: orNull(Geometry),
+  geometry: t.orNull(Geometry),
   properties: Type.Object({
     code: Type.String({ examples: ['RWA-02'] }),
     name: Type.String({ examples: ['Southern Province'] }),
@@ -158,10 +139,10 @@ const AdminFeature = component('AdminFeature', 'An administrative area as a GeoJ
   }),
 })
 
-export const AdminFeatureCollection = component('AdminFeatureCollection', {
+export const AdminFeatureCollection = t.component('AdminFeatureCollection', {
   type: Type.Literal('FeatureCollection'),
-  features: Type.Array(ref(AdminFeature)),
-  next_cursor: NextCursor,
+  features: Type.Array(t.ref(AdminFeature)),
+  next_cursor: t.NextCursor,
 })
 export type AdminFeatureCollection = Static<typeof AdminFeatureCollection>
 

@@ -1,16 +1,5 @@
 import { type Static, Type } from 'typebox'
-import {
-  boolean,
-  component,
-  integer,
-  nullable,
-  onePage,
-  optional,
-  ref,
-  string,
-  Time,
-  text,
-} from './common.ts'
+import * as t from './common.ts'
 import { Organisation, PersonName, UserProfile } from './user.ts'
 
 /** Short enough that hashing it is no burden. */
@@ -32,20 +21,19 @@ const Password = Type.String({
   examples: ['teff grows at dawn'],
 })
 
-/** A code of an authenticator app, as such apps show it. */
 const Totp = Type.String({
   pattern: '^[0-9]{3} ?[0-9]{3}$',
   description: 'The code that the authenticator app shows: six digits, for 30 seconds. It works once.',
   examples: ['492039'],
 })
 
-const RecoveryCode = text(
+const RecoveryCode = t.text(
   100,
   'A recovery code, in the place of that of the app. It works once.',
   'k7mq-2xwd-v3ta-5zfe',
 )
 
-const SecondFactor = { totp: optional(Totp), recovery_code: optional(RecoveryCode) }
+const SecondFactor = { totp: t.optional(Totp), recovery_code: t.optional(RecoveryCode) }
 
 const Email = Type.String({
   maxLength: 254,
@@ -59,7 +47,7 @@ export const RegisterRequest = Type.Object(
     email: Email,
     password: NewPassword,
     name: PersonName,
-    organisation: optional(Organisation),
+    organisation: t.optional(Organisation),
   },
   {
     $id: 'RegisterRequest',
@@ -91,28 +79,24 @@ export const LoginRequest = Type.Object(
 )
 export type LoginRequest = Static<typeof LoginRequest>
 
-export const Tokens = component('Tokens', 'The tokens of a login, until the next refresh.', {
-  access_token: string(
+export const Tokens = t.component('Tokens', 'The tokens of a login, until the next refresh.', {
+  access_token: t.string(
     'Send it as `Authorization: Bearer <access_token>`.',
     'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI3ZjRjNmEwZSJ9.4BOEZ8wyhU8X1mPJ4vhD1kJhPZ6dM0mYp9oU5p3cT2E',
   ),
   token_type: Type.Literal('Bearer'),
-  expires_in: integer('Seconds until the access token expires.', 900),
-  refresh_token: string(
+  expires_in: t.integer('Seconds until the access token expires.', 900),
+  refresh_token: t.string(
     'Gives new tokens at `POST /auth/refresh`, once. It is valid for 30 days.',
     '4BOEZ8wyhU8X1mPJ4vhD1kJhPZ6dM0mYp9oU5p3cT2E',
   ),
-  user: ref(UserProfile),
+  user: t.ref(UserProfile),
 })
 export type Tokens = Static<typeof Tokens>
 
 export const RefreshRequest = Type.Object(
   {
-    refresh_token: Type.String({
-      minLength: 1,
-      maxLength: 500,
-      examples: ['4BOEZ8wyhU8X1mPJ4vhD1kJhPZ6dM0mYp9oU5p3cT2E'],
-    }),
+    refresh_token: Type.String({ minLength: 1, maxLength: 500 }),
   },
   {
     $id: 'RefreshRequest',
@@ -121,7 +105,7 @@ export const RefreshRequest = Type.Object(
 )
 export type RefreshRequest = Static<typeof RefreshRequest>
 
-const endKeys = (description: string) => optional(Type.Boolean({ description, examples: [true] }))
+const endKeys = (description: string) => t.optional(t.boolean(description))
 
 export const PasswordChange = Type.Object(
   {
@@ -146,7 +130,6 @@ export const Reauthentication = Type.Object(
   },
 )
 
-/** A token as a mail has it. */
 const MailedToken = Type.String({
   minLength: 1,
   maxLength: 500,
@@ -179,7 +162,7 @@ export type PasswordReset = Static<typeof PasswordReset>
 export const EmailConfirmation = Type.Object(
   {
     token: MailedToken,
-    password: optional({
+    password: t.optional({
       ...Password,
       description:
         'The password of the registration. Only needed where the e-mail was registered more than once: it says which one counts.',
@@ -204,38 +187,38 @@ export const authSchemas = [
   EmailConfirmation,
 ]
 
-export const Session = component('Session', 'A login that has not ended.', {
+export const Session = t.component('Session', 'A login that has not ended.', {
   id: Type.String({ format: 'uuid' }),
-  created_at: Time,
+  created_at: t.Time,
   last_used_at: Type.String({
-    ...Time,
+    ...t.Time,
     description: 'When it was begun or continued last (`POST /auth/refresh`).',
   }),
-  expires_at: Time,
-  network: nullable(
+  expires_at: t.Time,
+  network: t.nullable(
     Type.String(),
     'Where that came from: an IPv4 address, or the /64 of an IPv6 one. Null where it is not known.',
     '192.0.2.17',
   ),
-  user_agent: nullable(
+  user_agent: t.nullable(
     Type.String(),
     'How the client names itself, in 200 characters at most.',
     'Mozilla/5.0 (Android 15)',
   ),
-  current: boolean('Whether it is the one that asks.'),
+  current: t.boolean('Whether it is the one that asks.'),
 })
 export type Session = Static<typeof Session>
 
-export const SessionList = onePage(Session, 'The sessions, the one that was used last first.')
+export const SessionList = t.onePage(Session, 'The sessions, the one that was used last first.')
 export type SessionList = Static<typeof SessionList>
 
 export const sessionSchemas = [Session, SessionList]
 
 export const TwoFactorStatus = Type.Object(
   {
-    enabled: boolean('Whether a login needs a code.'),
-    required: boolean('Whether the account needs a second factor to do what its role allows.'),
-    recovery_codes: integer('How many recovery codes are left.', 10),
+    enabled: t.boolean('Whether a login needs a code.'),
+    required: t.boolean('Whether the account needs a second factor to do what its role allows.'),
+    recovery_codes: t.integer('How many recovery codes are left.', 10),
   },
   { $id: 'TwoFactorStatus', examples: [{ enabled: true, required: false, recovery_codes: 10 }] },
 )
@@ -246,15 +229,16 @@ export const TwoFactorRequest = Type.Object(
   { $id: 'TwoFactorRequest', examples: [{ password: 'teff grows at dawn' }] },
 )
 
-export const TwoFactorSecret = Type.Object(
+export const TwoFactorSecret = t.component(
+  'TwoFactorSecret',
+  'The secret of the authenticator app. It is shown once.',
   {
-    secret: string('For apps into which it has to be typed: base32.', 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'),
-    uri: string(
+    secret: t.string('For apps into which it has to be typed: base32.', 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'),
+    uri: t.string(
       'For apps that read QR codes: show it as one.',
       'otpauth://totp/Agricultural%20advisory%20service:amina%40example.org?issuer=Agricultural%20advisory%20service&secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&algorithm=SHA1&digits=6&period=30',
     ),
   },
-  { $id: 'TwoFactorSecret', description: 'The secret of the authenticator app. It is shown once.' },
 )
 export type TwoFactorSecret = Static<typeof TwoFactorSecret>
 
@@ -263,7 +247,7 @@ export const TwoFactorConfirmation = Type.Object(
   { $id: 'TwoFactorConfirmation', examples: [{ totp: '492039' }] },
 )
 
-export const RecoveryCodes = component('RecoveryCodes', {
+export const RecoveryCodes = t.component('RecoveryCodes', {
   recovery_codes: Type.Array(RecoveryCode, {
     description: 'Ten codes in case the app is lost. They are shown once: print them, or write them down.',
   }),

@@ -1,15 +1,6 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import { dataOrReason, Location, type PointSchemas, sharedMembers } from './advisory.ts'
-import {
-  CountrySource,
-  documentedAs,
-  Ignored,
-  optional,
-  ref,
-  text,
-  textBody,
-  type WithoutNulls,
-} from './common.ts'
+import * as t from './common.ts'
 import { Point } from './geojson.ts'
 import { PointRequest } from './point-request.ts'
 import { componentOf, examplePlaceOf, ofSeasonless, type ProductContract } from './product.ts'
@@ -27,23 +18,20 @@ const idOptions = {
 }
 
 // One schema of two types gives one error text; generators expect two schemas.
-export const PointId = documentedAs(
+export const PointId = t.documentedAs(
   Type.Unsafe<string | number>({ ...TextId, ...NumberId, type: ['string', 'number'], ...idOptions }),
   Type.Union([TextId, NumberId], idOptions),
 )
 
-/** How much may be passed through. */
 export const PASS_LIMITS = { names: 20, characters: 1000 } as const
 
-/** Columns and properties that are passed through. */
-const Pass = Type.Array(text(100), {
+const Pass = Type.Array(t.text(100), {
   maxItems: PASS_LIMITS.names,
   uniqueItems: true,
   description: `Columns or properties to copy to the answers: at most ${PASS_LIMITS.names} names, repeated in the query or separated by commas. Values are texts up to ${PASS_LIMITS.characters} characters, numbers, true, false and null; others are refused. Names of own members of the answer and of missing columns are refused.`,
   examples: [['area_ha', 'farmer']],
 })
 
-/** A value that answers repeat. */
 const GivenBack = (description: string) =>
   Type.Union([Type.String(), Type.Number(), Type.Boolean()], { description })
 
@@ -67,27 +55,25 @@ const PassedMembers = Type.Unsafe<Record<string, string | number | boolean | nul
   description: 'The columns or properties of `pass`, as they were sent. Missing ones are left out.',
 })
 
-export const BatchPoint = Type.Object(
+export const BatchPoint = t.component(
+  'BatchPoint',
+  'One of many points. Fields that are not listed are ignored, unless `pass` names them.',
   {
-    id: optional(PointId),
+    id: t.optional(PointId),
     lat: PointRequest.properties.lat,
     lng: PointRequest.properties.lng,
     name: PointRequest.properties.name,
   },
-  {
-    $id: 'BatchPoint',
-    description: 'One of many points. Fields that are not listed are ignored, unless `pass` names them.',
-  },
 )
-export type BatchPoint = WithoutNulls<Static<typeof BatchPoint>>
+export type BatchPoint = t.WithoutNulls<Static<typeof BatchPoint>>
 
-export const PointLines = textBody(
+export const PointLines = t.textBody(
   'PointLines',
   'One `BatchPoint` a line, as JSON. Empty lines are skipped.',
   '{"id":"field-1","lat":9.5,"lng":38.5,"name":"My field"}\n{"id":2,"lat":9.6,"lng":38.6}\n',
 )
 
-export const PointTable = textBody(
+export const PointTable = t.textBody(
   'PointTable',
   'RFC 4180, in UTF-8. The first line names the columns, in any order and case: `lat` (or `latitude`) and `lng` (or `lon`, `long`, `longitude`), and if you like `id` and `name`. Others are ignored, unless `pass` names them; empty cells count as left out; ids are text.',
   'id,name,lat,lng\r\nfield-1,"My field, upper part",9.5,38.5\r\nfield-2,,9.6,38.6\r\n',
@@ -99,9 +85,9 @@ export const PointCollection = Type.Object(
     features: Type.Array(
       Type.Object({
         type: Type.Literal('Feature'),
-        id: optional(PointId),
-        geometry: ref(Point),
-        properties: optional(
+        id: t.optional(PointId),
+        geometry: t.ref(Point),
+        properties: t.optional(
           Type.Object({
             // Files of others have what they like there.
             id: Type.Optional(
@@ -146,24 +132,22 @@ export const EXAMPLE_RELEASE = {
   synthetic: false,
 }
 
-export const AnswerLines = textBody(
+export const AnswerLines = t.textBody(
   'AnswerLines',
   'For each point one line, in their order: an item of the JSON answer.',
   '{"id":"field-1","location":{"name":"My field","lat":9.5,"lng":38.5,"type":"point"},"country_code":"eth","crop":"wheat","forecast_period":"July 2026","forecast_month":"2026-07","release":"yield-eth-wheat-2026-07-v1","synthetic":false,"yield_data":[{"scenario":"Normal","yield_kg_ha":3694}]}\n',
 )
 
-/** The forms of answers that are the same for all products. */
 export function defineBatchFormats(products: readonly ProductContract[]) {
-  // Other products have no month.
   const seasons = ofSeasonless(products, (names) => ` (not for ${names})`)
-  const table = textBody(
+  const table = t.textBody(
     'AnswerTable',
     `For each point one row, in their order: \`id\`, \`name\`, \`lat\`, \`lng\`, \`country_code\`, \`crop\`, \`forecast_period\` and \`forecast_month\`${seasons}, \`release\`, \`synthetic\`, a column a layer, such as \`rate_kg_ha Urea Normal\`, then \`error\` and \`code\`, then what \`pass\` named. A row that is not valid has its cells as they were sent. A text that a spreadsheet would take for a formula has an apostrophe before it, and so has what follows a semicolon, a tab or a line end within one.`,
     'id,name,lat,lng,country_code,crop,forecast_period,forecast_month,release,synthetic,yield_kg_ha Normal,error,code\r\nfield-1,My field,9.5,38.5,eth,wheat,July 2026,2026-07,yield-eth-wheat-2026-07-v1,false,3694,,\r\n',
   )
   const collection = defineAnswerCollection(
     {
-      geometry: Type.Union([ref(Point), Type.Null({ description: 'The point was not valid.' })]),
+      geometry: Type.Union([t.ref(Point), Type.Null({ description: 'The point was not valid.' })]),
       properties: `\`name\`, \`country_code\`, \`crop\`, \`forecast_period\` and \`forecast_month\`${seasons}, \`release\`, \`synthetic\`, and a property a layer, such as \`rate_kg_ha Urea Normal\`, null where it has no value; \`error\` and \`code\` where there is none at all; and what \`pass\` named. A point that is not valid has \`name\`, \`lat\` and \`lng\` as they were sent.`,
       features: 'One for each point, in their order.',
     },
@@ -197,7 +181,7 @@ export function defineAnswerCollection(
     {
       type: Type.Literal('FeatureCollection'),
       ...sharedMembers({ seasonal: true }),
-      ignored: Ignored,
+      ignored: t.Ignored,
       features: Type.Array(
         Type.Object({
           type: Type.Literal('Feature'),
@@ -224,17 +208,17 @@ export const BatchParameters = Type.Object({
   country_code,
   forecast_period,
   release,
-  pass: optional(Pass),
+  pass: t.optional(Pass),
   ...BatchQuantityFields,
 })
-export type BatchParameters = WithoutNulls<Static<typeof BatchParameters>>
+export type BatchParameters = t.WithoutNulls<Static<typeof BatchParameters>>
 
 function chooseParameters(product: ProductContract): TObject {
   if (product.seasonal) return BatchParameters
   return Type.Object(seasonlessMembers(product, BatchParameters.properties))
 }
 
-const Points = Type.Array(ref(BatchPoint), {
+const Points = Type.Array(t.ref(BatchPoint), {
   minItems: 1,
   maxItems: BATCH_LIMITS.withToken,
   description: `At most ${BATCH_LIMITS.anonymous} without a token and ${BATCH_LIMITS.withToken} with one.`,
@@ -258,7 +242,6 @@ const PointsRequest = Type.Object(
   },
 )
 
-/** The schemas of a product for many points. */
 export type BatchSchemas<Product extends ProductContract = ProductContract> = ReturnType<
   typeof defineBatchSchemas<Product>
 >
@@ -284,15 +267,14 @@ function defineRequest(product: ProductContract): TObject {
   )
 }
 
-/** An answer of a point endpoint, or the reason why there is none. */
 function defineItem(point: PointSchemas): TObject {
   const { code, entries } = point.product
   const [answer] = (point.response as { examples?: object[] }).examples ?? []
   const members = {
     id: PointId,
-    location: ref(Location),
+    location: t.ref(Location),
     sent: SentLabels,
-    country_source: CountrySource,
+    country_source: t.CountrySource,
     ...dataOrReason(point),
     pass: PassedMembers,
   }
@@ -303,13 +285,11 @@ function defineItem(point: PointSchemas): TObject {
   })
 }
 
-/** The answer for many places, with what their items share. */
 export function defineItems(product: ProductContract, item: TObject, description: string, $id: string) {
-  const items = Type.Array(ref(item), { description })
-  return Type.Object({ ...sharedMembers(product), ignored: Ignored, items }, { $id })
+  const items = t.array(item, description)
+  return t.component($id, { ...sharedMembers(product), ignored: t.Ignored, items })
 }
 
-/** The components of the batch endpoints, in the order of the document. */
 export function listBatchComponents(
   schemas: readonly BatchSchemas[],
   forms: ReturnType<typeof defineBatchFormats>,

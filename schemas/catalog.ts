@@ -1,82 +1,68 @@
 import { type Static, Type } from 'typebox'
-import {
-  array,
-  boolean,
-  Cursor,
-  component,
-  extent,
-  filter,
-  integer,
-  number,
-  object,
-  oneOf,
-  orNull,
-  pageLimit,
-  ref,
-  string,
-  Time,
-} from './common.ts'
+import * as t from './common.ts'
 import { FORECAST_MONTH, LOSSY, RESOLUTION, STALE, SYNTHETIC } from './glossary.ts'
 import { ofSeasonless, type ProductContract, productSchema } from './product.ts'
 
-const CatalogCrop = component('CatalogCrop', {
+const CatalogCrop = t.component('CatalogCrop', {
   code: Type.String({ examples: ['wheat'] }),
   name: Type.String({ examples: ['Wheat'] }),
 })
 
 const AboutMetres = (direction: string, example: number) =>
-  orNull(
+  t.orNull(
     Type.Integer(),
     `About how many metres a pixel has ${direction}, in the middle of the grid. Null where the CRS is not known.`,
     example,
   )
 
-const CatalogGrid = component('CatalogGrid', 'A grid that layers of the release are on.', {
-  srid: integer('EPSG code of the CRS.', 4326),
-  width: integer('Pixels.', 1500),
-  height: integer('Pixels.', 1150),
-  resolution: object(RESOLUTION, {
+const CatalogGrid = t.component('CatalogGrid', 'A grid that layers of the release are on.', {
+  srid: t.integer('EPSG code of the CRS.', 4326),
+  width: t.integer('Pixels.', 1500),
+  height: t.integer('Pixels.', 1150),
+  resolution: t.object(RESOLUTION, {
     x: Type.Number({ examples: [0.01] }),
     y: Type.Number({ examples: [0.01] }),
     unit: Type.String({ examples: ['degree'], description: 'The unit of the CRS.' }),
     metres_x: AboutMetres('from west to east', 1094),
     metres_y: AboutMetres('from south to north', 1106),
   }),
-  extent: extent([33, 3.4, 48, 14.9]),
+  extent: t.extent([33, 3.4, 48, 14.9]),
 })
 
-const CatalogValue = component('CatalogValue', 'The meaning of the values of a product.', {
-  key: string('Its name in an entry of an answer.', 'yield_kg_ha'),
+const CatalogValue = t.component('CatalogValue', 'The meaning of the values of a product.', {
+  key: t.string('Its name in an entry of an answer.', 'yield_kg_ha'),
   unit: Type.String({ examples: ['kg/ha'] }),
   description: Type.String({ examples: ['The predicted yield, in kilograms per hectare.'] }),
 })
 
-const CatalogScenario = component('CatalogScenario', 'The season of a scenario.', {
+const CatalogScenario = t.component('CatalogScenario', 'The season of a scenario.', {
   scenario: Type.String({ examples: ['Normal'] }),
   description: Type.String(),
 })
 
-const CatalogTerm = component('CatalogTerm', 'The meaning of a word in answers.', {
+const CatalogTerm = t.component('CatalogTerm', 'The meaning of a word in answers.', {
   term: Type.String({ examples: ['forecast_month'] }),
   description: Type.String(),
 })
 
-const CatalogRange = Type.Object(
+const CatalogRange = t.component(
+  'CatalogRange',
+  'The smallest and the largest value of a release, in its unit.',
   { min: Type.Number(), max: Type.Number() },
-  { $id: 'CatalogRange', description: 'The smallest and the largest value of a release, in its unit.' },
 )
 
-const CatalogBoundaries = Type.Object(
+const CatalogBoundaries = t.component(
+  'CatalogBoundaries',
+  'The administrative areas of one level of a country.',
   {
     country_code: Type.String({ examples: ['rwa'] }),
-    level: integer('0 is the country itself.'),
-    areas: integer('How many there are.'),
-    approximate: boolean('Made by this project for demonstration. Not boundaries.'),
+    level: t.integer('0 is the country itself.'),
+    areas: t.integer('How many there are.'),
+    approximate: t.boolean('Made by this project for demonstration. Not boundaries.'),
     source: Type.String({ examples: ['Natural Earth'] }),
     licence: Type.String({ examples: ['Public domain'] }),
-    loaded_at: Time,
+    loaded_at: t.Time,
   },
-  { $id: 'CatalogBoundaries', description: 'The administrative areas of one level of a country.' },
 )
 export type CatalogBoundaries = Static<typeof CatalogBoundaries>
 
@@ -84,7 +70,7 @@ const ON = 'The product of a release.'
 
 function countryOf(products: readonly ProductContract[]) {
   const crops = ofSeasonless(products, (names, needs) => `; ${names} ${needs} none`)
-  return component('CatalogCountry', {
+  return t.component('CatalogCountry', {
     code: Type.String({ examples: ['eth'] }),
     name: Type.String({ examples: ['Ethiopia'] }),
     crops: Type.Array(Type.String(), {
@@ -95,31 +81,31 @@ function countryOf(products: readonly ProductContract[]) {
 }
 
 function productOf(products: readonly ProductContract[]) {
-  return component('CatalogProduct', {
+  return t.component('CatalogProduct', {
     product: productSchema(products, ON),
-    unit: string('The unit of its values.', 'kg/ha'),
-    value: ref(CatalogValue),
+    unit: t.string('The unit of its values.', 'kg/ha'),
+    value: t.ref(CatalogValue),
     needs_crop: Type.Boolean(),
-    path: string('Its point endpoint.', '/advisory/yield/point'),
+    path: t.string('Its point endpoint.', '/advisory/yield/point'),
   })
 }
 
 function releaseOf(products: readonly ProductContract[]) {
   const noMonth = ofSeasonless(products, (names) => ` None for ${names}.`)
-  return component('CatalogRelease', {
+  return t.component('CatalogRelease', {
     release: Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
     product: productSchema(products, ON),
     country_code: Type.String({ examples: ['eth'] }),
-    crop: orNull(Type.String({ examples: ['wheat'] })),
-    forecast_period: orNull(
+    crop: t.orNull(Type.String({ examples: ['wheat'] })),
+    forecast_period: t.orNull(
       Type.String(),
       `${FORECAST_MONTH} As \`YYYY-MM\`, for requests.${noMonth}`,
       '2026-07',
     ),
-    version: integer('Counts the releases for the same product, country, crop and month.'),
-    synthetic: boolean(SYNTHETIC),
+    version: t.integer('Counts the releases for the same product, country, crop and month.'),
+    synthetic: t.boolean(SYNTHETIC),
     lossy: Type.Optional(Type.Literal(true, { description: LOSSY })),
-    valid_until: orNull(
+    valid_until: t.orNull(
       Type.String({ format: 'date' }),
       'The last day (UTC) of its season; null where it has none.',
       '2027-07-31',
@@ -131,11 +117,11 @@ function releaseOf(products: readonly ProductContract[]) {
     }),
     scenarios: Type.Array(Type.String(), { examples: [['Normal', 'Below Normal']] }),
     units: Type.Array(Type.String(), { examples: [['kg/ha']] }),
-    range: orNull(ref(CatalogRange), 'Null where it has no value.'),
-    grids: Type.Array(ref(CatalogGrid)),
+    range: t.orNull(t.ref(CatalogRange), 'Null where it has no value.'),
+    grids: Type.Array(t.ref(CatalogGrid)),
     source: Type.String({ examples: ['Ministry of Agriculture, agronomy model 4.2'] }),
     licence: Type.String({ examples: ['CC BY 4.0'] }),
-    published_at: Time,
+    published_at: t.Time,
   })
 }
 export type CatalogRelease = Static<ReturnType<typeof releaseOf>>
@@ -144,14 +130,14 @@ export function defineCatalogSchemas(products: readonly ProductContract[]) {
   const country = countryOf(products)
   const product = productOf(products)
   const release = releaseOf(products)
-  const catalog = component('Catalog', {
-    countries: Type.Array(ref(country)),
-    crops: Type.Array(ref(CatalogCrop)),
-    products: Type.Array(ref(product)),
-    scenarios: array(CatalogScenario, 'The usual ones, in the order of answers; releases may have others.'),
-    glossary: Type.Array(ref(CatalogTerm)),
-    releases: Type.Array(ref(release)),
-    boundaries: Type.Array(ref(CatalogBoundaries)),
+  const catalog = t.component('Catalog', {
+    countries: Type.Array(t.ref(country)),
+    crops: Type.Array(t.ref(CatalogCrop)),
+    products: Type.Array(t.ref(product)),
+    scenarios: t.array(CatalogScenario, 'The usual ones, in the order of answers; releases may have others.'),
+    glossary: Type.Array(t.ref(CatalogTerm)),
+    releases: Type.Array(t.ref(release)),
+    boundaries: Type.Array(t.ref(CatalogBoundaries)),
   })
   const components = [
     ...[country, CatalogCrop, CatalogValue, product, CatalogScenario, CatalogTerm],
@@ -175,42 +161,43 @@ export const RELEASES_DEFAULTS = { limit: 100 } as const
 export function defineReleasesQuery(products: readonly ProductContract[]) {
   return Type.Object({
     product: Type.Optional(productSchema(products, 'Only this product.')),
-    country_code: filter('Only this country, in any case.', 'eth'),
-    crop: filter('Only this crop, in any case.'),
-    state: Type.Optional(
-      oneOf(
-        LISTED_STATES,
-        `Only such: ${LISTED_STATE} Without it, all but those that are deleted or incomplete.`,
-      ),
+    country_code: t.filter('Only this country, in any case.', 'eth'),
+    crop: t.filter('Only this crop, in any case.'),
+    state: t.choice(
+      LISTED_STATES,
+      `Only such: ${LISTED_STATE} Without it, all but those that are deleted or incomplete.`,
     ),
-    limit: pageLimit(1000, RELEASES_DEFAULTS.limit, 'The most items to answer with.'),
-    cursor: Cursor,
+    limit: t.pageLimit(1000, RELEASES_DEFAULTS.limit, 'The most items to answer with.'),
+    cursor: t.Cursor,
   })
 }
 
 export const ReleaseParams = Type.Object({
-  release: string('The code of a release.', 'synthetic-yield-eth-wheat-2026-07-v1'),
+  release: t.string('The code of a release.', 'synthetic-yield-eth-wheat-2026-07-v1'),
 })
 
-const ReleaseLayer = component('ReleaseLayer', 'A layer of a release.', {
+const ReleaseLayer = t.component('ReleaseLayer', 'A layer of a release.', {
   layer: Type.Integer({ minimum: 1, description: 'Its number, in the order of answers.', examples: [1] }),
-  input: orNull(Type.String(), 'The fertilizer, organic input or species; null where the product has none.'),
-  scenario: orNull(Type.String({ examples: ['Normal'] })),
+  input: t.orNull(
+    Type.String(),
+    'The fertilizer, organic input or species; null where the product has none.',
+  ),
+  scenario: t.orNull(Type.String({ examples: ['Normal'] })),
   unit: Type.String({ examples: ['kg/ha'] }),
-  decimals: integer('To so many digits its values are rounded.', 0),
-  scale: number('Value = pixel * `scale` + `offset`.', 1),
+  decimals: t.integer('To so many digits its values are rounded.', 0),
+  scale: t.number('Value = pixel * `scale` + `offset`.', 1),
   offset: Type.Number({ examples: [0] }),
-  pixel_type: string('How pixels are stored, in the words of PostGIS.', '32BF'),
-  grid: integer('Which of the `grids` it is on, from 1.', 1),
-  pixels: integer('How many pixels have a value.', 1_182_114),
-  minimum: orNull(Type.Number({ examples: [1200] })),
-  maximum: orNull(Type.Number({ examples: [4800] })),
-  mean: orNull(Type.Number({ examples: [2710.4] }), 'Of the pixels; null where none has a value.'),
+  pixel_type: t.string('How pixels are stored, in the words of PostGIS.', '32BF'),
+  grid: t.integer('Which of the `grids` it is on, from 1.', 1),
+  pixels: t.integer('How many pixels have a value.', 1_182_114),
+  minimum: t.orNull(Type.Number({ examples: [1200] })),
+  maximum: t.orNull(Type.Number({ examples: [4800] })),
+  mean: t.orNull(Type.Number({ examples: [2710.4] }), 'Of the pixels; null where none has a value.'),
 })
 
-const ReleasePeriod = component('ReleasePeriod', 'When a release was published.', {
-  from: Time,
-  to: orNull(Time, 'Null while it is published.'),
+const ReleasePeriod = t.component('ReleasePeriod', 'When a release was published.', {
+  from: t.Time,
+  to: t.orNull(t.Time, 'Null while it is published.'),
 })
 
 function membersOf(products: readonly ProductContract[]) {
@@ -219,65 +206,62 @@ function membersOf(products: readonly ProductContract[]) {
     release: Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
     product: productSchema(products, 'Its product.'),
     country_code: Type.String({ examples: ['eth'] }),
-    crop: orNull(Type.String({ examples: ['wheat'] })),
-    forecast_period: orNull(
+    crop: t.orNull(Type.String({ examples: ['wheat'] })),
+    forecast_period: t.orNull(
       Type.String({ examples: ['2026-07'] }),
       `${FORECAST_MONTH} As \`YYYY-MM\`.${none}`,
     ),
-    version: integer('Counts the releases for the same product, country, crop and month.', 1),
-    state: oneOf(RELEASE_STATES, STATE),
-    synthetic: boolean(SYNTHETIC),
+    version: t.integer('Counts the releases for the same product, country, crop and month.', 1),
+    state: t.oneOf(RELEASE_STATES, STATE),
+    synthetic: t.boolean(SYNTHETIC),
     lossy: Type.Optional(Type.Literal(true, { description: LOSSY })),
-    valid_until: orNull(
+    valid_until: t.orNull(
       Type.String({ format: 'date' }),
       'The last day (UTC) of its season; null where it has none.',
     ),
     stale: Type.Optional(Type.Literal(true, { description: STALE })),
     source: Type.String({ examples: ['Ministry of Agriculture, agronomy model 4.2'] }),
     licence: Type.String({ examples: ['CC BY 4.0'] }),
-    checksum: string(
+    checksum: t.string(
       'SHA-256 of the definitions of its layers and of the files that it was loaded from.',
       '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
     ),
-    loaded_at: Time,
-    published_from: orNull(Time, 'When it was first published; null where it never was.'),
-    published_to: orNull(
-      Time,
+    loaded_at: t.Time,
+    published_from: t.orNull(t.Time, 'When it was first published; null where it never was.'),
+    published_to: t.orNull(
+      t.Time,
       'When it was last replaced, withdrawn or deleted; null where it is published or never was.',
     ),
-    deleted_at: orNull(Time, 'Null where it is there, or that was not recorded.'),
+    deleted_at: t.orNull(t.Time, 'Null where it is there, or that was not recorded.'),
   }
 }
 
 export function defineReleasesSchemas(products: readonly ProductContract[]) {
   const members = membersOf(products)
-  const summary = component('ReleaseSummary', 'A release.', {
+  const summary = t.component('ReleaseSummary', 'A release.', {
     ...members,
-    state: oneOf(LISTED_STATES, LISTED_STATE),
-    load: Type.Optional(
-      oneOf(
-        ['running', 'cut_off', 'unknown'],
-        'Of an `incomplete` one, whether a process still loads it; `loaded_at` is when that began. `cut_off`: none does, and the next load of the same data clears away what is left. `unknown`: an older version has begun it, which does not say.',
-      ),
+    state: t.oneOf(LISTED_STATES, LISTED_STATE),
+    load: t.choice(
+      ['running', 'cut_off', 'unknown'],
+      'Of an `incomplete` one, whether a process still loads it; `loaded_at` is when that began. `cut_off`: none does, and the next load of the same data clears away what is left. `unknown`: an older version has begun it, which does not say.',
     ),
   })
-  const release = component('ReleaseDescription', 'All that is known of a release.', {
+  const release = t.component('ReleaseDescription', 'All that is known of a release.', {
     ...members,
-    periods: array(
+    periods: t.array(
       ReleasePeriod,
       'When it was published, the first time first: it may have been rolled back to.',
     ),
-    grids: Type.Array(ref(CatalogGrid), { description: 'None where it is deleted.' }),
-    layers: array(ReleaseLayer, 'In the order of answers. None where it is deleted.'),
+    grids: t.array(CatalogGrid, 'None where it is deleted.'),
+    layers: t.array(ReleaseLayer, 'In the order of answers. None where it is deleted.'),
   })
-  const list = component('ReleaseList', {
-    items: Type.Array(ref(summary), { description: 'In the order of their codes.' }),
-    next_cursor: orNull(Type.String(), 'The `cursor` of the next page; null where this is the last one.'),
+  const list = t.component('ReleaseList', {
+    items: t.array(summary, 'In the order of their codes.'),
+    next_cursor: t.orNull(Type.String(), 'The `cursor` of the next page; null where this is the last one.'),
   })
   return {
     release,
     list,
-    /** In the order of the document. */
     components: [ReleaseLayer, ReleasePeriod, summary, release, list],
   }
 }

@@ -1,25 +1,14 @@
 import { type Static, Type } from 'typebox'
 import { areaLevel, MAX_LEVEL } from './areas.ts'
-import {
-  array,
-  boolean,
-  component,
-  oneOf,
-  orNull,
-  percent,
-  ref,
-  text,
-  textBody,
-  withDefault,
-} from './common.ts'
+import * as t from './common.ts'
 
 export const ChangesParams = Type.Object({
-  a: text(
+  a: t.text(
     200,
     'The code of the release before, which is complete, published or not.',
     'yield-eth-wheat-2026-07-v1',
   ),
-  b: text(200, 'The code of the release after.', 'yield-eth-wheat-2026-07-v2'),
+  b: t.text(200, 'The code of the release after.', 'yield-eth-wheat-2026-07-v2'),
 })
 
 export const ChangesQuery = Type.Object({
@@ -32,17 +21,17 @@ export const ChangesQuery = Type.Object({
       description: 'The percentage of its old value by which a value must differ to count as changed.',
     }),
   ),
-  exact: withDefault(
-    oneOf(['true', 'false'], 'Whether to look at every pixel, and not only at summaries.'),
+  exact: t.withDefault(
+    t.oneOf(['true', 'false'], 'Whether to look at every pixel, and not only at summaries.'),
     'false',
   ),
-  format: withDefault(oneOf(['json', 'csv'], 'The format of the answer, as with `Accept`.'), 'json'),
+  format: t.withDefault(t.oneOf(['json', 'csv'], 'The format of the answer, as with `Accept`.'), 'json'),
 })
 
-const numberOrNull = (description: string, example: number) => orNull(Type.Number(), description, example)
+const numberOrNull = (description: string, example: number) => t.orNull(Type.Number(), description, example)
 
 const ofPixels = (description: string, example: number) =>
-  orNull(
+  t.orNull(
     Type.Number({ minimum: 0, maximum: 100 }),
     `${description} Null where the releases have the layer on different grids.`,
     example,
@@ -56,8 +45,8 @@ const Figures = {
     'The same in percent of the mean before; null where that is 0 or missing.',
     5.0249,
   ),
-  covered_before_percent: percent('How much of the area had values.', 98.2),
-  covered_after_percent: percent('How much of the area has values.', 97.5),
+  covered_before_percent: t.percent('How much of the area had values.', 98.2),
+  covered_after_percent: t.percent('How much of the area has values.', 97.5),
   gained_percent: ofPixels(
     'How much of the area has values and had none; at least, where `exact` is false.',
     0.1,
@@ -77,44 +66,43 @@ const Layer = {
   unit: Type.String({ examples: ['kg/ha'] }),
 }
 
-export const LayerChange = Type.Object(
+export const LayerChange = t.component(
+  'LayerChange',
+  'The change of a layer in all areas together. Percentages are of the area.',
   { ...Layer, ...Figures },
-  {
-    $id: 'LayerChange',
-    description: 'The change of a layer in all areas together. Percentages are of the area.',
-  },
 )
 
-export const AreaChange = Type.Object(
+export const AreaChange = t.component(
+  'AreaChange',
+  'The change of a layer in an area. Percentages are of the area.',
   {
     code: Type.String({ examples: ['ETH-01'] }),
     name: Type.String({ examples: ['Tigray'] }),
     ...Layer,
     ...Figures,
   },
-  { $id: 'AreaChange', description: 'The change of a layer in an area. Percentages are of the area.' },
 )
 
-export const ReleaseChanges = component('ReleaseChanges', {
+export const ReleaseChanges = t.component('ReleaseChanges', {
   before: Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
   after: Type.String({ examples: ['yield-eth-wheat-2026-07-v2'] }),
-  level: orNull(
+  level: t.orNull(
     Type.Integer({ minimum: 0, maximum: MAX_LEVEL }),
     'Of the areas; null where none are loaded, and all that the releases cover is one.',
     2,
   ),
   threshold_percent: Type.Number({ examples: [10] }),
-  exact: boolean('Whether every pixel was looked at.'),
-  layers: Type.Array(ref(LayerChange)),
-  worst: array(
+  exact: t.boolean('Whether every pixel was looked at.'),
+  layers: Type.Array(t.ref(LayerChange)),
+  worst: t.array(
     AreaChange,
     'The areas in which a mean changes most, ten at most, each with the layer in which it does.',
   ),
-  areas: array(AreaChange, 'Each layer in each area, in the order of their codes.'),
+  areas: t.array(AreaChange, 'Each layer in each area, in the order of their codes.'),
 })
 export type ReleaseChanges = Static<typeof ReleaseChanges>
 
-export const ChangesCsv = textBody(
+export const ChangesCsv = t.textBody(
   'ReleaseChangesCsv',
   'A row for each layer in each area, with the members of `AreaChange` as columns.',
   'code,name,input,scenario,unit,mean_before,mean_after,change,change_percent,covered_before_percent,covered_after_percent,gained_percent,lost_percent,changed_percent,changed_percent_least,changed_percent_most\r\nETH-01,Tigray,,Normal,kg/ha,2104.5,2210.25,105.75,5.0249,98.2,97.5,0.1,0.8,12.5,9.75,14.25\r\n',

@@ -43,7 +43,6 @@ export function boolean(description: string) {
   return Type.Boolean({ description })
 }
 
-/** A count from 0. */
 export function count(description: string, ...examples: number[]) {
   return Type.Integer({ minimum: 0, ...about(description, examples) })
 }
@@ -53,7 +52,6 @@ export function percent(description: string, ...examples: number[]) {
   return Type.Number({ minimum: 0, maximum: 100, ...about(description, examples) })
 }
 
-/** A body that is a text, such as CSV. */
 export function textBody($id: string, description: string, ...examples: string[]) {
   return Type.String({ $id, ...about(description, examples) })
 }
@@ -117,12 +115,7 @@ export function asParameter(field: TSchema): TSchema {
   })
 }
 
-/**
- * A request with one of some alternatives, and more members. Code says which alternative is missing, or one too
- * many; the document has the choice.
- *
- * @param alternatives the fields of each
- */
+/** A request with one of some alternatives, each of some fields. Code checks that there is one; the document has the choice. */
 export function withOneOf<Fields extends TProperties, More extends TProperties>(
   { $id, fields, alternatives }: { $id: string; fields: Fields; alternatives: (keyof Fields)[][] },
   more: More,
@@ -150,6 +143,11 @@ export function oneOf<const Values extends readonly string[]>(values: Values, de
   return Type.Unsafe<Values[number]>({ type: 'string', enum: [...values], description })
 }
 
+/** An optional member with one of some values. */
+export function choice<const Values extends readonly string[]>(values: Values, description: string) {
+  return Type.Optional(oneOf(values, description))
+}
+
 /** An optional parameter of a query, with its default. */
 export function withDefault<Schema extends TSchema>(schema: Schema, value: unknown) {
   return Type.Optional({ ...schema, default: value })
@@ -160,7 +158,6 @@ export function pageLimit(maximum: number, byDefault: number, description: strin
   return Type.Optional(Type.Integer({ minimum: 1, maximum, default: byDefault, description }))
 }
 
-/** A filter of a query: a code or a name. */
 export function filter(description: string, ...examples: string[]) {
   return Type.Optional(text(100, description, ...examples))
 }
@@ -192,12 +189,10 @@ export function component($id: string, ...[last, members]: [TProperties] | [stri
     : Type.Object(last, { $id })
 }
 
-/** An object within another one. */
 export function object<Members extends TProperties>(description: string, members: Members) {
   return Type.Object(members, { description })
 }
 
-/** A list of a component. */
 export function array<Item extends TSchema>(item: Item, description: string) {
   return Type.Array(ref(item), { description })
 }
@@ -231,10 +226,7 @@ export function extent(example: [west: number, south: number, east: number, nort
 /** A schema that has this keyword stands for another in the document. */
 export const DOCUMENTED_AS = 'documentedAs'
 
-/**
- * A schema of which the document says more, where code checks the rest or has done so before. The documented
- * schema is a text: compilers of schemas would follow its references.
- */
+/** Code checks the rest. The documented schema is a text: compilers of schemas would follow its references. */
 export function documentedAs<Schema extends TSchema>(checked: Schema, documented: TSchema): Schema {
   return { ...checked, [DOCUMENTED_AS]: JSON.stringify(documented) }
 }
@@ -261,7 +253,9 @@ export function defineErrorCode(codes: readonly string[]): TSchema {
   })
 }
 
-export const ErrorDetail = Type.Object(
+export const ErrorDetail = component(
+  'ErrorDetail',
+  'A mistake in one parameter, or, with a `code`, the reason why one product has no value.',
   {
     field: string('The parameter, as a dotted path; or the product.', 'lat'),
     message: Type.String({ examples: ['lat must be a number from -90 to 90'] }),
@@ -269,10 +263,6 @@ export const ErrorDetail = Type.Object(
       Type.Array(Type.String(), { description: 'The accepted values, where they can be listed.' }),
     ),
     code: Type.Optional(ErrorCode),
-  },
-  {
-    $id: 'ErrorDetail',
-    description: 'A mistake in one parameter, or, with a `code`, the reason why one product has no value.',
   },
 )
 export type ErrorDetail = Static<typeof ErrorDetail>
@@ -334,12 +324,13 @@ export const CountrySource = Type.Optional(
   }),
 )
 
-export const IgnoredName = Type.Object(
+export const IgnoredName = component(
+  'IgnoredName',
+  'A field or parameter that the operation does not know.',
   {
     name: string('As it was sent; long ones are cut off.', 'corp'),
     did_you_mean: Type.Optional(string('The name that was probably meant.', 'crop')),
   },
-  { $id: 'IgnoredName', description: 'A field or parameter that the operation does not know.' },
 )
 
 /** What an answer says of what it took no notice of. */

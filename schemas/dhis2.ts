@@ -1,26 +1,27 @@
 import { type Static, Type } from 'typebox'
 import { releaseMembers } from './advisory.ts'
 import { EXAMPLE_RELEASE, PointId } from './batch.ts'
-import { ErrorCode, optional, text } from './common.ts'
+import * as t from './common.ts'
 
-/** What a data value set is answered as. */
 export const DHIS2 = 'application/vnd.dhis2+json'
 
-export const Dhis2Mapping = Type.Object(
+export const Dhis2Mapping = t.component(
+  'Dhis2Mapping',
+  'The names of places and columns in a DHIS2. Identifiers are its UIDs, or those of its identifier scheme.',
   {
     data_elements: Type.Array(
       Type.Object({
-        column: text(200, 'A column of the answer as CSV.', 'yield_kg_ha Normal'),
-        data_element: text(100, 'The data element of its numbers.', 'fbfJHSPpUQD'),
-        category_option_combo: optional(text(100, 'Left out of the values where it is left out.')),
+        column: t.text(200, 'A column of the answer as CSV.', 'yield_kg_ha Normal'),
+        data_element: t.text(100, 'The data element of its numbers.', 'fbfJHSPpUQD'),
+        category_option_combo: t.optional(t.text(100, 'Left out of the values where it is left out.')),
       }),
       { minItems: 1, maxItems: 500, description: 'The columns to send. Missing values are left out.' },
     ),
-    org_units: optional(
+    org_units: t.optional(
       Type.Array(
         Type.Object({
-          id: text(200, 'The code of an area, or the `id` of a polygon.', 'ETH-01'),
-          org_unit: text(100, undefined, 'O6uvpzGd5pu'),
+          id: t.text(200, 'The code of an area, or the `id` of a polygon.', 'ETH-01'),
+          org_unit: t.text(100, undefined, 'O6uvpzGd5pu'),
         }),
         {
           maxItems: 10_000,
@@ -29,7 +30,7 @@ export const Dhis2Mapping = Type.Object(
         },
       ),
     ),
-    period: optional(
+    period: t.optional(
       Type.String({
         maxLength: 20,
         pattern: '^[0-9]{4}[0-9A-Za-z]*$',
@@ -38,13 +39,8 @@ export const Dhis2Mapping = Type.Object(
         examples: ['202607'],
       }),
     ),
-    data_set: optional(text(100, 'Named in the set where it is sent.')),
-    attribute_option_combo: optional(text(100, 'The combination of all values, if any.')),
-  },
-  {
-    $id: 'Dhis2Mapping',
-    description:
-      'The names of places and columns in a DHIS2. Identifiers are its UIDs, or those of its identifier scheme.',
+    data_set: t.optional(t.text(100, 'Named in the set where it is sent.')),
+    attribute_option_combo: t.optional(t.text(100, 'The combination of all values, if any.')),
   },
 )
 export type Dhis2Mapping = Static<typeof Dhis2Mapping>
@@ -76,7 +72,7 @@ export const DataValueSet = Type.Object(
       Type.Object({
         id: Type.Optional(PointId),
         error: Type.String(),
-        code: Type.Optional(ErrorCode),
+        code: Type.Optional(t.ErrorCode),
       }),
       { description: 'Areas or polygons without values, and why.' },
     ),

@@ -1,6 +1,6 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import { MAX_LEVEL } from './areas.ts'
-import { component, count, integer, number, optional, orNull, ref, string, Time, text } from './common.ts'
+import * as t from './common.ts'
 import type { ExampleEntry, ProductContract } from './product.ts'
 
 /** What was seen in the field: values by the keys that products are observed by, and the harvest. */
@@ -23,13 +23,13 @@ export function defineObservedSchema(products: readonly ProductContract[]): TObj
   })
 }
 
-/** The same as it is sent. */
 function observedRequestOf(products: readonly ProductContract[]) {
-  const fields = observedFieldsOf(products).map(([key, field]) => [key, optional(field)])
+  const fields = observedFieldsOf(products).map(([key, field]) => [key, t.optional(field)])
   return Type.Unsafe<{ [Key in keyof Observed]: Observed[Key] | null }>(
-    Type.Object(Object.fromEntries(fields), {
-      description: 'Observations in the field. Fields that are not listed are ignored.',
-    }),
+    t.object(
+      'Observations in the field. Fields that are not listed are ignored.',
+      Object.fromEntries(fields),
+    ),
   )
 }
 
@@ -72,8 +72,8 @@ export function defineFeedbackRequest(products: readonly ProductContract[]) {
   return Type.Object(
     {
       rating: Rating,
-      comment: optional(Type.String({ maxLength: 2000, format: 'text' })),
-      observed: optional(observedRequestOf(products)),
+      comment: t.optional(Type.String({ maxLength: 2000, format: 'text' })),
+      observed: t.optional(observedRequestOf(products)),
     },
     {
       $id: 'FeedbackRequest',
@@ -90,12 +90,12 @@ export function defineFeedbackRequest(products: readonly ProductContract[]) {
 }
 export type FeedbackRequest = Static<ReturnType<typeof defineFeedbackRequest>>
 
-export const Feedback = component('Feedback', {
+export const Feedback = t.component('Feedback', {
   rating: Rating,
   comment: Type.Union([Type.String(), Type.Null()], { examples: ['The harvest came close to it.'] }),
-  observed: orNull(ObservedReference),
-  created_at: { ...Time, description: 'When it was first given.' },
-  updated_at: { ...Time, description: 'When it was last replaced.' },
+  observed: t.orNull(ObservedReference),
+  created_at: { ...t.Time, description: 'When it was first given.' },
+  updated_at: { ...t.Time, description: 'When it was last replaced.' },
 })
 export type Feedback = Static<typeof Feedback>
 
@@ -103,7 +103,7 @@ export type Feedback = Static<typeof Feedback>
 export const SCORECARD_DEFAULTS = { level: 2 } as const
 
 export const ScorecardParams = Type.Object({
-  code: text(
+  code: t.text(
     200,
     'The code of a release that is complete, published or not.',
     'synthetic-yield-eth-wheat-2026-07-v1',
@@ -121,48 +121,48 @@ export const ScorecardQuery = Type.Object({
   ),
 })
 
-const Scenario = orNull(Type.String(), 'Null where the product has none.', 'Normal')
+const Scenario = t.orNull(Type.String(), 'Null where the product has none.', 'Normal')
 
 const Scores = {
   count: Type.Integer({ minimum: 1, description: 'How many observations.', examples: [128] }),
-  bias: number('The mean of predicted minus observed: above 0 where too much is predicted.', -112.5),
+  bias: t.number('The mean of predicted minus observed: above 0 where too much is predicted.', -112.5),
   rmse: Type.Number({
     minimum: 0,
     description: 'The root of the mean square of these differences.',
     examples: [420.1],
   }),
   mae: Type.Number({ minimum: 0, description: 'The mean of their sizes.', examples: [340.7] }),
-  rank_correlation: orNull(
+  rank_correlation: t.orNull(
     Type.Number(),
     'Spearman’s rank correlation of predictions and observations, from -1 to 1. Equal values have the mean of their ranks. Null where all are equal.',
     0.71,
   ),
 }
 
-const ScenarioScore = component('ScenarioScore', 'How well a scenario has predicted what was observed.', {
+const ScenarioScore = t.component('ScenarioScore', 'How well a scenario has predicted what was observed.', {
   scenario: Scenario,
   ...Scores,
 })
 
-const DistrictScore = component('DistrictScore', 'The same in an area.', {
+const DistrictScore = t.component('DistrictScore', 'The same in an area.', {
   code: Type.String({ examples: ['ETH-01'] }),
   name: Type.String({ examples: ['Tigray'] }),
   scenario: Scenario,
   ...Scores,
 })
 
-export const Scorecard = component('Scorecard', 'The predictions of a release against observations.', {
+export const Scorecard = t.component('Scorecard', 'The predictions of a release against observations.', {
   release: Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
   product: Type.String({ examples: ['yield'] }),
-  unit: string('Of bias, RMSE and MAE.', 'kg/ha'),
-  level: integer('Of the areas.'),
-  from_feedback: count('How many observations were given in feedback to answers of the release.'),
-  from_file: count('How many were given in a file; 0 in answers of the API.'),
-  without_value: count('Of all these, how many the release has no value for.'),
-  smallest_group: integer('Of fewer accounts nothing is shown; each row of a file counts as one.', 5),
-  scenarios: Type.Array(ref(ScenarioScore)),
-  districts: Type.Array(ref(DistrictScore), { description: 'In the order of their codes.' }),
-  withheld_groups: count('How many scenarios of areas have too few, or would give away those that have.'),
+  unit: t.string('Of bias, RMSE and MAE.', 'kg/ha'),
+  level: t.integer('Of the areas.'),
+  from_feedback: t.count('How many observations were given in feedback to answers of the release.'),
+  from_file: t.count('How many were given in a file; 0 in answers of the API.'),
+  without_value: t.count('Of all these, how many the release has no value for.'),
+  smallest_group: t.integer('Of fewer accounts nothing is shown; each row of a file counts as one.', 5),
+  scenarios: Type.Array(t.ref(ScenarioScore)),
+  districts: t.array(DistrictScore, 'In the order of their codes.'),
+  withheld_groups: t.count('How many scenarios of areas have too few, or would give away those that have.'),
 })
 export type Scorecard = Static<typeof Scorecard>
 

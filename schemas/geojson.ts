@@ -1,5 +1,5 @@
 import { type TSchema, Type } from 'typebox'
-import { component, ref } from './common.ts'
+import * as t from './common.ts'
 
 // These document alone. Code reads requests and says where they are wrong: a validator would go through ten thousand
 // positions to list each. The database makes the answers.
@@ -21,34 +21,17 @@ const RING = [
   [38.5, 9.5],
 ]
 
-export const Point = Type.Object(
-  { type: Type.Literal('Point'), coordinates: Position },
-  {
-    $id: 'Point',
-    description: 'A GeoJSON Point.',
-    examples: [{ type: 'Point', coordinates: [38.5, 9.5] }],
-  },
-)
+function geometry<const Name extends string>(type: Name, coordinates: TSchema, example: unknown[]) {
+  return Type.Object(
+    { type: Type.Literal(type), coordinates },
+    { $id: type, description: `A GeoJSON ${type}.`, examples: [{ type, coordinates: example }] },
+  )
+}
 
-export const Polygon = Type.Object(
-  { type: Type.Literal('Polygon'), coordinates: Rings },
-  {
-    $id: 'Polygon',
-    description: 'A GeoJSON Polygon.',
-    examples: [{ type: 'Polygon', coordinates: [RING] }],
-  },
-)
+export const Point = geometry('Point', Position, [38.5, 9.5])
+export const Polygon = geometry('Polygon', Rings, [RING])
+export const MultiPolygon = geometry('MultiPolygon', Type.Array(Rings, { minItems: 1 }), [[RING]])
 
-export const MultiPolygon = Type.Object(
-  { type: Type.Literal('MultiPolygon'), coordinates: Type.Array(Rings, { minItems: 1 }) },
-  {
-    $id: 'MultiPolygon',
-    description: 'A GeoJSON MultiPolygon.',
-    examples: [{ type: 'MultiPolygon', coordinates: [[RING]] }],
-  },
-)
-
-/** A GeoJSON Polygon, counterclockwise. */
 export function rectangle(west: number, south: number, east: number, north: number) {
   const ring = [
     [west, south],
@@ -60,20 +43,17 @@ export function rectangle(west: number, south: number, east: number, north: numb
   return { type: 'Polygon' as const, coordinates: [ring] }
 }
 
-/**
- * One of some GeoJSON objects, told apart by their `type`. Their components have the names of their types, so
- * that no mapping is needed.
- */
+/** Components of GeoJSON have the names of their types: no mapping is needed. */
 export function defineGeoJson(objects: TSchema[], description: string): TSchema {
   return Type.Unsafe({
     type: 'object',
-    oneOf: objects.map((object) => ref(object)),
+    oneOf: objects.map((object) => t.ref(object)),
     discriminator: { propertyName: 'type' },
     description,
   })
 }
 
-export const Feature = component('Feature', 'A GeoJSON Feature of a Polygon or a MultiPolygon.', {
+export const Feature = t.component('Feature', 'A GeoJSON Feature of a Polygon or a MultiPolygon.', {
   type: Type.Literal('Feature'),
   geometry: defineGeoJson([Polygon, MultiPolygon], 'The shape of the Feature.'),
   properties: Type.Optional(
@@ -85,13 +65,13 @@ export const Feature = component('Feature', 'A GeoJSON Feature of a Polygon or a
   ),
 })
 
-export const FeatureCollection = Type.Object(
+export const FeatureCollection = t.component(
+  'FeatureCollection',
+  'A GeoJSON FeatureCollection of one Feature.',
   {
     type: Type.Literal('FeatureCollection'),
-    features: Type.Array(ref(Feature), { minItems: 1, maxItems: 1 }),
+    features: Type.Array(t.ref(Feature), { minItems: 1, maxItems: 1 }),
   },
-  { $id: 'FeatureCollection', description: 'A GeoJSON FeatureCollection of one Feature.' },
 )
 
-/** In the order of the document. */
 export const geometrySchemas = [Point, Polygon, MultiPolygon, Feature, FeatureCollection]

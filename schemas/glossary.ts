@@ -1,7 +1,4 @@
-/**
- * What the words of the answers mean, as far as it is known: the catalog and the document say the same. What
- * only the source of a release knows is not guessed.
- */
+/** The meanings of words in answers, for the catalog and the document. No meaning is guessed. */
 
 /** The scenarios that releases are usually for, in the order of answers. Sources may publish others. */
 export const SCENARIOS: readonly { scenario: string; description: string }[] = [

@@ -2,24 +2,7 @@ import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import { Location, ProvenanceMember, releaseMembers } from './advisory.ts'
 import { AdvisedArea } from './areas.ts'
 import { RELEASE_STATES } from './catalog.ts'
-import {
-  boolean,
-  CountrySource,
-  Cursor,
-  component,
-  documentedAs,
-  filter,
-  NextCursor,
-  number,
-  oneOf,
-  orNull,
-  page,
-  pageLimit,
-  ref,
-  string,
-  Time,
-  textBody,
-} from './common.ts'
+import * as t from './common.ts'
 import { Feedback } from './feedback.ts'
 import { defineGeoJson, MultiPolygon, Point } from './geojson.ts'
 import {
@@ -31,14 +14,9 @@ import {
 } from './product.ts'
 
 /** A component of which only the name is known here. */
-const named = ($id: string) => ref(Type.Unknown({ $id }))
+const named = ($id: string) => t.ref(Type.Unknown({ $id }))
 
-/**
- * What an item of the history is, by its product: its request and its answer are those of the product's
- * operations. Only documented by this: what is kept is given back as it was.
- *
- * @param item what all of them have
- */
+/** The items by product, for the document alone: a stored answer is returned as it was. */
 function defineHistoryItems(products: readonly ProductContract[], item: TObject) {
   const variants: [code: string, variant: TSchema][] = [
     ...products.map((product): [string, TSchema] => [product.code, defineItem(product, item)]),
@@ -48,7 +26,7 @@ function defineHistoryItems(products: readonly ProductContract[], item: TObject)
   const { description, examples } = item as TObject & { description: string; examples: unknown[] }
   const documented = Type.Unsafe({
     type: 'object',
-    oneOf: components.map((variant) => ref(variant)),
+    oneOf: components.map((variant) => t.ref(variant)),
     discriminator: {
       propertyName: 'product',
       mapping: Object.fromEntries(
@@ -89,10 +67,10 @@ function itemOfAll(products: readonly ProductContract[], item: TObject) {
   return defineVariant(item, 'Everything', ALL_PRODUCTS, {
     request: named('PointRequest'),
     answer: Type.Object({
-      location: ref(Location),
+      location: t.ref(Location),
       country_code: Type.Optional(country_code as TSchema),
       crop: Type.Optional(crop as TSchema),
-      country_source: CountrySource,
+      country_source: t.CountrySource,
       ...Object.fromEntries(
         products.map((product) => [product.code, named(`${componentOf(product)}Section`)]),
       ),
@@ -111,7 +89,7 @@ function defineVariant(
     ...schema,
     description: (properties[name] as { description: string }).description,
   })
-  return component(`${prefix}HistoryItem`, {
+  return t.component(`${prefix}HistoryItem`, {
     ...properties,
     product: Type.Literal(code),
     request: describedAs('request', request),
@@ -121,52 +99,43 @@ function defineVariant(
 
 export const HISTORY_DEFAULTS = { limit: 50 } as const
 
+const moment = (description: string) => Type.Optional(Type.String({ format: 'moment', description }))
+
 export function defineHistoryQuery(products: readonly ProductContract[]) {
   return Type.Object({
-    limit: pageLimit(
+    limit: t.pageLimit(
       100,
       HISTORY_DEFAULTS.limit,
       'The most items to answer with. A page of large items ends earlier.',
     ),
-    cursor: Cursor,
+    cursor: t.Cursor,
     product: Type.Optional(
       recordedProductSchema(
         products,
         'Only this product; `all` is what was asked for every product in one call.',
       ),
     ),
-    kind: Type.Optional(
-      oneOf(['point', 'polygon'], 'Only advice for points, or only for polygons and administrative areas.'),
+    kind: t.choice(
+      ['point', 'polygon'],
+      'Only advice for points, or only for polygons and administrative areas.',
     ),
-    all: Type.Optional(
-      oneOf(
-        ['true', 'false'],
-        'Whether to answer with all pages in one file, for CSV and GeoJSON; without `cursor`. Then `limit` does not matter.',
-      ),
+    all: t.choice(
+      ['true', 'false'],
+      'Whether to answer with all pages in one file, for CSV and GeoJSON; without `cursor`. Then `limit` does not matter.',
     ),
-    country_code: filter('Only this country, in any case.'),
-    from: Type.Optional(
-      Type.String({
-        format: 'moment',
-        description: 'Only later answers: from the beginning of a date (UTC), or from a date and time.',
-      }),
-    ),
-    to: Type.Optional(
-      Type.String({
-        format: 'moment',
-        description: 'Only earlier answers: up to the end of a date (UTC), or before a date and time.',
-      }),
-    ),
+    country_code: t.filter('Only this country, in any case.'),
+    from: moment('Only later answers: from the beginning of a date (UTC), or from a date and time.'),
+    to: moment('Only earlier answers: up to the end of a date (UTC), or before a date and time.'),
   })
 }
 
-const HistoryLocation = component('HistoryLocation', 'The place; of a polygon, a point inside it.', {
+const HistoryLocation = t.component('HistoryLocation', 'The place; of a polygon, a point inside it.', {
   name: Type.String(),
   lat: Type.Number(),
   lng: Type.Number(),
-  type: oneOf(['point', 'polygon'], 'The kind of place.'),
-  area_ha: Type.Optional(number('Hectares, of a polygon.')),
-  admin: Type.Optional(ref(AdvisedArea)),
+  type: t.oneOf(['point', 'polygon'], 'The kind of place.'),
+  area_ha: Type.Optional(t.number('Hectares, of a polygon.')),
+  admin: Type.Optional(t.ref(AdvisedArea)),
 })
 
 const AsItWas = (description: string) =>
@@ -176,26 +145,26 @@ function defineHistoryItem(products: readonly ProductContract[]) {
   return Type.Object(
     {
       id: Type.String({ format: 'uuid' }),
-      created_at: Time,
-      kind: oneOf(['point', 'polygon'], 'The kind of place.'),
+      created_at: t.Time,
+      kind: t.oneOf(['point', 'polygon'], 'The kind of place.'),
       product: recordedProductSchema(products, 'The product; `all` is every product in one call.'),
       country_code: Type.String({ examples: ['eth'] }),
-      crop: orNull(
+      crop: t.orNull(
         Type.String(),
         ofSeasonless(products, (names) => `None for ${names}.`),
       ),
       releases: Type.Array(Type.String(), { description: 'The releases that answered, as they were then.' }),
       synthetic: Type.Optional(
-        boolean('Whether one of them is demonstration data. Left out where that is not known any more.'),
+        t.boolean('Whether one of them is demonstration data. Left out where that is not known any more.'),
       ),
-      location: ref(HistoryLocation),
+      location: t.ref(HistoryLocation),
       forecast_period: Type.Optional(Type.String({ examples: ['July 2026'] })),
-      forecast_month: Type.Optional(string('The same as `YYYY-MM`.', '2026-07')),
+      forecast_month: Type.Optional(t.string('The same as `YYYY-MM`.', '2026-07')),
       request: AsItWas(
         'The request as the endpoint took it: its parameters, and the type, longitudes and latitudes of a polygon.',
       ),
       answer: AsItWas('The answer, without its `history_id`. It never changes.'),
-      feedback: orNull(ref(Feedback), 'The feedback of the caller.'),
+      feedback: t.orNull(t.ref(Feedback), 'The feedback of the caller.'),
     },
     {
       $id: 'HistoryItem',
@@ -230,13 +199,13 @@ function defineHistoryItem(products: readonly ProductContract[]) {
 }
 export type HistoryItem = Static<ReturnType<typeof defineHistoryItem>>
 
-export const HistoryFeature = component('HistoryFeature', 'An item of the history as a GeoJSON Feature.', {
+export const HistoryFeature = t.component('HistoryFeature', 'An item of the history as a GeoJSON Feature.', {
   type: Type.Literal('Feature'),
   id: Type.String({ format: 'uuid' }),
-  created_at: Time,
-  geometry: documentedAs(
-    orNull(AsItWas('A Point or a MultiPolygon.')),
-    orNull(
+  created_at: t.Time,
+  geometry: t.documentedAs(
+    t.orNull(AsItWas('A Point or a MultiPolygon.')),
+    t.orNull(
       defineGeoJson(
         [Point, MultiPolygon],
         'The point or polygon that was asked about; polygons are always MultiPolygons. Of an administrative area, the simplified outline that it has now, as in `GET /admin`; where it has none any more, a point inside, or null with `kind=polygon`.',
@@ -266,13 +235,13 @@ export const HistoryFeature = component('HistoryFeature', 'An item of the histor
   }),
 })
 
-export const HistoryFeatureCollection = component('HistoryFeatureCollection', {
+export const HistoryFeatureCollection = t.component('HistoryFeatureCollection', {
   type: Type.Literal('FeatureCollection'),
-  features: Type.Array(ref(HistoryFeature)),
-  next_cursor: NextCursor,
+  features: Type.Array(t.ref(HistoryFeature)),
+  next_cursor: t.NextCursor,
 })
 
-export const HistoryCsv = textBody(
+export const HistoryCsv = t.textBody(
   'HistoryCsv',
   'A header and a row for each entry of each advisory (RFC 4180, UTF-8). Text that a spreadsheet would take for a formula begins with an apostrophe, and so does what follows a semicolon, a tab or a line end within one.',
   'id,kind,product,name,lat,lng,scenario,value,unit\r\n3f6d2a0e-0f7c-4b6e-9d1b-7c4f6f1f2a10,point,yield,My field,9.5,38.5,Normal,2464,kg/ha\r\n',
@@ -281,14 +250,13 @@ export const HistoryCsv = textBody(
 export function defineHistorySchemas(products: readonly ProductContract[]) {
   const item = defineHistoryItem(products)
   const { documented, components: items } = defineHistoryItems(products, item)
-  const list = page(item, 'HistoryList', 'The newest first.')
+  const list = t.page(item, 'HistoryList', 'The newest first.')
   return {
     item,
     list,
-    /** In the order of the document. */
     components: [
       HistoryLocation,
-      documentedAs(item, documented),
+      t.documentedAs(item, documented),
       ...items,
       list,
       HistoryFeature,
@@ -301,27 +269,28 @@ export type HistoryList = Static<ReturnType<typeof defineHistorySchemas>['list']
 
 const TOKEN = 'q3sT0mY1v9xJr8bQ2dKfLw4z'
 
-const Address = string(
+const Address = t.string(
   'Where everybody finds it: a page for browsers, and JSON for programs.',
   `https://advice.example.org/cite/${TOKEN}`,
 )
 
-export const Share = Type.Object(
+export const Share = t.component(
+  'Share',
+  'Where an item of the history is shown to everybody who knows the address.',
   {
-    id: string('The end of its address. It cannot be guessed.', TOKEN),
+    id: t.string('The end of its address. It cannot be guessed.', TOKEN),
     url: Address,
-    shared_at: Time,
+    shared_at: t.Time,
   },
-  { $id: 'Share', description: 'Where an item of the history is shown to everybody who knows the address.' },
 )
 
 export const CitationParams = Type.Object({
-  id: string('The id from `POST /history/{id}/share`.'),
+  id: t.string('The id from `POST /history/{id}/share`.'),
 })
 
-const CitedRelease = component('CitedRelease', 'A release that the cited answer was computed from.', {
+const CitedRelease = t.component('CitedRelease', 'A release that the cited answer was computed from.', {
   release: Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
-  state: oneOf(RELEASE_STATES, 'The state of the release; see `GET /releases/{release}`.'),
+  state: t.oneOf(RELEASE_STATES, 'The state of the release; see `GET /releases/{release}`.'),
   source: Type.String({ examples: ['Ministry of Agriculture, agronomy model 4.2'] }),
   licence: Type.String({ examples: ['CC BY 4.0'] }),
   checksum: Type.String({
@@ -329,9 +298,11 @@ const CitedRelease = component('CitedRelease', 'A release that the cited answer 
   }),
 })
 
-export const CitationPage = textBody('CitationPage', 'A citation as a page.')
+export const CitationPage = t.textBody('CitationPage', 'A citation as a page.')
 
-const Verification = Type.Object(
+const Verification = t.component(
+  'Verification',
+  'How to verify the answer. The request with these headers gets these bytes, as long as the releases exist. Reasons for missing values are not verified.',
   {
     method: Type.Literal('POST'),
     url: Type.String({ examples: ['https://advice.example.org/advisory/yield/point'] }),
@@ -340,32 +311,27 @@ const Verification = Type.Object(
       examples: [{ 'Content-Type': 'application/json', Accept: 'application/json', Prefer: 'history=none' }],
     }),
     body: AsItWas('The JSON to send: the request, with the releases that answered it.'),
-    token: boolean('Whether it takes a token, as polygons do.'),
-    sha256: string(
+    token: t.boolean('Whether it takes a token, as polygons do.'),
+    sha256: t.string(
       'Of the bytes of the answer, in hexadecimal.',
       '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
     ),
   },
-  {
-    $id: 'Verification',
-    description:
-      'How to verify the answer. The request with these headers gets these bytes, as long as the releases exist. Reasons for missing values are not verified.',
-  },
 )
 
 export function defineSharingSchemas(products: readonly ProductContract[]) {
-  const citation = component('Citation', 'A shared advisory, without the person.', {
+  const citation = t.component('Citation', 'A shared advisory, without the person.', {
     id: Type.String({ examples: [TOKEN] }),
     url: Address,
-    shared_at: Time,
-    answered_at: Time,
-    kind: oneOf(['point', 'polygon'], 'The kind of place.'),
+    shared_at: t.Time,
+    answered_at: t.Time,
+    kind: t.oneOf(['point', 'polygon'], 'The kind of place.'),
     product: recordedProductSchema(products, 'The product; `all` is every product in one call.'),
-    releases: Type.Array(ref(CitedRelease)),
+    releases: Type.Array(t.ref(CitedRelease)),
     request: AsItWas('The request.'),
     answer: AsItWas('The answer.'),
-    verify: orNull(
-      ref(Verification),
+    verify: t.orNull(
+      t.ref(Verification),
       'Null where the request asks for nutrients: compositions of inputs may change. Also null where this version refuses a request that an earlier one answered: a `budget` for several products, or bags of less than a gram.',
     ),
   })

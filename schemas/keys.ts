@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { component, nullable, oneOf, onePage, optional, string, Time, text } from './common.ts'
+import * as t from './common.ts'
 
 /** What a key may be allowed. Sessions may do all of it, as far as their user may. */
 export const SCOPES = ['advisory', 'history', 'account', 'admin'] as const
@@ -11,27 +11,25 @@ export const DEFAULT_SCOPES: readonly Scope[] = ['advisory', 'history']
 /** So many days of usage are shown, today (UTC) included. */
 export const USAGE_DAYS = 30
 
-const ScopeName = oneOf(
+const ScopeName = t.oneOf(
   SCOPES,
   '`advisory`: advice and places. `history`: answers are stored, and can be read, rated, counted and deleted. `account`: the profile and the list of keys can be read, and subscriptions made, read and deleted. `admin`: the rights of an admin, within the other scopes; only an admin may give it.',
 )
 
 export const ApiKeyRequest = Type.Object(
   {
-    name: text(100, 'The purpose of the key.', 'Dashboard of the ministry'),
-    expires_in_days: optional(
+    name: t.text(100, 'The purpose of the key.', 'Dashboard of the ministry'),
+    expires_in_days: t.optional(
       Type.Integer({
         minimum: 1,
         maximum: 3650,
         description: 'How long the key is valid. Until it is deleted when left out.',
-        examples: [365],
       }),
     ),
-    scopes: optional(
+    scopes: t.optional(
       Type.Array(ScopeName, {
         minItems: 1,
         description: `What the key may do: ${DEFAULT_SCOPES.join(' and ')} when left out.`,
-        examples: [[...DEFAULT_SCOPES]],
       }),
     ),
   },
@@ -45,15 +43,15 @@ export type ApiKeyRequest = Static<typeof ApiKeyRequest>
 const described = {
   id: Type.String({ format: 'uuid' }),
   name: Type.String({ examples: ['Dashboard of the ministry'] }),
-  hint: string('The beginning of the key.', 'agro_Zk3v'),
+  hint: t.string('The beginning of the key.', 'agro_Zk3v'),
   scopes: Type.Array(ScopeName, { description: 'The scopes of the key.' }),
-  made_by: nullable(
+  made_by: t.nullable(
     Type.String({ format: 'uuid' }),
     'The id of the key that made it, with which it ends; null where its owner was logged in, as it takes now.',
   ),
-  created_at: Time,
-  expires_at: nullable(Time, 'Null where it does not expire.'),
-  last_used_at: nullable(Time, 'Accurate to a minute.'),
+  created_at: t.Time,
+  expires_at: t.nullable(t.Time, 'Null where it does not expire.'),
+  last_used_at: t.nullable(t.Time, 'Accurate to a minute.'),
 }
 
 const Day = Type.Object({
@@ -65,19 +63,19 @@ const Usage = Type.Array(Day, {
   description: `The number of requests with the key on each of the last ${USAGE_DAYS} days (UTC) with any, refused ones included.`,
 })
 
-export const ApiKey = component('ApiKey', 'A key, without the key itself.', { ...described, usage: Usage })
+export const ApiKey = t.component('ApiKey', 'A key, without the key itself.', { ...described, usage: Usage })
 export type ApiKey = Static<typeof ApiKey>
 
-export const NewApiKey = component('NewApiKey', 'A key that was just made.', {
+export const NewApiKey = t.component('NewApiKey', 'A key that was just made.', {
   ...described,
-  key: string(
+  key: t.string(
     'The key. Keep it now: it is never shown again.',
     'agro_Zk3vQ1sPq7mYp9oU5p3cT2E4BOEZ8wyhU8X1mPJ4vh',
   ),
 })
 export type NewApiKey = Static<typeof NewApiKey>
 
-export const ApiKeyList = onePage(ApiKey, 'The keys, the newest first.')
+export const ApiKeyList = t.onePage(ApiKey, 'The keys, the newest first.')
 export type ApiKeyList = Static<typeof ApiKeyList>
 
 export const keySchemas = [ApiKeyRequest, ApiKey, NewApiKey, ApiKeyList]

@@ -1,38 +1,22 @@
 import { type Static, Type } from 'typebox'
 import { AdminReference } from './areas.ts'
-import {
-  array,
-  boolean,
-  COUNTRY_CODES,
-  component,
-  Latitude,
-  Longitude,
-  number,
-  object,
-  oneOf,
-  optional,
-  orNull,
-  ref,
-  string,
-  text,
-  type WithoutNulls,
-} from './common.ts'
+import * as t from './common.ts'
 import { asRemainder } from './point-request.ts'
 import type { ProductContract } from './product.ts'
 
 export const LocationRequest = Type.Object(
   {
-    lat: Latitude,
-    lng: Longitude,
-    country_code: optional(
-      text(
+    lat: t.Latitude,
+    lng: t.Longitude,
+    country_code: t.optional(
+      t.text(
         100,
-        `The country that the point should lie in, in any case: one of ${COUNTRY_CODES}. The one it lies in when left out.`,
+        `The country that the point should lie in, in any case: one of ${t.COUNTRY_CODES}. The one it lies in when left out.`,
         'rwa',
       ),
     ),
-    crop: optional(
-      text(
+    crop: t.optional(
+      t.text(
         100,
         'The crop that the products are wanted for. The first one of the country when left out.',
         'potato',
@@ -45,16 +29,17 @@ export const LocationRequest = Type.Object(
     examples: [{ lat: -1.95, lng: 30.06, country_code: 'rwa' }],
   },
 )
-export type LocationRequest = WithoutNulls<Static<typeof LocationRequest>>
+export type LocationRequest = t.WithoutNulls<Static<typeof LocationRequest>>
 
 export const LocationRemainder = asRemainder(LocationRequest, 'LocationRemainder')
 
 export const UNAVAILABLE_REASONS = ['CROP_NOT_AVAILABLE', 'NO_RELEASE', 'OUTSIDE_COUNTRY', 'NO_DATA'] as const
 
-export const ProductAvailability = component('ProductAvailability', {
-  available: boolean('Whether the point endpoint of the product has a value there.'),
-  reason: Type.Optional(
-    oneOf(UNAVAILABLE_REASONS, 'Why not: the code of the error that the point endpoint would answer with.'),
+export const ProductAvailability = t.component('ProductAvailability', {
+  available: t.boolean('Whether the point endpoint of the product has a value there.'),
+  reason: t.choice(
+    UNAVAILABLE_REASONS,
+    'Why not: the code of the error that the point endpoint would answer with.',
   ),
 })
 export type ProductAvailability = Static<typeof ProductAvailability>
@@ -62,29 +47,33 @@ export type ProductAvailability = Static<typeof ProductAvailability>
 export function defineLocationSchemas(products: readonly ProductContract[]) {
   const validation = Type.Object(
     {
-      valid: boolean(
+      valid: t.boolean(
         'Whether the point lies in the country that was asked for, or else in any that the service answers for.',
       ),
-      country_code: orNull(string('The country of the point; null outside of all countries of the service.')),
-      country: orNull(string('Its name.')),
-      admin: array(
+      country_code: t.orNull(
+        t.string('The country of the point; null outside of all countries of the service.'),
+      ),
+      country: t.orNull(t.string('Its name.')),
+      admin: t.array(
         AdminReference,
         'The areas that it lies in, from level 1 down. A lake may be in a district and in no sector.',
       ),
-      crop: orNull(string('The crop that the products were looked up for.')),
-      products: object(
+      crop: t.orNull(t.string('The crop that the products were looked up for.')),
+      products: t.object(
         'Of the country that was asked for, or else the one that the point lies in.',
-        Object.fromEntries(products.map(({ code }) => [code, ref(ProductAvailability)])),
+        Object.fromEntries(products.map(({ code }) => [code, t.ref(ProductAvailability)])),
       ),
       nearest: Type.Optional(
-        object('The nearest country, where the point lies in none.', {
+        t.object('The nearest country, where the point lies in none.', {
           country_code: Type.String(),
           country: Type.String(),
-          distance_km: number('To its border.'),
+          distance_km: t.number('To its border.'),
         }),
       ),
       hint: Type.Optional(
-        string('Where the point lies in no country, and would with `lat` and `lng` swapped: that it would.'),
+        t.string(
+          'Where the point lies in no country, and would with `lat` and `lng` swapped: that it would.',
+        ),
       ),
     },
     {
@@ -104,7 +93,6 @@ export function defineLocationSchemas(products: readonly ProductContract[]) {
       ],
     },
   )
-  /** In the order of the document. */
   const components = [AdminReference, LocationRequest, LocationRemainder, ProductAvailability, validation]
   return { validation, components }
 }

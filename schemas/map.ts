@@ -1,17 +1,5 @@
 import { type Static, Type } from 'typebox'
-import {
-  array,
-  component,
-  extent,
-  integer,
-  number,
-  oneOf,
-  orNull,
-  ref,
-  string,
-  text,
-  withDefault,
-} from './common.ts'
+import * as t from './common.ts'
 
 /** How values are cut into classes. */
 const CUTS = ['quantiles', 'equal'] as const
@@ -20,7 +8,7 @@ export type Cut = (typeof CUTS)[number]
 /** No map is finer than the pixels of rasters need it. */
 const HIGHEST_ZOOM = 22
 
-const Release = text(
+const Release = t.text(
   200,
   'The code of a published release, as `GET /catalog` has it.',
   'synthetic-yield-eth-wheat-2026-07-v1',
@@ -36,8 +24,8 @@ const LayerNumber = Type.Integer({
 const TileNumber = (description: string, examples: number[]) =>
   Type.Integer({ minimum: 0, maximum: 2 ** HIGHEST_ZOOM - 1, description, examples })
 
-const CutQuery = withDefault(
-  oneOf(
+const CutQuery = t.withDefault(
+  t.oneOf(
     CUTS,
     'How values are cut into classes: such that each has about as much of the area, or such that all are equally wide.',
   ),
@@ -52,7 +40,7 @@ export const TilesetParams = Type.Object({ release: Release, layer: LayerNumber 
 
 /** What is no code and no number of a layer is not there: nothing else is wrong with it. */
 export const GeotiffParams = Type.Object({
-  release: string(
+  release: t.string(
     'The code of a published release, as `GET /catalog` has it.',
     'synthetic-yield-eth-wheat-2026-07-v1',
   ),
@@ -67,47 +55,53 @@ export const TileParams = Type.Object({
   y: TileNumber('Row, from the north.', [30]),
 })
 
-export const MapClass = component('MapClass', 'The meaning of a colour of the map.', {
-  from: number('Where it begins.', 2400),
-  to: number('Where it ends: the next one begins there. The last one has its end, too.', 2900),
+export const MapClass = t.component('MapClass', 'The meaning of a colour of the map.', {
+  from: t.number('Where it begins.', 2400),
+  to: t.number('Where it ends: the next one begins there. The last one has its end, too.', 2900),
   color: Type.String({ pattern: '^#[0-9a-f]{6}$', examples: ['#21918c'] }),
 })
 
-const Bounds = extent([33, 3.4, 48, 14.9])
+const Bounds = t.extent([33, 3.4, 48, 14.9])
 
-export const Tileset = component('Tileset', 'A layer of a release as a map: TileJSON 2.2.0, with a legend.', {
-  tilejson: Type.Literal('2.2.0', { description: 'The version of TileJSON that this is.' }),
-  name: Type.String({ examples: ['synthetic-yield-eth-wheat-2026-07-v1, Normal'] }),
-  scheme: Type.Literal('xyz'),
-  tiles: Type.Array(Type.String(), {
-    minItems: 1,
-    maxItems: 1,
-    description: 'Where its tiles are: PNG of 256 x 256 pixels in Web Mercator.',
-    examples: [
-      ['https://advice.example.org/releases/synthetic-yield-eth-wheat-2026-07-v1/layers/2/tiles/{z}/{x}/{y}'],
-    ],
-  }),
-  minzoom: Type.Integer({ examples: [0] }),
-  maxzoom: integer(
-    'Where its pixels are larger than those of the map: from there on, tiles may be enlarged.',
-    10,
-  ),
-  bounds: Bounds,
-  attribution: string('Source and licence.'),
-  release: Release,
-  layer: LayerNumber,
-  input: orNull(Type.String(), 'The fertilizer, organic input or species; null for yields.', null),
-  scenario: orNull(Type.String(), 'The season; null for forage.', 'Normal'),
-  unit: Type.String({ examples: ['kg/ha'] }),
-  cut: oneOf(CUTS, 'How its values are cut into classes.'),
-  classes: array(
-    MapClass,
-    'The legend, from low values to high. Layers of one input share it, so that their scenarios compare. Empty where none of them has a value.',
-  ),
-})
+export const Tileset = t.component(
+  'Tileset',
+  'A layer of a release as a map: TileJSON 2.2.0, with a legend.',
+  {
+    tilejson: Type.Literal('2.2.0', { description: 'The version of TileJSON that this is.' }),
+    name: Type.String({ examples: ['synthetic-yield-eth-wheat-2026-07-v1, Normal'] }),
+    scheme: Type.Literal('xyz'),
+    tiles: Type.Array(Type.String(), {
+      minItems: 1,
+      maxItems: 1,
+      description: 'Where its tiles are: PNG of 256 x 256 pixels in Web Mercator.',
+      examples: [
+        [
+          'https://advice.example.org/releases/synthetic-yield-eth-wheat-2026-07-v1/layers/2/tiles/{z}/{x}/{y}',
+        ],
+      ],
+    }),
+    minzoom: Type.Integer({ examples: [0] }),
+    maxzoom: t.integer(
+      'Where its pixels are larger than those of the map: from there on, tiles may be enlarged.',
+      10,
+    ),
+    bounds: Bounds,
+    attribution: t.string('Source and licence.'),
+    release: Release,
+    layer: LayerNumber,
+    input: t.orNull(Type.String(), 'The fertilizer, organic input or species; null for yields.', null),
+    scenario: t.orNull(Type.String(), 'The season; null for forage.', 'Normal'),
+    unit: Type.String({ examples: ['kg/ha'] }),
+    cut: t.oneOf(CUTS, 'How its values are cut into classes.'),
+    classes: t.array(
+      MapClass,
+      'The legend, from low values to high. Layers of one input share it, so that their scenarios compare. Empty where none of them has a value.',
+    ),
+  },
+)
 export type Tileset = Static<typeof Tileset>
 
-export const LayerList = component('LayerList', 'The layers of a release as maps.', {
+export const LayerList = t.component('LayerList', 'The layers of a release as maps.', {
   release: Release,
-  layers: Type.Array(ref(Tileset), { description: 'In the order of the answers.' }),
+  layers: t.array(Tileset, 'In the order of the answers.'),
 })

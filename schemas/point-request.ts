@@ -1,17 +1,5 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
-import {
-  asParameter,
-  boolean,
-  COUNTRY_CODES,
-  component,
-  Latitude,
-  Longitude,
-  oneOf,
-  optional,
-  text,
-  textBody,
-  type WithoutNulls,
-} from './common.ts'
+import * as t from './common.ts'
 import { QuantityFields } from './quantities.ts'
 
 const MONTHS = Array.from({ length: 12 }, (_, month) =>
@@ -37,7 +25,7 @@ function inAnyCase(letters: string): string {
 /** More segments than a farmer is sent; networks take up to 255. */
 const MOST_SEGMENTS = 10
 
-export const ShortText = textBody(
+export const ShortText = t.textBody(
   'ShortText',
   'A text message of at most `max_segments` segments: 160 characters of the GSM 7-bit alphabet, or 153 in each of several; where another character is in it 70, or 67.',
   'My field. Yield (wheat) Jul 2026: Normal 2464 kg/ha; Above Normal 2834 kg/ha.',
@@ -46,15 +34,15 @@ export const ShortText = textBody(
 /** Descriptions have the defaults: generators of clients always send a field that has a `default`. */
 export const POINT_DEFAULTS = { crop: 'wheat', country_code: 'eth', name: 'Point' } as const
 
-const Crop = text(
+const Crop = t.text(
   100,
   `The crop, in any case; \`GET /catalog\` lists those of a country. By default \`${POINT_DEFAULTS.crop}\`, or the crop of the place's country.`,
   'wheat',
 )
 
-const CountryCode = text(
+const CountryCode = t.text(
   100,
-  `The country, in any case: one of ${COUNTRY_CODES}. By default \`${POINT_DEFAULTS.country_code}\`; for all products, many points and polygons, the country of the place.`,
+  `The country, in any case: one of ${t.COUNTRY_CODES}. By default \`${POINT_DEFAULTS.country_code}\`; for all products, many points and polygons, the country of the place.`,
   'eth',
 )
 
@@ -72,27 +60,27 @@ const ForecastPeriod = Type.String({
     'The month of an older forecast, such as `2026-07`, `July 2026` or `jul 2026`. By default the newest.',
 })
 
-const Release = text(
+const Release = t.text(
   300,
   'The code of a release, as in answers: it alone answers, also after its replacement. Its country, crop and month apply, and may be left out. For all products: a code of each, separated by commas as in `Advisory-Release`; others have no answer then.',
 )
 
 export const PointRequest = Type.Object(
   {
-    lat: Latitude,
-    lng: Longitude,
-    crop: optional(Crop),
-    country_code: optional(CountryCode),
-    name: optional(Name),
-    forecast_period: optional(ForecastPeriod),
-    release: optional(Release),
-    provenance: optional(
-      boolean(
+    lat: t.Latitude,
+    lng: t.Longitude,
+    crop: t.optional(Crop),
+    country_code: t.optional(CountryCode),
+    name: t.optional(Name),
+    forecast_period: t.optional(ForecastPeriod),
+    release: t.optional(Release),
+    provenance: t.optional(
+      t.boolean(
         'Whether the answer has the pixels and sources of its values (`provenance`), as with `Prefer: return=provenance`.',
       ),
     ),
     ...QuantityFields,
-    max_segments: optional(
+    max_segments: t.optional(
       Type.Integer({
         minimum: 1,
         maximum: MOST_SEGMENTS,
@@ -108,22 +96,21 @@ export const PointRequest = Type.Object(
     examples: [{ lat: 9.5, lng: 38.5, crop: 'wheat', country_code: 'eth', name: 'My field' }],
   },
 )
-export type PointRequest = WithoutNulls<Static<typeof PointRequest>>
+export type PointRequest = t.WithoutNulls<Static<typeof PointRequest>>
 
 /** A request with the format of the answer, for clients that send an address alone. */
 export function withFormat(request: TObject): TObject {
-  const format = oneOf(['json', 'csv'], 'The format of the answer, by default JSON.')
-  return Type.Object({ ...request.properties, format: optional(format) })
+  const format = t.oneOf(['json', 'csv'], 'The format of the answer, by default JSON.')
+  return Type.Object({ ...request.properties, format: t.optional(format) })
 }
 
 export function toQuerySchema<Request extends TObject>(request: Request): Request {
-  const parameters = Object.entries(request.properties).map(([name, field]) => [name, asParameter(field)])
+  const parameters = Object.entries(request.properties).map(([name, field]) => [name, t.asParameter(field)])
   return Type.Object(Object.fromEntries(parameters)) as unknown as Request
 }
 
 /**
- * The same where they may also be in the body: none is required. None has an example: a form that fills in both
- * would hide that the body wins.
+ * The same beside a body: none is required, and none has an example, as the body wins over a filled form.
  *
  * @param documented the parameters that the document lists; all others are taken as well
  */
@@ -139,7 +126,7 @@ export const PLAIN_PARAMETERS = ['lat', 'lng', 'crop', 'country_code', 'name']
 
 /** The body beside a query. Gateways that know the document alone let it through: no field is required. */
 export function asRemainder(request: TObject, $id: string): TObject {
-  return component(
+  return t.component(
     $id,
     'Some fields of a request, where the query has the others.',
     Type.Partial(request).properties,

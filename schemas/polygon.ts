@@ -1,22 +1,7 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import { exampleMembers, HistoryId, type PointSchemas, releaseMembers } from './advisory.ts'
 import { AdvisedArea, areaLevel } from './areas.ts'
-import {
-  COUNTRY_CODES,
-  CountrySource,
-  component,
-  documentedAs,
-  Ignored,
-  number,
-  oneOf,
-  optional,
-  percent,
-  ref,
-  string,
-  text,
-  type WithoutNulls,
-  withOneOf,
-} from './common.ts'
+import * as t from './common.ts'
 import { defineGeoJson, Feature, FeatureCollection, MultiPolygon, Polygon } from './geojson.ts'
 import { PointRequest } from './point-request.ts'
 import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
@@ -31,7 +16,7 @@ const MOST_QUANTILES = 20
 const MOST_BINS = 100
 
 export const DistributionParameters = {
-  quantiles: optional(
+  quantiles: t.optional(
     Type.Array(Type.Number({ minimum: 0, maximum: 1 }), {
       maxItems: MOST_QUANTILES,
       uniqueItems: true,
@@ -39,7 +24,7 @@ export const DistributionParameters = {
       examples: [[0.1, 0.5, 0.9]],
     }),
   ),
-  histogram: optional(
+  histogram: t.optional(
     Type.Integer({
       minimum: 1,
       maximum: MOST_BINS,
@@ -51,11 +36,11 @@ export const DistributionParameters = {
 
 const Quantile = Type.Object(
   {
-    quantile: number('Which one: 0.5 is the median.'),
-    value: number(
+    quantile: t.number('Which one: 0.5 is the median.'),
+    value: t.number(
       'The smallest value that, together with all smaller ones, has at least that part of the covered area: the inverse of the weighted distribution function (Hyndman and Fan, 1996, definition 1; `numpy.quantile` with `weights` and `method="inverted_cdf"`).',
     ),
-    error: number(
+    error: t.number(
       'How far the exact quantile can lie from the value, rounding aside: 0 where it is exact. A polygon with more than 4,096 tiles (16 x 16 pixels) inside is computed from the least and greatest values of some of them, and one with very many values to a small part of their range.',
     ),
   },
@@ -65,34 +50,32 @@ const Quantile = Type.Object(
 const HistogramBin = Type.Object(
   {
     from: Type.Number(),
-    to: number(
+    to: t.number(
       'Values from the one to below the other; of the last bin it is the largest one. Where there are no more different values than bins, each is a class of its own: both are the value.',
     ),
-    percent: number('How much of the covered area has them.'),
-    error: number('How far the exact percentage can lie from it, as for quantiles; 0 where it is exact.'),
+    percent: t.number('How much of the covered area has them.'),
+    error: t.number('How far the exact percentage can lie from it, as for quantiles; 0 where it is exact.'),
   },
   { $id: 'HistogramBin', examples: [{ from: 2318, to: 2604, percent: 100, error: 0 }] },
 )
 
 const DistributionMembers = {
-  quantiles: Type.Optional(
-    Type.Array(ref(Quantile), { description: 'In the order in which they were asked for.' }),
-  ),
-  histogram: Type.Optional(
-    Type.Array(ref(HistogramBin), { description: 'From the smallest values to the largest.' }),
-  ),
+  quantiles: Type.Optional(t.array(Quantile, 'In the order in which they were asked for.')),
+  histogram: Type.Optional(t.array(HistogramBin, 'From the smallest values to the largest.')),
 }
 
 const LOCATION = { name: 'My farm', lat: 9.55, lng: 38.55, type: 'polygon', area_ha: 12012.5 }
 
 export const PolygonLocation = Type.Object(
   {
-    name: string('The label of the request, or the name of the area.'),
-    lat: number('With `lng`, a point inside.'),
+    name: t.string('The label of the request, or the name of the area.'),
+    lat: t.number('With `lng`, a point inside.'),
     lng: Type.Number(),
-    type: oneOf(['polygon'], 'The kind of place.'),
-    area_ha: number('Hectares, on the WGS 84 ellipsoid, to the square metre; small areas have three digits.'),
-    admin: Type.Optional(ref(AdvisedArea)),
+    type: t.oneOf(['polygon'], 'The kind of place.'),
+    area_ha: t.number(
+      'Hectares, on the WGS 84 ellipsoid, to the square metre; small areas have three digits.',
+    ),
+    admin: Type.Optional(t.ref(AdvisedArea)),
   },
   {
     $id: 'PolygonLocation',
@@ -102,7 +85,7 @@ export const PolygonLocation = Type.Object(
 
 export const PolygonGeometry = Type.Unsafe<Record<string, unknown>>({
   $id: 'PolygonGeometry',
-  ...documentedAs(
+  ...t.documentedAs(
     Type.Object({ type: Type.Unknown() }),
     defineGeoJson(
       [Polygon, MultiPolygon, Feature, FeatureCollection],
@@ -111,10 +94,10 @@ export const PolygonGeometry = Type.Unsafe<Record<string, unknown>>({
   ),
 })
 
-export const AdminSelection = component('AdminSelection', 'An administrative area.', {
-  country_code: text(100, `The country, in any case: one of ${COUNTRY_CODES}.`, 'eth'),
-  code: text(100, 'The code of the area, as in `GET /admin`.', 'ETH-01'),
-  level: optional(
+export const AdminSelection = t.component('AdminSelection', 'An administrative area.', {
+  country_code: t.text(100, `The country, in any case: one of ${t.COUNTRY_CODES}.`, 'eth'),
+  code: t.text(100, 'The code of the area, as in `GET /admin`.', 'ETH-01'),
+  level: t.optional(
     areaLevel('Its level, 0 for the country. Where it is left out, the highest that has the code.'),
   ),
 })
@@ -130,7 +113,7 @@ const Label = Type.Optional({
 
 const Country = Type.Optional({
   ...country_code,
-  description: `The country, in any case: one of ${COUNTRY_CODES}. With \`admin\` it is that of the area.`,
+  description: `The country, in any case: one of ${t.COUNTRY_CODES}. With \`admin\` it is that of the area.`,
 })
 
 const FIELD = {
@@ -148,7 +131,7 @@ const FIELD = {
 
 const ALTERNATIVES = [['geometry' as const], ['admin' as const]]
 const PLACES = {
-  fields: { geometry: ref(PolygonGeometry), admin: ref(AdminSelection) },
+  fields: { geometry: t.ref(PolygonGeometry), admin: t.ref(AdminSelection) },
   alternatives: ALTERNATIVES,
 }
 
@@ -162,7 +145,7 @@ const MEMBERS = {
   ...PolygonQuantityFields,
 }
 
-export const PolygonRequest = withOneOf({ $id: 'PolygonRequest', ...PLACES }, MEMBERS, {
+export const PolygonRequest = t.withOneOf({ $id: 'PolygonRequest', ...PLACES }, MEMBERS, {
   description:
     'A polygon or an administrative area, one of the two, and what to answer for. Fields that are not listed are ignored.',
   examples: [
@@ -171,7 +154,7 @@ export const PolygonRequest = withOneOf({ $id: 'PolygonRequest', ...PLACES }, ME
     { admin: { country_code: 'rwa', code: 'RWA-01' }, crop: 'potato' },
   ],
 })
-export type PolygonRequest = WithoutNulls<Static<typeof PolygonRequest>>
+export type PolygonRequest = t.WithoutNulls<Static<typeof PolygonRequest>>
 
 export function withoutPlaces(request: TObject): TObject {
   const { geometry: _, polygons: __, admin: ___, dhis2: ____, ...parameters } = request.properties
@@ -186,10 +169,10 @@ export type PlainPolygonRequest = Pick<
   QuantityRequest
 
 const Statistics = {
-  min: number('The smallest value of the pixels that the polygon overlaps.'),
-  max: number('The largest of them. Pixels that it only touches do not count.'),
-  stddev: number('The standard deviation of the population, each pixel weighed by its area inside.'),
-  covered_percent: percent('How much of the polygon’s area has values.'),
+  min: t.number('The smallest value of the pixels that the polygon overlaps.'),
+  max: t.number('The largest of them. Pixels that it only touches do not count.'),
+  stddev: t.number('The standard deviation of the population, each pixel weighed by its area inside.'),
+  covered_percent: t.percent('How much of the polygon’s area has values.'),
 }
 
 const HISTORY_ID = '0199b0a4-5f0e-7c5b-9d55-3d0d6b1f2a77'
@@ -208,7 +191,7 @@ function defineRequest(product: ProductContract): TObject {
   if (product.seasonal) return PolygonRequest
   const component = componentOf(product)
   const { name, country_code, area } = examplePlaceOf(product)
-  return withOneOf({ $id: `${component}PolygonRequest`, ...PLACES }, seasonlessMembers(product, MEMBERS), {
+  return t.withOneOf({ $id: `${component}PolygonRequest`, ...PLACES }, seasonlessMembers(product, MEMBERS), {
     description: `A polygon or an administrative area, one of the two. ${component} needs no crop; fields that are not listed are ignored.`,
     examples: [{ geometry: FIELD, country_code: 'eth', name }, { admin: { country_code, code: area } }],
   })
@@ -218,18 +201,16 @@ function defineRequest(product: ProductContract): TObject {
 function defineEntry({ product, entry }: PointSchemas): TObject {
   const { total } = product
   const { quantity, ...point } = entry.properties
-  return Type.Object(
+  return t.component(
+    `Polygon${componentOf(product)}Entry`,
+    'A layer in a polygon; the value is the mean, weighed by area.',
     {
       ...point,
       ...Statistics,
-      ...(total && { [total.key]: number(total.description) }),
+      ...(total && { [total.key]: t.number(total.description) }),
       ...DistributionMembers,
       // Members are sent in this order, which is also that in which answers are kept.
       ...(quantity && { quantity }),
-    },
-    {
-      $id: `Polygon${componentOf(product)}Entry`,
-      description: 'A layer in a polygon; the value is the mean, weighed by area.',
     },
   )
 }
@@ -238,13 +219,13 @@ function defineResponse(product: ProductContract, entry: TObject): TObject {
   const { entries, examples } = product
   return Type.Object(
     {
-      location: ref(PolygonLocation),
+      location: t.ref(PolygonLocation),
       ...releaseMembers(product),
-      country_source: CountrySource,
-      [entries]: Type.Array(ref(entry)),
+      country_source: t.CountrySource,
+      [entries]: Type.Array(t.ref(entry)),
       ...quantitiesOfAnswer(product),
       history_id: Type.Optional(HistoryId),
-      ignored: Ignored,
+      ignored: t.Ignored,
     },
     {
       $id: `Polygon${componentOf(product)}Response`,
@@ -262,7 +243,6 @@ function defineResponse(product: ProductContract, entry: TObject): TObject {
   )
 }
 
-/** The components of the polygon endpoints, in the order of the document. */
 export function listPolygonComponents(schemas: readonly PolygonSchemas[]): TSchema[] {
   return [
     ...new Set([PolygonRequest, ...schemas.map(({ request }) => request)]),

@@ -2,17 +2,7 @@ import { type Static, type TObject, type TProperties, type TSchema, Type } from 
 import { dataOrReason } from './advisory.ts'
 import { areaLevel } from './areas.ts'
 import { defineAnswerCollection, defineItems, PointId } from './batch.ts'
-import {
-  documentedAs,
-  object,
-  oneOf,
-  optional,
-  ref,
-  text,
-  textBody,
-  type WithoutNulls,
-  withOneOf,
-} from './common.ts'
+import * as t from './common.ts'
 import { DataValueSet, Dhis2Mapping } from './dhis2.ts'
 import { defineGeoJson, MultiPolygon, Polygon, rectangle } from './geojson.ts'
 import { PointRequest } from './point-request.ts'
@@ -20,7 +10,7 @@ import { AdminSelection, DistributionParameters, PolygonLocation, type PolygonSc
 import { componentOf, examplePlaceOf, ofSeasonless, type ProductContract } from './product.ts'
 import { PolygonQuantityFields, type QuantityRequest, seasonlessMembers } from './quantities.ts'
 
-const PolygonAnswerLines = textBody(
+const PolygonAnswerLines = t.textBody(
   'PolygonAnswerLines',
   'For each polygon or area one line, in their order: an item of the JSON answer.',
   '{"id":"field-1","location":{"name":"My field","lat":9.505,"lng":38.505,"type":"polygon","area_ha":121.4},"country_code":"eth","crop":"wheat","forecast_period":"July 2026","forecast_month":"2026-07","release":"yield-eth-wheat-2026-07-v1","synthetic":false,"yield_data":[{"scenario":"Normal","yield_kg_ha":3694,"min":3610,"max":3731,"stddev":31.2,"covered_percent":100}]}\n',
@@ -29,11 +19,9 @@ const PolygonAnswerLines = textBody(
 const FIGURES =
   'of each layer a column for each number, such as `rate_kg_ha Urea Normal`, `min Urea Normal`, `max Urea Normal`, `stddev Urea Normal`, `covered_percent Urea Normal` and `total_kg Urea Normal`, and where quantiles were asked for `quantile_0.5 Urea Normal` and `quantile_0.5_error Urea Normal`'
 
-/** The forms of answers that are the same for all products. */
 export function definePolygonsFormats(products: readonly ProductContract[]) {
-  // Other products have no month.
   const seasons = ofSeasonless(products, (names) => ` (not for ${names})`)
-  const table = textBody(
+  const table = t.textBody(
     'PolygonAnswerTable',
     `For each polygon or area one row, in their order: \`id\`, \`name\`, \`lat\`, \`lng\`, \`area_ha\`, \`country_code\`, \`crop\`, \`forecast_period\` and \`forecast_month\`${seasons}, \`release\`, \`synthetic\`, ${FIGURES}, then \`error\` and \`code\`. Texts that a spreadsheet would take for a formula have an apostrophe before them.`,
     'id,name,lat,lng,area_ha,country_code,crop,forecast_period,forecast_month,release,synthetic,yield_kg_ha Normal,min Normal,max Normal,stddev Normal,covered_percent Normal,error,code\r\nfield-1,My field,9.505,38.505,121.4,eth,wheat,July 2026,2026-07,yield-eth-wheat-2026-07-v1,false,3694,3610,3731,31.2,100,,\r\n',
@@ -60,12 +48,12 @@ const EXAMPLE_POLYGONS = {
   features: [{ type: 'Feature', id: 'field-1', geometry: SQUARE, properties: { name: 'My field' } }],
 }
 
-export const PolygonLabels = Type.Object({ id: optional(PointId) })
+export const PolygonLabels = Type.Object({ id: t.optional(PointId) })
 
 // Documentation only: code reads the Features one by one.
 export const PolygonCollection = Type.Unsafe<Record<string, unknown>>({
   $id: 'PolygonCollection',
-  ...documentedAs(
+  ...t.documentedAs(
     Type.Object({ type: Type.Unknown() }),
     Type.Object(
       {
@@ -73,9 +61,9 @@ export const PolygonCollection = Type.Unsafe<Record<string, unknown>>({
         features: Type.Array(
           Type.Object({
             type: Type.Literal('Feature'),
-            id: optional(PointId),
+            id: t.optional(PointId),
             geometry: defineGeoJson([Polygon, MultiPolygon], 'The shape, of at most 10,000 vertices.'),
-            properties: optional(
+            properties: t.optional(
               Type.Object({
                 // Files of others have what they like there.
                 id: Type.Optional(Type.Unknown({ description: 'Names the polygon where `id` is left out.' })),
@@ -94,15 +82,13 @@ export const PolygonCollection = Type.Unsafe<Record<string, unknown>>({
   ),
 })
 
-const AreasSelection = Type.Object(
+const AreasSelection = t.component(
+  'AreasSelection',
+  'All administrative areas of a level, or those of them within another one.',
   {
     country_code: AdminSelection.properties.country_code,
     level: areaLevel('The level of the areas, 0 for the country.', 1),
-    parent: optional(text(100, 'Only areas within this one: the code of an area of any level above.')),
-  },
-  {
-    $id: 'AreasSelection',
-    description: 'All administrative areas of a level, or those of them within another one.',
+    parent: t.optional(t.text(100, 'Only areas within this one: the code of an area of any level above.')),
   },
 )
 
@@ -113,8 +99,8 @@ const Country = Type.Optional({
 })
 
 function requestSchema<More extends TProperties>($id: string, more: More, examples: object[]) {
-  const fields = { polygons: ref(PolygonCollection), admin: ref(AreasSelection) }
-  return withOneOf({ $id, fields, alternatives: [['polygons'], ['admin']] }, more, {
+  const fields = { polygons: t.ref(PolygonCollection), admin: t.ref(AreasSelection) }
+  return t.withOneOf({ $id, fields, alternatives: [['polygons'], ['admin']] }, more, {
     description:
       'Polygons or the administrative areas of a level, one of the two, and what to answer for. Fields that are not listed are ignored.',
     examples,
@@ -129,8 +115,8 @@ function listMembers(formats: readonly string[]) {
     release,
     ...DistributionParameters,
     ...PolygonQuantityFields,
-    format: optional(oneOf([...formats], 'The format of the answer. It wins over `Accept`.')),
-    dhis2: optional(ref(Dhis2Mapping)),
+    format: t.optional(t.oneOf([...formats], 'The format of the answer. It wins over `Accept`.')),
+    dhis2: t.optional(t.ref(Dhis2Mapping)),
   }
 }
 
@@ -140,7 +126,7 @@ function seasonalRequest(formats: readonly string[]) {
     { polygons: EXAMPLE_POLYGONS, crop: 'wheat', country_code: 'eth' },
   ])
 }
-export type PolygonsRequest = WithoutNulls<Static<ReturnType<typeof seasonalRequest>>>
+export type PolygonsRequest = t.WithoutNulls<Static<ReturnType<typeof seasonalRequest>>>
 
 /** The names of all parameters: requests of other products have some of them. */
 export const POLYGONS_PARAMETERS = Object.keys(seasonalRequest([]).properties)
@@ -180,17 +166,16 @@ function defineRequest(product: ProductContract, formats: readonly string[]): TO
   ])
 }
 
-/** An answer for a polygon, or the reason why there is none. */
 function defineItem(polygon: PolygonSchemas): TObject {
   const { code, entries } = polygon.product
   const [answer] = (polygon.response as { examples?: { history_id?: unknown }[] }).examples ?? []
   const { history_id: _, ...example } = answer ?? {}
   const members = {
     id: PointId,
-    sent: object('Of a polygon that is not valid: its name, if it has one.', {
+    sent: t.object('Of a polygon that is not valid: its name, if it has one.', {
       name: Type.Optional(Type.String()),
     }),
-    location: ref(PolygonLocation),
+    location: t.ref(PolygonLocation),
     ...dataOrReason(polygon),
   }
   return Type.Object(Type.Partial(Type.Object(members)).properties, {
@@ -200,7 +185,6 @@ function defineItem(polygon: PolygonSchemas): TObject {
   })
 }
 
-/** The components of the operations for many polygons, in the order of the document. */
 export function listPolygonsComponents(
   schemas: readonly PolygonsSchemas[],
   forms: ReturnType<typeof definePolygonsFormats>,

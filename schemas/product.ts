@@ -1,13 +1,11 @@
 import type { TSchema } from 'typebox'
-import { oneOf } from './common.ts'
+import * as t from './common.ts'
 
-/** A member of an entry, and what the documents say of it. */
 interface Member {
   key: string
   description: string
 }
 
-/** An entry of an answer, as the documents show it. */
 export type ExampleEntry = Record<string, string | number>
 
 /** How a product is called in sentences. */
@@ -78,7 +76,6 @@ const FIELD: ExamplePlace = {
   area: 'ETH-01',
 }
 
-/** Where the documents ask about a product. */
 export function examplePlaceOf({ examples }: ProductContract): ExamplePlace {
   return examples.place ?? FIELD
 }
@@ -89,7 +86,7 @@ export function componentOf({ code }: ProductContract): string {
 }
 
 export function productSchema(products: readonly ProductContract[], description: string) {
-  return oneOf(
+  return t.oneOf(
     products.map(({ code }) => code),
     description,
   )
@@ -97,7 +94,7 @@ export function productSchema(products: readonly ProductContract[], description:
 
 /** What calls were about: a product, or all of them in one call. */
 export function recordedProductSchema(products: readonly ProductContract[], description: string) {
-  return oneOf([...products.map(({ code }) => code), ALL_PRODUCTS], description)
+  return t.oneOf([...products.map(({ code }) => code), ALL_PRODUCTS], description)
 }
 
 /** Stands for all products in one call; no product has it as its code. */

@@ -1,18 +1,5 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox'
-import {
-  boolean,
-  documentedAs,
-  inQuery,
-  integer,
-  number,
-  object,
-  oneOf,
-  optional,
-  orNull,
-  ref,
-  string,
-  type WithoutNulls,
-} from './common.ts'
+import * as t from './common.ts'
 import type { ProductContract } from './product.ts'
 
 /** What the documents list; `src/advice/quantities/plan.ts` has their sizes. */
@@ -38,7 +25,6 @@ const Currency = Type.String({
   examples: ['ETB'],
 })
 
-/** Numbers by names, such as those of fertilizers. */
 const numbersByName = (maximum: number, description: string, example: object) =>
   Type.Record(Type.String(), Type.Number({ minimum: 0, maximum }), {
     maxProperties: QUANTITY_LIMITS.names,
@@ -51,13 +37,12 @@ const Text = { type: 'string', maxLength: 4000, format: 'text' }
 /** In a body, which as a whole is short, texts have no length of their own. */
 const InBody = { format: 'text' }
 
-/**
- * An object in a body, which may also be its text; the text in a query. What they say is checked by code, which names the
- * part that is wrong.
- */
+/** An object or its text in a body; the text in a query. Code checks both, and names the wrong part. */
 function objectOrText<Value>(documented: TSchema, inText: string) {
   const checked = Type.Unsafe<Value | string>({ ...InBody, type: ['object', 'string'] })
-  return optional(inQuery(documentedAs(checked, Type.Union([documented])), { ...Text, description: inText }))
+  return t.optional(
+    t.inQuery(t.documentedAs(checked, Type.Union([documented])), { ...Text, description: inText }),
+  )
 }
 
 /** An area as requests tell it; which of its members there may be is checked by code. */
@@ -73,115 +58,95 @@ const AreaValue = Type.Number({
   examples: [2.5],
 })
 
-const AreaUnit = oneOf(
+const AreaUnit = t.oneOf(
   AREA_UNIT_NAMES,
   'Hectare, square metre, are (100 m²), international acre (4,046.8564224 m²), or timad (a quarter of a hectare). Plurals and full names are understood. By default `ha`.',
-)
-
-const Area = objectOrText<AreaRequest>(
-  Type.Object(
-    { value: AreaValue, unit: Type.Optional(AreaUnit) },
-    {
-      description: 'How large the field is. One hectare when left out, where other quantities are asked for.',
-    },
-  ),
-  'How large the field is, such as `2.5 ha`.',
-)
-
-const Bags = objectOrText<Record<string, number>>(
-  numbersByName(
-    QUANTITY_LIMITS.bagKilograms,
-    'The kilograms of a bag, by input. The answer has the number of bags, and the rest of the last one.',
-    { Urea: 50, DAP: 50 },
-  ),
-  'The kilograms of a bag, such as `Urea:50,DAP:50`.',
 )
 
 const PriceList = (per: string, example: object) =>
   numbersByName(QUANTITY_LIMITS.price, `The price of ${per}, by input.`, example)
 
-const Prices = objectOrText<{ currency?: string; per_kg?: object; per_bag?: object }>(
-  Type.Object(
-    {
+/** Members that turn rates into quantities, of the request for a point, in the order of the documents. */
+export const QuantityFields = {
+  area: objectOrText<AreaRequest>(
+    t.object('How large the field is. One hectare when left out, where other quantities are asked for.', {
+      value: AreaValue,
+      unit: Type.Optional(AreaUnit),
+    }),
+    'How large the field is, such as `2.5 ha`.',
+  ),
+  bags: objectOrText<Record<string, number>>(
+    numbersByName(
+      QUANTITY_LIMITS.bagKilograms,
+      'The kilograms of a bag, by input. The answer has the number of bags, and the rest of the last one.',
+      { Urea: 50, DAP: 50 },
+    ),
+    'The kilograms of a bag, such as `Urea:50,DAP:50`.',
+  ),
+  prices: objectOrText<{ currency?: string; per_kg?: object; per_bag?: object }>(
+    t.object('The prices of inputs. Inputs in bags are bought in whole bags.', {
       currency: Currency,
       per_kg: Type.Optional(PriceList('a kilogram', { Compost: 4.5 })),
       per_bag: Type.Optional(PriceList('a bag in `bags`', { Urea: 2250, DAP: 2600 })),
-    },
-    { description: 'The prices of inputs. Inputs in bags are bought in whole bags.' },
+    }),
+    'The currency and the prices of inputs, by the kilogram or, with `/bag`, by the bag, such as `ETB Urea:2250/bag,Compost:4.5`.',
   ),
-  'The currency and the prices of inputs, by the kilogram or, with `/bag`, by the bag, such as `ETB Urea:2250/bag,Compost:4.5`.',
-)
-
-const Budget = optional(
-  Type.Number({
-    minimum: 0,
-    maximum: QUANTITY_LIMITS.budget,
-    description:
-      'The money for the inputs of one product, in the currency of `prices`. Refused where inputs of two products have prices.',
-  }),
-)
-
-const ProducePrice = objectOrText<{ currency?: string; per_kg?: number }>(
-  Type.Object(
-    { currency: Currency, per_kg: Type.Number({ minimum: 0, maximum: QUANTITY_LIMITS.price }) },
-    {
-      description: 'The price of a kilogram of the harvest, for yields.',
-      examples: [{ currency: 'ETB', per_kg: 38.5 }],
-    },
+  budget: t.optional(
+    Type.Number({
+      minimum: 0,
+      maximum: QUANTITY_LIMITS.budget,
+      description:
+        'The money for the inputs of one product, in the currency of `prices`. Refused where inputs of two products have prices.',
+    }),
   ),
-  'The currency and the price of a kilogram of the harvest, such as `ETB 38.5`.',
-)
-
-const ScenarioWeights = objectOrText<Record<string, number>>(
-  numbersByName(
-    QUANTITY_LIMITS.weight,
-    'The relative weights of the scenarios; others have 0. By default all are equal but `Dominant`, which repeats another scenario and has 0.',
-    { 'Above Normal': 1, Normal: 2, 'Below Normal': 1 },
-  ),
-  'The weights of scenarios, such as `Normal:2,Below Normal:1`.',
-)
-
-const Nutrients = optional(
-  inQuery(
-    documentedAs(
-      Type.Unsafe<boolean | string>({ ...InBody, type: ['boolean', 'string'] }),
-      Type.Union([boolean('Whether to tell the nutrients of products whose composition the service knows.')]),
+  produce_price: objectOrText<{ currency?: string; per_kg?: number }>(
+    Type.Object(
+      { currency: Currency, per_kg: Type.Number({ minimum: 0, maximum: QUANTITY_LIMITS.price }) },
+      {
+        description: 'The price of a kilogram of the harvest, for yields.',
+        examples: [{ currency: 'ETB', per_kg: 38.5 }],
+      },
     ),
-    {
-      type: 'boolean',
-      description: 'Whether to tell the nutrients of products whose composition the service knows.',
-    },
+    'The currency and the price of a kilogram of the harvest, such as `ETB 38.5`.',
   ),
-)
-
-/** What turns rates into quantities, of the request for a point; the order is that of the documents. */
-export const QuantityFields = {
-  area: Area,
-  bags: Bags,
-  prices: Prices,
-  budget: Budget,
-  produce_price: ProducePrice,
-  scenario_weights: ScenarioWeights,
-  nutrients: Nutrients,
+  scenario_weights: objectOrText<Record<string, number>>(
+    numbersByName(
+      QUANTITY_LIMITS.weight,
+      'The relative weights of the scenarios; others have 0. By default all are equal but `Dominant`, which repeats another scenario and has 0.',
+      { 'Above Normal': 1, Normal: 2, 'Below Normal': 1 },
+    ),
+    'The weights of scenarios, such as `Normal:2,Below Normal:1`.',
+  ),
+  nutrients: t.optional(
+    t.inQuery(
+      t.documentedAs(
+        Type.Unsafe<boolean | string>({ ...InBody, type: ['boolean', 'string'] }),
+        Type.Union([
+          t.boolean('Whether to tell the nutrients of products whose composition the service knows.'),
+        ]),
+      ),
+      {
+        type: 'boolean',
+        description: 'Whether to tell the nutrients of products whose composition the service knows.',
+      },
+    ),
+  ),
 }
 
 /** The same for many points, of which each may have its own area. */
 export const BatchQuantityFields = {
   ...QuantityFields,
   area: objectOrText<AreaRequest>(
-    Type.Object(
-      {
-        value: Type.Optional(AreaValue),
-        from: Type.Optional(
-          string(
-            'Instead of `value`: the member, property or column that has the number of each point.',
-            'area_ha',
-          ),
+    t.object('How large all fields are, or where each point says how large its own is.', {
+      value: Type.Optional(AreaValue),
+      from: Type.Optional(
+        t.string(
+          'Instead of `value`: the member, property or column that has the number of each point.',
+          'area_ha',
         ),
-        unit: Type.Optional(AreaUnit),
-      },
-      { description: 'How large all fields are, or where each point says how large its own is.' },
-    ),
+      ),
+      unit: Type.Optional(AreaUnit),
+    }),
     'How large all fields are, such as `2.5 ha`, or where each point says how large its own is: `from:area_ha ha`.',
   ),
 }
@@ -190,10 +155,9 @@ export const BatchQuantityFields = {
 export const PolygonQuantityFields = {
   ...QuantityFields,
   area: objectOrText<AreaRequest>(
-    Type.Object(
-      { unit: AreaUnit },
-      { description: 'In which unit the area of the polygon is told as well: the polygon has its own.' },
-    ),
+    t.object('In which unit the area of the polygon is told as well: the polygon has its own.', {
+      unit: AreaUnit,
+    }),
     'In which unit the area is told as well, such as `timad`.',
   ),
 }
@@ -201,13 +165,14 @@ export const PolygonQuantityFields = {
 const { area: _, ...sharedFields } = QuantityFields
 
 /** The fields that all requests with quantities have; the forms of `area` differ. */
-export const QuantityParameters = Type.Object(sharedFields, {
-  $id: 'QuantityParameters',
-  description: 'Bags, prices and weights that turn rates into quantities.',
-})
+export const QuantityParameters = t.component(
+  'QuantityParameters',
+  'Bags, prices and weights that turn rates into quantities.',
+  sharedFields,
+)
 
 const Fields = Type.Object(QuantityFields)
-export type QuantityRequest = WithoutNulls<Static<typeof Fields>>
+export type QuantityRequest = t.WithoutNulls<Static<typeof Fields>>
 
 /** Whether what a product says comes to an amount on an area: rates and yields do, scores do not. */
 export function hasQuantities({ unit }: { unit: string }): boolean {
@@ -226,10 +191,10 @@ export const MASS_KEYS: Readonly<Record<string, 'kg' | 't'>> = { 'kg/ha': 'kg', 
 
 const Nutrient = Type.Object(
   {
-    N: number('Nitrogen.'),
-    P2O5: number('Phosphorus, as phosphate.'),
-    K2O: number('Potassium, as potash.'),
-    S: number('Sulphur.'),
+    N: t.number('Nitrogen.'),
+    P2O5: t.number('Phosphorus, as phosphate.'),
+    K2O: t.number('Potassium, as potash.'),
+    S: t.number('Sulphur.'),
   },
   {
     $id: 'Nutrients',
@@ -238,20 +203,20 @@ const Nutrient = Type.Object(
   },
 )
 
-const Money = (description: string) => number(`${description} To the hundredth, in \`currency\`.`)
-const Mass = (unit: 'kg' | 't') => number(unit === 'kg' ? 'Kilograms, to the gram.' : 'Tonnes, to the gram.')
+const Money = (description: string) => t.number(`${description} To the hundredth, in \`currency\`.`)
+const Mass = (unit: 'kg' | 't') =>
+  t.number(unit === 'kg' ? 'Kilograms, to the gram.' : 'Tonnes, to the gram.')
 
-/** What an entry comes to on the area. */
 export const Quantity = Type.Object(
   {
     kg: Type.Optional(Mass('kg')),
     t: Type.Optional(Mass('t')),
-    bags: Type.Optional(integer('Whole bags: as many as it takes.')),
-    bag_kg: Type.Optional(number('The kilograms of a bag.')),
-    rest_kg: Type.Optional(number('The rest in the last bag, in kilograms.')),
+    bags: Type.Optional(t.integer('Whole bags: as many as it takes.')),
+    bag_kg: Type.Optional(t.number('The kilograms of a bag.')),
+    rest_kg: Type.Optional(t.number('The rest in the last bag, in kilograms.')),
     cost: Type.Optional(Money('The cost, of whole bags where there are bags.')),
     return: Type.Optional(Money('The proceeds of the harvest.')),
-    nutrients_kg: Type.Optional(ref(Nutrient)),
+    nutrients_kg: Type.Optional(t.ref(Nutrient)),
   },
   {
     $id: 'Quantity',
@@ -268,20 +233,19 @@ const Amounts = {
   cost: Type.Optional(Money('The cost of all inputs.')),
   return: Type.Optional(Money('The proceeds of the harvest.')),
 }
-const ScenarioAmounts = { scenario: orNull(Type.String()), ...Amounts }
+const ScenarioAmounts = { scenario: t.orNull(Type.String()), ...Amounts }
 
-/** What the entries come to together. */
 export const Quantities = Type.Object(
   {
-    area: object('The area that the quantities are for.', {
+    area: t.object('The area that the quantities are for.', {
       value: Type.Number(),
       unit: AreaUnit,
-      ha: number('The same in hectares.'),
+      ha: t.number('The same in hectares.'),
     }),
     currency: Type.Optional(Currency),
     scenarios: Type.Optional(
       Type.Array(
-        object('A scenario with the cost of all inputs.', {
+        t.object('A scenario with the cost of all inputs.', {
           ...ScenarioAmounts,
           share: Type.Optional(
             Type.Number({
@@ -295,13 +259,9 @@ export const Quantities = Type.Object(
         }),
       ),
     ),
-    least: Type.Optional(
-      Type.Object(ScenarioAmounts, { description: 'The scenario with the least yield, or the least cost.' }),
-    ),
-    most: Type.Optional(Type.Object(ScenarioAmounts, { description: 'The scenario with the most.' })),
-    expected: Type.Optional(
-      Type.Object(Amounts, { description: 'The mean over scenarios, by their weights.' }),
-    ),
+    least: Type.Optional(t.object('The scenario with the least yield, or the least cost.', ScenarioAmounts)),
+    most: Type.Optional(t.object('The scenario with the most.', ScenarioAmounts)),
+    expected: Type.Optional(t.object('The mean over scenarios, by their weights.', Amounts)),
     unpriced: Type.Optional(
       Type.Array(Type.String(), {
         description: 'Inputs without a price: no cost of a scenario with them is told, and no share.',
@@ -327,13 +287,12 @@ export const Quantities = Type.Object(
 export type Quantities = Static<typeof Quantities>
 
 export function quantityOfEntry(product: ProductContract): Record<string, TSchema> {
-  return hasQuantities(product) ? { quantity: Type.Optional(ref(Quantity)) } : {}
+  return hasQuantities(product) ? { quantity: Type.Optional(t.ref(Quantity)) } : {}
 }
 
 /** What the answer of a product, or its section, may have beside the entries. */
 export function quantitiesOfAnswer(product: ProductContract): Record<string, TSchema> {
-  return hasQuantities(product) ? { quantities: Type.Optional(ref(Quantities)) } : {}
+  return hasQuantities(product) ? { quantities: Type.Optional(t.ref(Quantities)) } : {}
 }
 
-/** The components of quantities, in the order of the document. */
 export const quantityComponents: TSchema[] = [Nutrient, Quantity, Quantities]

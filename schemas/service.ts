@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { component, object, orNull, string } from './common.ts'
+import * as t from './common.ts'
 
 export const SERVICE_NAME = 'Agricultural advisory service'
 
@@ -7,33 +7,33 @@ export const SERVICE_NAME = 'Agricultural advisory service'
 export const SERVICE_DESCRIPTION =
   'Advice for a place, a field or a district: expected yield, fertilizer, organic inputs and forage, on a map and over HTTP.'
 
-export const ServiceLinks = component('ServiceLinks', {
+export const ServiceLinks = t.component('ServiceLinks', {
   name: Type.String({ examples: [SERVICE_NAME] }),
-  docs: string('The page on which every operation can be tried.', '/docs'),
-  openapi: string('The OpenAPI document.', '/openapi.json'),
+  docs: t.string('The page on which every operation can be tried.', '/docs'),
+  openapi: t.string('The OpenAPI document.', '/openapi.json'),
   openapi_parts: Type.Record(Type.String(), Type.String(), {
     description: 'The documents for one purpose: `points`, `fields`, `account` and `operations`.',
     examples: [{ points: '/openapi/points.json' }],
   }),
-  catalog: string('The published data.', '/catalog'),
-  stac: string('The same as a STAC catalog.', '/stac'),
-  ogc: string('The OGC API, for GIS.', '/ogc'),
-  mcp: string('The tools for AI agents (MCP).', '/mcp'),
+  catalog: t.string('The published data.', '/catalog'),
+  stac: t.string('The same as a STAC catalog.', '/stac'),
+  ogc: t.string('The OGC API, for GIS.', '/ogc'),
+  mcp: t.string('The tools for AI agents (MCP).', '/mcp'),
 })
 
-export const Health = component('Health', {
+export const Health = t.component('Health', {
   status: Type.Literal('ok', { description: 'Always `ok`; anything else is an error.' }),
 })
 
-export const Readiness = component('Readiness', {
+export const Readiness = t.component('Readiness', {
   ...Health.properties,
   replica: Type.Optional(
-    object('The replica of the database, where the service has one.', {
+    t.object('The replica of the database, where the service has one.', {
       state: Type.Enum(['used', 'behind', 'unavailable'], {
         description:
           '`used`: requests that only read are answered from it. `behind`: its data are too old. `unavailable`: it does not answer. Unless it is used, the database answers in its place.',
       }),
-      lag_ms: orNull(
+      lag_ms: t.orNull(
         Type.Number(),
         'How many milliseconds old at most what it answers is; null where that is not known.',
         412,
@@ -41,7 +41,7 @@ export const Readiness = component('Readiness', {
     }),
   ),
   files: Type.Optional(
-    object('The files that rasters are in, where they are not in the database.', {
+    t.object('The files that rasters are in, where they are not in the database.', {
       state: Type.Enum(['used', 'unavailable'], {
         description:
           '`unavailable`: the store does not answer. Values in memory or in the disk cache are answered; all else is 503.',

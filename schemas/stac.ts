@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { boolean, component, extent, number, object, oneOf, orNull, ref, string } from './common.ts'
+import * as t from './common.ts'
 
 /** The version of STAC, and of its extensions, that is spoken here. */
 export const STAC_VERSION = '1.1.0'
@@ -8,21 +8,20 @@ export const RASTER = 'https://stac-extensions.github.io/raster/v2.0.0/schema.js
 
 export const GEOJSON_TYPE = 'application/geo+json'
 
-/** The type that STAC gives such files. */
 export const COG_TYPE = 'image/tiff; application=geotiff; profile=cloud-optimized'
 
-const CollectionId = string(
+const CollectionId = t.string(
   'The id of a collection: a product and a country, as `GET /stac` links them.',
   'yield-eth',
 )
 
-const ItemId = string('The code of a published release.', 'synthetic-yield-eth-wheat-2026-07-v1')
+const ItemId = t.string('The code of a published release.', 'synthetic-yield-eth-wheat-2026-07-v1')
 
 export const StacCollectionParams = Type.Object({ collection: CollectionId })
 
 export const StacItemParams = Type.Object({ collection: CollectionId, item: ItemId })
 
-export const StacLink = component('StacLink', {
+export const StacLink = t.component('StacLink', {
   rel: Type.String({ examples: ['root'] }),
   href: Type.String({ format: 'uri', examples: ['https://advice.example.org/stac'] }),
   type: Type.Optional(Type.String({ examples: ['application/json'] })),
@@ -30,9 +29,9 @@ export const StacLink = component('StacLink', {
 })
 export type StacLink = Static<typeof StacLink>
 
-export const StacProvider = component('StacProvider', {
+export const StacProvider = t.component('StacProvider', {
   name: Type.String({ examples: ['CIAT'] }),
-  roles: Type.Array(oneOf(['producer', 'licensor', 'host'], 'The role of the provider.')),
+  roles: Type.Array(t.oneOf(['producer', 'licensor', 'host'], 'The role of the provider.')),
   url: Type.Optional(Type.String({ format: 'uri', examples: ['https://advice.example.org'] })),
 })
 export type StacProvider = Static<typeof StacProvider>
@@ -44,16 +43,16 @@ const License = Type.String({
   examples: ['CC-BY-4.0'],
 })
 
-const Links = Type.Array(ref(StacLink))
+const Links = Type.Array(t.ref(StacLink))
 const Version = Type.Literal(STAC_VERSION)
-const Providers = Type.Array(ref(StacProvider))
+const Providers = Type.Array(t.ref(StacProvider))
 
-const Bbox = extent([32.95, 3.4, 48, 14.9])
+const Bbox = t.extent([32.95, 3.4, 48, 14.9])
 
 const Moment = Type.String({ format: 'date-time', examples: ['2026-07-01T00:00:00.000Z'] })
-const Nullable = orNull(Moment)
+const Nullable = t.orNull(Moment)
 
-export const StacCatalog = component('StacCatalog', 'A STAC Catalog: its children are collections.', {
+export const StacCatalog = t.component('StacCatalog', 'A STAC Catalog: its children are collections.', {
   type: Type.Literal('Catalog'),
   stac_version: Version,
   id: Type.String({ examples: ['agro-advisory'] }),
@@ -63,7 +62,9 @@ export const StacCatalog = component('StacCatalog', 'A STAC Catalog: its childre
 })
 export type StacCatalog = Static<typeof StacCatalog>
 
-export const StacCollection = Type.Object(
+export const StacCollection = t.component(
+  'StacCollection',
+  'A STAC Collection: the releases of a product in a country.',
   {
     type: Type.Literal('Collection'),
     stac_version: Version,
@@ -83,35 +84,34 @@ export const StacCollection = Type.Object(
     }),
     links: Links,
   },
-  { $id: 'StacCollection', description: 'A STAC Collection: the releases of a product in a country.' },
 )
 export type StacCollection = Static<typeof StacCollection>
 
-export const StacBand = component('StacBand', {
+export const StacBand = t.component('StacBand', {
   name: Type.String({ examples: ['Normal'] }),
   data_type: Type.String({ examples: ['float32'] }),
   unit: Type.String({ examples: ['kg/ha'] }),
-  nodata: Type.Optional(number('Of floats; that of whole numbers is in the file.', -3.4028234663852886e38)),
+  nodata: Type.Optional(t.number('Of floats; that of whole numbers is in the file.', -3.4028234663852886e38)),
   statistics: Type.Optional(
     Type.Object({ minimum: Type.Number({ examples: [412] }), maximum: Type.Number({ examples: [5230] }) }),
   ),
   'raster:sampling': Type.Literal('area', { description: 'A value is that of the whole of its pixel.' }),
-  'raster:scale': Type.Optional(number('The factor of a pixel.', 0.1)),
-  'raster:offset': Type.Optional(number('The summand after it.', 0)),
+  'raster:scale': Type.Optional(t.number('The factor of a pixel.', 0.1)),
+  'raster:offset': Type.Optional(t.number('The summand after it.', 0)),
 })
 export type StacBand = Static<typeof StacBand>
 
-export const StacAsset = component('StacAsset', {
+export const StacAsset = t.component('StacAsset', {
   href: Type.String({
     format: 'uri',
     examples: ['https://advice.example.org/releases/synthetic-yield-eth-wheat-2026-07-v1/layers/1.tif'],
   }),
   type: Type.String({ examples: [COG_TYPE] }),
   title: Type.String({ examples: ['Normal'] }),
-  roles: Type.Array(oneOf(['data', 'visual'], '`data`: the values; `visual`: a map of them.')),
-  bands: Type.Optional(Type.Array(ref(StacBand))),
+  roles: Type.Array(t.oneOf(['data', 'visual'], '`data`: the values; `visual`: a map of them.')),
+  bands: Type.Optional(Type.Array(t.ref(StacBand))),
   'proj:code': Type.Optional(
-    orNull(Type.String(), 'Its CRS; null where that has no code of the EPSG.', 'EPSG:4326'),
+    t.orNull(Type.String(), 'Its CRS; null where that has no code of the EPSG.', 'EPSG:4326'),
   ),
   'proj:shape': Type.Optional(
     Type.Array(Type.Integer(), {
@@ -132,20 +132,20 @@ export const StacAsset = component('StacAsset', {
 })
 export type StacAsset = Static<typeof StacAsset>
 
-export const StacItem = component('StacItem', 'A STAC Item: a release, and its layers.', {
+export const StacItem = t.component('StacItem', 'A STAC Item: a release, and its layers.', {
   type: Type.Literal('Feature'),
   stac_version: Version,
   stac_extensions: Type.Array(Type.String({ format: 'uri', examples: [PROJECTION] })),
   id: ItemId,
   collection: CollectionId,
   bbox: Bbox,
-  geometry: object('The extent of its grids.', {
+  geometry: t.object('The extent of its grids.', {
     type: Type.Literal('Polygon'),
     coordinates: Type.Array(Type.Array(Type.Array(Type.Number(), { minItems: 2, maxItems: 2 }))),
   }),
   properties: Type.Object({
     title: Type.String({ examples: ['Predicted yield of wheat in Ethiopia, July 2026'] }),
-    datetime: orNull(
+    datetime: t.orNull(
       Moment,
       'The time of loading, for releases without a season; null for others, which have a beginning and an end.',
       null,
@@ -165,10 +165,10 @@ export const StacItem = component('StacItem', 'A STAC Item: a release, and its l
     }),
     license: License,
     providers: Providers,
-    synthetic: boolean('Whether its values are made by a formula: they are no advice.'),
+    synthetic: t.boolean('Whether its values are made by a formula: they are no advice.'),
   }),
   links: Links,
-  assets: Type.Record(Type.String({ pattern: '^(layer|map)-[0-9]+$' }), ref(StacAsset), {
+  assets: Type.Record(Type.String({ pattern: '^(layer|map)-[0-9]+$' }), t.ref(StacAsset), {
     description:
       '`layer-1`: the first layer as GeoTIFF, where the service allows downloads; `map-1`: its tiles as TileJSON.',
   }),

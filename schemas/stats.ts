@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { oneOf, orNull, ref, string, Time, withDefault } from './common.ts'
+import * as t from './common.ts'
 import { ofSeasonless, type ProductContract, recordedProductSchema } from './product.ts'
 
 /** Days that `GET /stats` speaks of where it is not told, and the most it does. */
@@ -13,8 +13,8 @@ export const StatsQuery = Type.Object({
     }),
   ),
   to: Type.Optional(Type.String({ format: 'day', description: 'The last day (UTC), today without it.' })),
-  scope: withDefault(
-    oneOf(['own', 'all'], '`own`: the caller. `all`, for admins: all users, and the state of the service.'),
+  scope: t.withDefault(
+    t.oneOf(['own', 'all'], '`own`: the caller. `all`, for admins: all users, and the state of the service.'),
     'own',
   ),
 })
@@ -23,7 +23,9 @@ const Count = Type.Integer({ minimum: 0 })
 const Day = Type.String({ format: 'date', examples: ['2026-07-01'] })
 
 function advisoryCountsOf(products: readonly ProductContract[]) {
-  return Type.Object(
+  return t.component(
+    'AdvisoryCounts',
+    'Answers to callers with a token, including deleted items of the history.',
     {
       total: Count,
       by_product: Type.Array(
@@ -35,7 +37,7 @@ function advisoryCountsOf(products: readonly ProductContract[]) {
       by_country: Type.Array(Type.Object({ country_code: Type.String(), advisories: Count })),
       by_crop: Type.Array(
         Type.Object({
-          crop: orNull(
+          crop: t.orNull(
             Type.String(),
             ofSeasonless(products, (names) => `Null for ${names}.`),
           ),
@@ -46,30 +48,24 @@ function advisoryCountsOf(products: readonly ProductContract[]) {
         description: 'Every day from the first to the last, also those without any.',
       }),
     },
-    {
-      $id: 'AdvisoryCounts',
-      description: 'Answers to callers with a token, including deleted items of the history.',
-    },
   )
 }
 
-const FeedbackCounts = Type.Object(
+const FeedbackCounts = t.component(
+  'FeedbackCounts',
+  'Feedback that was first given in these days and is still there.',
   {
     count: Count,
-    average: orNull(Type.Number(), 'The mean rating, to two decimals; null where there is none.'),
+    average: t.orNull(Type.Number(), 'The mean rating, to two decimals; null where there is none.'),
   },
-  { $id: 'FeedbackCounts', description: 'Feedback that was first given in these days and is still there.' },
 )
 
-const Milliseconds = orNull(Type.Number())
+const Milliseconds = t.orNull(Type.Number())
 
-const Latency = Type.Object(
+const Latency = t.component(
+  'Latency',
+  'Milliseconds from the arrival of a request until its answer was handed to the network; null without requests. `max` is exact, the others to within 10 %: they come from a histogram.',
   { p50: Milliseconds, p95: Milliseconds, p99: Milliseconds, max: Milliseconds },
-  {
-    $id: 'Latency',
-    description:
-      'Milliseconds from the arrival of a request until its answer was handed to the network; null without requests. `max` is exact, the others to within 10 %: they come from a histogram.',
-  },
 )
 
 const Errors = Type.Array(
@@ -83,10 +79,12 @@ const Errors = Type.Array(
 const Traffic = {
   requests: Count,
   errors: Type.Integer({ minimum: 0, description: 'Requests answered 4xx or 5xx.' }),
-  latency: ref(Latency),
+  latency: t.ref(Latency),
 }
 
-const Service = Type.Object(
+const Service = t.component(
+  'ServiceStats',
+  'All requests that were answered, with a token or without, by all processes of the service.',
   {
     users: Type.Object({
       registered: Type.Integer({ minimum: 0, description: 'Accounts there are now.' }),
@@ -99,7 +97,7 @@ const Service = Type.Object(
     by_error: Errors,
     by_operation: Type.Array(
       Type.Object({
-        operation: string(
+        operation: t.string(
           'The operationId; `documentation`, `preflight` and `unknownPath` are what is no operation.',
         ),
         ...Traffic,
@@ -107,15 +105,13 @@ const Service = Type.Object(
     ),
     by_day: Type.Array(Type.Object({ day: Day, ...Traffic })),
   },
-  {
-    $id: 'ServiceStats',
-    description: 'All requests that were answered, with a token or without, by all processes of the service.',
-  },
 )
 
-export const SlowCallsAnswer = Type.Object(
+export const SlowCallsAnswer = t.component(
+  'SlowCalls',
+  'The slowest calls that a process of the service has answered lately.',
   {
-    since: { ...Time, description: 'Calls that were over before are not among them.' },
+    since: { ...t.Time, description: 'Calls that were over before are not among them.' },
     items: Type.Array(
       Type.Object({
         milliseconds: Type.Number({
@@ -123,11 +119,11 @@ export const SlowCallsAnswer = Type.Object(
           description: 'From the arrival of the request until its answer was handed to the network.',
           examples: [812.4],
         }),
-        operation: string('As in `GET /stats`.', 'yieldInPolygons'),
+        operation: t.string('As in `GET /stats`.', 'yieldInPolygons'),
         status: Type.Integer({ examples: [200] }),
-        code: orNull(Type.String(), 'Of the error; null for a success.'),
-        ended_at: Time,
-        request_id: string(
+        code: t.orNull(Type.String(), 'Of the error; null for a success.'),
+        ended_at: t.Time,
+        request_id: t.string(
           'The `X-Request-Id` of the answer; `reqId` in the log, where `ACCESS_LOG` is on.',
           'Xw3sQ8kdP0aB-1z',
         ),
@@ -135,7 +131,6 @@ export const SlowCallsAnswer = Type.Object(
       { description: 'The slowest first; of each operation five at most.' },
     ),
   },
-  { $id: 'SlowCalls', description: 'The slowest calls that a process of the service has answered lately.' },
 )
 export type SlowCallsAnswer = Static<typeof SlowCallsAnswer>
 
@@ -143,12 +138,12 @@ export function defineStatsSchemas(products: readonly ProductContract[]) {
   const advisories = advisoryCountsOf(products)
   const stats = Type.Object(
     {
-      scope: oneOf(['own', 'all'], 'The users in the counts.'),
+      scope: t.oneOf(['own', 'all'], 'The users in the counts.'),
       from: Day,
       to: Day,
-      advisories: ref(advisories),
-      feedback: ref(FeedbackCounts),
-      service: Type.Optional(ref(Service)),
+      advisories: t.ref(advisories),
+      feedback: t.ref(FeedbackCounts),
+      service: Type.Optional(t.ref(Service)),
     },
     {
       $id: 'Stats',
@@ -178,7 +173,6 @@ export function defineStatsSchemas(products: readonly ProductContract[]) {
       ],
     },
   )
-  /** In the order of the document. */
   const components = [advisories, FeedbackCounts, Latency, Service, stats]
   return { stats, components }
 }

@@ -1,22 +1,5 @@
 import { type Static, Type } from 'typebox'
-import {
-  array,
-  component,
-  Latitude,
-  Longitude,
-  nullable,
-  number,
-  oneOf,
-  onePage,
-  optional,
-  orNull,
-  ref,
-  string,
-  Time,
-  text,
-  type WithoutNulls,
-  withOneOf,
-} from './common.ts'
+import * as t from './common.ts'
 import { PointRequest } from './point-request.ts'
 import { AdminSelection, PolygonGeometry } from './polygon.ts'
 import { type ProductContract, productSchema } from './product.ts'
@@ -25,9 +8,11 @@ import { type ProductContract, productSchema } from './product.ts'
 const DISABLED_REASONS = ['gone', 'failing', 'secret_lost'] as const
 export type DisabledReason = (typeof DISABLED_REASONS)[number]
 
-const Threshold = Type.Object(
+const Threshold = t.component(
+  'ChangeThreshold',
+  'Which changes are told. A value that comes or goes always is.',
   {
-    kind: oneOf(
+    kind: t.oneOf(
       ['absolute', 'relative'],
       '`absolute`: in the unit of the product. `relative`: in percent of the value that was told before.',
     ),
@@ -38,7 +23,6 @@ const Threshold = Type.Object(
       examples: [10],
     }),
   },
-  { $id: 'ChangeThreshold', description: 'Which changes are told. A value that comes or goes always is.' },
 )
 export type Threshold = Static<typeof Threshold>
 export type ThresholdKind = Threshold['kind']
@@ -54,7 +38,6 @@ const Url = Type.String({
   examples: ['https://hooks.example.org/agro'],
 })
 
-/** What a subscription is asked for beside its place. */
 function describeMembers(products: readonly ProductContract[]) {
   return {
     product: productSchema(products, 'Of which product values are watched.'),
@@ -69,11 +52,11 @@ function describeMembers(products: readonly ProductContract[]) {
       description: 'A label, which is sent along.',
       examples: ['My field'],
     }),
-    input: optional(
-      text(200, 'Which input or variety alone is watched, as entries name it; all when left out.'),
+    input: t.optional(
+      t.text(200, 'Which input or variety alone is watched, as entries name it; all when left out.'),
     ),
-    scenario: optional(text(200, 'Which scenario alone is watched; all when left out.', 'Normal')),
-    threshold: ref(Threshold),
+    scenario: t.optional(t.text(200, 'Which scenario alone is watched; all when left out.', 'Normal')),
+    threshold: t.ref(Threshold),
     url: Url,
   }
 }
@@ -88,13 +71,13 @@ const EXAMPLE = {
 
 function defineRequest(products: readonly ProductContract[]) {
   const fields = {
-    lat: Latitude,
-    lng: Longitude,
-    geometry: ref(PolygonGeometry),
-    admin: ref(AdminSelection),
+    lat: t.Latitude,
+    lng: t.Longitude,
+    geometry: t.ref(PolygonGeometry),
+    admin: t.ref(AdminSelection),
   }
   const alternatives = [['lat' as const, 'lng' as const], ['geometry' as const], ['admin' as const]]
-  return withOneOf({ $id: 'SubscriptionRequest', fields, alternatives }, describeMembers(products), {
+  return t.withOneOf({ $id: 'SubscriptionRequest', fields, alternatives }, describeMembers(products), {
     description:
       'A place (a point, a polygon or an administrative area), the changes to report, and the address.',
     examples: [
@@ -103,12 +86,12 @@ function defineRequest(products: readonly ProductContract[]) {
     ],
   })
 }
-export type SubscriptionRequest = WithoutNulls<Static<ReturnType<typeof defineRequest>>>
+export type SubscriptionRequest = t.WithoutNulls<Static<ReturnType<typeof defineRequest>>>
 
-const SubscribedPlace = component('SubscribedPlace', {
-  type: oneOf(['point', 'polygon', 'area'], 'The kind of place.'),
-  lat: Type.Optional(number('Of a point.', 9.5)),
-  lng: Type.Optional(number('Of a point.', 38.5)),
+const SubscribedPlace = t.component('SubscribedPlace', {
+  type: t.oneOf(['point', 'polygon', 'area'], 'The kind of place.'),
+  lat: Type.Optional(t.number('Of a point.', 9.5)),
+  lng: Type.Optional(t.number('Of a point.', 38.5)),
   geometry: Type.Optional(
     Type.Unsafe<Record<string, unknown>>({
       type: 'object',
@@ -116,93 +99,91 @@ const SubscribedPlace = component('SubscribedPlace', {
       description: 'Of a polygon, as GeoJSON.',
     }),
   ),
-  code: Type.Optional(string('Of an area.', 'ETH-01')),
-  level: Type.Optional(orNull(Type.Integer(), 'Of an area; null where it was not said.')),
+  code: Type.Optional(t.string('Of an area.', 'ETH-01')),
+  level: Type.Optional(t.orNull(Type.Integer(), 'Of an area; null where it was not said.')),
 })
 
-export const WatchedValue = component('WatchedValue', 'The last value of a layer that was sent.', {
-  input: orNull(
+export const WatchedValue = t.component('WatchedValue', 'The last value of a layer that was sent.', {
+  input: t.orNull(
     Type.String(),
     'The input or variety; null where layers differ in their scenario alone.',
     'Urea',
   ),
-  scenario: orNull(Type.String(), 'Null where the product has none.', 'Normal'),
-  value: number('Of a polygon or an area it is the mean.', 2464),
+  scenario: t.orNull(Type.String(), 'Null where the product has none.', 'Normal'),
+  value: t.number('Of a polygon or an area it is the mean.', 2464),
 })
 export type WatchedValue = Static<typeof WatchedValue>
 
 const described = (products: readonly ProductContract[]) => ({
   id: Type.String({ format: 'uuid' }),
-  name: string('The label; empty where none was given.', 'My field'),
+  name: t.string('The label; empty where none was given.', 'My field'),
   product: productSchema(products, 'Of which product values are watched.'),
   country_code: Type.String({ examples: ['eth'] }),
-  crop: orNull(Type.String(), 'Null where the product needs none.', 'wheat'),
-  forecast_month: orNull(Type.String(), 'As `YYYY-MM`; null for the newest at any time.'),
-  place: ref(SubscribedPlace),
-  input: orNull(Type.String(), 'Null for all.'),
-  scenario: orNull(Type.String(), 'Null for all.'),
-  threshold: ref(Threshold),
-  unit: string('Of the values, and of an absolute threshold.', 'kg/ha'),
+  crop: t.orNull(Type.String(), 'Null where the product needs none.', 'wheat'),
+  forecast_month: t.orNull(Type.String(), 'As `YYYY-MM`; null for the newest at any time.'),
+  place: t.ref(SubscribedPlace),
+  input: t.orNull(Type.String(), 'Null for all.'),
+  scenario: t.orNull(Type.String(), 'Null for all.'),
+  threshold: t.ref(Threshold),
+  unit: t.string('Of the values, and of an absolute threshold.', 'kg/ha'),
   url: Type.String({ examples: ['https://hooks.example.org/agro'] }),
-  status: oneOf(['active', 'disabled'], 'Whether changes are told.'),
+  status: t.oneOf(['active', 'disabled'], 'Whether changes are told.'),
   disabled_reason: Type.Unsafe<DisabledReason | null>({
     type: ['string', 'null'],
     enum: [...DISABLED_REASONS, null],
     description:
       '`gone`: the target answered 410. `failing`: something could not be delivered for a day. `secret_lost`: the service cannot read the secret any more; have it renewed. `POST /subscriptions/{id}/enable` enables it again. Null while it is active.',
   }),
-  failing_since: nullable(
-    Time,
+  failing_since: t.nullable(
+    t.Time,
     'Since when deliveries have failed; null where the last one arrived. Why they fail is not told: the log of the target knows.',
   ),
-  delivered_at: nullable(Time, 'When something arrived last; null where nothing did.'),
-  created_at: Time,
-  release: orNull(
+  delivered_at: t.nullable(t.Time, 'When something arrived last; null where nothing did.'),
+  created_at: t.Time,
+  release: t.orNull(
     Type.String(),
     'The release that the values were last compared with; null where none answered.',
     'yield-eth-wheat-2026-07-v1',
   ),
-  values: array(
+  values: t.array(
     WatchedValue,
     'The values that were sent last, or the first ones. Changes are measured from them, so small steps add up.',
   ),
 })
 
-const SECRET = string(
+const SECRET = t.string(
   'The secret that signs deliveries (Standard Webhooks). It is shown once; it can be renewed.',
   'whsec_bWFkZSBmb3IgdGhlIGRvY3VtZW50YXRpb24h',
 )
 
-export const NewSecret = Type.Object(
+export const NewSecret = t.component(
+  'WebhookSecret',
+  'A new secret; deliveries are signed with the one before, too, for a day.',
   { secret: SECRET },
-  {
-    $id: 'WebhookSecret',
-    description: 'A new secret; deliveries are signed with the one before, too, for a day.',
-  },
 )
 
 export function defineSubscriptionSchemas(products: readonly ProductContract[]) {
   const request = defineRequest(products)
   const members = described(products)
-  const subscription = component('Subscription', 'A subscription, without its secret.', members)
-  const made = component('NewSubscription', 'A subscription that was just made.', {
+  const subscription = t.component('Subscription', 'A subscription, without its secret.', members)
+  const made = t.component('NewSubscription', 'A subscription that was just made.', {
     ...members,
     secret: SECRET,
   })
-  const list = onePage(subscription, 'List your subscriptions, the newest first.')
+  const list = t.onePage(subscription, 'List your subscriptions, the newest first.')
   const components = [Threshold, SubscribedPlace, WatchedValue, NewSecret, request, subscription, made, list]
   return { request, subscription, made, list, components }
 }
 
 export type SubscriptionAnswer = Static<ReturnType<typeof defineSubscriptionSchemas>['subscription']>
 
-export const WebhookTest = component('WebhookTest', 'The result of a test delivery.', {
+export const WebhookTest = t.component('WebhookTest', 'The result of a test delivery.', {
   id: Type.String({ format: 'uuid', description: 'The `webhook-id` of the test message.' }),
-  outcome: oneOf(
+  outcome: t.oneOf(
     ['delivered', 'refused', 'unanswered', 'secret_lost'],
     '`delivered`: the target answered 2xx. `refused`: it answered something else. `unanswered`: no answer came within 10 seconds. `secret_lost`: the service cannot read the secret any more; have it renewed.',
   ),
-  status: orNull(
+  status: t.orNull(
     Type.Integer(),
     'The HTTP status that the target answered; null where it did not answer.',
     204,

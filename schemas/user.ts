@@ -1,24 +1,24 @@
 import { type Static, Type } from 'typebox'
-import { boolean, oneOf, optional, orNull, Time, text } from './common.ts'
+import * as t from './common.ts'
 
 export const ROLES = ['user', 'admin'] as const
 export type Role = (typeof ROLES)[number]
 
-export const PersonName = text(200, 'The name of the person.', 'Amina Bekele')
+export const PersonName = t.text(200, 'The name of the person.', 'Amina Bekele')
 
-export const Organisation = text(200, 'The employer of the person.', 'Oromia Extension Service')
+export const Organisation = t.text(200, 'The employer of the person.', 'Oromia Extension Service')
 
 export const UserProfile = Type.Object(
   {
     id: Type.String({ format: 'uuid' }),
     email: Type.String(),
     name: Type.String(),
-    organisation: orNull(Type.String()),
-    email_confirmed: boolean(
+    organisation: t.orNull(Type.String()),
+    email_confirmed: t.boolean(
       'Whether the e-mail is confirmed (`POST /auth/confirm`); true where the service asks for no confirmation.',
     ),
-    role: oneOf(ROLES, 'The rights of the account. Only an operator changes them.'),
-    created_at: Time,
+    role: t.oneOf(ROLES, 'The rights of the account. Only an operator changes them.'),
+    created_at: t.Time,
   },
   {
     $id: 'UserProfile',
@@ -40,7 +40,7 @@ export type UserProfile = Static<typeof UserProfile>
 
 export const ProfileChanges = Type.Object(
   {
-    name: optional(PersonName),
+    name: t.optional(PersonName),
     organisation: Type.Optional(
       Type.Unsafe<string | null>({
         ...Organisation,

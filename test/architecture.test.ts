@@ -132,6 +132,16 @@ describe('the source', () => {
     expect(files.filter((file) => layerOf(file) === undefined)).toEqual([])
   })
 
+  test('each file is loaded by another, except those that begin a process', () => {
+    const loaded = files.flatMap((file) =>
+      [...textOf(file).matchAll(/'([#.][^']+\.ts)'/g)].map(([, path = '']) =>
+        path.startsWith('#') ? path.slice(1) : join(dirname(file), path),
+      ),
+    )
+    const unloaded = files.filter((file) => !loaded.includes(file))
+    expect(unloaded.toSorted()).toEqual(['src/cli/agro.ts', 'src/data/embedded/worker.ts', 'src/server.ts'])
+  })
+
   test('imports go downward only', () => {
     const breaches = internal.filter(
       ({ file, target }) => (layerOf(target) ?? Number.POSITIVE_INFINITY) > (layerOf(file) as number),

@@ -9,7 +9,6 @@ export interface ProductDefinition extends ProductContract {
   input: (NonNullable<ProductContract['input']> & { names: string }) | null
 }
 
-/** The products of a service. */
 export interface Products {
   /** In the order of answers and documents. */
   readonly list: readonly ProductDefinition[]
@@ -49,7 +48,6 @@ export function defineProduct(definition: ProductDefinition): ProductDefinition 
   return Object.freeze(definition)
 }
 
-/** The keys of what can be observed in the field. */
 export function observableKeysOf(products: readonly ProductDefinition[]): string[] {
   return products.flatMap(({ observed }) => observed?.key ?? [])
 }
@@ -111,7 +109,6 @@ export function findLastDay({ forecastPeriod, synthetic, validUntil }: Validity)
   return dayOf(Date.UTC(year, month + MONTHS, 0))
 }
 
-/** Whether the season of a release is over. */
 export function isStale(release: Validity, now: number): boolean {
   const last = findLastDay(release)
   return last !== null && dayOf(now) > last

@@ -4,5 +4,4 @@ import { forage } from './forage.ts'
 import { isfm } from './isfm.ts'
 import { yieldPrediction } from './yield.ts'
 
-/** What the service gives advice on. */
 export const PRODUCTS = defineProducts([yieldPrediction, fertilizer, isfm, forage])

@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { defineProduct, defineProducts, type ProductDefinition } from '#schemas/products/define.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
@@ -27,14 +26,4 @@ describe('products that cannot be told apart', () => {
   ])('%j is no product', (changes, message) => {
     expect(() => defineProduct({ ...lime, ...changes })).toThrow(message)
   })
-})
-
-test('every definition of the folder is a product of the service', async () => {
-  const folder = new URL('../../schemas/products/', import.meta.url)
-  const files = readdirSync(folder).filter((name) => name !== 'define.ts' && name !== 'index.ts')
-  const modules: Record<string, ProductDefinition>[] = await Promise.all(
-    files.map((name) => import(new URL(name, folder).pathname)),
-  )
-  const codes = modules.flatMap((exported) => Object.values(exported).map(({ code }) => code))
-  expect(codes.toSorted()).toEqual(PRODUCTS.list.map(({ code }) => code).toSorted())
 })
