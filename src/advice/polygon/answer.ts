@@ -316,12 +316,6 @@ export function refuseQuantities(request: QuantityRequest): ApiError {
   return ApiError.invalid(field as string, 'must be left out for DHIS2, whose values are those of rasters')
 }
 
-interface LeftOut {
-  id: PolygonItem['id']
-  error: string
-  code?: string
-}
-
 /**
  * Writes a data value set, which DHIS2 reads as a stream: members, then the values, all of them texts. The places
  * without values come last, for people: DHIS2 does not read them.
@@ -348,7 +342,8 @@ function dataValueWriter(
     ...(data_set && { dataSet: data_set }),
     ...(!units && { orgUnitIdScheme: 'CODE' }),
   })
-  const leftOut: LeftOut[] = []
+  /** The items without values, and the reasons. */
+  const leftOut: object[] = []
   let separator = ''
 
   function formatValues({ id, advice, reason }: PolygonItem): string[] {
@@ -406,14 +401,7 @@ function refuseSecond(list: keyof Dhis2Mapping, field: string, values: string[])
   }
 }
 
-interface Element {
-  /** Of its column. */
-  index: number
-  dataElement: string
-  categoryOptionCombo: string | undefined
-}
-
-function findElements({ data_elements }: Dhis2Mapping, columns: string[]): Element[] {
+function findElements({ data_elements }: Dhis2Mapping, columns: string[]) {
   return data_elements.map(({ column, data_element, category_option_combo }, at) => {
     const index = columns.indexOf(column)
     if (index >= 0) {
