@@ -10,10 +10,9 @@ import { closedWith, openText } from '#src/lib/json.ts'
 import type { ClientKey } from '#src/lib/limiter.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
 import type { Pause } from '#src/lib/turns.ts'
-import type { Lookup, WorkInRelease } from '#src/lookup/lookup.ts'
+import type { Lookup, Reasons, WorkInRelease } from '#src/lookup/lookup.ts'
 import { createSources, makeSharedMembers, type SourceRelease } from '#src/lookup/places.ts'
 import type { Position, ReleaseLabels } from '#src/lookup/queries.ts'
-import type { Reasons } from '#src/lookup/reasons.ts'
 import {
   describeLocation,
   idMember,
