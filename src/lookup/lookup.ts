@@ -231,13 +231,11 @@ function createAnswering(snapshots: Snapshots, pinned: PinnedReleases, limiter: 
       work: WorkInRelease<Result>,
       wait?: Wait,
     ): Promise<Result> => limiter.run(clientKey, () => inRelease(series, work, wait)),
-    /** The same for several series. */
     inSnapshotQueued: <Result>(clientKey: ClientKey, work: WorkInSnapshot<Result>): Promise<Result> =>
       limiter.run(clientKey, () => inSnapshot(work, atOnce)),
   }
 }
 
-/** Reads values of releases in memory, or through batchers. */
 function createValueReader(readerOf: (release: PublishedRelease) => PixelReader) {
   /** The stored pixel of each grid. @throws {ReplacedMeanwhile} where the release was deleted */
   const storedAt = (release: PublishedRelease, position: Position): Promise<StoredPixels[]> =>

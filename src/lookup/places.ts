@@ -26,9 +26,7 @@ import {
 import type { Snapshot, Snapshots } from './snapshot.ts'
 
 interface AreaCell {
-  /** Areas of the whole cell. */
   throughout: readonly Area[]
-  /** Areas of a part of the cell. */
   partly: { area: Area; polygons: BoundedPolygon[] }[]
   /** Country of the whole cell, null for none; undefined for several. */
   country: string | null | undefined

@@ -158,7 +158,6 @@ export function itemWriter(
   }
 }
 
-/** Begin of an answer for all products. */
 export function locationStart({ name, lat, lng }: Pick<BatchPoint, 'name' | 'lat' | 'lng'>): string {
   return `${name === undefined ? PLAIN_START : namedStart(undefined, name)}${numberText(lat)},"lng":${numberText(lng)},"type":"point"}`
 }

@@ -46,7 +46,6 @@ interface LayerPair extends ComparedLayer {
   after: number | null
 }
 
-/** The layers of a release, in the order of the answers. */
 function listLayers(coverages: ZonalCoverage[]): ComparedLayer[] {
   return coverages.flatMap(({ bands }) => bands).sort((a, b) => a.index - b.index)
 }

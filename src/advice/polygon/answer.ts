@@ -118,7 +118,6 @@ export function makeRegionEntries(
   })
 }
 
-/** The answer of a release for a polygon or an area. */
 export interface Advice {
   release: ReleaseLabels
   position: Position
@@ -135,7 +134,6 @@ export function adviceFrom(
   return { release, position, statistics }
 }
 
-/** The location of the answer for a polygon or an area. @param name the name in the request */
 export function describeRegion(name: string | undefined, advice: Advice) {
   const { position, statistics, admin } = advice
   return {
@@ -152,7 +150,6 @@ export function hasValues({ statistics }: Advice): boolean {
   return statistics.layers.some((layer) => layer !== null)
 }
 
-/** A column for each number of each layer. */
 export function listStatisticColumns(
   product: ProductDefinition,
   { layers }: ReleaseLabels,
@@ -212,7 +209,6 @@ function areaIn(areaHa: number, unit: FieldArea['unit']): FieldArea {
 
 export interface PolygonItem {
   id: string | number | undefined
-  /** The name in the request. */
   name: string | undefined
   members: ReleaseMembers
   /** The shape as GeoJSON, where the format has shapes. */

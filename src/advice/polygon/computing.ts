@@ -28,7 +28,6 @@ export function readingTiles(stores: TileStores, reads: Reads): ReadTiles {
 export interface Computation {
   /** Reads from the database until the deadline, and waits for its turn. */
   ask: Ask
-  /** Reads tiles as `ask` reads. */
   readTiles: ReadTiles
   /** Waits for other reads from the database, with the timeout of `ask`. */
   wait: Wait

@@ -241,7 +241,6 @@ export interface StoredSummary {
   level: number
   row: number
   column: number
-  /** Of one of its bands, from 1. */
   summary(band: number): Summary
 }
 

@@ -112,7 +112,6 @@ export async function locatePolygons(
 /** Polygons of a call that wait or are computed at the same time: the most of one caller. */
 const AT_ONCE = 2
 
-/** Areas of one statement. */
 const AREAS_A_PAGE = 100
 
 export interface ItemSource {
