@@ -92,17 +92,7 @@ export function polygonNoter(parameters: readonly string[]) {
 }
 
 /** The types of GeoJSON (RFC 7946, section 1.4). */
-const GEOJSON_TYPES = new Set<unknown>([
-  'Point',
-  'MultiPoint',
-  'LineString',
-  'MultiLineString',
-  'Polygon',
-  'MultiPolygon',
-  'GeometryCollection',
-  'Feature',
-  'FeatureCollection',
-])
+const GEOJSON_TYPES = /^((Multi)?(Point|LineString|Polygon)|GeometryCollection|Feature(Collection)?)$/
 
 /** Makes a hook that merges body and query, and returns the polygon. The name of the Feature is the default. */
 export function polygonBodyReader(
@@ -129,7 +119,9 @@ export function polygonBodyReader(
 /** Whether the whole body is GeoJSON. */
 export function isPolygonItself(request: FastifyRequest): boolean {
   const { body } = request
-  return isObject(body) && (GEOJSON_TYPES.has(body.type) || mediaTypeOfBody(request) === GEOJSON_TYPE)
+  if (!isObject(body)) return false
+  const isTyped = typeof body.type === 'string' && GEOJSON_TYPES.test(body.type)
+  return isTyped || mediaTypeOfBody(request) === GEOJSON_TYPE
 }
 
 function withType(body: object): object {

@@ -12,7 +12,6 @@ import { findCells, findPixels, findReleases, type PixelAddress, type Position }
 import {
   assembleValues,
   createNumbering,
-  type LayerOfCoverage,
   type NumberedCoverage,
   ReplacedMeanwhile,
   type StoredPixels,
@@ -239,22 +238,17 @@ export async function valuesInRelease(
   if (!found) throw new ReplacedMeanwhile()
   const release = createNumbering()(found, product)
   const pixels = createPixelReader(database, createTileStores(database), { cacheBytes: 0, concurrency: 1 })
+  const readValues = async (position: Position): Promise<ReleaseValue[]> => {
+    const stored = release.coverages.map((coverage) => pixels.read(coverage, position))
+    const found = assembleValues(release.layers, await Promise.all(stored))
+    return release.layers.flatMap(({ scenario }, index) => {
+      const value = found?.[index] ?? Number.NaN
+      return Number.isNaN(value) ? [] : [{ scenario, value }]
+    })
+  }
   const values: ReleaseValue[][] = []
   for (let from = 0; from < positions.length; from += PIECE) {
-    const stored = await Promise.all(
-      positions
-        .slice(from, from + PIECE)
-        .map((position) => Promise.all(release.coverages.map((coverage) => pixels.read(coverage, position)))),
-    )
-    values.push(...stored.map((pixelsOfPoint) => withValues(release.layers, pixelsOfPoint)))
+    values.push(...(await Promise.all(positions.slice(from, from + PIECE).map(readValues))))
   }
   return values
-}
-
-function withValues(layers: LayerOfCoverage[], pixels: StoredPixels[]): ReleaseValue[] {
-  const found = assembleValues(layers, pixels) ?? []
-  return layers.flatMap(({ scenario }, index) => {
-    const value = found[index] ?? Number.NaN
-    return Number.isNaN(value) ? [] : [{ scenario, value }]
-  })
 }

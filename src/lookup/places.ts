@@ -5,6 +5,7 @@ import type { Country } from '#src/catalog/reference-queries.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { createBatcher } from '#src/lib/batcher.ts'
 import { Cache } from '#src/lib/cache.ts'
+import { fillMissing } from '#src/lib/promises.ts'
 import { type BoundedPolygon, boundedPolygon, clip, isWithinAny, type Rings } from '#src/raster/rings.ts'
 import { decodeMultiPolygon } from '#src/raster/tiles.ts'
 import {
@@ -25,9 +26,7 @@ import {
 import type { Snapshot, Snapshots } from './snapshot.ts'
 
 interface AreaCell {
-  /** Areas of the whole cell. */
   throughout: readonly Area[]
-  /** Areas of a part of the cell. */
   partly: { area: Area; polygons: BoundedPolygon[] }[]
   /** Country of the whole cell, null for none; undefined for several. */
   country: string | null | undefined
@@ -260,8 +259,12 @@ export function createRequestLocator(
     countryOf(snapshot, firstCountryOf(await areas.find(position, snapshot.boundaries)))
 
   return {
-    countryFromMemory,
-    country,
+    /** The countries of positions; null outside all of them. */
+    findCountries: (snapshot: Snapshot, positions: Position[]): Promise<(Country | null)[]> =>
+      fillMissing(
+        positions.map((position) => countryFromMemory(snapshot, position)),
+        (index) => country(snapshot, positions[index] as Position),
+      ),
     /** Fills in the country of a request without one, and its crop. False for a miss. */
     fillFromMemory(request: LocatableRequest, position: Position): boolean {
       if (!needsCountry(request)) return true

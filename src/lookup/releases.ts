@@ -1,5 +1,5 @@
 import { describeRelease } from '#schemas/advisory.ts'
-import type { BatchPoint, SentLabels } from '#schemas/batch.ts'
+import type { BatchPoint } from '#schemas/batch.ts'
 import type { ErrorBody } from '#schemas/common.ts'
 import { POINT_DEFAULTS, type PointRequest } from '#schemas/point-request.ts'
 import { isStale, type ProductDefinition, type Series } from '#schemas/products/define.ts'
@@ -90,20 +90,10 @@ export function describeLocation({ lat, lng, name = POINT_DEFAULTS.name }: Point
   return { name, lat, lng, type: 'point' }
 }
 
-interface UnansweredPoint {
-  id: string | number | undefined
-  reason: ErrorBody
-  sent: SentLabels
-}
-
-/** Writes the answer to a point: with values, without any, or to an item that is no point. */
-export interface ItemWriter {
+/** Writes the answers of a release as JSON. */
+export interface ReleaseWriter {
   answered(point: BatchPoint, values: LayerValues): string
   without(point: BatchPoint, reason: ErrorBody): string
-  refused(point: UnansweredPoint): string
-}
-
-interface ReleaseWriter extends ItemWriter {
   /** The answer in the form of the history; undefined without a template. */
   templated(point: BatchPoint, values: LayerValues): TemplatedAnswer | undefined
   section(values: LayerValues): string
@@ -165,12 +155,9 @@ export function itemWriter(
       return new TemplatedAnswer(open(point, values), template, filling)
     },
     without: (point, reason) => `${start(point, afterLng)}null,${JSON.stringify(reason).slice(1)}`,
-    refused: ({ id, sent, reason }) =>
-      `{${idMember(id)}${sentMember(sent)}${JSON.stringify(reason).slice(1)}`,
   }
 }
 
-/** Begin of an answer for all products. */
 export function locationStart({ name, lat, lng }: Pick<BatchPoint, 'name' | 'lat' | 'lng'>): string {
   return `${name === undefined ? PLAIN_START : namedStart(undefined, name)}${numberText(lat)},"lng":${numberText(lng)},"type":"point"}`
 }
@@ -203,11 +190,6 @@ function namedStart(id: string | number | undefined, name: string | undefined): 
 /** The text of an object before its last number. */
 function beforeValue(entry: object): string {
   return JSON.stringify(entry).slice(0, -2)
-}
-
-function sentMember(sent: SentLabels): string {
-  const text = JSON.stringify(sent)
-  return text === '{}' ? '' : `"sent":${text},`
 }
 
 export function idMember(id: string | number | undefined): string {
@@ -311,10 +293,7 @@ export function firstDayOf(period: string): string {
 /** A release or its tiles were deleted or replaced during a read, which begins anew. */
 export class ReplacedMeanwhile extends Error {
   override name = 'ReplacedMeanwhile'
-
-  constructor() {
-    super('what was being read has been replaced')
-  }
+  override message = 'what was being read has been replaced'
 }
 
 export const isReplaced = (error: unknown) => error instanceof ReplacedMeanwhile

@@ -73,8 +73,6 @@ export interface Snapshot {
 
 export type Snapshots = ReturnType<typeof createSnapshots>
 
-type SnapshotSource = Pick<Database, 'reader' | 'standsStill'>
-
 interface DatedSnapshot extends Snapshot {
   /** On the clock of `performance.now()`, before the query. */
   takenAt: number
@@ -95,8 +93,11 @@ const ATTEMPTS = 5
  *
  * While the embedded database is away a snapshot does not grow too old: publications cannot change.
  */
-export function createSnapshots(source: SnapshotSource, products: Products, maxAgeMs: number) {
-  const { reader: db, standsStill } = source
+export function createSnapshots(
+  { reader: db, standsStill }: Pick<Database, 'reader' | 'standsStill'>,
+  products: Products,
+  maxAgeMs: number,
+) {
   let snapshot: DatedSnapshot | undefined
   let pending: Promise<void> | undefined
   const numbered = createNumbering()
@@ -194,7 +195,14 @@ async function take(
     published,
     releaseOf: createChooser(published, aliases),
     cropNamed: (crop) => aliases.find(({ alias }) => alias === crop)?.code ?? crop,
-    periodsOf: (series) => periodsOf(published, series),
+    periodsOf: ({ product, countryCode, cropCode }) =>
+      published
+        .filter(
+          (one) => one.product === product && one.countryCode === countryCode && one.cropCode === cropCode,
+        )
+        .flatMap(({ forecastPeriod }) => forecastPeriod ?? [])
+        .sort()
+        .reverse(),
   }
 }
 
@@ -208,14 +216,6 @@ export function countryNamed({ countries }: Snapshot, code: string | undefined):
 
 function formatState({ ids, inFiles, boundaries, reference }: PublishedState): string {
   return `${ids.join()}; ${inFiles.join()}; ${boundaries}; ${reference}`
-}
-
-function periodsOf(releases: PublishedRelease[], { product, countryCode, cropCode }: Series): string[] {
-  return releases
-    .filter((one) => one.product === product && one.countryCode === countryCode && one.cropCode === cropCode)
-    .flatMap(({ forecastPeriod }) => forecastPeriod ?? [])
-    .sort()
-    .reverse()
 }
 
 /** Unpublished releases in memory, without their pixels: each takes some kilobytes. */

@@ -8,25 +8,18 @@ import { type CsvValue, csvCell } from '#src/http/formats.ts'
 import { readNumber } from '#src/http/parameters.ts'
 import { closedWith, openText } from '#src/lib/json.ts'
 import type { ClientKey } from '#src/lib/limiter.ts'
-import { fillMissing } from '#src/lib/promises.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
 import type { Pause } from '#src/lib/turns.ts'
-import type { Lookup, WorkInRelease } from '#src/lookup/lookup.ts'
-import {
-  createSources,
-  makeSharedMembers,
-  type SourceRelease,
-  type SourceReleases,
-} from '#src/lookup/places.ts'
+import type { Lookup, Reasons, WorkInRelease } from '#src/lookup/lookup.ts'
+import { createSources, makeSharedMembers, type SourceRelease } from '#src/lookup/places.ts'
 import type { Position, ReleaseLabels } from '#src/lookup/queries.ts'
-import type { Reasons } from '#src/lookup/reasons.ts'
 import {
   describeLocation,
-  type ItemWriter,
   idMember,
   itemWriter,
   type LayerValues,
   positionOf,
+  type ReleaseWriter,
   readSeries,
 } from '#src/lookup/releases.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
@@ -142,10 +135,9 @@ function createObjectWriter(
   { product, rules }: PointAnswers,
   formatPassed: (passed: Passed) => string,
 ): Items<PointItem>['object'] {
-  const writers = new Map<SourceRelease, ItemWriter>()
-  const { refused } = itemWriter(product, [], {})
+  const writers = new Map<SourceRelease, ReleaseWriter>()
 
-  function findWriter(source: SourceRelease): ItemWriter {
+  function findWriter(source: SourceRelease): ReleaseWriter {
     const known = writers.get(source)
     if (known) return known
     const writer = itemWriter(product, source.release?.layers ?? [], source.members)
@@ -154,7 +146,10 @@ function createObjectWriter(
   }
 
   function writeAnswer({ point, source, values, reason, area }: PointItem): string {
-    if (point instanceof RefusedPoint) return refused(point)
+    if (point instanceof RefusedPoint) {
+      const { id, sent, reason } = point
+      return JSON.stringify({ id, ...(Object.keys(sent).length > 0 && { sent }), ...reason })
+    }
     const { release, members } = source as SourceRelease
     const writer = findWriter(source as SourceRelease)
     if (!values) return writer.without(point, reason as ErrorBody)
@@ -259,7 +254,9 @@ export function adviseBatch(
       const points = Array.from({ length }, (_, index) => pointAt(from + index))
       const positions = points.flatMap(validIn).map(positionOf)
       const slice = await wait(async () => {
-        const found = await findSources(lookup, snapshot, sources, positions)
+        const found = sources.byPlace
+          ? (await lookup.places.findCountries(snapshot, positions)).map(sources.of)
+          : positions.map(() => sources.of(null))
         return { points, sources: found, values: await findValues(lookup, found, positions) }
       })
       for (const source of slice.sources) used.add(source)
@@ -286,20 +283,6 @@ async function findValues(lookup: Lookup, sources: SourceRelease[], positions: P
   }
   await Promise.all([...new Set(sources)].map(fill))
   return values
-}
-
-async function findSources(
-  { places: { countryFromMemory, country } }: Lookup,
-  snapshot: Snapshot,
-  sources: SourceReleases,
-  positions: Position[],
-): Promise<SourceRelease[]> {
-  if (!sources.byPlace) return positions.map(() => sources.of(null))
-  const countries = await fillMissing(
-    positions.map((position) => countryFromMemory(snapshot, position)),
-    (index) => country(snapshot, positions[index] as Position),
-  )
-  return countries.map(sources.of)
 }
 
 function validIn({ point }: ReadPoint): BatchPoint[] {

@@ -46,7 +46,6 @@ interface LayerPair extends ComparedLayer {
   after: number | null
 }
 
-/** The layers of a release, in the order of the answers. */
 function listLayers(coverages: ZonalCoverage[]): ComparedLayer[] {
   return coverages.flatMap(({ bands }) => bands).sort((a, b) => a.index - b.index)
 }
@@ -137,13 +136,6 @@ interface Comparing {
   exact: boolean
 }
 
-interface AreaChanges {
-  /** Of the area, in the measure of the grid. */
-  total: number
-  /** In the order of the bands. */
-  changes: Change[]
-}
-
 /** Blocks of an area: more of them give closer bounds. */
 const MOST_BLOCKS = 32_768
 
@@ -153,7 +145,7 @@ async function compareBands(
   { before, after, bands, areaOfBlock }: CoveragePair,
   polygons: Rings[],
   { threshold, exact }: Comparing,
-): Promise<AreaChanges> {
+) {
   const placed = await projectOnCoverage(computation.ask, after, polygons)
   await computation.pause()
   const tallies = bands.map((band) => new ChangeTally(band.before, band.after, threshold))
@@ -322,15 +314,8 @@ export function sumAreas({ areas }: Comparison, layer: number): LayerComparison 
   return sum
 }
 
-/** Pairs to compare by pixels, and coverages of the other layers. */
-interface Plan {
-  layers: LayerPair[]
-  pairs: CoveragePair[]
-  before: ZonalCoverage[]
-  after: ZonalCoverage[]
-}
-
-function makePlan(layers: LayerPair[], coverages: Record<'before' | 'after', ZonalCoverage[]>): Plan {
+/** Finds the pairs to compare by pixels, and the coverages of the other layers. */
+function makePlan(layers: LayerPair[], coverages: Record<'before' | 'after', ZonalCoverage[]>) {
   const pairs = pairCoverages(layers, coverages.before, coverages.after)
   const paired = new Set(pairs.flatMap(({ bands }) => bands.map(({ pair }) => pair)))
   const beside = (side: 'before' | 'after') => {
@@ -344,7 +329,7 @@ function makePlan(layers: LayerPair[], coverages: Record<'before' | 'after', Zon
 
 async function compareIn(
   computation: Computation,
-  { layers, pairs, before, after }: Plan,
+  { layers, pairs, before, after }: ReturnType<typeof makePlan>,
   polygons: Rings[],
   comparing: Comparing,
 ): Promise<LayerComparison[]> {

@@ -96,10 +96,7 @@ export function changeSize({ found }: Pick<ChangeRow, 'found'>): number {
 /** The answer names so many areas with the largest changes. */
 export const WORST_AREAS = 10
 
-interface ComparedCodes {
-  before: string
-  after: string
-}
+type ComparedCodes = Record<'before' | 'after', string>
 
 export function comparisonBody(codes: ComparedCodes, comparison: Comparison) {
   return { ...summarize(codes, comparison), areas: areaRows(comparison).map(rowMembers) }

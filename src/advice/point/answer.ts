@@ -163,7 +163,6 @@ export class PointAnswer {
     return `${text}}`
   }
 
-  /** The country, and the crop of the products that have one. */
   #describePlace() {
     const releases = this.advice.map(({ release }) => release)
     return {

@@ -51,7 +51,6 @@ const STALE = 'Last season.'
 /** The text where not even one entry fits. */
 const TOO_LONG = 'The answer does not fit into a message.'
 
-/** Reasons for no value. */
 const REASONS: Readonly<Partial<Record<ErrorCode, string>>> = {
   NO_DATA: 'There is no value for this place.',
   OUTSIDE_COUNTRY: 'There is no value: the place lies outside the country.',

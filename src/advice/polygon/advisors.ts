@@ -38,7 +38,7 @@ import {
   persistAreaResult,
   readAreaShape,
 } from './queries.ts'
-import { createReleaseStatistics } from './zonal-statistics.ts'
+import { createKey, createReleaseStatistics } from './zonal-statistics.ts'
 
 export type RegionQuestion = Pick<PointRequest, 'crop' | 'country_code' | 'forecast_period'>
 
@@ -53,9 +53,9 @@ interface Question {
   wanted: Distribution
 }
 
-/** Makes the function for the statistics of a release in a region. Those of areas are stored, but for distributions. */
+/** Makes the function for the statistics of a release in a region: stored, cached or computed. */
 function createFinder({ database, logFailure }: App) {
-  const compute = createReleaseStatistics(database.reader)
+  const statistics = createReleaseStatistics(database.reader)
 
   return async function findOrCompute(
     computation: Computation,
@@ -64,20 +64,22 @@ function createFinder({ database, logFailure }: App) {
     distribution: Distribution,
   ): Promise<LocatedStatistics> {
     const { ask, wait, pause } = computation
-    if (Array.isArray(region)) {
-      await refuseInvalid(region, pause)
-      return compute(computation, releaseId, region, distribution)
-    }
-    // Another request may have stored it in the meantime.
-    const found = distribution ? undefined : await wait(() => findArea(database.reader, region, releaseId))
-    if (found?.statistics) return found.statistics
-    const computed = await compute(computation, releaseId, await readAreaShape(ask, region), distribution)
-    if (!distribution) {
+    const isPersisted = !Array.isArray(region) && !distribution
+    const key = createKey(releaseId, region, distribution)
+    const found = isPersisted
+      ? // Another request may have stored it in the meantime.
+        (await wait(() => findArea(database.reader, region, releaseId)))?.statistics
+      : await statistics.findCached(ask, releaseId, key)
+    if (found) return found
+    if (Array.isArray(region)) await refuseInvalid(region, pause)
+    const polygons = Array.isArray(region) ? region : await readAreaShape(ask, region)
+    const computed = await statistics.compute(computation, releaseId, polygons, distribution)
+    if (isPersisted) {
       await persistAreaResult(database.writer, region, releaseId, computed).catch((error) =>
         // The answer is right even if it is not stored.
         logFailure(error, 'the result of an area could not be kept'),
       )
-    }
+    } else statistics.cache(key, computed)
     return computed
   }
 }

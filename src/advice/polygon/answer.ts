@@ -118,7 +118,6 @@ export function makeRegionEntries(
   })
 }
 
-/** The answer of a release for a polygon or an area. */
 export interface Advice {
   release: ReleaseLabels
   position: Position
@@ -135,7 +134,6 @@ export function adviceFrom(
   return { release, position, statistics }
 }
 
-/** The location of the answer for a polygon or an area. @param name the name in the request */
 export function describeRegion(name: string | undefined, advice: Advice) {
   const { position, statistics, admin } = advice
   return {
@@ -152,7 +150,6 @@ export function hasValues({ statistics }: Advice): boolean {
   return statistics.layers.some((layer) => layer !== null)
 }
 
-/** A column for each number of each layer. */
 export function listStatisticColumns(
   product: ProductDefinition,
   { layers }: ReleaseLabels,
@@ -212,7 +209,6 @@ function areaIn(areaHa: number, unit: FieldArea['unit']): FieldArea {
 
 export interface PolygonItem {
   id: string | number | undefined
-  /** The name in the request. */
   name: string | undefined
   members: ReleaseMembers
   /** The shape as GeoJSON, where the format has shapes. */
@@ -316,12 +312,6 @@ export function refuseQuantities(request: QuantityRequest): ApiError {
   return ApiError.invalid(field as string, 'must be left out for DHIS2, whose values are those of rasters')
 }
 
-interface LeftOut {
-  id: PolygonItem['id']
-  error: string
-  code?: string
-}
-
 /**
  * Writes a data value set, which DHIS2 reads as a stream: members, then the values, all of them texts. The places
  * without values come last, for people: DHIS2 does not read them.
@@ -348,7 +338,8 @@ function dataValueWriter(
     ...(data_set && { dataSet: data_set }),
     ...(!units && { orgUnitIdScheme: 'CODE' }),
   })
-  const leftOut: LeftOut[] = []
+  /** The items without values, and the reasons. */
+  const leftOut: object[] = []
   let separator = ''
 
   function formatValues({ id, advice, reason }: PolygonItem): string[] {
@@ -406,14 +397,7 @@ function refuseSecond(list: keyof Dhis2Mapping, field: string, values: string[])
   }
 }
 
-interface Element {
-  /** Of its column. */
-  index: number
-  dataElement: string
-  categoryOptionCombo: string | undefined
-}
-
-function findElements({ data_elements }: Dhis2Mapping, columns: string[]): Element[] {
+function findElements({ data_elements }: Dhis2Mapping, columns: string[]) {
   return data_elements.map(({ column, data_element, category_option_combo }, at) => {
     const index = columns.indexOf(column)
     if (index >= 0) {

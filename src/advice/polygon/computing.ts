@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Ask, type Reads, readUntil } from '#src/data/cancellable.ts'
-import type { Database } from '#src/data/client.ts'
 import type { TileStores } from '#src/data/tiles/stores.ts'
 import type { StoredTile } from '#src/data/tiles/tile-queries.ts'
 import { ApiError } from '#src/errors.ts'
@@ -29,7 +28,6 @@ export function readingTiles(stores: TileStores, reads: Reads): ReadTiles {
 export interface Computation {
   /** Reads from the database until the deadline, and waits for its turn. */
   ask: Ask
-  /** Reads tiles as `ask` reads. */
   readTiles: ReadTiles
   /** Waits for other reads from the database, with the timeout of `ask`. */
   wait: Wait
@@ -60,29 +58,28 @@ const WAITING = 100
 /** The share of the timeout that a single polygon may wait in the queue. */
 const SHARE_OF_WAITING = 0.5
 
-/**
- * Advises on a polygon or an area.
- *
- * @param isOneOfMany whether the request has more polygons. They wait in the queue as long as the client does, since
- *   the answer may have begun
- * @throws {ApiError} QUERY_TIMEOUT after POLYGON_TIMEOUT_MS, for one of many from its turn on
- */
-type AdviseWithTimeout = <Advice>(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  advise: (waiting: Waiting) => Promise<Advice>,
-  isOneOfMany?: boolean,
-) => Promise<Advice>
-
 /** Makes the queue of computations, in which callers take turns. */
-export function createComputing(app: App): AdviseWithTimeout {
+export function createComputing(app: App) {
   const { config, database, metrics, inTurn } = app
   const { POLYGON_TIMEOUT_MS: timeoutMs, DATABASE_POOL_SIZE: connections } = config
-  const running = mostRunning(database.kind, connections)
-  const queue = createLimiter({ running, runningEach: mostRunningEach(running), waiting: WAITING }, tooMany)
+  // Half of the connections stay for others. The embedded database has one, which is free between two statements.
+  const most = database.kind === 'embedded' ? 1 : Math.floor(connections / 2)
+  const running = Math.max(1, Math.min(MOST_RUNNING, most))
+  // A caller leaves a permit to others: its polygons may all be slow.
+  const runningEach = Math.max(1, Math.min(MOST_RUNNING_EACH, running - 1))
+  const queue = createLimiter({ running, runningEach, waiting: WAITING }, tooMany)
   observeQueue(metrics, 'polygons', queue.state)
 
-  return (request, reply, advise, isOneOfMany = false) => {
+  /**
+   * @param isOneOfMany waits in the queue as long as the client does, since the answer may have begun
+   * @throws {ApiError} QUERY_TIMEOUT after POLYGON_TIMEOUT_MS, for one of many from its turn on
+   */
+  return <Advice>(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    advise: (waiting: Waiting) => Promise<Advice>,
+    isOneOfMany = false,
+  ): Promise<Advice> => {
     const clientKey = clientKeyOf(request)
     const began = performance.now()
     const deadline = startDeadline(reply, isOneOfMany ? undefined : timeoutMs)
@@ -130,16 +127,6 @@ export function computationUntil(
     signal,
   }
   return { ask: reads.ask, readTiles: readingTiles(tiles, reads), wait, pause }
-}
-
-/** Half of the connections stay for others. The embedded database has one, which is free between two statements. */
-function mostRunning(kind: Database['kind'], connections: number): number {
-  return kind === 'embedded' ? 1 : Math.max(1, Math.min(MOST_RUNNING, Math.floor(connections / 2)))
-}
-
-/** A caller leaves a permit to others: its polygons may all be slow. */
-function mostRunningEach(running: number): number {
-  return Math.max(1, Math.min(MOST_RUNNING_EACH, running - 1))
 }
 
 function rejectAtAbort(signal: AbortSignal): Promise<never> {

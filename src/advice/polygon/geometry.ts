@@ -268,12 +268,6 @@ function findCrossings(ring: Float64Array, latitude: number): number[] {
   return crossings
 }
 
-interface Fault {
-  rule: string
-  longitude: number
-  latitude: number
-}
-
 /**
  * Refuses polygons that are invalid by OGC Simple Features (1.2.1, section 6.1.11). ST_IsValid compares all edges whose
  * boxes meet, takes seconds for a comb, and cannot be interrupted on the embedded database.
@@ -287,7 +281,10 @@ export async function refuseInvalid(polygons: Rings[], pause: Pause): Promise<vo
   throw invalid('geometry', `${fault.rule}, at longitude ${longitude}, latitude ${latitude}`)
 }
 
-async function findFault(polygons: Rings[], pause: Pause): Promise<Fault | undefined> {
+async function findFault(
+  polygons: Rings[],
+  pause: Pause,
+): Promise<(Position & { rule: string }) | undefined> {
   const edges = new RingEdges(polygons)
   const places = listRingPlaces(polygons)
   await pause()

@@ -78,17 +78,13 @@ function areaColumns(releaseId: number | null): RawBuilder<unknown> {
       area.name,
       area.country_code as "countryCode",
       boundary_set.loaded_at::text as version,
-      ${storedStatistics(releaseId)} as statistics`
-}
-
-function storedStatistics(releaseId: number | null): RawBuilder<unknown> {
-  return sql`(
-    select statistics from area_result
-    where area_result.release_id = ${releaseId}::bigint
-      and admin_area_id = area.id
-      and boundaries_loaded_at = boundary_set.loaded_at
-      and statistics_version = ${STATISTICS_VERSION}
-  )`
+      (
+        select statistics from area_result
+        where area_result.release_id = ${releaseId}::bigint
+          and admin_area_id = area.id
+          and boundaries_loaded_at = boundary_set.loaded_at
+          and statistics_version = ${STATISTICS_VERSION}
+      ) as statistics`
 }
 
 /** The areas of a level of a country, or those within another area. */
@@ -261,7 +257,6 @@ export interface StoredSummary {
   level: number
   row: number
   column: number
-  /** Of one of its bands, from 1. */
   summary(band: number): Summary
 }
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import type { Ask } from '#src/data/cancellable.ts'
 import type { Tables } from '#src/data/tables.ts'
@@ -381,12 +382,19 @@ async function summarize(
 /** Grids of releases in memory; each is a kilobyte or two. */
 const CACHED_RELEASES = 500
 
-/** Makes the function for the statistics of a release in polygons, and a position inside. */
+/** Layers of polygons in memory, of each some numbers: about 10 MB. */
+const CACHED_LAYERS = 50_000
+
+/** A release never changes, so cached statistics stay right as long as it exists. */
 export function createReleaseStatistics(db: Kysely<Tables>) {
   const grids = new Cache<number, ZonalCoverage[]>('coverages', {
     max: CACHED_RELEASES,
     // Summaries that are still being made are to be used as soon as they exist.
     ttlMs: (coverages) => (coverages.every(({ summarised }) => summarised) ? Number.POSITIVE_INFINITY : 0),
+  })
+  const results = new Cache<string, LocatedStatistics>('statistics of polygons', {
+    maxSize: CACHED_LAYERS,
+    sizeOf: ({ layers }) => 1 + layers.reduce((sum, layer) => sum + countNumbers(layer), 0),
   })
 
   async function findGrids(releaseId: number): Promise<ZonalCoverage[]> {
@@ -409,15 +417,24 @@ export function createReleaseStatistics(db: Kysely<Tables>) {
     return { ...statistics, ...findInteriorPoint(polygons) }
   }
 
-  /** @throws {ReplacedMeanwhile} where the release was deleted or moved before its last tile was read */
-  return async (...question: Parameters<typeof computeIn>): Promise<LocatedStatistics> => {
-    try {
-      return await computeIn(...question)
-    } catch (error) {
-      grids.delete(question[1])
-      if (error instanceof SummariesGone) return computeIn(...question)
-      throw error
-    }
+  return {
+    /** @throws {ReplacedMeanwhile} where the release was deleted or moved before its last tile was read */
+    async compute(...question: Parameters<typeof computeIn>): Promise<LocatedStatistics> {
+      try {
+        return await computeIn(...question)
+      } catch (error) {
+        grids.delete(question[1])
+        if (error instanceof SummariesGone) return computeIn(...question)
+        throw error
+      }
+    },
+    /** @throws {ReplacedMeanwhile} where the release was deleted */
+    async findCached(ask: Ask, releaseId: number, key: string): Promise<LocatedStatistics | undefined> {
+      const cached = results.get(key)
+      if (cached && !(await findStore(ask, releaseId))) throw new ReplacedMeanwhile()
+      return cached
+    },
+    cache: (key: string, statistics: LocatedStatistics) => void results.set(key, statistics),
   }
 }
 
@@ -425,4 +442,25 @@ export function createReleaseStatistics(db: Kysely<Tables>) {
 export async function refuseMoved(ask: Ask, releaseId: number, coverages: ZonalCoverage[]): Promise<void> {
   const store = await findStore(ask, releaseId)
   if (!store || coverages.some((coverage) => coverage.store !== store)) throw new ReplacedMeanwhile()
+}
+
+/** Quantiles and bins take as much memory as a layer without them. */
+function countNumbers(layer: LayerStatistics | null): number {
+  const { quantiles = [], histogram = [] } = layer?.distribution ?? {}
+  return 1 + quantiles.length + histogram.length
+}
+
+/** The cache key of polygons, to the last bit, or of an area with the boundaries of a version. */
+export function createKey(
+  releaseId: number,
+  region: Rings[] | { id: number; version: string },
+  distribution: DistributionOptions | null,
+): string {
+  if (!Array.isArray(region)) return JSON.stringify([releaseId, region.id, region.version, distribution])
+  const hash = createHash('sha256')
+  for (const rings of region) {
+    hash.update(Int32Array.from([rings.length, ...rings.map(({ length }) => length)]))
+    for (const ring of rings) hash.update(ring)
+  }
+  return JSON.stringify([releaseId, hash.digest('base64'), distribution])
 }

@@ -25,10 +25,11 @@ import { createClientSignal, withTimeout } from '#src/http/plugins/time-budget.t
 import { clientKeyOf } from '#src/http/request.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
 import type { Pause } from '#src/lib/turns.ts'
-import type { Lookup, WorkInRelease } from '#src/lookup/lookup.ts'
+import type { Lookup } from '#src/lookup/lookup.ts'
 import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
 import { createSources, listReleaseCodes, type SourceRelease } from '#src/lookup/places.ts'
-import { readSeries } from '#src/lookup/releases.ts'
+import { type PublishedRelease, readSeries } from '#src/lookup/releases.ts'
+import type { Snapshot } from '#src/lookup/snapshot.ts'
 import {
   GEOJSON_TYPE,
   isPolygonItself,
@@ -143,13 +144,6 @@ function chooseFormat(request: Call, reply: FastifyReply): PolygonFormat {
 
 type Call = FastifyRequest<{ Body: PolygonsRequest | PlainPolygonsRequest }>
 
-/** An answer whose first piece exists. */
-interface Begun {
-  releases: string[]
-  first: IteratorResult<Buffer>
-  pieces: AsyncGenerator<Buffer>
-}
-
 interface ManyOptions {
   lookup: Lookup
   schemas: PolygonsSchemas<ProductDefinition>[]
@@ -214,15 +208,13 @@ async function answerMany(
   const wait: Wait = (work) => withTimeout(request, reply, work)
   const waitInTurn: Wait = (work) => inTurn(request, reply, work)
 
-  const begin: WorkInRelease<Begun> = async (snapshot, published) => {
+  const begin = async (snapshot: Snapshot, published: PublishedRelease | undefined) => {
     if (selection) await waitInTurn(() => refuseUnknownAreas(db, snapshot, selection))
     const all = createSources(product, named, snapshot, published)
-    const placed = await locatePolygons(lookup, snapshot, all, sent, { wait, pause })
-    const { sources, release, polygons } = placed
+    const { sources, release, polygons } = await locatePolygons(lookup, snapshot, all, sent, wait, pause)
     if (isDataValueSet) refuseSeveral(sources)
     const [members, mapping] = [ignoredMember(request), body.dhis2]
-    const answers = { product, sources, release, distribution, rules, members, mapping }
-    const writer = format.write(createPolygonItems(answers))
+    const items = createPolygonItems({ product, sources, release, distribution, rules, members, mapping })
     const source: ItemSource = {
       reasons: lookup.reasons,
       snapshot,
@@ -244,7 +236,7 @@ async function answerMany(
       cutAtFault: isDataValueSet,
     }
     const tasks = selection ? listAreaTasks(source, db, selection) : listPolygonTasks(source, polygons)
-    const pieces = writeItems(writer, eachCounted(computeItems(source, tasks), count), { pause })
+    const pieces = writeItems(format.write(items), eachCounted(computeItems(source, tasks), count), { pause })
     return { releases: listReleaseCodes(sources), first: await pieces.next(), pieces }
   }
   const { releases, first, pieces } = await lookup.inRelease(series, begin, wait)

@@ -83,32 +83,21 @@ interface PlacedPolygon extends SentPolygon {
   source: SourceRelease
 }
 
-interface Placed {
-  polygons: PlacedPolygon[]
-  sources: SourceRelease[]
-  /** The first release of the sources. */
-  release: PublishedRelease
-}
-
-interface Waits {
-  wait: Wait
-  pause: Pause
-}
-
 /** Finds the source of each polygon, by a position inside. @throws {ApiError} where no polygon has a release */
 export async function locatePolygons(
   { places, reasons }: Lookup,
   snapshot: Snapshot,
   sources: SourceReleases,
   sent: readonly SentPolygon[],
-  { wait, pause }: Waits,
-): Promise<Placed> {
+  wait: Wait,
+  pause: Pause,
+) {
   async function findSource({ outline }: SentPolygon): Promise<SourceRelease> {
     if (!sources.byPlace || 'error' in outline) return sources.of(null)
     await pause()
     const position = findInteriorPoint(outline.polygons)
-    const cached = places.countryFromMemory(snapshot, position)
-    return sources.of(cached === undefined ? await wait(() => places.country(snapshot, position)) : cached)
+    const [country = null] = await wait(() => places.findCountries(snapshot, [position]))
+    return sources.of(country)
   }
 
   const polygons: PlacedPolygon[] = []
@@ -123,10 +112,11 @@ export async function locatePolygons(
 /** Polygons of a call that wait or are computed at the same time: the most of one caller. */
 const AT_ONCE = 2
 
-/** Areas of one statement. */
 const AREAS_A_PAGE = 100
 
-export interface ItemSource extends Waits {
+export interface ItemSource {
+  wait: Wait
+  pause: Pause
   reasons: Lookup['reasons']
   snapshot: Snapshot
   series: Series

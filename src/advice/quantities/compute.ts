@@ -166,7 +166,6 @@ function computeCost({ kilograms, bag, price }: Purchase): Decimal {
   return times(bag === null ? kilograms : countBags(kilograms, bag), price)
 }
 
-/** The cost of a share of all purchases. */
 export function costOfShare(purchases: readonly Purchase[], share: Decimal): Decimal {
   const parts = purchases.map((one) => computeCost({ ...one, kilograms: times(one.kilograms, share) }))
   return parts.reduce(plus, ZERO)
@@ -393,7 +392,6 @@ export function quantitiesAt(
   return computeQuantities(rules, product, layers, amounts, area)
 }
 
-/** Adds its quantity to each entry of an answer. */
 export function entriesWith<Entry extends object>(entries: Entry[], { entries: all }: QuantityResult) {
   const quantities = all.filter((quantity) => quantity !== null)
   return entries.map((entry, index) => ({ ...entry, quantity: quantities[index] }))

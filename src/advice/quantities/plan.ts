@@ -154,7 +154,6 @@ function shift(text: string, power: 2 | -2): number | string {
   return typeof numberIn(text) === 'number' ? Number(`${text.trim()}e${power}`) : text
 }
 
-/** A number and its unit. */
 const OF_UNIT = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i
 
 /** Reads kilograms such as `50 kg` or `0.5 quintal`. Other text stays text, and is refused later as in a body. */
@@ -170,7 +169,6 @@ function readPricePerKilogram(text: string): number | string {
   return unit?.toLowerCase() === 'quintal' ? shift(number ?? '', -2) : numberIn(number ?? text)
 }
 
-/** Square metres as hectares. */
 function hectares({ digits, scale }: Decimal): Decimal {
   return { digits, scale: scale + 4 }
 }
