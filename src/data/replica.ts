@@ -262,10 +262,7 @@ export function createReplica(options: ReplicaOptions) {
   const reads = createReads({
     pool: options.pool,
     writerPool: options.writerPool,
-    async isUsed() {
-      await firstLook
-      return state().name === 'used'
-    },
+    isUsed: () => firstLook.then(() => state().name === 'used'),
     fail,
   })
 
