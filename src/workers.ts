@@ -6,7 +6,6 @@ import type { Config } from './config.ts'
 import { formatError } from './lib/promises.ts'
 import { doublingPauses, type Pauses, pauseAfter } from './lib/retry.ts'
 
-/** Messages from the primary to a worker. */
 export type ToWorker =
   /** The settings of a worker; its successor has the same number. */
   | { kind: 'start'; config: Config; worker: number }
@@ -19,7 +18,6 @@ export type ToWorker =
   | { kind: 'scrape' }
   | { kind: 'ping' }
 
-/** Messages from a worker to the primary. */
 export type ToPrimary =
   /** The worker waits for its start. */
   | { kind: 'loaded' }
@@ -28,14 +26,12 @@ export type ToPrimary =
   | { kind: 'pong' }
   | { kind: 'metrics'; metrics: MetricObject[] }
 
-/** A worker, from the start of its process to its end. */
 export interface Member {
   readonly number: number
   isReady: boolean
   /** Beats since the last ping without an answer. */
   beats: number
   tell(message: ToWorker): void
-  /** Hands a connection over. */
   take(socket: Socket): void
   kill(): void
   ended: Promise<End>
@@ -121,7 +117,6 @@ interface WorkerPoolOptions {
   pings?: Pings
 }
 
-/** Pings all workers that answer. */
 function startHeartbeat(all: () => Member[], { say, answers, pings = PINGS }: WorkerPoolOptions) {
   let killed = 0
   const hangs = ({ beats }: Member) => beats > pings.untilHanging
@@ -166,7 +161,6 @@ function fork(): Worker | string {
   }
 }
 
-/** Makes what finds the pause before a worker is replaced. */
 function createPauses(): (number: number, livedMs: number) => number {
   /** Ends soon after the start, in a row. */
   const soon = new Map<number, number>()

@@ -63,12 +63,7 @@ export async function isCrs(db: Kysely<Tables>, { wkt, proj }: CrsText): Promise
   )
 }
 
-/**
- * Finds or adds a CRS without a code. The same text has the same id in each database, but for collisions.
- *
- * @param name for messages
- * @throws {OperatorError} where this role may not add to what PostGIS knows
- */
+/** Finds or adds a CRS without a code. The same text has the same id in each database, but for collisions. */
 export async function sridOfText(db: Kysely<Tables>, { wkt, proj }: CrsText, name: string): Promise<number> {
   const digest = createHash('sha256').update(`${wkt}\n${proj}`).digest()
   const count = ADDED.last - ADDED.first + 1
@@ -114,11 +109,7 @@ export async function listAddedCrs(db: Kysely<Tables>): Promise<AddedCrs[]> {
   return rows
 }
 
-/**
- * Adds the CRSs of another database under their ids.
- *
- * @throws {OperatorError} where an id is another CRS's here, or this role may not add any
- */
+/** Adds the CRSs of another database under their ids. */
 export async function addCrs(db: Kysely<Tables>, added: AddedCrs[]): Promise<void> {
   for (const crs of added) {
     const here = await textOf(db, crs.srid)

@@ -9,9 +9,6 @@ import { explainRights } from './rights.ts'
 import { breaksOlder, listPendingScripts, readApplied, readScripts, type Script } from './schema-state.ts'
 import type { Tables } from './tables.ts'
 
-/** Short beside the wait for a lock. */
-const LOOK_EVERY_MS = 100
-
 interface Holder {
   pid: number
   role: string
@@ -20,30 +17,8 @@ interface Holder {
   since: string | null
 }
 
-/** Finds the holder of the lock that a process waits for, over another connection: the process itself cannot ask. */
-function watchHolder(db: Kysely<Tables>, pid: number) {
-  const stopped = new AbortController()
-  let holder: Holder | undefined
-
-  async function watch(): Promise<void> {
-    while (!stopped.signal.aborted) {
-      await setTimeout(LOOK_EVERY_MS, undefined, { signal: stopped.signal })
-      holder = (await findHolder(db, pid)) ?? holder
-    }
-  }
-
-  // An unnamed holder is no reason to fail.
-  const watching = watch().catch(() => {})
-  return {
-    name: () => (holder ? nameOf(holder) : 'another session'),
-    stop() {
-      stopped.abort()
-      return watching
-    },
-  }
-}
-
-async function findHolder(db: Kysely<Tables>, pid: number): Promise<Holder | undefined> {
+/** Names the oldest transaction with locks on tables of the schema, such as a dump. */
+async function nameHolder(db: Kysely<Tables>): Promise<string> {
   const { rows } = await sql<Holder>`
     select
       pid,
@@ -51,17 +26,17 @@ async function findHolder(db: Kysely<Tables>, pid: number): Promise<Holder | und
       application_name as application,
       to_char(xact_start at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as since
     from pg_stat_activity
-    where pid = any(pg_blocking_pids(${pid}))
+    where datname = current_database() and pid <> pg_backend_pid() and pid in (
+      select pg_locks.pid from pg_locks
+      join pg_class on pg_class.oid = relation
+      where relnamespace = current_schema()::regnamespace
+    )
     order by xact_start
     limit 1`.execute(db)
-  return rows[0]
-}
-
-function nameOf({ pid, role, application, since }: Holder): string {
-  const details = [application, `role ${role}`, since && `in a transaction since ${since} UTC`].filter(
-    Boolean,
-  )
-  return `process ${pid} (${details.join(', ')})`
+  if (!rows[0]) return 'another session'
+  const { pid, role, application, since } = rows[0]
+  const details = [application, `role ${role}`, since && `in a transaction since ${since} UTC`]
+  return `process ${pid} (${details.filter(Boolean).join(', ')})`
 }
 
 /** The same arbitrary number in all versions. */
@@ -91,8 +66,6 @@ interface MigrateOptions {
  *
  * @param folder has the scripts in `migrations` and `functions`, and the reference file
  * @returns the names of the applied scripts
- * @throws {OperatorError} when an applied migration has been changed, a newer version has made one that breaks this
- * version, the role may not change the schema, or a lock has not come for too long
  */
 export async function migrate(
   db: Kysely<Tables>,
@@ -103,29 +76,17 @@ export async function migrate(
   if (listPendingScripts(scripts, await readApplied(db)).length === 0) return []
   const begun = performance.now()
   for (let failures = 1; ; failures++) {
-    let holder: ReturnType<typeof watchHolder> | undefined
     try {
-      return await db.transaction().execute(async (trx) => {
-        holder = watchHolder(db, await processOf(trx))
-        return applyAll(trx, scripts, folder)
-      })
+      return await db.transaction().execute((trx) => applyAll(trx, scripts, folder))
     } catch (error) {
       if (!isBlocked(error)) return await explainRights(db, error)
-      const name = holder?.name()
+      const holder = await nameHolder(db)
       const pause = pauseAfter(PAUSES_MS, failures)
-      if (performance.now() - begun + pause > patienceMs) throw blocked(name, patienceMs)
-      progress(`the schema is locked by ${name}: trying again in ${pause / 1000} s`)
+      if (performance.now() - begun + pause > patienceMs) throw blocked(holder, patienceMs)
+      progress(`the schema is locked by ${holder}: trying again in ${pause / 1000} s`)
       await setTimeout(pause)
-    } finally {
-      // After the transaction: there may be one connection in all.
-      await holder?.stop()
     }
   }
-}
-
-async function processOf(trx: Transaction<Tables>): Promise<number> {
-  const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(trx)
-  return (rows[0] as { pid: number }).pid
 }
 
 function isBlocked(error: unknown): boolean {
@@ -133,7 +94,7 @@ function isBlocked(error: unknown): boolean {
   return isLockNotAvailable(cause) || readErrorCode(cause) === DEADLOCK
 }
 
-function blocked(holder: string | undefined, patienceMs: number): OperatorError {
+function blocked(holder: string, patienceMs: number): OperatorError {
   return new OperatorError(
     `The schema could not be changed for ${patienceMs / 1000} s: ${holder} holds locks on it. Nothing was changed; end that, or try again later.`,
   )

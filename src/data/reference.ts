@@ -62,11 +62,7 @@ export async function readReference(folder = SQL_FOLDER): Promise<Reference> {
   throw new OperatorError(`${REFERENCE_FILE} is not valid: ${error?.instancePath || '/'}: ${error?.message}.`)
 }
 
-/**
- * Replaces all countries and crops of a new database.
- *
- * @throws {OperatorError} where two have the same code or name, or a country offers a crop that is not listed
- */
+/** Replaces all countries and crops of a new database. */
 export async function insertReference(trx: Transaction<Tables>, reference: Reference): Promise<void> {
   try {
     for (const table of ['country_crop', 'country_alias', 'crop_alias', 'country', 'crop'] as const) {

@@ -157,11 +157,7 @@ function createReplayed(url: string, lag: ReplayLag, onAnother: () => void) {
         await sleep(wait, undefined, { ref: false })
       }
     },
-    /**
-     * Refuses a connection to another replica, whose lag is unknown; the next probe goes where new connections lead.
-     *
-     * @throws {StrayConnectionError}
-     */
+    /** Refuses a connection to another replica, whose lag is unknown; the next probe goes where new connections lead. */
     async admit(client: pg.ClientBase): Promise<void> {
       const { rows } = await client.query<Pick<Answer, 'server'>>(SERVER)
       if (rows[0]?.server === server) return
@@ -266,10 +262,7 @@ export function createReplica(options: ReplicaOptions) {
   const reads = createReads({
     pool: options.pool,
     writerPool: options.writerPool,
-    async isUsed() {
-      await firstLook
-      return state().name === 'used'
-    },
+    isUsed: () => firstLook.then(() => state().name === 'used'),
     fail,
   })
 

@@ -61,11 +61,7 @@ export function isOurs(catalog: 'pg_class' | 'pg_proc'): RawBuilder<boolean> {
 /** No partition: those are read through their table. */
 export const isWhole = sql<boolean>`not exists (select from pg_inherits where inhrelid = pg_class.oid)`
 
-/**
- * Grants a role the rights of the service, which reads and writes rows and changes no table; also in later migrations.
- *
- * @throws {OperatorError} where there is no such role, or the caller does not own the schema
- */
+/** Grants a role the rights of the service, which reads and writes rows and changes no table; also in later migrations. */
 export async function grantService(db: Kysely<Tables>, role: string): Promise<void> {
   await inTransaction(db, (trx) => grantAll(trx, role)).catch((error) => explainRights(db, error))
 }

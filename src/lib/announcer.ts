@@ -1,6 +1,5 @@
 import { hostname } from 'node:os'
 
-/** Reports the start, the readiness, the stop and the failure of a process. */
 export interface Announcer {
   /** @param about data for programs */
   say(message: string, about?: object): void

@@ -27,23 +27,9 @@ interface BatcherBounds<Item> {
   refusal(): Error
 }
 
-export interface Batcher<Item, Result> {
-  (item: Item): Promise<Result>
-  state(): BatcherState
-}
+export type Batcher<Item, Result> = ReturnType<typeof createBatcher<Item, Result>>
 
-export interface BatcherState {
-  waiting: number
-  /** 0 without bounds. */
-  waitingBytes: number
-  /** Runs at this moment. */
-  running: number
-  runs: number
-  /** Items of all runs, and the sum of their waits. */
-  items: number
-  waitedMs: number
-  refused: number
-}
+export type BatcherState = ReturnType<Batcher<unknown, unknown>['state']>
 
 interface Waiting<Item, Result> {
   item: Item
@@ -54,16 +40,14 @@ interface Waiting<Item, Result> {
   reject(error: unknown): void
 }
 
-/**
- * Gathers items during a run for the next one; a single item does not wait. A failed run is repeated in halves until the
- * item that fails is alone.
- */
-export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result>): Batcher<Item, Result> {
+/** Gathers items during a run for the next one. A failed run is repeated in halves until the item that fails is alone. */
+export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result>) {
   const { run, concurrency, batch, failsAll, keyOf, bounds } = options
   const room = bounds && createRoom(bounds)
   const waiting: Waiting<Item, Result>[] = []
   /** By their keys, until they are answered. */
   const byKey = new Map<unknown, Promise<Result>>()
+  /** `running` at this moment; `waitedMs` is the sum of all waits. */
   const counts = { running: 0, runs: 0, items: 0, waitedMs: 0, refused: 0 }
   let scheduled = false
 
@@ -138,7 +122,6 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
   return Object.assign(ask, { state })
 }
 
-/** Counts the bytes that wait, in all and for each owner. */
 function createRoom<Item>({ bytesOf, batchBytes, waitingBytes, ownerOf }: BatcherBounds<Item>) {
   const ofOwners = new Map<string, number>()
   let bytes = 0

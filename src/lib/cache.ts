@@ -123,7 +123,7 @@ export class Cache<Key extends string | number, Value> {
     return begun.value
   }
 
-  /** Removes an entry; a load that is under way is not stored. */
+  /** A load that is under way is not stored. */
   delete(key: Key): void {
     this.#loads.delete(key)
     this.#entries.delete(key)
@@ -140,7 +140,7 @@ export class Cache<Key extends string | number, Value> {
     this.#entries.clear()
   }
 
-  /** Loads; the value is stored unless another load or a removal came meanwhile. */
+  /** The value is stored unless another load or a removal came meanwhile. */
   async #run(
     key: Key,
     load: (last: Value | undefined) => Promise<Value>,
@@ -209,7 +209,6 @@ interface CacheStatistics {
   entries: number
 }
 
-/** The caches of this process. */
 const caches = new Set<WeakRef<{ statistics(): CacheStatistics }>>()
 
 /** Sums up the caches of this process by name. */

@@ -11,10 +11,8 @@ const CARRIAGE_RETURN = 13
 /**
  * Reads the records of a table as RFC 4180 has it, blank lines left out; lines may end in CRLF, LF or CR.
  *
- * csv-parse (7.0) is no faster for ordinary tables, and slow for hostile ones: two megabytes of line ends block
- * the event loop for 90 ms instead of 2, of commas for 300 instead of 20, and of rows of one digit for 500
- * instead of 15. It also either refuses a quote in the middle of a cell, as in `6" pipe`, or accepts text after a
- * closing one.
+ * csv-parse (7.0) is no faster for ordinary tables, and slow for hostile ones: two megabytes of commas block the event loop
+ * for 300 ms instead of 20. It also refuses a quote in the middle of a cell, or accepts text after a closing one.
  *
  * @param take takes a record and the place behind its last cell; false ends the reading
  * @throws {SyntaxError} where quotes are ambiguous
@@ -69,7 +67,7 @@ function malformed(text: string, at: number, what: string): SyntaxError {
   return new SyntaxError(`on line ${1 + countLineEnds(text, 0, at)} ${what}`)
 }
 
-/** Counts without a list of the lines: there may be millions. */
+/** Makes no list of the lines: there may be millions. */
 export function countLineEnds(text: string, from: number, to: number): number {
   let count = 0
   for (let at = from; at < to; at++) {

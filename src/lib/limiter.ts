@@ -5,18 +5,14 @@ export interface ClientKey {
   caller: string
 }
 
-/** Work for which clients do not matter. */
+/** For work of the service. */
 export const EVERYBODY: ClientKey = { network: '', caller: '' }
 
-/**
- * Client key of work that many clients share. With the key of the first client it would wait behind all other work of
- * that client, and the others with it.
- */
+/** For work that many clients share: with the key of the first client it would wait behind all other work of that client. */
 export function sharedWork(name: string): ClientKey {
   return { ...EVERYBODY, caller: name }
 }
 
-/** A task in a queue, with callbacks. */
 interface Waiter {
   clientKey: ClientKey
   amount: number
@@ -197,14 +193,13 @@ export function createLimiter(limits: LimiterLimits, refusal: () => Error) {
     }
   }
 
-  /** Waits for a permit; gives its release, which may be called more than once. */
+  /** Gives the release of a permit, which may be called more than once. */
   const enter = async (clientKey: ClientKey, signal?: AbortSignal) =>
     (await hold(clientKey, 1, signal)).release
 
   return {
     hold,
     enter,
-    /** Runs a task with a permit. */
     async run<Result>(
       clientKey: ClientKey,
       task: () => Promise<Result>,
@@ -221,7 +216,6 @@ export function createLimiter(limits: LimiterLimits, refusal: () => Error) {
   }
 }
 
-/** What all tasks hold, those of each caller, and those of each network. */
 function createShares({ running: most, runningEach = most, runningEachNetwork = most }: LimiterLimits) {
   const ofCallers = new Map<string, number>()
   const ofNetworks = new Map<string, number>()

@@ -74,7 +74,7 @@ function readLetters(name: string): string {
   return name.replace(/[\s_-]/g, '').toLowerCase()
 }
 
-/** Whether invalid coordinates are valid when swapped. */
+/** Whether invalid coordinates would be valid if swapped. */
 export function areSwapped(sent: unknown): boolean {
   const { lat, lng } = (sent ?? {}) as { lat?: unknown; lng?: unknown }
   return (

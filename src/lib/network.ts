@@ -80,33 +80,16 @@ export function isWithin(address: string, addressesOrRanges: readonly string[]):
 /** Global unicast addresses (RFC 4291, 2.4), those of IPv6 hosts in the internet. */
 const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number]
 
-/** Other ranges outside the internet: of Azure hosts, documentation, network tests, and IPv4 addresses inside IPv6 ones. */
-const OTHERS_IPV4 = [
-  '168.63.129.16/32',
-  '192.0.0.0/24',
-  '192.0.2.0/24',
-  '198.18.0.0/15',
-  '198.51.100.0/24',
-  '203.0.113.0/24',
-].map((range) => ipaddr.parseCIDR(range) as [ipaddr.IPv4, number])
-const OTHERS_IPV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'].map(
-  (range) => ipaddr.parseCIDR(range) as [ipaddr.IPv6, number],
-)
+/** Of the platform of Azure, among public addresses. */
+const AZURE_PLATFORM = '168.63.129.16'
 
 /**
  * Whether an address is in the public internet: not of this machine or its networks, of carriers or clouds
  * (169.254.169.254 is link-local), no multicast, and no IPv4 address inside an IPv6 one.
  */
 export function isPublicAddress(text: string): boolean {
-  if (ipaddr.IPv4.isValidFourPartDecimal(text)) {
-    const address = ipaddr.IPv4.parse(text)
-    return address.range() === 'unicast' && !OTHERS_IPV4.some((range) => address.match(range))
-  }
-  if (!ipaddr.IPv6.isValid(text)) return false
-  const address = ipaddr.IPv6.parse(text)
-  return (
-    address.range() === 'unicast' &&
-    address.match(GLOBAL_IPV6) &&
-    !OTHERS_IPV6.some((range) => address.match(range))
-  )
+  if (!ipaddr.IPv4.isValidFourPartDecimal(text) && !ipaddr.IPv6.isValid(text)) return false
+  const address = ipaddr.parse(text)
+  if (address.range() !== 'unicast' || text === AZURE_PLATFORM) return false
+  return address instanceof ipaddr.IPv4 || address.match(GLOBAL_IPV6)
 }

@@ -17,7 +17,7 @@ interface OutwardMessage {
   body: string
 }
 
-export type Resolve = (hostname: string) => Promise<string[]>
+type Resolve = (hostname: string) => Promise<string[]>
 
 interface Posting {
   signal: AbortSignal
@@ -49,7 +49,6 @@ export function whyNoTarget(text: string, { ports, allowPrivate }: OutwardRules)
     : undefined
 }
 
-/** The literal address of a URL. */
 function addressIn(hostname: string): string | undefined {
   const plain = hostname.replace(/^\[(.*)\]$/, '$1')
   return isIP(plain) === 0 ? undefined : plain
@@ -145,7 +144,6 @@ async function resolveTarget(
   return addresses
 }
 
-/** Gives the checked addresses alone. */
 function pinned(addresses: string[]): LookupFunction {
   const all = addresses.map((address) => ({ address, family: isIP(address) }))
   return (_hostname, options, callback) => {
@@ -168,13 +166,11 @@ function limitHints(sent: ClientRequest): void {
   })
 }
 
-/** Reads a part of the answer, then ends the connection. */
 function drain(answer: IncomingMessage): void {
   let bytes = 0
   answer.on('data', (chunk: Buffer) => {
     bytes += chunk.length
     if (bytes > ANSWER_BYTES) answer.destroy()
   })
-  // The rest of an answer does not matter.
   answer.on('error', () => {})
 }

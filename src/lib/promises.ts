@@ -19,7 +19,6 @@ export async function fillMissing<Value>(
   return Promise.all(values.map((value, index) => (value === undefined ? load(index) : value)))
 }
 
-/** Tracks running work. */
 export function createWorkTracker() {
   const works = new Set<Promise<unknown>>()
 

@@ -1,4 +1,4 @@
-/** Time that a request may wait for the database, in all. Waits within a wait count once, and make few promises. */
+/** Time that a request may wait for the database, in all. Waits within a wait count once. */
 export class TimeBudget {
   readonly #milliseconds: number
   #spent = 0
@@ -32,35 +32,7 @@ export class TimeBudget {
    */
   wait<Result>(work: () => Promise<Result>, late: () => Error, share = 1): Promise<Result> {
     const milliseconds = share * this.left()
-    const began = this.#begin()
-    return new Promise((resolve, reject) => {
-      let isLate = false
-      const timer = setTimeout(
-        () => {
-          isLate = true
-          this.#end(began)
-          reject(late())
-        },
-        Math.max(0, milliseconds),
-      )
-      const end = () => {
-        if (isLate) return
-        clearTimeout(timer)
-        this.#end(began)
-      }
-      const fail = (error: unknown) => {
-        end()
-        reject(error)
-      }
-      try {
-        work().then((result) => {
-          end()
-          resolve(result)
-        }, fail)
-      } catch (error) {
-        fail(error)
-      }
-    })
+    return this.during(() => waitInSteps(milliseconds, (wait) => wait(work), late))
   }
 
   /** Waits for work to its end; calls `late` at the deadline. */

@@ -59,7 +59,7 @@ export function createEventLoopQueue(milliseconds: number) {
   }
 }
 
-/** Runs a few tasks at the same time; yields their results, and a failure of `tasks`, in order. */
+/** Runs a few tasks at the same time; yields results, and a failure of `tasks`, in order. */
 export async function* inOrder<Result>(
   tasks: AsyncIterable<() => Promise<Result>>,
   concurrency: number,

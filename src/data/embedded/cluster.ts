@@ -49,11 +49,6 @@ const OURS = ['postgres', 'postgis', 'lock', 'unfinished', 'jwt-secret']
 const OTHERS = 0o077
 const STICKY = 0o1000
 
-/** All files that this process makes from now on are closed to other users of the machine. */
-export function keepFilesPrivate(): void {
-  process.umask(OTHERS)
-}
-
 /**
  * Closes our files in a folder to other users of the machine, as PostgreSQL does: nobody reaches a file in a closed folder.
  *
@@ -84,11 +79,7 @@ export async function openToOthers(path: string): Promise<string[]> {
 
 type Instance = ReturnType<typeof startInstance>
 
-/**
- * Starts a thread with the server.
- *
- * @param isNew whether the folder has no database yet
- */
+/** @param isNew whether the folder has no database yet */
 export function startInstance(folder: string, isNew: boolean) {
   const worker = new Worker(new URL('./boot.mjs', import.meta.url), {
     workerData: { folder, isNew },
@@ -162,7 +153,6 @@ export class FolderInUse extends OperatorError {}
  * and not before.
  *
  * @returns the file; its close unlocks the folder
- * @throws {FolderInUse} names the other process
  */
 export async function lockFolder(folder: string): Promise<FileHandle> {
   const file = await open(join(folder, 'lock'), 'a+')
@@ -182,11 +172,7 @@ export async function lockFolder(folder: string): Promise<FileHandle> {
 
 const PAUSES_MS = doublingPauses(500, 8000)
 
-/**
- * Starts a new server after the end of the last.
- *
- * @param first a server that is ready
- */
+/** Starts a new server after the end of the last. */
 function supervise(first: Instance, start: () => Instance, progress: (message: string) => void) {
   let instance = first
   let retired = false
@@ -330,7 +316,8 @@ export async function openEmbedded(
 
 async function takeFolder(folder: string): Promise<FileHandle> {
   try {
-    keepFilesPrivate()
+    // All files from now on are closed to other users of the machine.
+    process.umask(OTHERS)
     await mkdir(folder, { recursive: true })
     return await lockFolder(folder)
   } catch (error) {

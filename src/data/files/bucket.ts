@@ -21,12 +21,7 @@ interface ListPage {
   next: string | undefined
 }
 
-/**
- * Reads a page of ListObjectsV2.
- *
- * @param below prefix of the names
- * @throws {StorageUnavailable} where it may lack a file: a sweep relies on it
- */
+/** Reads a page of ListObjectsV2. A page that may lack a file is an error: a sweep relies on it. */
 function readPage(place: string, text: string, below: string): ListPage {
   const root = rootOf(text)
   if (root?.name !== 'ListBucketResult') throw notUnderstood(place)

@@ -21,11 +21,7 @@ interface Answer {
   body: Buffer
 }
 
-/**
- * Asks a server.
- *
- * @throws {StorageUnavailable} for an unexpected answer, or none in time
- */
+/** @throws {StorageUnavailable} for an unexpected answer, or none in time */
 export async function askServer(place: string, request: FileRequest, expected: Expected): Promise<Answer> {
   try {
     return await ask(request, expected).catch((error) => {
@@ -103,11 +99,7 @@ function reasonOf(error: unknown): string {
   return formatError(cause) || (readErrorCode(cause) ?? formatError(error))
 }
 
-/**
- * Reads a part of a file of a server.
- *
- * @throws as `read` of a store
- */
+/** Throws as `read` of a store. */
 export async function readRange(
   place: string,
   request: FileRequest,

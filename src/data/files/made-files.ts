@@ -13,7 +13,7 @@ export async function openNameless(folder: string): Promise<FileHandle> {
 }
 
 /** A file that was made, and what names its bytes. */
-export interface MadeFile {
+interface MadeFile {
   bytes: number
   /** The same for the same bytes, and for no others. */
   checksum: string
@@ -47,8 +47,6 @@ const MOST_WITH_READ = 2
 
 /** The bound of the disk, in the same unit: with one new file, and its parts beside it. */
 export const MOST_ON_DISK = MOST_WITH_READ + 2
-
-export type MadeFiles = ReturnType<typeof createMadeFiles>
 
 /**
  * Keeps files that take a while to make and never change, by keys.

@@ -13,22 +13,14 @@ const KINDS: Record<string, (url: URL, config: Config) => FileStore> = {
   's3:': openConfiguredBucket,
 }
 
-/**
- * Opens what TILE_STORE names; undefined where that is the database.
- *
- * @throws {OperatorError} where a setting is missing or wrong
- */
+/** Undefined where TILE_STORE is the database. */
 export function openFileStore(config: Config): FileStore | undefined {
   if (config.TILE_STORE === 'postgis') return undefined
   const url = plainUrl('TILE_STORE', config.TILE_STORE)
   return KINDS[url.protocol]?.(url, config)
 }
 
-/**
- * A URL that is a place and nothing else. What is refused is not repeated: it may be a password.
- *
- * @throws {OperatorError} where it is none
- */
+/** A URL without credentials and parameters. The error does not repeat it: it may have a password. */
 function plainUrl(setting: string, text: string): URL {
   if (!URL.canParse(text)) throw new OperatorError(`${setting} is no URL.`)
   const url = new URL(text)

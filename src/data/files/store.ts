@@ -7,19 +7,9 @@ import { formatError, readErrorCode } from '#src/lib/promises.ts'
 export interface FileStore {
   /** For people. */
   readonly place: string
-  /**
-   * Reads a part of a file.
-   *
-   * @throws {StorageUnavailable} where the store does not answer
-   * @throws {FileMissing} where there is no such file, or not so much of it
-   */
+  /** Throws StorageUnavailable, or FileMissing for a file that is missing or too short. */
   read(name: string, offset: number, length: number, signal?: AbortSignal): Promise<Buffer>
-  /**
-   * Stores a file, which outlasts a loss of power from then on.
-   *
-   * @throws {StorageUnavailable}
-   * @throws {OperatorError} where nothing can be written there
-   */
+  /** From then on the file outlasts a loss of power. Throws StorageUnavailable, or OperatorError in a store for reads. */
   write(name: string, bytes: Buffer): Promise<void>
   /** All files in no order, also those that were cut off; throws as `write`. */
   list(): AsyncIterable<ListedFile>
@@ -79,11 +69,7 @@ export interface Range {
 
 /** Reads checked parts of files. */
 export interface RangeReader {
-  /**
-   * @throws {StorageUnavailable} where the store does not answer
-   * @throws {FileMissing} where there is no such file, or not so much of it
-   * @throws {FileDamaged} where the check fails
-   */
+  /** Throws as `read` of a store, and FileDamaged where the check fails. */
   read(range: Range, signal?: AbortSignal): Promise<Buffer>
 }
 

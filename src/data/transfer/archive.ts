@@ -113,7 +113,7 @@ export async function listRelations(db: Kysely<Tables>): Promise<Relation[]> {
   return rows
 }
 
-export interface SequenceState {
+interface SequenceState {
   name: string
   /** It may be too large for a number. */
   value: string
@@ -190,11 +190,7 @@ const LONGEST_ROW = 64 * MEBIBYTE
 /** Bytes of other lines, which are parsed before any check. */
 const LONGEST_PART = MEBIBYTE
 
-/**
- * Writes a private file: lines of JSON, compressed by gzip. A failure leaves nothing.
- *
- * @throws {OperatorError} where the file is there already, or cannot be written
- */
+/** Writes a private file: lines of JSON, compressed by gzip. A failure leaves nothing. */
 export async function writeArchive(path: string, lines: AsyncIterable<string>): Promise<void> {
   const file = await open(path, 'wx', 0o600).catch((error) => {
     if (readErrorCode(error) !== 'EEXIST')
@@ -221,11 +217,7 @@ export function formatLine(part: ArchiveHead | ArchivePart): string {
   throw new OperatorError(`A row has more than ${LONGEST_ROW} bytes: move the database with pg_dump.`)
 }
 
-/**
- * Reads an archive; `read` gives the share of the file so far.
- *
- * @throws {OperatorError} where the file cannot be read, is no archive, or is not whole
- */
+/** Reads an archive; `read` gives the share of the file so far. */
 export async function openTransferArchive(
   path: string,
 ): Promise<{ head: ArchiveHead; parts: AsyncGenerator<ArchivePart>; read: () => number }> {

@@ -29,7 +29,6 @@ type Digests = Record<string, Digest>
  * Writes all rows of all tables into a file, as of one moment; others may write meanwhile.
  *
  * @param progress receives the share of written tables
- * @throws {OperatorError} where the file is there already, or cannot be written
  */
 export async function exportDatabase(
   db: Kysely<Tables>,
@@ -135,11 +134,7 @@ const REFERENCE: (keyof Tables)[] = [
 /** Shows the share of a phase that is done. */
 type ShowPhase = (phase: 'importing' | 'comparing' | 'linking') => (part: number) => void
 
-/**
- * Imports a file of {@link exportDatabase} into a new schema, all or nothing, and compares the tables with those of before.
- *
- * @throws {OperatorError} where the file is not whole, is of another schema, or the database is not empty
- */
+/** Imports a file of {@link exportDatabase} into a new schema, all or nothing, and compares the tables with their sums. */
 export async function importDatabase(
   db: Kysely<Tables>,
   path: string,

@@ -1,12 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import {
-  createMadeFiles,
-  type MadeFiles,
-  type OpenMadeFile,
-  openNameless,
-} from '#src/data/files/made-files.ts'
+import { createMadeFiles, type OpenMadeFile, openNameless } from '#src/data/files/made-files.ts'
 import { newFolder } from '#test/setup/folders.ts'
 
 const folder = await newFolder()
@@ -23,7 +18,7 @@ async function readAll(file: OpenMadeFile): Promise<string> {
 }
 
 /** The content of a file; undefined where it is not there. */
-async function read(files: MadeFiles, key: string): Promise<string | undefined> {
+async function read(files: ReturnType<typeof createMadeFiles>, key: string): Promise<string | undefined> {
   const file = files.open(key)
   return file && readAll(file)
 }
