@@ -24,7 +24,7 @@ export async function loadRaster(path: string): Promise<LoadedRaster> {
   const file = await openRaster(path)
   try {
     const { originX, originY, pixelWidth, pixelHeight, width, height } = file.grid
-    const { nodata } = await file.band(1)
+    const { nodata } = await file.band({ band: 1 }, new Set())
     const [pixels] = (await file.read({ column: 0, row: 0, width, height }, [1])) as [Pixels]
     const missing = typeof nodata === 'number' ? Math.fround(nodata) : Number.NaN
     const columnAt = (lng: number) => Math.floor((lng - originX) / pixelWidth)

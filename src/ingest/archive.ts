@@ -23,7 +23,6 @@ export function isArchive(path: string): boolean {
   return /\.zip$/i.test(path)
 }
 
-/** @param name for messages */
 export async function openZipArchive(path: string, name: string): Promise<Archive> {
   const { size } = await stat(path)
   const zip = await fromRandomAccessReaderPromise(new FileReader(path), size, { autoClose: false }).catch(

@@ -7,9 +7,9 @@ import { inTransaction } from '#src/data/sql.ts'
 import { lockWork } from '#src/data/work-lock.ts'
 import { OperatorError } from '#src/errors.ts'
 import { readErrorCode } from '#src/lib/promises.ts'
-import type { LevelExtent } from '#src/raster/grid.ts'
+import type { LevelExtent, Window } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
-import { type StoredRun, SummaryPyramid } from '#src/raster/pyramid.ts'
+import { createPyramid, type StoredRun } from '#src/raster/pyramid.ts'
 import { allowedChecks, type Leniency, refusingChecks } from './checks/index.ts'
 import { createPixelWriter, storeForLoads } from './pixel-writing.ts'
 import { publishChecked } from './publish.ts'
@@ -22,7 +22,6 @@ import {
   type SourceDescription,
 } from './source.ts'
 import { type CoverageStatistics, layerCollector } from './statistics.ts'
-import { createSummaryWriter } from './tile-queries.ts'
 import { FILES_LOCK } from './unused-files.ts'
 
 type Progress = (done: number) => void
@@ -79,7 +78,7 @@ async function loadAlone(
     let tiles = 0
     for (const { coverage, extent } of coverages) {
       const id = await queries.insertCoverage(writer, release.id, coverage.grid, extent)
-      const written = await writeTiles(database, id, coverage, advance)
+      const written = await writeCoverage(database, id, coverage, advance)
       await queries.markSummarised(writer, id)
       await queries.insertLayers(writer, release.id, id, written.statistics.layers, ordinals)
       tiles += written.tiles
@@ -120,12 +119,8 @@ export async function examineRelease(
   const advance = progressOver(source, progress)
   const read: CoverageStatistics[] = []
   for (const coverage of source.coverages) {
-    const collector = layerCollector(coverage)
-    for (const window of coverage.windows) {
-      collector.add(window, await coverage.read(window))
-      advance(window.width * window.height)
-    }
-    read.push(collector.result())
+    const { statistics } = await readCoverage(coverage, createPyramid(coverage.grid, false), advance)
+    read.push(statistics)
   }
   return read
 }
@@ -167,41 +162,53 @@ function progressOver(source: ReleaseSource, progress: Progress): (pixels: numbe
   }
 }
 
-async function writeTiles(
+async function writeCoverage(
   database: Database,
-  coverageId: number,
+  id: number,
   coverage: CoverageSource,
   advance: (pixels: number) => void,
 ) {
   const { grid, layers } = coverage
   const { writer } = database
-  const collector = layerCollector(coverage)
   const geographic = await queries.isGeographic(writer, grid.srid)
-  const pyramid = new SummaryPyramid(grid, geographic)
   const bands = layers.map(({ pixelType, nodata }) => ({ pixelType, nodata }))
-  const pixelWriter = await createPixelWriter(database, { id: coverageId, grid, geographic, bands })
-  const summaries = createSummaryWriter(writer, coverageId)
+  const pixelWriter = await createPixelWriter(database, { id, grid, geographic, bands })
+  const summaries = queries.createSummaryWriter(writer, id)
+  const pyramid = createPyramid(grid, geographic)
+  const read = await readCoverage(coverage, pyramid, advance, pixelWriter.add, summaries.add)
+  await summaries.flush()
+  await pixelWriter.finish()
+  return read
+}
+
+/** Without writers it writes nothing. */
+async function readCoverage(
+  coverage: CoverageSource,
+  pyramid: ReturnType<typeof createPyramid>,
+  advance: (pixels: number) => void,
+  writePixels?: (window: Window, pixels: Pixels[]) => Promise<void>,
+  writeRun?: (run: StoredRun) => Promise<void>,
+) {
+  const collector = layerCollector(coverage)
   let tiles = 0
 
   async function summarise(runs: Iterable<StoredRun>): Promise<void> {
     for (const run of runs) {
       if (run.level === 0) tiles += run.blocks
-      await summaries.add(run)
+      await writeRun?.(run)
     }
   }
 
   for (const window of coverage.windows) {
     const pixels = await coverage.read(window)
     collector.add(window, pixels)
-    await pixelWriter.add(window, pixels)
-    const ofBands = bands.map(({ nodata }, index) => ({ pixels: pixels[index] as Pixels, nodata }))
-    await summarise(pyramid.add(window, ofBands))
+    await writePixels?.(window, pixels)
+    const bands = coverage.layers.map(({ nodata }, index) => ({ pixels: pixels[index] as Pixels, nodata }))
+    await summarise(pyramid.add(window, bands))
     advance(window.width * window.height)
   }
   await summarise(pyramid.finish())
-  await summaries.flush()
-  await pixelWriter.finish()
-  return { tiles, statistics: collector.result() }
+  return { tiles, statistics: { ...collector.result(), presence: pyramid } }
 }
 
 /**

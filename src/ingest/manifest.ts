@@ -10,6 +10,7 @@ import { CHECK_NAMES } from '#src/data/rights.ts'
 import { OperatorError } from '#src/errors.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import { isArchive, openZipArchive } from './archive.ts'
+import { refuseUnreadable } from './other-formats.ts'
 
 const Label = Type.String({ minLength: 1, maxLength: 100, pattern: '^\\S(.*\\S)?$' })
 
@@ -70,7 +71,6 @@ export interface ManifestLayer extends Omit<LayerText, 'file' | 'files'> {
   decimals: number
 }
 
-/** A checked manifest. */
 export type Manifest = Omit<ManifestFile, 'layers'> & { layers: ManifestLayer[] }
 
 /**
@@ -99,9 +99,7 @@ async function findAll(pattern: string): Promise<string[]> {
   const folder = dirname(pattern)
   const names = await readdir(folder).catch((error) => {
     if (readErrorCode(error) === 'ENOTDIR' && isArchive(folder)) return namesIn(folder)
-    if (readErrorCode(error) === 'ENOENT')
-      throw new OperatorError(`${folder} does not exist.`, { code: 'NOT_FOUND' })
-    throw new OperatorError(`${folder} cannot be read: ${formatError(error)}.`)
+    return refuseUnreadable(folder, error)
   })
   const found = names.filter((name) => fits(name, basename(pattern).split('*')))
   if (found.length === 0) throw new OperatorError(`${pattern} fits no file.`)
@@ -194,17 +192,12 @@ const MAX_BYTES = 256 * 1024
 const LISTED_PROBLEMS = 50
 
 async function readManifestText(path: string): Promise<string> {
-  const unreadable = (error: NodeJS.ErrnoException) => {
-    throw new OperatorError(
-      error.code === 'ENOENT' ? `${path} does not exist.` : `${path} cannot be read: ${error.message}.`,
-      { code: error.code === 'ENOENT' ? 'NOT_FOUND' : 'REFUSED' },
-    )
-  }
-  const { size } = await stat(path).catch(unreadable)
+  const refuse = (error: NodeJS.ErrnoException) => refuseUnreadable(path, error)
+  const { size } = await stat(path).catch(refuse)
   if (size > MAX_BYTES) {
     throw new OperatorError(`${path} has ${size} bytes; a manifest has at most ${MAX_BYTES}.`)
   }
-  return readFile(path, 'utf8').catch(unreadable)
+  return readFile(path, 'utf8').catch(refuse)
 }
 
 /** As the parser counts; manifests have less than ten. */

@@ -37,9 +37,14 @@ export function refuseOtherFormat(path: string, beginning: string): never {
   throw new OperatorError(`${path} is ${name}, not a GeoTIFF: ${conversion(path)} makes one of it${several}.`)
 }
 
+/** Without the ending. */
+export function stemOf(path: string): string {
+  return path.slice(0, path.length - extname(path).length)
+}
+
 /** A shell command. */
 export function conversion(path: string): string {
-  const stem = path.slice(0, path.length - extname(path).length)
+  const stem = stemOf(path)
   const made = /\.tiff?$/i.test(path) ? `${stem}-deflate.tif` : `${stem}.tif`
   return `gdal_translate -co COMPRESS=DEFLATE ${quoted(path)} ${quoted(made)}`
 }
@@ -73,10 +78,16 @@ export const KINDS: Record<string, string> = {
 
 /** Names the command that converts all layers. */
 export function refuseOtherKind(name: string, kind: string): never {
-  const made = quoted(`${name.slice(0, name.length - extname(name).length)}.gpkg`)
+  const made = quoted(`${stemOf(name)}.gpkg`)
   // TopoJSON states no CRS to convert from.
   const crs = `${kind === TOPOJSON ? '-a_srs' : '-t_srs'} EPSG:4326`
   throw new OperatorError(
     `${name} is ${kind}, which is not read: \`ogr2ogr ${crs} ${made} ${quoted(name)}\` makes a GeoPackage of it.`,
   )
+}
+
+/** Of a failed look at a file or folder. */
+export function refuseUnreadable(path: string, error: NodeJS.ErrnoException): never {
+  if (error.code === 'ENOENT') throw new OperatorError(`${path} does not exist.`, { code: 'NOT_FOUND' })
+  throw new OperatorError(`${path} cannot be read: ${error.message}.`)
 }

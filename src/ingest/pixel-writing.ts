@@ -10,16 +10,17 @@ import { keepGranule } from '#src/data/tiles/tile-queries.ts'
 import { lockWork } from '#src/data/work-lock.ts'
 import type { Window } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
-import { SummaryPyramid } from '#src/raster/pyramid.ts'
+import { createPyramid } from '#src/raster/pyramid.ts'
 import { tilesOf } from '#src/raster/tiles.ts'
 import {
   clearSummaries,
+  createSummaryWriter,
+  createTileWriter,
   isGeographic,
   listUnsummarised,
   markSummarised,
   type StoredCoverage,
 } from './queries.ts'
-import { createSummaryWriter, createTileWriter } from './tile-queries.ts'
 
 export function storeForLoads({ files }: Database): TileStoreName {
   return files ? 'files' : 'postgis'
@@ -89,7 +90,7 @@ async function summarise(database: Database, coverage: StoredCoverage): Promise<
   const { id, grid, store } = coverage
   await clearSummaries(database.writer, id)
   const stores = createTileStores({ ...database, reader: database.writer })
-  const pyramid = new SummaryPyramid(grid, await isGeographic(database.writer, grid.srid))
+  const pyramid = createPyramid(grid, await isGeographic(database.writer, grid.srid))
   const summaries = createSummaryWriter(database.writer, id)
   for await (const { window, bands } of stores[store].windows(id)) {
     for (const run of pyramid.add(window, bands)) await summaries.add(run)

@@ -9,8 +9,9 @@ import type { Tables, TileStoreName } from '#src/data/tables.ts'
 import { findLockHolder } from '#src/data/work-lock.ts'
 import { OperatorError } from '#src/errors.ts'
 import { type Grid, type LevelExtent, outline } from '#src/raster/grid.ts'
+import type { StoredRun } from '#src/raster/pyramid.ts'
 import { SUMMARY_VERSION } from '#src/raster/summary.ts'
-import { TILE_SIZE } from '#src/raster/tiles.ts'
+import { TILE_SIZE, type Tile } from '#src/raster/tiles.ts'
 import type { Manifest } from './manifest.ts'
 import type { LayerSource } from './source.ts'
 import type { SourceStatistics } from './statistics.ts'
@@ -159,7 +160,6 @@ export async function clearSummaries(db: Kysely<Tables>, coverageId: number): Pr
   await db.deleteFrom('tile_summary').where('coverage_id', '=', coverageId).execute()
 }
 
-/** From now on readers use them. */
 export async function markSummarised(db: Kysely<Tables>, coverageId: number): Promise<void> {
   await db
     .updateTable('coverage')
@@ -333,4 +333,59 @@ export async function findLoaded(
     .orderBy('release.id', 'desc')
     .executeTakeFirst()
   return row && { code: row.code, published: row.published_at !== null }
+}
+
+/** Size of a statement: few round trips, and little memory. */
+const BATCH_BYTES = 1024 * 1024
+
+/** Inserts rows in statements of some size, the last ones by `flush`. */
+export function batchRows<Row>(
+  db: Kysely<Tables>,
+  countBytes: (row: Row) => number,
+  insert: (rows: Row[]) => ReturnType<typeof sql>,
+) {
+  let rows: Row[] = []
+  let bytes = 0
+
+  async function flush(): Promise<void> {
+    if (rows.length > 0) await insert(rows).execute(db)
+    rows = []
+    bytes = 0
+  }
+
+  return {
+    async add(row: Row): Promise<void> {
+      rows.push(row)
+      bytes += countBytes(row)
+      if (bytes >= BATCH_BYTES) await flush()
+    },
+    flush,
+  }
+}
+
+/** After an error, written tiles remain until their coverage is deleted. */
+export function createTileWriter(db: Kysely<Tables>, coverageId: number) {
+  const insert = (tiles: Tile[]) => sql`
+    insert into raster_tile (coverage_id, tile_row, tile_column, rast)
+    select ${coverageId}::bigint, tile_row, tile_column, wkb::raster
+    from unnest(
+      ${tiles.map(({ row }) => row)}::integer[],
+      ${tiles.map(({ column }) => column)}::integer[],
+      ${tiles.map(({ wkb }) => wkb.toString('hex'))}::text[]
+    ) as tile (tile_row, tile_column, wkb)`
+  return batchRows(db, ({ wkb }) => wkb.length, insert)
+}
+
+/** After an error, written summaries remain until their coverage is deleted. */
+export function createSummaryWriter(db: Kysely<Tables>, coverageId: number) {
+  const insert = (runs: StoredRun[]) => sql`
+    insert into tile_summary (coverage_id, level, block_row, block_column, bands)
+    select ${coverageId}::bigint, level, block_row, block_column, bands
+    from unnest(
+      ${runs.map(({ level }) => level)}::integer[],
+      ${runs.map(({ row }) => row)}::integer[],
+      ${runs.map(({ column }) => column)}::integer[],
+      ${runs.map(({ bands }) => bands)}::bytea[]
+    ) as block (level, block_row, block_column, bands)`
+  return batchRows(db, ({ bands }) => bands.length, insert)
 }

@@ -1,7 +1,6 @@
-import { BLOCK_FACTOR } from '#src/raster/blocks.ts'
 import type { GridSize, Window } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
-import { TILE_SIZE } from '#src/raster/tiles.ts'
+import type { createPyramid } from '#src/raster/pyramid.ts'
 import type { CoverageSource, LayerSource } from './source.ts'
 
 /** With the nearest other value. */
@@ -104,14 +103,16 @@ export interface Statistics {
   mean: number | null
 }
 
-export type CoverageStatistics = ReturnType<ReturnType<typeof layerCollector>['result']>
+export type CoverageStatistics = ReturnType<ReturnType<typeof layerCollector>['result']> & {
+  /** The values of all layers. */
+  presence: Pick<ReturnType<typeof createPyramid>, 'has'>
+}
 
 export type SourceStatistics = CoverageStatistics['layers'][number]
 
 export function layerCollector({ grid, layers }: Pick<CoverageSource, 'grid' | 'layers'>) {
   const collectors = layers.map((layer) => ({ layer, values: new Tally(), frame: tallyFrame(grid) }))
   let alike = groupComparable(layers)
-  const presence = createPresence(grid, layers)
   return {
     add(window: Window, pixels: Pixels[]) {
       collectors.forEach(({ layer: { nodata }, values, frame }, index) => {
@@ -123,7 +124,6 @@ export function layerCollector({ grid, layers }: Pick<CoverageSource, 'grid' | '
         const bytes = bytesIn(pixels[first as number] as Pixels)
         return others.every((other) => bytes.equals(bytesIn(pixels[other] as Pixels)))
       })
-      presence.add(window, pixels)
     },
     result: () => ({
       /** Tally and frame have raw pixels, without scale and offset. */
@@ -133,8 +133,6 @@ export function layerCollector({ grid, layers }: Pick<CoverageSource, 'grid' | '
       })),
       /** Inputs whose layers are equal; null for layers without input. */
       alikeInputs: alike.map(({ input }) => input),
-      /** Over all layers. */
-      presence,
     }),
   }
 }
@@ -164,52 +162,4 @@ function groupComparable(layers: LayerSource[]) {
 
 function bytesIn({ buffer, byteOffset, byteLength }: Pixels): Buffer {
   return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength)
-}
-
-/** A bit a tile that has a value in any layer. */
-function createPresence(grid: GridSize, layers: { nodata: number | undefined }[]) {
-  const columns = Math.ceil(grid.width / TILE_SIZE)
-  const rows = Math.ceil(grid.height / TILE_SIZE)
-  const tiles = new Uint8Array(Math.ceil((columns * rows) / 8))
-  return {
-    add({ column, row, width, height }: Window, pixels: Pixels[]): void {
-      for (let top = 0; top < height; top += TILE_SIZE) {
-        const end = Math.min(height, top + TILE_SIZE) * width
-        for (let left = 0; left < width; left += TILE_SIZE) {
-          const across = Math.min(TILE_SIZE, width - left)
-          const start = top * width + left
-          if (!pixels.some((band, at) => hasValue(band, layers[at]?.nodata, start, end, width, across)))
-            continue
-          const tile = ((row + top) / TILE_SIZE) * columns + (column + left) / TILE_SIZE
-          tiles[tile >> 3] = (tiles[tile >> 3] as number) | (1 << (tile & 7))
-        }
-      }
-    },
-    /** Level 0 has the tiles. */
-    has(level: number, row: number, column: number): boolean {
-      const side = BLOCK_FACTOR ** level
-      const [lastRow, lastColumn] = [(row + 1) * side, (column + 1) * side]
-      for (let tileRow = row * side; tileRow < Math.min(lastRow, rows); tileRow++) {
-        for (let at = column * side; at < Math.min(lastColumn, columns); at++) {
-          const tile = tileRow * columns + at
-          if ((tiles[tile >> 3] as number) & (1 << (tile & 7))) return true
-        }
-      }
-      return false
-    },
-  }
-}
-
-function hasValue(
-  pixels: Pixels,
-  nodata: number | undefined,
-  start: number,
-  end: number,
-  stride: number,
-  width: number,
-): boolean {
-  for (let row = start; row < end; row += stride) {
-    for (let at = row; at < row + width; at++) if (pixels[at] !== nodata) return true
-  }
-  return false
 }

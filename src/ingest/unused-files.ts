@@ -97,7 +97,6 @@ export async function* unusedFiles(
   yield* await unused()
 }
 
-/** Parallel reads. */
 const AT_A_TIME = 8
 
 /**

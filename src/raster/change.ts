@@ -19,7 +19,6 @@ export interface BoundedArea {
   most: number
 }
 
-/** From one time to another. */
 export interface Change {
   before: Side
   after: Side

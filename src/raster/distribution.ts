@@ -123,7 +123,6 @@ function addTo(sums: Float64Array, place: number, weight: number): void {
 
 type ValueCells = ReturnType<typeof createCells>
 
-/** Cells of equal width. */
 function createCells(ends: Ends, count: number) {
   const parts = divide(ends, count)
   const weights = new Float64Array(count)
@@ -134,7 +133,6 @@ function createCells(ends: Ends, count: number) {
     count,
     parts,
     weights,
-    /** @returns their weight */
     addPixels({ count, areas, pixels, nodata, scale, offset }: WeighedBand): number {
       let total = 0
       for (let at = 0; at < count; ) {
@@ -175,7 +173,6 @@ function createCells(ends: Ends, count: number) {
 /** Initial room; it doubles. */
 const FIRST_VALUES = 64
 
-/** Keeps the values of some cells. */
 function keepValues({ count, parts }: ValueCells, wanted: number[], like: WeighedBand) {
   /** By cell, from 1; 0 for others. */
   const places = new Uint8Array(count)
@@ -216,7 +213,6 @@ function withTwiceTheRoom<Numbers extends WeighedArray>(numbers: Numbers): Numbe
   return larger
 }
 
-/** Cells within a cell. */
 const WITHIN = 256
 
 /** The weighted quantile between two ends. */
@@ -412,7 +408,6 @@ export class Distribution {
     }
   }
 
-  /** The middle of a cell. */
   #cellQuantile(part: number): { value: number; error: number } {
     const { minimum, maximum } = this.#cells.endsOf(this.#cells.placeAt(this.#weightOf(part)).cell)
     return { value: (minimum + maximum) / 2, error: (maximum - minimum) / 2 }

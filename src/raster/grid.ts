@@ -14,11 +14,9 @@ export interface GridSize {
   height: number
 }
 
-/** Its CRS is unknown. */
 export interface PixelGrid extends Geotransform, GridSize {}
 
 export interface Grid extends PixelGrid {
-  /** PostGIS's id. */
   srid: number
 }
 

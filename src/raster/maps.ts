@@ -9,7 +9,6 @@ export interface MapTile {
   row: number
 }
 
-/** Pixels. */
 export const MAP_TILE_SIZE = 256
 
 /** The limit of web maps. */
@@ -116,7 +115,6 @@ interface PalettePicture {
   width: number
   height: number
   palette: readonly Rgba[]
-  /** Row by row from the top. */
   indices: Uint8Array
 }
 

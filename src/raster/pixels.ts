@@ -26,7 +26,6 @@ export interface StoredBand {
 const ARRAYS_BY_CODE: (PixelArray | undefined)[] = [Uint8Array, Uint8Array, Uint8Array]
 for (const { code, PixelArray } of Object.values(PIXEL_TYPES)) ARRAYS_BY_CODE[code] = PixelArray
 
-/** Undefined for unknown codes. */
 export function pixelArrayOf(code: number): PixelArray | undefined {
   return ARRAYS_BY_CODE[code]
 }

@@ -1,5 +1,5 @@
 import { BLOCK_FACTOR } from './blocks.ts'
-import { createMeasure, type Grid, type Measure, type Window } from './grid.ts'
+import { createMeasure, type Grid, type GridSize, type Measure, type Window } from './grid.ts'
 import { addSummary, emptySummary, encodeRun, RUN_LENGTH, type Summary, summarizePixels } from './summary.ts'
 import { TILE_SIZE, type TileBand } from './tiles.ts'
 
@@ -22,77 +22,29 @@ interface OpenRun {
 }
 
 /** Summarises tiles and blocks while pixels pass in the order of rows; holds those of the last window's rows. */
-export class SummaryPyramid {
-  readonly #measure: Measure
+export function createPyramid(grid: Grid, geographic: boolean) {
+  const weigh = createWeigher(createMeasure(grid, geographic))
+  const tiles = createTileSet(grid)
   /** From level 1, by place. */
-  readonly #levels: Map<string, { row: number; column: number; summaries: Summary[] }>[] = []
+  const levels: Map<string, { row: number; column: number; summaries: Summary[] }>[] = []
   /** From level 0, by place. */
-  readonly #runs: Map<string, OpenRun>[] = [new Map()]
-  #row = 0
-  #weights = new Float64Array(TILE_SIZE * TILE_SIZE)
-  #weightsOf = -1
-
-  constructor(grid: Grid, geographic: boolean) {
-    this.#measure = createMeasure(grid, geographic)
-    const tiles = Math.ceil(Math.max(grid.width, grid.height) / TILE_SIZE)
-    for (let blocks = tiles; blocks > 1; blocks = Math.ceil(blocks / BLOCK_FACTOR)) {
-      this.#levels.push(new Map())
-      this.#runs.push(new Map())
-    }
+  const runs: Map<string, OpenRun>[] = [new Map()]
+  const across = Math.ceil(Math.max(grid.width, grid.height) / TILE_SIZE)
+  for (let blocks = across; blocks > 1; blocks = Math.ceil(blocks / BLOCK_FACTOR)) {
+    levels.push(new Map())
+    runs.push(new Map())
   }
-
-  /** @param window aligned to tiles, never above an earlier one */
-  *add(window: Window, bands: TileBand[]): Generator<StoredRun> {
-    if (window.row > this.#row) {
-      this.#row = window.row
-      yield* this.#closeAbove(window.row / TILE_SIZE)
-    }
-    for (let top = 0; top < window.height; top += TILE_SIZE) {
-      const height = Math.min(TILE_SIZE, window.height - top)
-      for (let left = 0; left < window.width; left += TILE_SIZE) {
-        const width = Math.min(TILE_SIZE, window.width - left)
-        const rectangle = { start: top * window.width + left, stride: window.width, width, height }
-        const row = (window.row + top) / TILE_SIZE
-        const weights = this.#weightsOfRow(row)
-        const summaries = bands.map((band) => summarizePixels(band, rectangle, weights, TILE_SIZE))
-        if (summaries.every(({ weight }) => weight === 0)) continue
-        this.#put(0, row, (window.column + left) / TILE_SIZE, summaries)
-      }
-    }
-  }
-
-  *finish(): Generator<StoredRun> {
-    yield* this.#closeAbove(Number.POSITIVE_INFINITY)
-  }
-
-  *#closeAbove(tileRow: number): Generator<StoredRun> {
-    for (const [index, blocks] of this.#levels.entries()) {
-      const tiles = BLOCK_FACTOR ** (index + 1)
-      for (const [place, { row, column, summaries }] of blocks) {
-        if ((row + 1) * tiles > tileRow) continue
-        blocks.delete(place)
-        this.#put(index + 1, row, column, summaries)
-      }
-    }
-    for (const [level, runs] of this.#runs.entries()) {
-      const tiles = BLOCK_FACTOR ** level
-      for (const [place, { row, column, blocks }] of runs) {
-        if ((row + 1) * tiles > tileRow) continue
-        runs.delete(place)
-        yield { level, row, column, blocks: blocks.size, bands: encodeRun(blocks) }
-      }
-    }
-  }
+  let lastRow = 0
 
   /** Adds a complete block to its run and its parent. */
-  #put(level: number, row: number, column: number, summaries: Summary[]): void {
-    const runs = this.#runs[level] as Map<string, OpenRun>
+  function put(level: number, row: number, column: number, summaries: Summary[]): void {
+    const ofLevel = runs[level] as Map<string, OpenRun>
     const ofRun = { row, column: Math.floor(column / RUN_LENGTH) }
     const runKey = `${ofRun.row} ${ofRun.column}`
-    const run = runs.get(runKey) ?? { ...ofRun, blocks: new Map() }
-    runs.set(runKey, run)
+    const run = ofLevel.get(runKey) ?? { ...ofRun, blocks: new Map() }
+    ofLevel.set(runKey, run)
     run.blocks.set(column % RUN_LENGTH, summaries)
-    const above = this.#levels[level]
+    const above = levels[level]
     if (!above) return
     const place = { row: Math.floor(row / BLOCK_FACTOR), column: Math.floor(column / BLOCK_FACTOR) }
     const key = `${place.row} ${place.column}`
@@ -103,14 +55,85 @@ export class SummaryPyramid {
     }
   }
 
-  /** Areas of pixels. */
-  #weightsOfRow(row: number): Float64Array {
-    if (row === this.#weightsOf) return this.#weights
-    for (let line = 0; line < TILE_SIZE; line++) {
-      const area = this.#measure.pixelArea(row * TILE_SIZE + line)
-      this.#weights.fill(area, line * TILE_SIZE, (line + 1) * TILE_SIZE)
+  function* closeAbove(tileRow: number): Generator<StoredRun> {
+    for (const [index, blocks] of levels.entries()) {
+      const side = BLOCK_FACTOR ** (index + 1)
+      for (const [place, { row, column, summaries }] of blocks) {
+        if ((row + 1) * side > tileRow) continue
+        blocks.delete(place)
+        put(index + 1, row, column, summaries)
+      }
     }
-    this.#weightsOf = row
-    return this.#weights
+    for (const [level, ofLevel] of runs.entries()) {
+      const side = BLOCK_FACTOR ** level
+      for (const [place, { row, column, blocks }] of ofLevel) {
+        if ((row + 1) * side > tileRow) continue
+        ofLevel.delete(place)
+        yield { level, row, column, blocks: blocks.size, bands: encodeRun(blocks) }
+      }
+    }
+  }
+
+  return {
+    /** @param window aligned to tiles, never above an earlier one */
+    *add(window: Window, bands: TileBand[]): Generator<StoredRun> {
+      if (window.row > lastRow) {
+        lastRow = window.row
+        yield* closeAbove(window.row / TILE_SIZE)
+      }
+      for (let top = 0; top < window.height; top += TILE_SIZE) {
+        const height = Math.min(TILE_SIZE, window.height - top)
+        for (let left = 0; left < window.width; left += TILE_SIZE) {
+          const width = Math.min(TILE_SIZE, window.width - left)
+          const rectangle = { start: top * window.width + left, stride: window.width, width, height }
+          const [row, column] = [(window.row + top) / TILE_SIZE, (window.column + left) / TILE_SIZE]
+          const ofRow = weigh(row)
+          const summaries = bands.map((band) => summarizePixels(band, rectangle, ofRow, TILE_SIZE))
+          if (summaries.every(({ weight }) => weight === 0)) continue
+          tiles.add(row, column)
+          put(0, row, column, summaries)
+        }
+      }
+    },
+    finish: () => closeAbove(Number.POSITIVE_INFINITY),
+    has: tiles.has,
+  }
+}
+
+/** The areas of the pixels in a row of tiles. */
+function createWeigher({ pixelArea }: Measure): (row: number) => Float64Array {
+  const weights = new Float64Array(TILE_SIZE * TILE_SIZE)
+  let weighed = -1
+  return (row) => {
+    for (let line = 0; line < TILE_SIZE && row !== weighed; line++) {
+      weights.fill(pixelArea(row * TILE_SIZE + line), line * TILE_SIZE, (line + 1) * TILE_SIZE)
+    }
+    weighed = row
+    return weights
+  }
+}
+
+/** A bit a tile with a value. */
+function createTileSet({ width, height }: GridSize) {
+  const columns = Math.ceil(width / TILE_SIZE)
+  const rows = Math.ceil(height / TILE_SIZE)
+  const bits = new Uint8Array(Math.ceil((columns * rows) / 8))
+  return {
+    add(row: number, column: number): void {
+      const tile = row * columns + column
+      bits[tile >> 3] = (bits[tile >> 3] as number) | (1 << (tile & 7))
+    },
+    /** The block has a tile; level 0 has the tiles. */
+    has(level: number, row: number, column: number): boolean {
+      const side = BLOCK_FACTOR ** level
+      const [endRow, endColumn] = [Math.min((row + 1) * side, rows), Math.min((column + 1) * side, columns)]
+      for (let tileRow = row * side; tileRow < endRow; tileRow++) {
+        for (let at = column * side; at < endColumn; at++) {
+          const tile = tileRow * columns + at
+          if ((bits[tile >> 3] as number) & (1 << (tile & 7))) return true
+        }
+      }
+      return false
+    },
   }
 }

@@ -130,7 +130,6 @@ class RowSums {
     this.#columns.push(column)
   }
 
-  /** Resets the sums. */
   collect(row: number): RowCoverage {
     const whole = this.#measure.pixelArea(row)
     const result: RowCoverage = { row, pixelArea: whole, columns: [], areas: [], runs: [] }
@@ -214,7 +213,6 @@ function keepBelow(edges: Edge[], row: number): void {
   edges.length = kept
 }
 
-/** In pieces of a pixel. */
 function addEdge(sums: RowSums, edge: Edge, row: number, width: number, tolerance: number): void {
   const top = Math.max(edge.top, row)
   const bottom = Math.min(edge.bottom, row + 1)

@@ -2,7 +2,6 @@ import type { TileBand } from './tiles.ts'
 
 /** Before scale and offset; weight 0 without pixels. */
 export interface Summary {
-  /** Area with values. */
   weight: number
   mean: number
   /** Weighted squared differences from the mean. */

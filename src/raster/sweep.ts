@@ -113,7 +113,6 @@ function areApart(side: number, other: number): boolean {
   return (side > 0 && other < 0) || (side < 0 && other > 0)
 }
 
-/** Of a closed ring. */
 function withoutRepeats(ring: Float64Array): Float64Array {
   const kept = new Float64Array(ring.length)
   let length = 0
@@ -126,48 +125,37 @@ function withoutRepeats(ring: Float64Array): Float64Array {
 }
 
 /** The edges on a line that moves from west to east, from below. */
-class SweepLine {
-  readonly #edges: RingEdges
-  readonly #met: Int32Array
-  #length = 0
+function createLine(edges: RingEdges) {
+  const met = new Int32Array(edges.count)
+  let length = 0
 
-  constructor(edges: RingEdges) {
-    this.#edges = edges
-    this.#met = new Int32Array(edges.count)
-  }
-
-  /** Undefined below the first and above the last. */
-  at(index: number): number | undefined {
-    return index >= 0 && index < this.#length ? this.#met[index] : undefined
-  }
-
-  /** The edges through a vertex, as a range of indices. */
-  through(vertex: number): [from: number, to: number] {
-    const from = this.#firstWhere((edge) => this.#edges.height(edge, vertex) <= 0)
-    let to = from
-    while (to < this.#length && this.#edges.height(this.#met[to] as number, vertex) === 0) to++
-    return [from, to]
-  }
-
-  replace(from: number, to: number, edges: number[]): void {
-    this.#met.copyWithin(from + edges.length, to, this.#length)
-    for (let index = 0; index < edges.length; index++) this.#met[from + index] = edges[index] as number
-    this.#length += edges.length - (to - from)
-  }
-
-  between(from: number, to: number): number[] {
-    return [...this.#met.subarray(from, to)]
-  }
-
-  #firstWhere(test: (edge: number) => boolean): number {
+  function findFirst(test: (edge: number) => boolean): number {
     let low = 0
-    let high = this.#length
+    let high = length
     while (low < high) {
       const middle = (low + high) >>> 1
-      if (test(this.#met[middle] as number)) high = middle
+      if (test(met[middle] as number)) high = middle
       else low = middle + 1
     }
     return low
+  }
+
+  return {
+    /** Undefined below the first and above the last. */
+    at: (index: number): number | undefined => (index >= 0 && index < length ? met[index] : undefined),
+    /** The edges through a vertex, as a range of indices. */
+    through(vertex: number): [from: number, to: number] {
+      const from = findFirst((edge) => edges.height(edge, vertex) <= 0)
+      let to = from
+      while (to < length && edges.height(met[to] as number, vertex) === 0) to++
+      return [from, to]
+    },
+    replace(from: number, to: number, others: number[]): void {
+      met.copyWithin(from + others.length, to, length)
+      for (let index = 0; index < others.length; index++) met[from + index] = others[index] as number
+      length += others.length - (to - from)
+    },
+    between: (from: number, to: number): number[] => [...met.subarray(from, to)],
   }
 }
 
@@ -194,7 +182,7 @@ const VERTICES_A_STEP = 256
  */
 export class Sweep {
   readonly #edges: RingEdges
-  readonly #line: SweepLine
+  readonly #line: ReturnType<typeof createLine>
   readonly #around: (number | undefined)[]
   readonly #touches: RingRelations['touches'] = []
   /** By ring, once the line has reached it. */
@@ -202,7 +190,7 @@ export class Sweep {
 
   constructor(edges: RingEdges, rings: number) {
     this.#edges = edges
-    this.#line = new SweepLine(edges)
+    this.#line = createLine(edges)
     this.#around = new Array(rings)
     this.#anticlockwise = new Array(rings)
   }
@@ -293,7 +281,6 @@ export class Sweep {
   }
 }
 
-/** At a position. */
 interface Contact {
   vertices: Uint32Array
   /** The position is inside them. */

@@ -34,7 +34,7 @@ test.each([
   onTestFinished(() => file.close())
   expect(file.grid).toEqual(grid)
   expect(file.crs).toEqual({ kind: 'epsg', code: 4326 })
-  expect(await file.band(1)).toMatchObject({ pixelType: '32BF', nodata: -9999 })
+  expect(await file.band({ band: 1 }, new Set())).toMatchObject({ pixelType: '32BF', nodata: -9999 })
   const [pixels] = await file.read({ column: 0, row: 0, width, height }, [1])
   expect(
     Buffer.compare(

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { insertCoverage, insertRelease } from '#src/ingest/queries.ts'
-import { createTileWriter } from '#src/ingest/tile-queries.ts'
+import { createTileWriter, insertCoverage, insertRelease } from '#src/ingest/queries.ts'
 import type { Grid, Window } from '#src/raster/grid.ts'
 import {
   createPixels,

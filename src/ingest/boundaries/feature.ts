@@ -11,7 +11,6 @@ import type { Encoding } from './encoding.ts'
  */
 export const MAX_POSITIONS = 500_000
 
-/** An unchecked feature. */
 export interface RawFeature {
   /** From 1. */
   number: number

@@ -78,7 +78,6 @@ export async function loadBoundaries(
 interface Found {
   dropped: AreaIssue[]
   notes: string[]
-  /** Features of other countries. */
   elsewhere: number
 }
 

@@ -6,7 +6,7 @@ import { JSONParser, TokenType } from '@streamparser/json'
 import { OperatorError } from '#src/errors.ts'
 import { formatError } from '#src/lib/promises.ts'
 import { openZipArchive } from '../archive.ts'
-import { KINDS, refuseOtherKind, TOPOJSON } from '../other-formats.ts'
+import { KINDS, refuseOtherKind, refuseUnreadable, stemOf, TOPOJSON } from '../other-formats.ts'
 import { refuseEncoding } from './encoding.ts'
 import {
   chooseLayer,
@@ -16,7 +16,7 @@ import {
   type RawFeature,
 } from './feature.ts'
 import { geoPackage } from './geopackage.ts'
-import { findPart, openParts, shapefile, shapefileFeatures, shapefileReading, stemOf } from './shapefile.ts'
+import { findPart, shapefile, shapefileFeatures, shapefileReading } from './shapefile.ts'
 
 /** Features that end in a chunk are in memory together. */
 const CHUNK_BYTES = 64 * 1024
@@ -30,7 +30,7 @@ const WGS84_NAMES = /(CRS84|EPSG:[^:]*:?4326)$/i
 const MAX_FEATURE_CHARACTERS = 24 * 2 ** 20
 
 /** Read as a stream: only the size of a feature matters. */
-export function geoJsonFile(path: string): FeatureFile {
+function geoJsonFile(path: string): FeatureFile {
   const name = basename(path)
   return {
     name,
@@ -43,7 +43,7 @@ export function geoJsonFile(path: string): FeatureFile {
   }
 }
 
-export async function* geoJsonFeatures(
+async function* geoJsonFeatures(
   name: string,
   bytes: Readable,
   size: number,
@@ -153,12 +153,7 @@ const LAYERED = ['.gpkg', '.zip']
 const ENCODED = ['.shp', '.zip']
 
 export async function openBoundaryFile(path: string, reading: FeatureReading): Promise<FeatureFile> {
-  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
-    throw new OperatorError(
-      error.code === 'ENOENT' ? `${path} does not exist.` : `${path} cannot be read: ${error.message}.`,
-      { code: error.code === 'ENOENT' ? 'NOT_FOUND' : 'REFUSED' },
-    )
-  })
+  const found = await stat(path).catch((error) => refuseUnreadable(path, error))
   if (!found.isFile()) throw new OperatorError(`${path} is not a file.`)
   if (found.size === 0) throw new OperatorError(`${path} is empty.`)
   const ending = extname(path).toLowerCase()
@@ -201,7 +196,7 @@ function zippedFile(path: string, reading: FeatureReading): FeatureFile {
         const entry = `${name}/${basename(chosen)}`
         if (findPart(chosen) === 'shp') {
           const files = archive.names.filter((other) => stemOf(other) === stemOf(chosen))
-          yield* shapefileFeatures(entry, openParts(files, archive.open), reading, noted)
+          yield* shapefileFeatures(entry, files, archive.open, reading, noted)
         } else {
           refuseEncoding(entry, reading)
           yield* geoJsonFeatures(entry, await archive.open(chosen), archive.sizeOf(chosen))

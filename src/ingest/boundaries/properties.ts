@@ -5,7 +5,6 @@ export type GivenProperties = Partial<Record<keyof PropertyNames, string>>
 
 export interface RecognizedProperties {
   names: PropertyNames
-  /** Undefined for unknown sources. */
   source: PropertyLayout | undefined
 }
 
@@ -147,7 +146,6 @@ type SourceRow = [
   areaName: string,
   parent: string,
   rest?: Pick<PropertyLayout, 'noCode' | 'countryName' | 'level'> & {
-    /** At some levels. */
     codes?: Record<number, string>
     names?: Record<number, string>
   },
@@ -236,13 +234,7 @@ const SOURCES = ROWS.map(([name, countryCode, code, areaName, parent, rest = {}]
 /** From the lowest: publishers have more levels than are loaded. */
 const LEVELS = [5, 4, 3, 2, 1, 0]
 
-interface Layout {
-  source: PropertyLayout
-  names: PropertyNames
-}
-
-/** By the properties of a level. */
-function recognise(keys: string[], level: number): Layout | undefined {
+function recognise(keys: string[], level: number) {
   for (const source of SOURCES) {
     const requested = source.properties(level)
     const names = spelledAs(keys, requested)

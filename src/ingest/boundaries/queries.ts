@@ -1,7 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Tables } from '#src/data/tables.ts'
 import { percentText, round } from '#src/lib/round.ts'
-import { batchRows } from '../tile-queries.ts'
+import { batchRows } from '../queries.ts'
 
 type Trx = Transaction<Tables>
 
@@ -101,7 +101,6 @@ export async function repairStaged(trx: Trx): Promise<Repair[]> {
   }))
 }
 
-/** Drops empty areas, slivers, and areas without a code. */
 export async function dropStaged(trx: Trx): Promise<AreaIssue[]> {
   const { rows } = await sql<AreaIssue>`
     with measured as (

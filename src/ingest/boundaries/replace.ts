@@ -29,7 +29,6 @@ export function codeOfName(name: string): string | null {
   return words?.join('-') ?? null
 }
 
-/** Applies the operator's rule to areas without a code of their own. */
 async function settleCodes(trx: Transaction<Tables>, rule: CodeRule | undefined, staged: number) {
   if (rule === 'from-names') return { coded: await queries.giveCodes(trx), dropped: [] }
   if (rule === 'skip') return { coded: [], dropped: await queries.dropShared(trx) }

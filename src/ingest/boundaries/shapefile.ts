@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream'
 import { OperatorError } from '#src/errors.ts'
 import { formatError } from '#src/lib/promises.ts'
 import { measureBounds } from '#src/raster/rings.ts'
+import { stemOf } from '../other-formats.ts'
 import { chooseEncoding, type Decode, type Texts, withoutCutCharacter } from './encoding.ts'
 import {
   type FeatureFile,
@@ -21,7 +22,6 @@ const DBF_HEADER_BYTES = 32
 const FIELD_BYTES = 32
 const TERMINATOR = 0x0d
 
-/** @throws {Error} for a damaged or short file */
 export async function* readRecords(
   file: ByteReader,
   decode: Decode,
@@ -134,9 +134,8 @@ export class ByteReader {
 
 /** .cpg names the encoding, .prj the CRS. */
 const PARTS = ['shp', 'dbf', 'prj', 'cpg'] as const
-type Part = (typeof PARTS)[number]
 
-type Parts = Partial<Record<Part, () => Promise<Readable>>>
+type OpenPart = (file: string) => Promise<Readable>
 
 export async function shapefile(path: string, reading: FeatureReading): Promise<FeatureFile> {
   const stem = basename(path, extname(path))
@@ -147,12 +146,7 @@ export async function shapefile(path: string, reading: FeatureReading): Promise<
     paths,
     reading: shapefileReading(reading),
     features: (noted) =>
-      shapefileFeatures(
-        basename(path),
-        openParts(paths, async (file) => createReadStream(file)),
-        reading,
-        noted,
-      ),
+      shapefileFeatures(basename(path), paths, async (file) => createReadStream(file), reading, noted),
   }
 }
 
@@ -161,31 +155,25 @@ export function shapefileReading({ encoding }: FeatureReading): string[] {
   return ['encoding', encoding?.name ?? 'by label']
 }
 
-export function findPart(name: string): Part | undefined {
+export function findPart(name: string) {
   return PARTS.find((part) => name.toLowerCase().endsWith(`.${part}`))
-}
-
-export function openParts(files: string[], open: (file: string) => Promise<Readable>): Parts {
-  return Object.fromEntries(files.map((file) => [findPart(file), () => open(file)]))
-}
-
-export function stemOf(name: string): string {
-  return name.slice(0, name.length - extname(name).length)
 }
 
 /** Memory holds one feature, whatever the size of the files. */
 export async function* shapefileFeatures(
   name: string,
-  { shp, dbf, prj, cpg }: Parts,
+  files: string[],
+  openPart: OpenPart,
   reading: FeatureReading,
   noted: Noted,
 ): AsyncGenerator<RawFeature> {
+  const [shp, dbf, prj, cpg] = PARTS.map((part) => files.findLast((file) => findPart(file) === part))
   if (!shp || !dbf) {
     throw new OperatorError(`${name} is not complete: its .${shp ? 'dbf' : 'shp'} is missing.`)
   }
   const readers: ByteReader[] = []
-  const open = async (part: () => Promise<Readable>) => {
-    const reader = new ByteReader(await part())
+  const open = async (part: string) => {
+    const reader = new ByteReader(await openPart(part))
     readers.push(reader)
     return reader
   }

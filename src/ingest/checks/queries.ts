@@ -4,9 +4,10 @@ import { findPlausibleRange, listCountryExtents } from '#src/catalog/reference-q
 import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { BLOCK_FACTOR } from '#src/raster/blocks.ts'
-import type { Geotransform, Grid, GridSize, LevelExtent } from '#src/raster/grid.ts'
+import type { Geotransform, Grid, GridSize, LevelExtent, TiledGrid } from '#src/raster/grid.ts'
 import { RUN_LENGTH, SUMMARY_VERSION, SummaryRun } from '#src/raster/summary.ts'
-import type { CoverageFacts, Surroundings } from './rules.ts'
+import { GRID } from '../queries.ts'
+import type { CoverageFacts, LayerFacts, Surroundings } from './rules.ts'
 
 export async function findSurroundings(
   db: Kysely<Tables>,
@@ -65,51 +66,35 @@ export async function listCoverageFacts(
   releaseId: number,
   country: CountryPlace,
 ): Promise<CoverageFacts[]> {
-  const rows = await db
-    .selectFrom('layer')
-    .innerJoin('coverage', 'coverage.id', 'layer.coverage_id')
-    .select([
-      'coverage.id',
-      'coverage.west',
-      'coverage.south',
-      'coverage.east',
-      'coverage.north',
-      'coverage.width',
-      'coverage.height',
-      'coverage.srid',
-      'coverage.origin_x as originX',
-      'coverage.origin_y as originY',
-      'coverage.pixel_width as pixelWidth',
-      'coverage.pixel_height as pixelHeight',
-      'coverage.tile_size as tileSize',
-      'layer.input',
-      'layer.scenario',
-      'layer.unit',
-      'layer.valid_count as validCount',
-      'layer.minimum',
-      'layer.maximum',
-    ])
-    .where('layer.release_id', '=', releaseId)
-    .orderBy('layer.ordinal')
-    .execute()
+  const { rows } = await sql<
+    Omit<LayerFacts, 'origin'> & { id: number; extent: LevelExtent; grid: TiledGrid }
+  >`
+    select
+      coverage.id,
+      jsonb_build_object('west', west, 'south', south, 'east', east, 'north', north) as extent,
+      ${GRID} as grid,
+      input,
+      scenario,
+      unit,
+      jsonb_build_object('validCount', valid_count, 'minimum', minimum, 'maximum', maximum) as statistics
+    from layer
+    join coverage on coverage.id = coverage_id
+    where layer.release_id = ${releaseId}
+    order by ordinal`.execute(db)
   const coverages: CoverageFacts[] = []
-  for (const coverage of new Map(rows.map((row) => [row.id, row])).values()) {
-    const { id, west, south, east, north, width, height, tileSize } = coverage
-    const extent = { west, south, east, north }
+  for (const { id, extent, grid } of new Map(rows.map((row) => [row.id, row])).values()) {
+    const { width, height, tileSize } = grid
     const countBlocks = (level: number, blocks: Block[]) => countStoredBlocks(db, id, level, blocks)
     coverages.push({
       extent,
       pixels: width * height,
-      spread: await partWithValues(db, country, { grid: coverage, extent, tileSize, countBlocks }),
+      spread: await partWithValues(db, country, { grid, extent, tileSize, countBlocks }),
       layers: rows
         .filter((row) => row.id === id)
-        .map(({ input, scenario, unit, validCount, minimum, maximum }) => ({
-          input,
-          scenario,
-          unit,
-          origin: [input, scenario].filter((label) => label !== null).join(', '),
-          statistics: { validCount, minimum, maximum },
-        })),
+        .map(({ input, scenario, unit, statistics }) => {
+          const origin = [input, scenario].filter((label) => label !== null).join(', ')
+          return { input, scenario, unit, origin, statistics }
+        }),
     })
   }
   return coverages
@@ -238,7 +223,6 @@ function spreadLevel(
   return Math.max(0, Math.floor(Math.log(tiles) / Math.log(BLOCK_FACTOR)))
 }
 
-/** Without places outside the grid. */
 function blocksAt(
   places: Place[],
   { originX, originY, pixelWidth, pixelHeight, width, height }: Geotransform & GridSize,

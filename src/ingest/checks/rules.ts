@@ -8,7 +8,7 @@ import type { LevelExtent } from '#src/raster/grid.ts'
 import { PIXEL_TYPES, type PixelType } from '#src/raster/pixels.ts'
 import type { Extreme, SourceStatistics, Statistics, Tally } from '../statistics.ts'
 
-interface LayerFacts {
+export interface LayerFacts {
   input: string | null
   scenario: string | null
   unit: string
@@ -371,7 +371,6 @@ function isEndOfType(value: number, type: PixelType): boolean {
   return type.endsWith('SI') ? value === -span / 2 || value === span / 2 - 1 : value === span - 1
 }
 
-/** In the order of findings. */
 export const CHECKS: Check[] = [
   reading,
   notHonoured,

@@ -14,7 +14,6 @@ export function countryOutline(countryCode: string): MultiPolygon {
   return readOutline(DEMO_COUNTRIES[countryCode]?.numericCode)
 }
 
-/** @param numericCode ISO 3166-1 */
 export function readOutline(numericCode: string | undefined): MultiPolygon {
   const world = createRequire(import.meta.url)('world-atlas/countries-10m.json') as Topology<{
     countries: GeometryCollection

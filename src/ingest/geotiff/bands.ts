@@ -4,12 +4,13 @@ import type { GeoTIFFImage } from 'geotiff'
 import { OperatorError } from '#src/errors.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import type { GridSize } from '#src/raster/grid.ts'
+import type { ManifestLayer } from '../manifest.ts'
+import { refuseUnreadable } from '../other-formats.ts'
 import type { SampleLayout } from './samples.ts'
 
 /** GDAL's metadata beside a raster whose format cannot hold it. */
 export interface SideMetadata {
   path: string
-  /** WKT. */
   crs: string | undefined
   geotransform: Affine | undefined
   /** From 1. */
@@ -123,10 +124,8 @@ function listChildren(element: XmlElement, name: string): XmlElement[] {
 
 /** A file that may lie beside a raster; undefined without it. */
 export async function readSmallFile(path: string, maxBytes: number): Promise<string | undefined> {
-  const refuse = (error: NodeJS.ErrnoException) => {
-    if (readErrorCode(error) === 'ENOENT') return undefined
-    throw new OperatorError(`${path} cannot be read: ${error.message}.`)
-  }
+  const refuse = (error: NodeJS.ErrnoException) =>
+    readErrorCode(error) === 'ENOENT' ? undefined : refuseUnreadable(path, error)
   const status = await stat(path).catch(refuse)
   if (!status) return undefined
   if (status.size > maxBytes) {
@@ -158,14 +157,15 @@ interface BandSources {
   path: string
 }
 
+export type MeantBand = Pick<ManifestLayer, 'band' | 'nodata' | 'scale' | 'offset'>
+
 /**
- * Contradictions are resolved as in GDAL, so that operators see the same: nodata beside the file, the rest in it.
- *
- * @param named its number from 1, or its description in GDAL
+ * Contradictions are resolved as in GDAL, so that operators see the same: nodata beside the file, the rest in it. The
+ * manifest overrides both. NaN never is a value.
  */
-export function readBand(sources: BandSources, named: number | string) {
+export function readBand(sources: BandSources, entry: MeantBand, notes: Set<string>) {
   const { image, type, inside: all, side, path } = sources
-  const number = typeof named === 'number' ? named : findNumber(named, sources)
+  const number = typeof entry.band === 'number' ? entry.band : findNumber(entry.band, sources)
   const count = image.getSamplesPerPixel()
   if (number > count) {
     throw new OperatorError(
@@ -174,27 +174,29 @@ export function readBand(sources: BandSources, named: number | string) {
   }
   const metadata = all.get(number)
   const beside = side?.bands.get(number)
-  const [nodataInside, nodataBeside] = [readNodata(image), numberIn(beside?.nodata)]
   // A file has both or none; one of them may be empty.
   const isInside = isSaid(metadata?.scale) || isSaid(metadata?.offset)
-  const { scale, offset } = (isInside ? withPoints(metadata) : beside) ?? {}
-  const saying = { path: isInside ? path : side?.path, number }
+  const texts = (isInside ? withPoints(metadata) : beside) ?? {}
+  const readNumber = (name: 'scale' | 'offset') => {
+    const text = texts[name]
+    if (entry[name] !== undefined || !isSaid(text)) return entry[name]
+    const value = numberIn(text)
+    if (value !== undefined) return value
+    throw new OperatorError(
+      `${isInside ? path : side?.path} says ${name} "${text.trim()}" of band ${number}, which is no number: give the layer's ${name}.`,
+    )
+  }
+  for (const note of classNotes(sources, number)) notes.add(note)
+  const note = entry.nodata === undefined && nodataNote(sources, beside?.nodata)
+  if (note) notes.add(note)
+  const nodata = entry.nodata ?? numberIn(beside?.nodata) ?? readNodata(image)
   return {
     number,
     pixelType: type.pixelType,
-    /** As written: for Float32 pixels still to be rounded. May be NaN. */
-    nodata: nodataBeside ?? nodataInside,
-    scale: numberIn(scale) ?? 1,
-    offset: numberIn(offset) ?? 0,
-    /** Unless the manifest overrides them. */
-    refusals: {
-      scale: findRefusal('scale', scale, saying),
-      offset: findRefusal('offset', offset, saying),
-    },
-    /** For the operator. */
-    notes: classNotes(sources, number),
-    /** Unless the manifest overrides nodata. */
-    nodataNote: nodataNote(sources, beside?.nodata),
+    /** As written: for Float32 pixels still to be rounded. */
+    nodata: typeof nodata === 'number' && !Number.isNaN(nodata) ? nodata : undefined,
+    scale: readNumber('scale') ?? 1,
+    offset: readNumber('offset') ?? 0,
   }
 }
 
@@ -212,15 +214,6 @@ function nodataNote({ image, side, path }: BandSources, besideText: string | und
 
 function unreadNodata(path: string | undefined, text: string): string {
   return `${path} says nodata "${text}", which is no number and does not count: give the layer's nodata.`
-}
-
-function findRefusal(
-  name: 'scale' | 'offset',
-  text: string | undefined,
-  { path, number }: { path: string | undefined; number: number },
-): string | undefined {
-  if (!isSaid(text) || numberIn(text) !== undefined) return undefined
-  return `${path} says ${name} "${text.trim()}" of band ${number}, which is no number: give the layer's ${name}.`
 }
 
 /** PhotometricInterpretation: indices of colours. */

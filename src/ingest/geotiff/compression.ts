@@ -38,7 +38,6 @@ export const COMPRESSIONS: ReadonlyMap<number, Compression> = new Map<number, Co
   [50000, { undo: decompressZstd }],
 ])
 
-/** Names of unsupported methods. */
 export const OTHER_COMPRESSIONS: Record<number, string> = {
   2: 'CCITT',
   3: 'CCITT',

@@ -161,7 +161,6 @@ const UTM = { north: 16_000, south: 16_100, zones: 60 }
 
 const METRE = 9001
 
-/** @returns PROJ's projection, without its ellipsoid */
 function readUncoded(keys: GeoKeys): Projection {
   const zone = utmZoneIn(keys)
   if (zone) return { proj: `+proj=utm ${zone} +units=m` }

@@ -1,13 +1,13 @@
-import { open, stat } from 'node:fs/promises'
-import { extname } from 'node:path'
+import { stat } from 'node:fs/promises'
 import { GeoTIFF, type GeoTIFFImage } from 'geotiff'
 import { OperatorError } from '#src/errors.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import type { PixelGrid, Window } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
-import { FORMAT_BYTES, refuseOtherFormat } from '../other-formats.ts'
+import { FORMAT_BYTES, refuseOtherFormat, stemOf } from '../other-formats.ts'
 import {
   type Affine,
+  type MeantBand,
   readBand,
   readInternalMetadata,
   readSampleType,
@@ -122,7 +122,7 @@ function affineIn(text: string, path: string): Affine {
 
 async function readBeside(imagePath: string, extension: string, maxBytes: number) {
   for (const end of [extension, extension.toUpperCase()]) {
-    const path = imagePath.slice(0, imagePath.length - extname(imagePath).length) + end
+    const path = stemOf(imagePath) + end
     const text = await readSmallFile(path, maxBytes)
     if (text !== undefined) return { path, text }
   }
@@ -217,9 +217,13 @@ export type RasterFile = Awaited<ReturnType<typeof openImage>>
 const SIGNATURES = ['II*\0', 'MM\0*', 'II+\0', 'MM\0+']
 
 export async function openRaster(path: string): Promise<RasterFile> {
-  await refuseUnreadable(path)
-  const file = await FileBytes.open(path)
+  const refuse = (error: NodeJS.ErrnoException) => refuseUnopened(path, error)
+  if (!(await stat(path).catch(refuse)).isFile()) throw new OperatorError(`${path} is not a file.`)
+  const file = await FileBytes.open(path).catch(refuse)
   try {
+    const { data } = await file.fetchSlice({ offset: 0, length: FORMAT_BYTES })
+    const beginning = Buffer.from(data).toString('latin1')
+    if (!SIGNATURES.includes(beginning.slice(0, 4))) refuseOtherFormat(path, beginning)
     return await openImage(file, path)
   } catch (error) {
     await file.close()
@@ -259,8 +263,8 @@ async function openImage(file: FileBytes, path: string) {
       refuseInflated(image, type, file.fileSize, path, fillIsMissing ? blocks.writtenPart() : 1),
     /** Of masks beside the file. */
     maskPaths: beside ? [beside.path] : [],
-    /** @param named by number from 1, or name */
-    band: (named: number | string) => readBand({ image, type, inside, side, path }, named),
+    band: (entry: MeantBand, notes: Set<string>) =>
+      readBand({ image, type, inside, side, path }, entry, notes),
     read: explained({ path, read: blocks.read }),
     async close() {
       for (const { close } of [blocks, ...masks]) await close?.()
@@ -279,16 +283,6 @@ async function readPlace(image: GeoTIFFImage, path: string, side: SideMetadata |
   return found
     ? { crs: found, notes: [`${path} names no CRS: that of the .prj beside it is used.`] }
     : { crs, notes: [] }
-}
-
-async function refuseUnreadable(path: string): Promise<void> {
-  const status = await stat(path).catch((error) => refuseUnopened(path, error))
-  if (!status.isFile()) throw new OperatorError(`${path} is not a file.`)
-  const file = await open(path).catch((error) => refuseUnopened(path, error))
-  const head = Buffer.alloc(FORMAT_BYTES)
-  const { bytesRead } = await file.read(head, 0, head.length, 0).finally(() => file.close())
-  const beginning = head.toString('latin1', 0, bytesRead)
-  if (!SIGNATURES.includes(beginning.slice(0, 4))) refuseOtherFormat(path, beginning)
 }
 
 function refuseUnopened(path: string, error: NodeJS.ErrnoException): never {

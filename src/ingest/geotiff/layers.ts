@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { basename, extname } from 'node:path'
+import { basename } from 'node:path'
 import type { Kysely } from 'kysely'
 import {
   type CrsText,
@@ -22,6 +22,7 @@ import {
   storedWithGaps,
 } from '#src/raster/pixels.ts'
 import type { ManifestLayer } from '../manifest.ts'
+import { stemOf } from '../other-formats.ts'
 import { isGeographic } from '../queries.ts'
 import type { LayerSource } from '../source.ts'
 import { type Band, refuseAbsurdGrid } from './bands.ts'
@@ -134,7 +135,6 @@ interface Placement {
 }
 
 export interface Piece extends Window {
-  /** The index of its file. */
   file: number
   /** Its first pixel in the file. */
   from: { column: number; row: number }
@@ -155,7 +155,6 @@ export type LayerFiles = readonly [RasterFile, ...RasterFile[]]
 
 export type FileLayer = Awaited<ReturnType<typeof openLayer>>
 
-/** For the operator. */
 interface Remarks {
   /** These stop no load. */
   notes: Set<string>
@@ -246,25 +245,15 @@ function isMasked(file: RasterFile, { mask }: ManifestLayer): boolean {
   return file.masks.length > 0 && mask !== 'none'
 }
 
-/** The manifest overrides the file. NaN never is a value. */
 async function meantBand(file: RasterFile, entry: ManifestLayer, { notes, notHonoured }: Remarks) {
-  const band = file.band(entry.band)
   for (const sentence of await unreadBeside(file.path)) notHonoured.add(sentence)
-  for (const note of band.notes) notes.add(note)
-  if (entry.nodata === undefined && band.nodataNote) notes.add(band.nodataNote)
+  const band = file.band(entry, notes)
   if (isMasked(file, entry)) sayAlpha(file, band, notes)
-  for (const key of ['scale', 'offset'] as const) {
-    const refusal = band.refusals[key]
-    if (refusal && entry[key] === undefined) throw new OperatorError(refusal)
+  const { pixelType, nodata } = band
+  if (nodata !== undefined && storedNodata(pixelType, nodata) === undefined) {
+    notes.add(`${file.path} declares nodata ${nodata}, which its ${pixelType} pixels cannot hold: all count.`)
   }
-  const said = entry.nodata ?? band.nodata
-  const nodata = typeof said === 'number' && !Number.isNaN(said) ? said : undefined
-  if (nodata !== undefined && storedNodata(band.pixelType, nodata) === undefined) {
-    notes.add(
-      `${file.path} declares nodata ${nodata}, which its ${band.pixelType} pixels cannot hold: all count.`,
-    )
-  }
-  return { ...band, nodata, scale: entry.scale ?? band.scale, offset: entry.offset ?? band.offset }
+  return band
 }
 
 function sayAlpha({ path, alphaBand }: RasterFile, { number }: Band, notes: Set<string>): void {
@@ -361,15 +350,11 @@ async function findCheckedSrid(db: Kysely<Tables>, { wkt, proj }: CrsText, path:
 const UNREAD = ['.aux', '.tab']
 
 async function unreadBeside(path: string): Promise<string[]> {
-  const stem = path.slice(0, path.length - extname(path).length)
   const notes: string[] = []
   for (const extension of UNREAD) {
-    const beside = `${stem}${extension}`
-    const there = await stat(beside).then(
-      (status) => status.isFile(),
-      () => false,
-    )
-    if (there) notes.push(`${beside} is not read: what it says of ${path} does not count.`)
+    const beside = `${stemOf(path)}${extension}`
+    const status = await stat(beside).catch(() => undefined)
+    if (status?.isFile()) notes.push(`${beside} is not read: what it says of ${path} does not count.`)
   }
   return notes
 }

@@ -10,6 +10,7 @@ import { type Pauses, retry } from '#src/lib/retry.ts'
 import { createDeadline } from '#src/lib/time-budget.ts'
 import { type Archive, isArchive, openZipArchive } from '../archive.ts'
 import { isAddress } from '../manifest.ts'
+import { stemOf } from '../other-formats.ts'
 import { openRaster, type RasterFile } from './file.ts'
 import type { LayerFiles } from './layers.ts'
 
@@ -27,9 +28,6 @@ interface DownloadLimits {
 
 /** Retries cannot change these. */
 const ABSENT = [401, 403, 404, 410]
-
-/** A retry may succeed. */
-class Broken extends Error {}
 
 /** Names, passwords and signatures in queries stay secret. */
 function shown(address: URL): string {
@@ -87,10 +85,10 @@ async function fetchRest(
   try {
     const response = await follow(address, state, silence.signal)
     if (ABSENT.includes(response.status)) return false
-    if (response.status !== 200 && response.status !== 206) throw new Broken(`it answers ${response.status}`)
+    if (response.status !== 200 && response.status !== 206) throw new Error(`it answers ${response.status}`)
     const start = readStart(response)
     if (start !== state.at) {
-      if (start !== 0) throw new Broken('it answers with another part than was asked for')
+      if (start !== 0) throw new Error('it answers with another part than was asked for')
       state.at = 0
       await file.truncate(0)
     }
@@ -194,7 +192,6 @@ export class OpenFiles {
     for (const folder of this.#folders.values()) await rm(dirname(folder), { recursive: true, force: true })
   }
 
-  /** @param name of the folder, for messages */
   async #folderOf(source: string, name: string): Promise<string> {
     const known = this.#folders.get(source)
     if (known) return known
@@ -296,7 +293,6 @@ function namesBeside(pathname: string, target: string): { pathname: string; file
     ending !== '' && ending === ending.toUpperCase()
       ? BESIDE.instead.flatMap((end) => [end, end.toUpperCase()])
       : BESIDE.instead
-  const stemOf = (path: string) => path.slice(0, path.length - extname(path).length)
   return [
     ...BESIDE.behind.map((end) => ({ pathname: pathname + end, file: target + end })),
     ...instead.map((end) => ({ pathname: stemOf(pathname) + end, file: stemOf(target) + end })),
@@ -311,11 +307,8 @@ async function archiveIn(path: string): Promise<string | undefined> {
   for (const [index, part] of parts.entries()) {
     if (!isArchive(part)) continue
     const candidate = parts.slice(0, index + 1).join(sep)
-    const isFile = await stat(candidate).then(
-      (status) => status.isFile(),
-      () => false,
-    )
-    if (isFile) return candidate
+    const status = await stat(candidate).catch(() => undefined)
+    if (status?.isFile()) return candidate
   }
   return undefined
 }
