@@ -41,6 +41,7 @@ const REPLACEMENTS: Pauses = [0, 0, 0, 0]
 
 /** Decides which release answers: the one that a request names, or else the published one of its series. */
 function createAnswering(snapshots: Snapshots, pinned: PinnedReleases, limiter: Limiter) {
+  /** Does work in a snapshot; where a release in it is replaced meanwhile, anew in another one. */
   function inSnapshot<Result>(work: WorkInSnapshot<Result>, wait: Wait = (step) => step()): Promise<Result> {
     let find: () => Promise<Snapshot> = snapshots.current
     const attempt = async () => {
@@ -81,6 +82,7 @@ function createAnswering(snapshots: Snapshots, pinned: PinnedReleases, limiter: 
       : inNamed(series.release, work, wait)
 
   return {
+    inSnapshot,
     /**
      * Undefined where none is published for the series.
      *

@@ -1,4 +1,5 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
+import { formatArray } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import type { TileStores } from '#src/data/tiles/stores.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
@@ -12,8 +13,9 @@ import {
   MAP_TILE_SIZE,
   type MapTile,
 } from '#src/raster/maps.ts'
+import { RUN_LENGTH, SUMMARY_VERSION, SummaryRun } from '#src/raster/summary.ts'
 import { createInterleaver } from '#src/raster/tiles.ts'
-import { type Layer, type LayerGrid, readMeans, transformPositions } from '../layer-queries.ts'
+import type { Layer } from '../published.ts'
 
 export interface MapSource {
   db: Kysely<Tables>
@@ -57,13 +59,14 @@ export function* partsOf(pixels: number): Generator<Span> {
 /** Finds the pixels of a grid that a map tile shows; undefined where it shows none. */
 export async function findCells(
   { db, pause }: MapSource,
-  grid: LayerGrid,
+  grid: Layer['coverage'],
   tile: MapTile,
 ): Promise<Cells | undefined> {
   const longitudes = listLongitudes(tile)
   const latitudes = listLatitudes(tile)
-  const across = findSpan(longitudes, grid.west, grid.east)
-  const down = findSpan(latitudes, grid.south, grid.north)
+  const [west, south, east, north] = grid.extent
+  const across = findSpan(longitudes, west, east)
+  const down = findSpan(latitudes, south, north)
   if (across.from >= across.to || down.from >= down.to) return undefined
   const placeOf = await transformPixels(db, grid, [longitudes, latitudes], [across, down])
   const columns = new Int32Array(MAP_TILE_SIZE ** 2).fill(-1)
@@ -79,7 +82,7 @@ export async function findCells(
       rows[y * MAP_TILE_SIZE + x] = row
     }
   }
-  return { columns, rows, density: measureDensity(grid, tile, across, down, placeOf) }
+  return { columns, rows, density: (grid.width * degreesOfPixel(tile.zoom)) / (east - west) }
 }
 
 /** The positions between two degrees; they ascend or descend. */
@@ -94,7 +97,7 @@ type PlaceOf = (x: number, y: number) => readonly [x: number, y: number]
 
 async function transformPixels(
   db: Kysely<Tables>,
-  { srid }: LayerGrid,
+  { srid }: Layer['coverage'],
   [longitudes, latitudes]: readonly [Float64Array, Float64Array],
   [across, down]: readonly [Span, Span],
 ): Promise<PlaceOf> {
@@ -147,35 +150,13 @@ function interpolateBoth(lattice: number[], column: number, row: number): number
   )
 }
 
-/** Pixels of the grid a pixel of the map, along the middle of the tile; of one column, by the extent of the grid. */
-function measureDensity(
-  { pixelWidth, pixelHeight, width, west, east }: LayerGrid,
-  { zoom }: MapTile,
-  across: Span,
-  down: Span,
-  placeOf: PlaceOf,
-): number {
-  const [middle, last] = [Math.floor((down.from + down.to) / 2), across.to - 1]
-  if (last === across.from) return (width * degreesOfPixel(zoom)) / (east - west)
-  const [westX, westY] = placeOf(across.from, middle)
-  const [eastX, eastY] = placeOf(last, middle)
-  return Math.hypot((eastX - westX) / pixelWidth, (eastY - westY) / pixelHeight) / (last - across.from)
-}
-
 /** So many pixels of a grid side by side in one of the map are still read; of more, the means of blocks are. */
 const MOST_PIXELS = 4
 
 /** Blocks have at most so many pixels of the map on a side: larger ones are seen as such. */
 const MOST_SEEN = 4
 
-/**
- * Reads the values of a layer at the pixels of a map: of the pixel at each centre, or, where the map is so coarse that most
- * would be passed over, of a block around it.
- *
- * @returns a value a pixel of the map, NaN for none
- * @throws {ReplacedMeanwhile} where the release has been deleted
- * @throws {ApiError} OVERLOADED while the means of blocks are being made
- */
+/** Reads the values at the pixels of a map, or the means of blocks where most would be passed over; NaN for none. */
 export async function readValues(source: MapSource, layer: Layer, cells: Cells): Promise<Float64Array> {
   const values = await (cells.density <= MOST_PIXELS
     ? readPixels(source, layer, cells)
@@ -235,7 +216,6 @@ async function readBlockMeans({ db, pause }: MapSource, layer: Layer, cells: Cel
     firstColumn: Math.min(...columns),
     lastColumn: Math.max(...columns),
   })
-  if (!means) throw overloaded()
   for (const { row, column, mean } of means) {
     for (const at of blocks.get(row * blocksAcross + column) ?? []) values[at] = mean
   }
@@ -278,4 +258,76 @@ async function groupBySquare(
     }
   }
   return squares
+}
+
+/** Transforms positions in longitude and latitude into a CRS, in their order. */
+async function transformPositions(
+  db: Kysely<Tables>,
+  srid: number,
+  longitudes: number[],
+  latitudes: number[],
+): Promise<{ x: number; y: number }[]> {
+  const { rows } = await sql<{ x: number; y: number }>`
+    select st_x(place) as x, st_y(place) as y
+    from unnest(${formatArray(longitudes)}::float8[], ${formatArray(latitudes)}::float8[])
+      with ordinality as requested (longitude, latitude, number)
+    cross join lateral st_transform(
+      st_setsrid(st_makepoint(longitude, latitude), 4326), ${srid}::integer
+    ) as place
+    order by number`.execute(db)
+  return rows
+}
+
+/** Blocks of a level that lie side by side: a rectangle of them. */
+interface BlockRectangle {
+  level: number
+  firstRow: number
+  lastRow: number
+  firstColumn: number
+  lastColumn: number
+}
+
+/** The mean of a block, before scale and offset, and the area with values. */
+interface BlockMean {
+  row: number
+  column: number
+  weight: number
+  mean: number
+}
+
+/** Reads the means of blocks with a value, in no order. @throws {ApiError} OVERLOADED while they are being made */
+export async function readMeans(
+  db: Kysely<Tables>,
+  { coverage: { id }, band }: Layer,
+  { level, firstRow, lastRow, firstColumn, lastColumn }: BlockRectangle,
+): Promise<BlockMean[]> {
+  const runOf = (column: number) => Math.floor(column / RUN_LENGTH)
+  const { rows } = await sql<{ summarised: boolean; row: number; column: number; bands: Buffer | null }>`
+    select
+      summarised and summary_version = ${SUMMARY_VERSION} as summarised,
+      block_row as row,
+      block_column as column,
+      bands
+    from coverage
+    left join tile_summary
+      on tile_summary.coverage_id = ${id}
+      and tile_summary.level = ${level}
+      and block_row between ${firstRow} and ${lastRow}
+      and block_column between ${runOf(firstColumn)} and ${runOf(lastColumn)}
+    where coverage.id = ${id}`.execute(db)
+  if (!rows[0]) throw new ReplacedMeanwhile()
+  if (!rows[0].summarised) throw overloaded()
+  const means: BlockMean[] = []
+  for (const { row, column: runColumn, bands } of rows) {
+    // A rectangle without a value has one row of nulls.
+    if (!bands) continue
+    const run = new SummaryRun(bands)
+    const first = runColumn * RUN_LENGTH
+    const last = Math.min(lastColumn, first + RUN_LENGTH - 1)
+    for (let column = Math.max(firstColumn, first); column <= last; column++) {
+      const { weight, mean } = run.summary(column - first, band)
+      if (weight > 0) means.push({ row, column, weight, mean })
+    }
+  }
+  return means
 }

@@ -124,12 +124,7 @@ const TYPES = {
   MULTIPOLYGON: 'MultiPolygon',
 } as const
 
-/**
- * Reads well-known text, with the coordinates of GeoJSON. Polygons are not checked.
- *
- * @param names of the allowed geometries
- * @throws {ApiError} INVALID_PARAMETERS for other text
- */
+/** Reads well-known text of the named geometries, with the coordinates of GeoJSON. Polygons are not checked. */
 export function readWkt(
   field: string,
   text: string | undefined,

@@ -131,11 +131,7 @@ export type ParameterKey = keyof typeof PARAMETERS
 
 export type Query = Partial<Record<ParameterKey | 'coords', string>>
 
-/**
- * Reads the query of an operation. The standards demand that unknown parameters are refused.
- *
- * @throws {ApiError} INVALID_PARAMETERS for an unknown parameter, and for one that comes twice
- */
+/** Reads the query of an operation. The standards demand that unknown parameters are refused. */
 export function readParameters(keys: readonly ParameterKey[], query: unknown): Query {
   const named = keys.map((key): Parameter => PARAMETERS[key]).filter((parameter) => parameter.in === 'query')
   const names = [...new Set(['f', ...named.map(({ name }) => name)])]
