@@ -2,48 +2,32 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { AdminReference } from '#schemas/areas.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { nameKey } from '#src/lib/names.ts'
+import { findCountryKeys } from './reference-queries.ts'
 
 interface AdminCountry {
   code: string
   name: string
-  /** The levels that are loaded, ascending. */
   levels: number[]
   /** Changes with the areas of the level, or of one above. */
   version: string
 }
 
-/** A country, and its loaded boundaries. */
 export async function findAdminCountry(
   db: Kysely<Tables>,
   name: string,
   level: number,
 ): Promise<AdminCountry | undefined> {
-  const key = nameKey(name)
-  const { rows } = await sql<AdminCountry>`
-    select
-      country.code,
-      country.name,
-      array_remove(array_agg(boundary_set.level order by boundary_set.level), null) as levels,
-      coalesce(
-        string_agg(boundary_set.checksum, ' ' order by boundary_set.level)
-          filter (where boundary_set.level <= ${level}),
-        ''
-      ) as version
-    from country
-    left join boundary_set on boundary_set.country_code = country.code
-    where country.code = (
-      select code
-      from (
-        select country_code as code, 1 as place from country_alias where alias = ${key}
-        union all
-        -- A country that was added by SQL may have no aliases.
-        select code, 2 from country where ${key} in (code, lower(name))
-      ) as found
-      order by place
-      limit 1
-    )
-    group by country.code`.execute(db)
-  return rows[0]
+  const country = (await findCountryKeys(db)).get(nameKey(name))
+  if (!country) return undefined
+  const { code } = country
+  const query = db.selectFrom('boundary_set').select(['level', 'checksum']).where('country_code', '=', code)
+  const sets = await query.orderBy('level').execute()
+  const upTo = sets.filter((one) => one.level <= level)
+  return {
+    ...country,
+    levels: sets.map((one) => one.level),
+    version: upTo.map(({ checksum }) => checksum).join(' '),
+  }
 }
 
 export async function listCountryCodes(db: Kysely<Tables>): Promise<string[]> {
@@ -57,9 +41,7 @@ export type Rectangle = readonly [west: number, south: number, east: number, nor
 export interface AreaFilter {
   countryCode: string
   levels: readonly number[]
-  /** One area. */
   code?: string | null
-  /** The code of an area above. */
   parent?: string | null
   /** The code after which to begin. */
   after?: string | null
@@ -93,7 +75,6 @@ export interface AreaRow {
   parents: AdminReference[]
   /** The highest of the levels that has its code. */
   firstLevel: number
-  /** The centre of mass. */
   longitude: number
   latitude: number
   extent: Rectangle
@@ -226,7 +207,6 @@ function formatShape({ crs, tolerance, decimals }: ShapeFormat): RawBuilder<stri
   return sql<string>`st_asgeojson(${shape}, ${decimals}::integer, 0)`
 }
 
-/** Whether a country has an area with a code above a level. */
 export async function hasAreaAbove(
   db: Kysely<Tables>,
   countryCode: string,

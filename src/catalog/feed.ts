@@ -48,7 +48,6 @@ function entryText(entry: ChangeEntry, tag: string, root: string): string {
 `
 }
 
-/** What has happened, in a sentence. */
 function sentenceOf({ kind, release, replaced, country_code, level }: ChangeEntry): string {
   if (kind === 'boundaries_loaded')
     return `Boundaries of level ${level} were loaded for ${country_code.toUpperCase()}`
@@ -142,7 +141,6 @@ function feedRoutes(app: App): void {
   )
 }
 
-/** What has changed of what the service answers with. */
 export async function feed(app: App): Promise<void> {
   for (const schema of feedSchemas) app.addSchema(schema)
   feedRoutes(app)

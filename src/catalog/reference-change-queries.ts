@@ -203,13 +203,11 @@ function quoted(text: string): string {
   return JSON.stringify(text)
 }
 
-/** What of the database names an entry. */
 interface References {
   /** The other codes of the offers it is part of. */
   offers: string[]
   /** Codes of releases, those of deleted ones included, which are never given to other data. */
   releases: string[]
-  /** Levels of boundaries, of a country. */
   levels: number[]
   /** Items of histories, as far as {@link MOST_ITEMS} are counted. */
   historyItems: number
@@ -276,7 +274,6 @@ function itemsText(items: number): string {
   return `${items < MOST_ITEMS ? items : `${MOST_ITEMS} or more`} items of histories`
 }
 
-/** Codes named in a sentence. */
 const NAMED_CODES = 5
 
 function someOf(codes: string[]): string {

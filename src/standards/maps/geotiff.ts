@@ -181,11 +181,6 @@ export function readByteRange(
   return { first: Number(first), last: last === '' ? size - 1 : Math.min(Number(last), size - 1) }
 }
 
-/** A date in If-Range never allows a range: answers with ranges have none. */
-export function isRangeCurrent(ifRange: string | undefined, tag: string): boolean {
-  return ifRange === undefined || ifRange.trim() === tag
-}
-
 const TIFF = 'image/tiff'
 
 /** The type with what the file is besides. */
@@ -264,7 +259,9 @@ async function send(
 ): Promise<FastifyReply> {
   const { bytes, handle } = file
   const { range: asked, 'if-range': ifRange } = request.headers
-  const isAsked = request.method === 'GET' && isRangeCurrent(ifRange as string | undefined, tagOf(file))
+  // A date in If-Range never allows a range: answers with ranges have none.
+  const isCurrent = ifRange === undefined || String(ifRange).trim() === tagOf(file)
+  const isAsked = request.method === 'GET' && isCurrent
   const range = readByteRange(isAsked ? asked : undefined, bytes)
   if (range === 'unsatisfiable') {
     await handle.close()

@@ -287,20 +287,12 @@ interface BlockRectangle {
   lastColumn: number
 }
 
-/** The mean of a block, before scale and offset, and the area with values. */
-interface BlockMean {
-  row: number
-  column: number
-  weight: number
-  mean: number
-}
-
 /** Reads the means of blocks with a value, in no order. @throws {ApiError} OVERLOADED while they are being made */
 export async function readMeans(
   db: Kysely<Tables>,
   { coverage: { id }, band }: Layer,
   { level, firstRow, lastRow, firstColumn, lastColumn }: BlockRectangle,
-): Promise<BlockMean[]> {
+): Promise<{ row: number; column: number; weight: number; mean: number }[]> {
   const runOf = (column: number) => Math.floor(column / RUN_LENGTH)
   const { rows } = await sql<{ summarised: boolean; row: number; column: number; bands: Buffer | null }>`
     select
@@ -317,7 +309,7 @@ export async function readMeans(
     where coverage.id = ${id}`.execute(db)
   if (!rows[0]) throw new ReplacedMeanwhile()
   if (!rows[0].summarised) throw overloaded()
-  const means: BlockMean[] = []
+  const means: Awaited<ReturnType<typeof readMeans>> = []
   for (const { row, column: runColumn, bands } of rows) {
     // A rectangle without a value has one row of nulls.
     if (!bands) continue
