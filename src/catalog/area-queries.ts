@@ -38,6 +38,39 @@ export async function listCountryCodes(db: Kysely<Tables>): Promise<string[]> {
 /** West, south, east and north in decimal degrees. West is greater than east where the rectangle crosses 180 degrees. */
 export type Rectangle = readonly [west: number, south: number, east: number, north: number]
 
+export interface LoadedLevel {
+  countryCode: string
+  level: number
+  areas: number
+  /** Null where there are no areas. */
+  extent: Rectangle | null
+  approximate: boolean
+  source: string
+  licence: string
+}
+
+/** The levels country by country, and `boundaries_version()`: a replica may have older ones than the snapshot. */
+export async function listLoadedLevels(
+  db: Kysely<Tables>,
+): Promise<{ boundaries: string; loaded: LoadedLevel[] }> {
+  const { rows } = await sql<{ boundaries: string; loaded: LoadedLevel[] }>`
+    select
+      boundaries_version() as boundaries,
+      coalesce(json_agg(found order by "countryCode", level), '[]'::json) as loaded
+    from (
+      select country_code as "countryCode", level, extent.areas, extent.extent, approximate, source, licence
+      from boundary_set
+      cross join lateral (
+        select
+          count(*)::integer as areas,
+          case when count(*) > 0 then json_build_array(min(west), min(south), max(east), max(north)) end as extent
+        from admin_area
+        where admin_area.country_code = boundary_set.country_code and admin_area.level = boundary_set.level
+      ) as extent
+    ) as found`.execute(db)
+  return rows[0] as { boundaries: string; loaded: LoadedLevel[] }
+}
+
 export interface AreaFilter {
   countryCode: string
   levels: readonly number[]

@@ -11,7 +11,7 @@ import {
 import { toQuerySchema } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { RegionValues } from '#src/advice/polygon/advisors.ts'
-import type { AreaRow, Rectangle } from '#src/catalog/area-queries.ts'
+import type { AreaRow, LoadedLevel, Rectangle } from '#src/catalog/area-queries.ts'
 import type { Country } from '#src/catalog/reference-queries.ts'
 import { ApiError, BASE, errorResponses, noAreas, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
@@ -26,7 +26,7 @@ import { contradicts, releaseNamed } from '#src/lookup/pinned-request.ts'
 import { describeNotPublished } from '#src/lookup/reasons.ts'
 import { type PublishedRelease, versionOf } from '#src/lookup/releases.ts'
 import { listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
-import { type Areas, createContext, forbidKeeping, type LoadedLevel, type RequestContext } from './areas.ts'
+import { type Areas, createContext, forbidKeeping, type RequestContext } from './areas.ts'
 import { versionOfAll } from './published.ts'
 
 /** How long a page waits for computing, and for reading; then it ends, and the next one goes on. */

@@ -25,7 +25,8 @@ import {
   type ValueEnds,
 } from '#src/raster/maps.ts'
 import { type Layer, layersAddress, listLayers, selectPublished } from '../published.ts'
-import { findCells, type MapSource, partsOf, readMeans, readValues } from './values.ts'
+import { readMeans } from './queries.ts'
+import { findCells, type MapSource, partsOf, readValues } from './values.ts'
 
 /** Viridis (N. Smith and S. van der Walt, 2015, public domain): it rises in lightness, also for the colour-blind. */
 const VIRIDIS: readonly [number, number, number][] = [
