@@ -2,48 +2,32 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { AdminReference } from '#schemas/areas.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { nameKey } from '#src/lib/names.ts'
+import { findCountryKeys } from './reference-queries.ts'
 
 interface AdminCountry {
   code: string
   name: string
-  /** The levels that are loaded, ascending. */
   levels: number[]
   /** Changes with the areas of the level, or of one above. */
   version: string
 }
 
-/** A country, and its loaded boundaries. */
 export async function findAdminCountry(
   db: Kysely<Tables>,
   name: string,
   level: number,
 ): Promise<AdminCountry | undefined> {
-  const key = nameKey(name)
-  const { rows } = await sql<AdminCountry>`
-    select
-      country.code,
-      country.name,
-      array_remove(array_agg(boundary_set.level order by boundary_set.level), null) as levels,
-      coalesce(
-        string_agg(boundary_set.checksum, ' ' order by boundary_set.level)
-          filter (where boundary_set.level <= ${level}),
-        ''
-      ) as version
-    from country
-    left join boundary_set on boundary_set.country_code = country.code
-    where country.code = (
-      select code
-      from (
-        select country_code as code, 1 as place from country_alias where alias = ${key}
-        union all
-        -- A country that was added by SQL may have no aliases.
-        select code, 2 from country where ${key} in (code, lower(name))
-      ) as found
-      order by place
-      limit 1
-    )
-    group by country.code`.execute(db)
-  return rows[0]
+  const country = (await findCountryKeys(db)).get(nameKey(name))
+  if (!country) return undefined
+  const { code } = country
+  const query = db.selectFrom('boundary_set').select(['level', 'checksum']).where('country_code', '=', code)
+  const sets = await query.orderBy('level').execute()
+  const upTo = sets.filter((one) => one.level <= level)
+  return {
+    ...country,
+    levels: sets.map((one) => one.level),
+    version: upTo.map(({ checksum }) => checksum).join(' '),
+  }
 }
 
 export async function listCountryCodes(db: Kysely<Tables>): Promise<string[]> {
@@ -54,12 +38,43 @@ export async function listCountryCodes(db: Kysely<Tables>): Promise<string[]> {
 /** West, south, east and north in decimal degrees. West is greater than east where the rectangle crosses 180 degrees. */
 export type Rectangle = readonly [west: number, south: number, east: number, north: number]
 
+export interface LoadedLevel {
+  countryCode: string
+  level: number
+  areas: number
+  /** Null where there are no areas. */
+  extent: Rectangle | null
+  approximate: boolean
+  source: string
+  licence: string
+}
+
+/** The levels country by country, and `boundaries_version()`: a replica may have older ones than the snapshot. */
+export async function listLoadedLevels(
+  db: Kysely<Tables>,
+): Promise<{ boundaries: string; loaded: LoadedLevel[] }> {
+  const { rows } = await sql<{ boundaries: string; loaded: LoadedLevel[] }>`
+    select
+      boundaries_version() as boundaries,
+      coalesce(json_agg(found order by "countryCode", level), '[]'::json) as loaded
+    from (
+      select country_code as "countryCode", level, extent.areas, extent.extent, approximate, source, licence
+      from boundary_set
+      cross join lateral (
+        select
+          count(*)::integer as areas,
+          case when count(*) > 0 then json_build_array(min(west), min(south), max(east), max(north)) end as extent
+        from admin_area
+        where admin_area.country_code = boundary_set.country_code and admin_area.level = boundary_set.level
+      ) as extent
+    ) as found`.execute(db)
+  return rows[0] as { boundaries: string; loaded: LoadedLevel[] }
+}
+
 export interface AreaFilter {
   countryCode: string
   levels: readonly number[]
-  /** One area. */
   code?: string | null
-  /** The code of an area above. */
   parent?: string | null
   /** The code after which to begin. */
   after?: string | null
@@ -93,7 +108,6 @@ export interface AreaRow {
   parents: AdminReference[]
   /** The highest of the levels that has its code. */
   firstLevel: number
-  /** The centre of mass. */
   longitude: number
   latitude: number
   extent: Rectangle
@@ -226,7 +240,6 @@ function formatShape({ crs, tolerance, decimals }: ShapeFormat): RawBuilder<stri
   return sql<string>`st_asgeojson(${shape}, ${decimals}::integer, 0)`
 }
 
-/** Whether a country has an area with a code above a level. */
 export async function hasAreaAbove(
   db: Kysely<Tables>,
   countryCode: string,

@@ -32,7 +32,6 @@ const DEGREE_DECIMALS = 6
 
 const degrees = (value: number) => round(value, DEGREE_DECIMALS)
 
-/** The members of an area in both formats. */
 const describeArea = (countryCode: string, { code, name, level, area_km2 }: AreaRow) => ({
   ...{ code, name, level, country_code: countryCode },
   area_km2: roundVisibly(area_km2, AREA_DECIMALS),
@@ -154,7 +153,6 @@ function adminRoutes(app: App): void {
   )
 }
 
-/** The administrative areas of the countries, level by level. */
 export async function admin(app: App): Promise<void> {
   for (const schema of adminSchemas) app.addSchema(schema)
   adminRoutes(app)

@@ -21,13 +21,7 @@ import { listChangesFrom, listNewestChanges } from './published-queries.ts'
 /** What begins the ids of a service's entries: RFC 4151, which needs a day on which the host was its owner's. */
 const TAG_DAY = '2026-11-23'
 
-/**
- * A feed of Atom (RFC 4287).
- *
- * @param self the address of the feed
- * @param root begins the addresses of the service, as the client asked
- * @param entries the newest first
- */
+/** A feed of Atom (RFC 4287), the newest entry first; `root` begins the addresses of the service. */
 function atomFeed({ self, root }: { self: string; root: string }, entries: readonly ChangeEntry[]): string {
   const tag = `tag:${new URL(root).hostname.replace(/[^a-zA-Z0-9.-]/g, '-')},${TAG_DAY}:changes`
   const updated = entries[0]?.at ?? `${TAG_DAY}T00:00:00.000Z`
@@ -54,7 +48,6 @@ function entryText(entry: ChangeEntry, tag: string, root: string): string {
 `
 }
 
-/** What has happened, in a sentence. */
 function sentenceOf({ kind, release, replaced, country_code, level }: ChangeEntry): string {
   if (kind === 'boundaries_loaded')
     return `Boundaries of level ${level} were loaded for ${country_code.toUpperCase()}`
@@ -87,11 +80,7 @@ Ask as often as you like, with the \`ETag\` of the last answer as \`If-None-Matc
 function feedRoutes(app: App): void {
   const { reader: db, writer } = app.database
 
-  /**
-   * What came after an entry.
-   *
-   * @throws {ApiError} INVALID_PARAMETERS for an id that no entry has yet: its owner would miss all entries before it
-   */
+  /** Entries after one. @throws {ApiError} INVALID_PARAMETERS beyond the newest: entries before it would be missed */
   async function changesSince(since: number, limit: number): Promise<ChangeEntry[]> {
     const found = await listChangesFrom(db, since, limit + 1)
     if (found.length > 0 || since === 0) return found.filter(({ id }) => id > since).slice(0, limit)
@@ -152,7 +141,6 @@ function feedRoutes(app: App): void {
   )
 }
 
-/** What has changed of what the service answers with. */
 export async function feed(app: App): Promise<void> {
   for (const schema of feedSchemas) app.addSchema(schema)
   feedRoutes(app)

@@ -23,7 +23,6 @@ type InRow<Release extends { lossy?: true; stale?: true }> = Omit<Release, 'loss
   load?: ReleaseSummary['load'] | null
 }
 
-/** SQL for what every list says of `release`. */
 const MEMBERS = sql`
   release.code as release,
   release.product,
@@ -51,7 +50,6 @@ function shown<Release extends ReleaseMembers>({ lossy, load, ...release }: InRo
   } as unknown as Release
 }
 
-/** @param grids null for none */
 function withRoundedExtents(grids: CatalogGrid[] | null): CatalogGrid[] {
   return (grids ?? []).map((grid) => ({ ...grid, extent: grid.extent.map(roundDegrees) }))
 }
@@ -100,7 +98,6 @@ const GRIDS = sql`(
   where coverage.release_id = release.id
 )`
 
-/** The published releases, in the order in which a reader would look for them. */
 export async function listPublishedReleases(db: Kysely<Tables>): Promise<CatalogRelease[]> {
   const { rows } = await sql<InRow<CatalogRelease>>`
     select
@@ -144,7 +141,6 @@ export async function listPublishedReleases(db: Kysely<Tables>): Promise<Catalog
   return rows.map(shown<CatalogRelease>)
 }
 
-/** The levels of administrative areas that are loaded, country by country. */
 export async function listBoundaries(db: Kysely<Tables>): Promise<CatalogBoundaries[]> {
   const { rows } = await sql<CatalogBoundaries>`
     select
@@ -196,7 +192,6 @@ const LOAD = sql<ReleaseSummary['load'] | null>`case
   else 'cut_off'
 end`
 
-/** SQL for releases, with their members. */
 function selectReleases(withUnpublished: boolean, more: RawBuilder<unknown> = sql``): RawBuilder<unknown> {
   return sql`
     select
@@ -305,7 +300,6 @@ export async function listChangesFrom(db: Kysely<Tables>, id: number, limit: num
     .execute()
 }
 
-/** The last of all, the newest first. */
 export async function listNewestChanges(db: Kysely<Tables>, limit: number): Promise<ChangeEntry[]> {
   return db.selectFrom('change_entry').select(ENTRY).orderBy('id', 'desc').limit(limit).execute()
 }

@@ -8,11 +8,7 @@ type Trx = Transaction<Tables>
 /** As long as `admin0` of a request may be. */
 const LONGEST_NAME = 100
 
-/**
- * Adds a country or a crop.
- *
- * @throws {OperatorError} where the code or the name is malformed, or taken
- */
+/** Adds a country or a crop. @throws {OperatorError} for a malformed or taken code or name */
 export async function addEntry(
   trx: Trx,
   list: ReferenceList,
@@ -31,12 +27,7 @@ export async function addEntry(
   return entry
 }
 
-/**
- * Gives a country or a crop another name. It is still found by the one before, which is an alias from now on.
- *
- * @param named its code, name or an alias
- * @throws {OperatorError} where there is no such entry, or the name is malformed, or another one's
- */
+/** Gives a country or a crop another name. The one before becomes an alias. */
 export async function renameEntry(
   trx: Trx,
   list: ReferenceList,
@@ -55,11 +46,7 @@ export async function renameEntry(
   return { before, after }
 }
 
-/**
- * Adds names by which a country or a crop is found as well.
- *
- * @throws {OperatorError} where one of them is malformed, or in use, be it by the same entry
- */
+/** Adds aliases. @throws {OperatorError} for a malformed or used one */
 export async function addAliases(
   trx: Trx,
   list: ReferenceList,
@@ -216,13 +203,11 @@ function quoted(text: string): string {
   return JSON.stringify(text)
 }
 
-/** What of the database names an entry. */
 interface References {
   /** The other codes of the offers it is part of. */
   offers: string[]
   /** Codes of releases, those of deleted ones included, which are never given to other data. */
   releases: string[]
-  /** Levels of boundaries, of a country. */
   levels: number[]
   /** Items of histories, as far as {@link MOST_ITEMS} are counted. */
   historyItems: number
@@ -247,11 +232,7 @@ async function findReferences(db: Trx, list: ReferenceList, code: string): Promi
   return { ...(rows[0] as Omit<References, 'historyItems'>), historyItems }
 }
 
-/**
- * Counts the items of all histories that name a country or a crop.
- *
- * @param most so many are counted; where there are none of what a template names, no item is looked at
- */
+/** Counts the items of all histories that name a country or a crop, up to `most`. */
 async function countItemsNaming(
   db: Kysely<Tables>,
   column: 'country_code' | 'crop_code',
@@ -293,7 +274,6 @@ function itemsText(items: number): string {
   return `${items < MOST_ITEMS ? items : `${MOST_ITEMS} or more`} items of histories`
 }
 
-/** Codes named in a sentence. */
 const NAMED_CODES = 5
 
 function someOf(codes: string[]): string {

@@ -8,7 +8,6 @@ export interface ReferenceList {
   aliasTable: 'country_alias' | 'crop_alias'
   /** Names the entry, in the table of its aliases and wherever else it is referred to. */
   column: 'country_code' | 'crop_code'
-  /** The command that changes it. */
   command: string
   codeForm: RegExp
   codeRule: string

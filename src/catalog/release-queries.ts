@@ -116,13 +116,7 @@ interface PublicationOrigin {
   returns?: boolean | undefined
 }
 
-/**
- * Makes a complete release the one that answers for its series: one row is flipped, and every request
- * sees either the old release or the new one.
- *
- * @returns the code of the release it takes the place of
- * @throws {OperatorError} when the release is not completely loaded
- */
+/** Makes a complete release the one that answers for its series, and gives the code of the replaced one. */
 export async function publishRelease(
   trx: Transaction<Tables>,
   code: string,
@@ -155,11 +149,7 @@ export async function publishRelease(
   return published?.code
 }
 
-/**
- * The release that a publication replaced. Other publications wait until the transaction ends.
- *
- * @throws {OperatorError} when the release is not published, or there was nothing before it
- */
+/** The release that a publication replaced. Other publications wait until the transaction ends. */
 export async function findPrevious(trx: Transaction<Tables>, code: string): Promise<string> {
   await lockReleases(trx)
   const release = await requireRelease(trx, code)
@@ -175,11 +165,7 @@ export async function findPrevious(trx: Transaction<Tables>, code: string): Prom
 /** The rasters of a grid are deleted in so many pieces. */
 const PIECES = 50
 
-/**
- * Deletes the rasters of a release piece by piece, and what was computed from them.
- *
- * @param deleted is told which part of them is gone, from 0 to 1
- */
+/** Deletes the rasters of a release piece by piece; `deleted` receives the deleted part, from 0 to 1. */
 export async function deleteRasters(
   trx: Transaction<Tables>,
   releaseId: number,
@@ -274,10 +260,7 @@ export async function listLayers(db: Kysely<Tables>, releaseId: number): Promise
     .execute()
 }
 
-/**
- * What a release took or would take the place of: what it replaced, or what is published for its series; or else what
- * answers those who name no month.
- */
+/** The release that it replaced, would replace, or that answers requests without a month. */
 export async function findPredecessor(
   db: Kysely<Tables>,
   release: ReleaseRow,

@@ -17,14 +17,7 @@ interface Deletable extends ReleaseRow {
   waits: boolean
 }
 
-/**
- * Deletes a release with its tiles. The row of a complete one stays, so that its code, which answers
- * have named, is never given to other values. While its rasters go, which takes time, others may be published.
- *
- * @param force deletes it even though it is published or scheduled
- * @param deleted is told which part of its rasters is gone, from 0 to 1
- * @throws {OperatorError} when the release is published or scheduled and `force` is not given, or it is being loaded
- */
+/** Deletes a release with its tiles. The row of a complete one stays: answers have named its code. */
 export function deleteRelease(
   trx: Transaction<Tables>,
   code: string,
@@ -34,11 +27,7 @@ export function deleteRelease(
   return deleteWherePermitted(trx, () => requireDeletable(trx, code, force), deleted)
 }
 
-/**
- * Does so where a release may be deleted, by whatever rule.
- *
- * @param permit throws where it may not; it is asked before the rasters go, and under the lock of releases after that
- */
+/** `permit` throws where it may not; it is called before the rasters go, and then under the lock of releases. */
 async function deleteWherePermitted(
   trx: Transaction<Tables>,
   permit: () => Promise<Deletable>,
@@ -94,13 +83,7 @@ export async function requireDeletable(
 /** Undoes the deletion of a release that is to stay. */
 class Kept extends OperatorError {}
 
-/**
- * The releases that may go where of each series so many of those that are not published are kept, the newest: the rest of
- * them, but for what a publication would be rolled back to, what is to be published at a time to come and what is still
- * loading. In the order of their codes.
- *
- * Of a series, real and synthetic releases count for themselves.
- */
+/** The releases beyond the newest unpublished ones of their series. Real and synthetic ones count for themselves. */
 export async function listPrunable(db: Kysely<Tables>, keep: number): Promise<string[]> {
   const { rows } = await sql<{ code: string }>`
     select code
@@ -123,12 +106,7 @@ export async function listPrunable(db: Kysely<Tables>, keep: number): Promise<st
   return rows.map(({ code }) => code)
 }
 
-/**
- * Deletes a release that may go. While its rasters go, others may be published.
- *
- * @param deleted is told which part of its rasters is gone, from 0 to 1
- * @returns whether it was deleted: it may have been published or deleted since it was listed, and then nothing of it is gone
- */
+/** Deletes a release; false where it was published or deleted since it was listed. */
 export async function pruneRelease(
   db: Kysely<Tables>,
   code: string,
@@ -162,11 +140,7 @@ export async function isFirst(db: Kysely<Tables>, code: string): Promise<boolean
   return first !== undefined
 }
 
-/**
- * Withdraws a release that took the place of none: its series is as it was before. It stays, and can be published again.
- *
- * @throws {OperatorError} where it is not published, or took the place of one
- */
+/** Withdraws a release that replaced none. It stays, and can be published again. */
 export async function withdrawRelease(trx: Transaction<Tables>, code: string): Promise<void> {
   await lockReleases(trx)
   const release = await requireRelease(trx, code)

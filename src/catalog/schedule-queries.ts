@@ -64,11 +64,7 @@ export async function requireUnpublished(db: Kysely<Tables>, code: string): Prom
   return release
 }
 
-/**
- * Has a complete release published at a time, whenever it was to be published before.
- *
- * @throws {OperatorError} where it is not complete, or published already
- */
+/** Has a complete release published at a time, whenever it was to be published before. */
 export async function scheduleRelease(
   trx: Transaction<Tables>,
   code: string,
@@ -86,11 +82,7 @@ export async function scheduleRelease(
   await recordOperation(trx, { kind: 'release_scheduled', detail })
 }
 
-/**
- * Takes back that a release is published at a time, or forgets that it was refused then.
- *
- * @throws {OperatorError} where it is not scheduled
- */
+/** Takes back that a release is published at a time, or forgets that it was refused then. */
 export async function unscheduleRelease(trx: Transaction<Tables>, code: string): Promise<void> {
   await lockReleases(trx)
   const { id } = await requireRelease(trx, code)
@@ -111,11 +103,7 @@ export async function deleteSchedule(trx: Transaction<Tables>, releaseId: number
   return numDeletedRows > 0n
 }
 
-/**
- * In how many milliseconds the next release is to be published, by the clock of the database; undefined for none.
- *
- * @param failed the ids of those that do not count
- */
+/** Milliseconds to the next publication by the clock of the database, without the failed ones; undefined for none. */
 export async function findTimeToPublication(
   db: Kysely<Tables>,
   failed: readonly number[],
@@ -132,12 +120,7 @@ export async function findTimeToPublication(
 /** What has come of a release whose time has come; after a failure nothing of it is stored. */
 type DueTrial = { id: number; due: DueRelease } & ({ outcome: DueOutcome } | { failure: unknown })
 
-/**
- * Publishes the release whose time came first, and keeps the refusal where the checks refuse it.
- *
- * @param failed the ids of those that are passed over, so that none holds up the others
- * @returns what has come of it; undefined where there is none, or another process is at it
- */
+/** Publishes the release whose time came first, or stores its refusal; undefined for none, or beside another process. */
 export async function publishNextDue(
   db: Kysely<Tables>,
   publish: (trx: Transaction<Tables>, due: DueRelease) => Promise<DueOutcome>,
@@ -189,10 +172,7 @@ const selectWaiting = (trx: Transaction<Tables>) =>
     .select(['release.id', 'release.code', ...SCHEDULE])
     .where('refused_at', 'is', null)
 
-/**
- * Of several releases of a series the last one answers in the end: those that failed before one that is published are
- * not to take its place when they are tried again.
- */
+/** The last of several releases of a series answers: earlier ones that failed are not to take its place. */
 async function refuseOvertaken(
   trx: Transaction<Tables>,
   releaseId: number,

@@ -112,23 +112,13 @@ export function code(text: string): Html {
   return { html: `<pre>${escaped(text)}</pre>` }
 }
 
-export function list(items: readonly (string | Html)[]): Html {
-  return { html: `<ul>${items.map((item) => `<li>${renderCell(item)}</li>`).join('\n')}</ul>` }
-}
-
 export type Cell = string | number | boolean | null | Html
 
 export function renderCells(columns: readonly string[], rows: readonly (readonly Cell[])[]): Html {
-  return renderTable(columns, rows.map(renderRow))
-}
-
-export function renderRow(cells: readonly Cell[]): Html {
-  return { html: `<tr>${cells.map((cell) => `<td>${renderCell(cell)}</td>`).join('')}</tr>` }
-}
-
-export function renderTable(columns: readonly string[], rows: readonly Html[]): Html {
   const head = columns.map((column) => `<th>${escaped(column)}</th>`).join('')
-  const body = rows.map(({ html }) => html).join('\n')
+  const body = rows
+    .map((cells) => `<tr>${cells.map((cell) => `<td>${renderCell(cell)}</td>`).join('')}</tr>`)
+    .join('\n')
   return {
     html: `<div class="wide"><table><thead><tr>${head}</tr></thead><tbody>\n${body}\n</tbody></table></div>`,
   }

@@ -189,7 +189,8 @@ const atOnce: Wait = (step) => step()
 
 /** Decides which release answers: the one that a request names, or else the published one of its series. */
 function createAnswering(snapshots: Snapshots, pinned: PinnedReleases, limiter: Limiter) {
-  function inSnapshot<Result>(work: WorkInSnapshot<Result>, wait: Wait): Promise<Result> {
+  /** Does work in a snapshot; where a release in it is replaced meanwhile, anew in another one. */
+  function inSnapshot<Result>(work: WorkInSnapshot<Result>, wait: Wait = atOnce): Promise<Result> {
     let find: () => Promise<Snapshot> = snapshots.current
     const attempt = async () => {
       const snapshot = await wait(find)
@@ -223,6 +224,7 @@ function createAnswering(snapshots: Snapshots, pinned: PinnedReleases, limiter: 
       : inNamed(series.release, work, wait)
 
   return {
+    inSnapshot,
     inRelease,
     /** For work of batchers. @throws {ApiError} OVERLOADED beyond DATABASE_QUEUE_LIMIT */
     inReleaseQueued: <Result>(
@@ -232,7 +234,7 @@ function createAnswering(snapshots: Snapshots, pinned: PinnedReleases, limiter: 
       wait?: Wait,
     ): Promise<Result> => limiter.run(clientKey, () => inRelease(series, work, wait)),
     inSnapshotQueued: <Result>(clientKey: ClientKey, work: WorkInSnapshot<Result>): Promise<Result> =>
-      limiter.run(clientKey, () => inSnapshot(work, atOnce)),
+      limiter.run(clientKey, () => inSnapshot(work)),
   }
 }
 

@@ -3,6 +3,7 @@ import type { AnsweredRelease } from '#schemas/advisory.ts'
 import type { Series } from '#schemas/products/define.ts'
 import { formatArray, isoTime } from '#src/data/sql.ts'
 import type { Tables, TileStoreName } from '#src/data/tables.ts'
+import type { PixelType } from '#src/raster/pixels.ts'
 
 /** Decimal degrees, WGS 84. */
 export interface Position {
@@ -35,6 +36,8 @@ export interface Coverage {
   width: number
   height: number
   tileSize: number
+  /** Whether its CRS has degrees. */
+  geographic: boolean
   store: TileStoreName
   /** West, south, east and north in decimal degrees. */
   extent: [west: number, south: number, east: number, north: number]
@@ -47,6 +50,13 @@ export interface Layer extends LayerLabel {
   band: number
   scale: number
   offset: number
+  unit: string
+  pixelType: PixelType
+  /** Pixels with a value. */
+  validCount: number
+  /** Null where it has no value. */
+  minimum: number | null
+  maximum: number | null
 }
 
 export interface Release extends ReleaseLabels, Series {
@@ -105,7 +115,8 @@ export async function findReleases(db: Kysely<Tables>, ids: number[]): Promise<R
       select json_agg(
         json_build_object(
           'coverageId', coverage_id, 'band', band, 'scale', scale, 'offset', "offset",
-          'input', input, 'scenario', scenario, 'decimals', decimals
+          'input', input, 'scenario', scenario, 'decimals', decimals, 'unit', unit, 'pixelType', pixel_type,
+          'validCount', valid_count, 'minimum', minimum, 'maximum', maximum
         ) order by ordinal
       ) as layers
       from layer
@@ -116,6 +127,9 @@ export async function findReleases(db: Kysely<Tables>, ids: number[]): Promise<R
         json_build_object(
           'id', id, 'srid', srid, 'originX', origin_x, 'originY', origin_y, 'pixelWidth', pixel_width,
           'pixelHeight', pixel_height, 'width', width, 'height', height, 'tileSize', tile_size, 'store', release.tile_store,
+          'geographic', coalesce(
+            (select proj4text like '%+proj=longlat%' from spatial_ref_sys where srid = coverage.srid), false
+          ),
           'extent', json_build_array(west, south, east, north)
         ) order by id
       ) as coverages

@@ -1,16 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Kysely, sql } from 'kysely'
 import type { RegionStatistics, RegionValues } from '#src/advice/polygon/advisors.ts'
 import {
   type AreaFilter,
   type AreaPage,
   type AreaRow,
+  type LoadedLevel,
   listAreas,
-  type Rectangle,
+  listLoadedLevels,
   SHAPE_DECIMALS,
   type ShapeFormat,
 } from '#src/catalog/area-queries.ts'
-import type { Tables } from '#src/data/tables.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
@@ -19,37 +18,6 @@ import { clientKeyOf } from '#src/http/request.ts'
 import type { Pause } from '#src/lib/turns.ts'
 import { type PublishedRelease, refuseIfReplaced } from '#src/lookup/releases.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
-export interface LoadedLevel {
-  countryCode: string
-  level: number
-  areas: number
-  /** Null where there are no areas. */
-  extent: Rectangle | null
-  approximate: boolean
-  source: string
-  licence: string
-}
-
-/** The levels country by country, and `boundaries_version()`: a replica may have older ones than the snapshot. */
-async function listLoadedLevels(db: Kysely<Tables>): Promise<{ boundaries: string; loaded: LoadedLevel[] }> {
-  const { rows } = await sql<{ boundaries: string; loaded: LoadedLevel[] }>`
-    select
-      boundaries_version() as boundaries,
-      coalesce(json_agg(found order by "countryCode", level), '[]'::json) as loaded
-    from (
-      select country_code as "countryCode", level, extent.areas, extent.extent, approximate, source, licence
-      from boundary_set
-      cross join lateral (
-        select
-          count(*)::integer as areas,
-          case when count(*) > 0 then json_build_array(min(west), min(south), max(east), max(north)) end as extent
-        from admin_area
-        where admin_area.country_code = boundary_set.country_code and admin_area.level = boundary_set.level
-      ) as extent
-    ) as found`.execute(db)
-  return rows[0] as { boundaries: string; loaded: LoadedLevel[] }
-}
-
 /** A request, and how it waits. */
 export interface RequestContext {
   request: FastifyRequest

@@ -11,7 +11,7 @@ import {
 import { toQuerySchema } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { RegionValues } from '#src/advice/polygon/advisors.ts'
-import type { AreaRow, Rectangle } from '#src/catalog/area-queries.ts'
+import type { AreaRow, LoadedLevel, Rectangle } from '#src/catalog/area-queries.ts'
 import type { Country } from '#src/catalog/reference-queries.ts'
 import { ApiError, BASE, errorResponses, noAreas, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
@@ -25,11 +25,12 @@ import { describeNotPublished, type Lookup } from '#src/lookup/lookup.ts'
 import { contradicts, releaseNamed } from '#src/lookup/pinned-request.ts'
 import { type PublishedRelease, versionOf } from '#src/lookup/releases.ts'
 import { listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
-import { type Areas, createContext, type LoadedLevel, type RequestContext } from './areas.ts'
+import { type Areas, createContext, forbidKeeping, type RequestContext } from './areas.ts'
 import { versionOfAll } from './published.ts'
 
-/** How long a page waits for computing; then it ends, and the next one goes on. */
+/** How long a page waits for computing, and for reading; then it ends, and the next one goes on. */
 const COMPUTING_MS = 4000
+const READING_MS = 1500
 
 /** Share of an area with values of a release, and the reason for none. */
 interface CoverageEntry {
@@ -54,11 +55,7 @@ interface CoverageFilter {
   crop: string | null
 }
 
-/**
- * The columns of a country, by product and crop, the newest month first; a reason where nothing is published.
- *
- * @param releases those that may be in the answer, in any order
- */
+/** The columns of a country, by product and crop, the newest month first; a reason where nothing is published. */
 function listColumns(
   products: readonly ProductDefinition[],
   country: Country,
@@ -221,6 +218,7 @@ function createPages({ products }: App, areas: Areas) {
     const { filter, format, releases, after, limit } = page
     const { snapshot } = context
     refuseUnlessLoaded(snapshot, await areas.loaded(context), filter)
+    const readingEnd = performance.now() + READING_MS
     const texts: string[] = []
     let last: CoveragePage['last'] = null
     for (const country of listCountries(snapshot, filter, after)) {
@@ -239,6 +237,10 @@ function createPages({ products }: App, areas: Areas) {
         code = found[written.length - 1]?.code as string
         last = { countryCode, code }
         if (written.length < found.length) return { texts, last }
+        if (performance.now() > readingEnd) {
+          forbidKeeping(context)
+          return { texts, last }
+        }
       }
     }
     if (texts.length === 0 && after === null) throw nothingFound(filter)
@@ -332,11 +334,7 @@ function readFilter({ query }: Call, { cropNamed }: Snapshot): CoverageFilter {
   }
 }
 
-/**
- * A filter with the country, product and crop of a release: its answers are about no other.
- *
- * @throws {ApiError} INVALID_PARAMETERS where the filter has others
- */
+/** A filter with the country, product and crop of a release. @throws {ApiError} INVALID_PARAMETERS for others */
 function narrowFilter(release: PublishedRelease, filter: CoverageFilter): CoverageFilter {
   const { code, countryCode, product, cropCode } = release
   for (const [field, own, requested] of [

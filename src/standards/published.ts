@@ -3,7 +3,12 @@ import { entityTag } from '#src/http/entity-tags.ts'
 import { monthAndYear } from '#src/lib/dates.ts'
 import { roundDegrees } from '#src/lib/round.ts'
 import { VERSION } from '#src/lib/version.ts'
-import { type PublishedRelease, ReplacedMeanwhile, versionOf } from '#src/lookup/releases.ts'
+import {
+  type LayerOfCoverage,
+  type NumberedCoverage,
+  type PublishedRelease,
+  versionOf,
+} from '#src/lookup/releases.ts'
 import { countryNamed, type Snapshot } from '#src/lookup/snapshot.ts'
 
 /** The published releases in the order of their codes. */
@@ -34,14 +39,25 @@ export function selectPublished(
   throw new ApiError('NOT_FOUND', message)
 }
 
-/** Reads data of a published release. @throws {ApiError} NOT_FOUND where it has been deleted since the snapshot */
-export async function readExisting<Result>(read: () => Promise<Result>, message: string): Promise<Result> {
-  try {
-    return await read()
-  } catch (error) {
-    if (error instanceof ReplacedMeanwhile) throw new ApiError('NOT_FOUND', message)
-    throw error
-  }
+/** A layer of a release with its grid, as maps, files and catalogs have it. */
+export interface Layer extends Omit<LayerOfCoverage, 'coverage'> {
+  /** From 1, in the order of the answers. */
+  number: number
+  coverage: NumberedCoverage
+}
+
+/** The layers of a release, in the order of the answers. */
+export function listLayers({ layers, coverages }: PublishedRelease): Layer[] {
+  return layers.map((layer, at) => ({
+    ...layer,
+    number: at + 1,
+    coverage: coverages[layer.coverage] as NumberedCoverage,
+  }))
+}
+
+/** The label of a layer: its input and scenario; empty for a release of one layer without either. */
+export function labelLayer({ input, scenario }: Pick<Layer, 'input' | 'scenario'>): string {
+  return [input, scenario].filter((part) => part !== null).join(', ')
 }
 
 /** The title of a release: product, crop, country, month. */

@@ -28,13 +28,14 @@ import { allowCaching } from '#src/http/plugins/caching.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
 import { countryNamed, type Snapshot } from '#src/lookup/snapshot.ts'
-import { type PixelType, storedNodata } from '#src/raster/pixels.ts'
-import { type Layer, labelLayer, listLayers } from './layer-queries.ts'
+import { PIXEL_TYPES, type PixelType, storedNodata } from '#src/raster/pixels.ts'
 import {
   boundReleases,
+  type Layer,
+  labelLayer,
   layersAddress,
+  listLayers,
   nameRelease,
-  readExisting,
   selectPublished,
   sortByCode,
 } from './published.ts'
@@ -78,7 +79,7 @@ interface Series {
   /** No code of a country has a dash in it. */
   id: string
   title: string
-  releases: readonly [PublishedRelease, ...PublishedRelease[]]
+  releases: readonly PublishedRelease[]
 }
 
 /** The whole catalog: a child a product and country. */
@@ -104,6 +105,7 @@ function writeCatalog(root: string, series: readonly Series[]): StacCatalog {
 function writeCollection(root: string, { id, title, releases }: Series): StacCollection {
   const self = `${root}/stac/collections/${id}`
   const periods = releases.map(periodOf)
+  const [starts, ends] = [periods.map(([start]) => start), periods.map(([, end]) => end)]
   const { license, licenseLinks } = describeLicence(root, releases)
   return {
     type: 'Collection',
@@ -116,15 +118,7 @@ function writeCollection(root: string, { id, title, releases }: Series): StacCol
     extent: {
       spatial: { bbox: [boundReleases(releases)] },
       temporal: {
-        interval: [
-          [
-            periods.map(([start]) => start).sort()[0] ?? null,
-            periods
-              .map(([, end]) => end)
-              .sort()
-              .at(-1) ?? null,
-          ],
-        ],
+        interval: [[starts.sort()[0] ?? null, ends.sort().at(-1) ?? null]],
       },
     },
     links: [
@@ -210,16 +204,9 @@ function describeAssets({ config }: App, root: string, code: string, layer: Laye
   return [...files, [`map-${number}`, map]]
 }
 
-/** STAC's names of the types of pixels. */
-const DATA_TYPES: Record<PixelType, string> = {
-  '8BSI': 'int8',
-  '8BUI': 'uint8',
-  '16BSI': 'int16',
-  '16BUI': 'uint16',
-  '32BSI': 'int32',
-  '32BUI': 'uint32',
-  '32BF': 'float32',
-  '64BF': 'float64',
+/** STAC's name of a type of pixels, such as `int16`. */
+function nameDataType(type: PixelType): string {
+  return PIXEL_TYPES[type].PixelArray.name.replace('Array', '').toLowerCase()
 }
 
 /** As the file has it: pixels, before scale and offset. */
@@ -229,7 +216,7 @@ function describeBand(layer: Layer, name: string): StacBand {
   const nodata = pixelType.endsWith('F') ? storedNodata(pixelType, undefined) : undefined
   return {
     name,
-    data_type: DATA_TYPES[chooseSampleType([{ pixelType, nodata }])],
+    data_type: nameDataType(chooseSampleType([{ pixelType, nodata }])),
     unit,
     ...(nodata !== undefined && { nodata }),
     ...(isPlain && minimum !== null && maximum !== null && { statistics: { minimum, maximum } }),
@@ -253,11 +240,11 @@ function nameSeries({ product, countryCode }: PublishedRelease): string {
 /** The releases of a product in a country; undefined without any. */
 function findSeries({ products }: App, snapshot: Snapshot, id: string): Series | undefined {
   const releases = sortByCode(snapshot.published.filter((release) => nameSeries(release) === id))
-  const [first, ...others] = releases
+  const [first] = releases
   if (!first) return undefined
   const country = countryNamed(snapshot, first.countryCode) ?? first.countryCode
   const title = `${products.of(first.product).names.title} in ${country}`
-  return { id, title, releases: [first, ...others] }
+  return { id, title, releases }
 }
 
 function addCatalog(app: App, lookup: Lookup): void {
@@ -327,8 +314,7 @@ function addItem(app: App, lookup: Lookup): void {
     const release = selectPublished(snapshot, code, message)
     if (nameSeries(release) !== id) throw new ApiError('NOT_FOUND', message)
     const { rootUrl } = request
-    const layers = await readExisting(() => listLayers(app.database.reader, release.id), message)
-    const assets = layers.flatMap((layer) => describeAssets(app, rootUrl, code, layer))
+    const assets = listLayers(release).flatMap((layer) => describeAssets(app, rootUrl, code, layer))
     const title = nameRelease(app.products.of(release.product).names.title, release, snapshot)
     return send(request, reply, GEOJSON_TYPE, writeItem(rootUrl, { id, title }, release, assets))
   })

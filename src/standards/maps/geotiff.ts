@@ -26,20 +26,14 @@ import { readErrorCode } from '#src/lib/promises.ts'
 import { TimeBudget } from '#src/lib/time-budget.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
 import { findPixelType, storedNodata, withType } from '#src/raster/pixels.ts'
-import { type Layer, labelLayer } from '../layer-queries.ts'
-import { nameMonth, readExisting } from '../published.ts'
-import { type MapSubject, type Maps, notPublished } from './maps.ts'
+import { type Layer, labelLayer, nameMonth } from '../published.ts'
+import type { MapSubject, Maps } from './maps.ts'
 
-/**
- * Writes the pixels of a layer as they are stored, with their description.
- *
- * @throws {ApiError} OVERLOADED where not all were there: they may be on their way to another store, or to a replica
- */
+/** Writes the stored pixels of a layer. @throws {ApiError} OVERLOADED where some are missing: they may be on their way */
 async function writeLayerFile(
   folder: string,
   { tiles: stores, products }: App,
-  release: PublishedRelease,
-  layer: Layer,
+  { release, layer }: MapSubject,
   pause: () => Promise<void>,
 ): Promise<WrittenFile> {
   const { coverage, band, pixelType } = layer
@@ -123,10 +117,9 @@ function createGeotiffs(app: App, maps: Maps) {
     // The file before it counts by then.
     await setImmediate()
     if (files.isFull()) throw overloaded()
-    // As it is now: its tiles may have been moved to another store.
-    const layers = await maps.readLayers(release)
-    const current = layers.find(({ number }) => number === layer.number) as Layer
-    return writeLayerFile(folder, app, release, current, pause)
+    return maps.inSubject({ release: release.code, layer: layer.number }, (subject) =>
+      writeLayerFile(folder, app, subject, pause),
+    )
   }
 
   async function make(subject: MapSubject, clientKey: ClientKey): Promise<void> {
@@ -145,11 +138,7 @@ function createGeotiffs(app: App, maps: Maps) {
   return {
     /** A file that was made before. */
     known: (subject: MapSubject) => files.known(keyOf(subject)),
-    /**
-     * @throws {ReplacedMeanwhile} where the release has been deleted
-     * @throws {ApiError} NOT_FOUND for a layer too large for a file; OVERLOADED where too many wait, the file takes too long,
-     * the disk takes none, or too many slow readers hold files that had to make room
-     */
+    /** @throws {ApiError} NOT_FOUND for a layer too large for a file, OVERLOADED for one that cannot be made now */
     async open(subject: MapSubject, clientKey: ClientKey): Promise<OpenMadeFile> {
       const { release, layer } = subject
       if (!isOffered(app.config, layer.coverage, layer.pixelType)) {
@@ -177,12 +166,7 @@ function keyOf({ release, layer }: MapSubject): string {
 
 const RANGE = /^bytes\s*=\s*(\d{0,15})\s*-\s*(\d{0,15})$/i
 
-/**
- * The one range that a Range header asks for (RFC 9110, 14.2).
- *
- * @param size of the whole, which is not empty
- * @returns null where the whole is the answer: to no range, to several, and to other units; `unsatisfiable` beyond the end
- */
+/** The range of a Range header (RFC 9110, 14.2); null for the whole, `unsatisfiable` beyond the end. */
 export function readByteRange(
   header: string | undefined,
   size: number,
@@ -196,14 +180,6 @@ export function readByteRange(
   if (last !== '' && Number(last) < Number(first)) return null
   if (Number(first) >= size) return 'unsatisfiable'
   return { first: Number(first), last: last === '' ? size - 1 : Math.min(Number(last), size - 1) }
-}
-
-/**
- * Whether a range may be answered with: not where an If-Range header names something else than what there is. A date
- * never does: answers with ranges have none.
- */
-export function isRangeCurrent(ifRange: string | undefined, tag: string): boolean {
-  return ifRange === undefined || ifRange.trim() === tag
 }
 
 const TIFF = 'image/tiff'
@@ -256,8 +232,7 @@ export function geotiffRoute(app: App, maps: Maps): void {
       const subject = await maps.findSubject(request, reply, request.params)
       const known = geotiffs.known(subject)
       if (known && allowCaching(request, reply, tagOf(known))) return reply.code(304).send()
-      const open = () => geotiffs.open(subject, clientKeyOf(request))
-      const file = await readExisting(open, notPublished(subject.release.code))
+      const file = await geotiffs.open(subject, clientKeyOf(request))
       if (allowCaching(request, reply, tagOf(file))) {
         file.close()
         return reply.code(304).send()
@@ -285,7 +260,9 @@ async function send(
 ): Promise<FastifyReply> {
   const { bytes } = file
   const { range: asked, 'if-range': ifRange } = request.headers
-  const isAsked = request.method === 'GET' && isRangeCurrent(ifRange as string | undefined, tagOf(file))
+  // A date in If-Range never allows a range: answers with ranges have none.
+  const isCurrent = ifRange === undefined || String(ifRange).trim() === tagOf(file)
+  const isAsked = request.method === 'GET' && isCurrent
   const range = readByteRange(isAsked ? asked : undefined, bytes)
   if (range === 'unsatisfiable') {
     file.close()

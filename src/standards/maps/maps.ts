@@ -3,13 +3,13 @@ import type { Cut, Tileset } from '#schemas/map.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { escaped } from '#src/http/plain-page.ts'
-import { overloaded } from '#src/http/plugins/overload.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { Cache } from '#src/lib/cache.ts'
 import { sharedWork } from '#src/lib/limiter.ts'
 import { round, roundDegrees } from '#src/lib/round.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
-import { type PublishedRelease, ReplacedMeanwhile } from '#src/lookup/releases.ts'
+import type { PublishedRelease } from '#src/lookup/releases.ts'
+import type { Snapshot } from '#src/lookup/snapshot.ts'
 import { BLOCK_FACTOR } from '#src/raster/blocks.ts'
 import {
   clipToMercator,
@@ -24,14 +24,11 @@ import {
   type Rgba,
   type ValueEnds,
 } from '#src/raster/maps.ts'
-import { type Layer, listLayers, readMeans } from '../layer-queries.ts'
-import { layersAddress, readExisting, selectPublished } from '../published.ts'
+import { type Layer, layersAddress, listLayers, selectPublished } from '../published.ts'
+import { readMeans } from './queries.ts'
 import { findCells, type MapSource, partsOf, readValues } from './values.ts'
 
-/**
- * The colours of classes, from low values to high: viridis (N. Smith and S. van der Walt, 2015, public domain) at equal
- * distances. It rises in lightness, so that it is read in grey and by people who do not see red or green.
- */
+/** Viridis (N. Smith and S. van der Walt, 2015, public domain): it rises in lightness, also for the colour-blind. */
 const VIRIDIS: readonly [number, number, number][] = [
   [68, 1, 84],
   [68, 57, 131],
@@ -75,8 +72,7 @@ const MOST_BLOCKS = 4096
 /** However many layers there are: of each so many at least, or a sixteenth of them where it has more. */
 const FEWEST_BLOCKS = 64
 
-/** Bounds of what is in memory: layers of all releases, which take a kilobyte, legends, and tiles. */
-const MOST_LAYERS = 8000
+/** Bounds of what is in memory: legends, and tiles. */
 const MOST_LEGENDS = 10_000
 const TILES_BYTES = 16 * 2 ** 20
 
@@ -100,7 +96,6 @@ async function readBlocks({ db, pause }: MapSource, layers: readonly Layer[]) {
   for (const layer of layers) {
     const most = Math.max(FEWEST_BLOCKS, MOST_BLOCKS / layers.length)
     const means = await readMeans(db, layer, coarsestLevel(layer, most))
-    if (!means) throw overloaded()
     await pause()
     for (const { mean, weight } of means) {
       values.push(mean * layer.scale + layer.offset)
@@ -110,10 +105,7 @@ async function readBlocks({ db, pause }: MapSource, layers: readonly Layer[]) {
   return { values: Float64Array.from(values), weights: Float64Array.from(weights) }
 }
 
-/**
- * Cuts the values of a layer into classes, together with all compared layers: those of the same input and unit, whose
- * scenarios are seen side by side. Quantiles are those of the means of blocks, weighted by area.
- */
+/** Cuts the values of a layer into classes, together with layers of the same input and unit, whose scenarios compare. */
 async function makeLegend(source: MapSource, { layers, layer, cut }: MapSubject): Promise<Legend> {
   const compared = layers.filter(
     ({ input, unit, minimum }) => input === layer.input && unit === layer.unit && minimum !== null,
@@ -151,14 +143,30 @@ async function draw(
   return encodePalettePng({ width: MAP_TILE_SIZE, height: MAP_TILE_SIZE, palette, indices })
 }
 
+/** Which layer a request is about. */
+interface WantedLayer {
+  release: string
+  layer: number
+  cut?: Cut | undefined
+}
+
+/** @throws {ApiError} NOT_FOUND for a release that is not published, and a layer that it does not have */
+function selectSubject(
+  snapshot: Snapshot,
+  { release: code, layer: number, cut = DEFAULT_CUT }: WantedLayer,
+): MapSubject {
+  const release = selectPublished(snapshot, code, notPublished(code))
+  const layers = listLayers(release)
+  const layer = layers[number - 1]
+  if (layer) return { release, layers, layer, cut }
+  const count = layers.length === 1 ? '1 layer' : `${layers.length} layers`
+  throw new ApiError('NOT_FOUND', `${code} has ${count}, and no layer ${number}.`)
+}
+
 export type Maps = ReturnType<typeof createMaps>
 
-/** Maps of releases, from memory where that has them. Tilesets and tiles reject with ReplacedMeanwhile for a deleted release. */
+/** Maps of releases, from memory where that has them. */
 export function createMaps(app: App, lookup: Lookup) {
-  const layers = new Cache<number, readonly Layer[]>('layers of maps', {
-    maxSize: MOST_LAYERS,
-    sizeOf: ({ length }) => length,
-  })
   const legends = new Cache<string, Legend>('legends', { max: MOST_LEGENDS })
   const tiles = new Cache<string, Buffer>('tiles of maps', {
     maxSize: TILES_BYTES,
@@ -167,12 +175,9 @@ export function createMaps(app: App, lookup: Lookup) {
   const pause = () => app.turns.next(sharedWork('maps'))
   const source: MapSource = { db: app.database.reader, stores: app.tiles, pause }
 
-  /** The layers as they are stored now: their tiles may have been moved. */
-  async function readLayers({ id }: PublishedRelease): Promise<readonly Layer[]> {
-    const found = await listLayers(source.db, id)
-    layers.set(id, found)
-    return found
-  }
+  /** Works on a layer; anew where its release is deleted, or its tiles are moved to another store meanwhile. */
+  const inSubject = <Result>(wanted: WantedLayer, work: (subject: MapSubject) => Promise<Result>) =>
+    lookup.inSnapshot(async (snapshot) => work(selectSubject(snapshot, wanted)))
 
   function loadLegend(subject: MapSubject): Promise<Legend> {
     const { release, layer, cut } = subject
@@ -180,65 +185,42 @@ export function createMaps(app: App, lookup: Lookup) {
     return legends.load(key, () => makeLegend(source, subject))
   }
 
-  async function drawTile(subject: MapSubject, tile: MapTile): Promise<Buffer> {
-    const legend = await loadLegend(subject)
-    try {
-      return await draw(source, subject.layer, legend, tile)
-    } catch (error) {
-      if (!(error instanceof ReplacedMeanwhile)) throw error
-      // Its tiles may have been moved to another store.
-      const moved = await readLayers(subject.release)
-      return draw(source, moved.find(({ number }) => number === subject.layer.number) as Layer, legend, tile)
-    }
-  }
-
-  /** @throws {ApiError} NOT_FOUND for a code that is not published */
-  async function findLayers(request: FastifyRequest, reply: FastifyReply, code: string) {
-    const snapshot = await withTimeout(request, reply, lookup.current)
-    const release = selectPublished(snapshot, code, notPublished(code))
-    const read = () => app.inTurn(request, reply, () => readLayers(release))
-    return { release, layers: layers.get(release.id) ?? (await readExisting(read, notPublished(code))) }
-  }
-
   return {
-    readLayers,
-    findLayers,
-    /** @throws {ApiError} NOT_FOUND for a release that is not published, and a layer that it does not have */
+    inSubject,
+    /** @throws {ApiError} as {@link selectSubject} */
     async findSubject(
       request: FastifyRequest,
       reply: FastifyReply,
-      { release: code, layer: number }: { release: string; layer: number },
-      cut = DEFAULT_CUT,
+      wanted: WantedLayer,
     ): Promise<MapSubject> {
-      const found = await findLayers(request, reply, code)
-      const layer = found.layers.find((other) => other.number === number)
-      if (layer) return { ...found, layer, cut }
-      const count = found.layers.length === 1 ? '1 layer' : `${found.layers.length} layers`
-      throw new ApiError('NOT_FOUND', `${code} has ${count}, and no layer ${number}.`)
+      return selectSubject(await withTimeout(request, reply, lookup.current), wanted)
     },
-    async tileset(request: FastifyRequest, reply: FastifyReply, subject: MapSubject): Promise<Tileset> {
-      const legend = await app.inTurn(request, reply, () => loadLegend(subject))
-      return describeTileset(subject, legend, request.rootUrl)
+    async tileset(request: FastifyRequest, reply: FastifyReply, wanted: WantedLayer): Promise<Tileset> {
+      const describe = async (subject: MapSubject) =>
+        describeTileset(subject, await loadLegend(subject), request.rootUrl)
+      return app.inTurn(request, reply, () => inSubject(wanted, describe))
     },
     /** A tile as PNG. */
     async tile(
       request: FastifyRequest,
       reply: FastifyReply,
-      subject: MapSubject,
+      wanted: WantedLayer,
       tile: MapTile,
     ): Promise<Buffer> {
-      const { release, layer, cut } = subject
-      const key = [release.id, layer.number, cut, tile.zoom, tile.column, tile.row].join(' ')
-      const load = () => tiles.load(key, () => drawTile(subject, tile))
+      const { release, layer, cut = DEFAULT_CUT } = wanted
+      const key = [release, layer, cut, tile.zoom, tile.column, tile.row].join(' ')
+      const drawTile = async (subject: MapSubject) =>
+        draw(source, subject.layer, await loadLegend(subject), tile)
+      const load = () => tiles.load(key, () => inSubject(wanted, drawTile))
       return tiles.get(key) ?? app.inTurn(request, reply, load)
     },
   }
 }
 
 /** The cut of requests that name none. */
-export const DEFAULT_CUT: Cut = 'quantiles'
+const DEFAULT_CUT: Cut = 'quantiles'
 
-export function notPublished(code: string): string {
+function notPublished(code: string): string {
   return `No release ${code} is published; \`GET /catalog\` lists those that are.`
 }
 
@@ -246,7 +228,8 @@ export function notPublished(code: string): string {
 function describeTileset({ release, layer, cut }: MapSubject, legend: Legend, root: string): Tileset {
   const { code, source, licence } = release
   const { number, input, scenario, unit, coverage } = layer
-  const { west, south, east, north } = clipToMercator(coverage)
+  const [left, bottom, right, top] = coverage.extent
+  const { west, south, east, north } = clipToMercator({ west: left, south: bottom, east: right, north: top })
   const query = cut === 'quantiles' ? '' : `?cut=${cut}`
   return {
     tilejson: '2.2.0',
@@ -285,8 +268,8 @@ function roundDown(value: number, decimals: number): number {
 }
 
 /** The first zoom at which a pixel of the layer takes two or more of the map. */
-function highestZoom({ coverage: { west, east, width } }: Layer): number {
-  const degrees = (east - west) / width
+function highestZoom({ coverage: { extent, width } }: Layer): number {
+  const degrees = (extent[2] - extent[0]) / width
   let zoom = 0
   while (zoom < HIGHEST_ZOOM && degreesOfPixel(zoom) > degrees / 2) zoom++
   return zoom

@@ -17,9 +17,8 @@ import { readPath, readQuery } from '#src/http/parameters.ts'
 import { allowCaching, dataTag } from '#src/http/plugins/caching.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
-import { readExisting } from '../published.ts'
 import { geotiffRoute } from './geotiff.ts'
-import { createMaps, DEFAULT_CUT, type Maps, notPublished } from './maps.ts'
+import { createMaps, type Maps } from './maps.ts'
 
 type Call<Params extends TObject> = FastifyRequest<{
   Params: Static<Params>
@@ -60,13 +59,13 @@ function tileRoute(app: App, maps: Maps): void {
       preValidation: [readPath(TileParams), readQuery(LayersQuery)],
     },
     async (request: Call<typeof TileParams>, reply: FastifyReply) => {
-      const { z: zoom, x: column, y: row, release: code } = request.params
+      const { z: zoom, x: column, y: row } = request.params
       refuseBeyond('x', column, zoom)
       refuseBeyond('y', row, zoom)
-      const subject = await maps.findSubject(request, reply, request.params, request.query.cut)
-      if (isCached(request, reply, subject.release)) return reply.code(304).send()
-      const draw = () => maps.tile(request, reply, subject, { zoom, column, row })
-      return reply.type(PNG).send(await readExisting(draw, notPublished(code)))
+      const wanted = { ...request.params, ...request.query }
+      const { release } = await maps.findSubject(request, reply, wanted)
+      if (isCached(request, reply, release)) return reply.code(304).send()
+      return reply.type(PNG).send(await maps.tile(request, reply, wanted, { zoom, column, row }))
     },
   )
 }
@@ -101,13 +100,12 @@ function layerListRoute(app: App, maps: Maps): void {
       preValidation: readQuery(LayersQuery),
     },
     async (request: Call<typeof LayersParams>, reply: FastifyReply) => {
-      const { release, layers } = await maps.findLayers(request, reply, request.params.release)
+      const wanted = { ...request.params, ...request.query }
+      const { release, layers } = await maps.findSubject(request, reply, { ...wanted, layer: 1 })
       if (isCached(request, reply, release)) return reply.code(304).send()
-      const { cut = DEFAULT_CUT } = request.query
       const tilesets: Tileset[] = []
-      for (const layer of layers) {
-        const describe = () => maps.tileset(request, reply, { release, layers, layer, cut })
-        tilesets.push(await readExisting(describe, notPublished(release.code)))
+      for (const { number } of layers) {
+        tilesets.push(await maps.tileset(request, reply, { ...wanted, layer: number }))
       }
       return { release: release.code, layers: tilesets }
     },
@@ -135,10 +133,10 @@ function tilesetRoute(app: App, maps: Maps): void {
       preValidation: [readPath(TilesetParams), readQuery(LayersQuery)],
     },
     async (request: Call<typeof TilesetParams>, reply: FastifyReply) => {
-      const subject = await maps.findSubject(request, reply, request.params, request.query.cut)
-      if (isCached(request, reply, subject.release)) return reply.code(304).send()
-      const describe = () => maps.tileset(request, reply, subject)
-      return readExisting(describe, notPublished(request.params.release))
+      const wanted = { ...request.params, ...request.query }
+      const { release } = await maps.findSubject(request, reply, wanted)
+      if (isCached(request, reply, release)) return reply.code(304).send()
+      return maps.tileset(request, reply, wanted)
     },
   )
 }

@@ -1,7 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/data/tables.ts'
 import type { TileStores } from '#src/data/tiles/stores.ts'
-import { overloaded } from '#src/http/plugins/overload.ts'
 import type { Pause } from '#src/lib/turns.ts'
 import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { BLOCK_FACTOR } from '#src/raster/blocks.ts'
@@ -13,7 +12,8 @@ import {
   type MapTile,
 } from '#src/raster/maps.ts'
 import { createInterleaver } from '#src/raster/tiles.ts'
-import { type Layer, type LayerGrid, readMeans, transformPositions } from '../layer-queries.ts'
+import type { Layer } from '../published.ts'
+import { readMeans, transformPositions } from './queries.ts'
 
 export interface MapSource {
   db: Kysely<Tables>
@@ -57,13 +57,14 @@ export function* partsOf(pixels: number): Generator<Span> {
 /** Finds the pixels of a grid that a map tile shows; undefined where it shows none. */
 export async function findCells(
   { db, pause }: MapSource,
-  grid: LayerGrid,
+  grid: Layer['coverage'],
   tile: MapTile,
 ): Promise<Cells | undefined> {
   const longitudes = listLongitudes(tile)
   const latitudes = listLatitudes(tile)
-  const across = findSpan(longitudes, grid.west, grid.east)
-  const down = findSpan(latitudes, grid.south, grid.north)
+  const [west, south, east, north] = grid.extent
+  const across = findSpan(longitudes, west, east)
+  const down = findSpan(latitudes, south, north)
   if (across.from >= across.to || down.from >= down.to) return undefined
   const placeOf = await transformPixels(db, grid, [longitudes, latitudes], [across, down])
   const columns = new Int32Array(MAP_TILE_SIZE ** 2).fill(-1)
@@ -79,7 +80,7 @@ export async function findCells(
       rows[y * MAP_TILE_SIZE + x] = row
     }
   }
-  return { columns, rows, density: measureDensity(grid, tile, across, down, placeOf) }
+  return { columns, rows, density: (grid.width * degreesOfPixel(tile.zoom)) / (east - west) }
 }
 
 /** The positions between two degrees; they ascend or descend. */
@@ -94,7 +95,7 @@ type PlaceOf = (x: number, y: number) => readonly [x: number, y: number]
 
 async function transformPixels(
   db: Kysely<Tables>,
-  { srid }: LayerGrid,
+  { srid }: Layer['coverage'],
   [longitudes, latitudes]: readonly [Float64Array, Float64Array],
   [across, down]: readonly [Span, Span],
 ): Promise<PlaceOf> {
@@ -147,35 +148,13 @@ function interpolateBoth(lattice: number[], column: number, row: number): number
   )
 }
 
-/** Pixels of the grid a pixel of the map, along the middle of the tile; of one column, by the extent of the grid. */
-function measureDensity(
-  { pixelWidth, pixelHeight, width, west, east }: LayerGrid,
-  { zoom }: MapTile,
-  across: Span,
-  down: Span,
-  placeOf: PlaceOf,
-): number {
-  const [middle, last] = [Math.floor((down.from + down.to) / 2), across.to - 1]
-  if (last === across.from) return (width * degreesOfPixel(zoom)) / (east - west)
-  const [westX, westY] = placeOf(across.from, middle)
-  const [eastX, eastY] = placeOf(last, middle)
-  return Math.hypot((eastX - westX) / pixelWidth, (eastY - westY) / pixelHeight) / (last - across.from)
-}
-
 /** So many pixels of a grid side by side in one of the map are still read; of more, the means of blocks are. */
 const MOST_PIXELS = 4
 
 /** Blocks have at most so many pixels of the map on a side: larger ones are seen as such. */
 const MOST_SEEN = 4
 
-/**
- * Reads the values of a layer at the pixels of a map: of the pixel at each centre, or, where the map is so coarse that most
- * would be passed over, of a block around it.
- *
- * @returns a value a pixel of the map, NaN for none
- * @throws {ReplacedMeanwhile} where the release has been deleted
- * @throws {ApiError} OVERLOADED while the means of blocks are being made
- */
+/** Reads the values at the pixels of a map, or the means of blocks where most would be passed over; NaN for none. */
 export async function readValues(source: MapSource, layer: Layer, cells: Cells): Promise<Float64Array> {
   const values = await (cells.density <= MOST_PIXELS
     ? readPixels(source, layer, cells)
@@ -235,7 +214,6 @@ async function readBlockMeans({ db, pause }: MapSource, layer: Layer, cells: Cel
     firstColumn: Math.min(...columns),
     lastColumn: Math.max(...columns),
   })
-  if (!means) throw overloaded()
   for (const { row, column, mean } of means) {
     for (const at of blocks.get(row * blocksAcross + column) ?? []) values[at] = mean
   }

@@ -120,10 +120,7 @@ const ROUTE = {
   prefixTrailingSlash: 'slash',
 } as const
 
-/**
- * Adds the route of an operation, and its part of the document. The route reads the query, chooses the format, and answers
- * 304, from memory, or with a new answer.
- */
+/** Adds an operation: its route answers 304, from memory, or with a new answer. */
 export function addOperation(
   { app, lookup, operations, answers }: Api,
   operation: Operation,
@@ -186,11 +183,7 @@ function fillPath(path: string, fill: (part: string) => string): string {
   return path.replace(/\{(\w+)\}/g, (_, name) => fill(ROUTE_PARTS[name] as string)).replace(/\/$/, '')
 }
 
-/**
- * Chooses the media type: `f` decides, and without it `Accept`.
- *
- * @throws {ApiError} INVALID_PARAMETERS for an unknown format, NOT_ACCEPTABLE where `Accept` allows none
- */
+/** Chooses the media type: `f` decides, and without it `Accept`. */
 function chooseType(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -1,7 +1,6 @@
 import { DEFAULT_CRS } from './parameters.ts'
 import type { ReleaseParameter } from './releases.ts'
 
-/** A point, or the rings of a polygon. */
 type Place =
   | { type: 'Point'; coordinates: readonly [number, number] }
   | { type: 'Polygon'; coordinates: unknown }

@@ -115,41 +115,22 @@ function answerValues(
 const NUMBER = String.raw`[+-]?(?:\d{1,25}(?:\.\d{0,25})?|\.\d{1,25})(?:[eE][+-]?\d{1,4})?`
 /** A position, with a height or not; the height is left out. */
 const POSITION = new RegExp(String.raw`(${NUMBER})\s+(${NUMBER})(?:\s+${NUMBER})?`, 'g')
-const GEOMETRY = /^\s*(POINT|MULTIPOINT|POLYGON|MULTIPOLYGON)\s*(?:Z\s*)?(\([-+\d\s.,eE()]*\))\s*$/i
-
-const TYPES = {
-  POINT: 'Point',
-  MULTIPOINT: 'MultiPoint',
-  POLYGON: 'Polygon',
-  MULTIPOLYGON: 'MultiPolygon',
-} as const
+const GEOMETRY = /^\s*(MULTI)?(POINT|POLYGON)\s*(?:Z\s*)?(\([-+\d\s.,eE()]*\))\s*$/i
 
 /**
- * Reads well-known text, with the coordinates of GeoJSON. Polygons are not checked.
+ * Reads one or several points or polygons as well-known text: positions, or rings, which are not checked.
  *
- * @param names of the allowed geometries
  * @throws {ApiError} INVALID_PARAMETERS for other text
  */
-export function readWkt(
-  field: string,
-  text: string | undefined,
-  names: readonly (keyof typeof TYPES)[],
-): { type: (typeof TYPES)[keyof typeof TYPES]; coordinates: unknown } {
-  const example = names[0] === 'POINT' ? 'POINT(38.5 9.5)' : 'POLYGON((38 9,39 9,39 10,38 9))'
-  const refusal = ApiError.invalid(field, `must be well-known text, such as ${example}`)
-  const [, keyword = '', body = ''] = GEOMETRY.exec(text ?? '') ?? []
-  const name = names.find((one) => one === keyword.toUpperCase())
-  const coordinates = readCoordinates(body)
-  if (!name || coordinates === undefined) throw refusal
-  if (name === 'MULTIPOINT') {
-    const positions = coordinates.map(unwrapPosition)
-    if (positions.length === 0 || !positions.every(isPosition)) throw refusal
-    return { type: 'MultiPoint', coordinates: positions }
-  }
-  if (name !== 'POINT') return { type: TYPES[name], coordinates }
-  const [position, ...more] = coordinates
-  if (!isPosition(position) || more.length > 0) throw refusal
-  return { type: 'Point', coordinates: position }
+export function readWkt(field: string, text: string | undefined, kind: 'POINT' | 'POLYGON'): unknown[] {
+  const [, many, keyword = '', body = ''] = GEOMETRY.exec(text ?? '') ?? []
+  const coordinates = (keyword.toUpperCase() === kind && readCoordinates(body)) || []
+  if (kind === 'POLYGON' && coordinates.length > 0) return many ? coordinates : [coordinates]
+  const positions = many ? coordinates.map(unwrapPosition) : coordinates
+  const isCounted = many ? positions.length > 0 : positions.length === 1
+  if (kind === 'POINT' && isCounted && positions.every(isPosition)) return positions
+  const example = kind === 'POINT' ? 'POINT(38.5 9.5)' : 'POLYGON((38 9,39 9,39 10,38 9))'
+  throw ApiError.invalid(field, `must be well-known text, such as ${example}`)
 }
 
 /** A point of several: with parentheses of its own, or without. */
@@ -218,8 +199,7 @@ function addPosition(api: Api, edr: Edr): void {
 
 /** @throws {ApiError} INVALID_PARAMETERS for points beyond the earth, and too many of them */
 function readPositions(coords: string | undefined): Position[] {
-  const { type, coordinates } = readWkt('coords', coords, ['POINT', 'MULTIPOINT'])
-  const points = (type === 'Point' ? [coordinates] : coordinates) as [number, number][]
+  const points = readWkt('coords', coords, 'POINT') as [number, number][]
   if (points.length > MOST_POINTS) throw ApiError.invalid('coords', `may have ${MOST_POINTS} points`)
   return points.map(([longitude, latitude]) => {
     if (Math.abs(longitude) <= 180 && Math.abs(latitude) <= 90) return { longitude, latitude }
@@ -230,8 +210,7 @@ function readPositions(coords: string | undefined): Position[] {
 function addArea(api: Api, edr: Edr, figures: RegionStatistics): void {
   const operation = declareValues('/area', 'getArea', 'Means in a polygon', 'areaCoords')
   addOperation(api, operation, async (call) => {
-    const { type, coordinates } = readWkt('coords', call.query.coords, ['POLYGON', 'MULTIPOLYGON'])
-    const polygons = (type === 'Polygon' ? [coordinates] : coordinates) as unknown[]
+    const polygons = readWkt('coords', call.query.coords, 'POLYGON')
     if (polygons.length > MOST_POLYGONS) {
       throw ApiError.invalid('coords', `must have ${MOST_POLYGONS} polygons or fewer`)
     }

@@ -181,7 +181,6 @@ function addItems(api: Api, collections: FeatureCollections, areas: Areas): void
   })
 }
 
-/** The place of a page among the features that match. */
 interface Shown {
   offset: number
   limit: number

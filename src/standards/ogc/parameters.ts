@@ -27,7 +27,6 @@ export const MOST_FEATURES = 1000
 /** Pages begin with no later feature. */
 const LARGEST_OFFSET = 1_000_000
 
-/** A parameter as the OpenAPI document has it. */
 export interface Parameter {
   name: string
   in: 'path' | 'query'
@@ -131,11 +130,7 @@ export type ParameterKey = keyof typeof PARAMETERS
 
 export type Query = Partial<Record<ParameterKey | 'coords', string>>
 
-/**
- * Reads the query of an operation. The standards demand that unknown parameters are refused.
- *
- * @throws {ApiError} INVALID_PARAMETERS for an unknown parameter, and for one that comes twice
- */
+/** Reads the query of an operation. The standards demand that unknown parameters are refused. */
 export function readParameters(keys: readonly ParameterKey[], query: unknown): Query {
   const named = keys.map((key): Parameter => PARAMETERS[key]).filter((parameter) => parameter.in === 'query')
   const names = [...new Set(['f', ...named.map(({ name }) => name)])]
@@ -182,7 +177,6 @@ export function readAllowableOffset(text: string | undefined): number {
 /** Metres from the centre of the spherical Mercator projection to its edge. */
 const MERCATOR_EDGE = Math.PI * 6_378_137
 
-/** A rectangle of a system in degrees. */
 function toDegrees({ kind }: Crs, [a, b, c, d]: Rectangle): Rectangle {
   if (kind === 'lonlat') return [a, b, c, d]
   if (kind === 'latlon') return [b, a, d, c]

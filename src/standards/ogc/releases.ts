@@ -75,7 +75,6 @@ const QUERIES = {
 
 const FORMAT_NAMES = Object.keys(VALUE_FORMATS)
 
-/** The ways of asking for values of a collection. */
 function describeQueries(address: string) {
   return Object.entries(QUERIES).map(([name, title]) => ({
     name,
@@ -169,7 +168,6 @@ export function declareReleases({ app: { products } }: Api): CollectionApi<Relea
   }
 }
 
-/** A parameter as collections describe it. */
 function describeParameter({ id, title, unit }: ReleaseParameter) {
   return {
     id,
