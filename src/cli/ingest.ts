@@ -19,13 +19,8 @@ import { openGeoTiffs } from '#src/ingest/geotiff/source.ts'
 import { examineRelease, extentOrRefuse, type Ingestion, ingestRelease } from '#src/ingest/load.ts'
 import { type Manifest, readManifest } from '#src/ingest/manifest.ts'
 import { findLoaded, refuseUnknownSeries } from '#src/ingest/queries.ts'
-import {
-  type CoverageSource,
-  compareLayers,
-  type LayerSource,
-  type ReleaseSource,
-} from '#src/ingest/source.ts'
-import type { Statistics } from '#src/ingest/statistics.ts'
+import { compareLayers, type ReleaseSource } from '#src/ingest/source.ts'
+import type { CoverageStatistics } from '#src/ingest/statistics.ts'
 import type { LevelExtent } from '#src/raster/grid.ts'
 import { type CommandAnswer, command, lookInDatabase, withDatabase } from './command.ts'
 import {
@@ -49,57 +44,32 @@ import {
   undoneByInterrupt,
 } from './terminal.ts'
 
-function listFacts(
-  release: ReleaseSource,
-  extents: LevelExtent[],
-  statistics: Map<LayerSource, Statistics>,
-): object[] {
-  return release.coverages.map(({ grid, layers }, index) => ({
+type CoverageFacts = ReturnType<typeof listFacts>[number]
+type LayerFacts = CoverageFacts['layers'][number]
+
+/** The coverages of a release as read. */
+function listFacts({ coverages }: ReleaseSource, extents: LevelExtent[], read: CoverageStatistics[]) {
+  return coverages.map(({ grid }, index) => ({
     grid,
-    extent: extents[index],
-    layers: layers.map((layer) => {
+    extent: extents[index] as LevelExtent,
+    layers: (read[index] as CoverageStatistics).layers.map(({ layer, statistics }) => {
       const { input, scenario, unit, pixelType, origin } = layer
-      return { input, scenario, unit, pixelType, ...statistics.get(layer), origin }
+      return { input, scenario, unit, pixelType, ...statistics, origin }
     }),
   }))
 }
 
-async function formatReport(
-  db: Kysely<Tables>,
-  release: ReleaseSource,
-  extents: LevelExtent[],
-  statistics: Map<LayerSource, Statistics>,
-  published: ReleaseRow | undefined,
-): Promise<string> {
-  const names = await Promise.all(release.coverages.map(({ grid }) => nameOfCrs(db, grid.srid)))
-  return [
-    ...release.coverages.flatMap((coverage, index) =>
-      coverageReport(coverage, names[index] as string, extents[index] as LevelExtent, statistics),
-    ),
-    ...(await differences(db, release, statistics, published)),
-    'Nothing was written.',
-  ].join('\n')
-}
-
-function coverageReport(
-  { grid, layers }: CoverageSource,
-  crs: string,
-  extent: LevelExtent,
-  statistics: Map<LayerSource, Statistics>,
-): string[] {
+function coverageReport({ grid, extent, layers }: CoverageFacts, crs: string): string[] {
   const unit = grid.srid === 4326 ? 'degrees' : 'CRS units'
   const pixels = grid.width * grid.height
-  const rows = layers.map((layer) => {
-    const { validCount, minimum, maximum, mean } = statistics.get(layer) as Statistics
-    return [
-      layerName(layer),
-      layer.unit,
-      layer.pixelType,
-      `${((100 * validCount) / pixels).toFixed(2)} %`,
-      ...[minimum, maximum, mean].map(formatNumber),
-      layer.origin,
-    ]
-  })
+  const rows = layers.map((layer) => [
+    layerName(layer),
+    layer.unit,
+    layer.pixelType,
+    `${((100 * layer.validCount) / pixels).toFixed(2)} %`,
+    ...[layer.minimum, layer.maximum, layer.mean].map(formatNumber),
+    layer.origin,
+  ])
   return [
     `grid: ${grid.width} x ${grid.height} pixels of ${grid.pixelWidth} x ${Math.abs(grid.pixelHeight)} ${unit}, ${crs}`,
     `extent: ${[extent.west, extent.south, extent.east, extent.north].map((degrees) => degrees.toFixed(5)).join(', ')} (west, south, east, north)`,
@@ -110,24 +80,15 @@ function coverageReport(
 
 async function differences(
   db: Kysely<Tables>,
-  release: ReleaseSource,
-  statistics: Map<LayerSource, Statistics>,
-  published: ReleaseRow | undefined,
+  coverages: CoverageFacts[],
+  published: ReleaseRow,
 ): Promise<string[]> {
-  if (!published) return ['Nothing is published for it yet: it would be the first.']
-  if (published.checksum === release.description.checksum)
-    return [`It is the same as ${published.code}, layer by layer.`]
-
   const before = new Map((await listLayers(db, published.id)).map((layer) => [layerName(layer), layer]))
-  const after = release.coverages.flatMap((coverage) =>
-    coverage.layers.map((layer) => ({ layer, grid: coverage.grid })),
-  )
+  const after = coverages.flatMap(({ grid, layers }) => layers.map((layer) => ({ ...layer, grid })))
   const rows = after
-    .toSorted((a, b) => compareLayers(a.layer, b.layer))
-    .map(({ layer, grid }) =>
-      describeChange(before.get(layerName(layer)), layer, grid, statistics.get(layer) as Statistics),
-    )
-  const kept = new Set(after.map(({ layer }) => layerName(layer)))
+    .toSorted(compareLayers)
+    .map((layer) => [layerName(layer), describeChange(before.get(layerName(layer)), layer)])
+  const kept = new Set(after.map(layerName))
   const gone = [...before.keys()].filter((name) => !kept.has(name)).map((name) => [name, 'would be gone'])
   return [
     `Against ${published.code}, which is published now:`,
@@ -137,11 +98,9 @@ async function differences(
 
 function describeChange(
   before: LayerSummary | undefined,
-  layer: LayerSource,
-  grid: CoverageSource['grid'],
-  now: Statistics,
-): string[] {
-  if (!before) return [layerName(layer), 'is new']
+  { grid, ...now }: LayerFacts & Pick<CoverageFacts, 'grid'>,
+): string {
+  if (!before) return 'is new'
   const changes = [
     difference('minimum', before.minimum, now.minimum),
     difference('maximum', before.maximum, now.maximum),
@@ -151,10 +110,7 @@ function describeChange(
       ? undefined
       : `grid ${before.width} x ${before.height} -> ${grid.width} x ${grid.height}`,
   ]
-  return [
-    layerName(layer),
-    changes.filter(Boolean).join('; ') || 'same size, count, minimum, maximum and mean',
-  ]
+  return changes.filter(Boolean).join('; ') || 'same size, count, minimum, maximum and mean'
 }
 
 function difference(what: string, before: number | null, now: number | null): string | undefined {
@@ -248,12 +204,18 @@ async function examine(
   const read = await examineRelease(release, progressLine('reading'))
   const findings = await inspection.after(read)
   printIssues(findings)
-  const statistics = new Map(
-    read.flatMap(({ layers }) => layers.map(({ layer, statistics }) => [layer, statistics])),
+  const coverages = listFacts(release, extents, read)
+  const told = { dryRun: true, published: published?.code ?? null, coverages, findings }
+  const { writer } = database
+  const reports = await Promise.all(
+    coverages.map(async (facts) => coverageReport(facts, await nameOfCrs(writer, facts.grid.srid))),
   )
-  const facts = { published: published?.code ?? null, coverages: listFacts(release, extents, statistics) }
-  const told = { dryRun: true, ...facts, findings }
-  const text = await formatReport(database.writer, release, extents, statistics, published)
+  const changes = !published
+    ? ['Nothing is published for it yet: it would be the first.']
+    : published.checksum === release.description.checksum
+      ? [`It is the same as ${published.code}, layer by layer.`]
+      : await differences(writer, coverages, published)
+  const text = [...reports.flat(), ...changes, 'Nothing was written.'].join('\n')
   const refusing = refusingChecks(findings).join()
   if (refusing === '') return [told, text]
   const sentence = `Refused by ${refusing}. Use --allow ${refusing} to publish.`

@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify'
-import type { TSchema } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import { defineFeedbackRequest, Feedback, type FeedbackRequest } from '#schemas/feedback.ts'
 import { defineHistoryQuery, defineHistorySchemas, Share } from '#schemas/history.ts'
@@ -45,7 +44,9 @@ export function startHistoryRecorder(app: App): RecordAdvisory {
   return record
 }
 
-function feedbackRoutes(app: App, body: TSchema): void {
+export async function feedback(app: App): Promise<void> {
+  const body = defineFeedbackRequest(app.products.list)
+  app.addSchema(body)
   const db = app.database.writer
   const observable = observableKeysOf(app.products.list)
 
@@ -86,10 +87,4 @@ const FIRST_TO_BEGIN_MS = 14 * 3_600_000
 function refuseFuture(harvestedOn: string | null | undefined): void {
   if (!harvestedOn || harvestedOn <= formatDay(Date.now() + FIRST_TO_BEGIN_MS)) return
   throw ApiError.invalid('observed.harvested_on', 'must not be in the future')
-}
-
-export async function feedback(app: App): Promise<void> {
-  const request = defineFeedbackRequest(app.products.list)
-  app.addSchema(request)
-  feedbackRoutes(app, request)
 }

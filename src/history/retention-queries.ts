@@ -125,13 +125,8 @@ export async function findRetention(db: Kysely<Tables>, months: number | undefin
   return rows[0] as Retention
 }
 
-interface Account {
-  userId: string
-  hasOld: boolean
-}
-
-async function lookAtAccounts(trx: Transaction<Tables>, months: number, from: string): Promise<Account[]> {
-  const { rows } = await sql<Account>`
+async function lookAtAccounts(trx: Transaction<Tables>, months: number, from: string) {
+  const { rows } = await sql<{ userId: string; hasOld: boolean }>`
     with oldest_kept as materialized (select ${oldestKept(months)} as begins)
     select
       user_id as "userId",

@@ -98,7 +98,8 @@ type Call = FastifyRequest<{
   Querystring: Static<typeof ScorecardQuery>
 }>
 
-function scorecardRoutes(app: App): void {
+export async function scorecard(app: App): Promise<void> {
+  for (const schema of scorecardSchemas) app.addSchema(schema)
   const db = app.database.writer
   const observable = app.products.list.filter(isObservable).map(({ code }) => code)
 
@@ -135,9 +136,4 @@ function scorecardRoutes(app: App): void {
       return computeScorecard(db, release, app.products.of(release.product), level)
     },
   )
-}
-
-export async function scorecard(app: App): Promise<void> {
-  for (const schema of scorecardSchemas) app.addSchema(schema)
-  scorecardRoutes(app)
 }
