@@ -4,7 +4,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { yieldPrediction } from '#schemas/products/yield.ts'
 import { createIdempotencyRecords } from '#src/accounts/idempotency-queries.ts'
 import { cleanUp } from '#src/accounts/index.ts'
-import { deleteApiKeys } from '#src/accounts/key-queries.ts'
+import {
+  addKeyUsage,
+  deleteApiKeys,
+  deleteOldUsage,
+  findKeyUser,
+  touchKey,
+} from '#src/accounts/key-queries.ts'
 import { createTotpSecretRows, endSession, hasUsedNetwork, spendRecoveryCode } from '#src/accounts/queries.ts'
 import {
   admitRegistration,
@@ -14,7 +20,7 @@ import {
   renewRegistration,
   wasUsed,
 } from '#src/accounts/token-queries.ts'
-import { emailKey, listUsers, setRole } from '#src/accounts/user-queries.ts'
+import { deleteUser, emailKey, listUsers, removePiece, setRole } from '#src/accounts/user-queries.ts'
 import { findSourceOfValues } from '#src/advice/point/provenance-queries.ts'
 import { transformPolygons } from '#src/advice/polygon/queries.ts'
 import { deleteComposition, listCompositions, saveComposition } from '#src/advice/quantities/queries.ts'
@@ -53,6 +59,7 @@ import { deleteOldRecords, listRecords, listReleaseRecords } from '#src/data/aud
 import type { Ask } from '#src/data/cancellable.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
+import { createMonthsAhead } from '#src/history/queries.ts'
 import { deleteOldest, findAccounts } from '#src/history/recording-queries.ts'
 import {
   deleteOldItems,
@@ -61,7 +68,8 @@ import {
   findRetention,
 } from '#src/history/retention-queries.ts'
 import { findAreas, listObserved } from '#src/history/scorecard-queries.ts'
-import { countErrors, countRequests, countUsers } from '#src/history/stats-queries.ts'
+import { addRequestCounts, countErrors, countRequests, countUsers } from '#src/history/stats-queries.ts'
+import { noLatencies } from '#src/http/request-counter.ts'
 import { cutByNearestSeat } from '#src/ingest/demo/queries.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import {
@@ -74,8 +82,8 @@ import {
   switchStore,
 } from '#src/ingest/move-queries.ts'
 import { clearSummaries } from '#src/ingest/queries.ts'
-import { findAreasAt, findCells, findPixels } from '#src/lookup/queries.ts'
-import { transformPositions } from '#src/standards/layer-queries.ts'
+import { findAreasAt, findCells, findPixels, findReleaseState } from '#src/lookup/queries.ts'
+import { listLayers as listMapLayers, readMeans, transformPositions } from '#src/standards/layer-queries.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 import { onePixelRelease } from '#test/setup/releases.ts'
 
@@ -84,6 +92,7 @@ import { onePixelRelease } from '#test/setup/releases.ts'
 /* Statements of commands and jobs, each once: what they are for is tested on a server. */
 
 const HOUR_MS = 3_600_000
+const PAST_DAY = '2025-01-31'
 
 let service: TestAppWithPerson
 let db: Kysely<Tables>
@@ -126,7 +135,19 @@ test('of registrations, roles and sessions', async () => {
   const secrets = createTotpSecretRows(db)
   expect(await secrets.list(person.user.id, 10)).toEqual([])
   await secrets.replace(person.user.id, randomBytes(8), randomBytes(8))
-  expect(await deleteApiKeys(db, person.user.id)).toBe(0)
+  const payload = { name: 'tests' }
+  const made = await service.app.inject({
+    method: 'POST',
+    url: '/auth/keys',
+    headers: person.headers,
+    payload,
+  })
+  const keyId = made.json().id as string
+  expect(await findKeyUser(db, randomBytes(32))).toBeUndefined()
+  await touchKey(db, keyId)
+  await addKeyUsage(db, [{ keyId, day: PAST_DAY, requests: 1 }])
+  await deleteOldUsage(db)
+  expect(await deleteApiKeys(db, person.user.id)).toBe(1)
   for await (const { kind } of listRecords(db, {
     userId: person.user.id,
     kind: 'login',
@@ -185,6 +206,10 @@ test('of the stores of tiles', async () => {
   expect(await findCells(db, pixels)).toEqual([{ row: 0, column: 0 }])
   expect(await listLayers(db, id)).toHaveLength(1)
   expect(await transformPositions(db, 3857, [0], [0])).toEqual([{ x: 0, y: expect.closeTo(0) }])
+  expect(await findReleaseState(db, code)).toMatchObject({ id, status: 'ready' })
+  const [layer] = await listMapLayers(db, id)
+  const block = { level: 0, firstRow: 0, lastRow: 0, firstColumn: 0, lastColumn: 0 }
+  expect(await readMeans(db, layer as NonNullable<typeof layer>, block)).toBeDefined()
   await clearSummaries(db, coverageId)
   const found = await findSourceOfValues(db, id, { longitude: 38.5, latitude: 9.5 })
   expect(found?.pixels).toMatchObject([{ coverageId, longitude: 38.5, latitude: 9.5 }])
@@ -222,6 +247,7 @@ test('of histories and figures', async () => {
     insert into history_item (id, user_id, template_id, bytes, subject_id, crop_code, request, answer)
     select uuid_at(now() - interval '4 months'), user_id, template_id, bytes, subject_id, crop_code, request, answer
     from history_item`.execute(db)
+  await sql`update history_size set items = 2 * items, bytes = 2 * bytes`.execute(db)
   expect(await findRetention(db, 1)).toEqual({ going: false, old: true })
   expect(await deleteOldItems(db, 1, FIRST_ACCOUNT)).toBe(person.user.id)
   expect(await findRetention(db, 1)).toEqual({ going: false, old: false })
@@ -229,12 +255,16 @@ test('of histories and figures', async () => {
   await sql`create table history_item_going_month () inherits (history_item_going)`.execute(db)
   expect(await dropMonthPiece(db, undefined)).toBe(true)
   expect(await findRetention(db, undefined)).toEqual({ going: false, old: false })
-  expect(await deleteOldest(db, person.user.id, { items: 0, bytes: 0, full: 'oldest' }, 10)).toBe(0)
+  expect(await deleteOldest(db, person.user.id, { items: 10, bytes: 1e6, full: 'oldest' }, 10)).toBe(0)
 
-  const scope = { from: '2020-01-01', to: '2099-12-31', userId: null }
+  await createMonthsAhead(db)
+  const failure = { operation: 'getCatalog', status: 500, code: 'INTERNAL', requests: 1 }
+  const latencies = noLatencies().fill(1, 0, 1)
+  await addRequestCounts(db, [{ ...failure, day: PAST_DAY, totalMs: 1, maxMs: 1, latencies }])
+  const scope = { from: PAST_DAY, to: PAST_DAY, userId: null }
   expect((await countUsers(db, scope)).registered).toBeGreaterThan(0)
-  expect(await countRequests(db, scope)).toEqual([])
-  expect(await countErrors(db, scope)).toEqual([])
+  expect(await countRequests(db, scope)).toHaveLength(3)
+  expect(await countErrors(db, scope)).toEqual([{ status: 500, code: 'INTERNAL', requests: 1 }])
   expect(await listObserved(db, 'none', yieldPrediction)).toEqual([])
   const [areas] = await findAreas(db, 'eth', 0, [{ lat: 9.5, lng: 38.5 }])
   expect(areas?.[0]?.code).toBeDefined()
@@ -286,4 +316,7 @@ test('of what is over', async () => {
     .execute()
   await cleanUp(db)
   expect(await db.selectFrom('session').select('id').execute()).toEqual([])
+  expect(await within((trx) => deleteUser(trx, service.person.user.id))).toMatchObject({ accounts: 1 })
+  while (await removePiece(db));
+  expect(await db.selectFrom('account_removal').select('user_id').execute()).toEqual([])
 })
