@@ -185,6 +185,7 @@ export type WorkInRelease<Result> = (
 /** New attempts after replacements in a row, as only a large import causes. */
 const REPLACEMENTS: Pauses = [0, 0, 0, 0]
 
+/** Without a queue. */
 const atOnce: Wait = (step) => step()
 
 /** Decides which release answers: the one that a request names, or else the published one of its series. */
