@@ -194,11 +194,13 @@ const ReleaseLayer = t.component('ReleaseLayer', 'A layer of a release.', {
   maximum: t.orNull(Type.Number({ examples: [4800] })),
   mean: t.orNull(Type.Number({ examples: [2710.4] }), 'Of the pixels; null where none has a value.'),
 })
+export type ReleaseLayer = Static<typeof ReleaseLayer>
 
 const ReleasePeriod = t.component('ReleasePeriod', 'When a release was published.', {
   from: t.Time,
   to: t.orNull(t.Time, 'Null while it is published.'),
 })
+export type ReleasePeriod = Static<typeof ReleasePeriod>
 
 function membersOf(products: readonly ProductContract[]) {
   const none = ofSeasonless(products, (names) => ` None for ${names}.`)

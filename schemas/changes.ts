@@ -71,6 +71,7 @@ export const LayerChange = t.component(
   'The change of a layer in all areas together. Percentages are of the area.',
   { ...Layer, ...Figures },
 )
+export type LayerChange = Static<typeof LayerChange>
 
 export const AreaChange = t.component(
   'AreaChange',
@@ -82,6 +83,7 @@ export const AreaChange = t.component(
     ...Figures,
   },
 )
+export type AreaChange = Static<typeof AreaChange>
 
 export const ReleaseChanges = t.component('ReleaseChanges', {
   before: Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
