@@ -43,11 +43,7 @@ function geoJsonFile(path: string): FeatureFile {
   }
 }
 
-async function* geoJsonFeatures(
-  name: string,
-  bytes: Readable,
-  size: number,
-): AsyncGenerator<RawFeature> {
+async function* geoJsonFeatures(name: string, bytes: Readable, size: number): AsyncGenerator<RawFeature> {
   let features: RawFeature[] = []
   let position = 0
   let count = 0
