@@ -2,7 +2,6 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { yieldPrediction } from '#schemas/products/yield.ts'
-import { createIdempotencyRecords } from '#src/accounts/idempotency-queries.ts'
 import { cleanUp } from '#src/accounts/index.ts'
 import {
   addKeyUsage,
@@ -69,6 +68,7 @@ import {
 } from '#src/history/retention-queries.ts'
 import { findAreas, listObserved } from '#src/history/scorecard-queries.ts'
 import { addRequestCounts, countErrors, countRequests, countUsers } from '#src/history/stats-queries.ts'
+import { createIdempotencyRecords } from '#src/http/idempotency-queries.ts'
 import { noLatencies } from '#src/http/request-counter.ts'
 import { cutByNearestSeat } from '#src/ingest/demo/queries.ts'
 import { loadRelease } from '#src/ingest/load.ts'
@@ -83,7 +83,8 @@ import {
 } from '#src/ingest/move-queries.ts'
 import { clearSummaries } from '#src/ingest/queries.ts'
 import { findAreasAt, findCells, findPixels, findReleaseState } from '#src/lookup/queries.ts'
-import { listLayers as listMapLayers, readMeans, transformPositions } from '#src/standards/layer-queries.ts'
+import { readMeans, transformPositions } from '#src/standards/maps/queries.ts'
+import type { Layer } from '#src/standards/published.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 import { onePixelRelease } from '#test/setup/releases.ts'
 
@@ -207,9 +208,9 @@ test('of the stores of tiles', async () => {
   expect(await listLayers(db, id)).toHaveLength(1)
   expect(await transformPositions(db, 3857, [0], [0])).toEqual([{ x: 0, y: expect.closeTo(0) }])
   expect(await findReleaseState(db, code)).toMatchObject({ id, status: 'ready' })
-  const [layer] = await listMapLayers(db, id)
+  const layer = { coverage: { id: coverageId }, band: 0 } as Layer
   const block = { level: 0, firstRow: 0, lastRow: 0, firstColumn: 0, lastColumn: 0 }
-  expect(await readMeans(db, layer as NonNullable<typeof layer>, block)).toBeDefined()
+  expect(await readMeans(db, layer, block)).toBeDefined()
   await clearSummaries(db, coverageId)
   const found = await findSourceOfValues(db, id, { longitude: 38.5, latitude: 9.5 })
   expect(found?.pixels).toMatchObject([{ coverageId, longitude: 38.5, latitude: 9.5 }])
