@@ -29,13 +29,13 @@ const ROOMS = [
 
 /** What there is to read may only shrink: lower these with each change that does. */
 const BUDGETS: SourceFigures = {
-  files: 352,
-  lines: 68_102,
+  files: 330,
+  lines: 61_720,
   median: 0,
-  exportedTypes: 536,
-  oneImporter: 108,
-  ofFunctions: 118,
-  bannedWords: 128,
+  exportedTypes: 512,
+  oneImporter: 97,
+  ofFunctions: 95,
+  bannedWords: 50,
 }
 
 const LONGEST_FILE = 500
