@@ -281,18 +281,6 @@ export function errorResponses(...errors: ErrorCode[]): Record<number, object> {
   return unlimitedErrorResponses(...errors, 'RATE_LIMITED')
 }
 
-/**
- * The `response` entries of a route that takes a token: its success, and its errors beside those of the token.
- *
- * @param success the schema of a 200, or null for a 204
- */
-export function tokenResponses(success: object | null, description: string, ...errors: ErrorCode[]) {
-  return {
-    ...(success ? { 200: { ...success, description } } : { 204: { type: 'null', description } }),
-    ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', ...errors),
-  }
-}
-
 /** @throws {ApiError} NOT_FOUND for nothing */
 export function requireFound<Found>(found: Found | undefined | null | false, sentence: string): Found {
   if (found !== undefined && found !== null && found !== false) return found

@@ -3,11 +3,10 @@ import { ref } from '#schemas/common.ts'
 import { defineFeedbackRequest, Feedback, type FeedbackRequest } from '#schemas/feedback.ts'
 import { defineHistoryQuery, defineHistorySchemas, Share } from '#schemas/history.ts'
 import { observableKeysOf } from '#schemas/products/define.ts'
-import { ApiError, BODY_ERRORS, tokenResponses } from '#src/errors.ts'
+import { ApiError, answers } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { observeBatcher } from '#src/http/metrics/metrics.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
-import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
 import { formatDay } from '#src/lib/dates.ts'
 import { createMonthsAhead, putFeedback, type RecordAdvisory } from './queries.ts'
 import { createHistoryRecorder, createHistoryTotal, readQuota, readTotalLimit } from './recorder.ts'
@@ -62,14 +61,7 @@ export async function feedback(app: App): Promise<void> {
         tags: ['history'],
         params: ItemParams,
         body: ref(body),
-        response: tokenResponses(
-          ref(Feedback),
-          'The stored feedback.',
-          'INVALID_PARAMETERS',
-          'NOT_FOUND',
-          ...IDEMPOTENCY_ERRORS,
-          ...BODY_ERRORS,
-        ),
+        response: answers(Feedback, 'The stored feedback.', 'INVALID_PARAMETERS', 'NOT_FOUND'),
       },
     },
     (request: FastifyRequest<{ Params: { id: string }; Body: FeedbackRequest }>, reply) =>

@@ -13,7 +13,7 @@ import {
 } from '#schemas/history.ts'
 import { toQuerySchema } from '#schemas/point-request.ts'
 import type { Tables } from '#src/data/tables.ts'
-import { ApiError, BODY_ERRORS, requireFound, tokenResponses } from '#src/errors.ts'
+import { ApiError, errorResponses, noContent, requireFound } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { type Format, resumePieces, writeItems, writeOneItem } from '#src/http/format.ts'
 import { attach, DISPOSITION, documentFormats, FORMATS, NDJSON, negotiateFormat } from '#src/http/formats.ts'
@@ -155,8 +155,9 @@ function listRoute({ database, inTurn, products }: App, { query, list }: History
       description: LIST_DESCRIPTION.trim(),
       tags: ['history'],
       querystring: toQuerySchema(query),
-      response: tokenResponses(
-        {
+      response: {
+        200: {
+          description: 'A page of the history.',
           headers: {
             Link: { type: 'string', description: 'The next page, where there is one (`rel="next"`).' },
             'Content-Disposition': DISPOSITION,
@@ -167,10 +168,8 @@ function listRoute({ database, inTurn, products }: App, { query, list }: History
             geojson: ref(HistoryFeatureCollection),
           }),
         },
-        'A page of the history.',
-        'INVALID_PARAMETERS',
-        'NOT_ACCEPTABLE',
-      ),
+        ...errorResponses('INVALID_PARAMETERS', 'NOT_ACCEPTABLE'),
+      },
     },
     preValidation: readQuery(query),
     handler: async (request: ListCall, reply: FastifyReply) => {
@@ -220,8 +219,9 @@ function itemRoute({ database, products }: App, { item }: HistorySchemas) {
         'An advisory as it was given. `Accept: text/csv` and `Accept: application/geo+json` give it as a file.',
       tags: ['history'],
       params: ItemParams,
-      response: tokenResponses(
-        {
+      response: {
+        200: {
+          description: 'The item.',
           headers: { 'Content-Disposition': DISPOSITION },
           content: documentFormats(HISTORY_FORMATS, {
             json: ref(item),
@@ -229,10 +229,8 @@ function itemRoute({ database, products }: App, { item }: HistorySchemas) {
             geojson: ref(HistoryFeature),
           }),
         },
-        'The item.',
-        'NOT_FOUND',
-        'NOT_ACCEPTABLE',
-      ),
+        ...errorResponses('NOT_FOUND', 'NOT_ACCEPTABLE'),
+      },
     },
     handler: async (request: ItemRequest, reply: FastifyReply) => {
       const format = negotiateFormat(request, reply, HISTORY_FORMATS)
@@ -256,7 +254,7 @@ function deleteRoute(db: Kysely<Tables>) {
       description: 'Deletes it with its feedback. It stays in the counts of `GET /stats`.',
       tags: ['history'],
       params: ItemParams,
-      response: tokenResponses(null, 'The item is deleted.', 'NOT_FOUND', ...BODY_ERRORS),
+      response: noContent('The item is deleted.', 'NOT_FOUND'),
     },
     handler: async (request: ItemRequest, reply: FastifyReply) => {
       requireItem(await deleteHistoryItem(db, requireCaller(request).id, request.params.id))

@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
 import type { Static } from 'typebox'
-import { ref } from '#schemas/common.ts'
 import {
   SCORECARD_DEFAULTS,
   Scorecard,
@@ -13,7 +12,7 @@ import { toQuerySchema } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { findRelease, type ReleaseRow } from '#src/catalog/release-queries.ts'
 import type { Tables } from '#src/data/tables.ts'
-import { ApiError, tokenResponses } from '#src/errors.ts'
+import { ApiError, answers } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import {
@@ -114,8 +113,8 @@ export async function scorecard(app: App): Promise<void> {
         tags: ['catalog'],
         params: ScorecardParams,
         querystring: toQuerySchema(ScorecardQuery),
-        response: tokenResponses(
-          ref(Scorecard),
+        response: answers(
+          Scorecard,
           'The scores.',
           'FORBIDDEN',
           'TWO_FACTOR_SETUP_REQUIRED',

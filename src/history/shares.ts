@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ref } from '#schemas/common.ts'
 import { Share } from '#schemas/history.ts'
-import { ApiError, BODY_ERRORS, requireFound, tokenResponses } from '#src/errors.ts'
+import { ApiError, errorResponses, noContent, requireFound } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
 import { ItemParams, requireItem } from './routes.ts'
@@ -28,7 +28,7 @@ export function shareRoutes(app: App): void {
   const db = app.database.writer
   const common = { url: '/:id/share', config: { scope: 'history', caching: 'never' } } as const
   const described = { tags: ['history'], params: ItemParams }
-  const success = { ...ref(Share), headers: { Link: CITE_AS } }
+  const success = { ...ref(Share), description: SHOWN, headers: { Link: CITE_AS } }
 
   app.route({
     ...common,
@@ -39,7 +39,7 @@ export function shareRoutes(app: App): void {
       description:
         'Publishes the request and the answer, with the label and the place, at an address that cannot be guessed. The person is not named. Sharing ends with `DELETE`, with the item and with the account. A repetition gets the same address.',
       ...described,
-      response: tokenResponses(success, SHOWN, 'TOO_MANY_SHARES', 'NOT_FOUND', ...BODY_ERRORS),
+      response: { 200: success, ...errorResponses('TOO_MANY_SHARES', 'NOT_FOUND') },
     },
     handler: async (request: ItemRequest, reply: FastifyReply) => {
       const token = randomBytes(TOKEN_BYTES).toString('base64url')
@@ -57,7 +57,7 @@ export function shareRoutes(app: App): void {
       summary: 'Get the address of a shared item',
       description: 'The answer of `POST`.',
       ...described,
-      response: tokenResponses(success, SHOWN, 'NOT_FOUND'),
+      response: { 200: success, ...errorResponses('NOT_FOUND') },
     },
     handler: async (request: ItemRequest, reply: FastifyReply) => {
       const share = await findShare(db, requireCaller(request).id, request.params.id)
@@ -73,7 +73,7 @@ export function shareRoutes(app: App): void {
       summary: 'Stop sharing an item',
       description: 'Its address shows nothing from then on, and is never given to anything else.',
       ...described,
-      response: tokenResponses(null, 'The item is no longer shared.', 'NOT_FOUND', ...BODY_ERRORS),
+      response: noContent('The item is no longer shared.', 'NOT_FOUND'),
     },
     handler: async (request: ItemRequest, reply: FastifyReply) => {
       requireFound(await deleteShare(db, requireCaller(request).id, request.params.id), NOT_SHARED)

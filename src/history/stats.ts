@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify'
 import type { Static, TSchema } from 'typebox'
-import { ref } from '#schemas/common.ts'
 import {
   type AdvisoryCounts,
   defineStatsSchemas,
@@ -10,7 +9,7 @@ import {
   type Stats,
   StatsQuery,
 } from '#schemas/stats.ts'
-import { ApiError, tokenResponses } from '#src/errors.ts'
+import { ApiError, answers } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
@@ -117,8 +116,8 @@ function statsRoutes(app: App, response: TSchema): void {
         description: DESCRIPTION.trim(),
         tags: ['history'],
         querystring: StatsQuery,
-        response: tokenResponses(
-          ref(response),
+        response: answers(
+          response,
           'The counts.',
           'INVALID_PARAMETERS',
           'FORBIDDEN',
@@ -169,12 +168,7 @@ function slowCallsRoute(app: App): void {
         summary: 'The slowest recent calls',
         description: SLOW_CALLS_DESCRIPTION.trim(),
         tags: ['history'],
-        response: tokenResponses(
-          ref(SlowCallsAnswer),
-          'The calls.',
-          'FORBIDDEN',
-          'TWO_FACTOR_SETUP_REQUIRED',
-        ),
+        response: answers(SlowCallsAnswer, 'The calls.', 'FORBIDDEN', 'TWO_FACTOR_SETUP_REQUIRED'),
       },
     },
     async (): Promise<SlowCallsAnswer> => {

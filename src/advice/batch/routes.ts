@@ -15,7 +15,7 @@ import {
 import { ref } from '#schemas/common.ts'
 import { asQuery } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
-import { ApiError, BASE, BODY_ERRORS, errorResponses } from '#src/errors.ts'
+import { ApiError, BASE, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { writeItems } from '#src/http/format.ts'
 import { attach, DISPOSITION, documentFormats, FORMATS, negotiateFormat } from '#src/http/formats.ts'
@@ -114,7 +114,6 @@ function documentOperation(
         'INVALID_PARAMETERS',
         'UNAUTHORIZED',
         'INSUFFICIENT_SCOPE',
-        ...BODY_ERRORS,
         'MALFORMED_BODY',
         ...(product.seasonal ? (['CROP_NOT_AVAILABLE'] as const) : []),
         'NO_RELEASE',

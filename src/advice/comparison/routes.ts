@@ -83,8 +83,6 @@ function changesRoutes(app: App): void {
             },
           },
           ...errorResponses(
-            'UNAUTHORIZED',
-            'INSUFFICIENT_SCOPE',
             'FORBIDDEN',
             'TWO_FACTOR_SETUP_REQUIRED',
             'INVALID_PARAMETERS',

@@ -11,7 +11,7 @@ import {
 import { asQuery } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { Tables } from '#src/data/tables.ts'
-import { BODY_ERRORS, errorResponses, unknownCountry } from '#src/errors.ts'
+import { errorResponses, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { mergeQueryIntoBody } from '#src/http/parameters.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
@@ -163,7 +163,7 @@ export async function location(app: App, { lookup }: { lookup: Lookup }): Promis
         bodyRemainder: ref(LocationRemainder),
         response: {
           200: { ...ref(validation), description: 'The facts about the point.' },
-          ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'INVALID_PARAMETERS', ...BODY_ERRORS),
+          ...errorResponses('INVALID_PARAMETERS'),
         },
       },
       preValidation: mergeQueryIntoBody(LocationRequest),

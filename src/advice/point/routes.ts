@@ -12,11 +12,10 @@ import {
 } from '#schemas/point-request.ts'
 import { joinNames, ofSeasonless } from '#schemas/product.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
-import { BODY_ERRORS, type ErrorCode, errorResponses, NO_VALUE_ERRORS } from '#src/errors.ts'
+import { type ErrorCode, errorResponses, NO_VALUE_ERRORS } from '#src/errors.ts'
 import type { RecordAdvisory } from '#src/history/queries.ts'
 import type { App } from '#src/http/app.ts'
 import { ignoredNoter, mergeQueryIntoBody, readQuery } from '#src/http/parameters.ts'
-import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
 import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { ReadRules } from '../quantities/compute.ts'
@@ -168,7 +167,7 @@ function postRoute(endpoint: PointEndpoint) {
       queryAlternative: asQuery(request, PLAIN_PARAMETERS),
       body: ref(request),
       bodyRemainder: ref(remainder),
-      response: { 200: success, ...documentErrors(...errors, ...IDEMPOTENCY_ERRORS, ...BODY_ERRORS) },
+      response: { 200: success, ...documentErrors(...errors) },
     },
     preValidation: mergeQueryIntoBody(request, noteIgnored(request)),
   } as const

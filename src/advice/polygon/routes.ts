@@ -12,14 +12,13 @@ import {
 } from '#schemas/polygon.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { AreaReference } from '#src/catalog/area-queries.ts'
-import { BODY_ERRORS, errorResponses, NO_VALUE_ERRORS } from '#src/errors.ts'
+import { errorResponses, NO_VALUE_ERRORS } from '#src/errors.ts'
 import type { RecordAdvisory } from '#src/history/queries.ts'
 import { sayHistoryFull } from '#src/history/recorded-answer.ts'
 import type { App } from '#src/http/app.ts'
 import { ignoredMember } from '#src/http/parameters.ts'
 import { permits, requireCaller } from '#src/http/plugins/authentication.ts'
 import { jsonReader } from '#src/http/plugins/body-parser.ts'
-import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf, isOffTheRecord } from '#src/http/request.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
@@ -171,16 +170,12 @@ function polygonRoute(
 
 function documentErrors(product: ProductDefinition) {
   return errorResponses(
-    'UNAUTHORIZED',
-    'INSUFFICIENT_SCOPE',
     'INVALID_PARAMETERS',
-    ...IDEMPOTENCY_ERRORS,
     'INVALID_GEOMETRY',
     ...(product.seasonal ? (['CROP_NOT_AVAILABLE'] as const) : []),
     'UNKNOWN_AREA',
     ...NO_VALUE_ERRORS,
     'RELEASE_GONE',
-    ...BODY_ERRORS,
     'QUERY_TIMEOUT',
   )
 }

@@ -16,7 +16,7 @@ import {
   type PolygonsSchemas,
 } from '#schemas/polygons.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
-import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
+import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { resumePieces, writeItems } from '#src/http/format.ts'
 import { attach, DISPOSITION, documentFormats, negotiateFormat } from '#src/http/formats.ts'
@@ -116,14 +116,11 @@ function documentOperation(
         }),
       },
       ...errorResponses(
-        'UNAUTHORIZED',
-        'INSUFFICIENT_SCOPE',
         'INVALID_PARAMETERS',
         ...(product.seasonal ? (['CROP_NOT_AVAILABLE'] as const) : []),
         'NO_AREAS',
         'NO_RELEASE',
         'RELEASE_GONE',
-        ...BODY_ERRORS,
         'MALFORMED_BODY',
         'NOT_ACCEPTABLE',
         'TOO_MANY_POLYGONS',

@@ -14,12 +14,11 @@ import { createThrottle, webhookTestSubjects } from '#src/accounts/throttle.ts'
 import type { AuditKind } from '#src/data/audit-kinds.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
-import { ApiError, BODY_ERRORS, errorResponses, requireFound, tokenResponses } from '#src/errors.ts'
+import { ApiError, answers, errorResponses, noContent, requireFound } from '#src/errors.ts'
 import { loadSecrets } from '#src/http/access-tokens.ts'
 import { createAccountSeal, renewWhenReady } from '#src/http/account-seal.ts'
 import type { App } from '#src/http/app.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
-import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
 import { createClientSignal } from '#src/http/plugins/time-budget.ts'
 import { whyNoTarget } from '#src/lib/outward-post.ts'
 import { isUuid } from '#src/lib/uuid.ts'
@@ -96,7 +95,7 @@ function oneRoutes(app: App, { schemas }: SubscriptionService): void {
       summary: 'Get a subscription',
       description: 'The subscription, with the last values sent and the state of deliveries.',
       ...described,
-      response: tokenResponses(ref(schemas.subscription), 'The subscription.', 'NOT_FOUND'),
+      response: answers(schemas.subscription, 'The subscription.', 'NOT_FOUND'),
     },
     handler: async (request: SubscriptionById) => {
       const { id, userId } = readCall(request)
@@ -113,7 +112,7 @@ function oneRoutes(app: App, { schemas }: SubscriptionService): void {
       summary: 'Delete a subscription',
       description: 'Nothing more is sent, and what is on its way is not tried again.',
       ...described,
-      response: tokenResponses(null, 'The subscription is deleted.', 'NOT_FOUND', ...BODY_ERRORS),
+      response: noContent('The subscription is deleted.', 'NOT_FOUND'),
     },
     handler: async (request: SubscriptionById, reply: FastifyReply) => {
       await change(app, request, 'subscription_deleted', deleteSubscription)
@@ -131,7 +130,7 @@ function oneRoutes(app: App, { schemas }: SubscriptionService): void {
       description:
         'Tells of changes again, after the target was gone or has failed for a day. The last event that was given up is sent once more, with the id that it had; then what has changed since.',
       ...described,
-      response: tokenResponses(ref(schemas.subscription), 'The subscription.', 'NOT_FOUND', ...BODY_ERRORS),
+      response: answers(schemas.subscription, 'The subscription.', 'NOT_FOUND'),
     },
     handler: async (request: SubscriptionById) => {
       const row = await change(app, request, 'subscription_enabled', enableSubscription)
@@ -154,13 +153,7 @@ function renewRoute(app: App, { seal }: SubscriptionService): void {
         'Makes another secret, which is shown once. For a day deliveries are signed with the one before, too, so that receivers can change it without missing any.',
       tags: ['subscriptions'],
       params: SubscriptionParams,
-      response: tokenResponses(
-        ref(NewSecret),
-        'The secret.',
-        'NOT_FOUND',
-        ...IDEMPOTENCY_ERRORS,
-        ...BODY_ERRORS,
-      ),
+      response: answers(NewSecret, 'The secret.', 'NOT_FOUND'),
     },
     handler: (request: SubscriptionById, reply: FastifyReply) =>
       app.once(request, reply, async () => {
@@ -193,13 +186,7 @@ function testRoute(app: App, { rules, seal, throttle }: SubscriptionService): vo
         'Posts the values that were told last, as a change by 0 with `data.test` true, signed as every message is. The answer says what the target has answered. The subscription stays as it is, and nothing is sent again. An account may send two at once, then one every 10 seconds.',
       tags: ['subscriptions'],
       params: SubscriptionParams,
-      response: tokenResponses(
-        ref(WebhookTest),
-        'The result.',
-        'NOT_FOUND',
-        'TOO_MANY_REQUESTS',
-        ...BODY_ERRORS,
-      ),
+      response: answers(WebhookTest, 'The result.', 'NOT_FOUND', 'TOO_MANY_REQUESTS'),
     },
     handler: async (request: SubscriptionById, reply: FastifyReply) => {
       const { id: subscription, userId } = readCall(request)
@@ -339,8 +326,6 @@ function createRoute(app: App, service: SubscriptionService): void {
         201: { ...ref(schemas.made), description: 'The subscription, with its secret.' },
         ...errorResponses(
           'INVALID_PARAMETERS',
-          'UNAUTHORIZED',
-          'INSUFFICIENT_SCOPE',
           'INVALID_GEOMETRY',
           'CROP_NOT_AVAILABLE',
           'UNKNOWN_AREA',
@@ -348,8 +333,6 @@ function createRoute(app: App, service: SubscriptionService): void {
           'NO_DATA',
           'TOO_MANY_SUBSCRIPTIONS',
           'QUERY_TIMEOUT',
-          ...IDEMPOTENCY_ERRORS,
-          ...BODY_ERRORS,
         ),
       },
     },
@@ -390,7 +373,7 @@ function listRoute(app: App, { schemas }: SubscriptionService): void {
       description:
         'All subscriptions, the newest first, with the last values sent and the state of deliveries.',
       tags: ['subscriptions'],
-      response: tokenResponses(ref(schemas.list), 'The subscriptions.'),
+      response: answers(schemas.list, 'The subscriptions.'),
     },
     handler: async (request: FastifyRequest) => {
       const rows = await listSubscriptions(app.database.writer, requireCaller(request).id)
