@@ -40,9 +40,9 @@ describe('rows that are copied', () => {
     expect(await copy(sql`select ${sql.lit('x')}::bytea`)).toEqual([[Buffer.from('x')]])
   })
 
-  test('are not given out once the signal is aborted', async () => {
+  test.skipIf(EMBEDDED)('are not waited for any more once the signal is aborted', async () => {
     const controller = new AbortController()
-    const copying = copy(sql`select pg_sleep(0.1)`, controller.signal)
+    const copying = copy(sql`select pg_sleep(60)`, controller.signal)
     setImmediate(() => controller.abort(new Error('enough')))
     expect((await failureOf(copying)).message).toBe('enough')
   })

@@ -40,6 +40,26 @@ test('what has been aborted is not asked any more', async () => {
 })
 
 test.skipIf(EMBEDDED)(
+  'a statement is cancelled on the server, and its connection is not used again',
+  async () => {
+    const controller = new AbortController()
+    const { ask } = readUntil(service.database, controller.signal)
+    const asked = ask(sql`select pg_sleep(60), 'to be cancelled'`)
+    const failed = expect(asked).rejects.toThrow('enough')
+    await vi.waitUntil(async () => (await statementsRunning(service, 'to be cancelled')) === 1, PATIENCE)
+    controller.abort(new Error('enough'))
+    await failed
+    await vi.waitUntil(async () => (await statementsRunning(service, 'to be cancelled')) === 0, PATIENCE)
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        readUntil(service.database, new AbortController().signal).ask(sql`select 1 as x`),
+      ),
+    )
+    expect(answers).toEqual(Array.from({ length: 20 }, () => [{ x: 1 }]))
+  },
+)
+
+test.skipIf(EMBEDDED)(
   'a request that takes too long is answered 503, and lets go of the database',
   async () => {
     await whileHeld(service, async () => {
@@ -53,7 +73,7 @@ test.skipIf(EMBEDDED)(
 )
 
 test.skipIf(EMBEDDED)(
-  'a request whose client goes away lets go of the database with its statement, and is no failure',
+  'a request whose client goes away lets go of the database before its time is up, and is no failure',
   async () => {
     // Its time is up long after the waiting for its end is.
     const patient = await createTestAppWithPerson({ settings: { LOG_LEVEL: 'info' } })
