@@ -7,7 +7,7 @@ export function listLevels({ boundaries }: Catalog): number[] {
 }
 
 /** How far shapes may be from what they are: half a pixel of a map of a country. */
-const COARSE_DEGREES = 0.01
+const COARSE_DEGREES = 0.008
 
 /** The same where nobody looks at shapes: names of areas come with some. */
 export const ROUGH_DEGREES = 5
