@@ -213,7 +213,7 @@ test('of the stores of tiles', async () => {
   expect(await readMeans(db, layer, block)).toBeDefined()
   await clearSummaries(db, coverageId)
   const found = await findSourceOfValues(db, id, { longitude: 38.5, latitude: 9.5 })
-  expect(found?.pixels).toMatchObject([{ coverageId, longitude: 38.5, latitude: 9.5 }])
+  expect(found?.pixels).toMatchObject([{ coverageId, column: 0, row: 0 }])
 })
 
 test('of areas and accounts', async () => {
