@@ -21,7 +21,7 @@ import type { ClientKey } from '#src/lib/limiter.ts'
 import { swapped, wordKey } from '#src/lib/names.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { Area, Position } from '#src/lookup/queries.ts'
-import { positionOf } from '#src/lookup/releases.ts'
+import { type LayerValues, type PublishedRelease, positionOf } from '#src/lookup/releases.ts'
 import { countryNamed, listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
 import { findNearestCountries } from './queries.ts'
 
@@ -55,6 +55,9 @@ const NEAREST_PER_QUERY = 20
 /** Simultaneous queries: points in no country must not delay others at the database. */
 const NEAREST_QUERIES = 1
 
+type Reason = NonNullable<LocationValidation['products'][string]['reason']>
+type Elsewhere = Pick<LocationValidation, 'nearest' | 'hint'>
+
 /** Makes the function that answers `/validate_location`. It throws OVERLOADED, and INVALID_PARAMETERS for an unknown country. */
 export function createLocationValidator(
   db: Kysely<Tables>,
@@ -74,7 +77,7 @@ export function createLocationValidator(
     position: Position,
     requestedCountry: string | undefined,
     snapshot: Snapshot,
-  ): Promise<Pick<LocationValidation, 'nearest' | 'hint'>> {
+  ): Promise<Elsewhere> {
     const found = await askNearest(position)
     const nearest = found && { nearest: found }
     const other = swapped(position)
@@ -86,10 +89,9 @@ export function createLocationValidator(
     return { ...nearest, hint }
   }
 
-  async function validateIn(snapshot: Snapshot, request: LocationRequest): Promise<LocationValidation> {
-    const position = positionOf(request)
+  /** Reads the request against areas, and gives the answer from values. */
+  function begin(snapshot: Snapshot, request: LocationRequest, areas: readonly Area[]) {
     const requested = request.country_code?.trim().toLowerCase()
-    const areas = await lookup.areas.find(position, snapshot.boundaries)
     const place = chooseAreas(areas, requested)
     const countryCode = requested ?? place?.countryCode
     const country = snapshot.countries.find(({ code }) => code === countryCode)
@@ -98,43 +100,81 @@ export function createLocationValidator(
       snapshot.cropNamed(request.crop === undefined ? null : wordKey(request.crop)) ??
       country?.crops[0] ??
       null
-    const elsewhere = place ? undefined : await findElsewhere(position, requested, snapshot)
     const isInside = place !== undefined && place.countryCode === countryCode
     const isBounded = country !== undefined && snapshot.bounded.has(country.code)
 
-    /** The code of the point endpoint's error for a product; undefined where it has a value. */
-    async function findReason({ code: product, seasonal }: ProductDefinition) {
+    /** The release that may have a value, or the code of the point endpoint's error. */
+    function findRelease({ code: product, seasonal }: ProductDefinition): PublishedRelease | Reason {
       if (!country) return 'OUTSIDE_COUNTRY'
       if (seasonal && !country.crops.includes(crop ?? '')) return 'CROP_NOT_AVAILABLE'
       const cropCode = seasonal ? crop : null
       const series = { product, countryCode: country.code, cropCode, forecastPeriod: null }
-      const release = snapshot.releaseOf(series)
-      if (!release) return 'NO_RELEASE'
-      const [values] = await lookup.valuesAt(release, [position])
-      // The raster decides, not the outline: rasters reach over coarse outlines.
-      if (values) return undefined
-      return isBounded && !isInside ? 'OUTSIDE_COUNTRY' : 'NO_DATA'
+      return snapshot.releaseOf(series) ?? 'NO_RELEASE'
     }
 
-    const reasons = await Promise.all(products.map(findReason))
-    const available = products.map(({ code }, index) => {
-      const reason = reasons[index]
-      return [code, reason ? { available: false, reason } : { available: true }]
-    })
-    return {
-      // Without loaded boundaries a value of the country's rasters decides.
-      valid: country && !isBounded ? reasons.includes(undefined) : isInside,
-      country_code: place?.countryCode ?? null,
-      country: (place && countryNamed(snapshot, place.countryCode)) ?? null,
-      admin: place?.admin ?? [],
-      crop,
-      products: Object.fromEntries(available),
-      ...elsewhere,
+    /** @param values in the order of the products; of a product with a reason they are left out */
+    function describe(
+      releases: (PublishedRelease | Reason)[],
+      values: (LayerValues | null | undefined)[],
+      elsewhere: Elsewhere | undefined,
+    ): LocationValidation {
+      // The raster decides, not the outline: rasters reach over coarse outlines.
+      const noValue: Reason = isBounded && !isInside ? 'OUTSIDE_COUNTRY' : 'NO_DATA'
+      const available = products.map(({ code }, index) => {
+        const release = releases[index]
+        const reason = typeof release === 'string' ? release : noValue
+        return [code, values[index] ? { available: true } : { available: false, reason }]
+      })
+      return {
+        // Without loaded boundaries a value of the country's rasters decides.
+        valid: country && !isBounded ? values.some(Boolean) : isInside,
+        country_code: place?.countryCode ?? null,
+        country: (place && countryNamed(snapshot, place.countryCode)) ?? null,
+        admin: place?.admin ?? [],
+        crop,
+        products: Object.fromEntries(available),
+        ...elsewhere,
+      }
     }
+    return { requested, place, releases: products.map(findRelease), describe }
   }
 
-  return (request: LocationRequest, clientKey: ClientKey): Promise<LocationValidation> =>
-    lookup.inSnapshotQueued(clientKey, (snapshot) => validateIn(snapshot, request))
+  async function validateIn(snapshot: Snapshot, request: LocationRequest): Promise<LocationValidation> {
+    const position = positionOf(request)
+    const areas = await lookup.areas.find(position, snapshot.boundaries)
+    const { requested, place, releases, describe } = begin(snapshot, request, areas)
+    const elsewhere = place ? undefined : await findElsewhere(position, requested, snapshot)
+    const values = releases.map(async (release) =>
+      typeof release === 'string' ? undefined : (await lookup.valuesAt(release, [position]))[0],
+    )
+    return describe(releases, await Promise.all(values), elsewhere)
+  }
+
+  /** Undefined for a miss. */
+  function validateFromMemory(request: LocationRequest): LocationValidation | undefined {
+    const position = positionOf(request)
+    const snapshot = lookup.known()
+    const areas = snapshot && lookup.areas.fromMemory(position, snapshot.boundaries)
+    if (!areas) return undefined
+    const { place, releases, describe } = begin(snapshot, request, areas)
+    if (!place) return undefined
+    const values: (LayerValues | null)[] = []
+    for (const release of releases) {
+      const found = typeof release === 'string' ? null : lookup.valuesFromMemory(release, position)
+      if (found === undefined) return undefined
+      values.push(found)
+    }
+    return describe(releases, values, undefined)
+  }
+
+  /** @param wait bounds the miss path */
+  return async (
+    request: LocationRequest,
+    clientKey: ClientKey,
+    wait: (work: () => Promise<LocationValidation>) => Promise<LocationValidation> = (work) => work(),
+  ): Promise<LocationValidation> =>
+    validateFromMemory(request) ??
+    wait(() => lookup.inSnapshotQueued(clientKey, (snapshot) => validateIn(snapshot, request)))
 }
 
 const DESCRIPTION = `
@@ -169,6 +209,6 @@ export async function location(app: App, { lookup }: { lookup: Lookup }): Promis
       preValidation: mergeQueryIntoBody(LocationRequest),
     },
     (request: FastifyRequest<{ Body: LocationRequest }>, reply) =>
-      withTimeout(request, reply, () => validate(request.body, clientKeyOf(request))),
+      validate(request.body, clientKeyOf(request), (work) => withTimeout(request, reply, work)),
   )
 }

@@ -248,7 +248,8 @@ export async function answerPoint(
         return { product, outcome: new ApiError(code, error) }
       }
       const [series, position] = [readSeries(product, { ...point, release }), positionOf(point)]
-      const found = lookup.adviseFromMemory(series, position)
+      // A single product was just missed.
+      const found = source.products.length > 1 ? lookup.adviseFromMemory(series, position) : undefined
       return { product, outcome: found ?? (await lookup.advise(series, position, clientKeyOf(request))) }
     })
     return createAnswer(source, point, await Promise.all(outcomes), rules)
