@@ -148,6 +148,29 @@ export function createLimiter(limits: LimiterLimits, refusal: () => Error) {
     }
   }
 
+  /** @throws the refusal where too many wait: the client with most tasks loses the newest */
+  async function wait(clientKey: ClientKey, amount: number, signal?: AbortSignal): Promise<void> {
+    const started = queue.wait(clientKey, signal, amount)
+    if (queue.size() > limits.waiting) {
+      refused++
+      queue.takeNewestOfMost()?.refuse(refusal())
+    }
+    await started
+  }
+
+  /** Undefined where it begins at once: most tasks need no promise for that. */
+  function begin(clientKey: ClientKey, amount: number, signal?: AbortSignal): Promise<void> | undefined {
+    signal?.throwIfAborted()
+    if (!fits({ clientKey, amount })) return wait(clientKey, amount, signal)
+    count(clientKey, amount)
+    return undefined
+  }
+
+  function leave(clientKey: ClientKey, amount: number): void {
+    count(clientKey, -amount)
+    startNext()
+  }
+
   /**
    * Waits for a permit.
    *
@@ -155,17 +178,7 @@ export function createLimiter(limits: LimiterLimits, refusal: () => Error) {
    * @throws the refusal where too many wait: the client with most tasks loses the newest
    */
   async function hold(clientKey: ClientKey, amount: number, signal?: AbortSignal): Promise<Permit> {
-    signal?.throwIfAborted()
-    if (fits({ clientKey, amount })) {
-      count(clientKey, amount)
-    } else {
-      const started = queue.wait(clientKey, signal, amount)
-      if (queue.size() > limits.waiting) {
-        refused++
-        queue.takeNewestOfMost()?.refuse(refusal())
-      }
-      await started
-    }
+    await begin(clientKey, amount, signal)
     return createPermit(clientKey, amount)
   }
 
@@ -186,9 +199,9 @@ export function createLimiter(limits: LimiterLimits, refusal: () => Error) {
       },
       release() {
         isReleased = true
-        count(clientKey, -held)
+        const before = held
         held = 0
-        startNext()
+        leave(clientKey, before)
       },
     }
   }
@@ -205,11 +218,12 @@ export function createLimiter(limits: LimiterLimits, refusal: () => Error) {
       task: () => Promise<Result>,
       signal?: AbortSignal,
     ): Promise<Result> {
-      const { release } = await hold(clientKey, 1, signal)
+      const started = begin(clientKey, 1, signal)
+      if (started) await started
       try {
         return await task()
       } finally {
-        release()
+        leave(clientKey, 1)
       }
     },
     state: (): QueueState => ({ running: total(), waiting: queue.size(), refused }),

@@ -239,20 +239,25 @@ export async function answerPoint(
   reply: FastifyReply,
 ): Promise<PointAnswer> {
   const fromDatabase = async () => {
-    const rules = await source.readRules(point, source.products)
+    const { products, hasSections } = source
+    const rules = asksForQuantities(point) ? await source.readRules(point, products) : null
     const named = point.release === undefined ? undefined : await findNamed(lookup, point.release)
-    const outcomes = source.products.map(async (product): Promise<ProductOutcome> => {
+    const findOutcome = async (product: ProductDefinition): Promise<ProductOutcome> => {
       const release = named?.get(product.code)
       if (named && release === undefined) {
         const { code, error } = unnamedReason(product)
         return { product, outcome: new ApiError(code, error) }
       }
-      const [series, position] = [readSeries(product, { ...point, release }), positionOf(point)]
+      const [series, position] = [
+        readSeries(product, named ? { ...point, release } : point),
+        positionOf(point),
+      ]
       // A single product was just missed.
-      const found = source.products.length > 1 ? lookup.adviseFromMemory(series, position) : undefined
+      const found = hasSections ? lookup.adviseFromMemory(series, position) : undefined
       return { product, outcome: found ?? (await lookup.advise(series, position, clientKeyOf(request))) }
-    })
-    return createAnswer(source, point, await Promise.all(outcomes), rules)
+    }
+    const outcomes = await Promise.all(products.map(findOutcome))
+    return createAnswer(source, point, outcomes, rules)
   }
   const answer = answerFromMemory(lookup, source, point) ?? (await withTimeout(request, reply, fromDatabase))
   if (answer instanceof Error) throw answer
