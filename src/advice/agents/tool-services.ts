@@ -46,7 +46,7 @@ export function createToolParts(app: App, lookup: Lookup, advisors: Advisors, re
     lookup,
     advisors,
     readRules,
-    validate: createLocationValidator(reader, lookup, app.products.list),
+    validate: createLocationValidator(reader, lookup, app.products.list).validate,
     readBoundarySets: cacheLastValue('boundary sources', {
       load: () => listBoundarySources(reader),
       initial: () => [],

@@ -15,6 +15,7 @@ import { errorResponses, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { mergeQueryIntoBody } from '#src/http/parameters.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
+import { createReplyBatcher } from '#src/http/reply-batcher.ts'
 import { clientKeyOf } from '#src/http/request.ts'
 import { createBatcher } from '#src/lib/batcher.ts'
 import type { ClientKey } from '#src/lib/limiter.ts'
@@ -58,7 +59,7 @@ const NEAREST_QUERIES = 1
 type Reason = NonNullable<LocationValidation['products'][string]['reason']>
 type Elsewhere = Pick<LocationValidation, 'nearest' | 'hint'>
 
-/** Makes the function that answers `/validate_location`. It throws OVERLOADED, and INVALID_PARAMETERS for an unknown country. */
+/** Makes the functions that answer `/validate_location`; `fromMemory` gives undefined for a miss. They throw OVERLOADED, and INVALID_PARAMETERS for an unknown country. */
 export function createLocationValidator(
   db: Kysely<Tables>,
   lookup: Lookup,
@@ -167,14 +168,12 @@ export function createLocationValidator(
     return describe(releases, values, undefined)
   }
 
-  /** @param wait bounds the miss path */
-  return async (
-    request: LocationRequest,
-    clientKey: ClientKey,
-    wait: (work: () => Promise<LocationValidation>) => Promise<LocationValidation> = (work) => work(),
-  ): Promise<LocationValidation> =>
-    validateFromMemory(request) ??
-    wait(() => lookup.inSnapshotQueued(clientKey, (snapshot) => validateIn(snapshot, request)))
+  return {
+    fromMemory: validateFromMemory,
+    validate: async (request: LocationRequest, clientKey: ClientKey): Promise<LocationValidation> =>
+      validateFromMemory(request) ??
+      lookup.inSnapshotQueued(clientKey, (snapshot) => validateIn(snapshot, request)),
+  }
 }
 
 const DESCRIPTION = `
@@ -187,7 +186,8 @@ Send the parameters as a JSON body, as query parameters, or both: they are merge
 export async function location(app: App, { lookup }: { lookup: Lookup }): Promise<void> {
   const { validation, components } = defineLocationSchemas(app.products.list)
   for (const schema of components) app.addSchema(schema)
-  const validate = createLocationValidator(app.database.reader, lookup, app.products.list)
+  const { fromMemory, validate } = createLocationValidator(app.database.reader, lookup, app.products.list)
+  const sendSoon = createReplyBatcher<LocationValidation>(app.turns, (found, reply) => reply.send(found))
 
   app.post(
     '/validate_location',
@@ -208,7 +208,13 @@ export async function location(app: App, { lookup }: { lookup: Lookup }): Promis
       },
       preValidation: mergeQueryIntoBody(LocationRequest),
     },
-    (request: FastifyRequest<{ Body: LocationRequest }>, reply) =>
-      validate(request.body, clientKeyOf(request), (work) => withTimeout(request, reply, work)),
+    (request: FastifyRequest<{ Body: LocationRequest }>, reply): Promise<LocationValidation> | undefined => {
+      const found = fromMemory(request.body)
+      if (found === undefined) {
+        return withTimeout(request, reply, () => validate(request.body, clientKeyOf(request)))
+      }
+      sendSoon(found, reply)
+      return undefined
+    },
   )
 }

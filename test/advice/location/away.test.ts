@@ -15,7 +15,7 @@ const KIGALI = { lat: -1.95, lng: 30.06 }
 describe('without the database', () => {
   let service: ProxiedApp
   let lookup: Lookup
-  let validate: ReturnType<typeof createLocationValidator>
+  let validate: ReturnType<typeof createLocationValidator>['validate']
   beforeAll(async () => {
     service = await createProxiedApp()
     // Known for longer than the test takes.
@@ -23,7 +23,7 @@ describe('without the database', () => {
     const { database } = service
     const tiles = createTileStores(database)
     lookup = createLookup({ database, tiles, config, products: PRODUCTS })
-    validate = createLocationValidator(service.database.reader, lookup, PRODUCTS.list)
+    ;({ validate } = createLocationValidator(service.database.reader, lookup, PRODUCTS.list))
   })
   afterAll(() => service.close())
 

@@ -39,7 +39,7 @@ export async function comparePlaces(
     config: { ...config, RELEASE_MAX_AGE_MS: Number.MAX_SAFE_INTEGER },
     products,
   })
-  const validate = createLocationValidator(reader, lookup, products.list)
+  const { validate } = createLocationValidator(reader, lookup, products.list)
   const place = await arbitraryPlaces(reader)
   const counts: Comparison = {
     places: 0,
