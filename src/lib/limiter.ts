@@ -138,7 +138,8 @@ export type Limiter = ReturnType<typeof createLimiter>
 /** Limits the tasks that run, or what they hold: in all, for a caller and for a network. Other tasks wait in a queue. */
 export function createLimiter(limits: LimiterLimits, refusal: () => Error) {
   const queue = createClientQueue()
-  const { fits, count, total } = createShares(limits)
+  const shares = createShares(limits)
+  const { fits, count, total } = shares
   let refused = 0
 
   function startNext(): void {
@@ -179,31 +180,7 @@ export function createLimiter(limits: LimiterLimits, refusal: () => Error) {
    */
   async function hold(clientKey: ClientKey, amount: number, signal?: AbortSignal): Promise<Permit> {
     await begin(clientKey, amount, signal)
-    return createPermit(clientKey, amount)
-  }
-
-  function createPermit(clientKey: ClientKey, amount: number): Permit {
-    let held = amount
-    let isReleased = false
-    return {
-      get amount() {
-        return held
-      },
-      growTo(to) {
-        const by = to - held
-        if (by <= 0) return true
-        if (isReleased || !fits({ clientKey, amount: by })) return false
-        held = to
-        count(clientKey, by)
-        return true
-      },
-      release() {
-        isReleased = true
-        const before = held
-        held = 0
-        leave(clientKey, before)
-      },
-    }
+    return createPermit(clientKey, amount, shares, leave)
   }
 
   /** Gives the release of a permit, which may be called more than once. */
@@ -227,6 +204,35 @@ export function createLimiter(limits: LimiterLimits, refusal: () => Error) {
       }
     },
     state: (): QueueState => ({ running: total(), waiting: queue.size(), refused }),
+  }
+}
+
+function createPermit(
+  clientKey: ClientKey,
+  amount: number,
+  { fits, count }: ReturnType<typeof createShares>,
+  leave: (clientKey: ClientKey, amount: number) => void,
+): Permit {
+  let held = amount
+  let isReleased = false
+  return {
+    get amount() {
+      return held
+    },
+    growTo(to) {
+      const by = to - held
+      if (by <= 0) return true
+      if (isReleased || !fits({ clientKey, amount: by })) return false
+      held = to
+      count(clientKey, by)
+      return true
+    },
+    release() {
+      isReleased = true
+      const before = held
+      held = 0
+      leave(clientKey, before)
+    },
   }
 }
 

@@ -59,12 +59,8 @@ const NEAREST_QUERIES = 1
 type Reason = NonNullable<LocationValidation['products'][string]['reason']>
 type Elsewhere = Pick<LocationValidation, 'nearest' | 'hint'>
 
-/** Makes the functions that answer `/validate_location`; `fromMemory` gives undefined for a miss. They throw OVERLOADED, and INVALID_PARAMETERS for an unknown country. */
-export function createLocationValidator(
-  db: Kysely<Tables>,
-  lookup: Lookup,
-  products: readonly ProductDefinition[],
-) {
+/** Finds hints for points in no country. */
+function createElsewhereFinder(db: Kysely<Tables>, lookup: Lookup) {
   const askNearest = createBatcher({
     run: (positions: Position[]) => findNearestCountries(db, positions),
     concurrency: NEAREST_QUERIES,
@@ -74,11 +70,11 @@ export function createLocationValidator(
   })
 
   /** The country nearest to a point in none, and a hint where the swapped point lies in the requested country, or in any. */
-  async function findElsewhere(
+  return async (
     position: Position,
     requestedCountry: string | undefined,
     snapshot: Snapshot,
-  ): Promise<Elsewhere> {
+  ): Promise<Elsewhere> => {
     const found = await askNearest(position)
     const nearest = found && { nearest: found }
     const other = swapped(position)
@@ -89,61 +85,73 @@ export function createLocationValidator(
     const hint = `With lat and lng swapped the point would lie in ${country}: did you mean lng, lat?`
     return { ...nearest, hint }
   }
+}
 
-  /** Reads the request against areas, and gives the answer from values. */
-  function begin(snapshot: Snapshot, request: LocationRequest, areas: readonly Area[]) {
-    const requested = request.country_code?.trim().toLowerCase()
-    const place = chooseAreas(areas, requested)
-    const countryCode = requested ?? place?.countryCode
-    const country = snapshot.countries.find(({ code }) => code === countryCode)
-    if (countryCode !== undefined && !country) throw unknownCountry('country_code', listCodes(snapshot))
-    const crop =
-      snapshot.cropNamed(request.crop === undefined ? null : wordKey(request.crop)) ??
-      country?.crops[0] ??
-      null
-    const isInside = place !== undefined && place.countryCode === countryCode
-    const isBounded = country !== undefined && snapshot.bounded.has(country.code)
+/** Reads the request against areas, and gives the answer from values. */
+function readLocation(
+  snapshot: Snapshot,
+  request: LocationRequest,
+  areas: readonly Area[],
+  products: readonly ProductDefinition[],
+) {
+  const requested = request.country_code?.trim().toLowerCase()
+  const place = chooseAreas(areas, requested)
+  const countryCode = requested ?? place?.countryCode
+  const country = snapshot.countries.find(({ code }) => code === countryCode)
+  if (countryCode !== undefined && !country) throw unknownCountry('country_code', listCodes(snapshot))
+  const crop =
+    snapshot.cropNamed(request.crop === undefined ? null : wordKey(request.crop)) ?? country?.crops[0] ?? null
+  const isInside = place !== undefined && place.countryCode === countryCode
+  const isBounded = country !== undefined && snapshot.bounded.has(country.code)
 
-    /** The release that may have a value, or the code of the point endpoint's error. */
-    function findRelease({ code: product, seasonal }: ProductDefinition): PublishedRelease | Reason {
-      if (!country) return 'OUTSIDE_COUNTRY'
-      if (seasonal && !country.crops.includes(crop ?? '')) return 'CROP_NOT_AVAILABLE'
-      const cropCode = seasonal ? crop : null
-      const series = { product, countryCode: country.code, cropCode, forecastPeriod: null }
-      return snapshot.releaseOf(series) ?? 'NO_RELEASE'
-    }
-
-    /** @param values in the order of the products; of a product with a reason they are left out */
-    function describe(
-      releases: (PublishedRelease | Reason)[],
-      values: (LayerValues | null | undefined)[],
-      elsewhere: Elsewhere | undefined,
-    ): LocationValidation {
-      // The raster decides, not the outline: rasters reach over coarse outlines.
-      const noValue: Reason = isBounded && !isInside ? 'OUTSIDE_COUNTRY' : 'NO_DATA'
-      const available = products.map(({ code }, index) => {
-        const release = releases[index]
-        const reason = typeof release === 'string' ? release : noValue
-        return [code, values[index] ? { available: true } : { available: false, reason }]
-      })
-      return {
-        // Without loaded boundaries a value of the country's rasters decides.
-        valid: country && !isBounded ? values.some(Boolean) : isInside,
-        country_code: place?.countryCode ?? null,
-        country: (place && countryNamed(snapshot, place.countryCode)) ?? null,
-        admin: place?.admin ?? [],
-        crop,
-        products: Object.fromEntries(available),
-        ...elsewhere,
-      }
-    }
-    return { requested, place, releases: products.map(findRelease), describe }
+  /** The release that may have a value, or the code of the point endpoint's error. */
+  function findRelease({ code: product, seasonal }: ProductDefinition): PublishedRelease | Reason {
+    if (!country) return 'OUTSIDE_COUNTRY'
+    if (seasonal && !country.crops.includes(crop ?? '')) return 'CROP_NOT_AVAILABLE'
+    const cropCode = seasonal ? crop : null
+    const series = { product, countryCode: country.code, cropCode, forecastPeriod: null }
+    return snapshot.releaseOf(series) ?? 'NO_RELEASE'
   }
+
+  /** @param values in the order of the products; of a product with a reason they are left out */
+  function describe(
+    releases: (PublishedRelease | Reason)[],
+    values: (LayerValues | null | undefined)[],
+    elsewhere: Elsewhere | undefined,
+  ): LocationValidation {
+    // The raster decides, not the outline: rasters reach over coarse outlines.
+    const noValue: Reason = isBounded && !isInside ? 'OUTSIDE_COUNTRY' : 'NO_DATA'
+    const available = products.map(({ code }, index) => {
+      const release = releases[index]
+      const reason = typeof release === 'string' ? release : noValue
+      return [code, values[index] ? { available: true } : { available: false, reason }]
+    })
+    return {
+      // Without loaded boundaries a value of the country's rasters decides.
+      valid: country && !isBounded ? values.some(Boolean) : isInside,
+      country_code: place?.countryCode ?? null,
+      country: (place && countryNamed(snapshot, place.countryCode)) ?? null,
+      admin: place?.admin ?? [],
+      crop,
+      products: Object.fromEntries(available),
+      ...elsewhere,
+    }
+  }
+  return { requested, place, releases: products.map(findRelease), describe }
+}
+
+/** Makes the functions that answer `/validate_location`; `fromMemory` gives undefined for a miss. They throw OVERLOADED, and INVALID_PARAMETERS for an unknown country. */
+export function createLocationValidator(
+  db: Kysely<Tables>,
+  lookup: Lookup,
+  products: readonly ProductDefinition[],
+) {
+  const findElsewhere = createElsewhereFinder(db, lookup)
 
   async function validateIn(snapshot: Snapshot, request: LocationRequest): Promise<LocationValidation> {
     const position = positionOf(request)
     const areas = await lookup.areas.find(position, snapshot.boundaries)
-    const { requested, place, releases, describe } = begin(snapshot, request, areas)
+    const { requested, place, releases, describe } = readLocation(snapshot, request, areas, products)
     const elsewhere = place ? undefined : await findElsewhere(position, requested, snapshot)
     const values = releases.map(async (release) =>
       typeof release === 'string' ? undefined : (await lookup.valuesAt(release, [position]))[0],
@@ -157,7 +165,7 @@ export function createLocationValidator(
     const snapshot = lookup.known()
     const areas = snapshot && lookup.areas.fromMemory(position, snapshot.boundaries)
     if (!areas) return undefined
-    const { place, releases, describe } = begin(snapshot, request, areas)
+    const { place, releases, describe } = readLocation(snapshot, request, areas, products)
     if (!place) return undefined
     const values: (LayerValues | null)[] = []
     for (const release of releases) {
