@@ -12,8 +12,11 @@ import type { PixelType } from '#src/raster/pixels.ts'
  */
 type Decompress = (bytes: Uint8Array, size: number, most: number) => Uint8Array | Promise<Uint8Array>
 
-/** Pieces of any size. */
-export type DecompressStream = (pieces: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>
+/** @param atLeast bytes of an output piece, except of the last; zlib has its own size */
+export type DecompressStream = (
+  pieces: AsyncIterable<Uint8Array>,
+  atLeast?: number,
+) => AsyncIterable<Uint8Array>
 
 export interface Compression {
   undo: Decompress
@@ -77,32 +80,28 @@ function streamDeflate(pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Ar
   return inflated
 }
 
-/** Ends with the last byte of `size`. */
+/** Reads no byte behind the last one of `size`: writers may leave out the end, and fill up the block. */
 function undoing(stream: DecompressStream): Decompress {
   return async (bytes, size) => {
-    const output = new Uint8Array(size)
-    let written = 0
-    for await (const piece of stream(cutIntoPieces(bytes))) {
-      const part = piece.subarray(0, size - written)
-      output.set(part, written)
-      written += part.length
-      if (written === size) break
-    }
-    return output.subarray(0, written)
+    for await (const piece of stream(onePiece(bytes), size)) return piece.subarray(0, size)
+    return new Uint8Array(0)
   }
 }
 
-async function* cutIntoPieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES)
+async function* onePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes
 }
 
 const LONGEST_RUN = 128
 
 /** TIFF 6.0, section 9: runs of a byte, and literal stretches. */
-async function* streamPackBits(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* streamPackBits(
+  pieces: AsyncIterable<Uint8Array>,
+  atLeast = PIECE_BYTES,
+): AsyncGenerator<Uint8Array> {
   let [literals, repeats] = [0, 0]
   for await (const bytes of pieces) {
-    let output = new Uint8Array(PIECE_BYTES + LONGEST_RUN)
+    let output = new Uint8Array(atLeast + LONGEST_RUN)
     let written = 0
     for (const byte of bytes) {
       if (literals > 0) {
@@ -114,9 +113,9 @@ async function* streamPackBits(pieces: AsyncIterable<Uint8Array>): AsyncGenerato
         repeats = 0
       } else if (byte < 128) literals = byte + 1
       else if (byte > 128) repeats = 257 - byte
-      if (written < PIECE_BYTES) continue
+      if (written < atLeast) continue
       yield output.subarray(0, written)
-      output = new Uint8Array(PIECE_BYTES + LONGEST_RUN)
+      output = new Uint8Array(atLeast + LONGEST_RUN)
       written = 0
     }
     yield output.subarray(0, written)
@@ -144,14 +143,17 @@ const LONGEST = CODES
  * TIFF's LZW: high bit first, codes widen one code early (TIFF 6.0, section 13). The table stores a string as its
  * prefix's code and a byte.
  */
-async function* streamLzw(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* streamLzw(
+  pieces: AsyncIterable<Uint8Array>,
+  atLeast = PIECE_BYTES,
+): AsyncGenerator<Uint8Array> {
   const before = new Uint16Array(CODES)
   const last = Uint8Array.from({ length: CODES }, (_, code) => code)
   const first = last.slice()
   const lengths = new Uint16Array(CODES).fill(1, 0, CLEAR)
   let [next, width, previous] = [FIRST, NARROWEST, CLEAR]
   let [bits, bitCount] = [0, 0]
-  let output = new Uint8Array(PIECE_BYTES + LONGEST)
+  let output = new Uint8Array(atLeast + LONGEST)
   let written = 0
   for await (const bytes of pieces) {
     for (let at = 0; at < bytes.length; at++) {
@@ -188,9 +190,9 @@ async function* streamLzw(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uin
       }
       previous = code
       if (next >= (1 << width) - 1 && width < WIDEST) width++
-      if (written < PIECE_BYTES) continue
+      if (written < atLeast) continue
       yield output.subarray(0, written)
-      output = new Uint8Array(PIECE_BYTES + LONGEST)
+      output = new Uint8Array(atLeast + LONGEST)
       written = 0
     }
   }
