@@ -46,7 +46,7 @@ export function createToolParts(app: App, lookup: Lookup, advisors: Advisors, re
     lookup,
     advisors,
     readRules,
-    validate: createLocationValidator(reader, lookup, app.products.list).validate,
+    locations: createLocationValidator(reader, lookup, app.products.list),
     readBoundarySets: cacheLastValue('boundary sources', {
       load: () => listBoundarySources(reader),
       initial: () => [],
@@ -84,8 +84,9 @@ export function createToolServices(parts: ReturnType<typeof createToolParts>, { 
   }
 
   /** Answers as `/validate_location`. */
-  const validateLocation = (location: LocationRequest): Promise<LocationValidation> =>
-    withTimeout(request, reply, () => parts.validate(location, clientKey))
+  const validateLocation = async (location: LocationRequest): Promise<LocationValidation> =>
+    parts.locations.fromMemory(location) ??
+    withTimeout(request, reply, () => parts.locations.fromDatabase(location, clientKey))
 
   return {
     readSnapshot,

@@ -113,11 +113,11 @@ function readLocation(
     return snapshot.releaseOf(series) ?? 'NO_RELEASE'
   }
 
-  /** @param values in the order of the products; of a product with a reason they are left out */
+  /** @param values in the order of the products; null without any */
   function describe(
     releases: (PublishedRelease | Reason)[],
-    values: (LayerValues | null | undefined)[],
-    elsewhere: Elsewhere | undefined,
+    values: (LayerValues | null)[],
+    elsewhere?: Elsewhere,
   ): LocationValidation {
     // The raster decides, not the outline: rasters reach over coarse outlines.
     const noValue: Reason = isBounded && !isInside ? 'OUTSIDE_COUNTRY' : 'NO_DATA'
@@ -140,7 +140,11 @@ function readLocation(
   return { requested, place, releases: products.map(findRelease), describe }
 }
 
-/** Makes the functions that answer `/validate_location`; `fromMemory` gives undefined for a miss. They throw OVERLOADED, and INVALID_PARAMETERS for an unknown country. */
+/**
+ * Makes the two paths of `/validate_location`.
+ *
+ * @throws {ApiError} INVALID_PARAMETERS for an unknown country; OVERLOADED where too many wait for the database
+ */
 export function createLocationValidator(
   db: Kysely<Tables>,
   lookup: Lookup,
@@ -154,32 +158,30 @@ export function createLocationValidator(
     const { requested, place, releases, describe } = readLocation(snapshot, request, areas, products)
     const elsewhere = place ? undefined : await findElsewhere(position, requested, snapshot)
     const values = releases.map(async (release) =>
-      typeof release === 'string' ? undefined : (await lookup.valuesAt(release, [position]))[0],
+      typeof release === 'string' ? null : ((await lookup.valuesAt(release, [position]))[0] ?? null),
     )
     return describe(releases, await Promise.all(values), elsewhere)
   }
 
-  /** Undefined for a miss. */
-  function validateFromMemory(request: LocationRequest): LocationValidation | undefined {
-    const position = positionOf(request)
-    const snapshot = lookup.known()
-    const areas = snapshot && lookup.areas.fromMemory(position, snapshot.boundaries)
-    if (!areas) return undefined
-    const { place, releases, describe } = readLocation(snapshot, request, areas, products)
-    if (!place) return undefined
-    const values: (LayerValues | null)[] = []
-    for (const release of releases) {
-      const found = typeof release === 'string' ? null : lookup.valuesFromMemory(release, position)
-      if (found === undefined) return undefined
-      values.push(found)
-    }
-    return describe(releases, values, undefined)
-  }
-
   return {
-    fromMemory: validateFromMemory,
-    validate: async (request: LocationRequest, clientKey: ClientKey): Promise<LocationValidation> =>
-      validateFromMemory(request) ??
+    /** Hit path; undefined for a miss. */
+    fromMemory(request: LocationRequest): LocationValidation | undefined {
+      const position = positionOf(request)
+      const snapshot = lookup.known()
+      const areas = snapshot && lookup.areas.fromMemory(position, snapshot.boundaries)
+      if (!areas) return undefined
+      const { place, releases, describe } = readLocation(snapshot, request, areas, products)
+      if (!place) return undefined
+      const values: (LayerValues | null)[] = []
+      for (const release of releases) {
+        const found = typeof release === 'string' ? null : lookup.valuesFromMemory(release, position)
+        if (found === undefined) return undefined
+        values.push(found)
+      }
+      return describe(releases, values)
+    },
+    /** Miss path. */
+    fromDatabase: (request: LocationRequest, clientKey: ClientKey): Promise<LocationValidation> =>
       lookup.inSnapshotQueued(clientKey, (snapshot) => validateIn(snapshot, request)),
   }
 }
@@ -194,7 +196,7 @@ Send the parameters as a JSON body, as query parameters, or both: they are merge
 export async function location(app: App, { lookup }: { lookup: Lookup }): Promise<void> {
   const { validation, components } = defineLocationSchemas(app.products.list)
   for (const schema of components) app.addSchema(schema)
-  const { fromMemory, validate } = createLocationValidator(app.database.reader, lookup, app.products.list)
+  const { fromMemory, fromDatabase } = createLocationValidator(app.database.reader, lookup, app.products.list)
   const sendSoon = createReplyBatcher<LocationValidation>(app.turns, (found, reply) => reply.send(found))
 
   app.post(
@@ -219,7 +221,7 @@ export async function location(app: App, { lookup }: { lookup: Lookup }): Promis
     (request: FastifyRequest<{ Body: LocationRequest }>, reply): Promise<LocationValidation> | undefined => {
       const found = fromMemory(request.body)
       if (found === undefined) {
-        return withTimeout(request, reply, () => validate(request.body, clientKeyOf(request)))
+        return withTimeout(request, reply, () => fromDatabase(request.body, clientKeyOf(request)))
       }
       sendSoon(found, reply)
       return undefined

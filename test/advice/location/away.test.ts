@@ -15,7 +15,7 @@ const KIGALI = { lat: -1.95, lng: 30.06 }
 describe('without the database', () => {
   let service: ProxiedApp
   let lookup: Lookup
-  let validate: ReturnType<typeof createLocationValidator>['validate']
+  let locations: ReturnType<typeof createLocationValidator>
   beforeAll(async () => {
     service = await createProxiedApp()
     // Known for longer than the test takes.
@@ -23,23 +23,24 @@ describe('without the database', () => {
     const { database } = service
     const tiles = createTileStores(database)
     lookup = createLookup({ database, tiles, config, products: PRODUCTS })
-    ;({ validate } = createLocationValidator(service.database.reader, lookup, PRODUCTS.list))
+    locations = createLocationValidator(service.database.reader, lookup, PRODUCTS.list)
   })
   afterAll(() => service.close())
 
   test('places in memory are answered as before, and others fail', async () => {
-    const answer = await validate(KIGALI, EVERYBODY)
+    const answer = await locations.fromDatabase(KIGALI, EVERYBODY)
     expect(answer).toMatchObject({
       valid: true,
       country_code: 'rwa',
       products: { yield: { available: true } },
     })
-    const atSea = await validate(GULF_OF_GUINEA, EVERYBODY)
+    const atSea = await locations.fromDatabase(GULF_OF_GUINEA, EVERYBODY)
     expect(atSea).toMatchObject({ valid: false, nearest: { country_code: 'gha' } })
     await service.proxy.cut()
-    expect(await validate(KIGALI, EVERYBODY)).toEqual(answer)
+    expect(locations.fromMemory(KIGALI)).toEqual(answer)
+    expect(await locations.fromDatabase(KIGALI, EVERYBODY)).toEqual(answer)
     const elsewhere = { lat: 9.5, lng: 38.5 }
-    await expect(validate(elsewhere, EVERYBODY)).rejects.toThrow()
-    await expect(validate(GULF_OF_GUINEA, EVERYBODY)).rejects.toThrow()
+    await expect(locations.fromDatabase(elsewhere, EVERYBODY)).rejects.toThrow()
+    await expect(locations.fromDatabase(GULF_OF_GUINEA, EVERYBODY)).rejects.toThrow()
   })
 })

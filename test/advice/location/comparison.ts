@@ -19,6 +19,8 @@ export interface Comparison {
   swapped: number
   /** Those where any product has a value. */
   withValue: number
+  /** Those that are answered from memory as well. */
+  fromMemory: number
   differences: { place: AskedPlace; answer: LocationValidation; expected: LocationValidation }[]
 }
 
@@ -39,7 +41,7 @@ export async function comparePlaces(
     config: { ...config, RELEASE_MAX_AGE_MS: Number.MAX_SAFE_INTEGER },
     products,
   })
-  const { validate } = createLocationValidator(reader, lookup, products.list)
+  const { fromDatabase, fromMemory } = createLocationValidator(reader, lookup, products.list)
   const place = await arbitraryPlaces(reader)
   const counts: Comparison = {
     places: 0,
@@ -47,6 +49,7 @@ export async function comparePlaces(
     near: 0,
     swapped: 0,
     withValue: 0,
+    fromMemory: 0,
     differences: [],
   }
 
@@ -54,7 +57,7 @@ export async function comparePlaces(
     const numRuns = Math.min(PLACES_AT_ONCE, count - counts.places)
     const asked = fc.sample(place, { numRuns, seed: seed + counts.places })
     const expected = await locatedBySql(reader, products.list, asked)
-    const answers = await Promise.all(asked.map((one) => validate(one, EVERYBODY)))
+    const answers = await Promise.all(asked.map((one) => fromDatabase(one, EVERYBODY)))
     for (const [at, answer] of answers.entries()) {
       counts.places++
       if (answer.country_code !== null) counts.inside++
@@ -63,6 +66,12 @@ export async function comparePlaces(
       if (Object.values(answer.products).some(({ available }) => available)) counts.withValue++
       const [one, right] = [asked[at] as AskedPlace, expected[at] as LocationValidation]
       if (!isDeepStrictEqual(answer, right)) counts.differences.push({ place: one, answer, expected: right })
+      // The tiles and cells of the first answer are in memory now.
+      const repeated = fromMemory(one)
+      if (repeated === undefined) continue
+      counts.fromMemory++
+      if (!isDeepStrictEqual(repeated, right))
+        counts.differences.push({ place: one, answer: repeated, expected: right })
     }
   }
   return counts
