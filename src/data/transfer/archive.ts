@@ -120,14 +120,20 @@ interface SequenceState {
   called: boolean
 }
 
+/** Asks each sequence: `pg_sequences` hides where one stands that was set and not used yet. */
 export async function readSequences(db: Kysely<Tables>): Promise<SequenceState[]> {
-  const { rows } = await sql<SequenceState>`
-    select sequencename as name, coalesce(last_value, start_value)::text as value, last_value is not null as called
-    from pg_sequences
-    join pg_class on pg_class.oid = format('%I.%I', schemaname, sequencename)::regclass
-    where schemaname = current_schema() and ${isOurs('pg_class')}
-    order by sequencename`.execute(db)
-  return rows
+  const { rows: names } = await sql<{ name: string }>`
+    select relname as name from pg_class
+    where relkind = 'S' and relnamespace = current_schema()::regnamespace and ${isOurs('pg_class')}
+    order by relname`.execute(db)
+  const states: SequenceState[] = []
+  for (const { name } of names) {
+    const { rows } = await sql<SequenceState>`
+      select ${name} as name, last_value::text as value, is_called as called
+      from ${sql.table(name)}`.execute(db)
+    states.push(...rows)
+  }
+  return states
 }
 
 export async function setSequence(db: Kysely<Tables>, { name, value, called }: SequenceState): Promise<void> {
