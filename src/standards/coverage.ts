@@ -237,7 +237,7 @@ function createPages({ products }: App, areas: Areas) {
         code = found[written.length - 1]?.code as string
         last = { countryCode, code }
         if (written.length < found.length) return { texts, last }
-        if (performance.now() > readingEnd) {
+        if (performance.now() > readingEnd && texts.length < limit) {
           forbidKeeping(context)
           return { texts, last }
         }

@@ -24,7 +24,7 @@ import { clientKeyOf } from '#src/http/request.ts'
 import { type ClientKey, createLimiter, sharedWork } from '#src/lib/limiter.ts'
 import { readErrorCode } from '#src/lib/promises.ts'
 import { TimeBudget } from '#src/lib/time-budget.ts'
-import type { PublishedRelease } from '#src/lookup/releases.ts'
+import { type PublishedRelease, ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { findPixelType, storedNodata, withType } from '#src/raster/pixels.ts'
 import { type Layer, labelLayer, nameMonth } from '../published.ts'
 import type { MapSubject, Maps } from './maps.ts'
@@ -39,6 +39,8 @@ async function writeLayerFile(
   const { coverage, band, pixelType } = layer
   const windows = stores[coverage.store].windows(coverage.id)[Symbol.asyncIterator]()
   const first = await windows.next()
+  // Another store has the tiles by now.
+  if (first.done && layer.validCount > 0) throw new ReplacedMeanwhile()
   const stored = first.done ? undefined : first.value.bands[band - 1]
   const nodata = stored ? stored.nodata : storedNodata(pixelType, 0)
   const type = chooseSampleType([{ pixelType: stored ? findPixelType(stored.pixels) : pixelType, nodata }])

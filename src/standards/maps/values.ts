@@ -80,7 +80,7 @@ export async function findCells(
       rows[y * MAP_TILE_SIZE + x] = row
     }
   }
-  return { columns, rows, density: (grid.width * degreesOfPixel(tile.zoom)) / (east - west) }
+  return { columns, rows, density: measureDensity(grid, tile, across, down, placeOf) }
 }
 
 /** The positions between two degrees; they ascend or descend. */
@@ -146,6 +146,21 @@ function interpolateBoth(lattice: number[], column: number, row: number): number
     (at(left, top) * (1 - right) + at(left + 1, top) * right) * (1 - bottom) +
     (at(left, top + 1) * (1 - right) + at(left + 1, top + 1) * right) * bottom
   )
+}
+
+/** Pixels of the grid a pixel of the map, along the middle of the tile; of one column, by the extent of the grid. */
+function measureDensity(
+  { pixelWidth, pixelHeight, width, extent: [west, , east] }: Layer['coverage'],
+  { zoom }: MapTile,
+  across: Span,
+  down: Span,
+  placeOf: PlaceOf,
+): number {
+  const [middle, last] = [Math.floor((down.from + down.to) / 2), across.to - 1]
+  if (last === across.from) return (width * degreesOfPixel(zoom)) / (east - west)
+  const [westX, westY] = placeOf(across.from, middle)
+  const [eastX, eastY] = placeOf(last, middle)
+  return Math.hypot((eastX - westX) / pixelWidth, (eastY - westY) / pixelHeight) / (last - across.from)
 }
 
 /** So many pixels of a grid side by side in one of the map are still read; of more, the means of blocks are. */
