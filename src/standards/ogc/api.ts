@@ -147,10 +147,12 @@ export function addOperation(
     const isCurrent = allowCaching(request, reply, tag)
     // Weak: pages of features have the time of their making.
     if (reply.hasHeader('etag')) reply.header('etag', `W/${tag}`)
-    if (isCurrent) return reply.code(304).send()
+    // `*` is current only where there is an answer.
+    if (isCurrent && !request.headers['if-none-match']?.includes('*')) return reply.code(304).send()
     const stored = answers.get(tag)
     const answer = stored ?? writeAnswer(call, formats, await make(call))
     if (!stored && reply.hasHeader('etag')) answers.set(tag, answer)
+    if (isCurrent) return reply.code(304).send()
     if (call.isHtml) return sendPageText(reply, answer.body as string)
     return reply
       .headers(answer.headers)
@@ -202,7 +204,7 @@ function chooseType(
 }
 
 /** The links of an answer to itself and to its other format. */
-export function linksToSelf({ address, query, isHtml }: Call, formats: Operation['formats']): Link[] {
+function linksToSelf({ address, query, isHtml }: Call, formats: Operation['formats']): Link[] {
   const { f: _, ...rest } = query
   const link = (rel: string, f: 'json' | 'html'): Link => ({
     href: withQuery(address, { ...rest, f }),
