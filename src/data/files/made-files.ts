@@ -6,10 +6,15 @@ import { Cache } from '#src/lib/cache.ts'
 
 /** Opens a file without a name: the system frees its bytes with the handle, also after a crash. */
 export async function openNameless(folder: string): Promise<FileHandle> {
-  const path = join(folder, `agro-download-${randomBytes(9).toString('hex')}`)
+  const path = join(folder, `agro-${randomBytes(9).toString('hex')}`)
   const handle = await open(path, 'wx+', 0o600)
-  await rm(path)
-  return handle
+  try {
+    await rm(path)
+    return handle
+  } catch (error) {
+    await handle.close()
+    throw error
+  }
 }
 
 /** A file that was made, and what names its bytes. */
@@ -68,7 +73,8 @@ export function createMadeFiles(mostBytes: number) {
   function leave(file: KeptFile): void {
     if (--file.users > 0) return
     bytesOnDisk -= file.bytes
-    void file.handle.close()
+    // Its bytes are free in any case.
+    file.handle.close().catch(() => {})
   }
 
   async function add(key: string, write: () => Promise<WrittenFile>): Promise<void> {

@@ -366,7 +366,7 @@ export async function writeGeotiff(
     await first.finish()
     return await putTogether(folder, layer, writers)
   } finally {
-    for (const part of parts) await part.close()
+    await Promise.allSettled(parts.map((part) => part.close()))
   }
 }
 

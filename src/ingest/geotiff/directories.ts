@@ -1,6 +1,6 @@
-import { type FileHandle, mkdtemp, open, rm, writeFile } from 'node:fs/promises'
+import { type FileHandle, open, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { openNameless } from '#src/data/files/made-files.ts'
 import { OperatorError } from '#src/errors.ts'
 
 /** By type: 3 is SHORT, 4 LONG, 12 DOUBLE, 16 LONG8. */
@@ -132,10 +132,8 @@ export class FileBytes {
 
   /** A file without a name, which ends with its use. */
   static async createTemporary(pieces: AsyncIterable<Uint8Array>): Promise<FileBytes> {
-    const folder = await mkdtemp(join(tmpdir(), 'agro-'))
-    const file = await open(join(folder, 'unpacked'), 'w+')
+    const file = await openNameless(tmpdir())
     try {
-      await rm(folder, { recursive: true })
       await writeFile(file, pieces)
       return new FileBytes(file, (await file.stat()).size)
     } catch (error) {
