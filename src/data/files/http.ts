@@ -78,9 +78,13 @@ async function readBody({ body }: Response, mostBytes: number): Promise<Buffer> 
 
 /** The code of S3 for an error, in brackets behind a space. */
 async function readErrorName(response: Response): Promise<string> {
+  if (!/^(application|text)\/xml\b/.test(response.headers.get('content-type') ?? '')) {
+    // A page of a proxy, which may never end.
+    void response.body?.cancel().catch(() => {})
+    return ''
+  }
   // The status says enough.
   const body = await readBody(response, LONGEST_ERROR).catch(() => Buffer.alloc(0))
-  if (!/^(application|text)\/xml\b/.test(response.headers.get('content-type') ?? '')) return ''
   const [, code] = /<Code>(\w{1,64})<\/Code>/.exec(body.toString('latin1', 0, LONGEST_ERROR)) ?? []
   return code === undefined ? '' : ` (${code})`
 }
