@@ -29,7 +29,7 @@ async function nameHolder(db: Kysely<Tables>): Promise<string> {
     where datname = current_database() and pid <> pg_backend_pid() and pid in (
       select pg_locks.pid from pg_locks
       join pg_class on pg_class.oid = relation
-      where relnamespace = current_schema()::regnamespace
+      where relnamespace = current_schema()::regnamespace and granted
     )
     order by xact_start
     limit 1`.execute(db)
@@ -80,7 +80,8 @@ export async function migrate(
       return await db.transaction().execute((trx) => applyAll(trx, scripts, folder))
     } catch (error) {
       if (!isBlocked(error)) return await explainRights(db, error)
-      const holder = await nameHolder(db)
+      // Without a name the holder is no less there.
+      const holder = await nameHolder(db).catch(() => 'another session')
       const pause = pauseAfter(PAUSES_MS, failures)
       if (performance.now() - begun + pause > patienceMs) throw blocked(holder, patienceMs)
       progress(`the schema is locked by ${holder}: trying again in ${pause / 1000} s`)
