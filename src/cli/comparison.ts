@@ -99,7 +99,7 @@ async function compareForOperator(
 }
 
 function refuse(error: unknown): never {
-  if (error instanceof ApiError) throw new OperatorError(error.message)
+  if (error instanceof ApiError && error.code === 'NO_AREAS') throw new OperatorError(error.message)
   if (error instanceof Incomparable) {
     throw new OperatorError(`${error.field === 'level' ? '--level ' : ''}${error.rule}.`)
   }
