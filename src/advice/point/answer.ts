@@ -213,7 +213,7 @@ function createAnswer(
 }
 
 /** The answer from memory, or its error; undefined where the database is needed. */
-export function answerFromMemory(
+function answerFromMemory(
   lookup: Lookup,
   source: PointSource,
   point: PointRequest,
@@ -252,8 +252,8 @@ export async function answerPoint(
         readSeries(product, named ? { ...point, release } : point),
         positionOf(point),
       ]
-      // A single product was just missed.
-      const found = hasSections ? lookup.adviseFromMemory(series, position) : undefined
+      // A single product without quantities was just missed.
+      const found = hasSections || rules ? lookup.adviseFromMemory(series, position) : undefined
       return { product, outcome: found ?? (await lookup.advise(series, position, clientKeyOf(request))) }
     }
     const outcomes = await Promise.all(products.map(findOutcome))
