@@ -6,7 +6,7 @@ import { ApiError } from '#src/errors.ts'
 import { accountDeleted } from '#src/http/plugins/error-handler.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { type Batcher, type BatcherState, createBatcher } from '#src/lib/batcher.ts'
-import { Cache, cacheValue } from '#src/lib/cache.ts'
+import { Cache } from '#src/lib/cache.ts'
 import { readErrorCode } from '#src/lib/promises.ts'
 import { retry } from '#src/lib/retry.ts'
 import { createUuidMaker } from '#src/lib/uuid.ts'
@@ -43,14 +43,14 @@ const READ_EVERY_MS = 5000
 /** The approximate size of all histories. */
 export function createHistoryTotal(db: Kysely<Tables>, limitBytes: number) {
   let bytes = 0
-  const read = async () => {
-    bytes = await sumHistories(db)
-    return bytes
-  }
-  const readSometimes = cacheValue('history total', read, READ_EVERY_MS)
+  let readAt = Number.NEGATIVE_INFINITY
   return {
     async isFull(): Promise<boolean> {
-      await readSometimes()
+      if (performance.now() - readAt >= READ_EVERY_MS) {
+        bytes = await sumHistories(db)
+        // The sum may take longer than the pause.
+        readAt = performance.now()
+      }
       return bytes >= limitBytes
     },
     add(added: number): void {
