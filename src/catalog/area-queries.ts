@@ -123,7 +123,7 @@ export interface AreaPage {
   areas: AreaRow[]
 }
 
-/** Vertices after which a page with whole shapes ends: two megabytes. */
+/** Vertices, before they are simplified, after which a page with shapes ends: two megabytes of whole ones. */
 const MOST_POSITIONS = 100_000
 
 /** A page of areas in the order of their levels and codes. */
