@@ -76,7 +76,7 @@ function notTheirs({ place }: FileStore): string {
 const UNLOCKED = { lost: new AbortController().signal, unlock: () => {} }
 
 /** Older than a day. */
-export async function* unusedFiles(
+async function* unusedFiles(
   usedFiles: UsedFiles,
   files: AsyncIterable<ListedFile>,
   now: number,

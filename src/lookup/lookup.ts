@@ -60,7 +60,7 @@ function namePlace({ latitude, longitude }: Position, what: Place): string {
 
 export type Reasons = ReturnType<typeof createReasons>
 
-export function createReasons(areas: AreaFinder, products: Products) {
+function createReasons(areas: AreaFinder, products: Products) {
   const withoutCrops = ofSeasonless(products.list, (names) => `it has ${names} only`) || 'it has none'
   const valuesOf = ({ product }: Series) => products.of(product).names.values
 
@@ -321,9 +321,6 @@ export function createLookup({ database, tiles, config, products }: LookupSource
     current: snapshots.current,
     ...answering,
     ...values,
-    async publishedRelease(code: string): Promise<PublishedRelease | undefined> {
-      return (await snapshots.current()).published.find((release) => release.code === code)
-    },
     /** The release with a code, published or not. @throws {ApiError} NOT_FOUND, or RELEASE_GONE where it was deleted */
     namedRelease: async (code: string): Promise<PinnedRelease> =>
       pinned.find(await snapshots.current(), code),

@@ -164,7 +164,7 @@ export function listDistinctCountries(areas: readonly Area[]): string[] {
 }
 
 /** Of several countries that of lowest code; null without any. */
-export function firstCountryOf(areas: readonly Area[]): string | null {
+function firstCountryOf(areas: readonly Area[]): string | null {
   return listDistinctCountries(areas)[0] ?? null
 }
 
@@ -286,11 +286,11 @@ export function createRequestLocator(
   }
 }
 
-export function needsCountry({ country_code, release }: LocatableRequest): boolean {
+function needsCountry({ country_code, release }: LocatableRequest): boolean {
   return country_code === undefined && release === undefined
 }
 
-export function fillCountry(country: Country | null, request: LocatableRequest): void {
+function fillCountry(country: Country | null, request: LocatableRequest): void {
   if (!country) return
   request.country_code = country.code
   request.country_source = 'place'

@@ -11,7 +11,7 @@ import type { Position } from '#src/lookup/queries.ts'
 import { positionOf, refuseIfReplaced, type StoredPixels } from '#src/lookup/releases.ts'
 
 /** The pixel of a grid of a release that a position lies in. */
-export type PixelFacts = Omit<Provenance['pixels'][number], 'layers'> & { coverageId: number }
+type PixelFacts = Omit<Provenance['pixels'][number], 'layers'> & { coverageId: number }
 
 /** Whose a release is, and its pixels at a position: one of each grid that has one there. */
 interface SourceOfValues {

@@ -33,7 +33,7 @@ import type { LayerDistribution, LayerStatistics, LocatedStatistics, ZonalStatis
 const DECIMALS = 4
 
 /** An area, or what it comes to on an area: of a small field, too. */
-export function roundArea(value: number): number {
+function roundArea(value: number): number {
   return roundVisibly(value, DECIMALS)
 }
 
@@ -176,7 +176,7 @@ export function readStatistics(
 const AREA_DECIMALS = 4
 
 /** The quantities of the layers in a polygon: totals for the covered share, as in answers. */
-export function quantitiesIn(
+function quantitiesIn(
   rules: QuantityRules,
   product: ProductDefinition,
   { layers }: ReleaseLabels,

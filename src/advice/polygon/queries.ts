@@ -38,7 +38,7 @@ export interface ZonalStatistics {
 export type LocatedStatistics = ZonalStatistics & Position
 
 /** The version of stored results of areas. Each change of their format or computation raises it. */
-export const STATISTICS_VERSION = 1
+const STATISTICS_VERSION = 1
 
 export interface AreaInRelease {
   id: number

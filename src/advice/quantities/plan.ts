@@ -44,12 +44,12 @@ export function readNumber(field: string, sent: unknown, { zero, maximum }: Boun
   throw ApiError.invalid(field, `must have at most ${MOST_DECIMALS} decimals`)
 }
 
-export function isAbove(value: Decimal, limit: number): boolean {
+function isAbove(value: Decimal, limit: number): boolean {
   return compare(value, toDecimal(limit)) > 0
 }
 
 /** Reads numbers by names. @throws {ApiError} INVALID_PARAMETERS, naming the wrong one */
-export function readNumbersByName(field: string, sent: unknown, bounds: Bounds): NumbersByName {
+function readNumbersByName(field: string, sent: unknown, bounds: Bounds): NumbersByName {
   if (!isObject(sent)) throw ApiError.invalid(field, 'must be an object of names and numbers')
   const entries = Object.entries(sent)
   if (entries.length > MOST_NAMES) throw ApiError.invalid(field, `must have at most ${MOST_NAMES} names`)
@@ -66,7 +66,7 @@ export function readNumbersByName(field: string, sent: unknown, bounds: Bounds):
 }
 
 /** Reads the pairs of a query, such as `Urea:50,DAP:50`. A name may have colons, and no comma. */
-export function readPairs(field: string, text: string): [name: string, value: string][] {
+function readPairs(field: string, text: string): [name: string, value: string][] {
   const pairs = text.split(',').filter((pair) => pair.trim() !== '')
   if (pairs.length > MOST_NAMES) throw ApiError.invalid(field, `must have at most ${MOST_NAMES} names`)
   return pairs.map((pair) => {
@@ -77,7 +77,7 @@ export function readPairs(field: string, text: string): [name: string, value: st
 }
 
 /** @throws {ApiError} INVALID_PARAMETERS for a repeated name */
-export function combinePairs(
+function combinePairs(
   field: string,
   pairs: [string, string][],
   read = numberIn,
@@ -88,24 +88,20 @@ export function combinePairs(
 }
 
 /** Reads a currency code. @throws {ApiError} INVALID_PARAMETERS */
-export function readCurrency(field: string, sent: unknown): string {
+function readCurrency(field: string, sent: unknown): string {
   if (typeof sent === 'string' && /^[A-Z]{3}$/.test(sent)) return sent
   throw ApiError.invalid(field, 'must be the code of a currency (ISO 4217), such as ETB')
 }
 
 /** Splits a text that begins with a currency: `ETB 38.5`. @throws {ApiError} INVALID_PARAMETERS */
-export function splitCurrency(field: string, text: string): { currency: string; rest: string } {
+function splitCurrency(field: string, text: string): { currency: string; rest: string } {
   const [, currency, rest = ''] = /^\s*([^\s]+)\s+(.*)$/s.exec(text) ?? []
   if (currency === undefined) throw ApiError.invalid(field, 'must begin with a currency, such as ETB')
   return { currency: readCurrency(field, currency), rest }
 }
 
 /** Refuses members of an object beside these. @throws {ApiError} INVALID_PARAMETERS */
-export function requireMembers(
-  field: string,
-  sent: object,
-  names: readonly string[],
-): Record<string, unknown> {
+function requireMembers(field: string, sent: object, names: readonly string[]): Record<string, unknown> {
   const unknown = Object.keys(sent).find((name) => !names.includes(name))
   if (unknown === undefined) return sent as Record<string, unknown>
   const message = `${field}.${unknown} must be left out: ${field} has ${names.join(', ')}`

@@ -9,7 +9,7 @@ import { type AccessTokens, createAccessTokens, loadSecrets } from '../access-to
 import type { App } from '../app.ts'
 import { observeQueue } from '../metrics/metrics.ts'
 import { clientKeyOf } from '../request.ts'
-import { notAllowed } from './error-handler.ts'
+import { CHALLENGE, notAllowed } from './error-handler.ts'
 import { overloaded } from './overload.ts'
 import { createClientSignal, SHARE_OF_EXTRAS, withTimeout } from './time-budget.ts'
 
@@ -109,8 +109,6 @@ declare module '@fastify/jwt' {
 
 export const KEY_PREFIX = 'agro_'
 
-const REALM = 'Bearer realm="agro-advisory"'
-
 const TOKEN_OF_NO_USE = 'The token is not valid, has expired or has ended: refresh it, or log in again.'
 
 const AUTHORIZATION = 'authorization'
@@ -205,7 +203,7 @@ function insufficientScope(scope: Scope): ApiError {
   return new ApiError(
     'INSUFFICIENT_SCOPE',
     `The key may not do this: it takes one with the scope ${scope}, or the token of a login.`,
-  ).withHeader('www-authenticate', `${REALM}, error="insufficient_scope", scope="${scope}"`)
+  ).withHeader('www-authenticate', `${CHALLENGE}, error="insufficient_scope", scope="${scope}"`)
 }
 
 /** The cached caller of a request, with the scope; null for a miss. */
@@ -287,6 +285,6 @@ function unauthorized(request: FastifyRequest): ApiError {
   }
   return new ApiError('UNAUTHORIZED', TOKEN_OF_NO_USE).withHeader(
     'www-authenticate',
-    `${REALM}, error="invalid_token"`,
+    `${CHALLENGE}, error="invalid_token"`,
   )
 }

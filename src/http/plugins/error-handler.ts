@@ -46,7 +46,7 @@ declare module 'fastify' {
 const RETRY_AFTER_SECONDS = '1'
 
 /** How to authenticate, for clients that read it (RFC 6750). */
-const CHALLENGE = 'Bearer realm="agro-advisory"'
+export const CHALLENGE = 'Bearer realm="agro-advisory"'
 
 /** Refusals in the log, for a search for intruders. */
 const REFUSALS = new Set([401, 403, 429])
