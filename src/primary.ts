@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url'
 import { type Aggregator, AggregatorRegistry, type MetricObject } from 'prom-client'
 import type { Config } from './config.ts'
 import type { Cluster } from './data/client.ts'
-import { acceptWaiting } from './http/connections.ts'
 import { serveScrapes } from './http/metrics/listener.ts'
 import { createMetrics } from './http/metrics/metrics.ts'
 import { createRegistry } from './http/metrics/registry.ts'
+import { acceptWaiting } from './http/plugins/connections.ts'
 import { formatError } from './lib/promises.ts'
 import {
   CLOSE_TIMEOUT_MS,

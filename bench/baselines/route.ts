@@ -5,7 +5,7 @@ import { ErrorBody, ErrorDetail, ref } from '#schemas/common.ts'
 import { PointRequest } from '#schemas/point-request.ts'
 import { fertilizer } from '#schemas/products/fertilizer.ts'
 import { errorCodeSchema } from '#src/errors.ts'
-import { AJV_OPTIONS } from '#src/http/validation.ts'
+import { AJV_OPTIONS } from '#src/http/parameters.ts'
 
 export const PATH = '/advisory/fertilizer/point'
 

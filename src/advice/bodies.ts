@@ -13,7 +13,7 @@ import {
   waitToParse,
 } from '#src/http/plugins/body-parser.ts'
 import { isObject } from '#src/lib/collections.ts'
-import { isInAnotherCrs } from '#src/lib/geojson.ts'
+import { isInAnotherCrs } from '#src/lib/json.ts'
 import type { DistributionOptions } from '#src/raster/distribution.ts'
 import { invalid, type SentGeoJson, soleFeature } from './polygon/geometry.ts'
 

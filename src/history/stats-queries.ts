@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { FeedbackCounts } from '#schemas/stats.ts'
 import type { Tables } from '#src/data/tables.ts'
-import type { Latencies, RequestCount } from '#src/http/request-counter.ts'
+import type { Latencies, RequestCount } from '#src/http/plugins/request-counts.ts'
 
 /** ISO dates (UTC), both included; of all users without an id. */
 interface StatsScope {

@@ -11,7 +11,7 @@ import type { Config } from '#src/config.ts'
 import type { Database } from '#src/data/client.ts'
 import type { ServedFiles } from '#src/data/files/serving.ts'
 import type { TileStores } from '#src/data/tiles/stores.ts'
-import type { SliceQueue } from '#src/lib/turns.ts'
+import type { SliceQueue } from '#src/lib/limiter.ts'
 import type { Metrics } from './metrics/metrics.ts'
 
 /** The Fastify instance of plugins and rooms. */

@@ -1,4 +1,4 @@
-import type { Pause } from '#src/lib/turns.ts'
+import type { Pause } from '#src/lib/limiter.ts'
 
 /** The items of an answer, in the shapes that formats are made of. */
 export interface Items<Item> {

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import type { SliceQueue } from '#src/lib/turns.ts'
+import type { SliceQueue } from '#src/lib/limiter.ts'
 
 /**
  * Sends the answers of a turn of the event loop together at its end: between look-ups each one would wake a client, which

@@ -7,9 +7,9 @@ import Fastify, { LogController } from 'fastify'
 import type { Config } from '#src/config.ts'
 import { isWithin } from '#src/lib/network.ts'
 import { type App, logsRequests } from './app.ts'
+import { AJV_OPTIONS } from './parameters.ts'
 import { clientErrorHandler, frameworkErrors } from './plugins/error-handler.ts'
 import { readRequestId } from './plugins/request-head.ts'
-import { AJV_OPTIONS } from './validation.ts'
 
 /** Compiles one serializer for each schema: Fastify compiles those of errors for each route, in more than a second. */
 export function serializersOncePerSchema(): ReturnType<typeof buildSerializers> {

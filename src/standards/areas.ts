@@ -15,7 +15,7 @@ import type { App } from '#src/http/app.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { createClientSignal } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
-import type { Pause } from '#src/lib/turns.ts'
+import type { Pause } from '#src/lib/limiter.ts'
 import { type PublishedRelease, refuseIfReplaced } from '#src/lookup/releases.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
 /** A request, and how it waits. */

@@ -69,7 +69,7 @@ import {
 import { findAreas, listObserved } from '#src/history/scorecard-queries.ts'
 import { addRequestCounts, countErrors, countRequests, countUsers } from '#src/history/stats-queries.ts'
 import { createIdempotencyRecords } from '#src/http/idempotency-queries.ts'
-import { noLatencies } from '#src/http/request-counter.ts'
+import { noLatencies } from '#src/http/plugins/request-counts.ts'
 import { cutByNearestSeat } from '#src/ingest/demo/queries.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import {

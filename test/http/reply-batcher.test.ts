@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import Fastify from 'fastify'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createReplyBatcher } from '#src/http/reply-batcher.ts'
-import { createEventLoopQueue } from '#src/lib/turns.ts'
+import { createEventLoopQueue } from '#src/lib/limiter.ts'
 
 /** What has happened, in order: requests looked up, and answers sent. */
 const events: string[] = []

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createSlowCalls } from '#src/http/request-counter.ts'
+import { createSlowCalls } from '#src/http/plugins/request-counts.ts'
 
 const HOUR = 3_600_000
 

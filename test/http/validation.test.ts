@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { AJV_OPTIONS, withStandardFormat } from '#src/http/validation.ts'
+import { AJV_OPTIONS, withStandardFormat } from '#src/http/parameters.ts'
 
 /** Whether the service takes a text of a format, and whether a validator does that knows the document alone. */
 function judgesOf(format: string) {

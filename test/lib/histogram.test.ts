@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { findBucket, noLatencies, quantile } from '#src/http/request-counter.ts'
+import { findBucket, noLatencies, quantile } from '#src/http/plugins/request-counts.ts'
 
 function histogramOf(durations: number[]): number[] {
   const latencies = noLatencies()

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { createEventLoopQueue, type SliceQueue } from '#src/lib/turns.ts'
+import { createEventLoopQueue, type SliceQueue } from '#src/lib/limiter.ts'
 
 const CLIENT_KEY = { network: 'a', caller: 'one' }
 

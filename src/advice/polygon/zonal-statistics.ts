@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely'
 import type { Ask } from '#src/data/cancellable.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { Cache } from '#src/lib/cache.ts'
-import type { Pause } from '#src/lib/turns.ts'
+import type { Pause } from '#src/lib/limiter.ts'
 import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { countTiles } from '#src/raster/blocks.ts'
 import {

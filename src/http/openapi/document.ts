@@ -2,7 +2,7 @@ import type { OpenAPIV3_1 } from 'openapi-types'
 import { isCollection, type Node, visit, Document as YamlDocument } from 'yaml'
 import { COUNTRY_CODES, COUNTRY_NAMES, DOCUMENTED_AS, EXAMPLE_REQUEST_ID } from '#schemas/common.ts'
 import type { App } from '../app.ts'
-import { withStandardFormat } from '../validation.ts'
+import { withStandardFormat } from '../parameters.ts'
 import { withOperations } from './operations.ts'
 import {
   type Components,

@@ -6,10 +6,8 @@ import { isDatabaseReadOnly, isDatabaseUnavailable } from '#src/data/failures.ts
 import { isUnreadable } from '#src/data/tiles/granule.ts'
 import { ApiError, BASE, type ErrorCode } from '#src/errors.ts'
 import type { App } from '../app.ts'
-import { hangUp } from '../connections.ts'
-import { validationError } from '../validation.ts'
-import { newRequestId, readRequestId } from './request-head.ts'
-import { SECURITY_HEADERS } from './security-headers.ts'
+import { validationError } from '../parameters.ts'
+import { newRequestId, readRequestId, SECURITY_HEADERS } from './request-head.ts'
 
 export function notAllowed({ lacksTwoFactor }: { lacksTwoFactor?: boolean }, sentence: string): ApiError {
   if (!lacksTwoFactor) return new ApiError('FORBIDDEN', sentence)
@@ -186,4 +184,23 @@ function refuse({ code: reason }: { code?: string }, socket: Socket): void {
 function findParserError(code: string | undefined): ErrorCode {
   if (code === 'HPE_HEADER_OVERFLOW') return 'HEADERS_TOO_LARGE'
   return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'REQUEST_TIMEOUT' : 'MALFORMED_REQUEST'
+}
+
+/** Time for a client to read the end of a connection. */
+const LINGER_MS = 1000
+
+/**
+ * Ends the connection after the written bytes, and waits for the client to end it too (RFC 9112, 9.6): a reset may take
+ * the answer from the client. Clients send later requests again elsewhere.
+ */
+export function hangUp(socket: Socket, lastText?: string): void {
+  if (socket.writableEnded) return
+  // Without its listener, Node's parser gets nothing more.
+  socket
+    .removeAllListeners('data')
+    .on('data', () => {})
+    .resume()
+  if (lastText !== undefined) socket.write(lastText)
+  socket.end()
+  socket.once('finish', () => setTimeout(() => socket.destroy(), LINGER_MS).unref())
 }

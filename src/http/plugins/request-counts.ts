@@ -1,19 +1,287 @@
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
+import { DAY_MS, formatDay } from '#src/lib/dates.ts'
 import type { App } from '../app.ts'
 import type { Sample } from '../metrics/metrics.ts'
 import { findRoutePattern, type RoutePattern, UNKNOWN_PATH } from '../request.ts'
-import {
-  type AddCounts,
-  addTally,
-  countsByOctave,
-  createPendingCounts,
-  createRequestCounter,
-  createSlowCalls,
-  createToday,
-  emptyTally,
-  type RouteTotal,
-} from '../request-counter.ts'
+
+const FIRST_MS = 0.1
+/** Each bucket ends 2^(1/4) times as late as the one before. */
+const BUCKETS_PER_OCTAVE = 4
+/** The last bucket ends at 74 s, and has longer durations too. */
+const BUCKETS = 79
+
+/** Numbers of requests by duration, in buckets of constant relative width. */
+export type Latencies = number[]
+
+export function noLatencies(): Latencies {
+  return new Array(BUCKETS).fill(0)
+}
+
+export function findBucket(milliseconds: number): number {
+  if (milliseconds <= FIRST_MS) return 0
+  return Math.min(Math.ceil(BUCKETS_PER_OCTAVE * Math.log2(milliseconds / FIRST_MS)), BUCKETS - 1)
+}
+
+/** Numbers of durations up to limits, each of which is twice the one before; longer ones are in none. */
+export function countsByOctave(latencies: Latencies): { limitMs: number; count: number }[] {
+  const counts: { limitMs: number; count: number }[] = []
+  let count = 0
+  for (let bucket = 0; bucket < BUCKETS - 1; bucket++) {
+    count += latencies[bucket] as number
+    const octave = bucket / BUCKETS_PER_OCTAVE
+    if (Number.isInteger(octave)) counts.push({ limitMs: FIRST_MS * 2 ** octave, count })
+  }
+  return counts
+}
+
+/** In milliseconds, exact to within 10 % between 0.1 ms and 74 s; null without requests. */
+export function quantile(latencies: Latencies, part: number, longest: number): number | null {
+  const rank = Math.ceil(latencies.reduce((sum, count) => sum + count, 0) * part)
+  if (rank === 0) return null
+  let seen = 0
+  const bucket = latencies.findIndex((count) => {
+    seen += count
+    return seen >= rank
+  })
+  // The middle of the bucket on the logarithmic scale.
+  return Math.min(FIRST_MS * 2 ** ((bucket - 0.5) / BUCKETS_PER_OCTAVE), longest)
+}
+
+interface Tally {
+  requests: number
+  totalMs: number
+  maxMs: number
+  latencies: Latencies
+}
+
+export function emptyTally(): Tally {
+  return { requests: 0, totalMs: 0, maxMs: 0, latencies: noLatencies() }
+}
+
+export function addTally(sum: Tally, { requests, totalMs, maxMs, latencies }: Tally): void {
+  sum.requests += requests
+  sum.totalMs += totalMs
+  sum.maxMs = Math.max(sum.maxMs, maxMs)
+  sum.latencies = sum.latencies.map((count, bucket) => count + (latencies[bucket] as number))
+}
+
+interface Outcome {
+  status: number
+  code: string
+}
+
+export interface RequestCount extends Outcome, Tally {
+  /** ISO date, UTC. */
+  day: string
+  operation: string
+}
+
+/** Requests for a route with one outcome since the start of the process. */
+export interface RouteTotal extends RoutePattern, Outcome, Tally {}
+
+/** Adds counts to those in the database; day, operation, status and code are unique. */
+export type AddCounts = (counts: RequestCount[]) => Promise<void>
+
+interface PendingCountsOptions<Count> {
+  keyOf: (count: Count) => string
+  merge: (sum: Count, count: Count) => void
+  write: (counts: Count[]) => Promise<void>
+  /** Distinct counts; more are dropped. */
+  most?: number
+}
+
+/** Counts in memory that wait to be written; those of a failed write wait for the next one. */
+export function createPendingCounts<Count>(options: PendingCountsOptions<Count>) {
+  const { keyOf, merge, write, most = Number.POSITIVE_INFINITY } = options
+  let pending = new Map<string, Count>()
+  let writing: Promise<void> = Promise.resolve()
+
+  function add(count: Count): void {
+    const key = keyOf(count)
+    const sum = pending.get(key)
+    if (sum) merge(sum, count)
+    else if (pending.size < most) pending.set(key, count)
+  }
+
+  async function writeAll(): Promise<void> {
+    if (pending.size === 0) return
+    const counts = [...pending.values()]
+    pending = new Map()
+    try {
+      await write(counts)
+    } catch (error) {
+      // A failed write may have been done: counts are rather written twice than never.
+      for (const count of counts) add(count)
+      throw error
+    }
+  }
+
+  return {
+    add,
+    flush(): Promise<void> {
+      writing = writing.catch(() => {}).then(writeAll)
+      return writing
+    },
+  }
+}
+
+interface Operation {
+  name: string
+  pattern: RoutePattern
+  /** By error code, or by status without one, since the last `collect`. */
+  counts: Map<string | number, RequestCount>
+  /** The same before it. */
+  totals: Map<string | number, RouteTotal>
+}
+
+/** Counts requests in memory: for the database by day, for metrics since the start of the process. */
+export function createRequestCounter(write: AddCounts) {
+  const operations: Operation[] = []
+  const today = createToday()
+  let day = today()
+  const pending = createPendingCounts<RequestCount>({
+    keyOf: ({ day, operation, status, code }) => `${day} ${operation} ${status} ${code}`,
+    merge: addTally,
+    write,
+  })
+
+  function collect(): void {
+    for (const { pattern, counts, totals } of operations) {
+      for (const [key, count] of counts) {
+        const { status, code } = count
+        const total = totals.get(key) ?? { ...pattern, status, code, ...emptyTally() }
+        addTally(total, count)
+        totals.set(key, total)
+        pending.add(count)
+      }
+      counts.clear()
+    }
+  }
+
+  return {
+    counterOf(name: string, pattern: RoutePattern) {
+      const operation: Operation = { name, pattern, counts: new Map(), totals: new Map() }
+      operations.push(operation)
+      return (status: number, code: string, milliseconds: number): void => {
+        if (day !== today()) {
+          collect()
+          day = today()
+        }
+        count(operation, day, { status, code }, milliseconds)
+      }
+    },
+
+    flush(): Promise<void> {
+      collect()
+      return pending.flush()
+    },
+
+    totals(): RouteTotal[] {
+      collect()
+      return operations.flatMap(({ totals }) => [...totals.values()])
+    },
+  }
+}
+
+function count({ name, counts }: Operation, day: string, outcome: Outcome, milliseconds: number): void {
+  const key = outcome.code || outcome.status
+  let count = counts.get(key)
+  if (!count) {
+    count = { day, operation: name, ...outcome, ...emptyTally() }
+    counts.set(key, count)
+  }
+  count.requests++
+  count.totalMs += milliseconds
+  if (milliseconds > count.maxMs) count.maxMs = milliseconds
+  const bucket = findBucket(milliseconds)
+  count.latencies[bucket] = (count.latencies[bucket] ?? 0) + 1
+}
+
+/** Gives the ISO date: to format it takes ten times as long as to count. */
+export function createToday(): () => string {
+  let number = Number.NaN
+  let name = ''
+  return () => {
+    const now = Date.now()
+    const current = Math.floor(now / DAY_MS)
+    if (current !== number) [number, name] = [current, formatDay(now)]
+    return name
+  }
+}
+
+/** One of the slowest calls of an operation, without its caller and its content. */
+interface SlowCall extends Outcome {
+  operation: string
+  milliseconds: number
+  /** Milliseconds since 1970. */
+  endedAt: number
+  requestId: string
+}
+
+/** Calls stored of each operation in a window: a slow operation does not hide the others. */
+const SLOWEST = 5
+
+/** After it a new window begins; the one before is stored until the next. */
+const WINDOW_MS = 12 * 3_600_000
+
+interface SlowestCalls {
+  before: SlowCall[]
+  /** The slowest first. */
+  current: SlowCall[]
+  /** Faster calls are not stored. */
+  least: number
+}
+
+/** The slowest calls of this process in the present window and the one before. */
+export function createSlowCalls(now: () => number = Date.now) {
+  const operations = new Map<string, SlowestCalls>()
+  let since = now()
+  let openedAt = since
+
+  function openWindow(time: number): void {
+    // After a window without a call both are over.
+    const isNext = time - openedAt < 2 * WINDOW_MS
+    since = isNext ? openedAt : time - WINDOW_MS
+    openedAt = time
+    for (const slowest of operations.values()) {
+      slowest.before = isNext ? slowest.current : []
+      slowest.current = []
+      slowest.least = 0
+    }
+  }
+
+  return {
+    noterOf(operation: string) {
+      // Several routes may be one operation: GET and its HEAD, or all pages.
+      const slowest = operations.get(operation) ?? { before: [], current: [], least: 0 }
+      operations.set(operation, slowest)
+      return (status: number, code: string, milliseconds: number, requestId: string): void => {
+        const endedAt = now()
+        if (endedAt - openedAt >= WINDOW_MS) openWindow(endedAt)
+        if (milliseconds <= slowest.least) return
+        slowest.current.push({ operation, status, code, milliseconds, endedAt, requestId })
+        slowest.current.sort(bySlowness)
+        slowest.current.splice(SLOWEST)
+        if (slowest.current.length === SLOWEST) slowest.least = slowest.current.at(-1)?.milliseconds ?? 0
+      }
+    },
+
+    /** The slowest first; `since`: begin of the watch, in milliseconds since 1970. */
+    read(): { since: number; calls: SlowCall[] } {
+      const time = now()
+      if (time - openedAt >= WINDOW_MS) openWindow(time)
+      const calls = [...operations.values()].flatMap(({ before, current }) =>
+        [...before, ...current].sort(bySlowness).slice(0, SLOWEST),
+      )
+      return { since, calls: calls.sort(bySlowness) }
+    },
+  }
+}
+
+function bySlowness(a: SlowCall, b: SlowCall): number {
+  return b.milliseconds - a.milliseconds
+}
 
 /** Errors of several codes have one status, and one histogram. */
 function createHistograms(totals: RouteTotal[]): Sample[] {

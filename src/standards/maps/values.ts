@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/data/tables.ts'
 import type { TileStores } from '#src/data/tiles/stores.ts'
-import type { Pause } from '#src/lib/turns.ts'
+import type { Pause } from '#src/lib/limiter.ts'
 import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { BLOCK_FACTOR } from '#src/raster/blocks.ts'
 import {
