@@ -12,8 +12,7 @@ import {
   longJsonParser,
   waitToParse,
 } from '#src/http/plugins/body-parser.ts'
-import { isObject } from '#src/lib/collections.ts'
-import { isInAnotherCrs } from '#src/lib/json.ts'
+import { isInAnotherCrs, isObject } from '#src/lib/json.ts'
 import type { DistributionOptions } from '#src/raster/distribution.ts'
 import { invalid, type SentGeoJson, soleFeature } from './polygon/geometry.ts'
 

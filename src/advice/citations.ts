@@ -11,10 +11,10 @@ import { findShared, type SharedItem } from '#src/history/share-queries.ts'
 import { CITE_AS, citationUrl } from '#src/history/shares.ts'
 import type { App } from '#src/http/app.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
-import { negotiate } from '#src/http/formats.ts'
 import { type Cell, code, type Html, paragraph, renderCells, sendPage } from '#src/http/plain-page.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
-import { isObject } from '#src/lib/collections.ts'
+import { negotiate } from '#src/http/request.ts'
+import { isObject } from '#src/lib/json.ts'
 import type { ReadRules } from './quantities/compute.ts'
 
 /** Whether the service accepts a shared request: it may refuse quantities that an older version accepted. */

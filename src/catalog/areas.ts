@@ -13,9 +13,9 @@ import { ref } from '#schemas/common.ts'
 import { toQuerySchema } from '#schemas/point-request.ts'
 import { ApiError, errorResponses, noAreas, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { negotiate } from '#src/http/formats.ts'
 import { cursorAfter, decodeCursor, readQuery } from '#src/http/parameters.ts'
 import { allowCaching, dataTag } from '#src/http/plugins/caching.ts'
+import { negotiate } from '#src/http/request.ts'
 import { round, roundVisibly } from '#src/lib/round.ts'
 import {
   type AreaRow,

@@ -13,9 +13,9 @@ import { toQuerySchema } from '#schemas/point-request.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
-import { negotiate } from '#src/http/formats.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
+import { negotiate } from '#src/http/request.ts'
 import { listChangesFrom, listNewestChanges } from './published-queries.ts'
 
 /** What begins the ids of a service's entries: RFC 4151, which needs a day on which the host was its owner's. */

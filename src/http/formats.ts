@@ -1,10 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import Negotiator from 'negotiator'
 import type { TSchema } from 'typebox'
-import { ApiError } from '#src/errors.ts'
 import { memberTexts } from '#src/lib/json.ts'
 import type { Format } from './format.ts'
-import { varyBy } from './request.ts'
+import { negotiate } from './request.ts'
 
 const JSON_FORMAT: Format = {
   name: 'json',
@@ -124,49 +122,4 @@ export function csvCell(value: CsvValue): string {
   const behind = value.replace(FORMULA_BEHIND_SEPARATOR, "$&'")
   const text = FORMULA.test(value) ? `'${behind}` : behind
   return SPECIAL.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-}
-
-/** Parameters of media ranges other than q: no format has several kinds. */
-const PARAMETERS = /;\s*(?!q\s*=)[^\s=;,"]+\s*=\s*("(?:[^"\\]|\\.)*"|[^;,]*)/gi
-
-/** Invalid weights, which count as none (RFC 9110, 12.4.2). */
-const NO_WEIGHTS = /;\s*q\s*=(?!\s*(?:0?\.\d+|0\.?|1(?:\.0*)?)\s*(?:[;,]|$))\s*("(?:[^"\\]|\\.)*"|[^;,]*)/gi
-
-/** The type that an `Accept` header prefers, by default the first; undefined where it allows none. */
-function preferredType<MediaType extends string>(
-  header: string,
-  offered: readonly [MediaType, ...MediaType[]],
-): MediaType | undefined {
-  const accept = header.trim().replace(PARAMETERS, '').replace(NO_WEIGHTS, '')
-  if (accept === '') return offered[0]
-  return new Negotiator({ headers: { accept } }).mediaType([...offered]) as MediaType | undefined
-}
-
-export function allowedCodings<Coding extends string>(accept: string, offered: readonly Coding[]): Coding[] {
-  const headers = { 'accept-encoding': accept.replace(NO_WEIGHTS, '') }
-  return new Negotiator({ headers }).encodings([...offered]) as Coding[]
-}
-
-/** Whether a client prefers a text to JSON by naming its type, or all of text. A client that accepts anything gets JSON. */
-export function prefersText({ headers: { accept } }: FastifyRequest, type: `text/${string}`): boolean {
-  // Most clients accept anything, and should not pay for the others.
-  if (accept === undefined || !/text\//i.test(accept)) return false
-  const ranges = accept.toLowerCase()
-  if (!ranges.includes(type) && !ranges.includes('text/*')) return false
-  return preferredType(accept, ['application/json', type]) === type
-}
-
-/** Chooses the media type that `Accept` prefers, by default the first, and adds `Vary: Accept`. */
-export function negotiate<const MediaType extends string>(
-  { headers: { accept = '' } }: FastifyRequest,
-  reply: FastifyReply,
-  offered: readonly [MediaType, ...MediaType[]],
-): MediaType {
-  varyBy(reply, 'Accept')
-  const chosen = preferredType(accept, offered)
-  if (chosen !== undefined) return chosen
-  const sentence = `Accept must allow one of ${offered.join(', ')}.`
-  throw new ApiError('NOT_ACCEPTABLE', sentence, [
-    { field: 'Accept', message: sentence.slice(0, -1), allowed: [...offered] },
-  ])
 }

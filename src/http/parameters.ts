@@ -10,8 +10,8 @@ import { type TObject, type TSchema, Type } from 'typebox'
 import { DOCUMENTED_AS, type ErrorDetail, IN_QUERY, orEmpty } from '#schemas/common.ts'
 import { MONTH_PATTERN } from '#schemas/point-request.ts'
 import { ApiError } from '#src/errors.ts'
-import { isObject } from '#src/lib/collections.ts'
-import { areSwapped, findSimilarName } from '#src/lib/names.ts'
+import { isObject } from '#src/lib/json.ts'
+import { areSwapped, findSimilarName, splitList } from '#src/lib/names.ts'
 import { isApplied, prefers, setApplied, varyBy } from './request.ts'
 
 /** A decimal number as people write it; no hexadecimal, no Infinity, no spaces. */
@@ -131,9 +131,8 @@ function readValue(
 
 /** A list by commas or by repetition; undefined for an empty one. */
 function listIn(value: string | string[]): string[] | undefined {
-  const items = [value].flat().flatMap((text) => text.split(',').map((item) => item.trim()))
-  const named = items.filter((item) => item !== '')
-  return named.length > 0 ? named : undefined
+  const items = [value].flat().flatMap(splitList)
+  return items.length > 0 ? items : undefined
 }
 
 export function readNumber(text: string): number | string {

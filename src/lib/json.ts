@@ -38,6 +38,10 @@ function endOfString(json: string, start: number): number {
   return json.length
 }
 
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 /** The members of an object as JSON. */
 export function memberTexts(object: object): string[] {
   return Object.entries(object).map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`)

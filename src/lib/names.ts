@@ -90,3 +90,8 @@ export function areSwapped(sent: unknown): boolean {
 export function swapped({ longitude, latitude }: { longitude: number; latitude: number }) {
   return Math.abs(longitude) <= 90 ? { longitude: latitude, latitude: longitude } : undefined
 }
+
+/** Trimmed items between commas, without empty ones. */
+export function splitList(text: string): string[] {
+  return text.split(',').flatMap((item) => item.trim() || [])
+}

@@ -3,7 +3,7 @@ import type { ProductDefinition } from '#schemas/products/define.ts'
 import { ApiError } from '#src/errors.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { isoMonth } from '#src/lib/dates.ts'
-import { wordKey } from '#src/lib/names.ts'
+import { splitList, wordKey } from '#src/lib/names.ts'
 import type { Lookup } from './lookup.ts'
 import { firstDayOf, type PublishedRelease } from './releases.ts'
 import { type PinnedRelease, unknownRelease } from './snapshot.ts'
@@ -30,19 +30,12 @@ export async function withReleaseNamed<Request extends PinningRequest>(
   reply: FastifyReply,
 ): Promise<Request> {
   if (request.release === undefined) return request
-  const codes = products.length === 1 ? [request.release.trim()] : splitCodes(request.release)
+  const codes = products.length === 1 ? [request.release.trim()] : splitList(request.release)
   if (codes.length > products.length) throw oneOfEach()
   const releases: PublishedRelease[] = []
   for (const code of codes) releases.push(await releaseNamed(lookup, code, call, reply))
   if (new Set(releases.map(({ product }) => product)).size < releases.length) throw oneOfEach()
   return filledIn(lookup, request, products, releases)
-}
-
-export function splitCodes(list: string): string[] {
-  return list
-    .split(',')
-    .map((code) => code.trim())
-    .filter((code) => code !== '')
 }
 
 export async function releaseNamed(

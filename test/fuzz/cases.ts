@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { isObject } from '#src/lib/collections.ts'
+import { isObject } from '#src/lib/json.ts'
 import { type Document, type Operation, operationsOf, type Validator } from '#test/setup/document.ts'
 import { examplesOf } from '#test/setup/example-requests.ts'
 import { ADMIN, type Caller, type Callers } from './callers.ts'

@@ -2,9 +2,9 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify from 'fastify'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { App } from '#src/http/app.ts'
-import { negotiate } from '#src/http/formats.ts'
 import { errorHandler } from '#src/http/plugins/error-handler.ts'
 import { failureLog } from '#src/http/plugins/logs.ts'
+import { negotiate } from '#src/http/request.ts'
 
 let app: App
 beforeAll(async () => {

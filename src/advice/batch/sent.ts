@@ -3,8 +3,8 @@ import type { ErrorBody } from '#schemas/common.ts'
 import { ApiError } from '#src/errors.ts'
 import { readNumber, validationError } from '#src/http/parameters.ts'
 import { nestingError } from '#src/http/plugins/body-parser.ts'
-import { isObject } from '#src/lib/collections.ts'
 import { readCsv } from '#src/lib/csv.ts'
+import { isObject } from '#src/lib/json.ts'
 import { GEOJSON_TYPE, JSON_TYPE, readCollection, type Validator } from '../bodies.ts'
 
 const COLUMNS = new Map<string, 'id' | 'lat' | 'lng' | 'name'>([

@@ -15,8 +15,7 @@ import { errorResponses, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { mergeQueryIntoBody } from '#src/http/parameters.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
-import { createReplyBatcher } from '#src/http/reply-batcher.ts'
-import { clientKeyOf } from '#src/http/request.ts'
+import { clientKeyOf, sendAtEnd } from '#src/http/request.ts'
 import { createBatcher } from '#src/lib/batcher.ts'
 import type { ClientKey } from '#src/lib/limiter.ts'
 import { swapped, wordKey } from '#src/lib/names.ts'
@@ -197,7 +196,6 @@ export async function location(app: App, { lookup }: { lookup: Lookup }): Promis
   const { validation, components } = defineLocationSchemas(app.products.list)
   for (const schema of components) app.addSchema(schema)
   const { fromMemory, fromDatabase } = createLocationValidator(app.database.reader, lookup, app.products.list)
-  const sendSoon = createReplyBatcher<LocationValidation>(app.turns, (found, reply) => reply.send(found))
 
   app.post(
     '/validate_location',
@@ -223,7 +221,7 @@ export async function location(app: App, { lookup }: { lookup: Lookup }): Promis
       if (found === undefined) {
         return withTimeout(request, reply, () => fromDatabase(request.body, clientKeyOf(request)))
       }
-      sendSoon(found, reply)
+      sendAtEnd(reply, () => reply.send(found))
       return undefined
     },
   )

@@ -8,19 +8,27 @@ import { hasQuantities } from '#schemas/quantities.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
 import type { RecordAdvisory, TemplatedAnswer } from '#src/history/queries.ts'
 import { sayHistoryFull } from '#src/history/recorded-answer.ts'
-import type { App } from '#src/http/app.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
-import { CSV, csvRow, prefersText } from '#src/http/formats.ts'
+import { CSV, csvRow } from '#src/http/formats.ts'
 import { ignoredMember } from '#src/http/parameters.ts'
 import { permits } from '#src/http/plugins/authentication.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
-import { readIdempotencyKey } from '#src/http/plugins/idempotency.ts'
 import { SHARE_OF_EXTRAS, withTimeout } from '#src/http/plugins/time-budget.ts'
-import { createReplyBatcher } from '#src/http/reply-batcher.ts'
-import { clientKeyOf, isApplied, isOffTheRecord, prefers, setApplied, varyBy } from '#src/http/request.ts'
+import {
+  clientKeyOf,
+  isApplied,
+  isOffTheRecord,
+  prefers,
+  prefersText,
+  readIdempotencyKey,
+  sendAtEnd,
+  setApplied,
+  varyBy,
+} from '#src/http/request.ts'
 import { closedWith, memberTexts, openText } from '#src/lib/json.ts'
+import { splitList } from '#src/lib/names.ts'
 import type { Lookup, PointAdvice, PointOutcome } from '#src/lookup/lookup.ts'
-import { splitCodes, withReleaseNamed } from '#src/lookup/pinned-request.ts'
+import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
 import { type LocatableRequest, sourceMember } from '#src/lookup/places.ts'
 import {
   describeLocation,
@@ -265,7 +273,7 @@ export async function answerPoint(
 }
 
 async function findNamed(lookup: Lookup, list: string): Promise<Map<string, string>> {
-  const named = await Promise.all(splitCodes(list).map(lookup.namedRelease))
+  const named = await Promise.all(splitList(list).map(lookup.namedRelease))
   return new Map(named.map(({ release }) => [release.product, release.code]))
 }
 
@@ -283,14 +291,11 @@ interface PointContext {
 }
 
 /** An anonymous answer from memory takes no promise, and the answers of a turn of the event loop leave together. */
-export function createPointHandlers({ turns }: App, lookup: Lookup, record: RecordAdvisory) {
-  const sendSoon = createReplyBatcher(turns, send)
-
+export function createPointHandlers(lookup: Lookup, record: RecordAdvisory) {
   /** Answers by `reply`, or by the body that it returns. */
   function handle(context: PointContext): Promise<PointAnswer['body']> | undefined {
     const { source, point, format, request, reply } = context
-    const fail = (error: unknown) =>
-      sendSoon({ answer: error instanceof Error ? error : new Error(String(error)), context }, reply)
+    const fail = (error: unknown) => sendAtEnd(reply, () => reply.send(error))
     // Anonymous answers are not stored, so their key does nothing; an invalid key is refused all the same.
     const key = request.method === 'POST' ? readIdempotencyKey(request) : undefined
     if (format === 'text') {
@@ -300,10 +305,10 @@ export function createPointHandlers({ turns }: App, lookup: Lookup, record: Reco
     } else {
       const plain = request.user === null && !wantsMore(context) && answerFromMemory(lookup, source, point)
       if (plain) {
-        if (!(plain instanceof Error)) nameReleases(plain, reply)
-        sendSoon({ answer: plain, context }, reply)
+        if (!(plain instanceof ApiError)) nameReleases(plain, reply)
+        sendAtEnd(reply, () => send(plain, context))
       } else {
-        findAndStore(context).then((answer) => sendSoon({ answer, context }, reply), fail)
+        findAndStore(context).then((answer) => sendAtEnd(reply, () => send(answer, context)), fail)
       }
     }
     return undefined
@@ -434,14 +439,9 @@ async function store(context: PointContext, answer: PointAnswer): Promise<PointA
   return answer
 }
 
-interface Outgoing {
-  answer: PointAnswer | Error
-  context: PointContext
-}
-
-function send({ answer, context }: Outgoing, reply: FastifyReply): FastifyReply {
-  if (answer instanceof Error) return reply.send(answer)
-  const { format, request } = context
+function send(answer: PointAnswer | ApiError, context: PointContext): FastifyReply {
+  const { format, request, reply } = context
+  if (answer instanceof ApiError) return reply.send(answer)
   if (request.ignored !== null) answer.add(ignoredMember(request))
   const text = format === 'csv' ? answer.table() : answer.text()
   if (request.method !== 'POST') {

@@ -41,7 +41,7 @@ export function pointRoutes(
   allProductsResponse: TObject,
   { lookup, record, readRules }: { lookup: Lookup; record: RecordAdvisory; readRules: ReadRules },
 ): void {
-  const handlers = createPointHandlers(app, lookup, record)
+  const handlers = createPointHandlers(lookup, record)
   const products = schemas.map(({ product }) => product)
   const endpoints = [
     ...schemas.map((one) => productEndpoint(one, readRules)),

@@ -1,6 +1,5 @@
 import { ApiError } from '#src/errors.ts'
-import { isObject } from '#src/lib/collections.ts'
-import { isInAnotherCrs } from '#src/lib/json.ts'
+import { isInAnotherCrs, isObject } from '#src/lib/json.ts'
 import type { Pause } from '#src/lib/limiter.ts'
 import { roundDegrees } from '#src/lib/round.ts'
 import type { Position } from '#src/lookup/queries.ts'

@@ -23,8 +23,8 @@ import {
   toNumber,
   ZERO,
 } from '#src/lib/decimal.ts'
+import { splitList } from '#src/lib/names.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
-import { splitCodes } from '#src/lookup/pinned-request.ts'
 import type { LayerLabel, ReleaseLabels } from '#src/lookup/queries.ts'
 import { type LayerValues, makePointData, type PublishedRelease, readSeries } from '#src/lookup/releases.ts'
 import {
@@ -128,8 +128,7 @@ export function createRuleReader({ config, database, products }: App, lookup: Lo
     const { published, releaseOf } = lookup.known() ?? (await lookup.current())
     // A named release may have inputs and scenarios that no published one has.
     const named: PublishedRelease[] = []
-    for (const code of splitCodes(request.release ?? ''))
-      named.push((await lookup.namedRelease(code)).release)
+    for (const code of splitList(request.release ?? '')) named.push((await lookup.namedRelease(code)).release)
     const all = [...published, ...named]
     refuseUnknownNames(
       plan,

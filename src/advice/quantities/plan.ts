@@ -7,8 +7,8 @@ import {
   type QuantityRequest,
 } from '#schemas/quantities.ts'
 import { ApiError } from '#src/errors.ts'
-import { isObject, isOneOf } from '#src/lib/collections.ts'
 import { compare, type Decimal, times, toDecimal } from '#src/lib/decimal.ts'
+import { isObject } from '#src/lib/json.ts'
 
 interface Bounds {
   /** Whether 0 is allowed. */
@@ -139,7 +139,8 @@ const OTHER_NAMES: Readonly<Record<string, AreaUnitName>> = {
 function findAreaUnit(word: string): AreaUnitName | undefined {
   const name = word.trim().toLowerCase().replace(/\s+/g, ' ')
   for (const singular of [name, name.replace(/s$/, '')]) {
-    if (isOneOf(AREA_UNIT_NAMES, singular)) return singular
+    const unit = AREA_UNIT_NAMES.find((known) => known === singular)
+    if (unit !== undefined) return unit
     if (Object.hasOwn(OTHER_NAMES, singular)) return OTHER_NAMES[singular]
   }
   return undefined

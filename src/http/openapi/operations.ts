@@ -3,7 +3,8 @@ import type { OpenAPIV3_1 } from 'openapi-types'
 import { EXAMPLE_REQUEST_ID } from '#schemas/common.ts'
 import { BODY_ERRORS, ERRORS, type ErrorCode } from '#src/errors.ts'
 import type { Deprecated } from '../plugins/deprecation.ts'
-import { IDEMPOTENCY_ERRORS, IDEMPOTENCY_KEY } from '../plugins/idempotency.ts'
+import { IDEMPOTENCY_ERRORS } from '../plugins/idempotency.ts'
+import { IDEMPOTENCY_KEY } from '../request.ts'
 import {
   type Components,
   ERROR_EXAMPLES,

@@ -1,14 +1,23 @@
 import { ReadStream } from 'node:fs'
-import { pipeline, Readable } from 'node:stream'
+import type { IncomingMessage } from 'node:http'
+import { pipeline, Readable, Transform } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { promisify } from 'node:util'
-import { brotliCompress, constants, createGzip, gzip } from 'node:zlib'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import {
+  brotliCompress,
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createGzip,
+  createInflate,
+  gzip,
+} from 'node:zlib'
+import type { FastifyReply, FastifyRequest, RequestPayload } from 'fastify'
 import fp from 'fastify-plugin'
+import { ApiError } from '#src/errors.ts'
 import { Cache } from '#src/lib/cache.ts'
 import type { App } from '../app.ts'
-import { allowedCodings } from '../formats.ts'
-import { varyBy } from '../request.ts'
+import { allowedCodings, varyBy } from '../request.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -129,4 +138,80 @@ function describe(reply: FastifyReply, coding: Coding): void {
   reply.removeHeader('accept-ranges')
   const tag = reply.getHeader('etag')
   if (typeof tag === 'string' && !tag.startsWith('W/')) reply.header('etag', `W/${tag}`)
+}
+
+const DECODERS: Record<string, () => Transform> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+}
+
+const ACCEPTED = 'gzip, deflate, br'
+
+/** Decodes bodies with a Content-Encoding up to the limit of the route: a few bytes may decode to gigabytes. */
+export const encodedBodies = fp(
+  async (app: App) => {
+    app.addHook('preParsing', (request, _reply, payload, done) => {
+      if (request.headers['content-encoding'] === undefined || isWithoutBody(request)) done(null, payload)
+      else decode(request, payload, done)
+    })
+  },
+  { name: 'encoded-bodies' },
+)
+
+function decode(
+  { headers, raw, routeOptions }: FastifyRequest,
+  payload: RequestPayload,
+  done: (error: Error | null, payload?: RequestPayload) => void,
+): void {
+  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? ''
+  if (encoding === 'identity') {
+    done(null, payload)
+    return
+  }
+  const createDecoder = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined
+  if (createDecoder) done(null, decoded(raw, createDecoder(), routeOptions.bodyLimit))
+  else {
+    const sentence = `Send the body as it is, or with one Content-Encoding of ${ACCEPTED}.`
+    done(new ApiError('UNSUPPORTED_MEDIA_TYPE', sentence).withHeader('accept-encoding', ACCEPTED))
+  }
+}
+
+/** No body has any encoding, and the body of a GET is not read. */
+function isWithoutBody({ method, headers }: FastifyRequest): boolean {
+  const { 'content-length': length = '0', 'transfer-encoding': transfer } = headers
+  return method === 'GET' || method === 'HEAD' || (length === '0' && transfer === undefined)
+}
+
+/** The request is never destroyed, since its answer has the same connection. */
+function decoded(raw: IncomingMessage, decoder: Transform, limit: number): RequestPayload {
+  let encodedBytes = 0
+  let bytes = 0
+  const body: RequestPayload & Transform = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length
+      done(bytes > limit ? new ApiError('BODY_TOO_LARGE') : null, chunk)
+    },
+    destroy(error, done) {
+      raw.unpipe(decoder)
+      // The rest is dropped.
+      raw.resume()
+      decoder.destroy()
+      done(error)
+    },
+  })
+  raw.on('data', (chunk: Buffer) => {
+    encodedBytes += chunk.length
+    // Fastify compares it with Content-Length.
+    body.receivedEncodedLength = encodedBytes
+  })
+  raw.once('error', (error) => body.destroy(error))
+  // A reader that found it too large listens no more.
+  body.on('error', () => {})
+  decoder.once('error', () =>
+    body.destroy(new ApiError('MALFORMED_BODY', 'The body is not what its Content-Encoding says.')),
+  )
+  raw.pipe(decoder).pipe(body)
+  return body
 }

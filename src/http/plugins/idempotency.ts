@@ -8,6 +8,7 @@ import { loadSecrets } from '../access-tokens.ts'
 import { SEAL_KEY_BYTES, seal, unseal } from '../account-seal.ts'
 import type { App } from '../app.ts'
 import { type Attempt, createIdempotencyRecords, type IdempotencyRecords } from '../idempotency-queries.ts'
+import { readIdempotencyKey } from '../request.ts'
 import { databaseError, databaseUnavailable } from './error-handler.ts'
 import { SHARE_OF_EXTRAS, toTheEnd, withTimeout } from './time-budget.ts'
 
@@ -131,9 +132,6 @@ declare module 'fastify' {
   }
 }
 
-/** Printable ASCII, which all proxies pass, in quotes or without. */
-export const IDEMPOTENCY_KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/
-
 /** Headers that handlers set. Plugins set the others anew. */
 const STORED_HEADERS = /^(advisory-(history|ignored|release)|location|preference-applied)$/
 
@@ -216,12 +214,6 @@ export const idempotency = fp(
   },
   { name: 'idempotency', dependencies: ['authentication', 'jobs'] },
 )
-
-export function readIdempotencyKey({ headers }: FastifyRequest): string | undefined {
-  const key = headers['idempotency-key'] as string | undefined
-  if (key === undefined || IDEMPOTENCY_KEY.test(key)) return key
-  throw ApiError.invalid('Idempotency-Key', 'must be 1 to 255 printable ASCII characters')
-}
 
 function storedAnswer(request: string, reply: FastifyReply, body: object): StoredAnswer {
   const headers = Object.entries(reply.getHeaders()).flatMap(([name, value]) =>

@@ -8,9 +8,8 @@ import { SERVICE_DESCRIPTION, SERVICE_NAME } from '#schemas/service.ts'
 import { cacheValue } from '#src/lib/cache.ts'
 import type { App } from '../app.ts'
 import { entityTag, isCurrent } from '../entity-tags.ts'
-import { prefersText } from '../formats.ts'
 import { escaped, renderHtml } from '../plain-page.ts'
-import { varyBy } from '../request.ts'
+import { prefersText, varyBy } from '../request.ts'
 import { allowCaching } from './caching.ts'
 
 /**

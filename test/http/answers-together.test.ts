@@ -2,21 +2,20 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import Fastify from 'fastify'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createReplyBatcher } from '#src/http/reply-batcher.ts'
+import { sendAtEnd } from '#src/http/request.ts'
 import { createEventLoopQueue } from '#src/lib/limiter.ts'
 
 /** What has happened, in order: requests looked up, and answers sent. */
 const events: string[] = []
-const app = Fastify()
-const sendSoon = createReplyBatcher<string>(createEventLoopQueue(0), (answer, reply) => {
-  events.push(`sent ${answer}`)
-  if (answer === 'broken') throw new Error('it cannot be sent')
-  reply.send(answer)
-})
+const app = Fastify().decorate('turns', createEventLoopQueue(0))
 app.get('/:name', (request, reply) => {
   const { name } = request.params as { name: string }
   events.push(`looked up ${name}`)
-  sendSoon(name, reply)
+  sendAtEnd(reply, () => {
+    events.push(`sent ${name}`)
+    if (name === 'broken') throw new Error('it cannot be sent')
+    reply.send(name)
+  })
   if (name === 'gone') request.raw.socket.destroy()
 })
 beforeAll(() => app.listen({ host: '127.0.0.1', port: 0 }))
