@@ -3,8 +3,7 @@ import type { HistoryItem } from '#schemas/history.ts'
 import { observableKeysOf, type ProductDefinition } from '#schemas/products/define.ts'
 import { findOutlines } from '#src/catalog/area-queries.ts'
 import type { Tables } from '#src/data/tables.ts'
-import type { Items } from '#src/http/format.ts'
-import { type CsvValue, csvRow } from '#src/http/formats.ts'
+import { type CsvValue, csvRow, type Items } from '#src/http/formats.ts'
 import type { AdvisoryRecord, HistoryFilter, HistoryRow } from './queries.ts'
 import {
   isSynthetic,

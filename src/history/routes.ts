@@ -15,8 +15,18 @@ import { toQuerySchema } from '#schemas/point-request.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { ApiError, errorResponses, noContent, requireFound } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { type Format, resumePieces, writeItems, writeOneItem } from '#src/http/format.ts'
-import { attach, DISPOSITION, documentFormats, FORMATS, NDJSON, negotiateFormat } from '#src/http/formats.ts'
+import {
+  attach,
+  DISPOSITION,
+  documentFormats,
+  FORMATS,
+  type Format,
+  NDJSON,
+  negotiateFormat,
+  resumePieces,
+  writeItems,
+  writeOneItem,
+} from '#src/http/formats.ts'
 import { cursorAfter, decodeCursor, readQuery } from '#src/http/parameters.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
 import { DAY_MS } from '#src/lib/dates.ts'

@@ -15,7 +15,7 @@ interface Schedule {
   failure: string
 }
 
-/** All work in the background. Each process runs all jobs; their queries take locks (`doAlone`) or lease rows. */
+/** Work in the background beside queues of deliveries. Each process runs all jobs; their queries take locks (`doAlone`) or lease rows. */
 const JOBS = {
   'publish-scheduled': {
     everyMs: MINUTE_MS,
@@ -27,7 +27,6 @@ const JOBS = {
     atOnce: true,
     failure: 'subscriptions could not be compared yet',
   },
-  'deliver-changes': { everyMs: MINUTE_MS, atOnce: true, failure: 'changes could not be delivered yet' },
   'remove-accounts': {
     everyMs: MINUTE_MS,
     atOnce: true,
@@ -51,7 +50,10 @@ const JOBS = {
   'delete-ended-sessions': { everyMs: 10 * MINUTE_MS, failure: 'what is over was not deleted' },
 } satisfies Record<string, Schedule>
 
-export type JobName = keyof typeof JOBS
+type JobName = keyof typeof JOBS
+
+/** A queue of deliveries brings its own schedule. */
+export type QueueName = `deliver-${string}`
 
 /** One piece of a job: true while more is left, or the milliseconds until the next one. The close aborts. */
 type Piece = (signal: AbortSignal) => Promise<boolean | number | undefined> | Promise<void>
@@ -135,7 +137,8 @@ export function createLoop(
 interface Jobs {
   /** @param last follows the last piece when the service closes */
   add(name: JobName, piece: Piece, last?: () => Promise<void>): void
-  wake(name: JobName): void
+  addQueue(name: QueueName, schedule: Schedule, piece: Piece, last: () => Promise<void>): void
+  wake(name: JobName | QueueName): void
 }
 
 declare module 'fastify' {
@@ -147,15 +150,23 @@ declare module 'fastify' {
 /** Runs the jobs from the moment when the service listens until it closes. */
 export const jobs = fp(
   async (app: App) => {
-    const loops = new Map<JobName, Loop>()
+    const loops = new Map<JobName | QueueName, Loop>()
     const lasts: (() => Promise<void>)[] = []
 
+    function add(
+      name: JobName | QueueName,
+      schedule: Schedule,
+      piece: Piece,
+      last?: () => Promise<void>,
+    ): void {
+      const failed = (error: unknown) => app.logFailure(error, schedule.failure)
+      loops.set(name, createLoop(schedule, piece, failed))
+      if (last) lasts.push(() => last().catch(failed))
+    }
+
     app.decorate('jobs', {
-      add(name, piece, last) {
-        const failed = (error: unknown) => app.logFailure(error, JOBS[name].failure)
-        loops.set(name, createLoop(JOBS[name], piece, failed))
-        if (last) lasts.push(() => last().catch(failed))
-      },
+      add: (name, piece, last) => add(name, JOBS[name], piece, last),
+      addQueue: add,
       wake: (name) => loops.get(name)?.wake(),
     })
     // The primary listens for its workers: they emit the event themselves.

@@ -17,8 +17,14 @@ import { asQuery } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { ApiError, BASE, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { writeItems } from '#src/http/format.ts'
-import { attach, DISPOSITION, documentFormats, FORMATS, negotiateFormat } from '#src/http/formats.ts'
+import {
+  attach,
+  DISPOSITION,
+  documentFormats,
+  FORMATS,
+  negotiateFormat,
+  writeItems,
+} from '#src/http/formats.ts'
 import { ignoredMember, ignoredNoter, queryMerger, recordIgnored, sayIgnored } from '#src/http/parameters.ts'
 import { databaseUnavailable } from '#src/http/plugins/error-handler.ts'
 import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'

@@ -18,8 +18,14 @@ import {
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { resumePieces, writeItems } from '#src/http/format.ts'
-import { attach, DISPOSITION, documentFormats, negotiateFormat } from '#src/http/formats.ts'
+import {
+  attach,
+  DISPOSITION,
+  documentFormats,
+  negotiateFormat,
+  resumePieces,
+  writeItems,
+} from '#src/http/formats.ts'
 import { ignoredMember, queryMerger } from '#src/http/parameters.ts'
 import { createClientSignal, withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
