@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import { becomesStaleAt, type Products, type Series } from '#schemas/products/define.ts'
 import {
@@ -73,6 +74,26 @@ export interface Snapshot {
 
 export type Snapshots = ReturnType<typeof createSnapshots>
 
+/** Prepares a release that replaces another one, until a time on the clock of `performance.now()`. */
+export type WarmUp = (before: PublishedRelease, next: PublishedRelease, until: number) => Promise<void>
+
+/** The old snapshot answers until its age; a new one is queried from half of that. */
+const WARM_UP_SHARE = 0.75
+
+/** Each new release that answers, with the one that has answered for its series. */
+function* listReplaced(
+  before: DatedSnapshot,
+  next: DatedSnapshot,
+): Generator<[PublishedRelease, PublishedRelease]> {
+  for (const release of next.published) {
+    if (before.releases.has(release.id)) continue
+    const series = [release, { ...release, forecastPeriod: null }]
+    const answered = series.filter((one) => next.releaseOf(one) === release)
+    const [replaced] = answered.flatMap((one) => before.releaseOf(one) ?? [])
+    if (replaced) yield [replaced, release]
+  }
+}
+
 interface DatedSnapshot extends Snapshot {
   /** On the clock of `performance.now()`, before the query. */
   takenAt: number
@@ -97,6 +118,7 @@ export function createSnapshots(
   { reader: db, standsStill }: Pick<Database, 'reader' | 'standsStill'>,
   products: Products,
   maxAgeMs: number,
+  warmUp: WarmUp = async () => {},
 ) {
   let snapshot: DatedSnapshot | undefined
   let pending: Promise<void> | undefined
@@ -104,7 +126,15 @@ export function createSnapshots(
 
   async function load(): Promise<void> {
     // From one server: a replica may lag behind the writer.
-    snapshot = await db.connection().execute((source) => take(source, snapshot, products, numbered))
+    const next = await db.connection().execute((source) => take(source, snapshot, products, numbered))
+    if (snapshot) {
+      const until = snapshot.takenAt + WARM_UP_SHARE * maxAgeMs
+      for (const [replaced, release] of listReplaced(snapshot, next)) {
+        const leftMs = Math.max(0, until - performance.now())
+        await Promise.race([warmUp(replaced, release, until), setTimeout(leftMs, undefined, { ref: false })])
+      }
+    }
+    snapshot = next
   }
 
   function refresh(): Promise<void> {
