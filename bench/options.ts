@@ -49,7 +49,7 @@ export function readOptions(parameters: string[]): Options {
       `how many items the large history has (default: ${ROWS}, ${QUICK_ROWS} in a quick run)`,
       positiveInteger,
     )
-    .option('--report', 'write docs/performance.md and its charts from the figures', false)
+    .option('--report', 'write docs/performance.md from the figures', false)
     .option('--redraw', 'write that page anew from the results it was made from; measure nothing', false)
     .option(
       '--strict',
