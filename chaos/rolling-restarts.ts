@@ -55,7 +55,7 @@ async function run(): Promise<boolean> {
   const traffic = startTraffic(asked, questions, clients)
   const stops = await restartByTurns(replicas, restarts, SETTLE_MS)
   const tally = await traffic.stop()
-  const kept = await keptOf(ports[0] as number, questions.at(-1) as (typeof questions)[number])
+  const kept = await keptOf({ port: ports[0] as number, token: questions.at(-1)?.token })
   return report(tally, stops, kept)
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { ask } from '#abuse/client.ts'
+import { ask } from '#bench/client.ts'
 import { client } from '../load/load.ts'
 import type { Known } from '../load/plan.ts'
 import type { Nodes } from './nodes.ts'

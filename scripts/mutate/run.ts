@@ -43,6 +43,7 @@ const mutants = await new Stryker({
   concurrency: 1,
   // A busy machine is not an endless loop.
   timeoutMS: 20_000,
+  dryRunTimeoutMinutes: 30,
   reporters: [],
   logLevel: verbose ? 'info' : 'error',
   disableTypeChecks: false,
