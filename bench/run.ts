@@ -50,7 +50,7 @@ async function prepare(cleanup: Cleanup, { quick }: Options): Promise<Bench> {
   cleanup.add(() => rmSync(folder, { recursive: true, force: true }))
   const generator = startGenerator(cleanup)
   say('reading the rasters')
-  const data = await prepareData(folder)
+  const data = await prepareData(folder, quick)
   return {
     cleanup,
     effort: quick ? QUICK : FULL,

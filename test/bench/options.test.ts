@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { readOptions, SECTIONS } from '#bench/options.ts'
 
-test('a run has all sections, a quick one all but those that are slow to load, and either those that it is asked for', () => {
+test('a run has all sections, a quick one all but those that need much data, and either those that it is asked for', () => {
   expect(readOptions([]).only).toEqual(SECTIONS)
   expect(readOptions(['--quick']).only).toEqual(
-    SECTIONS.filter((section) => !['growth', 'history'].includes(section)),
+    SECTIONS.filter((section) => !['growth', 'history', 'memory'].includes(section)),
   )
   expect(readOptions(['--quick', '--only', 'growth, calls']).only).toEqual(['growth', 'calls'])
 })
