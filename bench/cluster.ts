@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Cleanup } from './cleanup.ts'
-import { freePort } from './processes.ts'
+import { childrenOf, freePort } from './processes.ts'
 
 const execute = promisify(execFile)
 
@@ -90,15 +90,5 @@ async function startOn(
 /** The processes of the server that has written a file: the postmaster first, then its children. */
 export function serverProcesses(pidFile: string): number[] {
   const postmaster = Number(readFileSync(pidFile, 'utf8').split('\n')[0])
-  const children = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && parentOf(pid) === postmaster)
-  return [postmaster, ...children.map(Number)]
-}
-
-/** Undefined where the process has ended meanwhile. */
-function parentOf(pid: string): number | undefined {
-  try {
-    return Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
-  } catch {
-    return undefined
-  }
+  return [postmaster, ...childrenOf(postmaster)]
 }

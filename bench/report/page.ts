@@ -98,11 +98,13 @@ const HOW = `- **bare Fastify route**: the same schemas, a constant answer, no p
 - The load generator sends prepared requests and counts. \`wrk\` with one thread reached the same on the bare route.
 - Load generator, PostgreSQL and service share the cores and the loopback interface.`
 
-function workersLine({ rows }: NonNullable<Results['workers']>): string {
+function workersLine({ rows, costs = [] }: NonNullable<Results['workers']>): string {
   const rates = rows.map(
     ({ workers, rate, p99 }) => `${workers}: ${figure(rate)} points/s, p99 ${figure(p99)} ms`,
   )
-  return `\`WORKERS\` on two cores, one of which the load generator may use: ${rates.join('; ')}. More cores gain more; [operations.md](operations.md#all-cores) has a model of 16.`
+  const cpu = costs.map(({ workers, cpu }) => `${figure(cpu)} us with ${workers}`)
+  const cost = cpu.length > 0 ? ` CPU a point, with one request a worker under way: ${cpu.join(', ')}.` : ''
+  return `\`WORKERS\` on two cores, one of which the load generator may use: ${rates.join('; ')}.${cost} More cores gain more; [operations.md](operations.md#all-cores) has a model of 16.`
 }
 
 function publicationLine({ seconds, before, after }: NonNullable<Results['publication']>): string {

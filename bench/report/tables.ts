@@ -130,6 +130,17 @@ export function workersTable({ workers }: Results): Table[] {
   ]
 }
 
+function workerCostsTable({ workers }: Results): Table[] {
+  if (!workers?.costs) return []
+  return [
+    {
+      title: 'CPU a point, one request a worker under way',
+      head: ['workers', 'CPU us', 'of one'],
+      rows: workers.costs.map(({ workers, cpu, cpuToOne }) => [workers, cpu, cpuToOne].map(figure)),
+    },
+  ]
+}
+
 export function publicationTable({ publication }: Results): Table[] {
   if (!publication) return []
   const { seconds, before, after } = publication
@@ -271,6 +282,7 @@ export function allTables(results: Results): Table[] {
     ...pointsTables(results),
     ...callsTable(results),
     ...workersTable(results),
+    ...workerCostsTable(results),
     ...publicationTable(results),
     ...batchTable(results),
     ...polygonsTable(results),

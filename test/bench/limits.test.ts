@@ -61,6 +61,11 @@ const whole: Results = {
       { workers: 1, rate: 20_000, p50: 3, p99: 6, rateToOne: 1, generatorLoad: 0.4 },
       { workers: 2, rate: 26_000, p50: 2, p99: 5, rateToOne: 1.3, generatorLoad: 0.5 },
     ],
+    costs: [
+      { workers: 1, cpu: 40, cpuToOne: 1 },
+      { workers: 2, cpu: 42, cpuToOne: 1.05 },
+      { workers: 4, cpu: 47, cpuToOne: 1.16 },
+    ],
   },
   publication: {
     seconds: 10,
@@ -109,6 +114,14 @@ test('what is a goal alone is met or not, and never missed', () => {
   ])
 })
 
+test('each further worker may add a twentieth to the CPU of a point', () => {
+  const verdicts = judge(whole).filter(({ what }) => what.startsWith('CPU'))
+  expect(verdicts).toMatchObject([
+    { what: 'CPU a point with 2 workers, of one', limit: 'at most 1.05 times', verdict: 'met' },
+    { what: 'CPU a point with 4 workers, of one', limit: 'at most 1.15 times', verdict: 'MISSED' },
+  ])
+})
+
 test('whatever is asked of a large history has a limit', () => {
   const verdicts = judge(whole).filter(({ what }) => what.includes('histories'))
   const bounds = { limit: 'at most 1.5 times', goal: null }
@@ -144,7 +157,7 @@ test('what was left out has no verdict and no table', () => {
 
 test('the page shows every table of a run that no line stands for', () => {
   const page = performancePage(whole)
-  const told = /^(Workers|A publication|Many polygons)/
+  const told = /^(Workers|CPU a point|A publication|Many polygons)/
   for (const { title, head, rows } of allTables(whole)) {
     // A line has the last figures of its table.
     if (told.test(title)) expect(page, title).toContain(rows.at(-1)?.[title.startsWith('Many') ? 2 : 1])
