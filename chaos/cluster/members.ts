@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseEnv, promisify } from 'node:util'
 import type { Cleanup } from '#bench/cleanup.ts'
-import { findPrograms, serverProcesses } from '#bench/cluster.ts'
+import { POSTGRES_PROGRAMS, serverProcesses } from '#bench/cluster.ts'
 import { execute } from '#bench/postgres.ts'
 import { signal } from '../faults/server.ts'
 import { freePorts } from '../ports.ts'
@@ -58,7 +58,7 @@ export const PROGRAMS = ['etcd', 'etcdctl', 'patroni', 'haproxy', 'pgbouncer', '
 /** PostgreSQL and programs, as far as they are not installed here. */
 export async function missingPrograms(programs: string[]): Promise<string[]> {
   const PATH = `${process.env.PATH}:/usr/sbin`
-  const missing = findPrograms() === undefined ? ['PostgreSQL with PostGIS'] : []
+  const missing = POSTGRES_PROGRAMS === undefined ? ['PostgreSQL with PostGIS'] : []
   for (const program of programs) {
     const [command, ...parameters] = ['sh', '-c', `command -v ${program}`] as const
     await run(command, parameters, { env: { PATH } }).catch(() => missing.push(program))
