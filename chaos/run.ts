@@ -1,5 +1,4 @@
 /** npm run chaos: lets faults happen to a service under load, and prints as a table what came of them. */
-import { writeFileSync } from 'node:fs'
 import { type Cleanup, cleanUpOnSignals, createCleanup } from '#bench/cleanup.ts'
 import { isBusy, loadBefore } from '#bench/machine.ts'
 import type { Kind } from './fault.ts'
@@ -7,7 +6,7 @@ import { FAULTS } from './faults/index.ts'
 import { judge, type Outcome } from './judge.ts'
 import { learnAnswers, startLoad } from './load/load.ts'
 import { type Options, readOptions } from './options.ts'
-import { recordsOf, reportOf } from './report.ts'
+import { reportOf } from './report.ts'
 import { setUp } from './stage.ts'
 import { ready, say, tryOne } from './trial.ts'
 
@@ -23,7 +22,6 @@ async function run(options: Options): Promise<void> {
   } finally {
     // A fault that can't be made to happen takes nothing from those before it.
     console.log(reportOf(outcomes))
-    if (options.report) writeFileSync(options.report, `${JSON.stringify(recordsOf(outcomes))}\n`)
     await cleanup.run()
   }
 }
