@@ -9,12 +9,9 @@ import type { Server } from '#bench/processes.ts'
 import { startService } from '#bench/service.ts'
 import { OperatorError } from '#src/errors.ts'
 import { tryCrossings } from './crossings.ts'
-import { judge } from './judge.ts'
 import { beginLoad } from './load/begin.ts'
-import { acknowledgedIn, learnAnswers, planFor } from './load/load.ts'
-import { EVERYTHING, type Heard } from './load/plan.ts'
-import { type Phase, phasesReport } from './phases.ts'
-import { verify } from './verify.ts'
+import { learnAnswers, planFor } from './load/load.ts'
+import { judgePhases, type Phase } from './phases.ts'
 import { checkOut } from './versions.ts'
 
 interface Options {
@@ -78,9 +75,10 @@ async function run(): Promise<boolean> {
   begin('this version alone')
   await setTimeout(seconds * 1000)
   const heard = await load.stop()
-  const lost = await verify({ ...plan, port: present.port }, heard.ledger)
   if (code !== 0) wrong.push(`${from} ended with the code ${code}`)
-  return report(phases, heard, lost, wrong)
+  const mistakes = [...(await judgePhases(phases, { ...plan, port: present.port }, heard)), ...wrong]
+  for (const mistake of mistakes) console.log(`FAILED: ${mistake}`)
+  return mistakes.length === 0
 }
 
 /** Brings the schema up to date as an operator does, with the version before still running. */
@@ -101,34 +99,4 @@ async function stopBehindBalancer(server: Server, ports: number[]): Promise<numb
   ports.splice(ports.indexOf(server.port), 1)
   await stopped
   return server.ended
-}
-
-/**
- * @param wrong what else does not hold
- * @returns whether all is well
- */
-function report(phases: Phase[], { asked, ledger }: Heard, lost: string[], wrong: string[]): boolean {
-  const to = Date.now()
-  const { mistakes } = judge({
-    fault: {
-      name: 'upgrade',
-      on: 'server',
-      happens: `${from} is replaced by this version`,
-      unnoticed: [...EVERYTHING],
-      recoveryMs: 0,
-    },
-    from: phases[0]?.from ?? to,
-    to,
-    asked,
-    publications: [],
-    lost,
-    acknowledged: acknowledgedIn(ledger),
-    complaints: 0,
-    isUp: true,
-  })
-  mistakes.push(...wrong)
-  console.log(phasesReport(phases, asked))
-  console.log(`\nlost: ${lost.length} of ${acknowledgedIn(ledger)} that were acknowledged`)
-  for (const mistake of mistakes) console.log(`FAILED: ${mistake}`)
-  return mistakes.length === 0
 }
