@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander'
+import { someOf } from './some-of.ts'
 
 export const SECTIONS = [
   'points',
@@ -43,7 +44,7 @@ export function readOptions(parameters: string[]): Options {
       `shorter and fewer rounds, with a tenth of the pixels, without ${LEFT_OUT.join(', ')}: four minutes`,
       false,
     )
-    .option('--only <sections>', `some of: ${SECTIONS.join(', ')}`, sectionsOf)
+    .option('--only <sections>', `some of: ${SECTIONS.join(', ')}`, someOf([...SECTIONS]))
     .option(
       '--rows <number>',
       `how many items the large history has (default: ${ROWS}, ${QUICK_ROWS} in a quick run)`,
@@ -66,11 +67,4 @@ export function readOptions(parameters: string[]): Options {
 function positiveInteger(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be a positive integer.')
   return Number(text)
-}
-
-function sectionsOf(list: string): Section[] {
-  const names = list.split(',').map((name) => name.trim())
-  const unknown = names.find((name) => !SECTIONS.includes(name as Section))
-  if (unknown !== undefined) throw new InvalidArgumentError(`There is no section "${unknown}".`)
-  return names as Section[]
 }
