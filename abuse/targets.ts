@@ -1,7 +1,6 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Cleanup } from '#bench/cleanup.ts'
+import { type Cleanup, temporaryFolder } from '#bench/cleanup.ts'
 import { join as joinService, type Member } from '#bench/client.ts'
 import { openDatabaseServer } from '#bench/postgres.ts'
 import type { Server } from '#bench/processes.ts'
@@ -34,7 +33,7 @@ export async function startTarget(cleanup: Cleanup, kind: Kind): Promise<Target 
   const place = kind === 'server' ? await onServer(cleanup) : onFolder(cleanup)
   if (!place) return undefined
   const { where, stored } = place
-  const folder = newFolder(cleanup)
+  const folder = temporaryFolder(cleanup, 'abuse')
   const service = await startService(cleanup, where, {
     DEMO_DATA: 'true',
     LOG_LEVEL: 'fatal',
@@ -74,15 +73,9 @@ async function onServer(cleanup: Cleanup): Promise<Place | undefined> {
 }
 
 function onFolder(cleanup: Cleanup): Place {
-  const data = join(newFolder(cleanup), 'data')
+  const data = join(temporaryFolder(cleanup, 'abuse'), 'data')
   mkdirSync(data)
   return { where: { DATA_DIR: data }, stored: async () => bytesIn(data) / MIB }
-}
-
-function newFolder(cleanup: Cleanup): string {
-  const folder = mkdtempSync(join(tmpdir(), 'agro-abuse-'))
-  cleanup.add(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
 }
 
 /** What the files of a folder take; those that are gone meanwhile take nothing. */

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Command } from 'commander'
-import { cleanUpOnSignals, createCleanup } from '#bench/cleanup.ts'
+import { type Cleanup, withCleanup } from '#bench/cleanup.ts'
 import { openDatabaseServer } from '#bench/postgres.ts'
 import type { Server } from '#bench/processes.ts'
 import { startService } from '#bench/service.ts'
@@ -29,19 +29,15 @@ const { from, seconds } = new Command('chaos/upgrade.ts')
   .parse()
   .opts<Options>()
 
-const cleanup = createCleanup()
-cleanUpOnSignals(cleanup)
 try {
-  process.exitCode = (await run()) ? 0 : 1
+  process.exitCode = (await withCleanup(run)) ? 0 : 1
 } catch (error) {
   if (!(error instanceof OperatorError)) throw error
   console.error(`chaos: ${error.message}`)
   process.exitCode = 1
-} finally {
-  await cleanup.run()
 }
 
-async function run(): Promise<boolean> {
+async function run(cleanup: Cleanup): Promise<boolean> {
   const folder = await checkOut(cleanup, from)
   const server = await openDatabaseServer(cleanup)
   if (!server) throw new OperatorError('There is no PostgreSQL with PostGIS here; set BENCH_DATABASE_URL.')

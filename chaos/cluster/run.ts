@@ -1,6 +1,6 @@
 /** npm run cluster: lets faults happen to a cluster under load, and prints as a table what came of them. */
 import { Command } from 'commander'
-import { type Cleanup, cleanUpOnSignals, createCleanup } from '#bench/cleanup.ts'
+import { type Cleanup, withCleanup } from '#bench/cleanup.ts'
 import { someOf } from '#bench/some-of.ts'
 import { judge, type Outcome } from '../judge.ts'
 import { learnAnswers, startLoad } from '../load/load.ts'
@@ -50,11 +50,5 @@ if (missing.length > 0) {
     `there is no ${missing.join(', ')} here: the cluster is left out. As root, ops/cluster/up installs them`,
   )
 } else {
-  const cleanup = createCleanup()
-  cleanUpOnSignals(cleanup)
-  try {
-    process.exitCode = (await run(cleanup, options)) ? 0 : 1
-  } finally {
-    await cleanup.run()
-  }
+  process.exitCode = (await withCleanup((cleanup) => run(cleanup, options))) ? 0 : 1
 }
