@@ -1,15 +1,13 @@
 import { execFile } from 'node:child_process'
 import { devNull } from 'node:os'
 import { promisify } from 'node:util'
-import { defineConfig, type TestProjectConfiguration } from 'vitest/config'
+import { defineConfig, type TestProjectConfiguration, type ViteUserConfig } from 'vitest/config'
 import { PATIENCE } from './test/setup/patience.ts'
 import { findTestFiles } from './test/setup/test-files.ts'
 
 /** Tests that need a database run on a server where there is one, and some on the embedded one; see CONTRIBUTING.md. */
 export default defineConfig(async () => {
-  // Empty means none.
-  const url = process.env.TEST_DATABASE_URL
-  const hasServer = url === undefined ? await dockerAnswers() : url !== ''
+  const hasServer = await thereIsServer()
   const files = findTestFiles(hasServer)
   const projects = [unitProject(files.unit), databaseProject('embedded', files.embedded)]
   if (hasServer) projects.push(databaseProject('server', files.server))
@@ -22,6 +20,25 @@ export default defineConfig(async () => {
     },
   }
 })
+
+/** Runs the files of folders: those that need no database, and unless that is enough the others on one. */
+export async function configOfFolders(folders: string[], withoutDatabase: boolean): Promise<ViteUserConfig> {
+  const kind = (await thereIsServer()) ? 'server' : 'embedded'
+  const files = findTestFiles(kind === 'server')
+  const own = (some: string[]) => some.filter((file) => folders.some((folder) => file.startsWith(folder)))
+  const unit = own(files.unit)
+  const others = withoutDatabase ? [] : own(files[kind])
+  const projects: TestProjectConfiguration[] = []
+  if (unit.length > 0) projects.push(unitProject(unit))
+  if (others.length > 0) projects.push(databaseProject(kind, others))
+  return { test: { projects } }
+}
+
+async function thereIsServer(): Promise<boolean> {
+  const url = process.env.TEST_DATABASE_URL
+  // Empty means none.
+  return url === undefined ? await dockerAnswers() : url !== ''
+}
 
 /** What holds for all projects. */
 const COMMON = {

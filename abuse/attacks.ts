@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { ask, type Client, open, type Sent } from './client.ts'
+import { ask, type Client, keepAsking, open, type Sent } from '#bench/client.ts'
 import type { Attack, Figure } from './scenario.ts'
 
 /** Asks over some connections, over and over, each as soon as it has its answer. */
@@ -9,22 +9,17 @@ export function flood(
   next: () => Sent,
 ): Attack & { answers: Record<number, number> } {
   const answers: Record<number, number> = {}
-  let stopped = false
-  const loops = Array.from({ length: connections }, async (_, index) => {
-    const client = clients[index % clients.length] as Client
-    while (!stopped) {
-      const { status } = await ask(client, next())
-      answers[status] = (answers[status] ?? 0) + 1
-      // Whoever is cut off at once would do nothing else than connect again.
-      if (status === 0) await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS))
-    }
+  const loops = keepAsking(connections, async (index) => {
+    const { status } = await ask(clients[index % clients.length] as Client, next())
+    answers[status] = (answers[status] ?? 0) + 1
+    // Whoever is cut off at once would do nothing else than connect again.
+    if (status === 0) await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS))
   })
   return {
     answers,
     async stop() {
-      stopped = true
       await Promise.race([
-        Promise.all(loops),
+        loops.stop(),
         new Promise((resolve) => setTimeout(resolve, LONGEST_STOP_MS).unref()),
       ])
       return []

@@ -1,8 +1,8 @@
 /** npm run abuse: attacks a service, and prints as a table what others noticed of it. */
 import { setTimeout } from 'node:timers/promises'
-import { type Cleanup, cleanUpOnSignals, createCleanup } from '#bench/cleanup.ts'
+import { type Cleanup, withCleanup } from '#bench/cleanup.ts'
+import { ask, type Member, type Sent } from '#bench/client.ts'
 import { isBusy, loadBefore } from '#bench/machine.ts'
-import { ask, type Client, type Sent } from './client.ts'
 import { judge, type Outcome, reportOf } from './judge.ts'
 import { type Options, readOptions } from './options.ts'
 import type { Scenario, Target } from './scenario.ts'
@@ -21,7 +21,7 @@ const RECOVERY_MS = 30_000
 
 async function attack(
   target: Target,
-  passerBy: Client,
+  passerBy: Member,
   victims: Victims,
   scenario: Scenario,
   database: string,
@@ -37,9 +37,9 @@ async function attack(
 }
 
 /** Waits until the service has done with the attack before, which is not what the next one is about. */
-async function recovery(passerBy: Client): Promise<void> {
+async function recovery(passerBy: Member): Promise<void> {
   const { email, password } = passerBy
-  const logIn: Sent = { path: '/auth/login', body: JSON.stringify({ email, password }) }
+  const logIn: Sent = { path: '/auth/login', body: { email, password } }
   const longest = performance.now() + RECOVERY_MS
   for (let quick = 0; quick < QUICK_ANSWERS && performance.now() < longest; ) {
     const look = await ask(passerBy, { method: 'GET', path: '/health/ready' })
@@ -67,34 +67,28 @@ async function attackAll(
   return outcomes
 }
 
-async function run(options: Options): Promise<void> {
-  const cleanup = createCleanup()
-  cleanUpOnSignals(cleanup)
+async function run(cleanup: Cleanup, options: Options): Promise<void> {
   const load = await loadBefore(say)
   if (isBusy(load)) say(`this machine is busy (load ${load.toFixed(1)}): limits may be missed for that`)
-  try {
-    const outcomes: Outcome[] = []
-    if (options.url)
-      outcomes.push(...(await attackAll(cleanup, runningTarget(options.url), options, 'running')))
-    else {
-      for (const kind of options.on) {
-        const target = await startTarget(cleanup, kind)
-        if (target) outcomes.push(...(await attackAll(cleanup, target, options, kind)))
-        else
-          say('there is no PostgreSQL with PostGIS here: the service is attacked on the embedded one alone')
-      }
+  const outcomes: Outcome[] = []
+  if (options.url)
+    outcomes.push(...(await attackAll(cleanup, runningTarget(options.url), options, 'running')))
+  else {
+    for (const kind of options.on) {
+      const target = await startTarget(cleanup, kind)
+      if (target) outcomes.push(...(await attackAll(cleanup, target, options, kind)))
+      else say('there is no PostgreSQL with PostGIS here: the service is attacked on the embedded one alone')
     }
-    console.log(reportOf(outcomes))
-    process.exitCode = outcomes.flatMap(judge).every(({ pass }) => pass) ? 0 : 1
-  } finally {
-    await cleanup.run()
   }
-  // An attack that the service does not answer would keep the process.
-  process.exit()
+  console.log(reportOf(outcomes))
+  process.exitCode = outcomes.flatMap(judge).every(({ pass }) => pass) ? 0 : 1
 }
 
 function say(message: string): void {
   console.error(`abuse: ${message}`)
 }
 
-await run(readOptions(process.argv.slice(2)))
+const options = readOptions(process.argv.slice(2))
+await withCleanup((cleanup) => run(cleanup, options))
+// An attack that the service does not answer would keep the process.
+process.exit()

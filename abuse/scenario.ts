@@ -1,4 +1,4 @@
-import type { Client } from './client.ts'
+import type { Member } from '#bench/client.ts'
 import type { Victim } from './victims/plan.ts'
 
 /** The memory of a process, in MiB. */
@@ -17,7 +17,7 @@ export interface Target {
   /** What its database takes on the disk, in MiB; undefined where it is not known. */
   stored: (() => Promise<number>) | undefined
   /** Somebody with an account, at an address that nobody else has. */
-  newcomer(): Promise<Client>
+  newcomer(): Promise<Member>
 }
 
 /** Something that an attack came to, beside what its victims noticed. */

@@ -1,12 +1,10 @@
-import { randomUUID } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Cleanup } from '#bench/cleanup.ts'
+import { type Cleanup, temporaryFolder } from '#bench/cleanup.ts'
+import { join as joinService, type Member } from '#bench/client.ts'
 import { openDatabaseServer } from '#bench/postgres.ts'
 import type { Server } from '#bench/processes.ts'
 import { startService, type Where } from '#bench/service.ts'
-import { ask, type Client } from './client.ts'
 import { HELD_MEMORY, heldBytes } from './held.ts'
 import type { Kind } from './options.ts'
 import type { Memory, Target } from './scenario.ts'
@@ -15,15 +13,9 @@ const MIB = 2 ** 20
 let newcomers = 0
 
 /** Registers somebody at an address of their own, who has logged in. */
-async function newcomerAt(port: number): Promise<Client> {
+function newcomerAt(port: number): Promise<Member> {
   newcomers++
-  const account = { email: `${randomUUID()}@example.org`, password: randomUUID(), name: 'Abuse' }
-  const address = `127.66.${newcomers >> 8}.${newcomers & 255}`
-  const stranger: Client = { port, address, token: undefined, ...account }
-  await ask(stranger, { path: '/auth/register', body: JSON.stringify(account) })
-  const { status, body } = await ask(stranger, { path: '/auth/login', body: JSON.stringify(account) })
-  if (status !== 200) throw new Error(`the login was answered ${status} ${body}`)
-  return { ...stranger, token: JSON.parse(body).access_token }
+  return joinService({ port, address: `127.66.${newcomers >> 8}.${newcomers & 255}` })
 }
 
 /** A service that somebody else has started on this machine. */
@@ -41,7 +33,7 @@ export async function startTarget(cleanup: Cleanup, kind: Kind): Promise<Target 
   const place = kind === 'server' ? await onServer(cleanup) : onFolder(cleanup)
   if (!place) return undefined
   const { where, stored } = place
-  const folder = newFolder(cleanup)
+  const folder = temporaryFolder(cleanup, 'abuse')
   const service = await startService(cleanup, where, {
     DEMO_DATA: 'true',
     LOG_LEVEL: 'fatal',
@@ -81,15 +73,9 @@ async function onServer(cleanup: Cleanup): Promise<Place | undefined> {
 }
 
 function onFolder(cleanup: Cleanup): Place {
-  const data = join(newFolder(cleanup), 'data')
+  const data = join(temporaryFolder(cleanup, 'abuse'), 'data')
   mkdirSync(data)
   return { where: { DATA_DIR: data }, stored: async () => bytesIn(data) / MIB }
-}
-
-function newFolder(cleanup: Cleanup): string {
-  const folder = mkdtempSync(join(tmpdir(), 'agro-abuse-'))
-  cleanup.add(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
 }
 
 /** What the files of a folder take; those that are gone meanwhile take nothing. */

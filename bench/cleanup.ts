@@ -1,4 +1,6 @@
-import { constants } from 'node:os'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { constants, tmpdir } from 'node:os'
+import { join } from 'node:path'
 
 /** Undoes what a run has started and made, in reverse order: at its end, on failure and on Ctrl-C. */
 export interface Cleanup {
@@ -45,4 +47,18 @@ export function cleanUpOnSignals(cleanup: Cleanup): void {
       void cleanup.run().then(() => process.exit(128 + constants.signals[signal]))
     })
   }
+}
+
+/** Works, and undoes at the end or at a signal what the work has started. */
+export async function withCleanup<Result>(work: (cleanup: Cleanup) => Promise<Result>): Promise<Result> {
+  const cleanup = createCleanup()
+  cleanUpOnSignals(cleanup)
+  return work(cleanup).finally(cleanup.run)
+}
+
+/** Makes a folder for the time of a run. */
+export function temporaryFolder(cleanup: Cleanup, name: string): string {
+  const folder = mkdtempSync(join(tmpdir(), `agro-${name}-`))
+  cleanup.add(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
 }

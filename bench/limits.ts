@@ -36,6 +36,9 @@ interface Line {
 const CACHE_MIB = 256
 const BESIDE_CACHE_MIB = 250
 
+/** What each further worker may add to the CPU of a request, as a part of it. */
+const COST_A_WORKER = 0.05
+
 const atLeast = (value: number): Bound => ({ kind: 'at least', value })
 const atMost = (value: number): Bound => ({ kind: 'at most', value })
 const under = (value: number): Bound => ({ kind: 'under', value })
@@ -134,6 +137,10 @@ function processLines({ workers, publication }: Results): Line[] {
   if (workers) {
     const measured = two?.rateToOne ?? Number.NaN
     lines.push({ what: 'points/s of two workers, of one', measured, goal: atLeast(1.2) })
+  }
+  for (const { workers: count, cpuToOne: measured } of workers?.costs?.slice(1) ?? []) {
+    const limit = atMost(1 + COST_A_WORKER * (count - 1))
+    lines.push({ what: `CPU a point with ${count} workers, of one`, measured, unit: ' times', limit })
   }
   if (publication) {
     const what = `p99 in the ${publication.seconds} seconds after a publication, of before`

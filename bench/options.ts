@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander'
+import { someOf } from './some-of.ts'
 
 export const SECTIONS = [
   'points',
@@ -27,8 +28,8 @@ export interface Options {
   rows: number
 }
 
-/** What a quick run leaves out where it is not asked for: loading it takes a minute and more. */
-const SLOW_SECTIONS: Section[] = ['growth', 'history']
+/** What a quick run leaves out where it is not asked for: it has no data that fill the memory, or a minute to load. */
+const LEFT_OUT: Section[] = ['growth', 'history', 'memory']
 
 /** Of a history, where nothing else is said. */
 const ROWS = 20_000_000
@@ -40,16 +41,16 @@ export function readOptions(parameters: string[]): Options {
     .description('Measure the service beside a bare Fastify route and one query a request.')
     .option(
       '--quick',
-      `shorter and fewer rounds, without ${SLOW_SECTIONS.join(' and ')}: a few minutes`,
+      `shorter and fewer rounds, with a tenth of the pixels, without ${LEFT_OUT.join(', ')}: four minutes`,
       false,
     )
-    .option('--only <sections>', `some of: ${SECTIONS.join(', ')}`, sectionsOf)
+    .option('--only <sections>', `some of: ${SECTIONS.join(', ')}`, someOf([...SECTIONS]))
     .option(
       '--rows <number>',
       `how many items the large history has (default: ${ROWS}, ${QUICK_ROWS} in a quick run)`,
       positiveInteger,
     )
-    .option('--report', 'write docs/performance.md and its charts from the figures', false)
+    .option('--report', 'write docs/performance.md from the figures', false)
     .option('--redraw', 'write that page anew from the results it was made from; measure nothing', false)
     .option(
       '--strict',
@@ -59,18 +60,11 @@ export function readOptions(parameters: string[]): Options {
   const given = command
     .parse(parameters, { from: 'user' })
     .opts<Omit<Options, 'only' | 'rows'> & Partial<Options>>()
-  const usual = SECTIONS.filter((section) => !given.quick || !SLOW_SECTIONS.includes(section))
+  const usual = SECTIONS.filter((section) => !given.quick || !LEFT_OUT.includes(section))
   return { rows: given.quick ? QUICK_ROWS : ROWS, only: usual, ...given }
 }
 
 function positiveInteger(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be a positive integer.')
   return Number(text)
-}
-
-function sectionsOf(list: string): Section[] {
-  const names = list.split(',').map((name) => name.trim())
-  const unknown = names.find((name) => !SECTIONS.includes(name as Section))
-  if (unknown !== undefined) throw new InvalidArgumentError(`There is no section "${unknown}".`)
-  return names as Section[]
 }

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { Cleanup } from './cleanup.ts'
-import { type Cluster, findPrograms, startCluster } from './cluster.ts'
+import { type Cluster, POSTGRES_PROGRAMS, startCluster } from './cluster.ts'
 
 /** A PostgreSQL server on which the bench makes its databases. */
 export interface DatabaseServer {
@@ -26,9 +26,8 @@ export async function openDatabaseServer(cleanup: Cleanup): Promise<DatabaseServ
 export async function startDatabaseServer(
   cleanup: Cleanup,
 ): Promise<(DatabaseServer & { cluster: Cluster }) | undefined> {
-  const programs = findPrograms()
-  if (programs === undefined) return undefined
-  const cluster = await startCluster(cleanup, programs)
+  if (POSTGRES_PROGRAMS === undefined) return undefined
+  const cluster = await startCluster(cleanup)
   return { ...(await connectTo(cleanup, cluster.url)), cluster }
 }
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { devNull } from 'node:os'
 import { join } from 'node:path'
@@ -16,6 +16,8 @@ export interface Server {
   startedIn: number
   /** Memory that it holds now and the most it ever held, in MiB; the latter on Linux alone. */
   memory(): { resident: number; peak: number | undefined }
+  /** What it and the processes that it has started have computed so far; on Linux alone. */
+  cpuSeconds(): number
   /** Lines of its log so far, at the level warn or above. */
   complaints(): number
   stop(): Promise<void>
@@ -68,7 +70,16 @@ export async function startServer(
   const port = await listeningPort(child, nodeArguments.at(-1) as string)
   const startedIn = (performance.now() - started) / 1000
   const { pid } = child as { pid: number }
-  return { port, pid, startedIn, memory: () => memoryOf(pid), complaints: () => complaints, stop, ended }
+  return {
+    port,
+    pid,
+    startedIn,
+    memory: () => memoryOf(pid),
+    cpuSeconds: () => cpuSecondsOf(pid),
+    complaints: () => complaints,
+    stop,
+    ended,
+  }
 }
 
 function listeningPort(child: ChildProcess, file: string): Promise<number> {
@@ -123,4 +134,32 @@ function memoryOf(pid: number): { resident: number; peak: number | undefined } {
   }
   const resident = Number(execFileSync('ps', ['-o', 'rss=', '-p', `${pid}`], { encoding: 'utf8' }))
   return { resident: resident / MIB_IN_KIB, peak: undefined }
+}
+
+/** Of a process and of those that it has started. */
+function cpuSecondsOf(pid: number): number {
+  return [pid, ...childrenOf(pid)].reduce((sum, one) => {
+    // What is before the last bracket is the name of the program.
+    const fields = readFileSync(`/proc/${one}/stat`, 'utf8').replace(/.*\) /, '').split(' ')
+    return sum + (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND
+  }, 0)
+}
+
+/** Of Linux, whatever the machine. */
+const TICKS_A_SECOND = 100
+
+/** The processes that a process has started and that have not ended. */
+export function childrenOf(parent: number): number[] {
+  return readdirSync('/proc')
+    .filter((pid) => /^\d+$/.test(pid) && parentOf(pid) === parent)
+    .map(Number)
+}
+
+/** Undefined where the process has ended meanwhile. */
+function parentOf(pid: string): number | undefined {
+  try {
+    return Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
+  } catch {
+    return undefined
+  }
 }

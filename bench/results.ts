@@ -61,9 +61,11 @@ export interface CallsResult {
   allProductsCost: number
 }
 
-/** Services with one worker and with two, the load generator on one core alone. */
+/** Services with one worker and with several, the load generator on one core alone. */
 export interface WorkersResult {
   rows: ({ workers: number; rateToOne: number; generatorLoad: number } & Measured)[]
+  /** Microseconds of CPU a request with one request a worker under way; results of before have none. */
+  costs?: { workers: number; cpu: number; cpuToOne: number }[]
 }
 
 /** Points under load before a release with other tiles is published, and from then on. */

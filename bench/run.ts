@@ -1,18 +1,16 @@
 /** npm run bench: measures the service, prints tables and writes bench/results/latest.json. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { formatTable } from '#src/cli/table.ts'
 import { type Bench, choosePlaces, type Effort, say } from './bench.ts'
-import { type Cleanup, cleanUpOnSignals, createCleanup } from './cleanup.ts'
+import { type Cleanup, temporaryFolder, withCleanup } from './cleanup.ts'
 import { judge } from './limits.ts'
 import { startGenerator } from './load/generator.ts'
 import { describeMachine, isBusy, loadBefore } from './machine.ts'
 import { type Options, readOptions } from './options.ts'
 import { type DatabaseServer, openDatabaseServer } from './postgres.ts'
 import { prepareData } from './rasters/data.ts'
+import { publishedResults, writeReport } from './report/page.ts'
 import { allTables } from './report/tables.ts'
-import { publishedResults, writeReport } from './report/write.ts'
 import type { Results } from './results.ts'
 import { measureOnEmbedded } from './sections/on-embedded.ts'
 import { measureOnServer } from './sections/on-server.ts'
@@ -46,11 +44,10 @@ const FULL: Effort = {
 }
 
 async function prepare(cleanup: Cleanup, { quick }: Options): Promise<Bench> {
-  const folder = mkdtempSync(join(tmpdir(), 'agro-bench-'))
-  cleanup.add(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder(cleanup, 'bench')
   const generator = startGenerator(cleanup)
   say('reading the rasters')
-  const data = await prepareData(folder)
+  const data = await prepareData(folder, quick)
   return {
     cleanup,
     effort: quick ? QUICK : FULL,
@@ -84,32 +81,26 @@ async function measure(
   return results
 }
 
-async function run(options: Options): Promise<void> {
-  const cleanup = createCleanup()
-  cleanUpOnSignals(cleanup)
+async function run(cleanup: Cleanup, options: Options): Promise<void> {
   const load = await loadBefore(say)
   if (isBusy(load)) say(`this machine is busy (load ${load.toFixed(1)}): the figures will be worth little`)
-  try {
-    const server = await openDatabaseServer(cleanup)
-    if (!server) {
-      say('there is no PostgreSQL with PostGIS here: only the embedded database is measured')
-      say('install it, or name a server on which databases may be made in BENCH_DATABASE_URL')
-    }
-    const results = await measure(await prepare(cleanup, options), server, load, options)
-    say('measured')
-    mkdirSync(new URL('.', RESULTS), { recursive: true })
-    writeFileSync(RESULTS, `${JSON.stringify(results, null, 2)}\n`)
-    for (const { title, head, rows } of allTables(results))
-      console.log(`\n${title}\n\n${formatTable(head, rows)}`)
-    if (options.report) writeReport(results)
-    for (const problem of results.problems) console.error(`\nbench: PROBLEM: ${problem}`)
-    const missed = judge(results).filter(({ verdict }) => verdict === 'MISSED')
-    process.exitCode = results.problems.length > 0 || (options.strict && missed.length > 0) ? 1 : 0
-  } finally {
-    await cleanup.run()
+  const server = await openDatabaseServer(cleanup)
+  if (!server) {
+    say('there is no PostgreSQL with PostGIS here: only the embedded database is measured')
+    say('install it, or name a server on which databases may be made in BENCH_DATABASE_URL')
   }
+  const results = await measure(await prepare(cleanup, options), server, load, options)
+  say('measured')
+  mkdirSync(new URL('.', RESULTS), { recursive: true })
+  writeFileSync(RESULTS, `${JSON.stringify(results, null, 2)}\n`)
+  for (const { title, head, rows } of allTables(results))
+    console.log(`\n${title}\n\n${formatTable(head, rows)}`)
+  if (options.report) writeReport(results)
+  for (const problem of results.problems) console.error(`\nbench: PROBLEM: ${problem}`)
+  const missed = judge(results).filter(({ verdict }) => verdict === 'MISSED')
+  process.exitCode = results.problems.length > 0 || (options.strict && missed.length > 0) ? 1 : 0
 }
 
 const options = readOptions(process.argv.slice(2))
 if (options.redraw) writeReport(publishedResults())
-else await run(options)
+else await withCleanup((cleanup) => run(cleanup, options))

@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import type { Cleanup } from '#bench/cleanup.ts'
+import { type Cleanup, temporaryFolder } from '#bench/cleanup.ts'
 import { freePort, stopProcess } from '#bench/processes.ts'
 
 /** The ports that the configurations have, as they are documented: of the balancer, and of two processes of the service. */
@@ -49,8 +48,7 @@ export type Balancer = keyof typeof COMMANDS
  */
 export async function startBalancer(cleanup: Cleanup, balancer: Balancer, ports: number[]): Promise<number> {
   const { configuration, file, command, around } = COMMANDS[balancer]
-  const folder = mkdtempSync(join(tmpdir(), `agro-chaos-${balancer}-`))
-  cleanup.add(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder(cleanup, `chaos-${balancer}`)
   const port = await freePort()
   const used = [port, ...ports]
   const written = readFileSync(new URL(configuration, import.meta.url), 'utf8')

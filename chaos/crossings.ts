@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { ask, type Reply, type Sent } from '#abuse/client.ts'
+import { ask, type Reply, type Sent } from '#bench/client.ts'
 import { client, planFor } from './load/load.ts'
 import type { Plan } from './load/plan.ts'
 
@@ -53,7 +53,7 @@ async function crossWithHistory({ one, other, plan, expect }: Crossing): Promise
 /** No process may have seen the token that it is to refuse: callers are remembered for some seconds. */
 async function crossWithSession({ one, other, plan: { account }, expect }: Crossing): Promise<void> {
   const refresh = (port: number, token: string) =>
-    send(port, undefined, { path: '/auth/refresh', body: JSON.stringify({ refresh_token: token }) })
+    send(port, undefined, { path: '/auth/refresh', body: { refresh_token: token } })
   const continued = await refresh(other, account.refresh_token)
   expect(continued.status === 200, continued, 'a session could not be continued')
   const back = await refresh(one, fieldOf(continued, 'refresh_token'))
@@ -78,11 +78,11 @@ async function crossWithSession({ one, other, plan: { account }, expect }: Cross
 async function crossWithPassword({ one, other, plan: { account }, expect }: Crossing): Promise<void> {
   const { email, password } = account
   const login = (port: number, given: string) =>
-    send(port, undefined, { path: '/auth/login', body: JSON.stringify({ email, password: given }) })
+    send(port, undefined, { path: '/auth/login', body: { email, password: given } })
   const newPassword = randomUUID()
   const changed = await send(other, fieldOf(await login(other, password), 'access_token'), {
     path: '/auth/password',
-    body: JSON.stringify({ current_password: password, new_password: newPassword }),
+    body: { current_password: password, new_password: newPassword },
   })
   expect(changed.status < 300, changed, 'the password could not be changed')
   const old = await login(one, password)
@@ -92,7 +92,7 @@ async function crossWithPassword({ one, other, plan: { account }, expect }: Cros
   await send(one, fieldOf(right, 'access_token'), {
     method: 'DELETE',
     path: '/user/profile',
-    body: JSON.stringify({ password: newPassword }),
+    body: { password: newPassword },
   })
   const gone = await login(other, newPassword)
   expect(gone.status === 401, gone, 'an account that was deleted was there')

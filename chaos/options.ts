@@ -6,7 +6,6 @@ import { FAULTS } from './faults/index.ts'
 export interface Options {
   only: string[]
   on: Kind[]
-  report?: string
 }
 
 const KINDS: Kind[] = ['server', 'replica', 'embedded']
@@ -18,7 +17,6 @@ export function readOptions(parameters: string[]): Options {
     .description('Let faults happen to a service under load, and see what fails, is wrong or is lost.')
     .option('--only <faults>', `some of: ${names.join(', ')}`, someOf(names), names)
     .option('--on <databases>', `some of: ${KINDS.join(', ')}`, someOf(KINDS), KINDS)
-    .option('--report <file>', 'write what each fault came to as JSON, with a record for each 100 ms')
     .parse(parameters, { from: 'user' })
     .opts<Options>()
 }

@@ -1,5 +1,9 @@
-import type { Asked } from './load/plan.ts'
+import type { Publication } from './fault.ts'
+import { judge } from './judge.ts'
+import { acknowledgedIn } from './load/load.ts'
+import { type Asked, EVERYTHING, type Heard, type Plan } from './load/plan.ts'
 import { markdownTable } from './markdown-table.ts'
+import { verify } from './verify.ts'
 
 /** A step of something that takes several, under load all the while. */
 export interface Phase {
@@ -18,4 +22,36 @@ export function phasesReport(phases: Phase[], asked: Asked[]): string {
     return [name, sent.length, failed.length, `${Math.round(slowest)} ms`]
   })
   return markdownTable(['while', 'requests', 'failed', 'slowest'], rows)
+}
+
+/**
+ * Prints what came of a load under which nobody was to notice anything, and what was lost of it.
+ *
+ * @returns what was not right, a sentence each
+ */
+export async function judgePhases(
+  phases: Phase[],
+  plan: Plan,
+  { asked, ledger }: Heard,
+  publications: Publication[] = [],
+): Promise<string[]> {
+  const to = Date.now()
+  const lost = await verify(plan, ledger)
+  const acknowledged = acknowledgedIn(ledger)
+  console.log(`\n${phasesReport(phases, asked)}\n`)
+  const failed = asked.filter(({ status }) => status < 200 || status > 299)
+  const { length: onTheWay } = failed.filter(({ byService }) => !byService)
+  console.log(`failed: ${failed.length}, of which ${onTheWay} got to no process that answered`)
+  console.log(`lost: ${lost.length} of ${acknowledged} that were acknowledged`)
+  return judge({
+    fault: { name: 'phases', on: 'server', happens: '', unnoticed: [...EVERYTHING], recoveryMs: 0 },
+    from: phases[0]?.from ?? to,
+    to,
+    asked,
+    publications,
+    lost,
+    acknowledged,
+    complaints: 0,
+    isUp: true,
+  }).mistakes
 }

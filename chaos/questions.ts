@@ -1,69 +1,31 @@
+import { ask, type Client, join } from '#bench/client.ts'
 import type { Question } from './traffic.ts'
 
 const POINT = { lat: 9.5, lng: 38.5, crop: 'wheat', country_code: 'eth' }
-const POINTS = JSON.stringify({ points: Array.from({ length: 20 }, () => POINT) })
+const POINTS = { points: Array.from({ length: 20 }, () => POINT) }
 
 /** What is asked of a service with the demo: from memory, from the database, and what writes to it. */
 export async function questionsOn(port: number): Promise<Question[]> {
-  const authorization = `Bearer ${await newcomerAt(port)}`
+  const { token } = await join({ port })
+  const point = { path: '/advisory/yield/point', body: POINT }
   const unkept: Omit<Question, 'isRight'>[] = [
-    { name: 'point', method: 'POST', path: '/advisory/yield/point', body: JSON.stringify(POINT) },
-    { name: 'batch', method: 'POST', path: '/advisory/yield/points', body: POINTS },
-    { name: 'areas', method: 'GET', path: '/admin?admin0=Ethiopia&level=1', headers: { authorization } },
+    { name: 'point', ...point },
+    { name: 'batch', path: '/advisory/yield/points', body: POINTS },
+    { name: 'areas', method: 'GET', path: '/admin?admin0=Ethiopia&level=1', token },
   ]
   const questions = await Promise.all(
-    unkept.map(async (question): Promise<Question> => {
-      const expected = await answerTo(port, question)
-      return { ...question, isRight: (status, text) => status === 200 && text === expected }
+    unkept.map(async ({ name, token, ...sent }): Promise<Question> => {
+      const expected = await ask({ port, token }, sent)
+      if (expected.status !== 200) throw new Error(`${sent.path} was answered ${expected.status}`)
+      return { name, token, ...sent, isRight: (status, body) => status === 200 && body === expected.body }
     }),
   )
-  const [point] = questions as [Question]
-  questions.push({
-    ...point,
-    name: 'kept point',
-    headers: { authorization },
-    isRight: (status, text) => status === 200 && JSON.parse(text).history_id !== undefined,
-  })
-  return questions
+  const isRight = (status: number, body: string) => status === 200 && /"history_id":"/.test(body)
+  return [...questions, { name: 'kept point', ...point, token, isRight }]
 }
 
-/** How many advisories the service has kept of whom a question comes from. */
-export async function keptOf(port: number, { headers }: Question): Promise<number> {
-  const stats = await answerTo(port, { method: 'GET', path: '/stats', headers })
-  return JSON.parse(stats).advisories.total
-}
-
-/** The token of somebody who has just registered. */
-async function newcomerAt(port: number): Promise<string> {
-  const account = {
-    email: `${crypto.randomUUID()}@example.org`,
-    password: crypto.randomUUID(),
-    name: 'Chaos',
-  }
-  const headers = { 'content-type': 'application/json' }
-  for (const path of ['/auth/register', '/auth/login']) {
-    const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify(account),
-    })
-    const body = (await answer.json()) as { access_token?: string }
-    if (!answer.ok) throw new Error(`${path} was answered ${answer.status} ${JSON.stringify(body)}`)
-    if (body.access_token) return body.access_token
-  }
-  throw new Error('the login gave no token')
-}
-
-async function answerTo(
-  port: number,
-  { method, path, headers, body }: Pick<Question, 'method' | 'path' | 'headers' | 'body'>,
-): Promise<string> {
-  const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
-    method,
-    body,
-    headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
-  })
-  const text = await answer.text()
-  if (!answer.ok) throw new Error(`${path} was answered ${answer.status} ${text}`)
-  return text
+/** How many advisories the service has kept of a client. */
+export async function keptOf(client: Client): Promise<number> {
+  const { body } = await ask(client, { method: 'GET', path: '/stats' })
+  return JSON.parse(body).advisories.total
 }

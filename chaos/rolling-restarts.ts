@@ -1,6 +1,6 @@
 /** Restarts two processes of the service one after the other, and counts the requests that fail meanwhile. */
 import { Command, Option } from 'commander'
-import { cleanUpOnSignals, createCleanup } from '#bench/cleanup.ts'
+import { type Cleanup, withCleanup } from '#bench/cleanup.ts'
 import { openDatabaseServer } from '#bench/postgres.ts'
 import type { Server } from '#bench/processes.ts'
 import { startService } from '#bench/service.ts'
@@ -35,19 +35,13 @@ const { through, restarts, delay, clients } = new Command('chaos/rolling-restart
   .parse()
   .opts<Options>()
 
-const cleanup = createCleanup()
-cleanUpOnSignals(cleanup)
-try {
-  process.exitCode = (await run()) ? 0 : 1
-} finally {
-  await cleanup.run()
-}
+process.exitCode = (await withCleanup(run)) ? 0 : 1
 
-async function run(): Promise<boolean> {
+async function run(cleanup: Cleanup): Promise<boolean> {
   const server = await openDatabaseServer(cleanup)
   if (!server) throw new Error('there is no PostgreSQL with PostGIS; set BENCH_DATABASE_URL')
   const url = await server.createDatabase('rolling_restarts')
-  const replicas = [await startReplica(url), await startReplica(url)]
+  const replicas = [await startReplica(cleanup, url), await startReplica(cleanup, url)]
   const ports = replicas.map(({ port }) => port)
   const asked = through === 'direct' ? ports : [await startBalancer(cleanup, through, ports)]
   const questions = await questionsOn(ports[0] as number)
@@ -55,11 +49,11 @@ async function run(): Promise<boolean> {
   const traffic = startTraffic(asked, questions, clients)
   const stops = await restartByTurns(replicas, restarts, SETTLE_MS)
   const tally = await traffic.stop()
-  const kept = await keptOf(ports[0] as number, questions.at(-1) as (typeof questions)[number])
+  const kept = await keptOf({ port: ports[0] as number, token: questions.at(-1)?.token })
   return report(tally, stops, kept)
 }
 
-async function startReplica(url: string): Promise<Replica> {
+async function startReplica(cleanup: Cleanup, url: string): Promise<Replica> {
   const settings = { DEMO_DATA: 'true', LOG_LEVEL: 'error', SHUTDOWN_DELAY_MS: String(delay) }
   const start = (PORT: number) =>
     startService(cleanup, { DATABASE_URL: url }, { ...settings, PORT: String(PORT) })

@@ -1,19 +1,16 @@
 /** npm run chaos: lets faults happen to a service under load, and prints as a table what came of them. */
-import { writeFileSync } from 'node:fs'
-import { type Cleanup, cleanUpOnSignals, createCleanup } from '#bench/cleanup.ts'
+import { type Cleanup, withCleanup } from '#bench/cleanup.ts'
 import { isBusy, loadBefore } from '#bench/machine.ts'
 import type { Kind } from './fault.ts'
 import { FAULTS } from './faults/index.ts'
 import { judge, type Outcome } from './judge.ts'
 import { learnAnswers, startLoad } from './load/load.ts'
 import { type Options, readOptions } from './options.ts'
-import { recordsOf, reportOf } from './report.ts'
+import { reportOf } from './report.ts'
 import { setUp } from './stage.ts'
 import { ready, say, tryOne } from './trial.ts'
 
-async function run(options: Options): Promise<void> {
-  const cleanup = createCleanup()
-  cleanUpOnSignals(cleanup)
+async function run(cleanup: Cleanup, options: Options): Promise<void> {
   const load = await loadBefore(say)
   if (isBusy(load)) say(`this machine is busy (load ${load.toFixed(1)}): answers may be late for that`)
   const outcomes: Outcome[] = []
@@ -23,8 +20,6 @@ async function run(options: Options): Promise<void> {
   } finally {
     // A fault that can't be made to happen takes nothing from those before it.
     console.log(reportOf(outcomes))
-    if (options.report) writeFileSync(options.report, `${JSON.stringify(recordsOf(outcomes))}\n`)
-    await cleanup.run()
   }
 }
 
@@ -46,4 +41,5 @@ async function tryAll(cleanup: Cleanup, kind: Kind, { only }: Options, outcomes:
   }
 }
 
-await run(readOptions(process.argv.slice(2)))
+const options = readOptions(process.argv.slice(2))
+await withCleanup((cleanup) => run(cleanup, options))

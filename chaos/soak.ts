@@ -1,12 +1,11 @@
 /** npm run soak: keeps a service under a mixed load, with accounts and releases that come and go, and sees what grows. */
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { Command, Option } from 'commander'
-import { ask } from '#abuse/client.ts'
 import { HELD_MEMORY, heldBytes } from '#abuse/held.ts'
-import { type Cleanup, cleanUpOnSignals, createCleanup } from '#bench/cleanup.ts'
+import { type Cleanup, temporaryFolder, withCleanup } from '#bench/cleanup.ts'
+import { ask } from '#bench/client.ts'
 import { freePort } from '#bench/processes.ts'
 import type { Kind } from './fault.ts'
 import { counted } from './judge.ts'
@@ -27,9 +26,8 @@ interface Options {
   on: Kind
 }
 
-async function run({ hours, minutes = hours * 60, on }: Options): Promise<boolean> {
-  const folder = mkdtempSync(join(tmpdir(), 'agro-soak-'))
-  cleanup.add(() => rmSync(folder, { recursive: true, force: true }))
+async function run(cleanup: Cleanup, { hours, minutes = hours * 60, on }: Options): Promise<boolean> {
+  const folder = temporaryFolder(cleanup, 'soak')
   const held = join(folder, 'held')
   const metricsPort = await freePort()
   const rig = await setUp(cleanup, on, {
@@ -103,20 +101,14 @@ async function valuesOf({ service }: Rig, metricsPort: number, held: string): Pr
   }
 }
 
-const cleanup = createCleanup()
-cleanUpOnSignals(cleanup)
-try {
-  const options = new Command('npm run soak --')
-    .description('Keep a service under a mixed load, and see whether anything grows. Needs Linux.')
-    .option('--hours <number>', 'how long', Number, 1)
-    .option('--minutes <number>', 'how long, instead', Number)
-    .addOption(
-      new Option('--on <database>', 'which database').choices(['server', 'embedded']).default('server'),
-    )
-    .parse()
-    .opts<Options>()
-  process.exitCode = (await run(options)) ? 0 : 1
-} finally {
-  await cleanup.run()
-}
+const options = new Command('npm run soak --')
+  .description('Keep a service under a mixed load, and see whether anything grows. Needs Linux.')
+  .option('--hours <number>', 'how long', Number, 1)
+  .option('--minutes <number>', 'how long, instead', Number)
+  .addOption(
+    new Option('--on <database>', 'which database').choices(['server', 'embedded']).default('server'),
+  )
+  .parse()
+  .opts<Options>()
+process.exitCode = (await withCleanup((cleanup) => run(cleanup, options))) ? 0 : 1
 process.exit()

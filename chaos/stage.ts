@@ -1,10 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import type { Cleanup } from '#bench/cleanup.ts'
-import { type Cluster, findPrograms, startReplica } from '#bench/cluster.ts'
+import { type Cleanup, temporaryFolder } from '#bench/cleanup.ts'
+import { type Cluster, startReplica } from '#bench/cluster.ts'
 import { execute, startDatabaseServer } from '#bench/postgres.ts'
 import { freePort, type Server } from '#bench/processes.ts'
 import { startService, type Where, withDatabase } from '#bench/service.ts'
@@ -52,7 +51,7 @@ export async function setUp(
   const { cluster } = server
   await makeServiceRole(cluster)
   if (kind === 'server') return setUpOn(cleanup, url, settings, { cluster, serviceUrl: asService(url) })
-  const replica = await startReplica(cleanup, findPrograms() as string, cluster)
+  const replica = await startReplica(cleanup, cluster)
   const readUrl = new URL(asService(url))
   readUrl.port = new URL(replica.url).port
   const reading = { DATABASE_READ_URL: readUrl.href, READ_MAX_LAG_MS: `${REPLICA_MAX_LAG_MS}` }
@@ -101,8 +100,7 @@ export async function setUpOn(
 }
 
 async function setUpEmbedded(cleanup: Cleanup, settings: Record<string, string>): Promise<Rig> {
-  const parent = mkdtempSync(join(tmpdir(), 'agro-chaos-'))
-  cleanup.add(() => rmSync(parent, { recursive: true, force: true }))
+  const parent = temporaryFolder(cleanup, 'chaos')
   const folder = join(parent, 'disk')
   mkdirSync(folder)
   const isMounted = mountDisk(folder, DISK_MB)

@@ -1,13 +1,10 @@
-import { Agent, type IncomingMessage, request } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
+import { ask, keepAsking, type Sent } from '#bench/client.ts'
 
 /** What is asked, and how a right answer is told from a wrong one. */
-export interface Question {
+export interface Question extends Sent {
   name: string
-  method: 'GET' | 'POST'
-  path: string
-  headers?: Record<string, string>
-  body?: string
+  token?: string | undefined
   isRight(status: number, text: string): boolean
 }
 
@@ -45,69 +42,35 @@ const REFUSED_MS = 20
  * @param ports of this machine, which are asked by turns
  */
 export function startTraffic(ports: number[], questions: Question[], clients: number): Traffic {
-  const agent = new Agent({ keepAlive: true })
   const tally: Tally = { right: new Map(), failures: [] }
   const began = performance.now()
   let turn = 0
   let count = 0
-  let running = true
 
-  async function ask(question: Question): Promise<void> {
-    for (;;) {
-      const outcome = await send(agent, ports[turn++ % ports.length] as number, question)
-      if (outcome === 'refused') {
-        await setTimeout(REFUSED_MS)
-        continue
-      }
-      if (outcome === 'right') {
-        count++
-        tally.right.set(question.name, (tally.right.get(question.name) ?? 0) + 1)
-      } else {
-        tally.failures.push({ question: question.name, atMs: performance.now() - began, reason: outcome })
-      }
-      return
+  async function askFor({ name, token, isRight, ...sent }: Question): Promise<void> {
+    const port = ports[turn++ % ports.length] as number
+    const { status, body, failure } = await ask({ port, token }, sent, ANSWER_MS)
+    if (failure === 'ECONNREFUSED') {
+      await setTimeout(REFUSED_MS)
+      return askFor({ name, token, isRight, ...sent })
+    }
+    if (failure === undefined && isRight(status, body)) {
+      count++
+      tally.right.set(name, (tally.right.get(name) ?? 0) + 1)
+    } else {
+      const reason = failure ?? (status === 200 ? 'a wrong answer' : `status ${status}`)
+      tally.failures.push({ question: name, atMs: performance.now() - began, reason })
     }
   }
 
-  const underWay = Array.from({ length: clients }, async (_, client) => {
-    for (let call = client; running; call++) await ask(questions[call % questions.length] as Question)
-  })
+  const asking = keepAsking(clients, (client, call) =>
+    askFor(questions[(client + call) % questions.length] as Question),
+  )
   return {
     count: () => count,
     async stop() {
-      running = false
-      await Promise.all(underWay)
-      agent.destroy()
+      await asking.stop()
       return tally
     },
-  }
-}
-
-/** @returns `right`, `refused` where no connection was made, or what went wrong */
-function send(agent: Agent, port: number, question: Question): Promise<string> {
-  const { method, path, headers, body = '' } = question
-  return new Promise((resolve) => {
-    const length = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
-    const sent = request(
-      { host: '127.0.0.1', port, method, path, agent, headers: { ...headers, ...(body && length) } },
-      (response) => void read(response).then(resolve),
-    )
-    sent.setTimeout(ANSWER_MS, () => sent.destroy(new Error(`no answer within ${ANSWER_MS} ms`)))
-    sent.once('error', ({ code, message }: NodeJS.ErrnoException) => {
-      const over = sent.reusedSocket ? 'a kept connection' : 'a new connection'
-      resolve(code === 'ECONNREFUSED' ? 'refused' : `${message} on ${over}`)
-    })
-    sent.end(body)
-  })
-
-  async function read(response: IncomingMessage): Promise<string> {
-    let text = ''
-    try {
-      for await (const chunk of response.setEncoding('utf8')) text += chunk
-    } catch (error) {
-      return `an answer that broke off: ${(error as Error).message}`
-    }
-    if (question.isRight(response.statusCode as number, text)) return 'right'
-    return response.statusCode === 200 ? 'a wrong answer' : `status ${response.statusCode}`
   }
 }

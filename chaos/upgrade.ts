@@ -3,18 +3,15 @@ import { execFile } from 'node:child_process'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Command } from 'commander'
-import { cleanUpOnSignals, createCleanup } from '#bench/cleanup.ts'
+import { type Cleanup, withCleanup } from '#bench/cleanup.ts'
 import { openDatabaseServer } from '#bench/postgres.ts'
 import type { Server } from '#bench/processes.ts'
 import { startService } from '#bench/service.ts'
 import { OperatorError } from '#src/errors.ts'
 import { tryCrossings } from './crossings.ts'
-import { judge } from './judge.ts'
 import { beginLoad } from './load/begin.ts'
-import { acknowledgedIn, learnAnswers, planFor } from './load/load.ts'
-import { EVERYTHING, type Heard } from './load/plan.ts'
-import { type Phase, phasesReport } from './phases.ts'
-import { verify } from './verify.ts'
+import { learnAnswers, planFor } from './load/load.ts'
+import { judgePhases, type Phase } from './phases.ts'
 import { checkOut } from './versions.ts'
 
 interface Options {
@@ -32,19 +29,15 @@ const { from, seconds } = new Command('chaos/upgrade.ts')
   .parse()
   .opts<Options>()
 
-const cleanup = createCleanup()
-cleanUpOnSignals(cleanup)
 try {
-  process.exitCode = (await run()) ? 0 : 1
+  process.exitCode = (await withCleanup(run)) ? 0 : 1
 } catch (error) {
   if (!(error instanceof OperatorError)) throw error
   console.error(`chaos: ${error.message}`)
   process.exitCode = 1
-} finally {
-  await cleanup.run()
 }
 
-async function run(): Promise<boolean> {
+async function run(cleanup: Cleanup): Promise<boolean> {
   const folder = await checkOut(cleanup, from)
   const server = await openDatabaseServer(cleanup)
   if (!server) throw new OperatorError('There is no PostgreSQL with PostGIS here; set BENCH_DATABASE_URL.')
@@ -78,9 +71,10 @@ async function run(): Promise<boolean> {
   begin('this version alone')
   await setTimeout(seconds * 1000)
   const heard = await load.stop()
-  const lost = await verify({ ...plan, port: present.port }, heard.ledger)
   if (code !== 0) wrong.push(`${from} ended with the code ${code}`)
-  return report(phases, heard, lost, wrong)
+  const mistakes = [...(await judgePhases(phases, { ...plan, port: present.port }, heard)), ...wrong]
+  for (const mistake of mistakes) console.log(`FAILED: ${mistake}`)
+  return mistakes.length === 0
 }
 
 /** Brings the schema up to date as an operator does, with the version before still running. */
@@ -101,34 +95,4 @@ async function stopBehindBalancer(server: Server, ports: number[]): Promise<numb
   ports.splice(ports.indexOf(server.port), 1)
   await stopped
   return server.ended
-}
-
-/**
- * @param wrong what else does not hold
- * @returns whether all is well
- */
-function report(phases: Phase[], { asked, ledger }: Heard, lost: string[], wrong: string[]): boolean {
-  const to = Date.now()
-  const { mistakes } = judge({
-    fault: {
-      name: 'upgrade',
-      on: 'server',
-      happens: `${from} is replaced by this version`,
-      unnoticed: [...EVERYTHING],
-      recoveryMs: 0,
-    },
-    from: phases[0]?.from ?? to,
-    to,
-    asked,
-    publications: [],
-    lost,
-    acknowledged: acknowledgedIn(ledger),
-    complaints: 0,
-    isUp: true,
-  })
-  mistakes.push(...wrong)
-  console.log(phasesReport(phases, asked))
-  console.log(`\nlost: ${lost.length} of ${acknowledgedIn(ledger)} that were acknowledged`)
-  for (const mistake of mistakes) console.log(`FAILED: ${mistake}`)
-  return mistakes.length === 0
 }

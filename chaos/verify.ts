@@ -1,4 +1,4 @@
-import { ask } from '#abuse/client.ts'
+import { ask } from '#bench/client.ts'
 import { client } from './load/load.ts'
 import type { Ledger, Plan } from './load/plan.ts'
 
@@ -21,7 +21,7 @@ export async function verify({ port, account }: Plan, ledger: Ledger): Promise<s
       ledger.registered.map(async ({ email, password }) => {
         const { status } = await ask(client(port), {
           path: '/auth/login',
-          body: JSON.stringify({ email, password }),
+          body: { email, password },
         })
         return status === 200 ? undefined : `a registration was lost (${status})`
       }),

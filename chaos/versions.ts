@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import type { Cleanup } from '#bench/cleanup.ts'
+import { type Cleanup, temporaryFolder } from '#bench/cleanup.ts'
 import { OperatorError } from '#src/errors.ts'
 import { readErrorCode } from '#src/lib/promises.ts'
 
@@ -18,8 +17,7 @@ const NPM_CI = ['ci', '--omit=dev', '--no-audit', '--no-fund', '--loglevel=error
  * @throws {OperatorError} where there is no such tag, no git, or a package cannot be had
  */
 export async function checkOut(cleanup: Cleanup, tag: string): Promise<string> {
-  const parent = mkdtempSync(join(tmpdir(), 'agro-chaos-version-'))
-  cleanup.add(() => rmSync(parent, { recursive: true, force: true }))
+  const parent = temporaryFolder(cleanup, 'chaos-version')
   const [archive, folder] = [join(parent, 'archive.tar'), join(parent, 'version')]
   mkdirSync(folder)
   await run('git', ['archive', `--output=${archive}`, `refs/tags/${tag}`], '.', `${tag} cannot be had`)

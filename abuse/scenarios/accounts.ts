@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { ask } from '#bench/client.ts'
 import { flood } from '../attacks.ts'
-import { ask } from '../client.ts'
 import type { Scenario } from '../scenario.ts'
 
 export const logins: Scenario = {
@@ -10,7 +10,7 @@ export const logins: Scenario = {
   async begin({ newcomer }) {
     const attacker = await newcomer()
     const { email, password } = attacker
-    return flood([attacker], 100, () => ({ path: '/auth/login', body: JSON.stringify({ email, password }) }))
+    return flood([attacker], 100, () => ({ path: '/auth/login', body: { email, password } }))
   },
 }
 
@@ -20,13 +20,10 @@ export const refreshTokens: Scenario = {
   victims: ['login'],
   async begin({ newcomer }) {
     const neighbour = await newcomer()
-    const madeUp = () => JSON.stringify({ refresh_token: randomBytes(32).toString('base64url') })
+    const madeUp = () => ({ refresh_token: randomBytes(32).toString('base64url') })
     for (let count = 0; count < 105; count++) await ask(neighbour, { path: '/auth/refresh', body: madeUp() })
     const { email, password } = neighbour
-    const { status } = await ask(neighbour, {
-      path: '/auth/login',
-      body: JSON.stringify({ email, password }),
-    })
+    const { status } = await ask(neighbour, { path: '/auth/login', body: { email, password } })
     return {
       stop: async () => [
         {
@@ -69,7 +66,7 @@ export const registrationTiming: Scenario = {
     for (let pair = 0; pair < PAIRS; pair++) {
       for (const sort of ['taken', 'free'] as const) {
         const email = sort === 'taken' ? taken.email : `${randomUUID()}@example.org`
-        const body = JSON.stringify({ email, password: randomUUID(), name: 'x' })
+        const body = { email, password: randomUUID(), name: 'x' }
         const attacker = { ...taken, token: undefined, address: `127.9.${pair}.${sort === 'taken' ? 1 : 2}` }
         const { ms } = await ask(attacker, { path: '/auth/register', body })
         times[sort].push(ms)

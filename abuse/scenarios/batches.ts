@@ -1,5 +1,5 @@
+import { written } from '#bench/client.ts'
 import { hold } from '../attacks.ts'
-import { written } from '../client.ts'
 import type { Scenario } from '../scenario.ts'
 
 const PATH = '/advisory/yield/points'

@@ -1,5 +1,5 @@
+import { written } from '#bench/client.ts'
 import { flood, hold } from '../attacks.ts'
-import { written } from '../client.ts'
 import type { Figure, Memory, Scenario, Target } from '../scenario.ts'
 
 const POLYGON_PATH = '/advisory/yield'

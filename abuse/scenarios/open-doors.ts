@@ -1,6 +1,6 @@
+import { ask, type Sent } from '#bench/client.ts'
 import { star } from '#bench/rasters/shapes.ts'
 import { flood } from '../attacks.ts'
-import { ask, type Sent } from '../client.ts'
 import type { Figure, Scenario } from '../scenario.ts'
 
 /** What the demo has published. */

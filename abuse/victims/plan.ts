@@ -1,14 +1,13 @@
+import type { Sent } from '#bench/client.ts'
+
 /** What somebody does who is not the attacker. */
 export type Victim = 'point' | 'kept point' | 'batch' | 'history' | 'login'
 
 /** A request that is sent at fixed times, whether or not earlier ones have been answered. */
-export interface Planned {
+export interface Planned extends Sent {
   victim: Victim
   everyMs: number
-  method: string
-  path: string
-  headers: Record<string, string>
-  body: string | undefined
+  token?: string
 }
 
 /** What the process of the victims is told. */

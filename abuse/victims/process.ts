@@ -3,16 +3,19 @@
  * IPC what to send, and each is at an address of its own.
  */
 import { setTimeout } from 'node:timers/promises'
+import { ask } from '#bench/client.ts'
 import { Histogram } from '#bench/load/histogram.ts'
-import { ask, type Client } from '../client.ts'
 import type { Noticed, Plan, Planned } from './plan.ts'
 
 /** How long the last ones are waited for. */
 const GRACE_MS = 3000
 
-async function play({ port, seconds }: Plan, planned: Planned, index: number): Promise<[string, Noticed]> {
-  const { victim, everyMs, method, path, headers, body } = planned
-  const client: Client = { port, address: `127.1.0.${index + 1}`, token: undefined, email: '', password: '' }
+async function play(
+  { port, seconds }: Plan,
+  { victim, everyMs, token, ...sent }: Planned,
+  index: number,
+): Promise<[string, Noticed]> {
+  const client = { port, address: `127.1.0.${index + 1}`, token }
   const histogram = new Histogram()
   const statuses: Record<string, number> = {}
   const waiting = new Set<number>()
@@ -26,11 +29,9 @@ async function play({ port, seconds }: Plan, planned: Planned, index: number): P
     await setTimeout(Math.max(0, started + time * everyMs - performance.now()))
     const sentAt = performance.now()
     waiting.add(sentAt)
-    void ask(client, { method, path, headers, ...(body !== undefined && { body }) }).then(
-      ({ status, ms }) => {
-        if (waiting.delete(sentAt)) count(status, ms)
-      },
-    )
+    void ask(client, sent).then(({ status, ms }) => {
+      if (waiting.delete(sentAt)) count(status, ms)
+    })
   }
   const end = performance.now() + GRACE_MS
   while (waiting.size > 0 && performance.now() < end) await setTimeout(20)

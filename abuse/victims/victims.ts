@@ -1,7 +1,6 @@
-import { spawn } from 'node:child_process'
 import type { Cleanup } from '#bench/cleanup.ts'
-import { stopProcess } from '#bench/processes.ts'
-import { ask, type Client } from '../client.ts'
+import { type Member, makeKey } from '#bench/client.ts'
+import { startChild } from '#bench/load/child.ts'
 import type { Noticed, Plan, Planned, Victim } from './plan.ts'
 
 /** The victims, each of which asks at its own pace. */
@@ -11,73 +10,29 @@ export interface Victims {
 }
 
 const POINT = { lat: 9.5, lng: 38.5 }
+/** Written once: the process of the victims has other things to do. */
+const POINTS = JSON.stringify({ points: Array.from({ length: 5000 }, (_, id) => ({ id, ...POINT })) })
 
 /** What each of them asks, and how often: seldom enough to be no load. */
-function plannedFor({ email, password, token }: Client, key: string): Record<Victim, Planned> {
-  const json = { 'content-type': 'application/json' }
-  const post = { method: 'POST', headers: json }
+function plannedFor({ email, password, token }: Member, key: string): Record<Victim, Planned> {
+  const point = { path: '/advisory/yield/point', body: POINT }
+  const batch = { path: '/advisory/yield/points', body: POINTS }
+  const page = { method: 'GET', path: '/history/my?limit=5' }
+  const login = { path: '/auth/login', body: { email, password } }
   return {
-    point: {
-      ...post,
-      victim: 'point',
-      everyMs: 20,
-      path: '/advisory/yield/point',
-      body: JSON.stringify(POINT),
-    },
-    'kept point': {
-      ...post,
-      victim: 'kept point',
-      everyMs: 50,
-      path: '/advisory/yield/point',
-      headers: { ...json, authorization: `Bearer ${key}` },
-      body: JSON.stringify(POINT),
-    },
-    batch: {
-      ...post,
-      victim: 'batch',
-      everyMs: 400,
-      path: '/advisory/yield/points',
-      headers: { ...json, authorization: `Bearer ${key}` },
-      body: JSON.stringify({ points: Array.from({ length: 5000 }, (_, id) => ({ id, ...POINT })) }),
-    },
-    history: {
-      victim: 'history',
-      everyMs: 100,
-      method: 'GET',
-      path: '/history/my?limit=5',
-      headers: { authorization: `Bearer ${token}` },
-      body: undefined,
-    },
-    login: {
-      ...post,
-      victim: 'login',
-      everyMs: 500,
-      path: '/auth/login',
-      body: JSON.stringify({ email, password }),
-    },
+    point: { victim: 'point', everyMs: 20, ...point },
+    'kept point': { victim: 'kept point', everyMs: 50, token: key, ...point },
+    batch: { victim: 'batch', everyMs: 400, token: key, ...batch },
+    history: { victim: 'history', everyMs: 100, token, ...page },
+    login: { victim: 'login', everyMs: 500, ...login },
   }
 }
 
 /** Starts the process of the victims, who have an account and a key. */
-export async function startVictims(cleanup: Cleanup, account: Client): Promise<Victims> {
-  const made = await ask(account, { path: '/auth/keys', body: '{"name":"victim"}' })
-  if (made.status !== 201) throw new Error(`the key was answered ${made.status} ${made.body}`)
-  const planned = plannedFor(account, JSON.parse(made.body).key)
-  const child = spawn(process.execPath, ['bin/run.mjs', 'abuse/victims/process.ts'], {
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    detached: process.platform !== 'win32',
-  })
-  cleanup.add(() => stopProcess(child))
+export async function startVictims(cleanup: Cleanup, member: Member): Promise<Victims> {
+  const planned = plannedFor(member, await makeKey(member))
+  const child = startChild<Plan, Record<Victim, Noticed>>(cleanup, 'abuse/victims/process.ts')
   return {
-    ask: (port, who, seconds) =>
-      new Promise((resolve, reject) => {
-        const ended = () => reject(new Error('the victims ended'))
-        child.once('exit', ended)
-        child.once('message', (noticed: Record<Victim, Noticed>) => {
-          child.off('exit', ended)
-          resolve(noticed)
-        })
-        child.send({ port, seconds, requests: who.map((victim) => planned[victim]) } satisfies Plan)
-      }),
+    ask: (port, who, seconds) => child.ask({ port, seconds, requests: who.map((victim) => planned[victim]) }),
   }
 }

@@ -58,7 +58,7 @@ interface Layer {
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 })
 const { rows: layers } = await pool.query<Layer>(
   `select
-    release.id, code, country_code as country, crop, synthetic, to_char(release.forecast_period, 'FMMonth YYYY') as period,
+    release.id, code, country_code as country, crop_code as crop, synthetic, to_char(release.forecast_period, 'FMMonth YYYY') as period,
     to_char(release.forecast_period, 'YYYY-MM') as month, input, scenario, decimals
   from release join layer on layer.release_id = release.id
   where release.code = $1 order by layer.ordinal`,

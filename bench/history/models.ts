@@ -1,7 +1,7 @@
 import { seedDemo } from '#src/ingest/demo/seed.ts'
 import { DEMO_RELEASES } from '#src/ingest/demo/source.ts'
-import { type Account, ask, logIn, makeKey, register } from '../ask.ts'
 import type { Cleanup } from '../cleanup.ts'
+import { ask, type Credentials, join, makeKey } from '../client.ts'
 import type { DatabaseServer } from '../postgres.ts'
 import { type LoadedRaster, pointsIn, takePoints } from '../rasters/raster.ts'
 import { hectareAround } from '../rasters/shapes.ts'
@@ -18,7 +18,7 @@ const SEED = 20_261_123
 export interface Models {
   /** Its name on the server. */
   database: string
-  account: Account
+  account: Credentials
   key: string
   /** A point that is answered, and where it is asked for. */
   point: { path: string; body: object }
@@ -31,8 +31,9 @@ export async function makeModels(cleanup: Cleanup, server: DatabaseServer): Prom
   await withDatabase(where, (opened) => seedDemo(opened, () => {}))
   const extents = await extentsOf(server, where.DATABASE_URL)
   const service = await startService(cleanup, where)
-  const account = await register(service.port)
-  const key = await makeKey(service.port, await logIn(service.port, account))
+  const { email, password, ...client } = await join(service)
+  const key = await makeKey(client)
+  const holder = { port: service.port, token: key }
   let point: Models['point'] | undefined
   for (const { product, countryCode, cropCode } of DEMO_RELEASES) {
     const draw = pointsIn(extents.get(countryCode) as LoadedRaster['bounds'], SEED)
@@ -40,12 +41,12 @@ export async function makeModels(cleanup: Cleanup, server: DatabaseServer): Prom
     const path = `/advisory/${product.code}`
     for (const [index, place] of takePoints(draw, PLACES, () => true).entries()) {
       const body = { ...place, ...season }
-      const { status } = await ask(service.port, `${path}/point`, body, key)
+      const { status } = await ask(holder, { path: `${path}/point`, body })
       if (status !== 200) continue
       point ??= { path: `${path}/point`, body }
       if (index % OTHERWISE > 0) continue
-      const all = await ask(service.port, '/advisory/point', body, key)
-      const field = await ask(service.port, path, { geometry: hectareAround(place), ...season }, key)
+      const all = await ask(holder, { path: '/advisory/point', body })
+      const field = await ask(holder, { path, body: { geometry: hectareAround(place), ...season } })
       if (all.status !== 200 || field.status !== 200) {
         throw new Error(`a place was answered ${all.status}, as a field ${field.status} ${field.body}`)
       }
@@ -53,7 +54,7 @@ export async function makeModels(cleanup: Cleanup, server: DatabaseServer): Prom
   }
   await service.stop()
   if (!point) throw new Error('no point of the demo was answered')
-  return { database, account, key, point }
+  return { database, account: { email, password }, key, point }
 }
 
 async function extentsOf(server: DatabaseServer, url: string): Promise<Map<string, LoadedRaster['bounds']>> {

@@ -1,5 +1,5 @@
-import { logIn, makeKey } from '../ask.ts'
 import type { Bench } from '../bench.ts'
+import { logIn, makeKey } from '../client.ts'
 import type { DatabaseServer } from '../postgres.ts'
 import type { Server } from '../processes.ts'
 import type { HistorySize } from '../results.ts'
@@ -46,13 +46,12 @@ export async function openStage(
   const admin = `2.${account.email}`
   await server.execute(url, `update app_user set role = 'admin' where email = '${admin}'`)
   const service = await startService(cleanup, { DATABASE_URL: url }, SETTINGS)
-  const { port } = service
-  const tokenOf = (email: string) => logIn(port, { ...account, email })
-  const key = await makeKey(port, await tokenOf(account.email))
+  const memberAt = (email: string) => logIn({ port: service.port }, { ...account, email })
+  const key = await makeKey(await memberAt(account.email))
   const tokens = {
     account: key,
-    other: await makeKey(port, await tokenOf(`1.${account.email}`)),
-    admin: await tokenOf(admin),
+    other: await makeKey(await memberAt(`1.${account.email}`)),
+    admin: (await memberAt(admin)).token,
   }
   await generator.prepare({
     list: name,

@@ -1,6 +1,5 @@
-import { spawn } from 'node:child_process'
 import type { Cleanup } from '../cleanup.ts'
-import { stopProcess } from '../processes.ts'
+import { startChild } from './child.ts'
 
 /** In which order the requests of a list are sent: drawn, or each of them once. */
 export type Order = 'uniform' | 'zipf' | 'once'
@@ -50,37 +49,24 @@ export interface LoadGenerator {
   stop(): Promise<void>
 }
 
-/** @param launcher a program, with its parameters, that starts what it is given: such as `taskset -c 1` */
-export function startGenerator(cleanup: Cleanup, launcher: string[] = []): LoadGenerator {
-  const [program, ...parameters] = [...launcher, process.execPath, 'bin/run.mjs', 'bench/load/worker.ts']
-  const child = spawn(program as string, parameters, {
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    detached: process.platform !== 'win32',
-  })
-  const stop = cleanup.add(() => stopProcess(child))
-
+/** @param launcher what starts the process, as `startChild` says */
+export function startGenerator(cleanup: Cleanup, launcher?: string[]): LoadGenerator {
+  const child = startChild<Command, { result?: LoadResult; error?: string }>(
+    cleanup,
+    'bench/load/worker.ts',
+    launcher,
+  )
   // One command at a time: nothing is to run beside a measurement.
-  function ask(command: Command): Promise<{ result?: LoadResult }> {
-    return new Promise((resolve, reject) => {
-      const ended = () => reject(new Error('the load generator ended'))
-      child.once('exit', ended)
-      child.once('message', (answer: { result?: LoadResult; error?: string }) => {
-        child.off('exit', ended)
-        if (answer.error === undefined) resolve(answer)
-        else reject(new Error(answer.error))
-      })
-      child.send(command)
-    })
+  async function tell(command: Command): Promise<LoadResult | undefined> {
+    const { result, error } = await child.ask(command)
+    if (error !== undefined) throw new Error(error)
+    return result
   }
-
   return {
     async prepare(requests) {
-      await ask({ kind: 'requests', ...requests })
+      await tell({ kind: 'requests', ...requests })
     },
-    async run(task) {
-      const { result } = await ask({ kind: 'run', ...task })
-      return result as LoadResult
-    },
-    stop,
+    run: async (task) => (await tell({ kind: 'run', ...task })) as LoadResult,
+    stop: child.stop,
   }
 }

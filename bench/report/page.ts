@@ -1,10 +1,34 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { figure } from '../limits.ts'
 import { isBusy, type Machine } from '../machine.ts'
 import type { Results } from '../results.ts'
-import { historyTables } from './history-tables.ts'
-import { processTable } from './process-table.ts'
-import type { Table } from './table.ts'
-import { callsTable, limitsTable, pointsTables } from './tables.ts'
+import {
+  batchTable,
+  callsTable,
+  embeddedTable,
+  growthTable,
+  historyTables,
+  limitsTable,
+  pointsTables,
+  polygonsTable,
+  processTable,
+  type Table,
+} from './tables.ts'
+
+const DOCS = new URL('../../docs/', import.meta.url)
+const FOLDER = new URL('performance/', DOCS)
+
+/** The results that the page was made from. */
+export function publishedResults(): Results {
+  return JSON.parse(readFileSync(new URL('results.json', FOLDER), 'utf8'))
+}
+
+/** Writes docs/performance.md, and the results that it is made from. */
+export function writeReport(results: Results): void {
+  mkdirSync(FOLDER, { recursive: true })
+  writeFileSync(new URL('results.json', FOLDER), `${JSON.stringify(results, null, 2)}\n`)
+  writeFileSync(new URL('performance.md', DOCS), performancePage(results))
+}
 
 /** docs/performance.md: text and figures, made from the results of one run. */
 export function performancePage(results: Results): string {
@@ -13,7 +37,7 @@ export function performancePage(results: Results): string {
   return sections(
     '# Performance',
     `<!-- Made by \`npm run bench -- --report\` from performance/results.json: do not edit. -->`,
-    `One process of the service, measured on ${results.at.slice(0, 10)} in one ${results.mode} run. Beside it ran a bare Fastify route and a service with one query a request. Ratios hold elsewhere; absolute figures belong to this machine. Charts show what no table repeats; [results.json](performance/results.json) has all figures.`,
+    `One process of the service, measured on ${results.at.slice(0, 10)} in one ${results.mode} run. Beside it ran a bare Fastify route and a service with one query a request. Ratios hold elsewhere; absolute figures belong to this machine. [results.json](performance/results.json) has all figures.`,
     quietLine(results),
     '## Repeat it',
     `\`npm run bench\` takes half an hour and 20 GB of disk; [CONTRIBUTING.md](../CONTRIBUTING.md#measure-it) has the options. The bench starts Debian's PostgreSQL with \`fsync = off\`: a server that waits for its disk stores more slowly. Data come from the folder \`BENCH_DATA\` (default \`../shared/data\`), or are generated in the same size. Run nothing else meanwhile.`,
@@ -27,8 +51,7 @@ export function performancePage(results: Results): string {
     points && '## Points',
     points &&
       `\`POST /advisory/fertilizer/point\` has 8 values an answer. Its ${figure(results.data.tiles ?? 0)} tiles are of ${results.data.description}. "Uniform" and "Zipf" points have values; "anywhere" covers the whole extent, also without values.`,
-    points && images('points-uniform', 'points-zipf', 'latency', 'cold'),
-    points && tablesText(pointsTables(results).slice(0, 1).map(ratiosOf)),
+    points && tablesText(pointsTables(results)),
     calls && '## Other calls',
     calls &&
       `"Raw" is \`node:http\` with a constant answer. Points with a key or a token are stored first. A call for all products costs ${figure(calls.allProductsCost)} of a call for each.`,
@@ -40,24 +63,23 @@ export function performancePage(results: Results): string {
     batch && '## Many points in one call',
     batch &&
       '`POST /advisory/fertilizer/points` with a token, one call at a time, from the first byte sent to the last received:',
-    batch && images('batch'),
+    batch && tablesText(batchTable(results)),
     polygons && '## Polygons',
     polygons &&
       `\`POST /advisory/fertilizer\` with a token, one request at a time, all 8 layers; [limits](#limits) has the median of ${polygons.zones} zones. Pixels count one by one along the boundary alone:`,
-    polygons && images('polygons'),
+    polygons && tablesText(polygonsTable(results)),
     bulk &&
       `\`POST /advisory/fertilizer/polygons\` answered ${figure(bulk.fields)} new fields of 1 ha as NDJSON in ${figure(bulk.fieldsCold)} ms.`,
     growth && '## Growth',
     growth &&
       `${growth.description} The tiles of 20,000 places fit into memory at every stage; \`TILE_CACHE_MB=0\` looks each up in the database.`,
-    growth && images('growth'),
+    growth && tablesText(growthTable(results)),
     history && '## Large histories',
     history &&
       `2,000 accounts over two years. The calling one has ${figure(history.large.itemsOfAccount)} of ${figure(history.large.items)} items; rounds with ${figure(history.small.itemsOfAccount)} of ${figure(history.small.items)} alternate. The larger history takes ${figure(history.large.gigabytes)} GB in ${history.large.months} partitions. Figures are medians of calls, one at a time unless stated. The limit is 1.5 times, a goal for statistics of all.`,
-    history && images('history'),
-    history && tablesText(historyTables(results).slice(0, 1).map(withoutSmall)),
+    history && tablesText(historyTables(results).slice(0, 1)),
     embedded && '## The embedded database',
-    embedded && images('embedded'),
+    embedded && tablesText(embeddedTable(results)),
     '## Start-up and memory',
     ...processTable(results).map(tableText),
     '## How it is measured',
@@ -76,11 +98,13 @@ const HOW = `- **bare Fastify route**: the same schemas, a constant answer, no p
 - The load generator sends prepared requests and counts. \`wrk\` with one thread reached the same on the bare route.
 - Load generator, PostgreSQL and service share the cores and the loopback interface.`
 
-function workersLine({ rows }: NonNullable<Results['workers']>): string {
+function workersLine({ rows, costs = [] }: NonNullable<Results['workers']>): string {
   const rates = rows.map(
     ({ workers, rate, p99 }) => `${workers}: ${figure(rate)} points/s, p99 ${figure(p99)} ms`,
   )
-  return `\`WORKERS\` on two cores, one of which the load generator may use: ${rates.join('; ')}. More cores gain more; [operations.md](operations.md#all-cores) has a model of 16.`
+  const cpu = costs.map(({ workers, cpu }) => `${figure(cpu)} us with ${workers}`)
+  const cost = cpu.length > 0 ? ` CPU a point, with one request a worker under way: ${cpu.join(', ')}.` : ''
+  return `\`WORKERS\` on two cores, one of which the load generator may use: ${rates.join('; ')}.${cost} More cores gain more; [operations.md](operations.md#all-cores) has a model of 16.`
 }
 
 function publicationLine({ seconds, before, after }: NonNullable<Results['publication']>): string {
@@ -100,26 +124,6 @@ function quietLine({ loadBefore, machine }: Results): string {
 function machineLine({ cpu, cores, memoryGiB, system, node, postgresql, postgis }: Machine): string {
   const database = postgresql ? `, PostgreSQL ${postgresql} with PostGIS ${postgis}` : ''
   return `${cpu}, ${cores} cores, ${memoryGiB} GiB of memory; ${system}; Node ${node}${database}.`
-}
-
-/** Without the times of the smaller history, which the ratio tells. */
-function withoutSmall({ title, head, rows }: Table): Table {
-  const narrow = ([first = '', , ...others]: string[]) => [first, ...others]
-  return { title, head: narrow(head), rows: rows.map(narrow) }
-}
-
-/** The columns that no chart draws. */
-function ratiosOf({ title, head, rows }: Table): Table {
-  const narrow = (cells: string[]) => [...cells.slice(0, 2), ...cells.slice(-3)]
-  return {
-    title: title.replace(', and p99 in ms', ', as ratios'),
-    head: narrow(head),
-    rows: rows.map(narrow),
-  }
-}
-
-function images(...names: string[]): string {
-  return names.map((name) => `![${name.replaceAll('-', ' ')}](performance/${name}.svg)`).join('\n\n')
 }
 
 function tablesText(tables: Table[]): string {

@@ -1,11 +1,14 @@
 import { figure, judge, OF_HISTORIES } from '../limits.ts'
 import type { Call, Compared, Results, Spread, Target } from '../results.ts'
-import { historyTables } from './history-tables.ts'
-import { pivot } from './pivot.ts'
-import { processTable } from './process-table.ts'
-import type { Table } from './table.ts'
 
-export const TARGET_NAMES: Record<Target, string> = {
+/** A table of the report, for the terminal and for the page. */
+export interface Table {
+  title: string
+  head: string[]
+  rows: string[][]
+}
+
+const TARGET_NAMES: Record<Target, string> = {
   bare: 'bare Fastify route',
   'one-query': 'one query a request',
   'one-query-own-tiles': 'one query, the service’s tiles',
@@ -13,7 +16,7 @@ export const TARGET_NAMES: Record<Target, string> = {
   'no-cache': 'service, TILE_CACHE_MB=0',
 }
 
-export const SPREAD_NAMES: Record<Spread, string> = {
+const SPREAD_NAMES: Record<Spread, string> = {
   uniform: 'uniform',
   zipf: 'Zipf',
   anywhere: 'anywhere',
@@ -85,7 +88,7 @@ export function pointsTables({ points }: Results): Table[] {
   ]
 }
 
-export const CALL_NAMES: Record<Call, string> = {
+const CALL_NAMES: Record<Call, string> = {
   raw: 'raw node:http',
   bare: 'bare Fastify route',
   anonymous: 'a point, anonymous',
@@ -123,6 +126,17 @@ export function workersTable({ workers }: Results): Table[] {
       rows: workers.rows.map(({ workers, rate, p50, p99, rateToOne, generatorLoad }) =>
         [workers, rate, p50, p99, rateToOne, generatorLoad].map(figure),
       ),
+    },
+  ]
+}
+
+function workerCostsTable({ workers }: Results): Table[] {
+  if (!workers?.costs) return []
+  return [
+    {
+      title: 'CPU a point, one request a worker under way',
+      head: ['workers', 'CPU us', 'of one'],
+      rows: workers.costs.map(({ workers, cpu, cpuToOne }) => [workers, cpu, cpuToOne].map(figure)),
     },
   ]
 }
@@ -224,11 +238,51 @@ export function growthTable({ growth }: Results): Table[] {
   ]
 }
 
+export function historyTables({ history }: Results): Table[] {
+  if (!history) return []
+  const { small, large, rows, reads } = history
+  return [
+    {
+      title: 'Histories',
+      head: ['call', `ms with ${figure(small.items)} items`, `ms with ${figure(large.items)}`, 'times'],
+      rows: rows.map(({ what, small, large, times }, index) => [
+        `${index + 1} ${what}`,
+        ...[small, large, times].map(figure),
+      ]),
+    },
+    {
+      title: 'Items that statements read, if more in the larger history',
+      head: ['statement', `with ${figure(small.items)} items`, `with ${figure(large.items)}`],
+      rows: reads
+        .filter(({ small, large }) => large > small)
+        .map(({ what, small, large }) => [what, figure(small), figure(large)]),
+    },
+  ]
+}
+
+export function processTable({ memory, startUp, embedded }: Results): Table[] {
+  const rows: string[][] = []
+  const add = (what: string, value: number | null | undefined, unit: string) => {
+    if (value !== null && value !== undefined) rows.push([what, `${figure(value)} ${unit}`])
+  }
+  add('start on a server', startUp?.server, 's')
+  add('first start, embedded, with demo data', startUp?.embeddedFirst, 's')
+  add('second start, embedded', startUp?.embeddedSecond, 's')
+  add('loading the release, embedded', embedded?.loadedIn, 's')
+  add('memory after the start', memory?.idle, 'MiB')
+  add('memory after points at 64 connections', memory?.loaded, 'MiB')
+  add('memory with the cache full', memory?.full, 'MiB')
+  add('peak memory', memory?.peak, 'MiB')
+  add('memory after points, embedded', embedded?.memory, 'MiB')
+  return rows.length > 0 ? [{ title: 'Start-up and memory', head: ['figure', 'measured'], rows }] : []
+}
+
 export function allTables(results: Results): Table[] {
   return [
     ...pointsTables(results),
     ...callsTable(results),
     ...workersTable(results),
+    ...workerCostsTable(results),
     ...publicationTable(results),
     ...batchTable(results),
     ...polygonsTable(results),
@@ -239,4 +293,26 @@ export function allTables(results: Results): Table[] {
     ...processTable(results),
     limitsTable(results),
   ].filter(({ rows }) => rows.length > 0)
+}
+
+/** A row for each combination of labels, a column for each heading; cells without a figure are empty. */
+function pivot<Item>(
+  items: Item[],
+  of: { labels: (item: Item) => string[]; heading: (item: Item) => string; cell: (item: Item) => string },
+): { headings: string[]; rows: { labels: string[]; items: Item[]; cells: string[] }[] } {
+  const headings = [...new Set(items.map(of.heading))]
+  const groups = new Map<string, Item[]>()
+  for (const item of items) {
+    const key = of.labels(item).join('\n')
+    groups.set(key, [...(groups.get(key) ?? []), item])
+  }
+  const rows = [...groups].map(([key, members]) => ({
+    labels: key.split('\n'),
+    items: members,
+    cells: headings.map((heading) => {
+      const found = members.find((item) => of.heading(item) === heading)
+      return found ? of.cell(found) : ''
+    }),
+  }))
+  return { headings, rows }
 }

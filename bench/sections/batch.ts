@@ -1,5 +1,5 @@
-import { logIn } from '../ask.ts'
 import { type Bench, median, say, warmUp } from '../bench.ts'
+import { join } from '../client.ts'
 import { figure } from '../limits.ts'
 import { OF_RELEASE } from '../rasters/data.ts'
 import type { Point } from '../rasters/raster.ts'
@@ -51,7 +51,7 @@ export async function measureBatch(bench: Bench, url: string): Promise<BatchResu
   }
   for (const { port } of Object.values(services)) await warmUp(bench, port)
   // The services share a database, so a token of one is good for both.
-  const token = await logIn(services.memory.port)
+  const { token } = await join(services.memory)
   const rows: BatchResult['rows'] = []
   let different = 0
   for (const form of Object.keys(FORMS) as Form[]) {

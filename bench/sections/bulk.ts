@@ -1,5 +1,5 @@
-import { ask, logIn } from '../ask.ts'
 import { type Bench, median, say } from '../bench.ts'
+import { ask, type Client, join } from '../client.ts'
 import type { DatabaseServer } from '../postgres.ts'
 import { hectareAround } from '../rasters/shapes.ts'
 import type { BulkResult } from '../results.ts'
@@ -31,9 +31,8 @@ export async function measureBulk(
       await service.stop()
       return undefined
     }
-    const token = await logIn(service.port)
-    const timed = (body: object, expected: number) =>
-      millisecondsOf(bench, service.port, token, body, expected)
+    const member = await join(service)
+    const timed = (body: object, expected: number) => millisecondsOf(bench, member, body, expected)
     const ofLevel = { admin: { country_code: 'eth', level: LEVEL }, crop: 'wheat' }
     cold.push(await timed(ofLevel, areas))
     for (let call = 0; call < WARM_CALLS; call++) warm.push(await timed(ofLevel, areas))
@@ -73,14 +72,12 @@ async function countAreas(server: DatabaseServer, url: string): Promise<number> 
 /** How long a call takes; what does not answer for each polygon is a problem. */
 async function millisecondsOf(
   { problems }: Bench,
-  port: number,
-  token: string,
+  client: Client,
   polygons: object,
   expected: number,
 ): Promise<number> {
-  const started = performance.now()
-  const { status, body } = await ask(port, PATH, polygons, token, 'application/x-ndjson')
-  const ms = performance.now() - started
+  const headers = { accept: 'application/x-ndjson' }
+  const { status, body, ms } = await ask(client, { path: PATH, body: polygons, headers })
   const lines = body.split('\n').length - 1
   if (status !== 200 || lines !== expected) {
     problems.push(`${expected} polygons were answered ${status}, ${lines} lines: ${body.slice(0, 300)}`)

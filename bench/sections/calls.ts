@@ -1,6 +1,6 @@
 import { PRODUCTS } from '#schemas/products/index.ts'
-import { logIn, makeKey } from '../ask.ts'
 import { type Bench, load, medians, POINT_PATH, ratio, requestBody, say } from '../bench.ts'
+import { join, makeKey } from '../client.ts'
 import type { LoadResult } from '../load/generator.ts'
 import { startServer } from '../processes.ts'
 import type { Point } from '../rasters/raster.ts'
@@ -66,8 +66,8 @@ function startRaw({ cleanup, data, places }: Bench) {
 }
 
 async function prepareLists({ generator, places }: Bench, port: number): Promise<void> {
-  const key = await makeKey(port)
-  const token = await logIn(port)
+  const key = await makeKey(await join({ port }))
+  const { token } = await join({ port })
   const bodies = places.uniform.slice(0, PLACES).map(requestBody)
   const eachProduct = PRODUCTS.list.map(({ code }) => `/advisory/${code}/point`)
   for (const requests of [

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
-import { type Account, logIn } from '../ask.ts'
 import { type Bench, load, median, say } from '../bench.ts'
+import { ask, type Credentials, logIn } from '../client.ts'
 import type { HistoryCall } from '../history/calls.ts'
 import { makeModels } from '../history/models.ts'
 import { openStage, type Stage } from '../history/stage.ts'
@@ -74,33 +74,17 @@ async function millisecondsOf(bench: Bench, stage: Stage, index: number, round: 
   const call = stage.calls[index] as HistoryCall
   const times: number[] = []
   for (let turn = round * CALLS_A_ROUND; turn < (round + 1) * CALLS_A_ROUND; turn++) {
-    const started = performance.now()
-    const { status, text } = await send(stage, call, turn)
-    times.push(performance.now() - started)
+    const { path, caller = 'account', accept = 'application/json', ...sent } = call
+    const client = { port: stage.service.port, token: stage.tokens[caller] }
+    const { status, body, ms } = await ask(client, { ...sent, path: path(turn), headers: { accept } })
+    times.push(ms)
     if (status !== 200 && status !== 204) {
       bench.problems.push(
-        `${call.what} of ${stage.size.items} items was answered ${status} ${text.slice(0, 300)}`,
+        `${call.what} of ${stage.size.items} items was answered ${status} ${body.slice(0, 300)}`,
       )
     }
   }
   return median(times)
-}
-
-async function send(
-  { service, tokens }: Stage,
-  { method, path, caller = 'account', accept = 'application/json', body }: HistoryCall,
-  turn: number,
-): Promise<{ status: number; text: string }> {
-  const response = await fetch(`http://127.0.0.1:${service.port}${path(turn)}`, {
-    method,
-    headers: {
-      accept,
-      authorization: `Bearer ${tokens[caller]}`,
-      ...(body && { 'content-type': 'application/json' }),
-    },
-    ...(body && { body: JSON.stringify(body) }),
-  })
-  return { status: response.status, text: await response.text() }
 }
 
 /** The latency of points that are kept. */
@@ -130,7 +114,7 @@ async function deleteAccount(
   bench: Bench,
   server: DatabaseServer,
   { url, service, size }: Stage,
-  account: Account,
+  account: Credentials,
 ): Promise<Deletion> {
   say(`history: deletion of an account with ${size.itemsOfAccount} items`)
   const removed = Math.min(REMOVED, size.itemsOfAccount)
@@ -140,13 +124,9 @@ async function deleteAccount(
     order by id offset ${removed} limit 1`,
   )) as { id: string }[]
   const isLeft = `select from account_removal ${last ? `where through < '${last.id}'` : ''}`
-  const token = await logIn(service.port, account)
+  const member = await logIn({ port: service.port }, account)
   const started = performance.now()
-  const { status } = await fetch(`http://127.0.0.1:${service.port}/user/profile`, {
-    method: 'DELETE',
-    headers: { authorization: `Bearer ${token}` },
-  })
-  const answered = performance.now() - started
+  const { status, ms: answered } = await ask(member, { method: 'DELETE', path: '/user/profile' })
   if (status !== 200) bench.problems.push(`the deletion of an account was answered ${status}`)
   while ((await server.execute(url, isLeft)).length > 0) await setTimeout(REMOVAL_POLL_MS)
   return { answered, removed: (1000 * (performance.now() - started)) / removed }

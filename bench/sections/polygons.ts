@@ -1,6 +1,6 @@
 import type { Polygon } from 'geojson'
-import { ask, logIn } from '../ask.ts'
 import { type Bench, median, say } from '../bench.ts'
+import { ask, join } from '../client.ts'
 import type { DatabaseServer } from '../postgres.ts'
 import { boundaryKm, hectareAround, star } from '../rasters/shapes.ts'
 import type { PolygonsResult } from '../results.ts'
@@ -35,11 +35,9 @@ export async function measurePolygons(
 ): Promise<PolygonsResult> {
   say('polygons')
   const service = await startService(bench.cleanup, { DATABASE_URL: url })
-  const token = await logIn(service.port)
+  const member = await join(service)
   const askFor: AskFor = async (place) => {
-    const started = performance.now()
-    const { status, body } = await ask(service.port, PATH, { ...place, crop: 'wheat' }, token)
-    const ms = performance.now() - started
+    const { status, body, ms } = await ask(member, { path: PATH, body: { ...place, crop: 'wheat' } })
     if (status === 200) return { ms, areaKm2: JSON.parse(body).location.area_ha / 100 }
     if (status !== 404) bench.problems.push(`a polygon was answered ${status} ${body.slice(0, 300)}`)
     return undefined

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { SETTINGS } from '#src/config.ts'
-import { type Bench, load, medians, POINT_PATH, ratio, requestBody, say, warmUp } from '../bench.ts'
+import { type Bench, load, median, medians, POINT_PATH, ratio, requestBody, say, warmUp } from '../bench.ts'
 import { type LoadResult, startGenerator } from '../load/generator.ts'
+import type { Server } from '../processes.ts'
 import type { WorkersResult } from '../results.ts'
 import { startService } from '../service.ts'
 
@@ -9,11 +10,22 @@ const CONNECTIONS = 64
 const MOST_ROUNDS = 5
 /** The core that the generator may use: it is to take no more from two workers than from one. */
 const ONE_CORE = ['taskset', '--cpu-list', '0']
-const WORKERS = [1, 2]
-/** Each worker has tiles of its own, and gets about half of the requests for each. */
-const WARM_UPS = 3
+/** More workers than cores say nothing of the rate, but of the cost of a request. */
+const WORKERS = [1, 2, 4]
+const MOST_CORES = 2
+/** Each worker has tiles of its own, and gets its part of the requests for each. */
+const WARM_UPS = 2
 
-/** One port with one worker behind it and with two; undefined where the service has one process always. */
+/** Services with some workers behind one port. */
+interface Workers {
+  workers: number
+  service: Server
+  rates: LoadResult[]
+  /** Microseconds of CPU that a request took, where each worker had one at a time. */
+  costs: number[]
+}
+
+/** Services with one worker and with several; undefined where the service has one process always. */
 export async function measureWorkers(bench: Bench, url: string): Promise<WorkersResult | undefined> {
   if (!SETTINGS.includes('WORKERS')) {
     say('workers: left out, this version has no setting WORKERS')
@@ -28,31 +40,40 @@ export async function measureWorkers(bench: Bench, url: string): Promise<Workers
     await generator.prepare({ list, paths: [POINT_PATH], bodies: bench.places[list].map(requestBody) })
   }
   const pinned = { ...bench, generator }
-  const targets: { workers: number; port: number; rounds: LoadResult[] }[] = []
-  const services = []
+  const targets: Workers[] = []
   for (const workers of WORKERS) {
     const service = await startService(bench.cleanup, { DATABASE_URL: url }, { WORKERS: `${workers}` })
-    for (let time = 0; time < WARM_UPS; time++) await warmUp(pinned, service.port)
-    services.push(service)
-    targets.push({ workers, port: service.port, rounds: [] })
+    for (let time = 0; time < WARM_UPS * workers; time++) await warmUp(pinned, service.port)
+    targets.push({ workers, service, rates: [], costs: [] })
   }
   const last = Math.min(bench.effort.roundsOfLimits, MOST_ROUNDS)
   for (let round = 0; round < last; round++) {
     say(`workers, round ${round + 1} of ${last}`)
-    for (const { port, rounds } of round % 2 === 0 ? targets : targets.toReversed()) {
-      const task = { list: 'uniform', order: 'uniform', connections: CONNECTIONS, round } as const
-      rounds.push(await load(pinned, port, task))
+    for (const { workers, service, rates, costs } of round % 2 === 0 ? targets : targets.toReversed()) {
+      const task = { list: 'uniform', order: 'uniform', round } as const
+      if (workers <= MOST_CORES)
+        rates.push(await load(pinned, service.port, { ...task, connections: CONNECTIONS }))
+      const before = service.cpuSeconds()
+      const { statuses } = await load(pinned, service.port, { ...task, connections: workers })
+      costs.push((1e6 * (service.cpuSeconds() - before)) / (statuses[200] ?? Number.NaN))
     }
   }
-  for (const service of services) await service.stop()
+  for (const { service } of targets) await service.stop()
   await generator.stop()
-  const [one] = targets
+  const [one] = targets as [Workers]
   return {
-    rows: targets.map(({ workers, rounds }) => ({
+    rows: targets
+      .filter(({ rates }) => rates.length > 0)
+      .map(({ workers, rates }) => ({
+        workers,
+        ...medians(rates),
+        rateToOne: ratio(rates, one.rates),
+        generatorLoad: Math.max(...rates.map(({ generatorLoad }) => generatorLoad)),
+      })),
+    costs: targets.map(({ workers, costs }) => ({
       workers,
-      ...medians(rounds),
-      rateToOne: ratio(rounds, one?.rounds ?? []),
-      generatorLoad: Math.max(...rounds.map(({ generatorLoad }) => generatorLoad)),
+      cpu: median(costs),
+      cpuToOne: median(costs.map((cost, round) => cost / (one.costs[round] as number))),
     })),
   }
 }

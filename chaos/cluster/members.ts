@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseEnv, promisify } from 'node:util'
-import type { Cleanup } from '#bench/cleanup.ts'
-import { findPrograms, serverProcesses } from '#bench/cluster.ts'
+import { type Cleanup, temporaryFolder } from '#bench/cleanup.ts'
+import { POSTGRES_PROGRAMS, serverProcesses } from '#bench/cluster.ts'
 import { execute } from '#bench/postgres.ts'
 import { signal } from '../faults/server.ts'
 import { freePorts } from '../ports.ts'
@@ -58,7 +57,7 @@ export const PROGRAMS = ['etcd', 'etcdctl', 'patroni', 'haproxy', 'pgbouncer', '
 /** PostgreSQL and programs, as far as they are not installed here. */
 export async function missingPrograms(programs: string[]): Promise<string[]> {
   const PATH = `${process.env.PATH}:/usr/sbin`
-  const missing = findPrograms() === undefined ? ['PostgreSQL with PostGIS'] : []
+  const missing = POSTGRES_PROGRAMS === undefined ? ['PostgreSQL with PostGIS'] : []
   for (const program of programs) {
     const [command, ...parameters] = ['sh', '-c', `command -v ${program}`] as const
     await run(command, parameters, { env: { PATH } }).catch(() => missing.push(program))
@@ -68,8 +67,7 @@ export async function missingPrograms(programs: string[]): Promise<string[]> {
 
 /** Starts a cluster in a folder of its own; at the end it is stopped and removed. */
 export async function startMembers(cleanup: Cleanup): Promise<Members> {
-  const parent = mkdtempSync(join(tmpdir(), 'agro-chaos-cluster-'))
-  cleanup.add(() => rmSync(parent, { recursive: true, force: true }))
+  const parent = temporaryFolder(cleanup, 'chaos-cluster')
   const folder = join(parent, 'cluster')
   const firstPort = await freePorts(PORTS)
   const env = { ...process.env, CLUSTER_FOLDER: folder, CLUSTER_PORT: String(firstPort) }

@@ -1,11 +1,10 @@
 /** npm run cluster: lets faults happen to a cluster under load, and prints as a table what came of them. */
-import { writeFileSync } from 'node:fs'
 import { Command } from 'commander'
-import { type Cleanup, cleanUpOnSignals, createCleanup } from '#bench/cleanup.ts'
+import { type Cleanup, withCleanup } from '#bench/cleanup.ts'
 import { someOf } from '#bench/some-of.ts'
 import { judge, type Outcome } from '../judge.ts'
 import { learnAnswers, startLoad } from '../load/load.ts'
-import { clusterReportOf, recordsOf } from '../report.ts'
+import { clusterReportOf } from '../report.ts'
 import { ready, say, tryOne } from '../trial.ts'
 import { CLUSTER_FAULTS, REPEATED_FAULT } from './faults.ts'
 import { missingPrograms, PROGRAMS } from './members.ts'
@@ -14,12 +13,11 @@ import { setUpCluster } from './stage.ts'
 interface Options {
   only: string[]
   quick: boolean
-  report?: string
 }
 
 const TIMES = 10
 
-async function run(cleanup: Cleanup, { only, quick, report }: Options): Promise<boolean> {
+async function run(cleanup: Cleanup, { only, quick }: Options): Promise<boolean> {
   const outcomes: Outcome[] = []
   try {
     const stage = await setUpCluster(cleanup)
@@ -34,7 +32,6 @@ async function run(cleanup: Cleanup, { only, quick, report }: Options): Promise<
   } finally {
     // A fault that can't be made to happen takes nothing from those before it.
     console.log(clusterReportOf(outcomes))
-    if (report) writeFileSync(report, `${JSON.stringify(recordsOf(outcomes))}\n`)
   }
 }
 
@@ -45,7 +42,6 @@ const options = new Command('npm run cluster --')
   )
   .option('--only <faults>', `some of: ${names.join(', ')}`, someOf(names), names)
   .option('--quick', 'kill the leader once instead of ten times', false)
-  .option('--report <file>', 'write what each fault came to as JSON, with a record for each 100 ms')
   .parse()
   .opts<Options>()
 const missing = await missingPrograms(PROGRAMS)
@@ -54,11 +50,5 @@ if (missing.length > 0) {
     `there is no ${missing.join(', ')} here: the cluster is left out. As root, ops/cluster/up installs them`,
   )
 } else {
-  const cleanup = createCleanup()
-  cleanUpOnSignals(cleanup)
-  try {
-    process.exitCode = (await run(cleanup, options)) ? 0 : 1
-  } finally {
-    await cleanup.run()
-  }
+  process.exitCode = (await withCleanup((cleanup) => run(cleanup, options))) ? 0 : 1
 }

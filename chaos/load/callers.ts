@@ -1,4 +1,4 @@
-import { ask, type Client, type Reply, type Sent } from '#abuse/client.ts'
+import { ask, type Reply, type Sent } from '#bench/client.ts'
 import type { Asked, Heard, Known, Plan, What } from './plan.ts'
 
 /** Somebody who asks at fixed times, whether or not earlier ones have been answered. */
@@ -27,19 +27,13 @@ export function createAsking(nextPort: () => number, heard: Heard) {
     check: (reply: Reply) => Pick<Asked, 'wrong' | 'release'> = () => ({}),
     address = ADDRESSES[what],
   ): Promise<Reply> {
-    const client: Client = { port: nextPort(), address, token, email: '', password: '' }
     const at = Date.now()
-    const began = performance.now()
-    const nothing: Reply = { status: 0, headers: {}, body: '', ms: GIVEN_UP_MS }
-    const reply = await Promise.race([
-      ask(client, sent),
-      new Promise<Reply>((resolve) => setTimeout(() => resolve(nothing), GIVEN_UP_MS).unref()),
-    ])
-    const { status, headers } = reply
+    const reply = await ask({ port: nextPort(), address, token }, sent, GIVEN_UP_MS)
+    const { status, headers, ms } = reply
     const outcome = isSuccess(reply) ? check(reply) : {}
     const retryAfter = headers['retry-after'] !== undefined
     const byService = headers['x-request-id'] !== undefined
-    heard.asked.push({ what, at, ms: performance.now() - began, status, retryAfter, byService, ...outcome })
+    heard.asked.push({ what, at, ms, status, retryAfter, byService, ...outcome })
     return reply
   }
 }
@@ -79,7 +73,7 @@ export function askerOfKnown(
     everyMs,
     async ask() {
       const { path, method, body, answers } = known[what][turn++ % known[what].length] as Known
-      await asking(what, { method, path, ...(body !== undefined && { body }) }, token, ({ body: text }) =>
+      await asking(what, { method, path, body }, token, ({ body: text }) =>
         compare(comparable(text), answers),
       )
     },

@@ -1,9 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { ask, type Client, type Sent } from '#abuse/client.ts'
 import type { Cleanup } from '#bench/cleanup.ts'
-import { stopProcess } from '#bench/processes.ts'
+import { ask, type Client, join, makeKey } from '#bench/client.ts'
+import { startChild } from '#bench/load/child.ts'
 import type { ReleaseStage } from '../fault.ts'
 import { comparable } from './callers.ts'
 import type { Account, Heard, Known, Ledger, Plan } from './plan.ts'
@@ -15,24 +13,8 @@ export interface Load {
 }
 
 export function startLoad(cleanup: Cleanup): Load {
-  const child: ChildProcess = spawn(process.execPath, ['bin/run.mjs', 'chaos/load/process.ts'], {
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    detached: process.platform !== 'win32',
-  })
-  cleanup.add(() => stopProcess(child))
-  return {
-    begin: (plan) => void child.send(plan),
-    stop: () =>
-      new Promise((resolve, reject) => {
-        const ended = () => reject(new Error('the load ended'))
-        child.once('exit', ended)
-        child.once('message', (heard: Heard) => {
-          child.off('exit', ended)
-          resolve(heard)
-        })
-        child.send('stop')
-      }),
-  }
+  const child = startChild<Plan | 'stop', Heard>(cleanup, 'chaos/load/process.ts')
+  return { begin: child.tell, stop: () => child.ask('stop') }
 }
 
 /** Longer than a release answers that is not published any more. */
@@ -61,7 +43,7 @@ interface Learnt {
 
 /** Asks the service, while nothing happens to it, for everything whose answers have to stay as they are. */
 export async function learnAnswers({ service, releases }: Learnt): Promise<Plan['known']> {
-  const client = await newcomer(service.port)
+  const member = await join(client(service.port))
   const known: Plan['known'] = {
     point: SPOTS.map((spot) => knownOf('/advisory/yield/point', spot)),
     'point from the database': placesOf(COUNTRIES).map((place) => knownOf('/advisory/forage/point', place)),
@@ -71,9 +53,10 @@ export async function learnAnswers({ service, releases }: Learnt): Promise<Plan[
   }
   const learn = async (list: Known[], published = '') => {
     for (const question of list) {
-      const { status, body, headers } = await ask(client, sentOf(question))
+      const { answers, ...sent } = question
+      const { status, body, headers } = await ask(member, sent)
       const release = headers['advisory-release'] ?? JSON.parse(body).release ?? published
-      if (status === 200) question.answers[String(release)] = comparable(body)
+      if (status === 200) answers[String(release)] = comparable(body)
     }
   }
   await learn(Object.values(known).flat(), releases?.first)
@@ -92,12 +75,11 @@ export async function learnAnswers({ service, releases }: Learnt): Promise<Plan[
 
 /** What a new account asks. */
 export async function planFor(port: number, known: Plan['known']): Promise<Plan> {
-  const { email, password, token } = await newcomer(port)
-  const visitor = await newcomer(port)
+  const { email, password, token, refreshToken } = await join(client(port))
+  const visitor = await join(client(port))
   const [spot] = known.point as [Known]
-  const answers = await ask(client(port, token), { path: '/auth/keys', body: '{"name":"chaos"}' })
-  const login = await ask(client(port), { path: '/auth/login', body: JSON.stringify({ email, password }) })
-  const account: Account = { email, password, ...JSON.parse(login.body), key: JSON.parse(answers.body).key }
+  const key = await makeKey(client(port, token))
+  const account: Account = { email, password, access_token: token, refresh_token: refreshToken, key }
   const keptPoint = { path: spot.path, body: JSON.parse(spot.body as string), answers: spot.answers }
   return { port, account, visitor: { email: visitor.email, password: visitor.password }, known, keptPoint }
 }
@@ -108,15 +90,7 @@ export function acknowledgedIn({ kept, deleted, rated, registered, keys, endedKe
 }
 
 export function client(port: number, token?: string): Client {
-  return { port, address: '127.3.0.1', token, email: '', password: '' }
-}
-
-async function newcomer(port: number): Promise<Client> {
-  const account = { email: `${randomUUID()}@example.org`, password: randomUUID(), name: 'Chaos' }
-  await ask(client(port), { path: '/auth/register', body: JSON.stringify(account) })
-  const { status, body } = await ask(client(port), { path: '/auth/login', body: JSON.stringify(account) })
-  if (status !== 200) throw new Error(`the login was answered ${status} ${body}`)
-  return { ...client(port, JSON.parse(body).access_token), ...account }
+  return { port, address: '127.3.0.1', token }
 }
 
 const knownOf = (path: string, body: object): Known => ({
@@ -125,10 +99,6 @@ const knownOf = (path: string, body: object): Known => ({
   body: JSON.stringify(body),
   answers: {},
 })
-
-function sentOf({ path, method, body }: Known): Sent {
-  return { path, method, ...(body !== undefined && { body }) }
-}
 
 /** Places a third of a degree apart, each in a tile that others are not in. */
 function placesOf(countries: Record<string, number[]>): object[] {

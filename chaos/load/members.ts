@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Reply } from '#abuse/client.ts'
+import type { Reply } from '#bench/client.ts'
 import { type Asking, type Caller, comparable, compare, isSuccess } from './callers.ts'
 import type { Asked, Ledger, Plan } from './plan.ts'
 
@@ -16,7 +16,7 @@ export function keeper(asking: Asking, { keptPoint, account }: Plan, ledger: Led
       ledger.named.push(name)
       const sent = {
         path: keptPoint.path,
-        body: JSON.stringify({ ...keptPoint.body, name }),
+        body: { ...keptPoint.body, name },
         headers: { 'idempotency-key': name },
       }
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -71,7 +71,7 @@ export function rater(asking: Asking, { account }: Plan, ledger: Ledger): Caller
       const rating = 1 + (turn % 5)
       const reply = await asking(
         'feedback',
-        { path: `/history/${id}/feedback`, body: JSON.stringify({ rating }) },
+        { path: `/history/${id}/feedback`, body: { rating } },
         account.key,
         ({ body }) => (JSON.parse(body).rating === rating ? {} : { wrong: body }),
       )
@@ -104,12 +104,7 @@ export function loginCaller(asking: Asking, { visitor: { email, password } }: Pl
   return {
     everyMs: 1000,
     async ask() {
-      await asking(
-        'login',
-        { path: '/auth/login', body: JSON.stringify({ email, password }) },
-        undefined,
-        tokenIn,
-      )
+      await asking('login', { path: '/auth/login', body: { email, password } }, undefined, tokenIn)
     },
   }
 }
@@ -129,18 +124,8 @@ export function refresher(asking: Asking, { account }: Plan): Caller {
       if (isUnderWay) return
       isUnderWay = true
       const reply = await (steps < STEPS
-        ? asking(
-            'refresh',
-            { path: '/auth/refresh', body: JSON.stringify({ refresh_token: token }) },
-            undefined,
-            tokenIn,
-          )
-        : asking(
-            'login',
-            { path: '/auth/login', body: JSON.stringify({ email, password }) },
-            undefined,
-            tokenIn,
-          ))
+        ? asking('refresh', { path: '/auth/refresh', body: { refresh_token: token } }, undefined, tokenIn)
+        : asking('login', { path: '/auth/login', body: { email, password } }, undefined, tokenIn))
       isUnderWay = false
       if (!isSuccess(reply)) return
       token = JSON.parse(reply.body).refresh_token
@@ -156,7 +141,7 @@ export function registrar(asking: Asking, ledger: Ledger): Caller {
     everyMs: 1000,
     async ask() {
       const account = { email: `${randomUUID()}@example.org`, password: randomUUID(), name: 'Chaos' }
-      const sent = { path: '/auth/register', body: JSON.stringify(account) }
+      const sent = { path: '/auth/register', body: account }
       if (isSuccess(await asking('registration', sent, undefined, undefined, addressOf(turn++))))
         ledger.registered.push(account)
     },

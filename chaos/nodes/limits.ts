@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { ask } from '#abuse/client.ts'
-import { client } from '../load/load.ts'
+import { ask, type Client, type Credentials, type Reply, register } from '#bench/client.ts'
 import type { Known } from '../load/plan.ts'
 import type { Nodes } from './nodes.ts'
 
@@ -16,42 +15,32 @@ const MORE = 5
 
 /** Guesses at the password of one account, all at once, from an address of its own. */
 export async function guess(port: number, address: string): Promise<Statuses> {
-  const email = `${randomUUID()}@example.org`
-  const person = { email, password: randomUUID(), name: 'Chaos' }
-  await ask({ ...client(port), address }, { path: '/auth/register', body: JSON.stringify(person) })
-  return statusesOf(
-    Array.from({ length: GUESSES }, () =>
-      ask(
-        { ...client(port), address },
-        { path: '/auth/login', body: JSON.stringify({ email, password: randomUUID() }) },
-      ),
-    ),
-  )
+  const client = { port, address }
+  const { email } = await register(client)
+  return statusesOf(Array.from({ length: GUESSES }, () => tryLogIn(client, email, randomUUID())))
 }
 
 /** Logs in to one account many times at once, and to three others meanwhile, each from an address of its own. */
 export async function logInBesideMany(port: number): Promise<{ many: Statuses; others: Statuses }> {
-  const register = async () => {
-    const person = { email: `${randomUUID()}@example.org`, password: randomUUID(), name: 'Chaos' }
-    await ask(
-      { ...client(port), address: '127.5.1.1' },
-      { path: '/auth/register', body: JSON.stringify(person) },
-    )
-    return JSON.stringify(person)
-  }
-  const [greedy, ...others] = [await register(), await register(), await register(), await register()]
-  const logIn = (body: string, address: string) =>
-    ask({ ...client(port), address }, { path: '/auth/login', body })
-  const many = statusesOf(Array.from({ length: 100 }, () => logIn(greedy, '127.5.2.1')))
-  const few = statusesOf(others.map((body, index) => logIn(body, `127.5.3.${index + 1}`)))
+  const accounts = []
+  for (let count = 0; count < 4; count++) accounts.push(await register({ port, address: '127.5.1.1' }))
+  const [greedy, ...others] = accounts as [Credentials, ...Credentials[]]
+  const from = (address: string, { email, password }: Credentials) =>
+    tryLogIn({ port, address }, email, password)
+  const many = statusesOf(Array.from({ length: 100 }, () => from('127.5.2.1', greedy)))
+  const few = statusesOf(others.map((other, index) => from(`127.5.3.${index + 1}`, other)))
   return { many: await many, others: await few }
+}
+
+function tryLogIn(client: Client, email: string, password: string): Promise<Reply> {
+  return ask(client, { path: '/auth/login', body: { email, password } })
 }
 
 /** Asks for a point more often than all processes together allow with a `RATE_LIMIT` of `RATE`. */
 export async function askBeyondRate({ port, ports }: Nodes, { path, body = '' }: Known): Promise<Statuses> {
   const replies = []
   for (let sent = 0; sent < RATE * ports.length + MORE; sent++) {
-    replies.push(await ask({ ...client(port), address: '127.5.4.1' }, { path, body }))
+    replies.push(await ask({ port, address: '127.5.4.1' }, { path, body }))
   }
   return statusesOf(replies)
 }

@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { devNull, tmpdir } from 'node:os'
+import { devNull } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import type { Cleanup } from '#bench/cleanup.ts'
+import { type Cleanup, temporaryFolder } from '#bench/cleanup.ts'
 import { freePorts } from '../ports.ts'
 
 /** Processes of the service behind HAProxy, as `ops/nodes` starts them. */
@@ -30,8 +29,7 @@ export async function startNodes(
   count: number,
   settings: Record<string, string>,
 ): Promise<Nodes> {
-  const parent = mkdtempSync(join(tmpdir(), 'agro-chaos-nodes-'))
-  cleanup.add(() => rmSync(parent, { recursive: true, force: true }))
+  const parent = temporaryFolder(cleanup, 'chaos-nodes')
   const port = await freePorts(count + 1)
   const { PATH, HOME, TMPDIR } = process.env
   const env = {

@@ -1,6 +1,6 @@
 /** npm run nodes: replaces processes of the service behind HAProxy under load, and prints what came of it. */
 import { Command } from 'commander'
-import { cleanUpOnSignals, createCleanup } from '#bench/cleanup.ts'
+import { withCleanup } from '#bench/cleanup.ts'
 import { startDatabaseServer } from '#bench/postgres.ts'
 import { someOf } from '#bench/some-of.ts'
 import { missingPrograms } from '../cluster/members.ts'
@@ -23,16 +23,12 @@ const { nodes, workers } = new Command('npm run nodes --')
 async function run(settings: Setting[]): Promise<boolean> {
   let isWell = true
   for (const setting of settings) {
-    const cleanup = createCleanup()
-    cleanUpOnSignals(cleanup)
-    try {
+    const mistakes = await withCleanup(async (cleanup) => {
       const server = await startDatabaseServer(cleanup)
       if (!server) throw new Error('there is no PostgreSQL with PostGIS')
-      const mistakes = await tryNodes(cleanup, server, startLoad(cleanup), setting)
-      isWell &&= mistakes.length === 0
-    } finally {
-      await cleanup.run()
-    }
+      return tryNodes(cleanup, server, startLoad(cleanup), setting)
+    })
+    isWell &&= mistakes.length === 0
   }
   return isWell
 }

@@ -5,13 +5,11 @@ import { withDatabase } from '#bench/service.ts'
 import { seedDemo } from '#src/ingest/demo/seed.ts'
 import { tryCrossings } from '../crossings.ts'
 import type { Publication, ReleaseStage } from '../fault.ts'
-import { judge } from '../judge.ts'
-import { acknowledgedIn, type Load, learnAnswers, planFor } from '../load/load.ts'
-import { EVERYTHING, type Known, type Plan } from '../load/plan.ts'
-import { type Phase, phasesReport } from '../phases.ts'
+import { type Load, learnAnswers, planFor } from '../load/load.ts'
+import type { Known, Plan } from '../load/plan.ts'
+import { judgePhases, type Phase } from '../phases.ts'
 import { loadSecondRelease } from '../stage.ts'
 import { say } from '../trial.ts'
-import { verify } from '../verify.ts'
 import { tryEndings } from './endings.ts'
 import { askBeyondRate, guess, logInBesideMany, RATE } from './limits.ts'
 import { type Nodes, startNodes } from './nodes.ts'
@@ -86,26 +84,7 @@ async function tryUnderLoad(
   }
   begin('all of them answer again')
   await setTimeout(SETTLE_MS)
-  const { asked, ledger } = await load.stop()
-  const to = Date.now()
-  const lost = await verify(plan, ledger)
-  console.log(`\n${phasesReport(phases, asked)}\n`)
-  const failed = asked.filter(({ status }) => status < 200 || status > 299)
-  const { length: onTheWay } = failed.filter(({ byService }) => !byService)
-  console.log(`failed: ${failed.length}, of which ${onTheWay} got to no process that answered`)
-  console.log(`lost: ${lost.length} of ${acknowledgedIn(ledger)} that were acknowledged`)
-  const happens = 'each process is replaced'
-  return judge({
-    fault: { name: 'nodes', on: 'server', happens, unnoticed: [...EVERYTHING], recoveryMs: 0 },
-    from: phases[0]?.from ?? to,
-    to,
-    asked,
-    publications,
-    lost,
-    acknowledged: acknowledgedIn(ledger),
-    complaints: 0,
-    isUp: true,
-  }).mistakes
+  return judgePhases(phases, plan, await load.stop(), publications)
 }
 
 /** What one process did has to hold at the others. */

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { flood, hold } from '#abuse/attacks.ts'
-import { type Client, written } from '#abuse/client.ts'
+import { type Client, written } from '#bench/client.ts'
 
 /** A server, and a client of it at an address of its own. */
 async function served(answer: (request: IncomingMessage, response: ServerResponse) => void) {
@@ -14,7 +14,7 @@ async function served(answer: (request: IncomingMessage, response: ServerRespons
     server.close()
   })
   const { port } = server.address() as AddressInfo
-  const client: Client = { port, address: '127.66.0.1', token: 'secret', email: '', password: '' }
+  const client: Client = { port, address: '127.66.0.1', token: 'secret' }
   return { server, client }
 }
 

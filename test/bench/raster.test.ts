@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { randomNumbers } from '#bench/load/random.ts'
-import { COLUMNS, formulaRaster, PIXEL_DEGREES, surelyHasValue } from '#bench/rasters/formula.ts'
 import { writeGeoTiff } from '#bench/rasters/geotiff.ts'
-import { loadRaster, pointsIn, takePoints } from '#bench/rasters/raster.ts'
+import { loadRaster } from '#bench/rasters/raster.ts'
 import { openRaster } from '#src/ingest/geotiff/file.ts'
 
 async function temporaryFile(): Promise<string> {
@@ -42,21 +41,6 @@ test.each([
       Buffer.from(pixels?.buffer as ArrayBuffer),
     ),
   ).toBe(0)
-})
-
-test('the formula has values in about half of its extent, and where it is said to have them', async () => {
-  const path = await temporaryFile()
-  const finer = 1 / 8
-  await writeGeoTiff(path, formulaRaster(0, finer))
-  const raster = await loadRaster(path)
-  expect(raster.bounds.east - raster.bounds.west).toBeCloseTo(COLUMNS * PIXEL_DEGREES, 9)
-  const points = takePoints(pointsIn(raster.bounds, 1), 20_000, () => true)
-  const valid = points.filter((point) => raster.valueAt(point) !== undefined)
-  expect(valid.length / points.length).toBeGreaterThan(0.45)
-  expect(valid.length / points.length).toBeLessThan(0.65)
-  const sure = points.filter(({ lat, lng }) => surelyHasValue(lng, lat))
-  expect(sure.length / valid.length).toBeGreaterThan(0.8)
-  expect(sure.filter((point) => raster.valueAt(point) === undefined)).toEqual([])
 })
 
 test('outside of a raster there is no value', async () => {

@@ -1,16 +1,5 @@
 import { expect, test } from 'vitest'
-import { createCleanup } from '#bench/cleanup.ts'
 import { type Phase, phasesReport } from '#chaos/phases.ts'
-import { checkOut } from '#chaos/versions.ts'
-import { OperatorError } from '#src/errors.ts'
-
-test('that there is no such version is said in a sentence', async () => {
-  const cleanup = createCleanup()
-  const error = await checkOut(cleanup, 'v0.0.0').catch((reason) => reason)
-  await cleanup.run()
-  expect(error).toBeInstanceOf(OperatorError)
-  expect(error.message).toMatch(/^v0\.0\.0 cannot be had: .+$/)
-})
 
 test('each request counts in the phase that it was sent in, and wrong answers as failures', () => {
   const phases: Phase[] = [

@@ -1,9 +1,10 @@
 // Runs on both databases: there are other things to say of the embedded one.
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { openOwnServers, POSTGRES_PROGRAMS } from '#bench/cluster.ts'
+import { freePort } from '#bench/processes.ts'
 import { closeToOthers, lockFolder } from '#src/data/embedded/cluster.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
 import { startMailServer } from '#test/setup/mail-server.ts'
-import { freePort, openOwnServers, POSTGRES_PROGRAMS } from '#test/setup/own-servers.ts'
 import { executeOnServer } from '#test/setup/server.ts'
 import { examine } from './examination.ts'
 

@@ -16,13 +16,13 @@ import { migrate } from '#src/data/migrate.ts'
 import { REFERENCE_FILE, readReference } from '#src/data/reference.ts'
 import { OperatorError } from '#src/errors.ts'
 import { seedDemo } from '#src/ingest/demo/seed.ts'
+import { openTestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
-import { openNewDatabase } from '#test/setup/new-database.ts'
 
 // Runs on a server alone: files of reference data are the subject.
 
 async function newDatabase(): Promise<Database> {
-  const { database, close } = await openNewDatabase()
+  const { database, close } = await openTestDatabase('new')
   onTestFinished(close)
   return database
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { POSTGRES_PROGRAMS } from '#bench/cluster.ts'
 import { listCoverages } from '#src/advice/polygon/queries.ts'
 import { buildApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
@@ -11,7 +12,6 @@ import { loadRelease } from '#src/ingest/load.ts'
 import { findPixels } from '#src/lookup/queries.ts'
 import { examine } from '#test/cli/examination.ts'
 import { captureLog } from '#test/setup/log.ts'
-import { POSTGRES_PROGRAMS } from '#test/setup/own-servers.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 import {
@@ -134,7 +134,7 @@ describe.skipIf(!POSTGRES_PROGRAMS)('a replica', () => {
       return (await examine({ environment })).of('replica lag')
     }
     expect(await lag()).toEqual([['ok', 'The replica has all that the database has written.']])
-    await server.stopReplica('fast')
+    await server.replica.stop('fast')
     try {
       expect(await lag()).toEqual([
         [
@@ -145,14 +145,14 @@ describe.skipIf(!POSTGRES_PROGRAMS)('a replica', () => {
         ],
       ])
     } finally {
-      await server.startReplica()
+      await server.replica.start()
     }
     await untilReplicaIs('used')
   })
 
   test.each<[string, () => void | Promise<void>, () => void | Promise<void>]>([
-    ['is stopped', () => server.stopReplica('fast'), () => server.startReplica()],
-    ['crashes', () => server.stopReplica('immediate'), () => server.startReplica()],
+    ['is stopped', () => server.replica.stop('fast'), () => server.replica.start()],
+    ['crashes', () => server.replica.stop('immediate'), () => server.replica.start()],
     ['hangs', () => server.signalReplica('SIGSTOP'), () => server.signalReplica('SIGCONT')],
   ])('that %s makes no request fail, and is read from again when it is back', async (_, fault, mend) => {
     await untilReplicaIs('used')
@@ -250,7 +250,7 @@ describe.skipIf(!POSTGRES_PROGRAMS)('a replica', () => {
 
   test('goes on answering while the primary is away', async () => {
     await untilReplicaIs('used')
-    await server.stopPrimary()
+    await server.primary.stop('fast')
     try {
       // Longer than the bound, in which nobody could tell how far the primary has written.
       await vi.waitFor(async () => {
@@ -260,7 +260,7 @@ describe.skipIf(!POSTGRES_PROGRAMS)('a replica', () => {
       const answer = await askFertilizer(app, { ...PIXEL_CENTRE, crop: 'wheat' })
       expect(answer.status).toBe(200)
     } finally {
-      await server.startPrimary()
+      await server.primary.start()
     }
     await untilReplicaIs('used')
   })

@@ -20,9 +20,13 @@ export interface TestDatabase {
 
 const kind = process.env.TEST_DATABASE_KIND as TestDatabase['kind']
 
-/** Makes a database of its own, of the kind that the project is about, for whoever opens it, any process. */
+/**
+ * Makes a database of its own, of the kind that the project is about, for whoever opens it, any process.
+ *
+ * @param template `new` has nothing in it, not even the schema
+ */
 export async function createTestDatabase(
-  template: Template,
+  template: Template | 'new',
   settings: Record<string, string> = {},
 ): Promise<TestDatabase> {
   const copy = kind === 'embedded' ? await copyFolder(template) : await copyDatabase(template)
@@ -50,7 +54,7 @@ export interface TestCluster {
 
 /** Makes a database and opens it; other processes can open it once it is closed here. */
 export async function openOwnTestCluster(
-  template: Template,
+  template: Template | 'new',
   settings?: Record<string, string>,
 ): Promise<TestCluster> {
   const testDatabase = await createTestDatabase(template, settings)
@@ -82,10 +86,12 @@ export interface OpenTestDatabase {
 
 /** Makes a database and opens it as an operator's commands do: statements may take as long as they need. */
 export async function openTestDatabase(
-  template: Template,
+  template: Template | 'new',
   settings?: Record<string, string>,
 ): Promise<OpenTestDatabase> {
-  const { testDatabase, cluster } = await openTestCluster(template, settings)
+  const open =
+    template === 'new' ? openOwnTestCluster(template, settings) : openTestCluster(template, settings)
+  const { testDatabase, cluster } = await open
   const database = cluster.connectForMaintenance()
   return {
     database,
@@ -102,9 +108,9 @@ interface Copy {
   drop: () => Promise<void>
 }
 
-async function copyFolder(template: Template): Promise<Copy> {
+async function copyFolder(template: Template | 'new'): Promise<Copy> {
   const folder = await mkdtemp(join(tmpdir(), 'agro-test-'))
-  await cp(join(inject('templates'), template), folder, { recursive: true })
+  if (template !== 'new') await cp(join(inject('templates'), template), folder, { recursive: true })
   return { variable: { DATA_DIR: folder }, drop: () => rm(folder, { recursive: true }) }
 }
 
@@ -115,11 +121,12 @@ export function testServer(): string {
   return inject('templates').split('#')[0] as string
 }
 
-async function copyDatabase(template: Template): Promise<Copy> {
+async function copyDatabase(template: Template | 'new'): Promise<Copy> {
   const server = testServer()
   const prefix = inject('templates').split('#')[1]
   const name = `agro_test_${process.pid}_${Date.now()}_${copies++}`
-  await executeOnServer(server, `create database ${name} template ${prefix}_${template}`)
+  const like = template === 'new' ? '' : `template ${prefix}_${template}`
+  await executeOnServer(server, `create database ${name} ${like}`)
   return {
     variable: { DATABASE_URL: databaseUrl(server, name), JWT_SECRET: randomBytes(32).toString('hex') },
     drop: () => executeOnServer(server, `drop database ${name} with (force)`),

@@ -1,9 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { freePort } from '#bench/processes.ts'
 import { newFolder } from './folders.ts'
 
 const NGINX = '/usr/sbin/nginx'
@@ -47,13 +47,4 @@ async function answers(port: number): Promise<boolean> {
   const response = await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined)
   await response?.body?.cancel()
   return response !== undefined
-}
-
-/** A port that is nobody's, at least for a while. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

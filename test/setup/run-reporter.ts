@@ -1,7 +1,7 @@
 import type { Reporter, TestModule, TestSpecification, Vitest } from 'vitest/node'
+import { POSTGRES_PROGRAMS } from '#bench/cluster.ts'
 import { CHROMIUM } from './chromium.ts'
 import { ownCpuSeconds } from './cpu-time.ts'
-import { POSTGRES_PROGRAMS } from './own-servers.ts'
 import { hasSharedBoundaries, hasSharedRasters, SHARED_BOUNDARIES, SHARED_RASTERS } from './shared-data.ts'
 import { mistakesOfRuns } from './statements.ts'
 import { findTestFiles } from './test-files.ts'

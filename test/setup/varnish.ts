@@ -1,9 +1,8 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
+import { spawn, spawnSync } from 'node:child_process'
 import { chownSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, vi } from 'vitest'
+import { freePort, stopProcess } from '#bench/processes.ts'
 import { newFolder } from './folders.ts'
 import { PATIENCE } from './patience.ts'
 
@@ -40,18 +39,5 @@ export async function startVarnish(servicePort: number): Promise<Varnish> {
     log += text
   })
   await vi.waitFor(() => expect(log).toContain('Child starts'), PATIENCE)
-  return { url: `http://127.0.0.1:${port}`, stop: () => ended(child) }
-}
-
-async function ended(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || !child.kill()) return
-  await once(child, 'exit')
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  return port
+  return { url: `http://127.0.0.1:${port}`, stop: () => stopProcess(child) }
 }
