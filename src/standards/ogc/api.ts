@@ -251,7 +251,7 @@ export interface CollectionApi<Entry> {
   members?: object
   /** @throws {ApiError} NOT_FOUND for another id */
   one(call: Call, id: string): Promise<Entry>
-  describe(root: string, entry: Entry): { id: string; title: string; description: string }
+  describe(call: Call, entry: Entry): { id: string; title: string; description: string }
   /** Rows of the page of a collection. */
   facts(entry: Entry): Record<string, Cell>
   /** Links of a collection beside those to itself. */
@@ -392,7 +392,7 @@ export function addCollections<Entry>(api: Api, kind: CollectionApi<Entry>): voi
     const texts: string[] = []
     for (const entry of await kind.list(call)) {
       if ((rows.length + texts.length) % COLLECTIONS_A_SLICE === 0) await pause()
-      const described = kind.describe(root, entry)
+      const described = kind.describe(call, entry)
       const { id, title } = described
       if (isHtml) rows.push([anchor(pageOf(addressOf(root, id)), id), title])
       else {
@@ -412,7 +412,7 @@ export function addCollections<Entry>(api: Api, kind: CollectionApi<Entry>): voi
   const one = declareOperation(kind, 'one', `${path}/{${kind.idParameter}}`, 'collection')
   addOperation(api, one, async (call) => {
     const entry = await kind.one(call, call.part('collection'))
-    const described = kind.describe(call.root, entry)
+    const described = kind.describe(call, entry)
     return {
       links: kind.links(call.root, entry),
       json: (links) => JSON.stringify({ ...described, links }),

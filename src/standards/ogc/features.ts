@@ -215,7 +215,7 @@ export function declareFeatures(collections: FeatureCollections): CollectionApi<
     list: collections.list,
     one: collections.one,
     members: { crs: CRS_URIS },
-    describe: (_root, { id, title, description, loaded: { source, licence, extent }, period }) => ({
+    describe: (_call, { id, title, description, loaded: { source, licence, extent }, period }) => ({
       ...{ id, title, description },
       attribution: `${source} (${licence})`,
       extent: {
