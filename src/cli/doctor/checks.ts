@@ -120,13 +120,6 @@ const DOUBTS: [isDoubtful: (config: Config) => boolean, finding: ReturnType<type
     ),
   ],
   [
-    ({ BODY_LIMIT_BYTES, BATCH_BODY_LIMIT_BYTES }) => BODY_LIMIT_BYTES > BATCH_BODY_LIMIT_BYTES,
-    warning(
-      'BODY_LIMIT_BYTES is more than BATCH_BODY_LIMIT_BYTES: callers with a token may send less than those without.',
-      'Set BATCH_BODY_LIMIT_BYTES to as much or more.',
-    ),
-  ],
-  [
     ({ MAIL_FROM, SMTP_URL }) => MAIL_FROM !== undefined && SMTP_URL === undefined,
     warning('MAIL_FROM is set and SMTP_URL is not: no mail is sent.', 'Set SMTP_URL.'),
   ],
@@ -359,5 +352,5 @@ function judgeReplay({ recovering, paused, behind, seconds }: queries.Replay, co
   const sentence = `The replica is ${sizeText(behind)}${lag} behind`
   if (seconds !== null && seconds * 1000 <= config.READ_MAX_LAG_MS) return ok(`${sentence}.`)
   const advice = 'Look at its load and at the network between.'
-  return warning(`${sentence}, more than READ_MAX_LAG_MS: its reads are the primary's.`, advice)
+  return warning(`${sentence}, too far: its reads are the primary's.`, advice)
 }
