@@ -61,7 +61,8 @@ function sentenceOf(
 /** Segments need no escape, and are no steps up (`..`). */
 export const BASE_PATH_PATTERN = '^(/(?!\\.{1,2}(/|$))[A-Za-z0-9._~-]+)*$'
 
-const Environment = Type.Object({
+/** Settings of operators; the table of docs/operations.md says who needs each. */
+const Operated = Type.Object({
   DATABASE_URL: Type.Optional(
     Type.String({ pattern: '^postgres(ql)?://', examples: ['postgres://user@host:5432/agro'] }),
   ),
@@ -71,9 +72,7 @@ const Environment = Type.Object({
   DATABASE_READ_URL: Type.Optional(
     Type.String({ pattern: '^postgres(ql)?://', examples: ['postgres://user@host:5432/agro'] }),
   ),
-  READ_MAX_LAG_MS: Type.Integer({ minimum: 1000, maximum: 600_000, default: 5000 }),
   DATABASE_POOL_SIZE: Type.Integer({ minimum: 1, maximum: 500, default: 10 }),
-  DATABASE_QUEUE_LIMIT: Type.Integer({ minimum: 1, default: 2000 }),
   RATE_LIMIT: Type.Optional(
     Type.String({ pattern: '^[1-9][0-9]{0,8}/(s|min|h)$', examples: ['600/min', '20/s'] }),
   ),
@@ -92,7 +91,6 @@ const Environment = Type.Object({
   DEMO_DATA: Type.Optional(Type.Boolean()),
   JWT_SECRET: Type.Optional(Type.String()),
   JWT_SECRET_PREVIOUS: Type.Optional(Type.String()),
-  ACCESS_TOKEN_MINUTES: Type.Integer({ minimum: 1, maximum: 1440, default: 15 }),
   SMTP_URL: Type.Optional(
     Type.String({ pattern: '^smtps?://', examples: ['smtps://user@mail.example.org'] }),
   ),
@@ -109,7 +107,6 @@ const Environment = Type.Object({
     examples: ['postgis', 'file:///srv/tiles', 's3://bucket/tiles'],
     default: 'postgis',
   }),
-  TILE_STORE_TIMEOUT_MS: Type.Integer({ minimum: 50, maximum: 60_000, default: 1000 }),
   TILE_DISK_CACHE_DIR: Type.Optional(Type.String()),
   TILE_DISK_CACHE_MB: Type.Integer({ minimum: 64, maximum: 16_777_216, default: 1024 }),
   S3_ENDPOINT: Type.Optional(
@@ -120,8 +117,23 @@ const Environment = Type.Object({
   S3_SECRET_ACCESS_KEY: Type.Optional(Type.String()),
   TILE_CACHE_MB: Type.Integer({ minimum: 0, maximum: 65_536, default: 256 }),
   DOWNLOADS: Type.Boolean({ default: true }),
-  DOWNLOAD_CACHE_DIR: Type.Optional(Type.String({ minLength: 1 })),
   DOWNLOAD_CACHE_MB: Type.Integer({ minimum: 16, maximum: 1_048_576, default: 256 }),
+  HISTORY_USER_MB: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 100 }),
+  HISTORY_FULL: Type.Enum(['oldest', 'refuse'], { default: 'oldest' }),
+  HISTORY_TOTAL_MB: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000 })),
+  HISTORY_MONTHS: Type.Optional(Type.Integer({ minimum: 1, maximum: 1200 })),
+  ADMIN_2FA: Type.Boolean({ default: false }),
+  WEBHOOK_ALLOW_PRIVATE: Type.Boolean({ default: false }),
+  AUDIT_MONTHS: Type.Integer({ minimum: 1, maximum: 120, default: 12 }),
+  SHUTDOWN_DELAY_MS: Type.Integer({ minimum: 0, default: 0 }),
+})
+
+/** Bounds that serve every operator as they are: only tests and trials set them. */
+const Bounds = Type.Object({
+  READ_MAX_LAG_MS: Type.Integer({ minimum: 1000, maximum: 600_000, default: 5000 }),
+  DATABASE_QUEUE_LIMIT: Type.Integer({ minimum: 1, default: 2000 }),
+  ACCESS_TOKEN_MINUTES: Type.Integer({ minimum: 1, maximum: 1440, default: 15 }),
+  TILE_STORE_TIMEOUT_MS: Type.Integer({ minimum: 50, maximum: 60_000, default: 1000 }),
   RELEASE_MAX_AGE_MS: Type.Integer({ minimum: 0, maximum: 60_000, default: 2000 }),
   STATEMENT_TIMEOUT_MS: Type.Integer({ minimum: 100, default: 2500 }),
   POLYGON_TIMEOUT_MS: Type.Integer({ minimum: 100, default: 5000 }),
@@ -129,26 +141,15 @@ const Environment = Type.Object({
   BATCH_BODY_LIMIT_BYTES: Type.Integer({ minimum: 1024, default: 8_388_608 }),
   MAX_CONNECTIONS: Type.Integer({ minimum: 1, default: 10_000 }),
   SLOW_CLIENT_MS: Type.Integer({ minimum: 100, default: 30_000 }),
-  HISTORY_USER_MB: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 100 }),
   HISTORY_USER_ITEMS: Type.Integer({ minimum: 1, default: 250_000 }),
-  HISTORY_FULL: Type.Enum(['oldest', 'refuse'], { default: 'oldest' }),
-  HISTORY_TOTAL_MB: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000 })),
-  HISTORY_MONTHS: Type.Optional(Type.Integer({ minimum: 1, maximum: 1200 })),
-  ADMIN_2FA: Type.Boolean({ default: false }),
   SUBSCRIPTIONS_PER_USER: Type.Integer({ minimum: 0, maximum: 1000, default: 20 }),
-  WEBHOOK_PORTS: Type.String({
-    pattern: '^[1-9]\\d{0,4}(,[1-9]\\d{0,4})*$',
-    examples: ['443', '443,8443'],
-    default: '443',
-  }),
-  WEBHOOK_ALLOW_PRIVATE: Type.Boolean({ default: false }),
-  AUDIT_MONTHS: Type.Integer({ minimum: 1, maximum: 120, default: 12 }),
-  SHUTDOWN_DELAY_MS: Type.Integer({ minimum: 0, default: 0 }),
 })
+
+const Environment = Type.Object({ ...Operated.properties, ...Bounds.properties })
 
 type Settings = Static<typeof Environment>
 
-/** The settings of a process; the table in docs/operations.md says what each one does. */
+/** The settings and bounds of a process. */
 export type Config = Omit<Settings, 'DEMO_DATA' | 'WORKERS' | 'TRUSTED_PROXIES' | 'CORS_ORIGINS'> & {
   DEMO_DATA: boolean
   WORKERS: number
@@ -214,7 +215,7 @@ const SECRETS = [
 ]
 
 export const SETTINGS: readonly string[] = [
-  ...Object.keys(Environment.properties),
+  ...Object.keys(Operated.properties),
   ...SECRETS.map((name) => `${name}_FILE`),
   'ENV_FILE',
 ]

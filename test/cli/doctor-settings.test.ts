@@ -54,12 +54,12 @@ describe.skipIf(EMBEDDED)('the doctor', () => {
     const { of } = await examined({
       JWT_SECRET: 'change me change me change me change me',
       JWT_SECRET_PREVIOUS: 'change me change me change me change me',
-      BODY_LIMIT_BYTES: '9000000',
+      EMAIL_CONFIRMATION_URL: 'https://app.example.org/#{token}',
       SMTP_URL: mail.url,
       MAIL_FROM: 'noreply@example.org',
     })
     await mail.close()
-    expect(of('settings configuration').map(([level]) => level)).toEqual(['warning'])
+    expect(of('settings configuration').map(([level]) => level)).toEqual(['note'])
     expect(of('secrets jwt_secret')).toEqual([
       ['warning', 'JWT_SECRET has 39 bytes, and looks like a typed text.'],
       ['warning', 'JWT_SECRET_PREVIOUS is the same as JWT_SECRET: tokens of before the change are refused.'],

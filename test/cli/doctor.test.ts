@@ -65,7 +65,6 @@ describe('the doctor', () => {
       'connections encryption',
       'clock difference',
       'tables sizes',
-      'tables bloat',
       'history months',
       'history total',
       'releases sizes',

@@ -46,11 +46,6 @@ test('an operator makes an account an admin, and an ordinary one again', async (
     ),
   )
   expect((await agro('demote', email)).stdout).toBe(`${email} has the role user.\n`)
-  expect(await agro('promote', 'nobody@example.org')).toEqual({
-    code: 1,
-    stdout: '',
-    stderr: 'There is no account nobody@example.org; `agro users list` shows them.\n',
-  })
 })
 
 test('nobody becomes an admin whose address only has the same key as the one that is named', async () => {
@@ -99,13 +94,16 @@ test('it is a link where the app has a page for it', async () => {
   expect(stdout).toMatch(/\n\nOpen this page:\n\nhttps:\/\/app\.example\.org\/#\/reset\?t=[\w-]{43}\n$/)
 })
 
-test('nobody gets one who has no account', async () => {
-  expect(await runAgro(testDatabase, 'users', 'reset', 'nobody@example.org')).toEqual({
-    code: 1,
-    stdout: '',
-    stderr: 'There is no account nobody@example.org; `agro users list` shows them.\n',
-  })
-})
+test.each(['promote', 'demote', 'reset', 'reset-2fa', 'delete'])(
+  'agro users %s refuses an e-mail without an account',
+  async (name) => {
+    expect(await runAgro(testDatabase, 'users', name, 'nobody@example.org')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'There is no account nobody@example.org; `agro users list` shows them.\n',
+    })
+  },
+)
 
 test('an operator turns off the second factor of whoever has lost it', async () => {
   let email = ''
@@ -118,7 +116,6 @@ test('an operator turns off the second factor of whoever has lost it', async () 
   const reset = (of: string) => runAgro(testDatabase, 'users', 'reset-2fa', of)
   expect(await reset(email)).toMatchObject({ code: 0, stdout: `${email} logs in with the password alone.\n` })
   expect(await reset(email)).toMatchObject({ code: 0, stdout: `${email} has no second factor.\n` })
-  expect((await reset('nobody@example.org')).code).toBe(1)
   await withService(async (app) => {
     expect((await tryLogIn(app, email, PASSWORD)).statusCode).toBe(200)
   })

@@ -292,10 +292,12 @@ export async function subscriptions(
   testRoute(app, service)
 }
 
+/** Webhooks of accounts go to the port of HTTPS alone, so that they knock at no other service. */
+const WEBHOOK_PORTS = [443]
+
 async function createService(app: App, lookup: Lookup, advisors: Advisors) {
-  const { WEBHOOK_PORTS, WEBHOOK_ALLOW_PRIVATE } = app.config
   const { writer } = app.database
-  const rules = { ports: WEBHOOK_PORTS.split(',').map(Number), allowPrivate: WEBHOOK_ALLOW_PRIVATE }
+  const rules = { ports: WEBHOOK_PORTS, allowPrivate: app.config.WEBHOOK_ALLOW_PRIVATE }
   const secrets = await loadSecrets(app.config)
   const seal = createAccountSeal(secrets, 'webhook secret')
   if (secrets.length > 1) {

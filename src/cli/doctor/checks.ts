@@ -1,5 +1,5 @@
+import { existsSync } from 'node:fs'
 import { stat, statfs } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { tryMailServer } from '#src/accounts/mailer.ts'
@@ -93,7 +93,7 @@ export const SETTINGS_CHECKS: Checks<Config> = {
       const sentence = 'How much room is left on the disks of the database server cannot be seen from here.'
       return note(sentence, 'Watch it there.')
     }
-    const { bavail, blocks, bsize } = await statfs(await existingFolder(resolve(DATA_DIR)))
+    const { bavail, blocks, bsize } = await statfs(existsSync(DATA_DIR) ? DATA_DIR : '.')
     const [free, all] = [bavail * bsize, blocks * bsize]
     // Large disks have room in a small share, small disks little in a large share.
     const isBelow = ({ bytes, part }: typeof LITTLE) => free < bytes && free < all * part
@@ -104,6 +104,7 @@ export const SETTINGS_CHECKS: Checks<Config> = {
   },
 }
 
+/** Settings that contradict each other. */
 const DOUBTS: [isDoubtful: (config: Config) => boolean, finding: ReturnType<typeof warning>][] = [
   [
     ({ DATABASE_URL, DATABASE_READ_URL: read }) => read !== undefined && DATABASE_URL === undefined,
@@ -118,17 +119,6 @@ const DOUBTS: [isDoubtful: (config: Config) => boolean, finding: ReturnType<type
       'DEMO_DATA is true on a server: synthetic values are published while nothing real is.',
       'Set it to false where people might take them for advice.',
     ),
-  ],
-  [
-    ({ BODY_LIMIT_BYTES, BATCH_BODY_LIMIT_BYTES }) => BODY_LIMIT_BYTES > BATCH_BODY_LIMIT_BYTES,
-    warning(
-      'BODY_LIMIT_BYTES is more than BATCH_BODY_LIMIT_BYTES: callers with a token may send less than those without.',
-      'Set BATCH_BODY_LIMIT_BYTES to as much or more.',
-    ),
-  ],
-  [
-    ({ MAIL_FROM, SMTP_URL }) => MAIL_FROM !== undefined && SMTP_URL === undefined,
-    warning('MAIL_FROM is set and SMTP_URL is not: no mail is sent.', 'Set SMTP_URL.'),
   ],
   [
     ({ EMAIL_CONFIRMATION: mode, EMAIL_CONFIRMATION_URL: url }) => url !== undefined && mode === 'off',
@@ -177,16 +167,6 @@ async function listReadable(paths: string[]): Promise<string[]> {
 /** An ingest may fill a disk below LITTLE, any work one below HARDLY_ANY. */
 const LITTLE = { bytes: 1e9, part: 0.1 }
 const HARDLY_ANY = { bytes: 100e6, part: 0.02 }
-
-async function existingFolder(folder: string): Promise<string> {
-  try {
-    await statfs(folder)
-    return folder
-  } catch (caught) {
-    if (readErrorCode(caught) !== 'ENOENT' || dirname(folder) === folder) throw caught
-    return existingFolder(dirname(folder))
-  }
-}
 
 /** Checks of any database, before those of a server. */
 export const SCHEMA_CHECKS: Checks<CheckedDatabase> = {
@@ -359,5 +339,5 @@ function judgeReplay({ recovering, paused, behind, seconds }: queries.Replay, co
   const sentence = `The replica is ${sizeText(behind)}${lag} behind`
   if (seconds !== null && seconds * 1000 <= config.READ_MAX_LAG_MS) return ok(`${sentence}.`)
   const advice = 'Look at its load and at the network between.'
-  return warning(`${sentence}, more than READ_MAX_LAG_MS: its reads are the primary's.`, advice)
+  return warning(`${sentence}, too far: its reads are the primary's.`, advice)
 }

@@ -27,26 +27,11 @@ import {
 } from './finding.ts'
 import * as queries from './queries.ts'
 
-/** PostgreSQL cleans up by itself at a fifth of dead rows. */
-const DEAD_ROWS = 10_000
-const DEAD_PART = 0.3
-
 export const DATA_CHECKS: Checks<CheckedDatabase> = {
   'tables.sizes': answer(queries.findSizes, ({ bytes, tables }) => {
     const names = tables.map((table) => `${table.name} ${sizeText(table.bytes)}`)
     return ok(`The database takes ${sizeText(bytes)}${names.length > 0 ? `: ${someNames(names)}` : ''}.`)
   }),
-
-  'tables.bloat': rows(
-    queries.listBloat(DEAD_ROWS, DEAD_PART),
-    'No table has many dead rows.',
-    ({ name, live, dead, vacuumed }) => {
-      const since = vacuumed === null ? 'never' : `${spanText(vacuumed)} ago`
-      const sentence = `${name} has ${dead} dead rows beside ${live} living ones, and was cleaned up last: ${since}.`
-      const advice = `Look for long transactions, see that autovacuum is on, and say \`vacuum analyze ${name}\`.`
-      return warning(sentence, advice)
-    },
-  ),
 
   async 'history.months'({ ask, config: { HISTORY_MONTHS: months } }) {
     const { going, old } = await ask((trx) => findRetention(trx, months))
@@ -164,10 +149,6 @@ export const DATA_CHECKS: Checks<CheckedDatabase> = {
     }
     const [granule] = releases > 0 ? await ask((trx) => listSomeGranules(trx, 1)) : []
     const failure = await findFailure(files, granule)
-    if (failure === UNANSWERABLE) {
-      const sentence = `Whether files in ${files.place} can be read is seen when there are some: it says that nothing may be listed there.`
-      return unknown(sentence)
-    }
     if (failure === undefined) return ok(`The files in ${files.place} can be read.`)
     return releases === 0
       ? note(`${failure}; no release has any.`, 'A folder is made by the first file that is loaded.')
@@ -244,18 +225,13 @@ const NO_FILE = `${'0'.repeat(64)}.tif`
 /** Stores answer so to keys without the right to read, and to wrong signatures. */
 const FORBIDDEN = / 403\b/
 
-/** The answer for a missing name to a key that may not list: its right to read stays unknown. */
-const UNANSWERABLE = Symbol('unanswerable')
-
 /** @param granule an existing file: keys that may not list get 403 for missing ones */
-async function findFailure(files: FileStore, granule?: NamedGranule) {
+async function findFailure(files: FileStore, granule?: NamedGranule): Promise<string | undefined> {
   try {
     await files.read(granule ? `${granule.name}.tif` : NO_FILE, 0, 1)
     return undefined
   } catch (caught) {
-    if (caught instanceof FileMissing) return undefined
-    const isForbidden = caught instanceof StorageUnavailable && caught.hasAnswered
-    return isForbidden && !granule && FORBIDDEN.test(caught.message) ? UNANSWERABLE : capitalise(caught)
+    return caught instanceof FileMissing ? undefined : capitalise(caught)
   }
 }
 

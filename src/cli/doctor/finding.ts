@@ -1,6 +1,5 @@
 import { styleText } from 'node:util'
 import type { Transaction } from 'kysely'
-import { type Static, Type } from 'typebox'
 import type { Config } from '#src/config.ts'
 import type { Database } from '#src/data/client.ts'
 import type { Tables } from '#src/data/tables.ts'
@@ -18,26 +17,17 @@ type Level = keyof typeof LEVELS
 const NAMES = Object.keys(LEVELS) as Level[]
 
 /** Programs read the report: fields stay, and new ones may come. */
-export const DoctorReport = Type.Object(
-  {
-    status: Type.Enum(NAMES),
-    checked_at: Type.String(),
-    findings: Type.Array(
-      Type.Object(
-        {
-          group: Type.String(),
-          check: Type.String(),
-          level: Type.Enum(NAMES),
-          sentence: Type.String({ pattern: '\\.$' }),
-          advice: Type.Union([Type.String(), Type.Null()]),
-        },
-        { additionalProperties: false },
-      ),
-    ),
-  },
-  { additionalProperties: false },
-)
-export type DoctorReport = Static<typeof DoctorReport>
+export interface DoctorReport {
+  status: Level
+  checked_at: string
+  findings: {
+    group: string
+    check: string
+    level: Level
+    sentence: string
+    advice: string | null
+  }[]
+}
 
 type CheckResult = Omit<DoctorReport['findings'][number], 'group' | 'check'>
 export type CheckResults = CheckResult | CheckResult[]

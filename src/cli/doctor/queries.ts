@@ -81,25 +81,6 @@ export const findSizes = one(sql<{ bytes: number; tables: { name: string; bytes:
     limit 5
   ) as large`)
 
-interface Bloat {
-  name: string
-  live: number
-  dead: number
-  /** Seconds since the last vacuum; null before the first. */
-  vacuumed: number | null
-}
-
-export const listBloat = (dead: number, part: number) =>
-  all(sql<Bloat>`
-    select
-      relname::text as name,
-      n_live_tup as live,
-      n_dead_tup as dead,
-      extract(epoch from clock_timestamp() - greatest(last_vacuum, last_autovacuum))::float8 as vacuumed
-    from pg_stat_user_tables
-    where n_dead_tup >= ${dead}::bigint and n_dead_tup > n_live_tup * ${part}::float8
-    order by n_dead_tup desc`)
-
 /** Bytes of the rasters of releases, in the database or in files, by id. */
 export async function listReleaseSizes(db: Kysely<Tables>, releaseId?: number): Promise<Map<number, number>> {
   const { rows } = await sql<{ id: number; bytes: number }>`

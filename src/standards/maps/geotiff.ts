@@ -105,7 +105,7 @@ const DISK_FAILURES = ['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'ENOENT',
 
 /** Makes layers as GeoTIFF at the first request, and keeps them for a while. */
 function createGeotiffs(app: App, maps: Maps) {
-  const folder = app.config.DOWNLOAD_CACHE_DIR || tmpdir()
+  const folder = tmpdir()
   const files = createMadeFiles(downloadBytesOf(app.config))
   const queue = createLimiter({ running: 1, waiting: MOST_WAITING }, overloaded)
   const closing = new AbortController()
@@ -132,7 +132,7 @@ function createGeotiffs(app: App, maps: Maps) {
     } catch (error) {
       if (closing.signal.aborted) throw overloaded()
       if (!DISK_FAILURES.includes(readErrorCode(error) ?? '')) throw error
-      app.log.warn({ err: error }, 'a GeoTIFF cannot be written: see DOWNLOAD_CACHE_DIR')
+      app.log.warn({ err: error }, 'a GeoTIFF cannot be written: see TMPDIR')
       throw overloaded()
     }
   }

@@ -1,5 +1,5 @@
+import type { ReleaseParameter } from './edr.ts'
 import { DEFAULT_CRS } from './parameters.ts'
-import type { ReleaseParameter } from './releases.ts'
 
 type Place =
   | { type: 'Point'; coordinates: readonly [number, number] }

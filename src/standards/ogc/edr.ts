@@ -1,25 +1,35 @@
+import type { Products } from '#schemas/products/define.ts'
 import type { RegionStatistics, RegionValues } from '#src/advice/polygon/advisors.ts'
 import type { AreaRow } from '#src/catalog/area-queries.ts'
-import { ApiError } from '#src/errors.ts'
+import { ApiError, BASE } from '#src/errors.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
 import type { Position } from '#src/lookup/queries.ts'
-import { type PublishedRelease, refuseIfReplaced } from '#src/lookup/releases.ts'
-import { countryNamed } from '#src/lookup/snapshot.ts'
+import { nameColumn, type PublishedRelease, refuseIfReplaced } from '#src/lookup/releases.ts'
+import { countryNamed, type Snapshot } from '#src/lookup/snapshot.ts'
 import { type Areas, chooseShapeFormat } from '../areas.ts'
+import { boundReleases, nameRelease, selectPublished, sortByCode } from '../published.ts'
 import {
   type Api,
   addOperation,
   type Call,
+  type CollectionApi,
   GEOJSON_ONLY,
   GEOJSON_TYPE,
-  type OgcAnswer,
+  jsonLink,
+  type Link,
+  mapsLink,
+  OGC_PATH,
   type Operation,
 } from './api.ts'
-import type { CollectionApi } from './collections.ts'
 import { type Located, writeCoverageJson, writeGeoJson } from './coverage-json.ts'
-import { describeArea, type FeatureCollections } from './feature-collections.ts'
-import { linksToPages, writeCollection, writeFeatures } from './features.ts'
+import {
+  describeArea,
+  type FeatureCollections,
+  linksToPages,
+  writeCollection,
+  writeFeatures,
+} from './features.ts'
 import {
   DEFAULT_CRS,
   makeMonthPeriod,
@@ -31,48 +41,217 @@ import {
   readOffset,
   VALUE_FORMATS,
 } from './parameters.ts'
-import { EDR_PATH, findCollectionRelease, type ReleaseCollection, type ReleaseParameter } from './releases.ts'
 
-type Edr = CollectionApi<ReleaseCollection>
+/** The paths of EDR begin with it, below those of the OGC API. */
+export const EDR_PATH = '/edr'
 
-const COLLECTION = `${EDR_PATH}/collections/{releaseId}`
+/** CRS84 as well-known text (OGC 01-009), with the longitude first. */
+const CRS84_WKT =
+  'GEOGCS["WGS 84 (CRS84)",DATUM["WGS_1984",SPHEROID["WGS 84",6378137,298.257223563]],PRIMEM["Greenwich",0],UNIT["degree",0.0174532925199433],AXIS["Longitude",EAST],AXIS["Latitude",NORTH]]'
 
-/** An operation that answers with values, which are no pages. */
-function declareValues(path: string, id: string, summary: string, parameter: ParameterKey): Operation {
+/** A layer of a release as EDR has it. */
+export interface ReleaseParameter {
+  id: string
+  /** The place of its layer in the release. */
+  layer: number
+  title: string
+  unit: string
+}
+
+/** A parameter a layer. Ids are words that need no escaping. */
+function listParameters({ of }: Products, release: PublishedRelease): ReleaseParameter[] {
+  const product = of(release.product)
+  const taken = new Set<string>()
+  return release.layers.map((layer, at) => {
+    const word = nameColumn(product, layer, product.value.key)
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9]+/g, '_')
+    const id = taken.has(word) ? `${word}_${at + 1}` : word
+    taken.add(id)
+    const labels = [layer.input, layer.scenario].filter((label) => label !== null)
+    return { id, layer: at, title: [product.names.title, ...labels].join(', '), unit: product.unit }
+  })
+}
+
+/** The first moment of the month of a release; null for one without. */
+function readTime({ forecastPeriod }: PublishedRelease): string | null {
+  return forecastPeriod && `${forecastPeriod.slice(0, 10)}T00:00:00Z`
+}
+
+/** @throws {ApiError} NOT_FOUND for a code that is not published */
+export function findCollectionRelease(snapshot: Snapshot, code: string): PublishedRelease {
+  const list = `\`GET ${BASE}${OGC_PATH}${EDR_PATH}/collections\` lists those that there are`
+  return selectPublished(snapshot, code, `There is no collection ${code}; ${list}.`)
+}
+
+const EDR = 'http://www.opengis.net/spec/ogcapi-edr-1/1.1/conf'
+
+interface ValueQuery extends Pick<Operation, 'path' | 'id' | 'summary'> {
+  /** As collections have it. */
+  title: string
+  parameter: ParameterKey
+}
+
+/** The queries for values. */
+const QUERIES: Record<'position' | 'area' | 'locations', ValueQuery> = {
+  position: {
+    title: 'The values of the pixel at a point, or at each of several',
+    ...{ path: '/position', id: 'getPosition', summary: 'Values at a point', parameter: 'pointCoords' },
+  },
+  area: {
+    title: 'The means in a polygon, each pixel by the part of it that lies inside',
+    ...{ path: '/area', id: 'getArea', summary: 'Means in a polygon', parameter: 'areaCoords' },
+  },
+  locations: {
+    title: 'The means in administrative areas, by their codes',
+    ...{ path: '/locations/{locationId}', id: 'getLocation', summary: 'Means in an area' },
+    parameter: 'locationId',
+  },
+}
+
+const FORMAT_NAMES = Object.keys(VALUE_FORMATS)
+
+/** Links to the values of a release, by query. */
+function linkQueries(root: string, { code }: PublishedRelease): [name: string, link: Link][] {
+  return Object.entries(QUERIES).map(([name, { title }]) => [
+    name,
+    jsonLink('data', `${root}${EDR_PATH}/collections/${code}/${name}`, title, VALUE_FORMATS.CoverageJSON),
+  ])
+}
+
+function describeQuery(name: string, { href, rel, type, title }: Link) {
+  const variables = {
+    title,
+    query_type: name,
+    output_formats: FORMAT_NAMES,
+    default_output_format: FORMAT_NAMES[0],
+    crs_details: [{ crs: 'CRS84', wkt: CRS84_WKT }],
+  }
+  return { link: { href, rel, type, title, variables } }
+}
+
+function describeExtent(release: PublishedRelease) {
+  const spatial = { bbox: [boundReleases([release])], crs: DEFAULT_CRS.uri }
+  const time = readTime(release)
+  if (time === null) return { spatial }
+  const last = new Date(makeMonthPeriod(time)[1]).toISOString().replace('.000', '')
+  return { spatial, temporal: { interval: [[time, last]], values: [time], trs: 'Gregorian' } }
+}
+
+/** The declaration of releases: OGC API Environmental Data Retrieval. */
+export function declareReleases({ app: { products } }: Api): CollectionApi<PublishedRelease> {
   return {
-    ...{
-      path: COLLECTION + path,
-      id,
-      summary,
-      tag: 'EDR',
-      formats: VALUE_FORMATS,
-      schema: 'featureCollectionGeoJSON',
+    base: EDR_PATH,
+    name: 'OGC API EDR',
+    description:
+      'What the published releases say at a point, in a polygon and in administrative areas: OGC API Environmental Data Retrieval, open to all, without a token.',
+    // The tests try each class. Values are no pages: the class of HTML is not among them.
+    conformance: [
+      'http://www.opengis.net/spec/ogcapi-common-1/1.0/conf/core',
+      'http://www.opengis.net/spec/ogcapi-common-2/1.0/conf/collections',
+      ...['core', 'collections', 'json', 'geojson', 'covjson', 'oas30', 'queries'].map(
+        (name) => `${EDR}/${name}`,
+      ),
+    ],
+    tag: 'EDR',
+    operations: {
+      landing: ['getEdrLandingPage', 'The landing page of EDR'],
+      conformance: ['getEdrConformance', 'What of EDR is kept'],
+      list: ['getReleases', 'The published releases'],
+      one: ['describeRelease', 'Get a release'],
     },
-    parameters: ['releaseId', 'parameter-name', 'datetime', 'dataCrs', 'dataFormat', parameter],
+    idParameter: 'releaseId',
+    related: () => [],
+    list: async ({ snapshot }) => sortByCode(snapshot.published),
+    one: async ({ snapshot }, code) => findCollectionRelease(snapshot, code),
+    describe({ root, snapshot }, release) {
+      const { code, source, licence, synthetic } = release
+      const title = nameRelease(products.of(release.product).names.title, release, snapshot)
+      const warning = synthetic ? 'The values are synthetic: made by a formula, not by agronomists. ' : ''
+      const queries = linkQueries(root, release).map(([name, link]) => [name, describeQuery(name, link)])
+      const parameters = listParameters(products, release)
+      return {
+        id: code,
+        title,
+        description: `${title}. ${warning}Source: ${source} (${licence}).`,
+        extent: describeExtent(release),
+        data_queries: Object.fromEntries(queries),
+        crs: ['CRS84'],
+        output_formats: FORMAT_NAMES,
+        parameter_names: Object.fromEntries(parameters.map((one) => [one.id, describeParameter(one)])),
+      }
+    },
+    links: (root, release) => [
+      ...linkQueries(root, release).map(([, link]) => link),
+      mapsLink(root, release.code),
+    ],
+    facts: (release) =>
+      Object.fromEntries(
+        listParameters(products, release).map(({ id, title, unit }) => [id, `${title} (${unit})`]),
+      ),
   }
 }
 
-interface ValueRequest {
-  collection: ReleaseCollection
-  parameters: readonly ReleaseParameter[]
+function describeParameter({ id, title, unit }: ReleaseParameter) {
+  return {
+    id,
+    type: 'Parameter',
+    description: title,
+    'data-type': 'float',
+    unit: { label: unit, symbol: unit },
+    observedProperty: { label: title },
+  }
 }
+
+type Edr = CollectionApi<PublishedRelease>
+
+const COLLECTION = `${EDR_PATH}/collections/{releaseId}`
 
 /** The names of the one system of positions and answers. */
 const CRS_NAMES = ['CRS84', DEFAULT_CRS.uri]
 
-/** @throws {ApiError} for wrong parameters, and where the release is of another time */
-async function readRequest(call: Call, edr: Edr): Promise<ValueRequest> {
-  const { crs, datetime, 'parameter-name': names } = call.query
-  const collection = await edr.one(call, call.part('collection'))
-  if (crs !== undefined && !CRS_NAMES.includes(crs)) {
-    throw ApiError.invalid('crs', `must be one of ${CRS_NAMES.join(', ')}`, CRS_NAMES)
+/** Values of all layers of a release at places, and what names the places. */
+type FindValues = (
+  call: Call,
+  release: PublishedRelease,
+) => Promise<{ label: string; located: readonly Located[] }>
+
+/** Adds an operation that answers with values, which are no pages. */
+function addValues(api: Api, edr: Edr, name: keyof typeof QUERIES, find: FindValues): void {
+  const { path, id, summary, parameter } = QUERIES[name]
+  const operation: Operation = {
+    path: COLLECTION + path,
+    ...{ id, summary, tag: 'EDR', formats: VALUE_FORMATS, schema: 'featureCollectionGeoJSON' },
+    parameters: ['releaseId', 'parameter-name', 'datetime', 'dataCrs', 'dataFormat', parameter],
   }
-  const { time, release } = collection
-  const period = readDatetime(datetime)
-  if (time !== null && period !== null && !overlaps(makeMonthPeriod(time), period)) {
-    throw ApiError.invalid('datetime', `must meet the month of ${release.code}, which begins at ${time}`)
-  }
-  return { collection, parameters: chooseParameters(collection.parameters, names) }
+
+  addOperation(api, operation, async (call) => {
+    const { crs, datetime, 'parameter-name': names } = call.query
+    const release = await edr.one(call, call.part('collection'))
+    if (crs !== undefined && !CRS_NAMES.includes(crs)) {
+      throw ApiError.invalid('crs', `must be one of ${CRS_NAMES.join(', ')}`, CRS_NAMES)
+    }
+    const [time, period] = [readTime(release), readDatetime(datetime)]
+    if (time !== null && period !== null && !overlaps(makeMonthPeriod(time), period)) {
+      throw ApiError.invalid('datetime', `must meet the month of ${release.code}, which begins at ${time}`)
+    }
+    const parameters = chooseParameters(listParameters(api.app.products, release), names)
+    const { label, located } = await find(call, release)
+    const chosen = located.map(({ place, values }) => ({
+      place,
+      values: parameters.map(({ layer }) => values[layer] ?? null),
+    }))
+    const endpoint = `${call.root}${EDR_PATH}/collections/${release.code}/${name}`
+    const body =
+      call.type === GEOJSON_TYPE
+        ? writeGeoJson({ parameters, time }, chosen, { label, endpoint })
+        : writeCoverageJson({ parameters, time }, chosen)
+    // As a buffer: the type of CoverageJSON has no parameters.
+    return {
+      headers: { 'advisory-release': release.code },
+      json: () => Buffer.from(JSON.stringify(body)),
+    }
+  })
 }
 
 /** @throws {ApiError} INVALID_PARAMETERS for the name of another parameter */
@@ -84,31 +263,6 @@ function chooseParameters(all: readonly ReleaseParameter[], text: string | undef
     throw ApiError.invalid('parameter-name', `must be some of ${ids.join(', ')}, with commas between`, ids)
   }
   return all.filter(({ id }) => names.includes(id))
-}
-
-/** Answers with values, which are those of all layers of the release. */
-function answerValues(
-  { root, type }: Call,
-  { collection, parameters }: ValueRequest,
-  located: readonly Located[],
-  { label, query }: { label: string; query: string },
-): OgcAnswer {
-  const { release, time } = collection
-  const frame = { parameters, time }
-  const chosen = located.map(({ place, values }) => ({
-    place,
-    values: parameters.map(({ layer }) => values[layer] ?? null),
-  }))
-  const endpoint = `${root}${EDR_PATH}/collections/${release.code}/${query}`
-  const body =
-    type === GEOJSON_TYPE
-      ? writeGeoJson(frame, chosen, { label, endpoint })
-      : writeCoverageJson(frame, chosen)
-  // As a buffer: the type of CoverageJSON has no parameters.
-  return {
-    headers: { 'advisory-release': release.code },
-    json: () => Buffer.from(JSON.stringify(body)),
-  }
 }
 
 /** Digits are bounded: matching could otherwise take time that grows with the square of the text. */
@@ -163,13 +317,10 @@ const MOST_POLYGONS = 10
 
 function addPosition(api: Api, edr: Edr): void {
   const { lookup } = api
-  const operation = declareValues('/position', 'getPosition', 'Values at a point', 'pointCoords')
 
-  addOperation(api, operation, async (call) => {
-    const { request, reply, pause } = call
-    const positions = readPositions(call.query.coords)
-    const values = await readRequest(call, edr)
-    const { code, layers } = values.collection.release
+  addValues(api, edr, 'position', async ({ request, reply, pause, query }, { code, layers }) => {
+    const positions = readPositions(query.coords)
+    const [{ longitude, latitude }] = positions as [Position]
     const found = await withTimeout(request, reply, () =>
       lookup.inSnapshotQueued(clientKeyOf(request), async (snapshot) => {
         const release = findCollectionRelease(snapshot, code)
@@ -177,23 +328,22 @@ function addPosition(api: Api, edr: Edr): void {
         const ofPoints = await lookup.valuesAt(release, [...positions])
         // The reason for a missing value is the answer to one point; of several, each is null.
         if (positions.length > 1 || ofPoints[0]) return ofPoints
-        throw await lookup.reasons.noValue(snapshot, release, positions[0] as Position, 'point')
+        throw await lookup.reasons.noValue(snapshot, release, { longitude, latitude }, 'point')
       }),
     )
     await pause()
     const located = positions.map(
-      ({ longitude, latitude }, at): Located => ({
-        place: { type: 'Point', coordinates: [longitude, latitude] },
+      (position, at): Located => ({
+        place: { type: 'Point', coordinates: [position.longitude, position.latitude] },
         values: layers.map((_, layer) => {
           const value = found[at]?.[layer] ?? Number.NaN
           return Number.isNaN(value) ? null : value
         }),
       }),
     )
-    const [{ longitude, latitude }] = positions as [Position]
     const label =
       positions.length === 1 ? `Longitude ${longitude}, latitude ${latitude}` : `${positions.length} points`
-    return answerValues(call, values, located, { label, query: 'position' })
+    return { label, located }
   })
 }
 
@@ -208,22 +358,19 @@ function readPositions(coords: string | undefined): Position[] {
 }
 
 function addArea(api: Api, edr: Edr, figures: RegionStatistics): void {
-  const operation = declareValues('/area', 'getArea', 'Means in a polygon', 'areaCoords')
-  addOperation(api, operation, async (call) => {
-    const polygons = readWkt('coords', call.query.coords, 'POLYGON')
+  addValues(api, edr, 'area', async ({ request, reply, query }, release) => {
+    const polygons = readWkt('coords', query.coords, 'POLYGON')
     if (polygons.length > MOST_POLYGONS) {
       throw ApiError.invalid('coords', `must have ${MOST_POLYGONS} polygons or fewer`)
     }
-    const values = await readRequest(call, edr)
-    const { release } = values.collection
     const located: Located[] = []
-    for (const rings of polygons) {
-      const place = { type: 'Polygon', coordinates: rings } as const
+    for (const coordinates of polygons) {
+      const place = { type: 'Polygon', coordinates } as const
       const sent = { value: place, at: 'coords' }
-      const found = await refuseIfReplaced(() => figures.inPolygon(release, sent, call.request, call.reply))
+      const found = await refuseIfReplaced(() => figures.inPolygon(release, sent, request, reply))
       located.push({ place, values: meansOf(found, release.layers.length) })
     }
-    return answerValues(call, values, located, { label: 'Area', query: 'area' })
+    return { label: 'Area', located }
   })
 }
 
@@ -260,7 +407,7 @@ function addLocations(api: Api, edr: Edr, { collections, areas }: LocationSource
     const { query, snapshot } = call
     const [limit, offset] = [readLimit(query.limit), readOffset(query.offset)]
     const rectangle = readBbox(query.bbox, DEFAULT_CRS)
-    const { release } = await edr.one(call, call.part('collection'))
+    const release = await edr.one(call, call.part('collection'))
     const { countryCode } = release
     const levels = await collections.levels(call, release)
     const page = await areas.page({ countryCode, levels, rectangle, offset, limit, shape }, call)
@@ -280,8 +427,6 @@ function addLocations(api: Api, edr: Edr, { collections, areas }: LocationSource
 const LOCATION_ID = /^(\d+):(.*)$/s
 
 function addLocation(api: Api, edr: Edr, { collections, areas }: LocationSource): void {
-  const operation = declareValues('/locations/{locationId}', 'getLocation', 'Means in an area', 'locationId')
-
   /** The area of the highest level with a code, or else that of a level and code. */
   async function findLocation(call: Call, release: PublishedRelease, id: string) {
     const { countryCode } = release
@@ -289,19 +434,12 @@ function addLocation(api: Api, edr: Edr, { collections, areas }: LocationSource)
     const find = async (among: number[], code: string) =>
       (await areas.page({ countryCode, levels: among, code, limit: 1 }, call)).areas[0]
     const [, level, code = ''] = LOCATION_ID.exec(id) ?? []
-    return (
-      (await find(levels, id)) ??
-      find(
-        levels.filter((one) => String(one) === level),
-        code,
-      )
-    )
+    const named = levels.filter((one) => String(one) === level)
+    return (await find(levels, id)) ?? find(named, code)
   }
 
-  addOperation(api, operation, async (call) => {
+  addValues(api, edr, 'locations', async (call, release) => {
     const location = call.part('location')
-    const values = await readRequest(call, edr)
-    const { release } = values.collection
     const area = await findLocation(call, release, location)
     if (!area) {
       const sentence = `There is no location ${location}: \`locations\` lists those that there are.`
@@ -311,8 +449,7 @@ function addLocation(api: Api, edr: Edr, { collections, areas }: LocationSource)
     const [found = []] = await areas.statistics(release, [area], call, 0)
     // Of the whole area, which may have several parts: a coverage of polygons would have a value for each.
     const place = { type: 'Point', coordinates: [longitude, latitude] } as const
-    const located = { place, values: meansOf(found, release.layers.length) }
-    return answerValues(call, values, [located], { label: name, query: 'locations' })
+    return { label: name, located: [{ place, values: meansOf(found, release.layers.length) }] }
   })
 }
 

@@ -2,12 +2,9 @@ import type { RegionStatistics } from '#src/advice/polygon/advisors.ts'
 import type { App } from '#src/http/app.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { Areas } from '../areas.ts'
-import { createApi } from './api.ts'
-import { addCollections, addDocument, addLanding } from './collections.ts'
-import { addQueries } from './edr.ts'
-import { createFeatureCollections, declareFeatures } from './feature-collections.ts'
-import { addFeatures } from './features.ts'
-import { declareReleases } from './releases.ts'
+import { addCollections, addDocument, addLanding, createApi } from './api.ts'
+import { addQueries, declareReleases } from './edr.ts'
+import { addFeatures, createFeatureCollections, declareFeatures } from './features.ts'
 
 /** The OGC API: for programs that draw maps. Its document at `/ogc/api` has the operations in this order. */
 export async function ogc(
