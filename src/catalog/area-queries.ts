@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { AdminReference } from '#schemas/areas.ts'
 import type { Tables } from '#src/data/tables.ts'
+import { ApiError, noAreas } from '#src/errors.ts'
 import { nameKey } from '#src/lib/names.ts'
 import { findCountryKeys } from './reference-queries.ts'
 
@@ -240,21 +241,25 @@ function formatShape({ crs, tolerance, decimals }: ShapeFormat): RawBuilder<stri
   return sql<string>`st_asgeojson(${shape}, ${decimals}::integer, 0)`
 }
 
-export async function hasAreaAbove(
+/** @throws {ApiError} NO_AREAS for a level without areas; for a parent that is no area above it, naming its field */
+export async function refuseWithoutAreas(
   db: Kysely<Tables>,
-  countryCode: string,
+  country: AdminCountry,
   level: number,
-  code: string,
-): Promise<boolean> {
+  { field, parent }: { field: string; parent: string | null },
+): Promise<void> {
+  if (!country.levels.includes(level)) throw noAreas(country, level)
+  if (parent === null) return
   const area = await db
     .selectFrom('admin_area')
     .select('id')
-    .where('country_code', '=', countryCode)
+    .where('country_code', '=', country.code)
     .where('level', '<', level)
-    .where('code', '=', code)
+    .where('code', '=', parent)
     .limit(1)
     .executeTakeFirst()
-  return area !== undefined
+  if (area) return
+  throw ApiError.invalid(field, `must be the code of an area of ${country.name} above level ${level}`)
 }
 
 /** An area as somebody asked about it. */

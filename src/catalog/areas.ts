@@ -11,7 +11,7 @@ import {
 } from '#schemas/areas.ts'
 import { ref } from '#schemas/common.ts'
 import { toQuerySchema } from '#schemas/point-request.ts'
-import { ApiError, errorResponses, noAreas, unknownCountry } from '#src/errors.ts'
+import { errorResponses, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { negotiate } from '#src/http/formats.ts'
 import { cursorAfter, decodeCursor, readQuery } from '#src/http/parameters.ts'
@@ -21,9 +21,9 @@ import {
   type AreaRow,
   FULL_SHAPE,
   findAdminCountry,
-  hasAreaAbove,
   listAreas,
   listCountryCodes,
+  refuseWithoutAreas,
 } from './area-queries.ts'
 
 /** Decimals of square kilometres, and of degrees in extents and centres (10 cm). */
@@ -119,16 +119,9 @@ function adminRoutes(app: App): void {
       const parent = request.query.parent?.trim() ?? null
       const country = await findAdminCountry(db, admin0, level)
       if (!country) throw unknownCountry('admin0', await listCountryCodes(db))
-      if (!country.levels.includes(level)) throw noAreas(country, level)
-
+      await refuseWithoutAreas(db, country, level, { field: 'parent', parent })
       const filters = [country.code, level, parent]
       const after = cursor === undefined ? null : (decodeCursor(cursor, filters, AREA_CODE)[0] as string)
-      if (parent !== null && !(await hasAreaAbove(db, country.code, level, parent))) {
-        throw ApiError.invalid(
-          'parent',
-          `must be the code of an area of ${country.name} above level ${level}`,
-        )
-      }
 
       // The request is valid: there is an answer, and the client may have it.
       const tag = dataTag(request, country.version, asGeoJson ? 'geojson' : 'json')

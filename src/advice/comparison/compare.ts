@@ -277,9 +277,8 @@ export async function compareReleases(
   const layers = pairLayers(listLayers(coverages.before), listLayers(coverages.after))
   const plan = makePlan(layers, coverages)
   const most = Math.floor(MOST_ROWS / layers.length)
-  const selection = { countryCode, level: level ?? 0, parent: null }
-  const listed =
-    level === null ? [] : await wait(() => listAreasInRelease(db, selection, null, null, most + 1))
+  const selection = { countryCode, level, limit: most + 1 }
+  const listed = level === null ? [] : await wait(() => listAreasInRelease(db, selection, null))
   if (listed.length > most) {
     const rule = `must be one with at most ${most} areas: that many are compared in ${layers.length} layers`
     throw new Incomparable('level', rule)
