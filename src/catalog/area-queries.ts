@@ -31,11 +31,6 @@ export async function findAdminCountry(
   }
 }
 
-export async function listCountryCodes(db: Kysely<Tables>): Promise<string[]> {
-  const rows = await db.selectFrom('country').select('code').orderBy('code').execute()
-  return rows.map(({ code }) => code)
-}
-
 /** West, south, east and north in decimal degrees. West is greater than east where the rectangle crosses 180 degrees. */
 export type Rectangle = readonly [west: number, south: number, east: number, north: number]
 
@@ -81,6 +76,7 @@ export interface AreaFilter {
   after?: string | null
   /** The shapes meet it. */
   rectangle?: Rectangle | null
+  /** All areas that match are counted where a page has an offset, else those up to one beyond it. */
   offset?: number
   limit: number
   shape?: 'simplified' | ShapeFormat | null
@@ -119,7 +115,7 @@ export interface AreaRow {
 export interface AreaPage {
   /** `boundaries_version()` */
   boundaries: string
-  /** Areas that meet the filter, beside its offset and limit. */
+  /** Areas that meet the filter, as far as they are counted. */
   matched: number
   areas: AreaRow[]
 }
@@ -129,7 +125,7 @@ const MOST_POSITIONS = 100_000
 
 /** A page of areas in the order of their levels and codes. */
 export async function listAreas(db: Kysely<Tables>, filter: AreaFilter): Promise<AreaPage> {
-  const { countryCode, levels, code = null, parent = null, after = null, offset = 0, limit } = filter
+  const { countryCode, levels, code = null, parent = null, after = null, offset, limit } = filter
   const { rectangle, shape } = filter
   const firstLevel =
     levels.length > 1
@@ -156,9 +152,11 @@ export async function listAreas(db: Kysely<Tables>, filter: AreaFilter): Promise
         and (${parent}::text is null or id in (select id from within))
         and (${after}::text is null or code > ${after})
         and ${rectangle ? meets(rectangle) : sql`true`}
+      order by level, code
+      limit ${offset === undefined ? limit + 1 : null}
     ),
     cut as (
-      select id, level, code, positions from matching order by level, code offset ${offset} limit ${limit}
+      select id, level, code, positions from matching order by level, code offset ${offset ?? 0} limit ${limit}
     ),
     page as (
       select id, sum(positions) over (order by level, code) - positions as positions_before from cut

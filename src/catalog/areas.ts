@@ -17,14 +17,8 @@ import { negotiate } from '#src/http/formats.ts'
 import { cursorAfter, decodeCursor, readQuery } from '#src/http/parameters.ts'
 import { allowCaching, dataTag } from '#src/http/plugins/caching.ts'
 import { round, roundVisibly } from '#src/lib/round.ts'
-import {
-  type AreaRow,
-  FULL_SHAPE,
-  findAdminCountry,
-  listAreas,
-  listCountryCodes,
-  refuseWithoutAreas,
-} from './area-queries.ts'
+import { type AreaRow, FULL_SHAPE, findAdminCountry, listAreas, refuseWithoutAreas } from './area-queries.ts'
+import { listCountries } from './reference-queries.ts'
 
 /** Decimals of square kilometres, and of degrees in extents and centres (10 cm). */
 const AREA_DECIMALS = 2
@@ -118,7 +112,10 @@ function adminRoutes(app: App): void {
       const { limit = ADMIN_DEFAULTS.limit } = request.query
       const parent = request.query.parent?.trim() ?? null
       const country = await findAdminCountry(db, admin0, level)
-      if (!country) throw unknownCountry('admin0', await listCountryCodes(db))
+      if (!country) {
+        const codes = (await listCountries(db)).map(({ code }) => code)
+        throw unknownCountry('admin0', codes)
+      }
       await refuseWithoutAreas(db, country, level, { field: 'parent', parent })
       const filters = [country.code, level, parent]
       const after = cursor === undefined ? null : (decodeCursor(cursor, filters, AREA_CODE)[0] as string)
