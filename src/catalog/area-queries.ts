@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { AdminReference } from '#schemas/areas.ts'
 import type { Tables } from '#src/data/tables.ts'
+import { ApiError, noAreas } from '#src/errors.ts'
 import { nameKey } from '#src/lib/names.ts'
 import { findCountryKeys } from './reference-queries.ts'
 
@@ -28,11 +29,6 @@ export async function findAdminCountry(
     levels: sets.map((one) => one.level),
     version: upTo.map(({ checksum }) => checksum).join(' '),
   }
-}
-
-export async function listCountryCodes(db: Kysely<Tables>): Promise<string[]> {
-  const rows = await db.selectFrom('country').select('code').orderBy('code').execute()
-  return rows.map(({ code }) => code)
 }
 
 /** West, south, east and north in decimal degrees. West is greater than east where the rectangle crosses 180 degrees. */
@@ -80,6 +76,7 @@ export interface AreaFilter {
   after?: string | null
   /** The shapes meet it. */
   rectangle?: Rectangle | null
+  /** All areas that match are counted where a page has an offset, else those up to one beyond it. */
   offset?: number
   limit: number
   shape?: 'simplified' | ShapeFormat | null
@@ -118,7 +115,7 @@ export interface AreaRow {
 export interface AreaPage {
   /** `boundaries_version()` */
   boundaries: string
-  /** Areas that meet the filter, beside its offset and limit. */
+  /** Areas that meet the filter, as far as they are counted. */
   matched: number
   areas: AreaRow[]
 }
@@ -128,7 +125,7 @@ const MOST_POSITIONS = 100_000
 
 /** A page of areas in the order of their levels and codes. */
 export async function listAreas(db: Kysely<Tables>, filter: AreaFilter): Promise<AreaPage> {
-  const { countryCode, levels, code = null, parent = null, after = null, offset = 0, limit } = filter
+  const { countryCode, levels, code = null, parent = null, after = null, offset, limit } = filter
   const { rectangle, shape } = filter
   const firstLevel =
     levels.length > 1
@@ -155,9 +152,11 @@ export async function listAreas(db: Kysely<Tables>, filter: AreaFilter): Promise
         and (${parent}::text is null or id in (select id from within))
         and (${after}::text is null or code > ${after})
         and ${rectangle ? meets(rectangle) : sql`true`}
+      order by level, code
+      limit ${offset === undefined ? limit + 1 : null}
     ),
     cut as (
-      select id, level, code, positions from matching order by level, code offset ${offset} limit ${limit}
+      select id, level, code, positions from matching order by level, code offset ${offset ?? 0} limit ${limit}
     ),
     page as (
       select id, sum(positions) over (order by level, code) - positions as positions_before from cut
@@ -240,21 +239,25 @@ function formatShape({ crs, tolerance, decimals }: ShapeFormat): RawBuilder<stri
   return sql<string>`st_asgeojson(${shape}, ${decimals}::integer, 0)`
 }
 
-export async function hasAreaAbove(
+/** @throws {ApiError} NO_AREAS for a level without areas; for a parent that is no area above it, naming its field */
+export async function refuseWithoutAreas(
   db: Kysely<Tables>,
-  countryCode: string,
+  country: AdminCountry,
   level: number,
-  code: string,
-): Promise<boolean> {
+  { field, parent }: { field: string; parent: string | null },
+): Promise<void> {
+  if (!country.levels.includes(level)) throw noAreas(country, level)
+  if (parent === null) return
   const area = await db
     .selectFrom('admin_area')
     .select('id')
-    .where('country_code', '=', countryCode)
+    .where('country_code', '=', country.code)
     .where('level', '<', level)
-    .where('code', '=', code)
+    .where('code', '=', parent)
     .limit(1)
     .executeTakeFirst()
-  return area !== undefined
+  if (area) return
+  throw ApiError.invalid(field, `must be the code of an area of ${country.name} above level ${level}`)
 }
 
 /** An area as somebody asked about it. */

@@ -11,20 +11,14 @@ import {
 } from '#schemas/areas.ts'
 import { ref } from '#schemas/common.ts'
 import { toQuerySchema } from '#schemas/point-request.ts'
-import { ApiError, errorResponses, noAreas, unknownCountry } from '#src/errors.ts'
+import { errorResponses, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { cursorAfter, decodeCursor, readQuery } from '#src/http/parameters.ts'
 import { allowCaching, dataTag } from '#src/http/plugins/caching.ts'
 import { negotiate } from '#src/http/request.ts'
 import { round, roundVisibly } from '#src/lib/round.ts'
-import {
-  type AreaRow,
-  FULL_SHAPE,
-  findAdminCountry,
-  hasAreaAbove,
-  listAreas,
-  listCountryCodes,
-} from './area-queries.ts'
+import { type AreaRow, FULL_SHAPE, findAdminCountry, listAreas, refuseWithoutAreas } from './area-queries.ts'
+import { listCountries } from './reference-queries.ts'
 
 /** Decimals of square kilometres, and of degrees in extents and centres (10 cm). */
 const AREA_DECIMALS = 2
@@ -118,17 +112,13 @@ function adminRoutes(app: App): void {
       const { limit = ADMIN_DEFAULTS.limit } = request.query
       const parent = request.query.parent?.trim() ?? null
       const country = await findAdminCountry(db, admin0, level)
-      if (!country) throw unknownCountry('admin0', await listCountryCodes(db))
-      if (!country.levels.includes(level)) throw noAreas(country, level)
-
+      if (!country) {
+        const codes = (await listCountries(db)).map(({ code }) => code)
+        throw unknownCountry('admin0', codes)
+      }
+      await refuseWithoutAreas(db, country, level, { field: 'parent', parent })
       const filters = [country.code, level, parent]
       const after = cursor === undefined ? null : (decodeCursor(cursor, filters, AREA_CODE)[0] as string)
-      if (parent !== null && !(await hasAreaAbove(db, country.code, level, parent))) {
-        throw ApiError.invalid(
-          'parent',
-          `must be the code of an area of ${country.name} above level ${level}`,
-        )
-      }
 
       // The request is valid: there is an answer, and the client may have it.
       const tag = dataTag(request, country.version, asGeoJson ? 'geojson' : 'json')

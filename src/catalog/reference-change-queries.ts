@@ -1,4 +1,4 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { COUNTRIES, CROPS, findKeys, type ReferenceEntry, type ReferenceList } from './reference-queries.ts'
@@ -35,9 +35,7 @@ export async function renameEntry(
   newName: string,
 ): Promise<{ before: ReferenceEntry; after: ReferenceEntry }> {
   const name = nameOf(list, newName)
-  await lockReference(trx)
-  const keys = await findKeys(trx, list)
-  const before = existing(keys, list, named)
+  const { keys, entry: before } = await lockEntry(trx, list, named)
   const after = { code: before.code, name }
   const others = new Map([...keys].filter(([, owner]) => owner.code !== before.code))
   refuseTaken(others, list, [list.keyOf(name)])
@@ -53,9 +51,7 @@ export async function addAliases(
   named: string,
   aliases: string[],
 ): Promise<ReferenceEntry> {
-  await lockReference(trx)
-  const keys = await findKeys(trx, list)
-  const entry = existing(keys, list, named)
+  const { keys, entry } = await lockEntry(trx, list, named)
   const added = aliases.map((alias) => list.keyOf(nameOf(list, alias)))
   refuseTaken(keys, list, added)
   await insertKeys(trx, list, entry.code, added)
@@ -69,9 +65,7 @@ export async function removeAliases(
   named: string,
   aliases: string[],
 ): Promise<ReferenceEntry> {
-  await lockReference(trx)
-  const keys = await findKeys(trx, list)
-  const entry = existing(keys, list, named)
+  const { keys, entry } = await lockEntry(trx, list, named)
   const removed = aliases.map(list.keyOf)
   for (const key of removed) {
     if (keys.get(key)?.code !== entry.code) {
@@ -87,9 +81,8 @@ export async function removeAliases(
 
 /** @throws {OperatorError} where something still refers to it; the sentence says what */
 export async function removeEntry(trx: Trx, list: ReferenceList, named: string): Promise<ReferenceEntry> {
-  await lockReference(trx)
-  const entry = existing(await findKeys(trx, list), list, named)
-  const what = referencesText(list, await findReferences(trx, list, entry.code))
+  const { entry } = await lockEntry(trx, list, named)
+  const what = await describeReferences(trx, list, entry.code)
   if (what) throw new OperatorError(`${entry.code} cannot be removed while these refer to it: ${what}.`)
   await sql`delete from ${sql.table(list.aliasTable)} where ${sql.ref(list.column)} = ${entry.code}`.execute(
     trx,
@@ -144,33 +137,30 @@ export async function withdrawCrop(trx: Trx, countryNamed: string, cropNamed: st
 }
 
 async function findOffer(trx: Trx, countryNamed: string, cropNamed: string): Promise<Offer> {
-  await lockReference(trx)
-  const country = existing(await findKeys(trx, COUNTRIES), COUNTRIES, countryNamed)
-  const crop = existing(await findKeys(trx, CROPS), CROPS, cropNamed)
+  const { entry: country } = await lockEntry(trx, COUNTRIES, countryNamed)
+  const { entry: crop } = await lockEntry(trx, CROPS, cropNamed)
   return { country, crop }
 }
 
 /** Operators are few: one at a time may change countries and crops. Readers are not held up. */
-async function lockReference(trx: Transaction<Tables>): Promise<void> {
+async function lockReference(trx: Trx): Promise<void> {
   await sql`lock table country, crop in share row exclusive mode`.execute(trx)
 }
 
 /** @param keys those that the entry has already are passed over */
-async function insertKeys(
-  trx: Transaction<Tables>,
-  list: ReferenceList,
-  code: string,
-  keys: string[],
-): Promise<void> {
+async function insertKeys(trx: Trx, list: ReferenceList, code: string, keys: string[]): Promise<void> {
   await sql`
     insert into ${sql.table(list.aliasTable)} (alias, ${sql.ref(list.column)})
     select distinct key, ${code} from unnest(${keys}::text[]) as key
     on conflict (alias) do nothing`.execute(trx)
 }
 
-function existing(keys: Map<string, ReferenceEntry>, list: ReferenceList, named: string): ReferenceEntry {
+/** Locks the lists, and finds an entry. @throws {OperatorError} where there is none of that name */
+async function lockEntry(trx: Trx, list: ReferenceList, named: string) {
+  await lockReference(trx)
+  const keys = await findKeys(trx, list)
   const entry = keys.get(list.keyOf(named))
-  if (entry) return entry
+  if (entry) return { keys, entry }
   throw new OperatorError(
     `There is no ${list.table} ${quoted(named)}; \`${list.command} list\` shows them.`,
     { code: 'NOT_FOUND' },
@@ -203,68 +193,37 @@ function quoted(text: string): string {
   return JSON.stringify(text)
 }
 
-interface References {
-  /** The other codes of the offers it is part of. */
-  offers: string[]
-  /** Codes of releases, those of deleted ones included, which are never given to other data. */
-  releases: string[]
-  levels: number[]
-  /** Items of histories, as far as {@link MOST_ITEMS} are counted. */
-  historyItems: number
-}
-
 /** That there are many is enough to know: a count of millions takes as long as it takes to read them. */
 const MOST_ITEMS = 1000
 
-async function findReferences(db: Trx, list: ReferenceList, code: string): Promise<References> {
-  const other = sql.ref(list.table === 'country' ? 'crop_code' : 'country_code')
-  const levels =
-    list.table === 'country'
-      ? sql`array(select level from boundary_set where country_code = ${code} order by level)`
-      : sql`'{}'::integer[]`
+/** What refers to an entry; empty for nothing. Codes of deleted releases are never given to other data. */
+async function describeReferences(trx: Trx, list: ReferenceList, code: string): Promise<string> {
+  const isCountry = list.table === 'country'
+  const other = sql.ref(isCountry ? 'crop_code' : 'country_code')
   const names = sql`${sql.ref(list.column)} = ${code}`
-  const { rows } = await sql<Omit<References, 'historyItems'>>`
+  const ofSubjects = sql`select id from history_subject where country_code = ${code}`
+  const template = sql`select id from answer_template`
+  const items = isCountry
+    ? sql`template_id in (${template} where subject_id in (${ofSubjects}))`
+    : sql`(
+        template_id in (${template} where crop_code = ${code})
+        or (crop_code = ${code} and template_id in (${template} where pieces is null))
+      )`
+  const { rows } = await sql<{ offers: string[]; releases: string[]; levels: number[]; items: number }>`
     select
       array(select ${other} from country_crop where ${names} order by ${other}) as offers,
       array(select code from release where ${names} order by code) as releases,
-      ${levels} as levels`.execute(db)
-  const historyItems = await countItemsNaming(db, list.column, code, MOST_ITEMS)
-  return { ...(rows[0] as Omit<References, 'historyItems'>), historyItems }
-}
-
-/** Counts the items of all histories that name a country or a crop, up to `most`. */
-async function countItemsNaming(
-  db: Kysely<Tables>,
-  column: 'country_code' | 'crop_code',
-  code: string,
-  most: number,
-): Promise<number> {
-  const template = sql`select id from answer_template`
-  const ofTemplates =
-    column === 'country_code'
-      ? sql`template_id in (
-          ${template} where subject_id in (select id from history_subject where country_code = ${code})
-        )`
-      : sql`(
-          template_id in (${template} where crop_code = ${code})
-          or (crop_code = ${code} and template_id in (${template} where pieces is null))
-        )`
-  const { rows } = await sql<{ items: number }>`
-    select count(*) as items from (
-      select from history_item where ${ofTemplates} limit ${most}
-    ) as item`.execute(db)
-  return rows[0]?.items ?? 0
-}
-
-function referencesText(list: ReferenceList, references: References): string {
-  const { offers, releases, levels, historyItems } = references
-  const offersText = list.table === 'country' ? 'offers of crops' : 'offers of countries'
-  return [
-    offers.length > 0 && `${offersText} (${someOf(offers)})`,
-    releases.length > 0 && `releases, those deleted included (${someOf(releases)})`,
-    levels.length > 0 && `boundaries of level ${levels.join(', ')}`,
-    historyItems > 0 && itemsText(historyItems),
-  ]
+      array(select level from boundary_set where ${isCountry} and country_code = ${code} order by level) as levels,
+      (
+        select count(*)::integer from (select from history_item where ${items} limit ${MOST_ITEMS}) as item
+      ) as items`.execute(trx)
+  return rows
+    .flatMap(({ offers, releases, levels, items }) => [
+      offers.length > 0 && `offers of ${isCountry ? 'crops' : 'countries'} (${someOf(offers)})`,
+      releases.length > 0 && `releases, those deleted included (${someOf(releases)})`,
+      levels.length > 0 && `boundaries of level ${levels.join(', ')}`,
+      items > 0 && itemsText(items),
+    ])
     .filter(Boolean)
     .join('; ')
 }

@@ -36,7 +36,7 @@ import {
   releaseClaim,
 } from '#src/advice/subscriptions/delivery-queries.ts'
 import { createSecretRows } from '#src/advice/subscriptions/queries.ts'
-import { findOutlines, hasAreaAbove, listCountryCodes } from '#src/catalog/area-queries.ts'
+import { findOutlines, refuseWithoutAreas } from '#src/catalog/area-queries.ts'
 import {
   findPredecessor,
   findRelease,
@@ -217,9 +217,10 @@ test('of the stores of tiles', async () => {
 })
 
 test('of areas and accounts', async () => {
-  expect(await listCountryCodes(db)).toContain('eth')
   expect(await findAreasAt(db, [{ longitude: 38.5, latitude: 9.5 }])).not.toEqual([[]])
-  expect(await hasAreaAbove(db, 'eth', 1, 'none')).toBe(false)
+  const country = { code: 'eth', name: 'Ethiopia', levels: [1], version: '' }
+  const parent = { field: 'parent', parent: 'none' }
+  await expect(refuseWithoutAreas(db, country, 1, parent)).rejects.toThrow('must be the code of an area')
   expect(await findOutlines(db, [{ countryCode: 'eth', code: 'none', level: null }])).toEqual([null])
   const seats = [
     { code: 'ETH-01', longitude: 37, latitude: 9 },

@@ -39,29 +39,31 @@ export interface ComparedArea {
 
 export type ComparedLayer = Pick<ZonalBand, 'input' | 'scenario' | 'unit' | 'decimals'>
 
-/** A layer that one of two releases has, or both. */
-interface LayerPair extends ComparedLayer {
-  /** The index among the layers of each release; null where it has no such layer. */
-  before: number | null
-  after: number | null
+interface PlacedBand {
+  coverage: ZonalCoverage
+  band: ZonalBand
 }
 
-function listLayers(coverages: ZonalCoverage[]): ComparedLayer[] {
-  return coverages.flatMap(({ bands }) => bands).sort((a, b) => a.index - b.index)
+/** A layer that one of two releases has, or both. */
+interface LayerPair extends ComparedLayer {
+  before: PlacedBand | null
+  after: PlacedBand | null
+}
+
+function listBands(coverages: ZonalCoverage[]): PlacedBand[] {
+  return coverages
+    .flatMap((coverage) => coverage.bands.map((band) => ({ coverage, band })))
+    .sort((a, b) => a.band.index - b.band.index)
 }
 
 /** Pairs layers by input and scenario: those of the later release first, in its order. */
-function pairLayers(before: ComparedLayer[], after: ComparedLayer[]): LayerPair[] {
-  const indexIn = (layers: ComparedLayer[], { input, scenario }: ComparedLayer) => {
-    const index = layers.findIndex((layer) => layer.input === input && layer.scenario === scenario)
-    return index < 0 ? null : index
+function pairLayers(before: PlacedBand[], after: PlacedBand[]): LayerPair[] {
+  const pairOf = ({ band }: PlacedBand): LayerPair => {
+    const isSame = ({ band: other }: PlacedBand) =>
+      other.input === band.input && other.scenario === band.scenario
+    return { ...band, before: before.find(isSame) ?? null, after: after.find(isSame) ?? null }
   }
-  return [
-    ...after.map((layer, index) => ({ ...layer, before: indexIn(before, layer), after: index })),
-    ...before
-      .map((layer, index) => ({ ...layer, before: index, after: indexIn(after, layer) }))
-      .filter((pair) => pair.after === null),
-  ]
+  return [...after.map(pairOf), ...before.map(pairOf).filter((pair) => pair.after === null)]
 }
 
 /** Two coverages on one grid, with the bands to compare. */
@@ -81,38 +83,20 @@ interface BandPair {
 }
 
 /** Pairs the coverages whose pixels can be compared: those on the same grid in the same tiles. */
-function pairCoverages(pairs: LayerPair[], before: ZonalCoverage[], after: ZonalCoverage[]): CoveragePair[] {
+function pairCoverages(pairs: LayerPair[]): CoveragePair[] {
   const found: CoveragePair[] = []
-  for (const [pair, layers] of pairs.entries()) {
-    const old = bandAt(before, layers.before)
-    const now = bandAt(after, layers.after)
-    if (!old || !now || !sameGrid(old.coverage, now.coverage)) continue
-    if (old.coverage.tileSize !== now.coverage.tileSize) continue
-    const band = { pair, before: old.band, after: now.band }
-    const same = found.find((other) => other.before === old.coverage && other.after === now.coverage)
+  for (const [pair, { before, after }] of pairs.entries()) {
+    if (!before || !after || !sameGrid(before.coverage, after.coverage)) continue
+    if (before.coverage.tileSize !== after.coverage.tileSize) continue
+    const band = { pair, before: before.band, after: after.band }
+    const same = found.find((of) => of.before === before.coverage && of.after === after.coverage)
     if (same) same.bands.push(band)
     else {
-      const { coverage } = now
-      found.push({
-        before: old.coverage,
-        after: coverage,
-        bands: [band],
-        areaOfBlock: measureBlocks(coverage),
-      })
+      const coverages = { before: before.coverage, after: after.coverage }
+      found.push({ ...coverages, bands: [band], areaOfBlock: measureBlocks(after.coverage) })
     }
   }
   return found
-}
-
-function bandAt(
-  coverages: ZonalCoverage[],
-  layer: number | null,
-): { coverage: ZonalCoverage; band: ZonalBand } | undefined {
-  for (const coverage of coverages) {
-    const band = coverage.bands.find(({ index }) => index === layer)
-    if (band) return { coverage, band }
-  }
-  return undefined
 }
 
 /** Makes the function for the area of a whole block: its columns of pixels by the sum of its rows. */
@@ -274,12 +258,11 @@ export async function compareReleases(
     before: await wait(() => listCoverages(db, before.id)),
     after: await wait(() => listCoverages(db, after.id)),
   }
-  const layers = pairLayers(listLayers(coverages.before), listLayers(coverages.after))
+  const layers = pairLayers(listBands(coverages.before), listBands(coverages.after))
   const plan = makePlan(layers, coverages)
   const most = Math.floor(MOST_ROWS / layers.length)
-  const selection = { countryCode, level: level ?? 0, parent: null }
-  const listed =
-    level === null ? [] : await wait(() => listAreasInRelease(db, selection, null, null, most + 1))
+  const selection = { countryCode, level, limit: most + 1 }
+  const listed = level === null ? [] : await wait(() => listAreasInRelease(db, selection, null))
   if (listed.length > most) {
     const rule = `must be one with at most ${most} areas: that many are compared in ${layers.length} layers`
     throw new Incomparable('level', rule)
@@ -316,12 +299,12 @@ export function sumAreas({ areas }: Comparison, layer: number): LayerComparison 
 
 /** Finds the pairs to compare by pixels, and the coverages of the other layers. */
 function makePlan(layers: LayerPair[], coverages: Record<'before' | 'after', ZonalCoverage[]>) {
-  const pairs = pairCoverages(layers, coverages.before, coverages.after)
+  const pairs = pairCoverages(layers)
   const paired = new Set(pairs.flatMap(({ bands }) => bands.map(({ pair }) => pair)))
   const beside = (side: 'before' | 'after') => {
-    const places = new Set(layers.flatMap((layer, pair) => (paired.has(pair) ? [] : [layer[side]])))
+    const bands = new Set(layers.map((layer, pair) => (paired.has(pair) ? undefined : layer[side]?.band)))
     return coverages[side]
-      .map((coverage) => ({ ...coverage, bands: coverage.bands.filter(({ index }) => places.has(index)) }))
+      .map((coverage) => ({ ...coverage, bands: coverage.bands.filter((band) => bands.has(band)) }))
       .filter(({ bands }) => bands.length > 0)
   }
   return { layers, pairs, before: beside('before'), after: beside('after') }
@@ -342,8 +325,8 @@ async function compareIn(
   }
   const old = await zonalStatistics(computation, before, polygons, null)
   const now = await zonalStatistics(computation, after, polygons, null)
-  const readSide = (layers: (LayerStatistics | null)[], place: number | null) => {
-    const layer = place === null ? null : layers[place]
+  const readSide = (layers: (LayerStatistics | null)[], placed: PlacedBand | null) => {
+    const layer = placed && layers[placed.band.index]
     const area = layer ? layer.covered * old.areaHa : 0
     return { area, sum: layer ? layer.mean * area : 0 }
   }

@@ -29,23 +29,7 @@ const LIMITS = { running: 1, waiting: 10 }
 
 /** The time of a comparison with its wait in the queue: the usual timeout of proxies. */
 const TIMEOUT_MS = 60_000
-
-/** Makes the function that compares for a request, in a queue and with a timeout. */
-function createComparisonQueue(app: App) {
-  const queue = createLimiter(LIMITS, tooMany)
-  observeQueue(app.metrics, 'comparisons', queue.state)
-
-  return (request: Call, reply: FastifyReply): Promise<Comparison> => {
-    const clientKey = clientKeyOf(request)
-    const deadline = startDeadline(reply, TIMEOUT_MS, () => tooSlow(TIMEOUT_MS))
-    const begin = () => compare(app, request, computationUntil(app, clientKey, deadline))
-    return queue.run(clientKey, begin, deadline.signal).finally(deadline.end)
-  }
-}
-
-function tooMany(): ApiError {
-  return new ApiError('OVERLOADED', 'Comparison queue full; retry after 1 s.')
-}
+const late = () => tooSlow(TIMEOUT_MS)
 
 const JSON_TYPE = 'application/json'
 const CSV = 'text/csv'
@@ -59,8 +43,11 @@ Means and cover are exact, as in advice for polygons. Gains, losses and changes 
 
 type Call = FastifyRequest<{ Params: Static<typeof ChangesParams>; Querystring: Static<typeof ChangesQuery> }>
 
-function changesRoutes(app: App): void {
-  const compareWithTimeout = createComparisonQueue(app)
+export async function changes(app: App): Promise<void> {
+  for (const schema of changesComponents) app.addSchema(schema)
+  const tooMany = () => new ApiError('OVERLOADED', 'Comparison queue full; retry after 1 s.')
+  const queue = createLimiter(LIMITS, tooMany)
+  observeQueue(app.metrics, 'comparisons', queue.state)
 
   app.get(
     '/releases/:a/diff/:b',
@@ -99,7 +86,9 @@ function changesRoutes(app: App): void {
       const { format } = request.query
       const mediaType = format ? TYPE_OF[format] : negotiate(request, reply, MEDIA_TYPES)
       const codes = { before: request.params.a, after: request.params.b }
-      const comparison = await compareWithTimeout(request, reply)
+      const [clientKey, deadline] = [clientKeyOf(request), startDeadline(reply, TIMEOUT_MS, late)]
+      const begin = () => compare(app, request, computationUntil(app, clientKey, deadline))
+      const comparison = await queue.run(clientKey, begin, deadline.signal).finally(deadline.end)
       if (mediaType === CSV) attach(reply, CSV, 'changes')
       const rows = mediaType === CSV ? comparisonCsv(comparison) : comparisonJson(codes, comparison)
       return reply
@@ -159,9 +148,4 @@ function refuse(error: unknown): never {
 function existing(code: string, release: ReleaseRow | undefined): ReleaseRow {
   if (release?.status === 'ready') return release
   throw new ApiError('NOT_FOUND', `There is no release ${code} that is complete.`)
-}
-
-export async function changes(app: App): Promise<void> {
-  for (const schema of changesComponents) app.addSchema(schema)
-  changesRoutes(app)
 }

@@ -34,7 +34,7 @@ import {
   type AreaInRelease,
   findArea,
   type LocatedStatistics,
-  listAreasByCode,
+  listAreasInRelease,
   persistAreaResult,
   readAreaShape,
 } from './queries.ts'
@@ -248,7 +248,8 @@ export function createRegionStatistics({ database, products }: App, advisors: Ad
     },
     /** Reads stored statistics in areas of its country, in the order of their codes; the caller has a connection. */
     async find(release: PublishedRelease, level: number, codes: readonly string[]) {
-      const areas = await listAreasByCode(database.reader, release, level, codes)
+      const { countryCode } = release
+      const areas = await listAreasInRelease(database.reader, { countryCode, level, codes }, release.id)
       return areas.map((area) => describeArea(release, area))
     },
     /** @throws {ApiError} for a wrong polygon, {ReplacedMeanwhile} where the release was deleted */

@@ -1,4 +1,4 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { AreaReference } from '#src/catalog/area-queries.ts'
 import type { Ask } from '#src/data/cancellable.ts'
 import type { Tables, TileStoreName } from '#src/data/tables.ts'
@@ -52,26 +52,36 @@ export interface AreaInRelease {
   statistics: LocatedStatistics | null
 }
 
-export async function findArea(
-  db: Kysely<Tables>,
-  { countryCode, code, level }: AreaReference,
-  releaseId: number | null,
-): Promise<AreaInRelease | undefined> {
-  const { rows } = await sql<AreaInRelease>`
-    select ${areaColumns(releaseId)}
-    from (
-      select id, level, code, name, country_code from admin_area
-      where country_code = ${countryCode} and code = ${code}
-        and level = coalesce(${level}::integer, level)
-      order by level
-      limit 1
-    ) as area
-    join boundary_set using (country_code, level)`.execute(db)
-  return rows[0]
+/** Areas of a country. */
+export interface AreaSelection {
+  countryCode: string
+  /** Null for all levels. */
+  level: number | null
+  codes?: readonly string[]
+  /** The code of an area above; null for all. */
+  parent?: string | null
+  /** The code before the page; null for the beginning. */
+  after?: string | null
+  limit?: number
 }
 
-function areaColumns(releaseId: number | null): RawBuilder<unknown> {
-  return sql`
+/** Areas in the order of their levels and codes. */
+export async function listAreasInRelease(
+  db: Kysely<Tables>,
+  { countryCode, level, codes, parent = null, after = null, limit }: AreaSelection,
+  releaseId: number | null,
+): Promise<AreaInRelease[]> {
+  const { rows } = await sql<AreaInRelease>`
+    with recursive within as (
+      select id, level from admin_area
+      where country_code = ${countryCode} and code = ${parent}::text and level < ${level}
+      union
+      select area.id, area.level
+      from within
+      join admin_area as area on area.parent_id = within.id
+      where area.level <= ${level}
+    )
+    select
       area.id,
       area.level,
       area.code,
@@ -84,61 +94,26 @@ function areaColumns(releaseId: number | null): RawBuilder<unknown> {
           and admin_area_id = area.id
           and boundaries_loaded_at = boundary_set.loaded_at
           and statistics_version = ${STATISTICS_VERSION}
-      ) as statistics`
-}
-
-/** The areas of a level of a country, or those within another area. */
-export interface AreaSelection {
-  countryCode: string
-  level: number
-  /** The code of an area above; null for all. */
-  parent: string | null
-}
-
-/** Areas of a level in the order of their codes. @param after the code before the page; null for the beginning */
-export async function listAreasInRelease(
-  db: Kysely<Tables>,
-  { countryCode, level, parent }: AreaSelection,
-  releaseId: number | null,
-  after: string | null,
-  limit: number,
-): Promise<AreaInRelease[]> {
-  const { rows } = await sql<AreaInRelease>`
-    with recursive within as (
-      select id, level from admin_area
-      where country_code = ${countryCode} and code = ${parent}::text and level < ${level}
-      union
-      select area.id, area.level
-      from within
-      join admin_area as area on area.parent_id = within.id
-      where area.level <= ${level}
-    )
-    select ${areaColumns(releaseId)}
+      ) as statistics
     from admin_area as area
     join boundary_set using (country_code, level)
     where area.country_code = ${countryCode}
-      and area.level = ${level}
+      and (${level}::integer is null or area.level = ${level})
+      and (${codes === undefined} or area.code = any(${[...(codes ?? [])]}::text[]))
       and (${parent}::text is null or area.id in (select id from within))
       and (${after}::text is null or area.code > ${after})
-    order by area.code
-    limit ${limit}`.execute(db)
+    order by area.level, area.code
+    limit ${limit ?? null}`.execute(db)
   return rows
 }
 
-/** Areas of a level of a release's country, in the order of their codes. */
-export async function listAreasByCode(
+/** The area that a reference means. */
+export async function findArea(
   db: Kysely<Tables>,
-  { id, countryCode }: { id: number; countryCode: string },
-  level: number,
-  codes: readonly string[],
-): Promise<AreaInRelease[]> {
-  const { rows } = await sql<AreaInRelease>`
-    select ${areaColumns(id)}
-    from admin_area as area
-    join boundary_set using (country_code, level)
-    where area.country_code = ${countryCode} and area.level = ${level} and area.code = any(${[...codes]}::text[])
-    order by area.code`.execute(db)
-  return rows
+  { code, ...of }: AreaReference,
+  releaseId: number | null,
+): Promise<AreaInRelease | undefined> {
+  return (await listAreasInRelease(db, { ...of, codes: [code], limit: 1 }, releaseId))[0]
 }
 
 /** The shape of an area. @throws {ReplacedMeanwhile} where its boundaries are replaced */

@@ -57,14 +57,12 @@ import {
   type PolygonItem,
   refuseQuantities,
 } from '../polygon/answer.ts'
-import type { AreaSelection } from '../polygon/queries.ts'
 import type { ReadRules } from '../quantities/compute.ts'
 import {
   computeItems,
-  type ItemSource,
-  listAreaTasks,
+  createTasks,
+  type LevelSelection,
   listFeatures,
-  listPolygonTasks,
   locatePolygons,
   readPolygon,
   refuseUnknownAreas,
@@ -183,63 +181,45 @@ export async function manyRoutes(app: App, options: ManyOptions): Promise<void> 
 }
 
 async function answerMany(
-  options: ManyOptions,
+  { lookup, advisors, readRules }: ManyOptions,
   product: ProductDefinition,
   request: Call,
   reply: FastifyReply,
   count: () => void,
 ): Promise<FastifyReply> {
-  const { lookup, advisors, readRules } = options
   const { body, server } = request
-  const { inTurn, goOnInTurn, turns } = server
+  const { reasons, places } = lookup
   const db = server.database.reader
+  const wait: Wait = (work) => withTimeout(request, reply, work)
   const format = chooseFormat(request, reply)
   const isDataValueSet = format === DATA_VALUE_SET
   refuseUnlessOne('polygons', body)
   const sentFor = { ...body, country_code: readCountryCode(body) }
   const named = await withReleaseNamed(lookup, [product], sentFor, request, reply)
-  if (body.admin) await withTimeout(request, reply, () => lookup.places.fillCrop(named))
+  if (body.admin) await wait(() => places.fillCrop(named))
   const series = readSeries(product, named)
   const selection = body.admin && readSelection(body.admin)
   const distribution = readDistributionOptions(body)
   if (distribution && distribution.bins > 0 && (format.extension || isDataValueSet)) throw tooDeep()
-  const rules = await withTimeout(request, reply, () => readRules(body, [product], 'polygons'))
+  const rules = await wait(() => readRules(body, [product], 'polygons'))
   if (rules && isDataValueSet) throw refuseQuantities(body)
   const gone = createClientSignal(reply)
-  const pause = () => turns.next(clientKeyOf(request), gone)
+  const pause = () => server.turns.next(clientKeyOf(request), gone)
   const sent = await takePolygons(request, pause)
-  const wait: Wait = (work) => withTimeout(request, reply, work)
-  const waitInTurn: Wait = (work) => inTurn(request, reply, work)
+  // DHIS2 does not read the reason of a last item, and would take a part for the whole.
+  const ends = { hasShapes: format.hasShapes ?? false, cutAtFault: isDataValueSet }
+  const call = { request, reply, pause, reasons, advisors, distribution, ...ends }
 
   const begin = async (snapshot: Snapshot, published: PublishedRelease | undefined) => {
-    if (selection) await waitInTurn(() => refuseUnknownAreas(db, snapshot, selection))
+    if (selection) await server.inTurn(request, reply, () => refuseUnknownAreas(db, snapshot, selection))
     const all = createSources(product, named, snapshot, published)
     const { sources, release, polygons } = await locatePolygons(lookup, snapshot, all, sent, wait, pause)
     if (isDataValueSet) refuseSeveral(sources)
     const [members, mapping] = [ignoredMember(request), body.dhis2]
     const items = createPolygonItems({ product, sources, release, distribution, rules, members, mapping })
-    const source: ItemSource = {
-      reasons: lookup.reasons,
-      snapshot,
-      series,
-      wait,
-      release,
-      adviseIn: (release, region) =>
-        advisors.adviseWithTimeout(
-          request,
-          reply,
-          (waiting) => advisors.adviseIn(release, region, distribution, waiting),
-          true,
-        ),
-      pause,
-      waitInTurn,
-      goOnInTurn: (work) => goOnInTurn(request, reply, work),
-      hasShapes: format.hasShapes ?? false,
-      // DHIS2 does not read the reason of a last item, and would take a part for the whole.
-      cutAtFault: isDataValueSet,
-    }
-    const tasks = selection ? listAreaTasks(source, db, selection) : listPolygonTasks(source, polygons)
-    const pieces = writeItems(format.write(items), eachCounted(computeItems(source, tasks), count), { pause })
+    const tasks = createTasks(call, snapshot)
+    const listed = selection ? tasks.ofAreas(series, release, db, selection) : tasks.ofPolygons(polygons)
+    const pieces = writeItems(format.write(items), eachCounted(computeItems(call, listed), count), { pause })
     return { releases: listReleaseCodes(sources), first: await pieces.next(), pieces }
   }
   const { releases, first, pieces } = await lookup.inRelease(series, begin, wait)
@@ -250,11 +230,8 @@ async function answerMany(
   return reply.send(Readable.from(resumePieces([first], pieces)))
 }
 
-function readSelection({
-  country_code,
-  level,
-  parent,
-}: NonNullable<PolygonsRequest['admin']>): AreaSelection {
+function readSelection(admin: NonNullable<PolygonsRequest['admin']>): LevelSelection {
+  const { country_code, level, parent } = admin
   return { countryCode: country_code.trim().toLowerCase(), level, parent: parent?.trim() ?? null }
 }
 

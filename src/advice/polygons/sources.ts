@@ -1,13 +1,14 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
 import type { ErrorBody } from '#schemas/common.ts'
 import { MOST_POLYGONS, PolygonLabels } from '#schemas/polygons.ts'
 import type { Series } from '#schemas/products/define.ts'
-import { findAdminCountry, findOutlines, hasAreaAbove } from '#src/catalog/area-queries.ts'
+import { findAdminCountry, findOutlines, refuseWithoutAreas } from '#src/catalog/area-queries.ts'
 import type { Tables } from '#src/data/tables.ts'
-import { ApiError, noAreas, unknownCountry } from '#src/errors.ts'
+import { ApiError, unknownCountry } from '#src/errors.ts'
 import { validationError } from '#src/http/parameters.ts'
 import { databaseError } from '#src/http/plugins/error-handler.ts'
+import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { isObject } from '#src/lib/json.ts'
 import { inOrder, type Pause } from '#src/lib/limiter.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
@@ -15,11 +16,21 @@ import type { Lookup } from '#src/lookup/lookup.ts'
 import type { SourceRelease, SourceReleases } from '#src/lookup/places.ts'
 import { makeReleaseMembers, type PublishedRelease, ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
+import type { DistributionOptions } from '#src/raster/distribution.ts'
 import { readCollection, readFeatureName, type Validator } from '../bodies.ts'
-import type { Region } from '../polygon/advisors.ts'
-import { type Advice, hasValues, type PolygonItem } from '../polygon/answer.ts'
+import type { Advisors, Region } from '../polygon/advisors.ts'
+import { hasValues, type PolygonItem } from '../polygon/answer.ts'
+import type { Waiting } from '../polygon/computing.ts'
 import { findInteriorPoint, type Outline, readGeoJson, toGeoJson } from '../polygon/geometry.ts'
-import { type AreaInRelease, type AreaSelection, listAreasInRelease } from '../polygon/queries.ts'
+import { type AreaInRelease, listAreasInRelease } from '../polygon/queries.ts'
+
+/** The areas of a level, or those within another area. */
+export interface LevelSelection {
+  countryCode: string
+  level: number
+  /** The code of an area above; null for all. */
+  parent: string | null
+}
 
 export interface SentPolygon {
   id: PolygonItem['id']
@@ -66,17 +77,12 @@ export function readPolygon(request: FastifyRequest, feature: unknown): SentPoly
 export async function refuseUnknownAreas(
   db: Kysely<Tables>,
   snapshot: Snapshot,
-  { countryCode, level, parent }: AreaSelection,
+  { countryCode, level, parent }: LevelSelection,
 ): Promise<void> {
   const isCountry = snapshot.countries.some(({ code }) => code === countryCode)
   const country = isCountry ? await findAdminCountry(db, countryCode, level) : undefined
   if (!country) throw unknownCountry('admin.country_code', listCodes(snapshot))
-  if (!country.levels.includes(level)) throw noAreas(country, level)
-  if (parent === null || (await hasAreaAbove(db, countryCode, level, parent))) return
-  throw ApiError.invalid(
-    'admin.parent',
-    `must be the code of an area of ${country.name} above level ${level}`,
-  )
+  await refuseWithoutAreas(db, country, level, { field: 'admin.parent', parent })
 }
 
 interface PlacedPolygon extends SentPolygon {
@@ -114,43 +120,19 @@ const AT_ONCE = 2
 
 const AREAS_A_PAGE = 100
 
-export interface ItemSource {
-  wait: Wait
+export interface ManyCall {
+  request: FastifyRequest
+  reply: FastifyReply
   pause: Pause
   reasons: Lookup['reasons']
-  snapshot: Snapshot
-  series: Series
-  release: PublishedRelease
-  /** Advises with a deadline of its own, which begins with its turn. */
-  adviseIn: (release: PublishedRelease, region: Region) => Promise<Advice>
-  /** Waits for a connection before the answer begins: the queue may refuse it. */
-  waitInTurn: Wait
-  /** Waits for a connection within the answer. */
-  goOnInTurn: Wait
+  advisors: Advisors
+  distribution: DistributionOptions | null
   hasShapes: boolean
   /** Whether a database error within the answer cuts the connection, and is no last item. */
   cutAtFault: boolean
 }
 
-/** An error of its own is the reason of a polygon; any other fails the call. The first may still be refused. */
-async function findOutcome(
-  { reasons, snapshot, wait }: ItemSource,
-  series: Series,
-  advise: () => Promise<Advice>,
-  isFirst: boolean,
-): Promise<Pick<PolygonItem, 'advice' | 'reason'>> {
-  try {
-    const advice = await advise()
-    if (hasValues(advice)) return { advice, reason: null }
-    const reason = await wait(() => reasons.noValue(snapshot, series, advice.position, 'polygon'))
-    return { advice, reason: reason.body }
-  } catch (error) {
-    if (error instanceof ApiError && isOwn(error, isFirst)) return { advice: null, reason: error.body }
-    throw error
-  }
-}
-
-/** Whether an error concerns one polygon: a failure of the service concerns all. */
+/** Whether an error concerns one polygon: a failure of the service concerns all. The first may still be refused. */
 function isOwn({ code, status }: ApiError, isFirst: boolean): boolean {
   return status < 500 || code === 'QUERY_TIMEOUT' || (code === 'OVERLOADED' && !isFirst)
 }
@@ -158,51 +140,82 @@ function isOwn({ code, status }: ApiError, isFirst: boolean): boolean {
 /** @param isFirst whether the answer has not begun, so that the call can still be refused */
 type Task = (isFirst: boolean) => Promise<PolygonItem>
 
-/** The tasks of polygons in their order. @param sent loses each polygon with its turn */
-export async function* listPolygonTasks(source: ItemSource, sent: PlacedPolygon[]): AsyncGenerator<Task> {
-  const { snapshot, reasons, wait, adviseIn, pause, hasShapes } = source
-  for (let next = sent.shift(); next; next = sent.shift()) {
-    const { id, name, outline } = next
-    const { series, release, members } = next.source
-    const item = { id, name, members, geometry: null, advice: null }
-    yield async (isFirst) => {
-      if ('error' in outline) return { ...item, reason: outline }
-      if (!release) return { ...item, reason: (await wait(() => reasons.noRelease(snapshot, series))).body }
-      const outcome = await findOutcome(source, series, () => adviseIn(release, outline.polygons), isFirst)
-      await pause()
-      return { ...item, geometry: hasShapes ? JSON.stringify(toGeoJson(outline)) : null, ...outcome }
+/** Makes the lists of tasks of a call. Each polygon has a deadline of its own, which begins with its turn. */
+export function createTasks(
+  { request, reply, pause, reasons, advisors, distribution, hasShapes }: ManyCall,
+  snapshot: Snapshot,
+) {
+  const wait: Wait = (work) => withTimeout(request, reply, work)
+  const { inTurn, goOnInTurn } = request.server
+
+  /** An error of its own is the reason of a polygon; any other fails the call. */
+  async function findOutcome(
+    series: Series,
+    release: PublishedRelease,
+    region: Region,
+    isFirst: boolean,
+  ): Promise<Pick<PolygonItem, 'advice' | 'reason'>> {
+    const advise = (waiting: Waiting) => advisors.adviseIn(release, region, distribution, waiting)
+    try {
+      const advice = await advisors.adviseWithTimeout(request, reply, advise, true)
+      if (hasValues(advice)) return { advice, reason: null }
+      const reason = await wait(() => reasons.noValue(snapshot, series, advice.position, 'polygon'))
+      return { advice, reason: reason.body }
+    } catch (error) {
+      if (error instanceof ApiError && isOwn(error, isFirst)) return { advice: null, reason: error.body }
+      throw error
     }
   }
-}
 
-/** The tasks of areas in the order of their codes. @throws {ReplacedMeanwhile} for replaced boundaries */
-export async function* listAreaTasks(
-  source: ItemSource,
-  db: Kysely<Tables>,
-  selection: AreaSelection,
-): AsyncGenerator<Task> {
-  const { release, series, adviseIn, waitInTurn, goOnInTurn, hasShapes } = source
-  const members = makeReleaseMembers(release)
-  let last: AreaInRelease | undefined
-  for (;;) {
-    const { code = null, version } = last ?? {}
-    const wait = last ? goOnInTurn : waitInTurn
-    const areas = await wait(() => listAreasInRelease(db, selection, release.id, code, AREAS_A_PAGE))
-    if (version !== undefined && areas.some((area) => area.version !== version)) throw new ReplacedMeanwhile()
-    const shapes = hasShapes && areas.length > 0 ? await wait(() => findOutlines(db, areas)) : []
-    for (const [index, area] of areas.entries()) {
-      const item = { id: area.code, name: undefined, members, geometry: shapes[index] ?? null }
-      const advise = () => adviseIn(release, area)
-      yield async (isFirst) => ({ ...item, ...(await findOutcome(source, series, advise, isFirst)) })
-    }
-    if (areas.length < AREAS_A_PAGE) return
-    last = areas.at(-1)
+  return {
+    /** In their order. @param sent loses each polygon with its turn */
+    async *ofPolygons(sent: PlacedPolygon[]): AsyncGenerator<Task> {
+      for (let next = sent.shift(); next; next = sent.shift()) {
+        const { id, name, outline } = next
+        const { series, release, members } = next.source
+        const item = { id, name, members, geometry: null, advice: null }
+        yield async (isFirst) => {
+          if ('error' in outline) return { ...item, reason: outline }
+          if (!release)
+            return { ...item, reason: (await wait(() => reasons.noRelease(snapshot, series))).body }
+          const outcome = await findOutcome(series, release, outline.polygons, isFirst)
+          await pause()
+          return { ...item, geometry: hasShapes ? JSON.stringify(toGeoJson(outline)) : null, ...outcome }
+        }
+      }
+    },
+    /** In the order of their codes. @throws {ReplacedMeanwhile} for replaced boundaries */
+    async *ofAreas(
+      series: Series,
+      release: PublishedRelease,
+      db: Kysely<Tables>,
+      selection: LevelSelection,
+    ): AsyncGenerator<Task> {
+      const members = makeReleaseMembers(release)
+      let last: AreaInRelease | undefined
+      for (;;) {
+        const { code = null, version } = last ?? {}
+        // The queue may refuse a call whose answer has not begun.
+        const waitInTurn: Wait = (work) => (last ? goOnInTurn : inTurn)(request, reply, work)
+        const page = { ...selection, after: code, limit: AREAS_A_PAGE }
+        const areas = await waitInTurn(() => listAreasInRelease(db, page, release.id))
+        if (version !== undefined && areas.some((area) => area.version !== version))
+          throw new ReplacedMeanwhile()
+        const shapes = hasShapes && areas.length > 0 ? await waitInTurn(() => findOutlines(db, areas)) : []
+        for (const [index, area] of areas.entries()) {
+          const item = { id: area.code, name: undefined, members, geometry: shapes[index] ?? null }
+          yield async (isFirst) => ({ ...item, ...(await findOutcome(series, release, area, isFirst)) })
+        }
+        if (areas.length < AREAS_A_PAGE) return
+        last = areas.at(-1)
+      }
+    },
   }
 }
 
 /** Computes items. After a database error within the answer, the last item has its reason. */
 export async function* computeItems(
-  { cutAtFault }: ItemSource,
+  { cutAtFault }: ManyCall,
   tasks: AsyncIterable<Task>,
 ): AsyncGenerator<PolygonItem> {
   let isFirst = true
