@@ -72,7 +72,7 @@ const modelsOf = (email: string) => [
   where email = '${email}'`,
   `create temporary table account as
   select row_number() over (order by email <> '${email}', id) - 1 as place, id from app_user`,
-  'truncate history_item, history_size, user_usage, advisory_feedback',
+  'truncate history_item, history_size, user_usage, usage_of_all, advisory_feedback',
   'analyze model',
   'analyze account',
 ]
@@ -156,6 +156,8 @@ const COUNTS = [
   join history_subject as subject on subject.id = subject_id
   group by 1, 2, 3, 4, 5
   order by day`,
+  `insert into usage_of_all (day, product, country_code, crop_code, slot, advisories)
+  select day, product, country_code, crop_code, 0, sum(advisories) from user_usage group by 1, 2, 3, 4`,
 ]
 
 /** A trigger looks each item up. */

@@ -51,15 +51,14 @@ begin
       select * from arriving where user_id in (select id from living where kept)
     ),
     -- A crop that nobody knows is a text of the caller: a row of each would be kept as long as the account.
-    counted as (
-      insert into user_usage as usage (user_id, day, product, country_code, crop_code, advisories)
+    summed as materialized (
       select
         user_id, day, product, country_code,
         coalesce(
           case when exists (select from crop where code = accepted.crop_code) then accepted.crop_code end,
           template.crop_code
         ) as crop_code,
-        sum(advisories)
+        sum(advisories) as advisories
       from (
         select user_id, template_id, crop_code, (uuid_time(id) at time zone 'UTC')::date as day, count(*) as advisories
         from accepted
@@ -68,8 +67,20 @@ begin
       join answer_template as template on template.id = template_id
       join history_subject as subject on subject.id = subject_id
       group by 1, 2, 3, 4, 5
+    ),
+    counted as (
+      insert into user_usage as usage (user_id, day, product, country_code, crop_code, advisories)
+      select user_id, day, product, country_code, crop_code, advisories from summed
       order by 1, 2, 3, 4, 5
       on conflict (user_id, day, product, country_code, crop_code)
+        do update set advisories = usage.advisories + excluded.advisories
+    ),
+    counted_of_all as (
+      insert into usage_of_all as usage (day, product, country_code, crop_code, slot, advisories)
+      select day, product, country_code, crop_code, pg_backend_pid() % 16, sum(advisories) from summed
+      group by 1, 2, 3, 4
+      order by 1, 2, 3, 4
+      on conflict (day, product, country_code, crop_code, slot)
         do update set advisories = usage.advisories + excluded.advisories
     ),
     measured as (

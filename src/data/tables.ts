@@ -351,6 +351,7 @@ export interface Tables {
   advisory_feedback: AdvisoryFeedbackTable
   history_share: HistoryShareTable
   user_usage: UserUsageTable
+  usage_of_all: Omit<UserUsageTable, 'user_id'> & { slot: number }
   history_size: { user_id: string; items: number; bytes: number }
   account_removal: { user_id: string; removed_at: Generated<Date>; through: Generated<string> }
   request_count: RequestCountTable

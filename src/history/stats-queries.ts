@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { FeedbackCounts } from '#schemas/stats.ts'
+import { existingUser } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import type { Latencies, RequestCount } from '#src/http/plugins/request-counts.ts'
 
@@ -44,19 +45,23 @@ export interface UsageRow {
   advisories: number
 }
 
-/** Rows of accounts that are gone are left until they are removed: none of them is counted. */
-const ofExisting = (table: string) => sql`
-  not exists (select from account_removal where account_removal.user_id = ${sql.ref(`${table}.user_id`)})`
+/** The sums have what was not yet removed of accounts that are gone. */
+const OF_ALL = sql`
+  select product, country_code, crop_code, day, advisories from usage_of_all
+  union all
+  select product, country_code, crop_code, day, -advisories from user_usage
+  where user_id in (select user_id from account_removal)`
 
 export async function countUsage(db: Kysely<Tables>, { from, to, userId }: StatsScope): Promise<UsageRow[]> {
-  const ofUser = userId === null ? sql`` : sql`and user_id = ${userId}`
+  const usage =
+    userId === null ? OF_ALL : sql`select * from user_usage where user_id = ${existingUser(userId)}`
   const { rows } = await sql<UsageRow>`
-    -- Of everybody's rows there are few sums by all of these: no row is sorted once for each grouping.
     with summed as materialized (
       select product, country_code, crop_code, day, sum(advisories) as advisories
-      from user_usage
-      where day between ${from}::date and ${to}::date ${ofUser} and ${ofExisting('user_usage')}
+      from (${usage}) as usage
+      where day between ${from}::date and ${to}::date
       group by product, country_code, crop_code, day
+      having sum(advisories) > 0
     )
     select
       case grouping(product, country_code, crop_code, day)
@@ -80,7 +85,10 @@ export async function countFeedback(
     from advisory_feedback
     where created_at >= ${from}::date::timestamp at time zone 'UTC'
       and created_at < (${to}::date + 1)::timestamp at time zone 'UTC' ${ofUser}
-      and ${ofExisting('advisory_feedback')}`.execute(db)
+      -- Rows of accounts that are gone are left until they are removed.
+      and not exists (select from account_removal where account_removal.user_id = advisory_feedback.user_id)`.execute(
+    db,
+  )
   return rows[0] as FeedbackCounts
 }
 

@@ -58,7 +58,7 @@ import { deleteOldRecords, listRecords, listReleaseRecords } from '#src/data/aud
 import type { Ask } from '#src/data/cancellable.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
-import { createMonthsAhead } from '#src/history/queries.ts'
+import { createMonths, createMonthsAhead } from '#src/history/queries.ts'
 import { deleteOldest, findAccounts } from '#src/history/recording-queries.ts'
 import {
   deleteOldItems,
@@ -260,6 +260,7 @@ test('of histories and figures', async () => {
   expect(await deleteOldest(db, person.user.id, { items: 10, bytes: 1e6, full: 'oldest' }, 10)).toBe(0)
 
   await createMonthsAhead(db)
+  await createMonths(db, '00000000-0000-7000-8000-000000000000')
   const failure = { operation: 'getCatalog', status: 500, code: 'INTERNAL', requests: 1 }
   const latencies = noLatencies().fill(1, 0, 1)
   await addRequestCounts(db, [{ ...failure, day: PAST_DAY, totalMs: 1, maxMs: 1, latencies }])

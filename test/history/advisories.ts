@@ -8,7 +8,7 @@ import { createUuidMaker } from '#src/lib/uuid.ts'
 import type { TestApp } from '#test/setup/app.ts'
 import type { Person } from '#test/setup/people.ts'
 
-/** A record to keep, of an advisory for a polygon unless something else is said. */
+/** A record to keep, of an advisory for a point unless something else is said. */
 export function recordOf(person: Person, changes: Partial<AdvisoryRecord> = {}): AdvisoryRecord {
   return {
     userId: person.user.id,
@@ -49,6 +49,20 @@ export async function keepAt(service: TestApp, records: [AdvisoryRecord, time: D
   const ids: string[] = []
   for (const [record] of records) ids.push(await keep(record))
   return ids
+}
+
+/** A request for advice: at a point, within a polygon or an area. */
+export function advise(
+  { app }: Pick<TestApp, 'app'>,
+  { headers }: Pick<Person, 'headers'>,
+  path: string,
+  payload: object = { lat: 9.5, lng: 38.5 },
+) {
+  return app.inject({ method: 'POST', url: `/advisory/${path}`, headers, payload })
+}
+
+export function rate({ app }: Pick<TestApp, 'app'>, { headers }: Person, id: string, payload: object) {
+  return app.inject({ method: 'POST', url: `/history/${id}/feedback`, headers, payload })
 }
 
 /** A request to the history of a person. */

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
-import { history, keepAt, recordOf } from './advisories.ts'
+import { advise, history, keepAt, recordOf } from './advisories.ts'
 
 const GEOJSON = 'application/geo+json'
 
@@ -38,14 +38,7 @@ beforeAll(async () => {
     ['country', 'forage', { admin: { country_code: 'ken', code: 'KEN', level: 0 } }],
   ]
   for (const [key, path, payload] of asked) {
-    const { statusCode, body } = await service.app.inject({
-      method: 'POST',
-      url: `/advisory/${path}`,
-      headers: person.headers,
-      payload,
-    })
-    expect(statusCode, body).toBe(200)
-    ids[key] = JSON.parse(body).history_id
+    ids[key] = (await advise(service, person, path, payload)).json().history_id
   }
 })
 afterAll(() => service.close())

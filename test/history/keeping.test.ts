@@ -1,11 +1,10 @@
 import { type KyselyPlugin, sql, type Transaction } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Tables } from '#src/data/tables.ts'
-import type { AdvisoryRecord } from '#src/history/queries.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { describeOnServer, testOnServer } from '#test/setup/on-server.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
-import { recorderOn } from './advisories.ts'
+import { advise, history, recorderOn, recordOf } from './advisories.ts'
 
 let service: TestApp
 beforeAll(async () => {
@@ -15,13 +14,8 @@ afterAll(() => service.close())
 
 const POINT = { lat: 9.5, lng: 38.5, name: 'Field, "north"' }
 
-function ask(
-  headers: { authorization?: string | undefined },
-  payload: object = POINT,
-  product = 'fertilizer',
-) {
-  return service.app.inject({ method: 'POST', url: `/advisory/${product}/point`, headers, payload })
-}
+const ask = (person: Pick<Person, 'headers'>, payload: object = POINT) =>
+  advise(service, person, 'fertilizer/point', payload)
 
 function kept(person: Person) {
   return service.database.writer
@@ -41,69 +35,10 @@ function counts(person: Person) {
     .execute()
 }
 
-function record(person: Person, changes: Partial<AdvisoryRecord> = {}): AdvisoryRecord {
-  return {
-    userId: person.user.id,
-    kind: 'polygon',
-    product: 'yield',
-    countryCode: 'eth',
-    cropCode: 'wheat',
-    releases: ['yield-eth-wheat-2026-07-v1', 'yield-eth-wheat-2026-07-v2'],
-    request: { b: 1, a: '\\ "{}", \u{1f33e}' },
-    answer: { z: [0.1, -0, 1e-7], a: null },
-    ...changes,
-  }
-}
-
 describe('a point call', () => {
-  test('with a token is kept with what was asked and answered, and named in the answer', async () => {
-    const person = await newPerson(service.app)
-    const response = await ask(person.headers)
-    const anonymous = await ask({})
-    const { history_id: id, ...answer } = response.json()
-    expect(answer).toEqual(anonymous.json())
-    expect(response.headers['advisory-release']).toBe('synthetic-fertilizer-eth-wheat-2026-07-v1')
-    const [row, ...others] = await kept(person)
-    expect(others).toEqual([])
-    expect(row).toMatchObject({
-      id,
-      kind: 'point',
-      product: 'fertilizer',
-      country_code: 'eth',
-      crop_code: 'wheat',
-      releases: ['synthetic-fertilizer-eth-wheat-2026-07-v1'],
-      request: POINT,
-    })
-    expect(JSON.stringify(row?.answer)).toBe(anonymous.body)
-  })
-
-  test('without a valid token is answered as ever, and kept for nobody', async () => {
-    const countAll = async () =>
-      service.database.writer
-        .selectFrom('advisory_history')
-        .select(({ fn }) => fn.countAll().as('n'))
-        .executeTakeFirstOrThrow()
-    const before = await countAll()
-    for (const headers of [{}, { authorization: 'Bearer x' }]) {
-      const response = await ask(headers)
-      expect(response.statusCode).toBe(200)
-      expect(Object.keys(response.json())).toEqual([
-        'location',
-        'country_code',
-        'crop',
-        'forecast_period',
-        'forecast_month',
-        'release',
-        'synthetic',
-        'fertilizer_data',
-      ])
-    }
-    expect(await countAll()).toEqual(before)
-  })
-
   test('that has no answer is not kept', async () => {
     const person = await newPerson(service.app)
-    expect((await ask(person.headers, { lat: -1, lng: 36.5 })).statusCode).toBe(404)
+    expect((await ask(person, { lat: -1, lng: 36.5 })).statusCode).toBe(404)
     expect(await kept(person)).toEqual([])
     expect(await counts(person)).toEqual([])
   })
@@ -113,13 +48,14 @@ describe('a point call', () => {
     const db = service.database.writer
     await db.schema.alterTable('history_item').renameTo('elsewhere').execute()
     try {
-      const response = await ask(person.headers)
+      const response = await ask(person)
       expect(response.statusCode).toBe(200)
-      expect(response.body).toBe((await ask({})).body)
+      const anonymous = { headers: { authorization: '' } }
+      expect(response.body).toBe((await ask(anonymous)).body)
     } finally {
       await db.schema.alterTable('elsewhere').renameTo('history_item').execute()
     }
-    expect((await ask(person.headers)).json().history_id).toMatch(/^[0-9a-f-]{36}$/)
+    expect((await ask(person)).json().history_id).toMatch(/^[0-9a-f-]{36}$/)
   })
 })
 
@@ -129,7 +65,7 @@ describe('the keeper', () => {
     const others = await newPerson(service.app)
     let statements = 0
     const asked = Array.from({ length: 1200 }, (_, index) =>
-      record(index % 3 === 0 ? others : person, {
+      recordOf(index % 3 === 0 ? others : person, {
         request: { index },
         product: index % 2 === 0 ? 'yield' : 'forage',
         cropCode: index % 2 === 0 ? 'wheat' : null,
@@ -144,7 +80,7 @@ describe('the keeper', () => {
       },
     }
     const keep = recorderOn(service.database.writer.withPlugin(counting))
-    const ids = await Promise.all(asked.map((record) => keep(record)))
+    const ids = await Promise.all(asked.map((one) => keep(one)))
     // Two of them for the templates.
     expect(statements).toBeLessThanOrEqual(6)
     expect(new Set(ids).size).toBe(1200)
@@ -167,13 +103,17 @@ describe('the keeper', () => {
       { product: 'forage', country_code: 'eth', crop_code: null, advisories: 400 },
       { product: 'yield', country_code: 'eth', crop_code: 'wheat', advisories: 400 },
     ])
-    await keep(record(person))
+    await keep(recordOf(person))
     expect((await counts(person)).at(-1)?.advisories).toBe(401)
   })
 
   test('keeps the bytes of request and answer, whatever is in them', async () => {
     const person = await newPerson(service.app)
-    const asked = record(person)
+    const asked = recordOf(person, {
+      releases: ['yield-eth-wheat-2026-07-v1', 'yield-eth-wheat-2026-07-v2'],
+      request: { b: 1, a: '\\ "{}", \u{1f33e}' },
+      answer: { z: [0.1, -0, 1e-7], a: null },
+    })
     await recorderOn(service.database.writer)(asked)
     const [row] = await kept(person)
     expect(JSON.stringify(row?.request)).toBe(JSON.stringify(asked.request))
@@ -187,10 +127,10 @@ describe('the keeper', () => {
     await service.app.inject({ method: 'DELETE', url: '/user/profile', headers: leaving.headers })
     const keep = recorderOn(service.database.writer)
     const results = await Promise.allSettled([
-      keep(record(person)),
+      keep(recordOf(person)),
       ...Array.from({ length: 20 }, (_, index) => {
-        if (index === 3) return keep(record(leaving))
-        return keep(record(person, index === 7 || index === 8 ? { kind: 'plane' as 'point' } : {}))
+        if (index === 3) return keep(recordOf(leaving))
+        return keep(recordOf(person, index === 7 || index === 8 ? { kind: 'plane' as 'point' } : {}))
       }),
     ])
     const failed = results.flatMap((result, index) =>
@@ -211,14 +151,14 @@ describe('the keeper', () => {
   testOnServer('turns away what would make too many wait, and goes on', async () => {
     const person = await newPerson(service.app)
     const keep = recorderOn(service.database.writer)
-    const large = record(person, { request: { text: 'x'.repeat(8_000_000) } })
+    const large = recordOf(person, { request: { text: 'x'.repeat(8_000_000) } })
     const results = await Promise.allSettled(Array.from({ length: 10 }, () => keep(large)))
     const refused = results.filter(
       (result) => result.status === 'rejected' && result.reason.code === 'OVERLOADED',
     )
     expect(refused.length).toBeGreaterThanOrEqual(1)
     expect(await kept(person)).toHaveLength(10 - refused.length)
-    await keep(record(person))
+    await keep(recordOf(person))
   })
 })
 
@@ -231,11 +171,11 @@ describeOnServer('while an account is locked', () => {
     let ofLocked: Promise<string | null> | undefined
     await service.database.writer.transaction().execute(async (trx) => {
       await trx.selectFrom('app_user').select('id').where('id', '=', locked.user.id).forUpdate().execute()
-      const first = keep(record(person))
-      ofLocked = keep(record(locked))
+      const first = keep(recordOf(person))
+      ofLocked = keep(recordOf(locked))
       ofLocked.catch(() => {})
       // These go out together, and the others wait for nothing.
-      await Promise.all([first, keep(record(person))])
+      await Promise.all([first, keep(recordOf(person))])
       await work(trx, locked.user.id, ofLocked)
     })
     expect(await kept(person)).toHaveLength(2)
@@ -268,14 +208,8 @@ describeOnServer('while the history does not answer', () => {
     const hasty = await createTestApp({ settings: { STATEMENT_TIMEOUT_MS: '2000' } })
     const maintenance = hasty.cluster.connectForMaintenance()
     const someone = await newPerson(hasty.app)
-    const point = () =>
-      hasty.app.inject({
-        method: 'POST',
-        url: '/advisory/yield/point',
-        headers: someone.headers,
-        payload: POINT,
-      })
-    const list = () => hasty.app.inject({ url: '/history/my', headers: someone.headers })
+    const point = () => advise(hasty, someone, 'yield/point')
+    const list = () => history(hasty, someone, 'my')
     try {
       await maintenance.writer.transaction().execute(async (trx) => {
         await sql`lock table history_item in access exclusive mode`.execute(trx)
@@ -295,4 +229,55 @@ describeOnServer('while the history does not answer', () => {
       await hasty.close()
     }
   })
+})
+
+/** Of templates that nobody else has. */
+const COUNTRY = 'xyz'
+
+/** Loses the templates of a country, and gives the number of their subject to another one, if any. */
+async function lose(replacement?: string): Promise<void> {
+  const db = service.database.writer
+  const { rows } = await sql<{ id: number }>`
+    select id from history_subject where country_code = ${COUNTRY}`.execute(db)
+  const id = rows[0]?.id
+  await sql`delete from answer_template where subject_id = ${id}`.execute(db)
+  if (!replacement) return
+  await sql`delete from history_subject where id = ${id}`.execute(db)
+  await sql`
+    insert into history_subject (id, product, kind, country_code) overriding system value
+    values (${id}, 'yield', 'point', ${replacement})`.execute(db)
+}
+
+test.each([
+  ['has lost a template, it is stored again', undefined],
+  ['has given the number of its subject to another one, it is not mistaken for that', 'zyx'],
+])('where the database %s', async (_name, replacement) => {
+  const person = await newPerson(service.app)
+  const record = recordOf(person, { countryCode: COUNTRY })
+  const keep = recorderOn(service.database.writer)
+  await keep(record)
+  await lose(replacement)
+  const ids = await Promise.all([keep(record), keep(record)])
+  ids.push(await keep(record))
+  const { items } = (await history(service, person, `my?country_code=${COUNTRY}`)).json()
+  const found = items.map(({ id }: { id: string }) => id)
+  expect(ids.filter((id) => !found.includes(id))).toEqual([])
+  for (const item of items) expect(item.releases).toEqual(record.releases)
+})
+
+test('the id of a template follows from what is in it', async () => {
+  const db = service.database.writer
+  const idOf = async (pieces: string) =>
+    (
+      await sql<{ id: string }>`
+        select template_id::text as id
+        from answer_template_of('yield', 'point', 'eth', 'wheat', '{a-release}', ${[pieces, '}']}::text[])`.execute(
+        db,
+      )
+    ).rows[0]?.id
+  const first = await idOf('{"a":')
+  const other = await idOf('{"b":')
+  expect(other).not.toBe(first)
+  await sql`delete from answer_template where releases = '{a-release}'`.execute(db)
+  expect([await idOf('{"b":'), await idOf('{"a":')]).toEqual([other, first])
 })

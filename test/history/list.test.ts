@@ -29,11 +29,6 @@ describe('a page', () => {
     expect([second.json().next_cursor, second.headers.link]).toEqual([null, undefined])
   })
 
-  test('is empty where there is nothing', async () => {
-    const person = await newPerson(service.app)
-    expect((await history(service, person, 'my')).json()).toEqual({ items: [], next_cursor: null })
-  })
-
   test('ends early where its items are large, and the next one goes on', async () => {
     const person = await newPerson(service.app)
     const large = { text: 'x'.repeat(3_000_000) }

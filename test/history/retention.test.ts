@@ -5,6 +5,7 @@ import { isLockNotAvailable } from '#src/data/failures.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { deleteOldest } from '#src/history/recording-queries.ts'
 import { dropMonthPiece, findRetention } from '#src/history/retention-queries.ts'
+import { DAY_MS } from '#src/lib/dates.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
@@ -285,3 +286,31 @@ async function cursorsOf(person: Person): Promise<string[]> {
     cursors.push(next_cursor)
   }
 }
+
+describe('an item of a month that nobody has made', () => {
+  test('is kept where that comes within a year', async () => {
+    const person = await newPerson(service.app)
+    const time = Date.now() + 300 * DAY_MS
+    const id = await recorderOn(db, () => time)(recordOf(person))
+    const { items } = (await history(service, person, 'my')).json()
+    expect(items).toMatchObject([{ id, created_at: new Date(time).toISOString() }])
+  })
+
+  test('is refused where it is of a clock that is wrong, and its neighbours are kept', async () => {
+    const person = await newPerson(service.app)
+    const before = await partitions()
+    const wrong = Date.parse('2100-01-31T00:00:00Z')
+    const times = [Date.now(), Date.now(), wrong, Date.now()]
+    const keep = recorderOn(db, () => times.shift() as number)
+    const results = await Promise.allSettled(Array.from({ length: 4 }, () => keep(recordOf(person))))
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled'])
+    expect(results[2]).toMatchObject({
+      reason: {
+        message:
+          'there are months of histories for a year to come at most, and none for 2100-01: the clock is wrong here or there',
+      },
+    })
+    expect((await history(service, person, 'my')).json().items).toHaveLength(3)
+    expect(await partitions()).toEqual(before)
+  })
+})

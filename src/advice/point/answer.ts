@@ -290,7 +290,7 @@ interface PointContext {
   reply: FastifyReply
 }
 
-/** An anonymous answer from memory takes no promise, and the answers of a turn of the event loop leave together. */
+/** An answer from memory takes no promise until it is stored, and the answers of a turn of the event loop leave together. */
 export function createPointHandlers(lookup: Lookup, record: RecordAdvisory) {
   /** Answers by `reply`, or by the body that it returns. */
   function handle(context: PointContext): Promise<PointAnswer['body']> | undefined {
@@ -303,12 +303,13 @@ export function createPointHandlers(lookup: Lookup, record: RecordAdvisory) {
     } else if (request.user !== null && key !== undefined) {
       return answerOnce(context)
     } else {
-      const plain = request.user === null && !wantsMore(context) && answerFromMemory(lookup, source, point)
-      if (plain) {
-        if (!(plain instanceof ApiError)) nameReleases(plain, reply)
+      const plain = isPlain(context) && answerFromMemory(lookup, source, point)
+      if (plain instanceof Error || (plain && request.user === null)) {
+        if (plain instanceof PointAnswer) nameReleases(plain, reply)
         sendAtEnd(reply, () => send(plain, context))
       } else {
-        findAndStore(context).then((answer) => sendAtEnd(reply, () => send(answer, context)), fail)
+        const stored = plain ? store(context, plain) : findAndStore(context)
+        stored.then((answer) => sendAtEnd(reply, () => send(answer, context)), fail)
       }
     }
     return undefined
@@ -335,10 +336,11 @@ export function createPointHandlers(lookup: Lookup, record: RecordAdvisory) {
   }
 }
 
-/** Whether an answer has parts that memory lacks. */
-function wantsMore({ point, format, request }: PointContext): boolean {
-  if (prefers(request, 'server-timing')) return true
-  return format !== 'csv' && (point.provenance === true || prefers(request, 'return=provenance'))
+/** Whether memory may have all parts of an answer. The history stores the members of a named release, too. */
+function isPlain({ point, format, request }: PointContext): boolean {
+  if (prefers(request, 'server-timing') || (request.user !== null && point.release !== undefined))
+    return false
+  return format === 'csv' || (point.provenance !== true && !prefers(request, 'return=provenance'))
 }
 
 function answerOnce(context: PointContext): Promise<PointAnswer['body']> {
@@ -377,7 +379,6 @@ async function findAndStore(context: PointContext): Promise<PointAnswer> {
     answer.add({ provenance: await findProvenance(lookup, point, answer.advice, request, reply) })
   }
   if (isTimed) sayTimes(reply, released - started, performance.now() - released)
-  nameReleases(answer, reply)
   return store(context, answer)
 }
 
@@ -409,6 +410,7 @@ function nameReleases({ releases }: PointAnswer, reply: FastifyReply): void {
 
 /** Stores an answer for a caller with a token, and adds its id. It goes out without one where that fails. */
 async function store(context: PointContext, answer: PointAnswer): Promise<PointAnswer> {
+  nameReleases(answer, context.reply)
   const { record, source, point, request, reply } = context
   const { user, method } = request
   if (user === null || method === 'HEAD') return answer

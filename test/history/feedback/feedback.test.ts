@@ -1,38 +1,26 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { testOnServer } from '#test/setup/on-server.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { advise, history, rate } from '../advisories.ts'
 
 let service: TestAppWithPerson
-let id: string
 beforeAll(async () => {
   service = await createTestAppWithPerson()
 })
 afterAll(() => service.close())
 
-async function advisory(): Promise<string> {
-  const response = await service.app.inject({
-    method: 'POST',
-    url: '/advisory/yield/point?lat=9.5&lng=38.5',
-    headers: service.person.headers,
-  })
-  return response.json().history_id
-}
+const advisory = async (): Promise<string> =>
+  (await advise(service, service.person, 'yield/point')).json().history_id
 
-function give(historyId: string, payload: unknown) {
-  return service.app.inject({
-    method: 'POST',
-    url: `/history/${historyId}/feedback`,
-    headers: service.person.headers,
-    payload: payload as object,
-  })
-}
+const give = (historyId: string, payload: unknown) =>
+  rate(service, service.person, historyId, payload as object)
 
-async function given(historyId: string) {
-  const item = await service.app.inject({ url: `/history/${historyId}`, headers: service.person.headers })
-  return item.json().feedback
-}
+const given = async (historyId: string) => (await history(service, service.person, historyId)).json().feedback
 
 test('feedback is kept with the item, and takes the place of what was given before', async () => {
-  id = await advisory()
+  const id = await advisory()
   const observed = { yield_kg_ha: 3100.5, rate_kg_ha: 0, rate_tons_ha: 2, harvested_on: '2024-02-29' }
   const first = await give(id, {
     rating: 4,
@@ -116,4 +104,21 @@ test('a harvest is not in the future, wherever the day begins first', async () =
     [{ field: 'observed.harvested_on', message: 'observed.harvested_on must not be in the future' }],
   ])
   expect((await given(item)).observed).toEqual({ harvested_on: dayIn(14) })
+})
+
+// The embedded database has one session.
+testOnServer('feedback to an item that is deleted meanwhile is 404', async () => {
+  const { writer } = service.database
+  const id = await advisory()
+  const blocked = sql`
+    select from pg_stat_activity
+    where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0`
+  const feedback = await writer.transaction().execute(async (trx) => {
+    await sql`delete from history_item where id = ${id}`.execute(trx)
+    const answer = give(id, { rating: 4 })
+    await vi.waitFor(async () => expect((await blocked.execute(writer)).rows).toHaveLength(1), PATIENCE)
+    return { answer }
+  })
+  const { statusCode, json } = await feedback.answer
+  expect([statusCode, json().code]).toEqual([404, 'NOT_FOUND'])
 })
