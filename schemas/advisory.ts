@@ -104,11 +104,12 @@ function defineRequest(product: ProductContract): TObject {
   if (product.seasonal) return PointRequest
   const component = componentOf(product)
   const { lat, lng, country_code, name } = examplePlaceOf(product)
-  return Type.Object(seasonlessMembers(product, PointRequest.properties), {
-    $id: `${component}PointRequest`,
-    description: `A point. ${component} needs no crop; fields that are not listed are ignored, and named in \`ignored\` where no other product has them.`,
-    examples: [{ lat, lng, country_code, name }],
-  })
+  return t.component(
+    `${component}PointRequest`,
+    `A point. ${component} needs no crop; fields that are not listed are ignored, and named in \`ignored\` where no other product has them.`,
+    seasonlessMembers(product, PointRequest.properties),
+    { lat, lng, country_code, name },
+  )
 }
 
 function defineEntry(product: ProductContract): TObject {
@@ -228,7 +229,8 @@ export function exampleMembers(product: ProductContract): Record<string, string 
 function defineResponse(product: ProductContract, entry: TObject): TObject {
   const { entries, examples } = product
   const { name, lat, lng } = examplePlaceOf(product)
-  return Type.Object(
+  return t.component(
+    `${componentOf(product)}Response`,
     {
       location: t.ref(Location),
       ...releaseMembers(product),
@@ -239,14 +241,9 @@ function defineResponse(product: ProductContract, entry: TObject): TObject {
       ignored: t.Ignored,
     },
     {
-      $id: `${componentOf(product)}Response`,
-      examples: [
-        {
-          location: { name, lat, lng, type: 'point' },
-          ...exampleMembers(product),
-          [entries]: examples.point,
-        },
-      ],
+      location: { name, lat, lng, type: 'point' },
+      ...exampleMembers(product),
+      [entries]: examples.point,
     },
   )
 }
@@ -338,7 +335,8 @@ export function defineAllProductsSchemas(points: readonly PointSchemas[]) {
     'country_code' | 'crop',
     TSchema
   >
-  const response = Type.Object(
+  const response = t.component(
+    'EverythingResponse',
     {
       location: t.ref(Location),
       country_code,
@@ -349,7 +347,7 @@ export function defineAllProductsSchemas(points: readonly PointSchemas[]) {
       history_id: Type.Optional(HistoryId),
       ignored: t.Ignored,
     },
-    { $id: 'EverythingResponse', examples: [createExample(products)] },
+    createExample(products),
   )
   return { response, components: [...sections, response] }
 }

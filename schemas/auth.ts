@@ -42,7 +42,9 @@ const Email = Type.String({
   examples: ['amina@example.org'],
 })
 
-export const RegisterRequest = Type.Object(
+export const RegisterRequest = t.component(
+  'RegisterRequest',
+  'A new account. Fields that are not listed are ignored.',
   {
     email: Email,
     password: NewPassword,
@@ -50,32 +52,23 @@ export const RegisterRequest = Type.Object(
     organisation: t.optional(Organisation),
   },
   {
-    $id: 'RegisterRequest',
-    description: 'A new account. Fields that are not listed are ignored.',
-    examples: [
-      {
-        email: 'amina@example.org',
-        password: 'teff grows at dawn',
-        name: 'Amina Bekele',
-        organisation: 'Oromia Extension Service',
-      },
-    ],
+    email: 'amina@example.org',
+    password: 'teff grows at dawn',
+    name: 'Amina Bekele',
+    organisation: 'Oromia Extension Service',
   },
 )
 export type RegisterRequest = Static<typeof RegisterRequest>
 
-export const LoginRequest = Type.Object(
+export const LoginRequest = t.component(
+  'LoginRequest',
+  'An account with a second factor needs `totp` or `recovery_code` as well; with others they are ignored.',
   {
     email: Type.String({ minLength: 1, maxLength: 254, format: 'text', examples: ['amina@example.org'] }),
     password: Password,
     ...SecondFactor,
   },
-  {
-    $id: 'LoginRequest',
-    description:
-      'An account with a second factor needs `totp` or `recovery_code` as well; with others they are ignored.',
-    examples: [{ email: 'amina@example.org', password: 'teff grows at dawn' }],
-  },
+  { email: 'amina@example.org', password: 'teff grows at dawn' },
 )
 export type LoginRequest = Static<typeof LoginRequest>
 
@@ -94,40 +87,33 @@ export const Tokens = t.component('Tokens', 'The tokens of a login, until the ne
 })
 export type Tokens = Static<typeof Tokens>
 
-export const RefreshRequest = Type.Object(
+export const RefreshRequest = t.component(
+  'RefreshRequest',
   {
     refresh_token: Type.String({ minLength: 1, maxLength: 500 }),
   },
-  {
-    $id: 'RefreshRequest',
-    examples: [{ refresh_token: '4BOEZ8wyhU8X1mPJ4vhD1kJhPZ6dM0mYp9oU5p3cT2E' }],
-  },
+  { refresh_token: '4BOEZ8wyhU8X1mPJ4vhD1kJhPZ6dM0mYp9oU5p3cT2E' },
 )
 export type RefreshRequest = Static<typeof RefreshRequest>
 
 const endKeys = (description: string) => t.optional(t.boolean(description))
 
-export const PasswordChange = Type.Object(
+export const PasswordChange = t.component(
+  'PasswordChange',
   {
     current_password: Password,
     new_password: NewPassword,
     end_keys: endKeys('Whether the keys of the account end as well; they go on when left out.'),
   },
-  {
-    $id: 'PasswordChange',
-    examples: [{ current_password: 'teff grows at dawn', new_password: 'and is cut before the rain' }],
-  },
+  { current_password: 'teff grows at dawn', new_password: 'and is cut before the rain' },
 )
 export type PasswordChange = Static<typeof PasswordChange>
 
-export const Reauthentication = Type.Object(
+export const Reauthentication = t.component(
+  'Reauthentication',
+  'An account with a second factor needs `totp` or `recovery_code` as well; with others they are ignored.',
   { password: Password, ...SecondFactor },
-  {
-    $id: 'Reauthentication',
-    description:
-      'An account with a second factor needs `totp` or `recovery_code` as well; with others they are ignored.',
-    examples: [{ password: 'teff grows at dawn' }],
-  },
+  { password: 'teff grows at dawn' },
 )
 
 const MailedToken = Type.String({
@@ -137,12 +123,15 @@ const MailedToken = Type.String({
   examples: ['yv0Yx1Qm2ZCkq0gkq1q8C2m4c9dXn8pY3wT5uR7eB1s'],
 })
 
-export const MailRequest = Type.Object(
+export const MailRequest = t.component(
+  'MailRequest',
+  'The address of the mail.',
   { email: Email },
-  { $id: 'MailRequest', description: 'The address of the mail.', examples: [{ email: 'amina@example.org' }] },
+  { email: 'amina@example.org' },
 )
 
-export const PasswordReset = Type.Object(
+export const PasswordReset = t.component(
+  'PasswordReset',
   {
     token: MailedToken,
     password: NewPassword,
@@ -150,16 +139,12 @@ export const PasswordReset = Type.Object(
       'Whether the keys of the account end, by default true: an intruder may have made or copied some. Send false after a forgotten password.',
     ),
   },
-  {
-    $id: 'PasswordReset',
-    examples: [
-      { token: 'yv0Yx1Qm2ZCkq0gkq1q8C2m4c9dXn8pY3wT5uR7eB1s', password: 'and is cut before the rain' },
-    ],
-  },
+  { token: 'yv0Yx1Qm2ZCkq0gkq1q8C2m4c9dXn8pY3wT5uR7eB1s', password: 'and is cut before the rain' },
 )
 export type PasswordReset = Static<typeof PasswordReset>
 
-export const EmailConfirmation = Type.Object(
+export const EmailConfirmation = t.component(
+  'EmailConfirmation',
   {
     token: MailedToken,
     password: t.optional({
@@ -168,10 +153,7 @@ export const EmailConfirmation = Type.Object(
         'The password of the registration. Only needed where the e-mail was registered more than once: it says which one counts.',
     }),
   },
-  {
-    $id: 'EmailConfirmation',
-    examples: [{ token: 'yv0Yx1Qm2ZCkq0gkq1q8C2m4c9dXn8pY3wT5uR7eB1s' }],
-  },
+  { token: 'yv0Yx1Qm2ZCkq0gkq1q8C2m4c9dXn8pY3wT5uR7eB1s' },
 )
 export type EmailConfirmation = Static<typeof EmailConfirmation>
 
@@ -214,19 +196,21 @@ export type SessionList = Static<typeof SessionList>
 
 export const sessionSchemas = [Session, SessionList]
 
-export const TwoFactorStatus = Type.Object(
+export const TwoFactorStatus = t.component(
+  'TwoFactorStatus',
   {
     enabled: t.boolean('Whether a login needs a code.'),
     required: t.boolean('Whether the account needs a second factor to do what its role allows.'),
     recovery_codes: t.integer('How many recovery codes are left.', 10),
   },
-  { $id: 'TwoFactorStatus', examples: [{ enabled: true, required: false, recovery_codes: 10 }] },
+  { enabled: true, required: false, recovery_codes: 10 },
 )
 export type TwoFactorStatus = Static<typeof TwoFactorStatus>
 
-export const TwoFactorRequest = Type.Object(
+export const TwoFactorRequest = t.component(
+  'TwoFactorRequest',
   { password: Password },
-  { $id: 'TwoFactorRequest', examples: [{ password: 'teff grows at dawn' }] },
+  { password: 'teff grows at dawn' },
 )
 
 export const TwoFactorSecret = t.component(
@@ -242,10 +226,7 @@ export const TwoFactorSecret = t.component(
 )
 export type TwoFactorSecret = Static<typeof TwoFactorSecret>
 
-export const TwoFactorConfirmation = Type.Object(
-  { totp: Totp },
-  { $id: 'TwoFactorConfirmation', examples: [{ totp: '492039' }] },
-)
+export const TwoFactorConfirmation = t.component('TwoFactorConfirmation', { totp: Totp }, { totp: '492039' })
 
 export const RecoveryCodes = t.component('RecoveryCodes', {
   recovery_codes: Type.Array(RecoveryCode, {
@@ -254,13 +235,11 @@ export const RecoveryCodes = t.component('RecoveryCodes', {
 })
 export type RecoveryCodes = Static<typeof RecoveryCodes>
 
-export const TwoFactorRemoval = Type.Object(
+export const TwoFactorRemoval = t.component(
+  'TwoFactorRemoval',
+  'The password, and `totp` or `recovery_code`.',
   { password: Password, ...SecondFactor },
-  {
-    $id: 'TwoFactorRemoval',
-    description: 'The password, and `totp` or `recovery_code`.',
-    examples: [{ password: 'teff grows at dawn', totp: '492039' }],
-  },
+  { password: 'teff grows at dawn', totp: '492039' },
 )
 
 export const twoFactorSchemas = [

@@ -79,7 +79,9 @@ export const PointTable = t.textBody(
   'id,name,lat,lng\r\nfield-1,"My field, upper part",9.5,38.5\r\nfield-2,,9.6,38.6\r\n',
 )
 
-export const PointCollection = Type.Object(
+export const PointCollection = t.component(
+  'PointCollection',
+  'GeoJSON points in WGS 84. Heights are ignored, and so are properties that are not listed, unless `pass` names them.',
   {
     type: Type.Literal('FeatureCollection'),
     features: Type.Array(
@@ -104,20 +106,13 @@ export const PointCollection = Type.Object(
     ),
   },
   {
-    $id: 'PointCollection',
-    description:
-      'GeoJSON points in WGS 84. Heights are ignored, and so are properties that are not listed, unless `pass` names them.',
-    examples: [
+    type: 'FeatureCollection',
+    features: [
       {
-        type: 'FeatureCollection',
-        features: [
-          {
-            type: 'Feature',
-            id: 'field-1',
-            geometry: { type: 'Point', coordinates: [38.5, 9.5] },
-            properties: { name: 'My field' },
-          },
-        ],
+        type: 'Feature',
+        id: 'field-1',
+        geometry: { type: 'Point', coordinates: [38.5, 9.5] },
+        properties: { name: 'My field' },
       },
     ],
   },
@@ -224,21 +219,17 @@ const Points = Type.Array(t.ref(BatchPoint), {
   description: `At most ${BATCH_LIMITS.anonymous} without a token and ${BATCH_LIMITS.withToken} with one.`,
 })
 
-const PointsRequest = Type.Object(
+const PointsRequest = t.component(
+  'PointsRequest',
+  'Points, and what to answer for at all of them.',
   { points: Points, ...BatchParameters.properties },
   {
-    $id: 'PointsRequest',
-    description: 'Points, and what to answer for at all of them.',
-    examples: [
-      {
-        points: [
-          { id: 'field-1', lat: 9.5, lng: 38.5, name: 'My field' },
-          { id: 2, lat: -1, lng: 36.5 },
-        ],
-        crop: 'wheat',
-        country_code: 'eth',
-      },
+    points: [
+      { id: 'field-1', lat: 9.5, lng: 38.5, name: 'My field' },
+      { id: 2, lat: -1, lng: 36.5 },
     ],
+    crop: 'wheat',
+    country_code: 'eth',
   },
 )
 
@@ -257,13 +248,11 @@ export function defineBatchSchemas<Product extends ProductContract>(point: Point
 function defineRequest(product: ProductContract): TObject {
   if (product.seasonal) return PointsRequest
   const { id, lat, lng, country_code } = examplePlaceOf(product)
-  return Type.Object(
+  return t.component(
+    `${componentOf(product)}PointsRequest`,
+    'Points, and the country to answer for at all of them.',
     { points: Points, ...chooseParameters(product).properties },
-    {
-      $id: `${componentOf(product)}PointsRequest`,
-      description: 'Points, and the country to answer for at all of them.',
-      examples: [{ points: [{ id, lat, lng }], country_code }],
-    },
+    { points: [{ id, lat, lng }], country_code },
   )
 }
 
@@ -278,11 +267,12 @@ function defineItem(point: PointSchemas): TObject {
     ...dataOrReason(point),
     pass: PassedMembers,
   }
-  return Type.Object(Type.Partial(Type.Object(members)).properties, {
-    $id: `${componentOf(point.product)}Item`,
-    description: `The answer of \`POST /advisory/${code}/point\` with the point's \`id\`. Without a value \`${entries}\` is null, with \`error\` and \`code\`; an invalid point has these and \`sent\`.`,
-    examples: [{ id: examplePlaceOf(point.product).id, ...answer }],
-  })
+  return t.component(
+    `${componentOf(point.product)}Item`,
+    `The answer of \`POST /advisory/${code}/point\` with the point's \`id\`. Without a value \`${entries}\` is null, with \`error\` and \`code\`; an invalid point has these and \`sent\`.`,
+    Type.Partial(Type.Object(members)).properties,
+    { id: examplePlaceOf(point.product).id, ...answer },
+  )
 }
 
 export function defineItems(product: ProductContract, item: TObject, description: string, $id: string) {

@@ -123,7 +123,7 @@ export function withOneOf<Fields extends TProperties, More extends TProperties>(
 ) {
   const optionals = Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, optional(field)]))
   return documentedAs(
-    Type.Object({ ...(optionals as Optionals<Fields>), ...more }, { $id }),
+    component($id, { ...(optionals as Optionals<Fields>), ...more }),
     Type.Unsafe({
       oneOf: alternatives.map((names) => Type.Object({ ...pick(fields, names), ...more })),
       ...options,
@@ -177,16 +177,21 @@ export const NextCursor = orNull(
 )
 
 /** A named object, which the document has as a component. */
-export function component<Members extends TProperties>($id: string, members: Members): TObject<Members>
+export function component<Members extends TProperties>(
+  $id: string,
+  members: Members,
+  ...examples: object[]
+): TObject<Members>
 export function component<Members extends TProperties>(
   $id: string,
   description: string,
   members: Members,
+  ...examples: object[]
 ): TObject<Members>
-export function component($id: string, ...[last, members]: [TProperties] | [string, TProperties]): TObject {
-  return typeof last === 'string'
-    ? Type.Object(members as TProperties, { $id, description: last })
-    : Type.Object(last, { $id })
+export function component($id: string, ...parts: unknown[]): TObject {
+  const description = typeof parts[0] === 'string' ? (parts.shift() as string) : undefined
+  const [members, ...examples] = parts
+  return Type.Object(members as TProperties, { $id, ...about(description, examples) })
 }
 
 export function object<Members extends TProperties>(description: string, members: Members) {
@@ -202,15 +207,12 @@ const NoCursor = Type.Unsafe<null>({ type: 'null', description: 'Always null: th
 /** A list of one page. */
 export function onePage<Item extends TSchema>(item: Item, description: string) {
   const { $id } = item as { $id?: string }
-  return Type.Object(
-    { items: Type.Array(ref(item)), next_cursor: NoCursor },
-    { $id: `${$id}List`, description },
-  )
+  return component(`${$id}List`, description, { items: Type.Array(ref(item)), next_cursor: NoCursor })
 }
 
 /** A page of a list. */
 export function page<Item extends TSchema>(item: Item, $id: string, order: string, options: object = {}) {
-  const items = Type.Array(ref(item), { description: order })
+  const items = array(item, order)
   return Type.Object({ items, next_cursor: NextCursor }, { $id, ...options })
 }
 
@@ -270,7 +272,9 @@ export type ErrorDetail = Static<typeof ErrorDetail>
 /** An `X-Request-Id` as the service makes them. */
 export const EXAMPLE_REQUEST_ID = 'u3Vb0fJX2kQe-5k'
 
-export const ErrorBody = Type.Object(
+export const ErrorBody = component(
+  'Error',
+  'The body of every answer that is not a success.',
   {
     error: string('The error, as a sentence for people.'),
     code: ErrorCode,
@@ -280,16 +284,10 @@ export const ErrorBody = Type.Object(
     ),
   },
   {
-    $id: 'Error',
-    description: 'The body of every answer that is not a success.',
-    examples: [
-      {
-        error: 'lat must be a number from -90 to 90.',
-        code: 'INVALID_PARAMETERS',
-        details: [{ field: 'lat', message: 'lat must be a number from -90 to 90' }],
-        request_id: EXAMPLE_REQUEST_ID,
-      },
-    ],
+    error: 'lat must be a number from -90 to 90.',
+    code: 'INVALID_PARAMETERS',
+    details: [{ field: 'lat', message: 'lat must be a number from -90 to 90' }],
+    request_id: EXAMPLE_REQUEST_ID,
   },
 )
 /** What an error says, also of a part of an answer; only the answer's own says for which request. */

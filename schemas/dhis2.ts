@@ -53,7 +53,9 @@ const members = Object.entries(releaseMembers({ seasonal: true })).map(([name, s
 ])
 
 /** As DHIS2 takes it: what comes before the values is text, all values are texts, and what comes behind is not read. */
-export const DataValueSet = Type.Object(
+export const DataValueSet = t.component(
+  'DataValueSet',
+  'A data value set for `POST /api/dataValueSets` of a DHIS2.',
   {
     ...Object.fromEntries(members),
     dataSet: Type.Optional(Type.String()),
@@ -78,14 +80,8 @@ export const DataValueSet = Type.Object(
     ),
   },
   {
-    $id: 'DataValueSet',
-    description: 'A data value set for `POST /api/dataValueSets` of a DHIS2.',
-    examples: [
-      {
-        ...EXAMPLE_RELEASE,
-        dataValues: [{ dataElement: 'fbfJHSPpUQD', period: '202607', orgUnit: 'O6uvpzGd5pu', value: '3694' }],
-        left_out: [{ id: 'ETH-02', error: 'The mapping names no organisation unit for it.' }],
-      },
-    ],
+    ...EXAMPLE_RELEASE,
+    dataValues: [{ dataElement: 'fbfJHSPpUQD', period: '202607', orgUnit: 'O6uvpzGd5pu', value: '3694' }],
+    left_out: [{ id: 'ETH-02', error: 'The mapping names no organisation unit for it.' }],
   },
 )

@@ -16,11 +16,12 @@ const HARVEST = '2026-11-20'
 /** The value of each product that can be observed, and the date of the harvest. */
 export function defineObservedSchema(products: readonly ProductContract[]): TObject {
   const fields = observedFieldsOf(products).map(([key, field]) => [key, Type.Optional(field)])
-  return Type.Object(Object.fromEntries(fields), {
-    $id: OBSERVED,
-    description: 'Observations in the field.',
-    examples: [observedExample(products)],
-  })
+  return t.component(
+    OBSERVED,
+    'Observations in the field.',
+    Object.fromEntries(fields),
+    observedExample(products),
+  )
 }
 
 function observedRequestOf(products: readonly ProductContract[]) {
@@ -69,22 +70,18 @@ const Rating = Type.Integer({
 })
 
 export function defineFeedbackRequest(products: readonly ProductContract[]) {
-  return Type.Object(
+  return t.component(
+    'FeedbackRequest',
+    'Feedback on an advisory. Fields that are not listed are ignored.',
     {
       rating: Rating,
       comment: t.optional(Type.String({ maxLength: 2000, format: 'text' })),
       observed: t.optional(observedRequestOf(products)),
     },
     {
-      $id: 'FeedbackRequest',
-      description: 'Feedback on an advisory. Fields that are not listed are ignored.',
-      examples: [
-        {
-          rating: 4,
-          comment: 'The harvest came close to it.',
-          observed: observedExample(products, 1),
-        },
-      ],
+      rating: 4,
+      comment: 'The harvest came close to it.',
+      observed: observedExample(products, 1),
     },
   )
 }

@@ -22,9 +22,11 @@ const RING = [
 ]
 
 function geometry<const Name extends string>(type: Name, coordinates: TSchema, example: unknown[]) {
-  return Type.Object(
+  return t.component(
+    type,
+    `A GeoJSON ${type}.`,
     { type: Type.Literal(type), coordinates },
-    { $id: type, description: `A GeoJSON ${type}.`, examples: [{ type, coordinates: example }] },
+    { type, coordinates: example },
   )
 }
 

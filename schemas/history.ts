@@ -142,7 +142,9 @@ const AsItWas = (description: string) =>
   Type.Unsafe<object>({ type: 'object', additionalProperties: true, description })
 
 function defineHistoryItem(products: readonly ProductContract[]) {
-  return Type.Object(
+  return t.component(
+    'HistoryItem',
+    'An advisory as it was given.',
     {
       id: Type.String({ format: 'uuid' }),
       created_at: t.Time,
@@ -167,33 +169,27 @@ function defineHistoryItem(products: readonly ProductContract[]) {
       feedback: t.orNull(t.ref(Feedback), 'The feedback of the caller.'),
     },
     {
-      $id: 'HistoryItem',
-      description: 'An advisory as it was given.',
-      examples: [
-        {
-          id: '3f6d2a0e-0f7c-4b6e-9d1b-7c4f6f1f2a10',
-          created_at: '2026-07-01T08:30:00.000Z',
-          kind: 'point',
-          product: 'yield',
-          country_code: 'eth',
-          crop: 'wheat',
-          releases: ['yield-eth-wheat-2026-07-v1'],
-          synthetic: false,
-          location: { name: 'My field', lat: 9.5, lng: 38.5, type: 'point' },
-          forecast_period: 'July 2026',
-          forecast_month: '2026-07',
-          request: { lat: 9.5, lng: 38.5, name: 'My field' },
-          answer: {
-            location: { name: 'My field', lat: 9.5, lng: 38.5, type: 'point' },
-            forecast_period: 'July 2026',
-            forecast_month: '2026-07',
-            release: 'yield-eth-wheat-2026-07-v1',
-            synthetic: false,
-            yield_data: [{ scenario: 'Normal', yield_kg_ha: 2464 }],
-          },
-          feedback: null,
-        },
-      ],
+      id: '3f6d2a0e-0f7c-4b6e-9d1b-7c4f6f1f2a10',
+      created_at: '2026-07-01T08:30:00.000Z',
+      kind: 'point',
+      product: 'yield',
+      country_code: 'eth',
+      crop: 'wheat',
+      releases: ['yield-eth-wheat-2026-07-v1'],
+      synthetic: false,
+      location: { name: 'My field', lat: 9.5, lng: 38.5, type: 'point' },
+      forecast_period: 'July 2026',
+      forecast_month: '2026-07',
+      request: { lat: 9.5, lng: 38.5, name: 'My field' },
+      answer: {
+        location: { name: 'My field', lat: 9.5, lng: 38.5, type: 'point' },
+        forecast_period: 'July 2026',
+        forecast_month: '2026-07',
+        release: 'yield-eth-wheat-2026-07-v1',
+        synthetic: false,
+        yield_data: [{ scenario: 'Normal', yield_kg_ha: 2464 }],
+      },
+      feedback: null,
     },
   )
 }

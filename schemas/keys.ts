@@ -16,7 +16,8 @@ const ScopeName = t.oneOf(
   '`advisory`: advice and places. `history`: answers are stored, and can be read, rated, counted and deleted. `account`: the profile and the list of keys can be read, and subscriptions made, read and deleted. `admin`: the rights of an admin, within the other scopes; only an admin may give it.',
 )
 
-export const ApiKeyRequest = Type.Object(
+export const ApiKeyRequest = t.component(
+  'ApiKeyRequest',
   {
     name: t.text(100, 'The purpose of the key.', 'Dashboard of the ministry'),
     expires_in_days: t.optional(
@@ -33,10 +34,7 @@ export const ApiKeyRequest = Type.Object(
       }),
     ),
   },
-  {
-    $id: 'ApiKeyRequest',
-    examples: [{ name: 'Dashboard of the ministry', expires_in_days: 365, scopes: ['advisory'] }],
-  },
+  { name: 'Dashboard of the ministry', expires_in_days: 365, scopes: ['advisory'] },
 )
 export type ApiKeyRequest = Static<typeof ApiKeyRequest>
 

@@ -4,7 +4,9 @@ import * as t from './common.ts'
 import { asRemainder } from './point-request.ts'
 import type { ProductContract } from './product.ts'
 
-export const LocationRequest = Type.Object(
+export const LocationRequest = t.component(
+  'LocationRequest',
+  'A point to look at. Fields that are not listed are ignored.',
   {
     lat: t.Latitude,
     lng: t.Longitude,
@@ -23,11 +25,7 @@ export const LocationRequest = Type.Object(
       ),
     ),
   },
-  {
-    $id: 'LocationRequest',
-    description: 'A point to look at. Fields that are not listed are ignored.',
-    examples: [{ lat: -1.95, lng: 30.06, country_code: 'rwa' }],
-  },
+  { lat: -1.95, lng: 30.06, country_code: 'rwa' },
 )
 export type LocationRequest = t.WithoutNulls<Static<typeof LocationRequest>>
 
@@ -45,7 +43,8 @@ export const ProductAvailability = t.component('ProductAvailability', {
 export type ProductAvailability = Static<typeof ProductAvailability>
 
 export function defineLocationSchemas(products: readonly ProductContract[]) {
-  const validation = Type.Object(
+  const validation = t.component(
+    'LocationValidation',
     {
       valid: t.boolean(
         'Whether the point lies in the country that was asked for, or else in any that the service answers for.',
@@ -77,20 +76,15 @@ export function defineLocationSchemas(products: readonly ProductContract[]) {
       ),
     },
     {
-      $id: 'LocationValidation',
-      examples: [
-        {
-          valid: true,
-          country_code: 'rwa',
-          country: 'Rwanda',
-          admin: [
-            { level: 1, code: 'RWA-01', name: 'City of Kigali' },
-            { level: 2, code: 'RWA-01-01', name: 'Nyarugenge' },
-          ],
-          crop: 'potato',
-          products: makeExample(products),
-        },
+      valid: true,
+      country_code: 'rwa',
+      country: 'Rwanda',
+      admin: [
+        { level: 1, code: 'RWA-01', name: 'City of Kigali' },
+        { level: 2, code: 'RWA-01-01', name: 'Nyarugenge' },
       ],
+      crop: 'potato',
+      products: makeExample(products),
     },
   )
   const components = [AdminReference, LocationRequest, LocationRemainder, ProductAvailability, validation]

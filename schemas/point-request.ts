@@ -65,7 +65,9 @@ const Release = t.text(
   'The code of a release, as in answers: it alone answers, also after its replacement. Its country, crop and month apply, and may be left out. For all products: a code of each, separated by commas as in `Advisory-Release`; others have no answer then.',
 )
 
-export const PointRequest = Type.Object(
+export const PointRequest = t.component(
+  'PointRequest',
+  'A point and what to answer for. Fields that are not listed are ignored, and named in `ignored`.',
   {
     lat: t.Latitude,
     lng: t.Longitude,
@@ -89,12 +91,7 @@ export const PointRequest = Type.Object(
       }),
     ),
   },
-  {
-    $id: 'PointRequest',
-    description:
-      'A point and what to answer for. Fields that are not listed are ignored, and named in `ignored`.',
-    examples: [{ lat: 9.5, lng: 38.5, crop: 'wheat', country_code: 'eth', name: 'My field' }],
-  },
+  { lat: 9.5, lng: 38.5, crop: 'wheat', country_code: 'eth', name: 'My field' },
 )
 export type PointRequest = t.WithoutNulls<Static<typeof PointRequest>>
 

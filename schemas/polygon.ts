@@ -34,7 +34,8 @@ export const DistributionParameters = {
   ),
 }
 
-const Quantile = Type.Object(
+const Quantile = t.component(
+  'Quantile',
   {
     quantile: t.number('Which one: 0.5 is the median.'),
     value: t.number(
@@ -44,10 +45,11 @@ const Quantile = Type.Object(
       'How far the exact quantile can lie from the value, rounding aside: 0 where it is exact. A polygon with more than 4,096 tiles (16 x 16 pixels) inside is computed from the least and greatest values of some of them, and one with very many values to a small part of their range.',
     ),
   },
-  { $id: 'Quantile', examples: [{ quantile: 0.5, value: 2464.18, error: 0 }] },
+  { quantile: 0.5, value: 2464.18, error: 0 },
 )
 
-const HistogramBin = Type.Object(
+const HistogramBin = t.component(
+  'HistogramBin',
   {
     from: Type.Number(),
     to: t.number(
@@ -56,7 +58,7 @@ const HistogramBin = Type.Object(
     percent: t.number('How much of the covered area has them.'),
     error: t.number('How far the exact percentage can lie from it, as for quantiles; 0 where it is exact.'),
   },
-  { $id: 'HistogramBin', examples: [{ from: 2318, to: 2604, percent: 100, error: 0 }] },
+  { from: 2318, to: 2604, percent: 100, error: 0 },
 )
 
 const DistributionMembers = {
@@ -66,7 +68,8 @@ const DistributionMembers = {
 
 const LOCATION = { name: 'My farm', lat: 9.55, lng: 38.55, type: 'polygon', area_ha: 12012.5 }
 
-export const PolygonLocation = Type.Object(
+export const PolygonLocation = t.component(
+  'PolygonLocation',
   {
     name: t.string('The label of the request, or the name of the area.'),
     lat: t.number('With `lng`, a point inside.'),
@@ -77,10 +80,7 @@ export const PolygonLocation = Type.Object(
     ),
     admin: Type.Optional(t.ref(AdvisedArea)),
   },
-  {
-    $id: 'PolygonLocation',
-    examples: [LOCATION],
-  },
+  LOCATION,
 )
 
 export const PolygonGeometry = Type.Unsafe<Record<string, unknown>>({

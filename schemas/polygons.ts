@@ -178,11 +178,12 @@ function defineItem(polygon: PolygonSchemas): TObject {
     location: t.ref(PolygonLocation),
     ...dataOrReason(polygon),
   }
-  return Type.Object(Type.Partial(Type.Object(members)).properties, {
-    $id: `Polygon${componentOf(polygon.product)}Item`,
-    description: `The answer of \`POST /advisory/${code}\` with the polygon's \`id\` or the area's code. Without a value \`${entries}\` is null, with \`error\` and \`code\`; other failures have these alone.`,
-    examples: [{ id: 'field-1', ...example }],
-  })
+  return t.component(
+    `Polygon${componentOf(polygon.product)}Item`,
+    `The answer of \`POST /advisory/${code}\` with the polygon's \`id\` or the area's code. Without a value \`${entries}\` is null, with \`error\` and \`code\`; other failures have these alone.`,
+    Type.Partial(Type.Object(members)).properties,
+    { id: 'field-1', ...example },
+  )
 }
 
 export function listPolygonsComponents(

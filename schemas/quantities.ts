@@ -189,25 +189,25 @@ export function seasonlessMembers(product: ProductContract, members: TProperties
 /** What amounts are in, by the unit of rates. */
 export const MASS_KEYS: Readonly<Record<string, 'kg' | 't'>> = { 'kg/ha': 'kg', 't/ha': 't' }
 
-const Nutrient = Type.Object(
+const Nutrient = t.component(
+  'Nutrients',
+  'Kilograms of nutrients.',
   {
     N: t.number('Nitrogen.'),
     P2O5: t.number('Phosphorus, as phosphate.'),
     K2O: t.number('Potassium, as potash.'),
     S: t.number('Sulphur.'),
   },
-  {
-    $id: 'Nutrients',
-    description: 'Kilograms of nutrients.',
-    examples: [{ N: 172.5, P2O5: 0, K2O: 0, S: 0 }],
-  },
+  { N: 172.5, P2O5: 0, K2O: 0, S: 0 },
 )
 
 const Money = (description: string) => t.number(`${description} To the hundredth, in \`currency\`.`)
 const Mass = (unit: 'kg' | 't') =>
   t.number(unit === 'kg' ? 'Kilograms, to the gram.' : 'Tonnes, to the gram.')
 
-export const Quantity = Type.Object(
+export const Quantity = t.component(
+  'Quantity',
+  'The amount on the area.',
   {
     kg: Type.Optional(Mass('kg')),
     t: Type.Optional(Mass('t')),
@@ -218,11 +218,7 @@ export const Quantity = Type.Object(
     return: Type.Optional(Money('The proceeds of the harvest.')),
     nutrients_kg: Type.Optional(t.ref(Nutrient)),
   },
-  {
-    $id: 'Quantity',
-    description: 'The amount on the area.',
-    examples: [{ kg: 375, bags: 8, bag_kg: 50, rest_kg: 25, cost: 18000 }],
-  },
+  { kg: 375, bags: 8, bag_kg: 50, rest_kg: 25, cost: 18000 },
 )
 
 export type Quantity = Static<typeof Quantity>
@@ -235,7 +231,9 @@ const Amounts = {
 }
 const ScenarioAmounts = { scenario: t.orNull(Type.String()), ...Amounts }
 
-export const Quantities = Type.Object(
+export const Quantities = t.component(
+  'Quantities',
+  'Amounts on the area, where the request asks for quantities.',
   {
     area: t.object('The area that the quantities are for.', {
       value: Type.Number(),
@@ -269,18 +267,12 @@ export const Quantities = Type.Object(
     ),
   },
   {
-    $id: 'Quantities',
-    description: 'Amounts on the area, where the request asks for quantities.',
-    examples: [
-      {
-        area: { value: 2.5, unit: 'ha', ha: 2.5 },
-        currency: 'ETB',
-        scenarios: [{ scenario: 'Normal', cost: 28400, share: 0.5, share_cost: 14200 }],
-        least: { scenario: 'Normal', cost: 28400 },
-        most: { scenario: 'Normal', cost: 28400 },
-        expected: { cost: 28400 },
-      },
-    ],
+    area: { value: 2.5, unit: 'ha', ha: 2.5 },
+    currency: 'ETB',
+    scenarios: [{ scenario: 'Normal', cost: 28400, share: 0.5, share_cost: 14200 }],
+    least: { scenario: 'Normal', cost: 28400 },
+    most: { scenario: 'Normal', cost: 28400 },
+    expected: { cost: 28400 },
   },
 )
 

@@ -136,7 +136,8 @@ export type SlowCallsAnswer = Static<typeof SlowCallsAnswer>
 
 export function defineStatsSchemas(products: readonly ProductContract[]) {
   const advisories = advisoryCountsOf(products)
-  const stats = Type.Object(
+  const stats = t.component(
+    'Stats',
     {
       scope: t.oneOf(['own', 'all'], 'The users in the counts.'),
       from: Day,
@@ -146,31 +147,26 @@ export function defineStatsSchemas(products: readonly ProductContract[]) {
       service: Type.Optional(t.ref(Service)),
     },
     {
-      $id: 'Stats',
-      examples: [
-        {
-          scope: 'own',
-          from: '2026-07-01',
-          to: '2026-07-02',
-          advisories: {
-            total: 3,
-            by_product: [
-              { product: 'fertilizer', advisories: 2 },
-              { product: 'forage', advisories: 1 },
-            ],
-            by_country: [{ country_code: 'eth', advisories: 3 }],
-            by_crop: [
-              { crop: 'wheat', advisories: 2 },
-              { crop: null, advisories: 1 },
-            ],
-            by_day: [
-              { day: '2026-07-01', advisories: 0 },
-              { day: '2026-07-02', advisories: 3 },
-            ],
-          },
-          feedback: { count: 2, average: 4.5 },
-        },
-      ],
+      scope: 'own',
+      from: '2026-07-01',
+      to: '2026-07-02',
+      advisories: {
+        total: 3,
+        by_product: [
+          { product: 'fertilizer', advisories: 2 },
+          { product: 'forage', advisories: 1 },
+        ],
+        by_country: [{ country_code: 'eth', advisories: 3 }],
+        by_crop: [
+          { crop: 'wheat', advisories: 2 },
+          { crop: null, advisories: 1 },
+        ],
+        by_day: [
+          { day: '2026-07-01', advisories: 0 },
+          { day: '2026-07-02', advisories: 3 },
+        ],
+      },
+      feedback: { count: 2, average: 4.5 },
     },
   )
   const components = [advisories, FeedbackCounts, Latency, Service, stats]

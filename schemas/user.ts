@@ -8,7 +8,9 @@ export const PersonName = t.text(200, 'The name of the person.', 'Amina Bekele')
 
 export const Organisation = t.text(200, 'The employer of the person.', 'Oromia Extension Service')
 
-export const UserProfile = Type.Object(
+export const UserProfile = t.component(
+  'UserProfile',
+  'An account, as its owner sees it.',
   {
     id: Type.String({ format: 'uuid' }),
     email: Type.String(),
@@ -21,24 +23,20 @@ export const UserProfile = Type.Object(
     created_at: t.Time,
   },
   {
-    $id: 'UserProfile',
-    description: 'An account, as its owner sees it.',
-    examples: [
-      {
-        id: '7f4c6a0e-6b0f-4a58-9d0c-2f1f6f0c9a11',
-        email: 'amina@example.org',
-        name: 'Amina Bekele',
-        organisation: 'Oromia Extension Service',
-        email_confirmed: true,
-        role: 'user',
-        created_at: '2026-07-01T08:30:00.000Z',
-      },
-    ],
+    id: '7f4c6a0e-6b0f-4a58-9d0c-2f1f6f0c9a11',
+    email: 'amina@example.org',
+    name: 'Amina Bekele',
+    organisation: 'Oromia Extension Service',
+    email_confirmed: true,
+    role: 'user',
+    created_at: '2026-07-01T08:30:00.000Z',
   },
 )
 export type UserProfile = Static<typeof UserProfile>
 
-export const ProfileChanges = Type.Object(
+export const ProfileChanges = t.component(
+  'ProfileChanges',
+  'The changes. Other fields stay as they are; unknown ones are ignored.',
   {
     name: t.optional(PersonName),
     organisation: Type.Optional(
@@ -49,15 +47,13 @@ export const ProfileChanges = Type.Object(
       }),
     ),
   },
-  {
-    $id: 'ProfileChanges',
-    description: 'The changes. Other fields stay as they are; unknown ones are ignored.',
-    examples: [{ name: 'Amina B. Bekele', organisation: null }],
-  },
+  { name: 'Amina B. Bekele', organisation: null },
 )
 export type ProfileChanges = Static<typeof ProfileChanges>
 
-export const DeletionReport = Type.Object(
+export const DeletionReport = t.component(
+  'DeletionReport',
+  'The result of the deletion of an account.',
   {
     removed: Type.Record(Type.String(), Type.Integer(), {
       description: 'How many records of each kind are gone.',
@@ -67,14 +63,8 @@ export const DeletionReport = Type.Object(
     }),
   },
   {
-    $id: 'DeletionReport',
-    description: 'The result of the deletion of an account.',
-    examples: [
-      {
-        removed: { accounts: 1, sessions: 2, keys: 1, history: 40, feedback: 3, usage: 12 },
-        anonymised: {},
-      },
-    ],
+    removed: { accounts: 1, sessions: 2, keys: 1, history: 40, feedback: 3, usage: 12 },
+    anonymised: {},
   },
 )
 

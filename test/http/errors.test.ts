@@ -1,41 +1,26 @@
-import { once } from 'node:events'
-import { type AddressInfo, connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { exchange } from '#test/setup/exchange.ts'
 
 let service: TestApp
-let port: number
 beforeAll(async () => {
   service = await createTestApp({
     // What is in memory stays there, so that what needs no database is answered at once.
     settings: { BODY_LIMIT_BYTES: '2048', RELEASE_MAX_AGE_MS: '60000' },
   })
   await service.app.listen({ host: '127.0.0.1', port: 0 })
-  port = (service.app.server.address() as AddressInfo).port
 })
 afterAll(() => service.close())
 
-/** Sends bytes as they are, and returns what comes back until the service hangs up. */
-async function exchange(request: string): Promise<string> {
-  const socket = connect(port, '127.0.0.1')
-  socket.write(request)
-  let answer = ''
-  socket.on('data', (data) => {
-    answer += data
-  })
-  await once(socket, 'close')
-  return answer
-}
+/** The end of a request line, and headers. */
+const HTTP = ' HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
 
-/** The same, with the status and the body of the answer. */
-async function raw(request: string): Promise<{ status: number; type: string; body: unknown }> {
-  const answer = await exchange(request)
-  const [head = '', body = ''] = answer.split('\r\n\r\n')
-  return {
-    status: Number(head.split(' ')[1]),
-    type: /content-type: (.*)/i.exec(head)?.[1]?.trim() ?? '',
-    body: JSON.parse(body),
-  }
+const SECURITY_HEADERS = {
+  'content-security-policy': "default-src 'none';frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'strict-transport-security': 'max-age=31536000',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'SAMEORIGIN',
 }
 
 describe('every error is JSON with an error and a code', () => {
@@ -61,8 +46,8 @@ describe('every error is JSON with an error and a code', () => {
   test.each(['/docs/static/../../package.json', '/docs/static/%2e%2e/%2e%2e/package.json'])(
     'the file %s, which is not there for anybody',
     async (path) => {
-      const { status, body } = await raw(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
-      expect([status, (body as { code: string }).code]).toEqual([404, 'NOT_FOUND'])
+      const answer = await exchange(service.app, `GET ${path}${HTTP}`)
+      expect([answer.status, answer.json().code]).toEqual([404, 'NOT_FOUND'])
     },
   )
 
@@ -93,11 +78,12 @@ describe('every error is JSON with an error and a code', () => {
     ['DELETE', '/docs/static/swagger-ui.css', 'GET, HEAD, OPTIONS'],
     ['PROPFIND', '/user/profile', 'GET, HEAD, PATCH, DELETE, OPTIONS'],
   ])('%s %s is 405 without a token, and whatever its body is', async (method, path, allow) => {
-    const answer = await exchange(
-      `${method} ${path}?x=/y HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 5000\r\nConnection: close\r\n\r\n{`,
+    const lines = 'Content-Type: text/plain\r\nContent-Length: 5000\r\n\r\n{'
+    const { status, headers } = await exchange(
+      service.app,
+      `${method} ${path}?x=/y${HTTP.trimEnd()}\r\n${lines}`,
     )
-    expect(answer).toMatch(/^HTTP\/1.1 405 /)
-    expect(/^allow: (.*)$/im.exec(answer)?.[1]).toBe(allow)
+    expect([status, headers.allow]).toEqual([405, allow])
   })
 
   test.each(['/history/', '/history/x/y', '/user', '/advisory/yield/point/', '/docs/x'])(
@@ -134,108 +120,51 @@ describe('every error is JSON with an error and a code', () => {
     },
   )
 
-  test('a body over the limit', async () => {
-    const response = await service.app.inject({
-      method: 'POST',
-      url: '/advisory/yield/point',
-      payload: { lat: 9.5, lng: 38.5, name: 'x'.repeat(3000) },
-    })
-    expect(response.statusCode).toBe(413)
-    expect(response.json().code).toBe('BODY_TOO_LARGE')
-  })
-
-  test('a body that is not as long as it says', async () => {
-    const { status, body } = await raw(
-      'POST /advisory/yield/point HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: abc\r\n\r\n{}',
-    )
-    expect(status).toBe(400)
-    expect(body).toEqual({
-      error: 'The request is not valid HTTP.',
-      code: 'MALFORMED_REQUEST',
-      request_id: expect.any(String),
-    })
-  })
-
-  test.each(['/%', '/%zz', '/advisory/%E0%A4%A/point'])('the URL %s', async (url) => {
-    const { status, type, body } = await raw(`GET ${url} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
-    expect(status).toBe(400)
-    expect(type).toBe('application/json; charset=utf-8')
-    expect((body as { code: string }).code).toBe('MALFORMED_REQUEST')
-  })
-
-  test('bytes that are not HTTP', async () => {
-    const { status, type, body } = await raw('\x16\x03\x01hello\r\n\r\n')
-    expect(status).toBe(400)
-    expect(type).toBe('application/json; charset=utf-8')
-    expect(body).toEqual({
-      error: 'The request is not valid HTTP.',
-      code: 'MALFORMED_REQUEST',
-      request_id: expect.any(String),
-    })
-  })
-
   test('bytes that are not HTTP after a request, which is answered before', async () => {
     const url = '/advisory/yield/point?lat=9.5&lng=38.5'
     // The release and the tile are in memory from then on.
     await service.app.inject({ method: 'POST', url })
-    const answer = await exchange(`POST ${url} HTTP/1.1\r\nHost: x\r\n\r\nhello\r\n\r\n`)
-    expect(answer.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400'])
+    const { all } = await exchange(service.app, `POST ${url} HTTP/1.1\r\nHost: x\r\n\r\nhello\r\n\r\n`)
+    expect(all.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400'])
   })
 
-  test('headers over the limit', async () => {
-    const { status, body } = await raw(`GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`)
-    expect(status).toBe(431)
-    expect((body as { code: string }).code).toBe('HEADERS_TOO_LARGE')
-  })
+  const NOT_HTTP = 'The request is not valid HTTP.'
 
-  test('an expectation nobody can meet', async () => {
-    const { status, body } = await raw(
-      'GET / HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\nConnection: close\r\n\r\n',
-    )
-    expect(status).toBe(400)
-    expect((body as { code: string }).code).toBe('MALFORMED_REQUEST')
-  })
-
-  test.each([
-    ['bytes that are not HTTP', 'hello\r\n\r\n', 400],
-    ['headers that are too long', `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
-    ['a URL that cannot be read', 'GET /%zz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
-    ['an unknown expectation', 'GET / HTTP/1.1\r\nHost: x\r\nExpect: x\r\nConnection: close\r\n\r\n', 400],
-    ['no host', 'GET / HTTP/1.1\r\n\r\n', 400],
-  ])('has the headers that keep browsers from making something of it: %s', async (_, request, status) => {
-    const [head = ''] = (await exchange(request)).split('\r\n\r\n')
-    const headers = new Headers(
-      head
-        .split('\r\n')
-        .slice(1)
-        .map((line) => line.split(': ') as [string, string]),
-    )
-    expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
-    expect(Object.fromEntries(headers)).toMatchObject({
-      'content-security-policy': "default-src 'none';frame-ancestors 'none'",
-      'referrer-policy': 'no-referrer',
-      'strict-transport-security': 'max-age=31536000',
-      'x-content-type-options': 'nosniff',
-      'x-frame-options': 'SAMEORIGIN',
-      'x-request-id': expect.any(String),
+  test.each<[string, string, number, string, string?]>([
+    ['bytes that are not HTTP', 'hello\r\n\r\n', 400, 'MALFORMED_REQUEST', NOT_HTTP],
+    ['bytes of TLS', '\x16\x03\x01hello\r\n\r\n', 400, 'MALFORMED_REQUEST', NOT_HTTP],
+    [
+      'a length that is none',
+      `POST /${HTTP.trimEnd()}\r\nContent-Length: x\r\n\r\n`,
+      400,
+      'MALFORMED_REQUEST',
+      NOT_HTTP,
+    ],
+    [
+      'headers that are too long',
+      `GET /${HTTP.trimEnd()}\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
+      431,
+      'HEADERS_TOO_LARGE',
+    ],
+    ['a URL that ends in %', `GET /%${HTTP}`, 400, 'MALFORMED_REQUEST'],
+    ['a URL with %zz', `GET /%zz${HTTP}`, 400, 'MALFORMED_REQUEST'],
+    ['a URL that is not UTF-8', `GET /advisory/%E0%A4%A/point${HTTP}`, 400, 'MALFORMED_REQUEST'],
+    [
+      'an unknown expectation',
+      `GET /${HTTP.trimEnd()}\r\nExpect: miracles\r\n\r\n`,
+      400,
+      'MALFORMED_REQUEST',
+    ],
+    ['no host', 'GET / HTTP/1.1\r\n\r\n', 400, 'MALFORMED_REQUEST'],
+  ])('to %s, and has the headers of all answers', async (_, request, status, code, error) => {
+    const answer = await exchange(service.app, request)
+    expect([answer.status, answer.json()]).toEqual([
+      status,
+      { error: error ?? expect.any(String), code, request_id: answer.headers['x-request-id'] },
+    ])
+    expect(answer.headers).toMatchObject({
+      ...SECURITY_HEADERS,
+      'content-type': 'application/json; charset=utf-8',
     })
-  })
-
-  test('a failure of the service shows nothing of its inside', async () => {
-    const broken = await createTestApp()
-    try {
-      broken.app.get('/broken', { config: { public: true } }, async () => {
-        throw new Error('select secret from table at /src/file.ts')
-      })
-      const response = await broken.app.inject({ method: 'GET', url: '/broken' })
-      expect(response.statusCode).toBe(500)
-      expect(response.json()).toEqual({
-        error: 'Internal error. The request may be valid.',
-        code: 'INTERNAL',
-        request_id: expect.any(String),
-      })
-    } finally {
-      await broken.close()
-    }
   })
 })

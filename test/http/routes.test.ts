@@ -1,10 +1,9 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { FastifyInstance, RouteOptions } from 'fastify'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { scopeOf } from '#src/http/plugins/authentication.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { newPerson } from '#test/setup/people.ts'
-import { BODY_LIMITS, CACHING, LOGINS, PRIVATE, PUBLIC, SCOPES } from './route-policies.ts'
 
 /** Every route of every app of this file, as it is registered. */
 const routes: RouteOptions[] = []
@@ -26,89 +25,70 @@ afterAll(async () => {
   await service.close()
 })
 
-describe('routes', () => {
-  test('read bodies up to the limits that are listed here', () => {
-    const limits = routes
-      .filter(({ bodyLimit }) => bodyLimit !== 8192)
-      .map(({ method, url, bodyLimit }) => [`${method} ${url}`, bodyLimit])
-    expect(Object.fromEntries(limits)).toStrictEqual(BODY_LIMITS)
-  })
+/** The body limit of most routes. */
+const USUAL_LIMIT = 8192
 
-  test.each([
-    ['never', 'GET', '/user/profile', 401, 'no-store'],
-    ['never', 'POST', '/auth/login', 400, 'no-store'],
-    ['never', 'HEAD', '/stats', 401, 'no-store'],
-    ['own', 'GET', '/admin', 401, undefined],
-    ['shared', 'GET', '/advisory/yield/point', 400, 'no-store'],
-    ['own', 'GET', '/catalog', 200, 'private, no-cache'],
-    ['none', 'POST', '/advisory/yield/point', 400, undefined],
-  ] as const)('tell caches of errors, too: %s, %s %s', async (_, method, url, status, header) => {
-    const response = await service.app.inject({ method, url })
-    expect([response.statusCode, response.headers['cache-control']]).toEqual([status, header])
-  })
-
-  test('are public or not as listed here', () => {
-    const named = (open: boolean) => {
-      const names = routes
-        .filter(({ config }) => (config?.public === true) === open)
-        .flatMap(({ method, url }) => [method].flat().map((name) => `${name} ${url}`))
-        .filter((name) => !name.startsWith('HEAD '))
-      return [...new Set(names)].sort()
-    }
-    expect(named(true)).toEqual(PUBLIC)
-    expect(named(false)).toEqual(PRIVATE)
-  })
-
-  test('take keys with the scopes that are listed here', () => {
-    const named: Record<string, string[]> = {}
-    for (const { method, url, config = {} } of routes) {
+/** A line for each route: who may call it, what caches may do, and how long its body may be. */
+function listPolicies(): string[] {
+  const policies = new Map<string, string>(
+    routes.flatMap(({ method, url, config = {}, bodyLimit }) => {
+      const { public: open, login, role, caching } = config
       const scope = scopeOf(config)
-      if (scope) named[scope] = [...(named[scope] ?? []), `${method} ${url}`]
-    }
-    for (const names of Object.values(named)) names.sort()
-    expect(named).toEqual(SCOPES)
-  })
+      const policy = [
+        open ? 'public' : 'token',
+        login && `login=${login}`,
+        scope && `scope=${scope}`,
+        role && `role=${role}`,
+        caching && `caching=${caching}`,
+        bodyLimit !== USUAL_LIMIT && `body=${bodyLimit}`,
+      ]
+      return [method].flat().map((name) => [`${name} ${url}`, policy.filter(Boolean).join(' ')] as const)
+    }),
+  )
+  // Routes of HEAD are those of GET.
+  const isOfGet = (route: string, policy: string) =>
+    route.startsWith('HEAD ') && policies.get(route.replace('HEAD', 'GET')) === policy
+  return [...policies]
+    .filter(([route, policy]) => !isOfGet(route, policy))
+    .map(([route, policy]) => `${route}: ${policy}`)
+    .sort()
+}
 
-  test('are for logins alone, fresh ones or any, as listed here', () => {
-    const named: Record<string, string[]> = {}
-    for (const { method, url, config } of routes) {
-      if (config?.login) named[config.login] = [...(named[config.login] ?? []), `${method} ${url}`]
-    }
-    for (const names of Object.values(named)) names.sort()
-    expect(named).toEqual(LOGINS)
-  })
+test('every route has the access, the rules for caches and the body limit of routes.txt', async () => {
+  await expect(`${listPolicies().join('\n')}\n`).toMatchFileSnapshot('routes.txt')
+})
 
-  test('let caches do what is listed here, and the others what HTTP says', () => {
-    const policies: Record<string, string[]> = {}
-    for (const { method, url, config } of routes) {
-      if (config?.caching)
-        policies[config.caching] = [...(policies[config.caching] ?? []), `${method} ${url}`]
-    }
-    for (const names of Object.values(policies)) names.sort()
-    expect(policies).toEqual(CACHING)
-  })
+test.each([
+  ['never', 'GET', '/user/profile', 401, 'no-store'],
+  ['never', 'POST', '/auth/login', 400, 'no-store'],
+  ['never', 'HEAD', '/stats', 401, 'no-store'],
+  ['own', 'GET', '/admin', 401, undefined],
+  ['shared', 'GET', '/advisory/yield/point', 400, 'no-store'],
+  ['own', 'GET', '/catalog', 200, 'private, no-cache'],
+  ['none', 'POST', '/advisory/yield/point', 400, undefined],
+] as const)('routes tell caches of errors, too: %s, %s %s', async (_, method, url, status, header) => {
+  const response = await service.app.inject({ method, url })
+  expect([response.statusCode, response.headers['cache-control']]).toEqual([status, header])
+})
 
-  test('are as public for HEAD as they are for GET', async () => {
-    expect((await service.app.inject({ method: 'HEAD', url: '/catalog' })).statusCode).toBe(200)
-    expect((await service.app.inject({ method: 'HEAD', url: '/user/profile' })).statusCode).toBe(401)
-  })
-
-  test.each(PRIVATE)('%s wants a token, before it looks at anything else', async (route) => {
-    const [method, url] = route.split(' ') as ['GET', string]
-    const response = await service.app.inject({
-      method,
+test('every route for callers wants a token before it looks at anything else', async () => {
+  const closed = routes.filter(({ config }) => config?.public !== true)
+  expect(closed.length).toBeGreaterThan(40)
+  for (const { method, url } of closed) {
+    const { statusCode, body } = await service.app.inject({
+      method: method as 'GET',
       url,
       ...(method !== 'GET' && { payload: '{', headers: { 'content-type': 'application/json' } }),
     })
-    expect(response.statusCode).toBe(401)
-    expect(response.json().code).toBe('UNAUTHORIZED')
-  })
+    expect([method, url, statusCode]).toEqual([method, url, 401])
+    if (method !== 'HEAD') expect(JSON.parse(body).code).toBe('UNAUTHORIZED')
+  }
+})
 
-  test('that do not exist are 404 for everybody', async () => {
-    const { headers: known } = await newPerson(service.app)
-    for (const headers of [{}, known, { authorization: 'Bearer x' }]) {
-      expect((await service.app.inject({ url: '/nowhere', headers })).statusCode).toBe(404)
-      expect((await service.app.inject({ method: 'PUT', url: '/auth/login', headers })).statusCode).toBe(405)
-    }
-  })
+test('paths and methods that do not exist are 404 and 405 for everybody', async () => {
+  const { headers: known } = await newPerson(service.app)
+  for (const headers of [{}, known, { authorization: 'Bearer x' }]) {
+    expect((await service.app.inject({ url: '/nowhere', headers })).statusCode).toBe(404)
+    expect((await service.app.inject({ method: 'PUT', url: '/auth/login', headers })).statusCode).toBe(405)
+  }
 })

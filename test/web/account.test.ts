@@ -7,7 +7,7 @@ import { CHROMIUM } from '#test/setup/chromium.ts'
 import { testOnServer } from '#test/setup/on-server.ts'
 import { PASSWORD } from '#test/setup/people.ts'
 import { faultsOf, looksOf } from './looks.ts'
-import { PHONE, receiveVisitors, seriousFindings, until, type Visit, type Visitors } from './pages.ts'
+import { PHONE, receiveVisitors, seriousFindings, textOf, until, type Visit, type Visitors } from './pages.ts'
 
 const EMAIL = 'amina@example.org'
 
@@ -291,10 +291,4 @@ async function fillLogin(page: Page, password: string): Promise<void> {
   await page.getByLabel('E-mail').fill(EMAIL)
   await page.getByLabel('Password').fill(password)
   await page.getByRole('button', { name: 'Log in' }).click()
-}
-
-async function textOf(download: { createReadStream(): Promise<AsyncIterable<Buffer>> }): Promise<string> {
-  const chunks = []
-  for await (const chunk of await download.createReadStream()) chunks.push(chunk)
-  return Buffer.concat(chunks).toString()
 }

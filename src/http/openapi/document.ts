@@ -43,38 +43,29 @@ function shareComponents(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
   return document
 }
 
-const GROUPS = ['QuantityParameters']
+/** Members of many requests, to which their schemas refer by `allOf`. */
+const GROUP = 'QuantityParameters'
 
-/** Schemas refer to groups of members by `allOf`. */
-function withGroups(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
+function withGroup(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
   const schemas = (document.components?.schemas ?? {}) as Record<string, Part | undefined>
-  const groups = GROUPS.flatMap((name) => {
-    const members = schemas[name]?.properties as Part | undefined
-    return members ? [{ name, members: Object.entries(members) }] : []
-  })
-  return JSON.parse(JSON.stringify(document), (_key, value) => {
-    if (value?.type !== 'object' || !value.properties) return value
-    const group = groups.find(({ members }) => hasAll(value.properties, members))
-    return group ? grouped(value, group) : value
-  })
+  const members = Object.entries((schemas[GROUP]?.properties ?? {}) as Part)
+  if (members.length === 0) return document
+  return JSON.parse(JSON.stringify(document), (_key, value) =>
+    value?.type === 'object' && hasMore(value.properties ?? {}, members) ? grouped(value, members) : value,
+  )
 }
 
-interface Group {
-  name: string
-  members: [string, unknown][]
-}
-
-function hasAll(properties: Part, members: Group['members']): boolean {
+function hasMore(properties: Part, members: [string, unknown][]): boolean {
   if (Object.keys(properties).length === members.length) return false
   return members.every(([name, member]) => JSON.stringify(properties[name]) === JSON.stringify(member))
 }
 
-function grouped({ description, examples, properties, ...schema }: Part, { name, members }: Group): Part {
+function grouped({ description, examples, properties, ...schema }: Part, members: [string, unknown][]): Part {
   const own = { ...(properties as Part) }
   for (const [member] of members) delete own[member]
   return {
     ...(description !== undefined && { description }),
-    allOf: [{ ...schema, properties: own }, refTo('schemas', name)],
+    allOf: [{ ...schema, properties: own }, refTo('schemas', GROUP)],
     ...(examples !== undefined && { examples }),
   }
 }
@@ -300,7 +291,7 @@ export function makeOpenApiDocument(
   const ofMedia =
     media === 'all' ? whole : JSON.parse(JSON.stringify(withParameterExamples(whole)), withJsonAlone)
   const document = part === undefined ? ofMedia : withPaths(ofMedia, part)
-  return shareComponents(withoutUnused(withGroups(document)))
+  return shareComponents(withoutUnused(withGroup(document)))
 }
 
 function withoutUnused(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {

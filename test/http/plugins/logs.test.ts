@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import { Readable } from 'node:stream'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import type { App } from '#src/http/app.ts'
-import { createTestApp } from '#test/setup/app.ts'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { captureLog } from '#test/setup/log.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 
@@ -74,88 +74,87 @@ describe('logs', () => {
     expect(JSON.stringify(lines)).not.toMatch(/9\.5|token|amina/)
   })
 
-  test('ACCESS_LOG has one line for a request whose client goes away, without a status before it was answered', async () => {
-    const service = await createTestApp({ settings: { ACCESS_LOG: 'true', LOG_LEVEL: 'silent' } })
-    onTestFinished(() => service.close())
-    const { app } = service
-    const lines = captureLog(app)
-    let isAsked = false
-    app.get('/held', { config: { public: true, ownTurns: true } }, () => {
-      isAsked = true
-      return new Promise(() => {})
+  describe('ACCESS_LOG, with a client at a socket,', () => {
+    let service: TestApp
+    let lines: string[]
+    let asked = 0
+    beforeAll(async () => {
+      service = await createTestApp({ settings: { ACCESS_LOG: 'true', LOG_LEVEL: 'silent' } })
+      lines = captureLog(service.app)
+      const config = { public: true, ownTurns: true }
+      service.app.get('/held', { config }, () => {
+        asked++
+        return new Promise(() => {})
+      })
+      service.app.get('/ready', { config }, () => {
+        asked++
+        return 'ready'
+      })
+      service.app.get('/begun', { config }, (_, reply) => {
+        const endless = new Readable({ read() {} })
+        endless.push('begun')
+        return reply.send(endless)
+      })
+      await service.app.listen({ host: '127.0.0.1', port: 0 })
     })
-    app.get('/begun', { config: { public: true, ownTurns: true } }, (_, reply) => {
-      const endless = new Readable({ read() {} })
-      endless.push('begun')
-      return reply.send(endless)
+    beforeEach(() => {
+      lines.length = 0
+      asked = 0
     })
-    await app.listen({ host: '127.0.0.1', port: 0 })
-    const { port } = app.server.address() as AddressInfo
-    const get = (path: string) => {
-      const socket = connect(port, '127.0.0.1')
-      socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`)
+    afterAll(() => service.close())
+
+    const portOf = ({ app }: TestApp) => (app.server.address() as AddressInfo).port
+    const told = () => lines.map((line) => JSON.parse(line))
+    function get(...paths: string[]) {
+      const socket = connect(portOf(service), '127.0.0.1')
+      socket.write(paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`).join(''))
       return socket
     }
-    const held = get('/held')
-    await expect.poll(() => isAsked, PATIENCE).toBe(true)
-    held.destroy()
-    await expect.poll(() => lines.length, PATIENCE).toBe(1)
-    const begun = get('/begun')
-    await once(begun, 'data')
-    begun.destroy()
-    await expect.poll(() => lines.length, PATIENCE).toBe(2)
-    const common = { method: 'GET', network: '127.0.0.1', msg: 'answered', aborted: true }
-    const told = lines.map((line) => JSON.parse(line))
-    expect(told).toMatchObject([
-      { ...common, route: '/held' },
-      { ...common, route: '/begun', status: 200 },
-    ])
-    expect(told[0]).not.toHaveProperty('status')
-  })
 
-  test('ACCESS_LOG has a line for each of the requests behind one that is not answered, whose client goes away', async () => {
-    const service = await createTestApp({ settings: { ACCESS_LOG: 'true', LOG_LEVEL: 'silent' } })
-    onTestFinished(() => service.close())
-    const { app } = service
-    const lines = captureLog(app)
-    let asked = 0
-    app.get('/held', { config: { public: true, ownTurns: true } }, () => {
-      asked++
-      return new Promise(() => {})
+    test('has one line for a request whose client goes away, with a status after its answer began', async () => {
+      const held = get('/held')
+      await expect.poll(() => asked, PATIENCE).toBe(1)
+      held.destroy()
+      await expect.poll(() => lines.length, PATIENCE).toBe(1)
+      const begun = get('/begun')
+      await once(begun, 'data')
+      begun.destroy()
+      await expect.poll(() => lines.length, PATIENCE).toBe(2)
+      const common = { method: 'GET', network: '127.0.0.1', msg: 'answered', aborted: true }
+      expect(told()).toMatchObject([
+        { ...common, route: '/held' },
+        { ...common, route: '/begun', status: 200 },
+      ])
+      expect(told()[0]).not.toHaveProperty('status')
     })
-    app.get('/ready', { config: { public: true, ownTurns: true } }, () => {
-      asked++
-      return 'ready'
-    })
-    await app.listen({ host: '127.0.0.1', port: 0 })
-    const paths = ['/held', '/held', '/ready']
-    const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
-    socket.write(paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`).join(''))
-    await expect.poll(() => asked, PATIENCE).toBe(3)
-    expect(lines).toEqual([])
-    socket.destroy()
-    await expect.poll(() => lines.length, PATIENCE).toBe(3)
-    const told = lines.map((line) => JSON.parse(line))
-    expect(told.map(({ route }) => route).sort()).toEqual(paths)
-    for (const line of told) expect(line).toMatchObject({ msg: 'answered', aborted: true })
-  })
 
-  test('ACCESS_LOG has the answer of a request with a body, which is read long before', async () => {
-    const service = await createTestApp({ settings: { ACCESS_LOG: 'true', LOG_LEVEL: 'silent' } })
-    onTestFinished(() => service.close())
-    const lines = captureLog(service.app)
-    await service.app.listen({ host: '127.0.0.1', port: 0 })
-    const { port } = service.app.server.address() as AddressInfo
-    const response = await fetch(`http://127.0.0.1:${port}${POINT}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(AT),
+    test('has a line for each request behind one without an answer, whose client goes away', async () => {
+      const paths = ['/held', '/held', '/ready']
+      const socket = get(...paths)
+      await expect.poll(() => asked, PATIENCE).toBe(3)
+      expect(lines).toEqual([])
+      socket.destroy()
+      await expect.poll(() => lines.length, PATIENCE).toBe(3)
+      expect(
+        told()
+          .map(({ route }) => route)
+          .sort(),
+      ).toEqual(paths)
+      for (const line of told()) expect(line).toMatchObject({ msg: 'answered', aborted: true })
     })
-    const { length } = await response.text()
-    await expect.poll(() => lines.length, PATIENCE).toBe(1)
-    const line = JSON.parse(lines[0] as string)
-    expect(line).toMatchObject({ msg: 'answered', status: response.status, bytes: length })
-    expect(line).not.toHaveProperty('aborted')
+
+    test('has the answer of a request with a body, which is read long before', async () => {
+      const response = await fetch(`http://127.0.0.1:${portOf(service)}${POINT}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(AT),
+      })
+      const { length } = await response.text()
+      await expect.poll(() => lines.length, PATIENCE).toBe(1)
+      const [line] = told()
+      expect(line).toMatchObject({ msg: 'answered', status: response.status, bytes: length })
+      expect(line).not.toHaveProperty('aborted')
+    })
   })
 
   test('each line of a request has the id that its answer has', async () => {

@@ -64,27 +64,6 @@ describe('the OpenAPI document', () => {
     },
   )
 
-  test('names every path of the interface that is built', () => {
-    const paths = operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`)
-    expect(paths).toEqual(
-      expect.arrayContaining([
-        'POST /advisory/yield/point',
-        'POST /advisory/fertilizer/point',
-        'POST /advisory/isfm/point',
-        'POST /advisory/forage/point',
-        'POST /auth/login',
-        'POST /auth/register',
-        'GET /user/profile',
-        'GET /history/my',
-        'POST /history/{id}/feedback',
-        'GET /stats',
-        'GET /catalog',
-        'GET /health/live',
-        'GET /health/ready',
-      ]),
-    )
-  })
-
   test('gives every operation an id of its own, a summary, a description, a known tag and its errors', () => {
     const tags = document.tags?.map(({ name }) => name)
     const ids = operations.map(({ operation }) => operation.operationId)
@@ -105,17 +84,6 @@ describe('the OpenAPI document', () => {
         })
       }
       expect(Object.keys(operation.responses), where).toContain('default')
-    }
-  })
-
-  test('says of every operation whether it needs a token, as it turns out', async () => {
-    expect(document.components?.securitySchemes?.bearerAuth).toMatchObject({ type: 'http', scheme: 'bearer' })
-    for (const { method, path, operation } of operations) {
-      const { statusCode } = await service.app.inject({ method: method.toUpperCase() as 'GET', url: path })
-      const needed = operation.security?.length === 1
-      expect(statusCode === 401, `${method} ${path}`).toBe(needed)
-      if (needed) expect(operation.security).toEqual([{ bearerAuth: [] }])
-      if (needed) expect(operation.responses).toHaveProperty('401')
     }
   })
 
@@ -200,15 +168,6 @@ describe('the OpenAPI document', () => {
       }
     }
     expect(sent).toBeGreaterThanOrEqual(operations.length)
-  })
-
-  test('has examples of answers that are as it describes them', () => {
-    const validator = validatorOf(document)
-    for (const [name, schema] of Object.entries(document.components?.schemas ?? {})) {
-      for (const example of (schema as { examples?: unknown[] }).examples ?? []) {
-        expect(validator.mistakes({ $ref: name }, example), name).toEqual([])
-      }
-    }
   })
 
   test('has no defaults in bodies, which generators of clients take for fields that are always sent', () => {

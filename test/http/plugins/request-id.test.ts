@@ -1,9 +1,8 @@
-import { once } from 'node:events'
-import { type AddressInfo, connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { exchange } from '#test/setup/exchange.ts'
 import { captureLog } from '#test/setup/log.ts'
 
 let service: TestApp
@@ -19,19 +18,6 @@ const MADE = /^[A-Za-z0-9_-]{12}-[0-9a-z]+$/
 
 function ask(url: string, id?: string, method: 'GET' | 'POST' | 'HEAD' | 'OPTIONS' = 'GET') {
   return service.app.inject({ method, url, headers: id === undefined ? {} : { 'x-request-id': id } })
-}
-
-/** Sends bytes as they are; the head and the body of the answer. */
-async function exchange(request: string): Promise<{ id: string | undefined; body: { request_id: string } }> {
-  const socket = connect((service.app.server.address() as AddressInfo).port, '127.0.0.1')
-  socket.write(request)
-  let answer = ''
-  socket.on('data', (data) => {
-    answer += data
-  })
-  await once(socket, 'close')
-  const [head = '', body = ''] = answer.split('\r\n\r\n')
-  return { id: /^x-request-id: (.*)$/im.exec(head)?.[1], body: JSON.parse(body) }
 }
 
 describe('X-Request-Id', () => {
@@ -57,11 +43,12 @@ describe('X-Request-Id', () => {
   )
 
   test('sent twice names no request', async () => {
-    const { id, body } = await exchange(
+    const { headers, json } = await exchange(
+      service.app,
       'GET /nowhere HTTP/1.1\r\nHost: x\r\nX-Request-Id: one\r\nX-Request-Id: two\r\nConnection: close\r\n\r\n',
     )
-    expect(id).toMatch(MADE)
-    expect(body.request_id).toBe(id)
+    expect(headers['x-request-id']).toMatch(MADE)
+    expect(json().request_id).toBe(headers['x-request-id'])
   })
 
   test('is made for each request anew', async () => {
@@ -92,9 +79,9 @@ describe('X-Request-Id', () => {
     ],
     ['bytes that are not HTTP', 'hello\r\n\r\n', MADE],
   ])('is in the answer to %s', async (_, request, expected) => {
-    const { id, body } = await exchange(request)
-    expect(id).toMatch(expected)
-    expect(body.request_id).toBe(id)
+    const { headers, json } = await exchange(service.app, request)
+    expect(headers['x-request-id']).toMatch(expected)
+    expect(json().request_id).toBe(headers['x-request-id'])
   })
 
   test('is not said of the parts of an answer', async () => {
