@@ -1,46 +1,88 @@
-import { readFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
 import type { Database } from '#src/data/client.ts'
 import type { App } from '#src/http/app.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import type { Person } from '#test/setup/people.ts'
 import { ingestManifest, kindFixture, type LayerText, manifestText, writeManifest } from './fixtures.ts'
 
-interface Kind {
-  lossy?: boolean
+/** A kind of raster with GDAL's answers; test/fixtures/raster_kinds.py says how they were asked for. */
+export interface Kind {
+  name: string
   layers: LayerText[]
-  points: [number, number, ...(number | null)[]][]
+  lossy?: boolean
+  /** For the operator. */
+  notes: string[]
+  /** Longitude, latitude, and the value of each layer: null without one, undefined if not asked for. */
+  points: [lng: number, lat: number, ...values: (number | null | undefined)[]][]
 }
 
-/** How a file is packed and named does not change its tiles; `raster-kinds.test.ts` reads these too. */
-const PACKED_OTHERWISE = /^(fill-order|jpeg|names|place|strip|world)/
-
-/** Rasters of all kinds of tiles, and points in them. */
-export const KINDS: Kind[] = Object.entries<Kind>(
-  JSON.parse(await readFile(kindFixture('expected.json'), 'utf8')),
+const EXPECTED: Record<string, Omit<Kind, 'name'>> = JSON.parse(
+  readFileSync(kindFixture('expected.json'), 'utf8'),
 )
-  .filter(([name]) => !PACKED_OTHERWISE.test(name))
-  .map(([, kind]) => kind)
 
+export const ALL_KINDS = Object.entries(EXPECTED).map(
+  ([name, { layers, notes, ...kind }]): Kind => ({
+    ...kind,
+    name,
+    layers: layers.map(({ file, files, ...layer }) => ({
+      ...layer,
+      ...(file ? { file: kindFixture(file) } : { files: files?.map(kindFixture) }),
+    })),
+    notes: notes.map((note) => note.replaceAll('FOLDER/', kindFixture(''))),
+  }),
+)
+
+/** Names and packing of a file do not change its tiles. */
+export const KINDS = ALL_KINDS.filter(({ name }) => !/^(jpeg|names|place|strip|world)/.test(name))
+
+/** Each kind is a release of a month of its own. */
 function monthOf(kind: number): string {
   return `${2000 + Math.floor(kind / 12)}-${String((kind % 12) + 1).padStart(2, '0')}`
 }
 
-/** Ingests them, or the first of them, each as a release of a month of its own; says their codes. */
-export async function ingestKinds(database: Database, kinds = KINDS.length): Promise<string[]> {
-  const codes: string[] = []
-  const texts = await newFolder()
-  for (const [kind, { layers, lossy }] of KINDS.slice(0, kinds).entries()) {
-    const inFolder = layers.map(({ file, files, ...layer }, index) => ({
-      ...layer,
-      ...(file ? { file: kindFixture(file) } : { files: files?.map(kindFixture) }),
-      input: `layer ${index}`,
-      decimals: 10,
-    }))
-    const settings = { product: 'fertilizer', forecast_period: monthOf(kind), lossy }
-    const manifest = await writeManifest(texts, manifestText(inFolder, settings))
-    codes.push((await ingestManifest(database, manifest)).code)
+/** The codes and notes, or a failure: one kind must not hide the others. */
+export async function ingestKinds(database: Database, kinds: Kind[]) {
+  const folder = await newFolder()
+  const outcomes: { code: string; notes: string[]; failure?: unknown }[] = []
+  for (const [index, { layers, lossy }] of kinds.entries()) {
+    const named = layers.map((layer, number) => ({ ...layer, input: `layer ${number}`, decimals: 10 }))
+    const settings = { product: 'fertilizer', forecast_period: monthOf(index), lossy }
+    const manifest = await writeManifest(folder, manifestText(named, settings))
+    outcomes.push(
+      await ingestManifest(database, manifest).catch((failure) => ({ code: '', notes: [], failure })),
+    )
   }
-  return codes
+  return outcomes
+}
+
+/** Half of the last of ten decimals is lost to rounding; a double's own error is far below 1e-9. */
+export function isNear(found: number | null, expected: number | null): boolean {
+  if (found === null || expected === null) return found === expected
+  return Math.abs(found - expected) <= 0.5001e-10 + 1e-9 * Math.abs(expected)
+}
+
+/** The points at which the service answers otherwise than GDAL. */
+export async function differencesAt(app: App, kind: number, { layers, points }: Kind): Promise<unknown[]> {
+  const differences: unknown[] = []
+  for (const [lng, lat, ...expected] of points) {
+    const response = await app.inject({
+      method: 'POST',
+      url: '/advisory/fertilizer/point',
+      payload: { lng, lat, forecast_period: monthOf(kind) },
+    })
+    const body = response.json()
+    const isNowhere = response.statusCode === 404 && body.code === 'NO_DATA'
+    const entries: { fertilizer_type: string; rate_kg_ha: number }[] = isNowhere ? [] : body.fertilizer_data
+    const found = layers.map((_, number) => {
+      const entry = entries.find(({ fertilizer_type }) => fertilizer_type === `layer ${number}`)
+      return entry?.rate_kg_ha ?? null
+    })
+    const isRight = expected.every(
+      (value, number) => value === undefined || isNear(found[number] as number | null, value),
+    )
+    if (!isRight) differences.push({ lng, lat, expected, found })
+  }
+  return differences
 }
 
 /** What is answered for all kinds: to points, to many at once, and to a polygon around some of them. */

@@ -153,27 +153,11 @@ describe('files that do not go together are refused', () => {
   })
 })
 
-describe('manifests that do not say which files', () => {
-  test.each([
-    ['no file that is called so', { files: ['nowhere-*.tif'] }, 'nowhere-*.tif fits no file.'],
-    ['a folder that is not there', { files: ['nowhere/*.tif'] }, 'nowhere does not exist.'],
-    ['neither a file nor files', {}, 'manifest.yaml:8: layers[0].file is missing'],
-    [
-      'both of them',
-      { file: 'west.tif', files: ['west.tif'] },
-      'manifest.yaml:12: layers[0].files is not allowed: the file says it already',
-    ],
-    ['no files at all', { files: [] }, 'manifest.yaml:10: layers[0].files must have at least one entry'],
-  ])('%s', async (_, layer, refusal) => {
-    expect(await ingest.refusalOf(manifestText([layer]))).toBe(refusal)
-  })
-
-  test('a name with stars fits names with its parts in their order', async () => {
-    await raster('stars-a-b.tif', 50)
-    await writeFile(join(ingest.folder, 'stars-a-b.tif.aux'), 'not a raster')
-    expect(await refusalOf(['stars-b*a*.tif'])).toBe('stars-b*a*.tif fits no file.')
-    expect(await refusalOf(['stars-a-b.tif*b.tif'])).toBe('stars-a-b.tif*b.tif fits no file.')
-    const code = await load({ files: ['st*-*b.tif'] }, '2024-05')
-    expect(await tilesOf(code)).toHaveLength(4)
-  })
+test('a name with stars fits names with its parts in their order', async () => {
+  await raster('stars-a-b.tif', 50)
+  await writeFile(join(ingest.folder, 'stars-a-b.tif.aux'), 'not a raster')
+  expect(await refusalOf(['stars-b*a*.tif'])).toBe('stars-b*a*.tif fits no file.')
+  expect(await refusalOf(['stars-a-b.tif*b.tif'])).toBe('stars-a-b.tif*b.tif fits no file.')
+  const code = await load({ files: ['st*-*b.tif'] }, '2024-05')
+  expect(await tilesOf(code)).toHaveLength(4)
 })

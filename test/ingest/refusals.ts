@@ -1,3 +1,4 @@
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { expect } from 'vitest'
@@ -18,6 +19,9 @@ export interface RefusingIngest {
   refusalOfFile(file: string, settings?: Record<string, unknown>): Promise<string>
   /** Makes a small raster of ones in the folder; answers with its name. */
   writeRaster(name: string, options: Partial<TiffOptions>): Promise<string>
+  /** Writes a file into the folder, texts as Latin-1; answers with its name. */
+  write(name: string, content: string | Buffer): Promise<string>
+  remove(name: string): Promise<void>
   close(): Promise<void>
 }
 
@@ -56,6 +60,11 @@ export async function createRefusingIngest(): Promise<RefusingIngest> {
       await writeTiff(join(folder, name), { width: 20, height: 20, row, ...options })
       return name
     },
+    async write(name, content) {
+      await writeFile(join(folder, name), content, 'latin1')
+      return name
+    },
+    remove: (name) => rm(join(folder, name)),
     close: () => service.close(),
   }
 }

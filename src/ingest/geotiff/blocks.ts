@@ -60,6 +60,11 @@ function readStoredLayout(image: GeoTIFFImage, type: SampleType, path: string) {
       `${path} is compressed with ${name}, which is not read here${loss}: ${conversion(path)} makes a file that is.`,
     )
   }
+  if (tag('FillOrder') === LOWEST_FIRST) {
+    throw new OperatorError(
+      `${path} has the lowest bit of each byte first (FillOrder 2), which is not read here: ${conversion(path)} makes a file that is.`,
+    )
+  }
   const predictor = Number(tag('Predictor') ?? PREDICTORS.none)
   const known = Object.values<number>(PREDICTORS).includes(predictor)
   if (!known || (predictor === PREDICTORS.floatingPoint && !type.float)) {
@@ -76,8 +81,6 @@ function readStoredLayout(image: GeoTIFFImage, type: SampleType, path: string) {
     stride,
     offsets: numbers(image.isTiled ? 'TileOffsets' : 'StripOffsets'),
     lengths: numbers(image.isTiled ? 'TileByteCounts' : 'StripByteCounts'),
-    /** Reversed bits in each byte; JPEG fixes its bit order. */
-    turned: tag('FillOrder') === LOWEST_FIRST && compression !== JPEG,
     // Others ignore the Predictor tag.
     samples: {
       ...type,
@@ -114,25 +117,15 @@ function chooseCompression(
   return COMPRESSIONS.get(compression)
 }
 
-/** A single strip of 0 bytes gets its real length, as in GDAL. Several empty blocks are unwritten ones. */
-function measured(layout: BlockLayout, file: FileBytes): BlockLayout {
-  const { image, block, tiled, offsets, lengths, samples, stride, compression } = layout
-  const [offset, said] = [offsets[0] ?? 0, lengths[0]]
-  if (tiled || offsets.length > 1 || offset === 0 || said !== 0) return layout
-  const length =
-    compression === UNCOMPRESSED
-      ? bytesOfRow(samples, block.width * stride) * image.height
-      : file.fileSize - offset
-  return { ...layout, lengths: [length] }
-}
-
 /** Before any pixel is loaded. */
 function refuseTruncated(layout: BlockLayout, file: FileBytes, path: string): void {
   const { image, block, planes, offsets, lengths } = layout
   const count = Math.ceil(image.width / block.width) * Math.ceil(image.height / block.height) * planes
   const missing = offsets.some((offset, index) => offset + (lengths[index] ?? Number.NaN) > file.fileSize)
+  // Several empty blocks are unwritten ones; GDAL would read a single strip to the end of the file.
+  const isUnmeasured = !layout.tiled && offsets.length === 1 && offsets[0] !== 0 && lengths[0] === 0
   // Blocks without a size give Infinity or NaN.
-  if (missing || !(count > 0) || offsets.length < count || lengths.length < count) {
+  if (missing || isUnmeasured || !(count > 0) || offsets.length < count || lengths.length < count) {
     throw new OperatorError(
       `${path} is cut off or damaged: not all of its ${layout.tiled ? 'tiles' : 'strips'} are there.`,
       { code: 'CUT_OFF' },
@@ -190,7 +183,6 @@ function chopped(layout: BlockLayout): { layout: BlockLayout; unpacks: boolean }
     ...layout,
     block: { width: block.width, height },
     compression: UNCOMPRESSED,
-    turned: layout.turned && !unpacks,
     offsets: offsets.flatMap((offset) => rows.map((row) => offset && offset + row * rowBytes)),
     lengths: offsets.flatMap(() => rows.map((row) => Math.min(height, image.height - row) * rowBytes)),
   }
@@ -199,13 +191,13 @@ function chopped(layout: BlockLayout): { layout: BlockLayout; unpacks: boolean }
 
 /** The written single strips, one a plane. */
 async function* unpack(layout: BlockLayout, file: FileBytes): AsyncGenerator<Uint8Array> {
-  const { image, block, stride, samples, compression, turned, offsets, lengths } = layout
+  const { image, block, stride, samples, compression, offsets, lengths } = layout
   const size = bytesOfRow(samples, block.width * stride) * image.height
   yield Buffer.alloc(UNPACKED_OFFSET)
   for (const [plane, offset] of offsets.entries()) {
     if (!isWritten(layout, plane)) continue
     let left = size
-    const packed = readInPieces(file, { offset, length: lengths[plane] as number }, turned)
+    const packed = readInPieces(file, { offset, length: lengths[plane] as number })
     for await (const piece of (compression.stream as DecompressStream)(packed)) {
       left -= piece.length
       if (left < 0) {
@@ -219,9 +211,9 @@ async function* unpack(layout: BlockLayout, file: FileBytes): AsyncGenerator<Uin
 
 const READ_BYTES = 256 * 1024
 
-async function* readInPieces(file: FileBytes, { offset, length }: Slice, turned: boolean) {
+async function* readInPieces(file: FileBytes, { offset, length }: Slice) {
   for (let at = 0; at < length; at += READ_BYTES) {
-    yield await file.read({ offset: offset + at, length: Math.min(READ_BYTES, length - at) }, turned)
+    yield await file.read({ offset: offset + at, length: Math.min(READ_BYTES, length - at) })
   }
 }
 
@@ -231,7 +223,7 @@ export type Blocks = ReturnType<typeof openBlocks>
 const IN_FLIGHT_BYTES = 65_536
 
 export function openBlocks(image: GeoTIFFImage, type: SampleType, file: FileBytes, path: string) {
-  const stored = measured(readStoredLayout(image, type, path), file)
+  const stored = readStoredLayout(image, type, path)
   refuseTruncated(stored, file, path)
   const { layout, unpacks } = chopped(stored)
   refuseLargeBlocks(layout, path)
@@ -313,7 +305,7 @@ async function samplesAt(layout: BlockLayout, file: FileBytes, index: number, ro
   const size = rowBytes * height
   // No compression doubles its samples: later bytes are none.
   const slice = { offset, length: Math.min(length, 2 * size + SPARE_BYTES) }
-  const compressed = await file.read(slice, layout.turned)
+  const compressed = await file.read(slice)
   const bytes = await layout.compression.undo(compressed, size, rowBytes * block.height)
   if (bytes.length < size) throw new Error(`the block at byte ${offset} is damaged: it is too short`)
   const exact = bytes.subarray(0, size)

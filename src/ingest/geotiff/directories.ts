@@ -105,13 +105,6 @@ export interface Slice {
   length: number
 }
 
-/** Reversed bits of each byte. */
-const TURNED = Uint8Array.from({ length: 256 }, (_, byte) => {
-  let turned = 0
-  for (let bit = 0; bit < 8; bit++) turned |= ((byte >> bit) & 1) << (7 - bit)
-  return turned
-})
-
 /**
  * A source for geotiff's parser. Its own pads the end of a file with zeros, and offset 0 means an unwritten block: a
  * truncated file would look empty. This one ends with the file.
@@ -156,11 +149,8 @@ export class FileBytes {
     return { offset, length, data: bytes.buffer }
   }
 
-  /** @param turned reverses the bits of each byte */
-  async read(slice: Slice, turned: boolean): Promise<Uint8Array> {
-    const bytes = new Uint8Array((await this.fetchSlice(slice)).data)
-    if (turned) for (let at = 0; at < bytes.length; at++) bytes[at] = TURNED[bytes[at] as number] as number
-    return bytes
+  async read(slice: Slice): Promise<Uint8Array> {
+    return new Uint8Array((await this.fetchSlice(slice)).data)
   }
 
   async close(): Promise<void> {
