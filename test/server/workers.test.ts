@@ -41,9 +41,11 @@ async function open(address: string): Promise<{ socket: Socket; ask(path?: strin
 async function openToBoth({ address, service }: Workers) {
   const connections: Awaited<ReturnType<typeof open>>[] = []
   await vi.waitFor(async () => {
-    const more = await Promise.all(Array.from({ length: 4 }, () => open(address)))
-    connections.push(...more)
-    for (const { ask } of more) expect(await ask()).toBe('HTTP/1.1 200 OK')
+    for (let n = 0; n < 4; n++) {
+      const connection = await open(address)
+      // On a busy machine it may be too slow for SLOW_CLIENT_MS.
+      if ((await connection.ask()) === 'HTTP/1.1 200 OK') connections.push(connection)
+    }
     expect([...pidsIn(service.stdout()).keys()].sort()).toEqual([1, 2])
   }, PATIENCE)
   return connections
@@ -113,8 +115,8 @@ describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('with WORKERS=2',
     // The one that is made last goes to the successor.
     let more = 0
     await vi.waitFor(async () => {
-      more++
       expect(await (await open(address)).ask()).toBe('HTTP/1.1 200 OK')
+      more++
       expect(pidsIn(service.stdout()).get(2)).not.toBe(killed)
     }, PATIENCE)
     isOver = true
