@@ -1,78 +1,51 @@
-import nodeCluster from 'node:cluster'
-import { once } from 'node:events'
-import { createServer, type Socket } from 'node:net'
+import cluster, { type Worker } from 'node:cluster'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type Aggregator, AggregatorRegistry, type MetricObject } from 'prom-client'
 import type { Config } from './config.ts'
 import type { Cluster } from './data/client.ts'
 import { serveScrapes } from './http/metrics/listener.ts'
-import { createMetrics } from './http/metrics/metrics.ts'
+import { createMetrics, type Metrics } from './http/metrics/metrics.ts'
 import { createRegistry } from './http/metrics/registry.ts'
 import { acceptWaiting } from './http/plugins/connections.ts'
 import { formatError } from './lib/promises.ts'
-import {
-  CLOSE_TIMEOUT_MS,
-  cannotListen,
-  prepare,
-  type Running,
-  readListenAddress,
-  readPort,
-  type Start,
-  showBanner,
-  tellScrapers,
-} from './start.ts'
-import { createWorkerPool, type End, type Member, type WorkerPool } from './workers.ts'
-
-export type Front = Awaited<ReturnType<typeof openFront>>
+import { doublingPauses, type Pauses, pauseAfter } from './lib/retry.ts'
+import { CLOSE_TIMEOUT_MS, prepare, type Running, type Start, showBanner, tellScrapers } from './start.ts'
 
 /**
- * Listens, and hands connections over to the workers by turns. With the distribution of `cluster` the workers listen, and
- * connections on their way to the last one that ends are lost.
- *
- * @throws {OperatorError} where it cannot listen
+ * `drain`: readiness turns to 503, and answers end their connections. `end`: the worker listens no more, and ends.
+ * `scrape` and `ping` want an answer.
  */
-export async function openFront(config: Config, { ready }: Pick<WorkerPool, 'ready'>) {
-  /** Connections that came while no worker was ready. */
-  const waiting = new Set<Socket>()
-  let turn = 0
-  let isClosed = false
+export type ToWorker = 'drain' | 'end' | 'scrape' | 'ping'
 
-  function handOver(socket: Socket): void {
-    if (isClosed) return void socket.destroy()
-    const members = ready()
-    turn++
-    const member = members[turn % members.length]
-    if (member) member.take(socket)
-    else waiting.add(socket)
-  }
+export type ToPrimary = 'pong' | MetricObject[]
 
-  // The worker reads what the client sends.
-  const server = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => {
-    socket.on('error', () => {})
-    handOver(socket)
-  })
-  server.maxConnections = config.MAX_CONNECTIONS
-  server.listen(readListenAddress(config))
-  await once(server, 'listening').catch(cannotListen)
-  return {
-    port: readPort(server, config),
-    handOver,
-    /** Hands over the connections that wait for a worker. */
-    admit() {
-      const sockets = [...waiting]
-      waiting.clear()
-      for (const socket of sockets) handOver(socket)
-    },
-    /** Listens no more. */
-    async close() {
-      await acceptWaiting(server)
-      server.close()
-      isClosed = true
-      for (const socket of waiting) socket.destroy()
-    },
-  }
+/** A number of the log, with the process that has it. */
+interface Member {
+  readonly number: number
+  worker?: Worker
+  isReady: boolean
+  /** It has answered once: it is replaced in any case. */
+  wasReady: boolean
+  /** Ends soon after the start, in a row. */
+  soon: number
+  /** Beats since the last ping without an answer. */
+  beats: number
 }
+
+/** The pauses before a worker is replaced: longer after predecessors that ended soon. */
+const PAUSES_MS: Pauses = [0, ...doublingPauses(500, 30_000)]
+
+/** A worker of this age has not ended soon. */
+const STEADY_MS = 60_000
+
+/**
+ * Pings: missed ones count by beats of this process, not by the clock. On a machine that sleeps no worker misses any.
+ */
+const PINGS = { everyMs: 1000, untilHanging: 5, untilKilled: 30 }
+
+/** Workers end by themselves before. */
+const KILL_AFTER_MS = CLOSE_TIMEOUT_MS + 1000
 
 /** A silent worker is left out of a scrape. */
 const SCRAPE_TIMEOUT_MS = 2000
@@ -90,14 +63,132 @@ const AGGREGATORS: Record<string, Aggregator> = {
   nodejs_eventloop_lag_seconds: 'max',
 }
 
-export type Scraping = ReturnType<typeof createScraping>
+// Workers accept from one socket: connections wait in the kernel, and none is on its way to a process that hangs or ends.
+cluster.schedulingPolicy = cluster.SCHED_NONE
+
+/**
+ * WORKERS processes; another one takes the place of each that ends.
+ *
+ * @param settings of each worker
+ */
+export function createWorkers(
+  count: number,
+  settings: object,
+  say: (message: string) => void,
+  pings = PINGS,
+) {
+  const members = Array.from({ length: count }, (_, index): Member => {
+    return { number: index + 1, isReady: false, wasReady: false, soon: 0, beats: 0 }
+  })
+  const ready = () => members.filter(({ isReady }) => isReady)
+  const own = createMetrics()
+  const heartbeat = startHeartbeat(ready, own, say, pings)
+  let isRetired = false
+  let replaced = 0
+  own.observe('agro_workers_replaced_total', () => replaced)
+  const scraping = createScraping(ready, own)
+
+  /** @returns the port; undefined where the worker ends before it listens */
+  function begin(member: Member): Promise<number | undefined> {
+    const began = performance.now()
+    return new Promise((resolve) => {
+      function end(why: string): void {
+        resolve(undefined)
+        scraping.left(member)
+        Object.assign(member, { worker: undefined, isReady: false })
+        if (!isRetired) replace(member, performance.now() - began, why)
+      }
+      let worker: Worker
+      try {
+        worker = cluster.fork({ WORKER: JSON.stringify({ settings, number: member.number }) })
+      } catch (error) {
+        // As without memory.
+        return end(formatError(error))
+      }
+      member.worker = worker
+      worker.once('exit', (code, signal) => end(signal ?? `code ${code}`))
+      // Node also says it of a process that could not be killed: its exit is still to come.
+      worker.on('error', ({ message }) => worker.process.pid === undefined && end(message))
+      worker.on('message', (message: ToPrimary) => {
+        // A message may be read after the end of its worker.
+        if (member.worker !== worker) return
+        if (message === 'pong') heartbeat.answered(member)
+        else scraping.answered(member, message)
+      })
+      worker.once('listening', ({ port }) => {
+        Object.assign(member, { isReady: true, wasReady: true, beats: 0 })
+        resolve(port)
+      })
+    })
+  }
+
+  function replace(member: Member, livedMs: number, why: string): void {
+    if (!member.wasReady) return void say(`worker ${member.number} could not start (${why})`)
+    member.soon = livedMs < STEADY_MS ? member.soon + 1 : 1
+    const pauseMs = pauseAfter(PAUSES_MS, member.soon)
+    const after = pauseMs > 0 ? `after ${pauseMs / 1000} s` : 'at once'
+    say(`worker ${member.number} ended (${why}): another one starts ${after}`)
+    setTimeout(() => {
+      if (isRetired) return
+      replaced++
+      void begin(member)
+    }, pauseMs)
+  }
+
+  return {
+    /** The port, when all workers answer; undefined after the first that could not start, which has said why. */
+    async start(): Promise<number | undefined> {
+      const ports = await Promise.all(members.map(begin))
+      return ports.includes(undefined) ? undefined : ports[0]
+    },
+    readMetrics: scraping.read,
+    /** Ends all workers after a delay, in which readiness is 503. False where one did not end in order. */
+    async stop(delayMs: number): Promise<boolean> {
+      isRetired = true
+      heartbeat.end()
+      for (const { worker, isReady } of members) if (!isReady) worker?.process.kill('SIGKILL')
+      const ending = ready()
+      // Without a delay, a client that is told to leave would come back at the moment when no process listens.
+      if (delayMs > 0) {
+        for (const member of ending) tell(member, 'drain')
+        await sleep(delayMs)
+      }
+      return (await Promise.all(ending.map(endInTime))).every((code) => code === 0)
+    },
+  }
+}
+
+function startHeartbeat(ready: () => Member[], own: Metrics, say: (message: string) => void, pings = PINGS) {
+  let killed = 0
+  const hangs = ({ beats }: Member) => beats > pings.untilHanging
+  own.observe('agro_workers_hanging', () => ready().filter(hangs).length)
+  own.observe('agro_workers_killed_total', () => killed)
+
+  function beat(member: Member): void {
+    const missed = member.beats++
+    const silence = `worker ${member.number} has not answered for ${(missed * pings.everyMs) / 1000} s`
+    // Not again: a worker that hangs would find a heap of pings.
+    if (missed === 0) tell(member, 'ping')
+    else if (missed === pings.untilHanging) say(`${silence}: it gets no connections`)
+    else if (missed === pings.untilKilled) {
+      say(`${silence}: it is killed`)
+      killed++
+      member.worker?.process.kill('SIGKILL')
+    }
+  }
+
+  const timer = setInterval(() => ready().forEach(beat), pings.everyMs)
+  return {
+    answered(member: Member): void {
+      if (hangs(member)) say(`worker ${member.number} answers again`)
+      member.beats = 0
+    },
+    end: () => clearInterval(timer),
+  }
+}
 
 /** The metrics of all workers and of this process as one. */
-export function createScraping(pool: Pick<WorkerPool, 'ready' | 'hanging' | 'killed' | 'replaced'>) {
-  const metrics = createMetrics()
-  metrics.observe('agro_workers_hanging', pool.hanging)
-  metrics.observe('agro_workers_killed_total', pool.killed)
-  metrics.observe('agro_workers_replaced_total', pool.replaced)
+function createScraping(ready: () => Member[], metrics: Metrics) {
   const own = createRegistry(metrics)
   const latest = new Map<Member, MetricObject[]>()
   const asked = new Map<Member, () => void>()
@@ -107,7 +198,7 @@ export function createScraping(pool: Pick<WorkerPool, 'ready' | 'hanging' | 'kil
     return new Promise((resolve) => {
       asked.set(member, resolve)
       setTimeout(resolve, SCRAPE_TIMEOUT_MS).unref()
-      member.tell({ kind: 'scrape' })
+      tell(member, 'scrape')
     })
   }
 
@@ -118,19 +209,38 @@ export function createScraping(pool: Pick<WorkerPool, 'ready' | 'hanging' | 'kil
     },
     /** Keeps the counts of a worker that has ended. */
     left(member: Member): void {
-      const last = latest.get(member)?.filter(({ type }) => LASTING.includes(String(type)))
-      latest.delete(member)
       asked.get(member)?.()
-      asked.delete(member)
-      if (!last) return
-      ofEnded = ofEnded.then((others) => AggregatorRegistry.aggregate([others, last]).getMetricsAsJSON())
+      const last = latest.get(member)?.filter(({ type }) => LASTING.includes(String(type)))
+      if (!latest.delete(member)) return
+      ofEnded = ofEnded.then((others) =>
+        AggregatorRegistry.aggregate([others, last ?? []]).getMetricsAsJSON(),
+      )
     },
     async read(): Promise<string> {
-      await Promise.all(pool.ready().map(scrape))
+      await Promise.all(ready().map(scrape))
       const all = [await own.getMetricsAsJSON(), await ofEnded, ...latest.values()]
       return AggregatorRegistry.aggregate(all.map((metrics) => metrics.map(asOfService))).metrics()
     },
   }
+}
+
+/** A worker that is about to end gets no message. */
+function tell({ worker }: Member, message: ToWorker): void {
+  if (worker?.isConnected()) worker.send(message, () => {})
+}
+
+/** @returns the exit code, or undefined after a signal */
+function endInTime(member: Member): Promise<number | undefined> {
+  const { worker } = member
+  return new Promise((resolve) => {
+    if (!worker) return resolve(undefined)
+    const tooLate = setTimeout(() => worker.process.kill('SIGKILL'), KILL_AFTER_MS)
+    worker.once('exit', (code) => {
+      clearTimeout(tooLate)
+      resolve(code)
+    })
+    tell(member, 'end')
+  })
 }
 
 /** `prom-client` aggregates as for processes that have nothing to do with each other. */
@@ -152,58 +262,29 @@ function configOfWorker(config: Config): Config {
   }
 }
 
-/** Workers end by themselves before. */
-const KILL_AFTER_MS = CLOSE_TIMEOUT_MS + 1000
-
 /** Runs the service in WORKERS processes. This one answers nothing but scrapes. */
-export async function run(config: Config, cluster: Cluster, { announcer, seconds }: Start): Promise<Running> {
+export async function run(
+  config: Config,
+  database: Cluster,
+  { announcer, seconds }: Start,
+): Promise<Running> {
   const { say } = announcer
-  const synthetic = await prepare(config, cluster, say)
-  await cluster.close()
+  const synthetic = await prepare(config, database, say)
+  await database.close()
 
-  let front: Front | undefined
-  nodeCluster.setupPrimary({
+  cluster.setupPrimary({
     exec: fileURLToPath(new URL('../bin/run.mjs', import.meta.url)),
     args: [fileURLToPath(new URL('./worker.ts', import.meta.url))],
+    // Metrics have numbers that JSON lacks.
     serialization: 'advanced',
   })
-  const pool = createWorkerPool({
-    config: configOfWorker(config),
-    workers: config.WORKERS,
-    say,
-    hear(member, message) {
-      if (message.kind === 'metrics') scraping.answered(member, message.metrics)
-    },
-    left: (member) => scraping.left(member),
-    answers: () => front?.admit(),
-    returned: (socket) => front?.handOver(socket),
-  })
-  const scraping = createScraping(pool)
-  if (!(await pool.start())) process.exit(1)
-  front = await openFront(config, pool)
-  const scraped = await serveScrapes(config, scraping.read, (error) =>
+  const workers = createWorkers(config.WORKERS, configOfWorker(config), say)
+  const port = await workers.start()
+  if (port === undefined) process.exit(1)
+  const scraped = await serveScrapes(config, workers.readMetrics, (error) =>
     say(`the metrics could not be read: ${formatError(error)}`),
   )
-  showBanner(announcer, config, { port: front.port, seconds: seconds(), synthetic })
+  showBanner(announcer, config, { port, seconds: seconds(), synthetic })
   tellScrapers(announcer, config, scraped)
-  return { stop: () => stopInOrder(pool, front, config) }
-}
-
-async function stopInOrder(pool: WorkerPool, front: Front, { SHUTDOWN_DELAY_MS }: Config): Promise<never> {
-  const members = pool.retire()
-  // Without a delay, a client that is told to leave would come back at the moment when no process listens.
-  if (SHUTDOWN_DELAY_MS > 0) {
-    for (const member of members) member.tell({ kind: 'drain' })
-    await sleep(SHUTDOWN_DELAY_MS)
-  }
-  await front.close()
-  // After the connections that are on their way to it.
-  for (const member of members) member.tell({ kind: 'end' })
-  const ends = await Promise.all(members.map(endOf))
-  process.exit(ends.every(({ code }) => code === 0) ? 0 : 1)
-}
-
-async function endOf(member: Member): Promise<End> {
-  const tooLate = setTimeout(member.kill, KILL_AFTER_MS)
-  return member.ended.finally(() => clearTimeout(tooLate))
+  return { stop: async () => process.exit((await workers.stop(config.SHUTDOWN_DELAY_MS)) ? 0 : 1) }
 }

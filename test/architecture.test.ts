@@ -23,7 +23,7 @@ const ROOMS = [
   ['src/standards/'],
   ['src/ingest/'],
   ['src/app.ts'],
-  ['src/start.ts', 'src/primary.ts', 'src/worker.ts', 'src/workers.ts', 'src/process.ts'],
+  ['src/start.ts', 'src/primary.ts', 'src/worker.ts', 'src/process.ts'],
   ['src/cli/', 'src/server.ts'],
 ]
 

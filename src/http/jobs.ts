@@ -169,7 +169,6 @@ export const jobs = fp(
       addQueue: add,
       wake: (name) => loops.get(name)?.wake(),
     })
-    // The primary listens for its workers: they emit the event themselves.
     app.server.once('listening', () => {
       for (const loop of loops.values()) loop.start()
     })

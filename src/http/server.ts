@@ -36,7 +36,7 @@ const KEEP_ALIVE_MS = 72_000
 const HEADERS_CHECK_MS = 5000
 
 /** Buffer of an unread body: the default of Node grows with its versions. */
-export const SOCKET_BUFFER_BYTES = 16_384
+const SOCKET_BUFFER_BYTES = 16_384
 
 /** @param worker number of the process among several, in each line of the log */
 export function createServer(config: Config, worker: number | undefined): App {

@@ -9,22 +9,6 @@ function wordsOf(...lines: string[]): string | undefined {
   return lastWords.spoken()
 }
 
-test('the last words of PostgreSQL are its panic or fatal error, with the detail', () => {
-  expect(
-    wordsOf(
-      `${at}LOG:  invalid checkpoint record`,
-      `${at}PANIC:  could not locate a valid checkpoint record at 0/2CEAE68`,
-      'Aborted()',
-    ),
-  ).toBe('could not locate a valid checkpoint record at 0/2CEAE68')
-  expect(
-    wordsOf(
-      `${at}FATAL:  database files are incompatible with server`,
-      `${at}DETAIL:  It was initialized by 17.`,
-    ),
-  ).toBe('database files are incompatible with server (It was initialized by 17)')
-})
-
 test('what a client has PostgreSQL log is not taken for its last words', () => {
   const said = `${at}PANIC:  boo`
   expect(

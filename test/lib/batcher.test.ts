@@ -28,15 +28,6 @@ function heldCoalescer(options: Partial<BatcherOptions<number, number>> = {}) {
 }
 
 describe('items that are asked for together', () => {
-  test('one alone waits for nobody', async () => {
-    const { ask, runs } = heldCoalescer()
-    const answer = ask(1)
-    await setImmediate()
-    expect(runs.map(({ items }) => items)).toEqual([[1]])
-    runs[0]?.finish()
-    expect(await answer).toBe(2)
-  })
-
   test('those that come while a run is under way go out together in the next, in their order', async () => {
     const { ask, runs } = heldCoalescer()
     const first = ask(1)
@@ -51,28 +42,6 @@ describe('items that are asked for together', () => {
     expect(runs[1]?.items).toEqual([2, 3, 2])
     runs[1]?.finish()
     expect(await Promise.all(others)).toEqual([4, 6, 4])
-  })
-
-  test('no more runs are under way, and no more items in one, than allowed', async () => {
-    const { ask, runs } = heldCoalescer({ concurrency: 2, batch: 3 })
-    const answers = Array.from({ length: 10 }, (_, item) => ask(item))
-    await setImmediate()
-    await setImmediate()
-    expect(runs.map(({ items }) => items)).toEqual([
-      [0, 1, 2],
-      [3, 4, 5],
-    ])
-    runs[1]?.finish()
-    await setImmediate()
-    await setImmediate()
-    expect(runs[2]?.items).toEqual([6, 7, 8])
-    runs[0]?.finish()
-    runs[2]?.finish()
-    await setImmediate()
-    await setImmediate()
-    expect(runs[3]?.items).toEqual([9])
-    runs[3]?.finish()
-    expect(await Promise.all(answers)).toEqual([0, 2, 4, 6, 8, 10, 12, 14, 16, 18])
   })
 
   test('fail together, after one run, where the error has nothing to do with them', async () => {

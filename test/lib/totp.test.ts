@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { base32, otpauthUri, stepOfCode } from '#src/lib/totp.ts'
+import { otpauthUri, stepOfCode } from '#src/lib/totp.ts'
 import { codeOfStep, stepAt } from '#test/setup/totp.ts'
 
 /** The secret of the examples in RFC 4226 and RFC 6238. */
@@ -16,13 +16,6 @@ test.each([
 ])('at %d s the code is %s', (seconds, code) => {
   expect(codeOfStep(SECRET, stepAt(seconds * 1000))).toBe(code)
   expect(stepOfCode(SECRET, code, seconds * 1000)).toBe(stepAt(seconds * 1000))
-})
-
-// RFC 4226, appendix D.
-test('the first ten codes are those of the standard', () => {
-  expect(Array.from({ length: 10 }, (_, step) => codeOfStep(SECRET, step))).toEqual(
-    '755224 287082 359152 969429 338314 254676 287922 162583 399871 520489'.split(' '),
-  )
 })
 
 describe('a code', () => {
@@ -43,19 +36,6 @@ describe('a code', () => {
       expect(stepOf(code)).toBeUndefined()
     },
   )
-})
-
-// RFC 4648, 10.
-test.each([
-  ['', ''],
-  ['f', 'MY'],
-  ['fo', 'MZXQ'],
-  ['foo', 'MZXW6'],
-  ['foob', 'MZXW6YQ'],
-  ['fooba', 'MZXW6YTB'],
-  ['foobar', 'MZXW6YTBOI'],
-])('%j is %j in base32', (text, encoded) => {
-  expect(base32(Buffer.from(text))).toBe(encoded)
 })
 
 test('an app reads the secret and whose it is from a URI', () => {

@@ -37,6 +37,20 @@ async function open(address: string): Promise<{ socket: Socket; ask(path?: strin
   return { socket, ask }
 }
 
+/** Connections that both workers have some of, as the log says. */
+async function openToBoth({ address, service }: Workers) {
+  const connections: Awaited<ReturnType<typeof open>>[] = []
+  await vi.waitFor(async () => {
+    for (let n = 0; n < 4; n++) {
+      const connection = await open(address)
+      // On a busy machine it may be too slow for SLOW_CLIENT_MS.
+      if ((await connection.ask()) === 'HTTP/1.1 200 OK') connections.push(connection)
+    }
+    expect([...pidsIn(service.stdout()).keys()].sort()).toEqual([1, 2])
+  }, PATIENCE)
+  return connections
+}
+
 /** The first line of what comes over a connection; none where it is closed before. */
 function next(socket: Socket): Promise<string> {
   return new Promise((resolve) => {
@@ -67,25 +81,24 @@ function pidsIn(log: string): Map<number, number> {
 /** Several processes cannot share the embedded database. */
 describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('with WORKERS=2', () => {
   test('a worker that is killed is replaced, no request to the other one fails, and the metrics add up', async () => {
-    const { service, testDatabase, address, metricsPort } = await startWorkers({
+    const workers = await startWorkers({
       LOG_LEVEL: 'warn',
       ACCESS_LOG: 'true',
       DATABASE_POOL_SIZE: '10',
       SLOW_CLIENT_MS: '1000',
     })
+    const { service, testDatabase, address, metricsPort } = workers
     expect(service.stdout()).toMatch(/^agro: ready in [\d.]+ s, with 2 workers$/m)
-    const connections = [await open(address), await open(address), await open(address), await open(address)]
-    for (const { ask } of connections) expect(await ask()).toBe('HTTP/1.1 200 OK')
+    const connections = await openToBoth(workers)
+    const { length: asked } = connections
 
     const { samples } = await scrape(metricsPort)
-    expect(samples.get(COUNT)).toBe(4)
+    expect(samples.get(COUNT)).toBe(asked)
     expect(samples.get('agro_workers')).toBe(2)
-    expect(samples.get('agro_http_connections{state="idle"}')).toBe(4)
+    expect(samples.get('agro_http_connections{state="idle"}')).toBe(asked)
     expect(samples.get('agro_database_pool_limit{pool="writer"}')).toBe(10)
     expect(samples.get('agro_releases_published{product="yield",country="eth"}')).toBe(1)
 
-    // Of both there is one that does nothing but that which follows.
-    await vi.waitFor(() => expect([...pidsIn(service.stdout()).keys()].sort()).toEqual([1, 2]), PATIENCE)
     const killed = pidsIn(service.stdout()).get(2) as number
     let isOver = false
     const outcomes = connections.map(async ({ socket, ask }) => {
@@ -99,19 +112,23 @@ describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('with WORKERS=2',
       const { samples } = await scrape(metricsPort)
       expect([samples.get('agro_workers'), samples.get('agro_workers_replaced_total')]).toEqual([2, 1])
     }, PATIENCE)
-    // Those that are made now go to both.
-    const more = [await open(address), await open(address)]
-    for (const { ask } of more) expect(await ask()).toBe('HTTP/1.1 200 OK')
-    await vi.waitFor(() => expect(pidsIn(service.stdout()).get(2)).not.toBe(killed), PATIENCE)
+    // The one that is made last goes to the successor.
+    let more = 0
+    await vi.waitFor(async () => {
+      expect(await (await open(address)).ask()).toBe('HTTP/1.1 200 OK')
+      more++
+      expect(pidsIn(service.stdout()).get(2)).not.toBe(killed)
+    }, PATIENCE)
     isOver = true
     const ends = await Promise.all(outcomes)
-    expect(ends.filter(({ closed }) => closed)).toHaveLength(2)
+    const { length: closed } = ends.filter(({ closed }) => closed)
+    expect([closed > 0, closed < asked]).toEqual([true, true])
 
     // What the killed one had counted when it was last asked is not lost, and what it has done since may be.
     const ofOthers = ends.reduce((sum, { answers, closed }) => sum + (closed ? 0 : answers), 0)
     const counted = (await scrape(metricsPort)).samples.get(COUNT) as number
-    expect(counted).toBeGreaterThanOrEqual(4 + ofOthers + 2)
-    expect(counted).toBeLessThanOrEqual(4 + ends.reduce((sum, { answers }) => sum + answers, 0) + 2)
+    expect(counted).toBeGreaterThanOrEqual(asked + ofOthers + more)
+    expect(counted).toBeLessThanOrEqual(asked + ends.reduce((sum, { answers }) => sum + answers, 0) + more)
 
     // Node watches over headers only of servers that listen, as it is told.
     const unfinished = await open(address)
@@ -124,10 +141,9 @@ describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('with WORKERS=2',
   })
 
   test('workers leave signals to the process that started them, and end with it', async () => {
-    const { service, testDatabase, address } = await startWorkers({ LOG_LEVEL: 'warn', ACCESS_LOG: 'true' })
-    const connections = [await open(address), await open(address)]
-    for (const { ask } of connections) expect(await ask()).toBe('HTTP/1.1 200 OK')
-    await vi.waitFor(() => expect(pidsIn(service.stdout()).size).toBe(2), PATIENCE)
+    const workers = await startWorkers({ LOG_LEVEL: 'warn', ACCESS_LOG: 'true' })
+    const { service, testDatabase } = workers
+    const connections = await openToBoth(workers)
     const pids = [...pidsIn(service.stdout()).values()]
     // As Ctrl-C at a terminal and the end of a group of processes do.
     for (const pid of pids) for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.kill(pid, signal)

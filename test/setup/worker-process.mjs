@@ -1,13 +1,22 @@
-// A worker without a service: it answers each connection with its number. One with the number `config.late` is ready only
+// A worker without a service: it answers each connection with its number. One with the number `settings.late` listens only
 // after it has been told to drain as well.
+import { createServer } from 'node:net'
 import process from 'node:process'
 
-const told = {}
-process.on('message', (message, socket) => {
-  told[message.kind] = message
-  const { start, drain } = told
-  if (message.kind === 'ping') process.send({ kind: 'pong' })
-  else if (message.kind === 'connection') socket?.end(`worker ${start.worker}`)
-  else if (start && (drain || start.worker !== start.config.late)) process.send({ kind: 'ready' })
+const { settings, number } = JSON.parse(process.env.WORKER)
+const listen = () => createServer((socket) => socket.end(`worker ${number}`)).listen(0, '127.0.0.1')
+const metric = (name, type, value) => ({
+  name,
+  help: 'x',
+  type,
+  aggregator: 'sum',
+  values: [{ value, labels: {} }],
 })
-process.send({ kind: 'loaded' })
+process.on('message', (message) => {
+  if (message === 'ping') process.send('pong')
+  else if (message === 'scrape')
+    process.send([metric('answers_total', 'counter', 10 ** number), metric('tiles', 'gauge', 1)])
+  else if (message === 'drain') listen()
+  else if (message === 'end') process.exit()
+})
+if (number !== settings.late) listen()

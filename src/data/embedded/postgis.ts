@@ -12,7 +12,7 @@ const BLOCK = 512
 const NAME = { start: 0, end: 100 }
 const SIZE = { start: 124, end: 136 }
 
-/** The used files of PostGIS, as a tar archive. */
+/** The used files of PostGIS, as a tar archive; the buffer has nothing else. */
 export async function readUsedFiles(compressed: URL): Promise<Buffer> {
   const bytes = await readFile(compressed)
   // In one piece: its size is at the end.
@@ -69,10 +69,10 @@ export function postgisWithRaster(hear: (line: string) => void): Extension {
   }
 }
 
-/** A real blob would make two more copies. */
+/** A real blob would make two more copies, and stay: PGlite unpacks the archive once, and keeps its options. */
 async function blobOf(bytes: Promise<Buffer>): Promise<Pick<Blob, 'arrayBuffer'>> {
-  const { buffer, byteOffset, byteLength } = await bytes
-  return { arrayBuffer: async () => buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer }
+  const archives = [(await bytes).buffer as ArrayBuffer]
+  return { arrayBuffer: async () => archives.pop() as ArrayBuffer }
 }
 
 /** A function of each module of PostgreSQL. */

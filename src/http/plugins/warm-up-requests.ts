@@ -53,7 +53,8 @@ async function connectTo({ server, config }: App, served: Socket[], late: AbortS
     socket.on('error', () => {})
     arrived.push(socket)
   })
-  listener.listen({ host: LOOPBACK, port: 0 })
+  // For this process alone, among several workers.
+  listener.listen({ host: LOOPBACK, port: 0, exclusive: true })
   try {
     await once(listener, 'listening', { signal: late })
     const { port } = listener.address() as AddressInfo
