@@ -13,9 +13,8 @@ import { ref } from '#schemas/common.ts'
 import { toQuerySchema } from '#schemas/point-request.ts'
 import { errorResponses, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { dataTag } from '#src/http/entity-tags.ts'
 import { cursorAfter, decodeCursor, readQuery } from '#src/http/parameters.ts'
-import { allowCaching } from '#src/http/plugins/caching.ts'
+import { allowCaching, dataTag } from '#src/http/plugins/caching.ts'
 import { negotiate } from '#src/http/request.ts'
 import { round, roundVisibly } from '#src/lib/round.ts'
 import { type AreaRow, FULL_SHAPE, findAdminCountry, listAreas, refuseWithoutAreas } from './area-queries.ts'
@@ -122,7 +121,7 @@ function adminRoutes(app: App): void {
       const after = cursor === undefined ? null : (decodeCursor(cursor, filters, AREA_CODE)[0] as string)
 
       // The request is valid: there is an answer, and the client may have it.
-      const tag = dataTag(country.version, asGeoJson ? 'geojson' : 'json')
+      const tag = dataTag(request, country.version, asGeoJson ? 'geojson' : 'json')
       if (allowCaching(request, reply, tag)) return reply.code(304).send()
 
       const shape = { none: null, simplified: 'simplified' as const, full: FULL_SHAPE }[geometry]

@@ -15,10 +15,9 @@ import type { AreaRow, LoadedLevel, Rectangle } from '#src/catalog/area-queries.
 import type { Country } from '#src/catalog/reference-queries.ts'
 import { ApiError, BASE, errorResponses, noAreas, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { dataTag } from '#src/http/entity-tags.ts'
 import { attach, csvRow, DISPOSITION } from '#src/http/formats.ts'
 import { cursorAfter, decodeCursor, readQuery } from '#src/http/parameters.ts'
-import { allowCaching } from '#src/http/plugins/caching.ts'
+import { allowCaching, dataTag } from '#src/http/plugins/caching.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { negotiate } from '#src/http/request.ts'
 import { isoMonth } from '#src/lib/dates.ts'
@@ -385,7 +384,7 @@ export async function coverage(app: App, { lookup, areas }: { lookup: Lookup; ar
       const filters = [...Object.values(filter), code ?? null]
       const [, countryCode, area] = cursor === undefined ? [] : decodeCursor(cursor, filters, AREA)
       const after = countryCode === undefined ? null : { countryCode, code: area as string }
-      const tag = dataTag(format, request.url, version, release ? versionOf(release) : '')
+      const tag = dataTag(request, format, request.url, version, release ? versionOf(release) : '')
       if (allowCaching(request, reply, tag)) return reply.code(304).send()
 
       const releases = release ? [release] : snapshot.published

@@ -1,13 +1,15 @@
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
 import type { App } from '../app.ts'
-import { isCurrent } from '../entity-tags.ts'
+import { answerDigest, entityTag, isCurrent } from '../entity-tags.ts'
 import { varyBy } from '../request.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Rules for caches; by default those of HTTP. */
     caching?: Caching
+    /** Changes with the schema of the answer. */
+    answerDigest?: { text: string }
   }
 }
 
@@ -51,11 +53,23 @@ const WITH_TAG: Record<Caching, string> = {
 /** Sets headers before the handler runs. Routes without rules have no hook. */
 export const caching = fp(
   async (app: App) => {
-    app.addHook('onRoute', (route) => {
+    const digests: (() => void)[] = []
+    app.addHook('onRoute', function (route) {
       const hooks = [route.onRequest ?? []].flat()
       // Refusals have the header too; `shared` depends on the caller.
       if (route.config?.caching === 'never') route.onRequest = [forbid, ...hooks]
       if (route.config?.caching === 'shared') route.onRequest = [...hooks, forbidUntilTagged]
+      if (route.config?.caching === undefined) return
+      const digest = { text: '' }
+      route.config = { ...route.config, answerDigest: digest }
+      const response = (route.schema?.response as { 200?: object } | undefined)?.[200]
+      // Some components are registered after the routes.
+      digests.push(() => {
+        digest.text = answerDigest(response, this.getSchemas())
+      })
+    })
+    app.addHook('onReady', async () => {
+      for (const compute of digests) compute()
     })
   },
   { name: 'caching', dependencies: ['authentication'] },
@@ -84,6 +98,11 @@ export function allowAsset(
 ): void {
   if (reply.hasHeader('etag')) reply.header('cache-control', WITH_TAG.asset)
   done()
+}
+
+/** The tag of an answer by its data, before it is made. It changes with the schema of the answer. */
+export function dataTag({ routeOptions: { config } }: FastifyRequest, ...parts: string[]): string {
+  return entityTag(config.answerDigest?.text ?? '', ...parts)
 }
 
 /** Sets the headers of the route's rules; true where the client has the answer, and 304 is due. */

@@ -13,9 +13,8 @@ import {
 import { toQuerySchema } from '#schemas/point-request.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { dataTag } from '#src/http/entity-tags.ts'
 import { readPath, readQuery } from '#src/http/parameters.ts'
-import { allowCaching } from '#src/http/plugins/caching.ts'
+import { allowCaching, dataTag } from '#src/http/plugins/caching.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
 import { geotiffRoute } from './geotiff.ts'
@@ -28,7 +27,7 @@ type Call<Params extends TObject> = FastifyRequest<{
 
 /** A release never changes: its code and the address tell answers apart. */
 function isCached(request: FastifyRequest, reply: FastifyReply, { code }: PublishedRelease): boolean {
-  return allowCaching(request, reply, dataTag(code, request.rootUrl, request.url))
+  return allowCaching(request, reply, dataTag(request, code, request.rootUrl, request.url))
 }
 
 const PNG = 'image/png'
