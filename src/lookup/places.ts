@@ -38,16 +38,8 @@ function createAreaCells(limit: number) {
   const cells = new Cache<number, AreaCell>('area cells', { maxSize: limit, sizeOf: ({ bytes }) => bytes })
   /** Many cells share areas. */
   const areas = new Map<number, Area>()
-  /** Versions of the boundaries of the cells, and of those before, which long calls may still use. */
+  /** Version of the boundaries of the cells. */
   let current: string | undefined
-  let replaced: string | undefined
-
-  function beginAnew(boundaries: string): void {
-    cells.clear()
-    areas.clear()
-    replaced = current
-    current = boundaries
-  }
 
   function sharedArea(area: Area): Area {
     const stored = areas.get(area.id)
@@ -56,15 +48,16 @@ function createAreaCells(limit: number) {
   }
 
   return {
-    /** Cells of other boundaries are forgotten. */
+    /** Cells of other boundaries are forgotten: a long call over a change of boundaries costs others a query. */
     get(number: number, boundaries: string): AreaCell | undefined {
-      if (boundaries !== current && boundaries !== replaced) beginAnew(boundaries)
-      return boundaries === current ? cells.get(number) : undefined
+      if (boundaries === current) return cells.get(number)
+      cells.clear()
+      areas.clear()
+      current = boundaries
+      return undefined
     },
     /** @param boundaries of the query; a cell of other than the current ones is not stored */
     record(number: number, cell: AreaCell, boundaries: string): void {
-      // A restored backup has the boundaries before.
-      if (boundaries === replaced) beginAnew(boundaries)
       if (boundaries !== current) return
       const throughout = cell.throughout.map(sharedArea)
       const partly = cell.partly.map(({ area, polygons }) => ({ area: sharedArea(area), polygons }))

@@ -230,19 +230,3 @@ describe('where the country is left out it is the one of the place', () => {
     expect(body.answer).toMatchObject({ country_code: 'rwa', country_source: 'place' })
   })
 })
-
-describe('the four endpoints of the interface keep its default, and say the call that works', () => {
-  test.each([
-    ['yield', KIGALI, 'Rwanda', 'country_code=rwa and crop=potato'],
-    ['forage', KIGALI, 'Rwanda', 'country_code=rwa'],
-    ['forage', NAIROBI, 'Kenya', 'country_code=ken'],
-    ['isfm', NAIROBI, 'Kenya', undefined],
-  ])('%s at %j', async (product, place, country, works) => {
-    const { status, body } = await post(`/${product}/point`, place)
-    const where = `The point at latitude ${place.lat}, longitude ${place.lng} lies in ${country}, not in Ethiopia`
-    expect([status, body.error]).toEqual([404, `${where}${works ? `: send ${works}` : ''}.`])
-    if (!works) return
-    const query = works.replace(' and ', '&')
-    expect((await post(`/${product}/point?${query}`, place)).status).toBe(200)
-  })
-})

@@ -1,10 +1,39 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { buildApp } from '#src/app.ts'
+import { loadConfig } from '#src/config.ts'
 import type { App } from '#src/http/app.ts'
+import { createRegistry } from '#src/http/metrics/registry.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { askFertilizer } from '#test/setup/releases.ts'
-import { metricOf, withNewApp } from './processes.ts'
+
+/** Another process, as far as memory goes; closed after its use. */
+async function withNewApp<Result>(
+  service: TestApp,
+  work: (app: App) => Promise<Result>,
+  settings: Record<string, string> = {},
+): Promise<Result> {
+  const config = loadConfig({ ...service.testDatabase.environment, ...settings })
+  const app = await buildApp(config, service.database)
+  try {
+    return await work(app)
+  } finally {
+    await app.close()
+  }
+}
+
+async function metricOf(app: App, name: string, labels: Record<string, string> = {}): Promise<number> {
+  const all = await createRegistry(app.metrics).getMetricsAsJSON()
+  const samples = (all.find((metric) => metric.name === name)?.values ?? []) as {
+    labels: Record<string, string>
+    value: number
+    metricName?: string
+  }[]
+  return samples
+    .filter((sample) => Object.entries(labels).every(([label, value]) => sample.labels[label] === value))
+    .reduce((sum, { value }) => sum + value, 0)
+}
 
 // Runs on a server alone: what is not a statement is the same on both databases.
 

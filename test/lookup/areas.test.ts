@@ -172,35 +172,9 @@ describe('the areas of positions', () => {
       expect(namesOf(await fresh.find(position, version))).toEqual(['ken0'])
     }
     expect(namesOf(fresh.fromMemory(position, boundaries))).toEqual(['ken0'])
-    // What has been replaced does not come back: long calls that still ask by it cost others nothing.
-    expect(fresh.fromMemory(position, 'of before')).toBeUndefined()
-    expect(namesOf(await fresh.find(position, 'of before'))).toEqual(['ken0'])
-    expect(namesOf(fresh.fromMemory(position, boundaries))).toEqual(['ken0'])
     expect(fresh.fromMemory(position, 'of later')).toBeUndefined()
     expect(namesOf(await fresh.find(position, 'of later'))).toEqual(['ken0'])
   })
-})
-
-test('are kept again where a backup has brought back the boundaries of before', async () => {
-  const service = await createTestApp({ template: 'empty' })
-  onTestFinished(() => service.close())
-  await load(service, 'ken', 0, rectangle(36, 3.5, 37, 5.5))
-  const finder = createAreaFinder(service.database.reader, 1)
-  const position = { longitude: 36.31, latitude: 3.91 }
-  const before = await versionOf(service)
-  expect(namesOf(await finder.find(position, before))).toEqual(['ken0'])
-  await load(service, 'eth', 0, rectangle(38, 3.5, 39, 5.5))
-  const after = await versionOf(service)
-  expect(finder.fromMemory(position, after)).toBeUndefined()
-  expect(namesOf(await finder.find(position, after))).toEqual(['ken0'])
-
-  for (const table of ['admin_area', 'boundary_set'] as const) {
-    await service.database.writer.deleteFrom(table).where('country_code', '=', 'eth').execute()
-  }
-  expect(await versionOf(service)).toBe(before)
-  expect(finder.fromMemory(position, before)).toBeUndefined()
-  expect(namesOf(await finder.find(position, before))).toEqual(['ken0'])
-  expect(namesOf(finder.fromMemory(position, before))).toEqual(['ken0'])
 })
 
 test('boundaries are heeded within two seconds of their load', async () => {

@@ -2,6 +2,8 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { PRODUCTS } from '#schemas/products/index.ts'
+import { deleteRelease } from '#src/catalog/removal-queries.ts'
+import { inTransaction } from '#src/data/sql.ts'
 import type { App } from '#src/http/app.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import type { ReleaseSource } from '#src/ingest/source.ts'
@@ -13,7 +15,13 @@ import { rectangle } from '#test/setup/boundaries.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson } from '#test/setup/people.ts'
 import { createProxiedApp, type ProxiedApp } from '#test/setup/proxied-app.ts'
-import { askFertilizer, layerOf, operatorOf, releaseDescription } from '#test/setup/releases.ts'
+import {
+  askFertilizer,
+  layerOf,
+  onePixelRelease,
+  operatorOf,
+  releaseDescription,
+} from '#test/setup/releases.ts'
 
 const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
 
@@ -110,6 +118,24 @@ describe('a change is seen within two seconds, with no more to do than to ask', 
         expect(values).toEqual([Number(checksum), Number(checksum)])
       }
     }
+  })
+
+  test('a release that is published answers where the one before it is deleted while it is looked at', async () => {
+    const month = { forecastPeriod: '2033-01-01' }
+    const series = { product: 'fertilizer', countryCode: 'eth', cropCode: 'wheat', ...month }
+    const { code: before } = await loadRelease(service.database, onePixelRelease({ Urea: 4 }, month))
+    let after: string | undefined
+    const reader = service.database.reader.withPlugin({
+      transformQuery: ({ node }) => node,
+      async transformResult({ result }) {
+        if (after !== undefined) return result
+        after = (await loadRelease(service.database, onePixelRelease({ Urea: 5 }, month))).code
+        await inTransaction(service.database.writer, (trx) => deleteRelease(trx, before, true))
+        return result
+      },
+    })
+    const snapshots = createSnapshots({ reader, standsStill: () => false }, PRODUCTS, 60_000)
+    expect((await snapshots.current()).releaseOf(series)?.code).toBe(after)
   })
 })
 

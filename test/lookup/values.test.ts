@@ -98,17 +98,3 @@ test('a point on the edge of pixels belongs to the one in the south and east', a
   ])
   expect((await at(10, 30)).status).toBe(200)
 })
-
-test('a country without anything published is 404 NO_RELEASE', async () => {
-  const response = await service.app.inject({
-    method: 'POST',
-    url: '/advisory/isfm/point',
-    payload: { lat: 9.5, lng: 30.5 },
-  })
-  expect(response.statusCode).toBe(404)
-  expect(response.json()).toEqual({
-    error: 'No ISFM recommendations of wheat for Ethiopia have been published yet.',
-    code: 'NO_RELEASE',
-    request_id: expect.any(String),
-  })
-})

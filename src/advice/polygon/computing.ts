@@ -110,7 +110,7 @@ export function createComputing(app: App) {
 export function computationUntil(
   { config, database, tiles, turns }: App,
   clientKey: ClientKey,
-  { signal, abort }: Deadline,
+  { signal, abort }: Pick<Deadline, 'signal' | 'abort'>,
 ): Computation {
   const read = readUntil(database, signal)
   const wait = createWait(config.STATEMENT_TIMEOUT_MS, () => abort(databaseUnavailable()))

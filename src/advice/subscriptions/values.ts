@@ -7,6 +7,7 @@ import { tooSlow, withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
 import { type ClientKey, EVERYBODY } from '#src/lib/limiter.ts'
 import { round } from '#src/lib/round.ts'
+import { createDeadline } from '#src/lib/time-budget.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { LayerLabel, ReleaseLabels } from '#src/lookup/queries.ts'
 import { readSeries } from '#src/lookup/releases.ts'
@@ -60,16 +61,14 @@ export function createPlaceReader(app: App, lookup: Lookup, advisors: Advisors) 
 
   async function readWithoutRequest(question: PlaceQuestion, closing: AbortSignal): Promise<PlaceReading> {
     if (question.place.type === 'point') return readPoint(question, EVERYBODY)
-    const ending = new AbortController()
-    const timer = setTimeout(() => ending.abort(tooSlow(BACKGROUND_MS)), BACKGROUND_MS)
-    const signal = AbortSignal.any([ending.signal, closing])
-    const deadline = { signal, setDue: () => {}, abort: (reason: ApiError) => ending.abort(reason), end() {} }
+    const deadline = createDeadline(closing)
+    deadline.setDue(BACKGROUND_MS, () => tooSlow(BACKGROUND_MS))
     const waiting: Waiting = {
       wait: (something) => something(),
       waitInTurn: (something) => something(),
       compute: (task) => task(computationUntil(app, EVERYBODY, deadline)),
     }
-    return readShape(question, waiting).finally(() => clearTimeout(timer))
+    return readShape(question, waiting).finally(deadline.end)
   }
 
   return {

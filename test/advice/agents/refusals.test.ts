@@ -156,26 +156,63 @@ async function refusalOf(name: string, input: object) {
 }
 
 describe('a tool', () => {
+  const MEND_DETAILS = 'Mend what details name, and call again.'
+  const MEND_SWAPPED = 'See that lat and lng are not swapped.'
+
   test.each([
-    [{ lat: 9.5 }, 'INVALID_PARAMETERS', 'lng is required.'],
-    [{ lat: '9.5', lng: 38.5 }, 'INVALID_PARAMETERS', 'lat must be a number from -90 to 90.'],
-    [{ lat: 9.5, lng: 38.5, product: 'rain' }, 'INVALID_PARAMETERS', /^product must be one of yield/],
-    [{ lat: 9.5, lng: 38.5, country_code: 'xxx' }, 'INVALID_PARAMETERS', /^country_code must be one of eth/],
-    [{ lat: 9.5, lng: 38.5, country_code: 'rwa' }, 'OUTSIDE_COUNTRY', /lies in Ethiopia, not in Rwanda/],
-    [{ lat: 0, lng: 0 }, 'OUTSIDE_COUNTRY', /none of the countries.* The nearest is Ghana/],
-    [{ lat: 9.5, lng: 38.5, product: 'yield', forecast_period: '2020-01' }, 'NO_RELEASE', /in 2020-01/],
-    [{ lat: 9.5, lng: 38.5, product: 'yield', crop: 'rice' }, 'CROP_NOT_AVAILABLE', /its crops are: wheat/],
+    [{ lat: 9.5 }, 'INVALID_PARAMETERS', 'lng is required.', MEND_DETAILS],
+    [{ lat: '9.5', lng: 38.5 }, 'INVALID_PARAMETERS', 'lat must be a number from -90 to 90.', MEND_DETAILS],
+    [
+      { lat: 9.5, lng: 38.5, product: 'rain' },
+      'INVALID_PARAMETERS',
+      /^product must be one of yield/,
+      MEND_DETAILS,
+    ],
+    [
+      { lat: 9.5, lng: 38.5, country_code: 'xxx' },
+      'INVALID_PARAMETERS',
+      /^country_code must be one of eth/,
+      MEND_DETAILS,
+    ],
+    [
+      { lat: 9.5, lng: 38.5, country_code: 'rwa' },
+      'OUTSIDE_COUNTRY',
+      /lies in Ethiopia, not in Rwanda/,
+      'Leave country_code out, and see that lat and lng are not swapped.',
+    ],
+    [{ lat: 0, lng: 0 }, 'OUTSIDE_COUNTRY', /none of the countries.* The nearest is Ghana/, MEND_SWAPPED],
+    [
+      { lat: 9.5, lng: 38.5, product: 'yield', forecast_period: '2020-01' },
+      'NO_RELEASE',
+      /in 2020-01/,
+      'Leave forecast_period out, or call releases to see what is published.',
+    ],
+    [
+      { lat: 9.5, lng: 38.5, product: 'yield', crop: 'rice' },
+      'CROP_NOT_AVAILABLE',
+      /its crops are: wheat/,
+      'Leave crop out, or take one that catalogue has for the country.',
+    ],
+    [
+      { lat: -1, lng: 36.5, product: 'yield' },
+      'CROP_NOT_AVAILABLE',
+      /it has forage only/,
+      'Call catalogue to see the crops of each country.',
+    ],
     [
       { lat: 38.5, lng: 9.5 },
       'OUTSIDE_COUNTRY',
       /With lat and lng swapped the point would lie in Ethiopia: did you mean lng, lat\?$/,
+      MEND_SWAPPED,
     ],
-  ])('advise_point refuses %j as the endpoint does, and says what to do', async (input, code, error) => {
-    const said = await refusalOf('advise_point', input)
-    expect(said.code).toBe(code)
-    expect(said.error).toMatch(error)
-    expect(said.mend).toMatch(/\.$/)
-  })
+  ])(
+    'advise_point refuses %j as the endpoint does, and says what to do',
+    async (input, code, error, mend) => {
+      const said = await refusalOf('advise_point', input)
+      expect(said).toMatchObject({ code, mend })
+      expect(said.error).toMatch(error)
+    },
+  )
 
   test.each([
     [{}, 'INVALID_PARAMETERS', /^Send either area/],
@@ -190,6 +227,7 @@ describe('a tool', () => {
     const said = await refusalOf('advise_area', { product: 'yield', ...input })
     expect(said.code).toBe(code)
     expect(said.error).toMatch(error)
+    if (code === 'UNKNOWN_AREA') expect(said.mend).toBe('Find the code with where_is and name.')
   })
 
   test.each([
@@ -221,6 +259,25 @@ describe('a tool', () => {
 
   test.each([{}, { lat: 1 }, { lng: 1 }])('where_is needs a point or a name, not %j', async (input) => {
     expect((await refusalOf('where_is', input)).code).toBe('INVALID_PARAMETERS')
+  })
+
+  test.each([
+    ['advise_point', { lat: 9.5, lng: 38.5, corp: 'maize' }, 'corp', 'crop'],
+    ['advise_point', { lat: 9.5, lng: 38.5, country: 'rwa' }, 'country', 'country_code'],
+    ['advise_point', { latitude: 9.5, lng: 38.5 }, 'latitude', 'lat'],
+    ['releases', { prodcut: 'yield' }, 'prodcut', 'product'],
+    ['catalogue', { foo: 1 }, 'foo', undefined],
+  ])('%s refuses %j: it knows no such argument', async (tool, input, field, meant) => {
+    const said = await refusalOf(tool, input)
+    expect(said.code).toBe('INVALID_PARAMETERS')
+    expect(said.details[0].field).toBe(field)
+    const hint = meant === undefined ? '' : ` (did you mean ${meant}?)`
+    expect(said.details[0].message).toBe(`${field} is not an argument of ${tool}${hint}`)
+    if (meant !== undefined) expect(said.error).toContain(`did you mean ${meant}?`)
+  })
+
+  test('an argument that is not known counts as left out where it is null', async () => {
+    expect((await send(callOf('catalogue', { foo: null }))).json().result.isError).toBeFalsy()
   })
 })
 

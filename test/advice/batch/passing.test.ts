@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
-import { documentOf, schemaAt } from '#test/setup/document.ts'
 import { MEDIA_TYPES, type MediaType, rowsOf, send } from './forms.ts'
 
 let service: TestApp
@@ -206,14 +205,4 @@ describe('names are refused', () => {
     const { status, body } = await ask(JSON_TYPE, bodyOf(JSON_TYPE, POINTS, { pass }), JSON_TYPE, '')
     expect([status, JSON.parse(body).details]).toEqual([400, [{ field, message: `${field} ${rule}` }]])
   })
-})
-
-test('the document has pass as a parameter and as a member', async () => {
-  const document = await documentOf(service.app, 'json')
-  const { parameters = [] } = document.paths['/advisory/forage/points']?.post ?? {}
-  const parameter = parameters.find(({ name }) => name === 'pass')
-  expect(parameter?.schema).toMatchObject({ type: 'array', maxItems: 20 })
-  const { allOf } = schemaAt(document, { $ref: '#/components/schemas/PointsRequest' })
-  const [{ properties }] = allOf as [{ properties: Fields }]
-  expect(schemaAt(document, properties.pass).type).toEqual(['array', 'null'])
 })

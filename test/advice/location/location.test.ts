@@ -159,13 +159,4 @@ describe('POST /validate_location with the demo', () => {
       }
     }
   })
-
-  test('the point endpoints say in which other country a point lies', async () => {
-    const ask = async (product: string, body: object) =>
-      (await service.app.inject({ method: 'POST', url: `/advisory/${product}/point`, body })).json().error
-    expect(await ask('yield', { lat: -1.95, lng: 30.06 })).toContain('lies in Rwanda, not in Ethiopia')
-    expect(await ask('yield', { lat: -1.95, lng: 30.06, country_code: 'ken' })).toMatch(
-      /The point lies in Rwanda: send country_code=rwa and crop=potato\.$/,
-    )
-  })
 })

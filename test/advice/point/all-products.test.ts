@@ -75,14 +75,6 @@ describe('everything for a point', () => {
     },
   )
 
-  test('the parameters may come in the query', async () => {
-    const response = await service.app.inject({
-      method: 'POST',
-      url: '/advisory/point?lat=9.5&lng=38.5&name=x',
-    })
-    expect(response.json()).toEqual((await post('/point', { lat: 9.5, lng: 38.5, name: 'x' })).body)
-  })
-
   test('is 404 where nothing says anything, with all reasons', async () => {
     const { status, body } = await post('/point', { lat: -1, lng: 36.5, country_code: 'eth' })
     const reason = 'The point at latitude -1, longitude 36.5 lies in Kenya, not in Ethiopia'
@@ -105,17 +97,6 @@ describe('everything for a point', () => {
       message:
         'The crop is not available for Kenya; it has forage only. The point lies in Ethiopia: send country_code=eth.',
       code: 'CROP_NOT_AVAILABLE',
-    })
-  })
-
-  test.each([
-    [{ lat: 9.5 }, 'lng is required.'],
-    [{ lat: 91, lng: 138.5 }, 'lat must be a number from -90 to 90.'],
-    [{ lat: 9.5, lng: 38.5, country_code: 'xx' }, 'country_code must be one of eth, gha, ken, rwa.'],
-  ])('%j is 400', async (request, error) => {
-    expect(await post('/point', request)).toMatchObject({
-      status: 400,
-      body: { error, code: 'INVALID_PARAMETERS' },
     })
   })
 
