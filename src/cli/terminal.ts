@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { OperatorError } from '#src/errors.ts'
+import { spanText } from './table.ts'
 
 /** `agro doctor` has codes of its own. */
 export const EXIT = {
@@ -195,14 +196,7 @@ export function progressIfLong(label: string, output?: NodeJS.WriteStream): (don
 /** The rest is expected to take as long as the finished share. */
 function timeLeft(done: number, passedMs: number): string {
   if (passedMs < SILENT_MS || done <= 0 || done >= 1) return ''
-  return `, ${spanText((passedMs / done) * (1 - done))} left`
-}
-
-function spanText(ms: number): string {
-  const seconds = Math.ceil(ms / 1000)
-  if (seconds < 60) return `${seconds} s`
-  const minutes = Math.ceil(seconds / 60)
-  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+  return `, ${spanText(((passedMs / done) * (1 - done)) / 1000)} left`
 }
 
 /** Shows how long work without a foreseeable end takes. */

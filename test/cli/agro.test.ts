@@ -196,12 +196,4 @@ describe.sequential('agro, from an empty database on', () => {
       stderr: `${join(folder, 'none.yaml')} does not exist.\n`,
     })
   })
-
-  test('commands and options that there are not exit with 2 and show the help', async () => {
-    const { code, stderr } = await agro('ingets')
-    expect(code).toBe(2)
-    expect(stderr).toMatch(/^error: unknown command 'ingets'\n\(Did you mean ingest\?\)\n\nUsage: agro/)
-    expect((await agro('ingest', '--dryrun', 'x.yaml')).stderr).toMatch(/^error: unknown option '--dryrun'/)
-    expect((await agro('ingest')).stderr).toMatch(/^error: missing required argument 'manifest'/)
-  })
 })

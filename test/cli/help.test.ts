@@ -11,19 +11,21 @@ const commands = commandsBelow(await createProgram())
     return { path, command }
   })
 
-/** What is written to stdout by a command that needs no database, and its exit code. */
-async function told(...parameters: string[]): Promise<[code: number, stdout: string]> {
-  let stdout = ''
-  const spy = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    stdout += text
+/** The output of a command that needs no database, and its exit code. */
+async function outputOf(stream: 'stdout' | 'stderr', parameters: string[]): Promise<[number, string]> {
+  let output = ''
+  const spy = vi.spyOn(process[stream], 'write').mockImplementation((text) => {
+    output += text
     return true
   })
   try {
-    return [await operate(parameters), stdout]
+    return [await operate(parameters), output]
   } finally {
     spy.mockRestore()
   }
 }
+
+const told = (...parameters: string[]) => outputOf('stdout', parameters)
 
 describe.each(commands)('agro $path', ({ path, command }) => {
   test('has a help with what it does and examples that call it', async () => {
@@ -51,6 +53,25 @@ test('what destroys for good, or takes answers away, asks first', () => {
     'crops remove',
     'users delete',
   ])
+})
+
+const TIME = 'It must be a time such as 2026-11-01 or 2026-11-01T08:30:00Z.'
+
+test.each([
+  [['ingets'], "error: unknown command 'ingets'\n(Did you mean ingest?)\n\nUsage: agro"],
+  [['ingest', '--dryrun', 'x.yaml'], "error: unknown option '--dryrun'"],
+  [['ingest'], "error: missing required argument 'manifest'"],
+  [['ingest', 'x.yaml', '--max-change', '-3'], 'It must be a percentage, such as 25%.'],
+  [['releases', 'diff', 'x', '--threshold', 'much'], 'It must be a percentage, such as 25%.'],
+  [['releases', 'diff', 'x', '--level', '4'], "argument '4' is invalid. It must be from 0 to 3."],
+  [['releases', 'prune', '--keep', 'few'], 'It must be a whole number from 0 on.'],
+  [['releases', 'schedule', 'x', '--at', '2099-02-30'], TIME],
+  [['releases', 'schedule', 'x', '--at', '2099-12-01T06:00'], TIME],
+  [['audit', '--since', 'yesterday'], TIME],
+  [['audit', '--since', '2026-13-01'], TIME],
+  [['audit', '--kind', 'x'], "option '--kind <kind>' argument 'x' is invalid. Allowed choices are login, "],
+])('agro %j ends with 2 and says the mistake', async (parameters, sentence) => {
+  expect(await outputOf('stderr', parameters)).toEqual([2, expect.stringContaining(sentence)])
 })
 
 test('the help says the exit codes', async () => {

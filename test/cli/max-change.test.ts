@@ -105,12 +105,4 @@ describe.sequential('--max-change', () => {
     expect((await ingest(4)).code).toBe(0)
     expect(await published()).toEqual([codeOf(3)])
   })
-
-  test('wants a percentage', async () => {
-    const { code, stderr } = await ingest(1, '--max-change', '-3')
-    expect([code === 0, stderr]).toEqual([
-      false,
-      expect.stringContaining('It must be a percentage, such as 25%.'),
-    ])
-  })
 })

@@ -53,17 +53,10 @@ const letTimePass = () =>
   client.query(`update scheduled_publication set publish_at = now() - interval '1 hour'`)
 
 describe.sequential('agro releases schedule', () => {
-  test.each([
-    ['a time that has passed', '2026-07-01T06:00Z', /^2026-07-01T06:00:00\.000Z has passed\.\n$/],
-    ['a day that there is not', '2099-02-30', /It must be a time such as/],
-    ['a time of any zone', '2099-12-01T06:00', /It must be a time such as/],
-  ])('refuses %s', async (_, at, sentence) => {
-    const { code, stdout, stderr } = await agro('releases', 'schedule', SECOND, '--at', at)
-    expect([code === 0, stdout, stderr]).toEqual([false, '', expect.stringMatching(sentence)])
+  test('refuses a time that has passed, what is published already, and what there is not', async () => {
+    const { stderr } = await agro('releases', 'schedule', SECOND, '--at', '2026-07-01T06:00Z')
+    expect(stderr).toBe('2026-07-01T06:00:00.000Z has passed.\n')
     expect(await stateOf(SECOND)).toBe('not published')
-  })
-
-  test('refuses what is published already, and what there is not', async () => {
     const at = ['--at', '2099-12-01T06:00Z']
     expect((await agro('releases', 'schedule', FIRST, ...at)).stderr).toBe(`${FIRST} is published already.\n`)
     expect((await agro('releases', 'schedule', 'x', ...at)).stderr).toMatch(/^There is no release x;/)

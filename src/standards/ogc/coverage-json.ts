@@ -1,5 +1,13 @@
-import type { ReleaseParameter } from './edr.ts'
 import { DEFAULT_CRS } from './parameters.ts'
+
+/** A layer of a release as EDR has it. */
+export interface ReleaseParameter {
+  id: string
+  /** The place of its layer in the release. */
+  layer: number
+  title: string
+  unit: string
+}
 
 type Place =
   | { type: 'Point'; coordinates: readonly [number, number] }

@@ -22,7 +22,7 @@ import {
   OGC_PATH,
   type Operation,
 } from './api.ts'
-import { type Located, writeCoverageJson, writeGeoJson } from './coverage-json.ts'
+import { type Located, type ReleaseParameter, writeCoverageJson, writeGeoJson } from './coverage-json.ts'
 import {
   describeArea,
   type FeatureCollections,
@@ -48,15 +48,6 @@ export const EDR_PATH = '/edr'
 /** CRS84 as well-known text (OGC 01-009), with the longitude first. */
 const CRS84_WKT =
   'GEOGCS["WGS 84 (CRS84)",DATUM["WGS_1984",SPHEROID["WGS 84",6378137,298.257223563]],PRIMEM["Greenwich",0],UNIT["degree",0.0174532925199433],AXIS["Longitude",EAST],AXIS["Latitude",NORTH]]'
-
-/** A layer of a release as EDR has it. */
-export interface ReleaseParameter {
-  id: string
-  /** The place of its layer in the release. */
-  layer: number
-  title: string
-  unit: string
-}
 
 /** A parameter a layer. Ids are words that need no escaping. */
 function listParameters({ of }: Products, release: PublishedRelease): ReleaseParameter[] {

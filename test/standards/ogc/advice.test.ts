@@ -100,7 +100,3 @@ test('the month of a release is the time of its features', async () => {
   expect(extent.temporal.interval).toEqual([['2026-07-01T00:00:00.000Z', '2026-07-31T23:59:59.000Z']])
   expect(title).toContain('by areas of level 1 of Rwanda')
 })
-
-test('a release that is not published has no collection', async () => {
-  expect((await get('/ogc/collections/advisory-nothing-1/items')).statusCode).toBe(404)
-})

@@ -211,30 +211,6 @@ describe('EDR', () => {
     const response = await get(COLLECTION + query)
     expect([response.statusCode, response.json().code]).toEqual([status, code])
   })
-
-  test('declares classes of the standard, of those that it keeps', async () => {
-    const { conformsTo } = (await get('/edr/conformance')).json()
-    const classes = conformsTo
-      .filter((uri: string) => uri.includes('edr'))
-      .map((uri: string) => uri.split('/').at(-1))
-    expect(classes).toEqual(['core', 'collections', 'json', 'geojson', 'covjson', 'oas30', 'queries'])
-  })
-
-  test('has no collection of what is not published', async () => {
-    expect((await get('/edr/collections/nothing')).statusCode).toBe(404)
-    expect((await get(`/edr/collections/nothing/position?${POINT}`)).statusCode).toBe(404)
-  })
-
-  test.each(['/edr', '/edr/conformance', '/edr/collections', COLLECTION])(
-    '%s is a page, too',
-    async (path) => {
-      const response = await get(path, { accept: 'text/html' })
-      expect([response.statusCode, response.headers['content-type']]).toEqual([
-        200,
-        'text/html; charset=utf-8',
-      ])
-    },
-  )
 })
 
 test('a release lies where all of its grids do', async () => {

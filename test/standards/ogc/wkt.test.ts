@@ -19,7 +19,17 @@ test.each([
 })
 
 test.each([
-  ...['', 'POINT', 'POINT()', 'POINT(1)', 'POINT(1 2', 'POINT(1,2)', 'POINT(1e400 2)', 'POINT(NaN 2)'],
+  ...[
+    '',
+    'POINT',
+    'POINT()',
+    'POINT(1)',
+    'POINT(1 2',
+    'POINT(1,2)',
+    'POINT(1 2,3 4)',
+    'POINT(1e400 2)',
+    'POINT(NaN 2)',
+  ],
   ...['POINT(1 2) POINT(1 2)', 'POINT((1 2))', 'LINESTRING(1 2,3 4)', 'MULTIPOINT()', 'POLYGON()'],
   ...['MULTIPOINT((1 2,3 4))', 'MULTIPOINT(((1 2)))', 'POLYGON((0 0,1 0,)'],
   `POINT(${'1'.repeat(15_000)} 2)`,
