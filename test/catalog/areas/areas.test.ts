@@ -103,6 +103,7 @@ describe('GET /admin', () => {
     [`admin0=rwa&level=2&cursor=${cursorAfter('A\0', ['rwa', 2, null])}`, 'INVALID_PARAMETERS', NO_CURSOR],
     ['admin0=rwa&level=2&parent=nowhere', 'INVALID_PARAMETERS', NO_PARENT],
     ['admin0=rwa&level=2&parent=A11', 'INVALID_PARAMETERS', NO_PARENT],
+    ['admin0=rwa&level=2&parent=A1', 'INVALID_PARAMETERS', NO_PARENT],
   ])('%s is refused: %s', async (query, code, error) => {
     const { statusCode, body } = await get(query)
     const { details, ...rest } = JSON.parse(body)
