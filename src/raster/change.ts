@@ -1,11 +1,5 @@
-import type { Summary } from './summary.ts'
+import { type Scaling, type Summary, scaleSummary } from './summary.ts'
 import type { TileBand } from './tiles.ts'
-
-/** value = pixel * scale + offset. */
-interface Scaling {
-  scale: number
-  offset: number
-}
 
 /** Area with values, and their sum weighted by area. */
 export interface Side {
@@ -107,8 +101,8 @@ export class ChangeTally {
     const common = { least: most - least <= NOISE * area ? most : least, likely: most, most }
     addBounds(this.change.gained, remaining(after.weight, common))
     addBounds(this.change.lost, remaining(before.weight, common))
-    const old = boundValues(before, this.#before)
-    const now = boundValues(after, this.#after)
+    const old = scaleSummary(before, this.#before)
+    const now = scaleSummary(after, this.#after)
     if (before.weight > 0) addValue(this.change.before, old.mean, before.weight)
     if (after.weight > 0) addValue(this.change.after, now.mean, after.weight)
     if (most === 0) return
@@ -146,17 +140,7 @@ function addBounds(to: BoundedArea, { least, likely, most }: BoundedArea): void 
   to.most += most
 }
 
-type ValueBounds = ReturnType<typeof boundValues>
-
-function boundValues({ weight, mean, squares, minimum, maximum }: Summary, { scale, offset }: Scaling) {
-  const ends = [minimum * scale + offset, maximum * scale + offset]
-  return {
-    low: Math.min(...ends),
-    high: Math.max(...ends),
-    mean: mean * scale + offset,
-    deviation: Math.sqrt(squares / weight) * Math.abs(scale),
-  }
-}
+type ValueBounds = Omit<ReturnType<typeof scaleSummary>, 'weight'>
 
 /** @param isWhole means and deviations are of the same pixels */
 function shareBeyond(
@@ -165,11 +149,11 @@ function shareBeyond(
   threshold: number,
   isWhole: boolean,
 ): [least: number, most: number] {
-  if (before.high <= 0 && before.low < 0) {
+  if (before.maximum <= 0 && before.minimum < 0) {
     return shareBeyond(negated(before), negated(after), threshold, isWhole)
   }
   // A threshold relative to values of both signs is no line.
-  if (before.low < 0) return [0, 1]
+  if (before.minimum < 0) return [0, 1]
   const part = threshold + ROUNDING
   // Above: after - (1 + part) before > 0. Below: (1 - part) before - after > 0.
   const above = shareAbove(after, before, 1 + part, isWhole)
@@ -187,9 +171,9 @@ function shareAbove(
   factor: number,
   isWhole: boolean,
 ): [least: number, most: number] {
-  const products = [factor * other.low, factor * other.high]
-  if (one.low - Math.max(...products) > 0) return [1, 1]
-  if (one.high - Math.min(...products) <= 0) return [0, 0]
+  const products = [factor * other.minimum, factor * other.maximum]
+  if (one.minimum - Math.max(...products) > 0) return [1, 1]
+  if (one.maximum - Math.min(...products) <= 0) return [0, 0]
   if (!isWhole) return [0, 1]
   const mean = one.mean - factor * other.mean
   const variance = (one.deviation + Math.abs(factor) * other.deviation) ** 2
@@ -198,6 +182,6 @@ function shareAbove(
   return mean < 0 ? [0, beyondMean] : [0, 1]
 }
 
-function negated({ low, high, mean, deviation }: ValueBounds): ValueBounds {
-  return { low: -high, high: -low, mean: -mean, deviation }
+function negated({ minimum, maximum, mean, deviation }: ValueBounds): ValueBounds {
+  return { minimum: -maximum, maximum: -minimum, mean: -mean, deviation }
 }

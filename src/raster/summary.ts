@@ -10,6 +10,27 @@ export interface Summary {
   maximum: number
 }
 
+/** value = pixel * scale + offset. */
+export interface Scaling {
+  scale: number
+  offset: number
+}
+
+/** In values. */
+export function scaleSummary(
+  { weight, mean, squares, minimum, maximum }: Summary,
+  { scale, offset }: Scaling,
+) {
+  const ends = [minimum * scale + offset, maximum * scale + offset]
+  return {
+    minimum: Math.min(...ends),
+    maximum: Math.max(...ends),
+    mean: mean * scale + offset,
+    deviation: Math.sqrt(squares / weight) * Math.abs(scale),
+    weight,
+  }
+}
+
 export function emptySummary(): Summary {
   return {
     weight: 0,

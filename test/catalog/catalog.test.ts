@@ -4,8 +4,9 @@ import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { documentOf, schemaAt } from '#test/setup/document.ts'
 import { layerOf, operatorOf, releaseDescription } from '#test/setup/releases.ts'
 
-interface Product {
+interface Product extends Record<'product' | 'unit' | 'path', string> {
   value: { key: string; unit: string; description: string }
+  needs_crop: boolean
 }
 
 let service: TestApp
@@ -28,39 +29,15 @@ test('the catalog lists countries with their crops, crops, and products with the
     { code: 'potato', name: 'Potato' },
     { code: 'wheat', name: 'Wheat' },
   ])
-  const said = products.map(({ value: { description, ...value }, ...product }: Product) => {
-    expect(description).toMatch(/^[A-Z].{20,}\.$/)
-    return { ...product, value }
+  const rows = products.map(({ product, unit, value, needs_crop, path }: Product) => {
+    expect(value.description).toMatch(/^[A-Z].{20,}\.$/)
+    return [product, unit, value.key, value.unit, needs_crop, path]
   })
-  expect(said).toEqual([
-    {
-      product: 'yield',
-      unit: 'kg/ha',
-      value: { key: 'yield_kg_ha', unit: 'kg/ha' },
-      needs_crop: true,
-      path: '/advisory/yield/point',
-    },
-    {
-      product: 'fertilizer',
-      unit: 'kg/ha',
-      value: { key: 'rate_kg_ha', unit: 'kg/ha' },
-      needs_crop: true,
-      path: '/advisory/fertilizer/point',
-    },
-    {
-      product: 'isfm',
-      unit: 't/ha',
-      value: { key: 'rate_tons_ha', unit: 't/ha' },
-      needs_crop: true,
-      path: '/advisory/isfm/point',
-    },
-    {
-      product: 'forage',
-      unit: 'score',
-      value: { key: 'suitability_score', unit: 'score' },
-      needs_crop: false,
-      path: '/advisory/forage/point',
-    },
+  expect(rows).toEqual([
+    ['yield', 'kg/ha', 'yield_kg_ha', 'kg/ha', true, '/advisory/yield/point'],
+    ['fertilizer', 'kg/ha', 'rate_kg_ha', 'kg/ha', true, '/advisory/fertilizer/point'],
+    ['isfm', 't/ha', 'rate_tons_ha', 't/ha', true, '/advisory/isfm/point'],
+    ['forage', 'score', 'suitability_score', 'score', false, '/advisory/forage/point'],
   ])
 })
 

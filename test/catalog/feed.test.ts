@@ -1,5 +1,4 @@
 // Runs on both databases: withdrawals and changes are listed by statements of their own.
-import { readFile } from 'node:fs/promises'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { ChangeEntry, ChangeFeed } from '#schemas/feed.ts'
@@ -137,27 +136,6 @@ test('the same as a feed of Atom, the newest first, with what XML would misread 
     headers: { host: headers.host },
   })
   expect(byFormat.body.replace('format=atom&amp;', '')).toBe(response.body)
-})
-
-test('what the migration makes of the past is what was noted of it when it happened', async () => {
-  const text = await readFile('sql/migrations/0038_change_entries.sql', 'utf8')
-  const backfill = text.slice(text.indexOf('insert into change_entry'))
-  const noted = await changes('?limit=1000')
-  const { writer } = service.database
-  const made = await writer
-    .transaction()
-    .execute(async (trx) => {
-      await sql`delete from change_entry`.execute(trx)
-      await sql.raw(backfill).execute(trx)
-      const { rows } = await sql<ChangeEntry>`
-      select kind, release, replaced, product, country_code, crop_code as crop, level, synthetic,
-        to_char(forecast_period, 'YYYY-MM') as forecast_month
-      from change_entry order by id`.execute(trx)
-      throw Object.assign(new Error('undone'), { rows })
-    })
-    .catch(({ rows }: { rows: ChangeEntry[] }) => rows)
-  const plain = ({ id: _, at: __, ...entry }: ChangeEntry) => JSON.stringify(Object.entries(entry).toSorted())
-  expect(made.map(plain).toSorted()).toEqual(noted.items.map(plain).toSorted())
 })
 
 testOnServer('an entry shows when all with smaller ids do: those who note wait for each other', async () => {

@@ -244,9 +244,3 @@ test('a release that is published by hand before its time is not published again
   await operatorOf(service.database).publish(code)
   expect(await scheduleOf(code)).toBeUndefined()
 })
-
-test('a release that has been published since it was looked at is not scheduled', async () => {
-  const code = await load(8, { publish: true })
-  await expect(schedule(code, 60_000)).rejects.toThrow(`${code} is published already.`)
-  expect(await scheduleOf(code)).toBeUndefined()
-})

@@ -10,7 +10,7 @@ import { noAreas } from '#src/errors.ts'
 import { BLOCK_FACTOR } from '#src/raster/blocks.ts'
 import { addChange, type Change, ChangeTally, noChange, type Side } from '#src/raster/change.ts'
 import { createMeasure, sameGrid } from '#src/raster/grid.ts'
-import { ellipsoidArea, type Rings } from '#src/raster/rings.ts'
+import { ellipsoidArea, measureBounds, type Rings } from '#src/raster/rings.ts'
 import { emptySummary, type Summary } from '#src/raster/summary.ts'
 import type { DecodedTile } from '#src/raster/tiles.ts'
 import {
@@ -355,10 +355,8 @@ function compareStatistics(layer: LayerPair, total: number, before: Side, after:
 
 /** The rectangle in longitude and latitude that all coverages lie in. */
 function coveringRectangle(coverages: ZonalCoverage[]): Rings {
-  const west = Math.min(...coverages.map((coverage) => coverage.west))
-  const south = Math.min(...coverages.map((coverage) => coverage.south))
-  const east = Math.max(...coverages.map((coverage) => coverage.east))
-  const north = Math.max(...coverages.map((coverage) => coverage.north))
+  const corners = coverages.map(({ west, south, east, north }) => [west, south, east, north])
+  const [west, south, east, north] = measureBounds(corners)
   return [Float64Array.of(west, south, east, south, east, north, west, north, west, south)]
 }
 

@@ -12,7 +12,7 @@ import type { LocatableRequest } from '#src/lookup/places.ts'
 import { type PublishedRelease, readSeries } from '#src/lookup/releases.ts'
 import { listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
 import type { DistributionOptions } from '#src/raster/distribution.ts'
-import { boundedPolygon, type Rings } from '#src/raster/rings.ts'
+import { measureBounds, type Rings } from '#src/raster/rings.ts'
 import {
   type Advice,
   adviceFrom,
@@ -200,20 +200,16 @@ const BEYOND = 0.5
 
 /** Whether polygons reach into the known extent of any country, with longitude and latitude swapped or not. */
 function meetsAny(countries: CountryExtent[], polygons: Rings[], isSwapped: boolean): boolean {
-  const boxes = polygons.map(boundedPolygon)
-  const least = (side: 'west' | 'south') => Math.min(...boxes.map((box) => box[side]))
-  const most = (side: 'east' | 'north') => Math.max(...boxes.map((box) => box[side]))
-  const longitudes = [least('west'), most('east')] as const
-  const latitudes = [least('south'), most('north')] as const
-  const [left, right] = isSwapped ? latitudes : longitudes
-  const [bottom, top] = isSwapped ? longitudes : latitudes
-  return countries.some(({ extent }) => {
-    if (extent === null) return false
-    const [west, south, east, north] = extent
-    return (
-      left <= east + BEYOND && right >= west - BEYOND && bottom <= north + BEYOND && top >= south - BEYOND
-    )
-  })
+  const [west, south, east, north] = measureBounds(polygons.flatMap((rings) => rings.slice(0, 1)))
+  const [left, bottom, right, top] = isSwapped ? [south, west, north, east] : [west, south, east, north]
+  return countries.some(
+    ({ extent }) =>
+      extent !== null &&
+      left <= extent[2] + BEYOND &&
+      right >= extent[0] - BEYOND &&
+      bottom <= extent[3] + BEYOND &&
+      top >= extent[1] - BEYOND,
+  )
 }
 
 /** The statistics of a release in a region, in the order of its columns; null where a layer has no value. */

@@ -53,7 +53,7 @@ export interface AreaInRelease {
 }
 
 /** Areas of a country. */
-export interface AreaSelection {
+interface AreaSelection {
   countryCode: string
   /** Null for all levels. */
   level: number | null

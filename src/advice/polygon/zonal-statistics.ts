@@ -16,7 +16,7 @@ import {
   type WeighedPixels,
 } from '#src/raster/distribution.ts'
 import { ellipsoidArea, type Rings } from '#src/raster/rings.ts'
-import { addSummary, emptySummary, type Summary, summarizePixels } from '#src/raster/summary.ts'
+import { addSummary, emptySummary, type Summary, scaleSummary, summarizePixels } from '#src/raster/summary.ts'
 import type { DecodedTile, TileBand } from '#src/raster/tiles.ts'
 import {
   type Computation,
@@ -35,7 +35,6 @@ import {
   listCoverages,
   type StoredSummary,
   SummariesGone,
-  type ZonalBand,
   type ZonalCoverage,
   type ZonalStatistics,
 } from './queries.ts'
@@ -68,52 +67,36 @@ const ROUGH_AND_KEPT: DistributionMemory = { cells: KEPT_CELLS, keepsValues: tru
 /** The memory of a first pass. */
 const ROUGH: DistributionMemory = { cells: LEAST_CELLS, keepsValues: false }
 
-class BandDistributions {
+type BandDistributions = ReturnType<typeof createDistributions>
+
+/** @param summaries the ranges of the bands' values */
+function createDistributions(
+  { bands }: ZonalCoverage,
+  summaries: Summary[],
+  wanted: DistributionOptions,
+  room: DistributionMemory,
+) {
   /** In the order of the bands; null for a band without values. */
-  readonly all: (Distribution | null)[]
-  readonly #bands: ZonalBand[]
-
-  /** @param summaries the ranges of the bands' values */
-  constructor(
-    { bands }: ZonalCoverage,
-    summaries: Summary[],
-    wanted: DistributionOptions,
-    room: DistributionMemory,
-  ) {
-    this.#bands = bands
-    this.all = bands.map((band, index) => {
-      const summary = summaries[index] as Summary
-      return summary.weight === 0 ? null : new Distribution(computeValueRange(summary, band), wanted, room)
-    })
-  }
-
-  /** Adds pixels; their arrays must not change afterwards. */
-  addPixels({ count, areas, bands }: WeighedPixels): void {
-    this.#bands.forEach(({ band, scale, offset }, index) => {
-      const { pixels, nodata } = bands[band - 1] as BandPixels
-      this.all[index]?.addPixels({ count, areas, pixels, nodata, scale, offset })
-    })
-  }
-
-  addBlock(block: StoredSummary): void {
-    this.#bands.forEach((band, index) => {
-      const summary = block.summary(band.band)
-      const { weight, mean, squares } = summary
-      if (weight === 0) return
-      this.all[index]?.addRange({
-        ...computeValueRange(summary, band),
-        mean: mean * band.scale + band.offset,
-        deviation: Math.sqrt(squares / weight) * Math.abs(band.scale),
-        weight,
+  const all = bands.map((band, index) => {
+    const summary = summaries[index] as Summary
+    return summary.weight === 0 ? null : new Distribution(scaleSummary(summary, band), wanted, room)
+  })
+  return {
+    all,
+    /** Adds pixels; their arrays must not change afterwards. */
+    addPixels({ count, areas, bands: parts }: WeighedPixels): void {
+      bands.forEach(({ band, scale, offset }, index) => {
+        const { pixels, nodata } = parts[band - 1] as BandPixels
+        all[index]?.addPixels({ count, areas, pixels, nodata, scale, offset })
       })
-    })
+    },
+    addBlock(block: StoredSummary): void {
+      bands.forEach((band, index) => {
+        const summary = block.summary(band.band)
+        if (summary.weight > 0) all[index]?.addRange(scaleSummary(summary, band))
+      })
+    },
   }
-}
-
-/** The smallest and the largest value of pixels, in the layer's unit. */
-function computeValueRange({ minimum, maximum }: Summary, { scale, offset }: ZonalBand) {
-  const ends = [minimum * scale + offset, maximum * scale + offset] as const
-  return { minimum: Math.min(...ends), maximum: Math.max(...ends) }
 }
 
 /** Tiles inside that are read pixel by pixel: a million pixels. Larger polygons need summaries for the rest. */
@@ -150,7 +133,7 @@ async function distributionsIn(
   if (summaries.every(({ weight }) => weight === 0)) return summaries.map(() => null)
   const { pause } = computation
   const count = countTiles(inside)
-  const distributions = new BandDistributions(coverage, summaries, wanted, roomFor(coverage, isKept()))
+  const distributions = createDistributions(coverage, summaries, wanted, roomFor(coverage, isKept()))
   const gatherer = new PixelGatherer((part) => distributions.addPixels(part))
   const addTile = (areas: Float64Array, tile?: DecodedTile) =>
     gatherer.add(tile as DecodedTile, areas, coverage.tileSize)
@@ -241,7 +224,7 @@ async function findIntervals(
   blocks: StoredSummary[],
   wanted: DistributionOptions,
 ): Promise<Interval[][]> {
-  const rough = new BandDistributions(coverage, summaries, wanted, ROUGH)
+  const rough = createDistributions(coverage, summaries, wanted, ROUGH)
   await inSlices(blocks, pause, (block) => rough.addBlock(block))
   const intervals: Interval[][] = []
   for (const distribution of rough.all) {
@@ -267,7 +250,7 @@ function measureUncertainty(
     const summary = block.summary(band.band)
     const { weight } = summary
     if (weight === 0 || summary.minimum === summary.maximum) return sum
-    const { minimum: low, maximum: high } = computeValueRange(summary, band)
+    const { minimum: low, maximum: high } = scaleSummary(summary, band)
     const open = (intervals[index] as Interval[]).reduce(
       (length, [from, to]) => length + Math.max(0, Math.min(high, to) - Math.max(low, from)),
       0,
@@ -277,29 +260,23 @@ function measureUncertainty(
 }
 
 /** Collects the pixels of read tiles for a second pass, up to a bound. */
-class CollectedPixels {
-  readonly #coverage: ZonalCoverage
-  readonly #gatherer: PixelGatherer
-  #parts: WeighedPixels[] | undefined = []
-  #count = 0
-
-  constructor(coverage: ZonalCoverage) {
-    this.#coverage = coverage
-    this.#gatherer = new PixelGatherer((part) => {
-      this.#count += part.count
-      this.#parts?.push(part)
-      if (!fitsMemory(this.#count, coverage.bands.length)) this.#parts = undefined
-    })
-  }
-
-  add(tile: DecodedTile, areas: Float64Array): void {
-    if (this.#parts) this.#gatherer.add(tile, areas, this.#coverage.tileSize)
-  }
-
-  /** All pixels; undefined for too many. */
-  take(): WeighedPixels[] | undefined {
-    this.#gatherer.finish()
-    return this.#parts
+function createCollector({ bands, tileSize }: ZonalCoverage) {
+  let parts: WeighedPixels[] | undefined = []
+  let count = 0
+  const gatherer = new PixelGatherer((part) => {
+    count += part.count
+    parts?.push(part)
+    if (!fitsMemory(count, bands.length)) parts = undefined
+  })
+  return {
+    add(tile: DecodedTile, areas: Float64Array): void {
+      if (parts) gatherer.add(tile, areas, tileSize)
+    },
+    /** All pixels; undefined for too many. */
+    take(): WeighedPixels[] | undefined {
+      gatherer.finish()
+      return parts
+    },
   }
 }
 
@@ -326,21 +303,12 @@ export async function zonalStatistics(
   for (const coverage of coverages) {
     const { summaries, total, distributions } = await summarize(computation, coverage, polygons, wanted)
     coverage.bands.forEach((band, position) => {
-      const { index, scale, offset } = band
-      const summary = summaries[position] as Summary
-      const { weight, mean, squares } = summary
-      if (weight === 0) {
-        layers[index] = null
-        return
-      }
+      const { weight, ...values } = scaleSummary(summaries[position] as Summary, band)
       const distribution = distributions[position]
-      layers[index] = {
-        mean: mean * scale + offset,
-        ...computeValueRange(summary, band),
-        deviation: Math.sqrt(squares / weight) * Math.abs(scale),
-        covered: Math.min(1, weight / total),
-        ...(distribution && { distribution }),
-      }
+      layers[band.index] =
+        weight === 0
+          ? null
+          : { ...values, covered: Math.min(1, weight / total), ...(distribution && { distribution }) }
     })
   }
   return { areaHa, layers }
@@ -356,7 +324,7 @@ async function summarize(
   const { bands, tileSize } = coverage
   const placed = await projectOnCoverage(computation.ask, coverage, polygons)
   await computation.pause()
-  const collected = wanted && new CollectedPixels(coverage)
+  const collected = wanted && createCollector(coverage)
   const summaries = bands.map(emptySummary)
   const { total, inside } = await readPolygonTiles(computation, [coverage], placed, addTile)
   for await (const stored of readBlocks(computation, coverage, inside)) {

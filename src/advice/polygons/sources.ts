@@ -120,7 +120,7 @@ const AT_ONCE = 2
 
 const AREAS_A_PAGE = 100
 
-export interface ManyCall {
+interface ManyCall {
   request: FastifyRequest
   reply: FastifyReply
   pause: Pause

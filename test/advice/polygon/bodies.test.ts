@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Document, documentOf } from '#test/setup/document.ts'
+import { documentOf } from '#test/setup/document.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 import { SQUARE } from '#test/setup/square.ts'
 
@@ -62,51 +62,29 @@ describe('a polygon as the whole body', () => {
 
   test.each([
     [{ ...SQUARE, coordinates: [] }, 'coordinates', 'is empty: a polygon needs an outer ring'],
-    [
-      { ...SQUARE, coordinates: [[[38, 'x']]] },
-      'coordinates[0]',
-      'has 1 positions; a ring needs at least four, the last the same as the first',
-    ],
-    [{ ...feature(), geometry: null }, 'geometry', 'is null: the Feature has no shape'],
     [{ ...feature(), properties: 6 }, 'properties', 'must be an object or null, not 6'],
-    [
-      { ...collection(), features: [{ ...feature(), properties: [] }] },
-      'features[0].properties',
-      'must be an object or null, not []',
-    ],
     [
       { ...feature(), geometry: { type: 'Polygon' } },
       'geometry.coordinates',
       'must be a list of rings, not missing',
     ],
-    [{ ...collection(), features: [] }, 'features', 'has 0 Features: ask for one at a time'],
     [
-      { ...collection(), features: [{ type: 'Feature', geometry: { type: 'Point' } }] },
-      'features[0].geometry.type',
-      'must be Polygon or MultiPolygon, or Feature around one of them, not "Point"',
+      { ...collection(), features: [{ ...feature(), properties: [] }] },
+      'features[0].properties',
+      'must be an object or null, not []',
     ],
+    [{ ...collection(), features: [] }, 'features', 'has 0 Features: ask for one at a time'],
     [
       { type: 'Point', coordinates: [38, 9] },
       'type',
       'must be Polygon or MultiPolygon, or Feature around one of them, not "Point"',
     ],
-    [
-      { ...SQUARE, crs: 5 },
-      'crs',
-      'is not supported: coordinates are longitude and latitude (WGS 84); leave crs out',
-    ],
   ])('is refused with the place in the body: %j', async (payload, field, rule) => {
-    const message = `${field} ${rule}`
+    const details = [{ field, message: `${field} ${rule}` }]
     for (const type of ['application/json', GEOJSON]) {
-      expect(await ask(payload, type)).toEqual({
+      expect(await ask(payload, type)).toMatchObject({
         status: 400,
-        history_id: undefined,
-        body: {
-          error: `${message}.`,
-          code: 'INVALID_GEOMETRY',
-          details: [{ field, message }],
-          request_id: expect.any(String),
-        },
+        body: { code: 'INVALID_GEOMETRY', details },
       })
     }
   })
@@ -119,16 +97,6 @@ describe('a polygon as the whole body', () => {
     expect((await ask('', GEOJSON)).body.error).toBe(
       'Send either geometry, a GeoJSON polygon, or admin, an administrative area.',
     )
-  })
-
-  test('is none of a point', async () => {
-    const response = await service.app.inject({
-      method: 'POST',
-      url: '/advisory/yield/point',
-      headers: { 'content-type': GEOJSON },
-      payload: feature(),
-    })
-    expect([response.statusCode, response.json().code]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE'])
   })
 })
 
@@ -173,33 +141,17 @@ test('the history has the polygon of a collection and its name, and gives the po
   })
 })
 
-test('the document has the parameters of the query, and both kinds of bodies', async () => {
-  const document = await documentOf(service.app, 'all')
-  const { paths } = document
-  const schemasIn = ({ paths }: Document) =>
-    Object.fromEntries(
-      Object.entries(paths['/advisory/yield']?.post?.requestBody?.content ?? {}).map(([type, { schema }]) => [
-        type,
-        schema,
-      ]),
-    )
-  const inQuery = (path: string) =>
-    (paths[path]?.post?.parameters ?? []).flatMap(({ name, in: where }) => (where === 'query' ? [name] : []))
-  expect(inQuery('/advisory/yield')).toEqual([
-    ...['crop', 'country_code', 'name', 'forecast_period', 'release', 'quantiles', 'histogram'],
-    ...['area', 'bags', 'prices', 'budget', 'produce_price', 'scenario_weights', 'nutrients'],
-  ])
+test('clients that are made of the document send objects alone', async () => {
+  const bodiesIn = async (form: Parameters<typeof documentOf>[1]) => {
+    const { paths } = await documentOf(service.app, form)
+    return Object.entries(paths['/advisory/yield']?.post?.requestBody?.content ?? {})
+  }
   const [request, polygon] = ['PolygonRequest', 'PolygonGeometry'].map((name) => ({
     $ref: `#/components/schemas/${name}`,
   }))
-  expect(schemasIn(document)).toEqual({
-    'application/json': { anyOf: [request, polygon] },
-    [GEOJSON]: polygon,
-  })
-  expect(inQuery('/advisory/forage')).toEqual([
-    ...['country_code', 'name', 'release', 'quantiles', 'histogram'],
+  expect(await bodiesIn('all')).toMatchObject([
+    ['application/json', { schema: { anyOf: [request, polygon] } }],
+    [GEOJSON, { schema: polygon }],
   ])
-  expect(schemasIn(await documentOf(service.app, 'json'))).toEqual({
-    'application/json': request,
-  })
+  expect(await bodiesIn('json')).toMatchObject([['application/json', { schema: request }]])
 })

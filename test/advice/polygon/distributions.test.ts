@@ -5,6 +5,7 @@ import { createPixels } from '#src/raster/pixels.ts'
 import { askForMany, collectionOf, rowsOf } from '#test/advice/polygons/ask.ts'
 import { rectangle } from '#test/setup/boundaries.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { layerOf, releaseDescription } from '#test/setup/releases.ts'
 import { askWithin } from './ask.ts'
 import { ellipsoidArea } from './brute-force.ts'
 
@@ -31,20 +32,18 @@ function pixelAt(column: number, row: number): number {
 }
 
 function release(): ReleaseSource {
-  const layer = {
-    ...{ input: null, scenario: 'Normal', unit: 'kg/ha', scale: 0.5, offset: 10, decimals: 1 },
-    ...{ pixelType: '16BSI' as const, nodata: -1, origin: 'test' },
-  }
   const starts = Array.from({ length: SIDE / WINDOW }, (_, index) => index * WINDOW)
   return {
-    description: {
-      ...{ product: 'yield', countryCode: 'eth', cropCode: 'wheat', forecastPeriod: '2024-02-01' },
-      ...{ synthetic: false, source: 'test', licence: 'test', checksum: 'test' },
-    },
+    description: releaseDescription({ product: 'yield' }),
     coverages: [
       {
         grid: GRID,
-        layers: [layer],
+        layers: [
+          layerOf('', {
+            ...{ input: null, scale: 0.5, offset: 10, decimals: 1 },
+            ...{ pixelType: '16BSI', nodata: -1 },
+          }),
+        ],
         windows: starts.flatMap((row) =>
           starts.map((column) => ({ row, column, width: WINDOW, height: WINDOW })),
         ),

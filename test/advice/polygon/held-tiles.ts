@@ -1,16 +1,26 @@
-import { sql, type Transaction } from 'kysely'
-import type { Tables } from '#src/data/tables.ts'
+import { sql } from 'kysely'
+import pg from 'pg'
 import type { TestApp } from '#test/setup/app.ts'
 
-/** Does something while nothing can be read of tiles. */
-export async function whileHeld(
-  { database }: TestApp,
-  work: (trx: Transaction<Tables>) => Promise<void>,
-): Promise<void> {
-  await database.writer.transaction().execute(async (trx) => {
-    await sql`lock table raster_tile in access exclusive mode`.execute(trx)
-    await work(trx)
-  })
+/**
+ * Does something while nothing can be read of a table, or until that is released. The connection is none of the
+ * service, which would end it after STATEMENT_TIMEOUT_MS.
+ */
+export async function whileHeld<Result>(
+  { testDatabase }: Pick<TestApp, 'testDatabase'>,
+  work: (client: pg.Client) => Promise<Result>,
+  table = 'raster_tile',
+): Promise<Result> {
+  const client = new pg.Client(testDatabase.environment.DATABASE_URL)
+  await client.connect()
+  try {
+    await client.query(`begin; lock table ${table} in access exclusive mode`)
+    const result = await work(client)
+    await client.query('commit')
+    return result
+  } finally {
+    await client.end()
+  }
 }
 
 /**

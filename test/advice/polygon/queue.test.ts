@@ -12,9 +12,6 @@ import { statementsRunning, whileHeld } from './held-tiles.ts'
 
 // Runs on a server alone: who waits for whom is the same on both.
 
-/** There is one connection: while a test holds tiles back, it cannot look at what runs. */
-const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
-
 let fields = 0
 
 /** A field that nobody has asked about before: what it comes to is not remembered. */
@@ -31,68 +28,52 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-test('a caller who asks about twenty polygons at once is answered about all', async () => {
-  const answers = await Promise.all(
-    Array.from({ length: 20 }, () => askWithin(service.app, service.person, 'yield', newField())),
-  )
-  expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200))
+test('two polygons of a caller are computed at once, and those of another caller do not wait for more', async () => {
+  const asked: ReturnType<typeof askWithin>[] = []
+  await whileHeld(service, async () => {
+    for (let count = 0; count < 6; count++) {
+      asked.push(askWithin(service.app, service.person, 'yield', newField()))
+    }
+    await vi.waitUntil(async () => (await statementsRunning(service)) === 2, PATIENCE)
+    asked.push(askWithin(service.app, other, 'yield', newField()))
+    await vi.waitUntil(async () => (await statementsRunning(service)) === 3, PATIENCE)
+  })
+  expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(asked.map(() => 200))
 })
 
-test.skipIf(EMBEDDED)(
-  'two polygons of a caller are computed at once, and those of another caller do not wait for more',
-  async () => {
-    const asked: ReturnType<typeof askWithin>[] = []
-    await whileHeld(service, async () => {
-      for (let count = 0; count < 6; count++) {
-        asked.push(askWithin(service.app, service.person, 'yield', newField()))
-      }
-      await vi.waitUntil(async () => (await statementsRunning(service)) === 2, PATIENCE)
-      asked.push(askWithin(service.app, other, 'yield', newField()))
-      await vi.waitUntil(async () => (await statementsRunning(service)) === 3, PATIENCE)
-    })
-    expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(asked.map(() => 200))
-  },
-)
+test('where too many wait, one of the caller with most is refused at once, and the other caller is answered', async () => {
+  const first: ReturnType<typeof askWithin>[] = []
+  let last: ReturnType<typeof askWithin> | undefined
+  await whileHeld(service, async () => {
+    for (let count = 0; count < 103; count++) {
+      first.push(askWithin(service.app, service.person, 'yield', newField()))
+    }
+    last = askWithin(service.app, other, 'yield', newField())
+    const refused = await Promise.race(first)
+    expect([refused.status, refused.body.code, refused.headers['retry-after']]).toEqual([
+      503,
+      'OVERLOADED',
+      '1',
+    ])
+    expect(refused.body.error).toBe('Too many polygons are being computed; try again in a second.')
+  })
+  const statuses = (await Promise.all(first)).map(({ status }) => status)
+  expect(statuses.filter((status) => status === 503)).toHaveLength(1)
+  expect(statuses.filter((status) => status === 200)).toHaveLength(102)
+  expect((await last)?.status).toBe(200)
+})
 
-test.skipIf(EMBEDDED)(
-  'where too many wait, one of the caller with most is refused at once, and the other caller is answered',
-  async () => {
-    const first: ReturnType<typeof askWithin>[] = []
-    let last: ReturnType<typeof askWithin> | undefined
-    await whileHeld(service, async () => {
-      for (let count = 0; count < 103; count++) {
-        first.push(askWithin(service.app, service.person, 'yield', newField()))
-      }
-      last = askWithin(service.app, other, 'yield', newField())
-      const refused = await Promise.race(first)
-      expect([refused.status, refused.body.code, refused.headers['retry-after']]).toEqual([
-        503,
-        'OVERLOADED',
-        '1',
-      ])
-      expect(refused.body.error).toBe('Too many polygons are being computed; try again in a second.')
-    })
-    const statuses = (await Promise.all(first)).map(({ status }) => status)
-    expect(statuses.filter((status) => status === 503)).toHaveLength(1)
-    expect(statuses.filter((status) => status === 200)).toHaveLength(102)
-    expect((await last)?.status).toBe(200)
-  },
-)
-
-test.skipIf(EMBEDDED)(
-  'a polygon that waits too long for its turn is refused, and not one that is computed for as long',
-  async () => {
-    const impatient = await createTestAppWithPerson({ settings: { POLYGON_TIMEOUT_MS: '2000' } })
-    onTestFinished(() => impatient.close())
-    const ask = () => askWithin(impatient.app, impatient.person, 'yield', newField())
-    await whileHeld(impatient, async () => {
-      const running = [ask(), ask()]
-      await vi.waitUntil(async () => (await statementsRunning(impatient)) === 2, PATIENCE)
-      const waiting = Array.from({ length: 8 }, ask)
-      const codes = (await Promise.all(running)).map(({ body }) => body.code)
-      expect(codes).toEqual(['QUERY_TIMEOUT', 'QUERY_TIMEOUT'])
-      const { status, body } = await Promise.race(waiting)
-      expect([status, body.code]).toEqual([503, 'OVERLOADED'])
-    })
-  },
-)
+test('a polygon that waits too long for its turn is refused, and not one that is computed for as long', async () => {
+  const impatient = await createTestAppWithPerson({ settings: { POLYGON_TIMEOUT_MS: '2000' } })
+  onTestFinished(() => impatient.close())
+  const ask = () => askWithin(impatient.app, impatient.person, 'yield', newField())
+  await whileHeld(impatient, async () => {
+    const running = [ask(), ask()]
+    await vi.waitUntil(async () => (await statementsRunning(impatient)) === 2, PATIENCE)
+    const waiting = Array.from({ length: 8 }, ask)
+    const codes = (await Promise.all(running)).map(({ body }) => body.code)
+    expect(codes).toEqual(['QUERY_TIMEOUT', 'QUERY_TIMEOUT'])
+    const { status, body } = await Promise.race(waiting)
+    expect([status, body.code]).toEqual([503, 'OVERLOADED'])
+  })
+})

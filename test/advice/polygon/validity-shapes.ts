@@ -1,4 +1,5 @@
 import type { Polygons, Ring } from './brute-force.ts'
+import { ringOf } from './shapes.ts'
 
 type Random = () => number
 
@@ -90,101 +91,27 @@ function divided(random: Random, polygons: Polygons): Polygons {
 /** Polygons with one fault each, and those without one that come near to it. */
 export const FAULTS: Record<string, Polygons> = {
   none: [[closed(square(5, 5, 5)), closed(square(5, 5, 1))]],
-  'a hole that touches a corner': [
-    [
-      closed(square(5, 5, 5)),
-      closed([
-        [0, 0],
-        [3, 1],
-        [1, 3],
-      ]),
-    ],
-  ],
+  'a hole that touches a corner': [[closed(square(5, 5, 5)), closed(ringOf('0 0, 3 1, 1 3'))]],
   'a hole that touches a side': [[closed(square(5, 5, 5)), closed(diamond(2, 5, 2))]],
   'polygons that touch at several corners': [
     [closed(diamond(2, 2, 2))],
-    [
-      closed([
-        [4, 2],
-        [9, 2],
-        [9, 9],
-        [2, 9],
-        [2, 4],
-        [8, 8],
-      ]),
-    ],
+    [closed(ringOf('4 2, 9 2, 9 9, 2 9, 2 4, 8 8'))],
   ],
   'an island in a hole': [[closed(square(5, 5, 5)), closed(square(5, 5, 3))], [closed(square(5, 5, 1))]],
   'three holes that touch at one position': [
     [
       closed(square(5, 5, 5)),
-      closed([
-        [5, 5],
-        [6, 3],
-        [4, 3],
-      ]),
-      closed([
-        [5, 5],
-        [7, 6],
-        [7, 5],
-      ]),
-      closed([
-        [5, 5],
-        [3, 5],
-        [3, 6],
-      ]),
+      closed(ringOf('5 5, 6 3, 4 3')),
+      closed(ringOf('5 5, 7 6, 7 5')),
+      closed(ringOf('5 5, 3 5, 3 6')),
     ],
   ],
-  'a crossing': [
-    [
-      closed([
-        [0, 0],
-        [4, 4],
-        [4, 0],
-        [0, 5],
-      ]),
-    ],
-  ],
+  'a crossing': [[closed(ringOf('0 0, 4 4, 4 0, 0 5'))]],
   'a crossing of two rings through a corner': [
-    [
-      closed([
-        [0, 0],
-        [10, 0],
-        [10, 10],
-        [5, 5],
-        [0, 10],
-      ]),
-      closed([
-        [4, 1],
-        [5, 5],
-        [6, 9],
-        [7, 1],
-      ]),
-    ],
+    [closed(ringOf('0 0, 10 0, 10 10, 5 5, 0 10')), closed(ringOf('4 1, 5 5, 6 9, 7 1'))],
   ],
-  'a ring that touches itself at a corner': [
-    [
-      closed([
-        [0, 0],
-        [4, 4],
-        [8, 0],
-        [8, 8],
-        [4, 4],
-        [0, 8],
-      ]),
-    ],
-  ],
-  'a ring that touches its own side': [
-    [
-      closed([
-        [0, 0],
-        [8, 0],
-        [8, 8],
-        [4, 0],
-        [0, 8],
-      ]),
-    ],
-  ],
+  'a ring that touches itself at a corner': [[closed(ringOf('0 0, 4 4, 8 0, 8 8, 4 4, 0 8'))]],
+  'a ring that touches its own side': [[closed(ringOf('0 0, 8 0, 8 8, 4 0, 0 8'))]],
   'a hole outside': [[closed(square(5, 5, 5)), closed(square(20, 5, 1))]],
   'a hole around its polygon': [[closed(square(5, 5, 2)), closed(square(5, 5, 5))]],
   'a hole within a hole': [[closed(square(5, 5, 5)), closed(square(5, 5, 3)), closed(square(5, 5, 1))]],

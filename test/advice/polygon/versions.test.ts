@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { summariseCoverages } from '#src/ingest/pixel-writing.ts'
 import { SUMMARY_VERSION } from '#src/raster/summary.ts'
+import { rectangle } from '#test/setup/boundaries.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 import { askWithin } from './ask.ts'
 
@@ -11,21 +12,7 @@ const NOW = 1
 const NEWER = 2
 
 const AREA = { admin: { country_code: 'ETH', code: 'ETH-01' } }
-const POLYGON = {
-  country_code: 'eth',
-  geometry: {
-    type: 'Polygon',
-    coordinates: [
-      [
-        [36, 7],
-        [41, 7],
-        [41, 12],
-        [36, 12],
-        [36, 7],
-      ],
-    ],
-  },
-}
+const POLYGON = { country_code: 'eth', geometry: rectangle(36, 7, 41, 12) }
 
 let service: TestAppWithPerson
 beforeAll(async () => {
@@ -59,21 +46,6 @@ test.each([
   expect(await ask(AREA)).toEqual(first)
   const rows = await writer.selectFrom('area_result').select('statistics_version').execute()
   expect(rows).toEqual([{ statistics_version: left }])
-  expect(await ask(AREA)).toEqual(first)
-})
-
-test('a version that knows nothing of forms keeps results in the first', async () => {
-  const { writer } = service.database
-  await writer.deleteFrom('area_result').execute()
-  const first = await ask(AREA)
-  await sql`
-    insert into area_result (release_id, admin_area_id, boundaries_loaded_at, statistics)
-    select release_id, admin_area_id, boundaries_loaded_at, statistics from area_result
-    on conflict (release_id, admin_area_id) do update set
-      boundaries_loaded_at = excluded.boundaries_loaded_at,
-      statistics = excluded.statistics`.execute(writer)
-  const rows = await writer.selectFrom('area_result').select('statistics_version').execute()
-  expect(rows).toEqual([{ statistics_version: NOW }])
   expect(await ask(AREA)).toEqual(first)
 })
 

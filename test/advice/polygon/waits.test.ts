@@ -1,8 +1,8 @@
-import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rectangle } from '#test/setup/boundaries.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 import { askWithin } from './ask.ts'
+import { whileHeld } from './held-tiles.ts'
 
 // Runs on a server alone: the embedded database has no second session to hold locks.
 
@@ -26,10 +26,7 @@ test.each([
   ['an area, for what is published', AREA, 'publication'],
   ['an area, for its name', AREA, 'admin_area'],
 ])('POLYGON_TIMEOUT_MS bounds how long %s is waited', async (_, payload, table) => {
-  const { status, headers, body } = await service.database.writer.transaction().execute(async (trx) => {
-    await sql`lock table ${sql.table(table)} in access exclusive mode`.execute(trx)
-    return ask(payload)
-  })
+  const { status, headers, body } = await whileHeld(service, () => ask(payload), table)
   expect([status, body.code, headers['retry-after']]).toEqual([503, 'QUERY_TIMEOUT', '1'])
   await expect.poll(async () => (await ask(payload)).status, { timeout: 60_000 }).toBe(200)
 })

@@ -5,11 +5,12 @@ import { listCoverages, type ZonalCoverage, type ZonalStatistics } from '#src/ad
 import { zonalStatistics } from '#src/advice/polygon/zonal-statistics.ts'
 import { readUntil } from '#src/data/cancellable.ts'
 import { loadRelease } from '#src/ingest/load.ts'
-import type { CoverageSource, LayerSource, ReleaseSource } from '#src/ingest/source.ts'
+import type { CoverageSource, ReleaseSource } from '#src/ingest/source.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
 import { createPixels, type PixelType } from '#src/raster/pixels.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { runsOf } from '#test/setup/property-runs.ts'
+import { layerOf, releaseDescription } from '#test/setup/releases.ts'
 import {
   areaOf,
   ellipsoidArea,
@@ -60,17 +61,10 @@ function holed(x: number, y: number): boolean {
 type Grid = CoverageSource['grid']
 
 function coverageOf(grid: Grid, layers: TestLayer[], scenario: string): CoverageSource {
-  const sources = layers.map(
-    ({ type, scale, offset }, index): LayerSource => ({
-      input: null,
-      scenario: `${scenario} ${index}`,
-      unit: 'kg/ha',
-      scale,
-      offset,
-      decimals: 2,
-      pixelType: type,
-      nodata: NODATA[type] ?? 0,
-      origin: 'test',
+  const sources = layers.map(({ type, scale, offset }, index) =>
+    layerOf('', {
+      ...{ input: null, scenario: `${scenario} ${index}`, scale, offset },
+      ...{ pixelType: type, nodata: NODATA[type] ?? 0 },
     }),
   )
   // Windows side by side, several tiles high, as those of wide files are.
@@ -98,33 +92,16 @@ function coverageOf(grid: Grid, layers: TestLayer[], scenario: string): Coverage
   }
 }
 
-const DEGREES = {
-  srid: 4326,
-  originX: 36.4,
-  originY: 12.3,
-  pixelWidth: 0.05,
-  pixelHeight: -0.05,
-  width: 205,
-  height: 163,
-}
-const SOUTH_UP = {
-  ...DEGREES,
-  originX: 36.41,
-  originY: 5.37,
-  pixelWidth: 0.1,
-  pixelHeight: 0.07,
-  width: 90,
-  height: 80,
-}
-const KILOMETRES = {
-  srid: 32637,
-  originX: 250_000,
-  originY: 1_000_000,
-  pixelWidth: 3000,
-  pixelHeight: -3000,
-  width: 100,
-  height: 90,
-}
+const gridOf = (
+  srid: number,
+  [originX, originY]: [number, number],
+  [pixelWidth, pixelHeight]: [number, number],
+  [width, height]: [number, number],
+): Grid => ({ srid, originX, originY, pixelWidth, pixelHeight, width, height })
+
+const DEGREES = gridOf(4326, [36.4, 12.3], [0.05, -0.05], [205, 163])
+const SOUTH_UP = gridOf(4326, [36.41, 5.37], [0.1, 0.07], [90, 80])
+const KILOMETRES = gridOf(32637, [250_000, 1_000_000], [3000, -3000], [100, 90])
 
 /** Three grids of one release: in degrees, in degrees with rows from south to north, and projected. */
 const GRIDS: { name: string; grid: Grid; geographic: boolean; layers: TestLayer[] }[] = [
@@ -135,16 +112,7 @@ const GRIDS: { name: string; grid: Grid; geographic: boolean; layers: TestLayer[
 
 function release(): ReleaseSource {
   return {
-    description: {
-      product: 'yield',
-      countryCode: 'eth',
-      cropCode: 'wheat',
-      forecastPeriod: '2024-02-01',
-      synthetic: false,
-      source: 'test',
-      licence: 'test',
-      checksum: 'test',
-    },
+    description: releaseDescription({ product: 'yield' }),
     coverages: GRIDS.map(({ grid, layers, name }) => coverageOf(grid, layers, name)),
   }
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { whileHeld } from '#test/advice/polygon/held-tiles.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
@@ -20,25 +20,6 @@ async function loadAreas({ database }: TestAppWithPerson): Promise<void> {
     return feature({ code, name: `Area ${index}` }, rectangle(west, south, west + 0.02, south + 0.02))
   })
   await loadFile(database, await boundaryFile(areas), 'eth', 1)
-}
-
-/**
- * Does something while nothing can be read of a table, or until that is released. The connection is none of the
- * service, which would end it after STATEMENT_TIMEOUT_MS.
- */
-async function whileHeld<Result>(
-  { testDatabase }: TestAppWithPerson,
-  table: string,
-  work: (release: () => Promise<unknown>) => Promise<Result>,
-): Promise<Result> {
-  const client = new pg.Client(testDatabase.environment.DATABASE_URL)
-  await client.connect()
-  try {
-    await client.query(`begin; lock table ${table} in access exclusive mode`)
-    return await work(() => client.query('rollback'))
-  } finally {
-    await client.end()
-  }
 }
 
 /** The locks that statements wait for at a table. */
@@ -98,8 +79,9 @@ describe('more areas than are read at once', () => {
     const history = () => app.inject({ url: '/history/my', headers: person.headers })
     let answer: ReturnType<typeof ask> | undefined
     const others: ReturnType<typeof history>[] = []
-    await whileHeld(service, 'history_item', async () => {
-      await whileHeld(service, 'raster_tile', async () => {
+    const whileHistoryIsHeld = (work: () => Promise<void>) => whileHeld(service, work, 'history_item')
+    await whileHistoryIsHeld(async () => {
+      await whileHeld(service, async () => {
         answer = ask(service)
         await untilReading(service, 'raster_tile', 2)
         others.push(...Array.from({ length: 8 }, history))
@@ -130,13 +112,14 @@ describe('more areas than are read at once', () => {
     await sql`
       delete from area_result using admin_area
       where admin_area_id = admin_area.id and code = ${CODES[0]}`.execute(database.writer)
-    const { statusCode, body } = await whileHeld(service, 'raster_tile', async (release) => {
+    const { statusCode, body } = await whileHeld(service, async (client) => {
       const answer = ask(service, accept)
       await untilReading(service, 'raster_tile', 1)
-      return whileHeld(service, 'admin_area', async () => {
-        await release()
+      const cutOff = async () => {
+        await client.query('rollback')
         return cancelUntil(service, 'admin_area', answer)
-      })
+      }
+      return whileHeld(service, cutOff, 'admin_area')
     })
     const items = itemsIn(body)
     expect(statusCode).toBe(200)
@@ -159,7 +142,7 @@ describe('areas whose tiles run into STATEMENT_TIMEOUT_MS', () => {
     await sql`
       delete from area_result using admin_area
       where admin_area_id = admin_area.id and code >= ${CODES[40]}`.execute(service.database.writer)
-    const { statusCode, body } = await whileHeld(service, 'raster_tile', () => ask(service))
+    const { statusCode, body } = await whileHeld(service, () => ask(service))
     const items = linesOf(body)
     expect(statusCode).toBe(200)
     expect(items.map(({ id }) => id)).toEqual([...CODES.slice(0, 40), undefined])
@@ -192,7 +175,7 @@ describe('polygons', () => {
 
   /** Has the server end whatever reads tiles for an answer. */
   function withoutTiles(fields: object[], asking = askAbout) {
-    return whileHeld(service, 'raster_tile', () => cancelUntil(service, 'raster_tile', asking(fields)))
+    return whileHeld(service, () => cancelUntil(service, 'raster_tile', asking(fields)))
   }
 
   test('are refused where the tiles of the first cannot be read', async () => {

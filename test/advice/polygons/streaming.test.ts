@@ -76,11 +76,11 @@ describe('the answer for many polygons', () => {
 
   test('begins with what is known while the rest is computed, and is cut where that fails', async () => {
     let response: IncomingMessage | undefined
-    await whileHeld(service, async (trx) => {
+    await whileHeld(service, async (client) => {
       response = await begin([{ type: 'Feature', id: 'first' }, ...newFields(5)])
       const [first] = await once(response, 'data')
       expect(JSON.parse(first)).toMatchObject({ id: 'first', code: 'INVALID_GEOMETRY' })
-      await sql`alter table raster_tile rename to tile_away`.execute(trx)
+      await client.query('alter table raster_tile rename to tile_away')
     })
     onTestFinished(async () => {
       await sql`alter table tile_away rename to raster_tile`.execute(service.database.writer)

@@ -108,73 +108,52 @@ describe('Tanzania and maize in Kenya, added while the service runs', () => {
   })
   afterAll(() => service.close())
 
-  test('answer at points', async () => {
-    expect(codes).toEqual({
-      tanzania: 'yield-tza-maize-2026-07-v1',
-      kenya: 'yield-ken-maize-2026-07-v1',
-      forage: 'forage-tza-v1',
-    })
-    const asked = { crop: 'maize', name: 'Field' }
-    expect(await ask('/advisory/yield/point', { ...DODOMA, ...asked, country_code: 'TZA' })).toEqual({
-      status: 200,
-      body: {
-        location: { name: 'Field', ...DODOMA, type: 'point' },
-        country_code: 'tza',
-        crop: 'maize',
-        forecast_period: 'July 2026',
-        forecast_month: '2026-07',
-        release: 'yield-tza-maize-2026-07-v1',
-        synthetic: false,
-        yield_data: [{ scenario: 'Normal', yield_kg_ha: 1500 }],
-      },
-    })
-    expect(await ask('/advisory/yield/point', { ...NAKURU, ...asked, country_code: 'ken' })).toMatchObject({
-      status: 200,
-      body: { yield_data: [{ scenario: 'Normal', yield_kg_ha: 2100 }] },
-    })
-    expect(await ask('/advisory/point', { ...DODOMA, ...asked, country_code: 'tza' })).toMatchObject({
-      status: 200,
-      body: {
-        yield: { yield_data: [{ scenario: 'Normal', yield_kg_ha: 1500 }] },
+  const MAIZE = { crop: 'maize', country_code: 'tza' }
+  const HARVEST = { yield_data: [{ scenario: 'Normal', yield_kg_ha: 1500 }] }
+  const AREA = { yield_data: [{ yield_kg_ha: 1500, covered_percent: 100 }] }
+  test.each<[url: string, payload: object, body: object]>([
+    [
+      'yield/point',
+      { ...DODOMA, ...MAIZE, country_code: 'TZA' },
+      { ...MAIZE, release: 'yield-tza-maize-2026-07-v1', ...HARVEST },
+    ],
+    ['yield/point', { ...NAKURU, ...MAIZE, country_code: 'ken' }, { yield_data: [{ yield_kg_ha: 2100 }] }],
+    [
+      'point',
+      { ...DODOMA, ...MAIZE },
+      {
+        yield: HARVEST,
         fertilizer: { code: 'NO_RELEASE' },
         isfm: { code: 'NO_RELEASE' },
         forage: { forage_data: [{ forage_variety: 'Chloris gayana', suitability_score: 0.5 }] },
       },
-    })
+    ],
+    [
+      'yield/points',
+      { points: [DODOMA, NAKURU], ...MAIZE },
+      {
+        items: [
+          HARVEST,
+          {
+            error: 'The point at latitude -0.3, longitude 36.08 lies outside Tanzania.',
+            code: 'OUTSIDE_COUNTRY',
+          },
+        ],
+      },
+    ],
+    ['yield', { geometry: FIELD, ...MAIZE }, AREA],
+    [
+      'yield',
+      { admin: { country_code: 'tza', code: 'TZ01' }, crop: 'maize' },
+      { location: { name: 'Dodoma' }, ...AREA },
+    ],
+  ])('answer at %s: %j', async (url, payload, body) => {
+    expect(await ask(`/advisory/${url}`, payload)).toMatchObject({ status: 200, body })
   })
 
-  test('answer for many points', async () => {
-    const points = [
-      { id: 1, ...DODOMA },
-      { id: 2, ...NAKURU },
-    ]
-    const { body } = await ask('/advisory/yield/points', { points, crop: 'maize', country_code: 'tza' })
-    expect(body).toMatchObject({
-      release: codes.tanzania,
-      items: [
-        { id: 1, yield_data: [{ yield_kg_ha: 1500 }] },
-        {
-          id: 2,
-          code: 'OUTSIDE_COUNTRY',
-          error: 'The point at latitude -0.3, longitude 36.08 lies outside Tanzania.',
-        },
-      ],
-    })
-  })
-
-  test('answer for polygons and areas', async () => {
-    const entry = { scenario: 'Normal', yield_kg_ha: 1500, covered_percent: 100 }
-    const field = { geometry: FIELD, crop: 'maize', country_code: 'tza' }
-    expect(await ask('/advisory/yield', field)).toMatchObject({ status: 200, body: { yield_data: [entry] } })
-    const region = { admin: { country_code: 'tza', code: 'TZ01' }, crop: 'maize' }
-    expect(await ask('/advisory/yield', region)).toMatchObject({
-      status: 200,
-      body: { location: { name: 'Dodoma' }, yield_data: [entry] },
-    })
-    const swapped = rectangle(-6.2, 35.7, -6.1, 35.8)
-    expect((await ask('/advisory/yield', { ...field, geometry: swapped })).body.error).toContain(
-      'did you mean lng, lat?',
-    )
+  test('are where the coordinates of a polygon seem to be swapped', async () => {
+    const swapped = { geometry: rectangle(-6.2, 35.7, -6.1, 35.8), ...MAIZE }
+    expect((await ask('/advisory/yield', swapped)).body.error).toContain('did you mean lng, lat?')
   })
 
   test.each(['corn', ' MAÏS ', 'MAI\u0308S'])('answer for the crop by its alias %j as well', async (crop) => {
