@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify'
 import { ref } from '#schemas/common.ts'
 import { defineFeedbackRequest, Feedback, type FeedbackRequest } from '#schemas/feedback.ts'
 import { defineHistoryQuery, defineHistorySchemas, Share } from '#schemas/history.ts'
@@ -11,7 +10,7 @@ import { formatDay } from '#src/lib/dates.ts'
 import { createMonthsAhead, putFeedback, type RecordAdvisory } from './queries.ts'
 import { createHistoryRecorder, createHistoryTotal, readQuota, readTotalLimit } from './recorder.ts'
 import { createShortener, dropOldMonths } from './retention.ts'
-import { historyRoutes, ItemParams, requireItem } from './routes.ts'
+import { historyRoutes, ItemParams, type ItemRequest, requireItem } from './routes.ts'
 import { shareRoutes } from './shares.ts'
 
 export async function history(app: App): Promise<void> {
@@ -64,7 +63,7 @@ export async function feedback(app: App): Promise<void> {
         response: answers(Feedback, 'The stored feedback.', 'INVALID_PARAMETERS', 'NOT_FOUND'),
       },
     },
-    (request: FastifyRequest<{ Params: { id: string }; Body: FeedbackRequest }>, reply) =>
+    (request: ItemRequest<FeedbackRequest>, reply) =>
       app.once(request, reply, async () => {
         refuseFuture(request.body.observed?.harvested_on)
         const { id } = requireCaller(request)
