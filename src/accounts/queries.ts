@@ -15,6 +15,8 @@ const SESSIONS_PER_USER = 100
 /** Rows that one statement deletes. */
 const PIECE = 1000
 
+const IS_LIVING = sql<boolean>`session.ended_at is null and session.expires_at > now()`
+
 export interface SessionUse {
   network: string
   userAgent: string | null
@@ -29,8 +31,7 @@ export async function findSessionUser(
     .innerJoin('app_user', 'app_user.id', 'session.user_id')
     .select(['app_user.id', 'app_user.role'])
     .where('session.id', '=', sessionId)
-    .where('session.ended_at', 'is', null)
-    .where('session.expires_at', '>', sql<Date>`now()`)
+    .where(IS_LIVING)
     .executeTakeFirst()
 }
 
@@ -40,8 +41,7 @@ export async function isFreshSession(db: Kysely<Tables>, sessionId: string): Pro
     .selectFrom('session')
     .select(sql<boolean>`authenticated_at > now() - interval '10 minutes'`.as('fresh'))
     .where('id', '=', sessionId)
-    .where('ended_at', 'is', null)
-    .where('expires_at', '>', sql<Date>`now()`)
+    .where(IS_LIVING)
     .executeTakeFirst()
   return row?.fresh
 }
@@ -65,7 +65,7 @@ export async function hasUsedNetwork(
     where email_key = ${emailKeyOfAccount} and (
       exists (
         select from session
-        where user_id = app_user.id and network = ${network} and ended_at is null and expires_at > now()
+        where user_id = app_user.id and network = ${network} and ${IS_LIVING}
       )
       or exists (
         select from audit_record
@@ -111,8 +111,7 @@ export async function listSessions(db: Kysely<Tables>, userId: string, current: 
       sql<boolean>`id = ${current}`.as('current'),
     ])
     .where('user_id', '=', userId)
-    .where('ended_at', 'is', null)
-    .where('expires_at', '>', sql<Date>`now()`)
+    .where(IS_LIVING)
     .orderBy(sql.ref('session.last_used_at'), (order) => order.desc())
     .orderBy('id')
     .execute()
