@@ -290,11 +290,11 @@ export function createTotpSecretRows(db: Kysely<Tables>): SealedRows {
 }
 
 /** The longest wait of some subjects, rounded up; 0 without one. */
-export async function secondsBlocked(db: Kysely<Tables>, hashes: Buffer[]): Promise<number> {
+export async function secondsBlocked(db: Kysely<Tables>, subjects: Subject[]): Promise<number> {
   const { rows } = await sql<{ seconds: number | null }>`
     select ceil(extract(epoch from max(blocked_until) - now()))::integer as seconds
     from auth_throttle
-    where subject = any(${hashes}::bytea[]) and blocked_until > now()`.execute(db)
+    where subject = any(${subjects.map(({ hash }) => hash)}::bytea[]) and blocked_until > now()`.execute(db)
   return rows[0]?.seconds ?? 0
 }
 
@@ -358,7 +358,8 @@ export async function hasFailedTooOften(
   return row !== undefined
 }
 
-export async function clearFailures(db: Kysely<Tables>, hashes: Buffer[]): Promise<void> {
+export async function clearFailures(db: Kysely<Tables>, subjects: Subject[]): Promise<void> {
+  const hashes = subjects.map(({ hash }) => hash)
   await db.deleteFrom('auth_throttle').where('subject', 'in', hashes).execute()
 }
 

@@ -118,7 +118,7 @@ export function createThrottle(db: Kysely<Tables>) {
   return {
     /** @throws {ApiError} TOO_MANY_REQUESTS, with Retry-After, while one of the subjects has to wait */
     async refuseBlocked(subjects: Subject[]): Promise<void> {
-      const seconds = await secondsBlocked(db, hashesOf(subjects))
+      const seconds = await secondsBlocked(db, subjects)
       if (seconds > 0) throw tooMany(seconds)
     },
     async count(subjects: Subject[]): Promise<void> {
@@ -129,16 +129,12 @@ export function createThrottle(db: Kysely<Tables>) {
       for (const subject of subjects) {
         if (await recordUnlessBlocked(db, subject)) continue
         // The wait may be over by now: it is one second more then.
-        throw tooMany(Math.max(1, await secondsBlocked(db, [subject.hash])))
+        throw tooMany(Math.max(1, await secondsBlocked(db, [subject])))
       }
     },
     isOver: (subject: Subject) => hasFailedTooOften(db, subject),
-    forget: (subjects: Subject[]) => clearFailures(db, hashesOf(subjects)),
+    forget: (subjects: Subject[]) => clearFailures(db, subjects),
   }
-}
-
-function hashesOf(subjects: Subject[]): Buffer[] {
-  return subjects.map(({ hash }) => hash)
 }
 
 export function tooMany(seconds: number): ApiError {

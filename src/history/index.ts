@@ -16,9 +16,8 @@ import { shareRoutes } from './shares.ts'
 export async function history(app: App): Promise<void> {
   const { list: products } = app.products
   const { components, ...answers } = defineHistorySchemas(products)
-  for (const schema of components) app.addSchema(schema)
+  for (const schema of [...components, Share]) app.addSchema(schema)
   historyRoutes(app, { query: defineHistoryQuery(products), ...answers })
-  app.addSchema(Share)
   shareRoutes(app)
 }
 
