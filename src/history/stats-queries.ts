@@ -5,7 +5,7 @@ import type { Tables } from '#src/data/tables.ts'
 import type { Latencies, RequestCount } from '#src/http/request-counter.ts'
 
 /** ISO dates (UTC), both included. */
-export interface Days {
+interface Days {
   from: string
   to: string
 }

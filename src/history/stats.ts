@@ -23,13 +23,14 @@ import {
   countRequests,
   countUsage,
   countUsers,
-  type Days,
   type TrafficRow,
   type UsageRow,
 } from './stats-queries.ts'
 
 /** The first day that the database can write as the API does: years before it are counted backwards. */
 const FIRST_DAY = dayNumber('0001-01-01')
+
+type Days = Parameters<typeof countRequests>[1]
 
 /** By default 30 days up to today. @throws {ApiError} INVALID_PARAMETERS */
 function daysBetween(from: string | undefined, to: string | undefined): Days {
