@@ -1,7 +1,8 @@
 import type { Products } from '#schemas/products/define.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import { auth, createAccounts } from './accounts/index.ts'
-import { createUsageKeeper, keys } from './accounts/keys.ts'
+import { addKeyUsage } from './accounts/key-queries.ts'
+import { keys } from './accounts/keys.ts'
 import { user } from './accounts/user.ts'
 import { mcp } from './advice/agents/index.ts'
 import { citations } from './advice/citations.ts'
@@ -97,7 +98,7 @@ export async function buildApp(
   await app.register(connections)
   await app.register(draining)
   await app.register(requestCounts, { add: (counts) => addRequestCounts(database.writer, counts) })
-  await app.register(keyUsage, { add: createUsageKeeper(database.writer) })
+  await app.register(keyUsage, { add: (usage) => addKeyUsage(database.writer, usage) })
   // Before the first route, which is that of preflights.
   await app.register(bodyLimits)
   await app.register(securityHeaders)

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Kysely } from 'kysely'
 import { authSchemas, sessionSchemas, twoFactorSchemas } from '#schemas/auth.ts'
@@ -13,11 +12,12 @@ import type { LogFailure } from '#src/http/plugins/logs.ts'
 import { createAccountMail } from './account-mail.ts'
 import { createCredentialService } from './credentials.ts'
 import { createThrottledQueue } from './hashing.ts'
-import { findKeyUser, touchKey } from './key-queries.ts'
+import { deleteOldUsage, findKeyUser, touchKey } from './key-queries.ts'
 import type { Mailer } from './mailer.ts'
 import {
   createTotpSecretRows,
   deleteEndedSessions,
+  deleteOldFailures,
   endExpiredSessions,
   findSessionUser,
   hasTwoFactor,
@@ -28,12 +28,14 @@ import { authRoutes, mailRoutes } from './routes.ts'
 import { createSecondFactor } from './second-factor.ts'
 import { sessionRoutes, twoFactorRoutes } from './session-routes.ts'
 import { createThrottle } from './throttle.ts'
-import { deleteExpiredRegistrations } from './token-queries.ts'
+import { deleteExpiredRegistrations, tokenHash } from './token-queries.ts'
 
 export async function cleanUp(db: Kysely<Tables>, stop?: AbortSignal): Promise<void> {
   for (const removePiece of [deleteExpiredRegistrations, endExpiredSessions, deleteEndedSessions]) {
     while (!stop?.aborted && (await removePiece(db)) > 0);
   }
+  await deleteOldFailures(db)
+  await deleteOldUsage(db)
 }
 
 export async function auth(app: App): Promise<void> {
@@ -99,7 +101,7 @@ export function createAccounts(
       return withPresentRole({ ...user, sessionId, keyId: null, scopes: SCOPES })
     },
     async callerOfKey(key) {
-      const found = await findKeyUser(db, createHash('sha256').update(key).digest())
+      const found = await findKeyUser(db, tokenHash(key))
       if (!found) return undefined
       // The request goes on meanwhile, also where this fails.
       touchKey(db, found.keyId).catch((error) => logFailure(error, 'the use of a key was not noted'))

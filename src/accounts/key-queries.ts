@@ -5,6 +5,7 @@ import { isoTime } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import type { KeyUsage } from '#src/http/plugins/request-counts.ts'
 import { isUuid } from '#src/lib/uuid.ts'
+import { isFreshSession } from './queries.ts'
 import { holdAccount } from './user-queries.ts'
 
 /** Longer than it is shown, for late questions. */
@@ -23,7 +24,7 @@ const KEY_COLUMNS = [
 
 interface NewKey {
   userId: string
-  sessionId: string | null
+  sessionId: string
   name: string
   hint: string
   hash: Buffer
@@ -41,7 +42,8 @@ export async function insertKey(
   const { userId, sessionId, name, hint, hash, scopes, expiresInDays } = key
   // Simultaneous keys count each other, and none is made while all end.
   await holdAccount(trx, userId)
-  if (!(await isExisting(trx, sessionId))) return 'session ended'
+  // The process may have looked the session up seconds ago.
+  if ((await isFreshSession(trx, sessionId)) === undefined) return 'session ended'
   await trx
     .deleteFrom('api_key')
     .where('user_id', '=', userId)
@@ -65,13 +67,6 @@ export async function insertKey(
     })
     .returning(KEY_COLUMNS)
     .executeTakeFirstOrThrow()
-}
-
-/** The process may have looked the session up seconds ago. */
-async function isExisting(db: Kysely<Tables>, sessionId: string | null): Promise<boolean> {
-  const { rows } = await sql`
-    select from session where id = ${sessionId} and ended_at is null and expires_at > now()`.execute(db)
-  return rows.length > 0
 }
 
 export async function listKeys(db: Kysely<Tables>, userId: string): Promise<ApiKey[]> {

@@ -1,6 +1,5 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import {
@@ -13,14 +12,12 @@ import {
   type Scope,
 } from '#schemas/keys.ts'
 import { inTransaction } from '#src/data/sql.ts'
-import type { Tables } from '#src/data/tables.ts'
 import { ApiError, answers, errorResponses, noContent } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { type Caller, KEY_PREFIX, requireCaller } from '#src/http/plugins/authentication.ts'
+import { type Caller, KEY_PREFIX, requireCaller, requireSession } from '#src/http/plugins/authentication.ts'
 import { notAllowed } from '#src/http/plugins/error-handler.ts'
-import type { AddKeyUsage } from '#src/http/plugins/request-counts.ts'
-import { DAY_MS } from '#src/lib/dates.ts'
-import { addKeyUsage, deleteKey, deleteOldUsage, insertKey, listKeys } from './key-queries.ts'
+import { deleteKey, insertKey, listKeys } from './key-queries.ts'
+import { tokenHash } from './token-queries.ts'
 
 const KEYS_PER_USER = 20
 /** Several times the longest request: each item of an endless list of scopes would be a mistake to tell of. */
@@ -52,14 +49,14 @@ function createRoute({ database, once }: App) {
         const key = KEY_PREFIX + randomBytes(32).toString('base64url')
         const { name, expires_in_days: expiresInDays = null } = request.body
         const caller = requireCaller(request)
-        const { id: userId, sessionId } = caller
+        const { id: userId, sessionId } = requireSession(request)
         const scopes = grantedScopes(request.body.scopes ?? DEFAULT_SCOPES, caller)
         const made = {
           userId,
           sessionId,
           name,
           hint: key.slice(0, HINT_LENGTH),
-          hash: createHash('sha256').update(key).digest(),
+          hash: tokenHash(key),
           scopes,
           expiresInDays,
         }
@@ -139,15 +136,4 @@ export async function keys(app: App): Promise<void> {
   app.route(createRoute(app))
   app.route(listRoute(app))
   app.route(deleteRoute(app))
-}
-
-/** Stores the usage of keys, and deletes old usage once a day. */
-export function createUsageKeeper(db: Kysely<Tables>): AddKeyUsage {
-  let cleanedUp = Number.NEGATIVE_INFINITY
-  return async (usage) => {
-    await addKeyUsage(db, usage)
-    if (performance.now() < cleanedUp + DAY_MS) return
-    cleanedUp = performance.now()
-    await deleteOldUsage(db)
-  }
 }

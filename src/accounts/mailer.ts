@@ -46,7 +46,12 @@ export async function tryMailServer(url: string): Promise<void> {
 /** Sends mails in the background, a few at a time: no request waits for the mail server. */
 export function createMailer({ url, from, log, limits }: MailerOptions) {
   const { running, waiting, retryMs, closeMs } = { ...LIMITS, ...limits }
-  const transport = transportOf(url, from)
+  const transport = createTransport(
+    // Whatever a mail is made of, it names no files and no pages to be read.
+    { url, ...TIMEOUTS, disableFileAccess: true, disableUrlAccess: true },
+    // Tells programs that answer mails not to answer this one (RFC 3834).
+    { from, headers: { 'Auto-Submitted': 'auto-generated' } },
+  )
   const connections = createLimiter({ running, waiting }, () => new Error('too many mails wait'))
   const mails = new Set<Promise<void>>()
   const closing = new AbortController()
@@ -101,15 +106,6 @@ export function createMailer({ url, from, log, limits }: MailerOptions) {
     },
     state: () => ({ waiting: mails.size, sent, failed }),
   }
-}
-
-function transportOf(url: string, from: string) {
-  return createTransport(
-    // Whatever a mail is made of, it names no files and no pages to be read.
-    { url, ...TIMEOUTS, disableFileAccess: true, disableUrlAccess: true },
-    // Tells programs that answer mails not to answer this one (RFC 3834).
-    { from, headers: { 'Auto-Submitted': 'auto-generated' } },
-  )
 }
 
 /** What a server refuses for good (5yz) it refuses again. */

@@ -15,6 +15,8 @@ const SESSIONS_PER_USER = 100
 /** Rows that one statement deletes. */
 const PIECE = 1000
 
+const IS_LIVING = sql<boolean>`session.ended_at is null and session.expires_at > now()`
+
 export interface SessionUse {
   network: string
   userAgent: string | null
@@ -29,8 +31,7 @@ export async function findSessionUser(
     .innerJoin('app_user', 'app_user.id', 'session.user_id')
     .select(['app_user.id', 'app_user.role'])
     .where('session.id', '=', sessionId)
-    .where('session.ended_at', 'is', null)
-    .where('session.expires_at', '>', sql<Date>`now()`)
+    .where(IS_LIVING)
     .executeTakeFirst()
 }
 
@@ -40,8 +41,7 @@ export async function isFreshSession(db: Kysely<Tables>, sessionId: string): Pro
     .selectFrom('session')
     .select(sql<boolean>`authenticated_at > now() - interval '10 minutes'`.as('fresh'))
     .where('id', '=', sessionId)
-    .where('ended_at', 'is', null)
-    .where('expires_at', '>', sql<Date>`now()`)
+    .where(IS_LIVING)
     .executeTakeFirst()
   return row?.fresh
 }
@@ -65,7 +65,7 @@ export async function hasUsedNetwork(
     where email_key = ${emailKeyOfAccount} and (
       exists (
         select from session
-        where user_id = app_user.id and network = ${network} and ended_at is null and expires_at > now()
+        where user_id = app_user.id and network = ${network} and ${IS_LIVING}
       )
       or exists (
         select from audit_record
@@ -111,8 +111,7 @@ export async function listSessions(db: Kysely<Tables>, userId: string, current: 
       sql<boolean>`id = ${current}`.as('current'),
     ])
     .where('user_id', '=', userId)
-    .where('ended_at', 'is', null)
-    .where('expires_at', '>', sql<Date>`now()`)
+    .where(IS_LIVING)
     .orderBy(sql.ref('session.last_used_at'), (order) => order.desc())
     .orderBy('id')
     .execute()
@@ -291,11 +290,11 @@ export function createTotpSecretRows(db: Kysely<Tables>): SealedRows {
 }
 
 /** The longest wait of some subjects, rounded up; 0 without one. */
-export async function secondsBlocked(db: Kysely<Tables>, hashes: Buffer[]): Promise<number> {
+export async function secondsBlocked(db: Kysely<Tables>, subjects: Subject[]): Promise<number> {
   const { rows } = await sql<{ seconds: number | null }>`
     select ceil(extract(epoch from max(blocked_until) - now()))::integer as seconds
     from auth_throttle
-    where subject = any(${hashes}::bytea[]) and blocked_until > now()`.execute(db)
+    where subject = any(${subjects.map(({ hash }) => hash)}::bytea[]) and blocked_until > now()`.execute(db)
   return rows[0]?.seconds ?? 0
 }
 
@@ -359,7 +358,8 @@ export async function hasFailedTooOften(
   return row !== undefined
 }
 
-export async function clearFailures(db: Kysely<Tables>, hashes: Buffer[]): Promise<void> {
+export async function clearFailures(db: Kysely<Tables>, subjects: Subject[]): Promise<void> {
+  const hashes = subjects.map(({ hash }) => hash)
   await db.deleteFrom('auth_throttle').where('subject', 'in', hashes).execute()
 }
 

@@ -107,7 +107,7 @@ export async function continueSession(
     }
     const limited = refreshSubject(id)
     if (!(await recordUnlessBlocked(trx, limited))) {
-      return { tooSoon: Math.max(1, await secondsBlocked(trx, [limited.hash])) }
+      return { tooSoon: Math.max(1, await secondsBlocked(trx, [limited])) }
     }
     if (successor) return { session: { id, userId, refreshToken: successor } }
     const salt = randomBytes(TOKEN_BYTES)

@@ -9,7 +9,6 @@ import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { listNetworks } from '#src/lib/network.ts'
 import {
   clearFailures,
-  deleteOldFailures,
   hasFailedTooOften,
   recordFailure,
   recordUnlessBlocked,
@@ -56,29 +55,27 @@ function subjectsOf(kind: string, address: string, limits: Limits): Subject[] {
 export const accountSubjects = (emailKey: string, address: string): Subject[] =>
   subjectsOf(`account ${emailKey}\n`, address, LIMITS.account)
 
-export const everywhereSubject = (emailKey: string) =>
-  createSubject(`everywhere ${emailKey}`, LIMITS.everywhere)
+const subjectsAt = (kind: string, limits: Limits) => (address: string) =>
+  subjectsOf(`${kind} `, address, limits)
 
-export const addressSubjects = (address: string): Subject[] => subjectsOf('address ', address, LIMITS.office)
-
+export const addressSubjects = subjectsAt('address', LIMITS.office)
 /** Invalid tokens from one address: they do not slow down logins from there. */
-export const tokenSubjects = (address: string): Subject[] => subjectsOf('token ', address, LIMITS.office)
-
+export const tokenSubjects = subjectsAt('token', LIMITS.office)
 /** Accounts made from one address: they hold up no logins there. */
-export const registrationSubjects = (address: string): Subject[] =>
-  subjectsOf('registration ', address, LIMITS.office)
+export const registrationSubjects = subjectsAt('registration', LIMITS.office)
+export const takenSubjects = subjectsAt('taken', LIMITS.taken)
+export const mailingSubjects = subjectsAt('mailing', LIMITS.mailing)
 
-export const takenSubjects = (address: string): Subject[] => subjectsOf('taken ', address, LIMITS.taken)
+const subjectNamed = (kind: string, limits: Limits) => (name: string) =>
+  createSubject(`${kind} ${name}`, limits)
 
-export const refreshSubject = (sessionId: string) => createSubject(`refresh ${sessionId}`, LIMITS.refresh)
-
+/** By the key of an e-mail. */
+export const everywhereSubject = subjectNamed('everywhere', LIMITS.everywhere)
+/** By the key of an e-mail, with or without an account. */
+export const mailboxSubject = subjectNamed('mailbox', LIMITS.mailbox)
+export const refreshSubject = subjectNamed('refresh', LIMITS.refresh)
 /** Codes of a second factor from everywhere: there are a million. An owner who has to wait has recovery codes. */
-export const codeSubject = (userId: string) => createSubject(`code ${userId}`, LIMITS.account)
-
-/** Mails to an address, with or without an account. */
-export const mailboxSubject = (emailKey: string) => createSubject(`mailbox ${emailKey}`, LIMITS.mailbox)
-
-export const mailingSubjects = (address: string): Subject[] => subjectsOf('mailing ', address, LIMITS.mailing)
+export const codeSubject = subjectNamed('code', LIMITS.account)
 
 /** Test deliveries of webhooks of one account, and at one host. */
 export const webhookTestSubjects = (userId: string, host: string): Subject[] => [
@@ -116,44 +113,28 @@ export function makeContext(
 
 export type Throttle = ReturnType<typeof createThrottle>
 
-const CLEAN_UP_EVERY_MS = 600_000
-
 /** Counts failures in the database, which all processes share and whose clock is the only one. */
 export function createThrottle(db: Kysely<Tables>) {
-  let cleanedUp = Number.NEGATIVE_INFINITY
-
-  async function cleanUp(): Promise<void> {
-    if (performance.now() < cleanedUp + CLEAN_UP_EVERY_MS) return
-    cleanedUp = performance.now()
-    await deleteOldFailures(db)
-  }
-
   return {
     /** @throws {ApiError} TOO_MANY_REQUESTS, with Retry-After, while one of the subjects has to wait */
     async refuseBlocked(subjects: Subject[]): Promise<void> {
-      const seconds = await secondsBlocked(db, hashesOf(subjects))
+      const seconds = await secondsBlocked(db, subjects)
       if (seconds > 0) throw tooMany(seconds)
     },
     async count(subjects: Subject[]): Promise<void> {
       for (const subject of subjects) await recordFailure(db, subject)
-      await cleanUp()
     },
     /** Counts a rare operation, or refuses it as `refuseBlocked`; simultaneous requests get no further than others. */
     async admit(subjects: Subject[]): Promise<void> {
       for (const subject of subjects) {
         if (await recordUnlessBlocked(db, subject)) continue
         // The wait may be over by now: it is one second more then.
-        throw tooMany(Math.max(1, await secondsBlocked(db, [subject.hash])))
+        throw tooMany(Math.max(1, await secondsBlocked(db, [subject])))
       }
-      await cleanUp()
     },
     isOver: (subject: Subject) => hasFailedTooOften(db, subject),
-    forget: (subjects: Subject[]) => clearFailures(db, hashesOf(subjects)),
+    forget: (subjects: Subject[]) => clearFailures(db, subjects),
   }
-}
-
-function hashesOf(subjects: Subject[]): Buffer[] {
-  return subjects.map(({ hash }) => hash)
 }
 
 export function tooMany(seconds: number): ApiError {

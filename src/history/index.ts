@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify'
 import { ref } from '#schemas/common.ts'
 import { defineFeedbackRequest, Feedback, type FeedbackRequest } from '#schemas/feedback.ts'
 import { defineHistoryQuery, defineHistorySchemas, Share } from '#schemas/history.ts'
@@ -11,15 +10,14 @@ import { formatDay } from '#src/lib/dates.ts'
 import { createMonthsAhead, putFeedback, type RecordAdvisory } from './queries.ts'
 import { createHistoryRecorder, createHistoryTotal, readQuota, readTotalLimit } from './recorder.ts'
 import { createShortener, dropOldMonths } from './retention.ts'
-import { historyRoutes, ItemParams, requireItem } from './routes.ts'
+import { historyRoutes, ItemParams, type ItemRequest, requireItem } from './routes.ts'
 import { shareRoutes } from './shares.ts'
 
 export async function history(app: App): Promise<void> {
   const { list: products } = app.products
   const { components, ...answers } = defineHistorySchemas(products)
-  for (const schema of components) app.addSchema(schema)
+  for (const schema of [...components, Share]) app.addSchema(schema)
   historyRoutes(app, { query: defineHistoryQuery(products), ...answers })
-  app.addSchema(Share)
   shareRoutes(app)
 }
 
@@ -64,7 +62,7 @@ export async function feedback(app: App): Promise<void> {
         response: answers(Feedback, 'The stored feedback.', 'INVALID_PARAMETERS', 'NOT_FOUND'),
       },
     },
-    (request: FastifyRequest<{ Params: { id: string }; Body: FeedbackRequest }>, reply) =>
+    (request: ItemRequest<FeedbackRequest>, reply) =>
       app.once(request, reply, async () => {
         refuseFuture(request.body.observed?.harvested_on)
         const { id } = requireCaller(request)

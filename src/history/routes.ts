@@ -134,7 +134,7 @@ const PAGE_BYTES = 8_000_000
 /** Pages of an export, which wait in memory until the client has read them, are smaller. */
 const EXPORT_PAGE = { limit: 100, bytes: 1_000_000 }
 
-type ItemRequest = FastifyRequest<{ Params: Static<typeof ItemParams> }>
+export type ItemRequest<Body = unknown> = FastifyRequest<{ Params: Static<typeof ItemParams>; Body: Body }>
 
 export const ItemParams = Type.Object({ id: Type.String({ description: 'The id of the item.' }) })
 

@@ -5,15 +5,13 @@ import { Share } from '#schemas/history.ts'
 import { ApiError, errorResponses, noContent, requireFound } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
-import { ItemParams, requireItem } from './routes.ts'
+import { ItemParams, type ItemRequest, requireItem } from './routes.ts'
 import { deleteShare, findShare, insertShare, MOST_SHARES, type ShareRow } from './share-queries.ts'
 
 /** @param root of the service's addresses, without a slash at the end */
 export function citationUrl(root: string, token: string): string {
   return `${root}/cite/${token}`
 }
-
-type ItemRequest = FastifyRequest<{ Params: { id: string } }>
 
 /** 144 bits cannot be guessed. */
 const TOKEN_BYTES = 18

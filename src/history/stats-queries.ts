@@ -4,11 +4,10 @@ import { existingUser } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import type { Latencies, RequestCount } from '#src/http/plugins/request-counts.ts'
 
-/** ISO dates (UTC), both included; of all users without an id. */
-interface StatsScope {
+/** ISO dates (UTC), both included. */
+interface Days {
   from: string
   to: string
-  userId: string | null
 }
 
 /** In one order, so that processes do not wait for each other. */
@@ -52,7 +51,11 @@ const OF_ALL = sql`
   select product, country_code, crop_code, day, -advisories from user_usage
   where user_id in (select user_id from account_removal)`
 
-export async function countUsage(db: Kysely<Tables>, { from, to, userId }: StatsScope): Promise<UsageRow[]> {
+export async function countUsage(
+  db: Kysely<Tables>,
+  { from, to }: Days,
+  userId: string | null,
+): Promise<UsageRow[]> {
   const usage =
     userId === null ? OF_ALL : sql`select * from user_usage where user_id = ${existingUser(userId)}`
   const { rows } = await sql<UsageRow>`
@@ -77,7 +80,8 @@ export async function countUsage(db: Kysely<Tables>, { from, to, userId }: Stats
 /** Feedback that was first given in these days. */
 export async function countFeedback(
   db: Kysely<Tables>,
-  { from, to, userId }: StatsScope,
+  { from, to }: Days,
+  userId: string | null,
 ): Promise<FeedbackCounts> {
   const ofUser = userId === null ? sql`` : sql`and user_id = ${userId}`
   const { rows } = await sql<FeedbackCounts>`
@@ -94,7 +98,7 @@ export async function countFeedback(
 
 export async function countUsers(
   db: Kysely<Tables>,
-  { from, to }: StatsScope,
+  { from, to }: Days,
 ): Promise<{ registered: number; active: number }> {
   const { rows } = await sql<{ registered: number; active: number }>`
     select
@@ -122,7 +126,7 @@ export interface TrafficRow {
 }
 
 /** Requests in all, by operation and by day, in these orders. */
-export async function countRequests(db: Kysely<Tables>, { from, to }: StatsScope): Promise<TrafficRow[]> {
+export async function countRequests(db: Kysely<Tables>, { from, to }: Days): Promise<TrafficRow[]> {
   const { rows } = await sql<TrafficRow>`
     with grouped as (
       select
@@ -145,7 +149,7 @@ export async function countRequests(db: Kysely<Tables>, { from, to }: StatsScope
 
 export async function countErrors(
   db: Kysely<Tables>,
-  { from, to }: StatsScope,
+  { from, to }: Days,
 ): Promise<{ status: number; code: string; requests: number }[]> {
   const { rows } = await sql<{ status: number; code: string; requests: number }>`
     select status, code, sum(requests)::bigint as requests

@@ -30,11 +30,7 @@ import {
 /** The first day that the database can write as the API does: years before it are counted backwards. */
 const FIRST_DAY = dayNumber('0001-01-01')
 
-/** ISO dates (UTC), both included. */
-interface Days {
-  from: string
-  to: string
-}
+type Days = Parameters<typeof countRequests>[1]
 
 /** By default 30 days up to today. @throws {ApiError} INVALID_PARAMETERS */
 function daysBetween(from: string | undefined, to: string | undefined): Days {
@@ -132,21 +128,21 @@ function statsRoutes(app: App, response: TSchema): void {
       const { id, role } = caller
       if (scope === 'all' && role !== 'admin') throw notAllowed(caller, FOR_ADMINS)
       const days = daysBetween(from, to)
-      const filter = { ...days, userId: scope === 'all' ? null : id }
+      const userId = scope === 'all' ? null : id
       const stats = {
         scope,
         ...days,
-        advisories: advisoryCounts(days, await countUsage(db, filter)),
-        feedback: await countFeedback(db, filter),
+        advisories: advisoryCounts(days, await countUsage(db, days, userId)),
+        feedback: await countFeedback(db, days, userId),
       }
       if (scope === 'own') return stats
       await app.flushRequestCounts()
       return {
         ...stats,
         service: {
-          users: await countUsers(db, filter),
-          ...trafficCounts(days, await countRequests(db, filter)),
-          by_error: await countErrors(db, filter),
+          users: await countUsers(db, days),
+          ...trafficCounts(days, await countRequests(db, days)),
+          by_error: await countErrors(db, days),
         },
       }
     },

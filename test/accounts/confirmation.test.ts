@@ -297,3 +297,18 @@ test('what nobody confirms within a day is forgotten', async () => {
   await cleanUp(writer)
   expect(await kept.execute()).toEqual([])
 })
+
+test.each([
+  ['straße.example.org', 'strasse.example.org'],
+  ['gıthub.example.org', 'github.example.org'],
+])('who reads the mail of %s confirms nothing at %s', async (theirs, ours) => {
+  const password = 'chosen by who registers both'
+  const tokenOf = async (registration: object) => {
+    expect((await send('/auth/register', { name: 'A', ...registration })).status).toBe(201)
+    return tokenIn(await service.mailServer.next())
+  }
+  await tokenOf({ email: `owner@${ours}`, password })
+  const token = await tokenOf({ email: `owner@${theirs}`, password: 'another one, of more than 12' })
+  await send('/auth/confirm', { token, password })
+  expect((await login(`owner@${ours}`, password)).status).not.toBe(200)
+})

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
-import { logIn, newPerson, PASSWORD, type Person } from '#test/setup/people.ts'
+import { logIn, newPerson, PASSWORD, type Person, tryLogIn } from '#test/setup/people.ts'
+import { isIn, refresh } from './sessions.ts'
 
 let service: TestApp
 let person: Person
@@ -184,5 +185,32 @@ describe('a change of the password', () => {
     expect((await call('POST', '/auth/password', change)).status).toBe(204)
     expect((await call('GET', '/user/profile', undefined, byKey)).status).toBe(status)
     expect((await call('GET', '/user/profile')).status).toBe(200)
+  })
+
+  const change = (current_password: string, new_password = 'and is cut before the rain') =>
+    call('POST', '/auth/password', { current_password, new_password })
+
+  test('ends all other sessions', async () => {
+    const elsewhere = await logIn(service.app, person.email)
+    expect(await isIn(service.app, elsewhere)).toBe(true)
+    expect((await change(PASSWORD)).status).toBe(204)
+    expect([await isIn(service.app, person), await isIn(service.app, elsewhere)]).toEqual([true, false])
+    expect((await refresh(service.app, elsewhere.refresh_token)).statusCode).toBe(401)
+    expect((await refresh(service.app, person.refresh_token)).statusCode).toBe(200)
+    expect((await tryLogIn(service.app, person.email, PASSWORD)).statusCode).toBe(401)
+    expect((await tryLogIn(service.app, person.email, 'and is cut before the rain')).statusCode).toBe(200)
+  })
+
+  test('is refused where the current one is wrong, or the new one is common or the e-mail', async () => {
+    expect(await change('not the password')).toMatchObject({
+      status: 403,
+      body: { error: 'The current password is wrong.', code: 'FORBIDDEN' },
+    })
+    for (const bad of ['short', 'password123', person.email.toUpperCase()]) {
+      const { status, body } = await change(PASSWORD, bad)
+      expect([status, body.details[0].field]).toEqual([400, 'new_password'])
+      expect(JSON.stringify(body)).not.toContain(bad)
+    }
+    expect((await tryLogIn(service.app, person.email, PASSWORD)).statusCode).toBe(200)
   })
 })

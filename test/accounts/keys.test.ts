@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { tokenHash } from '#src/accounts/token-queries.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
@@ -194,3 +195,54 @@ test('a key of somebody else is as unknown as one that does not exist', async ()
   expect((await call('GET', '/auth/keys', other.headers)).body.items).toEqual([])
   expect(await answersTo(key)).toBe(200)
 })
+
+test('a key that another one has made, as keys could before, ends with it at once, and so do those it has made', async () => {
+  const owner = await newPerson(service.app)
+  const [parent, other] = [await make(owner), await make(owner)]
+  const childOf = async (parent_id: string, name: string) => {
+    const key = `agro_${name.padEnd(43, '-')}`
+    const values = { user_id: owner.user.id, name, hint: name, hash: tokenHash(key), parent_id }
+    const { id } = await service.database.writer
+      .insertInto('api_key')
+      .values(values)
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    return { id, key }
+  }
+  const child = await childOf(parent.id, 'child')
+  const grandchild = await childOf(child.id, 'grandchild')
+  const listed = async (): Promise<Record<string, string | null>> => {
+    const { items } = (await call('GET', '/auth/keys', owner.headers)).body
+    return Object.fromEntries(
+      items.map(({ id, made_by }: { id: string; made_by: string | null }) => [id, made_by]),
+    )
+  }
+  for (const { key } of [parent, child, grandchild, other]) expect(await answersTo(key)).toBe(200)
+  expect(await listed()).toEqual({
+    [parent.id]: null,
+    [other.id]: null,
+    [child.id]: parent.id,
+    [grandchild.id]: child.id,
+  })
+  expect((await call('DELETE', `/auth/keys/${parent.id.toUpperCase()}`, owner.headers)).status).toBe(204)
+  for (const { key } of [parent, child, grandchild]) expect(await answersTo(key)).toBe(401)
+  expect(await answersTo(other.key)).toBe(200)
+  expect(await listed()).toEqual({ [other.id]: null })
+})
+
+test.each(['ended_at', 'expires_at'])(
+  'no key is made by a session whose %s another process has set in these seconds',
+  async (column) => {
+    const { user, headers } = await newPerson(service.app)
+    expect((await call('GET', '/user/profile', headers)).status).toBe(200)
+    await sql`update session set ${sql.ref(column)} = now() where user_id = ${user.id}`.execute(
+      service.database.writer,
+    )
+    expect(await call('POST', '/auth/keys', headers, { name: 'x' })).toMatchObject({
+      status: 401,
+      body: { code: 'UNAUTHORIZED' },
+    })
+    const made = service.database.writer.selectFrom('api_key').select('id').where('user_id', '=', user.id)
+    expect(await made.execute()).toEqual([])
+  },
+)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
-import { logIn, newPerson, type Person, register, tryLogIn } from '#test/setup/people.ts'
+import { logIn, newPerson, type Person, tryLogIn } from '#test/setup/people.ts'
 
 let service: TestApp
 beforeAll(async () => {
@@ -97,14 +97,5 @@ describe('the deletion of an account', () => {
     await vi.waitFor(async () => expect(await count('session')).toEqual([]), PATIENCE)
     expect(await count('api_key')).toEqual([])
     expect((await profile('GET', bystander)).status).toBe(200)
-  })
-
-  test('frees the e-mail, for an account that has nothing of the old one', async () => {
-    const person = await newPerson(service.app)
-    await profile('DELETE', person)
-    await register(service.app, person.email)
-    const again = await logIn(service.app, person.email)
-    expect(again.user.id).not.toBe(person.user.id)
-    expect((await profile('GET', person)).status).toBe(401)
   })
 })

@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { buildApp } from '#src/app.ts'
-import { migrate } from '#src/data/migrate.ts'
-import { keepAt, recorderOn, recordOf } from '#test/history/advisories.ts'
+import { keepAt, rate, recorderOn, recordOf } from '#test/history/advisories.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person, register, tryLogIn } from '#test/setup/people.ts'
@@ -25,14 +24,7 @@ async function fill(person: Person): Promise<string[]> {
   return ids
 }
 
-function giveFeedback({ headers }: Person, id: string) {
-  return service.app.inject({
-    method: 'POST',
-    url: `/history/${id}/feedback`,
-    headers,
-    payload: { rating: 2 },
-  })
-}
+const giveFeedback = (person: Person, id: string) => rate(service, person, id, { rating: 2 })
 
 function deleteAccount({ headers }: Person) {
   return service.app.inject({ method: 'DELETE', url: '/user/profile', headers })
@@ -168,21 +160,6 @@ describe('an account with a long history that is deleted', () => {
     })
     await removeNow()
     expect(await rowsOf(person)).toEqual(NOTHING)
-  })
-
-  test('leaves nothing where an operator has deleted it before there was a trigger', async () => {
-    const db = service.database.writer
-    const [person, bystander] = [await newPerson(service.app), await newPerson(service.app)]
-    await fill(person)
-    await sql`alter table app_user disable trigger removal_begins`.execute(db)
-    await db.deleteFrom('app_user').where('id', '=', person.user.id).execute()
-    await sql`alter table app_user enable trigger removal_begins`.execute(db)
-    await sql`delete from applied_script where name = '0017_accounts_deleted_by_hand.sql'`.execute(db)
-    expect(await rowsOf(person)).toMatchObject({ history: MANY, size: 1, sessions: 1, removals: 0 })
-    expect(await migrate(db)).toEqual(['0017_accounts_deleted_by_hand.sql'])
-    await removeNow()
-    expect(await rowsOf(person)).toEqual(NOTHING)
-    expect(await rowsOf(bystander)).toMatchObject({ sessions: 1 })
   })
 
   // The embedded database has one session.

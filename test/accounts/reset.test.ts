@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import type { App } from '#src/http/app.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { logIn, newPerson, PASSWORD, type Person, tryLogIn } from '#test/setup/people.ts'
-import { createMailingApp, endWaits, type MailingApp, tokenIn } from './mails.ts'
+import { createMailingApp, endWaits, MAIL_FROM, type MailingApp, tokenIn } from './mails.ts'
 import { withOtherService } from './other-service.ts'
 
 // Runs on a server alone: what a mail says and a token is worth is the same on both.
@@ -296,4 +296,53 @@ test('whoever had to wait with guesses at the password logs in with the new one'
   const token = await mailedToken()
   expect((await reset(token)).status).toBe(204)
   expect((await tryLogIn(service.app, person.email, NEW)).statusCode).toBe(200)
+})
+
+describe('without', () => {
+  test('a mail server nobody is written to, and everybody is told whom to ask', async () => {
+    await withOtherService(service, { SMTP_URL: '', MAIL_FROM: '' }, async (app) => {
+      for (const email of [person.email, `x${person.email}`]) {
+        const answer = await forget(email, { app })
+        expect([answer.status, answer.body]).toEqual([
+          404,
+          {
+            error:
+              'The service sends no mail: ask its operator, who can give you a token for a new password.',
+            code: 'MAIL_NOT_CONFIGURED',
+          },
+        ])
+      }
+    })
+  })
+
+  test('one that answers the caller notices nothing; the log has why, and no token', async () => {
+    await withOtherService(
+      service,
+      { SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM, LOG_LEVEL: 'warn' },
+      async (app, log) => {
+        expect((await forget(person.email, { app })).status).toBe(202)
+        await vi.waitFor(() => expect(log).toHaveLength(1), PATIENCE)
+        expect(JSON.parse(log[0] as string)).toMatchObject({
+          msg: 'a mail could not be sent yet',
+          user: person.user.id,
+          mail: 'password_reset',
+          attempts: 1,
+          reason: 'connect ECONNREFUSED 127.0.0.1:1',
+        })
+        expect(log.join('')).not.toMatch(/[\w-]{43}/)
+      },
+    )
+  })
+
+  test('the database nobody is promised anything', async () => {
+    const away = vi.spyOn(service.database.pool, 'connect').mockImplementation(() => {
+      throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+    })
+    const results = [await forget(person.email), await reset('x'.repeat(43))]
+    away.mockRestore()
+    expect(results.map(({ status, body }) => [status, body.code])).toEqual([
+      [503, 'DATABASE_UNAVAILABLE'],
+      [503, 'DATABASE_UNAVAILABLE'],
+    ])
+  })
 })

@@ -3,6 +3,7 @@ import { newToken, tokenHash } from '#src/accounts/token-queries.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { PASSWORD, register, tryLogIn } from '#test/setup/people.ts'
 import * as delays from './delays.ts'
+import { withOtherService } from './other-service.ts'
 
 // Runs on a server alone: who waits, and for how long is the same on both.
 
@@ -270,4 +271,64 @@ test('neither addresses nor e-mails can be read from the table', async () => {
   await fail(1)
   const rows = await service.database.writer.selectFrom('auth_throttle').selectAll().execute()
   expect(rows.map(({ subject }) => subject.length)).toEqual([32, 32, 32])
+})
+
+test('200 logins at once are answered, or turned away with the time to come back', async () => {
+  const responses = await Promise.all(
+    Array.from({ length: 200 }, () => tryLogIn(service.app, email, PASSWORD)),
+  )
+  const turnedAway = responses.filter(({ statusCode }) => statusCode === 503)
+  const letIn = responses.filter(({ statusCode }) => statusCode === 200)
+  expect(letIn.length).toBeGreaterThanOrEqual(60)
+  expect(letIn.length + turnedAway.length).toBe(200)
+  for (const { headers, body } of turnedAway) {
+    expect(headers['retry-after']).toBe('1')
+    expect(JSON.parse(body).code).toBe('OVERLOADED')
+  }
+})
+
+test.each([
+  ['one address', () => '203.0.113.5'],
+  ['as many addresses', (index: number) => `198.51.${index}.1`],
+  ['as many networks of one subscriber', (index: number) => `2001:db8:1:${index}::1`],
+])(
+  '100 logins at once with the right password of one account, from %s, turn nobody else away',
+  async (_, address) => {
+    const crowded = await register(service.app)
+    const others = await Promise.all(Array.from({ length: 6 }, () => register(service.app)))
+    const crowd = Array.from({ length: 100 }, (_, index) =>
+      tryLogIn(service.app, crowded, PASSWORD, address(index)),
+    )
+    const statuses = others.map(
+      async (email, index) => (await tryLogIn(service.app, email, PASSWORD, `192.0.2.${index}`)).statusCode,
+    )
+    expect(await Promise.all(statuses)).toEqual([200, 200, 200, 200, 200, 200])
+    const ofCrowd = (await Promise.all(crowd)).map(({ statusCode }) => statusCode)
+    expect(ofCrowd.filter((status) => status === 200).length).toBeGreaterThanOrEqual(60)
+    expect(new Set(ofCrowd)).toEqual(new Set([200, 503]))
+  },
+)
+
+test('behind trusted proxies an address is the one that the last of them names', async () => {
+  const cases: [proxy: string, forwarded: (guess: number) => string, seconds: number][] = [
+    ['10.9.1.1', () => '198.51.100.1', 1],
+    ['10.9.1.1', (guess) => `198.51.100.${guess}`, 0],
+    // Whoever is not trusted cannot escape by making up addresses.
+    ['203.0.113.5', (guess) => `192.0.2.${guess}`, 1],
+    ['10.9.1.1', (guess) => `1.1.1.${guess}, 203.0.113.5`, 1],
+    ['10.9.1.1', (guess) => `198.51.100.1:${guess}, 10.9.2.2:${guess}`, 1],
+    // Addresses that are none are one.
+    ['10.9.1.1', (guess) => `made-up-${guess}`, 1],
+  ]
+  await withOtherService(service, { TRUSTED_PROXIES: '10.9.0.0/16, ::1' }, async (app) => {
+    for (const [remoteAddress, forwarded, seconds] of cases) {
+      await service.database.writer.deleteFrom('auth_throttle').execute()
+      for (let guess = 1; guess <= 6; guess++) {
+        const headers = { 'x-forwarded-for': forwarded(guess) }
+        const payload = { email, password: 'wrong' }
+        await app.inject({ method: 'POST', url: '/auth/login', payload, remoteAddress, headers })
+      }
+      expect(await delay(), forwarded(1)).toBe(seconds)
+    }
+  })
 })

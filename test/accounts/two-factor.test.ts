@@ -286,3 +286,40 @@ describe('another JWT_SECRET', () => {
     })
   })
 })
+
+describe('ADMIN_2FA', () => {
+  const promote = () =>
+    sql`update app_user set role = 'admin' where id = ${person.user.id}`.execute(service.database.writer)
+  const allStats = async (app: App, headers: object = person.headers) => {
+    const response = await app.inject({ url: '/stats?scope=all', headers: { ...headers } })
+    return [response.statusCode, response.json().code]
+  }
+
+  test('makes an admin without a second factor an ordinary user, who can set one up', async () => {
+    await promote()
+    service.app.forgetCallers(() => true)
+    const asked = { name: 'x', scopes: ['history', 'admin'] }
+    const { key } = (await send('/auth/keys', asked)).body
+    const byKey = { authorization: `Bearer ${key}` }
+    await withOtherService(service, { ADMIN_2FA: 'true' }, async (app) => {
+      const SETUP = [403, 'TWO_FACTOR_SETUP_REQUIRED']
+      expect([await allStats(app), await allStats(app, byKey)]).toEqual([SETUP, SETUP])
+      const refused = await send('/auth/keys', asked, { app })
+      expect([refused.status, refused.code]).toEqual(SETUP)
+      expect((await app.inject({ url: '/stats', headers: person.headers })).statusCode).toBe(200)
+      expect(await status(app)).toMatchObject({ enabled: false, required: true })
+      await turnOn(app, person)
+      expect([await allStats(app), await allStats(app, byKey)]).toEqual([IN, IN])
+    })
+  })
+
+  test('is off where nothing is said, and tells ordinary users nothing', async () => {
+    await withOtherService(service, { ADMIN_2FA: 'true' }, async (app) => {
+      expect(await allStats(app)).toEqual([403, 'FORBIDDEN'])
+      expect(await status(app)).toMatchObject({ required: false })
+    })
+    await promote()
+    service.app.forgetCallers(() => true)
+    expect(await allStats(service.app)).toEqual(IN)
+  })
+})

@@ -88,7 +88,7 @@ describe('CSV', () => {
   test.each([
     ['polygon', 'fertilizer_data', 'rate_kg_ha', 'total_kg'],
     ['area', 'isfm_data', 'rate_tons_ha', 'total_tons'],
-  ] as const)('has the area and the numbers of a %s', async (key, entries, value, total) => {
+  ] as const)('has the area and the numbers of the %s', async (key, entries, value, total) => {
     const { answer } = (await history(service, person, ids[key])).json()
     expect(answer[entries].length).toBeGreaterThan(5)
     const { area_ha, admin } = answer.location

@@ -7,7 +7,7 @@ import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 import { onePixelRelease, operatorOf } from '#test/setup/releases.ts'
-import { allPages, history, keepAt, recordOf } from './advisories.ts'
+import { advise, allPages, history, keepAt, rate, recordOf } from './advisories.ts'
 
 let service: TestApp
 let person: Person
@@ -19,25 +19,14 @@ afterAll(() => service.close())
 
 const POINT = { lat: 9.5, lng: 38.5, name: 'My field' }
 
-async function ask({ headers }: Person, product = 'yield', payload: object = POINT) {
-  const response = await service.app.inject({
-    method: 'POST',
-    url: `/advisory/${product}/point`,
-    headers,
-    payload,
-  })
+async function ask(who: Person, product = 'yield', payload: object = POINT) {
+  const response = await advise(service, who, `${product}/point`, payload)
   if (response.statusCode !== 200) throw new Error(response.body)
   return response.json()
 }
 
-function send(method: 'DELETE' | 'POST', { headers }: Person, path: string, payload?: object) {
-  return service.app.inject({
-    method,
-    url: `/history/${path}`,
-    headers,
-    ...(payload !== undefined && { payload }),
-  })
-}
+const remove = ({ headers }: Person, id: string) =>
+  service.app.inject({ method: 'DELETE', url: `/history/${id}`, headers })
 
 describe('an item', () => {
   test('is there as soon as the call is answered, by its id and in the list', async () => {
@@ -111,12 +100,12 @@ describe('an item', () => {
 
   test('can be deleted, with its feedback, and stays in nobody’s way', async () => {
     const { history_id: id } = await ask(person)
-    expect((await send('POST', person, `${id}/feedback`, { rating: 3 })).statusCode).toBe(200)
-    const deleted = await send('DELETE', person, id)
+    expect((await rate(service, person, id, { rating: 3 })).statusCode).toBe(200)
+    const deleted = await remove(person, id)
     expect([deleted.statusCode, deleted.body]).toEqual([204, ''])
     expect((await history(service, person, id)).statusCode).toBe(404)
-    expect((await send('DELETE', person, id)).statusCode).toBe(404)
-    expect((await send('POST', person, `${id}/feedback`, { rating: 3 })).statusCode).toBe(404)
+    expect((await remove(person, id)).statusCode).toBe(404)
+    expect((await rate(service, person, id, { rating: 3 })).statusCode).toBe(404)
     const left = await service.database.writer
       .selectFrom('advisory_feedback')
       .select('rating')
@@ -171,8 +160,8 @@ describe('what is somebody else’s', () => {
       const answers = [
         await history(service, other, path),
         await history(service, other, path, 'text/csv'),
-        await send('DELETE', other, path),
-        await send('POST', other, `${path}/feedback`, { rating: 1 }),
+        await remove(other, path),
+        await rate(service, other, path, { rating: 1 }),
       ]
       for (const answer of answers) {
         expect([answer.statusCode, answer.json()], path).toEqual([
@@ -197,7 +186,7 @@ describe('the deletion of an account', () => {
     const { history_id: id } = await ask(leaving)
     await ask(leaving)
     await ask(leaving, 'forage', { lat: -1, lng: 36.5, country_code: 'ken' })
-    await send('POST', leaving, `${id}/feedback`, { rating: 5, comment: 'mine' })
+    await rate(service, leaving, id, { rating: 5, comment: 'mine' })
     const { history_id: kept } = await ask(staying)
     const report = await service.app.inject({
       method: 'DELETE',

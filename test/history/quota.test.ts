@@ -6,7 +6,7 @@ import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 import { SQUARE } from '#test/setup/square.ts'
-import { history, recordOf } from './advisories.ts'
+import { advise, history, recordOf } from './advisories.ts'
 
 async function start(settings: Record<string, string>): Promise<TestApp> {
   const service = await createTestApp({ settings })
@@ -14,10 +14,9 @@ async function start(settings: Record<string, string>): Promise<TestApp> {
   return service
 }
 
-function ask(service: TestApp, { headers }: Person, path = 'yield/point', payload: object = POINT) {
-  return service.app.inject({ method: 'POST', url: `/advisory/${path}`, headers, payload })
-}
-const POINT = { lat: 9.5, lng: 38.5 }
+const ask = (service: TestApp, person: Pick<Person, 'headers'>, path = 'yield/point', payload?: object) =>
+  advise(service, person, path, payload)
+const NOBODY = { headers: { authorization: '' } }
 
 /** A field of about a kilometre with so many corners, all digits of which are kept. */
 function roundField(corners: number) {
@@ -105,11 +104,7 @@ describe('a history that is full', () => {
     const service = await start({ HISTORY_USER_ITEMS: '3', HISTORY_FULL: 'refuse' })
     const person = await newPerson(service.app)
     const ids = await keepPoints(service, person, 3)
-    const anonymous = await service.app.inject({
-      method: 'POST',
-      url: '/advisory/yield/point',
-      payload: POINT,
-    })
+    const anonymous = await ask(service, NOBODY)
     const full = await ask(service, person)
     expect([full.statusCode, full.headers['advisory-history']]).toEqual([200, 'full'])
     expect(full.body).toBe(anonymous.body)
@@ -157,11 +152,7 @@ describe('histories that hold together as much as the service keeps', () => {
 
     const refused = await ask(service, person)
     expect([refused.statusCode, refused.headers['advisory-history']]).toEqual([200, 'service-full'])
-    const anonymous = await service.app.inject({
-      method: 'POST',
-      url: '/advisory/yield/point',
-      payload: POINT,
-    })
+    const anonymous = await ask(service, NOBODY)
     expect(refused.body).toBe(anonymous.body)
     const polygon = await ask(service, other, 'yield', field)
     expect([polygon.statusCode, polygon.headers['advisory-history']]).toEqual([200, 'service-full'])

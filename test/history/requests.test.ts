@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 import { SQUARE } from '#test/setup/square.ts'
-import { history } from './advisories.ts'
+import { advise, history } from './advisories.ts'
 
 let service: TestAppWithPerson
 beforeAll(async () => {
@@ -25,9 +25,8 @@ const inMetres = SQUARE.coordinates.map((ring) => ring.map((position) => [...pos
 
 /** Asks within a polygon or an area, and gives back what the history has of the request. */
 async function keptOf(payload: object, query = '') {
-  const { app, person } = service
-  const url = `/advisory/yield${query}`
-  const response = await app.inject({ method: 'POST', url, headers: person.headers, payload })
+  const { person } = service
+  const response = await advise(service, person, `yield${query}`, payload)
   expect(response.statusCode, response.body).toBe(200)
   const { history_id: id } = response.json()
   const { bytes } = await service.database.writer
@@ -52,33 +51,35 @@ describe('of a request the history keeps', () => {
     expect(bytes).toBeLessThan(2000)
   })
 
-  test('all parameters, and a MultiPolygon as one', async () => {
-    const multi = { type: 'MultiPolygon', coordinates: [SQUARE.coordinates] }
-    const parameters = { crop: 'Wheat', country_code: 'ETH', name: 'Plot', forecast_period: 'July 2026' }
-    const { request } = await keptOf({ geometry: feature(multi), ...parameters })
-    expect(request).toEqual({ geometry: multi, ...parameters })
-  })
+  const multi = { type: 'MultiPolygon', coordinates: [SQUARE.coordinates] }
+  const parameters = { crop: 'Wheat', country_code: 'ETH', name: 'Plot', forecast_period: 'July 2026' }
+  const named = { type: 'Feature', geometry: SQUARE, properties: { name: 'North field', note: BALLAST } }
+  const [west, south] = [38.512345678901234, 9.5000000000000018]
+  const ring = [
+    [west, south],
+    [38.6, south],
+    [38.6, 9.6],
+    [west, 9.6],
+    [west, south],
+  ]
+  const exact = { geometry: { type: 'Polygon', coordinates: [ring] } }
 
-  test('the name that a Feature gives', async () => {
-    const named = { type: 'Feature', geometry: SQUARE, properties: { name: 'North field', note: BALLAST } }
-    expect((await keptOf(named, '?crop=wheat')).request).toEqual({
-      geometry: SQUARE,
-      crop: 'wheat',
-      name: 'North field',
-    })
-  })
-
-  test('every digit of the coordinates', async () => {
-    const [west, south] = [38.512345678901234, 9.5000000000000018]
-    const ring = [
-      [west, south],
-      [38.6, south],
-      [38.6, 9.6],
-      [west, 9.6],
-      [west, south],
-    ]
-    const geometry = { type: 'Polygon', coordinates: [ring] }
-    expect((await keptOf({ geometry })).request).toEqual({ geometry })
+  test.each([
+    [
+      'all parameters, and a MultiPolygon as one',
+      { geometry: feature(multi), ...parameters },
+      '',
+      { geometry: multi, ...parameters },
+    ],
+    [
+      'the name that a Feature gives',
+      named,
+      '?crop=wheat',
+      { geometry: SQUARE, crop: 'wheat', name: 'North field' },
+    ],
+    ['every digit of the coordinates', exact, '', exact],
+  ])('%s', async (_, payload, query, expected) => {
+    expect((await keptOf(payload, query)).request).toEqual(expected)
   })
 
   test.each([

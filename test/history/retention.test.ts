@@ -9,6 +9,7 @@ import { DAY_MS } from '#src/lib/dates.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
+import * as advisories from './advisories.ts'
 import { history, keepAt, recorderOn, recordOf } from './advisories.ts'
 
 /** How many months are kept before this one. */
@@ -50,14 +51,7 @@ beforeEach(async () => {
   await sql`select create_history_months(now() + interval '3 months')`.execute(db)
 })
 
-function rate({ headers }: Person, id: string) {
-  return service.app.inject({
-    method: 'POST',
-    url: `/history/${id}/feedback`,
-    headers,
-    payload: { rating: 2 },
-  })
-}
+const rate = (person: Person, id: string) => advisories.rate(service, person, id, { rating: 2 })
 
 /** The items whose shares count towards what an account may share. */
 async function sharedBy({ user }: Person): Promise<unknown[]> {

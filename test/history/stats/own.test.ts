@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Stats } from '#schemas/stats.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
+import { advise, rate } from '../advisories.ts'
 
 let service: TestApp
 beforeAll(async () => {
@@ -17,15 +18,8 @@ async function stats({ headers }: Person, query = ''): Promise<Stats> {
   return response.json()
 }
 
-async function advise({ headers }: Person, product: string, payload: object): Promise<string> {
-  const response = await service.app.inject({
-    method: 'POST',
-    url: `/advisory/${product}/point`,
-    headers,
-    payload,
-  })
-  return response.json().history_id
-}
+const adviseId = async (person: Person, product: string, payload: object): Promise<string> =>
+  (await advise(service, person, `${product}/point`, payload)).json().history_id
 
 const ETHIOPIA = { lat: 9.5, lng: 38.5 }
 const KENYA = { lat: -1, lng: 36.5, country_code: 'ken' }
@@ -35,12 +29,7 @@ describe('the own counts', () => {
   test('have no row for each text that is no crop', async () => {
     const person = await newPerson(service.app)
     for (const crop of ['a text', 'another text']) {
-      const { statusCode } = await service.app.inject({
-        method: 'POST',
-        url: '/advisory/point',
-        headers: person.headers,
-        payload: { ...KENYA, crop },
-      })
+      const { statusCode } = await advise(service, person, 'point', { ...KENYA, crop })
       expect(statusCode).toBe(200)
     }
     const { advisories } = await stats(person)
@@ -49,11 +38,11 @@ describe('the own counts', () => {
 
   test('are those of the calls just made, and of nobody else', async () => {
     const [person, other] = [await newPerson(service.app), await newPerson(service.app)]
-    await advise(person, 'yield', ETHIOPIA)
-    const deleted = await advise(person, 'yield', ETHIOPIA)
-    await advise(person, 'forage', KENYA)
-    await advise(person, 'yield', KENYA)
-    await advise(other, 'isfm', ETHIOPIA)
+    await adviseId(person, 'yield', ETHIOPIA)
+    const deleted = await adviseId(person, 'yield', ETHIOPIA)
+    await adviseId(person, 'forage', KENYA)
+    await adviseId(person, 'yield', KENYA)
+    await adviseId(other, 'isfm', ETHIOPIA)
     await service.app.inject({ method: 'DELETE', url: `/history/${deleted}`, headers: person.headers })
     const day = today()
     expect(await stats(person, `?from=${day}&to=${day}`)).toEqual({
@@ -92,18 +81,11 @@ describe('the own counts', () => {
 
   test('average the feedback that was given, each item’s once', async () => {
     const person = await newPerson(service.app)
-    const rate = (id: string, rating: number) =>
-      service.app.inject({
-        method: 'POST',
-        url: `/history/${id}/feedback`,
-        headers: person.headers,
-        payload: { rating },
-      })
-    const ids = await Promise.all([1, 2, 3].map(() => advise(person, 'yield', ETHIOPIA)))
-    await rate(ids[0] as string, 1)
-    await rate(ids[0] as string, 5)
-    await rate(ids[1] as string, 4)
-    await rate(ids[2] as string, 4)
+    const ids = await Promise.all([1, 2, 3].map(() => adviseId(person, 'yield', ETHIOPIA)))
+    await rate(service, person, ids[0] as string, { rating: 1 })
+    await rate(service, person, ids[0] as string, { rating: 5 })
+    await rate(service, person, ids[1] as string, { rating: 4 })
+    await rate(service, person, ids[2] as string, { rating: 4 })
     expect((await stats(person)).feedback).toEqual({ count: 3, average: 4.33 })
     expect((await stats(person, '?from=2026-01-01&to=2026-01-02')).feedback).toEqual({
       count: 0,
