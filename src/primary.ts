@@ -142,17 +142,11 @@ export function createWorkers(
     },
     readMetrics: scraping.read,
     /** Ends all workers after a delay, in which readiness is 503. False where one did not end in order. */
-    async stop(delayMs: number): Promise<boolean> {
+    stop(delayMs: number): Promise<boolean> {
       isRetired = true
       heartbeat.end()
       for (const { worker, isReady } of members) if (!isReady) worker?.process.kill('SIGKILL')
-      const ending = ready()
-      // Without a delay, a client that is told to leave would come back at the moment when no process listens.
-      if (delayMs > 0) {
-        for (const member of ending) tell(member, 'drain')
-        await sleep(delayMs)
-      }
-      return (await Promise.all(ending.map(endInTime))).every((code) => code === 0)
+      return endAll(ready(), delayMs)
     },
   }
 }
@@ -226,6 +220,15 @@ function createScraping(ready: () => Member[], metrics: Metrics) {
 /** A worker that is about to end gets no message. */
 function tell({ worker }: Member, message: ToWorker): void {
   if (worker?.isConnected()) worker.send(message, () => {})
+}
+
+async function endAll(members: Member[], delayMs: number): Promise<boolean> {
+  // Without a delay, a client that is told to leave would come back at the moment when no process listens.
+  if (delayMs > 0) {
+    for (const member of members) tell(member, 'drain')
+    await sleep(delayMs)
+  }
+  return (await Promise.all(members.map(endInTime))).every((code) => code === 0)
 }
 
 /** @returns the exit code, or undefined after a signal */

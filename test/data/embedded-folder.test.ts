@@ -137,11 +137,4 @@ describe('the folder of the embedded database', () => {
       /^The folder .* cannot be used for the embedded database: E[A-Z]+: .*\. Set DATA_DIR to one that can be written to\.$/,
     )
   })
-
-  test('that may not be made is refused in a sentence', async () => {
-    // Not even root makes folders there.
-    expect(await refusalOf('/sys/agro-advisory')).toMatch(
-      /^The folder \/sys\/agro-advisory cannot be used for the embedded database: E[A-Z]+: .*\.$/,
-    )
-  })
 })

@@ -97,16 +97,6 @@ describe('the embedded database', () => {
     expect(await query('select 1 as x')).toEqual([{ x: 1 }])
   })
 
-  test('a crash while a statement runs fails that statement', async () => {
-    const sleeping = failureOf(query('select pg_sleep(30)'))
-    await vi.waitFor(() => expect(database.pool.idleCount).toBe(0), PATIENCE)
-    await workers.at(-1)?.terminate()
-    const error = await sleeping
-    expect(error.message).toBe('the embedded database ended')
-    expect(isDatabaseUnavailable(error)).toBe(true)
-    expect(await query('select 1 as x')).toEqual([{ x: 1 }])
-  })
-
   test('a statement is ended at the deadline, and the main thread goes on meanwhile', async () => {
     await database.close()
     database = cluster.connect()
@@ -154,16 +144,6 @@ describe('the embedded database', () => {
     await client.query('drop table odd')
   })
 
-  test('an ordinary error of SQL leaves the session as it was', async () => {
-    const client = await database.pool.connect()
-    await client.query('create temp table session_of_this_client (x int)')
-    expect(await failureOf(client.query('select 1 / 0'))).toMatchObject({ code: '22012' })
-    expect(await failureOf(client.query('selekt'))).toMatchObject({ code: '42601' })
-    expect(await failureOf(client.query('select $1::int', ['x']))).toMatchObject({ code: '22P02' })
-    expect((await client.query('select count(*) from session_of_this_client')).rows).toEqual([{ count: 0 }])
-    client.release(true)
-  })
-
   test('a connection leaves nothing of its session to the next one', async () => {
     const client = await database.pool.connect()
     await client.query({ name: 'left', text: 'select $1::int as x', values: [1] })
@@ -203,13 +183,6 @@ describe('the embedded database', () => {
     const rows = await query("select i, repeat('x', 1000) as text from generate_series(1, 20000) as i")
     expect(rows).toHaveLength(20_000)
     expect(rows.every(({ i, text }, index) => i === index + 1 && (text as string).length === 1000)).toBe(true)
-  })
-
-  test('200 queries at once are each given their own answer', async () => {
-    const answers = await Promise.all(
-      Array.from({ length: 200 }, (_, i) => query('select $1::int as i', [i])),
-    )
-    expect(answers).toEqual(Array.from({ length: 200 }, (_, i) => [{ i }]))
   })
 
   test('what the environment says about servers is not for the embedded database', async () => {

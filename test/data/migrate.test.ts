@@ -133,12 +133,6 @@ describe('migrations', () => {
     expect(await migrateFolder()).toEqual(['9001_first.sql', '9002_second.sql'])
   })
 
-  test('are applied once when several callers migrate at the same time', async () => {
-    await write('migrations/9001_first.sql', 'create table first as select 1 as x from pg_sleep(0.2)')
-    const applied = await Promise.all(Array.from({ length: 8 }, migrateFolder))
-    expect(applied.flat()).toEqual(['9001_first.sql'])
-  })
-
   // The embedded database has one connection: nobody is in the way.
   test.skipIf(EMBEDDED)('are begun anew where requests of another process are in their way', async () => {
     await sql.raw('create table first (); create table second ()').execute(database.writer)
@@ -208,13 +202,6 @@ describe('functions', () => {
     expect(await ask('select test_answer()')).toEqual([{ test_answer: 2 }])
     await write('functions/test_answer.sql', answering(3))
     expect(await migrateFolder()).toEqual(['test_answer.sql'])
-  })
-
-  test('of a newer version are left alone by this one', async () => {
-    await write('functions/test_answer.sql', answering(1))
-    await migrateFolder()
-    expect(await migrate(database.writer)).toEqual([])
-    expect(await ask('select test_answer()')).toEqual([{ test_answer: 1 }])
   })
 
   test('and views each have a comment that says what they are for, and a file of their name', async () => {

@@ -5,14 +5,13 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { buildApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
 import { type Cluster, type Database, openCluster } from '#src/data/client.ts'
 import { migrate } from '#src/data/migrate.ts'
 import { refuseMissingRights } from '#src/data/rights.ts'
 import { fixture, kindFixture, manifestText, writeManifest } from '#test/ingest/fixtures.ts'
 import { boundaryFile, feature, rectangle } from '#test/setup/boundaries.ts'
-import { runAgro, runAgroProcess } from '#test/setup/cli.ts'
+import { runAgro } from '#test/setup/cli.ts'
 import type { TestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { databaseUrl, executeOnServer } from '#test/setup/server.ts'
@@ -97,34 +96,6 @@ describe.skipIf(MISSING)('the role that docker/database.sh makes', () => {
     await expect(sql`select pg_read_file('/etc/passwd')`.execute(database.writer)).rejects.toThrow(
       /permission denied/,
     )
-  })
-
-  test('loads releases and boundaries, and the service answers with it and has accounts', async () => {
-    const manifest = await writeManifest(
-      await newFolder(),
-      manifestText([{ file: fixture('type-float32.tif') }], { allow: ['extent'] }),
-    )
-    const ingested = await runAgroProcess(testDatabase, 'ingest', manifest)
-    expect([ingested.code, ingested.stdout]).toEqual([
-      0,
-      expect.stringMatching(/^yield-eth-wheat-2025-01-v1 is published: \d+ tiles in [\d.]+ s\.\n$/),
-    ])
-    const areas = await boundaryFile([feature({ code: 'ET01', name: 'North' }, rectangle(37, 8, 38, 9))])
-    const loaded = await runAgroProcess(testDatabase, 'boundaries', areas, '--country', 'eth', '--level', '1')
-    expect([loaded.code, loaded.stderr]).toEqual([0, ''])
-
-    const app = await buildApp(testDatabase.config, database)
-    const catalog = await app.inject('/catalog')
-    expect(JSON.stringify(catalog.json())).toContain('yield-eth-wheat-2025-01-v1')
-    const registered = await app.inject({
-      method: 'POST',
-      url: '/auth/register',
-      payload: { email: 'amina@example.org', password: 'teff grows at dawn', name: 'Amina' },
-    })
-    expect(registered.statusCode).toBe(201)
-    const ready = await app.inject('/health/ready')
-    expect(ready.statusCode).toBe(200)
-    await app.close()
   })
 
   test('is let into its database alone, and nobody else is', async () => {

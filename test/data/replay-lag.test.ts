@@ -51,15 +51,6 @@ test('while the primary does not answer, a replica that has replayed all that wa
   expect(lag.isBounded(62_000)).toBe(true)
 })
 
-test('it is known whether all that was told has been replayed', () => {
-  const lag = createReplayLag(1000)
-  expect(lag.replayed(0)).toBe(true)
-  lag.written(0, 100)
-  lag.written(10, 200)
-  expect(lag.replayed(150)).toBe(false)
-  expect(lag.replayed(200)).toBe(true)
-})
-
 test('another replica in the place of one has to show by itself how far it is', () => {
   const lag = createReplayLag(1000)
   lag.written(0, 100)

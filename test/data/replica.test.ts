@@ -152,7 +152,6 @@ describe.skipIf(!POSTGRES_PROGRAMS)('a replica', () => {
 
   test.each<[string, () => void | Promise<void>, () => void | Promise<void>]>([
     ['is stopped', () => server.replica.stop('fast'), () => server.replica.start()],
-    ['crashes', () => server.replica.stop('immediate'), () => server.replica.start()],
     ['hangs', () => server.signalReplica('SIGSTOP'), () => server.signalReplica('SIGCONT')],
   ])('that %s makes no request fail, and is read from again when it is back', async (_, fault, mend) => {
     await untilReplicaIs('used')

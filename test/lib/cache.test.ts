@@ -107,17 +107,6 @@ test.each([60_000, undefined])('a failed load is not stored (%s ms)', async (ttl
   expect([await read(), await read()]).toEqual([2, 2])
 })
 
-test('a load that fails at once is not stored', async () => {
-  const load = vi
-    .fn(async () => 'a value')
-    .mockImplementationOnce(() => {
-      throw new Error('not yet')
-    })
-  const read = cacheValue('test', load)
-  await expect(read()).rejects.toThrow('not yet')
-  expect(await read()).toBe('a value')
-})
-
 test('a database that is away leaves the last value, and the initial one before', async () => {
   const warn = vi.fn()
   const now = vi.spyOn(performance, 'now').mockReturnValue(1000)

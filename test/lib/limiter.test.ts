@@ -48,15 +48,6 @@ describe('a queue in which callers take turns', () => {
     expect(await answers[1]).toBe('b')
   })
 
-  test('lets a network with one task go before the second one of a network with many', async () => {
-    const { ask, end, started } = heldQueue()
-    for (const name of ['a1', 'a2', 'a3', 'a4']) void ask(name, of('many'))
-    void ask('b1', of('few'))
-    await setImmediate()
-    for (const name of ['a1', 'a2', 'b1', 'a3']) await end(name)
-    expect(started).toEqual(['a1', 'a2', 'b1', 'a3', 'a4'])
-  })
-
   test('gives a network no more turns for having more callers', async () => {
     const { ask, end, started } = heldQueue()
     void ask('first', of('n'))
@@ -81,18 +72,6 @@ describe('a queue in which callers take turns', () => {
     expect(started).toEqual(['a1', 'a2', 'b1'])
     await end('a2')
     expect(started).toEqual(['a1', 'a2', 'b1', 'a3'])
-  })
-
-  test('runs no more tasks of one network than it may have, whoever asks there', async () => {
-    const { ask, end, started } = heldQueue({ running: 3, runningEachNetwork: 2 })
-    for (const name of ['x', 'y', 'z']) void ask(name, of('n', name))
-    void ask('other', of('m'))
-    await setImmediate()
-    expect(started).toEqual(['x', 'y', 'other'])
-    await end('other')
-    expect(started).toEqual(['x', 'y', 'other'])
-    await end('x')
-    expect(started).toEqual(['x', 'y', 'other', 'z'])
   })
 
   test('when too many wait, whoever has most waiting loses the newest', async () => {

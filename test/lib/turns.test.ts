@@ -32,17 +32,6 @@ test('of several computations whose steps are as long as a slice, one takes a st
   expect(computations.map(({ taken }) => taken.length)).toEqual([5, 5, 5])
 })
 
-test('computations that begin in a turn whose time is over wait for the next one', async () => {
-  const turns = createEventLoopQueue(0)
-  const first = computation(turns, 1)
-  await first.done
-  const second = computation(turns, 1)
-  await Promise.resolve()
-  expect(second.taken).toHaveLength(0)
-  await second.done
-  expect(second.taken).toHaveLength(1)
-})
-
 test('what is shorter than a slice goes on at once, and what has waited shares the next slice', async () => {
   const turns = createEventLoopQueue(60_000)
   const { taken, done } = computation(turns, 100)

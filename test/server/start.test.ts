@@ -26,19 +26,6 @@ describe('a server that cannot be used is named in a sentence, with the reason',
       'connect ECONNREFUSED 127.0.0.1:',
     ],
     [
-      'no such host',
-      async () => 'postgres://postgres@nowhere.invalid/agro',
-      'getaddrinfo ENOTFOUND nowhere.invalid',
-    ],
-    [
-      'no such database',
-      async () =>
-        urlWith((url) => {
-          url.pathname = '/no_such_database'
-        }),
-      'database "no_such_database" does not exist',
-    ],
-    [
       'no such user',
       async () =>
         urlWith((url) => {
