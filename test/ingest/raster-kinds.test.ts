@@ -38,7 +38,7 @@ beforeAll(async () => {
     outcomes = await ingestKinds(database, kinds)
   }
   service = await createTestApp({ template: 'empty', prepare })
-}, 300_000)
+}, 900_000)
 afterAll(() => service.close())
 
 test('every raster that was made is of a kind', () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { encodingNamed, givenEncoding, withoutCutCharacter } from '#src/ingest/boundaries/encoding.ts'
 import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
 import { boundaryFile } from '#test/setup/boundaries.ts'
@@ -22,102 +22,95 @@ async function read(file: string, encoding?: string): Promise<{ names: unknown[]
   return { names, notes }
 }
 
-const SAYS = {
-  'encoding-unlabelled-1252.zip':
-    'encoding-unlabelled-1252.zip/areas.shp does not say what its texts are in, and they are not UTF-8: they are read as Windows-1252. If names look damaged, give --encoding.',
-  'encoding-wrongly-1252.zip':
-    'encoding-wrongly-1252.zip/areas.shp says in its .cpg that its texts are in Windows-1252, but they are valid as UTF-8: if names look damaged, give --encoding utf-8.',
-  'encoding-unknown-label.zip':
-    'encoding-unknown-label.zip/areas.shp says in its .cpg that its texts are in EBCDIC-37, which is not known: give --encoding, such as utf-8, windows-1252 or 850.',
-  'encoding-wrongly-utf-8.zip':
-    'The texts of encoding-wrongly-utf-8.zip/areas.shp are not UTF-8, as its .cpg says: give --encoding, such as windows-1252 or 850.',
-}
+const NO_LABEL =
+  'does not say what its texts are in, and they are not UTF-8: they are read as Windows-1252. If names look damaged, give --encoding.'
+const GIVE = 'give --encoding, such as windows-1252 or 850.'
 
-describe('the texts of a shapefile', () => {
-  const readAsLabelled = Object.keys(EXPECTED).filter(
-    (file) => !(file in SAYS) && file !== 'encoding-unlabelled-850.zip',
-  )
-  test.each(readAsLabelled)('are read by its label, else as UTF-8, as OGR does: %s', async (file) => {
-    expect(await read(file)).toEqual({ names: EXPECTED[file], notes: [] })
-  })
+const NOT_AS_OGR = /^encoding-(unlabelled-1252|unlabelled-850|wrongly|unknown)/
+const readAsLabelled = Object.keys(EXPECTED).filter((file) => !NOT_AS_OGR.test(file))
 
-  test('without a label are Windows-1252 where they are not UTF-8, with a note', async () => {
-    const file = 'encoding-unlabelled-1252.zip'
-    expect(await read(file)).toEqual({ names: EXPECTED[file], notes: [SAYS[file]] })
-  })
-
-  test('whose label is probably wrong are read by it, with a note', async () => {
-    const file = 'encoding-wrongly-1252.zip'
-    expect(await read(file)).toEqual({ names: ['SÃ©gou', 'Nâ€™Tillit'], notes: [SAYS[file]] })
-  })
-
-  test.each(['encoding-unknown-label.zip', 'encoding-wrongly-utf-8.zip'] as const)(
-    'are refused where their label is not known or wrong: %s',
-    async (file) => {
-      await expect(read(file)).rejects.toThrow(SAYS[file])
-    },
-  )
-
-  test.each([
-    ['encoding-unlabelled-850.zip', '850'],
-    ['encoding-unlabelled-1252.zip', 'windows-1252'],
-    ['encoding-unknown-label.zip', 'ISO-8859-1'],
-    ['encoding-wrongly-utf-8.zip', 'cp1252'],
-    ['encoding-wrongly-1252.zip', 'utf8'],
-  ])('are in what the operator says: %s in %s', async (file, encoding) => {
-    expect(await read(file, encoding)).toEqual({ names: EXPECTED[file], notes: [] })
-  })
-
-  test('are refused where they are not the UTF-8 that the operator says', async () => {
-    await expect(read('encoding-unlabelled-1252.zip', 'utf-8')).rejects.toThrow(
-      'The texts of encoding-unlabelled-1252.zip/areas.shp are not valid as UTF-8: give --encoding, such as windows-1252 or 850.',
-    )
-    expect(() => givenEncoding('utf-16')).toThrow(
-      '--encoding must be an encoding that is known, such as utf-8, windows-1252 or 850, not utf-16.',
-    )
-  })
+test.each(readAsLabelled)('texts are read by their label, else as UTF-8, as OGR does: %s', async (file) => {
+  expect(await read(file)).toEqual({ names: EXPECTED[file], notes: [] })
 })
 
-/** A shapefile without a label whose texts fill their fields, as these bytes. */
+test.each([
+  ['encoding-unlabelled-1252.zip', NO_LABEL, EXPECTED['encoding-unlabelled-1252.zip']],
+  [
+    'encoding-wrongly-1252.zip',
+    'says in its .cpg that its texts are in Windows-1252, but they are valid as UTF-8: if names look damaged, give --encoding utf-8.',
+    ['SÃ©gou', 'Nâ€™Tillit'],
+  ],
+])('texts are read with a note where their label is missing or doubtful: %s', async (file, note, names) => {
+  expect(await read(file)).toEqual({ names, notes: [`${file}/areas.shp ${note}`] })
+})
+
+test.each([
+  [
+    'encoding-unknown-label.zip/areas.shp says in its .cpg that its texts are in EBCDIC-37, which is not known: give --encoding, such as utf-8, windows-1252 or 850.',
+    'encoding-unknown-label.zip',
+  ],
+  [
+    `The texts of encoding-wrongly-utf-8.zip/areas.shp are not UTF-8, as its .cpg says: ${GIVE}`,
+    'encoding-wrongly-utf-8.zip',
+  ],
+  [
+    `The texts of encoding-unlabelled-1252.zip/areas.shp are not valid as UTF-8: ${GIVE}`,
+    'encoding-unlabelled-1252.zip',
+    'utf-8',
+  ],
+  [
+    '--encoding must be an encoding that is known, such as utf-8, windows-1252 or 850, not utf-16.',
+    'encoding-unlabelled-1252.zip',
+    'utf-16',
+  ],
+])('texts are refused: %s', async (refusal, file, encoding?: string) => {
+  await expect(read(file, encoding)).rejects.toThrow(refusal)
+})
+
+test.each([
+  ['encoding-unlabelled-850.zip', '850'],
+  ['encoding-unlabelled-1252.zip', 'windows-1252'],
+  ['encoding-unknown-label.zip', 'ISO-8859-1'],
+  ['encoding-wrongly-utf-8.zip', 'cp1252'],
+  ['encoding-wrongly-1252.zip', 'utf8'],
+])('texts are in the encoding that the operator names: %s in %s', async (file, encoding) => {
+  expect(await read(file, encoding)).toEqual({ names: EXPECTED[file], notes: [] })
+})
+
+/** A shapefile whose texts fill their fields, as these bytes. */
 async function filled(texts: Buffer[], cpg?: string) {
-  const { shp, dbf, prj } = shapefileParts(texts.map(() => ({ properties: { NAME: '' }, ring: null })))
+  const { shp, dbf, prj } = shapefileParts(
+    texts.map(() => ({ properties: { NAME: '' }, ring: null })),
+  ) as Record<'shp' | 'dbf' | 'prj', Buffer>
   for (const [index, text] of texts.entries()) {
-    const record = (dbf as Buffer).readUInt16LE(8) + 41 * index
-    text.copy(dbf as Buffer, record + 1 + 40 - text.length)
+    text.copy(dbf, dbf.readUInt16LE(8) + 41 * index + 1 + 40 - text.length)
   }
-  const parts = { shp, dbf, prj, ...(cpg !== undefined && { cpg: Buffer.from(cpg) }) } as Record<
-    string,
-    Buffer
-  >
+  const parts = { shp, dbf, prj, ...(cpg !== undefined && { cpg: Buffer.from(cpg) }) }
   return read(await boundaryFile(zipOf({ areas: parts }), 'areas.zip'))
 }
 
-describe('the only accent of a text, at the end of a field that it fills,', () => {
-  const MALE = Buffer.from('Malé', 'latin1')
-  const SEGOU = Buffer.from('Ségou')
-  const CUT = Buffer.from('Malé').subarray(0, -1)
+const MALE = Buffer.from('Malé', 'latin1')
+const SEGOU = Buffer.from('Ségou')
+const CUT = Buffer.from('Malé').subarray(0, -1)
 
-  test('is not cut UTF-8 where no other text is UTF-8', async () => {
-    expect(await filled([MALE])).toEqual({
-      names: ['Malé'],
-      notes: [
-        'areas.zip/areas.shp does not say what its texts are in, and they are not UTF-8: they are read as Windows-1252. If names look damaged, give --encoding.',
-      ],
-    })
-  })
-
-  test.each([
-    ['before', [CUT, SEGOU], ['Mal', 'Ségou']],
-    ['behind', [SEGOU, CUT], ['Ségou', 'Mal']],
-  ])('is cut UTF-8 where a text %s it is UTF-8', async (_, texts, names) => {
-    expect(await filled(texts)).toEqual({ names, notes: [] })
-  })
-
-  test('is what the label says', async () => {
-    expect(await filled([CUT], 'UTF-8')).toEqual({ names: ['Mal'], notes: [] })
-    expect(await filled([MALE], '1252')).toEqual({ names: ['Malé'], notes: [] })
-  })
-})
+test.each<[what: string, texts: Buffer[], cpg: string | undefined, names: string[], notes: string[]]>([
+  [
+    'is not cut UTF-8 where no other text is UTF-8',
+    [MALE],
+    undefined,
+    ['Malé'],
+    [`areas.zip/areas.shp ${NO_LABEL}`],
+  ],
+  ['is cut UTF-8 where a text behind it is UTF-8', [CUT, SEGOU], undefined, ['Mal', 'Ségou'], []],
+  ['is cut UTF-8 where a text before it is UTF-8', [SEGOU, CUT], undefined, ['Ségou', 'Mal'], []],
+  ['is UTF-8 by its label', [CUT], 'UTF-8', ['Mal'], []],
+  ['is Windows-1252 by its label', [MALE], '1252', ['Malé'], []],
+])(
+  'the only accent of a text, at the end of a field that it fills, %s',
+  async (_, texts, cpg, names, notes) => {
+    expect(await filled(texts, cpg)).toEqual({ names, notes })
+  },
+)
 
 test('Windows-1252 is not Latin-1, whatever Node says', () => {
   for (const label of ['1252', 'ANSI 1252', 'windows-1252', 'latin1', 'ISO-8859-1', '88591', 'LDID/87a']) {

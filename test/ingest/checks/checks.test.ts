@@ -146,13 +146,13 @@ const CASES: Case[] = [
   {
     what: 'a scenario and an input with wrong letters',
     check: 'names',
-    layers: [{ file: 'it.tif', unit: 't/ha', input: 'Vermicmopost', scenario: 'Below Norml', scale: 0.001 }],
+    layers: [{ file: 'it.tif', unit: 't/ha', input: 'Vermicmopots', scenario: 'Below Norml', scale: 0.001 }],
     settings: { product: 'isfm' },
     sentences: [
-      'The input "Vermicmopost" differs by a letter or two from "Vermicompost", which is published: is it the same?',
+      'The input "Vermicmopots" differs by a letter or two from "Vermicompost", which is published: is it the same?',
       'The scenario "Below Norml" differs by a letter or two from "Below Normal": is it the same?',
     ],
-    figures: { input: 'Vermicmopost', known: 'Vermicompost' },
+    figures: { input: 'Vermicmopots', known: 'Vermicompost' },
   },
   {
     what: 'files of other software beside one',

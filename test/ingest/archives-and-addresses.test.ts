@@ -1,0 +1,200 @@
+// Runs on a server alone: what is stored of a raster is the same on both; rasters.test.ts tries each type of pixel.
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+import type { ServerResponse } from 'node:http'
+import { createServer, type Server } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { zipSync } from 'fflate'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { download } from '#src/ingest/geotiff/open-files.ts'
+import { newFolder } from '#test/setup/folders.ts'
+import { kindFixture, manifestText } from './fixtures.ts'
+import { createRefusingIngest, type RefusingIngest } from './refusals.ts'
+import { storedLayer } from './stored-layer.ts'
+
+/** What the server does at other paths than those of fixtures. */
+const ELSEWHERE: Record<string, (response: ServerResponse) => void> = {
+  '/moved.tif': (response) => response.writeHead(302, { location: '/names.tif' }).end(),
+  '/plain.tif': (response) =>
+    response.writeHead(302, { location: 'http://127.0.0.1/names.tif?key=s3cret' }).end(),
+  '/circle.tif': (response) => response.writeHead(301, { location: '/circle.tif' }).end(),
+  '/broken.tif': (response) => response.writeHead(500).end(),
+  '/silent.tif': (response) => response.writeHead(200).flushHeaders(),
+}
+
+let ingest: RefusingIngest
+let server: Server
+let base: string
+let temporary: string
+/** What was asked for: the path, and the range. */
+let asked: [string, string | undefined][]
+
+beforeAll(async () => {
+  ingest = await createRefusingIngest()
+  const pem = await readFile(new URL('../fixtures/mail-server.pem', import.meta.url))
+  server = createServer({ key: pem, cert: pem }, async (request, response) => {
+    const { pathname } = new URL(request.url ?? '', base)
+    const range = request.headers.range
+    asked.push([pathname, range])
+    if (ELSEWHERE[pathname]) return ELSEWHERE[pathname](response)
+    const path = kindFixture(pathname.replace('/torn-', '/').slice(1))
+    if (!existsSync(path)) return response.writeHead(404).end()
+    const bytes = await readFile(path)
+    const tag = { etag: '"1"' }
+    if (range) {
+      const start = Number(/\d+/.exec(range)?.[0])
+      const part = { 'content-range': `bytes ${start}-${bytes.length - 1}/${bytes.length}` }
+      return response.writeHead(206, { ...tag, ...part }).end(bytes.subarray(start))
+    }
+    response.writeHead(200, { ...tag, 'content-length': bytes.length })
+    if (!pathname.startsWith('/torn-')) return response.end(bytes)
+    response.write(bytes.subarray(0, 1000), () => response.destroy())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  base = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+afterAll(async () => {
+  server.closeAllConnections()
+  server.close()
+  await ingest.close()
+})
+
+beforeEach(async () => {
+  asked = []
+  temporary = await newFolder()
+  vi.stubEnv('TMPDIR', temporary)
+  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
+})
+afterEach(async () => {
+  vi.unstubAllEnvs()
+  expect(await readdir(temporary)).toEqual([])
+})
+
+let months = 0
+/** What is stored of a layer, which is a release of a month of its own. */
+const load = (layer: Record<string, unknown>) =>
+  storedLayer(
+    ingest,
+    layer,
+    `20${10 + Math.floor(months / 12)}-${String((months++ % 12) + 1).padStart(2, '0')}`,
+  )
+
+/** Writes an archive with fixtures in it, by the names that they have there. */
+async function zip(name: string, entries: Record<string, string>): Promise<string> {
+  const contents = Object.entries(entries).map(async ([entry, file]) => [
+    entry,
+    await readFile(kindFixture(file)),
+  ])
+  return ingest.write(name, Buffer.from(zipSync(Object.fromEntries(await Promise.all(contents)))))
+}
+
+test.each(['beside-scale.tif', 'mask-beside-float32.tif', 'world-prj.tif', 'world-upper.TIF'])(
+  '%s at an https address is loaded as it would be here, with what lies beside it',
+  async (name) => {
+    expect(await load({ file: `${base}/${name}` })).toEqual(await load({ file: kindFixture(name) }))
+    if (name.startsWith('mask')) expect(asked).toContainEqual([`/${name}.msk`, undefined])
+  },
+)
+
+test('a raster at an https address is loaded from where a torn connection left it, and where it leads elsewhere', async () => {
+  const layer = { file: kindFixture('names.tif'), band: 2 }
+  expect(await load({ ...layer, file: `${base}/torn-names.tif` })).toEqual(await load(layer))
+  expect(asked.filter(([path]) => path === '/torn-names.tif').map(([, range]) => range)).toEqual([
+    undefined,
+    'bytes=1000-',
+  ])
+  expect(await load({ ...layer, file: `${base}/moved.tif` })).toEqual(await load(layer))
+})
+
+const shownBase = (refusal: string) => refusal.replaceAll(base, 'https://BASE')
+
+test.each([
+  ['BASE/gone.tif is not there, or may not be read.', 'BASE/gone.tif?key=s3cret'],
+  ['BASE/plain.tif leads to http://127.0.0.1/names.tif, which is not https.', 'BASE/plain.tif'],
+  ['BASE/circle.tif leads elsewhere more than 5 times.', 'BASE/circle.tif'],
+  ['BASE/broken.tif cannot be downloaded: it answers 500.', 'BASE/broken.tif?key=s3cret'],
+  ['example.org/a.tif is not read: rasters are at https addresses.', 'http://example.org/a.tif?key=s3cret'],
+  [
+    'example.org/a.tif is given with a name or a password, which manifests do not keep secret: download it first.',
+    'me:s3cret@example.org/a.tif',
+  ],
+])('an address is refused, without what may be a secret: %s', async (refusal, address) => {
+  const file = /^http:/.test(address) ? address : `https://${address}`.replace('https://BASE', base)
+  expect(shownBase(await ingest.refusalOfFile(file)).replace(/^https?:\/\//, '')).toBe(refusal)
+})
+
+test('a server whose certificate nobody vouches for is refused', async () => {
+  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', undefined)
+  // By another name than before, since connections are kept.
+  const elsewhere = base.replace('127.0.0.1', 'localhost')
+  expect((await ingest.refusalOfFile(`${elsewhere}/names.tif`)).replace(elsewhere, 'BASE')).toMatch(
+    /^BASE\/names\.tif cannot be downloaded: .*certificate.*\.$/,
+  )
+})
+
+test.each([
+  ['has more than the 1000 bytes that are downloaded.', 'names.tif', {}],
+  ['cannot be downloaded: nothing came for 0.05 s.', 'silent.tif', { silenceMs: 50 }],
+  ['cannot be downloaded: it takes more than 0.1 s.', 'silent.tif', { wholeMs: 100 }],
+])('a download %s', async (refusal, path, limit) => {
+  const limits = { maxBytes: 1000, silenceMs: 60_000, wholeMs: 60_000, ...limit }
+  const done = download(new URL(`${base}/${path}`), join(ingest.folder, 'target'), limits)
+  await expect(done).rejects.toThrow(`${base}/${path} ${refusal}`)
+})
+
+test('a raster in a zip archive is loaded as it would be outside, with what lies beside it, by its name or as the only one', async () => {
+  const expected = await load({ file: kindFixture('beside-scale.tif') })
+  expect(expected).toMatchObject([{ scale: 0.25 }])
+  const names = ['beside-scale.tif', 'beside-scale.tif.aux.xml']
+  const archive = await zip('one.zip', Object.fromEntries(names.map((name) => [name, name])))
+  expect(await load({ file: archive })).toEqual(expected)
+  expect(await load({ file: `${archive}/beside-scale.tif` })).toEqual(expected)
+})
+
+test('a raster in a folder of an archive is loaded with its mask, and several by a name with stars', async () => {
+  const masked = 'mask-beside-float32.tif'
+  const entries = { [`2024/a/${masked}`]: masked, [`2024/a/${masked}.msk`]: `${masked}.msk` }
+  const archive = await zip('Folders.ZIP', { ...entries, '2024/b/other.tif': 'int64.tif' })
+  expect(await load({ file: `${archive}/2024/a/${masked}` })).toEqual(
+    await load({ file: kindFixture(masked) }),
+  )
+  const corners = ['south-east', 'north-west', 'south-west', 'north-east'].map(
+    (corner) => `mosaic-${corner}.tif`,
+  )
+  const mosaic = await zip('corners.zip', Object.fromEntries(corners.map((name) => [name, name])))
+  const [whole] = (await load({ file: kindFixture('mosaic-whole.tif') })) as { checksum: string }[]
+  expect(await load({ files: [`${mosaic}/mosaic-*.tif`] })).toEqual([
+    { ...whole, checksum: expect.any(String) },
+  ])
+})
+
+test('an archive is refused that lacks the raster, names none of several, is cut off, or lies', async () => {
+  const archive = await zip('two.zip', { 'a.tif': 'int64.tif', 'b.tif': 'int64.tif' })
+  const bytes = await readFile(join(ingest.folder, archive))
+  await zip('none.zip', { 'readme.txt': 'expected.json' })
+  await ingest.write('cut.zip', bytes.subarray(0, bytes.length / 2))
+  await ingest.write('text.zip', 'Dear operator, this is no archive.')
+  // Its size as the directory at the end has it, 24 bytes behind the signature.
+  bytes.writeUInt32LE(100, bytes.indexOf('PK\x01\x02', 0, 'latin1') + 24)
+  await ingest.write('lie.zip', bytes)
+  const refusals: [file: string, refusal: string | RegExp][] = [
+    ['two.zip', 'two.zip has 2 rasters; say which, behind a slash: a.tif, b.tif.'],
+    ['two.zip/c.tif', 'two.zip has no c.tif; it has a.tif, b.tif.'],
+    ['none.zip', 'none.zip has no GeoTIFF; it has no rasters.'],
+    ['cut.zip', /^cut\.zip is not a complete zip archive: .+\.$/],
+    ['text.zip', /^text\.zip is not a complete zip archive: .+\.$/],
+    ['gone.zip', 'gone.zip does not exist.'],
+    ['lie.zip/a.tif', /^lie\.zip cannot be unpacked: .+\.$/],
+  ]
+  for (const [file, refusal] of refusals) {
+    expect(await ingest.refusalOfFile(file)).toEqual(
+      typeof refusal === 'string' ? refusal : expect.stringMatching(refusal),
+    )
+  }
+  expect(await ingest.refusalOf(manifestText([{ files: ['two.zip/c*.tif'] }]))).toBe(
+    'two.zip/c*.tif fits no file.',
+  )
+})
