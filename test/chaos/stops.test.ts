@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { judge } from '#chaos/judge.ts'
+import { judge, longestStop } from '#chaos/judge.ts'
 import type { Asked } from '#chaos/load/plan.ts'
-import { longestStop } from '#chaos/stops.ts'
 
 /** Points that were asked for at these times, answered 200 after so long, or refused. */
 function asked(...points: [at: number, ms: number, status?: number][]): Asked[] {
