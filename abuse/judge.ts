@@ -1,6 +1,6 @@
 import { figure } from '#bench/limits.ts'
 import type { Figure } from './scenario.ts'
-import type { Noticed, Victim } from './victims/plan.ts'
+import type { Noticed, Victim } from './victims/victims.ts'
 
 /** What one attack came to on one database. */
 export interface Outcome {

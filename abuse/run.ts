@@ -8,8 +8,7 @@ import { type Options, readOptions } from './options.ts'
 import type { Scenario, Target } from './scenario.ts'
 import { SCENARIOS } from './scenarios/index.ts'
 import { runningTarget, startTarget } from './targets.ts'
-import type { Victim } from './victims/plan.ts'
-import { startVictims, type Victims } from './victims/victims.ts'
+import { startVictims, type Victim, type Victims } from './victims/victims.ts'
 
 const QUIET_SECONDS = 3
 const ATTACKED_SECONDS = 6

@@ -1,5 +1,5 @@
 import type { Member } from '#bench/client.ts'
-import type { Victim } from './victims/plan.ts'
+import type { Victim } from './victims/victims.ts'
 
 /** The memory of a process, in MiB. */
 export interface Memory {

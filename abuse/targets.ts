@@ -1,13 +1,31 @@
-import { mkdirSync, readdirSync, statSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { type Cleanup, temporaryFolder } from '#bench/cleanup.ts'
 import { join as joinService, type Member } from '#bench/client.ts'
 import { openDatabaseServer } from '#bench/postgres.ts'
 import type { Server } from '#bench/processes.ts'
 import { startService, type Where } from '#bench/service.ts'
-import { HELD_MEMORY, heldBytes } from './held.ts'
 import type { Kind } from './options.ts'
 import type { Memory, Target } from './scenario.ts'
+
+/** What a process has to be loaded with to be asked what it holds. */
+export const HELD_MEMORY = fileURLToPath(new URL('./held-memory.mjs', import.meta.url))
+
+const POLL_MS = 20
+
+/**
+ * Asks a process, which has loaded `held-memory.mjs`, for the bytes of its memory that something is held in.
+ *
+ * @param file its HELD_MEMORY_FILE
+ */
+export async function heldBytes(pid: number, file: string): Promise<number> {
+  rmSync(file, { force: true })
+  process.kill(pid, 'SIGUSR2')
+  while (!statSync(file, { throwIfNoEntry: false })) await setTimeout(POLL_MS)
+  return Number(readFileSync(file, 'utf8'))
+}
 
 const MIB = 2 ** 20
 let newcomers = 0

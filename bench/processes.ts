@@ -136,17 +136,13 @@ function memoryOf(pid: number): { resident: number; peak: number | undefined } {
   return { resident: resident / MIB_IN_KIB, peak: undefined }
 }
 
-/** Of a process and of those that it has started. */
+/** Of the threads of a process and of those that it has started, as the scheduler counts them: in nanoseconds. */
 function cpuSecondsOf(pid: number): number {
-  return [pid, ...childrenOf(pid)].reduce((sum, one) => {
-    // What is before the last bracket is the name of the program.
-    const fields = readFileSync(`/proc/${one}/stat`, 'utf8').replace(/.*\) /, '').split(' ')
-    return sum + (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND
-  }, 0)
+  const threads = [pid, ...childrenOf(pid)].flatMap((one) =>
+    readdirSync(`/proc/${one}/task`).map((thread) => `/proc/${one}/task/${thread}/schedstat`),
+  )
+  return threads.reduce((sum, file) => sum + Number(readFileSync(file, 'utf8').split(' ')[0]), 0) / 1e9
 }
-
-/** Of Linux, whatever the machine. */
-const TICKS_A_SECOND = 100
 
 /** The processes that a process has started and that have not ended. */
 export function childrenOf(parent: number): number[] {
@@ -162,4 +158,20 @@ function parentOf(pid: string): number | undefined {
   } catch {
     return undefined
   }
+}
+
+/** The first of as many ports that nobody listens at now, below those that the system gives away. */
+export async function freePorts(count: number): Promise<number> {
+  for (;;) {
+    const first = 20_000 + Math.floor(Math.random() * 500) * count
+    const ports = Array.from({ length: count }, (_, index) => first + index)
+    if ((await Promise.all(ports.map(isFree))).every(Boolean)) return first
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer().once('error', () => resolve(false))
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+  })
 }

@@ -12,7 +12,7 @@ import { prepareData } from './rasters/data.ts'
 import { publishedResults, writeReport } from './report/page.ts'
 import { allTables } from './report/tables.ts'
 import type { Results } from './results.ts'
-import { measureOnEmbedded } from './sections/on-embedded.ts'
+import { measureOnEmbedded } from './sections/embedded.ts'
 import { measureOnServer } from './sections/on-server.ts'
 
 const RESULTS = new URL('results/latest.json', import.meta.url)

@@ -1,6 +1,5 @@
-import { judge, type Outcome } from './judge.ts'
+import { judge, longestStop, type Outcome } from './judge.ts'
 import { markdownTable } from './markdown-table.ts'
-import { longestStop } from './stops.ts'
 
 /** The report of all faults as the table of docs/reliability.md. */
 export function reportOf(outcomes: Outcome[]): string {

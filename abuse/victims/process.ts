@@ -5,7 +5,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { ask } from '#bench/client.ts'
 import { Histogram } from '#bench/load/histogram.ts'
-import type { Noticed, Plan, Planned } from './plan.ts'
+import type { Noticed, Plan, Planned } from './victims.ts'
 
 /** How long the last ones are waited for. */
 const GRACE_MS = 3000

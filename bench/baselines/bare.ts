@@ -2,8 +2,7 @@
  * The limit of what Fastify can do: a route that validates the same request and serialises the same
  * answer by the same schemas, and knows it beforehand. ANSWER is that answer, as JSON.
  */
-import { listenForBench } from './listen.ts'
-import { PATH, plainFastify } from './route.ts'
+import { listenForBench, PATH, plainFastify } from './route.ts'
 
 const answer = JSON.parse(process.env.ANSWER as string)
 const { app, schema } = plainFastify()

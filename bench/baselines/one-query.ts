@@ -4,9 +4,8 @@
  */
 import pg from 'pg'
 import type { PointRequest } from '#schemas/point-request.ts'
-import { listenForBench } from './listen.ts'
 import { RASTER_TABLE } from './raster-table.ts'
-import { PATH, plainFastify } from './route.ts'
+import { listenForBench, PATH, plainFastify } from './route.ts'
 
 /** The values of all layers at the point ($2, $3) of the release $1, by where the tiles are. */
 const QUERIES = {

@@ -1,7 +1,9 @@
-import { type Bench, compare, load, say, warmUp } from '../bench.ts'
+import { join } from 'node:path'
+import { type Bench, compare, load, median, say, warmUp } from '../bench.ts'
 import type { LoadResult } from '../load/generator.ts'
+import type { Section } from '../options.ts'
 import type { BenchData } from '../rasters/data.ts'
-import type { EmbeddedResult } from '../results.ts'
+import type { EmbeddedResult, Results, StartUpResult } from '../results.ts'
 import { ingest, startService, withDatabase } from '../service.ts'
 import { compareAnswers } from './answers.ts'
 import { startBare } from './points.ts'
@@ -58,4 +60,39 @@ function fertilizerOf({ manifests }: BenchData): BenchData['manifests'][number] 
   const [fertilizer] = manifests
   if (!fertilizer) throw new Error('there is no manifest')
   return fertilizer
+}
+
+/** Seconds from the start of the process until it listens, on a server whose schema is up to date. */
+export async function measureServerStart({ cleanup, effort }: Bench, url: string): Promise<number> {
+  say('start-up on the server')
+  const seconds: number[] = []
+  for (let start = 0; start < effort.rounds; start++) {
+    const service = await startService(cleanup, { DATABASE_URL: url })
+    seconds.push(service.startedIn)
+    await service.stop()
+  }
+  return median(seconds)
+}
+
+/** The same for the embedded database in an empty folder, demo data included, and then once more. */
+export async function measureEmbeddedStart(
+  { cleanup }: Bench,
+  folder: string,
+): Promise<Pick<StartUpResult, 'embeddedFirst' | 'embeddedSecond'>> {
+  say('start-up of the embedded database')
+  const first = await startService(cleanup, { DATA_DIR: folder })
+  await first.stop()
+  const second = await startService(cleanup, { DATA_DIR: folder })
+  await second.stop()
+  return { embeddedFirst: first.startedIn, embeddedSecond: second.startedIn }
+}
+
+/** The sections of the embedded database, one after the other in one folder. */
+export async function measureOnEmbedded(bench: Bench, only: Section[], results: Results): Promise<void> {
+  const folder = join(bench.folder, 'embedded')
+  if (only.includes('startup')) {
+    const starts = await measureEmbeddedStart(bench, folder)
+    results.startUp = { server: null, ...results.startUp, ...starts }
+  }
+  if (only.includes('embedded')) results.embedded = await measureEmbedded(bench, folder)
 }

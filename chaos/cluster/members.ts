@@ -7,8 +7,8 @@ import { parseEnv, promisify } from 'node:util'
 import { type Cleanup, temporaryFolder } from '#bench/cleanup.ts'
 import { POSTGRES_PROGRAMS, serverProcesses } from '#bench/cluster.ts'
 import { execute } from '#bench/postgres.ts'
+import { freePorts } from '#bench/processes.ts'
 import { signal } from '../faults/server.ts'
-import { freePorts } from '../ports.ts'
 
 export type Member = 1 | 2 | 3
 const MEMBERS: Member[] = [1, 2, 3]

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { type Cleanup, temporaryFolder } from '#bench/cleanup.ts'
-import { freePorts } from '../ports.ts'
+import { freePorts } from '#bench/processes.ts'
 
 /** Processes of the service behind HAProxy, as `ops/nodes` starts them. */
 export interface Nodes {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { judge, type Outcome, reportOf } from '#abuse/judge.ts'
-import type { Noticed } from '#abuse/victims/plan.ts'
+import type { Noticed } from '#abuse/victims/victims.ts'
 
 const NOTICED: Noticed = { asked: 300, answered: 300, p50: 2, p99: 10, statuses: { 200: 300 } }
 

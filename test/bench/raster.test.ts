@@ -43,12 +43,12 @@ test.each([
   ).toBe(0)
 })
 
-test('outside of a raster there is no value', async () => {
+test('outside of a raster, and where it has none, there is no value', async () => {
   const path = await temporaryFile()
   const grid = { originX: 10, originY: 5, pixelWidth: 1, pixelHeight: -1, width: 2, height: 2 }
-  await writeGeoTiff(path, { grid, nodata: -1, fill: (row, values) => values.set([row * 2, row * 2 + 1]) })
+  await writeGeoTiff(path, { grid, nodata: 1, fill: (row, values) => values.set([row * 2, row * 2 + 1]) })
   const { valueAt } = await loadRaster(path)
   const at = (lng: number, lat: number) => valueAt({ lat, lng })
-  expect([at(10, 5), at(11.5, 4.5), at(10.5, 3.5), at(11.999, 3.001)]).toEqual([0, 1, 2, 3])
+  expect([at(10, 5), at(11.5, 4.5), at(10.5, 3.5), at(11.999, 3.001)]).toEqual([0, undefined, 2, 3])
   expect([at(9.999, 4.5), at(12, 4.5), at(10.5, 5.001), at(10.5, 3)]).toEqual(new Array(4).fill(undefined))
 })

@@ -6,16 +6,11 @@ import { hasSharedBoundaries, hasSharedRasters, SHARED_BOUNDARIES, SHARED_RASTER
 import { mistakesOfRuns } from './statements.ts'
 import { findTestFiles } from './test-files.ts'
 
-/** Time for a file of a project, in seconds, with two files at once on two idle cores; see CONTRIBUTING.md. */
-const SECONDS_A_FILE: Record<string, number> = { unit: 0.5, embedded: 4.5, server: 1.5 }
-/** Time for the templates. */
-const SECONDS_BEFORE: Record<string, number> = { embedded: 30, server: 10 }
-
 /** How many of the files that compute longest are named. */
 const NAMED = 5
 
 /**
- * Begins a run with what it runs, about how long that takes, and what it skips. Closes it with a line a
+ * Begins a run with what it runs and what it skips. Closes it with a line a
  * project, so that a log shows on which databases the tests ran and what they computed, and the total on a line of
  * its own.
  */
@@ -30,11 +25,7 @@ export default class RunReporter implements Reporter {
     const counts = new Map<string, number>()
     for (const { project } of specifications) counts.set(project.name, (counts.get(project.name) ?? 0) + 1)
     const parts = [...counts].map(([name, count]) => `${count} of ${name}`)
-    const seconds = [...counts].reduce(
-      (sum, [name, count]) => sum + (SECONDS_BEFORE[name] ?? 0) + count * (SECONDS_A_FILE[name] ?? 1),
-      0,
-    )
-    console.log(`Test files: ${parts.join(', ')}; about ${durationText(seconds)} on two idle cores.`)
+    console.log(`Test files: ${parts.join(', ')}`)
     for (const skipped of this.#skipped(counts)) console.warn(`*** SKIPPED: ${skipped} ***`)
   }
 
@@ -85,10 +76,6 @@ export default class RunReporter implements Reporter {
       hasSharedBoundaries ? [] : `real boundaries. There is no ${SHARED_BOUNDARIES}.`,
     ].flat()
   }
-}
-
-function durationText(seconds: number): string {
-  return seconds < 60 ? `${Math.ceil(seconds)} seconds` : `${Math.ceil(seconds / 60)} minutes`
 }
 
 function secondsOf(modules: readonly TestModule[]): number {
