@@ -29,13 +29,13 @@ const ROOMS = [
 
 /** What there is to read may only shrink: lower these with each change that does. */
 const BUDGETS: SourceFigures = {
-  files: 330,
-  lines: 61_787,
+  files: 317,
+  lines: 61_270,
   median: 0,
-  exportedTypes: 512,
+  exportedTypes: 506,
   oneImporter: 96,
-  ofFunctions: 95,
-  bannedWords: 50,
+  ofFunctions: 90,
+  bannedWords: 45,
 }
 
 const LONGEST_FILE = 500
