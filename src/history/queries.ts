@@ -224,22 +224,12 @@ export async function deleteItems(
 }
 
 export async function deleteUsage(trx: Transaction<Tables>, userId: string, limit: number): Promise<number> {
-  const { rows } = await sql<{ deleted: number }>`
-    with gone as (
-      delete from user_usage
-      where ctid = any (array(select ctid from user_usage where user_id = ${userId} limit ${limit}))
-      returning day, product, country_code, crop_code, advisories
-    ),
-    subtracted as (
-      insert into usage_of_all as usage (day, product, country_code, crop_code, slot, advisories)
-      select day, product, country_code, crop_code, 0, -sum(advisories) from gone
-      group by 1, 2, 3, 4
-      order by 1, 2, 3, 4
-      on conflict (day, product, country_code, crop_code, slot)
-        do update set advisories = usage.advisories + excluded.advisories
-    )
-    select count(*) as deleted from gone`.execute(trx)
-  return rows[0]?.deleted ?? 0
+  const { numAffectedRows = 0n } = await sql`
+    delete from user_usage
+    where ctid = any (array(select ctid from user_usage where user_id = ${userId} limit ${limit}))`.execute(
+    trx,
+  )
+  return Number(numAffectedRows)
 }
 
 /** A process may be stopped for weeks. */

@@ -121,6 +121,17 @@ describe('scope=all', () => {
       active: 0,
     })
   })
+
+  test('counts no advisories of all whose counts another version of the service deletes', async () => {
+    const countAll = async () =>
+      (await service.app.inject({ url: '/stats?scope=all', headers: admin.headers })).json().advisories.total
+    const before = await countAll()
+    const { headers, user } = await newPerson(service.app)
+    await service.app.inject({ method: 'POST', url: POINT, headers })
+    expect(await countAll()).toBe(before + 1)
+    await service.database.writer.deleteFrom('user_usage').where('user_id', '=', user.id).execute()
+    expect(await countAll()).toBe(before)
+  })
 })
 
 describe('slow calls', () => {
