@@ -1,4 +1,5 @@
-import * as zstd from '@bokuweb/zstd-wasm'
+import * as encoder from '@bokuweb/zstd-wasm'
+import { ZSTDDecoder } from 'zstddec'
 import type { Geotransform, Window } from '#src/raster/grid.ts'
 import type { Pixels, PixelType } from '#src/raster/pixels.ts'
 
@@ -171,10 +172,12 @@ export function loadZstd(): Promise<Zstd> {
   return loading
 }
 
+/** Two libraries: one alone compresses, the other decompresses faster and checks it. */
 async function load(): Promise<Zstd> {
-  await zstd.init()
+  const decoder = new ZSTDDecoder()
+  await Promise.all([encoder.init(), decoder.init()])
   function decompress(bytes: Uint8Array, size: number): Uint8Array {
-    const decompressed = zstd.decompress(bytes as Buffer)
+    const decompressed = decoder.decode(bytes, size)
     if (decompressed.length !== size) throw new Error(`${decompressed.length} bytes instead of ${size}`)
     return decompressed
   }
@@ -182,7 +185,7 @@ async function load(): Promise<Zstd> {
   return {
     decompress,
     compress(bytes) {
-      const compressed = zstd.compress(bytes as Buffer, LEVEL)
+      const compressed = encoder.compress(bytes as Buffer, LEVEL)
       if (Buffer.compare(decompress(compressed, bytes.length), bytes) === 0) return compressed
       throw new Error('what was compressed by Zstandard cannot be decompressed')
     },
