@@ -99,7 +99,9 @@ export function createWorkers(
       }
       let worker: Worker
       try {
-        worker = cluster.fork({ WORKER: JSON.stringify({ settings, number: member.number }) })
+        worker = cluster.fork({ WORKER: member.number })
+        // By a message: the environment of a process shows its secrets.
+        worker.send(settings)
       } catch (error) {
         // As without memory.
         return end(formatError(error))
@@ -145,7 +147,10 @@ export function createWorkers(
     stop(delayMs: number): Promise<boolean> {
       isRetired = true
       heartbeat.end()
-      for (const { worker, isReady } of members) if (!isReady) worker?.process.kill('SIGKILL')
+      for (const member of members) {
+        // A worker that hangs would hold the port open.
+        if (!member.isReady || heartbeat.hangs(member)) member.worker?.process.kill('SIGKILL')
+      }
       return endAll(ready(), delayMs)
     },
   }
@@ -176,6 +181,7 @@ function startHeartbeat(ready: () => Member[], own: Metrics, say: (message: stri
       if (hangs(member)) say(`worker ${member.number} answers again`)
       member.beats = 0
     },
+    hangs,
     end: () => clearInterval(timer),
   }
 }

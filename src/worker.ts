@@ -1,6 +1,8 @@
+import { once } from 'node:events'
 import type { Registry } from 'prom-client'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import { buildApp } from './app.ts'
+import type { Config } from './config.ts'
 import { serverCluster } from './data/client.ts'
 import { announcerFor } from './lib/announcer.ts'
 import { cacheValue } from './lib/cache.ts'
@@ -15,13 +17,14 @@ import { cannotListen, endInOrder, readListenAddress } from './start.ts'
 
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => {})
 
-const { settings: config, number } = JSON.parse(process.env.WORKER as string)
+const [config] = (await once(process, 'message')) as [Config]
+const number = Number(process.env.WORKER)
 const announcer = announcerFor(config.LOG_FORMAT, number)
 const tell = (message: ToPrimary) => void process.send?.(message)
 
 async function start(): Promise<void> {
   // The primary has tried the connection.
-  const database = serverCluster(config.DATABASE_URL, config).connect()
+  const database = serverCluster(config.DATABASE_URL as string, config).connect()
   const app = await buildApp(config, database, PRODUCTS, number)
   // Only a scrape pays for it.
   const registry = cacheValue(

@@ -1,9 +1,11 @@
 // A worker without a service: it answers each connection with its number. One with the number `settings.late` listens only
 // after it has been told to drain as well.
+import { once } from 'node:events'
 import { createServer } from 'node:net'
 import process from 'node:process'
 
-const { settings, number } = JSON.parse(process.env.WORKER)
+const [settings] = await once(process, 'message')
+const number = Number(process.env.WORKER)
 const listen = () => createServer((socket) => socket.end(`worker ${number}`)).listen(0, '127.0.0.1')
 const metric = (name, type, value) => ({
   name,
