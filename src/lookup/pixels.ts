@@ -110,10 +110,14 @@ function locateFirstPixel(coverage: NumberedCoverage, key: number): Position {
   }
 }
 
+/** Few enough to be listed in some milliseconds; more than are read in a second. */
+const MOST_WARM_TILES = 10_000
+
 /** Missing tiles of grids where those of other grids are in memory, the latest used first. */
 function listMissingTiles(cache: TileCache, before: NumberedCoverage[], next: NumberedCoverage[]) {
   const missing = new Map<number, { coverage: NumberedCoverage; place: PixelIndex }>()
   for (const key of cache.keys()) {
+    if (missing.size >= MOST_WARM_TILES) break
     const from = before.find(({ firstTile, tiles }) => key >= firstTile && key < firstTile + tiles)
     if (!from) continue
     for (const coverage of next) {
@@ -238,15 +242,12 @@ export function createPixelReader(
       return tile ? pixelIn(tile, place) : loaders[coverage.store].read(coverage, place)
     },
     /** Reads tiles of a release where those of the one before are in memory, the latest used first. */
-    async warmUp(before: PublishedRelease, next: PublishedRelease, until: number): Promise<void> {
-      const missing = listMissingTiles(
-        cache,
-        before.coverages.filter(isFoundHere),
-        next.coverages.filter(isFoundHere),
-      )
+    async warmUp(before: PublishedRelease, next: PublishedRelease, isOver: () => boolean): Promise<void> {
       // The other half is for tiles of the release that still answers.
-      const most = Math.min(missing.length, cache.capacity() / 2)
-      for (let at = 0; at < most && performance.now() < until; at += TILES_PER_QUERY) {
+      const most = Math.min(MOST_WARM_TILES, cache.capacity() / 2)
+      const [from, to] = [before.coverages.filter(isFoundHere), next.coverages.filter(isFoundHere)]
+      const missing = listMissingTiles(cache, from, to).slice(0, most)
+      for (let at = 0; at < missing.length && !isOver(); at += TILES_PER_QUERY) {
         const tiles = missing.slice(at, at + TILES_PER_QUERY)
         const reads = tiles.map(({ coverage, place }) => loaders[coverage.store].read(coverage, place))
         // A missing tile only makes the first answer slower.

@@ -74,8 +74,8 @@ export interface Snapshot {
 
 export type Snapshots = ReturnType<typeof createSnapshots>
 
-/** Prepares a release that replaces another one, until a time on the clock of `performance.now()`. */
-export type WarmUp = (before: PublishedRelease, next: PublishedRelease, until: number) => Promise<void>
+/** Prepares a release that replaces another one. */
+type WarmUp = (before: PublishedRelease, next: PublishedRelease, isOver: () => boolean) => Promise<void>
 
 /** The old snapshot answers until its age; a new one is queried from half of that. */
 const WARM_UP_SHARE = 0.75
@@ -122,19 +122,33 @@ export function createSnapshots(
 ) {
   let snapshot: DatedSnapshot | undefined
   let pending: Promise<void> | undefined
+  /** Ends the warm-up of a pending snapshot. */
+  let hurry = () => {}
   const numbered = createNumbering()
 
   async function load(): Promise<void> {
+    let isHurried = false
+    const hurried = new Promise<void>((resolve) => {
+      hurry = () => {
+        isHurried = true
+        resolve()
+      }
+    })
     // From one server: a replica may lag behind the writer.
     const next = await db.connection().execute((source) => take(source, snapshot, products, numbered))
-    if (snapshot) {
-      const until = snapshot.takenAt + WARM_UP_SHARE * maxAgeMs
-      for (const [replaced, release] of listReplaced(snapshot, next)) {
-        const leftMs = Math.max(0, until - performance.now())
-        await Promise.race([warmUp(replaced, release, until), setTimeout(leftMs, undefined, { ref: false })])
-      }
+    if (snapshot && next !== snapshot) {
+      const leftMs = snapshot.takenAt + WARM_UP_SHARE * maxAgeMs - performance.now()
+      const late = setTimeout(Math.max(0, leftMs), undefined, { ref: false }).then(() => hurry())
+      await Promise.race([prepare(snapshot, next, () => isHurried || leftMs <= 0), hurried, late])
     }
     snapshot = next
+  }
+
+  async function prepare(before: DatedSnapshot, next: DatedSnapshot, isOver: () => boolean): Promise<void> {
+    for (const [replaced, release] of listReplaced(before, next)) {
+      if (isOver()) return
+      await warmUp(replaced, release, isOver)
+    }
   }
 
   function refresh(): Promise<void> {
@@ -148,8 +162,15 @@ export function createSnapshots(
 
   async function takenSince(time: number): Promise<Snapshot> {
     // The pending one may have begun too early, or have met a fault that is over.
-    if (!isSince(time)) await pending?.catch(() => {})
-    if (!isSince(time)) await refresh()
+    if (!isSince(time)) {
+      hurry()
+      await pending?.catch(() => {})
+    }
+    if (!isSince(time)) {
+      const refreshed = refresh()
+      hurry()
+      await refreshed
+    }
     return snapshot as Snapshot
   }
 
