@@ -34,6 +34,7 @@ export async function cleanUp(db: Kysely<Tables>, stop?: AbortSignal): Promise<v
   for (const removePiece of [deleteExpiredRegistrations, endExpiredSessions, deleteEndedSessions]) {
     while (!stop?.aborted && (await removePiece(db)) > 0);
   }
+  if (stop?.aborted) return
   await deleteOldFailures(db)
   await deleteOldUsage(db)
 }

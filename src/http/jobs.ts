@@ -47,7 +47,11 @@ const JOBS = {
   'store-key-usage': { everyMs: 10 * SECOND_MS, failure: 'requests with keys could not be counted yet' },
   'delete-audit-records': { everyMs: 10 * MINUTE_MS, failure: 'old audit records were not deleted' },
   'delete-stored-answers': { everyMs: 10 * MINUTE_MS, failure: 'old answers were not deleted' },
-  'delete-ended-sessions': { everyMs: 10 * MINUTE_MS, failure: 'what is over was not deleted' },
+  'delete-ended-sessions': {
+    everyMs: 10 * MINUTE_MS,
+    atOnce: true,
+    failure: 'what is over was not deleted',
+  },
 } satisfies Record<string, Schedule>
 
 type JobName = keyof typeof JOBS
@@ -159,6 +163,7 @@ export const jobs = fp(
       piece: Piece,
       last?: () => Promise<void>,
     ): void {
+      if (loops.has(name)) throw new Error(`${name} was added before`)
       const failed = (error: unknown) => app.logFailure(error, schedule.failure)
       loops.set(name, createLoop(schedule, piece, failed))
       if (last) lasts.push(() => last().catch(failed))
@@ -167,7 +172,11 @@ export const jobs = fp(
     app.decorate('jobs', {
       add: (name, piece, last) => add(name, JOBS[name], piece, last),
       addQueue: add,
-      wake: (name) => loops.get(name)?.wake(),
+      wake(name) {
+        const loop = loops.get(name)
+        if (!loop) throw new Error(`${name} was not added`)
+        loop.wake()
+      },
     })
     app.server.once('listening', () => {
       for (const loop of loops.values()) loop.start()
