@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { stat, statfs } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { tryMailServer } from '#src/accounts/mailer.ts'
@@ -93,7 +94,7 @@ export const SETTINGS_CHECKS: Checks<Config> = {
       const sentence = 'How much room is left on the disks of the database server cannot be seen from here.'
       return note(sentence, 'Watch it there.')
     }
-    const { bavail, blocks, bsize } = await statfs(existsSync(DATA_DIR) ? DATA_DIR : '.')
+    const { bavail, blocks, bsize } = await statfs(findExisting(resolve(DATA_DIR)))
     const [free, all] = [bavail * bsize, blocks * bsize]
     // Large disks have room in a small share, small disks little in a large share.
     const isBelow = ({ bytes, part }: typeof LITTLE) => free < bytes && free < all * part
@@ -102,6 +103,11 @@ export const SETTINGS_CHECKS: Checks<Config> = {
     if (isBelow(HARDLY_ANY)) return error(sentence, advice)
     return isBelow(LITTLE) ? warning(sentence, advice) : ok(sentence)
   },
+}
+
+/** The nearest folder above that is there; the root is. */
+function findExisting(path: string): string {
+  return existsSync(path) ? path : findExisting(dirname(path))
 }
 
 /** Settings that contradict each other. */

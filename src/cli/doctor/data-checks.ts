@@ -151,7 +151,12 @@ export const DATA_CHECKS: Checks<CheckedDatabase> = {
     const failure = await findFailure(files, granule)
     if (failure === undefined) return ok(`The files in ${files.place} can be read.`)
     return releases === 0
-      ? note(`${failure}; no release has any.`, 'A folder is made by the first file that is loaded.')
+      ? note(
+          `${failure}; no release has any.`,
+          FORBIDDEN.test(failure)
+            ? 'A key that may not list gets 403 for a missing file.'
+            : 'A folder is made by the first file that is loaded.',
+        )
       : error(`${failure}: ${releases} releases are answered 503.`, 'Mend what the sentence says.')
   },
 
