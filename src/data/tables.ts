@@ -180,6 +180,15 @@ interface UserUsageTable {
   advisories: number
 }
 
+interface UsageOfAllTable {
+  day: string
+  product: string
+  country_code: string
+  crop_code: string | null
+  slot: number
+  advisories: number
+}
+
 interface ReleaseTable {
   id: Generated<number>
   code: string
@@ -351,7 +360,7 @@ export interface Tables {
   advisory_feedback: AdvisoryFeedbackTable
   history_share: HistoryShareTable
   user_usage: UserUsageTable
-  usage_of_all: Omit<UserUsageTable, 'user_id'> & { slot: number }
+  usage_of_all: UsageOfAllTable
   history_size: { user_id: string; items: number; bytes: number }
   account_removal: { user_id: string; removed_at: Generated<Date>; through: Generated<string> }
   request_count: RequestCountTable

@@ -21,6 +21,7 @@ import {
   documentFormats,
   FORMATS,
   type Format,
+  JSON_FORMAT,
   NDJSON,
   negotiateFormat,
   resumePieces,
@@ -197,7 +198,8 @@ function listRoute({ database, inTurn, products }: App, { query, list }: History
         return sendFile(reply, format, writeItems(writer, slices, { pieceLength: PIECE_LENGTH }))
       }
       if (all === 'true') {
-        if (!format.extension) throw ApiError.invalid('all', 'is for CSV and GeoJSON: ask for them by Accept')
+        if (format === JSON_FORMAT)
+          throw ApiError.invalid('all', 'is for CSV and GeoJSON: ask for them by Accept')
         if (cursor !== undefined) throw ApiError.invalid('cursor', 'must be left out where all is true')
         await admit(filter.userId, reply.raw)
         return sendPages(listPages(readPage, { ...filter, ...EXPORT_PAGE }), null)
@@ -211,7 +213,8 @@ function listRoute({ database, inTurn, products }: App, { query, list }: History
       const last = rows.at(-1)
       const next = last?.more ? cursorAfter(last.id, filters) : null
       if (next !== null) reply.header('link', `<${nextPage(request, next)}>; rel="next"`)
-      return format.extension ? sendPages([rows], next) : { items: rows.map(formatItem), next_cursor: next }
+      if (format !== JSON_FORMAT) return sendPages([rows], next)
+      return { items: rows.map(formatItem), next_cursor: next }
     },
   } as const
 }
@@ -245,7 +248,7 @@ function itemRoute({ database, products }: App, { item }: HistorySchemas) {
     handler: async (request: ItemRequest, reply: FastifyReply) => {
       const format = negotiateFormat(request, reply, HISTORY_FORMATS)
       const row = requireItem(await findHistoryItem(db, requireCaller(request).id, request.params.id))
-      if (!format.extension) return formatItem(row)
+      if (format === JSON_FORMAT) return formatItem(row)
       const [outline] = format.hasShapes ? await findItemOutlines(db, [row]) : []
       nameFile(reply, format, `history-${row.id}`)
       return writeOneItem(format, createHistoryItems(products.list, null, null), { row, outline })

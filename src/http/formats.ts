@@ -29,7 +29,7 @@ export interface Format {
   name: string
   mediaType: string
   contentType: string
-  /** The ending of file names, where a client saves the answer; undefined where a program reads it. */
+  /** The ending of file names, where clients save the answer. Histograms have no room in such a format. */
   extension?: string
   /** Whether `feature` needs the shapes of areas. */
   hasShapes?: boolean
@@ -90,7 +90,7 @@ export async function* resumePieces<Piece>(
   }
 }
 
-const JSON_FORMAT: Format = {
+export const JSON_FORMAT: Format = {
   name: 'json',
   mediaType: 'application/json',
   contentType: 'application/json; charset=utf-8',

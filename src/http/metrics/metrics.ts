@@ -25,7 +25,7 @@ export const METRICS = {
   http_sent_bytes_total: counter('Bytes sent, headers included.'),
   agro_http_errors_total: counter('Errors by code.'),
   agro_http_connections: gauge('Open connections by state.'),
-  agro_http_connections_limit: gauge('Limit of open connections: MAX_CONNECTIONS.'),
+  agro_http_connections_limit: gauge('Limit of open connections.'),
   agro_http_connections_ended_total: counter(
     'Connections ended by the service, by reason: too_many, slow_sending, slow_reading, not_http.',
   ),
