@@ -116,9 +116,9 @@ function adminRoutes(app: App): void {
         const codes = (await listCountries(db)).map(({ code }) => code)
         throw unknownCountry('admin0', codes)
       }
-      await refuseWithoutAreas(db, country, level, { field: 'parent', parent })
       const filters = [country.code, level, parent]
       const after = cursor === undefined ? null : (decodeCursor(cursor, filters, AREA_CODE)[0] as string)
+      await refuseWithoutAreas(db, country, level, { field: 'parent', parent })
 
       // The request is valid: there is an answer, and the client may have it.
       const tag = dataTag(request, country.version, asGeoJson ? 'geojson' : 'json')
