@@ -88,7 +88,8 @@ export function ask(
         response.once('error', fail)
       },
     )
-    sent.setTimeout(givenUpMs, () => sent.destroy(new Error(`no answer within ${givenUpMs} ms`)))
+    const late = setTimeout(() => sent.destroy(new Error(`no answer within ${givenUpMs} ms`)), givenUpMs)
+    sent.once('close', () => clearTimeout(late))
     sent.once('error', fail)
     sent.end(text)
   })
