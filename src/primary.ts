@@ -17,7 +17,8 @@ import { CLOSE_TIMEOUT_MS, prepare, type Running, type Start, showBanner, tellSc
  */
 export type ToWorker = 'drain' | 'end' | 'scrape' | 'ping'
 
-export type ToPrimary = 'pong' | MetricObject[]
+/** `settings`: the worker has begun, and wants them. */
+export type ToPrimary = 'settings' | 'pong' | MetricObject[]
 
 /** A number of the log, with the process that has it. */
 interface Member {
@@ -100,8 +101,6 @@ export function createWorkers(
       let worker: Worker
       try {
         worker = cluster.fork({ WORKER: member.number })
-        // By a message: the environment of a process shows its secrets.
-        worker.send(settings)
       } catch (error) {
         // As without memory.
         return end(formatError(error))
@@ -113,7 +112,9 @@ export function createWorkers(
       worker.on('message', (message: ToPrimary) => {
         // A message may be read after the end of its worker.
         if (member.worker !== worker) return
-        if (message === 'pong') heartbeat.answered(member)
+        // Not in its environment, which shows secrets.
+        if (message === 'settings') worker.send(settings, () => {})
+        else if (message === 'pong') heartbeat.answered(member)
         else scraping.answered(member, message)
       })
       worker.once('listening', ({ port }) => {

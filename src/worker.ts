@@ -17,6 +17,7 @@ import { cannotListen, endInOrder, readListenAddress } from './start.ts'
 
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => {})
 
+process.send?.('settings' satisfies ToPrimary)
 const [config] = (await once(process, 'message')) as [Config]
 const number = Number(process.env.WORKER)
 const announcer = announcerFor(config.LOG_FORMAT, number)

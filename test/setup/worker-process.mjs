@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import process from 'node:process'
 
+process.send('settings')
 const [settings] = await once(process, 'message')
 const number = Number(process.env.WORKER)
 const listen = () => createServer((socket) => socket.end(`worker ${number}`)).listen(0, '127.0.0.1')

@@ -110,10 +110,10 @@ export async function listAreasInRelease(
 /** The area that a reference means. */
 export async function findArea(
   db: Kysely<Tables>,
-  { code, ...of }: AreaReference,
+  { countryCode, code, level }: AreaReference,
   releaseId: number | null,
 ): Promise<AreaInRelease | undefined> {
-  return (await listAreasInRelease(db, { ...of, codes: [code], limit: 1 }, releaseId))[0]
+  return (await listAreasInRelease(db, { countryCode, level, codes: [code], limit: 1 }, releaseId))[0]
 }
 
 /** The shape of an area. @throws {ReplacedMeanwhile} where its boundaries are replaced */
