@@ -163,7 +163,6 @@ export const jobs = fp(
       piece: Piece,
       last?: () => Promise<void>,
     ): void {
-      if (loops.has(name)) throw new Error(`${name} was added before`)
       const failed = (error: unknown) => app.logFailure(error, schedule.failure)
       loops.set(name, createLoop(schedule, piece, failed))
       if (last) lasts.push(() => last().catch(failed))
@@ -171,7 +170,10 @@ export const jobs = fp(
 
     app.decorate('jobs', {
       add: (name, piece, last) => add(name, JOBS[name], piece, last),
-      addQueue: add,
+      addQueue(name, ...work) {
+        if (loops.has(name)) throw new Error(`${name} was added before`)
+        add(name, ...work)
+      },
       wake(name) {
         const loop = loops.get(name)
         if (!loop) throw new Error(`${name} was not added`)

@@ -20,6 +20,7 @@ import {
   wasUsed,
 } from '#src/accounts/token-queries.ts'
 import { deleteUser, emailKey, listUsers, removePiece, setRole } from '#src/accounts/user-queries.ts'
+import { findNearestCountries } from '#src/advice/location/queries.ts'
 import { findSourceOfValues } from '#src/advice/point/provenance-queries.ts'
 import { transformPolygons } from '#src/advice/polygon/queries.ts'
 import { deleteComposition, listCompositions, saveComposition } from '#src/advice/quantities/queries.ts'
@@ -36,7 +37,7 @@ import {
   releaseClaim,
 } from '#src/advice/subscriptions/delivery-queries.ts'
 import { createSecretRows } from '#src/advice/subscriptions/queries.ts'
-import { findOutlines, refuseWithoutAreas } from '#src/catalog/area-queries.ts'
+import { FULL_SHAPE, findOutlines, listAreas, refuseWithoutAreas } from '#src/catalog/area-queries.ts'
 import {
   findPredecessor,
   findRelease,
@@ -54,6 +55,7 @@ import {
   scheduleRelease,
   unscheduleRelease,
 } from '#src/catalog/schedule-queries.ts'
+import { listReleaseSizes } from '#src/cli/doctor/queries.ts'
 import { deleteOldRecords, listRecords, listReleaseRecords } from '#src/data/audit-queries.ts'
 import type { Ask } from '#src/data/cancellable.ts'
 import { inTransaction } from '#src/data/sql.ts'
@@ -214,10 +216,23 @@ test('of the stores of tiles', async () => {
   await clearSummaries(db, coverageId)
   const found = await findSourceOfValues(db, id, { longitude: 38.5, latitude: 9.5 })
   expect(found?.pixels).toMatchObject([{ coverageId, column: 0, row: 0 }])
+  expect([...(await listReleaseSizes(db, id)).keys()]).toEqual([id])
 })
 
 test('of areas and accounts', async () => {
   expect(await findAreasAt(db, [{ longitude: 38.5, latitude: 9.5 }])).not.toEqual([[]])
+  expect(await findNearestCountries(db, [{ longitude: -0.5, latitude: 2 }])).toMatchObject([
+    { country_code: 'gha' },
+  ])
+  const shapes = { ...FULL_SHAPE, tolerance: 0.01 }
+  const near = {
+    countryCode: 'eth',
+    levels: [1, 2],
+    rectangle: [38, 9, 39, 10] as const,
+    offset: 0,
+    limit: 1,
+  }
+  expect((await listAreas(db, { ...near, shape: shapes })).areas).toHaveLength(1)
   const country = { code: 'eth', name: 'Ethiopia', levels: [1], version: '' }
   const parent = { field: 'parent', parent: 'none' }
   await expect(refuseWithoutAreas(db, country, 1, parent)).rejects.toThrow('must be the code of an area')
