@@ -98,13 +98,8 @@ export function createWorkers(
         Object.assign(member, { worker: undefined, isReady: false })
         if (!isRetired) replace(member, performance.now() - began, why)
       }
-      let worker: Worker
-      try {
-        worker = cluster.fork({ WORKER: member.number })
-      } catch (error) {
-        // As without memory.
-        return end(formatError(error))
-      }
+      const worker = forkWorker(member.number)
+      if (typeof worker === 'string') return end(worker)
       member.worker = worker
       worker.once('exit', (code, signal) => end(signal ?? `code ${code}`))
       // Node also says it of a process that could not be killed: its exit is still to come.
@@ -148,10 +143,8 @@ export function createWorkers(
     stop(delayMs: number): Promise<boolean> {
       isRetired = true
       heartbeat.end()
-      for (const member of members) {
-        // A worker that hangs would hold the port open.
-        if (!member.isReady || heartbeat.hangs(member)) member.worker?.process.kill('SIGKILL')
-      }
+      // A worker that hangs would hold the port open.
+      for (const member of members) if (!member.isReady || heartbeat.hangs(member)) kill(member)
       return endAll(ready(), delayMs)
     },
   }
@@ -172,7 +165,7 @@ function startHeartbeat(ready: () => Member[], own: Metrics, say: (message: stri
     else if (missed === pings.untilKilled) {
       say(`${silence}: it is killed`)
       killed++
-      member.worker?.process.kill('SIGKILL')
+      kill(member)
     }
   }
 
@@ -222,6 +215,19 @@ function createScraping(ready: () => Member[], metrics: Metrics) {
       return AggregatorRegistry.aggregate(all.map((metrics) => metrics.map(asOfService))).metrics()
     },
   }
+}
+
+/** Its error where no process can be made, as without memory. */
+function forkWorker(number: number): Worker | string {
+  try {
+    return cluster.fork({ WORKER: number })
+  } catch (error) {
+    return formatError(error)
+  }
+}
+
+function kill({ worker }: Member): void {
+  worker?.process.kill('SIGKILL')
 }
 
 /** A worker that is about to end gets no message. */

@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import { becomesStaleAt, type Products, type Series } from '#schemas/products/define.ts'
 import {
@@ -128,27 +127,18 @@ export function createSnapshots(
 
   async function load(): Promise<void> {
     let isHurried = false
-    const hurried = new Promise<void>((resolve) => {
-      hurry = () => {
-        isHurried = true
-        resolve()
-      }
-    })
+    hurry = () => {
+      isHurried = true
+    }
     // From one server: a replica may lag behind the writer.
     const next = await db.connection().execute((source) => take(source, snapshot, products, numbered))
-    if (snapshot && next !== snapshot) {
+    if (snapshot && next !== snapshot && !isHurried) {
       const leftMs = snapshot.takenAt + WARM_UP_SHARE * maxAgeMs - performance.now()
-      const late = setTimeout(Math.max(0, leftMs), undefined, { ref: false }).then(() => hurry())
-      await Promise.race([prepare(snapshot, next, () => isHurried || leftMs <= 0), hurried, late])
+      const warming = beginWarmUp(listReplaced(snapshot, next), warmUp, leftMs)
+      hurry = warming.end
+      await warming.ended
     }
     snapshot = next
-  }
-
-  async function prepare(before: DatedSnapshot, next: DatedSnapshot, isOver: () => boolean): Promise<void> {
-    for (const [replaced, release] of listReplaced(before, next)) {
-      if (isOver()) return
-      await warmUp(replaced, release, isOver)
-    }
   }
 
   function refresh(): Promise<void> {
@@ -197,6 +187,26 @@ export function createSnapshots(
         published: snapshot.published,
       },
   }
+}
+
+function beginWarmUp(replaced: Iterable<[PublishedRelease, PublishedRelease]>, warmUp: WarmUp, ms: number) {
+  let isOver = ms <= 0
+  let end = () => {}
+  const ended = new Promise<void>((resolve) => {
+    end = () => {
+      isOver = true
+      resolve()
+    }
+  })
+  async function prepare(): Promise<void> {
+    for (const [before, next] of replaced) if (!isOver) await warmUp(before, next, () => isOver)
+  }
+  // Without it, the first answers are slower.
+  prepare()
+    .catch(() => {})
+    .finally(end)
+  setTimeout(end, Math.max(0, ms)).unref()
+  return { ended, end }
 }
 
 /** Queries the published releases; an unchanged snapshot gets the new time. */
