@@ -69,11 +69,6 @@ export class Cache<Key extends string | number, Value> {
     return this.#entries.peek(key)
   }
 
-  /** The latest used first. */
-  keys(): Iterable<Key> {
-    return this.#entries.keys()
-  }
-
   /**
    * Stores a value; a load that is under way is not stored.
    *

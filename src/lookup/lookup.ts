@@ -302,7 +302,7 @@ export function createLookup({ database, tiles, config, products }: LookupSource
   const archiveBytes = Math.min(cacheBytes, ARCHIVE_MB * MEGABYTE)
   const archive = createPixelReader(database, tiles, { cacheBytes: archiveBytes, concurrency: 1 })
   const readerOf = (release: PublishedRelease) => (release.archived ? archive : pixels)
-  const snapshots = createSnapshots(database, products, config.RELEASE_MAX_AGE_MS, pixels.warmUp)
+  const snapshots = createSnapshots(database, products, config.RELEASE_MAX_AGE_MS)
   const areas = createAreaFinder(reader, concurrency)
   const reasons = createReasons(areas, products)
   const most = config.DATABASE_QUEUE_LIMIT

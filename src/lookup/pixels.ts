@@ -13,7 +13,6 @@ import {
   assembleValues,
   createNumbering,
   type NumberedCoverage,
-  type PublishedRelease,
   ReplacedMeanwhile,
   type StoredPixels,
 } from './releases.ts'
@@ -44,7 +43,6 @@ export function createTileCache(limitBytes: number) {
   return {
     get: (key: number) => cache.get(key),
     peek: (key: number) => cache.peek(key),
-    keys: () => cache.keys(),
     /** Stores a copy. */
     set(key: number, { width, bands, start, pixels: from, length }: InterleavedTile): Tile {
       const bytes = length * from.BYTES_PER_ELEMENT
@@ -56,8 +54,6 @@ export function createTileCache(limitBytes: number) {
       cache.set(key, tile)
       return tile
     },
-    /** Tiles of the present mean size that have room. */
-    capacity: () => (cache.size === 0 ? 0 : (limitBytes / cache.size) * cache.statistics().entries),
     state() {
       const { entries, hits, misses } = cache.statistics()
       return { tiles: entries, bytes: cache.size, limitBytes, hits, misses, evicted }
@@ -98,34 +94,6 @@ function makePixelIndex(coverage: NumberedCoverage, column: number, row: number)
 function locateTile({ id, firstTile, tileColumns }: NumberedCoverage, key: number): NumberedTile {
   const tile = key - firstTile
   return { key, coverageId: id, row: Math.floor(tile / tileColumns), column: tile % tileColumns }
-}
-
-/** The first pixel of a tile, on a grid of longitudes and latitudes. */
-function locateFirstPixel(coverage: NumberedCoverage, key: number): Position {
-  const { row, column } = locateTile(coverage, key)
-  const { tileSize, originX, originY, pixelWidth, pixelHeight } = coverage
-  return {
-    longitude: originX + (column * tileSize + 0.5) * pixelWidth,
-    latitude: originY + (row * tileSize + 0.5) * pixelHeight,
-  }
-}
-
-/** Few enough to be listed in some milliseconds; more than are read in a second. */
-const MOST_WARM_TILES = 10_000
-
-/** Missing tiles of grids where those of other grids are in memory, the latest used first. */
-function listMissingTiles(cache: TileCache, before: NumberedCoverage[], next: NumberedCoverage[]) {
-  const missing = new Map<number, { coverage: NumberedCoverage; place: PixelIndex }>()
-  for (const key of cache.keys()) {
-    if (missing.size >= MOST_WARM_TILES) break
-    const from = before.find(({ firstTile, tiles }) => key >= firstTile && key < firstTile + tiles)
-    if (!from) continue
-    for (const coverage of next) {
-      const place = findPixel(coverage, locateFirstPixel(from, key))
-      if (place && !cache.peek(place.key)) missing.set(place.key, { coverage, place })
-    }
-  }
-  return [...missing.values()]
 }
 
 /** Tiles have some kilobytes each, and their hexadecimal digits are decoded in the event loop. */
@@ -240,19 +208,6 @@ export function createPixelReader(
       if (place === null) return NOTHING
       const tile = cache.get(place.key)
       return tile ? pixelIn(tile, place) : loaders[coverage.store].read(coverage, place)
-    },
-    /** Reads tiles of a release where those of the one before are in memory, the latest used first. */
-    async warmUp(before: PublishedRelease, next: PublishedRelease, isOver: () => boolean): Promise<void> {
-      // The other half is for tiles of the release that still answers.
-      const most = Math.min(MOST_WARM_TILES, cache.capacity() / 2)
-      const [from, to] = [before.coverages.filter(isFoundHere), next.coverages.filter(isFoundHere)]
-      const missing = listMissingTiles(cache, from, to).slice(0, most)
-      for (let at = 0; at < missing.length && !isOver(); at += TILES_PER_QUERY) {
-        const tiles = missing.slice(at, at + TILES_PER_QUERY)
-        const reads = tiles.map(({ coverage, place }) => loaders[coverage.store].read(coverage, place))
-        // A missing tile only makes the first answer slower.
-        await Promise.allSettled(reads)
-      }
     },
     state: () => ({
       cache: cache.state(),

@@ -199,8 +199,6 @@ export function idMember(id: string | number | undefined): string {
 
 export interface NumberedCoverage extends Coverage {
   tileColumns: number
-  /** Of all rows. */
-  tiles: number
   /** Key of the first tile; keys are unique in a process. */
   firstTile: number
 }
@@ -221,9 +219,8 @@ export function createNumbering(): (release: Release, product: ProductDefinition
   function numbered(coverage: Coverage): NumberedCoverage {
     const tileColumns = Math.ceil(coverage.width / coverage.tileSize)
     const firstTile = nextTile
-    const tiles = tileColumns * Math.ceil(coverage.height / coverage.tileSize)
-    nextTile += tiles
-    return { ...coverage, tileColumns, tiles, firstTile }
+    nextTile += tileColumns * Math.ceil(coverage.height / coverage.tileSize)
+    return { ...coverage, tileColumns, firstTile }
   }
 
   return (release, product) =>

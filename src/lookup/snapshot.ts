@@ -73,26 +73,6 @@ export interface Snapshot {
 
 export type Snapshots = ReturnType<typeof createSnapshots>
 
-/** Prepares a release that replaces another one. */
-type WarmUp = (before: PublishedRelease, next: PublishedRelease, isOver: () => boolean) => Promise<void>
-
-/** The old snapshot answers until its age; a new one is queried from half of that. */
-const WARM_UP_SHARE = 0.75
-
-/** Each new release that answers, with the one that has answered for its series. */
-function* listReplaced(
-  before: DatedSnapshot,
-  next: DatedSnapshot,
-): Generator<[PublishedRelease, PublishedRelease]> {
-  for (const release of next.published) {
-    if (before.releases.has(release.id)) continue
-    const series = [release, { ...release, forecastPeriod: null }]
-    const answered = series.filter((one) => next.releaseOf(one) === release)
-    const [replaced] = answered.flatMap((one) => before.releaseOf(one) ?? [])
-    if (replaced) yield [replaced, release]
-  }
-}
-
 interface DatedSnapshot extends Snapshot {
   /** On the clock of `performance.now()`, before the query. */
   takenAt: number
@@ -117,28 +97,14 @@ export function createSnapshots(
   { reader: db, standsStill }: Pick<Database, 'reader' | 'standsStill'>,
   products: Products,
   maxAgeMs: number,
-  warmUp: WarmUp = async () => {},
 ) {
   let snapshot: DatedSnapshot | undefined
   let pending: Promise<void> | undefined
-  /** Ends the warm-up of a pending snapshot. */
-  let hurry = () => {}
   const numbered = createNumbering()
 
   async function load(): Promise<void> {
-    let isHurried = false
-    hurry = () => {
-      isHurried = true
-    }
     // From one server: a replica may lag behind the writer.
-    const next = await db.connection().execute((source) => take(source, snapshot, products, numbered))
-    if (snapshot && next !== snapshot && !isHurried) {
-      const leftMs = snapshot.takenAt + WARM_UP_SHARE * maxAgeMs - performance.now()
-      const warming = beginWarmUp(listReplaced(snapshot, next), warmUp, leftMs)
-      hurry = warming.end
-      await warming.ended
-    }
-    snapshot = next
+    snapshot = await db.connection().execute((source) => take(source, snapshot, products, numbered))
   }
 
   function refresh(): Promise<void> {
@@ -152,15 +118,8 @@ export function createSnapshots(
 
   async function takenSince(time: number): Promise<Snapshot> {
     // The pending one may have begun too early, or have met a fault that is over.
-    if (!isSince(time)) {
-      hurry()
-      await pending?.catch(() => {})
-    }
-    if (!isSince(time)) {
-      const refreshed = refresh()
-      hurry()
-      await refreshed
-    }
+    if (!isSince(time)) await pending?.catch(() => {})
+    if (!isSince(time)) await refresh()
     return snapshot as Snapshot
   }
 
@@ -187,26 +146,6 @@ export function createSnapshots(
         published: snapshot.published,
       },
   }
-}
-
-function beginWarmUp(replaced: Iterable<[PublishedRelease, PublishedRelease]>, warmUp: WarmUp, ms: number) {
-  let isOver = ms <= 0
-  let end = () => {}
-  const ended = new Promise<void>((resolve) => {
-    end = () => {
-      isOver = true
-      resolve()
-    }
-  })
-  async function prepare(): Promise<void> {
-    for (const [before, next] of replaced) if (!isOver) await warmUp(before, next, () => isOver)
-  }
-  // Without it, the first answers are slower.
-  prepare()
-    .catch(() => {})
-    .finally(end)
-  setTimeout(end, Math.max(0, ms)).unref()
-  return { ended, end }
 }
 
 /** Queries the published releases; an unchanged snapshot gets the new time. */

@@ -7,7 +7,6 @@ import { inTransaction } from '#src/data/sql.ts'
 import type { App } from '#src/http/app.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import type { ReleaseSource } from '#src/ingest/source.ts'
-import { createLookup } from '#src/lookup/lookup.ts'
 import { createSnapshots } from '#src/lookup/snapshot.ts'
 import type { TcpProxy } from '#test/data/tcp-proxy.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
@@ -137,49 +136,6 @@ describe('a change is seen within two seconds, with no more to do than to ask', 
     const snapshots = createSnapshots({ reader, standsStill: () => false }, PRODUCTS, 60_000)
     expect((await snapshots.current()).releaseOf(series)?.code).toBe(after)
   })
-})
-
-test('a release answers from memory from the first, where the one that it replaces did', async () => {
-  const { app, database, close } = await createTestApp({ template: 'empty' })
-  onTestFinished(close)
-  const { config, products, tiles } = app
-  const lookup = createLookup({
-    database,
-    tiles,
-    config: { ...config, RELEASE_MAX_AGE_MS: 60_000 },
-    products,
-  })
-  const series = {
-    product: 'fertilizer',
-    countryCode: 'eth',
-    cropCode: 'wheat',
-    forecastPeriod: null,
-  } as const
-  const places = [HERE, THERE].map(({ lat, lng }) => ({ latitude: lat, longitude: lng }))
-  const releasesInMemory = () =>
-    places.map((place) => {
-      const outcome = lookup.adviseFromMemory(series, place)
-      return outcome && 'release' in outcome ? outcome.release.code : outcome
-    })
-  const first = await loadRelease(database, sourceOf(1))
-  const second = await loadRelease(database, sourceOf(2))
-  await operatorOf(database).rollback(second.code)
-  for (const place of places) await lookup.advise(series, place)
-  await operatorOf(database).publish(second.code)
-  // The snapshot is now old enough for another query, which has time to prepare the new release.
-  const now = performance.now.bind(performance)
-  const later = vi.spyOn(performance, 'now').mockImplementation(() => now() + 31_000)
-  onTestFinished(() => later.mockRestore())
-  const seen = new Set<string>()
-  await vi.waitUntil(
-    () => {
-      const codes = releasesInMemory()
-      seen.add(codes.join())
-      return codes[0] === second.code
-    },
-    { ...PATIENCE, interval: 1 },
-  )
-  expect([...seen]).toEqual([`${first.code},${first.code}`, `${second.code},${second.code}`])
 })
 
 test('a polygon is not told of a release that is gone, whatever is known from before', async () => {
