@@ -39,14 +39,15 @@ async function start(): Promise<void> {
       app.log.error({ err: error }, 'the metrics could not be read')
     }
   }
-  await app.warmUp()
-  await app.listen(readListenAddress(config)).catch(cannotListen)
+  // A message without a listener is lost.
   process.on('message', (message: ToWorker) => {
     if (message === 'drain') app.startDraining()
     else if (message === 'end') void endInOrder(app, database, announcer.say)
     else if (message === 'scrape') void scrape()
     else if (message === 'ping') tell('pong')
   })
+  await app.warmUp()
+  await app.listen(readListenAddress(config)).catch(cannotListen)
 }
 
 start().catch((error) => failWith(error, announcer))
