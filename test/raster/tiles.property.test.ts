@@ -206,7 +206,12 @@ test('a band that PostGIS marks as without values is decoded so, and what is no 
   expect(marked).toEqual({ pixels: new Uint16Array(16).fill(7), nodata: 7 })
   const wkb = await bandOf(of(5, 0))
   expect(decodeTile(wkb).bands[0]?.pixels).toEqual(new Uint16Array(16).fill(5))
-  const faults: [at: number, byte: number][] = [[0, 0], [1, 9], [61, 9], [61, 0x84]] // biome-ignore format: one line
+  const faults: [at: number, byte: number][] = [
+    [0, 0],
+    [1, 9],
+    [61, 9],
+    [61, 0x84],
+  ]
   for (const [at, byte] of faults) {
     const copy = Buffer.from(wkb)
     copy[at] = byte

@@ -88,7 +88,11 @@ describe('format=csv answers with a table, for those who have nothing but an add
       payload,
     } as const
     const many = await service.app.inject(request)
-    const cells = (text: string) => text.trimEnd().split('\r\n').map((line) => line.split(',')) // biome-ignore format: one line
+    const cells = (text: string) =>
+      text
+        .trimEnd()
+        .split('\r\n')
+        .map((line) => line.split(','))
     // Those of many points have an id in front, and why there is none at the end.
     expect(cells(table.body)).toEqual(cells(many.body).map((row) => row.slice(1, -2)))
 

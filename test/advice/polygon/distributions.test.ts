@@ -64,7 +64,13 @@ function areasByValue(side: number): Map<number, number> {
   const areas = new Map<number, number>()
   for (let row = 0; row < side; row++) {
     const [north, south] = [12 - row * PIXEL, 12 - (row + 1) * PIXEL]
-    const area = ellipsoidArea([[37, north], [37 + PIXEL, north], [37 + PIXEL, south], [37, south], [37, north]]) // biome-ignore format: one line
+    const area = ellipsoidArea([
+      [37, north],
+      [37 + PIXEL, north],
+      [37 + PIXEL, south],
+      [37, south],
+      [37, north],
+    ])
     for (let column = 0; column < side; column++) {
       const value = pixelAt(column, row) * 0.5 + 10
       areas.set(value, (areas.get(value) ?? 0) + area)

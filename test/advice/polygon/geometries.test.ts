@@ -123,7 +123,12 @@ describe('a geometry is refused with its place and what is wrong with it', () =>
     ],
     [
       'with text',
-      polygon([[38, 9], ['39', '9'], [39, 10], [38, 9]]), // biome-ignore format: one line
+      polygon([
+        [38, 9],
+        ['39', '9'],
+        [39, 10],
+        [38, 9],
+      ]),
       SECOND,
       'must be [longitude, latitude] in numbers, not ["39","9"]',
     ],
@@ -183,7 +188,11 @@ describe('a geometry is refused with its place and what is wrong with it', () =>
     [
       'outside of all countries',
       { geometry: polygon(square(-60, -20, 1)) },
-      ...([404, 'OUTSIDE_COUNTRY', /^The polygon lies outside the countries of the service \(Ethiopia, Ghana, Kenya, Rwanda\)\.$/] as const), // biome-ignore format: one line
+      ...([
+        404,
+        'OUTSIDE_COUNTRY',
+        /^The polygon lies outside the countries of the service \(Ethiopia, Ghana, Kenya, Rwanda\)\.$/,
+      ] as const),
     ],
     [
       'in another country, which is named',

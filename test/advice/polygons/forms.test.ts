@@ -8,8 +8,29 @@ import { askForMany, collectionOf, linesOf, rowsOf } from './ask.ts'
 
 const FIELD = rectangle(38.5, 9.5, 38.6, 9.6)
 const COAST = rectangle(43.4, 12.6, 43.6, 12.8)
-const OPEN = { type: 'Polygon', coordinates: [[[38.5, 9.5], [38.6, 9.5], [38.6, 9.6], [38.5, 9.6]]] } // biome-ignore format: one line
-const BOW_TIE = { type: 'Polygon', coordinates: [[[38, 9], [39, 10], [39, 9], [38, 10], [38, 9]]] } // biome-ignore format: one line
+const OPEN = {
+  type: 'Polygon',
+  coordinates: [
+    [
+      [38.5, 9.5],
+      [38.6, 9.5],
+      [38.6, 9.6],
+      [38.5, 9.6],
+    ],
+  ],
+}
+const BOW_TIE = {
+  type: 'Polygon',
+  coordinates: [
+    [
+      [38, 9],
+      [39, 10],
+      [39, 9],
+      [38, 10],
+      [38, 9],
+    ],
+  ],
+}
 
 /** One that is answered, one without a value, and what is not valid. */
 const FEATURES = [
